@@ -1,0 +1,465 @@
+// Cuttle: differentiable simulation of soft multi-body systems. The whole public API.
+//
+// Units are SI, frames right-handed. Node arrays hold 3 doubles a node (x y z), tets 4 node
+// indices with positive volume ((x1-x0) x (x2-x0)) . (x3-x0) > 0.
+//
+// Ownership: a result returned through a first `**out` belongs to the caller, who frees it with the
+// matching `_free`. Returned plain pointers are borrowed and live as long as what they came from.
+// Every `_free` accepts NULL. Inputs are copied unless said otherwise.
+// Failure: fallible functions return ct_status; on failure *out is NULL and nothing leaks. A nullable
+// last `ct_error*` says what happened, where, and what to change. The library never prints or exits.
+// Threads: different works/states may be used at the same time on one model; one object at a time.
+#ifndef CUTTLE_H
+#define CUTTLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CT_VERSION_MAJOR 0
+#define CT_VERSION_MINOR 1
+#define CT_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define CT_API __attribute__((visibility("default")))
+#else
+#define CT_API
+#endif
+
+// ---------------------------------------------------------------------------------------------
+// Status
+
+#define CT_STATUS_LIST(X)                                   \
+    X(CT_OK, "no error")                                    \
+    X(CT_OUT_OF_MEMORY, "out of memory")                    \
+    X(CT_BAD_ARGUMENT, "an argument is out of range")       \
+    X(CT_BAD_FILE, "the file is not what it claims to be")  \
+    X(CT_BAD_MESH, "the mesh cannot be simulated")          \
+    X(CT_BAD_SCENE, "the scene is not valid")               \
+    X(CT_IO, "reading or writing a file failed")            \
+    X(CT_NOT_CONVERGED, "the step did not converge")        \
+    X(CT_SINGULAR, "the system matrix is not positive definite") \
+    X(CT_UNSUPPORTED, "this is not supported")
+
+typedef enum ct_status {
+#define CT_STATUS_ENUM(code, text) code,
+    CT_STATUS_LIST(CT_STATUS_ENUM)
+#undef CT_STATUS_ENUM
+} ct_status;
+
+typedef struct ct_error {
+    ct_status code;
+    int line;            // 1-based line in `file`, 0 when unknown
+    long element;        // offending node or element, -1 when none
+    char file[256];      // "" when no file is involved
+    char path[128];      // JSON path such as "bodies[0].material.young", "" when none
+    char message[512];   // a sentence that says what is wrong and what to change
+} ct_error;
+
+CT_API const char* ct_status_text(ct_status status);  // borrowed, static
+CT_API const char* ct_version(void);                  // "0.1.0"
+
+// ---------------------------------------------------------------------------------------------
+// Meshes
+
+typedef struct ct_tag {
+    int id;          // value found in tet_tag / tri_tag
+    char name[60];   // physical name, "" when the file gives none
+} ct_tag;
+
+typedef struct ct_mesh {  // open: read freely; create and free only through the functions below
+    int nvert, ntet, ntri, ntag;
+    double* x;      // 3 nvert   positions, m
+    int* tet;       // 4 ntet    nodes of each tet
+    int* tri;       // 3 ntri    triangles given by the file (surface, sheet, obstacle)
+    int* tet_tag;   // ntet      physical tag, 0 when none
+    int* tri_tag;   // ntri
+    ct_tag* tag;    // ntag      names of the tags
+} ct_mesh;
+
+typedef enum ct_mesh_format {
+    CT_MESH_AUTO,    // by extension, then by content
+    CT_MESH_GMSH,    // .msh 2.2 and 4.1, ASCII and binary
+    CT_MESH_VTK,     // legacy .vtk, ASCII and binary
+    CT_MESH_VTU,     // .vtu, ASCII, base64 and raw appended (zlib too)
+    CT_MESH_TETGEN,  // .node/.ele pair
+    CT_MESH_MEDIT,   // .mesh ASCII
+    CT_MESH_OBJ,     // OBJ surfaces; also `v`/`t` tetrahedral OBJ
+    CT_MESH_STL      // ASCII and binary
+} ct_mesh_format;
+
+typedef struct ct_mesh_report {
+    double volume;           // m^3, sum over tets
+    double area;             // m^2, boundary surface
+    double lower[3], upper[3];
+    double min_dihedral, max_dihedral;  // degrees, over all tets
+    double min_quality;      // 1 = regular tet, 0 = degenerate; 3 * inradius / circumradius
+    int worst_tet;           // index of min_quality, -1 when there is no tet
+    int sliver_count;        // tets with quality < 0.1
+    int surface_tri_count;   // boundary triangles of the tets
+    int component_count;     // connected components
+    bool closed_surface;     // the triangles (or the tets' boundary) form a closed 2-manifold
+} ct_mesh_report;
+
+CT_API ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet,
+                                int ntri, const int* tri);
+CT_API ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh);
+CT_API void ct_mesh_free(ct_mesh* mesh);
+// Reads a mesh as it is in the file. Syntax errors, NaN and indices out of range are errors here.
+CT_API ct_status ct_mesh_load(ct_mesh** out, const char* path, ct_mesh_format format, ct_error* error);
+// The same from memory; `second`/`second_size` is the .ele part of TetGen, otherwise NULL/0.
+CT_API ct_status ct_mesh_read(ct_mesh** out, ct_mesh_format format, const void* bytes, size_t size,
+                              const void* second, size_t second_size, ct_error* error);
+// Writes by extension: .msh (4.1 ASCII), .vtk, .vtu, .mesh, .obj, .stl, .node (+ .ele).
+CT_API ct_status ct_mesh_save(const ct_mesh* mesh, const char* path, ct_error* error);
+// Checks that the tets (or, without tets, the triangles) can be simulated: inverted or degenerate
+// elements, unused or duplicate nodes, non-manifold surface: CT_BAD_MESH names the element and a remedy.
+CT_API ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_error* error);
+// Repairs what can be repaired without guessing: drops unused nodes, flips inverted tets. Returns the count.
+CT_API int ct_mesh_repair(ct_mesh* mesh);
+// Boundary triangles of the tets, outward; *tri (3 *ntri) is freed by ct_free.
+CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri);
+CT_API void ct_free(void* memory);
+
+// Structured box [0,size], cells[i] cells along axis i, 6 tets a cell (`alternate`: 5).
+CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]);
+
+// ---------------------------------------------------------------------------------------------
+// Shapes (signed distance, negative inside) and their meshing by isosurface stuffing
+
+typedef struct ct_shape ct_shape;  // a tree; combining takes ownership of the operands
+
+CT_API ct_shape* ct_shape_sphere(const double center[3], double radius);       // NULL: out of memory
+CT_API ct_shape* ct_shape_ellipsoid(const double center[3], const double radii[3]);
+CT_API ct_shape* ct_shape_box(const double center[3], const double half[3], double rounding);
+CT_API ct_shape* ct_shape_capsule(const double a[3], const double b[3], double radius_a, double radius_b);
+CT_API ct_shape* ct_shape_cylinder(const double a[3], const double b[3], double radius);
+CT_API ct_shape* ct_shape_torus(const double center[3], const double axis[3], double major, double minor);
+// Swept ball along a smooth (Catmull-Rom) curve through npoint points with a radius at each.
+CT_API ct_shape* ct_shape_sweep(const double* points, const double* radii, int npoint);
+// Inside of a closed triangle surface, by generalised winding number; the mesh is copied.
+CT_API ct_status ct_shape_surface(ct_shape** out, const ct_mesh* surface, ct_error* error);
+// smooth: blending length in m, 0 for sharp. Consumes both (frees them on failure too).
+CT_API ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth);
+CT_API ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth);
+CT_API ct_shape* ct_shape_difference(ct_shape* a, ct_shape* b, double smooth);
+// Rotation as a unit quaternion w x y z. Consumes `shape`.
+CT_API ct_shape* ct_shape_transform(ct_shape* shape, const double translate[3], const double rotate[4], double scale);
+// Tets whose centroid is deepest in this part get the tag.
+CT_API void ct_shape_set_tag(ct_shape* shape, int tag, const char* name);
+// Wanted edge length near this part's surface, m; 0 inherits.
+CT_API void ct_shape_set_size(ct_shape* shape, double size);
+CT_API double ct_shape_distance(const ct_shape* shape, const double point[3]);
+CT_API void ct_shape_free(ct_shape* shape);
+
+typedef struct ct_fill_def {
+    double size;         // edge length at the surface, m
+    double interior;     // edge length deep inside; 0: the same as size; otherwise graded by powers of 2
+    double lower[3], upper[3];  // bounds to mesh; lower == upper: from the shape
+} ct_fill_def;
+CT_API ct_fill_def ct_fill_def_default(void);
+CT_API ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def,
+                               ct_mesh_report* report, ct_error* error);
+
+// ---------------------------------------------------------------------------------------------
+// Scenes: what is simulated
+
+typedef enum ct_energy {
+    CT_ENERGY_COROTATED,     // mu |F-R|^2 + lambda/2 tr(R^T F - I)^2
+    CT_ENERGY_PROJECTIVE,    // mu |F-R|^2 + 3 lambda/2 |F-D|^2, det D = 1
+    CT_ENERGY_NEOHOOKEAN,    // stable neo-Hookean (Smith et al. 2018)
+    CT_ENERGY_STVK,          // St. Venant-Kirchhoff
+    CT_ENERGY_COUNT
+} ct_energy;
+
+typedef enum ct_integrator { CT_EULER, CT_BDF2 } ct_integrator;
+typedef enum ct_solver {
+    CT_SOLVER_NEWTON,       // L-BFGS fast path, then Newton-PCG, on the warped rest-Hessian factor
+    CT_SOLVER_PROJECTIVE    // the paper's local/global iteration; energies must be projective
+} ct_solver;
+
+typedef struct ct_material {
+    ct_energy energy;
+    double young;              // Pa
+    double poisson;            // in [0, 0.5)
+    double density;            // kg/m^3
+    double damping_mass;       // 1/s, drag against the world, force -damping_mass m v
+    double damping_stiffness;  // s, Kelvin-Voigt strain-rate damping
+    bool paper_weights;        // projective only: volume weight lambda/2 instead of 3 lambda/2
+} ct_material;
+CT_API ct_material ct_material_default(void);  // corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped
+
+typedef struct ct_body_def {
+    const char* name;          // NULL: "body<k>"
+    const ct_mesh* mesh;       // tets; copied
+    double scale;              // applied first
+    double rotate[4];          // then rotation, unit quaternion w x y z
+    double translate[3];       // then translation, m
+    ct_material material;
+    double velocity[3];        // m/s
+    double angular_velocity[3];  // rad/s about the centre of mass
+    double color[3];           // 0..1
+} ct_body_def;
+CT_API ct_body_def ct_body_def_default(void);
+
+typedef enum ct_material_field { CT_YOUNG, CT_POISSON, CT_DENSITY } ct_material_field;
+
+typedef enum ct_select_kind {
+    CT_SELECT_ALL, CT_SELECT_BOX, CT_SELECT_SPHERE, CT_SELECT_PLANE, CT_SELECT_CAPSULE,
+    CT_SELECT_TAG, CT_SELECT_NEAREST, CT_SELECT_LIST, CT_SELECT_SURFACE,
+    CT_SELECT_AND, CT_SELECT_OR, CT_SELECT_NOT
+} ct_select_kind;
+
+// A set of nodes, by rest position in the world (after the body's transform). Boundaries are inclusive.
+typedef struct ct_selector {
+    ct_select_kind kind;
+    int body;                // restrict to this body, -1: all
+    double a[3], b[3];       // BOX: corners; SPHERE, NEAREST: centre a; PLANE: point a, normal b (keeps (x-a).b >= 0); CAPSULE: ends
+    double radius;           // SPHERE, CAPSULE
+    int tag;                 // TAG: nodes of tets with this tag
+    const int* list;         // LIST: body-local indices if body >= 0, else scene indices
+    int nlist;               // LIST: length; NEAREST: how many (0: 1)
+    const struct ct_selector* child;  // AND, OR: nchild operands; NOT: one
+    int nchild;
+} ct_selector;
+
+typedef struct ct_keyframe {
+    double time;             // s
+    double translate[3];     // m, from the rest position
+    double rotate[3];        // rotation vector, rad, about the motion's centre, applied before translate
+} ct_keyframe;
+
+typedef struct ct_motion {
+    const ct_keyframe* key;  // increasing time; before the first and after the last: held. 0 keys: pinned at rest
+    int nkey;
+    double center[3];
+    bool smooth;             // cubic (C1) in place of linear interpolation
+    bool repeat;             // periodic with period last.time - first.time
+} ct_motion;
+
+typedef enum ct_force_kind { CT_FORCE_TOTAL, CT_FORCE_PER_NODE, CT_FORCE_ACCELERATION } ct_force_kind;
+typedef struct ct_force_def {
+    ct_force_kind kind;      // TOTAL: N, spread by mass; PER_NODE: N each; ACCELERATION: m/s^2
+    double vector[3];
+    double start, stop;      // s, acts on steps that begin in [start, stop)
+} ct_force_def;
+CT_API ct_force_def ct_force_def_default(void);  // total, always
+
+typedef struct ct_settings {
+    double gravity[3];       // m/s^2
+    int up;                  // 0 x, 1 y, 2 z: for pictures and the ground grid
+    double time_step;        // s
+    double duration;         // s
+    ct_integrator integrator;
+    ct_solver solver;
+    double tolerance;        // relative residual at which a step is converged
+    int max_iterations;      // linear solves per step before sub-stepping
+    int max_substep_depth;   // how often a step may be halved
+    int threads;             // 0: as many as there are cores
+    int output_every;        // steps between stored frames
+    double ground;           // height of the drawn ground grid along `up`; NAN: below the scene
+} ct_settings;
+CT_API ct_settings ct_settings_default(void);
+
+typedef struct ct_view {     // camera of pictures; `automatic` frames the scene
+    bool automatic;
+    double eye[3], target[3], field_of_view;  // degrees
+} ct_view;
+
+typedef struct ct_scene ct_scene;
+CT_API ct_status ct_scene_create(ct_scene** out);
+CT_API ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error);
+// From text; mesh files are relative to `directory` (NULL: the current one).
+CT_API ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory, ct_error* error);
+CT_API void ct_scene_free(ct_scene* scene);
+CT_API void ct_scene_settings(const ct_scene* scene, ct_settings* settings);
+CT_API ct_status ct_scene_set_settings(ct_scene* scene, const ct_settings* settings, ct_error* error);
+CT_API void ct_scene_view(const ct_scene* scene, ct_view* view);
+CT_API void ct_scene_set_view(ct_scene* scene, const ct_view* view);
+CT_API ct_status ct_scene_set_name(ct_scene* scene, const char* name);
+CT_API const char* ct_scene_name(const ct_scene* scene);
+CT_API const char* ct_scene_file(const ct_scene* scene);   // absolute path it was loaded from, "" if none
+CT_API ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int* body, ct_error* error);
+CT_API ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material, ct_error* error);
+CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field, const double* values, int count, ct_error* error);
+CT_API int ct_scene_body_count(const ct_scene* scene);
+CT_API const char* ct_scene_body_name(const ct_scene* scene, int body);
+CT_API int ct_scene_find_body(const ct_scene* scene, const char* name);  // -1: none
+CT_API int ct_scene_node_count(const ct_scene* scene);
+// Sorted scene node indices; *nodes is freed by ct_free. An empty set is CT_BAD_SCENE.
+CT_API ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count, ct_error* error);
+CT_API ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion, ct_error* error);
+CT_API ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def, ct_error* error);
+CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
+                                       const double angular_velocity[3], ct_error* error);
+
+// ---------------------------------------------------------------------------------------------
+// Model: a compiled scene, immutable, with the factored system
+
+typedef struct ct_model ct_model;
+typedef struct ct_model_info {
+    int nvert, ntet, nsurface, nbody, nfree, ndriven;  // nodes, tets, surface triangles, bodies, free and driven nodes
+    int sliver_count;        // tets with quality < 0.1: slow to solve, worth remeshing
+    double mass;             // kg
+    double volume;           // m^3
+    double factor_bytes;     // bytes of the stored factor
+    double setup_seconds;
+    const char* ordering;    // "amd" or "metis"
+    const char* kernel;      // "avx512", "avx2" or "portable"
+} ct_model_info;
+
+CT_API ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error);
+CT_API void ct_model_free(ct_model* model);
+CT_API void ct_model_get_info(const ct_model* model, ct_model_info* info);
+CT_API const ct_settings* ct_model_settings(const ct_model* model);
+CT_API const double* ct_model_rest(const ct_model* model);      // 3 nvert
+CT_API const double* ct_model_node_mass(const ct_model* model); // nvert, kg
+CT_API const int* ct_model_tets(const ct_model* model);         // 4 ntet
+CT_API const int* ct_model_surface(const ct_model* model);      // 3 nsurface, outward
+CT_API const int* ct_model_tet_body(const ct_model* model);     // ntet
+CT_API const int* ct_model_tet_tag(const ct_model* model);      // ntet
+CT_API const char* ct_model_body_name(const ct_model* model, int body);
+CT_API void ct_model_body_color(const ct_model* model, int body, double color[3]);
+
+// ---------------------------------------------------------------------------------------------
+// State: all that determines the future, one block of memory
+
+typedef struct ct_state ct_state;
+CT_API ct_status ct_state_create(ct_state** out, const ct_model* model);  // the scene's initial state
+CT_API void ct_state_free(ct_state* state);
+CT_API ct_status ct_state_copy(ct_state* target, const ct_state* source);  // same model
+CT_API size_t ct_state_size(const ct_state* state);        // bytes of the block
+CT_API const void* ct_state_bytes(const ct_state* state);  // restores exactly with ct_state_restore
+CT_API ct_status ct_state_restore(ct_state* state, const void* bytes, size_t size);
+CT_API double ct_state_time(const ct_state* state);
+CT_API int64_t ct_state_step_index(const ct_state* state);
+CT_API const double* ct_state_positions(const ct_state* state);   // 3 nvert
+CT_API const double* ct_state_velocities(const ct_state* state);  // 3 nvert
+// Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion.
+CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
+
+typedef enum ct_tet_field { CT_FIELD_ENERGY_DENSITY, CT_FIELD_VON_MISES, CT_FIELD_VOLUME_RATIO } ct_tet_field;
+// ntet values: J/m^3, Pa (Cauchy), det F.
+CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values);
+
+typedef struct ct_measure {
+    double mass, volume;            // kg, m^3 (current)
+    double kinetic, elastic, gravitational;  // J
+    double center[3];               // m
+    double momentum[3];             // kg m/s
+    double angular_momentum[3];     // kg m^2/s about the origin
+} ct_measure;
+CT_API void ct_state_measure(const ct_model* model, const ct_state* state, ct_measure* measure);
+
+// ---------------------------------------------------------------------------------------------
+// Step
+
+typedef struct ct_work ct_work;  // scratch of one simulation: threads, buffers, refreshed factors
+CT_API ct_status ct_work_create(ct_work** out, const ct_model* model, int threads);  // 0: the scene's
+CT_API void ct_work_free(ct_work* work);
+
+typedef struct ct_step_report {
+    bool converged;
+    int substeps;            // 1: the step was taken whole
+    int iterations;          // outer iterations (L-BFGS, Newton or local/global)
+    int solves;              // applications of the factor
+    int gradients;           // element passes for the gradient
+    int hessian_products;    // element passes for Hessian-vector products
+    int line_searches;       // step-length reductions
+    int refactors;           // numeric factorisations
+    int inverted;            // tets with det F <= 0 at the end
+    double residual;         // |r|, N
+    double reference;        // what it is measured against, N
+    double seconds;
+    char advice[160];        // what to change when it did not converge
+} ct_step_report;
+
+// Advances the state by one time step. On failure the state is unchanged.
+CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, ct_step_report* report);
+
+// ---------------------------------------------------------------------------------------------
+// Trajectory files (HDF5 in the VTKHDF layout)
+
+typedef struct ct_trajectory ct_trajectory;
+typedef struct ct_frame {
+    double time;
+    int64_t step;            // step index
+    const double* x;         // 3 nvert, borrowed until the next read
+    const double* v;
+} ct_frame;
+typedef struct ct_trajectory_info {
+    int nvert, ntet, nsurface, nbody;
+    int nframe;
+    int up;                  // axis
+    double ground, time_step;
+    double start, stop;      // s, first and last frame
+    char scene_file[256];    // absolute path, "" when built through the API
+    char scene_name[128];
+    ct_view view;
+} ct_trajectory_info;
+
+CT_API ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene, const ct_model* model, ct_error* error);
+// Opens for appending and puts the last stored state into `state`; the model must be of the same scene.
+CT_API ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_model* model, ct_state* state, ct_error* error);
+CT_API ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state, const ct_step_report* report, ct_error* error);
+CT_API ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error);  // read only
+CT_API void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info);
+CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
+// A field by name ("displacement", "velocity" per node; "stress", "energy", "volume" per tet); borrowed until the next read.
+CT_API ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values, int* count, bool* per_tet, ct_error* error);
+CT_API const double* ct_trajectory_rest(const ct_trajectory* file);     // 3 nvert
+CT_API const int* ct_trajectory_tets(const ct_trajectory* file);        // 4 ntet
+CT_API const int* ct_trajectory_surface(const ct_trajectory* file);     // 3 nsurface
+CT_API const int* ct_trajectory_tet_body(const ct_trajectory* file);    // ntet
+CT_API const double* ct_trajectory_body_color(const ct_trajectory* file);  // 3 nbody
+CT_API ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error);  // also frees
+
+typedef enum ct_export_format { CT_EXPORT_VTU, CT_EXPORT_OBJ } ct_export_format;
+// .vtu: one file a frame and a .pvd; .obj: one surface a frame. `directory` is created.
+CT_API ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format, int first, int last, int stride, ct_error* error);
+
+// ---------------------------------------------------------------------------------------------
+// Pictures
+
+typedef struct ct_picture_def {
+    int width, height;
+    int samples;             // supersampling per axis: 1, 2, 3
+    const char* color_by;    // "body", "displacement", "velocity", "stress", "energy", "volume"
+    double range[2];         // of the colour map; equal: from the data
+    bool wireframe;          // draw the surface edges
+    bool grid;               // ground grid
+    bool label;              // time and colour bar
+    ct_view view;
+    double background[3];
+} ct_picture_def;
+CT_API ct_picture_def ct_picture_def_default(void);
+// RGB, 3 width height bytes into `pixels`, top row first.
+CT_API ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels, ct_error* error);
+CT_API ct_status ct_picture_save(const char* path, const uint8_t* pixels, int width, int height, ct_error* error);  // .png
+
+typedef struct ct_movie ct_movie;  // MP4 (H.264) through the ffmpeg program
+CT_API ct_status ct_movie_create(ct_movie** out, const char* path, int width, int height, double frames_per_second, ct_error* error);
+CT_API ct_status ct_movie_append(ct_movie* movie, const uint8_t* pixels, ct_error* error);
+CT_API ct_status ct_movie_close(ct_movie* movie, ct_error* error);  // also frees
+
+// ---------------------------------------------------------------------------------------------
+// Measurements for `cuttle bench`
+
+typedef struct ct_profile {
+    double gradient_ns_per_tet;   // element pass: energy and gradient
+    double product_ns_per_tet;    // element pass: Hessian-vector product
+    double solve_seconds;         // one application of the factor
+    double solve_bytes;           // bytes of factor read in one application
+    double bandwidth;             // measured read bandwidth of this machine on a buffer of that size, bytes/s
+} ct_profile;
+// Times the parts of a step at the given state, with the work's threads.
+CT_API ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* state, ct_profile* profile);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

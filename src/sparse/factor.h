@@ -1,0 +1,41 @@
+// Cholesky factorisation of a symmetric positive definite block matrix, made for being applied often.
+//
+// Symbolic (ordering and supernodes, CHOLMOD) once; numeric as often as values change; the solve is our own:
+// supernodes repacked as [inv(L11); -L21 inv(L11)] tiles in single or half precision, streamed in order,
+// vectors and accumulators in single or double. It is a preconditioner: P^-1 is symmetric positive definite
+// and accurate to about 1e-6 (single) or 2e-4 (half) relative.
+//
+// Unknowns of the matrix are given in the caller's order; ct_factor_order tells where each one sits inside the
+// factor. The solve works in factor order, so that the caller can fold the permutation into what it does anyway.
+#ifndef CT_SPARSE_FACTOR_H
+#define CT_SPARSE_FACTOR_H
+
+#include "base/threads.h"
+#include "sparse/block_matrix.h"
+
+typedef enum ct_precision { CT_PRECISION_SINGLE, CT_PRECISION_HALF } ct_precision;
+typedef enum ct_ordering { CT_ORDER_AUTO, CT_ORDER_AMD, CT_ORDER_METIS } ct_ordering;
+
+typedef struct ct_symbolic ct_symbolic;  // ordering, supernodes, tile layout: immutable, shared
+typedef struct ct_factor ct_factor;      // numeric values for one symbolic
+
+ct_status ct_symbolic_create(ct_symbolic** out, const ct_block_matrix* pattern, ct_ordering ordering);
+void ct_symbolic_free(ct_symbolic* symbolic);
+const int* ct_symbolic_order(const ct_symbolic* symbolic);    // n: order[k] = block row of the matrix at factor position k
+const char* ct_symbolic_ordering(const ct_symbolic* symbolic);  // "amd" or "metis"
+
+ct_status ct_factor_create(ct_factor** out, const ct_symbolic* symbolic, ct_precision precision);
+void ct_factor_free(ct_factor* factor);
+// Factors the values; CT_SINGULAR when not positive definite (the old values then stay in force). May allocate.
+ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix);
+size_t ct_factor_bytes(const ct_factor* factor);  // bytes streamed by one sweep (a solve reads them twice)
+double ct_factor_flops(const ct_factor* factor);  // flops of one numeric factorisation
+
+typedef struct ct_factor_work ct_factor_work;  // scratch for solves of one symbolic
+ct_status ct_factor_work_create(ct_factor_work** out, const ct_symbolic* symbolic);
+void ct_factor_work_free(ct_factor_work* work);
+
+// x = P^-1 b, both 3 n doubles in factor order; may alias. Bit-identical for every thread count. Allocates nothing.
+void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b, double* x);
+
+#endif
