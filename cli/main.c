@@ -1,0 +1,83 @@
+// cuttle: the command line program. Finds the sub-command and hands the rest of the arguments to it.
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct command {
+    const char* name;
+    int (*function)(int argc, char** argv);
+    const char* summary;
+} command;
+
+static int cuttle_help(int argc, char** argv);
+static int cuttle_version(int argc, char** argv);
+
+static const command commands[] = {
+    {"run", cuttle_run, "simulate a scene and write its trajectory"},
+    {"info", cuttle_info, "describe a scene, a mesh or a trajectory"},
+    {"render", cuttle_render, "turn a trajectory into a movie or pictures"},
+    {"export", cuttle_export, "write the frames of a trajectory for other programs"},
+    {"mesh", cuttle_mesh, "make, check, repair and convert meshes"},
+    {"bench", cuttle_bench, "measure the solvers on this machine"},
+    {"help", cuttle_help, "show this help, or that of a command"},
+    {"version", cuttle_version, "show the version"},
+};
+enum { NCOMMAND = sizeof commands / sizeof commands[0] };
+
+static const command* find_command(const char* name) {
+    for (int i = 0; i < NCOMMAND; i++) {
+        if (strcmp(name, commands[i].name) == 0) return &commands[i];
+    }
+    return NULL;
+}
+
+static int unknown_command(const char* name) {
+    const char* names[NCOMMAND];
+    for (int i = 0; i < NCOMMAND; i++) names[i] = commands[i].name;
+    const char* nearest = cli_nearest(name, names, NCOMMAND);
+    fprintf(stderr, "cuttle: unknown command '%s'", name);
+    if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\nTry: cuttle help\n");
+    return CLI_BAD_INPUT;
+}
+
+static void print_overview(FILE* stream) {
+    fprintf(stream, "Cuttle %s: simulation of soft bodies.\n\nUsage: cuttle COMMAND [OPTIONS] ...\n\nCommands:\n", ct_version());
+    for (int i = 0; i < NCOMMAND; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream,
+            "\nExamples:\n"
+            "  cuttle run scenes/jelly.json -o jelly.h5\n"
+            "  cuttle render jelly.h5 -o jelly.mp4\n"
+            "  cuttle run --help\n");
+}
+
+static int cuttle_help(int argc, char** argv) {
+    if (argc < 2) return print_overview(stdout), CLI_OK;
+    const command* found = find_command(argv[1]);
+    if (!found) return unknown_command(argv[1]);
+    if (found->function == cuttle_help) return print_overview(stdout), CLI_OK;
+    char* arguments[] = {argv[1], "--help", NULL};
+    return found->function(2, arguments);
+}
+
+static int cuttle_version(int argc, char** argv) {
+    bool json = false;
+    const cli_option options[] = {{"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"}, {0}};
+    const cli_usage usage = {"version", "", "Shows the version.", NULL, NULL, options};
+    int count, exit_code;
+    if (!cli_parse(&usage, argc, argv, NULL, 0, 0, &count, &exit_code)) return exit_code;
+    if (json) cli_print_json(json_pack("{s:s}", "version", ct_version()));
+    else printf("cuttle %s\n", ct_version());
+    return CLI_OK;
+}
+
+int main(int argc, char** argv) {
+    if (argc < 2) return print_overview(stderr), CLI_BAD_INPUT;
+    const char* name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
+    const command* found = find_command(name);
+    if (!found) return unknown_command(name);
+    return found->function(argc - 1, argv + 1);
+}
