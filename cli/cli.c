@@ -149,14 +149,22 @@ static bool store_value(const cli_option* option, const char* text) {
     case CLI_COUNTER: ++*(int*)option->target; return true;
     case CLI_TEXT: *(const char**)option->target = text; return true;
     case CLI_INTEGER: return cli_read_integer(text, option->target);
+    case CLI_COUNT: return cli_read_integer(text, option->target) && *(int*)option->target >= 1;
     case CLI_NUMBER: return cli_read_number(text, option->target);
+    case CLI_POSITIVE: return cli_read_number(text, option->target) && *(double*)option->target > 0;
     case CLI_VECTOR: return cli_read_numbers(text, option->target, 3);
     }
     return false;
 }
 
 static const char* kind_name(cli_kind kind) {
-    return kind == CLI_INTEGER ? "a whole number" : kind == CLI_NUMBER ? "a number" : "three numbers x,y,z";
+    switch (kind) {
+    case CLI_INTEGER: return "a whole number";
+    case CLI_COUNT: return "a whole number of at least 1";
+    case CLI_NUMBER: return "a number";
+    case CLI_POSITIVE: return "a number above 0";
+    default: return "three numbers x,y,z";
+    }
 }
 
 // One option at argv[i]; returns how many arguments it took, 0: a mistake, explained.

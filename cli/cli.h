@@ -28,7 +28,9 @@ typedef enum cli_kind {
     CLI_COUNTER,   // int*          no value, each use adds one
     CLI_TEXT,      // const char**
     CLI_INTEGER,   // int*
+    CLI_COUNT,     // int*          at least 1
     CLI_NUMBER,    // double*
+    CLI_POSITIVE,  // double*       above 0
     CLI_VECTOR     // double[3]     "x,y,z"
 } cli_kind;
 

@@ -1,0 +1,242 @@
+// cuttle run: loads a scene, steps it to its end and writes the trajectory.
+//
+// The file is valid after every stored frame: Ctrl-C and a step that fails both leave what was computed, and
+// --resume goes on from the last frame.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct run_options {
+    const char* scene;
+    const char* output;
+    int steps, threads, every;  // 0: the scene's
+    double duration;            // s, 0: the scene's
+    int verbose;
+    bool resume, json, quiet;
+} run_options;
+
+typedef struct simulation {
+    ct_scene* scene;
+    ct_model* model;
+    ct_state* state;
+    ct_work* work;
+    ct_trajectory* file;
+    int64_t first, last;      // step index at the start of this run, and to reach
+    int64_t stored;           // step index of the last frame in the file, -1: none
+    int every, frames;        // steps between frames, frames written by this run
+    long solves, substeps, iterations;
+    double max_residual;      // largest |r| / reference of a step
+    double begun;             // s
+} simulation;
+
+static const char overview[] =
+    "Each step is solved to the scene's tolerance; a step that does not converge even when halved ends the run.\n"
+    "Ctrl-C finishes the current step, closes the file and says how to go on; a second one stops at once.";
+
+static const char examples[] =
+    "  cuttle run scenes/jelly.json\n"
+    "  cuttle run scenes/jelly.json -o jelly.h5 --duration 2 --every 2\n"
+    "  cuttle run scenes/jelly.json -o jelly.h5 --resume --duration 4";
+
+// The scene file's own name with .h5, in the current directory.
+static void default_output(const char* scene, char* path, size_t size) {
+    const char* slash = strrchr(scene, '/');
+    const char* name = slash ? slash + 1 : scene;
+    const char* dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    snprintf(path, size, "%.*s.h5", length, name);
+}
+
+// Applies what the command line changes and finds the last step.
+static ct_status apply_settings(simulation* s, const run_options* options, ct_error* error) {
+    ct_settings settings;
+    ct_scene_settings(s->scene, &settings);
+    if (options->duration > 0) settings.duration = options->duration;
+    if (options->steps > 0) settings.duration = options->steps * settings.time_step;
+    if (options->threads > 0) settings.threads = options->threads;
+    if (options->every > 0) settings.output_every = options->every;
+    s->every = settings.output_every > 0 ? settings.output_every : 1;
+    s->last = options->steps > 0 ? options->steps : (int64_t)ceil(settings.duration / settings.time_step - 1e-6);
+    return ct_scene_set_settings(s->scene, &settings, error);
+}
+
+// Everything up to the first step, the file excepted. Returns the exit code.
+static int prepare(simulation* s, const run_options* options) {
+    ct_error error = {.element = -1};
+    if (ct_scene_load(&s->scene, options->scene, &error)) return cli_report_input_error(&error, options->json);
+    if (apply_settings(s, options, &error)) return cli_report_error(&error, options->json);
+    if (ct_model_create(&s->model, s->scene, &error)) return cli_report_error(&error, options->json);
+    ct_status status = ct_state_create(&s->state, s->model);
+    if (status == CT_OK) status = ct_work_create(&s->work, s->model, 0);
+    if (status != CT_OK) return cli_report_status(status, "preparing the simulation", options->json);
+    ct_model_info info;
+    ct_model_get_info(s->model, &info);
+    if (!options->quiet) {
+        fprintf(stderr, "%s: %d nodes, %d tets, %.3g kg, ready in %.2f s\n", options->scene, info.nvert, info.ntet, info.mass,
+                info.setup_seconds);
+    }
+    if (!options->quiet && info.sliver_count > 0) {
+        fprintf(stderr, "note: %d tets are slivers (quality below 0.1), which slows the solver down; remeshing helps\n",
+                info.sliver_count);
+    }
+    return CLI_OK;
+}
+
+static ct_status store(simulation* s, const ct_step_report* report, ct_error* error) {
+    ct_status status = ct_trajectory_append(s->file, s->model, s->state, report, error);
+    if (status == CT_OK) s->stored = ct_state_step_index(s->state), s->frames++;
+    return status;
+}
+
+// Creates the file with the initial state, or opens it behind its last frame.
+static int open_file(simulation* s, const run_options* options) {
+    ct_error error = {.element = -1};
+    ct_status status;
+    if (options->resume) {
+        status = ct_trajectory_resume(&s->file, options->output, s->model, s->state, &error);
+        s->stored = ct_state_step_index(s->state);
+    } else {
+        status = ct_trajectory_create(&s->file, options->output, s->scene, s->model, &error);
+        ct_step_report nothing = {.converged = true, .substeps = 0};
+        if (status == CT_OK) status = store(s, &nothing, &error);
+    }
+    s->first = ct_state_step_index(s->state);
+    if (status == CT_OK) return CLI_OK;
+    return options->resume ? cli_report_input_error(&error, options->json) : cli_report_error(&error, options->json);
+}
+
+static void print_step(const simulation* s, const ct_step_report* r) {
+    fprintf(stderr, "step %5lld  t %.4f s  residual %.1e  %d solves  %d iterations  %d products  %.2f ms",
+            (long long)ct_state_step_index(s->state), ct_state_time(s->state), r->residual / r->reference, r->solves,
+            r->iterations, r->hessian_products, 1e3 * r->seconds);
+    if (r->substeps > 1) fprintf(stderr, "  %d sub-steps", r->substeps);
+    if (r->refactors > 0) fprintf(stderr, "  %d refactored", r->refactors);
+    if (r->inverted > 0) fprintf(stderr, "  %d inverted", r->inverted);
+    fprintf(stderr, "\n");
+}
+
+static void count_step(simulation* s, const ct_step_report* report) {
+    double residual = report->reference > 0 ? report->residual / report->reference : 0;
+    s->max_residual = fmax(s->max_residual, residual);
+    s->solves += report->solves;
+    s->substeps += report->substeps;
+    s->iterations += report->iterations;
+}
+
+// Steps to the end, Ctrl-C or the first failure; *error is filled only when it was the file that failed.
+static ct_status step_to_end(simulation* s, const run_options* options, ct_step_report* report, ct_error* error) {
+    cli_progress progress = cli_progress_begin("simulating", options->quiet || options->verbose);
+    ct_status status = CT_OK;
+    while (status == CT_OK && ct_state_step_index(s->state) < s->last && !cli_interrupted()) {
+        status = ct_step(s->model, s->work, s->state, report);
+        if (status != CT_OK) break;
+        count_step(s, report);
+        if (options->verbose) print_step(s, report);
+        int64_t step = ct_state_step_index(s->state);
+        bool due = step % s->every == 0 || step >= s->last || cli_interrupted();
+        if (due) status = store(s, report, error);
+        cli_progress_show(&progress, (double)(step - s->first), (double)(s->last - s->first), NULL);
+    }
+    cli_progress_end(&progress);
+    return status;
+}
+
+// Fills *error when it was a step that failed.
+static void explain_failure(simulation* s, ct_status status, const ct_step_report* report, ct_error* error) {
+    if (error->code != CT_OK) return;
+    error->code = status;
+    double residual = report->reference > 0 ? report->residual / report->reference : NAN;
+    snprintf(error->message, sizeof error->message, "step %lld: %s (residual %.1e after %d solves). %s",
+             (long long)ct_state_step_index(s->state) + 1, ct_status_text(status), residual, report->solves, report->advice);
+}
+
+static json_t* summary(const simulation* s, const run_options* options) {
+    return json_pack("{s:I, s:f, s:f, s:s, s:I, s:I, s:I, s:f, s:i, s:b}", "steps",
+                     (json_int_t)(ct_state_step_index(s->state) - s->first), "seconds", cli_seconds() - s->begun, "max_residual",
+                     s->max_residual, "file", options->output, "solves", (json_int_t)s->solves, "iterations",
+                     (json_int_t)s->iterations, "substeps", (json_int_t)s->substeps, "simulated_seconds", ct_state_time(s->state),
+                     "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
+}
+
+static void print_summary(const simulation* s, const run_options* options) {
+    int64_t steps = ct_state_step_index(s->state) - s->first;
+    printf("%s: %lld steps to t = %.3f s in %.2f s", options->output, (long long)steps, ct_state_time(s->state),
+           cli_seconds() - s->begun);
+    if (steps > 0) {
+        printf(", %.1f solves a step, worst residual %.1e", (double)s->solves / (double)steps, s->max_residual);
+    }
+    printf(", %d frames\n", s->frames);
+}
+
+static int simulate(simulation* s, const run_options* options) {
+    ct_error error = {.element = -1}, close_error = {.element = -1};
+    ct_step_report report = {0};
+    s->begun = cli_seconds();
+    ct_status status = step_to_end(s, options, &report, &error);
+    // A failed step leaves the state before it: keep that state if it is not yet in the file.
+    if (status != CT_OK) explain_failure(s, status, &report, &error);
+    if (s->stored < ct_state_step_index(s->state)) store(s, &report, &close_error);
+    ct_status closed = ct_trajectory_close(s->file, &close_error);
+    s->file = NULL;
+    if (status == CT_OK && closed != CT_OK) status = closed, error = close_error;
+
+    bool complete = status == CT_OK && ct_state_step_index(s->state) >= s->last;
+    if (options->json) {
+        json_t* object = summary(s, options);
+        if (status != CT_OK) {
+            json_t* fields = json_pack("{s:s, s:s}", "message", error.message, "kind", ct_status_text(status));
+            json_object_set_new(object, "error", fields);
+        }
+        cli_print_json(object);
+    } else if (!options->quiet) {
+        print_summary(s, options);
+    }
+    if (status != CT_OK && !options->json) cli_report_error(&error, false);
+    if (!complete && !options->quiet) {
+        fprintf(stderr, "%s at step %lld of %lld; continue with: cuttle run %s -o %s --resume\n",
+                status == CT_OK ? "Interrupted" : "Stopped", (long long)ct_state_step_index(s->state), (long long)s->last,
+                options->scene, options->output);
+    }
+    return complete ? CLI_OK : CLI_FAILED;
+}
+
+static bool parse(run_options* o, int argc, char** argv, int* exit_code) {
+    const cli_option options[] = {
+        {"--output", 'o', CLI_TEXT, &o->output, "FILE", "trajectory to write (default: the scene's name with .h5)"},
+        {"--steps", 0, CLI_COUNT, &o->steps, "N", "stop at step N, counted from the scene's start"},
+        {"--duration", 0, CLI_POSITIVE, &o->duration, "S", "stop at S simulated seconds instead of the scene's duration"},
+        {"--threads", 't', CLI_COUNT, &o->threads, "N", "threads (default: the scene's, else all cores)"},
+        {"--every", 0, CLI_COUNT, &o->every, "K", "store every K-th step (default: the scene's)"},
+        {"--resume", 0, CLI_FLAG, &o->resume, NULL, "go on from the last frame of the file"},
+        {"--json", 0, CLI_FLAG, &o->json, NULL, "end with one JSON object on stdout"},
+        {"--verbose", 'v', CLI_COUNTER, &o->verbose, NULL, "print what the solver did in every step"},
+        {"--quiet", 'q', CLI_FLAG, &o->quiet, NULL, "print errors only"},
+        {0}};
+    const cli_usage usage = {"run", "SCENE", "Simulates a scene and writes its trajectory.", overview, examples, options};
+    int count;
+    return cli_parse(&usage, argc, argv, &o->scene, 1, 1, &count, exit_code);
+}
+
+int cuttle_run(int argc, char** argv) {
+    run_options options = {0};
+    simulation s = {.stored = -1};
+    char path[512];
+    int code;
+    if (!parse(&options, argc, argv, &code)) return code;
+    if (!options.output) {
+        default_output(options.scene, path, sizeof path);
+        options.output = path;
+    }
+    cli_catch_interrupt();
+    code = prepare(&s, &options);
+    if (code == CLI_OK) code = open_file(&s, &options);
+    if (code == CLI_OK) code = simulate(&s, &options);
+    ct_trajectory_close(s.file, NULL);
+    ct_work_free(s.work);
+    ct_state_free(s.state);
+    ct_model_free(s.model);
+    ct_scene_free(s.scene);
+    return code;
+}
