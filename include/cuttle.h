@@ -289,6 +289,16 @@ CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_
 CT_API int ct_scene_body_count(const ct_scene* scene);
 CT_API const char* ct_scene_body_name(const ct_scene* scene, int body);
 CT_API int ct_scene_find_body(const ct_scene* scene, const char* name);  // -1: none
+typedef struct ct_body_info {
+    int nvert, ntet;
+    double lower[3], upper[3];  // m, rest bounds in the world
+    ct_material material;       // of its first tet
+    double young[2], poisson[2], density[2];  // smallest and largest over its tets
+    double volume;              // m^3
+    double min_quality;         // of its worst tet, as in ct_mesh_report
+    int sliver_count;
+} ct_body_info;
+CT_API ct_status ct_scene_body_get_info(const ct_scene* scene, int body, ct_body_info* info);
 CT_API int ct_scene_node_count(const ct_scene* scene);
 // Sorted scene node indices; *nodes is freed by ct_free. An empty set is CT_BAD_SCENE.
 CT_API ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count, ct_error* error);
