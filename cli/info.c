@@ -1,0 +1,194 @@
+// cuttle info: what is in a scene, a mesh or a trajectory.
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli.h"
+
+static const char* const energy_names[CT_ENERGY_COUNT] = {"corotated", "projective", "neohookean", "stvk"};
+
+static const char examples[] =
+    "  cuttle info scenes/jelly.json\n"
+    "  cuttle info jelly.h5\n"
+    "  cuttle info beam.msh --json";
+
+static json_t* vector(const double v[3]) { return json_pack("[f,f,f]", v[0], v[1], v[2]); }
+static json_t* range(const double r[2]) { return json_pack("[f,f]", r[0], r[1]); }
+
+static bool has_extension(const char* path, const char* const* extensions) {
+    const char* dot = strrchr(path, '.');
+    for (; dot && *extensions; extensions++) {
+        if (strcasecmp(dot, *extensions) == 0) return true;
+    }
+    return false;
+}
+
+// ---- Scenes ----
+
+static json_t* body_object(const char* name, const ct_body_info* b) {
+    json_t* object = json_pack("{s:s, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets", b->ntet,
+                               "lower", vector(b->lower), "upper", vector(b->upper), "volume", b->volume, "min_quality",
+                               b->min_quality, "slivers", b->sliver_count);
+    json_t* material = json_pack("{s:s, s:o, s:o, s:o}", "energy", energy_names[b->material.energy], "young", range(b->young),
+                                 "poisson", range(b->poisson), "density", range(b->density));
+    json_object_set_new(object, "material", material);
+    return object;
+}
+
+static void print_range(const char* name, const double r[2], const char* unit) {
+    printf("%s %g", name, r[0]);
+    if (r[1] > r[0]) printf("..%g", r[1]);
+    printf("%s", unit);
+}
+
+static void print_body(const char* name, const ct_body_info* b) {
+    printf("  %s: %d nodes, %d tets, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert, b->ntet, b->upper[0] - b->lower[0],
+           b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], energy_names[b->material.energy]);
+    print_range("young", b->young, " Pa, ");
+    print_range("poisson", b->poisson, ", ");
+    print_range("density", b->density, " kg/m^3\n");
+    printf("    worst quality %.2f", b->min_quality);
+    if (b->sliver_count) printf(", %d slivers", b->sliver_count);
+    printf("\n");
+}
+
+static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
+    ct_model_info info;
+    ct_model_get_info(model, &info);
+    const ct_settings* set = ct_model_settings(model);
+    json_t* object = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f}", "kind", "scene", "name", ct_scene_name(scene),
+                               "nodes", info.nvert, "tets", info.ntet, "surface_triangles", info.nsurface, "free_nodes", info.nfree,
+                               "driven_nodes", info.ndriven, "mass", info.mass, "volume", info.volume);
+    json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set->time_step, "duration", set->duration,
+                                 "gravity", vector(set->gravity), "integrator", set->integrator == CT_BDF2 ? "bdf2" : "euler",
+                                 "solver", set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", "tolerance", set->tolerance,
+                                 "output_every", set->output_every);
+    json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel, "factor_mb",
+                               info.factor_bytes / 1e6, "setup_seconds", info.setup_seconds);
+    json_object_set_new(object, "settings", settings);
+    json_object_set_new(object, "system", system);
+    return object;
+}
+
+static void print_scene(const ct_scene* scene, const ct_model* model) {
+    ct_model_info info;
+    ct_model_get_info(model, &info);
+    const ct_settings* set = ct_model_settings(model);
+    printf("scene %s\n  %d nodes (%d free, %d driven), %d tets, %.4g kg, %.4g m^3\n", ct_scene_name(scene), info.nvert, info.nfree,
+           info.ndriven, info.ntet, info.mass, info.volume);
+    printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set->duration, set->time_step,
+           set->integrator == CT_BDF2 ? "BDF2" : "implicit Euler", set->solver == CT_SOLVER_NEWTON ? "newton" : "projective",
+           set->tolerance);
+    printf("  gravity %g %g %g m/s^2\n", set->gravity[0], set->gravity[1], set->gravity[2]);
+    printf("  factor %.1f MB (%s), set up in %.2f s, %s kernels\n", info.factor_bytes / 1e6, info.ordering, info.setup_seconds,
+           info.kernel);
+}
+
+static int show_scene(const char* path, bool json) {
+    ct_error error = {.element = -1};
+    ct_scene* scene = NULL;
+    ct_model* model = NULL;
+    json_t* object = NULL;
+    int code = CLI_OK;
+    if (ct_scene_load(&scene, path, &error)) return cli_report_input_error(&error, json);
+    if (ct_model_create(&model, scene, &error)) code = cli_report_error(&error, json);
+    if (code == CLI_OK && json) object = scene_object(scene, model);
+    else if (code == CLI_OK) print_scene(scene, model);
+    json_t* bodies = json_array();
+    for (int i = 0; code == CLI_OK && i < ct_scene_body_count(scene); i++) {
+        ct_body_info info;
+        ct_status status = ct_scene_body_get_info(scene, i, &info);
+        if (status != CT_OK) code = cli_report_status(status, ct_scene_body_name(scene, i), json);
+        else if (json) json_array_append_new(bodies, body_object(ct_scene_body_name(scene, i), &info));
+        else print_body(ct_scene_body_name(scene, i), &info);
+    }
+    if (object) json_object_set(object, "bodies", bodies);
+    json_decref(bodies);
+    if (code == CLI_OK && object) cli_print_json(object);
+    else json_decref(object);
+    ct_model_free(model);
+    ct_scene_free(scene);
+    return code;
+}
+
+// ---- Meshes ----
+
+static void print_mesh(const char* path, const ct_mesh* mesh, const ct_mesh_report* r) {
+    printf("mesh %s\n  %d nodes, %d tets, %d triangles\n", path, mesh->nvert, mesh->ntet, mesh->ntri);
+    printf("  from %g %g %g to %g %g %g m\n", r->lower[0], r->lower[1], r->lower[2], r->upper[0], r->upper[1], r->upper[2]);
+    printf("  %d component%s, %s surface of %.4g m^2", r->component_count, r->component_count == 1 ? "" : "s",
+           r->closed_surface ? "closed" : "open", r->area);
+    if (mesh->ntet) printf(", volume %.4g m^3", r->volume);
+    printf("\n");
+    if (mesh->ntet) {
+        printf("  dihedral angles %.1f..%.1f degrees, worst quality %.3f (tet %d), %d slivers\n", r->min_dihedral, r->max_dihedral,
+               r->min_quality, r->worst_tet, r->sliver_count);
+    }
+    for (int i = 0; i < mesh->ntag; i++) printf("  tag %d %s\n", mesh->tag[i].id, mesh->tag[i].name);
+}
+
+static json_t* mesh_object(const ct_mesh* mesh, const ct_mesh_report* r) {
+    json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i, s:b}", "kind", "mesh", "nodes", mesh->nvert, "tets",
+                               mesh->ntet, "triangles", mesh->ntri, "lower", vector(r->lower), "upper", vector(r->upper), "volume",
+                               r->volume, "area", r->area, "components", r->component_count, "closed_surface", r->closed_surface);
+    json_t* quality = json_pack("{s:f, s:i, s:i, s:f, s:f}", "min_quality", r->min_quality, "worst_tet", r->worst_tet, "slivers",
+                                r->sliver_count, "min_dihedral", r->min_dihedral, "max_dihedral", r->max_dihedral);
+    json_t* tags = json_array();
+    for (int i = 0; i < mesh->ntag; i++) {
+        json_array_append_new(tags, json_pack("{s:i, s:s}", "id", mesh->tag[i].id, "name", mesh->tag[i].name));
+    }
+    json_object_set_new(object, "quality", quality);
+    json_object_set_new(object, "tags", tags);
+    return object;
+}
+
+static int show_mesh(const char* path, bool json) {
+    ct_error error = {.element = -1};
+    ct_mesh_report report = {0};
+    ct_mesh* mesh = NULL;
+    if (ct_mesh_load(&mesh, path, CT_MESH_AUTO, &error)) return cli_report_input_error(&error, json);
+    int code = CLI_OK;
+    if (ct_mesh_check(mesh, &report, &error)) code = cli_report_error(&error, json);
+    else if (json) cli_print_json(mesh_object(mesh, &report));
+    else print_mesh(path, mesh, &report);
+    ct_mesh_free(mesh);
+    return code;
+}
+
+// ---- Trajectories ----
+
+static int show_trajectory(const char* path, bool json) {
+    ct_error error = {.element = -1};
+    ct_trajectory_info info;
+    ct_trajectory* file = NULL;
+    if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
+    ct_trajectory_get_info(file, &info);
+    if (json) {
+        cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s}", "kind", "trajectory", "frames",
+                                 info.nframe, "nodes", info.nvert, "tets", info.ntet, "surface_triangles", info.nsurface, "bodies",
+                                 info.nbody, "start", info.start, "stop", info.stop, "time_step", info.time_step, "scene_file",
+                                 info.scene_file, "scene_name", info.scene_name));
+    } else {
+        printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start, info.stop,
+               info.time_step);
+        printf("  %d nodes, %d tets, %d surface triangles, %d bod%s\n", info.nvert, info.ntet, info.nsurface, info.nbody,
+               info.nbody == 1 ? "y" : "ies");
+        printf("  scene %s %s\n", info.scene_name, info.scene_file);
+    }
+    ct_trajectory_close(file, NULL);
+    return CLI_OK;
+}
+
+int cuttle_info(int argc, char** argv) {
+    static const char* const scene_endings[] = {".json", NULL};
+    static const char* const trajectory_endings[] = {".h5", ".hdf5", ".hdf", ".vtkhdf", NULL};
+    bool json = false;
+    const cli_option options[] = {{"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"}, {0}};
+    const cli_usage usage = {"info", "FILE", "Describes a scene (.json), a trajectory (.h5) or a mesh file.", NULL, examples, options};
+    const char* path;
+    int count, code;
+    if (!cli_parse(&usage, argc, argv, &path, 1, 1, &count, &code)) return code;
+    if (has_extension(path, scene_endings)) return show_scene(path, json);
+    if (has_extension(path, trajectory_endings)) return show_trajectory(path, json);
+    return show_mesh(path, json);
+}
