@@ -56,6 +56,7 @@ void ct_json_vector(ct_json at, double out[3]);    // three finite numbers
 // One of the NULL-terminated names; *out is its index.
 void ct_json_choice(ct_json at, const char* const* names, int* out);
 // A rotation: {"axis": [..], "degrees": d} or {"quaternion": [w, x, y, z]} (normalised) as a unit quaternion.
+extern const char* const ct_json_rotation_keys[];
 void ct_json_rotation(ct_json at, double quaternion[4]);
 
 // The nearest of the NULL-terminated words by edit distance, NULL when none is near.

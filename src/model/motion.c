@@ -1,0 +1,93 @@
+// Prescribed motion of driven nodes: keyframes of a rigid displacement, interpolated in time.
+//
+//     x(t) = c + R(w(t)) (X - c) + u(t)
+//
+// X rest position, c centre, u translation, w rotation vector (R = exp [w]x, by Rodrigues' formula). u and w are
+// interpolated as six numbers, linearly or by cubic Hermite polynomials whose slope at an inner key is
+// that of the parabola through it and its neighbours; the motion is held outside the keys, so that the slope at the
+// first and last key is zero, and C1 throughout. A repeated motion wraps the differences, not the values: a rotation
+// from 0 to 2 pi turns on for ever.
+#include <math.h>
+
+#include "model/scene.h"
+
+enum { CHANNELS = 6 };
+
+static double channel(const ct_keyframe* key, int i) { return i < 3 ? key->translate[i] : key->rotate[i - 3]; }
+
+static double slope_of_segment(const ct_scene_drive* drive, int segment, int i) {
+    const ct_keyframe* key = drive->key + segment;
+    return (channel(key + 1, i) - channel(key, i)) / (key[1].time - key[0].time);
+}
+
+// Slope at key k: the segments' slopes weighted by the opposite lengths.
+static double slope_at_key(const ct_scene_drive* drive, int k, int i) {
+    int last = drive->nkey - 1;
+    int before = k - 1, after = k;
+    if (k == 0 || k == last) {
+        if (!drive->repeat) return 0;
+        before = last - 1;
+        after = 0;
+    }
+    const ct_keyframe* key = drive->key;
+    double length_before = key[before + 1].time - key[before].time;
+    double length_after = key[after + 1].time - key[after].time;
+    return (length_after * slope_of_segment(drive, before, i) + length_before * slope_of_segment(drive, after, i)) /
+           (length_before + length_after);
+}
+
+static double wrap_time(const ct_scene_drive* drive, double time) {
+    double first = drive->key[0].time, last = drive->key[drive->nkey - 1].time;
+    if (!drive->repeat) return fmin(fmax(time, first), last);
+    double period = last - first, phase = fmod(time - first, period);
+    return first + (phase < 0 ? phase + period : phase);
+}
+
+// Displacement (translation, rotation vector) at a time.
+static void interpolate(const ct_scene_drive* drive, double time, double value[CHANNELS]) {
+    const ct_keyframe* key = drive->key;
+    if (drive->nkey < 2) {
+        for (int i = 0; i < CHANNELS; i++) value[i] = drive->nkey ? channel(key, i) : 0;
+        return;
+    }
+    time = wrap_time(drive, time);
+    int k = 0, above = drive->nkey - 1;
+    while (above - k > 1) {
+        int middle = (k + above) / 2;
+        if (key[middle].time <= time) k = middle;
+        else above = middle;
+    }
+    double length = key[k + 1].time - key[k].time, t = (time - key[k].time) / length;
+    for (int i = 0; i < CHANNELS; i++) {
+        double a = channel(key + k, i), b = channel(key + k + 1, i);
+        double step = t;
+        value[i] = a;
+        if (drive->smooth) {
+            step = t * t * (3 - 2 * t);
+            value[i] += length * t * (1 - t) *
+                        ((1 - t) * slope_at_key(drive, k, i) - t * slope_at_key(drive, k + 1, i));
+        }
+        value[i] += step * (b - a);
+    }
+}
+
+// r <- exp([w]x) r
+static void rotate(const double w[3], double r[3]) {
+    double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    double sine = angle > 1e-4 ? sin(angle) / angle : 1 - angle * angle / 6;
+    double half = sin(angle / 2);
+    double cosine = angle > 1e-4 ? 2 * half * half / (angle * angle) : 0.5 - angle * angle / 24;
+    double c[3] = {w[1] * r[2] - w[2] * r[1], w[2] * r[0] - w[0] * r[2], w[0] * r[1] - w[1] * r[0]};
+    double d[3] = {w[1] * c[2] - w[2] * c[1], w[2] * c[0] - w[0] * c[2], w[0] * c[1] - w[1] * c[0]};
+    for (int i = 0; i < 3; i++) r[i] += sine * c[i] + cosine * d[i];
+}
+
+void ct_scene_drive_position(const ct_scene_drive* drive, double time, const double rest[3], double position[3]) {
+    double value[CHANNELS], arm[3];
+    interpolate(drive, time, value);
+    bool turned = value[3] != 0 || value[4] != 0 || value[5] != 0;
+    for (int i = 0; i < 3; i++) arm[i] = rest[i] - drive->center[i];
+    if (turned) rotate(value + 3, arm);
+    // An unturned point does not pass through the centre, so that a pinned node stays at rest to the last bit.
+    for (int i = 0; i < 3; i++) position[i] = (turned ? drive->center[i] + arm[i] : rest[i]) + value[i];
+}

@@ -1,0 +1,63 @@
+// A scene while it is being authored: bodies resolved to world positions and per-tet materials, node sets
+// resolved to sorted scene node indices. Scene nodes and tets are the bodies' own, body after body.
+#ifndef CT_MODEL_SCENE_H
+#define CT_MODEL_SCENE_H
+
+#include "cuttle.h"
+
+typedef struct ct_scene_body {
+    char* name;
+    ct_mesh* mesh;             // owned; positions already transformed to the world
+    int first_node, first_tet; // scene index of local node 0 and tet 0
+    ct_material* tet_material; // ntet, resolved: body, then tag, then per-tet values
+    double* velocity;          // 3 nvert, m/s, initial
+    double color[3];
+    double angular_velocity[3];  // rad/s, kept so that `velocity` follows the centre of mass when densities change
+} ct_scene_body;
+
+typedef struct ct_scene_drive {
+    int* node;                 // sorted scene nodes; a node is driven at most once
+    int nnode;
+    ct_keyframe* key;          // nkey, increasing time
+    int nkey;
+    double center[3];
+    bool smooth, repeat;
+} ct_scene_drive;
+
+typedef struct ct_scene_force {
+    int* node;
+    int nnode;
+    ct_force_def def;
+} ct_scene_force;
+
+struct ct_scene {
+    char* name;
+    char* file;                // absolute path, "" when built through the API
+    ct_settings settings;
+    ct_view view;
+    ct_scene_body* body;
+    int nbody;
+    ct_scene_drive* drive;
+    int ndrive;
+    ct_scene_force* force;
+    int nforce;
+};
+
+// Position of a driven point with rest position `rest` at `time`.
+void ct_scene_drive_position(const ct_scene_drive* drive, double time, const double rest[3], double position[3]);
+
+// What can only be judged when the scene is complete: there is a body, the solver suits the energies.
+ct_status ct_scene_check(const ct_scene* scene, ct_error* error);
+// The body of a scene node.
+int ct_scene_node_body(const ct_scene* scene, int node);
+// Corners of the box around a body's nodes at rest, -1: around all.
+void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double upper[3]);
+// Sets velocity + angular_velocity x (X - centre of mass of the nodes) on sorted scene nodes.
+ct_status ct_scene_apply_velocity(ct_scene* scene, const int* node, int nnode, const double velocity[3],
+                                  const double angular_velocity[3]);
+void ct_scene_free_body(ct_scene_body* body);
+// CT_BAD_SCENE with path `field` and the message "<field> ...".
+ct_status ct_scene_fail(ct_error* error, const char* field, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
