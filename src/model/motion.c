@@ -15,13 +15,13 @@ enum { CHANNELS = 6 };
 
 static double channel(const ct_keyframe* key, int i) { return i < 3 ? key->translate[i] : key->rotate[i - 3]; }
 
-static double slope_of_segment(const ct_scene_drive* drive, int segment, int i) {
+static double slope_of_segment(const ct_scene_driver* drive, int segment, int i) {
     const ct_keyframe* key = drive->key + segment;
     return (channel(key + 1, i) - channel(key, i)) / (key[1].time - key[0].time);
 }
 
 // Slope at key k: the segments' slopes weighted by the opposite lengths.
-static double slope_at_key(const ct_scene_drive* drive, int k, int i) {
+static double slope_at_key(const ct_scene_driver* drive, int k, int i) {
     int last = drive->nkey - 1;
     int before = k - 1, after = k;
     if (k == 0 || k == last) {
@@ -36,7 +36,7 @@ static double slope_at_key(const ct_scene_drive* drive, int k, int i) {
            (length_before + length_after);
 }
 
-static double wrap_time(const ct_scene_drive* drive, double time) {
+static double wrap_time(const ct_scene_driver* drive, double time) {
     double first = drive->key[0].time, last = drive->key[drive->nkey - 1].time;
     if (!drive->repeat) return fmin(fmax(time, first), last);
     double period = last - first, phase = fmod(time - first, period);
@@ -44,7 +44,7 @@ static double wrap_time(const ct_scene_drive* drive, double time) {
 }
 
 // Displacement (translation, rotation vector) at a time.
-static void interpolate(const ct_scene_drive* drive, double time, double value[CHANNELS]) {
+static void interpolate(const ct_scene_driver* drive, double time, double value[CHANNELS]) {
     const ct_keyframe* key = drive->key;
     if (drive->nkey < 2) {
         for (int i = 0; i < CHANNELS; i++) value[i] = drive->nkey ? channel(key, i) : 0;
@@ -82,7 +82,7 @@ static void rotate(const double w[3], double r[3]) {
     for (int i = 0; i < 3; i++) r[i] += sine * c[i] + cosine * d[i];
 }
 
-void ct_scene_drive_position(const ct_scene_drive* drive, double time, const double rest[3], double position[3]) {
+void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]) {
     double value[CHANNELS], arm[3];
     interpolate(drive, time, value);
     bool turned = value[3] != 0 || value[4] != 0 || value[5] != 0;

@@ -233,7 +233,7 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
     ct_error_clear(error);
     ct_motion pinned = {0};
     if (!motion) motion = &pinned;
-    ct_scene_drive drive = {.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
+    ct_scene_driver drive = {.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
     memcpy(drive.center, motion->center, sizeof drive.center);
     ct_status status = check_motion(motion, error);
     if (!status) status = sorted_nodes(scene, nodes, count, &drive.node, &drive.nnode, error);
@@ -243,7 +243,7 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
         return status;
     }
     drive.key = ct_duplicate(motion->key, (size_t)motion->nkey, sizeof *motion->key);
-    ct_scene_drive* grown = drive.key ? ct_resize(scene->drive, (size_t)scene->ndrive + 1, sizeof drive) : NULL;
+    ct_scene_driver* grown = drive.key ? ct_resize(scene->drive, (size_t)scene->ndrive + 1, sizeof drive) : NULL;
     if (!grown) {
         ct_free(drive.node);
         ct_free(drive.key);

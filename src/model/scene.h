@@ -15,14 +15,14 @@ typedef struct ct_scene_body {
     double angular_velocity[3];  // rad/s, kept so that `velocity` follows the centre of mass when densities change
 } ct_scene_body;
 
-typedef struct ct_scene_drive {
+typedef struct ct_scene_driver {
     int* node;                 // sorted scene nodes; a node is driven at most once
     int nnode;
     ct_keyframe* key;          // nkey, increasing time
     int nkey;
     double center[3];
     bool smooth, repeat;
-} ct_scene_drive;
+} ct_scene_driver;
 
 typedef struct ct_scene_force {
     int* node;
@@ -37,14 +37,14 @@ struct ct_scene {
     ct_view view;
     ct_scene_body* body;
     int nbody;
-    ct_scene_drive* drive;
+    ct_scene_driver* drive;
     int ndrive;
     ct_scene_force* force;
     int nforce;
 };
 
 // Position of a driven point with rest position `rest` at `time`.
-void ct_scene_drive_position(const ct_scene_drive* drive, double time, const double rest[3], double position[3]);
+void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]);
 
 // What can only be judged when the scene is complete: there is a body, the solver suits the energies.
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error);
