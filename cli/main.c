@@ -1,6 +1,8 @@
 // cuttle: the command line program. Finds the sub-command and hands the rest of the arguments to it.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -72,7 +74,15 @@ static int cuttle_version(int argc, char** argv) {
     return CLI_OK;
 }
 
+// OpenBLAS reads its core type only while it is loaded: starts the program once more with the right one.
+static void choose_blas_kernels(char** argv) {
+    const char* core = ct_blas_coretype();
+    if (!core || setenv("OPENBLAS_CORETYPE", core, 1) != 0) return;
+    execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char** argv) {
+    choose_blas_kernels(argv);
     if (argc < 2) return print_overview(stderr), CLI_BAD_INPUT;
     const char* name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";

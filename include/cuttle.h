@@ -62,6 +62,9 @@ typedef struct ct_error {
 
 CT_API const char* ct_status_text(ct_status status);  // borrowed, static
 CT_API const char* ct_version(void);                  // "0.1.0"
+// OpenBLAS chooses its kernels while it is loaded, and an old one takes slow ones on a CPU that it does not know. Returns
+// what OPENBLAS_CORETYPE should be in the environment before the program starts; NULL: all is well, or it is set.
+CT_API const char* ct_blas_coretype(void);
 
 // ---------------------------------------------------------------------------------------------
 // Meshes
