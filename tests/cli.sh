@@ -1,0 +1,117 @@
+#!/bin/bash
+# The program as a user meets it: exit codes, messages, files. usage: cli.sh PROGRAM SOURCE_DIRECTORY
+# Ends like the other test programs: "[  PASSED  ] N test(s)."
+cuttle=$1
+source=$2
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place" || exit 1
+passed=0
+failed=0
+
+claim() {  # name: counts the result of the command before it
+    if [ "$status" = 0 ]; then
+        passed=$((passed + 1))
+        echo "[       OK ] $1"
+    else
+        failed=$((failed + 1))
+        echo "[  FAILED  ] $1"
+        head -20 out err 2> /dev/null
+    fi
+}
+run() { "$cuttle" "$@" > out 2> err; code=$?; }
+expect() { status=0; for test in "$@"; do eval "$test" || status=1; done; }
+value() { python3 -c "import json,sys; print(eval('d' + sys.argv[1], {'d': json.loads(open('out').read().splitlines()[-1])}))" "$1"; }
+
+cat > beam.json <<'END'
+{"name": "beam", "time_step": 0.01, "duration": 0.2,
+ "bodies": [{"name": "beam", "box": {"size": [1, 0.2, 0.2], "cells": [5, 1, 1]}, "material": {"young": 1e6}}],
+ "pins": [{"select": {"box": [[-1, -1, -1], [0.001, 1, 1]]}}]}
+END
+sed 's/"young"/"yuong"/' beam.json > typo.json
+sed 's/"duration": 0.2/"duration": 2000/' beam.json > long.json
+sed 's/"duration": 0.2/"duration": 0.2, "solver": {"max_iterations": 1, "max_substep_depth": 0}/' beam.json > hard.json
+sed 's/\[5, 1, 1\]/[5, 1/' beam.json > syntax.json
+
+run version
+expect '[ $code = 0 ]' 'grep -q "^cuttle [0-9]*\.[0-9]*\.[0-9]*$" out'; claim version_is_printed
+run help
+expect '[ $code = 0 ]' 'grep -q "  run " out' 'grep -q "  bench " out'; claim help_lists_the_commands
+status=0
+for command in run info render export mesh bench version; do
+    run $command --help
+    [ $code = 0 ] && [ -s out ] && [ ! -s err ] || status=1
+done
+claim every_command_has_help
+run
+expect '[ $code = 2 ]' '[ ! -s out ]' 'grep -q Usage err'; claim no_command_is_bad_usage
+run rnu beam.json
+expect '[ $code = 2 ]' "grep -q \"did you mean 'run'\" err"; claim unknown_command_names_the_nearest
+run run beam.json --stesp 3
+expect '[ $code = 2 ]' 'grep -q "did you mean --steps" err'; claim unknown_option_names_the_nearest
+run run beam.json --steps 0
+expect '[ $code = 2 ]' 'grep -q "at least 1" err'; claim steps_out_of_range_are_refused
+run run beam.json --duration soon
+expect '[ $code = 2 ]' 'grep -q "number" err'; claim text_in_place_of_a_number_is_refused
+run run
+expect '[ $code = 2 ]' 'grep -q SCENE err'; claim missing_scene_argument_is_bad_usage
+
+run run absent.json
+expect '[ $code = 2 ]' 'grep -q absent.json err' '[ ! -e absent.h5 ]'; claim missing_scene_is_bad_input
+run run typo.json
+expect '[ $code = 2 ]' 'grep -q "typo.json:2:" err' 'grep -q "yuong" err' 'grep -q "young" err' '[ ! -e typo.h5 ]'
+claim misspelt_key_is_named_with_its_line_and_nothing_is_written
+run run syntax.json --json
+expect '[ $code = 2 ]' '[ "$(value "[\"error\"][\"line\"]")" -ge 1 ]' '[ ! -e syntax.h5 ]'; claim bad_scene_is_a_json_object_with_json
+run run beam.json -o nowhere/beam.h5
+expect '[ $code != 0 ]' 'grep -q nowhere err'; claim unwritable_output_is_reported
+
+run run beam.json
+expect '[ $code = 0 ]' '[ -s beam.h5 ]' 'grep -q "beam.h5: 20 steps" out'; claim run_writes_a_file_named_after_the_scene
+run info beam.h5 --json
+expect '[ $code = 0 ]' '[ "$(value "[\"frames\"]")" = 21 ]' '[ "$(value "[\"tets\"]")" = 30 ]'; claim info_counts_frames_and_tets
+run info beam.json --json
+expect '[ $code = 0 ]' '[ "$(value "[\"tets\"]")" = 30 ]' '[ "$(value "[\"driven_nodes\"]")" = 4 ]' \
+    '[ "$(value "[\"bodies\"][0][\"material\"][\"energy\"]")" = corotated ]'
+claim info_describes_a_scene
+run info beam.json
+expect '[ $code = 0 ]' 'grep -q "30 tets" out' 'grep -q "young 1e+06" out'; claim info_describes_a_scene_in_words
+run run beam.json -o every.h5 --steps 10 --every 5 --threads 2 --json
+expect '[ $code = 0 ]' '[ "$(value "[\"steps\"]")" = 10 ]' '[ "$(value "[\"frames\"]")" = 3 ]' \
+    '[ "$(value "[\"file\"]")" = every.h5 ]' '[ "$(value "[\"max_residual\"] <= 1e-6")" = True ]'
+claim json_summary_says_what_was_done
+run run beam.json -o quiet.h5 -q
+expect '[ $code = 0 ]' '[ ! -s out ]' '[ ! -s err ]'; claim quiet_run_prints_nothing
+run run beam.json -o verbose.h5 -v --steps 3
+expect '[ $code = 0 ]' '[ "$(grep -c "^step" err)" = 3 ]'; claim verbose_run_prints_every_step
+
+run run hard.json
+expect '[ $code = 1 ]' 'grep -q "did not converge" err' '"$cuttle" info hard.h5 > /dev/null'
+claim failed_step_is_explained_and_the_file_stays_valid
+
+"$cuttle" run long.json -o long.h5 > out 2> err &
+pid=$!
+for i in $(seq 100); do [ -s long.h5 ] && break; sleep 0.05; done
+sleep 0.3
+kill -INT $pid
+wait $pid
+code=$?
+expect '[ $code = 1 ]' 'grep -q -- "--resume" err' '"$cuttle" info long.h5 > info.txt'; claim interrupt_closes_the_file_and_says_how_to_resume
+
+run run beam.json -o half.h5 --steps 10
+run run beam.json -o half.h5 --resume --json
+expect '[ $code = 0 ]' '[ "$(value "[\"steps\"]")" = 10 ]' '"$cuttle" info half.h5 | grep -q "21 frames"'; claim resume_goes_on_to_the_end
+run run absent.json --resume
+expect '[ $code = 2 ]'; claim resume_of_nothing_is_bad_input
+
+run bench --json --sizes 200 --threads 1 --steps 2
+expect '[ $code = 0 ]' '[ "$(value "[\"results\"][1][\"solver\"]")" = newton ]' '[ "$(value "[\"results\"][1][\"tets\"]")" = 200 ]' \
+    '[ "$(value "[\"results\"][1][\"speedup_over_projective\"] > 0")" = True ]'
+claim bench_reports_both_solvers
+run bench --sizes many
+expect '[ $code = 2 ]'; claim bench_refuses_a_size_that_is_no_number
+
+echo "[==========] $((passed + failed)) test(s) run."
+echo "[  PASSED  ] $passed test(s)."
+[ $failed = 0 ] || echo "[  FAILED  ] $failed test(s)."
+[ $failed = 0 ]

@@ -1,0 +1,326 @@
+// Every allocation fails once: creation then reports it, returns nothing and leaks nothing. A warm step allocates nothing.
+//
+// The linker sends the library's malloc, calloc, realloc and free here (--wrap); Jansson and SuiteSparse are given the
+// same functions through their own hooks. Live blocks are kept by address, so that a block that came from elsewhere
+// (libc itself) and is freed by the library does not count.
+#include <jansson.h>
+#include <stdint.h>
+#include <suitesparse/SuiteSparse_config.h>
+
+#include "build.h"
+
+// ---- The allocator ----
+
+enum { TABLE = 1 << 20 };
+static void* table[TABLE];       // live blocks, open addressing
+static long live, calls;         // blocks alive, allocations since `arm`
+static long failing = -1;        // index of the allocation that fails, -1: none
+static bool failing_after;       // and all later ones too
+
+void* __real_malloc(size_t);
+void* __real_calloc(size_t, size_t);
+void* __real_realloc(void*, size_t);
+void __real_free(void*);
+int __real_posix_memalign(void**, size_t, size_t);
+
+static size_t slot_of(const void* block) {
+    size_t slot = ((uintptr_t)block >> 4) * 0x9E3779B97F4A7C15u >> 44;
+    while (table[slot] && table[slot] != block) slot = (slot + 1) % TABLE;
+    return slot;
+}
+
+static void* note_block(void* block) {
+    if (!block) return NULL;
+    table[slot_of(block)] = block;
+    live++;
+    return block;
+}
+
+// Takes a block out and closes the gap, so that later probes still find what was stored behind it.
+static void forget_block(void* block) {
+    size_t hole = slot_of(block);
+    if (!block || !table[hole]) return;
+    table[hole] = NULL;
+    live--;
+    for (size_t next = (hole + 1) % TABLE; table[next]; next = (next + 1) % TABLE) {
+        void* moved = table[next];
+        table[next] = NULL;
+        table[slot_of(moved)] = moved;
+    }
+}
+
+static bool must_fail(void) {
+    long call = calls++;
+    return failing >= 0 && (call == failing || (failing_after && call > failing));
+}
+
+void* __wrap_malloc(size_t size) { return must_fail() ? NULL : note_block(__real_malloc(size)); }
+void* __wrap_calloc(size_t count, size_t size) { return must_fail() ? NULL : note_block(__real_calloc(count, size)); }
+
+void* __wrap_realloc(void* block, size_t size) {
+    if (must_fail()) return NULL;
+    forget_block(block);
+    return note_block(__real_realloc(block, size));
+}
+
+void __wrap_free(void* block) {
+    forget_block(block);
+    __real_free(block);
+}
+
+int __wrap_posix_memalign(void** block, size_t alignment, size_t size) {
+    if (must_fail()) return 12;
+    int status = __real_posix_memalign(block, alignment, size);
+    if (status == 0) note_block(*block);
+    return status;
+}
+
+static void arm(long index, bool and_after) {
+    calls = 0;
+    failing = index;
+    failing_after = and_after;
+}
+
+static int hook_libraries(void** unused) {
+    json_set_alloc_funcs(__wrap_malloc, __wrap_free);
+    SuiteSparse_config.malloc_func = __wrap_malloc;
+    SuiteSparse_config.calloc_func = __wrap_calloc;
+    SuiteSparse_config.realloc_func = __wrap_realloc;
+    SuiteSparse_config.free_func = __wrap_free;
+    return 0;
+}
+
+// ---- Walking the failures ----
+
+typedef ct_status (*creator)(void** out);
+typedef void (*destroyer)(void* object);
+
+// Fails allocation k (alone, or with all that follow) for k = 0, 1, ... until creation no longer gets that far.
+static void walk(creator create, destroyer destroy, bool and_after) {
+    long failures = 0;
+    for (long k = 0;; k += 1 + k / 400) {
+        long before = live;
+        void* object = (void*)1;
+        arm(k, and_after);
+        ct_status status = create(&object);
+        bool reached = calls > k;
+        arm(-1, false);
+        if (status == CT_OK) {
+            assert_non_null(object);
+            destroy(object);
+        } else {
+            if (status != CT_OUT_OF_MEMORY) fail_msg("allocation %ld: %s", k, ct_status_text(status));
+            assert_null(object);
+            failures++;
+        }
+        if (live != before) fail_msg("allocation %ld: %ld blocks leaked", k, live - before);
+        if (!reached) break;
+    }
+    assert_true(failures > 0);
+}
+
+static void walk_both(creator create, destroyer destroy) {
+    walk(create, destroy, false);
+    walk(create, destroy, true);
+}
+
+// ---- What is created ----
+
+static const char scene_text[] =
+    "{\"name\": \"box\", \"time_step\": 0.01, \"duration\": 0.1,\n"
+    " \"bodies\": [{\"name\": \"beam\", \"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [3, 1, 1]},\n"
+    "               \"material\": {\"young\": 1e5, \"poisson\": 0.4, \"density\": 1000}}],\n"
+    " \"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [0.001, 1, 1]]}}]}\n";
+
+static const char mesh_text[] =
+    "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 0\n"
+    "Tetrahedra\n2\n1 2 3 4 7\n2 5 3 4 8\nEnd\n";
+
+static ct_scene* fixture_scene;
+static ct_model* fixture_model;
+
+static ct_status parse_scene(void** out) {
+    return ct_scene_parse((ct_scene**)out, scene_text, sizeof scene_text - 1, NULL, NULL);
+}
+
+static ct_status fill_scene(ct_scene* scene, ct_solver solver) {
+    ct_mesh* mesh;
+    int *nodes = NULL, count = 0;
+    ct_status status = ct_mesh_box(&mesh, (double[]){1, 0.2, 0.2}, (int[]){3, 1, 1});
+    if (status != CT_OK) return status;
+    ct_body_def body = ct_body_def_default();
+    body.mesh = mesh;
+    if (solver == CT_SOLVER_PROJECTIVE) body.material.energy = CT_ENERGY_PROJECTIVE;
+    ct_settings settings = ct_settings_default();
+    settings.solver = solver;
+    settings.max_iterations = 5000;
+    ct_selector end = {.kind = CT_SELECT_BOX, .body = 0, .a = {-1, -1, -1}, .b = {1e-6, 1, 1}};
+    ct_keyframe key[2] = {{.time = 0}, {.time = 1, .translate = {0, 0.1, 0}}};
+    ct_motion motion = {.key = key, .nkey = 2};
+    ct_force_def force = ct_force_def_default();
+    ct_material soft = ct_material_default();
+    double young[18];
+    for (int i = 0; i < 18; i++) young[i] = 1e5;
+    status = ct_scene_set_name(scene, "by hand");
+    if (status == CT_OK) status = ct_scene_set_settings(scene, &settings, NULL);
+    if (status == CT_OK) status = ct_scene_add_body(scene, &body, NULL, NULL);
+    if (status == CT_OK) status = ct_scene_select(scene, &end, &nodes, &count, NULL);
+    if (status == CT_OK) status = ct_scene_drive(scene, nodes, count, &motion, NULL);
+    if (status == CT_OK) status = ct_scene_add_force(scene, nodes, count, &force, NULL);
+    if (status == CT_OK && solver == CT_SOLVER_NEWTON) status = ct_scene_set_tag_material(scene, 0, 0, &soft, NULL);
+    if (status == CT_OK) status = ct_scene_set_tet_values(scene, 0, CT_YOUNG, young, 18, NULL);
+    ct_free(nodes);
+    ct_mesh_free(mesh);
+    return status;
+}
+
+static ct_status build_scene_with(ct_scene** out, ct_solver solver) {
+    ct_status status = ct_scene_create(out);
+    if (status != CT_OK) return status;
+    status = fill_scene(*out, solver);
+    if (status != CT_OK) ct_scene_free(*out), *out = NULL;
+    return status;
+}
+
+static ct_status build_scene(void** out) { return build_scene_with((ct_scene**)out, CT_SOLVER_NEWTON); }
+static ct_status create_model(void** out) { return ct_model_create((ct_model**)out, fixture_scene, NULL); }
+static ct_status create_state(void** out) { return ct_state_create((ct_state**)out, fixture_model); }
+static ct_status create_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 1); }
+static ct_status create_shared_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 3); }
+
+static ct_status read_mesh(void** out) {
+    return ct_mesh_read((ct_mesh**)out, CT_MESH_MEDIT, mesh_text, sizeof mesh_text - 1, NULL, 0, NULL);
+}
+
+static ct_status copy_mesh(void** out) {
+    ct_mesh* box;
+    *out = NULL;
+    ct_status status = ct_mesh_box(&box, (double[]){1, 1, 1}, (int[]){1, 2, 1});
+    if (status != CT_OK) return status;
+    status = ct_mesh_copy((ct_mesh**)out, box);
+    ct_mesh_free(box);
+    return status;
+}
+
+static ct_status surface_of_mesh(void** out) {
+    ct_mesh* box;
+    int count;
+    *out = NULL;
+    ct_status status = ct_mesh_box(&box, (double[]){1, 1, 1}, (int[]){1, 2, 1});
+    if (status != CT_OK) return status;
+    status = ct_mesh_surface(box, (int**)out, &count);
+    ct_mesh_free(box);
+    return status;
+}
+
+static ct_status check_mesh(void** out) {
+    ct_mesh_report report;
+    ct_status status = copy_mesh(out);
+    if (status == CT_OK) status = ct_mesh_check(*out, &report, NULL);
+    if (status != CT_OK) ct_mesh_free(*out), *out = NULL;
+    return status;
+}
+
+static ct_status fill_shape(void** out) {
+    ct_fill_def def = ct_fill_def_default();
+    def.size = 0.5;
+    *out = NULL;
+    ct_shape* ball = ct_shape_sphere((double[]){0, 0, 0}, 0.5);
+    ct_shape* bone = ct_shape_capsule((double[]){0, 0, 0}, (double[]){1, 0, 0}, 0.4, 0.3);
+    ct_shape* both = ct_shape_union(ball, bone, 0.05);
+    if (!both) return CT_OUT_OF_MEMORY;
+    ct_status status = ct_shape_fill((ct_mesh**)out, both, &def, NULL, NULL);
+    ct_shape_free(both);
+    return status;
+}
+
+static ct_status surface_shape(void** out) {
+    const double x[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const int tri[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
+    ct_mesh* mesh;
+    *out = NULL;
+    ct_status status = ct_mesh_create(&mesh, 4, x, 0, NULL, 4, tri);
+    if (status != CT_OK) return status;
+    status = ct_shape_surface((ct_shape**)out, mesh, NULL);
+    ct_mesh_free(mesh);
+    return status;
+}
+
+static void free_scene(void* object) { ct_scene_free(object); }
+static void free_model(void* object) { ct_model_free(object); }
+static void free_state(void* object) { ct_state_free(object); }
+static void free_work(void* object) { ct_work_free(object); }
+static void free_mesh(void* object) { ct_mesh_free(object); }
+static void free_shape(void* object) { ct_shape_free(object); }
+
+// ---- Tests ----
+
+static int make_fixture(void** unused) {
+    return build_scene_with(&fixture_scene, CT_SOLVER_NEWTON) || ct_model_create(&fixture_model, fixture_scene, NULL);
+}
+
+static int make_projective_fixture(void** unused) {
+    return build_scene_with(&fixture_scene, CT_SOLVER_PROJECTIVE) || ct_model_create(&fixture_model, fixture_scene, NULL);
+}
+
+static int free_fixture(void** unused) {
+    ct_model_free(fixture_model);
+    ct_scene_free(fixture_scene);
+    fixture_model = NULL;
+    fixture_scene = NULL;
+    return 0;
+}
+
+static void mesh_reading_survives_out_of_memory(void** unused) { walk_both(read_mesh, free_mesh); }
+static void mesh_copies_survive_out_of_memory(void** unused) { walk_both(copy_mesh, free_mesh); }
+static void mesh_surface_survives_out_of_memory(void** unused) { walk_both(surface_of_mesh, ct_free); }
+static void mesh_check_survives_out_of_memory(void** unused) { walk_both(check_mesh, free_mesh); }
+static void shape_fill_survives_out_of_memory(void** unused) { walk_both(fill_shape, free_mesh); }
+static void surface_shape_survives_out_of_memory(void** unused) { walk_both(surface_shape, free_shape); }
+static void scene_parsing_survives_out_of_memory(void** unused) { walk_both(parse_scene, free_scene); }
+static void scene_building_survives_out_of_memory(void** unused) { walk_both(build_scene, free_scene); }
+static void model_creation_survives_out_of_memory(void** unused) { walk_both(create_model, free_model); }
+static void state_creation_survives_out_of_memory(void** unused) { walk_both(create_state, free_state); }
+static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
+static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
+
+static void count_step_allocations(int threads) {
+    ct_state* state;
+    ct_work* work;
+    ct_step_report report;
+    must(ct_state_create(&state, fixture_model), NULL);
+    must(ct_work_create(&work, fixture_model, threads), NULL);
+    for (int i = 0; i < 3; i++) must(ct_step(fixture_model, work, state, &report), NULL);
+    arm(-1, false);
+    for (int i = 0; i < 20; i++) must(ct_step(fixture_model, work, state, &report), NULL);
+    assert_int_equal(calls, 0);
+    ct_work_free(work);
+    ct_state_free(state);
+}
+
+static void warm_step_allocates_nothing(void** unused) {
+    count_step_allocations(1);
+    count_step_allocations(2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mesh_reading_survives_out_of_memory),
+        cmocka_unit_test(mesh_copies_survive_out_of_memory),
+        cmocka_unit_test(mesh_surface_survives_out_of_memory),
+        cmocka_unit_test(mesh_check_survives_out_of_memory),
+        cmocka_unit_test(shape_fill_survives_out_of_memory),
+        cmocka_unit_test(surface_shape_survives_out_of_memory),
+        cmocka_unit_test(scene_parsing_survives_out_of_memory),
+        cmocka_unit_test(scene_building_survives_out_of_memory),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(threaded_work_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_projective_fixture, free_fixture),
+    };
+    return cmocka_run_group_tests(tests, hook_libraries, NULL);
+}
