@@ -4,6 +4,7 @@
 // node are listed first (counting sort), then every column is collected with a marker and sorted.
 #include "sparse/block_matrix.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct incidence {
 
 static ct_status check_nodes(int n, int nelement, int width, const int* nodes) {
     if (n < 0 || nelement < 0 || width < 0) return CT_BAD_ARGUMENT;
+    if (width && nelement > INT_MAX / width) return CT_BAD_ARGUMENT;
     for (size_t i = 0; i < (size_t)nelement * (size_t)width; i++)
         if (nodes[i] < -1 || nodes[i] >= n) return CT_BAD_ARGUMENT;
     return CT_OK;
@@ -114,7 +116,7 @@ static double* find_block(const ct_block_matrix* matrix, int i, int j) {
 void ct_block_matrix_add(ct_block_matrix* matrix, int i, int j, const double block[9]) {
     if (i < 0 || j < 0) return;
     double* target = i >= j ? find_block(matrix, i, j) : find_block(matrix, j, i);
-    if (!target) return;  // not in the pattern: the caller's elements made it, so this cannot carry a value
+    assert(target && "no element couples these nodes");
     if (i >= j) {
         for (int k = 0; k < 9; k++) target[k] += block[k];
     } else {

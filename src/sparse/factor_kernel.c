@@ -1,0 +1,208 @@
+// The sweeps over the panels of one part (layout: factor_layout.h), compiled once per instruction set.
+//
+// Forward, panels ascending, per panel with own values b1:  t = W b1;  own <- D^-2 t1;  border += t2.
+// Backward, panels descending:                              own <- W^T (own, border).
+// The backward sweep is the exact transpose of the forward one with the same rounded numbers. Values are single or
+// half, arithmetic single. A chunk keeps its columns' factors (forward) or sums (backward) in registers while the rows
+// stream by in groups of eight.
+#include <stdint.h>
+#include <string.h>
+
+#include "sparse/factor_layout.h"
+#include "sparse/half.h"
+
+#define JOIN2(a, b) a##_##b
+#define JOIN(a, b) JOIN2(a, b)
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float float4 __attribute__((vector_size(16)));
+typedef int32_t int4 __attribute__((vector_size(16)));
+typedef int32_t int8 __attribute__((vector_size(32)));
+
+INLINE float4 load4(const float* source) {
+    float4 value;
+    memcpy(&value, source, sizeof value);
+    return value;
+}
+
+INLINE void store4(float* target, float4 value) { memcpy(target, &value, sizeof value); }
+
+INLINE ct_float8 load8(const float* source) {
+    ct_float8 value;
+    memcpy(&value, source, sizeof value);
+    return value;
+}
+
+INLINE void store8(float* target, ct_float8 value) { memcpy(target, &value, sizeof value); }
+
+// Eight values of the stream.
+INLINE ct_float8 load_tile(const char* tile, bool half) {
+    return half ? ct_half_load((const uint16_t*)tile) : load8((const float*)tile);
+}
+
+INLINE size_t value_size(bool half) { return half ? sizeof(uint16_t) : sizeof(float); }
+
+// t[row..rows) (+)= chunk * b, b: 4 floats a node; the first chunk of a panel sets t. Returns the end of the chunk.
+INLINE const char* forward_chunk(const char* tile, int row, int rows, const float* b, float* t, int nodes, bool first, bool half) {
+    const size_t step = CT_TILE_ROWS * value_size(half);
+    ct_float8 factor[3 * CT_CHUNK_NODES];
+#pragma GCC unroll 12
+    for (int c = 0; c < 3 * nodes; c++) factor[c] = (ct_float8){0} + b[4 * (c / 3) + c % 3];
+    for (; row < rows; row += CT_TILE_ROWS) {
+        // two chains of sums halve the latency
+        ct_float8 even = first ? (ct_float8){0} : load8(t + row), odd = {0};
+#pragma GCC unroll 12
+        for (int c = 0; c < 3 * nodes; c++) {
+            ct_float8 value = load_tile(tile + (size_t)c * step, half);
+            if (c % 2)
+                odd += value * factor[c];
+            else
+                even += value * factor[c];
+        }
+        store8(t + row, even + odd);
+        tile += 3 * (size_t)nodes * step;
+    }
+    return tile;
+}
+
+// Sums over the lanes of three columns, and a zero.
+INLINE float4 sum_lanes(ct_float8 x, ct_float8 y, ct_float8 z) {
+    const ct_float8 zero = {0};
+    ct_float8 xy = __builtin_shuffle(x, y, (int8){0, 8, 1, 9, 4, 12, 5, 13}) + __builtin_shuffle(x, y, (int8){2, 10, 3, 11, 6, 14, 7, 15});
+    ct_float8 z0 = __builtin_shuffle(z, zero, (int8){0, 8, 1, 9, 4, 12, 5, 13}) + __builtin_shuffle(z, zero, (int8){2, 10, 3, 11, 6, 14, 7, 15});
+    ct_float8 sum = __builtin_shuffle(xy, z0, (int8){0, 1, 8, 9, 4, 5, 12, 13}) + __builtin_shuffle(xy, z0, (int8){2, 3, 10, 11, 6, 7, 14, 15});
+    return __builtin_shufflevector(sum, sum, 0, 1, 2, 3) + __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
+}
+
+// x <- chunk^T y[row..rows), x: 4 floats a node.
+INLINE const char* backward_chunk(const char* tile, int row, int rows, const float* y, float* x, int nodes, bool half) {
+    const size_t step = CT_TILE_ROWS * value_size(half);
+    ct_float8 sum[3 * CT_CHUNK_NODES];
+#pragma GCC unroll 12
+    for (int c = 0; c < 3 * nodes; c++) sum[c] = (ct_float8){0};
+    for (; row < rows; row += CT_TILE_ROWS) {
+        ct_float8 right = load8(y + row);
+#pragma GCC unroll 12
+        for (int c = 0; c < 3 * nodes; c++) sum[c] += load_tile(tile + (size_t)c * step, half) * right;
+        tile += 3 * (size_t)nodes * step;
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < nodes; k++) store4(x + 4 * k, sum_lanes(sum[3 * k], sum[3 * k + 1], sum[3 * k + 2]));
+    return tile;
+}
+
+INLINE void forward_panel(const ct_sweep* sweep, const ct_panel* panel, bool half) {
+    const char* tile = (const char*)sweep->tile + panel->tile * value_size(half);
+    float* own = sweep->vector + 4 * (size_t)panel->first;
+    float* t = sweep->rows;
+    int rows = panel->rows;
+    for (int node = 0, take; node < panel->width; node += take) {
+        const float* b = own + 4 * node;
+        int row = ct_chunk_row(3 * node);
+        take = ct_chunk_nodes(panel->width - node);
+        if (node == 0) {
+            switch (take) {
+                case 1: tile = forward_chunk(tile, row, rows, b, t, 1, true, half); break;
+                case 2: tile = forward_chunk(tile, row, rows, b, t, 2, true, half); break;
+                case 3: tile = forward_chunk(tile, row, rows, b, t, 3, true, half); break;
+                default: tile = forward_chunk(tile, row, rows, b, t, 4, true, half); break;
+            }
+        } else {
+            switch (take) {
+                case 2: tile = forward_chunk(tile, row, rows, b, t, 2, false, half); break;
+                case 3: tile = forward_chunk(tile, row, rows, b, t, 3, false, half); break;
+                default: tile = forward_chunk(tile, row, rows, b, t, 4, false, half); break;
+            }
+        }
+    }
+    const float* pivot = sweep->pivot + 4 * (size_t)panel->first;
+    for (int i = 0; i < panel->width; i++) store4(own + 4 * i, load4(t + 3 * i) * load4(pivot + 4 * i));
+    const int* index = sweep->index + panel->index;
+    const int4 mask = {-1, -1, -1, 0};
+    t += 3 * panel->width;
+    for (int i = 0; i < panel->border; i++) {
+        float* target = sweep->vector + 4 * (size_t)index[i];
+        store4(target, load4(target) + (float4)((int4)load4(t + 3 * i) & mask));
+    }
+}
+
+INLINE void backward_panel(const ct_sweep* sweep, const ct_panel* panel, bool half) {
+    const char* tile = (const char*)sweep->tile + panel->tile * value_size(half);
+    float* own = sweep->vector + 4 * (size_t)panel->first;
+    float* y = sweep->rows;
+    const int* index = sweep->index + panel->index;
+    // gather three floats a node; the fourth, a zero, is overwritten by the next node
+    for (int i = 0; i < panel->width; i++) store4(y + 3 * i, load4(own + 4 * i));
+    float* below = y + 3 * panel->width;
+    for (int i = 0; i < panel->border; i++) store4(below + 3 * i, load4(sweep->vector + 4 * (size_t)index[i]));
+    store8(below + 3 * panel->border, (ct_float8){0});
+    for (int node = 0, take; node < panel->width; node += take) {
+        float* x = own + 4 * node;
+        int row = ct_chunk_row(3 * node), rows = panel->rows;
+        take = ct_chunk_nodes(panel->width - node);
+        switch (take) {
+            case 1: tile = backward_chunk(tile, row, rows, y, x, 1, half); break;
+            case 2: tile = backward_chunk(tile, row, rows, y, x, 2, half); break;
+            case 3: tile = backward_chunk(tile, row, rows, y, x, 3, half); break;
+            default: tile = backward_chunk(tile, row, rows, y, x, 4, half); break;
+        }
+    }
+}
+
+static void forward_single(const ct_sweep* sweep) {
+    for (int i = 0; i < sweep->npanel; i++) forward_panel(sweep, &sweep->panel[i], false);
+}
+
+static void forward_half(const ct_sweep* sweep) {
+    for (int i = 0; i < sweep->npanel; i++) forward_panel(sweep, &sweep->panel[i], true);
+}
+
+static void backward_single(const ct_sweep* sweep) {
+    for (int i = sweep->npanel - 1; i >= 0; i--) backward_panel(sweep, &sweep->panel[i], false);
+}
+
+static void backward_half(const ct_sweep* sweep) {
+    for (int i = sweep->npanel - 1; i >= 0; i--) backward_panel(sweep, &sweep->panel[i], true);
+}
+
+// Eight rows of one column as floats; zeros below the panel, and nothing beyond the range of half.
+INLINE ct_float8 read_rows(const double* column, int row, int height, bool half) {
+    ct_float8 value = {0};
+    for (int i = 0; i < CT_TILE_ROWS && row + i < height; i++) {
+        double entry = column[row + i];
+        if (half) entry = entry > 65504 ? 65504 : entry < -65504 ? -65504 : entry;
+        value[i] = (float)entry;
+    }
+    return value;
+}
+
+INLINE void pack_panel(const ct_panel* panel, const double* W, size_t stride, void* tile, bool half) {
+    char* target = (char*)tile + panel->tile * value_size(half);
+    int height = 3 * (panel->width + panel->border);
+    for (int node = 0, take; node < panel->width; node += take) {
+        take = ct_chunk_nodes(panel->width - node);
+        for (int row = ct_chunk_row(3 * node); row < panel->rows; row += CT_TILE_ROWS)
+            for (int c = 3 * node; c < 3 * (node + take); c++) {
+                ct_float8 value = read_rows(W + (size_t)c * stride, row, height, half);
+                if (half)
+                    ct_half_store((uint16_t*)target, value);
+                else
+                    store8((float*)target, value);
+                target += CT_TILE_ROWS * value_size(half);
+            }
+    }
+}
+
+static void pack_single(const ct_panel* panel, const double* W, size_t stride, void* tile) {
+    pack_panel(panel, W, stride, tile, false);
+}
+
+static void pack_half(const ct_panel* panel, const double* W, size_t stride, void* tile) {
+    pack_panel(panel, W, stride, tile, true);
+}
+
+extern const ct_factor_kernels JOIN(ct_factor_kernels, CT_ISA)[2];
+const ct_factor_kernels JOIN(ct_factor_kernels, CT_ISA)[2] = {
+    [CT_PRECISION_SINGLE] = {forward_single, backward_single, pack_single},
+    [CT_PRECISION_HALF] = {forward_half, backward_half, pack_half},
+};
