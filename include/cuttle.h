@@ -168,6 +168,11 @@ CT_API ct_fill_def ct_fill_def_default(void);
 CT_API ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def,
                                ct_mesh_report* report, ct_error* error);
 
+// Common shapes, filled, about the origin: a ball, a cylinder along y, a torus around y. size: edge length, m.
+CT_API ct_status ct_mesh_sphere(ct_mesh** out, double radius, double size);
+CT_API ct_status ct_mesh_cylinder(ct_mesh** out, double radius, double length, double size);
+CT_API ct_status ct_mesh_torus(ct_mesh** out, double major, double minor, double size);
+
 // ---------------------------------------------------------------------------------------------
 // Scenes: what is simulated
 
@@ -205,7 +210,7 @@ typedef struct ct_body_def {
     ct_material material;
     double velocity[3];        // m/s
     double angular_velocity[3];  // rad/s about the centre of mass
-    double color[3];           // 0..1
+    double color[3];           // 0..1; NAN: from a palette, by the body's index
 } ct_body_def;
 CT_API ct_body_def ct_body_def_default(void);
 
@@ -223,12 +228,13 @@ typedef struct ct_selector {
     int body;                // restrict to this body, -1: all
     double a[3], b[3];       // BOX: corners; SPHERE, NEAREST: centre a; PLANE: point a, normal b (keeps (x-a).b >= 0); CAPSULE: ends
     double radius;           // SPHERE, CAPSULE
-    int tag;                 // TAG: nodes of tets with this tag
+    int tag;                 // TAG: nodes of tets with this tag, or of triangles in a body where no tet has it
     const int* list;         // LIST: body-local indices if body >= 0, else scene indices
     int nlist;               // LIST: length; NEAREST: how many (0: 1)
     const struct ct_selector* child;  // AND, OR: nchild operands; NOT: one
     int nchild;
 } ct_selector;
+CT_API ct_selector ct_selector_default(void);  // all nodes of all bodies
 
 typedef struct ct_keyframe {
     double time;             // s
@@ -305,8 +311,10 @@ CT_API ct_status ct_scene_body_get_info(const ct_scene* scene, int body, ct_body
 CT_API int ct_scene_node_count(const ct_scene* scene);
 // Sorted scene node indices; *nodes is freed by ct_free. An empty set is CT_BAD_SCENE.
 CT_API ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count, ct_error* error);
+// A node may be driven once. motion NULL: pinned at rest.
 CT_API ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion, ct_error* error);
 CT_API ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def, ct_error* error);
+// velocity + angular_velocity (rad/s) x (X - centre of mass of these nodes); NULL: zero. Set materials before.
 CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
                                        const double angular_velocity[3], ct_error* error);
 

@@ -198,7 +198,7 @@ static ct_status find_body(ct_scene* scene, int body, ct_scene_body** out, ct_er
 
 ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material, ct_error* error) {
     ct_error_clear(error);
-    ct_scene_body* target;
+    ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
     if (!status) status = check_material(material, "", error);
     if (status) return status;
@@ -228,7 +228,7 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field f
                                   ct_error* error) {
     static const char* const name[] = {"young", "poisson", "density"};
     ct_error_clear(error);
-    ct_scene_body* target;
+    ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
     if (status) return status;
     if ((unsigned)field > CT_DENSITY) return ct_fail(error, CT_BAD_ARGUMENT, "field is not one of ct_material_field");

@@ -1,0 +1,15 @@
+// The words of scene files; see scene_keys.h.
+#include "model/scene_keys.h"
+
+#include <stddef.h>
+
+#define OBJECT(id, text, ...) [CT_OBJECT_##id] = {text, (const char* const[]){__VA_ARGS__, NULL}},
+const ct_scene_words ct_scene_keys[] = {CT_SCENE_OBJECTS(OBJECT)};
+
+#define WORDS(...) (const char* const[]){__VA_ARGS__, NULL}
+const ct_scene_words ct_scene_choices[] = {
+    [CT_CHOICE_ENERGY] = {"material.energy", WORDS("corotated", "projective", "neohookean", "stvk")},
+    [CT_CHOICE_INTEGRATOR] = {"scene.integrator", WORDS("euler", "bdf2")},
+    [CT_CHOICE_SOLVER] = {"solver.type", WORDS("newton", "projective")},
+    [CT_CHOICE_UP] = {"scene.up", WORDS("x", "y", "z")},
+};

@@ -1,0 +1,55 @@
+// The words of scene files: the keys of every object and the names of every choice. The loader reads with these
+// tables and the tests hold docs/scene.schema.json against them. An object's name is its name in the schema's $defs.
+#ifndef CT_MODEL_SCENE_KEYS_H
+#define CT_MODEL_SCENE_KEYS_H
+
+#define CT_SCENE_OBJECTS(X)                                                                                             \
+    X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver", "output",    \
+      "view", "ground", "bodies", "drives", "pins", "forces", "velocities")                                             \
+    X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
+    X(OUTPUT, "output", "every")                                                                                        \
+    X(VIEW, "view", "eye", "target", "field_of_view")                                                                   \
+    X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "shape", "size", "interior",        \
+      "scale", "rotate", "translate", "material", "tags", "values", "velocity", "angular_velocity", "color")            \
+    X(BOX_MESH, "box_mesh", "size", "cells")                                                                            \
+    X(SPHERE_MESH, "sphere_mesh", "radius", "size")                                                                     \
+    X(CYLINDER_MESH, "cylinder_mesh", "radius", "length", "size")                                                       \
+    X(TORUS_MESH, "torus_mesh", "major", "minor", "size")                                                               \
+    X(MATERIAL, "material", "energy", "young", "poisson", "density", "damping", "paper_weights")                        \
+    X(DAMPING, "damping", "mass", "stiffness")                                                                          \
+    X(VALUES, "values", "young", "poisson", "density")                                                                  \
+    X(DRIVE, "drive", "select", "motion")                                                                               \
+    X(MOTION, "motion", "keys", "center", "smooth", "repeat")                                                           \
+    X(KEYFRAME, "keyframe", "time", "translate", "rotate")                                                              \
+    X(TURN, "turn", "axis", "degrees")                                                                                  \
+    X(PIN, "pin", "select")                                                                                             \
+    X(FORCE, "force", "select", "total", "per_node", "acceleration", "start", "stop")                                   \
+    X(VELOCITY, "velocity", "select", "velocity", "angular_velocity")                                                   \
+    X(SELECTOR, "selector", "body", "all", "box", "sphere", "plane", "capsule", "tag", "nearest", "count", "list",      \
+      "surface", "and", "or", "not")                                                                                    \
+    X(SELECT_SPHERE, "select_sphere", "center", "radius")                                                               \
+    X(SELECT_PLANE, "select_plane", "point", "normal")                                                                  \
+    X(SELECT_CAPSULE, "select_capsule", "a", "b", "radius")
+
+typedef enum ct_scene_object {
+#define CT_SCENE_OBJECT_ENUM(id, ...) CT_OBJECT_##id,
+    CT_SCENE_OBJECTS(CT_SCENE_OBJECT_ENUM)
+#undef CT_SCENE_OBJECT_ENUM
+    CT_OBJECT_COUNT
+} ct_scene_object;
+
+typedef struct ct_scene_words {
+    const char* name;          // in the schema's $defs, or the path of the choice: "material.energy"
+    const char* const* words;  // NULL-terminated
+} ct_scene_words;
+
+// Keys of each object; the table has CT_OBJECT_COUNT entries.
+extern const ct_scene_words ct_scene_keys[];
+
+// Choices, in the order of their enums.
+typedef enum ct_scene_choice {
+    CT_CHOICE_ENERGY, CT_CHOICE_INTEGRATOR, CT_CHOICE_SOLVER, CT_CHOICE_UP, CT_CHOICE_COUNT
+} ct_scene_choice;
+extern const ct_scene_words ct_scene_choices[];
+
+#endif

@@ -1,0 +1,24 @@
+// The parts of the scene loader: each reads one kind of object and adds it to the scene through the public API, so
+// that limits and their messages are in one place. Failures are in the reader of `at`.
+#ifndef CT_MODEL_SCENE_READ_H
+#define CT_MODEL_SCENE_READ_H
+
+#include "model/json_read.h"
+#include "model/scene.h"
+#include "model/scene_keys.h"
+
+// Keys of the object are the known ones.
+static inline bool ct_scene_read_keys(ct_json at, ct_scene_object object) {
+    return ct_json_keys(at, ct_scene_keys[object].words);
+}
+
+// A whole file, NUL-terminated; *text is freed by ct_free.
+ct_status ct_scene_read_file(const char* path, char** text, size_t* size, ct_error* error);
+// The number of a mesh's tag by name, false when the mesh has none of that name; one number with two names fails.
+bool ct_scene_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id);
+void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory);
+void ct_scene_read_drive(ct_scene* scene, ct_json at);  // of "drives" and of "pins"
+void ct_scene_read_force(ct_scene* scene, ct_json at);
+void ct_scene_read_velocity(ct_scene* scene, ct_json at);
+
+#endif
