@@ -103,8 +103,8 @@ static void print_option(char letter, const char* name, const char* value, const
 }
 
 void cli_print_help(const cli_usage* usage) {
-    printf("%s\n\nUsage: cuttle%s%s [OPTIONS] %s\n", usage->summary, *usage->command ? " " : "", usage->command,
-           usage->arguments);
+    printf("%s\n\nUsage: cuttle%s%s [OPTIONS]%s%s\n", usage->summary, *usage->command ? " " : "", usage->command,
+           *usage->arguments ? " " : "", usage->arguments);
     if (usage->details) printf("\n%s\n", usage->details);
     printf("\nOptions:\n");
     for (const cli_option* o = usage->options; o && o->name; o++) print_option(o->letter, o->name, o->value, o->help);
