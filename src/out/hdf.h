@@ -1,0 +1,44 @@
+// Short names for the few things Cuttle does with HDF5: attributes, fixed arrays, arrays that grow by rows.
+//
+// Every public function that touches HDF5 runs between ct_hdf_enter and ct_hdf_leave: HDF5 is one global
+// library, not safe for threads in many builds, and prints its errors unless told otherwise.
+// All functions return false (or a negative id) on failure and leave no open id behind.
+#ifndef CT_OUT_HDF_H
+#define CT_OUT_HDF_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct ct_hdf_guard {  // the caller's error printing, restored on leaving
+    H5E_auto2_t print;
+    void* user;
+} ct_hdf_guard;
+void ct_hdf_enter(ct_hdf_guard* guard);
+void ct_hdf_leave(const ct_hdf_guard* guard);
+
+// Attributes: count values of a native type, stored in little-endian `file_type`.
+bool ct_hdf_write_attribute(hid_t object, const char* name, hid_t file_type, hid_t type, int count, const void* values);
+bool ct_hdf_read_attribute(hid_t object, const char* name, hid_t type, int count, void* values);
+bool ct_hdf_write_text(hid_t object, const char* name, const char* text);
+// At most capacity - 1 characters; a longer text is an error.
+bool ct_hdf_read_text(hid_t object, const char* name, char* text, size_t capacity);
+
+// Fixed arrays: rows x columns values, columns 0 for one dimension.
+bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows, size_t columns,
+                        const void* values);
+// `count` is the number of all elements; the array must be stored as `file_type`.
+bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t count, void* values);
+// Is it stored as exactly this type? HDF5 may crash on converting from a damaged one, so ask before reading.
+bool ct_hdf_has_type(hid_t array, hid_t file_type);
+
+// Arrays that grow by rows. No chunk is cached, so a row written is in the file's pages at once.
+hid_t ct_hdf_create_rows(hid_t group, const char* name, hid_t file_type, size_t columns, size_t chunk_rows);
+hid_t ct_hdf_open_rows(hid_t group, const char* name);
+// Makes the array first + count rows long and writes the last `count`.
+bool ct_hdf_put_rows(hid_t array, hid_t type, size_t columns, size_t first, size_t count, const void* values);
+bool ct_hdf_get_rows(hid_t array, hid_t type, size_t columns, size_t first, size_t count, void* values);
+// Rows of an array of the given columns; 0 when the shape is another one.
+size_t ct_hdf_row_count(hid_t array, size_t columns);
+
+#endif

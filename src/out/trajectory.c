@@ -1,0 +1,364 @@
+// Reading trajectory files: everything in the file is checked before it is believed.
+//
+// Input: an HDF5 file in the layout of trajectory.h. Output: the fixed arrays, frames and fields by number.
+// A file whose writer was killed holds NSteps complete frames; rows beyond them are ignored.
+#include "out/trajectory.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+
+const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT] = {
+    [CT_ARRAY_POINTS] = {"VTKHDF/Points", 3, CT_PER_NODE, CT_TYPE_DOUBLE},
+    [CT_ARRAY_VELOCITY] = {"VTKHDF/PointData/velocity", 3, CT_PER_NODE, CT_TYPE_DOUBLE},
+    [CT_ARRAY_DISPLACEMENT] = {"VTKHDF/PointData/displacement", 3, CT_PER_NODE, CT_TYPE_FLOAT},
+    [CT_ARRAY_STRESS] = {"VTKHDF/CellData/stress", 0, CT_PER_TET, CT_TYPE_FLOAT},
+    [CT_ARRAY_ENERGY] = {"VTKHDF/CellData/energy", 0, CT_PER_TET, CT_TYPE_FLOAT},
+    [CT_ARRAY_VOLUME] = {"VTKHDF/CellData/volume", 0, CT_PER_TET, CT_TYPE_FLOAT},
+    [CT_ARRAY_TIME] = {"VTKHDF/Steps/Values", 0, CT_PER_FRAME, CT_TYPE_DOUBLE},
+    [CT_ARRAY_PARTS] = {"VTKHDF/Steps/NumberOfParts", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
+    [CT_ARRAY_ZERO] = {"VTKHDF/Steps/PartOffsets", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
+    [CT_ARRAY_POINT_OFFSET] = {"VTKHDF/Steps/PointOffsets", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
+    [CT_ARRAY_CELL_OFFSET] = {"VTKHDF/Steps/CellDataOffsets/stress", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
+    [CT_ARRAY_FRAMES] = {"Cuttle/Frames", 0, CT_PER_FRAME, CT_TYPE_RECORD},
+};
+
+hid_t ct_trajectory_record_type(void) {
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(ct_frame_record));
+    if (type < 0) return type;
+    herr_t bad = 0;
+#define FIELD(name, kind) bad |= H5Tinsert(type, #name, HOFFSET(ct_frame_record, name), kind)
+    FIELD(step, H5T_NATIVE_INT64);
+    FIELD(converged, H5T_NATIVE_INT32);
+    FIELD(substeps, H5T_NATIVE_INT32);
+    FIELD(iterations, H5T_NATIVE_INT32);
+    FIELD(solves, H5T_NATIVE_INT32);
+    FIELD(gradients, H5T_NATIVE_INT32);
+    FIELD(hessian_products, H5T_NATIVE_INT32);
+    FIELD(line_searches, H5T_NATIVE_INT32);
+    FIELD(refactors, H5T_NATIVE_INT32);
+    FIELD(inverted, H5T_NATIVE_INT32);
+    FIELD(residual, H5T_NATIVE_DOUBLE);
+    FIELD(reference, H5T_NATIVE_DOUBLE);
+    FIELD(seconds, H5T_NATIVE_DOUBLE);
+    FIELD(state_hash, H5T_NATIVE_UINT64);
+#undef FIELD
+    if (bad < 0) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type) {
+    switch (type) {
+        case CT_TYPE_DOUBLE: return H5T_IEEE_F64LE;
+        case CT_TYPE_FLOAT: return H5T_IEEE_F32LE;
+        case CT_TYPE_INTEGER: return H5T_STD_I64LE;
+        default: return file->record_type;
+    }
+}
+
+uint64_t ct_trajectory_hash(const void* bytes, size_t size) {
+    const unsigned char* at = bytes;
+    uint64_t hash = 0x9e3779b97f4a7c15u ^ size;
+    for (; size >= 8; size -= 8, at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    for (; size > 0; size--, at++) hash = (hash ^ *at) * 0xff51afd7ed558ccdu;
+    return hash ^ (hash >> 29);
+}
+
+void ct_trajectory_discard(ct_trajectory* file) {
+    if (!file) return;
+    if (file->record_type >= 0) H5Tclose(file->record_type);
+    if (file->file >= 0) H5Fclose(file->file);  // closes all that is open in it
+    ct_arena_free(&file->arena);
+    ct_free(file->path);
+    ct_free(file);
+}
+
+static ct_status foreign(const ct_trajectory* file, const char* what, ct_error* error) {
+    return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                      "%s is missing or has the wrong shape: this is not a Cuttle trajectory, or it is damaged; "
+                      "write it again with `cuttle run`", what);
+}
+
+// Opens the HDF5 file itself and tells apart: not there, not HDF5, in use or damaged.
+static ct_status open_file(ct_trajectory* file, ct_error* error) {
+    const char* path = file->path;
+    if (access(path, F_OK) != 0) return ct_fail_at(error, CT_IO, path, 0, "the file does not exist");
+    if (access(path, file->writable ? R_OK | W_OK : R_OK) != 0)
+        return ct_fail_at(error, CT_IO, path, 0, "no permission to %s the file", file->writable ? "write" : "read");
+    if (H5Fis_hdf5(path) == 0)
+        return ct_fail_at(error, CT_BAD_FILE, path, 0, "this is not an HDF5 file; `cuttle run` writes trajectories");
+    hid_t access_list = H5Pcreate(H5P_FILE_ACCESS);
+    if (access_list < 0) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG);
+    H5Pset_file_locking(access_list, file->writable, true);  // a run in progress may be looked at
+    file->file = H5Fopen(path, file->writable ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access_list);
+    H5Pclose(access_list);
+    if (file->file >= 0) return CT_OK;
+    return ct_fail_at(error, CT_BAD_FILE, path, 0, "the HDF5 file cannot be opened: it is cut short, damaged%s",
+                      file->writable ? ", or another process is writing it" : "");
+}
+
+static bool read_count(hid_t group, const char* name, int least, int* count) {
+    int64_t value = -1;
+    if (!ct_hdf_read_attribute(group, name, H5T_NATIVE_INT64, 1, &value)) return false;
+    *count = (int)value;
+    return value >= least && value <= INT_MAX / 8;
+}
+
+static bool read_view(hid_t group, ct_view* view) {
+    int automatic = 1;
+    bool good = ct_hdf_read_attribute(group, "ViewAutomatic", H5T_NATIVE_INT, 1, &automatic) &&
+                ct_hdf_read_attribute(group, "ViewEye", H5T_NATIVE_DOUBLE, 3, view->eye) &&
+                ct_hdf_read_attribute(group, "ViewTarget", H5T_NATIVE_DOUBLE, 3, view->target) &&
+                ct_hdf_read_attribute(group, "ViewFieldOfView", H5T_NATIVE_DOUBLE, 1, &view->field_of_view);
+    view->automatic = automatic != 0;
+    return good;
+}
+
+static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) {
+    ct_trajectory_info* info = &file->info;
+    int format = 0;
+    if (!ct_hdf_read_attribute(group, "Format", H5T_NATIVE_INT, 1, &format)) return foreign(file, "/Cuttle", error);
+    if (format != CT_TRAJECTORY_FORMAT)
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "the trajectory has format %d, this version of Cuttle reads %d", format, CT_TRAJECTORY_FORMAT);
+    int64_t state_size = -1;
+    bool good = read_count(group, "NumberOfNodes", 1, &info->nvert) && read_count(group, "NumberOfTets", 0, &info->ntet) &&
+                read_count(group, "NumberOfSurfaceTriangles", 0, &info->nsurface) &&
+                read_count(group, "NumberOfBodies", 0, &info->nbody) &&
+                ct_hdf_read_attribute(group, "Up", H5T_NATIVE_INT, 1, &info->up) && info->up >= 0 && info->up <= 2 &&
+                ct_hdf_read_attribute(group, "Ground", H5T_NATIVE_DOUBLE, 1, &info->ground) &&
+                ct_hdf_read_attribute(group, "TimeStep", H5T_NATIVE_DOUBLE, 1, &info->time_step) &&
+                ct_hdf_read_text(group, "SceneFile", info->scene_file, sizeof info->scene_file) &&
+                ct_hdf_read_text(group, "SceneName", info->scene_name, sizeof info->scene_name) &&
+                read_view(group, &info->view) &&
+                ct_hdf_read_attribute(group, "StateSize", H5T_NATIVE_INT64, 1, &state_size) && state_size >= 0;
+    file->state_size = good ? (size_t)state_size : 0;
+    return good ? CT_OK : foreign(file, "an attribute of /Cuttle", error);
+}
+
+static bool in_range(const int* index, size_t count, int limit) {
+    for (size_t i = 0; i < count; i++)
+        if (index[i] < 0 || index[i] >= limit) return false;
+    return true;
+}
+
+// The number of elements a damaged header claims must not be allocated before the file is seen to hold them.
+static bool holds(hid_t group, const char* name, size_t count) {
+    hid_t array = H5Dopen2(group, name, H5P_DEFAULT);
+    hid_t space = array >= 0 ? H5Dget_space(array) : -1;
+    bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count;
+    if (space >= 0) H5Sclose(space);
+    if (array >= 0) H5Dclose(array);
+    return good;
+}
+
+static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) {
+    const ct_trajectory_info* info = &file->info;
+    size_t nvert = (size_t)info->nvert, ntet = (size_t)info->ntet, nsurface = (size_t)info->nsurface;
+    if (!holds(group, "Rest", 3 * nvert) || !holds(group, "Tets", 4 * ntet) || !holds(group, "Surface", 3 * nsurface) ||
+        !holds(group, "TetBody", ntet) || !holds(group, "TetTag", ntet) ||
+        !holds(group, "BodyColor", 3 * (size_t)info->nbody))
+        return foreign(file, "an array of /Cuttle", error);
+    size_t widest = 3 * nvert > ntet ? 3 * nvert : ntet;
+    ct_arena* arena = &file->arena;
+    file->rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    file->tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
+    file->surface = ct_arena_alloc(arena, 3 * nsurface, sizeof(int));
+    file->tet_body = ct_arena_alloc(arena, ntet, sizeof(int));
+    file->tet_tag = ct_arena_alloc(arena, ntet, sizeof(int));
+    file->body_color = ct_arena_alloc(arena, 3 * (size_t)info->nbody, sizeof(double));
+    file->x = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    file->v = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    file->field = ct_arena_alloc(arena, widest, sizeof(double));
+    file->narrow = ct_arena_alloc(arena, widest, sizeof(float));
+    if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!ct_hdf_read_array(group, "Rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3 * nvert, file->rest) ||
+        !ct_hdf_read_array(group, "Tets", H5T_STD_I32LE, H5T_NATIVE_INT, 4 * ntet, file->tet) ||
+        !ct_hdf_read_array(group, "Surface", H5T_STD_I32LE, H5T_NATIVE_INT, 3 * nsurface, file->surface) ||
+        !ct_hdf_read_array(group, "TetBody", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, file->tet_body) ||
+        !ct_hdf_read_array(group, "TetTag", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, file->tet_tag) ||
+        !ct_hdf_read_array(group, "BodyColor", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3 * (size_t)info->nbody, file->body_color))
+        return foreign(file, "an array of /Cuttle", error);
+    if (!in_range(file->tet, 4 * ntet, info->nvert) || !in_range(file->surface, 3 * nsurface, info->nvert) ||
+        !in_range(file->tet_body, ntet, info->nbody))
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "a node or body index is out of range: the file is damaged");
+    return CT_OK;
+}
+
+static size_t rows_per_frame(const ct_trajectory* file, ct_trajectory_array array) {
+    switch (ct_trajectory_layout[array].unit) {
+        case CT_PER_NODE: return (size_t)file->info.nvert;
+        case CT_PER_TET: return (size_t)file->info.ntet;
+        default: return 1;
+    }
+}
+
+// Opens the growing arrays and finds the number of frames that all of them hold.
+static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
+    int64_t count = -1;
+    file->steps = H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT);
+    if (file->steps < 0 || !ct_hdf_read_attribute(file->steps, "NSteps", H5T_NATIVE_INT64, 1, &count) || count < 0 ||
+        count > INT_MAX)
+        return foreign(file, "/VTKHDF/Steps", error);
+    for (int k = 0; k < CT_ARRAY_COUNT; k++) {
+        const ct_array_layout* layout = &ct_trajectory_layout[k];
+        file->array[k] = ct_hdf_open_rows(file->file, layout->path);
+        if (file->array[k] < 0 || !ct_hdf_has_type(file->array[k], ct_trajectory_file_type(file, layout->type)))
+            return foreign(file, layout->path, error);
+        size_t rows = rows_per_frame(file, k), stored = ct_hdf_row_count(file->array[k], (size_t)layout->columns);
+        if (rows > 0 && (int64_t)(stored / rows) < count) count = (int64_t)(stored / rows);
+    }
+    file->state_array = H5Dopen2(file->file, "Cuttle/State", H5P_DEFAULT);
+    if (file->state_array < 0 || !ct_hdf_has_type(file->state_array, H5T_STD_U8LE) ||
+        (file->state_size && ct_hdf_row_count(file->state_array, file->state_size) != 2))
+        return foreign(file, "/Cuttle/State", error);
+    file->info.nframe = (int)count;
+    if (count == 0) return CT_OK;
+    if (!ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, 0, 1, &file->info.start) ||
+        !ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, (size_t)count - 1, 1, &file->info.stop))
+        return foreign(file, "/VTKHDF/Steps/Values", error);
+    return CT_OK;
+}
+
+ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool writable, ct_error* error) {
+    *out = NULL;
+    ct_trajectory* file = ct_alloc(1, sizeof *file);
+    if (!file) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    file->file = file->record_type = -1;
+    file->writable = writable;
+    file->path = ct_duplicate_text(path);
+    file->record_type = ct_trajectory_record_type();
+    ct_status status = CT_OK;
+    if (!file->path || file->record_type < 0) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!status) status = open_file(file, error);
+    hid_t group = status ? -1 : H5Gopen2(file->file, "Cuttle", H5P_DEFAULT);
+    if (!status && group < 0) status = foreign(file, "/Cuttle", error);
+    if (!status) status = read_header(file, group, error);
+    if (!status) status = read_arrays(file, group, error);
+    if (!status) status = open_arrays(file, error);
+    if (group >= 0) H5Gclose(group);
+    if (status) ct_trajectory_discard(file);
+    else *out = file;
+    return status;
+}
+
+ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error) {
+    ct_error_clear(error);
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    ct_status status = ct_trajectory_open_mode(out, path, false, error);
+    ct_hdf_leave(&guard);
+    return status;
+}
+
+void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info) { *info = file->info; }
+const double* ct_trajectory_rest(const ct_trajectory* file) { return file->rest; }
+const int* ct_trajectory_tets(const ct_trajectory* file) { return file->tet; }
+const int* ct_trajectory_surface(const ct_trajectory* file) { return file->surface; }
+const int* ct_trajectory_tet_body(const ct_trajectory* file) { return file->tet_body; }
+const double* ct_trajectory_body_color(const ct_trajectory* file) { return file->body_color; }
+
+static ct_status check_frame(const ct_trajectory* file, int frame, ct_error* error) {
+    if (frame >= 0 && frame < file->info.nframe) return CT_OK;
+    return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "there is no frame %d: the file holds %d, counted from 0",
+                      frame, file->info.nframe);
+}
+
+ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time,
+                                  ct_frame_record* record, ct_error* error) {
+    ct_status status = check_frame(file, frame, error);
+    if (status) return status;
+    size_t at = (size_t)frame, nvert = (size_t)file->info.nvert;
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    bool good = true;
+    if (x) good &= ct_hdf_get_rows(file->array[CT_ARRAY_POINTS], H5T_NATIVE_DOUBLE, 3, at * nvert, nvert, x);
+    if (v) good &= ct_hdf_get_rows(file->array[CT_ARRAY_VELOCITY], H5T_NATIVE_DOUBLE, 3, at * nvert, nvert, v);
+    if (time) good &= ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, at, 1, time);
+    if (record) good &= ct_hdf_get_rows(file->array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, record);
+    ct_hdf_leave(&guard);
+    if (good) return CT_OK;
+    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
+}
+
+ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error) {
+    ct_error_clear(error);
+    ct_frame_record record = {0};
+    *out = (ct_frame){0};
+    ct_status status = ct_trajectory_read_into(file, frame, file->x, file->v, &out->time, &record, error);
+    if (status) return status;
+    out->step = record.step;
+    out->x = file->x;
+    out->v = file->v;
+    return CT_OK;
+}
+
+// Displacement is made from the positions, exactly; the float copy in the file is for other programs.
+static ct_status read_displacement(ct_trajectory* file, int frame, ct_error* error) {
+    ct_status status = ct_trajectory_read_into(file, frame, file->field, NULL, NULL, NULL, error);
+    for (size_t i = 0; !status && i < 3 * (size_t)file->info.nvert; i++) file->field[i] -= file->rest[i];
+    return status;
+}
+
+static ct_status read_tet_field(ct_trajectory* file, int frame, ct_trajectory_array array, ct_error* error) {
+    ct_status status = check_frame(file, frame, error);
+    if (status) return status;
+    size_t ntet = (size_t)file->info.ntet;
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    bool good = ct_hdf_get_rows(file->array[array], H5T_NATIVE_DOUBLE, 0, (size_t)frame * ntet, ntet, file->field);
+    ct_hdf_leave(&guard);
+    if (good) return CT_OK;
+    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
+}
+
+ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values, int* count,
+                                   bool* per_tet, ct_error* error) {
+    static const struct {
+        const char* name;
+        ct_trajectory_array array;
+    } fields[] = {{"displacement", CT_ARRAY_DISPLACEMENT}, {"velocity", CT_ARRAY_VELOCITY}, {"stress", CT_ARRAY_STRESS},
+                  {"energy", CT_ARRAY_ENERGY}, {"volume", CT_ARRAY_VOLUME}};
+    ct_error_clear(error);
+    *values = NULL;
+    *count = 0;
+    for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
+        if (!name || strcmp(name, fields[k].name) != 0) continue;
+        *per_tet = ct_trajectory_layout[fields[k].array].unit == CT_PER_TET;
+        ct_status status = *per_tet ? read_tet_field(file, frame, fields[k].array, error)
+                           : k == 0 ? read_displacement(file, frame, error)
+                                    : ct_trajectory_read_into(file, frame, NULL, file->field, NULL, NULL, error);
+        if (status) return status;
+        *values = file->field;
+        *count = *per_tet ? file->info.ntet : 3 * file->info.nvert;
+        return CT_OK;
+    }
+    return ct_fail(error, CT_BAD_ARGUMENT,
+                   "there is no field \"%s\"; choose displacement, velocity, stress, energy or volume", name ? name : "");
+}
+
+ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error) {
+    ct_error_clear(error);
+    if (!file) return CT_OK;
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    bool good = H5Fclose(file->file) >= 0;
+    file->file = -1;
+    ct_status status = good ? CT_OK
+                            : ct_fail_at(error, CT_IO, file->path, 0, "closing the file failed: is the disk full?");
+    ct_trajectory_discard(file);
+    ct_hdf_leave(&guard);
+    return status;
+}

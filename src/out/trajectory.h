@@ -1,0 +1,120 @@
+// Trajectory files from plain arrays: what ct_trajectory_create and ct_trajectory_append rest on.
+//
+// Layout (HDF5, readable by ParaView 5.12 and later as a time series with fixed connectivity):
+//   /VTKHDF                     attributes Version [2,0], Type "UnstructuredGrid"
+//     NumberOfPoints, NumberOfCells, NumberOfConnectivityIds [1], Connectivity [4 ntet], Offsets [ntet+1], Types [ntet]
+//     Points [nframe nvert, 3]                            double
+//     PointData/velocity [.., 3] double, displacement [.., 3] float
+//     CellData/stress, energy, volume [nframe ntet] float; body, tag [ntet] int, the same in all frames
+//     Steps                     attribute NSteps: the number of complete frames, written last
+//       Values [nframe] s, NumberOfParts (1), PartOffsets, CellOffsets, ConnectivityIdOffsets (0),
+//       PointOffsets, PointDataOffsets/*, CellDataOffsets/*: rows before the frame; equal columns are one
+//       array under several names
+//   /Cuttle                     attributes: names, version, settings, camera
+//     Rest [nvert,3], Tets [ntet,4], Surface [nsurface,3], TetBody, TetTag [ntet], BodyColor [nbody,3], BodyName
+//     SceneText                 the scene file as it was
+//     Frames [nframe]           step index, solver report, hash of the state
+//     State [2, bytes]          the state of frame k in row k mod 2: exact continuation after a kill
+#ifndef CT_OUT_TRAJECTORY_H
+#define CT_OUT_TRAJECTORY_H
+
+#include "base/memory.h"
+#include "cuttle.h"
+#include "out/hdf.h"
+
+#define CT_TRAJECTORY_FORMAT 1  // of the /Cuttle group
+
+typedef struct ct_trajectory_def {  // all borrowed
+    ct_trajectory_info info;     // nframe, start and stop are ignored
+    const double* rest;          // 3 nvert
+    const int* tet;              // 4 ntet
+    const int* surface;          // 3 nsurface
+    const int* tet_body;         // ntet
+    const int* tet_tag;          // ntet, NULL: 0
+    const double* body_color;    // 3 nbody
+    const char* const* body_name;  // nbody, NULL: none
+    const char* scene_text;      // NULL: none
+    size_t scene_text_size;
+    size_t state_size;           // bytes of a state block, 0: frames carry none
+} ct_trajectory_def;
+
+typedef struct ct_trajectory_sample {  // one frame; all borrowed
+    double time;
+    int64_t step;
+    const double* x;             // 3 nvert
+    const double* v;             // 3 nvert
+    const double* stress;        // ntet, Pa
+    const double* energy;        // ntet, J/m^3
+    const double* volume;        // ntet, det F
+    const void* state;           // state_size bytes
+    const ct_step_report* report;  // NULL: none
+} ct_trajectory_sample;
+
+typedef enum ct_trajectory_array {
+    CT_ARRAY_POINTS, CT_ARRAY_VELOCITY, CT_ARRAY_DISPLACEMENT, CT_ARRAY_STRESS, CT_ARRAY_ENERGY, CT_ARRAY_VOLUME,
+    CT_ARRAY_TIME, CT_ARRAY_PARTS, CT_ARRAY_ZERO, CT_ARRAY_POINT_OFFSET, CT_ARRAY_CELL_OFFSET, CT_ARRAY_FRAMES,
+    CT_ARRAY_COUNT
+} ct_trajectory_array;
+
+typedef enum ct_array_unit { CT_PER_FRAME, CT_PER_NODE, CT_PER_TET } ct_array_unit;
+typedef enum ct_array_type { CT_TYPE_DOUBLE, CT_TYPE_FLOAT, CT_TYPE_INTEGER, CT_TYPE_RECORD } ct_array_type;
+typedef struct ct_array_layout {
+    const char* path;
+    int columns;           // 0: one dimension
+    ct_array_unit unit;    // rows a frame
+    ct_array_type type;
+} ct_array_layout;
+extern const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT];
+
+typedef struct ct_frame_record {  // one row of /Cuttle/Frames
+    int64_t step;
+    int32_t converged, substeps, iterations, solves, gradients, hessian_products, line_searches, refactors, inverted;
+    double residual, reference, seconds;
+    uint64_t state_hash;
+} ct_frame_record;
+
+typedef struct ct_field_range {  // of a colour field over the whole motion
+    char name[16];         // "" when not known yet
+    double low, high;
+} ct_field_range;
+
+struct ct_trajectory {
+    hid_t file;            // -1 when closed
+    hid_t record_type;
+    hid_t steps;           // /VTKHDF/Steps, which carries NSteps
+    hid_t state_array;
+    hid_t array[CT_ARRAY_COUNT];
+    bool writable;
+    char* path;
+    ct_trajectory_info info;
+    ct_arena arena;        // the arrays below
+    double* rest;
+    int* tet;
+    int* surface;
+    int* tet_body;
+    int* tet_tag;
+    double* body_color;
+    double* x;             // 3 nvert   frame last read
+    double* v;             // 3 nvert
+    double* field;         // max(3 nvert, ntet)  field last read
+    float* narrow;         // the same, for writing
+    size_t state_size;
+    int bounds_frames;     // number of frames the two below were made for, 0: none
+    double lower[3], upper[3];
+    ct_field_range range[6];
+};
+
+ct_status ct_trajectory_create_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, ct_error* error);
+ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample, ct_error* error);
+// Opens for appending; the arrays of `def` must be those in the file. `state` receives def->state_size bytes.
+ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, void* state, ct_error* error);
+// Reads positions, velocities and the report of a frame; x or v or record may be NULL.
+ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time, ct_frame_record* record, ct_error* error);
+// Opening shared by readers and resumers.
+ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool writable, ct_error* error);
+void ct_trajectory_discard(ct_trajectory* file);  // closes without a word and frees
+hid_t ct_trajectory_record_type(void);            // the caller closes it
+hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type);  // borrowed
+uint64_t ct_trajectory_hash(const void* bytes, size_t size);
+
+#endif

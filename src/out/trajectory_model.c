@@ -1,0 +1,132 @@
+// Trajectories of a model: gathers what the file needs from scene, model and state; see trajectory.h.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "out/trajectory.h"
+
+// The scene file as text; a scene without a readable file simply has none.
+static ct_status read_scene_text(const char* path, char** text, size_t* size) {
+    *text = NULL;
+    *size = 0;
+    FILE* stream = path && *path ? fopen(path, "rb") : NULL;
+    if (!stream) return CT_OK;
+    size_t capacity = 0, got = 0;
+    do {
+        if (!ct_reserve((void**)text, &capacity, *size + 65536, 1)) {
+            fclose(stream);
+            ct_free(*text);
+            *text = NULL;
+            return CT_OUT_OF_MEMORY;
+        }
+        got = fread(*text + *size, 1, 65536, stream);
+        *size += got;
+    } while (got > 0);
+    fclose(stream);
+    return CT_OK;
+}
+
+// What the model alone says; `def` borrows from it.
+static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t state_size) {
+    ct_model_info info;
+    ct_model_get_info(model, &info);
+    const ct_settings* settings = ct_model_settings(model);
+    *def = (ct_trajectory_def){
+        .info = {.nvert = info.nvert, .ntet = info.ntet, .nsurface = info.nsurface, .nbody = info.nbody,
+                 .up = settings->up, .ground = settings->ground, .time_step = settings->time_step,
+                 .view = {.automatic = true}},
+        .rest = ct_model_rest(model),
+        .tet = ct_model_tets(model),
+        .surface = ct_model_surface(model),
+        .tet_body = ct_model_tet_body(model),
+        .tet_tag = ct_model_tet_tag(model),
+        .state_size = state_size,
+    };
+}
+
+static ct_status state_bytes(const ct_model* model, size_t* size) {
+    ct_state* state = NULL;
+    ct_status status = ct_state_create(&state, model);
+    *size = status ? 0 : ct_state_size(state);
+    ct_state_free(state);
+    return status;
+}
+
+ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene, const ct_model* model,
+                               ct_error* error) {
+    ct_error_clear(error);
+    *out = NULL;
+    size_t state_size = 0;
+    ct_status status = state_bytes(model, &state_size);
+    if (status) return ct_fail(error, status, "%s", ct_status_text(status));
+    ct_trajectory_def def;
+    describe_model(&def, model, state_size);
+    char* text = NULL;
+    if (scene) {
+        snprintf(def.info.scene_file, sizeof def.info.scene_file, "%s", ct_scene_file(scene));
+        snprintf(def.info.scene_name, sizeof def.info.scene_name, "%s", ct_scene_name(scene));
+        ct_scene_view(scene, &def.info.view);
+        status = read_scene_text(ct_scene_file(scene), &text, &def.scene_text_size);
+        def.scene_text = text;
+    }
+    size_t nbody = (size_t)def.info.nbody;
+    double* color = ct_alloc(3 * nbody, sizeof *color);
+    const char** name = ct_alloc(nbody, sizeof *name);
+    if (!color || !name) status = CT_OUT_OF_MEMORY;
+    for (size_t k = 0; !status && k < nbody; k++) {
+        ct_model_body_color(model, (int)k, color + 3 * k);
+        name[k] = ct_model_body_name(model, (int)k);
+    }
+    def.body_color = color;
+    def.body_name = name;
+    if (!status) status = ct_trajectory_create_arrays(out, path, &def, error);
+    else ct_fail(error, status, "%s", ct_status_text(status));
+    ct_free(name);
+    ct_free(color);
+    ct_free(text);
+    return status;
+}
+
+ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_model* model, ct_state* state,
+                               ct_error* error) {
+    ct_error_clear(error);
+    *out = NULL;
+    ct_trajectory_def def;
+    describe_model(&def, model, ct_state_size(state));
+    void* bytes = ct_alloc(def.state_size, 1);
+    if (!bytes) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = ct_trajectory_resume_arrays(out, path, &def, bytes, error);
+    if (!status && ct_state_restore(state, bytes, def.state_size)) {
+        ct_trajectory_close(*out, NULL);
+        *out = NULL;
+        status = ct_fail_at(error, CT_BAD_FILE, path, 0, "the stored state does not fit this version of Cuttle");
+    }
+    ct_free(bytes);
+    return status;
+}
+
+ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
+                               const ct_step_report* report, ct_error* error) {
+    ct_error_clear(error);
+    ct_model_info info;
+    ct_model_get_info(model, &info);
+    if (info.nvert != file->info.nvert || info.ntet != file->info.ntet || ct_state_size(state) != file->state_size)
+        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the state is of another model than the file");
+    size_t ntet = (size_t)info.ntet;
+    double* field = ct_alloc(3 * ntet, sizeof *field);
+    if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = ct_state_tet_field(model, state, CT_FIELD_VON_MISES, field);
+    if (!status) status = ct_state_tet_field(model, state, CT_FIELD_ENERGY_DENSITY, field + ntet);
+    if (!status) status = ct_state_tet_field(model, state, CT_FIELD_VOLUME_RATIO, field + 2 * ntet);
+    ct_trajectory_sample sample = {
+        .time = ct_state_time(state), .step = ct_state_step_index(state),
+        .x = ct_state_positions(state), .v = ct_state_velocities(state),
+        .stress = field, .energy = field + ntet, .volume = field + 2 * ntet,
+        .state = ct_state_bytes(state), .report = report,
+    };
+    if (status) ct_fail(error, status, "%s", ct_status_text(status));
+    else status = ct_trajectory_append_sample(file, &sample, error);
+    ct_free(field);
+    return status;
+}

@@ -1,0 +1,407 @@
+// Writing trajectory files so that a kill at any moment leaves a readable file that continues exactly.
+//
+// Order within a frame: rows, state and report first, a flush, then NSteps, a second flush. Readers believe
+// NSteps alone. The state of frame k goes to row k mod 2, so that the state of the last complete frame is never
+// the one being overwritten. Rows bypass HDF5's caches; what a flush still has to write is small metadata, and:
+//   - the file is made as long as HDF5 will claim it to be before it claims so (a shorter file does not open),
+//   - index nodes are large (512 chunks) so that they are rewritten in place and all but never split,
+//   - the oldest format is used, which has no "open for writing" mark that would survive the writer.
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "out/trajectory.h"
+
+#define CHUNK_BYTES (512 * 1024)   // wanted size of a chunk of frames
+#define CHUNK_FRAMES 512           // most frames in a chunk
+#define INDEX_HALF_NODE 256        // half the chunks in a node of the chunk index
+#define VTK_TETRA 10
+
+static size_t rows_per_frame(const ct_trajectory* file, const ct_array_layout* layout) {
+    if (layout->unit == CT_PER_FRAME) return 1;
+    return (size_t)(layout->unit == CT_PER_NODE ? file->info.nvert : file->info.ntet);
+}
+
+static bool create_growing(ct_trajectory* file) {
+    for (int k = 0; k < CT_ARRAY_COUNT; k++) {
+        const ct_array_layout* layout = &ct_trajectory_layout[k];
+        hid_t type = ct_trajectory_file_type(file, layout->type);
+        size_t rows = rows_per_frame(file, layout);
+        size_t bytes = (rows ? rows : 1) * (size_t)(layout->columns ? layout->columns : 1) * H5Tget_size(type);
+        size_t frames = CHUNK_BYTES / bytes;
+        if (frames < 1) frames = 1;
+        if (frames > CHUNK_FRAMES) frames = CHUNK_FRAMES;
+        file->array[k] = ct_hdf_create_rows(file->file, layout->path, type, (size_t)layout->columns,
+                                            frames * (rows ? rows : 1));
+        if (file->array[k] < 0) return false;
+    }
+    return true;
+}
+
+// The columns of `Steps` that are equal in all frames, or equal to another column, are links to one array.
+static bool link_columns(hid_t file) {
+    static const char* const link[][2] = {
+        {"PartOffsets", "CellOffsets"},
+        {"PartOffsets", "ConnectivityIdOffsets"},
+        {"PartOffsets", "CellDataOffsets/body"},
+        {"PartOffsets", "CellDataOffsets/tag"},
+        {"PointOffsets", "PointDataOffsets/velocity"},
+        {"PointOffsets", "PointDataOffsets/displacement"},
+        {"CellDataOffsets/stress", "CellDataOffsets/energy"},
+        {"CellDataOffsets/stress", "CellDataOffsets/volume"},
+    };
+    hid_t steps = H5Gopen2(file, "VTKHDF/Steps", H5P_DEFAULT);
+    bool good = steps >= 0;
+    for (size_t k = 0; good && k < sizeof link / sizeof link[0]; k++)
+        good = H5Lcreate_hard(steps, link[k][0], steps, link[k][1], H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    if (steps >= 0) H5Gclose(steps);
+    return good;
+}
+
+static bool create_groups(hid_t file) {
+    static const char* const names[] = {"VTKHDF", "VTKHDF/PointData", "VTKHDF/CellData", "VTKHDF/Steps",
+                                        "VTKHDF/Steps/PointDataOffsets", "VTKHDF/Steps/CellDataOffsets", "Cuttle"};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        hid_t group = H5Gcreate2(file, names[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        if (group < 0) return false;
+        H5Gclose(group);
+    }
+    return true;
+}
+
+// The parts of the VTK grid that no frame changes.
+static bool write_grid(ct_trajectory* file, const ct_trajectory_def* def, const int* tag, int64_t* scratch) {
+    hid_t group = H5Gopen2(file->file, "VTKHDF", H5P_DEFAULT);
+    if (group < 0) return false;
+    size_t ntet = (size_t)file->info.ntet;
+    int64_t version[2] = {2, 0}, nvert = file->info.nvert, ncell = file->info.ntet, nlink = 4 * ncell;
+    hid_t stored = H5T_STD_I64LE, native = H5T_NATIVE_INT64;
+    bool good = ct_hdf_write_attribute(group, "Version", stored, native, 2, version) &&
+                ct_hdf_write_text(group, "Type", "UnstructuredGrid") &&
+                ct_hdf_write_array(group, "NumberOfPoints", stored, native, 1, 0, &nvert) &&
+                ct_hdf_write_array(group, "NumberOfCells", stored, native, 1, 0, &ncell) &&
+                ct_hdf_write_array(group, "NumberOfConnectivityIds", stored, native, 1, 0, &nlink) &&
+                ct_hdf_write_array(group, "Connectivity", stored, H5T_NATIVE_INT, 4 * ntet, 0, def->tet);
+    for (size_t k = 0; k <= ntet; k++) scratch[k] = 4 * (int64_t)k;
+    good = good && ct_hdf_write_array(group, "Offsets", stored, native, ntet + 1, 0, scratch);
+    for (size_t k = 0; k < ntet; k++) scratch[k] = VTK_TETRA;
+    good = good && ct_hdf_write_array(group, "Types", H5T_STD_U8LE, native, ntet, 0, scratch) &&
+           ct_hdf_write_array(group, "CellData/body", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
+           ct_hdf_write_array(group, "CellData/tag", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, 0, tag);
+    H5Gclose(group);
+    return good;
+}
+
+static bool write_header(hid_t group, const ct_trajectory_info* info, size_t state_size) {
+    int64_t count[4] = {info->nvert, info->ntet, info->nsurface, info->nbody}, bytes = (int64_t)state_size;
+    static const char* const name[4] = {"NumberOfNodes", "NumberOfTets", "NumberOfSurfaceTriangles", "NumberOfBodies"};
+    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic;
+    hid_t real = H5T_IEEE_F64LE, native = H5T_NATIVE_DOUBLE;
+    bool good = ct_hdf_write_attribute(group, "Format", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &format) &&
+                ct_hdf_write_attribute(group, "StateSize", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &bytes);
+    for (int k = 0; good && k < 4; k++)
+        good = ct_hdf_write_attribute(group, name[k], H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &count[k]);
+    return good && ct_hdf_write_text(group, "Version", ct_version()) &&
+           ct_hdf_write_text(group, "SceneFile", info->scene_file) &&
+           ct_hdf_write_text(group, "SceneName", info->scene_name) &&
+           ct_hdf_write_attribute(group, "Up", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &info->up) &&
+           ct_hdf_write_attribute(group, "Ground", real, native, 1, &info->ground) &&
+           ct_hdf_write_attribute(group, "TimeStep", real, native, 1, &info->time_step) &&
+           ct_hdf_write_attribute(group, "ViewAutomatic", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &automatic) &&
+           ct_hdf_write_attribute(group, "ViewEye", real, native, 3, info->view.eye) &&
+           ct_hdf_write_attribute(group, "ViewTarget", real, native, 3, info->view.target) &&
+           ct_hdf_write_attribute(group, "ViewFieldOfView", real, native, 1, &info->view.field_of_view);
+}
+
+static bool write_texts(hid_t group, const ct_trajectory_def* def) {
+    bool good = true;
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type < 0) return false;
+    if (def->scene_text && def->scene_text_size > 0) {
+        good = H5Tset_size(type, def->scene_text_size) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+               ct_hdf_write_array(group, "SceneText", type, type, 1, 0, def->scene_text);
+    }
+    for (int k = 0; good && def->body_name && k < def->info.nbody; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "BodyName%d", k);
+        good = ct_hdf_write_text(group, name, def->body_name[k]);
+    }
+    H5Tclose(type);
+    return good;
+}
+
+static bool write_state_rows(hid_t group, size_t state_size) {
+    hsize_t size[2] = {2, state_size ? state_size : 1};
+    hid_t space = H5Screate_simple(2, size, NULL);
+    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    if (layout >= 0) H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
+    hid_t array = H5Dcreate2(group, "State", H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    if (layout >= 0) H5Pclose(layout);
+    if (space >= 0) H5Sclose(space);
+    if (array >= 0) H5Dclose(array);
+    return array >= 0;
+}
+
+static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const int* tag) {
+    const ct_trajectory_info* info = &def->info;
+    hid_t group = H5Gopen2(file->file, "Cuttle", H5P_DEFAULT);
+    if (group < 0) return false;
+    size_t nvert = (size_t)info->nvert, ntet = (size_t)info->ntet;
+    hid_t integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
+    bool good = write_header(group, info, def->state_size) && write_texts(group, def) &&
+                ct_hdf_write_array(group, "Rest", real, H5T_NATIVE_DOUBLE, nvert, 3, def->rest) &&
+                ct_hdf_write_array(group, "Tets", integer, H5T_NATIVE_INT, ntet, 4, def->tet) &&
+                ct_hdf_write_array(group, "Surface", integer, H5T_NATIVE_INT, (size_t)info->nsurface, 3, def->surface) &&
+                ct_hdf_write_array(group, "TetBody", integer, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
+                ct_hdf_write_array(group, "TetTag", integer, H5T_NATIVE_INT, ntet, 0, tag) &&
+                ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3, def->body_color) &&
+                write_state_rows(group, def->state_size);
+    H5Gclose(group);
+    return good;
+}
+
+static bool write_all(ct_trajectory* file, const ct_trajectory_def* def) {
+    size_t ntet = (size_t)def->info.ntet;
+    int64_t* scratch = ct_alloc(ntet + 1, sizeof *scratch);
+    int* zero = def->tet_tag ? NULL : ct_alloc(ntet, sizeof *zero);
+    const int* tag = def->tet_tag ? def->tet_tag : zero;
+    int64_t none = 0;
+    bool good = scratch && tag && create_groups(file->file) && write_grid(file, def, tag, scratch) &&
+                write_own(file, def, tag) && create_growing(file) && link_columns(file->file);
+    ct_free(scratch);
+    ct_free(zero);
+    hid_t steps = good ? H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT) : -1;
+    good = steps >= 0 && ct_hdf_write_attribute(steps, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &none);
+    if (steps >= 0) H5Gclose(steps);
+    return good;
+}
+
+static hid_t create_file(const char* path) {
+    hid_t creation = H5Pcreate(H5P_FILE_CREATE), access_list = H5Pcreate(H5P_FILE_ACCESS);
+    hid_t file = -1;
+    if (creation >= 0 && access_list >= 0 && H5Pset_istore_k(creation, INDEX_HALF_NODE) >= 0 &&
+        H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0 && H5Pset_file_locking(access_list, true, true) >= 0 &&
+        H5Pset_libver_bounds(access_list, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) >= 0)
+        file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access_list);
+    if (creation >= 0) H5Pclose(creation);
+    if (access_list >= 0) H5Pclose(access_list);
+    return file;
+}
+
+// Says what stands in the way of writing `path`, before anything is touched.
+static ct_status check_place(const char* path, ct_error* error) {
+    char directory[4096];
+    const char* slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (!*path || (slash && !slash[1]) || length >= sizeof directory)
+        return ct_fail_at(error, CT_BAD_ARGUMENT, path, 0, "this is not a file name");
+    snprintf(directory, sizeof directory, "%.*s", (int)length, path);
+    if (!slash) strcpy(directory, ".");
+    if (slash && length == 0) strcpy(directory, "/");
+    struct stat about;
+    if (stat(directory, &about) != 0 || !S_ISDIR(about.st_mode))
+        return ct_fail_at(error, CT_IO, path, 0, "the directory \"%s\" does not exist: create it first (mkdir -p \"%s\")",
+                          directory, directory);
+    if (access(directory, W_OK | X_OK) != 0)
+        return ct_fail_at(error, CT_IO, path, 0, "no permission to write in the directory \"%s\"", directory);
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return ct_fail_at(error, CT_IO, path, 0, "this is a directory: give a file name in it");
+    int old = open(path, O_RDONLY | O_CLOEXEC);
+    bool busy = old >= 0 && flock(old, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (old >= 0) close(old);
+    if (busy) return ct_fail_at(error, CT_IO, path, 0, "another process is writing this file: choose another name");
+    return CT_OK;
+}
+
+// Everything fixed is written to `path`.part, which then takes the place of an older file in one move.
+static ct_status create_locked(ct_trajectory** out, const char* path, const ct_trajectory_def* def, ct_error* error) {
+    char part[4096];
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return ct_fail_at(error, CT_BAD_ARGUMENT, path, 0, "the file name is too long");
+    ct_trajectory making = {.info = def->info, .record_type = ct_trajectory_record_type()};
+    making.file = making.record_type >= 0 ? create_file(part) : -1;
+    bool good = making.file >= 0 && write_all(&making, def);
+    if (making.file >= 0 && H5Fclose(making.file) < 0) good = false;
+    if (making.record_type >= 0) H5Tclose(making.record_type);
+    ct_trajectory* file = NULL;
+    ct_status status = good ? ct_trajectory_open_mode(&file, part, true, error)
+                            : ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: is the disk full?");
+    char* final_path = status ? NULL : ct_duplicate_text(path);
+    if (!status && !final_path) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!status && rename(part, path) != 0)
+        status = ct_fail_at(error, CT_IO, path, 0, "the file cannot be put in place: %s", strerror(errno));
+    if (status) {
+        ct_trajectory_discard(file);
+        ct_free(final_path);
+        unlink(part);
+        return status;
+    }
+    ct_free(file->path);
+    file->path = final_path;
+    *out = file;
+    return CT_OK;
+}
+
+ct_status ct_trajectory_create_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def,
+                                      ct_error* error) {
+    ct_error_clear(error);
+    *out = NULL;
+    ct_status status = check_place(path, error);
+    if (status) return status;
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    status = create_locked(out, path, def, error);
+    ct_hdf_leave(&guard);
+    return status;
+}
+
+// Lengthens the file to what HDF5 has handed out, then lets it write its metadata.
+static bool settle(hid_t file) {
+    haddr_t end = 0;
+    void* handle = NULL;
+    struct stat about;
+    if (H5Fget_eoa(file, &end) < 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 || !handle) return false;
+    int descriptor = *(int*)handle;
+    if (fstat(descriptor, &about) != 0) return false;
+    if ((haddr_t)about.st_size < end && ftruncate(descriptor, (off_t)end) != 0) return false;
+    return H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
+}
+
+static bool put_floats(ct_trajectory* file, ct_trajectory_array array, size_t at, const double* values,
+                       const double* subtract) {
+    const ct_array_layout* layout = &ct_trajectory_layout[array];
+    size_t rows = rows_per_frame(file, layout), count = rows * (size_t)(layout->columns ? layout->columns : 1);
+    for (size_t i = 0; i < count; i++)
+        file->narrow[i] = (float)(values ? values[i] - (subtract ? subtract[i] : 0) : 0);
+    return ct_hdf_put_rows(file->array[array], H5T_NATIVE_FLOAT, (size_t)layout->columns, at * rows, rows, file->narrow);
+}
+
+static ct_frame_record make_record(const ct_trajectory_sample* sample, size_t state_size) {
+    ct_frame_record record = {.step = sample->step, .converged = 1};
+    if (sample->state) record.state_hash = ct_trajectory_hash(sample->state, state_size);
+    const ct_step_report* report = sample->report;
+    if (!report) return record;
+    record.converged = report->converged;
+    record.substeps = report->substeps;
+    record.iterations = report->iterations;
+    record.solves = report->solves;
+    record.gradients = report->gradients;
+    record.hessian_products = report->hessian_products;
+    record.line_searches = report->line_searches;
+    record.refactors = report->refactors;
+    record.inverted = report->inverted;
+    record.residual = report->residual;
+    record.reference = report->reference;
+    record.seconds = report->seconds;
+    return record;
+}
+
+static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample) {
+    size_t at = (size_t)file->info.nframe, nvert = (size_t)file->info.nvert;
+    int64_t one = 1, zero = 0, points = (int64_t)(at * nvert), cells = (int64_t)at * file->info.ntet;
+    ct_frame_record record = make_record(sample, file->state_size);
+    hid_t real = H5T_NATIVE_DOUBLE, integer = H5T_NATIVE_INT64;
+    hid_t* array = file->array;
+    return ct_hdf_put_rows(array[CT_ARRAY_POINTS], real, 3, at * nvert, nvert, sample->x) &&
+           ct_hdf_put_rows(array[CT_ARRAY_VELOCITY], real, 3, at * nvert, nvert, sample->v) &&
+           put_floats(file, CT_ARRAY_DISPLACEMENT, at, sample->x, file->rest) &&
+           put_floats(file, CT_ARRAY_STRESS, at, sample->stress, NULL) &&
+           put_floats(file, CT_ARRAY_ENERGY, at, sample->energy, NULL) &&
+           put_floats(file, CT_ARRAY_VOLUME, at, sample->volume, NULL) &&
+           ct_hdf_put_rows(array[CT_ARRAY_TIME], real, 0, at, 1, &sample->time) &&
+           ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
+           ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
+           ct_hdf_put_rows(array[CT_ARRAY_POINT_OFFSET], integer, 0, at, 1, &points) &&
+           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) &&
+           ct_hdf_put_rows(array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, &record);
+}
+
+static bool write_count(ct_trajectory* file, int64_t count) {
+    hid_t attribute = H5Aopen(file->steps, "NSteps", H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, &count) >= 0;
+    if (attribute >= 0) H5Aclose(attribute);
+    return good;
+}
+
+// Row k mod 2 of the two states.
+static bool move_state(ct_trajectory* file, int frame, void* target, const void* source) {
+    hsize_t start[2] = {(hsize_t)(frame % 2), 0}, size[2] = {1, file->state_size};
+    hid_t memory = H5Screate_simple(2, size, NULL), space = H5Dget_space(file->state_array);
+    bool good = memory >= 0 && space >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
+    if (good)
+        good = (target ? H5Dread(file->state_array, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, target)
+                       : H5Dwrite(file->state_array, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, source)) >= 0;
+    if (space >= 0) H5Sclose(space);
+    if (memory >= 0) H5Sclose(memory);
+    return good;
+}
+
+ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample, ct_error* error) {
+    if (!file->writable)
+        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the file was opened for reading; resume it to append");
+    if (file->state_size && !sample->state) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no state");
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    bool good = write_frame(file, sample) &&
+                (!file->state_size || move_state(file, file->info.nframe, NULL, sample->state)) && settle(file->file) &&
+                write_count(file, file->info.nframe + 1) && settle(file->file);
+    ct_hdf_leave(&guard);
+    if (!good)
+        return ct_fail_at(error, CT_IO, file->path, 0, "frame %d cannot be written: is the disk full?", file->info.nframe);
+    if (file->info.nframe == 0) file->info.start = sample->time;
+    file->info.stop = sample->time;
+    file->info.nframe++;
+    return CT_OK;
+}
+
+static ct_status check_same(const ct_trajectory* file, const ct_trajectory_def* def, ct_error* error) {
+    const ct_trajectory_info *a = &file->info, *b = &def->info;
+    bool same = a->nvert == b->nvert && a->ntet == b->ntet && file->state_size == def->state_size &&
+                memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
+                memcmp(file->tet, def->tet, 4 * (size_t)a->ntet * sizeof(int)) == 0;
+    if (!same)
+        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
+                          "the file was written for another scene (%d nodes, %d tets; this one has %d and %d): resume "
+                          "with the scene it began with, or write a new file",
+                          a->nvert, a->ntet, b->nvert, b->ntet);
+    if (a->nframe == 0)
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "the file holds no frame to continue from: run from the start");
+    return CT_OK;
+}
+
+// The last complete frame's state, checked against its hash.
+static ct_status read_last_state(ct_trajectory* file, void* state, ct_error* error) {
+    ct_frame_record record;
+    int last = file->info.nframe - 1;
+    if (!file->state_size) return CT_OK;
+    if (!move_state(file, last, state, NULL) ||
+        !ct_hdf_get_rows(file->array[CT_ARRAY_FRAMES], file->record_type, 0, (size_t)last, 1, &record) ||
+        record.state_hash != ct_trajectory_hash(state, file->state_size))
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "the stored state is damaged: run from the start");
+    return CT_OK;
+}
+
+ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, void* state,
+                                      ct_error* error) {
+    ct_error_clear(error);
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    ct_status status = ct_trajectory_open_mode(out, path, true, error);
+    if (!status) status = check_same(*out, def, error);
+    if (!status) status = read_last_state(*out, state, error);
+    // Rows of an unfinished frame may lie beyond the end that the file admits to: never hand them out again.
+    if (!status && H5Fincrement_filesize((*out)->file, 0) < 0)
+        status = ct_fail_at(error, CT_IO, path, 0, "the file cannot be extended");
+    if (status) {
+        ct_trajectory_discard(*out);
+        *out = NULL;
+    }
+    ct_hdf_leave(&guard);
+    return status;
+}
