@@ -10,6 +10,7 @@
 #include "base/blas.h"
 #include "base/cpu.h"
 #include "beam_matrix.h"
+#include "cuttle.h"
 #include "sparse/factor.h"
 
 static double random_unit(unsigned* seed) {

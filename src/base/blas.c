@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/cpu.h"
+#include "cuttle.h"
 
 void ct_blas_serial(void) {
     if (openblas_get_num_threads() != 1) openblas_set_num_threads(1);
@@ -20,6 +21,7 @@ static bool is_one_of(const char* name, const char* const* list) {
     return false;
 }
 
+// OpenBLAS chooses its kernels while it is loaded, and an old one takes a slow generic set on a CPU that it does not know.
 const char* ct_blas_coretype(void) {
     static const char* const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
     static const char* const fused[] = {"Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", "Excavator", NULL};

@@ -1,0 +1,220 @@
+// Preconditioned conjugate gradients (Hestenes and Stiefel 1952) and restarted GMRES (Saad and Schultz 1986) with right
+// preconditioning, modified Gram-Schmidt and Givens rotations; see krylov.h.
+#include "sparse/krylov.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct ct_krylov_work {
+    ct_arena arena;
+    size_t n;
+    int restart;
+    double *r, *z, *p, *Ap;  // n each; GMRES uses z and Ap
+    double* V;               // (restart + 1) n: GMRES' basis
+    double* R;               // restart (restart + 1): triangle by columns
+    double *cosine, *sine;   // restart + 1: rotations
+    double* g;               // restart + 1: rotated right-hand side
+};
+
+ct_status ct_krylov_work_create(ct_krylov_work** out, int n, int restart) {
+    *out = NULL;
+    if (n < 0 || restart < 0) return CT_BAD_ARGUMENT;
+    ct_krylov_work* work = ct_alloc(1, sizeof *work);
+    if (!work) return CT_OUT_OF_MEMORY;
+    size_t size = (size_t)n, m = (size_t)restart;
+    work->n = size;
+    work->restart = restart;
+    work->r = ct_arena_alloc(&work->arena, size, sizeof(double));
+    work->z = ct_arena_alloc(&work->arena, size, sizeof(double));
+    work->p = ct_arena_alloc(&work->arena, size, sizeof(double));
+    work->Ap = ct_arena_alloc(&work->arena, size, sizeof(double));
+    if (restart) {
+        work->V = ct_arena_alloc(&work->arena, (m + 1) * size, sizeof(double));
+        work->R = ct_arena_alloc(&work->arena, m * (m + 1), sizeof(double));
+        work->cosine = ct_arena_alloc(&work->arena, m + 1, sizeof(double));
+        work->sine = ct_arena_alloc(&work->arena, m + 1, sizeof(double));
+        work->g = ct_arena_alloc(&work->arena, m + 1, sizeof(double));
+    }
+    if (work->arena.failed) {
+        ct_krylov_work_free(work);
+        return CT_OUT_OF_MEMORY;
+    }
+    *out = work;
+    return CT_OK;
+}
+
+void ct_krylov_work_free(ct_krylov_work* work) {
+    if (!work) return;
+    ct_arena_free(&work->arena);
+    ct_free(work);
+}
+
+// Four partial sums, always the same four: fast and reproducible.
+static double dot(size_t n, const double* x, const double* y) {
+    double sum[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
+    for (; i < n; i++) sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static double norm(size_t n, const double* x) { return sqrt(dot(n, x, x)); }
+
+// y += a x
+static void add_scaled(size_t n, double a, const double* x, double* y) {
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+static void precondition(const ct_krylov_def* def, const double* in, double* out) {
+    if (def->precondition)
+        def->precondition(in, out, def->user);
+    else
+        memcpy(out, in, (size_t)def->n * sizeof(double));
+}
+
+// r = b - A x; the product is spared when x = 0.
+static void residual(const ct_krylov_def* def, const double* b, const double* x, double* r, int* products) {
+    size_t n = (size_t)def->n, i = 0;
+    while (i < n && x[i] == 0) i++;
+    if (i == n) {
+        memcpy(r, b, n * sizeof(double));
+        return;
+    }
+    def->apply(x, r, def->user);
+    ++*products;
+    for (i = 0; i < n; i++) r[i] = b[i] - r[i];
+}
+
+// One step of conjugate gradients; rz is r.M r of the step before, 0 at the first. LIMIT: go on.
+static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, double* rz, double* x) {
+    size_t n = (size_t)def->n;
+    double *r = work->r, *z = work->z, *p = work->p, *Ap = work->Ap;
+    bool first = *rz == 0;
+
+    // p = M r + beta p
+    precondition(def, r, z);
+    double rz_new = dot(n, r, z);
+    if (!(rz_new > 0) || !isfinite(rz_new)) return CT_KRYLOV_BREAKDOWN;
+    double beta = first ? 0 : rz_new / *rz;
+    *rz = rz_new;
+    if (first)
+        memcpy(p, z, n * sizeof(double));
+    else
+        for (size_t i = 0; i < n; i++) p[i] = z[i] + beta * p[i];
+
+    // minimise along p
+    def->apply(p, Ap, def->user);
+    double curvature = dot(n, p, Ap);
+    if (!isfinite(curvature)) return CT_KRYLOV_BREAKDOWN;
+    if (curvature <= 0) {
+        if (first) add_scaled(n, 1, p, x);
+        return CT_KRYLOV_NEGATIVE;
+    }
+    double alpha = rz_new / curvature;
+    add_scaled(n, alpha, p, x);
+    add_scaled(n, -alpha, Ap, r);
+    return CT_KRYLOV_LIMIT;
+}
+
+void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report) {
+    assert((size_t)def->n == work->n);
+    *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
+    residual(def, b, x, work->r, &report->iterations);
+    report->initial = report->residual = norm(work->n, work->r);
+    const double target = fmax(def->relative * report->initial, def->tolerance);
+    double rz = 0;
+    while (report->end == CT_KRYLOV_LIMIT && report->residual > target && report->iterations < def->max_iterations) {
+        report->end = pcg_step(def, work, &rz, x);
+        report->iterations++;
+        report->residual = norm(work->n, work->r);
+    }
+    if (report->residual <= target) report->end = CT_KRYLOV_CONVERGED;
+    if (!isfinite(report->residual)) report->end = CT_KRYLOV_BREAKDOWN;
+}
+
+// V[j+1] = A M V[j] orthogonalised against V[0..j]; column j of the Hessenberg matrix goes to R. Returns its last entry.
+static double gmres_expand(const ct_krylov_def* def, ct_krylov_work* s, int j) {
+    size_t n = s->n;
+    double* column = s->R + (size_t)j * (size_t)(s->restart + 1);
+    precondition(def, s->V + (size_t)j * n, s->z);
+    def->apply(s->z, s->Ap, def->user);
+    for (int i = 0; i <= j; i++) {
+        column[i] = dot(n, s->V + (size_t)i * n, s->Ap);
+        add_scaled(n, -column[i], s->V + (size_t)i * n, s->Ap);
+    }
+    double length = norm(n, s->Ap);
+    double* next = s->V + (size_t)(j + 1) * n;
+    for (size_t i = 0; i < n; i++) next[i] = length > 0 ? s->Ap[i] / length : 0;
+    return length;
+}
+
+// Rotates the new column into the triangle; returns the residual norm, or a negative number when the column is useless.
+static double gmres_rotate(ct_krylov_work* s, int j, double below) {
+    double* column = s->R + (size_t)j * (size_t)(s->restart + 1);
+    for (int i = 0; i < j; i++) {
+        double upper = column[i], lower = column[i + 1];
+        column[i] = s->cosine[i] * upper + s->sine[i] * lower;
+        column[i + 1] = -s->sine[i] * upper + s->cosine[i] * lower;
+    }
+    double length = hypot(column[j], below);
+    if (!(length > 0) || !isfinite(length)) return -1;
+    s->cosine[j] = column[j] / length;
+    s->sine[j] = below / length;
+    column[j] = length;
+    s->g[j + 1] = -s->sine[j] * s->g[j];
+    s->g[j] *= s->cosine[j];
+    return fabs(s->g[j + 1]);
+}
+
+// x += M V y with R y = g
+static void gmres_correct(const ct_krylov_def* def, ct_krylov_work* s, int count, double* x) {
+    for (int i = count - 1; i >= 0; i--) {
+        for (int k = i + 1; k < count; k++) s->g[i] -= s->R[(size_t)k * (size_t)(s->restart + 1) + (size_t)i] * s->g[k];
+        s->g[i] /= s->R[(size_t)i * (size_t)(s->restart + 1) + (size_t)i];
+    }
+    memset(s->Ap, 0, s->n * sizeof(double));
+    for (int i = 0; i < count; i++) add_scaled(s->n, s->g[i], s->V + (size_t)i * s->n, s->Ap);
+    precondition(def, s->Ap, s->z);
+    add_scaled(s->n, 1, s->z, x);
+}
+
+// V[0] = r/|r|, r = b - A x; returns |r|.
+static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const double* b, const double* x, int* products) {
+    residual(def, b, x, s->V, products);
+    double length = norm(s->n, s->V);
+    for (size_t i = 0; i < s->n && length > 0; i++) s->V[i] /= length;
+    s->g[0] = length;
+    return length;
+}
+
+void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report) {
+    assert((size_t)def->n == work->n && work->restart > 0);
+    *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
+    report->initial = report->residual = gmres_start(def, work, b, x, &report->iterations);
+    const double target = fmax(def->relative * report->initial, def->tolerance);
+    bool broken = false;
+    while (report->residual > target && report->iterations < def->max_iterations && !broken) {
+        // one cycle: the space grows until it is full, the residual is small or the iterations are spent
+        int count = 0;
+        double estimate = report->residual;
+        while (count < work->restart && report->iterations < def->max_iterations && estimate > target) {
+            double below = gmres_expand(def, work, count);
+            report->iterations++;
+            estimate = gmres_rotate(work, count, below);
+            broken = estimate < 0;
+            if (broken) break;
+            count++;
+        }
+        if (count) gmres_correct(def, work, count, x);
+        report->residual = gmres_start(def, work, b, x, &report->iterations);
+    }
+    if (report->residual <= target)
+        report->end = CT_KRYLOV_CONVERGED;
+    else if (broken || !isfinite(report->residual))
+        report->end = CT_KRYLOV_BREAKDOWN;
+}

@@ -1,0 +1,52 @@
+// Krylov solvers: conjugate gradients for symmetric systems, GMRES for the rest. Matrices are callbacks.
+//
+// All sums run in index order on the caller's thread, so results do not depend on threads. Solving allocates nothing.
+#ifndef CT_SPARSE_KRYLOV_H
+#define CT_SPARSE_KRYLOV_H
+
+#include "cuttle.h"
+
+// out = A in; they never alias.
+typedef void (*ct_operator)(const double* in, double* out, void* user);
+
+typedef struct ct_krylov_def {
+    int n;                     // unknowns
+    ct_operator apply;         // A
+    ct_operator precondition;  // M ~ A^-1; NULL: identity
+    void* user;                // for both
+    double tolerance;          // done when |r| <= max(tolerance, relative |r0|), r = b - A x
+    double relative;
+    int max_iterations;        // products with A at most
+} ct_krylov_def;
+
+typedef enum ct_krylov_end {
+    CT_KRYLOV_CONVERGED,
+    CT_KRYLOV_LIMIT,     // out of iterations
+    CT_KRYLOV_NEGATIVE,  // pcg: a direction p with p.A p <= 0; x is the iterate before it
+    CT_KRYLOV_BREAKDOWN  // M is not positive definite, A M is singular, or a value is not finite; x is the last good iterate
+} ct_krylov_end;
+
+typedef struct ct_krylov_report {
+    ct_krylov_end end;
+    int iterations;            // products with A
+    double initial, residual;  // |r0| and |r|
+} ct_krylov_report;
+
+typedef ct_krylov_def ct_pcg_def;
+typedef ct_krylov_report ct_pcg_report;
+
+typedef struct ct_krylov_work ct_krylov_work;
+// For systems of n unknowns; restart: length of GMRES' cycles, 0 when only pcg will be used.
+ct_status ct_krylov_work_create(ct_krylov_work** out, int n, int restart);
+void ct_krylov_work_free(ct_krylov_work* work);
+
+// Conjugate gradients from the given x; A symmetric, M symmetric positive definite. On negative curvature it stops and keeps the
+// iterate (truncated Newton); at the first iteration it adds M r instead, a descent direction of x.A x/2 - b.x. b and x may
+// not alias.
+void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report);
+
+// Restarted GMRES from the given x, preconditioned on the right (A M u = b, x = M u), so that |r| is the true residual,
+// recomputed at every restart.
+void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report);
+
+#endif
