@@ -157,8 +157,14 @@ CT_API void ct_shape_set_tag(ct_shape* shape, int tag, const char* name);
 // Wanted edge length near this part's surface, m; 0 inherits.
 CT_API void ct_shape_set_size(ct_shape* shape, double size);
 CT_API double ct_shape_distance(const ct_shape* shape, const double point[3]);
+CT_API void ct_shape_bounds(const ct_shape* shape, double lower[3], double upper[3]);  // a box that holds it
+// A shape file (.json, docs/scene.schema.json) or the inside of a closed surface (.stl, .obj, any mesh file).
+CT_API ct_status ct_shape_load(ct_shape** out, const char* path, ct_error* error);
 CT_API void ct_shape_free(ct_shape* shape);
 
+// Tets of good shape (dihedral angles between 10 and 165 degrees when the surface has one size) that follow the
+// surface; sharp edges are chamfered by up to `size`. Features thinner than about `size` are lost in part or in whole,
+// and may leave several components: every part needs a size below its thickness.
 typedef struct ct_fill_def {
     double size;         // edge length at the surface, m
     double interior;     // edge length deep inside; 0: the same as size; otherwise graded by powers of 2
@@ -168,7 +174,7 @@ CT_API ct_fill_def ct_fill_def_default(void);
 CT_API ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def,
                                ct_mesh_report* report, ct_error* error);
 
-// Common shapes, filled, about the origin: a ball, a cylinder along y, a torus around y. size: edge length, m.
+// Common shapes, filled, about the origin: a ball, a cylinder along z, a torus around z. size: edge length, m.
 CT_API ct_status ct_mesh_sphere(ct_mesh** out, double radius, double size);
 CT_API ct_status ct_mesh_cylinder(ct_mesh** out, double radius, double length, double size);
 CT_API ct_status ct_mesh_torus(ct_mesh** out, double major, double minor, double size);

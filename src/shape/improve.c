@@ -9,7 +9,7 @@
 #include "shape/mesh.h"
 #include "shape/point3.h"
 
-#define TARGET 0.3
+#define TARGET 0.45
 #define SWEEPS 8
 
 typedef struct improver {

@@ -187,6 +187,11 @@ void ct_shape_free(ct_shape* shape) {
     ct_free(shape);
 }
 
+void ct_shape_bounds(const ct_shape* shape, double lower[3], double upper[3]) {
+    copy3(lower, shape->lower);
+    copy3(upper, shape->upper);
+}
+
 // The point in the frame of a transform's child.
 static void to_child(const ct_shape* shape, const double point[3], double local[3]) {
     double offset[3];

@@ -58,11 +58,12 @@ static ct_status prepare(ct_octree_def* octree, const ct_shape* shape, const ct_
         return ct_fail(error, CT_BAD_ARGUMENT, "size is %g; it must be positive (edge length at the surface in m)", def->size);
     if (def->interior < 0 || !isfinite(def->interior))
         return ct_fail(error, CT_BAD_ARGUMENT, "interior is %g; it must be positive, or 0 for the same as size", def->interior);
-    *octree = (ct_octree_def){.shape = shape, .size = def->size, .max_cells = MAX_CELLS, .part_sizes = true};
-    octree->interior = fmax(def->interior, def->size);
-    octree->finest = def->size;
-    while (octree->finest > ct_shape_smallest_size(shape, def->size) * (1 + 1e-9)) octree->finest /= 2;
+    // A size of the whole shape takes the place of the caller's.
+    double size = shape->size > 0 ? shape->size : def->size, smallest = ct_shape_smallest_size(shape, size);
+    *octree = (ct_octree_def){.shape = shape, .size = size, .finest = size, .max_cells = MAX_CELLS};
+    octree->interior = fmax(def->interior, size);
     octree->part_sizes = ct_shape_has_sizes(shape);
+    while (octree->finest > smallest * (1 + 1e-9)) octree->finest /= 2;
     for (int i = 0; i < 3; i++) {
         octree->lower[i] = shape->lower[i];
         octree->upper[i] = shape->upper[i];
@@ -72,8 +73,8 @@ static ct_status prepare(ct_octree_def* octree, const ct_shape* shape, const ct_
     for (int i = 0; i < 3; i++) {
         if (octree->lower[i] > octree->upper[i])
             return ct_fail(error, CT_BAD_MESH, "the shape is empty: its parts do not overlap");
-        octree->lower[i] -= 1.5 * def->size;
-        octree->upper[i] += 1.5 * def->size;
+        octree->lower[i] -= 1.5 * size;
+        octree->upper[i] += 1.5 * size;
     }
     return require_feasible(octree, error);
 }
@@ -142,7 +143,8 @@ ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def*
     ct_error_clear(error);
     if (report) memset(report, 0, sizeof *report);
     // Bounds given by the caller trim the shape; the trimmed tree borrows it.
-    ct_shape box = {.kind = CT_SHAPE_BOX}, trimmed = {.kind = CT_SHAPE_INTERSECTION, .child = {(ct_shape*)shape, &box}};
+    ct_shape box = {.kind = CT_SHAPE_BOX};
+    ct_shape trimmed = {.kind = CT_SHAPE_INTERSECTION, .child = {(ct_shape*)shape, &box}, .size = shape->size};
     bool trims = false;
     for (int i = 0; i < 3; i++) {
         if (!(def->lower[i] <= def->upper[i]))
