@@ -1,0 +1,219 @@
+// The mesh object: creation, copy, the structured box, and repair.
+//
+// Box: every cell is cut into the six Kuhn tets, one for each order of the axes; the tet of the order
+// (a, b, c) has the corners 0, e_a, e_a + e_b, e_a + e_b + e_c. All cells are cut alike, so faces of
+// neighbouring cells match.
+#include "shape/mesh.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+static bool indices_in_range(const int* index, size_t count, int nvert) {
+    for (size_t i = 0; i < count; i++)
+        if (index[i] < 0 || index[i] >= nvert) return false;
+    return true;
+}
+
+static bool count_is_valid(int count) { return count >= 0 && count <= CT_MESH_MAX_COUNT; }
+
+// All arrays zeroed.
+static ct_mesh* mesh_alloc(int nvert, int ntet, int ntri, int ntag) {
+    ct_mesh* mesh = ct_alloc(1, sizeof *mesh);
+    if (!mesh) return NULL;
+    *mesh = (ct_mesh){.nvert = nvert, .ntet = ntet, .ntri = ntri, .ntag = ntag};
+    mesh->x = ct_alloc((size_t)nvert, 3 * sizeof(double));
+    mesh->tet = ct_alloc((size_t)ntet, 4 * sizeof(int));
+    mesh->tri = ct_alloc((size_t)ntri, 3 * sizeof(int));
+    mesh->tet_tag = ct_alloc((size_t)ntet, sizeof(int));
+    mesh->tri_tag = ct_alloc((size_t)ntri, sizeof(int));
+    mesh->tag = ct_alloc((size_t)ntag, sizeof(ct_tag));
+    if (mesh->x && mesh->tet && mesh->tri && mesh->tet_tag && mesh->tri_tag && mesh->tag) return mesh;
+    ct_mesh_free(mesh);
+    return NULL;
+}
+
+static void copy_bytes(void* target, const void* source, size_t count, size_t size) {
+    if (count) memcpy(target, source, count * size);
+}
+
+ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet, int ntri,
+                         const int* tri) {
+    if (!out) return CT_BAD_ARGUMENT;
+    *out = NULL;
+    if (!count_is_valid(nvert) || !count_is_valid(ntet) || !count_is_valid(ntri)) return CT_BAD_ARGUMENT;
+    if ((nvert && !x) || (ntet && !tet) || (ntri && !tri)) return CT_BAD_ARGUMENT;
+    if (!indices_in_range(tet, 4 * (size_t)ntet, nvert)) return CT_BAD_ARGUMENT;
+    if (!indices_in_range(tri, 3 * (size_t)ntri, nvert)) return CT_BAD_ARGUMENT;
+    ct_mesh* mesh = mesh_alloc(nvert, ntet, ntri, 0);
+    if (!mesh) return CT_OUT_OF_MEMORY;
+    copy_bytes(mesh->x, x, 3 * (size_t)nvert, sizeof(double));
+    copy_bytes(mesh->tet, tet, 4 * (size_t)ntet, sizeof(int));
+    copy_bytes(mesh->tri, tri, 3 * (size_t)ntri, sizeof(int));
+    *out = mesh;
+    return CT_OK;
+}
+
+ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh) {
+    if (!out) return CT_BAD_ARGUMENT;
+    *out = NULL;
+    if (!mesh) return CT_BAD_ARGUMENT;
+    ct_mesh* copy = mesh_alloc(mesh->nvert, mesh->ntet, mesh->ntri, mesh->ntag);
+    if (!copy) return CT_OUT_OF_MEMORY;
+    copy_bytes(copy->x, mesh->x, 3 * (size_t)mesh->nvert, sizeof(double));
+    copy_bytes(copy->tet, mesh->tet, 4 * (size_t)mesh->ntet, sizeof(int));
+    copy_bytes(copy->tri, mesh->tri, 3 * (size_t)mesh->ntri, sizeof(int));
+    copy_bytes(copy->tet_tag, mesh->tet_tag, (size_t)mesh->ntet, sizeof(int));
+    copy_bytes(copy->tri_tag, mesh->tri_tag, (size_t)mesh->ntri, sizeof(int));
+    copy_bytes(copy->tag, mesh->tag, (size_t)mesh->ntag, sizeof(ct_tag));
+    *out = copy;
+    return CT_OK;
+}
+
+void ct_mesh_free(ct_mesh* mesh) {
+    if (!mesh) return;
+    ct_free(mesh->x);
+    ct_free(mesh->tet);
+    ct_free(mesh->tri);
+    ct_free(mesh->tet_tag);
+    ct_free(mesh->tri_tag);
+    ct_free(mesh->tag);
+    ct_free(mesh);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Box
+
+// The six tets of the cell whose lowest corner is node `corner`; stride[a] steps along axis a.
+static void cut_cell(int* tet, int corner, const int stride[3]) {
+    static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+    for (int i = 0; i < 6; i++) {
+        int a = corner + stride[order[i][0]];
+        int b = a + stride[order[i][1]];
+        int c = b + stride[order[i][2]];
+        bool even = i < 3;  // an odd order of the axes has negative volume: swap two corners
+        int corners[4] = {corner, even ? a : b, even ? b : a, c};
+        memcpy(tet + 4 * i, corners, sizeof corners);
+    }
+}
+
+static bool box_counts(const int cells[3], int* nvert, int* ntet) {
+    double nodes = 1, tets = 6;
+    for (int a = 0; a < 3; a++) {
+        if (cells[a] < 1) return false;
+        nodes *= cells[a] + 1.0;
+        tets *= cells[a];
+    }
+    if (nodes > CT_MESH_MAX_COUNT || tets > CT_MESH_MAX_COUNT) return false;
+    *nvert = (int)nodes;
+    *ntet = (int)tets;
+    return true;
+}
+
+ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]) {
+    if (!out) return CT_BAD_ARGUMENT;
+    *out = NULL;
+    int nvert, ntet;
+    if (!size || !cells || !box_counts(cells, &nvert, &ntet)) return CT_BAD_ARGUMENT;
+    for (int a = 0; a < 3; a++)
+        if (!(size[a] > 0) || size[a] > 1e100) return CT_BAD_ARGUMENT;
+    ct_mesh* mesh = mesh_alloc(nvert, ntet, 0, 0);
+    if (!mesh) return CT_OUT_OF_MEMORY;
+
+    const int stride[3] = {1, cells[0] + 1, (cells[0] + 1) * (cells[1] + 1)};
+    int* tet = mesh->tet;
+    for (int k = 0; k <= cells[2]; k++)
+        for (int j = 0; j <= cells[1]; j++)
+            for (int i = 0; i <= cells[0]; i++) {
+                int node = i * stride[0] + j * stride[1] + k * stride[2];
+                mesh->x[3 * (size_t)node] = size[0] * i / cells[0];
+                mesh->x[3 * (size_t)node + 1] = size[1] * j / cells[1];
+                mesh->x[3 * (size_t)node + 2] = size[2] * k / cells[2];
+                if (i == cells[0] || j == cells[1] || k == cells[2]) continue;
+                cut_cell(tet, node, stride);
+                tet += 24;
+            }
+    *out = mesh;
+    return CT_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Repair
+
+static bool has_repeated_node(const int* node, int width) {
+    for (int i = 0; i < width; i++)
+        for (int j = i + 1; j < width; j++)
+            if (node[i] == node[j]) return true;
+    return false;
+}
+
+// Removes elements that use a node twice: they have no extent, and their neighbours already match.
+static int drop_collapsed(int* element, int* tag, int* count, int width) {
+    int kept = 0;
+    for (int e = 0; e < *count; e++) {
+        const int* node = element + (size_t)width * (size_t)e;
+        if (has_repeated_node(node, width)) continue;
+        memmove(element + (size_t)width * (size_t)kept, node, (size_t)width * sizeof(int));
+        tag[kept++] = tag[e];
+    }
+    int dropped = *count - kept;
+    *count = kept;
+    return dropped;
+}
+
+static int flip_inverted(ct_mesh* mesh) {
+    int flipped = 0;
+    for (int t = 0; t < mesh->ntet; t++) {
+        int* node = mesh->tet + 4 * (size_t)t;
+        if (!(ct_tet_volume(mesh->x, node) < 0)) continue;
+        int swap = node[2];
+        node[2] = node[3];
+        node[3] = swap;
+        flipped++;
+    }
+    return flipped;
+}
+
+static void mark_used(int* used, const int* index, size_t count) {
+    for (size_t i = 0; i < count; i++) used[index[i]] = 1;
+}
+
+// Without memory for the renumbering nothing is dropped.
+static int drop_unused_nodes(ct_mesh* mesh) {
+    int* renumbered = ct_alloc((size_t)mesh->nvert, sizeof(int));
+    if (!renumbered) return 0;
+    mark_used(renumbered, mesh->tet, 4 * (size_t)mesh->ntet);
+    mark_used(renumbered, mesh->tri, 3 * (size_t)mesh->ntri);
+    int kept = 0;
+    for (int v = 0; v < mesh->nvert; v++) {
+        if (!renumbered[v]) continue;
+        memmove(mesh->x + 3 * (size_t)kept, mesh->x + 3 * (size_t)v, 3 * sizeof(double));
+        renumbered[v] = kept++;
+    }
+    for (size_t i = 0; i < 4 * (size_t)mesh->ntet; i++) mesh->tet[i] = renumbered[mesh->tet[i]];
+    for (size_t i = 0; i < 3 * (size_t)mesh->ntri; i++) mesh->tri[i] = renumbered[mesh->tri[i]];
+    int dropped = mesh->nvert - kept;
+    mesh->nvert = kept;
+    ct_free(renumbered);
+    return dropped;
+}
+
+int ct_mesh_repair(ct_mesh* mesh) {
+    if (!mesh) return 0;
+    if (!indices_in_range(mesh->tet, 4 * (size_t)mesh->ntet, mesh->nvert)) return 0;
+    if (!indices_in_range(mesh->tri, 3 * (size_t)mesh->ntri, mesh->nvert)) return 0;
+    int changes = drop_collapsed(mesh->tet, mesh->tet_tag, &mesh->ntet, 4);
+    changes += drop_collapsed(mesh->tri, mesh->tri_tag, &mesh->ntri, 3);
+    changes += flip_inverted(mesh);
+    changes += drop_unused_nodes(mesh);
+    return changes;
+}
+
+ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri) {
+    if (!tri || !ntri) return CT_BAD_ARGUMENT;
+    *tri = NULL;
+    *ntri = 0;
+    if (!mesh || !indices_in_range(mesh->tet, 4 * (size_t)mesh->ntet, mesh->nvert)) return CT_BAD_ARGUMENT;
+    return ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, tri, NULL, ntri);
+}
