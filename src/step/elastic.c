@@ -1,0 +1,168 @@
+// Passes over all tets: energy and gradient, linearisation and Hessian products, node rotations. See elastic.h.
+//
+// On one thread (and for small meshes) the kernels add their forces to the node sums at once. On several they
+// store them per tet, and then every node sums its own tets: the same numbers in the same order.
+#include "step/elastic.h"
+
+#include <string.h>
+
+#include "step/elastic_data.h"
+
+#define CT_GATHER_NODES 1024   // nodes of a gathering task
+#define CT_SERIAL_BLOCKS 250   // below this many blocks threads cost more than they gain
+
+typedef struct pass_task {
+    const ct_elastic* elastic;
+    ct_elastic_work* work;
+    ct_elastic_pass pass;
+    double* out;         // what the pass fills: forces, rotations
+    double scale;        // of added strains
+} pass_task;
+
+static ct_elastic_pass make_pass(const ct_elastic* elastic, ct_elastic_work* work, double c, const double* x) {
+    return (ct_elastic_pass){.block = elastic->block, .x = x, .element = work->element, .beta = elastic->beta,
+                             .rate = elastic->damped && c > 0 ? work->rate : NULL, .c = c};
+}
+
+static double* chunk_linear(const pass_task* task, const ct_elastic_chunk* chunk) {
+    const size_t damper = task->pass.rate ? (size_t)CT_LINEAR_DAMPER * CT_BLOCK : 0;
+    return task->work->linear + chunk->linear + damper * chunk->first;
+}
+
+static bool is_serial(const ct_elastic* elastic, const ct_threads* threads) {
+    return ct_threads_count(threads) == 1 || elastic->nblock < CT_SERIAL_BLOCKS;
+}
+
+// Sums the stored element forces of nodes, tet after tet.
+static void gather_forces(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic* elastic = task->elastic;
+    const int first = index * CT_GATHER_NODES;
+    const int last = first + CT_GATHER_NODES < elastic->nvert ? first + CT_GATHER_NODES : elastic->nvert;
+    for (int v = first; v < last; v++) {
+        double x = 0, y = 0, z = 0;
+        for (int k = elastic->incident_start[v]; k < elastic->incident_start[v + 1]; k++) {
+            const double* force = task->work->element + 4 * (size_t)elastic->incident[k];
+            x += force[0], y += force[1], z += force[2];
+        }
+        task->out[3 * v] = x, task->out[3 * v + 1] = y, task->out[3 * v + 2] = z;
+    }
+}
+
+// Runs `visit` over all chunks and leaves the node sums in task->out.
+static void run_forces(pass_task* task, ct_threads* threads, ct_task visit) {
+    const ct_elastic* elastic = task->elastic;
+    if (is_serial(elastic, threads)) {
+        double* node = task->work->node;
+        memset(node, 0, (size_t)elastic->nvert * 4 * sizeof(double));
+        task->pass.node = node;
+        for (int k = 0; k < elastic->nchunk; k++) visit(k, task);
+        for (int v = 0; v < elastic->nvert; v++)
+            for (int i = 0; i < 3; i++) task->out[3 * v + i] = node[4 * v + i];
+        return;
+    }
+    ct_threads_run(threads, elastic->nchunk, visit, task);
+    ct_threads_run(threads, (elastic->nvert + CT_GATHER_NODES - 1) / CT_GATHER_NODES, gather_forces, task);
+}
+
+static void run_chunks(pass_task* task, ct_threads* threads, ct_task visit) {
+    ct_threads_run(is_serial(task->elastic, threads) ? NULL : threads, task->elastic->nchunk, visit, task);
+}
+
+static void visit_gradient(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic_chunk* chunk = task->elastic->chunk + index;
+    task->work->partial[index] = task->elastic->kernels->gradient[chunk->energy](&task->pass, chunk->first, chunk->count);
+}
+
+double ct_elastic_gradient(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, double* f) {
+    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x), .out = f};
+    run_forces(&task, threads, visit_gradient);
+    double energy = 0;
+    for (int k = 0; k < elastic->nchunk; k++) energy += work->partial[k];
+    return energy;
+}
+
+static void visit_linearise(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic_chunk* chunk = task->elastic->chunk + index;
+    task->elastic->kernels->linearise[chunk->energy](&task->pass, chunk->first, chunk->count, chunk_linear(task, chunk));
+}
+
+void ct_elastic_linearise(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x) {
+    work->linear_c = work->c;
+    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x)};
+    run_chunks(&task, threads, visit_linearise);
+}
+
+static void visit_product(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic_chunk* chunk = task->elastic->chunk + index;
+    task->elastic->kernels->product[chunk->energy](&task->pass, chunk->first, chunk->count, chunk_linear(task, chunk));
+}
+
+void ct_elastic_product(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* dx, double* out) {
+    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->linear_c, dx), .out = out};
+    run_forces(&task, threads, visit_product);
+}
+
+static void visit_strain(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic_chunk* chunk = task->elastic->chunk + index;
+    task->elastic->kernels->strain(&task->pass, chunk->first, chunk->count, task->scale, task->work->rate);
+}
+
+void ct_elastic_begin_step(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double c,
+                           double a, const double* x_n, double b, const double* x_nm1) {
+    work->c = c;
+    if (!elastic->damped || !(c > 0)) return;
+    memset(work->rate, 0, (size_t)elastic->nblock * 6 * CT_BLOCK * sizeof(double));
+    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, c, x_n), .scale = a};
+    run_chunks(&task, threads, visit_strain);
+    if (!x_nm1) return;
+    task.pass.x = x_nm1;
+    task.scale = b;
+    run_chunks(&task, threads, visit_strain);
+}
+
+static void visit_deformation(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic_chunk* chunk = task->elastic->chunk + index;
+    task->elastic->kernels->deformation(&task->pass, chunk->first, chunk->count);
+}
+
+// Sum over the tets of node v of V F, row-major.
+static void mean_deformation(const ct_elastic* elastic, const double* element, int v, double mean[9]) {
+    memset(mean, 0, 9 * sizeof(double));
+    for (int k = elastic->incident_start[v]; k < elastic->incident_start[v + 1]; k++) {
+        const int lane = elastic->incident[k] / 4;
+        const double* row = element + (size_t)lane * CT_ELEMENT_SIZE;
+        const double volume = elastic->lane_volume[lane];
+        for (int i = 0; i < 9; i++) mean[i] += volume * row[i / 3 * 4 + i % 3];
+    }
+}
+
+static void visit_rotation(int index, void* user) {
+    const pass_task* task = user;
+    const int nvert = task->elastic->nvert, first = index * CT_GATHER_NODES;
+    const int last = first + CT_GATHER_NODES < nvert ? first + CT_GATHER_NODES : nvert;
+    _Alignas(64) double F[9][CT_BLOCK], R[9][CT_BLOCK];
+    for (int v = first; v < last; v += CT_BLOCK) {
+        // a last, partly filled block repeats its last node
+        for (int lane = 0; lane < CT_BLOCK; lane++) {
+            double mean[9];
+            mean_deformation(task->elastic, task->work->element, v + lane < last ? v + lane : last - 1, mean);
+            for (int i = 0; i < 9; i++) F[i][lane] = mean[i];
+        }
+        task->elastic->kernels->polar(F[0], R[0]);
+        for (int lane = 0; lane < CT_BLOCK && v + lane < last; lane++)
+            for (int i = 0; i < 9; i++) task->out[9 * (size_t)(v + lane) + i] = R[i][lane];
+    }
+}
+
+void ct_elastic_rotations(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, double* rotation) {
+    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, 0, x), .out = rotation};
+    run_chunks(&task, threads, visit_deformation);
+    ct_threads_run(is_serial(elastic, threads) ? NULL : threads, (elastic->nvert + CT_GATHER_NODES - 1) / CT_GATHER_NODES,
+                   visit_rotation, &task);
+}

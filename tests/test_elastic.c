@@ -1,0 +1,660 @@
+// Elastic and viscous forces: derivatives by the slope of central differences, known energies, invariance, sums.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "math/quat.h"
+#include "math/svd3.h"
+#include "step/elastic.h"
+
+#define NCLOUD 11  // tets of the cloud: one block and a partly filled one
+
+static const char* const energy_names[] = {"corotated", "projective", "neohookean", "stvk"};
+static const double mu_value = 1.3, lambda_value = 2.1;
+
+static uint64_t random_state = 1;
+static double random_unit(void) {  // in [-1, 1)
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(random_state >> 11) * 0x1p-52 - 1;
+}
+
+static ct_mat3 random_rotation(void) {
+    return ct_quat_matrix(ct_quat_normalise((ct_quat){random_unit(), random_unit(), random_unit(), random_unit()}));
+}
+
+// ---- bodies under test
+
+typedef struct body {
+    int nvert, ntet;
+    double *rest, *x;  // 3 nvert + 1
+    int* tet;
+    unsigned char* energy;
+    double *mu, *lambda, *beta;
+    ct_elastic* elastic;
+    ct_elastic_work* work;
+} body;
+
+static body body_allocate(int nvert, int ntet) {
+    body b = {.nvert = nvert, .ntet = ntet};
+    b.rest = calloc((size_t)nvert * 3 + 1, sizeof(double));
+    b.x = calloc((size_t)nvert * 3 + 1, sizeof(double));
+    b.tet = calloc((size_t)ntet * 4, sizeof(int));
+    b.energy = calloc((size_t)ntet, 1);
+    b.mu = calloc((size_t)ntet, sizeof(double));
+    b.lambda = calloc((size_t)ntet, sizeof(double));
+    b.beta = calloc((size_t)ntet, sizeof(double));
+    for (int e = 0; e < ntet; e++) b.mu[e] = mu_value, b.lambda[e] = lambda_value;
+    return b;
+}
+
+static void body_compile(body* b) {
+    const ct_elastic_def def = {b->nvert, b->ntet, b->rest, b->tet, b->energy, b->mu, b->lambda, b->beta};
+    assert_int_equal(ct_elastic_create(&b->elastic, &def), CT_OK);
+    assert_int_equal(ct_elastic_work_create(&b->work, b->elastic), CT_OK);
+}
+
+static void body_free(body* b) {
+    ct_elastic_free(b->elastic);
+    ct_elastic_work_free(b->work);
+    free(b->rest), free(b->x), free(b->tet), free(b->energy), free(b->mu), free(b->lambda), free(b->beta);
+}
+
+static double* node_array(const body* b) { return calloc((size_t)b->nvert * 3 + 1, sizeof(double)); }
+
+// Separate tets of random shape; tet e is deformed by U diag(s) V^T with random rotations and s near `stretch`.
+static body make_cloud(int energy, const double stretch[3], double spread) {
+    body b = body_allocate(4 * NCLOUD, NCLOUD);
+    for (int e = 0; e < NCLOUD; e++) {
+        const ct_mat3 U = random_rotation(), V = random_rotation();
+        ct_mat3 S = {0};
+        for (int i = 0; i < 3; i++) S.a[i][i] = stretch[i] * (1 + spread * random_unit());
+        const ct_mat3 F = spread > 0 ? ct_mat3_multiply(ct_mat3_multiply(U, S), ct_mat3_transpose(V)) : S;
+        for (int k = 0; k < 4; k++) {
+            double* rest = b.rest + 3 * (4 * e + k);
+            for (int i = 0; i < 3; i++) rest[i] = (k == i + 1) + 0.1 * random_unit();
+            ct_vec3_store(b.x + 3 * (4 * e + k), ct_mat3_apply(F, ct_vec3_load(rest)));
+            b.tet[4 * e + k] = 4 * e + k;
+        }
+        b.energy[e] = (unsigned char)energy;
+    }
+    return b;
+}
+
+// A box of n[0] x n[1] x n[2] cells with six tets each, jittered.
+static body make_box(const int n[3], double jitter) {
+    static const int path[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+    body b = body_allocate((n[0] + 1) * (n[1] + 1) * (n[2] + 1), n[0] * n[1] * n[2] * 6);
+    int v = 0, e = 0;
+    for (int i = 0; i <= n[0]; i++)
+        for (int j = 0; j <= n[1]; j++)
+            for (int k = 0; k <= n[2]; k++, v++) {
+                b.rest[3 * v] = i, b.rest[3 * v + 1] = j, b.rest[3 * v + 2] = k;
+                for (int a = 0; a < 3; a++) b.x[3 * v + a] = b.rest[3 * v + a] + jitter * random_unit();
+            }
+    for (int cell = 0; cell < n[0] * n[1] * n[2]; cell++)
+        for (int p = 0; p < 6; p++, e++) {
+            int c[3] = {cell / (n[1] * n[2]), cell / n[2] % n[1], cell % n[2]};
+            for (int k = 0; k < 4; k++) {
+                if (k > 0) c[path[p][k - 1]]++;
+                b.tet[4 * e + k] = (c[0] * (n[1] + 1) + c[1]) * (n[2] + 1) + c[2];
+            }
+            if (p > 2) {  // odd paths have negative volume
+                const int swap = b.tet[4 * e + 2];
+                b.tet[4 * e + 2] = b.tet[4 * e + 3];
+                b.tet[4 * e + 3] = swap;
+            }
+        }
+    return b;
+}
+
+// One tet with the unit axes as edges (Dm = I, V = 1/6) deformed by F.
+static body make_single(int energy, ct_mat3 F) {
+    body b = body_allocate(4, 1);
+    b.energy[0] = (unsigned char)energy;
+    for (int k = 0; k < 4; k++) {
+        b.tet[k] = k;
+        if (k > 0) b.rest[3 * k + k - 1] = 1;
+        ct_vec3_store(b.x + 3 * k, ct_mat3_apply(F, ct_vec3_load(b.rest + 3 * k)));
+    }
+    return b;
+}
+
+static double single_energy(int energy, ct_mat3 F) {
+    body b = make_single(energy, F);
+    body_compile(&b);
+    double f[13];
+    const double W = 6 * ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
+    body_free(&b);
+    return W;
+}
+
+// First Piola stress: with Dm = I the forces of nodes 1..3 are the columns of V P.
+static ct_mat3 single_stress(int energy, ct_mat3 F, double mu, double lambda) {
+    body b = make_single(energy, F);
+    b.mu[0] = mu, b.lambda[0] = lambda;
+    body_compile(&b);
+    double f[13];
+    ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
+    body_free(&b);
+    return ct_mat3_scale(6, ct_mat3_columns(ct_vec3_load(f + 3), ct_vec3_load(f + 6), ct_vec3_load(f + 9)));
+}
+
+static double dot(int n, const double* a, const double* b) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+// ---- derivatives
+
+// Errors at steps h, h/2, h/4 must fall like h^2 until they reach the noise.
+static void assert_second_order(const double error[3], double noise, const char* what, const char* energy) {
+    for (int k = 0; k < 2; k++) {
+        if (error[k + 1] < noise) continue;
+        const double slope = log2(error[k] / error[k + 1]);
+        if (!(slope > 1.8 && slope < 2.25)) fail_msg("%s of %s: errors %g %g %g, slope %g", what, energy, error[0], error[1], error[2], slope);
+    }
+    if (!(error[2] < noise || error[2] < error[0] / 8)) fail_msg("%s of %s does not converge", what, energy);
+}
+
+static void check_derivatives(body* b, const char* name) {
+    const int n = 3 * b->nvert;
+    double *f = node_array(b), *d = node_array(b), *y = node_array(b), *Hd = node_array(b), *plus = node_array(b), *minus = node_array(b);
+    for (int i = 0; i < n; i++) d[i] = random_unit();
+    const double energy = ct_elastic_gradient(b->elastic, b->work, NULL, b->x, f);
+    ct_elastic_linearise(b->elastic, b->work, NULL, b->x);
+    ct_elastic_product(b->elastic, b->work, NULL, d, Hd);
+    double gradient_error[3], product_error[3];
+    for (int k = 0; k < 3; k++) {
+        const double h = 2e-4 / (1 << k);
+        for (int i = 0; i < n; i++) y[i] = b->x[i] + h * d[i];
+        const double above = ct_elastic_gradient(b->elastic, b->work, NULL, y, plus);
+        for (int i = 0; i < n; i++) y[i] = b->x[i] - h * d[i];
+        const double below = ct_elastic_gradient(b->elastic, b->work, NULL, y, minus);
+        gradient_error[k] = fabs((above - below) / (2 * h) - dot(n, f, d));
+        product_error[k] = 0;
+        for (int i = 0; i < n; i++) product_error[k] = fmax(product_error[k], fabs((plus[i] - minus[i]) / (2 * h) - Hd[i]));
+    }
+    double largest = 0;
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(f[i]));
+    assert_second_order(gradient_error, 1e-11 * (1 + energy), "gradient", name);
+    assert_second_order(product_error, 1e-10 * (1 + largest), "product", name);
+    free(f), free(d), free(y), free(Hd), free(plus), free(minus);
+}
+
+static void check_cloud(const double stretch[3], double spread, bool damped) {
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        random_state = 7 + (uint64_t)energy;
+        body b = make_cloud(energy, stretch, spread);
+        if (damped)
+            for (int e = 0; e < b.ntet; e++) b.beta[e] = 0.004 * (1 + e % 3);
+        body_compile(&b);
+        double *x_n = node_array(&b), *x_nm1 = node_array(&b);
+        for (int i = 0; i < 3 * b.nvert; i++) x_n[i] = b.x[i] + 0.02 * random_unit(), x_nm1[i] = b.x[i] + 0.04 * random_unit();
+        if (damped) ct_elastic_begin_step(b.elastic, b.work, NULL, 150, 200, x_n, -50, x_nm1);
+        check_derivatives(&b, energy_names[energy]);
+        free(x_n), free(x_nm1);
+        body_free(&b);
+    }
+}
+
+static void derivatives_match_differences_at_rest(void** state) { check_cloud((double[]){1, 1, 1}, 0, false); }
+static void derivatives_match_differences_at_moderate_strain(void** state) { check_cloud((double[]){1.2, 1.05, 0.85}, 0.05, false); }
+static void derivatives_match_differences_at_large_strain(void** state) { check_cloud((double[]){3, 1.6, 0.4}, 0.2, false); }
+static void derivatives_match_differences_when_inverted(void** state) { check_cloud((double[]){1.3, 0.9, -0.5}, 0.1, false); }
+static void derivatives_match_differences_when_collapsed(void** state) { check_cloud((double[]){1, 0.12, 0.09}, 0.1, false); }
+static void derivatives_match_differences_when_blown_up(void** state) { check_cloud((double[]){6, 4, 2.5}, 0.1, false); }
+static void derivatives_match_differences_with_damping(void** state) {
+    check_cloud((double[]){1.2, 1.05, 0.85}, 0.05, true);
+    check_cloud((double[]){1.3, 0.9, -0.5}, 0.1, true);
+}
+
+static void product_is_symmetric(void** state) {
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        body b = make_cloud(energy, (double[]){1.4, 0.8, 0.5}, 0.2);
+        for (int e = 0; e < b.ntet; e++) b.beta[e] = 0.01;
+        body_compile(&b);
+        ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, b.rest, 0, NULL);
+        ct_elastic_linearise(b.elastic, b.work, NULL, b.x);
+        double *u = node_array(&b), *v = node_array(&b), *Hu = node_array(&b), *Hv = node_array(&b);
+        const int n = 3 * b.nvert;
+        for (int i = 0; i < n; i++) u[i] = random_unit(), v[i] = random_unit();
+        ct_elastic_product(b.elastic, b.work, NULL, u, Hu);
+        ct_elastic_product(b.elastic, b.work, NULL, v, Hv);
+        const double scale = sqrt(dot(n, Hu, Hu) * dot(n, v, v));
+        assert_true(fabs(dot(n, v, Hu) - dot(n, u, Hv)) < 1e-13 * scale);
+        free(u), free(v), free(Hu), free(Hv);
+        body_free(&b);
+    }
+}
+
+// ---- known answers
+
+static void rest_product_is_hooke_for_every_energy(void** state) {
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        body b = make_single(energy, ct_mat3_identity());
+        body_compile(&b);
+        double f[13], d[13] = {0}, Hd[13];
+        assert_true(fabs(ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f)) < 1e-15);
+        for (int i = 0; i < 12; i++) assert_true(fabs(f[i]) < 1e-15);
+        ct_elastic_linearise(b.elastic, b.work, NULL, b.x);
+        for (int trial = 0; trial < 5; trial++) {
+            ct_mat3 dF;
+            for (int i = 0; i < 9; i++) dF.a[i / 3][i % 3] = random_unit();
+            for (int k = 0; k < 3; k++) ct_vec3_store(d + 3 * (k + 1), ct_mat3_column(dF, k));
+            ct_elastic_product(b.elastic, b.work, NULL, d, Hd);
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    const double hooke = mu_value * (dF.a[i][j] + dF.a[j][i]) + (i == j) * lambda_value * ct_mat3_trace(dF);
+                    assert_true(fabs(6 * Hd[3 * (j + 1) + i] - hooke) < 1e-13);
+                }
+        }
+        body_free(&b);
+    }
+}
+
+static void uniform_scaling_has_known_energy(void** state) {
+    for (double a = 0.4; a < 1.9; a += 0.3) {
+        const ct_mat3 F = ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(a, a, a));
+        const double e = a - 1, g = (a * a - 1) / 2, j = a * a * a - 1;
+        const double m = 4 * mu_value / 3, n = lambda_value + 5 * mu_value / 6;
+        const double known[] = {3 * mu_value * e * e + 4.5 * lambda_value * e * e, (3 * mu_value + 4.5 * lambda_value) * e * e,
+                                m / 2 * (3 * a * a - 3) - m / 2 * log((3 * a * a + 1) / 4) + n / 2 * j * j - 0.75 * m * j,
+                                3 * mu_value * g * g + 4.5 * lambda_value * g * g};
+        for (int energy = 0; energy < CT_ENERGY_COUNT; energy++)
+            assert_true(fabs(single_energy(energy, F) - known[energy]) < 1e-13 * (1 + known[energy]));
+    }
+}
+
+static void simple_shear_has_known_energy(void** state) {
+    for (double c = 0.1; c < 3; c += 0.7) {
+        ct_mat3 F = ct_mat3_identity();
+        F.a[0][1] = c;
+        const double root = sqrt(1 + c * c / 4), s0 = root + c / 2, s1 = root - c / 2, m = 4 * mu_value / 3;
+        const double shear = mu_value * ((s0 - 1) * (s0 - 1) + (s1 - 1) * (s1 - 1));
+        const double known[] = {shear + lambda_value / 2 * (s0 + s1 - 2) * (s0 + s1 - 2), shear, m / 2 * (c * c - log(1 + c * c / 4)),
+                                mu_value * (c * c / 2 + pow(c, 4) / 4) + lambda_value / 8 * pow(c, 4)};
+        for (int energy = 0; energy < CT_ENERGY_COUNT; energy++)
+            assert_true(fabs(single_energy(energy, F) - known[energy]) < 1e-13 * (1 + known[energy]));
+    }
+}
+
+static void energy_ignores_rotation_and_gradient_follows_it(void** state) {
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        body b = make_cloud(energy, (double[]){1.5, 0.9, 0.3}, 0.3);
+        for (int e = 0; e < b.ntet; e++) b.beta[e] = 0.01;
+        body_compile(&b);
+        ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, b.rest, 0, NULL);
+        const ct_mat3 Q = random_rotation();
+        double *f = node_array(&b), *y = node_array(&b), *g = node_array(&b);
+        for (int v = 0; v < b.nvert; v++) ct_vec3_store(y + 3 * v, ct_mat3_apply(Q, ct_vec3_load(b.x + 3 * v)));
+        const double before = ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
+        const double after = ct_elastic_gradient(b.elastic, b.work, NULL, y, g);
+        assert_true(fabs(after - before) < 1e-12 * before);
+        for (int v = 0; v < b.nvert; v++) {
+            const ct_vec3 turned = ct_mat3_apply(Q, ct_vec3_load(f + 3 * v));
+            assert_true(ct_vec3_norm(ct_vec3_sub(turned, ct_vec3_load(g + 3 * v))) < 1e-11 * (1 + ct_vec3_norm(turned)));
+        }
+        free(f), free(y), free(g);
+        body_free(&b);
+    }
+}
+
+static void damping_vanishes_in_rigid_motion_and_is_beta_stiffness_at_rest(void** state) {
+    body b = make_cloud(CT_ENERGY_COROTATED, (double[]){1, 1, 1}, 0);
+    for (int e = 0; e < b.ntet; e++) b.beta[e] = 0.02;
+    body_compile(&b);
+    double *f = node_array(&b), *g = node_array(&b), *v = node_array(&b), *x = node_array(&b);
+    const int n = 3 * b.nvert;
+    const double h = 1e-2;
+    // x_n is a rotation of x: no strain rate
+    const ct_mat3 Q = random_rotation();
+    for (int k = 0; k < b.nvert; k++) ct_vec3_store(x + 3 * k, ct_mat3_apply(Q, ct_vec3_load(b.x + 3 * k)));
+    ct_elastic_begin_step(b.elastic, b.work, NULL, 1 / h, 1 / h, x, 0, NULL);
+    ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
+    for (int i = 0; i < n; i++) assert_true(fabs(f[i]) < 1e-12);
+    // a small velocity from rest: grad E + beta K v
+    for (int i = 0; i < n; i++) v[i] = 1e-6 * random_unit(), x[i] = b.rest[i] - h * v[i];
+    ct_elastic_begin_step(b.elastic, b.work, NULL, 1 / h, 1 / h, x, 0, NULL);
+    ct_elastic_gradient(b.elastic, b.work, NULL, b.rest, f);
+    ct_elastic_begin_step(b.elastic, b.work, NULL, 0, 0, NULL, 0, NULL);
+    ct_elastic_linearise(b.elastic, b.work, NULL, b.rest);
+    ct_elastic_product(b.elastic, b.work, NULL, v, g);
+    for (int i = 0; i < n; i++) assert_true(fabs(f[i] - 0.02 * g[i]) < 1e-13);
+    free(f), free(g), free(v), free(x);
+    body_free(&b);
+}
+
+// ---- the nearest matrix of determinant one: with mu = 0 the projective stress is 3 lambda (F - D)
+
+static void check_nearest(ct_mat3 F) {
+    const ct_mat3 D = ct_mat3_axpy(F, -1, single_stress(CT_ENERGY_PROJECTIVE, F, 0, 1.0 / 3));
+    // rounding of D is relative to its largest entry, the determinant cubic in it
+    const double tolerance = 1e-14 * (1 + pow(ct_mat3_dot(F, F), 1.5));
+    if (!(fabs(ct_mat3_determinant(D) - 1) < tolerance)) fail_msg("determinant %.17g, tolerance %g", ct_mat3_determinant(D), tolerance);
+    const ct_mat3 difference = ct_mat3_axpy(F, -1, D);
+    const double distance = ct_mat3_dot(difference, difference);
+    for (int trial = 0; trial < 20; trial++) {
+        // D exp(N), N traceless: by scaling and squaring of a first-order step brought back to determinant one
+        ct_mat3 N;
+        for (int i = 0; i < 9; i++) N.a[i / 3][i % 3] = 0.05 * random_unit();
+        ct_mat3 step = ct_mat3_axpy(ct_mat3_identity(), 1, N);
+        step = ct_mat3_scale(1 / cbrt(ct_mat3_determinant(step)), step);
+        const ct_mat3 other = ct_mat3_axpy(F, -1, ct_mat3_multiply(D, step));
+        assert_true(ct_mat3_dot(other, other) > distance - 1e-12 * (1 + distance));
+    }
+}
+
+static void nearest_volume_preserving_matrix_is_nearest(void** state) {
+    static const double stretch[][3] = {{1, 1, 1},       {1.1, 1, 0.9},   {0.3, 0.3, 0.3},   {1.5, 1.5, 1.5}, {4, 3, 2},    {10, 10, 0.1},
+                                        {2, 0.5, 0.01},  {1, 0.5, -0.3},  {0.1, 0.05, -0.04}, {100, 1, 0.01}, {5, 5, 0.02}, {1.001, 1, 0.999},
+                                        {3, 0.01, 0.005}, {2.5, 2.4, 1.1}};
+    for (size_t k = 0; k < sizeof stretch / sizeof stretch[0]; k++) {
+        const ct_mat3 S = ct_mat3_diagonal(stretch[k][0], stretch[k][1], stretch[k][2]);
+        check_nearest(S);
+        check_nearest(ct_mat3_multiply(ct_mat3_multiply(random_rotation(), S), random_rotation()));
+    }
+}
+
+// ---- sums, threads, parameters
+
+static body make_mixed_box(const int n[3]) {
+    body b = make_box(n, 0.15);
+    for (int e = 0; e < b.ntet; e++) {
+        b.energy[e] = (unsigned char)(e / 7 % CT_ENERGY_COUNT);
+        b.mu[e] = 1 + 0.5 * random_unit();
+        b.lambda[e] = 2 + 0.5 * random_unit();
+        b.beta[e] = 0.01;
+    }
+    return b;
+}
+
+static void results_are_the_same_bits_for_every_thread_count(void** state) {
+    body b = make_mixed_box((int[]){9, 8, 7});
+    body_compile(&b);
+    const size_t bytes = (size_t)b.nvert * 3 * sizeof(double);
+    double *f[3], *Hf[3], *R[3], energy[3];
+    for (int k = 0; k < 3; k++) {
+        ct_threads* threads;
+        assert_int_equal(ct_threads_create(&threads, k + 1), CT_OK);
+        f[k] = node_array(&b), Hf[k] = node_array(&b), R[k] = calloc((size_t)b.nvert * 9, sizeof(double));
+        ct_elastic_begin_step(b.elastic, b.work, threads, 100, 100, b.rest, 0, NULL);
+        energy[k] = ct_elastic_gradient(b.elastic, b.work, threads, b.x, f[k]);
+        ct_elastic_linearise(b.elastic, b.work, threads, b.x);
+        ct_elastic_product(b.elastic, b.work, threads, f[k], Hf[k]);
+        ct_elastic_rotations(b.elastic, b.work, threads, b.x, R[k]);
+        ct_threads_free(threads);
+    }
+    for (int k = 1; k < 3; k++) {
+        assert_memory_equal(&energy[0], &energy[k], sizeof energy[0]);
+        assert_memory_equal(f[0], f[k], bytes);
+        assert_memory_equal(Hf[0], Hf[k], bytes);
+        assert_memory_equal(R[0], R[k], 3 * bytes);
+    }
+    for (int k = 0; k < 3; k++) free(f[k]), free(Hf[k]), free(R[k]);
+    body_free(&b);
+}
+
+static void forces_sum_to_zero(void** state) {
+    body b = make_mixed_box((int[]){3, 2, 2});
+    body_compile(&b);
+    double* f = node_array(&b);
+    ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
+    ct_vec3 sum = {0}, moment = {0};
+    double largest = 0;
+    for (int v = 0; v < b.nvert; v++) {
+        const ct_vec3 force = ct_vec3_load(f + 3 * v);
+        sum = ct_vec3_add(sum, force);
+        moment = ct_vec3_add(moment, ct_vec3_cross(ct_vec3_load(b.x + 3 * v), force));
+        largest = fmax(largest, ct_vec3_norm(force));
+    }
+    assert_true(largest > 0.01);
+    assert_true(ct_vec3_norm(sum) < 1e-12 && ct_vec3_norm(moment) < 1e-11);
+    free(f);
+    body_free(&b);
+}
+
+static void set_parameters_equals_a_fresh_body(void** state) {
+    body a = make_mixed_box((int[]){3, 2, 2}), b = make_box((int[]){3, 2, 2}, 0);
+    memcpy(b.x, a.x, (size_t)a.nvert * 3 * sizeof(double));
+    memcpy(b.energy, a.energy, (size_t)a.ntet);
+    body_compile(&a);
+    body_compile(&b);
+    ct_elastic_set_parameters(b.elastic, a.mu, NULL, NULL);
+    ct_elastic_set_parameters(b.elastic, NULL, a.lambda, a.beta);
+    double *f = node_array(&a), *g = node_array(&b);
+    ct_elastic_begin_step(a.elastic, a.work, NULL, 100, 100, a.rest, 0, NULL);
+    ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, b.rest, 0, NULL);
+    const double first = ct_elastic_gradient(a.elastic, a.work, NULL, a.x, f);
+    const double second = ct_elastic_gradient(b.elastic, b.work, NULL, b.x, g);
+    assert_memory_equal(&first, &second, sizeof first);
+    assert_memory_equal(f, g, (size_t)a.nvert * 3 * sizeof(double));
+    free(f), free(g);
+    body_free(&a);
+    body_free(&b);
+}
+
+static void parameter_derivatives_match_differences(void** state) {
+    body b = make_mixed_box((int[]){2, 2, 1});
+    for (int e = 0; e < b.ntet; e++) b.beta[e] = 0;
+    body_compile(&b);
+    double *lam = node_array(&b), *f = node_array(&b), *g = node_array(&b);
+    double* d[2] = {calloc((size_t)b.ntet, sizeof(double)), calloc((size_t)b.ntet, sizeof(double))};
+    const int n = 3 * b.nvert;
+    for (int i = 0; i < n; i++) lam[i] = random_unit();
+    ct_elastic_parameter_vjp(b.elastic, b.x, lam, d[0], d[1]);
+    for (int e = 0; e < b.ntet; e++)
+        for (int which = 0; which < 2; which++) {
+            // linear in both parameters: any step will do
+            double* value = which ? &b.lambda[e] : &b.mu[e];
+            const double keep = *value;
+            *value = keep + 0.5;
+            ct_elastic_set_parameters(b.elastic, b.mu, b.lambda, NULL);
+            ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
+            *value = keep - 0.5;
+            ct_elastic_set_parameters(b.elastic, b.mu, b.lambda, NULL);
+            ct_elastic_gradient(b.elastic, b.work, NULL, b.x, g);
+            *value = keep;
+            assert_true(fabs(dot(n, lam, f) - dot(n, lam, g) - d[which][e]) < 1e-12);
+        }
+    free(lam), free(f), free(g), free(d[0]), free(d[1]);
+    body_free(&b);
+}
+
+// ---- assembled matrices
+
+static void check_assembled(const double* at, bool damped) {
+    body b = make_mixed_box((int[]){2, 2, 2});
+    body_compile(&b);
+    if (damped) ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, at ? b.x : b.rest, 0, NULL);
+    const double* x = at ? b.x : b.rest;
+    // every third node is no unknown
+    int *unknown = calloc((size_t)b.nvert, sizeof(int)), *element = calloc((size_t)b.ntet * 4, sizeof(int)), count = 0;
+    for (int v = 0; v < b.nvert; v++) unknown[v] = v % 3 == 1 ? -1 : count++;
+    for (int i = 0; i < 4 * b.ntet; i++) element[i] = unknown[b.tet[i]];
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    assert_int_equal(ct_block_matrix_create(&A, &arena, count, b.ntet, 4, element), CT_OK);
+    ct_elastic_assemble(b.elastic, b.work, at ? b.x : NULL, false, unknown, &A);
+    double *d = node_array(&b), *Hd = node_array(&b), *y = node_array(&b), *Ay = node_array(&b);
+    for (int v = 0; v < b.nvert; v++)
+        for (int i = 0; i < 3 && unknown[v] >= 0; i++) d[3 * v + i] = y[3 * unknown[v] + i] = random_unit();
+    ct_elastic_linearise(b.elastic, b.work, NULL, x);
+    ct_elastic_product(b.elastic, b.work, NULL, d, Hd);
+    ct_block_matrix_multiply(&A, y, Ay);
+    for (int v = 0; v < b.nvert; v++)
+        for (int i = 0; i < 3 && unknown[v] >= 0; i++) assert_true(fabs(Hd[3 * v + i] - Ay[3 * unknown[v] + i]) < 1e-12);
+    free(d), free(Hd), free(y), free(Ay), free(unknown), free(element);
+    ct_arena_free(&arena);
+    body_free(&b);
+}
+
+static void assembled_hessian_equals_the_product(void** state) {
+    static const double deformed = 0;
+    check_assembled(NULL, false);
+    check_assembled(NULL, true);
+    check_assembled(&deformed, false);
+    check_assembled(&deformed, true);
+}
+
+// Dense 12 x 12 Hessian of one tet, assembled.
+static void single_hessian(body* b, bool project, double H[12][12]) {
+    const int unknown[4] = {0, 1, 2, 3};
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    assert_int_equal(ct_block_matrix_create(&A, &arena, 4, 1, 4, b->tet), CT_OK);
+    ct_elastic_assemble(b->elastic, b->work, b->x, project, unknown, &A);
+    for (int j = 0; j < 12; j++) {
+        double unit[13] = {0}, column[13];
+        unit[j] = 1;
+        ct_block_matrix_multiply(&A, unit, column);
+        for (int i = 0; i < 12; i++) H[i][j] = column[i];
+    }
+    ct_arena_free(&arena);
+}
+
+// Smallest eigenvalue by power iteration on (shift I - H).
+static double smallest_eigenvalue(double H[12][12]) {
+    double shift = 0, v[12], value = 0;
+    for (int i = 0; i < 12; i++) {
+        double row = 0;
+        for (int j = 0; j < 12; j++) row += fabs(H[i][j]);
+        shift = fmax(shift, row);
+        v[i] = random_unit();
+    }
+    for (int iteration = 0; iteration < 3000; iteration++) {
+        double w[12], norm = 0;
+        for (int i = 0; i < 12; i++) {
+            w[i] = shift * v[i];
+            for (int j = 0; j < 12; j++) w[i] -= H[i][j] * v[j];
+            norm += w[i] * w[i];
+        }
+        norm = sqrt(norm);
+        for (int i = 0; i < 12; i++) v[i] = w[i] / norm;
+        value = shift - norm;
+    }
+    return value;
+}
+
+static void projected_hessian_is_semidefinite_and_exact_where_it_already_was(void** state) {
+    static const double stretch[][3] = {{1.4, 0.7, 0.5}, {1.2, 0.8, -0.6}, {0.5, 0.4, 0.3}, {1.3, 1.2, 1.15}};
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++)
+        for (int k = 0; k < 8; k++) {
+            const double* s = stretch[k % 4];
+            body b = make_single(energy, ct_mat3_multiply(ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(s[0], s[1], s[2])), random_rotation()));
+            b.beta[0] = k < 4 ? 0 : 0.05;
+            body_compile(&b);
+            ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, b.rest, 0, NULL);
+            double exact[12][12], projected[12][12], difference = 0, scale = 0;
+            single_hessian(&b, false, exact);
+            single_hessian(&b, true, projected);
+            for (int i = 0; i < 144; i++) {
+                difference = fmax(difference, fabs(exact[i / 12][i % 12] - projected[i / 12][i % 12]));
+                scale = fmax(scale, fabs(exact[i / 12][i % 12]));
+            }
+            assert_true(smallest_eigenvalue(projected) > -1e-12 * scale);
+            // elastic and viscous parts are projected each on its own, so that only the undamped one stays exact
+            if (smallest_eigenvalue(exact) < -1e-9 * scale) assert_true(difference > 1e-9 * scale);
+            else if (k < 4) assert_true(difference < 1e-12 * scale);
+            body_free(&b);
+        }
+}
+
+static void laplacian_is_the_weighted_gram_matrix_of_gradients(void** state) {
+    body b = make_single(CT_ENERGY_PROJECTIVE, ct_mat3_identity());
+    body_compile(&b);
+    const int unknown[4] = {0, 1, 2, 3};
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    assert_int_equal(ct_block_matrix_create(&A, &arena, 4, 1, 4, b.tet), CT_OK);
+    ct_elastic_assemble_laplacian(b.elastic, unknown, &A);
+    const double w = (2 * mu_value + 3 * lambda_value) / 6;
+    static const double gram[4][4] = {{3, -1, -1, -1}, {-1, 1, 0, 0}, {-1, 0, 1, 0}, {-1, 0, 0, 1}};
+    for (int j = 0; j < 12; j++) {
+        double unit[13] = {0}, column[13];
+        unit[j] = 1;
+        ct_block_matrix_multiply(&A, unit, column);
+        for (int i = 0; i < 12; i++) assert_true(fabs(column[i] - (i % 3 == j % 3) * w * gram[i / 3][j / 3]) < 1e-14);
+    }
+    ct_arena_free(&arena);
+    body_free(&b);
+}
+
+// ---- rotations and fields
+
+static void node_rotations_follow_a_rotated_stretched_body(void** state) {
+    body b = make_mixed_box((int[]){3, 2, 2});
+    body_compile(&b);
+    const ct_mat3 Q = random_rotation(), F = ct_mat3_multiply(Q, ct_mat3_diagonal(1.3, 0.9, 0.7));
+    for (int v = 0; v < b.nvert; v++) ct_vec3_store(b.x + 3 * v, ct_mat3_apply(F, ct_vec3_load(b.rest + 3 * v)));
+    double* R = calloc((size_t)b.nvert * 9, sizeof(double));
+    ct_elastic_rotations(b.elastic, b.work, NULL, b.x, R);
+    for (int v = 0; v < b.nvert; v++)
+        for (int i = 0; i < 9; i++) assert_true(fabs(R[9 * v + i] - Q.a[i / 3][i % 3]) < 1e-13);
+    free(R);
+    body_free(&b);
+}
+
+static void fields_of_a_stretched_tet_are_known(void** state) {
+    const double a = 1.4;
+    body b = make_single(CT_ENERGY_COROTATED, ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(a, 1, 1)));
+    body_compile(&b);
+    double density, von_mises, ratio;
+    ct_elastic_fields(b.elastic, b.x, &density, &von_mises, &ratio);
+    const double along = (2 * mu_value + lambda_value) * (a - 1), across = lambda_value * (a - 1) / a;
+    assert_true(fabs(density - (mu_value + lambda_value / 2) * (a - 1) * (a - 1)) < 1e-14);
+    assert_true(fabs(von_mises - (along - across)) < 1e-13);
+    assert_true(fabs(ratio - a) < 1e-14);
+    assert_true(fabs(ct_elastic_volume(b.elastic)[0] - 1.0 / 6) < 1e-16);
+    body_free(&b);
+}
+
+static void create_rejects_tets_that_cannot_be_compiled(void** state) {
+    body b = make_single(CT_ENERGY_STVK, ct_mat3_identity());
+    const ct_elastic_def def = {4, 1, b.rest, b.tet, b.energy, b.mu, b.lambda, NULL};
+    b.tet[1] = 2, b.tet[2] = 1;
+    assert_int_equal(ct_elastic_create(&b.elastic, &def), CT_BAD_MESH);
+    assert_null(b.elastic);
+    b.tet[1] = 4;
+    assert_int_equal(ct_elastic_create(&b.elastic, &def), CT_BAD_MESH);
+    b.tet[1] = 1, b.tet[2] = 2;
+    b.energy[0] = CT_ENERGY_COUNT;
+    assert_int_equal(ct_elastic_create(&b.elastic, &def), CT_BAD_ARGUMENT);
+    body_free(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(derivatives_match_differences_at_rest),
+        cmocka_unit_test(derivatives_match_differences_at_moderate_strain),
+        cmocka_unit_test(derivatives_match_differences_at_large_strain),
+        cmocka_unit_test(derivatives_match_differences_when_inverted),
+        cmocka_unit_test(derivatives_match_differences_when_collapsed),
+        cmocka_unit_test(derivatives_match_differences_when_blown_up),
+        cmocka_unit_test(derivatives_match_differences_with_damping),
+        cmocka_unit_test(product_is_symmetric),
+        cmocka_unit_test(rest_product_is_hooke_for_every_energy),
+        cmocka_unit_test(uniform_scaling_has_known_energy),
+        cmocka_unit_test(simple_shear_has_known_energy),
+        cmocka_unit_test(energy_ignores_rotation_and_gradient_follows_it),
+        cmocka_unit_test(damping_vanishes_in_rigid_motion_and_is_beta_stiffness_at_rest),
+        cmocka_unit_test(nearest_volume_preserving_matrix_is_nearest),
+        cmocka_unit_test(results_are_the_same_bits_for_every_thread_count),
+        cmocka_unit_test(forces_sum_to_zero),
+        cmocka_unit_test(set_parameters_equals_a_fresh_body),
+        cmocka_unit_test(parameter_derivatives_match_differences),
+        cmocka_unit_test(assembled_hessian_equals_the_product),
+        cmocka_unit_test(projected_hessian_is_semidefinite_and_exact_where_it_already_was),
+        cmocka_unit_test(laplacian_is_the_weighted_gram_matrix_of_gradients),
+        cmocka_unit_test(node_rotations_follow_a_rotated_stretched_body),
+        cmocka_unit_test(fields_of_a_stretched_tet_are_known),
+        cmocka_unit_test(create_rejects_tets_that_cannot_be_compiled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
