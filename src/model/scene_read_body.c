@@ -32,7 +32,7 @@ static ct_mesh* read_mesh_file(ct_json body, const char* directory) {
     return mesh;
 }
 
-static ct_status make_box(ct_mesh** mesh, ct_json at) {
+static void make_box(ct_mesh** mesh, ct_json at) {
     double size[3];
     int cells[3];
     ct_scene_read_keys(at, CT_OBJECT_BOX_MESH);
@@ -43,62 +43,80 @@ static ct_status make_box(ct_mesh** mesh, ct_json at) {
         ct_json_positive(ct_json_item(wanted_size, i), &size[i]);
         ct_json_integer(ct_json_item(wanted_cells, i), 1, 10000, &cells[i]);
     }
-    if (at.reader->status) return CT_OK;
+    if (at.reader->status) return;
     double count = (double)cells[0] * cells[1] * cells[2];
-    if (count > 2e7) return ct_json_fail(wanted_cells, "make %g cells: use at most 2e7", count);
-    return ct_mesh_box(mesh, size, cells);
+    if (count > 2e7) {
+        ct_json_fail(wanted_cells, "make %g cells: use at most 2e7", count);
+        return;
+    }
+    ct_status status = ct_mesh_box(mesh, size, cells);
+    if (status == CT_OUT_OF_MEMORY) ct_json_out_of_memory(at);
+    else if (status) ct_json_fail(wanted_size, "is too large");
 }
 
-static ct_status make_sphere(ct_mesh** mesh, ct_json at) {
+// Fills and frees the shape; NULL is out of memory.
+static void fill(ct_mesh** mesh, ct_json at, ct_shape* shape, double size, double interior) {
+    ct_fill_def def = ct_fill_def_default();
+    ct_error inner;
+    ct_error_clear(&inner);
+    def.size = size;
+    def.interior = interior;
+    if (!shape) ct_json_out_of_memory(at);
+    else ct_json_relay(at, ct_shape_fill(mesh, shape, &def, NULL, &inner), &inner);
+    ct_shape_free(shape);
+}
+
+static const double origin[3];
+
+static void make_sphere(ct_mesh** mesh, ct_json at) {
     double radius = 0, size = 0;
     ct_scene_read_keys(at, CT_OBJECT_SPHERE_MESH);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
     ct_json_positive(ct_json_required(at, "size"), &size);
-    return at.reader->status ? CT_OK : ct_mesh_sphere(mesh, radius, size);
+    if (!at.reader->status) fill(mesh, at, ct_shape_sphere(origin, radius), size, 0);
 }
 
-static ct_status make_cylinder(ct_mesh** mesh, ct_json at) {
+static void make_cylinder(ct_mesh** mesh, ct_json at) {
     double radius = 0, length = 0, size = 0;
     ct_scene_read_keys(at, CT_OBJECT_CYLINDER_MESH);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
     ct_json_positive(ct_json_required(at, "length"), &length);
     ct_json_positive(ct_json_required(at, "size"), &size);
-    return at.reader->status ? CT_OK : ct_mesh_cylinder(mesh, radius, length, size);
+    const double a[3] = {0, 0, -length / 2}, b[3] = {0, 0, length / 2};
+    if (!at.reader->status) fill(mesh, at, ct_shape_cylinder(a, b, radius), size, 0);
 }
 
-static ct_status make_torus(ct_mesh** mesh, ct_json at) {
+static void make_torus(ct_mesh** mesh, ct_json at) {
     double major = 0, minor = 0, size = 0;
+    const double axis[3] = {0, 0, 1};
     ct_scene_read_keys(at, CT_OBJECT_TORUS_MESH);
     ct_json_positive(ct_json_required(at, "major"), &major);
     ct_json_positive(ct_json_required(at, "minor"), &minor);
     ct_json_positive(ct_json_required(at, "size"), &size);
-    return at.reader->status ? CT_OK : ct_mesh_torus(mesh, major, minor, size);
+    if (minor >= major) ct_json_fail(ct_json_member(at, "minor"), "is %g: it must be below major, which is %g", minor, major);
+    if (!at.reader->status) fill(mesh, at, ct_shape_torus(origin, axis, major, minor), size, 0);
 }
 
 static ct_mesh* read_shape(ct_json body, const char* directory) {
-    ct_json at = ct_json_member(body, "shape");
-    ct_fill_def def = ct_fill_def_default();
-    ct_json_positive(ct_json_required(body, "size"), &def.size);
-    ct_json_at_least(ct_json_member(body, "interior"), 0, &def.interior);
+    ct_json at = ct_json_member(body, "shape"), root = at;
+    double size = 0, interior = 0;
+    ct_json_positive(ct_json_required(body, "size"), &size);
+    ct_json_at_least(ct_json_member(body, "interior"), 0, &interior);
     if (at.reader->status) return NULL;
     ct_shape* shape = NULL;
     ct_mesh* mesh = NULL;
     ct_error inner;
     ct_error_clear(&inner);
-    // Its errors carry the full path and begin with it.
-    ct_json root = at;
-    root.path[0] = 0;
+    root.path[0] = 0;  // its errors carry the full path
     ct_json_relay(root, ct_shape_from_json(&shape, at.value, directory, at.path, &inner), &inner);
-    ct_error_clear(&inner);
-    if (!at.reader->status) ct_json_relay(at, ct_shape_fill(&mesh, shape, &def, NULL, &inner), &inner);
-    ct_shape_free(shape);
+    if (!at.reader->status) fill(&mesh, at, shape, size, interior);
     return mesh;
 }
 
 // The mesh of the body, NULL when the reader has failed.
 static ct_mesh* read_mesh(ct_json body, const char* directory) {
     static const char* const source[] = {"mesh", "shape", "box", "sphere", "cylinder", "torus"};
-    static ct_status (*const make[])(ct_mesh**, ct_json) = {NULL, NULL, make_box, make_sphere, make_cylinder, make_torus};
+    static void (*const make[])(ct_mesh**, ct_json) = {NULL, NULL, make_box, make_sphere, make_cylinder, make_torus};
     int chosen = -1, count = 0;
     for (int i = 0; i < 6; i++) {
         if (!ct_json_has(body, source[i])) continue;
@@ -115,14 +133,7 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
     if (chosen == 0) return read_mesh_file(body, directory);
     if (chosen == 1) return read_shape(body, directory);
     ct_mesh* mesh = NULL;
-    ct_error inner;
-    ct_error_clear(&inner);
-    ct_json at = ct_json_member(body, source[chosen]);
-    ct_status status = make[chosen](&mesh, at);
-    if (status && !at.reader->status) {
-        ct_fail(&inner, status, status == CT_OUT_OF_MEMORY ? "out of memory: use a larger size" : "%s", ct_status_text(status));
-        ct_json_relay(at, status, &inner);
-    }
+    make[chosen](&mesh, ct_json_member(body, source[chosen]));
     return mesh;
 }
 
