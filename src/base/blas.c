@@ -1,7 +1,8 @@
-// OpenBLAS' run-time settings; see blas.h.
+// Run-time settings of OpenBLAS and of the OpenMP inside CHOLMOD; see blas.h.
 #include "base/blas.h"
 
 #include <cblas.h>
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -11,6 +12,10 @@
 
 void ct_blas_serial(void) {
     if (openblas_get_num_threads() != 1) openblas_set_num_threads(1);
+    // CHOLMOD opens OpenMP regions inside its loops whatever the settings; without levels they run on the caller. The
+    // library comes with CHOLMOD, or not at all, so it is looked up rather than linked.
+    void (*set_levels)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "omp_set_max_active_levels");
+    if (set_levels) set_levels(0);
 }
 
 const char* ct_blas_core(void) { return openblas_get_corename(); }

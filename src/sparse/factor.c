@@ -240,9 +240,10 @@ static void load_part(const solve_job* job, int p) {
     float* vector = job->work->vector + 4 * part->vector;
     const int* node = symbolic->node + part->first_node;
     const double* scale = job->factor->scale + part->first_node;
+    const double inverse = 1 / job->unit;  // exact
     for (int k = 0; k < part->nnode; k++) {
         const double* b = job->b + 3 * (size_t)node[k];
-        double s = scale[k] / job->unit;
+        double s = scale[k] * inverse;
         for (int a = 0; a < 3; a++) vector[4 * (size_t)k + (size_t)a] = (float)(b[a] * s);
         vector[4 * (size_t)k + 3] = 0;
     }
@@ -303,12 +304,16 @@ static void solve_top(const solve_job* job) {
 }
 
 static double choose_unit(const double* b, size_t count) {
-    double largest = 0;
-    for (size_t i = 0; i < count; i++) largest = fabs(b[i]) > largest ? fabs(b[i]) : largest;
+    double lane[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (size_t k = 0; k < 4; k++) lane[k] = fabs(b[i + k]) > lane[k] ? fabs(b[i + k]) : lane[k];
+    for (; i < count; i++) lane[0] = fmax(lane[0], fabs(b[i]));
+    double largest = fmax(fmax(lane[0], lane[1]), fmax(lane[2], lane[3]));
     if (!(largest > 0) || !isfinite(largest)) return 1;
     int exponent;
     frexp(largest, &exponent);
-    return ldexp(1.0, exponent);
+    return ldexp(1.0, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
 }
 
 void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b, double* x) {

@@ -6,13 +6,14 @@
 #include <assert.h>
 #include <cholmod.h>
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "sparse/factor_layout.h"
 #include "sparse/factor_cholmod.h"
 
-// Above this many nodes METIS gives the smaller factor.
-enum { METIS_NODES = 10000 };
+// CT_ORDER_AUTO tries both orderings up to this many nodes and keeps the smaller factor; above, METIS wins and AMD is not tried.
+enum { TRY_BOTH_NODES = 40000 };
 // A part holds at most 1/MAX_SHARE of the factor and at least 1/MIN_SHARE; small factors are not cut at all.
 enum { MAX_SHARE = 5, MIN_SHARE = 64, UNCUT_VALUES = 200000 };
 
@@ -74,11 +75,21 @@ static ct_status order_nodes(const ct_block_matrix* matrix, bool metis, int* ord
         .p = matrix->start, .i = matrix->row, .stype = -1, .itype = CHOLMOD_INT, .xtype = CHOLMOD_PATTERN,
         .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1,
     };
-    int done = metis ? cholmod_metis(&graph, NULL, 0, 0, order, common) : cholmod_amd(&graph, NULL, 0, order, common);
+    int done;
+    if (metis) {
+        // METIS draws from the C library's one random sequence: taking turns keeps the order reproducible
+        static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+        pthread_mutex_lock(&turn);
+        done = cholmod_metis(&graph, NULL, 0, 0, order, common);
+        pthread_mutex_unlock(&turn);
+    } else {
+        done = cholmod_amd(&graph, NULL, 0, order, common);
+    }
     if (!done && common->status == CHOLMOD_OK) return CT_BAD_ARGUMENT;
     return ct_cholmod_status(common);
 }
 
+// Orders and analyses; keeps the result when there is none yet or when it is smaller.
 static ct_status analyse(ct_symbolic* symbolic, const ct_block_matrix* matrix, bool metis, cholmod_common* common) {
     size_t n = (size_t)matrix->n;
     ct_arena scratch = {0};
@@ -94,8 +105,14 @@ static ct_status analyse(ct_symbolic* symbolic, const ct_block_matrix* matrix, b
     cholmod_factor* L = A ? cholmod_analyze_p(A, unknowns, NULL, 0, common) : NULL;
     if (!status) status = ct_cholmod_status(common);
     if (!status && !L) status = CT_OUT_OF_MEMORY;
-    symbolic->analysis = L;
-    symbolic->flops = common->fl;
+    cholmod_factor* kept = symbolic->analysis;
+    if (!status && (!kept || L->xsize < kept->xsize)) {
+        symbolic->analysis = L;
+        symbolic->flops = common->fl;
+        symbolic->ordering = metis ? "metis" : "amd";
+        L = kept;
+    }
+    cholmod_free_factor(&L, common);
     cholmod_free_sparse(&A, common);
     ct_arena_free(&scratch);
     return status;
@@ -311,15 +328,16 @@ ct_status ct_symbolic_create(ct_symbolic** out, const ct_block_matrix* pattern, 
     *out = NULL;
     ct_symbolic* symbolic = ct_alloc(1, sizeof *symbolic);
     if (!symbolic) return CT_OUT_OF_MEMORY;
-    bool metis = ordering == CT_ORDER_METIS || (ordering == CT_ORDER_AUTO && pattern->n > METIS_NODES);
     symbolic->n = pattern->n;
-    symbolic->ordering = metis ? "metis" : "amd";
+    symbolic->ordering = "amd";
     symbolic->order = ct_arena_alloc(&symbolic->arena, (size_t)pattern->n, sizeof(int));
     ct_status status = symbolic->order ? CT_OK : CT_OUT_OF_MEMORY;
     if (!status && pattern->n > 0) {
         cholmod_common common;
         ct_cholmod_start(&common);
-        status = analyse(symbolic, pattern, metis, &common);
+        bool amd = ordering == CT_ORDER_AMD || (ordering == CT_ORDER_AUTO && pattern->n <= TRY_BOTH_NODES);
+        if (amd) status = analyse(symbolic, pattern, false, &common);
+        if (!status && ordering != CT_ORDER_AMD) status = analyse(symbolic, pattern, true, &common);
         cholmod_finish(&common);
         if (!status) status = build(symbolic);
     }
