@@ -268,6 +268,8 @@ static void deep_nesting_is_refused_not_followed(void** state) {
     ct_error error;
     assert_int_equal(ct_scene_parse(&scene, text, strlen(text), NULL, &error), CT_BAD_SCENE);
     assert_non_null(strstr(error.message, "nested more than"));
+    // The path is cut where it is full, and says so.
+    assert_string_equal(error.path + strlen(error.path) - 6, "not...");
 }
 
 static void missing_file_is_named(void** state) {

@@ -10,10 +10,12 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-// Appends to a path; a path that does not fit ends early, and its line is that of the last whole part.
+// Appends to a path; one that does not fit ends in "..." for good, and its line is that of the last whole part.
 static void append(char path[128], const char* separator, const char* part) {
-    size_t used = strlen(path);
-    if (used + strlen(separator) + strlen(part) < 128) snprintf(path + used, 128 - used, "%s%s", separator, part);
+    size_t used = strlen(path), most = 128 - sizeof "...";
+    if (used >= 3 && !strcmp(path + used - 3, "...")) return;
+    bool fits = used + strlen(separator) + strlen(part) <= most;
+    snprintf(path + used, 128 - used, "%s%s", fits ? separator : "...", fits ? part : "");
 }
 
 ct_json ct_json_root(ct_json_reader* reader, const json_t* value, const char* path) {

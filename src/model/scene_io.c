@@ -22,13 +22,12 @@ enum { MOST_BYTES = 1 << 30 };
 
 ct_status ct_scene_read_file(const char* path, char** text, size_t* size, ct_error* error) {
     *text = NULL;
-    FILE* file = fopen(path, "rb");
     struct stat info;
-    if (!file || fstat(fileno(file), &info) || !S_ISREG(info.st_mode) || info.st_size > MOST_BYTES) {
-        const char* reason = !file ? strerror(errno) : "it is not a file of at most 1 GB";
-        if (file) fclose(file);
-        return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, reason);
-    }
+    if (stat(path, &info)) return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
+        return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: it is not a file of at most 1 GB", path);
+    FILE* file = fopen(path, "rb");
+    if (!file) return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, strerror(errno));
     *size = (size_t)info.st_size;
     *text = ct_alloc(*size + 1, 1);
     bool whole = *text && fread(*text, 1, *size, file) == *size;
