@@ -463,6 +463,21 @@ static void every_scene_loads(void** state) {
     assert_true(count >= 5);
 }
 
+static void example_of_the_reference_loads(void** state) {
+    (void)state;
+    static char text[20000];
+    FILE* file = fopen(CT_SOURCE_DIR "/docs/scene.md", "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    char* start = strstr(text, "```json");
+    assert_non_null(start);
+    char* end = strstr(start + 7, "```");
+    assert_non_null(end);
+    *end = 0;
+    ct_scene_free(parse(start + 7));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_out_keys_keep_their_defaults),
@@ -485,6 +500,7 @@ int main(void) {
         cmocka_unit_test(schema_has_exactly_the_choices_of_the_loader),
         cmocka_unit_test(schema_has_the_defaults_of_the_code),
         cmocka_unit_test(every_scene_loads),
+        cmocka_unit_test(example_of_the_reference_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
