@@ -1,0 +1,314 @@
+// Pictures of a trajectory: camera, colours, ground, then bands of rows that are rasterised, shaded and averaged.
+//
+// Visibility is sampled samples^2 times a pixel; each triangle seen in a pixel is shaded once, at the mean of its
+// samples there. Light is added in linear intensity and stored as sRGB. No display, no randomness: the same
+// frame gives the same bytes on every run and any number of threads.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/threads.h"
+#include "out/color.h"
+#include "out/label.h"
+#include "out/light.h"
+#include "out/picture.h"
+#include "out/raster.h"
+
+#define BAND 16         // picture rows in a band
+#define SLOTS 8         // bands in work at the same time, at most
+#define MAX_SAMPLES 4
+
+typedef struct drawing {
+    const ct_picture_def* def;
+    ct_camera camera;
+    ct_light light;
+    ct_skin skin;
+    ct_ground_grid grid;
+    const double* body_color;   // 3 nbody, sRGB
+    double low, high;           // of the colour map
+    double backdrop[3];         // linear light
+    double* clip;               // 4 nvert
+    ct_raster raster[SLOTS];
+    uint8_t* pixels;
+} drawing;
+
+typedef struct fragment {       // the samples of one triangle in one pixel
+    int id, count;
+    double weight[2], x, y;     // sums
+} fragment;
+
+ct_picture_def ct_picture_def_default(void) {
+    return (ct_picture_def){.width = 1280, .height = 720, .samples = 3, .color_by = "body", .grid = true, .label = true,
+                            .view = {.automatic = true, .field_of_view = 30}, .background = {0.925, 0.935, 0.95}};
+}
+
+// ---- One pixel ----
+
+static void backdrop(const drawing* d, int y, double rgb[3]) {
+    double t = (y + 0.5) / d->def->height;  // 0 at the top
+    double tone = 0.86 + 0.16 * t;
+    for (int k = 0; k < 3; k++) rgb[k] = fmin(1, d->backdrop[k] * (tone + (k == 2 ? 0.02 : 0) * (1 - t)));
+}
+
+static bool ground_point(const drawing* d, double x, double y, double point[3]) {
+    double ray[3];
+    ct_camera_ray(&d->camera, 2 * x / d->def->width - 1, 1 - 2 * y / d->def->height, ray);
+    int up = d->grid.up_axis;
+    double t = (d->grid.height - d->camera.eye[up]) / ray[up];
+    if (!(ray[up] < 0) || !(t > 0) || !isfinite(t)) return false;
+    for (int k = 0; k < 3; k++) point[k] = d->camera.eye[k] + t * ray[k];
+    return true;
+}
+
+// Coverage by lines at multiples of `spacing` of a coordinate that changes by `rate` from pixel to pixel.
+static double line_cover(double value, double rate, double spacing, double half_width) {
+    double apart = spacing / rate;
+    if (apart < 3) return 0;
+    double away = fabs(value / spacing - round(value / spacing)) * apart;
+    return fmin(1, fmax(0, half_width + 0.5 - away)) * fmin(1, (apart - 3) / 9);
+}
+
+static double grid_cover(const drawing* d, double x, double y, const double point[3]) {
+    double right[3], below[3], strong = 0, weak = 0, pixel = fmax(1, d->def->height / 720.0);
+    if (!ground_point(d, x + 1, y, right) || !ground_point(d, x, y + 1, below)) return 0;
+    for (int k = 0; k < 3; k++) {
+        if (k == d->grid.up_axis) continue;
+        double rate = hypot(right[k] - point[k], below[k] - point[k]);
+        strong = fmax(strong, line_cover(point[k], rate, d->grid.spacing, 0.55 * pixel));
+        weak = fmax(weak, line_cover(point[k], rate, d->grid.spacing / 5, 0.4 * pixel));
+    }
+    return fmax(0.30 * strong, 0.12 * weak);
+}
+
+// Background and, where the ray meets it, the ground: lines and shadows that fade with the distance.
+static void shade_ground(const drawing* d, int px, int py, double rgb[3]) {
+    double point[3], x = px + 0.5, y = py + 0.5, away = 0;
+    backdrop(d, py, rgb);
+    if (!ground_point(d, x, y, point)) return;
+    for (int k = 0; k < 3; k++)
+        if (k != d->grid.up_axis) away += (point[k] - d->grid.center[k]) * (point[k] - d->grid.center[k]);
+    double fade = 1 - sqrt(away) / d->grid.reach;
+    if (fade <= 0) return;
+    fade = fade * fade * (3 - 2 * fade);
+    double dark = (1 - 0.42 * fade * (1 - ct_light_key(&d->light, point))) * (1 - 0.6 * fade * ct_light_hidden(&d->light, point));
+    double lines = d->def->grid ? fade * grid_cover(d, x, y, point) : 0;
+    bool on_dark = d->backdrop[0] + d->backdrop[1] + d->backdrop[2] < 0.6;
+    for (int k = 0; k < 3; k++) {
+        double line = on_dark ? rgb[k] + 0.35 : rgb[k] * (k == 2 ? 0.34 : 0.26);
+        rgb[k] = (rgb[k] + lines * (line - rgb[k])) * dark;
+    }
+}
+
+static void fragment_albedo(const drawing* d, int t, const double weight[3], double rgb[3]) {
+    if (!d->skin.value) {
+        const double* color = d->body_color + 3 * d->skin.body[t];
+        for (int k = 0; k < 3; k++) rgb[k] = ct_color_linear(fmin(1, fmax(0, color[k])));
+        return;
+    }
+    double value = 0;
+    for (int k = 0; k < 3; k++) value += weight[k] * d->skin.value[d->skin.tri[3 * t + k]];
+    ct_label_color(d->def->color_by, (value - d->low) / (d->high - d->low), rgb);
+}
+
+// Distance in pixels from (x, y) to the nearest edge of the triangle as it lies on the picture.
+static double edge_distance(const drawing* d, int t, double x, double y) {
+    double at[3][2], nearest = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        const double* clip = d->clip + 4 * d->skin.tri[3 * t + k];
+        if (clip[3] <= d->camera.near) return INFINITY;
+        at[k][0] = (clip[0] / clip[3] + 1) * 0.5 * d->def->width;
+        at[k][1] = (1 - clip[1] / clip[3]) * 0.5 * d->def->height;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *a = at[k], *b = at[(k + 1) % 3];
+        double dx = b[0] - a[0], dy = b[1] - a[1], length = hypot(dx, dy);
+        if (length > 0) nearest = fmin(nearest, fabs(dx * (y - a[1]) - dy * (x - a[0])) / length);
+    }
+    return nearest;
+}
+
+// Bright light bends towards white instead of being cut off.
+static double soft_limit(double value) { return value < 0.7 ? value : 1 - 0.3 * exp(-(value - 0.7) / 0.3); }
+
+static void shade_fragment(const drawing* d, const fragment* f, double rgb[3]) {
+    const ct_skin* skin = &d->skin;
+    double w1 = f->weight[0] / f->count, w2 = f->weight[1] / f->count, weight[3] = {1 - w1 - w2, w1, w2};
+    double point[3] = {0}, normal[3] = {0}, view[3], albedo[3], length = 0, facing = 0, far = 0;
+    for (int j = 0; j < 3; j++)
+        for (int k = 0; k < 3; k++) {
+            point[k] += weight[j] * skin->x[3 * skin->tri[3 * f->id + j] + k];
+            normal[k] += weight[j] * (double)skin->normal[9 * f->id + 3 * j + k];
+        }
+    for (int k = 0; k < 3; k++) {
+        view[k] = point[k] - d->camera.eye[k];
+        far += view[k] * view[k];
+        length += normal[k] * normal[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        view[k] /= sqrt(far);
+        normal[k] /= length > 0 ? sqrt(length) : 1;
+        facing += view[k] * normal[k];
+    }
+    if (facing > 0.3)  // an inside, seen through an opening or an inversion
+        for (int k = 0; k < 3; k++) normal[k] = -normal[k];
+    fragment_albedo(d, f->id, weight, albedo);
+    if (d->def->wireframe) {
+        double cover = 0.75 + 0.5 - edge_distance(d, f->id, f->x / f->count, f->y / f->count);
+        cover = 0.62 * fmin(1, fmax(0, cover));
+        for (int k = 0; k < 3; k++) albedo[k] *= 1 - cover;
+    }
+    ct_light_shade(&d->light, point, normal, view, albedo, skin->value ? 0.12 : 0.3, rgb);
+    for (int k = 0; k < 3; k++) rgb[k] = soft_limit(rgb[k]);
+}
+
+// Sorts the samples of a pixel by triangle; returns the number of different ones.
+static int gather(const ct_raster* raster, int samples, int px, int row, fragment* list) {
+    int count = 0;
+    for (int j = 0; j < samples; j++)
+        for (int i = 0; i < samples; i++) {
+            size_t at = (size_t)(row * samples + j) * (size_t)raster->width + (size_t)(px * samples + i);
+            int k = 0, id = raster->id[at];
+            while (k < count && list[k].id != id) k++;
+            if (k == count) list[count++] = (fragment){.id = id};
+            fragment* f = &list[k];
+            f->count++;
+            f->weight[0] += (double)raster->weight[2 * at];
+            f->weight[1] += (double)raster->weight[2 * at + 1];
+            f->x += px + (i + 0.5) / samples;
+            f->y += (double)raster->first_row / samples + row + (j + 0.5) / samples;
+        }
+    return count;
+}
+
+static void shade_pixel(const drawing* d, const ct_raster* raster, int px, int py, int row) {
+    fragment list[MAX_SAMPLES * MAX_SAMPLES];
+    int samples = d->def->samples, count = gather(raster, samples, px, row, list);
+    double sum[3] = {0, 0, 0};
+    for (int k = 0; k < count; k++) {
+        double rgb[3];
+        if (list[k].id < 0) shade_ground(d, px, py, rgb);
+        else shade_fragment(d, &list[k], rgb);
+        for (int c = 0; c < 3; c++) sum[c] += rgb[c] * list[k].count;
+    }
+    uint8_t* pixel = d->pixels + 3 * ((size_t)py * (size_t)d->def->width + (size_t)px);
+    for (int c = 0; c < 3; c++) pixel[c] = (uint8_t)(255 * ct_color_srgb(sum[c] / (samples * samples)) + 0.5);
+}
+
+// ---- The whole picture ----
+
+static void draw_bands(int slot, void* user) {
+    const drawing* d = user;
+    ct_raster raster = d->raster[slot];
+    for (int top = slot * BAND; top < d->def->height; top += SLOTS * BAND) {
+        ct_raster_begin(&raster, top * d->def->samples);
+        for (int t = 0; t < d->skin.ntri; t++) {
+            double clip[3][4];
+            for (int k = 0; k < 3; k++) memcpy(clip[k], d->clip + 4 * d->skin.tri[3 * t + k], sizeof clip[k]);
+            ct_raster_triangle(&raster, t, (const double(*)[4])clip);
+        }
+        for (int row = 0; row < BAND && top + row < d->def->height; row++)
+            for (int x = 0; x < d->def->width; x++) shade_pixel(d, &raster, x, top + row, row);
+    }
+}
+
+static void place_ground(drawing* d, const ct_trajectory* file) {
+    ct_ground_grid* grid = &d->grid;
+    double size = 0;
+    grid->up_axis = file->info.up;
+    for (int k = 0; k < 3; k++) {
+        grid->lower[k] = file->lower[k];
+        grid->upper[k] = file->upper[k];
+        grid->center[k] = 0.5 * (file->lower[k] + file->upper[k]);
+        size = fmax(size, file->upper[k] - file->lower[k]);
+    }
+    if (!(size > 0)) size = 1;
+    double given = file->info.ground;
+    grid->height = isfinite(given) ? given : file->lower[grid->up_axis] - 2e-3 * size;
+    grid->spacing = ct_label_round(0.5 * size);
+    grid->reach = 2.6 * size;
+}
+
+static void place_camera(drawing* d, const ct_trajectory* file) {
+    double aspect = (double)d->def->width / d->def->height, lower[3], upper[3];
+    const ct_view* view = !d->def->view.automatic ? &d->def->view : &file->info.view;
+    if (!view->automatic) {
+        ct_camera_look(&d->camera, view, file->info.up, aspect);
+        return;
+    }
+    memcpy(lower, file->lower, sizeof lower);
+    memcpy(upper, file->upper, sizeof upper);
+    double degrees = d->def->view.field_of_view > 0 ? d->def->view.field_of_view : 30;
+    ct_camera_frame(&d->camera, lower, upper, file->info.up, degrees, aspect);
+}
+
+static ct_status check_def(const ct_picture_def* def, ct_error* error) {
+    static const char* const names[] = {"body", "displacement", "velocity", "stress", "energy", "volume"};
+    if (def->width < 16 || def->height < 16 || def->width > 16384 || def->height > 16384)
+        return ct_fail(error, CT_BAD_ARGUMENT, "a picture of %d x %d pixels: each side must be 16 to 16384", def->width, def->height);
+    if (def->samples < 1 || def->samples > MAX_SAMPLES)
+        return ct_fail(error, CT_BAD_ARGUMENT, "samples is %d: choose 1 to %d", def->samples, MAX_SAMPLES);
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        if (def->color_by && strcmp(def->color_by, names[k]) == 0) return CT_OK;
+    return ct_fail(error, CT_BAD_ARGUMENT,
+                   "color_by is \"%s\": choose body, displacement, velocity, stress, energy or volume",
+                   def->color_by ? def->color_by : "");
+}
+
+// Everything that the bands read.
+static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, double* time, ct_error* error) {
+    const ct_picture_def* def = d->def;
+    size_t nvert = (size_t)file->info.nvert;
+    double* x = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    double* value = ct_arena_alloc(arena, nvert, sizeof(double));
+    d->clip = ct_arena_alloc(arena, 4 * nvert, sizeof(double));
+    if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = ct_trajectory_read_into(file, frame, x, NULL, time, NULL, error);
+    if (!status) status = ct_picture_bounds(file, error);
+    if (!status && strcmp(def->color_by, "body") != 0) {
+        status = ct_skin_values(file, frame, def->color_by, value, error);
+        if (!status) status = ct_picture_range(file, def, &d->low, &d->high, error);
+    } else value = NULL;
+    if (status) return status;
+    place_ground(d, file);
+    place_camera(d, file);
+    for (size_t i = 0; i < nvert; i++) ct_camera_project(&d->camera, x + 3 * i, d->clip + 4 * i);
+    for (int k = 0; k < 3; k++) d->backdrop[k] = ct_color_linear(fmin(1, fmax(0, def->background[k])));
+    d->body_color = file->body_color;
+    ct_skin_create(&d->skin, arena, file, x);
+    if (!arena->failed) {
+        d->skin.value = value;
+        ct_light_create(&d->light, arena, &d->skin, &d->camera, file->info.up, d->grid.height, d->grid.reach / 2.6);
+    }
+    for (int k = 0; k < SLOTS; k++)
+        ct_raster_create(&d->raster[k], arena, def->width * def->samples, def->height * def->samples, BAND * def->samples,
+                         d->camera.near);
+    return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
+}
+
+ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels, ct_error* error) {
+    ct_error_clear(error);
+    ct_status status = check_def(def, error);
+    if (status) return status;
+    ct_arena arena = {0};
+    ct_threads* threads = NULL;
+    drawing* d = ct_arena_alloc(&arena, 1, sizeof *d);
+    double time = 0;
+    if (!d || ct_threads_create(&threads, 0)) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!status) {
+        d->def = def;
+        d->pixels = pixels;
+        status = prepare(d, &arena, file, frame, &time, error);
+    }
+    if (!status) {
+        ct_threads_run(threads, SLOTS, draw_bands, d);
+        ct_canvas canvas = {pixels, def->width, def->height};
+        bool dark = def->background[0] + def->background[1] + def->background[2] < 1.2;
+        if (def->grid && d->camera.eye[d->grid.up_axis] > d->grid.height) ct_label_grid(&canvas, &d->camera, &d->grid, dark);
+        if (def->label) ct_label_time(&canvas, time, dark);
+        if (def->label && d->skin.value) ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
+    }
+    ct_threads_free(threads);
+    ct_arena_free(&arena);
+    return status;
+}
