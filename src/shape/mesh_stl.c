@@ -168,6 +168,7 @@ static ct_status read_text(stl* s) {
             status = ct_scan_fail(&s->scan, "expected 'solid', 'facet' or 'endsolid': this is no STL file, or a binary one of the wrong length");
         }
     }
+    ct_scan_item(&s->scan, NULL, status == CT_OK ? -1 : s->scan.index);
     if (status == CT_OK && open) status = ct_scan_fail(&s->scan, "there is no 'endsolid': the file was cut short");
     return status;
 }
