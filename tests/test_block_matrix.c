@@ -34,7 +34,10 @@ static void product_equals_dense_product(void** state) {
                 double block[9];
                 // symmetric over the whole element: block(i,j) = block(j,i)^T
                 for (int p = 0; p < 3; p++)
-                    for (int q = 0; q < 3; q++) block[3 * p + q] = sin(7.0 * (3 * a + p) * (3 * b + q) + (3 * a + p) + (3 * b + q) + e);
+                    for (int q = 0; q < 3; q++) {
+                        int row = 3 * a + p, column = 3 * b + q;
+                        block[3 * p + q] = sin(7.0 * row * column + row + column + e);
+                    }
                 if (i >= j) ct_block_matrix_add(&A, i, j, block);  // each pair once
                 for (int p = 0; p < 3 && i >= 0 && j >= 0; p++)
                     for (int q = 0; q < 3; q++) dense[3 * i + p][3 * j + q] += block[3 * p + q];

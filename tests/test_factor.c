@@ -12,6 +12,7 @@
 #include "beam_matrix.h"
 #include "cuttle.h"
 #include "sparse/factor.h"
+#include "sparse/half.h"
 
 static double random_unit(unsigned* seed) {
     *seed = *seed * 1664525u + 1013904223u;
@@ -264,7 +265,8 @@ static void inverse_is_symmetric_and_positive(void** state) {
     beam_def def = beam_def_default(20, 4);
     assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
     size_t count = 3 * (size_t)A.n;
-    double *x = malloc(count * sizeof *x), *y = malloc(count * sizeof *y), *Px = malloc(count * sizeof *x), *Py = malloc(count * sizeof *y);
+    double *x = malloc(count * sizeof *x), *y = malloc(count * sizeof *y);
+    double *Px = malloc(count * sizeof *x), *Py = malloc(count * sizeof *y);
     unsigned seed = 9;
     for (size_t i = 0; i < count; i++) x[i] = random_unit(&seed), y[i] = random_unit(&seed);
     for (ct_precision precision = CT_PRECISION_SINGLE; precision <= CT_PRECISION_HALF; precision++) {
@@ -368,21 +370,17 @@ static void indefinite_matrix_is_refused_and_the_old_factor_kept(void** state) {
     ct_arena_free(&arena);
 }
 
-static void solve_is_bit_identical_for_every_thread_count(void** state) {
-    ct_arena arena = {0};
-    ct_block_matrix A;
-    beam_def def = beam_def_default(30, 6);
-    assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
-    size_t size = 3 * (size_t)A.n * sizeof(double);
+static void check_thread_counts(const ct_block_matrix* A) {
+    size_t size = 3 * (size_t)A->n * sizeof(double);
     double *b = malloc(size), *x = malloc(size), *y = malloc(size);
-    for (int i = 0; i < 3 * A.n; i++) b[i] = cos(i);
+    for (int i = 0; i < 3 * A->n; i++) b[i] = cos(i);
     for (ct_precision precision = CT_PRECISION_SINGLE; precision <= CT_PRECISION_HALF; precision++) {
-        fixture f = make(&A, CT_ORDER_METIS, precision);
+        fixture f = make(A, CT_ORDER_METIS, precision);
         ct_factor_solve(f.factor, f.work, NULL, b, x);
         for (int count = 1; count <= 4; count++) {
             ct_threads* threads;
             assert_int_equal(ct_threads_create(&threads, count), CT_OK);
-            for (int repeat = 0; repeat < 20; repeat++) {
+            for (int repeat = 0; repeat < 8; repeat++) {
                 memset(y, 0, size);
                 ct_factor_solve(f.factor, f.work, threads, b, y);
                 assert_memory_equal(x, y, size);
@@ -392,6 +390,29 @@ static void solve_is_bit_identical_for_every_thread_count(void** state) {
         drop(&f);
     }
     free(b), free(x), free(y);
+}
+
+static void solve_is_bit_identical_for_every_thread_count(void** state) {
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    beam_def def = beam_def_default(30, 6);
+    assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
+    check_thread_counts(&A);
+    ct_arena_free(&arena);
+}
+
+static void panels_shared_among_threads_give_the_same_bits(void** state) {
+    // all nodes coupled: one panel of 600 columns
+    enum { N = 200 };
+    static int pairs[N * N];
+    int count = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = i + 1; j < N; j++, count++) pairs[2 * count] = i, pairs[2 * count + 1] = j;
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    random_matrix(&A, &arena, N, count, pairs, 2);
+    check_both_precisions(&A, CT_ORDER_AMD);
+    check_thread_counts(&A);
     ct_arena_free(&arena);
 }
 
@@ -419,6 +440,32 @@ static void instruction_sets_agree(void** state) {
     ct_arena_free(&arena);
 }
 
+// The tests are compiled without F16C: this is the portable conversion.
+static void half_precision_round_trips_and_rounds_to_even(void** state) {
+    uint16_t in[8], out[8];
+    for (unsigned base = 0; base < 0x7c00; base += 8) {
+        for (unsigned i = 0; i < 8; i++) in[i] = (uint16_t)((base + i) | (i % 2 ? 0x8000 : 0));
+        ct_float8 value = ct_half_load(in);
+        for (unsigned i = 0; i < 8; i++) {
+            unsigned exponent = (base + i) >> 10, fraction = (base + i) & 1023;
+            double known = exponent ? ldexp(1024 + fraction, (int)exponent - 25) : ldexp(fraction, -24);
+            assert_true(value[i] == (float)(i % 2 ? -known : known));
+        }
+        ct_half_store(out, value);
+        assert_memory_equal(in, out, sizeof in);
+        // halfway to the next number: to the even one; a little more: up
+        for (unsigned i = 0; i < 8; i++) in[i] = (uint16_t)(base + i);
+        value = ct_half_load(in);
+        for (unsigned i = 0; i < 8; i++) in[i]++;
+        ct_float8 next = ct_half_load(in);
+        if (base + 8 == 0x7c00) next[7] = 65536;  // what would follow the largest number
+        ct_half_store(out, (value + next) / 2);
+        for (unsigned i = 0; i < 8; i++) assert_int_equal(out[i], base + i + (base + i) % 2);
+        ct_half_store(out, value * 0.499f + next * 0.501f);
+        for (unsigned i = 0; i < 8; i++) assert_int_equal(out[i], base + i + 1);
+    }
+}
+
 static void blas_core_type_is_named_or_right(void** state) {
     assert_non_null(ct_blas_core());
     setenv("OPENBLAS_CORETYPE", "Haswell", 1);
@@ -441,7 +488,9 @@ int main(void) {
         cmocka_unit_test(update_takes_new_values),
         cmocka_unit_test(indefinite_matrix_is_refused_and_the_old_factor_kept),
         cmocka_unit_test(solve_is_bit_identical_for_every_thread_count),
+        cmocka_unit_test(panels_shared_among_threads_give_the_same_bits),
         cmocka_unit_test(instruction_sets_agree),
+        cmocka_unit_test(half_precision_round_trips_and_rounds_to_even),
         cmocka_unit_test(blas_core_type_is_named_or_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 // vectors and accumulators in single or double. It is a preconditioner: P^-1 is symmetric positive definite
 // and accurate to about 1e-6 (single) or 2e-4 (half) relative.
 //
-// Unknowns of the matrix are given in the caller's order; ct_factor_order tells where each one sits inside the
+// Unknowns of the matrix are given in the caller's order; ct_symbolic_order tells where each one sits inside the
 // factor. The solve works in factor order, so that the caller can fold the permutation into what it does anyway.
 #ifndef CT_SPARSE_FACTOR_H
 #define CT_SPARSE_FACTOR_H
@@ -14,7 +14,7 @@
 #include "sparse/block_matrix.h"
 
 typedef enum ct_precision { CT_PRECISION_SINGLE, CT_PRECISION_HALF } ct_precision;
-typedef enum ct_ordering { CT_ORDER_AUTO, CT_ORDER_AMD, CT_ORDER_METIS } ct_ordering;
+typedef enum ct_ordering { CT_ORDER_AUTO, CT_ORDER_AMD, CT_ORDER_METIS } ct_ordering;  // AUTO: the smaller factor
 
 typedef struct ct_symbolic ct_symbolic;  // ordering, supernodes, tile layout: immutable, shared
 typedef struct ct_factor ct_factor;      // numeric values for one symbolic

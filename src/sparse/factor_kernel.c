@@ -42,8 +42,8 @@ INLINE ct_float8 load_tile(const char* tile, bool half) {
 
 INLINE size_t value_size(bool half) { return half ? sizeof(uint16_t) : sizeof(float); }
 
-// t[row..rows) (+)= chunk * b, b: 4 floats a node; the first chunk of a panel sets t. Returns the end of the chunk.
-INLINE const char* forward_chunk(const char* tile, int row, int rows, const float* b, float* t, int nodes, bool first, bool half) {
+// t[row..rows) (+)= chunk * b, b: 4 floats a node; the first chunk of a panel sets t.
+INLINE void forward_chunk(const char* tile, int row, int rows, const float* b, float* t, int nodes, bool first, bool half) {
     const size_t step = CT_TILE_ROWS * value_size(half);
     ct_float8 factor[3 * CT_CHUNK_NODES];
 #pragma GCC unroll 12
@@ -62,20 +62,23 @@ INLINE const char* forward_chunk(const char* tile, int row, int rows, const floa
         store8(t + row, even + odd);
         tile += 3 * (size_t)nodes * step;
     }
-    return tile;
+}
+
+// Lanes (x0 y0 x1 y1) + (x2 y2 x3 y3) of each half.
+INLINE ct_float8 fold(ct_float8 x, ct_float8 y) {
+    return __builtin_shuffle(x, y, (int8){0, 8, 1, 9, 4, 12, 5, 13}) + __builtin_shuffle(x, y, (int8){2, 10, 3, 11, 6, 14, 7, 15});
 }
 
 // Sums over the lanes of three columns, and a zero.
 INLINE float4 sum_lanes(ct_float8 x, ct_float8 y, ct_float8 z) {
-    const ct_float8 zero = {0};
-    ct_float8 xy = __builtin_shuffle(x, y, (int8){0, 8, 1, 9, 4, 12, 5, 13}) + __builtin_shuffle(x, y, (int8){2, 10, 3, 11, 6, 14, 7, 15});
-    ct_float8 z0 = __builtin_shuffle(z, zero, (int8){0, 8, 1, 9, 4, 12, 5, 13}) + __builtin_shuffle(z, zero, (int8){2, 10, 3, 11, 6, 14, 7, 15});
-    ct_float8 sum = __builtin_shuffle(xy, z0, (int8){0, 1, 8, 9, 4, 5, 12, 13}) + __builtin_shuffle(xy, z0, (int8){2, 3, 10, 11, 6, 7, 14, 15});
+    ct_float8 xy = fold(x, y), z0 = fold(z, (ct_float8){0});
+    ct_float8 low = __builtin_shuffle(xy, z0, (int8){0, 1, 8, 9, 4, 5, 12, 13});
+    ct_float8 sum = low + __builtin_shuffle(xy, z0, (int8){2, 3, 10, 11, 6, 7, 14, 15});
     return __builtin_shufflevector(sum, sum, 0, 1, 2, 3) + __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
 }
 
 // x <- chunk^T y[row..rows), x: 4 floats a node.
-INLINE const char* backward_chunk(const char* tile, int row, int rows, const float* y, float* x, int nodes, bool half) {
+INLINE void backward_chunk(const char* tile, int row, int rows, const float* y, float* x, int nodes, bool half) {
     const size_t step = CT_TILE_ROWS * value_size(half);
     ct_float8 sum[3 * CT_CHUNK_NODES];
 #pragma GCC unroll 12
@@ -88,33 +91,43 @@ INLINE const char* backward_chunk(const char* tile, int row, int rows, const flo
     }
 #pragma GCC unroll 4
     for (int k = 0; k < nodes; k++) store4(x + 4 * k, sum_lanes(sum[3 * k], sum[3 * k + 1], sum[3 * k + 2]));
-    return tile;
 }
 
-INLINE void forward_panel(const ct_sweep* sweep, const ct_panel* panel, bool half) {
+// t[begin..end) = W b1 for those rows (multiples of eight). Rows are independent: any split gives the same bits.
+INLINE void forward_rows(const ct_sweep* sweep, const ct_panel* panel, int begin, int end, bool half) {
     const char* tile = (const char*)sweep->tile + panel->tile * value_size(half);
-    float* own = sweep->vector + 4 * (size_t)panel->first;
+    const float* own = sweep->vector + 4 * (size_t)panel->first;
     float* t = sweep->rows;
-    int rows = panel->rows;
     for (int node = 0, take; node < panel->width; node += take) {
         const float* b = own + 4 * node;
-        int row = ct_chunk_row(3 * node);
+        int first = ct_chunk_row(3 * node), row = first > begin ? first : begin;
         take = ct_chunk_nodes(panel->width - node);
-        if (node == 0) {
-            switch (take) {
-                case 1: tile = forward_chunk(tile, row, rows, b, t, 1, true, half); break;
-                case 2: tile = forward_chunk(tile, row, rows, b, t, 2, true, half); break;
-                case 3: tile = forward_chunk(tile, row, rows, b, t, 3, true, half); break;
-                default: tile = forward_chunk(tile, row, rows, b, t, 4, true, half); break;
-            }
-        } else {
-            switch (take) {
-                case 2: tile = forward_chunk(tile, row, rows, b, t, 2, false, half); break;
-                case 3: tile = forward_chunk(tile, row, rows, b, t, 3, false, half); break;
-                default: tile = forward_chunk(tile, row, rows, b, t, 4, false, half); break;
+        size_t row_bytes = 3 * (size_t)take * value_size(half);
+        if (row < end) {
+            const char* from = tile + (size_t)(row - first) * row_bytes;
+            if (node == 0) {
+                switch (take) {
+                    case 1: forward_chunk(from, row, end, b, t, 1, true, half); break;
+                    case 2: forward_chunk(from, row, end, b, t, 2, true, half); break;
+                    case 3: forward_chunk(from, row, end, b, t, 3, true, half); break;
+                    default: forward_chunk(from, row, end, b, t, 4, true, half); break;
+                }
+            } else {
+                switch (take) {
+                    case 2: forward_chunk(from, row, end, b, t, 2, false, half); break;
+                    case 3: forward_chunk(from, row, end, b, t, 3, false, half); break;
+                    default: forward_chunk(from, row, end, b, t, 4, false, half); break;
+                }
             }
         }
+        tile += (size_t)(panel->rows - first) * row_bytes;
     }
+}
+
+// own <- D^-2 t1, border += t2
+INLINE void forward_scatter(const ct_sweep* sweep, const ct_panel* panel) {
+    float* own = sweep->vector + 4 * (size_t)panel->first;
+    const float* t = sweep->rows;
     const float* pivot = sweep->pivot + 4 * (size_t)panel->first;
     for (int i = 0; i < panel->width; i++) store4(own + 4 * i, load4(t + 3 * i) * load4(pivot + 4 * i));
     const int* index = sweep->index + panel->index;
@@ -126,43 +139,50 @@ INLINE void forward_panel(const ct_sweep* sweep, const ct_panel* panel, bool hal
     }
 }
 
-INLINE void backward_panel(const ct_sweep* sweep, const ct_panel* panel, bool half) {
-    const char* tile = (const char*)sweep->tile + panel->tile * value_size(half);
-    float* own = sweep->vector + 4 * (size_t)panel->first;
+// y = (own, border), three floats a node; the fourth, a zero, is overwritten by the next node
+INLINE void backward_gather(const ct_sweep* sweep, const ct_panel* panel) {
+    const float* own = sweep->vector + 4 * (size_t)panel->first;
     float* y = sweep->rows;
     const int* index = sweep->index + panel->index;
-    // gather three floats a node; the fourth, a zero, is overwritten by the next node
     for (int i = 0; i < panel->width; i++) store4(y + 3 * i, load4(own + 4 * i));
-    float* below = y + 3 * panel->width;
-    for (int i = 0; i < panel->border; i++) store4(below + 3 * i, load4(sweep->vector + 4 * (size_t)index[i]));
-    store8(below + 3 * panel->border, (ct_float8){0});
-    for (int node = 0, take; node < panel->width; node += take) {
+    y += 3 * panel->width;
+    for (int i = 0; i < panel->border; i++) store4(y + 3 * i, load4(sweep->vector + 4 * (size_t)index[i]));
+    store8(y + 3 * panel->border, (ct_float8){0});
+}
+
+// own <- W^T y for the chunks that begin at nodes [begin, end). Columns are independent: any split gives the same bits.
+INLINE void backward_columns(const ct_sweep* sweep, const ct_panel* panel, int begin, int end, bool half) {
+    const char* tile = (const char*)sweep->tile + panel->tile * value_size(half);
+    float* own = sweep->vector + 4 * (size_t)panel->first;
+    const float* y = sweep->rows;
+    for (int node = 0, take; node < end; node += take) {
         float* x = own + 4 * node;
         int row = ct_chunk_row(3 * node), rows = panel->rows;
         take = ct_chunk_nodes(panel->width - node);
-        switch (take) {
-            case 1: tile = backward_chunk(tile, row, rows, y, x, 1, half); break;
-            case 2: tile = backward_chunk(tile, row, rows, y, x, 2, half); break;
-            case 3: tile = backward_chunk(tile, row, rows, y, x, 3, half); break;
-            default: tile = backward_chunk(tile, row, rows, y, x, 4, half); break;
+        if (node >= begin) {
+            switch (take) {
+                case 1: backward_chunk(tile, row, rows, y, x, 1, half); break;
+                case 2: backward_chunk(tile, row, rows, y, x, 2, half); break;
+                case 3: backward_chunk(tile, row, rows, y, x, 3, half); break;
+                default: backward_chunk(tile, row, rows, y, x, 4, half); break;
+            }
         }
+        tile += 3 * (size_t)take * (size_t)(rows - row) * value_size(half);
     }
 }
 
-static void forward_single(const ct_sweep* sweep) {
-    for (int i = 0; i < sweep->npanel; i++) forward_panel(sweep, &sweep->panel[i], false);
+INLINE void forward(const ct_sweep* sweep, bool half) {
+    for (int i = 0; i < sweep->npanel; i++) {
+        forward_rows(sweep, &sweep->panel[i], 0, sweep->panel[i].rows, half);
+        forward_scatter(sweep, &sweep->panel[i]);
+    }
 }
 
-static void forward_half(const ct_sweep* sweep) {
-    for (int i = 0; i < sweep->npanel; i++) forward_panel(sweep, &sweep->panel[i], true);
-}
-
-static void backward_single(const ct_sweep* sweep) {
-    for (int i = sweep->npanel - 1; i >= 0; i--) backward_panel(sweep, &sweep->panel[i], false);
-}
-
-static void backward_half(const ct_sweep* sweep) {
-    for (int i = sweep->npanel - 1; i >= 0; i--) backward_panel(sweep, &sweep->panel[i], true);
+INLINE void backward(const ct_sweep* sweep, bool half) {
+    for (int i = sweep->npanel - 1; i >= 0; i--) {
+        backward_gather(sweep, &sweep->panel[i]);
+        backward_columns(sweep, &sweep->panel[i], 0, sweep->panel[i].width, half);
+    }
 }
 
 // Eight rows of one column as floats; zeros below the panel, and nothing beyond the range of half.
@@ -193,16 +213,29 @@ INLINE void pack_panel(const ct_panel* panel, const double* W, size_t stride, vo
     }
 }
 
-static void pack_single(const ct_panel* panel, const double* W, size_t stride, void* tile) {
-    pack_panel(panel, W, stride, tile, false);
-}
+// One set of entry points for each precision.
+#define DEFINE_KERNELS(name, half)                                                                          \
+    static void forward_##name(const ct_sweep* sweep) { forward(sweep, half); }                             \
+    static void backward_##name(const ct_sweep* sweep) { backward(sweep, half); }                           \
+    static void forward_rows_##name(const ct_sweep* sweep, const ct_panel* panel, int begin, int end) {     \
+        forward_rows(sweep, panel, begin, end, half);                                                       \
+    }                                                                                                       \
+    static void backward_columns_##name(const ct_sweep* sweep, const ct_panel* panel, int begin, int end) { \
+        backward_columns(sweep, panel, begin, end, half);                                                   \
+    }                                                                                                       \
+    static void pack_##name(const ct_panel* panel, const double* W, size_t stride, void* tile) {            \
+        pack_panel(panel, W, stride, tile, half);                                                           \
+    }
 
-static void pack_half(const ct_panel* panel, const double* W, size_t stride, void* tile) {
-    pack_panel(panel, W, stride, tile, true);
-}
+DEFINE_KERNELS(single, false)
+DEFINE_KERNELS(half, true)
+
+static void scatter(const ct_sweep* sweep, const ct_panel* panel) { forward_scatter(sweep, panel); }
+static void gather(const ct_sweep* sweep, const ct_panel* panel) { backward_gather(sweep, panel); }
 
 extern const ct_factor_kernels JOIN(ct_factor_kernels, CT_ISA)[2];
 const ct_factor_kernels JOIN(ct_factor_kernels, CT_ISA)[2] = {
-    [CT_PRECISION_SINGLE] = {forward_single, backward_single, pack_single},
-    [CT_PRECISION_HALF] = {forward_half, backward_half, pack_half},
+    [CT_PRECISION_SINGLE] = {forward_single, backward_single, forward_rows_single, scatter, gather, backward_columns_single,
+                             pack_single},
+    [CT_PRECISION_HALF] = {forward_half, backward_half, forward_rows_half, scatter, gather, backward_columns_half, pack_half},
 };

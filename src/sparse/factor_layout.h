@@ -83,6 +83,12 @@ typedef struct ct_sweep {
 typedef struct ct_factor_kernels {
     void (*forward)(const ct_sweep* sweep);   // own <- D^-2 W b and border += W b, panels ascending
     void (*backward)(const ct_sweep* sweep);  // own <- W^T (own, border), panels descending
+    // The same for one panel in pieces that may run side by side: rows (multiples of CT_TILE_ROWS) of W b into the
+    // scratch, then own and border; (own, border) into the scratch, then the chunks that begin at nodes [begin, end).
+    void (*forward_rows)(const ct_sweep* sweep, const ct_panel* panel, int begin, int end);
+    void (*forward_scatter)(const ct_sweep* sweep, const ct_panel* panel);
+    void (*backward_gather)(const ct_sweep* sweep, const ct_panel* panel);
+    void (*backward_columns)(const ct_sweep* sweep, const ct_panel* panel, int begin, int end);
     // Fills a panel from W, column-major with `stride` rows a column.
     void (*pack)(const ct_panel* panel, const double* W, size_t stride, void* tile);
 } ct_factor_kernels;
