@@ -122,13 +122,14 @@ CT_API ct_status ct_mesh_save(const ct_mesh* mesh, const char* path, ct_error* e
 // Checks that the tets (or, without tets, the triangles) can be simulated: inverted or degenerate
 // elements, unused or duplicate nodes, non-manifold surface: CT_BAD_MESH names the element and a remedy.
 CT_API ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_error* error);
-// Repairs what can be repaired without guessing: drops unused nodes, flips inverted tets. Returns the count.
+// Repairs what can be repaired without guessing: drops unused nodes and elements that use a node twice, flips inverted
+// tets. Returns the count of changes.
 CT_API int ct_mesh_repair(ct_mesh* mesh);
 // Boundary triangles of the tets, outward; *tri (3 *ntri) is freed by ct_free.
 CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri);
 CT_API void ct_free(void* memory);
 
-// Structured box [0,size], cells[i] cells along axis i, 6 tets a cell (`alternate`: 5).
+// Structured box [0,size], cells[i] cells along axis i, 6 tets a cell.
 CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]);
 
 // ---------------------------------------------------------------------------------------------

@@ -32,6 +32,8 @@ typedef struct ct_mesh_face_fault {
 ct_status ct_mesh_neighbors(int nvert, int ntet, const int* tet, int* neighbor, ct_mesh_face_fault* fault);
 // Outward boundary triangles in the order of the tets; tri_tet (nullable) gets the tet of each. Freed by ct_free.
 ct_status ct_mesh_boundary(int nvert, int ntet, const int* tet, int** tri, int** tri_tet, int* ntri);
+// The same from the result of ct_mesh_neighbors.
+ct_status ct_mesh_boundary_of(int ntet, const int* tet, const int* neighbor, int** tri, int** tri_tet, int* ntri);
 // The distinct edges of triangles, sorted by node[0], then node[1]. Freed by ct_free.
 ct_status ct_mesh_edges(int nvert, int ntri, const int* tri, ct_mesh_edge** edge, int* nedge);
 // Elements at each node: list[start[v] .. start[v+1]), ascending. Freed by ct_free.

@@ -139,28 +139,34 @@ static void gather_boundary(int ntet, const int* tet, const int* neighbor, int* 
     }
 }
 
+ct_status ct_mesh_boundary_of(int ntet, const int* tet, const int* neighbor, int** tri, int** tri_tet, int* ntri) {
+    *tri = NULL;
+    *ntri = 0;
+    if (tri_tet) *tri_tet = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < 4 * (size_t)ntet; i++) count += neighbor[i] < 0;
+    int* found = ct_alloc(count, 3 * sizeof(int));
+    int* owner = found && tri_tet ? ct_alloc(count, sizeof(int)) : NULL;
+    if (!found || (tri_tet && !owner)) {
+        ct_free(found);
+        return CT_OUT_OF_MEMORY;
+    }
+    gather_boundary(ntet, tet, neighbor, found, owner);
+    *tri = found;
+    *ntri = (int)count;
+    if (tri_tet) *tri_tet = owner;
+    return CT_OK;
+}
+
 ct_status ct_mesh_boundary(int nvert, int ntet, const int* tet, int** tri, int** tri_tet, int* ntri) {
     *tri = NULL;
     *ntri = 0;
     if (tri_tet) *tri_tet = NULL;
     int* neighbor = ct_alloc((size_t)ntet, 4 * sizeof(int));
-    if (!neighbor) return CT_OUT_OF_MEMORY;
-    ct_status status = ct_mesh_neighbors(nvert, ntet, tet, neighbor, NULL);
-    size_t count = 0;
-    for (size_t i = 0; status == CT_OK && i < 4 * (size_t)ntet; i++) count += neighbor[i] < 0;
-    int* found = status == CT_OK ? ct_alloc(count, 3 * sizeof(int)) : NULL;
-    int* owner = found && tri_tet ? ct_alloc(count, sizeof(int)) : NULL;
-    if (!found || (tri_tet && !owner)) {
-        ct_free(found);
-        ct_free(neighbor);
-        return CT_OUT_OF_MEMORY;
-    }
-    gather_boundary(ntet, tet, neighbor, found, owner);
+    ct_status status = neighbor ? ct_mesh_neighbors(nvert, ntet, tet, neighbor, NULL) : CT_OUT_OF_MEMORY;
+    if (status == CT_OK) status = ct_mesh_boundary_of(ntet, tet, neighbor, tri, tri_tet, ntri);
     ct_free(neighbor);
-    *tri = found;
-    *ntri = (int)count;
-    if (tri_tet) *tri_tet = owner;
-    return CT_OK;
+    return status;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -81,15 +81,17 @@ void ct_tet_dihedral(const double* x, const int tet[4], double* least, double* g
         face_of(tet, i, node);
         normal[i] = cross(edge(x, node[0], node[1]), edge(x, node[0], node[2]));
     }
-    *least = 180;
-    *greatest = 0;
+    double size[4], lowest = 1, highest = -1;  // of the cosines
+    for (int i = 0; i < 4; i++) size[i] = length(normal[i]);
     for (int i = 0; i < 4; i++)
         for (int j = i + 1; j < 4; j++) {
-            double sine = length(cross(normal[i], normal[j])), cosine = -dot(normal[i], normal[j]);
-            double angle = atan2(sine, cosine) * DEGREES;
-            *least = fmin(*least, angle);
-            *greatest = fmax(*greatest, angle);
+            double product = size[i] * size[j];
+            double cosine = product > 0 ? -dot(normal[i], normal[j]) / product : 1;
+            lowest = fmin(lowest, cosine);
+            highest = fmax(highest, cosine);
         }
+    *least = acos(fmin(highest, 1)) * DEGREES;
+    *greatest = acos(fmax(lowest, -1)) * DEGREES;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -161,12 +163,11 @@ static ct_status build_adjacency(check* c) {
     int* neighbor = ct_alloc((size_t)mesh->ntet, 4 * sizeof(int));
     ct_status status = c->component && neighbor ? CT_OK : CT_OUT_OF_MEMORY;
     if (status == CT_OK) status = ct_mesh_neighbors(mesh->nvert, mesh->ntet, mesh->tet, neighbor, &c->fault);
+    if (status == CT_OK && mesh->ntet) status = ct_mesh_boundary_of(mesh->ntet, mesh->tet, neighbor, &c->surface, NULL, &c->nsurface);
     ct_free(neighbor);
     if (status != CT_OK) return status;
     c->report->component_count = ct_mesh_components(mesh->nvert, c->width, c->count, c->element, c->component);
-    if (mesh->ntet) {
-        status = ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, &c->surface, NULL, &c->nsurface);
-    } else {
+    if (!mesh->ntet) {
         c->surface = ct_duplicate(mesh->tri, (size_t)mesh->ntri, 3 * sizeof(int));
         c->nsurface = mesh->ntri;
         status = c->surface ? CT_OK : CT_OUT_OF_MEMORY;
