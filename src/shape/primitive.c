@@ -1,8 +1,9 @@
 // Signed distances of simple solids.
 //
-// Ellipsoid: the closest point of x = (e0 cos.., ..) to y is x_i = e_i^2 y_i / (t + e_i^2) with t the largest
-// root of F(t) = sum (e_i y_i / (t + e_i^2))^2 - 1. F is convex and falls on the interval right of the last
-// pole, so Newton's method from a point with F >= 0 rises to the root without overshooting.
+// Ellipsoid: the closest point x of the surface to y is x_i = e_i^2 y_i / (t + e_i^2) with t the largest root of
+// F(t) = sum (e_i y_i / (t + e_i^2))^2 - 1. F is convex and falls on the interval right of the last pole, so Newton's
+// method from a point with F >= 0 rises to the root without overshooting. With the smallest radius scaled to 1 the
+// unknown is s = t + 1, which keeps its digits near that pole.
 // Round cone: in the plane through the axis the boundary is two arcs and the tangent line between them;
 // s = (radius_a - radius_b) / |ab| is the sine of the tangent's slope.
 #include "shape/primitive.h"
@@ -10,31 +11,32 @@
 #include "shape/point3.h"
 
 double ct_primitive_ellipsoid(const double radii[3], const double point[3]) {
-    double e[3], y[3], smallest = fmin(radii[0], fmin(radii[1], radii[2]));
-    double t = -INFINITY;
+    double e[3], y[3], beyond[3], smallest = fmin(radii[0], fmin(radii[1], radii[2]));
+    double s = 0;
     // The floor keeps a point on a plane of symmetry off the pole.
     for (int i = 0; i < 3; i++) {
         e[i] = radii[i] / smallest;
         y[i] = fmax(fabs(point[i]) / smallest, 1e-12);
-        t = fmax(t, e[i] * y[i] - e[i] * e[i]);
+        beyond[i] = (e[i] - 1) * (e[i] + 1);
+        s = fmax(s, e[i] * y[i] - beyond[i]);
     }
     for (int iteration = 0; iteration < 200; iteration++) {
         double value = -1, slope = 0;
         for (int i = 0; i < 3; i++) {
-            double denominator = t + e[i] * e[i], ratio = e[i] * y[i] / denominator;
+            double denominator = s + beyond[i], ratio = e[i] * y[i] / denominator;
             value += ratio * ratio;
             slope -= 2 * ratio * ratio / denominator;
         }
         double step = -value / slope;
-        if (!(step > 1e-15 * (fabs(t) + 1e-3))) break;
-        t += step;
+        if (!(step > 1e-15 * s)) break;
+        s += step;
     }
     double squared = 0;
     for (int i = 0; i < 3; i++) {
-        double gap = y[i] * t / (t + e[i] * e[i]);  // y_i - x_i
+        double gap = y[i] * (s - 1) / (s + beyond[i]);  // y_i - x_i
         squared += gap * gap;
     }
-    return (t < 0 ? -1 : 1) * smallest * sqrt(squared);
+    return (s < 1 ? -1 : 1) * smallest * sqrt(squared);
 }
 
 double ct_primitive_box(const double half[3], double rounding, const double point[3]) {

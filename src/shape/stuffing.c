@@ -33,21 +33,23 @@ static ct_status count_cells(const ct_octree_def* def, int steps, size_t* count)
     return status;
 }
 
-// Before building a large octree: extrapolates its size from coarser ones.
+// Before building a large octree: extrapolates its number of cells from coarser ones.
 static ct_status require_feasible(const ct_octree_def* def, ct_error* error) {
-    double extent = 0;
+    double extent = 0, previous = 0;
     for (int i = 0; i < 3; i++) extent = fmax(extent, def->upper[i] - def->lower[i]);
-    int steps = (int)ceil(log2(extent / def->finest)) - 6;
-    double previous = 0;
+    int steps = (int)fmin(ceil(log2(extent / def->finest)) - 4, 2000);
     for (; steps > 0; steps--) {
         size_t count;
         ct_status status = count_cells(def, steps, &count);
         if (status != CT_OK) return ct_fail(error, status, "out of memory while estimating the number of cells");
-        double growth = previous > 0 ? fmin(1.2 * (double)count / previous, 8) : 8;
-        if (count == 0 || (double)count * growth > MAX_CELLS)
-            return ct_fail(error, CT_BAD_ARGUMENT, "size %g needs more than %d million octree cells; a size of %g is feasible",
-                           def->size, MAX_CELLS / 1000000, ldexp(def->size, count == 0 ? steps + 1 : steps));
+        double growth = previous > 0 ? fmin((double)count / previous, 8) : 8;
         previous = (double)count;
+        // Ratios of small octrees say little; a prediction near the limit is left to the next finer one.
+        if (count < 20000 || (double)count * pow(growth, steps) < 4.0 * MAX_CELLS) continue;
+        int feasible = steps;
+        while (feasible > 0 && (double)count * pow(growth, steps - feasible + 1) < MAX_CELLS) feasible--;
+        return ct_fail(error, CT_BAD_ARGUMENT, "size %g needs about %.2g million octree cells, the most is %d million; a size of %.3g is feasible",
+                       def->size, 1e-6 * (double)count * pow(growth, steps), MAX_CELLS / 1000000, ldexp(def->size, feasible));
     }
     return CT_OK;
 }
