@@ -20,8 +20,8 @@ typedef struct pass_task {
 } pass_task;
 
 static ct_elastic_pass make_pass(const ct_elastic* elastic, ct_elastic_work* work, double c, const double* x) {
-    return (ct_elastic_pass){.block = elastic->block, .x = x, .element = work->element, .beta = elastic->beta,
-                             .rate = elastic->damped && c > 0 ? work->rate : NULL, .c = c};
+    return (ct_elastic_pass){.block = elastic->block, .x = x, .element = work->element, .volume = elastic->lane_volume,
+                             .beta = elastic->beta, .rate = elastic->damped && c > 0 ? work->rate : NULL, .c = c};
 }
 
 static double* chunk_linear(const pass_task* task, const ct_elastic_chunk* chunk) {
@@ -131,15 +131,16 @@ static void visit_deformation(int index, void* user) {
     task->elastic->kernels->deformation(&task->pass, chunk->first, chunk->count);
 }
 
-// Sum over the tets of node v of V F, row-major.
-static void mean_deformation(const ct_elastic* elastic, const double* element, int v, double mean[9]) {
-    memset(mean, 0, 9 * sizeof(double));
+// Sum over the tets of node v of V F: three rows of four doubles, made here unless the pass has already.
+static const double* sum_deformation(const pass_task* task, int v, double sum[CT_NODE_SIZE]) {
+    const ct_elastic* elastic = task->elastic;
+    if (task->pass.node) return task->pass.node + CT_NODE_SIZE * (size_t)v;
+    memset(sum, 0, CT_NODE_SIZE * sizeof(double));
     for (int k = elastic->incident_start[v]; k < elastic->incident_start[v + 1]; k++) {
-        const int lane = elastic->incident[k] / 4;
-        const double* row = element + (size_t)lane * CT_ELEMENT_SIZE;
-        const double volume = elastic->lane_volume[lane];
-        for (int i = 0; i < 9; i++) mean[i] += volume * row[i / 3 * 4 + i % 3];
+        const double* row = task->work->element + (size_t)(elastic->incident[k] / 4) * CT_ELEMENT_SIZE;
+        for (int i = 0; i < CT_NODE_SIZE; i++) sum[i] += row[i];
     }
+    return sum;
 }
 
 static void visit_rotation(int index, void* user) {
@@ -150,9 +151,9 @@ static void visit_rotation(int index, void* user) {
     for (int v = first; v < last; v += CT_BLOCK) {
         // a last, partly filled block repeats its last node
         for (int lane = 0; lane < CT_BLOCK; lane++) {
-            double mean[9];
-            mean_deformation(task->elastic, task->work->element, v + lane < last ? v + lane : last - 1, mean);
-            for (int i = 0; i < 9; i++) F[i][lane] = mean[i];
+            double local[CT_NODE_SIZE];
+            const double* sum = sum_deformation(task, v + lane < last ? v + lane : last - 1, local);
+            for (int i = 0; i < 9; i++) F[i][lane] = sum[i / 3 * 4 + i % 3];
         }
         task->elastic->kernels->polar(F[0], R[0]);
         for (int lane = 0; lane < CT_BLOCK && v + lane < last; lane++)
@@ -162,7 +163,11 @@ static void visit_rotation(int index, void* user) {
 
 void ct_elastic_rotations(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, double* rotation) {
     pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, 0, x), .out = rotation};
-    run_chunks(&task, threads, visit_deformation);
-    ct_threads_run(is_serial(elastic, threads) ? NULL : threads, (elastic->nvert + CT_GATHER_NODES - 1) / CT_GATHER_NODES,
-                   visit_rotation, &task);
+    if (is_serial(elastic, threads)) {
+        memset(work->node, 0, (size_t)elastic->nvert * CT_NODE_SIZE * sizeof(double));
+        task.pass.node = work->node;
+        threads = NULL;
+    }
+    ct_threads_run(threads, elastic->nchunk, visit_deformation, &task);
+    ct_threads_run(threads, (elastic->nvert + CT_GATHER_NODES - 1) / CT_GATHER_NODES, visit_rotation, &task);
 }

@@ -222,7 +222,7 @@ ct_status ct_elastic_work_create(ct_elastic_work** out, const ct_elastic* elasti
     ct_elastic_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
     const size_t nlane = (size_t)elastic->nblock * CT_BLOCK;
-    work->node = ct_arena_alloc(&work->arena, 4 * (size_t)elastic->nvert, sizeof(double));
+    work->node = ct_arena_alloc(&work->arena, CT_NODE_SIZE * (size_t)elastic->nvert, sizeof(double));
     work->element = ct_arena_alloc(&work->arena, CT_ELEMENT_SIZE * nlane, sizeof(double));
     work->linear = ct_arena_alloc(&work->arena, elastic->linear_size + CT_LINEAR_DAMPER * nlane, sizeof(double));
     work->rate = ct_arena_alloc(&work->arena, 6 * nlane, sizeof(double));

@@ -31,7 +31,7 @@ struct ct_elastic {
 
 struct ct_elastic_work {
     ct_arena arena;
-    double* node;     // 4 nvert  sums of forces
+    double* node;     // CT_NODE_SIZE nvert  sums of forces or of deformation
     double* element;  // CT_ELEMENT_SIZE CT_BLOCK nblock  forces or deformation of each tet
     double* linear;   // records of the linearisation
     double* rate;     // 6 CT_BLOCK nblock  g of the damping

@@ -86,31 +86,26 @@ CT_INLINE vmat3 corotated_product(const double* linear, vmat3 dF, vd mu, vd lamb
 
 // ---- projective
 
-CT_INLINE vd projective_stress(vmat3 F, const vpolar* polar, vd mu, vd lambda, vmat3* P) {
-    vnearest nearest;
-    nearest_compute(F, polar, &nearest);
-    const vmat3 R = polar->R, stretch = vmat3_sub(F, R);
-    const vmat3 volume = nearest_difference(polar, &nearest);
+CT_INLINE vd projective_stress(vmat3 F, const vnearest* nearest, vd mu, vd lambda, vmat3* P) {
+    const vmat3 stretch = vmat3_sub(F, nearest->polar.R), volume = nearest_difference(nearest);
     *P = vmat3_axpy(vmat3_scale(2 * mu, stretch), 3 * lambda, volume);
     return mu * vmat3_dot(stretch, stretch) + 1.5 * lambda * vmat3_dot(volume, volume);
 }
 
 // Stores U, V, the 3x3 block of the diagonal and, per pair of axes, the factors of symmetric and skew parts.
-CT_INLINE void projective_linearise(vmat3 F, const vpolar* polar, vd mu, vd lambda, double* linear) {
-    vnearest nearest;
-    nearest_compute(F, polar, &nearest);
-    const vsym3 diagonal = nearest_diagonal(&nearest);
+CT_INLINE void projective_linearise(const vnearest* nearest, vd mu, vd lambda, double* linear) {
+    const vsym3 diagonal = nearest_diagonal(nearest);
     const vd wr = 2 * mu, wv = 3 * lambda;
     const vsym3 stiff = {wr + wv * (1 - diagonal.xx), wr + wv * (1 - diagonal.yy), wr + wv * (1 - diagonal.zz),
                          -wv * diagonal.xy,           -wv * diagonal.xz,           -wv * diagonal.yz};
-    vmat3_store(linear, CT_BLOCK, vmat3_multiply(polar->R, nearest.V));
-    vmat3_store(linear + 9 * CT_BLOCK, CT_BLOCK, nearest.V);
+    vmat3_store(linear, CT_BLOCK, vmat3_multiply(nearest->polar.R, nearest->V));
+    vmat3_store(linear + 9 * CT_BLOCK, CT_BLOCK, nearest->V);
     vsym3_store(linear + 18 * CT_BLOCK, CT_BLOCK, stiff);
     for (int pair = 0; pair < 3; pair++) {  // (0,1), (0,2), (1,2)
         const int i = pair == 2, j = pair == 0 ? 1 : 2;
-        const vd sum = vmax(nearest.s[i] + nearest.s[j], vset(CT_NARROWEST));
-        const vd sym = wr + wv * (1 - nearest_shear(&nearest, i, j));
-        const vd skew = wr * (1 - 2 / sum) + wv * (1 - (nearest.D[i] + nearest.D[j]) / sum);
+        const vd sum = vmax(nearest->s[i] + nearest->s[j], vset(CT_NARROWEST));
+        const vd sym = wr + wv * (1 - nearest_shear(nearest, i, j));
+        const vd skew = wr * (1 - 2 / sum) + wv * (1 - (nearest->D[i] + nearest->D[j]) / sum);
         vstore(linear + (24 + pair) * CT_BLOCK, 0.5 * (sym + skew));
         vstore(linear + (27 + pair) * CT_BLOCK, 0.5 * (sym - skew));
     }
@@ -178,19 +173,36 @@ CT_INLINE vmat3 stvk_product(const double* linear, vmat3 dF, vd mu, vd lambda) {
     return strain_product(F, hooke(green_strain(F), mu, lambda), dF, mu, lambda);
 }
 
-// ---- the choice, known when compiled
+// ---- the choice of energy, known when compiled
 
-CT_INLINE vd energy_stress(int energy, vmat3 F, const vpolar* polar, vd mu, vd lambda, vmat3* P) {
-    if (energy == CT_ENERGY_COROTATED) return corotated_stress(F, polar, mu, lambda, P);
-    if (energy == CT_ENERGY_PROJECTIVE) return projective_stress(F, polar, mu, lambda, P);
-    if (energy == CT_ENERGY_NEOHOOKEAN) return neohookean_stress(F, mu, lambda, P);
-    return stvk_stress(F, mu, lambda, P);
+// What a group of tets needs before stresses: the traces of S, for the projective energy all of D.
+typedef struct vgroup {
+    vmat3 F[NGROUP];
+    vroot root[NGROUP];
+    vnearest nearest[NGROUP];
+} vgroup;
+
+CT_INLINE void energy_prepare(int energy, vgroup* group) {
+    if (energy == CT_ENERGY_COROTATED || energy == CT_ENERGY_PROJECTIVE) polar_roots(group->F, group->root);
+    if (energy == CT_ENERGY_PROJECTIVE) nearest_group(group->F, group->root, group->nearest);
 }
 
-CT_INLINE void energy_linearise(int energy, vmat3 F, const vpolar* polar, vd mu, vd lambda, double* linear) {
-    if (energy == CT_ENERGY_COROTATED) corotated_linearise(F, polar, mu, lambda, linear);
-    else if (energy == CT_ENERGY_PROJECTIVE) projective_linearise(F, polar, mu, lambda, linear);
-    else vmat3_store(linear, CT_BLOCK, F);
+CT_INLINE vd energy_stress(int energy, const vgroup* group, int v, vd mu, vd lambda, vmat3* P) {
+    const vmat3* F = &group->F[v];
+    if (energy == CT_ENERGY_PROJECTIVE) return projective_stress(*F, &group->nearest[v], mu, lambda, P);
+    if (energy == CT_ENERGY_NEOHOOKEAN) return neohookean_stress(*F, mu, lambda, P);
+    if (energy == CT_ENERGY_STVK) return stvk_stress(*F, mu, lambda, P);
+    const vpolar polar = polar_of(F, &group->root[v]);
+    return corotated_stress(*F, &polar, mu, lambda, P);
+}
+
+CT_INLINE void energy_linearise(int energy, const vgroup* group, int v, vd mu, vd lambda, double* linear) {
+    if (energy == CT_ENERGY_PROJECTIVE) projective_linearise(&group->nearest[v], mu, lambda, linear);
+    else if (energy != CT_ENERGY_COROTATED) vmat3_store(linear, CT_BLOCK, group->F[v]);
+    else {
+        const vpolar polar = polar_of(&group->F[v], &group->root[v]);
+        corotated_linearise(group->F[v], &polar, mu, lambda, linear);
+    }
 }
 
 CT_INLINE vmat3 energy_product(int energy, const double* linear, vmat3 dF, vd mu, vd lambda) {

@@ -96,37 +96,46 @@ static __attribute__((noinline)) void damper_product(const ct_elastic_pass* pass
 
 // ---- the passes, instantiated per energy below
 
-CT_INLINE int energy_needs_polar(int energy) { return energy == CT_ENERGY_COROTATED || energy == CT_ENERGY_PROJECTIVE; }
+// F of the blocks b, b+1, ... of a group that ends before `end` (its last block is repeated), and what follows from it.
+CT_INLINE void prepare(int energy, const ct_elastic_pass* pass, int b, int end, vgroup* group) {
+    for (int v = 0; v < NGROUP; v++) {
+        const int block = b + v / NVECTOR < end ? b + v / NVECTOR : end - 1;
+        group->F[v] = deformation(pass->block + block, pass->x, v % NVECTOR);
+    }
+    energy_prepare(energy, group);
+}
 
 CT_INLINE double gradient(int energy, const ct_elastic_pass* pass, int first, int count) {
     double total = 0;
-    for (int b = first; b < first + count; b++) {
-        const ct_elastic_block* block = pass->block + b;
-        vmat3 F[NVECTOR], P[NVECTOR];
-        vpolar polar[NVECTOR];
-        vd sum = vset(0);
-        for (int v = 0; v < NVECTOR; v++) F[v] = deformation(block, pass->x, v);
-        if (energy_needs_polar(energy)) polar_block(F, polar);
-        for (int v = 0; v < NVECTOR; v++)
-            sum += energy_stress(energy, F[v], &polar[v], vload(&block->mu[v * CT_LANES]), vload(&block->lambda[v * CT_LANES]), &P[v]);
-        if (pass->rate) total += damper_gradient(pass, b, F, P);
-        total += vsum(sum);
-        add_forces(pass, b, P);
+    for (int b = first, end = first + count; b < end; b += GROUP) {
+        vgroup group;
+        prepare(energy, pass, b, end, &group);
+        for (int k = 0; k < GROUP && b + k < end; k++) {
+            const ct_elastic_block* block = pass->block + b + k;
+            vmat3 P[NVECTOR];
+            vd sum = vset(0);
+            for (int v = 0; v < NVECTOR; v++)
+                sum += energy_stress(energy, &group, k * NVECTOR + v, vload(&block->mu[v * CT_LANES]), vload(&block->lambda[v * CT_LANES]), &P[v]);
+            if (pass->rate) total += damper_gradient(pass, b + k, group.F + k * NVECTOR, P);
+            total += vsum(sum);
+            add_forces(pass, b + k, P);
+        }
     }
     return total;
 }
 
 CT_INLINE void linearise(int energy, int size, const ct_elastic_pass* pass, int first, int count, double* linear) {
     const int stride = (size + (pass->rate ? CT_LINEAR_DAMPER : 0)) * CT_BLOCK;
-    for (int b = first; b < first + count; b++, linear += stride) {
-        const ct_elastic_block* block = pass->block + b;
-        vmat3 F[NVECTOR];
-        vpolar polar[NVECTOR];
-        for (int v = 0; v < NVECTOR; v++) F[v] = deformation(block, pass->x, v);
-        if (energy_needs_polar(energy)) polar_block(F, polar);
-        for (int v = 0; v < NVECTOR; v++)
-            energy_linearise(energy, F[v], &polar[v], vload(&block->mu[v * CT_LANES]), vload(&block->lambda[v * CT_LANES]), linear + v * CT_LANES);
-        if (pass->rate) damper_linearise(pass, b, F, linear + size * CT_BLOCK);
+    for (int b = first, end = first + count; b < end; b += GROUP) {
+        vgroup group;
+        prepare(energy, pass, b, end, &group);
+        for (int k = 0; k < GROUP && b + k < end; k++, linear += stride) {
+            const ct_elastic_block* block = pass->block + b + k;
+            for (int v = 0; v < NVECTOR; v++)
+                energy_linearise(energy, &group, k * NVECTOR + v, vload(&block->mu[v * CT_LANES]), vload(&block->lambda[v * CT_LANES]),
+                                 linear + v * CT_LANES);
+            if (pass->rate) damper_linearise(pass, b + k, group.F + k * NVECTOR, linear + size * CT_BLOCK);
+        }
     }
 }
 
@@ -163,29 +172,26 @@ CT_INLINE void hessian(int energy, int size, const ct_elastic_pass* pass, int b,
 
 CT_INLINE void stress(int energy, const ct_elastic_pass* pass, int b, double* values) {
     const ct_elastic_block* block = pass->block + b;
-    vmat3 F[NVECTOR], P;
-    vpolar polar[NVECTOR];
-    for (int v = 0; v < NVECTOR; v++) F[v] = deformation(block, pass->x, v);
-    if (energy_needs_polar(energy)) polar_block(F, polar);
+    vgroup group;
+    vmat3 P;
+    prepare(energy, pass, b, b + 1, &group);
     for (int v = 0; v < NVECTOR; v++) {
         double* value = values + v * CT_LANES;
-        vstore(value, energy_stress(energy, F[v], &polar[v], vload(&block->mu[v * CT_LANES]), vload(&block->lambda[v * CT_LANES]), &P));
-        vmat3_store(value + CT_BLOCK, CT_BLOCK, F[v]);
+        vstore(value, energy_stress(energy, &group, v, vload(&block->mu[v * CT_LANES]), vload(&block->lambda[v * CT_LANES]), &P));
+        vmat3_store(value + CT_BLOCK, CT_BLOCK, group.F[v]);
         vmat3_store(value + 10 * CT_BLOCK, CT_BLOCK, P);
     }
 }
 
 CT_INLINE void parameter(int energy, const ct_elastic_pass* pass, int b, const double* lam, double* values) {
-    const ct_elastic_block* block = pass->block + b;
-    vmat3 F[NVECTOR], P;
-    vpolar polar[NVECTOR];
-    for (int v = 0; v < NVECTOR; v++) F[v] = deformation(block, pass->x, v);
-    if (energy_needs_polar(energy)) polar_block(F, polar);
+    vgroup group;
+    vmat3 P;
+    prepare(energy, pass, b, b + 1, &group);
     for (int v = 0; v < NVECTOR; v++) {
-        const vmat3 dF = deformation(block, lam, v);
-        energy_stress(energy, F[v], &polar[v], vset(1), vset(0), &P);
+        const vmat3 dF = deformation(pass->block + b, lam, v);
+        energy_stress(energy, &group, v, vset(1), vset(0), &P);
         vstore(values + v * CT_LANES, vmat3_dot(P, dF));
-        energy_stress(energy, F[v], &polar[v], vset(0), vset(1), &P);
+        energy_stress(energy, &group, v, vset(0), vset(1), &P);
         vstore(values + CT_BLOCK + v * CT_LANES, vmat3_dot(P, dF));
     }
 }
@@ -216,18 +222,23 @@ KERNELS_OF(neohookean, CT_ENERGY_NEOHOOKEAN, CT_LINEAR_NEOHOOKEAN)
 KERNELS_OF(stvk, CT_ENERGY_STVK, CT_LINEAR_STVK)
 
 static void all_deformation(const ct_elastic_pass* pass, int first, int count) {
-    for (int b = first; b < first + count; b++)
-        for (int v = 0; v < NVECTOR; v++) {
-            const vmat3 F = deformation(pass->block + b, pass->x, v);
-            v4 row[3][CT_LANES];
-            vtranspose_out((vvec3){F.a00, F.a01, F.a02}, row[0]);
-            vtranspose_out((vvec3){F.a10, F.a11, F.a12}, row[1]);
-            vtranspose_out((vvec3){F.a20, F.a21, F.a22}, row[2]);
-            for (int lane = 0; lane < CT_LANES; lane++) {
-                v4* element = (v4*)(pass->element + ((size_t)b * CT_BLOCK + v * CT_LANES + lane) * CT_ELEMENT_SIZE);
-                for (int i = 0; i < 3; i++) element[i] = row[i][lane];
+    for (int slot = first * NVECTOR; slot < (first + count) * NVECTOR; slot++) {
+        const ct_elastic_block* block = pass->block + slot / NVECTOR;
+        const int v = slot % NVECTOR * CT_LANES;
+        const vmat3 F = vmat3_scale(vload(pass->volume + (size_t)slot * CT_LANES), deformation(block, pass->x, slot % NVECTOR));
+        v4 row[3][CT_LANES];
+        vtranspose_out((vvec3){F.a00, F.a01, F.a02}, row[0]);
+        vtranspose_out((vvec3){F.a10, F.a11, F.a12}, row[1]);
+        vtranspose_out((vvec3){F.a20, F.a21, F.a22}, row[2]);
+        for (int lane = 0; lane < CT_LANES; lane++) {
+            v4* element = (v4*)(pass->element + ((size_t)slot * CT_LANES + lane) * CT_ELEMENT_SIZE);
+            for (int i = 0; i < 3 && !pass->node; i++) element[i] = row[i][lane];
+            for (int k = 0; k < 4 && pass->node; k++) {
+                v4* node = (v4*)(pass->node + CT_NODE_SIZE * (size_t)block->node[k][v + lane]);
+                node[0] += row[0][lane], node[1] += row[1][lane], node[2] += row[2][lane];
             }
         }
+    }
 }
 
 static void all_strain(const ct_elastic_pass* pass, int first, int count, double a, double* rate) {
@@ -240,11 +251,11 @@ static void all_strain(const ct_elastic_pass* pass, int first, int count, double
 }
 
 static void all_polar(const double* F, double* R) {
-    vmat3 A[NVECTOR];
-    vpolar polar[NVECTOR];
-    for (int v = 0; v < NVECTOR; v++) A[v] = vmat3_load(F + v * CT_LANES, CT_BLOCK);
-    polar_block(A, polar);
-    for (int v = 0; v < NVECTOR; v++) vmat3_store(R + v * CT_LANES, CT_BLOCK, polar[v].R);
+    vmat3 A[NGROUP];
+    vroot root[NGROUP];
+    for (int v = 0; v < NGROUP; v++) A[v] = vmat3_load(F + v % NVECTOR * CT_LANES, CT_BLOCK);
+    polar_roots(A, root);
+    for (int v = 0; v < NVECTOR; v++) vmat3_store(R + v * CT_LANES, CT_BLOCK, polar_of(&A[v], &root[v]).R);
 }
 
 const ct_elastic_kernels WITH_ISA(ct_elastic_kernels, CT_ISA) = {

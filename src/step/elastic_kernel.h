@@ -21,12 +21,14 @@ typedef struct ct_elastic_block {
 enum { CT_LINEAR_COROTATED = 15, CT_LINEAR_PROJECTIVE = 30, CT_LINEAR_NEOHOOKEAN = 9, CT_LINEAR_STVK = 9 };
 enum { CT_LINEAR_DAMPER = 15, CT_LINEAR_LONGEST = CT_LINEAR_PROJECTIVE + CT_LINEAR_DAMPER };
 #define CT_ELEMENT_SIZE 16  // doubles of element forces per tet: 4 nodes, 4 doubles each
+#define CT_NODE_SIZE 12     // doubles of deformation per node: 3 rows, 4 doubles each
 
 typedef struct ct_elastic_pass {
     const ct_elastic_block* block;
     const double* x;       // positions or directions, 3 doubles a node and one more behind the last
-    double* node;          // 4 nvert  sums of forces; NULL: store element forces
+    double* node;          // sums of forces (4 nvert) or deformation (CT_NODE_SIZE nvert); NULL: store them per tet
     double* element;       // CT_ELEMENT_SIZE per lane
+    const double* volume;  // CT_BLOCK per block: rest volume, m^3, for mean deformations
     const double* beta;    // CT_BLOCK per block: stiffness damping, s
     const double* rate;    // 6 CT_BLOCK per block: g of the strain rate c G - g; NULL: no damping
     double c;              // 1/s
@@ -45,7 +47,7 @@ typedef struct ct_elastic_kernels {
     void (*stress[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, double* values);
     // dP/dmu : dF(lam) and dP/dlambda : dF(lam) of one block: values[component CT_BLOCK + lane].
     void (*parameter[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, const double* lam, double* values);
-    // The rows of F, 4 doubles each, into `element`.
+    // Adds the rows of V F, 4 doubles each, to the nodes or stores them per tet.
     void (*deformation)(const ct_elastic_pass* pass, int first, int count);
     // rate += a G(x), 6 CT_BLOCK per block.
     void (*strain)(const ct_elastic_pass* pass, int first, int count, double a, double* rate);

@@ -13,6 +13,7 @@
 #include "step/elastic_polar.h"
 
 typedef struct vnearest {
+    vpolar polar;
     vmat3 V;
     vd s[3];  // singular values, s[2] the smallest and signed
     vd D[3];
@@ -32,36 +33,53 @@ CT_INLINE void nearest_values(vnearest* n, vd u) {
     }
 }
 
-CT_INLINE void nearest_compute(vmat3 F, const vpolar* polar, vnearest* n) {
-    eigen_sym(vmat3_sym_product(polar->R, F), n->s, &n->V);
-    // start: one linearised step onto det = 1 along the cofactors
-    const vd c0 = n->s[1] * n->s[2], c1 = n->s[0] * n->s[2], c2 = n->s[0] * n->s[1];
-    const vd guess = n->s[2] + c2 * (1 - c2 * n->s[2]) / vmax(c0 * c0 + c1 * c1 + c2 * c2, vset(1e-12));
-    vd u = vmin(vmax(guess, vset(0.01)), vset(1)), low = vset(0), high = vset(1);
-    for (int iteration = 0; iteration < 60; iteration++) {
-        nearest_values(n, u);
-        const vd product = n->D[0] * n->D[1], excess = u * product - 1;
-        const vd slope = product + u * n->q[2] * (n->D[1] / n->q[0] + n->D[0] / n->q[1]);
-        low = vselect(excess < 0, u, low);
-        high = vselect(excess > 0, u, high);
-        const vd newton = u - excess / slope;
-        const vl inside = (newton >= low) & (newton <= high);
-        const vd next = vselect(inside, newton, 0.5 * (low + high));
-        const vl moved = vabs(next - u) > 1e-8 * u;
-        u = next;
-        if (!vany(moved)) break;
+// One safeguarded Newton step for the product of the D_i; the mask of lanes that still moved.
+CT_INLINE vl nearest_step(vnearest* n, vd* low, vd* high) {
+    const vd u = n->D[2], product = n->D[0] * n->D[1], excess = u * product - 1;
+    const vd slope = product + u * n->q[2] * (n->D[1] / n->q[0] + n->D[0] / n->q[1]);
+    *low = vselect(excess < 0, u, *low);
+    *high = vselect(excess > 0, u, *high);
+    const vd newton = u - excess / slope;
+    const vl inside = (newton >= *low) & (newton <= *high);
+    const vd next = vselect(inside, newton, 0.5 * (*low + *high));
+    nearest_values(n, next);
+    return vabs(next - u) > 1e-8 * u;
+}
+
+// D of a group from its F and traces.
+static __attribute__((noinline)) void nearest_group(const vmat3* F, const vroot* root, vnearest* n) {
+    veigen eigen[NGROUP];
+    vd low[NGROUP], high[NGROUP];
+    for (int v = 0; v < NGROUP; v++) {
+        n[v].polar = polar_of(&F[v], &root[v]);
+        eigen[v].S = vmat3_sym_product(n[v].polar.R, F[v]);
     }
-    nearest_values(n, u);
+    eigen_group(eigen);
+    for (int v = 0; v < NGROUP; v++) {
+        const veigen* e = &eigen[v];
+        n[v].V = (vmat3){e->V[0][0], e->V[1][0], e->V[2][0], e->V[0][1], e->V[1][1], e->V[2][1], e->V[0][2], e->V[1][2], e->V[2][2]};
+        n[v].s[0] = e->S.xx, n[v].s[1] = e->S.yy, n[v].s[2] = e->S.zz;
+        // start: one linearised step onto det = 1 along the cofactors
+        const vd c0 = n[v].s[1] * n[v].s[2], c1 = n[v].s[0] * n[v].s[2], c2 = n[v].s[0] * n[v].s[1];
+        const vd guess = n[v].s[2] + c2 * (1 - c2 * n[v].s[2]) / vmax(c0 * c0 + c1 * c1 + c2 * c2, vset(1e-12));
+        low[v] = vset(0), high[v] = vset(1);
+        nearest_values(&n[v], vmin(vmax(guess, vset(0.01)), vset(1)));
+    }
+    vl moved = ~(vl){0};
+    for (int iteration = 0; vany(moved) && iteration < 60; iteration++) {
+        moved = (vl){0};
+        for (int v = 0; v < NGROUP; v++) moved |= nearest_step(&n[v], &low[v], &high[v]);
+    }
 }
 
 // F - D = -U diag(k/D) V^T = -R V diag(k/D) V^T
-CT_INLINE vmat3 nearest_difference(const vpolar* polar, const vnearest* n) {
+CT_INLINE vmat3 nearest_difference(const vnearest* n) {
     const vd a = -n->k / n->D[0], b = -n->k / n->D[1], c = -n->k / n->D[2];
     const vmat3 V = n->V;
     const vsym3 X = {a * V.a00 * V.a00 + b * V.a01 * V.a01 + c * V.a02 * V.a02, a * V.a10 * V.a10 + b * V.a11 * V.a11 + c * V.a12 * V.a12,
                      a * V.a20 * V.a20 + b * V.a21 * V.a21 + c * V.a22 * V.a22, a * V.a00 * V.a10 + b * V.a01 * V.a11 + c * V.a02 * V.a12,
                      a * V.a00 * V.a20 + b * V.a01 * V.a21 + c * V.a02 * V.a22, a * V.a10 * V.a20 + b * V.a11 * V.a21 + c * V.a12 * V.a22};
-    return vmat3_multiply_sym(polar->R, X);
+    return vmat3_multiply_sym(n->polar.R, X);
 }
 
 // dD_i/ds_j, written so that q_2 = 0 (the turn of the branch) does no harm.

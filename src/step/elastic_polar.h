@@ -2,7 +2,7 @@
 //
 // With t = |F|^2, the trace l = tr S = s0 + s1 + s2 is the largest root of
 //     (l^2 - t)^2 - 4 |cof F|^2 - 8 l det F = 0,
-// found by Newton's method from sqrt(3 t), which lies above it: monotone, quadratic. Then
+// found by Halley's method from sqrt(3 t), which lies above it: monotone (all four roots are real), cubic. Then
 //     R = [(l^2 + t) F + 2 l cof F - 2 F F^T F] / (2 gap),  gap = (s0+s1)(s0+s2)(s1+s2) = (l^3 - t l - 2 det F)/2.
 // Inverted F get the rotation of the signed decomposition (s2 < 0). Where the gap nearly closes (two singular
 // values with opposite sign, collapsed tets), lane by lane the scalar decomposition takes over.
@@ -14,6 +14,14 @@
 #include "step/elastic_vector.h"
 
 #define NVECTOR (CT_BLOCK / CT_LANES)  // vectors in a block
+#define GROUP 2                        // blocks that are decomposed together
+#define NGROUP (GROUP * NVECTOR)
+
+// On the way to the decomposition: trace, |F|^2, and the lanes whose trace did not converge.
+typedef struct vroot {
+    vd l, t;
+    vl wide;
+} vroot;
 
 typedef struct vpolar {
     vmat3 R;
@@ -48,56 +56,65 @@ static __attribute__((noinline, cold)) void polar_narrow(const vmat3* F, vpolar*
     }
 }
 
-// R from the root l; cofactors again, because keeping them would only move the work to loads and stores.
-CT_INLINE void polar_rotation(const vmat3* F, vd t, vd l, vpolar* polar) {
-    const vmat3 A = *F, cofactor = vmat3_cofactor(A);
-    const vmat3 cube = vmat3_multiply_sym(A, vmat3_gram(A));
-    const vd determinant = A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02;
-    const vd twice_gap = l * (l * l - t) - 2 * determinant;
-    const vd inverse = 1 / twice_gap;
-    const vmat3 sum = vmat3_axpy(vmat3_scale((l * l + t) * inverse, A), 2 * l * inverse, cofactor);
-    polar->R = vmat3_axpy(sum, -2 * inverse, cube);
-    polar->trace = l;
-    polar->gap = 0.5 * twice_gap;
+// One step of Halley's method for (l^2 - t)^2 - cofactor4 - determinant8 l = 0.
+CT_INLINE vd root_step(vd l, vd t, vd cofactor4, vd determinant8) {
+    const vd e = l * l - t;
+    const vd f = e * e - cofactor4 - determinant8 * l;
+    const vd slope = 4 * l * e - determinant8, half_curvature = 6 * l * l - 2 * t;
+    return f * slope / (slope * slope - f * half_curvature);
 }
 
-// The largest root of every lane of a block; `open` marks the lanes that converged.
-CT_INLINE void polar_root(const vd* t, const vd* cofactor4, const vd* determinant8, vd* l, vl* open) {
-    for (int v = 0; v < NVECTOR; v++) l[v] = vsqrt(3 * t[v]);
-    int again = 1;
-    for (int iteration = 0; again && iteration < 16; iteration++) {
-        again = 0;
-        for (int v = 0; v < NVECTOR; v++) {
-            const vd e = l[v] * l[v] - t[v];
-            const vd step = (e * e - cofactor4[v] - determinant8[v] * l[v]) / (4 * l[v] * e - determinant8[v]);
-            l[v] -= step;
-            // the error after a step is at most about 300 step^2 where the gap is open
-            const vl wide = vabs(step) > 1e-9 * l[v];
-            open[v] = ~wide;
-            again |= vany(wide);
+// The traces of a group. The steps of its vectors are interleaved: one alone would wait for its divisions.
+CT_INLINE void polar_roots(const vmat3* F, vroot* root) {
+    vd cofactor4[NGROUP], determinant8[NGROUP], step[NGROUP];
+    vl any = {0};
+    for (int v = 0; v < NGROUP; v++) {
+        const vmat3 A = F[v], cofactor = vmat3_cofactor(A);
+        root[v].t = vmat3_dot(A, A);
+        root[v].l = vsqrt(3 * root[v].t);
+        cofactor4[v] = 4 * vmat3_dot(cofactor, cofactor);
+        determinant8[v] = 8 * (A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02);
+    }
+    // moderate strain needs three steps, which are taken without a branch
+    for (int iteration = 0; iteration < 3; iteration++)
+#pragma GCC unroll 8
+        for (int v = 0; v < NGROUP; v++) root[v].l -= step[v] = root_step(root[v].l, root[v].t, cofactor4[v], determinant8[v]);
+    // the error after a step is at most about 1e5 step^3 where the gap is open
+    for (int v = 0; v < NGROUP; v++) any |= root[v].wide = vabs(step[v]) > 2e-7 * root[v].l;
+    for (int iteration = 0; __builtin_expect(vany(any), 0) && iteration < 12; iteration++) {
+        any = (vl){0};
+        for (int v = 0; v < NGROUP; v++) {
+            root[v].l -= step[v] = root_step(root[v].l, root[v].t, cofactor4[v], determinant8[v]);
+            any |= root[v].wide = vabs(step[v]) > 2e-7 * root[v].l;
         }
     }
 }
 
-// Polar decomposition of the NVECTOR vectors of a block, Newton iterations interleaved.
-CT_INLINE void polar_block(const vmat3* F, vpolar* polar) {
-    vd t[NVECTOR], cofactor4[NVECTOR], determinant8[NVECTOR], l[NVECTOR];
-    vl open[NVECTOR];
-    for (int v = 0; v < NVECTOR; v++) {
-        const vmat3 A = F[v], cofactor = vmat3_cofactor(A);
-        t[v] = vmat3_dot(A, A);
-        cofactor4[v] = 4 * vmat3_dot(cofactor, cofactor);
-        determinant8[v] = 8 * (A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02);
+// The decomposition from its trace; cofactors again, because keeping them would only move the work to loads and stores.
+CT_INLINE vpolar polar_of(const vmat3* F, const vroot* root) {
+    vpolar polar;
+    const vd l = root->l, t = root->t;
+    const vmat3 A = *F, cofactor = vmat3_cofactor(A);
+    const vd determinant = A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02;
+    const vd twice_gap = l * (l * l - t) - 2 * determinant;
+    const vd inverse = 1 / twice_gap;
+    // F ((l^2 + t) I - 2 F^T F) / (2 gap)
+    const vd diagonal = (l * l + t) * inverse, factor = -2 * inverse;
+    const vsym3 C = vmat3_gram(A);
+    const vsym3 M = {diagonal + factor * C.xx, diagonal + factor * C.yy, diagonal + factor * C.zz, factor * C.xy, factor * C.xz, factor * C.yz};
+    polar.R = vmat3_axpy(vmat3_multiply_sym(A, M), 2 * l * inverse, cofactor);
+    polar.trace = l;
+    polar.gap = 0.5 * twice_gap;
+    polar.narrow = root->wide | ~(polar.gap > 1e-3 * l * t);
+    if (__builtin_expect(vany(polar.narrow), 0)) {
+        vpolar redone = polar;  // a copy, so that the common path stays in registers
+        polar_narrow(F, &redone);
+        polar = redone;
     }
-    polar_root(t, cofactor4, determinant8, l, open);
-    for (int v = 0; v < NVECTOR; v++) {
-        polar_rotation(&F[v], t[v], l[v], &polar[v]);
-        polar[v].narrow = ~(open[v] & (polar[v].gap > 1e-3 * l[v] * t[v]));
-        if (__builtin_expect(vany(polar[v].narrow), 0)) polar_narrow(&F[v], &polar[v]);
-    }
+    return polar;
 }
 
-// One Jacobi rotation of the symmetric matrix in the plane (p, q), r the third axis; V gets it from the right.
+// One Jacobi rotation in the plane (p, q) of symmetric matrices, r the third axis; V gets it from the right.
 CT_INLINE void jacobi_rotate(vd* pp, vd* qq, vd* pq, vd* pr, vd* qr, vd* vp, vd* vq) {
     const vd half = 0.5 * (*qq - *pp), c = *pq;
     const vd denominator = half + vcopysign(vsqrt(half * half + c * c), half);
@@ -116,8 +133,9 @@ CT_INLINE void jacobi_rotate(vd* pp, vd* qq, vd* pq, vd* pr, vd* qr, vd* vp, vd*
     }
 }
 
-// Exchanges eigenvalue and eigenvector of p and q where p < q is wanted the other way round.
-CT_INLINE void eigen_exchange(vl mask, vd* p, vd* q, vd* vp, vd* vq) {
+// Exchanges eigenvalues and eigenvectors where the first is the smaller.
+CT_INLINE void eigen_exchange(vd* p, vd* q, vd* vp, vd* vq) {
+    const vl mask = *p < *q;
     const vd a = *p, b = *q;
     *p = vselect(mask, b, a);
     *q = vselect(mask, a, b);
@@ -128,20 +146,30 @@ CT_INLINE void eigen_exchange(vl mask, vd* p, vd* q, vd* vp, vd* vq) {
     }
 }
 
-// S = V diag(s) V^T by cyclic Jacobi; s[2] is the smallest, the other two in any order; V may be a reflection.
-CT_INLINE void eigen_sym(vsym3 S, vd* s, vmat3* V) {
-    vd v0[3] = {vset(1), vset(0), vset(0)}, v1[3] = {vset(0), vset(1), vset(0)}, v2[3] = {vset(0), vset(0), vset(1)};
+typedef struct veigen {
+    vsym3 S;     // becomes diagonal: the eigenvalues, S.zz the smallest, the other two in any order
+    vd V[3][3];  // V[j] is the eigenvector of the j-th; may be a reflection
+} veigen;
+
+// Eigenvectors of a group by cyclic Jacobi, interleaved for the same reason as the roots.
+CT_INLINE void eigen_group(veigen* e) {
+    for (int v = 0; v < NGROUP; v++)
+        for (int k = 0; k < 9; k++) e[v].V[k / 3][k % 3] = vset(k % 4 == 0);
     for (int sweep = 0; sweep < 10; sweep++) {
-        const vd off = vabs(S.xy) + vabs(S.xz) + vabs(S.yz);
-        if (!vany(off > 1e-17 * (vabs(S.xx) + vabs(S.yy) + vabs(S.zz)))) break;
-        jacobi_rotate(&S.xx, &S.yy, &S.xy, &S.xz, &S.yz, v0, v1);
-        jacobi_rotate(&S.xx, &S.zz, &S.xz, &S.xy, &S.yz, v0, v2);
-        jacobi_rotate(&S.yy, &S.zz, &S.yz, &S.xy, &S.xz, v1, v2);
+        vl any = {0};
+        for (int v = 0; v < NGROUP; v++) {
+            const vsym3* S = &e[v].S;
+            any |= vabs(S->xy) + vabs(S->xz) + vabs(S->yz) > 1e-17 * (vabs(S->xx) + vabs(S->yy) + vabs(S->zz));
+        }
+        if (!vany(any)) break;
+        for (int v = 0; v < NGROUP; v++) jacobi_rotate(&e[v].S.xx, &e[v].S.yy, &e[v].S.xy, &e[v].S.xz, &e[v].S.yz, e[v].V[0], e[v].V[1]);
+        for (int v = 0; v < NGROUP; v++) jacobi_rotate(&e[v].S.xx, &e[v].S.zz, &e[v].S.xz, &e[v].S.xy, &e[v].S.yz, e[v].V[0], e[v].V[2]);
+        for (int v = 0; v < NGROUP; v++) jacobi_rotate(&e[v].S.yy, &e[v].S.zz, &e[v].S.yz, &e[v].S.xy, &e[v].S.xz, e[v].V[1], e[v].V[2]);
     }
-    eigen_exchange(S.xx < S.zz, &S.xx, &S.zz, v0, v2);
-    eigen_exchange(S.yy < S.zz, &S.yy, &S.zz, v1, v2);
-    s[0] = S.xx, s[1] = S.yy, s[2] = S.zz;
-    *V = (vmat3){v0[0], v1[0], v2[0], v0[1], v1[1], v2[1], v0[2], v1[2], v2[2]};
+    for (int v = 0; v < NGROUP; v++) {
+        eigen_exchange(&e[v].S.xx, &e[v].S.zz, e[v].V[0], e[v].V[2]);
+        eigen_exchange(&e[v].S.yy, &e[v].S.zz, e[v].V[1], e[v].V[2]);
+    }
 }
 
 #endif
