@@ -34,4 +34,7 @@ void* ct_arena_alloc(ct_arena* arena, size_t count, size_t size);
 void* ct_arena_copy(ct_arena* arena, const void* source, size_t count, size_t size);
 void ct_arena_free(ct_arena* arena);
 
+// Asks the system for large pages behind memory that was just allocated and not yet written; it may decline.
+void ct_memory_large_pages(void* memory, size_t bytes);
+
 #endif

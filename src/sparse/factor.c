@@ -48,6 +48,8 @@ ct_status ct_factor_create(ct_factor** out, const ct_symbolic* symbolic, ct_prec
         ct_factor_free(factor);
         return CT_OUT_OF_MEMORY;
     }
+    // streamed from end to end by every solve: spares the walks through the page table
+    ct_memory_large_pages(factor->tile, symbolic->nvalue * value_bytes(factor));
     *out = factor;
     return CT_OK;
 }
