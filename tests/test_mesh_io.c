@@ -169,6 +169,16 @@ static void vtk_strips_alternate_their_sense(void** state) {
     ct_mesh_free(mesh);
 }
 
+static void vtk_data_of_no_interest_is_skipped(void** state) {
+    (void)state;
+    ct_mesh* mesh = read_text(CT_MESH_VTK, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\n"
+                              "POINT_DATA 3\nCOLOR_SCALARS c 2\n0 0 1 1 0 0\nLOOKUP_TABLE t 1\n0 0 0 1\nTEXTURE_COORDINATES u 2 float\n0 0 1 0 0 1\n"
+                              "CELL_DATA 1\nFIELD f 2\nx 2 1 double\n1 2\nMETADATA\nINFORMATION 0\n\nregion 1 1 float\n6\n");
+    assert_int_equal(mesh->ntri, 1);
+    assert_int_equal(mesh->tri_tag[0], 6);
+    ct_mesh_free(mesh);
+}
+
 static void vtu_pieces_are_joined(void** state) {
     (void)state;
 #define PIECE "<Piece NumberOfPoints='3' NumberOfCells='1'><Points><DataArray type='Float32' format='ascii'>0 0 0 1 0 0 0 1 0</DataArray></Points>" \
@@ -548,6 +558,7 @@ int main(void) {
         cmocka_unit_test(obj_polygons_become_fans),
         cmocka_unit_test(stl_merges_minus_zero_and_reads_several_solids),
         cmocka_unit_test(vtk_strips_alternate_their_sense),
+        cmocka_unit_test(vtk_data_of_no_interest_is_skipped),
         cmocka_unit_test(vtu_pieces_are_joined),
         cmocka_unit_test(what_is_saved_reads_back_exactly),
         cmocka_unit_test(names_survive_in_gmsh_and_obj_and_stl),

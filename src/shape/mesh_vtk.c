@@ -250,11 +250,31 @@ static ct_status read_field(vtk* v) {
     return status;
 }
 
+// Attributes with a number of components after the name; nothing in them matters here. Colours are floats in text
+// and bytes in binary, a table of colours has its own count.
+static ct_status skip_colors(vtk* v, ct_word key, int count) {
+    ct_word name, type_word;
+    int number;
+    ct_vtk_type type = v->binary ? CT_VTK_UINT8 : CT_VTK_FLOAT32;
+    ct_status status = read_word(v, "a name", &name);
+    if (status == CT_OK) status = read_number(v, "components", &number);
+    if (status != CT_OK) return status;
+    if (ct_word_is(key, "LOOKUP_TABLE")) return skip_array(v, type, 4 * (uint64_t)number);
+    if (ct_word_is(key, "TEXTURE_COORDINATES")) {
+        status = read_word(v, "a number type", &type_word);
+        if (status != CT_OK) return status;
+        type = ct_vtk_type_of(type_word);
+    }
+    return skip_array(v, type, (uint64_t)number * (uint64_t)count);
+}
+
 static ct_status read_attribute(vtk* v, ct_word key, int count) {
     static const struct { const char* key; int components; } fixed[] = {
         {"VECTORS", 3}, {"NORMALS", 3}, {"TENSORS", 9}, {"TENSORS6", 6}, {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}};
     if (ct_word_is(key, "SCALARS")) return read_scalars(v, count);
     if (ct_word_is(key, "FIELD")) return read_field(v);
+    if (ct_word_is(key, "COLOR_SCALARS") || ct_word_is(key, "LOOKUP_TABLE") || ct_word_is(key, "TEXTURE_COORDINATES"))
+        return skip_colors(v, key, count);
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         ct_word name, type_word;
         if (!ct_word_is(key, fixed[i].key)) continue;

@@ -96,7 +96,7 @@ static ct_status fail_size(const stream* s, uint64_t size) {
 // Blocks
 
 static ct_status read_plain(stream* s, const ct_vtu_coding* coding, ct_vtu_array* array) {
-    uint64_t size;
+    uint64_t size = 0;
     ct_status status = read_header(s, coding, &size);
     if (status != CT_OK) return status;
     if (size > bytes_left(s)) return fail_size(s, size);
