@@ -120,28 +120,28 @@ static bool pivots_are_positive(const cholmod_factor* L) {
     return true;
 }
 
-// Turns a supernode [L11; L21] into [inv(Lu11); -Lu21 inv(Lu11)] in place and writes D^-2, 4 floats a node.
-static void invert_supernode(double* L, int columns, int rows, float* pivot) {
+// Turns a supernode [L11; L21] into [inv(Lu11); -Lu21 inv(Lu11)] in place and writes D^-2, 4 floats a node. d: columns.
+static void invert_supernode(double* L, int columns, int rows, double* d, float* pivot) {
     int below = rows - columns, info;
     size_t stride = (size_t)rows;
+    for (int j = 0; j < columns; j++) {
+        d[j] = L[(size_t)j * stride + (size_t)j];
+        pivot[4 * (j / 3) + j % 3] = (float)(1 / (d[j] * d[j]));
+    }
     if (below)
         cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, below, columns, -1.0, L, rows,
                     L + columns, rows);
-    for (int j = 0; j < columns; j++) {
-        double d = L[(size_t)j * stride + (size_t)j];
-        pivot[4 * (j / 3) + j % 3] = (float)(1 / (d * d));
-    }
+    // inv(Lu11) = D inv(L11)
     dtrtri_("L", "N", &columns, L, &rows, &info);
-    // inv(Lu11) = D inv(L11); the diagonal of inv(L11) is 1/D
-    for (int i = 0; i < columns; i++) {
-        double d = 1 / L[(size_t)i * stride + (size_t)i];
-        for (int j = 0; j < i; j++) L[(size_t)j * stride + (size_t)i] *= d;
-        L[(size_t)i * stride + (size_t)i] = 1;
-        for (int j = i + 1; j < columns; j++) L[(size_t)j * stride + (size_t)i] = 0;
+    for (int j = 0; j < columns; j++) {
+        double* column = L + (size_t)j * stride;
+        for (int i = 0; i < j; i++) column[i] = 0;
+        column[j] = 1;
+        for (int i = j + 1; i < columns; i++) column[i] *= d[i];
     }
 }
 
-static void repack(ct_factor* factor, cholmod_factor* L, const double* scale) {
+static void repack(ct_factor* factor, cholmod_factor* L, const double* scale, double* d) {
     const ct_symbolic* symbolic = factor->symbolic;
     const ct_factor_kernels* kernels = ct_factor_kernels_for(factor->isa, factor->precision);
     const int *super = L->super, *pi = L->pi, *px = L->px;
@@ -152,7 +152,7 @@ static void repack(ct_factor* factor, cholmod_factor* L, const double* scale) {
             int s = symbolic->supernode[i], rows = pi[s + 1] - pi[s];
             double* values = (double*)L->x + px[s];
             float* pivot = factor->pivot + 4 * (size_t)(part->first_node + panel->first);
-            invert_supernode(values, super[s + 1] - super[s], rows, pivot);
+            invert_supernode(values, super[s + 1] - super[s], rows, d, pivot);
             kernels->pack(panel, values, (size_t)rows, factor->tile);
         }
     }
@@ -164,7 +164,7 @@ ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix) {
     const ct_symbolic* symbolic = factor->symbolic;
     if (matrix->n != symbolic->n) return CT_BAD_ARGUMENT;
     if (symbolic->n == 0) return CT_OK;
-    double* scale = ct_alloc((size_t)symbolic->n, sizeof(double));
+    double* scale = ct_alloc(4 * (size_t)symbolic->n, sizeof(double));
     if (!scale) return CT_OUT_OF_MEMORY;
     ct_status status = CT_SINGULAR;
     if (choose_scale(matrix, scale)) {
@@ -173,7 +173,7 @@ ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix) {
         ct_cholmod_start(&common);
         cholmod_factor* L = factorise(symbolic, matrix, scale, &common, &status);
         if (L && !pivots_are_positive(L)) status = CT_SINGULAR;
-        if (!status) repack(factor, L, scale);
+        if (!status) repack(factor, L, scale, scale + symbolic->n);
         cholmod_free_factor(&L, &common);
         cholmod_finish(&common);
     }

@@ -5,6 +5,7 @@
 // The backward sweep is the exact transpose of the forward one with the same rounded numbers. Values are single or
 // half, arithmetic single. A chunk keeps its columns' factors (forward) or sums (backward) in registers while the rows
 // stream by in groups of eight.
+#include <float.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -187,11 +188,16 @@ INLINE void backward(const ct_sweep* sweep, bool half) {
 
 // Eight rows of one column as floats; zeros below the panel, and nothing beyond the range of half.
 INLINE ct_float8 read_rows(const double* column, int row, int height, bool half) {
-    ct_float8 value = {0};
-    for (int i = 0; i < CT_TILE_ROWS && row + i < height; i++) {
-        double entry = column[row + i];
-        if (half) entry = entry > 65504 ? 65504 : entry < -65504 ? -65504 : entry;
-        value[i] = (float)entry;
+    double entry[CT_TILE_ROWS] = {0};
+    if (row + CT_TILE_ROWS <= height)
+        memcpy(entry, column + row, sizeof entry);
+    else
+        for (int i = 0; row + i < height; i++) entry[i] = column[row + i];
+    ct_float8 value;
+    const double limit = half ? 65504 : FLT_MAX;
+    for (int i = 0; i < CT_TILE_ROWS; i++) {
+        double bounded = entry[i] > limit ? limit : entry[i] < -limit ? -limit : entry[i];
+        value[i] = (float)bounded;
     }
     return value;
 }
