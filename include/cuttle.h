@@ -151,11 +151,11 @@ CT_API ct_status ct_shape_surface(ct_shape** out, const ct_mesh* surface, ct_err
 CT_API ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth);
 CT_API ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth);
 CT_API ct_shape* ct_shape_difference(ct_shape* a, ct_shape* b, double smooth);
-// Rotation as a unit quaternion w x y z. Consumes `shape`.
+// Scaled (scale > 0), then rotated (unit quaternion w x y z), then translated. Consumes `shape`.
 CT_API ct_shape* ct_shape_transform(ct_shape* shape, const double translate[3], const double rotate[4], double scale);
 // Tets whose centroid is deepest in this part get the tag.
 CT_API void ct_shape_set_tag(ct_shape* shape, int tag, const char* name);
-// Wanted edge length near this part's surface, m; 0 inherits.
+// Wanted edge length near this part's surface, m, rounded down to the fill's size times a power of 2; 0 inherits.
 CT_API void ct_shape_set_size(ct_shape* shape, double size);
 CT_API double ct_shape_distance(const ct_shape* shape, const double point[3]);
 CT_API void ct_shape_bounds(const ct_shape* shape, double lower[3], double upper[3]);  // a box that holds it
