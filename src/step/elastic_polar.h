@@ -17,10 +17,13 @@
 #define GROUP 2                        // blocks that are decomposed together
 #define NGROUP (GROUP * NVECTOR)
 
-// On the way to the decomposition: trace, |F|^2, and the lanes whose trace did not converge.
+// On the way to the decomposition.
 typedef struct vroot {
-    vd l, t;
-    vl wide;
+    vmat3 cofactor;
+    vsym3 C;         // F^T F
+    vd l, t;         // tr S, |F|^2
+    vd determinant8; // 8 det F
+    vl wide;         // lanes whose trace did not converge
 } vroot;
 
 typedef struct vpolar {
@@ -66,43 +69,41 @@ CT_INLINE vd root_step(vd l, vd t, vd cofactor4, vd determinant8) {
 
 // The traces of a group. The steps of its vectors are interleaved: one alone would wait for its divisions.
 CT_INLINE void polar_roots(const vmat3* F, vroot* root) {
-    vd cofactor4[NGROUP], determinant8[NGROUP], step[NGROUP];
+    vd cofactor4[NGROUP];
     vl any = {0};
     for (int v = 0; v < NGROUP; v++) {
         const vmat3 A = F[v], cofactor = vmat3_cofactor(A);
-        root[v].t = vmat3_dot(A, A);
+        const vsym3 C = vmat3_gram(A);
+        root[v].cofactor = cofactor;
+        root[v].C = C;
+        root[v].t = C.xx + C.yy + C.zz;
         root[v].l = vsqrt(3 * root[v].t);
+        root[v].determinant8 = 8 * (A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02);
         cofactor4[v] = 4 * vmat3_dot(cofactor, cofactor);
-        determinant8[v] = 8 * (A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02);
     }
-    // moderate strain needs three steps, which are taken without a branch
-    for (int iteration = 0; iteration < 3; iteration++)
-#pragma GCC unroll 8
-        for (int v = 0; v < NGROUP; v++) root[v].l -= step[v] = root_step(root[v].l, root[v].t, cofactor4[v], determinant8[v]);
-    // the error after a step is at most about 1e5 step^3 where the gap is open
-    for (int v = 0; v < NGROUP; v++) any |= root[v].wide = vabs(step[v]) > 2e-7 * root[v].l;
-    for (int iteration = 0; __builtin_expect(vany(any), 0) && iteration < 12; iteration++) {
+    // small strain needs two steps, moderate three; the error after one is at most 1e5 step^3 where the gap is open
+    for (int iteration = 0; (iteration < 2 || vany(any)) && iteration < 16; iteration++) {
         any = (vl){0};
+#pragma GCC unroll 8
         for (int v = 0; v < NGROUP; v++) {
-            root[v].l -= step[v] = root_step(root[v].l, root[v].t, cofactor4[v], determinant8[v]);
-            any |= root[v].wide = vabs(step[v]) > 2e-7 * root[v].l;
+            const vd step = root_step(root[v].l, root[v].t, cofactor4[v], root[v].determinant8);
+            root[v].l -= step;
+            any |= root[v].wide = vabs(step) > 2e-7 * root[v].l;
         }
     }
 }
 
-// The decomposition from its trace; cofactors again, because keeping them would only move the work to loads and stores.
+// The decomposition from its trace.
 CT_INLINE vpolar polar_of(const vmat3* F, const vroot* root) {
     vpolar polar;
     const vd l = root->l, t = root->t;
-    const vmat3 A = *F, cofactor = vmat3_cofactor(A);
-    const vd determinant = A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02;
-    const vd twice_gap = l * (l * l - t) - 2 * determinant;
+    const vd twice_gap = l * (l * l - t) - 0.25 * root->determinant8;
     const vd inverse = 1 / twice_gap;
     // F ((l^2 + t) I - 2 F^T F) / (2 gap)
     const vd diagonal = (l * l + t) * inverse, factor = -2 * inverse;
-    const vsym3 C = vmat3_gram(A);
+    const vsym3 C = root->C;
     const vsym3 M = {diagonal + factor * C.xx, diagonal + factor * C.yy, diagonal + factor * C.zz, factor * C.xy, factor * C.xz, factor * C.yz};
-    polar.R = vmat3_axpy(vmat3_multiply_sym(A, M), 2 * l * inverse, cofactor);
+    polar.R = vmat3_axpy(vmat3_multiply_sym(*F, M), 2 * l * inverse, root->cofactor);
     polar.trace = l;
     polar.gap = 0.5 * twice_gap;
     polar.narrow = root->wide | ~(polar.gap > 1e-3 * l * t);
