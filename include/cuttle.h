@@ -437,7 +437,7 @@ CT_API ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model
 CT_API ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error);  // read only
 CT_API void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info);
 CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
-// A field by name ("displacement", "velocity" per node; "stress", "energy", "volume" per tet); borrowed until the next read.
+// A field by name ("displacement", "velocity": 3 values a node, count 3 nvert; "stress", "energy", "volume": one a tet); borrowed until the next read.
 CT_API ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values, int* count, bool* per_tet, ct_error* error);
 CT_API const double* ct_trajectory_rest(const ct_trajectory* file);     // 3 nvert
 CT_API const int* ct_trajectory_tets(const ct_trajectory* file);        // 4 ntet

@@ -69,7 +69,7 @@ static bool place(const ct_canvas* canvas, const ct_camera* camera, const double
     if (clip[3] <= camera->near) return false;
     *x = (clip[0] / clip[3] + 1) * 0.5 * canvas->width;
     *y = (1 - clip[1] / clip[3]) * 0.5 * canvas->height;
-    return *x > 0 && *x < canvas->width && *y > 0 && *y < canvas->height - 0.5 * text_size(canvas);
+    return *x > 0 && *x < canvas->width && *y > 0 && *y < canvas->height - 2 * text_size(canvas);
 }
 
 void ct_label_grid(const ct_canvas* canvas, const ct_camera* camera, const ct_ground_grid* grid, bool dark) {

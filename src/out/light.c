@@ -200,7 +200,7 @@ void ct_light_shade(const ct_light* light, const double point[3], const double n
     double facing = dot(normal, light->key), half[3], moved[3];
     for (int k = 0; k < 3; k++) {
         half[k] = light->key[k] - view[k];
-        moved[k] = point[k] + 2 * light->shadow.cell * normal[k];
+        moved[k] = point[k] + (2.5 + 5 * (1 - fmax(0, facing))) * light->shadow.cell * normal[k];
     }
     normalise(half);
     double lit = facing > -0.12 ? ct_light_key(light, moved) : 0;
