@@ -238,6 +238,19 @@ static void motion_keys_must_be_in_order(void** state) {
     ct_scene_free(scene);
 }
 
+static void repeated_motion_must_close(void** state) {
+    (void)state;
+    ct_scene* scene = box_scene();
+    ct_error error;
+    ct_keyframe key[2] = {{.time = 0}, {.time = 1, .rotate = {0, 0, 4 * M_PI}}};
+    ct_motion motion = {.key = key, .nkey = 2, .repeat = true};
+    assert_int_equal(ct_scene_drive(scene, (int[]){0}, 1, &motion, &error), CT_OK);
+    key[1].rotate[2] = 3 * M_PI;
+    assert_int_equal(ct_scene_drive(scene, (int[]){1}, 1, &motion, &error), CT_BAD_SCENE);
+    assert_non_null(strstr(error.message, "they would jump"));
+    ct_scene_free(scene);
+}
+
 static void force_needs_a_time_to_act(void** state) {
     (void)state;
     ct_scene* scene = box_scene();
@@ -422,6 +435,7 @@ int main(void) {
         cmocka_unit_test(set_velocity_touches_only_its_nodes),
         cmocka_unit_test(drive_sorts_and_refuses_a_node_twice),
         cmocka_unit_test(motion_keys_must_be_in_order),
+        cmocka_unit_test(repeated_motion_must_close),
         cmocka_unit_test(force_needs_a_time_to_act),
         cmocka_unit_test(linear_motion_is_held_outside_its_keys),
         cmocka_unit_test(rotation_turns_about_the_centre),

@@ -112,7 +112,7 @@ static void sets_are_read(void** state) {
     ct_scene* scene = parse(
         "{\"bodies\":[" BOX ",{\"name\":\"far\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"translate\":[9,0,0]}],"
         "\"drives\":[{\"select\":{\"body\":0,\"box\":[[0,0,0],[0,1,1]]},\"motion\":{\"center\":[0,1,0],\"smooth\":true,"
-        "\"repeat\":true,\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[1,2,3],\"rotate\":{\"axis\":[0,2,0],\"degrees\":720}}]}}],"
+        "\"repeat\":true,\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[1,2,3],\"rotate\":{\"axis\":[0,2,0],\"degrees\":720}},{\"time\":2}]}}],"
         "\"pins\":[{\"select\":{\"and\":[{\"body\":\"far\",\"all\":true},{\"not\":{\"nearest\":[9,0,0],\"count\":7}}]}}],"
         "\"forces\":[{\"select\":{\"list\":[3]},\"per_node\":[0,0,1],\"stop\":2},"
         "{\"select\":{\"surface\":true},\"acceleration\":[1,0,0],\"start\":1}],"
@@ -120,7 +120,7 @@ static void sets_are_read(void** state) {
     assert_int_equal(scene->ndrive, 2);
     const ct_scene_driver* drive = &scene->drive[0];
     assert_int_equal(drive->nnode, 4);
-    assert_true(drive->nkey == 2 && drive->smooth && drive->repeat && drive->center[1] == 1);
+    assert_true(drive->nkey == 3 && drive->smooth && drive->repeat && drive->center[1] == 1);
     assert_true(fabs(drive->key[1].rotate[1] - 4 * M_PI) < 1e-14 && drive->key[1].translate[2] == 3);
     assert_int_equal(scene->drive[1].nnode, 1);
     assert_int_equal(scene->drive[1].nkey, 0);

@@ -12,10 +12,14 @@
 
 // Appends to a path; one that does not fit ends in "..." for good, and its line is that of the last whole part.
 static void append(char path[128], const char* separator, const char* part) {
-    size_t used = strlen(path), most = 128 - sizeof "...";
+    size_t used = strlen(path), separator_size = strlen(separator), part_size = strlen(part);
     if (used >= 3 && !strcmp(path + used - 3, "...")) return;
-    bool fits = used + strlen(separator) + strlen(part) <= most;
-    snprintf(path + used, 128 - used, "%s%s", fits ? separator : "...", fits ? part : "");
+    if (used + separator_size + part_size + sizeof "..." > 128) {
+        memcpy(path + used, "...", sizeof "...");
+        return;
+    }
+    memcpy(path + used, separator, separator_size);
+    memcpy(path + used + separator_size, part, part_size + 1);
 }
 
 ct_json ct_json_root(ct_json_reader* reader, const json_t* value, const char* path) {

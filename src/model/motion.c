@@ -3,7 +3,7 @@
 //     x(t) = c + R(w(t)) (X - c) + u(t)
 //
 // X rest position, c centre, u translation, w rotation vector (R = exp [w]x, by Rodrigues' formula). u and w are
-// interpolated as six numbers, linearly or by cubic Hermite polynomials whose slope at an inner key is
+// interpolated component by component, linearly or by cubic Hermite polynomials whose slope at an inner key is
 // that of the parabola through it and its neighbours; the motion is held outside the keys, so that the slope at the
 // first and last key is zero, and C1 throughout. A repeated motion wraps the differences, not the values: a rotation
 // from 0 to 2 pi turns on for ever.
@@ -11,17 +11,17 @@
 
 #include "model/scene.h"
 
-enum { CHANNELS = 6 };
+typedef enum part { TRANSLATE, ROTATE } part;
 
-static double channel(const ct_keyframe* key, int i) { return i < 3 ? key->translate[i] : key->rotate[i - 3]; }
+static double channel(const ct_keyframe* key, part part, int i) { return part == TRANSLATE ? key->translate[i] : key->rotate[i]; }
 
-static double slope_of_segment(const ct_scene_driver* drive, int segment, int i) {
+static double slope_of_segment(const ct_scene_driver* drive, int segment, part part, int i) {
     const ct_keyframe* key = drive->key + segment;
-    return (channel(key + 1, i) - channel(key, i)) / (key[1].time - key[0].time);
+    return (channel(key + 1, part, i) - channel(key, part, i)) / (key[1].time - key[0].time);
 }
 
 // Slope at key k: the segments' slopes weighted by the opposite lengths.
-static double slope_at_key(const ct_scene_driver* drive, int k, int i) {
+static double slope_at_key(const ct_scene_driver* drive, int k, part part, int i) {
     int last = drive->nkey - 1;
     int before = k - 1, after = k;
     if (k == 0 || k == last) {
@@ -32,8 +32,8 @@ static double slope_at_key(const ct_scene_driver* drive, int k, int i) {
     const ct_keyframe* key = drive->key;
     double length_before = key[before + 1].time - key[before].time;
     double length_after = key[after + 1].time - key[after].time;
-    return (length_after * slope_of_segment(drive, before, i) + length_before * slope_of_segment(drive, after, i)) /
-           (length_before + length_after);
+    double slope_before = slope_of_segment(drive, before, part, i), slope_after = slope_of_segment(drive, after, part, i);
+    return (length_after * slope_before + length_before * slope_after) / (length_before + length_after);
 }
 
 static double wrap_time(const ct_scene_driver* drive, double time) {
@@ -43,31 +43,34 @@ static double wrap_time(const ct_scene_driver* drive, double time) {
     return first + (phase < 0 ? phase + period : phase);
 }
 
-// Displacement (translation, rotation vector) at a time.
-static void interpolate(const ct_scene_driver* drive, double time, double value[CHANNELS]) {
-    const ct_keyframe* key = drive->key;
-    if (drive->nkey < 2) {
-        for (int i = 0; i < CHANNELS; i++) value[i] = drive->nkey ? channel(key, i) : 0;
-        return;
-    }
-    time = wrap_time(drive, time);
+// The segment k that holds the time: key[k].time <= time <= key[k + 1].time.
+static int find_segment(const ct_scene_driver* drive, double time) {
     int k = 0, above = drive->nkey - 1;
     while (above - k > 1) {
         int middle = (k + above) / 2;
-        if (key[middle].time <= time) k = middle;
+        if (drive->key[middle].time <= time) k = middle;
         else above = middle;
     }
+    return k;
+}
+
+// Translation or rotation vector at a time.
+static void interpolate(const ct_scene_driver* drive, double time, part part, double value[3]) {
+    const ct_keyframe* key = drive->key;
+    if (drive->nkey < 2) {
+        for (int i = 0; i < 3; i++) value[i] = drive->nkey ? channel(key, part, i) : 0;
+        return;
+    }
+    time = wrap_time(drive, time);
+    int k = find_segment(drive, time);
     double length = key[k + 1].time - key[k].time, t = (time - key[k].time) / length;
-    for (int i = 0; i < CHANNELS; i++) {
-        double a = channel(key + k, i), b = channel(key + k + 1, i);
-        double step = t;
-        value[i] = a;
-        if (drive->smooth) {
-            step = t * t * (3 - 2 * t);
-            value[i] += length * t * (1 - t) *
-                        ((1 - t) * slope_at_key(drive, k, i) - t * slope_at_key(drive, k + 1, i));
-        }
-        value[i] += step * (b - a);
+    double step = drive->smooth ? t * t * (3 - 2 * t) : t;
+    for (int i = 0; i < 3; i++) {
+        double a = channel(key + k, part, i), b = channel(key + k + 1, part, i);
+        value[i] = a + step * (b - a);
+        if (!drive->smooth) continue;
+        double start = slope_at_key(drive, k, part, i), stop = slope_at_key(drive, k + 1, part, i);
+        value[i] += length * t * (1 - t) * ((1 - t) * start - t * stop);
     }
 }
 
@@ -83,11 +86,12 @@ static void rotate(const double w[3], double r[3]) {
 }
 
 void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]) {
-    double value[CHANNELS], arm[3];
-    interpolate(drive, time, value);
-    bool turned = value[3] != 0 || value[4] != 0 || value[5] != 0;
+    double shift[3], turn[3], arm[3];
+    interpolate(drive, time, TRANSLATE, shift);
+    interpolate(drive, time, ROTATE, turn);
+    bool turned = turn[0] != 0 || turn[1] != 0 || turn[2] != 0;
     for (int i = 0; i < 3; i++) arm[i] = rest[i] - drive->center[i];
-    if (turned) rotate(value + 3, arm);
+    if (turned) rotate(turn, arm);
     // An unturned point does not pass through the centre, so that a pinned node stays at rest to the last bit.
-    for (int i = 0; i < 3; i++) position[i] = (turned ? drive->center[i] + arm[i] : rest[i]) + value[i];
+    for (int i = 0; i < 3; i++) position[i] = (turned ? drive->center[i] + arm[i] : rest[i]) + shift[i];
 }

@@ -142,6 +142,11 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         for (int e = 0; e < body->mesh->ntet; e++) {
+            if (body->tet_material[e].damping_stiffness > 0)
+                return ct_scene_fail(error, "solver.type",
+                                     "is \"projective\", which has no stiffness damping, but body \"%s\" asks for it: "
+                                     "remove \"damping\".\"stiffness\", or use the solver \"newton\"",
+                                     body->name);
             if (body->tet_material[e].energy == CT_ENERGY_PROJECTIVE) continue;
             if (error) error->element = e;
             return ct_scene_fail(error, "solver.type",
@@ -184,6 +189,20 @@ static ct_status sorted_nodes(const ct_scene* scene, const int* nodes, int count
 // -------------------------------------------------------------------------------------------------
 // Prescribed motion
 
+// Whether the last key puts points where the first does, so that the motion repeats without a jump.
+static bool closes(const ct_motion* motion) {
+    ct_scene_driver first = {.key = (ct_keyframe*)motion->key, .nkey = 1};
+    ct_scene_driver last = {.key = (ct_keyframe*)motion->key + motion->nkey - 1, .nkey = 1};
+    for (int axis = 0; axis < 4; axis++) {
+        double point[3] = {axis == 0, axis == 1, axis == 2}, a[3], b[3];
+        ct_scene_drive_position(&first, 0, point, a);
+        ct_scene_drive_position(&last, 0, point, b);
+        for (int i = 0; i < 3; i++)
+            if (!(fabs(a[i] - b[i]) <= 1e-6 * (1 + fabs(a[i])))) return false;
+    }
+    return true;
+}
+
 static ct_status check_motion(const ct_motion* motion, ct_error* error) {
     if (motion->nkey < 0 || (motion->nkey > 0 && !motion->key))
         return ct_scene_fail(error, "motion.keys", "is missing: give the keyframes, or none to pin the nodes");
@@ -201,6 +220,9 @@ static ct_status check_motion(const ct_motion* motion, ct_error* error) {
     if (motion->repeat && motion->nkey < 2)
         return ct_scene_fail(error, "motion.repeat", "is true with %d keys: a motion needs two keys or more to repeat",
                              motion->nkey);
+    if (motion->repeat && !closes(motion))
+        return ct_scene_fail(error, "motion.repeat", "is true, but the last key does not bring the nodes to where the first "
+                                                     "puts them: they would jump; make the keys equal, or whole turns apart");
     return CT_OK;
 }
 
