@@ -11,7 +11,7 @@
 
 #include "math/quat.h"
 #include "math/svd3.h"
-#include "step/elastic.h"
+#include "energy/elastic.h"
 
 #define NCLOUD 11  // tets of the cloud: one block and a partly filled one
 
@@ -341,7 +341,7 @@ static void check_nearest(ct_mat3 F) {
     const ct_mat3 difference = ct_mat3_axpy(F, -1, D);
     const double distance = ct_mat3_dot(difference, difference);
     for (int trial = 0; trial < 20; trial++) {
-        // D exp(N), N traceless: by scaling and squaring of a first-order step brought back to determinant one
+        // D (I + N), scaled back to determinant one
         ct_mat3 N;
         for (int i = 0; i < 9; i++) N.a[i / 3][i % 3] = 0.05 * random_unit();
         ct_mat3 step = ct_mat3_axpy(ct_mat3_identity(), 1, N);
@@ -417,6 +417,19 @@ static void forces_sum_to_zero(void** state) {
     assert_true(largest > 0.01);
     assert_true(ct_vec3_norm(sum) < 1e-12 && ct_vec3_norm(moment) < 1e-11);
     free(f);
+    body_free(&b);
+}
+
+static void energy_alone_equals_the_gradient_pass_and_the_sum_of_densities(void** state) {
+    body b = make_mixed_box((int[]){3, 2, 2});
+    body_compile(&b);
+    double *f = node_array(&b), *density = calloc((size_t)b.ntet, sizeof(double)), sum = 0;
+    const double energy = ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
+    ct_elastic_fields(b.elastic, b.x, density, NULL, NULL);
+    for (int e = 0; e < b.ntet; e++) sum += density[e] * ct_elastic_volume(b.elastic)[e];
+    assert_true(fabs(ct_elastic_energy(b.elastic, b.x) - energy) < 1e-13 * energy);
+    assert_true(fabs(sum - energy) < 1e-13 * energy);
+    free(f), free(density);
     body_free(&b);
 }
 
@@ -647,6 +660,7 @@ int main(void) {
         cmocka_unit_test(nearest_volume_preserving_matrix_is_nearest),
         cmocka_unit_test(results_are_the_same_bits_for_every_thread_count),
         cmocka_unit_test(forces_sum_to_zero),
+        cmocka_unit_test(energy_alone_equals_the_gradient_pass_and_the_sum_of_densities),
         cmocka_unit_test(set_parameters_equals_a_fresh_body),
         cmocka_unit_test(parameter_derivatives_match_differences),
         cmocka_unit_test(assembled_hessian_equals_the_product),

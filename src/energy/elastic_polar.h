@@ -6,12 +6,12 @@
 //     R = [(l^2 + t) F + 2 l cof F - 2 F F^T F] / (2 gap),  gap = (s0+s1)(s0+s2)(s1+s2) = (l^3 - t l - 2 det F)/2.
 // Inverted F get the rotation of the signed decomposition (s2 < 0). Where the gap nearly closes (two singular
 // values with opposite sign, collapsed tets), lane by lane the scalar decomposition takes over.
-#ifndef CT_STEP_ELASTIC_POLAR_H
-#define CT_STEP_ELASTIC_POLAR_H
+#ifndef CT_ENERGY_ELASTIC_POLAR_H
+#define CT_ENERGY_ELASTIC_POLAR_H
 
 #include "math/svd3.h"
-#include "step/elastic_kernel.h"
-#include "step/elastic_vector.h"
+#include "energy/elastic_kernel.h"
+#include "energy/elastic_vector.h"
 
 #define NVECTOR (CT_BLOCK / CT_LANES)  // vectors in a block
 #define GROUP 2                        // blocks that are decomposed together

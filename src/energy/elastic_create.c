@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "math/mat3.h"
-#include "step/elastic_data.h"
+#include "energy/elastic_data.h"
 
 #define CT_CHUNK_BLOCKS 64  // blocks of a chunk
 

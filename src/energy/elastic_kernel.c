@@ -3,9 +3,9 @@
 // F = Ds Dm^-1 from gathered node positions; V P from the energy and the damping potential; forces
 //     [f1 f2 f3] = V P Dm^-T,  f0 = -(f1 + f2 + f3),
 // added to the node sums tet after tet, or stored per tet. See elastic_kernel.h for inputs and outputs.
-#include "step/elastic_kernel.h"
+#include "energy/elastic_kernel.h"
 
-#include "step/elastic_energy.h"
+#include "energy/elastic_energy.h"
 
 #define JOIN_NAMES(a, b) a##_##b
 #define WITH_ISA(a, b) JOIN_NAMES(a, b)

@@ -2,8 +2,8 @@
 //
 // Written with the compiler's vector extensions: the same source serves every instruction set. What the
 // extensions lack (square root, any, log) and the transpositions between node and lane layout are here.
-#ifndef CT_STEP_ELASTIC_VECTOR_H
-#define CT_STEP_ELASTIC_VECTOR_H
+#ifndef CT_ENERGY_ELASTIC_VECTOR_H
+#define CT_ENERGY_ELASTIC_VECTOR_H
 
 #include <string.h>
 

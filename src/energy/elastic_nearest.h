@@ -7,10 +7,10 @@
 // method inside that bracket. With q_2 = 2u - s2 (signed), all derivatives are free of cancellation:
 //   dD_i = D_i/q_i ds_i - (1/q_i) (sum_j ds_j/q_j) / sum_j 1/(q_j D_j),
 //   (D_i - D_j)/(s_i - s_j) = (1 + (s_i + s_j)/(q_i + q_j))/2.
-#ifndef CT_STEP_ELASTIC_NEAREST_H
-#define CT_STEP_ELASTIC_NEAREST_H
+#ifndef CT_ENERGY_ELASTIC_NEAREST_H
+#define CT_ENERGY_ELASTIC_NEAREST_H
 
-#include "step/elastic_polar.h"
+#include "energy/elastic_polar.h"
 
 typedef struct vnearest {
     vpolar polar;

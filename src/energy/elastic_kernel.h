@@ -2,12 +2,12 @@
 //
 // A kernel runs over a range of blocks of one energy. Its forces are either added to node sums (stride 4) at
 // once, or stored per tet to be summed later per node; both orders are the same, tet after tet.
-#ifndef CT_STEP_ELASTIC_KERNEL_H
-#define CT_STEP_ELASTIC_KERNEL_H
+#ifndef CT_ENERGY_ELASTIC_KERNEL_H
+#define CT_ENERGY_ELASTIC_KERNEL_H
 
 #include "base/cpu.h"
 #include "cuttle.h"
-#include "step/elastic.h"
+#include "energy/elastic.h"
 
 // Eight tets of one energy, one a lane. Lanes behind the last tet repeat it with weight 0.
 typedef struct ct_elastic_block {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "math/mat3.h"
-#include "step/elastic_data.h"
+#include "energy/elastic_data.h"
 
 static double von_mises_stress(ct_mat3 F, ct_mat3 P) {
     // a collapsed tet has no Cauchy stress: its volume ratio is kept away from zero

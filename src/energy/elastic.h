@@ -14,8 +14,8 @@
 // Tets are kept in blocks of CT_BLOCK lanes (AoSoA), sorted by energy and then along the mesh; node arrays are in scene
 // order, 3 doubles a node, with at least one readable double behind the end (arena arrays have it). Sums over the
 // tets of a node and over all tets are taken in a fixed order: bit-identical for every thread count.
-#ifndef CT_STEP_ELASTIC_H
-#define CT_STEP_ELASTIC_H
+#ifndef CT_ENERGY_ELASTIC_H
+#define CT_ENERGY_ELASTIC_H
 
 #include "base/memory.h"
 #include "base/threads.h"
@@ -62,6 +62,8 @@ void ct_elastic_assemble(const ct_elastic* elastic, ct_elastic_work* work, const
                          const int* unknown, ct_block_matrix* matrix);
 // Rotation of each node: polar factor of the volume-weighted mean of its tets' F. 9 nvert, row-major.
 void ct_elastic_rotations(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, double* rotation);
+// E(x) alone, without damping; allocates nothing.
+double ct_elastic_energy(const ct_elastic* elastic, const double* x);
 // Per tet, scene order (each array nullable): energy density (J/m^3), Cauchy von Mises (Pa), det F.
 void ct_elastic_fields(const ct_elastic* elastic, const double* x, double* density, double* von_mises, double* volume_ratio);
 // Per tet, scene order: d_mu[e] = lam . d(grad E)/dmu_e, d_lambda likewise (elastic part; overwritten).

@@ -1,9 +1,9 @@
 // The compiled tets and their scratch, shared by the elastic_*.c files.
-#ifndef CT_STEP_ELASTIC_DATA_H
-#define CT_STEP_ELASTIC_DATA_H
+#ifndef CT_ENERGY_ELASTIC_DATA_H
+#define CT_ENERGY_ELASTIC_DATA_H
 
-#include "step/elastic.h"
-#include "step/elastic_kernel.h"
+#include "energy/elastic.h"
+#include "energy/elastic_kernel.h"
 
 // A run of blocks of one energy: the unit of parallel work and of the energy's partial sums.
 typedef struct ct_elastic_chunk {

@@ -2,11 +2,11 @@
 //
 // On one thread (and for small meshes) the kernels add their forces to the node sums at once. On several they
 // store them per tet, and then every node sums its own tets: the same numbers in the same order.
-#include "step/elastic.h"
+#include "energy/elastic.h"
 
 #include <string.h>
 
-#include "step/elastic_data.h"
+#include "energy/elastic_data.h"
 
 #define CT_GATHER_NODES 1024   // nodes of a gathering task
 #define CT_SERIAL_BLOCKS 250   // below this many blocks threads cost more than they gain

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "math/svd3.h"
-#include "step/elastic_data.h"
+#include "energy/elastic_data.h"
 
 typedef double matrix9[9][9];
 

@@ -9,11 +9,11 @@
 //                m = 4/3 mu, n = lambda + 5/6 mu (Smith et al. 2018, reparametrised to Lame's small strain)
 //   StVK         W = mu |G|^2 + lambda/2 (tr G)^2, G = (F^T F - I)/2
 // What a product needs beside mu and lambda is stored by the linearisation, component after component.
-#ifndef CT_STEP_ELASTIC_ENERGY_H
-#define CT_STEP_ELASTIC_ENERGY_H
+#ifndef CT_ENERGY_ELASTIC_ENERGY_H
+#define CT_ENERGY_ELASTIC_ENERGY_H
 
-#include "step/elastic_nearest.h"
-#include "step/elastic_polar.h"
+#include "energy/elastic_nearest.h"
+#include "energy/elastic_polar.h"
 
 #define CT_NARROWEST 1e-6  // smallest s_i + s_j that a linearisation divides by
 
