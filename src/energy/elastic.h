@@ -38,7 +38,7 @@ typedef struct ct_elastic_work ct_elastic_work;  // scratch: linearisation point
 
 ct_status ct_elastic_create(ct_elastic** out, const ct_elastic_def* def);
 void ct_elastic_free(ct_elastic* elastic);
-// New per-tet Lame parameters and damping (in scene tet order), NULL keeps.
+// New per-tet Lame parameters and damping (in scene tet order), NULL keeps. Linearise and begin the step anew afterwards.
 void ct_elastic_set_parameters(ct_elastic* elastic, const double* mu, const double* lambda, const double* beta);
 const double* ct_elastic_volume(const ct_elastic* elastic);  // ntet rest volumes, scene order
 const char* ct_elastic_kernel(const ct_elastic* elastic);    // "avx2", ...
