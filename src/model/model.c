@@ -1,0 +1,315 @@
+// Compiling a scene into a model: gather the bodies, lump the masses, number the unknowns, factor the system.
+#include "model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/status.h"
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double ct_model_rate(const ct_settings* settings) {
+    return (settings->integrator == CT_BDF2 ? 1.5 : 1.0) / settings->time_step;
+}
+
+// ---- geometry and materials ----------------------------------------------------------------
+
+static void count_scene(ct_model* model, const ct_scene* scene) {
+    model->nbody = scene->nbody;
+    for (int b = 0; b < scene->nbody; b++) {
+        model->nvert += scene->body[b].mesh->nvert;
+        model->ntet += scene->body[b].mesh->ntet;
+    }
+}
+
+static ct_status allocate_geometry(ct_model* model) {
+    ct_arena* arena = &model->arena;
+    size_t nvert = (size_t)model->nvert, ntet = (size_t)model->ntet, nbody = (size_t)model->nbody;
+    model->rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    model->tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
+    model->tet_body = ct_arena_alloc(arena, ntet, sizeof(int));
+    model->tet_tag = ct_arena_alloc(arena, ntet, sizeof(int));
+    model->body_name = ct_arena_alloc(arena, nbody, sizeof(char*));
+    model->body_color = ct_arena_alloc(arena, 3 * nbody, sizeof(double));
+    model->material = ct_arena_alloc(arena, ntet, sizeof(ct_material));
+    model->mass = ct_arena_alloc(arena, nvert, sizeof(double));
+    model->drag = ct_arena_alloc(arena, nvert, sizeof(double));
+    model->velocity = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    model->row = ct_arena_alloc(arena, nvert, sizeof(int));
+    model->node = ct_arena_alloc(arena, nvert, sizeof(int));
+    return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index) {
+    const ct_mesh* mesh = body->mesh;
+    size_t v0 = (size_t)body->first_node, t0 = (size_t)body->first_tet;
+    memcpy(model->rest + 3 * v0, mesh->x, 3 * (size_t)mesh->nvert * sizeof(double));
+    memcpy(model->velocity + 3 * v0, body->velocity, 3 * (size_t)mesh->nvert * sizeof(double));
+    memcpy(model->material + t0, body->tet_material, (size_t)mesh->ntet * sizeof(ct_material));
+    memcpy(model->tet_tag + t0, mesh->tet_tag, (size_t)mesh->ntet * sizeof(int));
+    memcpy(model->body_color + 3 * (size_t)index, body->color, sizeof body->color);
+    for (int i = 0; i < 4 * mesh->ntet; i++) model->tet[4 * t0 + (size_t)i] = mesh->tet[i] + body->first_node;
+    for (int t = 0; t < mesh->ntet; t++) model->tet_body[t0 + (size_t)t] = index;
+    model->body_name[index] = ct_arena_copy(&model->arena, body->name, strlen(body->name) + 1, 1);
+
+    // boundary triangles, appended
+    int *tri = NULL, ntri = 0;
+    ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
+    if (status != CT_OK) return status;
+    size_t before = 3 * (size_t)model->nsurface;
+    int* all = ct_arena_alloc(&model->arena, before + 3 * (size_t)ntri, sizeof(int));
+    if (all) {
+        if (before) memcpy(all, model->surface, before * sizeof(int));
+        for (int i = 0; i < 3 * ntri; i++) all[before + (size_t)i] = tri[i] + body->first_node;
+        model->surface = all;
+        model->nsurface += ntri;
+    }
+    ct_free(tri);
+    return model->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
+    ct_arena* arena = &model->arena;
+    model->ndrive = scene->ndrive;
+    model->nforce = scene->nforce;
+    model->drive = ct_arena_copy(arena, scene->drive, (size_t)scene->ndrive, sizeof *scene->drive);
+    model->force = ct_arena_copy(arena, scene->force, (size_t)scene->nforce, sizeof *scene->force);
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    for (int i = 0; i < scene->ndrive; i++) {
+        const ct_scene_driver* source = &scene->drive[i];
+        model->drive[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
+        model->drive[i].key = ct_arena_copy(arena, source->key, (size_t)source->nkey, sizeof(ct_keyframe));
+    }
+    for (int i = 0; i < scene->nforce; i++)
+        model->force[i].node = ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));
+    return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+// ---- elements and inertia ------------------------------------------------------------------
+
+static void tet_lame(const ct_material* material, double* mu, double* lambda) {
+    double E = material->young, nu = material->poisson;
+    *mu = E / (2 * (1 + nu));
+    *lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
+    if (material->energy == CT_ENERGY_PROJECTIVE && material->paper_weights) *lambda /= 3;
+}
+
+static ct_status create_elements(ct_model* model) {
+    ct_arena scratch = {0};
+    size_t ntet = (size_t)model->ntet;
+    double* mu = ct_arena_alloc(&scratch, ntet, sizeof(double));
+    double* lambda = ct_arena_alloc(&scratch, ntet, sizeof(double));
+    double* beta = ct_arena_alloc(&scratch, ntet, sizeof(double));
+    unsigned char* energy = ct_arena_alloc(&scratch, ntet, 1);
+    ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    bool damped = false;
+    for (size_t t = 0; status == CT_OK && t < ntet; t++) {
+        tet_lame(&model->material[t], &mu[t], &lambda[t]);
+        beta[t] = model->material[t].damping_stiffness;
+        energy[t] = (unsigned char)model->material[t].energy;
+        damped = damped || beta[t] > 0;
+    }
+    if (status == CT_OK) {
+        ct_elastic_def def = {.nvert = model->nvert, .ntet = model->ntet, .rest = model->rest, .tet = model->tet,
+                              .energy = energy, .mu = mu, .lambda = lambda, .beta = damped ? beta : NULL};
+        status = ct_elastic_create(&model->elastic, &def);
+    }
+    ct_arena_free(&scratch);
+    return status;
+}
+
+// Lumped mass: a quarter of each tet's to each of its nodes.
+static void lump_mass(ct_model* model) {
+    const double* volume = ct_elastic_volume(model->elastic);
+    for (int t = 0; t < model->ntet; t++) {
+        double quarter = 0.25 * volume[t] * model->material[t].density;
+        model->total_mass += 4 * quarter;
+        for (int a = 0; a < 4; a++) {
+            model->mass[model->tet[4 * t + a]] += quarter;
+            model->drag[model->tet[4 * t + a]] += quarter * model->material[t].damping_mass;
+        }
+    }
+    for (int t = 0; t < model->ntet; t++) {
+        double mu, lambda;
+        tet_lame(&model->material[t], &mu, &lambda);
+        model->energy_roundoff += 10 * 2.2e-16 * volume[t] * mu;
+    }
+    for (int i = 0; i < 3 * model->nvert; i++) model->extent = fmax(model->extent, fabs(model->rest[i]));
+}
+
+// ---- unknowns and the factored system ------------------------------------------------------
+
+static void number_unknowns(ct_model* model) {
+    for (int i = 0; i < model->ndrive; i++)
+        for (int k = 0; k < model->drive[i].nnode; k++) model->row[model->drive[i].node[k]] = -1;
+    for (int v = 0; v < model->nvert; v++)
+        if (model->row[v] >= 0) model->row[v] = model->nfree++;
+}
+
+static ct_status create_pattern(ct_model* model) {
+    int* nodes = ct_alloc(4 * (size_t)model->ntet, sizeof(int));
+    if (!nodes) return CT_OUT_OF_MEMORY;
+    for (int i = 0; i < 4 * model->ntet; i++) nodes[i] = model->row[model->tet[i]];
+    ct_status status = ct_block_matrix_create(&model->matrix, &model->arena, model->nfree, model->ntet, 4, nodes);
+    ct_free(nodes);
+    return status;
+}
+
+static void add_inertia(const ct_model* model, double c, ct_block_matrix* matrix) {
+    for (int v = 0; v < model->nvert; v++) {
+        if (model->row[v] < 0) continue;
+        double d = c * c * model->mass[v] + c * model->drag[v];
+        double block[9] = {d, 0, 0, 0, d, 0, 0, 0, d};
+        ct_block_matrix_add(matrix, model->row[v], model->row[v], block);
+    }
+}
+
+void ct_model_assemble(const ct_model* model, ct_elastic_work* work, double c, const double* x, ct_block_matrix* matrix) {
+    ct_elastic_begin_step(model->elastic, work, NULL, c, c, x ? x : model->rest, 0, NULL);
+    ct_block_matrix_clear(matrix);
+    ct_elastic_assemble(model->elastic, work, x, x != NULL, model->row, matrix);
+    add_inertia(model, c, matrix);
+}
+
+// Round-off of the residual: eps times what cancels in it, stiffness times position, from all tets around a node.
+static void estimate_costs(ct_model* model) {
+    double sum = 0;
+    for (int j = 0; j < model->nfree; j++) {
+        const double* diagonal = model->matrix.value + 9 * (size_t)model->matrix.start[j];
+        for (int a = 0; a < 3; a++) sum += diagonal[4 * a] * diagonal[4 * a];
+    }
+    model->roundoff = 4 * 2.2e-16 * sqrt(sum) * model->extent;
+    // a factorisation runs at about 10 GF/s, a solve streams the factor twice at about 20 GB/s
+    double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * (double)ct_factor_bytes(model->factor) / 1e9;
+    double solve_seconds = 2 * (double)ct_factor_bytes(model->factor) / 20e9 + 1e-6;
+    model->refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
+}
+
+static ct_status factor_rest(ct_model* model) {
+    ct_elastic_work* work = NULL;
+    ct_status status = ct_elastic_work_create(&work, model->elastic);
+    if (status == CT_OK) status = ct_symbolic_create(&model->symbolic, &model->matrix, CT_ORDER_AUTO);
+    if (status == CT_OK) status = ct_factor_create(&model->factor, model->symbolic, model->precision);
+    if (status == CT_OK) {
+        ct_model_assemble(model, work, ct_model_rate(&model->settings), NULL, &model->matrix);
+        status = ct_factor_update(model->factor, &model->matrix);
+    }
+    ct_elastic_work_free(work);
+    return status;
+}
+
+static ct_status factor_scalar(ct_model* model) {
+    ct_arena scratch = {0};
+    ct_block_matrix matrix = model->matrix;
+    matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
+    ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    if (status == CT_OK) {
+        ct_elastic_assemble_laplacian(model->elastic, model->row, &matrix);
+        add_inertia(model, ct_model_rate(&model->settings), &matrix);
+        status = ct_scalar_factor_create(&model->scalar, &matrix);
+    }
+    ct_arena_free(&scratch);
+    return status;
+}
+
+static ct_status build_system(ct_model* model) {
+    number_unknowns(model);
+    if (model->nfree == 0) return CT_OK;
+    ct_status status = create_pattern(model);
+    if (status == CT_OK) status = factor_rest(model);
+    if (status != CT_OK) return status;
+    const int* order = ct_symbolic_order(model->symbolic);
+    int* node_of_row = ct_alloc((size_t)model->nfree, sizeof(int));
+    if (!node_of_row) return CT_OUT_OF_MEMORY;
+    for (int v = 0; v < model->nvert; v++)
+        if (model->row[v] >= 0) node_of_row[model->row[v]] = v;
+    for (int k = 0; k < model->nfree; k++) model->node[k] = node_of_row[order[k]];
+    ct_free(node_of_row);
+    estimate_costs(model);
+    if (model->settings.solver == CT_SOLVER_PROJECTIVE) status = factor_scalar(model);
+    return status;
+}
+
+// ---- public --------------------------------------------------------------------------------
+
+static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error) {
+    ct_status status = ct_scene_check(scene, error);
+    if (status != CT_OK) return status;
+    count_scene(model, scene);
+    status = allocate_geometry(model);
+    for (int b = 0; status == CT_OK && b < scene->nbody; b++) status = copy_body(model, &scene->body[b], b);
+    if (status == CT_OK) status = copy_motion(model, scene);
+    if (status == CT_OK) status = create_elements(model);
+    if (status != CT_OK) return status;
+    for (int b = 0; b < scene->nbody; b++) {
+        ct_mesh_report report;
+        if (ct_mesh_check(scene->body[b].mesh, &report, NULL) == CT_OK) model->sliver_count += report.sliver_count;
+    }
+    lump_mass(model);
+    return build_system(model);
+}
+
+ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error) {
+    *out = NULL;
+    ct_error_clear(error);
+    double start = now();
+    ct_model* model = ct_alloc(1, sizeof *model);
+    if (!model) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory while compiling the scene");
+    model->settings = scene->settings;
+    model->precision = CT_PRECISION_SINGLE;
+    ct_status status = compile(model, scene, error);
+    if (status != CT_OK) {
+        ct_model_free(model);
+        if (error && error->code == CT_OK) ct_fail(error, status, "%s while compiling the scene", ct_status_text(status));
+        return status;
+    }
+    model->setup_seconds = now() - start;
+    *out = model;
+    return CT_OK;
+}
+
+void ct_model_free(ct_model* model) {
+    if (!model) return;
+    ct_elastic_free(model->elastic);
+    ct_factor_free(model->factor);
+    ct_symbolic_free(model->symbolic);
+    ct_scalar_factor_free(model->scalar);
+    ct_arena_free(&model->arena);
+    ct_free(model);
+}
+
+void ct_model_get_info(const ct_model* model, ct_model_info* info) {
+    double volume = 0;
+    for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->elastic)[t];
+    *info = (ct_model_info){
+        .nvert = model->nvert, .ntet = model->ntet, .nsurface = model->nsurface, .nbody = model->nbody,
+        .nfree = model->nfree, .ndriven = model->nvert - model->nfree, .sliver_count = model->sliver_count,
+        .mass = model->total_mass, .volume = volume,
+        .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
+        .setup_seconds = model->setup_seconds,
+        .ordering = model->symbolic ? ct_symbolic_ordering(model->symbolic) : "none",
+        .kernel = ct_elastic_kernel(model->elastic),
+    };
+}
+
+const ct_settings* ct_model_settings(const ct_model* model) { return &model->settings; }
+const double* ct_model_rest(const ct_model* model) { return model->rest; }
+const double* ct_model_node_mass(const ct_model* model) { return model->mass; }
+const int* ct_model_tets(const ct_model* model) { return model->tet; }
+const int* ct_model_surface(const ct_model* model) { return model->surface; }
+const int* ct_model_tet_body(const ct_model* model) { return model->tet_body; }
+const int* ct_model_tet_tag(const ct_model* model) { return model->tet_tag; }
+
+const char* ct_model_body_name(const ct_model* model, int body) {
+    return body >= 0 && body < model->nbody ? model->body_name[body] : "";
+}
+
+void ct_model_body_color(const ct_model* model, int body, double color[3]) {
+    if (body >= 0 && body < model->nbody) memcpy(color, model->body_color + 3 * (size_t)body, 3 * sizeof(double));
+}

@@ -1,0 +1,66 @@
+// A compiled scene: immutable, holds the elements and the factored system.
+//
+// Nodes and tets are in scene order. Unknowns are the free nodes in factor order: unknown k is node[k], and
+// row[v] is the free node's row in the block matrix (scene order of free nodes), -1 for driven nodes.
+//
+// factor holds A0 = c^2 M + c D + (1 + c beta) K at rest (c = 1/h or 3/(2h), D the mass damping).
+#ifndef CT_MODEL_MODEL_H
+#define CT_MODEL_MODEL_H
+
+#include "base/memory.h"
+#include "energy/elastic.h"
+#include "model/scene.h"
+#include "sparse/factor.h"
+#include "sparse/scalar_factor.h"
+
+struct ct_model {
+    ct_arena arena;            // owns every array below
+    ct_settings settings;
+    int nvert, ntet, nsurface, nbody, nfree;
+
+    // geometry
+    double* rest;              // 3 nvert, m
+    int* tet;                  // 4 ntet
+    int* surface;              // 3 nsurface, outward
+    int* tet_body;             // ntet
+    int* tet_tag;              // ntet
+    char** body_name;          // nbody
+    double* body_color;        // 3 nbody
+    double extent;             // m, largest |coordinate|: scale of round-off
+
+    // materials and inertia
+    ct_material* material;     // ntet
+    double* mass;              // nvert, kg, lumped
+    double* drag;              // nvert, kg/s, mass damping
+    double* velocity;          // 3 nvert, m/s, initial
+    double total_mass;
+
+    // prescribed motion and forces
+    ct_scene_driver* drive;    // ndrive
+    int ndrive;
+    ct_scene_force* force;     // nforce
+    int nforce;
+
+    // unknowns and the system
+    int* row;                  // nvert
+    int* node;                 // nfree
+    ct_elastic* elastic;
+    ct_block_matrix matrix;    // pattern; values of A0
+    ct_symbolic* symbolic;
+    ct_factor* factor;         // A0
+    ct_precision precision;    // of the stored factors
+    ct_scalar_factor* scalar;  // projective solver only: c^2 M + c D + L, one scalar per node
+    double roundoff;           // N, residual below which double precision cannot go
+    double energy_roundoff;    // J, the same for energies: terms of size mu V cancel at rest
+    int refactor_cost;         // solves that cost as much as one numeric factorisation
+    int sliver_count;
+    double setup_seconds;
+};
+
+// c of the settings' integrator and time step: v = c x - history.
+double ct_model_rate(const ct_settings* settings);
+// Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive semi-definite;
+// damping enters as without strain rate.
+void ct_model_assemble(const ct_model* model, ct_elastic_work* work, double c, const double* x, ct_block_matrix* matrix);
+
+#endif

@@ -1,0 +1,46 @@
+// What can be measured of a state: energies, momenta, centre of mass, volume, fields per tet.
+#include <math.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "step/state.h"
+
+ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values) {
+    if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    double* density = field == CT_FIELD_ENERGY_DENSITY ? values : NULL;
+    double* von_mises = field == CT_FIELD_VON_MISES ? values : NULL;
+    double* volume = field == CT_FIELD_VOLUME_RATIO ? values : NULL;
+    if (!density && !von_mises && !volume) return CT_BAD_ARGUMENT;
+    ct_elastic_fields(model->elastic, state->x, density, von_mises, volume);
+    return CT_OK;
+}
+
+static void measure_node(const ct_model* model, const ct_state* state, int v, ct_measure* out) {
+    const double *x = state->x + 3 * v, *u = state->v + 3 * v, m = model->mass[v];
+    for (int a = 0; a < 3; a++) {
+        int b = (a + 1) % 3, c = (a + 2) % 3;
+        out->center[a] += m * x[a];
+        out->momentum[a] += m * u[a];
+        out->angular_momentum[a] += m * (x[b] * u[c] - x[c] * u[b]);
+        out->kinetic += 0.5 * m * u[a] * u[a];
+        out->gravitational -= m * model->settings.gravity[a] * x[a];
+    }
+    out->mass += m;
+}
+
+static double tet_volume(const ct_model* model, const double* x, int t) {
+    const int* v = model->tet + 4 * (size_t)t;
+    double e[3][3];
+    for (int k = 0; k < 3; k++)
+        for (int a = 0; a < 3; a++) e[k][a] = x[3 * v[k + 1] + a] - x[3 * v[0] + a];
+    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) / 6;
+}
+
+void ct_state_measure(const ct_model* model, const ct_state* state, ct_measure* measure) {
+    memset(measure, 0, sizeof *measure);
+    for (int v = 0; v < model->nvert; v++) measure_node(model, state, v, measure);
+    for (int a = 0; a < 3; a++) measure->center[a] /= measure->mass;
+    for (int t = 0; t < model->ntet; t++) measure->volume += tet_volume(model, state->x, t);
+    measure->elastic = ct_elastic_energy(model->elastic, state->x);
+}

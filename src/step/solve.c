@@ -1,0 +1,259 @@
+// The solver of a step. Phi(z) is minimised to |r| <= target, r = dPhi/dz, by
+//
+// 1. L-BFGS on the warped factor: each iteration one gradient and one solve. The warped rest Hessian is so
+//    close to the true one at moderate strain that a handful of iterations suffice.
+// 2. Newton-PCG when that is slow: exact Hessian products, the same preconditioner, inexact to the forcing
+//    term eta, truncated at negative curvature. It continues from wherever L-BFGS got.
+//
+// Both search along d with Armijo's condition on Phi. Close to the solution Phi no longer resolves the
+// decrease; there the approximate Wolfe condition of Hager and Zhang, on slopes, takes over.
+#include "step/solve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "step/coords.h"
+#include "step/inertia.h"
+
+enum { FAST_ITERATIONS = 16, FAST_MINIMUM = 4, SEARCH_LIMIT = 20 };
+
+typedef struct solve_point {
+    double phi;    // J
+    double norm;   // |r|, N
+} solve_point;
+
+static double dot(const double* a, const double* b, size_t n) {
+    double sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += a[i + k] * b[i + k];
+    for (; i < n; i++) sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void add_scaled(double* y, double scale, const double* x, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] += scale * x[i];
+}
+
+static void swap(double** a, double** b) {
+    double* t = *a;
+    *a = *b;
+    *b = t;
+}
+
+double ct_solve_evaluate(const ct_model* model, ct_work* work, const double* x, double* r, ct_step_report* report) {
+    double phi = ct_elastic_gradient(model->elastic, work->elastic, work->threads, x, work->rho);
+    phi += ct_inertia_gradient(model, work, x, work->rho);
+    ct_coords_pull(model, work->rho, r);
+    report->gradients++;
+    return phi;
+}
+
+static void precondition(const ct_model* model, ct_work* work, const double* b, double* y, ct_step_report* report) {
+    ct_coords_precondition(model, work, b, y);
+    report->solves++;
+}
+
+// ---- line search ---------------------------------------------------------------------------
+
+// Accepts a trial point of step length t along d, slope = r . d < 0 at t = 0.
+static bool acceptable(const ct_model* model, const solve_point* here, const solve_point* trial, double t, double slope,
+                       double trial_slope) {
+    if (!isfinite(trial->phi) || !isfinite(trial->norm)) return false;
+    if (trial->phi <= here->phi + 1e-4 * t * slope) return true;
+    double resolution = 1e-12 * fabs(here->phi) + model->energy_roundoff;
+    return trial->phi <= here->phi + resolution && fabs(trial_slope) <= 0.9 * fabs(slope);
+}
+
+// Moves work->x along work->d; r_trial then holds the new residual (not yet swapped in). Returns the length, 0: failed.
+static double search(const ct_model* model, ct_work* work, double slope, const solve_point* here, solve_point* trial,
+                     ct_step_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    double t = 1;
+    for (int i = 0; i < SEARCH_LIMIT; i++) {
+        ct_coords_move(model, work->x, t, work->d, work->x_trial);
+        trial->phi = ct_solve_evaluate(model, work, work->x_trial, work->r_trial, report);
+        trial->norm = sqrt(dot(work->r_trial, work->r_trial, n));
+        double trial_slope = dot(work->r_trial, work->d, n);
+        if (acceptable(model, here, trial, t, slope, trial_slope)) {
+            swap(&work->x, &work->x_trial);
+            return t;
+        }
+        report->line_searches++;
+        // minimiser of the parabola through phi(0), slope and phi(t), kept within [t/10, t/2]
+        double parabola = -slope * t * t / (2 * (trial->phi - here->phi - slope * t));
+        t = isfinite(parabola) ? fmin(0.5 * t, fmax(0.1 * t, parabola)) : 0.1 * t;
+    }
+    return 0;
+}
+
+// ---- L-BFGS on the warped factor -----------------------------------------------------------
+
+// d = -H r, H the inverse Hessian estimate from `count` pairs on top of the preconditioner (two-loop recursion).
+static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_step_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    double weight[CT_HISTORY];
+    double* q = work->scratch;
+    memcpy(q, work->r, n * sizeof(double));
+    for (int i = 0; i < count; i++) {
+        weight[i] = work->pair_rho[i] * dot(work->pair_s[i], q, n);
+        add_scaled(q, -weight[i], work->pair_y[i], n);
+    }
+    precondition(model, work, q, work->d, report);
+    for (int i = count - 1; i >= 0; i--) {
+        double correction = work->pair_rho[i] * dot(work->pair_y[i], work->d, n);
+        add_scaled(work->d, weight[i] - correction, work->pair_s[i], n);
+    }
+    for (size_t i = 0; i < n; i++) work->d[i] = -work->d[i];
+}
+
+// Puts the pair (t d, r_trial - r) first; drops it when its curvature is not positive. Returns the new count.
+static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int count) {
+    size_t n = 3 * (size_t)model->nfree;
+    double *s = work->pair_s[CT_HISTORY - 1], *y = work->pair_y[CT_HISTORY - 1];
+    for (size_t i = 0; i < n; i++) {
+        s[i] = t * work->d[i];
+        y[i] = work->r_trial[i] - work->r[i];
+    }
+    double curvature = dot(s, y, n);
+    if (!(curvature > 0)) return 0;
+    for (int i = CT_HISTORY - 1; i > 0; i--) {
+        work->pair_s[i] = work->pair_s[i - 1];
+        work->pair_y[i] = work->pair_y[i - 1];
+        work->pair_rho[i] = work->pair_rho[i - 1];
+    }
+    work->pair_s[0] = s;
+    work->pair_y[0] = y;
+    work->pair_rho[0] = 1 / curvature;
+    return count < CT_HISTORY ? count + 1 : CT_HISTORY;
+}
+
+// Iterates while it pays; leaves the point reached in `here`. True when converged.
+static bool fast_path(const ct_model* model, ct_work* work, solve_point* here, ct_step_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    double start = here->norm;
+    int count = 0;
+    int limit = report->solves + FAST_ITERATIONS < model->settings.max_iterations ? FAST_ITERATIONS
+                                                                                  : model->settings.max_iterations - report->solves;
+    for (int i = 0; i < limit && here->norm > work->target; i++) {
+        // at the mean rate so far, will it arrive in time?
+        if (i >= FAST_MINIMUM) {
+            double rate = log(here->norm / start) / i;
+            if (!(i + log(work->target / here->norm) / rate < FAST_ITERATIONS) || rate >= 0) return false;
+        }
+        lbfgs_direction(model, work, count, report);
+        double slope = dot(work->r, work->d, n);
+        if (!(slope < 0)) return false;
+        solve_point trial;
+        double t = search(model, work, slope, here, &trial, report);
+        if (t == 0) return false;
+        count = lbfgs_remember(model, work, t, count);
+        swap(&work->r, &work->r_trial);
+        *here = trial;
+        report->iterations++;
+        if (t < 0.2) return false;
+    }
+    return here->norm <= work->target;
+}
+
+// ---- Newton-PCG ----------------------------------------------------------------------------
+
+typedef struct newton_context {
+    const ct_model* model;
+    ct_work* work;
+    ct_step_report* report;
+} newton_context;
+
+static void hessian_product(const double* in, double* out, void* user) {
+    newton_context* context = user;
+    ct_work* work = context->work;
+    ct_coords_push(context->model, in, work->node_scratch);
+    ct_elastic_product(context->model->elastic, work->elastic, work->threads, work->node_scratch, work->node_product);
+    ct_inertia_product(context->model, work, work->node_scratch, work->node_product);
+    ct_coords_pull(context->model, work->node_product, out);
+    context->report->hessian_products++;
+}
+
+static void apply_preconditioner(const double* in, double* out, void* user) {
+    newton_context* context = user;
+    precondition(context->model, context->work, in, out, context->report);
+}
+
+// d with H d = -r to |H d + r| <= eta |r|.
+static void newton_direction(const ct_model* model, ct_work* work, const solve_point* here, ct_step_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    newton_context context = {model, work, report};
+    double eta = fmin(0.1, sqrt(here->norm / work->reference));
+    double tolerance = fmax(eta * here->norm, 0.3 * work->target);
+    for (size_t i = 0; i < n; i++) work->scratch[i] = -work->r[i];
+    ct_krylov_def def = {.n = (int)n, .apply = hessian_product, .precondition = apply_preconditioner, .user = &context,
+                         .tolerance = tolerance, .max_iterations = model->settings.max_iterations - report->solves};
+    ct_krylov_report inner;
+    memset(work->d, 0, n * sizeof(double));
+    ct_pcg(&def, work->krylov, work->scratch, work->d, &inner);
+}
+
+static bool newton_path(const ct_model* model, ct_work* work, solve_point* here, ct_step_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    while (here->norm > work->target && report->solves < model->settings.max_iterations) {
+        ct_coords_warp(model, work, work->x);
+        ct_elastic_linearise(model->elastic, work->elastic, work->threads, work->x);
+        newton_direction(model, work, here, report);
+        double slope = dot(work->r, work->d, n);
+        if (!(slope < 0)) return false;
+        solve_point trial;
+        if (search(model, work, slope, here, &trial, report) == 0) return false;
+        swap(&work->r, &work->r_trial);
+        *here = trial;
+        report->iterations++;
+    }
+    return here->norm <= work->target;
+}
+
+// ---- entry points --------------------------------------------------------------------------
+
+// Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin.
+static solve_point begin(const ct_model* model, ct_work* work, ct_step_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    solve_point here;
+    here.phi = ct_solve_evaluate(model, work, work->x, work->r, report);
+    here.norm = sqrt(dot(work->r, work->r, n));
+    ct_coords_pull(model, work->force, work->scratch);
+    work->reference = here.norm + sqrt(dot(work->scratch, work->scratch, n));
+    work->target = fmax(model->settings.tolerance * work->reference, model->roundoff);
+    return here;
+}
+
+static ct_status finish(ct_work* work, const solve_point* here, bool converged, ct_step_report* report) {
+    report->residual = here->norm;
+    report->reference = work->reference;
+    return converged ? CT_OK : CT_NOT_CONVERGED;
+}
+
+ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report) {
+    solve_point here = begin(model, work, report);
+    if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
+    if (here.norm > work->target) ct_coords_warp(model, work, work->x);
+    bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);
+    return finish(work, &here, converged, report);
+}
+
+// x <- x - (c^2 M + c D + L)^-1 r: the global step after a local one, since grad E = L x - J p(x).
+ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    solve_point here = begin(model, work, report);
+    for (int i = 0; here.norm > work->target && i < model->settings.max_iterations; i++) {
+        for (int v = 0; v < model->nvert; v++)
+            if (model->row[v] >= 0) memcpy(work->scratch + 3 * model->row[v], work->rho + 3 * v, 3 * sizeof(double));
+        ct_status status = ct_scalar_factor_solve(model->scalar, work->scalar, work->scratch, work->scratch);
+        if (status != CT_OK) return status;
+        for (int v = 0; v < model->nvert; v++)
+            for (int a = 0; a < 3 && model->row[v] >= 0; a++) work->x[3 * v + a] -= work->scratch[3 * model->row[v] + a];
+        here.phi = ct_solve_evaluate(model, work, work->x, work->r, report);
+        here.norm = sqrt(dot(work->r, work->r, n));
+        report->solves++;
+        report->iterations++;
+        if (!isfinite(here.norm)) return CT_NOT_CONVERGED;
+    }
+    return finish(work, &here, here.norm <= work->target, report);
+}

@@ -1,0 +1,15 @@
+// Solving one step: a stationary point of the incremental potential Phi, and its baseline.
+#ifndef CT_STEP_SOLVE_H
+#define CT_STEP_SOLVE_H
+
+#include "step/work.h"
+
+// Phi(x), with work->rho its gradient in node space and r = B^T rho.
+double ct_solve_evaluate(const ct_model* model, ct_work* work, const double* x, double* r, ct_step_report* report);
+
+// Both start from work->x (the predictor) and leave the solution there; CT_NOT_CONVERGED with report->residual
+// when the residual does not get below the target.
+ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report);
+ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_report* report);
+
+#endif

@@ -1,0 +1,182 @@
+// One time step, as a list: external forces, predictor, solve, new velocity; halved when it does not converge.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "step/coords.h"
+#include "step/inertia.h"
+#include "step/solve.h"
+
+enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak for a refresh
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ---- factor refresh ------------------------------------------------------------------------
+
+static uint64_t stamp_of(const double* x, size_t n) {
+    uint64_t hash = 14695981039346656037u;  // FNV-1a over the words
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word;
+        memcpy(&word, x + i, sizeof word);
+        hash = (hash ^ word) * 1099511628211u;
+    }
+    return hash ? hash : 1;
+}
+
+// When the surplus of solves has cost as much as a factorisation, refactor at the present configuration.
+// The decision depends on the state alone: a replay takes it at the same step.
+static void refresh(const ct_model* model, ct_state* state) {
+    ct_state_header* header = state->header;
+    size_t n = 3 * (size_t)model->nvert;
+    if (header->slow_solves < model->refactor_cost) return;
+    memcpy(state->x_reference, state->x, n * sizeof(double));
+    header->reference = stamp_of(state->x_reference, n);
+    header->slow_solves = 0;
+}
+
+// A refreshed matrix that is not positive definite leaves the rest factor in force.
+static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* state, int depth, ct_step_report* report) {
+    if (model->nfree == 0) return CT_OK;
+    ct_status status = ct_coords_choose(model, work, state, depth, &report->refactors);
+    if (status != CT_SINGULAR) return status;
+    state->header->reference = 0;
+    return ct_coords_choose(model, work, state, 0, &report->refactors);
+}
+
+// ---- one (sub-)step ------------------------------------------------------------------------
+
+// x + h v + h (v - v_previous): constant acceleration.
+static void predict(const ct_model* model, ct_work* work, const ct_state* state, double h, bool whole) {
+    double extrapolate = whole && state->header->history ? h : 0;
+    for (int i = 0; i < 3 * model->nvert; i++)
+        work->x[i] = state->x[i] + h * state->v[i] + extrapolate * (state->v[i] - state->v_previous[i]);
+}
+
+// v = c x - p for every node, driven ones included.
+static void accept(const ct_model* model, const ct_work* work, ct_state* state) {
+    for (int i = 0; i < 3 * model->nvert; i++) {
+        state->v[i] = work->rate.c * work->x[i] - work->history[i];
+        state->x[i] = work->x[i];
+    }
+}
+
+// Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
+static void count(ct_step_report* report, const ct_step_report* attempt, bool counts) {
+    report->iterations += attempt->iterations;
+    report->solves += attempt->solves;
+    report->gradients += attempt->gradients;
+    report->hessian_products += attempt->hessian_products;
+    report->line_searches += attempt->line_searches;
+    if (counts && attempt->residual * report->reference >= report->residual * attempt->reference) {
+        report->residual = attempt->residual;
+        report->reference = attempt->reference;
+    }
+}
+
+static ct_status solve(const ct_model* model, ct_work* work, ct_step_report* report) {
+    if (model->nfree == 0) return CT_OK;
+    if (model->settings.solver == CT_SOLVER_PROJECTIVE) return ct_solve_projective(model, work, report);
+    return ct_solve_newton(model, work, report);
+}
+
+// From `start` to start + h. A step that does not converge becomes two of half the length, by Euler's rule.
+static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double h, int depth,
+                         ct_step_report* report) {
+    bool whole = depth == 0, second_order = whole && model->settings.integrator == CT_BDF2 && state->header->history;
+    ct_rate rate = second_order ? ct_rate_bdf2(h) : ct_rate_euler(h);
+    ct_status status = choose_factor(model, work, state, depth, report);
+    if (status != CT_OK) return status;
+    ct_inertia_begin(model, work, state, rate);
+    ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, state->x, rate.b,
+                          second_order ? state->x_previous : NULL);
+    predict(model, work, state, h, whole);
+    ct_inertia_drive(model, start + h, work->x);
+
+    ct_step_report attempt = {0};
+    status = solve(model, work, &attempt);
+    count(report, &attempt, status == CT_OK || depth == model->settings.max_substep_depth);
+    if (status == CT_OK) {
+        accept(model, work, state);
+        report->substeps++;
+        return CT_OK;
+    }
+    bool may_split = model->settings.solver == CT_SOLVER_NEWTON && depth < model->settings.max_substep_depth;
+    if (status != CT_NOT_CONVERGED || !may_split) return status;
+    status = advance(model, work, state, start, h / 2, depth + 1, report);
+    if (status == CT_OK) status = advance(model, work, state, start + h / 2, h / 2, depth + 1, report);
+    return status;
+}
+
+// ---- report --------------------------------------------------------------------------------
+
+static int count_inverted(const ct_model* model, const double* x) {
+    int count = 0;
+    for (int t = 0; t < model->ntet; t++) {
+        const int* v = model->tet + 4 * (size_t)t;
+        const double *p = x + 3 * v[0], *a = x + 3 * v[1], *b = x + 3 * v[2], *c = x + 3 * v[3];
+        double ax = a[0] - p[0], ay = a[1] - p[1], az = a[2] - p[2];
+        double bx = b[0] - p[0], by = b[1] - p[1], bz = b[2] - p[2];
+        double cx = c[0] - p[0], cy = c[1] - p[1], cz = c[2] - p[2];
+        count += (ay * bz - az * by) * cx + (az * bx - ax * bz) * cy + (ax * by - ay * bx) * cz <= 0;
+    }
+    return count;
+}
+
+static void advise(const ct_model* model, ct_step_report* report) {
+    const ct_settings* settings = &model->settings;
+    if (!isfinite(report->residual))
+        snprintf(report->advice, sizeof report->advice, "the state is not finite: check forces and initial velocities");
+    else if (settings->solver == CT_SOLVER_PROJECTIVE)
+        snprintf(report->advice, sizeof report->advice,
+                 "raise solver.max_iterations (now %d), loosen solver.tolerance, or use solver \"newton\"", settings->max_iterations);
+    else
+        snprintf(report->advice, sizeof report->advice,
+                 "reduce time_step (now %g s), raise solver.max_iterations (%d) or solver.max_substep_depth (%d), or soften the load",
+                 settings->time_step, settings->max_iterations, settings->max_substep_depth);
+}
+
+// ---- public --------------------------------------------------------------------------------
+
+// The state that was kept at the start of the step.
+static const ct_state_header* backup_header(const ct_work* work) { return (const ct_state_header*)work->backup; }
+
+static const double* backup_array(const ct_state* state, const ct_work* work, const double* array) {
+    return (const double*)(work->backup + ((const unsigned char*)array - (const unsigned char*)state->header));
+}
+
+static void finish(const ct_model* model, const ct_work* work, ct_state* state, const ct_step_report* report) {
+    ct_state_header* header = state->header;
+    size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
+    memcpy(state->x_previous, backup_array(state, work, state->x), bytes);
+    memcpy(state->v_previous, backup_array(state, work, state->v), bytes);
+    header->history = 1;
+    header->step = backup_header(work)->step + 1;
+    header->time = backup_header(work)->time + model->settings.time_step;
+    if (report->solves > GOOD_SOLVES * report->substeps) header->slow_solves += report->solves - GOOD_SOLVES * report->substeps;
+}
+
+ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, ct_step_report* report) {
+    ct_step_report local;
+    if (!report) report = &local;
+    memset(report, 0, sizeof *report);
+    double started = now();
+    if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    memcpy(work->backup, state->header, state->size);
+
+    refresh(model, state);
+    double time = state->header->time;
+    ct_inertia_forces(model, time, work->force);
+    ct_status status = advance(model, work, state, time, model->settings.time_step, 0, report);
+    report->converged = status == CT_OK;
+    if (status == CT_OK) finish(model, work, state, report);
+    else memcpy(state->header, work->backup, state->size);
+    if (status == CT_NOT_CONVERGED) advise(model, report);
+    if (report != &local) report->inverted = count_inverted(model, state->x);
+    report->seconds = now() - started;
+    return status;
+}

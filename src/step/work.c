@@ -1,0 +1,75 @@
+// Creating and freeing the scratch of a simulation.
+#include "step/work.h"
+
+#include "base/memory.h"
+
+enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs more than it brings
+
+static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
+    ct_arena* arena = &work->arena;
+    size_t nodes = 3 * (size_t)model->nvert, unknowns = 3 * (size_t)model->nfree;
+    double** node_vectors[] = {&work->force, &work->history, &work->inertial, &work->x, &work->x_trial,
+                               &work->rho, &work->node_scratch, &work->node_product};
+    for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
+        *node_vectors[i] = ct_arena_alloc(arena, nodes, sizeof(double));
+    double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch, &work->scratch2};
+    for (size_t i = 0; i < sizeof unknown_vectors / sizeof unknown_vectors[0]; i++)
+        *unknown_vectors[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
+    for (int i = 0; i < CT_HISTORY; i++) {
+        work->pair_s[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
+        work->pair_y[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
+    }
+    work->rotation = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
+    work->rotation_reference = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
+    work->warp = ct_arena_alloc(arena, 3 * unknowns, sizeof(double));
+    work->backup = ct_arena_alloc(arena, state_size, 1);
+    return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+static size_t state_size_of(const ct_model* model) {
+    ct_state* state = NULL;
+    if (ct_state_create(&state, model) != CT_OK) return 0;
+    size_t size = state->size;
+    ct_state_free(state);
+    return size;
+}
+
+static ct_status create_parts(ct_work* work, const ct_model* model, int threads) {
+    size_t state_size = state_size_of(model);
+    if (!state_size) return CT_OUT_OF_MEMORY;
+    ct_status status = allocate_vectors(work, model, state_size);
+    if (status == CT_OK) status = ct_elastic_work_create(&work->elastic, model->elastic);
+    if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
+        status = ct_threads_create(&work->threads, threads);
+    if (status != CT_OK || model->nfree == 0) return status;
+    status = ct_factor_work_create(&work->solve, model->symbolic);
+    if (status == CT_OK) status = ct_krylov_work_create(&work->krylov, 3 * model->nfree, 0);
+    if (status == CT_OK && model->scalar) status = ct_scalar_work_create(&work->scalar, model->scalar);
+    return status;
+}
+
+ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
+    *out = NULL;
+    ct_work* work = ct_alloc(1, sizeof *work);
+    if (!work) return CT_OUT_OF_MEMORY;
+    ct_status status = create_parts(work, model, threads > 0 ? threads : model->settings.threads);
+    if (status != CT_OK) {
+        ct_work_free(work);
+        return status;
+    }
+    *out = work;
+    return CT_OK;
+}
+
+void ct_work_free(ct_work* work) {
+    if (!work) return;
+    ct_threads_free(work->threads);
+    ct_elastic_work_free(work->elastic);
+    ct_factor_work_free(work->solve);
+    ct_scalar_work_free(work->scalar);
+    ct_krylov_work_free(work->krylov);
+    ct_factor_free(work->refreshed);
+    ct_factor_free(work->substep);
+    ct_arena_free(&work->arena);
+    ct_free(work);
+}

@@ -1,0 +1,62 @@
+// Scratch of one simulation. Nothing here determines a result: it may be thrown away between any two steps.
+//
+// Node vectors (3 nvert, scene order) are full-space; unknown vectors (3 nfree, factor order) are reduced.
+#ifndef CT_STEP_WORK_H
+#define CT_STEP_WORK_H
+
+#include "model/model.h"
+#include "sparse/krylov.h"
+#include "step/state.h"
+
+enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
+
+// Velocity of the integrator: v = c x - (a x_n + b x_{n-1}).
+typedef struct ct_rate {
+    double c, a, b;  // 1/s
+} ct_rate;
+
+struct ct_work {
+    ct_arena arena;
+    ct_threads* threads;           // NULL: one thread
+    ct_elastic_work* elastic;
+    ct_factor_work* solve;
+    ct_scalar_work* scalar;        // projective solver only
+    ct_krylov_work* krylov;
+
+    // the step under way
+    ct_rate rate;
+    double* force;                 // 3 nvert, N, external, at the start of the step
+    double* history;               // 3 nvert, a x_n + b x_{n-1}, m/s
+    double* inertial;              // 3 nvert, s: where the nodes would go without internal forces, m
+    double target;                 // N, residual to reach
+    double reference;              // N
+
+    // evaluation at x
+    double* x;                     // 3 nvert
+    double* x_trial;               // 3 nvert
+    double* rho;                   // 3 nvert, full-space force imbalance, N
+    double* node_scratch;          // 3 nvert
+    double* node_product;          // 3 nvert
+
+    // unknown vectors
+    double *r, *r_trial, *d, *scratch, *scratch2;
+    double *pair_s[CT_HISTORY], *pair_y[CT_HISTORY];
+    double pair_rho[CT_HISTORY];   // 1 / (s . y)
+
+    // preconditioner: warp(x) A^-1 warp(x)^T with warp = R(x) R(x_reference)^T; A the rest factor, the refreshed one, or,
+    // in short sub-steps where inertia weighs more, one of their own
+    double* rotation;              // 9 nvert, scene order
+    double* rotation_reference;    // 9 nvert, at x_reference
+    double* warp;                  // 9 nfree, factor order
+    ct_factor* refreshed;          // factor at x_reference, NULL until the first refresh
+    uint64_t refreshed_stamp;      // stamp of the reference that `refreshed` holds, 0: none in force
+    ct_factor* substep;            // factor at rest for substep_level, NULL until needed
+    int substep_level;             // 0: none
+    const ct_factor* factor;       // the one in force
+    ct_block_matrix matrix;        // values for refactoring
+
+    // a copy of the state at the start of the step
+    unsigned char* backup;
+};
+
+#endif
