@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cpu.h"
 #include "base/status.h"
 
 static double now(void) {
@@ -40,6 +41,8 @@ static ct_status allocate_geometry(ct_model* model) {
     model->material = ct_arena_alloc(arena, ntet, sizeof(ct_material));
     model->mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->drag = ct_arena_alloc(arena, nvert, sizeof(double));
+    model->free_mass = ct_arena_alloc(arena, nvert, sizeof(double));
+    model->free_drag = ct_arena_alloc(arena, nvert, sizeof(double));
     model->velocity = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     model->row = ct_arena_alloc(arena, nvert, sizeof(int));
     model->node = ct_arena_alloc(arena, nvert, sizeof(int));
@@ -150,6 +153,11 @@ static void number_unknowns(ct_model* model) {
         for (int k = 0; k < model->drive[i].nnode; k++) model->row[model->drive[i].node[k]] = -1;
     for (int v = 0; v < model->nvert; v++)
         if (model->row[v] >= 0) model->row[v] = model->nfree++;
+    for (int v = 0; v < model->nvert; v++) {
+        model->free_mass[v] = model->row[v] >= 0 ? model->mass[v] : 0;
+        model->free_drag[v] = model->row[v] >= 0 ? model->drag[v] : 0;
+        model->damped = model->damped || model->free_drag[v] > 0;
+    }
 }
 
 static ct_status create_pattern(ct_model* model) {
@@ -262,7 +270,7 @@ ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error
     ct_model* model = ct_alloc(1, sizeof *model);
     if (!model) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory while compiling the scene");
     model->settings = scene->settings;
-    model->precision = CT_PRECISION_SINGLE;
+    model->precision = ct_cpu_isa() == CT_ISA_PORTABLE ? CT_PRECISION_SINGLE : CT_PRECISION_HALF;  // half needs hardware conversion
     ct_status status = compile(model, scene, error);
     if (status != CT_OK) {
         ct_model_free(model);

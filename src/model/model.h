@@ -32,6 +32,9 @@ struct ct_model {
     ct_material* material;     // ntet
     double* mass;              // nvert, kg, lumped
     double* drag;              // nvert, kg/s, mass damping
+    double* free_mass;         // nvert, mass of free nodes, 0 for driven ones
+    double* free_drag;         // nvert, likewise
+    bool damped;               // some drag is not zero
     double* velocity;          // 3 nvert, m/s, initial
     double total_mass;
 

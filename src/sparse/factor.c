@@ -180,3 +180,7 @@ ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix) {
     ct_free(scale);
     return status;
 }
+
+float ct_factor_stream(const ct_factor* factor, const float* from, size_t count) {
+    return ct_factor_kernels_for(factor->isa, factor->precision)->stream(from, count);
+}

@@ -38,4 +38,7 @@ void ct_factor_work_free(ct_factor_work* work);
 // x = P^-1 b, both 3 n doubles in factor order; may alias. Bit-identical for every thread count. Allocates nothing.
 void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b, double* x);
 
+// Reads `count` floats (a multiple of 256, 64-byte aligned) as fast as this machine can; returns their sum. For measurements.
+float ct_factor_stream(const ct_factor* factor, const float* from, size_t count);
+
 #endif

@@ -91,6 +91,8 @@ typedef struct ct_factor_kernels {
     void (*backward_columns)(const ct_sweep* sweep, const ct_panel* panel, int begin, int end);
     // Fills a panel from W, column-major with `stride` rows a column.
     void (*pack)(const ct_panel* panel, const double* W, size_t stride, void* tile);
+    // Sum of `count` floats (a multiple of 256): what reading alone costs.
+    float (*stream)(const float* from, size_t count);
 } ct_factor_kernels;
 
 // For the precision on the instruction set.

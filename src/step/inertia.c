@@ -41,26 +41,36 @@ void ct_inertia_begin(const ct_model* model, ct_work* work, const ct_state* stat
     }
 }
 
-double ct_inertia_gradient(const ct_model* model, const ct_work* work, const double* x, double* rho) {
+static double drag_gradient(const ct_model* model, const ct_work* work, const double* x, double* rho) {
     double c = work->rate.c, potential = 0;
-    for (int k = 0; k < model->nfree; k++) {
-        int v = model->node[k];
-        double stiffness = c * c * model->mass[v], drag = model->drag[v];
+    for (int v = 0; v < model->nvert; v++)
         for (int i = 3 * v; i < 3 * v + 3; i++) {
-            double offset = x[i] - work->inertial[i], velocity = c * x[i] - work->history[i];
-            rho[i] += stiffness * offset + drag * velocity;
-            potential += 0.5 * (stiffness * offset * offset + drag / c * velocity * velocity);
+            double velocity = c * x[i] - work->history[i];
+            rho[i] += model->free_drag[v] * velocity;
+            potential += 0.5 * model->free_drag[v] / c * velocity * velocity;
+        }
+    return potential;
+}
+
+double ct_inertia_gradient(const ct_model* model, const ct_work* work, const double* x, double* rho) {
+    double square = work->rate.c * work->rate.c, potential[3] = {0, 0, 0};
+    for (int v = 0; v < model->nvert; v++) {
+        double stiffness = square * model->free_mass[v];
+        for (int a = 0; a < 3; a++) {
+            double offset = x[3 * v + a] - work->inertial[3 * v + a];
+            rho[3 * v + a] += stiffness * offset;
+            potential[a] += 0.5 * stiffness * offset * offset;
         }
     }
-    return potential;
+    double dissipation = model->damped ? drag_gradient(model, work, x, rho) : 0;
+    return potential[0] + potential[1] + potential[2] + dissipation;
 }
 
 void ct_inertia_product(const ct_model* model, const ct_work* work, const double* dx, double* out) {
     double c = work->rate.c;
-    for (int k = 0; k < model->nfree; k++) {
-        int v = model->node[k];
-        double stiffness = c * c * model->mass[v] + c * model->drag[v];
-        for (int i = 3 * v; i < 3 * v + 3; i++) out[i] += stiffness * dx[i];
+    for (int v = 0; v < model->nvert; v++) {
+        double stiffness = c * (c * model->free_mass[v] + model->free_drag[v]);
+        for (int a = 0; a < 3; a++) out[3 * v + a] += stiffness * dx[3 * v + a];
     }
 }
 

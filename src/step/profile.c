@@ -16,9 +16,9 @@ typedef struct profile_context {
     const ct_model* model;
     ct_work* work;
     const double* x;
-    const double* buffer;   // for the bandwidth
+    const float* buffer;    // for the bandwidth
     size_t count;
-    double sink[64];
+    float sink[64];
 } profile_context;
 
 static double best_of(void (*run)(profile_context*), profile_context* context) {
@@ -44,17 +44,10 @@ static void run_solve(profile_context* c) {
     ct_factor_solve(c->model->factor, c->work->solve, c->work->threads, c->work->r, c->work->scratch);
 }
 
-// Plain streaming sum, unrolled over 16 accumulators so that the loads are the limit.
 static void sum_part(int index, void* user) {
     profile_context* c = user;
-    int parts = ct_threads_count(c->work->threads);
-    const double* from = c->buffer + c->count / (size_t)parts * (size_t)index;
-    typedef double lanes __attribute__((vector_size(32), aligned(8)));
-    lanes sum[8] = {{0}};
-    for (size_t i = 0; i + 32 <= c->count / (size_t)parts; i += 32)
-        for (int k = 0; k < 8; k++) sum[k] += *(const lanes*)(from + i + 4 * (size_t)k);
-    for (int k = 1; k < 8; k++) sum[0] += sum[k];
-    c->sink[index % 64] = sum[0][0] + sum[0][1] + sum[0][2] + sum[0][3];
+    size_t share = c->count / (size_t)ct_threads_count(c->work->threads) / 256 * 256;
+    c->sink[index % 64] = ct_factor_stream(c->model->factor, c->buffer + share * (size_t)index, share);
 }
 
 static void run_stream(profile_context* c) {
@@ -65,20 +58,22 @@ ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* s
     memset(profile, 0, sizeof *profile);
     if (model->nfree == 0) return CT_BAD_ARGUMENT;
     size_t bytes = ct_factor_bytes(model->factor);
-    double* buffer = ct_alloc(bytes / sizeof(double) + 64, sizeof(double));
+    size_t count = (bytes / sizeof(float) / 256 + 1) * 256;
+    ct_arena arena = {0};
+    float* buffer = ct_arena_alloc(&arena, count, sizeof(float));
     if (!buffer) return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < bytes / sizeof(double); i++) buffer[i] = 1;
+    for (size_t i = 0; i < count; i++) buffer[i] = 1;
     memset(work->r, 0, 3 * (size_t)model->nfree * sizeof(double));
     work->r[0] = 1;
     double rate = ct_model_rate(&model->settings);
     ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate, rate, state->x, 0, NULL);
-    profile_context context = {.model = model, .work = work, .x = state->x, .buffer = buffer, .count = bytes / sizeof(double)};
+    profile_context context = {.model = model, .work = work, .x = state->x, .buffer = buffer, .count = count};
     profile->gradient_ns_per_tet = 1e9 * best_of(run_gradient, &context) / model->ntet;
     ct_elastic_linearise(model->elastic, work->elastic, work->threads, state->x);
     profile->product_ns_per_tet = 1e9 * best_of(run_product, &context) / model->ntet;
     profile->solve_seconds = best_of(run_solve, &context);
     profile->solve_bytes = 2.0 * (double)bytes;
     profile->bandwidth = (double)bytes / best_of(run_stream, &context);
-    ct_free(buffer);
+    ct_arena_free(&arena);
     return CT_OK;
 }

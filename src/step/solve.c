@@ -212,15 +212,15 @@ static bool newton_path(const ct_model* model, ct_work* work, solve_point* here,
 
 // ---- entry points --------------------------------------------------------------------------
 
-// Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin.
+// Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below round-off.
 static solve_point begin(const ct_model* model, ct_work* work, ct_step_report* report) {
     size_t n = 3 * (size_t)model->nfree;
     solve_point here;
     here.phi = ct_solve_evaluate(model, work, work->x, work->r, report);
     here.norm = sqrt(dot(work->r, work->r, n));
     ct_coords_pull(model, work->force, work->scratch);
-    work->reference = here.norm + sqrt(dot(work->scratch, work->scratch, n));
-    work->target = fmax(model->settings.tolerance * work->reference, model->roundoff);
+    work->reference = fmax(here.norm + sqrt(dot(work->scratch, work->scratch, n)), model->roundoff / model->settings.tolerance);
+    work->target = model->settings.tolerance * work->reference;
     return here;
 }
 

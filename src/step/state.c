@@ -10,7 +10,8 @@ static size_t padded_count(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8
 
 static void locate_arrays(ct_state* state, int nvert) {
     double* array = (double*)(state->header + 1);
-    double** arrays[] = {&state->x, &state->v, &state->x_previous, &state->v_previous, &state->x_reference};
+    double** arrays[] = {&state->x, &state->v, &state->x_previous, &state->v_previous, &state->v_before,
+                         &state->x_reference};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, array += padded_count(nvert)) *arrays[i] = array;
 }
 
@@ -33,7 +34,7 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;
-    state->size = sizeof(ct_state_header) + 5 * padded_count(model->nvert) * sizeof(double);
+    state->size = sizeof(ct_state_header) + 6 * padded_count(model->nvert) * sizeof(double);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
         ct_free(state);

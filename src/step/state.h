@@ -1,6 +1,6 @@
 // The state: one block of memory with everything that determines the future, so that a checkpoint is a memcpy.
 //
-// Beyond positions and velocities: the previous ones (BDF2, predictor), and the configuration at which the
+// Beyond positions and velocities: those before (BDF2, predictor), and the configuration at which the
 // factor was last refreshed, because the solver's path, and so the last bits of the result, depend on it.
 #ifndef CT_STEP_STATE_H
 #define CT_STEP_STATE_H
@@ -11,7 +11,7 @@ typedef struct ct_state_header {
     int64_t step;         // steps taken
     double time;          // s
     int64_t nvert;
-    int64_t history;      // 1: x_previous and v_previous are those of the step before
+    int64_t history;      // how many steps back the history reaches: 0, 1 (x_previous, v_previous) or 2 (v_before too)
     int64_t slow_solves;  // solves beyond what a good factor needs, since the last refresh
     uint64_t reference;   // stamp of x_reference; 0: the rest factor is in use
 } ct_state_header;
@@ -23,6 +23,7 @@ struct ct_state {
     double* v;                // 3 nvert, m/s
     double* x_previous;       // 3 nvert
     double* v_previous;       // 3 nvert
+    double* v_before;         // 3 nvert, the velocity before v_previous
     double* x_reference;      // 3 nvert
 };
 

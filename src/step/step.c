@@ -50,11 +50,25 @@ static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* s
 
 // ---- one (sub-)step ------------------------------------------------------------------------
 
-// x + h v + h (v - v_previous): constant acceleration.
+// The start of the solve: x + h v_next with v_next extrapolated from the last velocities, as far as they have been smooth:
+// v, v + (v - v') or v + (v - v') + (v - 2 v' + v'').
 static void predict(const ct_model* model, ct_work* work, const ct_state* state, double h, bool whole) {
-    double extrapolate = whole && state->header->history ? h : 0;
-    for (int i = 0; i < 3 * model->nvert; i++)
-        work->x[i] = state->x[i] + h * state->v[i] + extrapolate * (state->v[i] - state->v_previous[i]);
+    const double *v = state->v, *v1 = state->v_previous, *v2 = state->v_before;
+    int n = 3 * model->nvert, history = whole ? (int)state->header->history : 0;
+    double first = history >= 1 ? h : 0, second = 0;
+    if (history >= 2) {
+        double change = 0, bend = 0;
+        for (int i = 0; i < n; i++) {
+            double d = v[i] - v1[i], e = d - (v1[i] - v2[i]);
+            change += d * d;
+            bend += e * e;
+        }
+        if (bend < 0.25 * change) second = h;
+    }
+    for (int i = 0; i < n; i++) {
+        double d = v[i] - v1[i];
+        work->x[i] = state->x[i] + h * v[i] + first * d + second * (d - (v1[i] - v2[i]));
+    }
 }
 
 // v = c x - p for every node, driven ones included.
@@ -153,8 +167,9 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state, 
     ct_state_header* header = state->header;
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     memcpy(state->x_previous, backup_array(state, work, state->x), bytes);
+    memcpy(state->v_before, backup_array(state, work, state->v_previous), bytes);
     memcpy(state->v_previous, backup_array(state, work, state->v), bytes);
-    header->history = 1;
+    header->history = backup_header(work)->history ? 2 : 1;
     header->step = backup_header(work)->step + 1;
     header->time = backup_header(work)->time + model->settings.time_step;
     if (report->solves > GOOD_SOLVES * report->substeps) header->slow_solves += report->solves - GOOD_SOLVES * report->substeps;
