@@ -28,8 +28,8 @@ build: dependencies build/build.ninja
 demo: build
 	@mkdir -p build/demo
 	$(CUTTLE) run scenes/jelly.json -o build/demo/jelly.h5
-	$(CUTTLE) render build/demo/jelly.h5 -o build/demo/jelly.mp4
-	$(CUTTLE) render build/demo/jelly.h5 -o build/demo/jelly.png
+	$(CUTTLE) render build/demo/jelly.h5 --mp4 build/demo/jelly.mp4 --samples 2
+	$(CUTTLE) render build/demo/jelly.h5 --png 0.5s -o build/demo/jelly.png
 	@echo
 	@echo "Movie:      build/demo/jelly.mp4"
 	@echo "Picture:    build/demo/jelly.png"

@@ -50,7 +50,7 @@ static void print_overview(FILE* stream) {
     fprintf(stream,
             "\nExamples:\n"
             "  cuttle run scenes/jelly.json -o jelly.h5\n"
-            "  cuttle render jelly.h5 -o jelly.mp4\n"
+            "  cuttle render jelly.h5 --mp4 jelly.mp4\n"
             "  cuttle run --help\n");
 }
 
