@@ -354,6 +354,25 @@ CT_API const char* ct_model_body_name(const ct_model* model, int body);
 CT_API void ct_model_body_color(const ct_model* model, int body, double color[3]);
 
 // ---------------------------------------------------------------------------------------------
+// Controls: numbers that may be chosen anew at every step
+
+typedef enum ct_control_kind {
+    CT_CONTROL_FORCE,  // 3 numbers: total force on a node set, N, spread by mass
+    CT_CONTROL_DRIVE   // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's motion
+} ct_control_kind;
+typedef struct ct_control_info {
+    char name[64];
+    ct_control_kind kind;
+    int first, count;        // its numbers within a step's control vector
+} ct_control_info;
+CT_API ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count, ct_error* error);
+// `drive`: index of the drive, in order of ct_scene_drive calls.
+CT_API ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error);
+CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
+CT_API int ct_model_control_count(const ct_model* model);  // named controls
+CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);
+
+// ---------------------------------------------------------------------------------------------
 // State: all that determines the future, one block of memory
 
 typedef struct ct_state ct_state;
@@ -473,6 +492,86 @@ typedef struct ct_movie ct_movie;  // MP4 (H.264) through the ffmpeg program
 CT_API ct_status ct_movie_create(ct_movie** out, const char* path, int width, int height, double frames_per_second, ct_error* error);
 CT_API ct_status ct_movie_append(ct_movie* movie, const uint8_t* pixels, ct_error* error);
 CT_API ct_status ct_movie_close(ct_movie* movie, ct_error* error);  // also frees
+
+// ---------------------------------------------------------------------------------------------
+// Parameters: named slices of one vector y; objectives: sums of terms
+
+typedef enum ct_parameter_kind {
+    CT_PARAMETER_YOUNG, CT_PARAMETER_POISSON, CT_PARAMETER_DENSITY, CT_PARAMETER_DAMPING_MASS, CT_PARAMETER_DAMPING_STIFFNESS,
+    CT_PARAMETER_GRAVITY,    // 3 numbers
+    CT_PARAMETER_POSITION,   // initial positions: 3 a node; per body or scene: one offset of all nodes
+    CT_PARAMETER_VELOCITY,   // initial velocities: likewise
+    CT_PARAMETER_CONTROL     // a named control at every step
+} ct_parameter_kind;
+// Element: tet, node or (for controls, always unless SCENE) a group of `hold` steps.
+typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
+typedef enum ct_transform {
+    CT_TRANSFORM_AUTO,       // LOG for young and density, SIGMOID for poisson, AFFINE for the others
+    CT_TRANSFORM_NONE,       // value = y
+    CT_TRANSFORM_AFFINE,     // value = offset + scale y
+    CT_TRANSFORM_LOG,        // value = scale exp(y)
+    CT_TRANSFORM_SIGMOID     // value = lower + (upper - lower) / (1 + exp(-y))
+} ct_transform;
+typedef struct ct_parameter_def {
+    const char* name;        // NULL: the kind's name, such as "young"; for controls the control's
+    ct_parameter_kind kind;
+    ct_parameter_per per;
+    int body;                // restrict to this body, -1: all
+    const char* control;     // CT_PARAMETER_CONTROL: which
+    int hold;                // CT_PARAMETER_CONTROL: steps for which a value is held (1: every step its own)
+    ct_transform transform;
+    double lower, upper;     // bounds of the value; -inf, inf: none, but 0 and 0.49 for poisson, 0 for damping, and
+                             // start/1000 for young and density
+    double scale, offset;    // of the transform; scale 0: chosen from the starting value
+    double start;            // starting value of every number; NAN: the scene's (its mean where one value stands for many)
+} ct_parameter_def;
+CT_API ct_parameter_def ct_parameter_def_default(void);  // young, per body, all bodies
+CT_API ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, ct_error* error);
+
+typedef enum ct_objective_kind {
+    CT_OBJECTIVE_POINT,      // mean position of the nodes to a target
+    CT_OBJECTIVE_VELOCITY,   // mean velocity of the nodes to a target
+    CT_OBJECTIVE_SHAPE,      // every node of the set to its own target position, mean square
+    CT_OBJECTIVE_EFFORT,     // mean square of a control
+    CT_OBJECTIVE_SMOOTHNESS  // mean square of a control's change from step to step
+} ct_objective_kind;
+// A term of the loss: weight times the mean over a time window of |d|^2.
+typedef struct ct_objective_def {
+    const char* name;        // NULL: the kind's name, such as "point"
+    ct_objective_kind kind;
+    const int* nodes;        // scene nodes; count 0: all
+    int count;
+    bool uniform;            // plain means over nodes; otherwise weighted by the mass at the start
+    const ct_keyframe* path; // target along time (translate only), npath >= 1; one key: a fixed target
+    int npath;
+    bool relative;           // targets count from the rest value of the same mean (SHAPE: from each node's rest position)
+    const double* shape;     // SHAPE: 3 count target positions
+    double start, stop;      // s: states with times in [start, stop]; start = stop: the nearest; both NAN: the last.
+                             // EFFORT, SMOOTHNESS: steps that begin in [start, stop); both NAN: all
+    const char* control;     // EFFORT, SMOOTHNESS; NULL: all
+    double weight;
+    bool distance;           // |d| in place of |d|^2; for SHAPE, EFFORT and SMOOTHNESS the root mean square
+} ct_objective_def;
+CT_API ct_objective_def ct_objective_def_default(void);  // POINT, weight 1, last state
+CT_API ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error);
+
+typedef enum ct_method { CT_METHOD_LBFGS, CT_METHOD_ADAM, CT_METHOD_MMA, CT_METHOD_SLSQP } ct_method;
+typedef struct ct_optimize_def {
+    ct_method method;
+    int iterations;          // evaluations at most
+    double target;           // stop when the loss is at most this
+    double rate;             // Adam: step in y
+    double tolerance;        // relative change of the loss at which it stops, 0: never
+} ct_optimize_def;
+CT_API ct_optimize_def ct_optimize_def_default(void);
+CT_API void ct_scene_optimize_def(const ct_scene* scene, ct_optimize_def* def);
+CT_API ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def, ct_error* error);
+
+typedef struct ct_slice {
+    char name[64];
+    ct_parameter_kind kind;
+    int first, count;        // within the vector
+} ct_slice;
 
 // ---------------------------------------------------------------------------------------------
 // Measurements for `cuttle bench`

@@ -51,6 +51,7 @@ ct_status ct_scene_create(ct_scene** out) {
     if (!scene) return CT_OUT_OF_MEMORY;
     scene->settings = ct_settings_default();
     scene->view = (ct_view){.automatic = true, .field_of_view = 40};
+    scene->optimize = ct_optimize_def_default();
     scene->name = ct_duplicate_text("scene");
     scene->file = ct_duplicate_text("");
     if (scene->name && scene->file) return CT_OK;
@@ -67,6 +68,7 @@ void ct_scene_free(ct_scene* scene) {
         ct_free(scene->drive[i].key);
     }
     for (int i = 0; i < scene->nforce; i++) ct_free(scene->force[i].node);
+    ct_scene_free_goals(scene);
     ct_free(scene->body);
     ct_free(scene->drive);
     ct_free(scene->force);
@@ -166,8 +168,7 @@ static int compare_int(const void* a, const void* b) {
     return (i > j) - (i < j);
 }
 
-// A sorted copy without duplicates; every index is checked.
-static ct_status sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout, ct_error* error) {
+ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout, ct_error* error) {
     *out = NULL;
     if (count <= 0 || !nodes) return ct_fail(error, CT_BAD_SCENE, "the set of nodes is empty: select at least one node");
     int nnode = ct_scene_node_count(scene);
@@ -258,7 +259,7 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
     ct_scene_driver drive = {.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
     memcpy(drive.center, motion->center, sizeof drive.center);
     ct_status status = check_motion(motion, error);
-    if (!status) status = sorted_nodes(scene, nodes, count, &drive.node, &drive.nnode, error);
+    if (!status) status = ct_scene_sorted_nodes(scene, nodes, count, &drive.node, &drive.nnode, error);
     if (!status) status = check_undriven(scene, drive.node, drive.nnode, error);
     if (status) {
         ct_free(drive.node);
@@ -293,7 +294,7 @@ ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const
     ct_error_clear(error);
     ct_scene_force force = {.def = *def};
     ct_status status = check_force(def, error);
-    if (!status) status = sorted_nodes(scene, nodes, count, &force.node, &force.nnode, error);
+    if (!status) status = ct_scene_sorted_nodes(scene, nodes, count, &force.node, &force.nnode, error);
     if (status) return status;
     ct_scene_force* grown = ct_resize(scene->force, (size_t)scene->nforce + 1, sizeof force);
     if (!grown) {
@@ -314,7 +315,7 @@ ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, co
     if (!is_finite3(velocity)) return ct_scene_fail(error, "velocity", "must be three finite numbers");
     if (!is_finite3(angular_velocity)) return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
     int *sorted, nnode;
-    ct_status status = sorted_nodes(scene, nodes, count, &sorted, &nnode, error);
+    ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &sorted, &nnode, error);
     if (status) return status;
     status = ct_scene_apply_velocity(scene, sorted, nnode, velocity, angular_velocity);
     ct_free(sorted);

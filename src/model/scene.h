@@ -3,6 +3,7 @@
 #ifndef CT_MODEL_SCENE_H
 #define CT_MODEL_SCENE_H
 
+#include "base/memory.h"
 #include "cuttle.h"
 
 typedef struct ct_scene_body {
@@ -30,6 +31,39 @@ typedef struct ct_scene_force {
     ct_force_def def;
 } ct_scene_force;
 
+typedef struct ct_scene_control {
+    char* name;
+    ct_control_kind kind;
+    int* node;                 // FORCE: sorted scene nodes
+    int nnode;
+    int drive;                 // DRIVE: which
+} ct_scene_control;
+
+typedef struct ct_scene_parameter {
+    char* name;
+    ct_parameter_kind kind;
+    ct_parameter_per per;
+    int body;                  // -1: all
+    int control;               // CONTROL: which, otherwise -1
+    int hold;
+    ct_transform transform;    // never AUTO
+    double lower, upper, scale, offset, start;  // as in ct_parameter_def
+} ct_scene_parameter;
+
+typedef struct ct_scene_objective {
+    char* name;
+    ct_objective_kind kind;
+    int* node;                 // nnode scene nodes, in the order of `shape`
+    int nnode;
+    bool uniform, relative, distance;
+    ct_keyframe* path;         // npath, increasing time, without rotations
+    int npath;
+    double* shape;             // 3 nnode, or NULL
+    double start, stop;
+    int control;               // EFFORT, SMOOTHNESS: which, -1: all
+    double weight;
+} ct_scene_objective;
+
 struct ct_scene {
     char* name;
     char* file;                // absolute path, "" when built through the API
@@ -41,10 +75,27 @@ struct ct_scene {
     int ndrive;
     ct_scene_force* force;
     int nforce;
+    ct_arena goals;            // owns what the entries below point to
+    ct_scene_control* control;
+    int ncontrol;
+    ct_scene_parameter* parameter;
+    int nparameter;
+    ct_scene_objective* objective;
+    int nobjective;
+    ct_optimize_def optimize;
 };
 
 // Position of a driven point with rest position `rest` at `time`.
 void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]);
+
+// Numbers of a control of this kind, and where those of a scene's control begin within a step's control vector.
+int ct_scene_control_size(ct_control_kind kind);
+int ct_scene_control_first(const ct_scene* scene, int control);
+// The control of that name, -1: none.
+int ct_scene_find_control(const ct_scene* scene, const char* name);
+// A sorted copy of a node set without duplicates; every index is checked, an empty set fails. *out is freed by ct_free.
+ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout, ct_error* error);
+void ct_scene_free_goals(ct_scene* scene);
 
 // What can only be judged when the scene is complete: there is a body, the solver suits the energies.
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error);

@@ -12,4 +12,11 @@ const ct_scene_words ct_scene_choices[] = {
     [CT_CHOICE_INTEGRATOR] = {"scene.integrator", WORDS("euler", "bdf2")},
     [CT_CHOICE_SOLVER] = {"solver.type", WORDS("newton", "projective")},
     [CT_CHOICE_UP] = {"scene.up", WORDS("x", "y", "z")},
+    [CT_CHOICE_PARAMETER] = {"parameter.type", WORDS("young", "poisson", "density", "damping_mass", "damping_stiffness",
+                                                     "gravity", "position", "velocity", "control")},
+    [CT_CHOICE_PER] = {"parameter.per", WORDS("element", "tag", "body", "scene")},
+    [CT_CHOICE_TRANSFORM] = {"parameter.transform", WORDS("auto", "none", "affine", "log", "sigmoid")},
+    [CT_CHOICE_OBJECTIVE] = {"objective.type", WORDS("point", "velocity", "shape", "effort", "smoothness")},
+    [CT_CHOICE_NORM] = {"objective.norm", WORDS("squared", "distance")},
+    [CT_CHOICE_METHOD] = {"optimizer.method", WORDS("lbfgs", "adam", "mma", "slsqp")},
 };

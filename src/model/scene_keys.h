@@ -5,7 +5,8 @@
 
 #define CT_SCENE_OBJECTS(X)                                                                                             \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver", "output",    \
-      "view", "ground", "bodies", "drives", "pins", "forces", "velocities")                                             \
+      "view", "ground", "bodies", "drives", "pins", "forces", "velocities", "controls", "parameters", "objective",      \
+      "optimizer")                                                                                                      \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
     X(OUTPUT, "output", "every")                                                                                        \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                                   \
@@ -25,6 +26,14 @@
     X(PIN, "pin", "select")                                                                                             \
     X(FORCE, "force", "select", "total", "per_node", "acceleration", "start", "stop")                                   \
     X(VELOCITY, "velocity", "select", "velocity", "angular_velocity")                                                   \
+    X(CONTROL, "control", "name", "force", "drive")                                                                     \
+    X(FORCE_CONTROL, "force_control", "select")                                                                         \
+    X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "hold", "transform", "lower", "upper",          \
+      "scale", "offset", "start")                                                                                       \
+    X(OBJECTIVE, "objective", "name", "type", "select", "uniform", "target", "path", "relative", "shape", "time",       \
+      "from", "to", "control", "weight", "norm")                                                                        \
+    X(PATH_KEY, "path_key", "time", "target")                                                                           \
+    X(OPTIMIZER, "optimizer", "method", "iterations", "target", "rate", "tolerance")                                    \
     X(SELECTOR, "selector", "body", "all", "box", "sphere", "plane", "capsule", "tag", "nearest", "count", "list",      \
       "surface", "and", "or", "not")                                                                                    \
     X(SELECT_SPHERE, "select_sphere", "center", "radius")                                                               \
@@ -48,7 +57,8 @@ extern const ct_scene_words ct_scene_keys[];
 
 // Choices, in the order of their enums.
 typedef enum ct_scene_choice {
-    CT_CHOICE_ENERGY, CT_CHOICE_INTEGRATOR, CT_CHOICE_SOLVER, CT_CHOICE_UP, CT_CHOICE_COUNT
+    CT_CHOICE_ENERGY, CT_CHOICE_INTEGRATOR, CT_CHOICE_SOLVER, CT_CHOICE_UP, CT_CHOICE_PARAMETER, CT_CHOICE_PER,
+    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_COUNT
 } ct_scene_choice;
 extern const ct_scene_words ct_scene_choices[];
 

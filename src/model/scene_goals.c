@@ -1,0 +1,349 @@
+// What a scene is to be optimised for: controls, parameters, objectives and the optimiser's settings.
+//
+// Everything is resolved and checked when it is added: names to indices, automatic transforms and bounds to
+// those of the kind. Names, node sets and targets live in the scene's arena `goals`.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "model/scene.h"
+#include "model/scene_keys.h"
+
+enum { NAME_SIZE = 64 };  // of ct_slice and ct_control_info
+
+ct_parameter_def ct_parameter_def_default(void) {
+    return (ct_parameter_def){
+        .kind = CT_PARAMETER_YOUNG,
+        .per = CT_PER_BODY,
+        .body = -1,
+        .hold = 1,
+        .transform = CT_TRANSFORM_AUTO,
+        .lower = -INFINITY,
+        .upper = INFINITY,
+        .start = NAN,
+    };
+}
+
+ct_objective_def ct_objective_def_default(void) {
+    return (ct_objective_def){.kind = CT_OBJECTIVE_POINT, .start = NAN, .stop = NAN, .weight = 1};
+}
+
+ct_optimize_def ct_optimize_def_default(void) {
+    return (ct_optimize_def){
+        .method = CT_METHOD_LBFGS, .iterations = 100, .target = -INFINITY, .rate = 0.05, .tolerance = 1e-8};
+}
+
+void ct_scene_free_goals(ct_scene* scene) {
+    ct_arena_free(&scene->goals);
+    ct_free(scene->control);
+    ct_free(scene->parameter);
+    ct_free(scene->objective);
+}
+
+static ct_status out_of_memory(ct_error* error) { return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory"); }
+
+static ct_status check_name(const char* name, ct_error* error) {
+    if (!name || !name[0]) return ct_scene_fail(error, "name", "is missing: give one, it is how results are found");
+    if (strlen(name) >= NAME_SIZE)
+        return ct_scene_fail(error, "name", "is \"%.20s...\": it must be shorter than %d bytes", name, (int)NAME_SIZE);
+    return CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Controls
+
+int ct_scene_control_size(ct_control_kind kind) { return kind == CT_CONTROL_FORCE ? 3 : 6; }
+
+int ct_scene_control_first(const ct_scene* scene, int control) {
+    int first = 0;
+    for (int i = 0; i < control; i++) first += ct_scene_control_size(scene->control[i].kind);
+    return first;
+}
+
+int ct_scene_find_control(const ct_scene* scene, const char* name) {
+    for (int i = 0; i < scene->ncontrol; i++)
+        if (!strcmp(scene->control[i].name, name)) return i;
+    return -1;
+}
+
+// Adds a control; its nodes are copied.
+static ct_status add_control(ct_scene* scene, const char* name, ct_scene_control control, ct_error* error) {
+    ct_status status = check_name(name, error);
+    if (status) return status;
+    if (ct_scene_find_control(scene, name) >= 0)
+        return ct_scene_fail(error, "name", "is \"%s\", the name of another control: give each its own", name);
+    control.name = ct_arena_copy(&scene->goals, name, strlen(name) + 1, 1);
+    control.node = ct_arena_copy(&scene->goals, control.node, (size_t)control.nnode, sizeof *control.node);
+    ct_scene_control* grown = ct_resize(scene->control, (size_t)scene->ncontrol + 1, sizeof control);
+    if (grown) scene->control = grown;
+    if (!grown || !control.name || !control.node) return out_of_memory(error);
+    scene->control[scene->ncontrol++] = control;
+    return CT_OK;
+}
+
+ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count, ct_error* error) {
+    ct_error_clear(error);
+    ct_scene_control control = {.kind = CT_CONTROL_FORCE, .drive = -1};
+    ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &control.node, &control.nnode, error);
+    int* sorted = control.node;
+    if (!status) status = add_control(scene, name, control, error);
+    ct_free(sorted);
+    return status;
+}
+
+ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error) {
+    ct_error_clear(error);
+    if (drive < 0 || drive >= scene->ndrive)
+        return ct_scene_fail(error, "drive", scene->ndrive ? "is %d: the scene has drives 0 to %d"
+                                                           : "is %d, but the scene has no drives (%d)",
+                             drive, scene->ndrive ? scene->ndrive - 1 : 0);
+    for (int i = 0; i < scene->ncontrol; i++)
+        if (scene->control[i].kind == CT_CONTROL_DRIVE && scene->control[i].drive == drive)
+            return ct_scene_fail(error, "drive", "is %d, which the control \"%s\" already moves: a drive takes one control",
+                                 drive, scene->control[i].name);
+    return add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .drive = drive}, error);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Parameters
+
+static bool is_positive_kind(ct_parameter_kind kind) { return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY; }
+
+static ct_transform transform_of_kind(ct_parameter_kind kind) {
+    if (is_positive_kind(kind)) return CT_TRANSFORM_LOG;
+    return kind == CT_PARAMETER_POISSON ? CT_TRANSFORM_SIGMOID : CT_TRANSFORM_AFFINE;
+}
+
+// Puts what the kind implies in place of what was left open.
+static void complete_parameter(ct_scene_parameter* p) {
+    if (p->transform == CT_TRANSFORM_AUTO) p->transform = transform_of_kind(p->kind);
+    bool damping = p->kind == CT_PARAMETER_DAMPING_MASS || p->kind == CT_PARAMETER_DAMPING_STIFFNESS;
+    bool poisson = p->kind == CT_PARAMETER_POISSON;
+    if ((damping || poisson) && p->lower == -INFINITY) p->lower = 0;
+    if (poisson && p->upper == INFINITY) p->upper = 0.49;
+}
+
+static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
+    if (!(p->lower < p->upper))
+        return ct_scene_fail(error, "lower", "is %g: it must be below upper, which is %g", p->lower, p->upper);
+    bool material = p->kind <= CT_PARAMETER_DAMPING_STIFFNESS;
+    if (p->kind == CT_PARAMETER_POISSON && !(p->lower > -1 && p->upper < 0.5))
+        return ct_scene_fail(error, "upper", "and lower are %g and %g: Poisson's ratio must stay above -1 and below 0.5",
+                             p->upper, p->lower);
+    if (material && p->kind != CT_PARAMETER_POISSON && isfinite(p->lower) && p->lower < 0)
+        return ct_scene_fail(error, "lower", "is %g: this quantity must not be negative", p->lower);
+    if (p->transform == CT_TRANSFORM_SIGMOID && !(isfinite(p->lower) && isfinite(p->upper)))
+        return ct_scene_fail(error, "transform", "is \"sigmoid\", which maps to the range between \"lower\" and \"upper\": give both");
+    if (p->transform == CT_TRANSFORM_LOG && !(p->upper > 0))
+        return ct_scene_fail(error, "upper", "is %g: the transform \"log\" makes positive values only", p->upper);
+    if (!isnan(p->start) && !(isfinite(p->start) && p->start >= p->lower && p->start <= p->upper))
+        return ct_scene_fail(error, "start", "is %g: it must lie between lower and upper, %g and %g", p->start, p->lower,
+                             p->upper);
+    return CT_OK;
+}
+
+static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
+    if (p->body < -1 || p->body >= scene->nbody)
+        return ct_scene_fail(error, "body", "is %d: it must be from 0 to %d, or -1 for all", p->body, scene->nbody - 1);
+    bool nodal = p->kind == CT_PARAMETER_POSITION || p->kind == CT_PARAMETER_VELOCITY;
+    if (nodal && p->per == CT_PER_TAG)
+        return ct_scene_fail(error, "per", "is \"tag\", but tags belong to tets and this is a quantity of nodes: use "
+                                           "\"element\", \"body\" or \"scene\"");
+    if (p->hold < 1) return ct_scene_fail(error, "hold", "is %d: it must be 1 or more steps", p->hold);
+    if (!(p->scale >= 0 && isfinite(p->scale)))
+        return ct_scene_fail(error, "scale", "is %g: it must be above 0, or 0 to have it chosen", p->scale);
+    if (!isfinite(p->offset)) return ct_scene_fail(error, "offset", "must be a finite number");
+    return check_bounds(p, error);
+}
+
+// A name from the kind and the body or control.
+static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p, char name[NAME_SIZE]) {
+    const char* kind = ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind];
+    if (p->kind == CT_PARAMETER_CONTROL) snprintf(name, NAME_SIZE, "%s", scene->control[p->control].name);
+    else if (p->body >= 0) snprintf(name, NAME_SIZE, "%s.%s", kind, scene->body[p->body].name);
+    else snprintf(name, NAME_SIZE, "%s", kind);
+}
+
+// Two parameters that set the same number.
+static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
+    if (a->kind != b->kind) return false;
+    if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
+    if (a->kind == CT_PARAMETER_GRAVITY) return true;
+    return a->body < 0 || b->body < 0 || a->body == b->body;
+}
+
+static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter* p, const char* name, ct_error* error) {
+    for (int i = 0; i < scene->nparameter; i++) {
+        const ct_scene_parameter* other = &scene->parameter[i];
+        if (overlaps(p, other))
+            return ct_scene_fail(error, "type", "is \"%s\", and the parameter \"%s\" already sets the same numbers: keep one, or "
+                                                "restrict each to a \"body\"",
+                                 ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind], other->name);
+        if (!strcmp(name, other->name))
+            return ct_scene_fail(error, "name", "is \"%s\", the name of another parameter: give each its own", name);
+    }
+    return CT_OK;
+}
+
+static ct_status find_control(const ct_scene* scene, const char* name, int* control, ct_error* error) {
+    if (!scene->ncontrol) return ct_scene_fail(error, "control", "has nothing to refer to: the scene has no controls");
+    if (!name) return ct_scene_fail(error, "control", "is missing: name one; the first is \"%s\"", scene->control[0].name);
+    *control = ct_scene_find_control(scene, name);
+    if (*control >= 0) return CT_OK;
+    return ct_scene_fail(error, "control", "is \"%.60s\": there is no control of that name; the first one is \"%s\"", name,
+                         scene->control[0].name);
+}
+
+static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
+    if ((unsigned)def->kind > CT_PARAMETER_CONTROL) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
+    if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID) return ct_scene_fail(error, "transform", "is not one of ct_transform");
+    *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .hold = def->hold,
+                              .transform = def->transform, .lower = def->lower, .upper = def->upper, .scale = def->scale,
+                              .offset = def->offset, .start = def->start};
+    complete_parameter(p);
+    ct_status status = CT_OK;
+    if (p->kind == CT_PARAMETER_CONTROL) status = find_control(scene, def->control, &p->control, error);
+    return status ? status : check_parameter(scene, p, error);
+}
+
+ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, ct_error* error) {
+    ct_error_clear(error);
+    ct_scene_parameter parameter;
+    ct_status status = resolve_parameter(scene, def, &parameter, error);
+    if (!status && def->name) status = check_name(def->name, error);
+    if (status) return status;
+    char name[NAME_SIZE];
+    if (def->name) snprintf(name, sizeof name, "%s", def->name);
+    else name_parameter(scene, &parameter, name);
+    status = check_distinct(scene, &parameter, name, error);
+    if (status) return status;
+    parameter.name = ct_arena_copy(&scene->goals, name, strlen(name) + 1, 1);
+    ct_scene_parameter* grown = ct_resize(scene->parameter, (size_t)scene->nparameter + 1, sizeof parameter);
+    if (grown) scene->parameter = grown;
+    if (!grown || !parameter.name) return out_of_memory(error);
+    scene->parameter[scene->nparameter++] = parameter;
+    return CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Objectives
+
+static bool is_of_control(ct_objective_kind kind) { return kind == CT_OBJECTIVE_EFFORT || kind == CT_OBJECTIVE_SMOOTHNESS; }
+
+static ct_status check_window(const ct_objective_def* def, ct_error* error) {
+    if (isnan(def->start) && isnan(def->stop)) return CT_OK;
+    if (isnan(def->start) || isinf(def->start)) return ct_scene_fail(error, "from", "must be a time");
+    if (isnan(def->stop)) return ct_scene_fail(error, "to", "must be a time");
+    if (def->start < 0) return ct_scene_fail(error, "from", "is %g: times begin at 0", def->start);
+    if (!(def->stop >= def->start))
+        return ct_scene_fail(error, "to", "is %g: it must not be before from, which is %g", def->stop, def->start);
+    if (is_of_control(def->kind) && def->stop == def->start)
+        return ct_scene_fail(error, "time", "is a single one, but this term is a mean over steps: give \"from\" and \"to\"");
+    return CT_OK;
+}
+
+static ct_status check_path(const ct_objective_def* def, ct_error* error) {
+    if (def->npath < 1 || !def->path) return ct_scene_fail(error, "target", "is missing: give a \"target\" or a \"path\" along time");
+    for (int i = 0; i < def->npath; i++) {
+        const ct_keyframe* key = &def->path[i];
+        char field[48];
+        snprintf(field, sizeof field, "path[%d]", i);
+        for (int a = 0; a < 3; a++)
+            if (!isfinite(key->time) || !isfinite(key->translate[a]))
+                return ct_scene_fail(error, field, "has a number that is not finite");
+        if (i && !(key->time > key[-1].time))
+            return ct_scene_fail(error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
+                                 key->time, key[-1].time);
+    }
+    return CT_OK;
+}
+
+// The nodes, in the arena: all, sorted, or for a shape as given.
+static ct_status copy_nodes(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+    int all = ct_scene_node_count(scene);
+    if (!all) return ct_scene_fail(error, "select", "has nothing to select from: add bodies first");
+    if (!def->count) {
+        o->nnode = all;
+        o->node = ct_arena_alloc(&scene->goals, (size_t)all, sizeof *o->node);
+        for (int i = 0; o->node && i < all; i++) o->node[i] = i;
+        return o->node ? CT_OK : out_of_memory(error);
+    }
+    int* sorted;
+    ct_status status = ct_scene_sorted_nodes(scene, def->nodes, def->count, &sorted, &o->nnode, error);
+    if (status) return status;
+    bool shape = def->kind == CT_OBJECTIVE_SHAPE;
+    if (shape && o->nnode != def->count) status = ct_scene_fail(error, "select", "has a node twice: each takes one target");
+    else o->node = ct_arena_copy(&scene->goals, shape ? def->nodes : sorted, (size_t)o->nnode, sizeof *o->node);
+    ct_free(sorted);
+    return status ? status : o->node ? CT_OK : out_of_memory(error);
+}
+
+static ct_status copy_shape(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+    if (!def->shape) return ct_scene_fail(error, "shape", "is missing: give a target position for every node");
+    for (size_t i = 0; i < 3 * (size_t)o->nnode; i++) {
+        if (isfinite(def->shape[i])) continue;
+        if (error) error->element = (long)(i / 3);
+        return ct_scene_fail(error, "shape", "has a number that is not finite in row %zu", i / 3);
+    }
+    o->shape = ct_arena_copy(&scene->goals, def->shape, 3 * (size_t)o->nnode, sizeof *o->shape);
+    return o->shape ? CT_OK : out_of_memory(error);
+}
+
+static ct_status copy_path(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+    ct_status status = check_path(def, error);
+    if (status) return status;
+    o->npath = def->npath;
+    o->path = ct_arena_copy(&scene->goals, def->path, (size_t)def->npath, sizeof *o->path);
+    if (!o->path) return out_of_memory(error);
+    for (int i = 0; i < o->npath; i++) memset(o->path[i].rotate, 0, sizeof o->path[i].rotate);
+    return CT_OK;
+}
+
+static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+    if (is_of_control(def->kind)) {
+        if (def->control) return find_control(scene, def->control, &o->control, error);
+        return scene->ncontrol ? CT_OK : ct_scene_fail(error, "type", "needs a control, but the scene has none");
+    }
+    ct_status status = copy_nodes(scene, def, o, error);
+    if (status) return status;
+    return def->kind == CT_OBJECTIVE_SHAPE ? copy_shape(scene, def, o, error) : copy_path(scene, def, o, error);
+}
+
+ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error) {
+    ct_error_clear(error);
+    if ((unsigned)def->kind > CT_OBJECTIVE_SMOOTHNESS) return ct_scene_fail(error, "type", "is not one of ct_objective_kind");
+    if (!isfinite(def->weight)) return ct_scene_fail(error, "weight", "must be a finite number");
+    ct_scene_objective objective = {.kind = def->kind, .uniform = def->uniform, .relative = def->relative,
+                                    .distance = def->distance, .start = def->start, .stop = def->stop, .control = -1,
+                                    .weight = def->weight};
+    const char* name = def->name ? def->name : ct_scene_choices[CT_CHOICE_OBJECTIVE].words[def->kind];
+    ct_status status = check_name(name, error);
+    if (!status) status = check_window(def, error);
+    if (!status) status = copy_targets(scene, def, &objective, error);
+    if (status) return status;
+    objective.name = ct_arena_copy(&scene->goals, name, strlen(name) + 1, 1);
+    ct_scene_objective* grown = ct_resize(scene->objective, (size_t)scene->nobjective + 1, sizeof objective);
+    if (grown) scene->objective = grown;
+    if (!grown || !objective.name) return out_of_memory(error);
+    scene->objective[scene->nobjective++] = objective;
+    return CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// The optimiser
+
+void ct_scene_optimize_def(const ct_scene* scene, ct_optimize_def* def) { *def = scene->optimize; }
+
+ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def, ct_error* error) {
+    ct_error_clear(error);
+    if ((unsigned)def->method > CT_METHOD_SLSQP) return ct_scene_fail(error, "method", "is not one of ct_method");
+    if (def->iterations < 1) return ct_scene_fail(error, "iterations", "is %d: it must be 1 or more", def->iterations);
+    if (isnan(def->target)) return ct_scene_fail(error, "target", "must be a number");
+    if (!(def->rate > 0 && isfinite(def->rate))) return ct_scene_fail(error, "rate", "is %g: it must be above 0", def->rate);
+    if (!(def->tolerance >= 0 && def->tolerance < 1))
+        return ct_scene_fail(error, "tolerance", "is %g: it must be from 0 to below 1", def->tolerance);
+    scene->optimize = *def;
+    return CT_OK;
+}
