@@ -22,12 +22,12 @@ static const char* const energy_names[] = {"corotated", "projective", "neohookea
 static const double mu_value = 1.3, lambda_value = 2.1;
 
 static uint64_t random_state = 1;
-static double random_unit(void) {  // in [-1, 1)
+static inline double random_unit(void) {  // in [-1, 1)
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return (double)(random_state >> 11) * 0x1p-52 - 1;
 }
 
-static ct_mat3 random_rotation(void) {
+static inline ct_mat3 random_rotation(void) {
     return ct_quat_matrix(ct_quat_normalise((ct_quat){random_unit(), random_unit(), random_unit(), random_unit()}));
 }
 
@@ -43,7 +43,7 @@ typedef struct body {
     ct_elastic_work* work;
 } body;
 
-static body body_allocate(int nvert, int ntet) {
+static inline body body_allocate(int nvert, int ntet) {
     body b = {.nvert = nvert, .ntet = ntet};
     b.rest = calloc((size_t)nvert * 3 + 1, sizeof(double));
     b.x = calloc((size_t)nvert * 3 + 1, sizeof(double));
@@ -56,22 +56,22 @@ static body body_allocate(int nvert, int ntet) {
     return b;
 }
 
-static void body_compile(body* b) {
+static inline void body_compile(body* b) {
     const ct_elastic_def def = {b->nvert, b->ntet, b->rest, b->tet, b->energy, b->mu, b->lambda, b->beta};
     assert_int_equal(ct_elastic_create(&b->elastic, &def), CT_OK);
     assert_int_equal(ct_elastic_work_create(&b->work, b->elastic), CT_OK);
 }
 
-static void body_free(body* b) {
+static inline void body_free(body* b) {
     ct_elastic_free(b->elastic);
     ct_elastic_work_free(b->work);
     free(b->rest), free(b->x), free(b->tet), free(b->energy), free(b->mu), free(b->lambda), free(b->beta);
 }
 
-static double* node_array(const body* b) { return calloc((size_t)b->nvert * 3 + 1, sizeof(double)); }
+static inline double* node_array(const body* b) { return calloc((size_t)b->nvert * 3 + 1, sizeof(double)); }
 
 // Separate tets of random shape; tet e is deformed by U diag(s) V^T with random rotations and s near `stretch`.
-static body make_cloud(int energy, const double stretch[3], double spread) {
+static inline body make_cloud(int energy, const double stretch[3], double spread) {
     body b = body_allocate(4 * NCLOUD, NCLOUD);
     for (int e = 0; e < NCLOUD; e++) {
         const ct_mat3 U = random_rotation(), V = random_rotation();
@@ -90,7 +90,7 @@ static body make_cloud(int energy, const double stretch[3], double spread) {
 }
 
 // A box of n[0] x n[1] x n[2] cells with six tets each, jittered.
-static body make_box(const int n[3], double jitter) {
+static inline body make_box(const int n[3], double jitter) {
     static const int path[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
     body b = body_allocate((n[0] + 1) * (n[1] + 1) * (n[2] + 1), n[0] * n[1] * n[2] * 6);
     int v = 0, e = 0;
@@ -116,8 +116,20 @@ static body make_box(const int n[3], double jitter) {
     return b;
 }
 
+// A jittered box of tets of all energies, each with its own parameters.
+static inline body make_mixed_box(const int n[3]) {
+    body b = make_box(n, 0.15);
+    for (int e = 0; e < b.ntet; e++) {
+        b.energy[e] = (unsigned char)(e / 7 % CT_ENERGY_COUNT);
+        b.mu[e] = 1 + 0.5 * random_unit();
+        b.lambda[e] = 2 + 0.5 * random_unit();
+        b.beta[e] = 0.01;
+    }
+    return b;
+}
+
 // One tet with the unit axes as edges (Dm = I, V = 1/6) deformed by F.
-static body make_single(int energy, ct_mat3 F) {
+static inline body make_single(int energy, ct_mat3 F) {
     body b = body_allocate(4, 1);
     b.energy[0] = (unsigned char)energy;
     for (int k = 0; k < 4; k++) {
@@ -128,7 +140,7 @@ static body make_single(int energy, ct_mat3 F) {
     return b;
 }
 
-static double single_energy(int energy, ct_mat3 F) {
+static inline double single_energy(int energy, ct_mat3 F) {
     body b = make_single(energy, F);
     body_compile(&b);
     double f[13];
@@ -138,7 +150,7 @@ static double single_energy(int energy, ct_mat3 F) {
 }
 
 // First Piola stress: with Dm = I the forces of nodes 1..3 are the columns of V P.
-static ct_mat3 single_stress(int energy, ct_mat3 F, double mu, double lambda) {
+static inline ct_mat3 single_stress(int energy, ct_mat3 F, double mu, double lambda) {
     body b = make_single(energy, F);
     b.mu[0] = mu, b.lambda[0] = lambda;
     body_compile(&b);
@@ -148,7 +160,7 @@ static ct_mat3 single_stress(int energy, ct_mat3 F, double mu, double lambda) {
     return ct_mat3_scale(6, ct_mat3_columns(ct_vec3_load(f + 3), ct_vec3_load(f + 6), ct_vec3_load(f + 9)));
 }
 
-static double dot(int n, const double* a, const double* b) {
+static inline double dot(int n, const double* a, const double* b) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += a[i] * b[i];
     return sum;

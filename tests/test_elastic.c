@@ -214,17 +214,6 @@ static void nearest_volume_preserving_matrix_is_nearest(void** state) {
 
 // ---- sums, threads, parameters
 
-static body make_mixed_box(const int n[3]) {
-    body b = make_box(n, 0.15);
-    for (int e = 0; e < b.ntet; e++) {
-        b.energy[e] = (unsigned char)(e / 7 % CT_ENERGY_COUNT);
-        b.mu[e] = 1 + 0.5 * random_unit();
-        b.lambda[e] = 2 + 0.5 * random_unit();
-        b.beta[e] = 0.01;
-    }
-    return b;
-}
-
 static void results_are_the_same_bits_for_every_thread_count(void** state) {
     body b = make_mixed_box((int[]){9, 8, 7});
     body_compile(&b);
@@ -300,33 +289,6 @@ static void set_parameters_equals_a_fresh_body(void** state) {
     assert_memory_equal(f, g, (size_t)a.nvert * 3 * sizeof(double));
     free(f), free(g);
     body_free(&a);
-    body_free(&b);
-}
-
-static void parameter_derivatives_match_differences(void** state) {
-    body b = make_mixed_box((int[]){2, 2, 1});
-    for (int e = 0; e < b.ntet; e++) b.beta[e] = 0;
-    body_compile(&b);
-    double *lam = node_array(&b), *f = node_array(&b), *g = node_array(&b);
-    double* d[2] = {calloc((size_t)b.ntet, sizeof(double)), calloc((size_t)b.ntet, sizeof(double))};
-    const int n = 3 * b.nvert;
-    for (int i = 0; i < n; i++) lam[i] = random_unit();
-    ct_elastic_parameter_vjp(b.elastic, b.x, lam, d[0], d[1]);
-    for (int e = 0; e < b.ntet; e++)
-        for (int which = 0; which < 2; which++) {
-            // linear in both parameters: any step will do
-            double* value = which ? &b.lambda[e] : &b.mu[e];
-            const double keep = *value;
-            *value = keep + 0.5;
-            ct_elastic_set_parameters(b.elastic, b.mu, b.lambda, NULL);
-            ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
-            *value = keep - 0.5;
-            ct_elastic_set_parameters(b.elastic, b.mu, b.lambda, NULL);
-            ct_elastic_gradient(b.elastic, b.work, NULL, b.x, g);
-            *value = keep;
-            assert_true(fabs(dot(n, lam, f) - dot(n, lam, g) - d[which][e]) < 1e-12);
-        }
-    free(lam), free(f), free(g), free(d[0]), free(d[1]);
     body_free(&b);
 }
 
@@ -512,7 +474,6 @@ int main(void) {
         cmocka_unit_test(forces_sum_to_zero),
         cmocka_unit_test(energy_alone_equals_the_gradient_pass_and_the_sum_of_densities),
         cmocka_unit_test(set_parameters_equals_a_fresh_body),
-        cmocka_unit_test(parameter_derivatives_match_differences),
         cmocka_unit_test(assembled_hessian_equals_the_product),
         cmocka_unit_test(projected_hessian_is_semidefinite_and_exact_where_it_already_was),
         cmocka_unit_test(laplacian_is_the_weighted_gram_matrix_of_gradients),

@@ -1,4 +1,5 @@
-// Passes over all tets: energy and gradient, linearisation and Hessian products, node rotations. See elastic.h.
+// Passes over all tets: energy and gradient, linearisation and Hessian products, their derivatives by parameters and by
+// the start of the step, node rotations. See elastic.h.
 //
 // On one thread (and for small meshes) the kernels add their forces to the node sums at once. On several they
 // store them per tet, and then every node sums its own tets: the same numbers in the same order.
@@ -9,6 +10,7 @@
 #include "energy/elastic_data.h"
 
 #define CT_GATHER_NODES 1024   // nodes of a gathering task
+#define CT_PARAMETER_BLOCKS 16 // blocks whose parameter derivatives are computed before they are handed out
 #define CT_SERIAL_BLOCKS 250   // below this many blocks threads cost more than they gain
 
 typedef struct pass_task {
@@ -16,7 +18,9 @@ typedef struct pass_task {
     ct_elastic_work* work;
     ct_elastic_pass pass;
     double* out;         // what the pass fills: forces, rotations
+    bool add;            // forces are added to `out`
     double scale;        // of added strains
+    double *d_mu, *d_lambda, *d_beta;
 } pass_task;
 
 static ct_elastic_pass make_pass(const ct_elastic* elastic, ct_elastic_work* work, double c, const double* x) {
@@ -45,7 +49,9 @@ static void gather_forces(int index, void* user) {
             const double* force = task->work->element + 4 * (size_t)elastic->incident[k];
             x += force[0], y += force[1], z += force[2];
         }
-        task->out[3 * v] = x, task->out[3 * v + 1] = y, task->out[3 * v + 2] = z;
+        double* out = task->out + 3 * v;
+        if (task->add) x += out[0], y += out[1], z += out[2];
+        out[0] = x, out[1] = y, out[2] = z;
     }
 }
 
@@ -58,7 +64,7 @@ static void run_forces(pass_task* task, ct_threads* threads, ct_task visit) {
         task->pass.node = node;
         for (int k = 0; k < elastic->nchunk; k++) visit(k, task);
         for (int v = 0; v < elastic->nvert; v++)
-            for (int i = 0; i < 3; i++) task->out[3 * v + i] = node[4 * v + i];
+            for (int i = 0; i < 3; i++) task->out[3 * v + i] = task->add ? node[4 * v + i] + task->out[3 * v + i] : node[4 * v + i];
         return;
     }
     ct_threads_run(threads, elastic->nchunk, visit, task);
@@ -115,7 +121,14 @@ static void visit_strain(int index, void* user) {
 void ct_elastic_begin_step(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double c,
                            double a, const double* x_n, double b, const double* x_nm1) {
     work->c = c;
-    if (!elastic->damped || !(c > 0)) return;
+    work->rated = false;
+    if (elastic->damped && c > 0) ct_elastic_begin_rate(elastic, work, threads, c, a, x_n, b, x_nm1);
+}
+
+void ct_elastic_begin_rate(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double c,
+                           double a, const double* x_n, double b, const double* x_nm1) {
+    work->c = c;
+    work->rated = true;
     memset(work->rate, 0, (size_t)elastic->nblock * 6 * CT_BLOCK * sizeof(double));
     pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, c, x_n), .scale = a};
     run_chunks(&task, threads, visit_strain);
@@ -123,6 +136,55 @@ void ct_elastic_begin_step(const ct_elastic* elastic, ct_elastic_work* work, ct_
     task.pass.x = x_nm1;
     task.scale = b;
     run_chunks(&task, threads, visit_strain);
+}
+
+static void visit_parameter(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic* elastic = task->elastic;
+    const ct_elastic_chunk* chunk = elastic->chunk + index;
+    _Alignas(64) double value[CT_PARAMETER_BLOCKS][3][CT_BLOCK];
+    for (int first = chunk->first, last = chunk->first + chunk->count; first < last; first += CT_PARAMETER_BLOCKS) {
+        const int count = last - first < CT_PARAMETER_BLOCKS ? last - first : CT_PARAMETER_BLOCKS;
+        elastic->kernels->parameter[chunk->energy](&task->pass, first, count, value[0][0]);
+        for (int lane = 0; lane < count * CT_BLOCK; lane++) {
+            const int tet = elastic->lane_tet[first * CT_BLOCK + lane];
+            if (tet < 0) continue;
+            if (task->d_mu) task->d_mu[tet] = value[lane / CT_BLOCK][0][lane % CT_BLOCK];
+            if (task->d_lambda) task->d_lambda[tet] = value[lane / CT_BLOCK][1][lane % CT_BLOCK];
+            if (task->d_beta) task->d_beta[tet] = value[lane / CT_BLOCK][2][lane % CT_BLOCK];
+        }
+    }
+}
+
+void ct_elastic_parameter_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x,
+                              const double* lam, double* d_mu, double* d_lambda, double* d_beta) {
+    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x),
+                      .d_mu = d_mu, .d_lambda = d_lambda, .d_beta = d_beta};
+    task.pass.rate = work->rated && work->c > 0 && (elastic->damped || d_beta) ? work->rate : NULL;
+    task.pass.lam = lam;
+    run_chunks(&task, threads, visit_parameter);
+}
+
+bool ct_elastic_has_damping(const ct_elastic* elastic) { return elastic->damped; }
+
+static void visit_history(int index, void* user) {
+    const pass_task* task = user;
+    const ct_elastic_chunk* chunk = task->elastic->chunk + index;
+    task->elastic->kernels->history(&task->pass, chunk->first, chunk->count, task->scale);
+}
+
+void ct_elastic_history_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, const double* lam,
+                            double a, const double* x_n, double* x_n_bar, double b, const double* x_nm1, double* x_nm1_bar) {
+    if (!elastic->damped || !(work->c > 0)) return;
+    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x_n), .out = x_n_bar, .add = true, .scale = a};
+    task.pass.now = x;
+    task.pass.lam = lam;
+    run_forces(&task, threads, visit_history);
+    if (!x_nm1) return;
+    task.pass.x = x_nm1;
+    task.out = x_nm1_bar;
+    task.scale = b;
+    run_forces(&task, threads, visit_history);
 }
 
 static void visit_deformation(int index, void* user) {

@@ -51,6 +51,10 @@ void ct_elastic_work_free(ct_elastic_work* work);
 void ct_elastic_begin_step(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double c,
                            double a, const double* x_n, double b, const double* x_nm1);
 
+// The same, also where nothing is damped yet: for derivatives by beta at beta = 0.
+void ct_elastic_begin_rate(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double c,
+                           double a, const double* x_n, double b, const double* x_nm1);
+
 // Returns E(x) + Psi(x) and sets f = grad (3 nvert, overwritten).
 double ct_elastic_gradient(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, double* f);
 // Remembers the linearisation at x (what the products need), then out = H dx (overwritten).
@@ -66,8 +70,17 @@ void ct_elastic_rotations(const ct_elastic* elastic, ct_elastic_work* work, ct_t
 double ct_elastic_energy(const ct_elastic* elastic, const double* x);
 // Per tet, scene order (each array nullable): energy density (J/m^3), Cauchy von Mises (Pa), det F.
 void ct_elastic_fields(const ct_elastic* elastic, const double* x, double* density, double* von_mises, double* volume_ratio);
-// Per tet, scene order: d_mu[e] = lam . d(grad E)/dmu_e, d_lambda likewise (elastic part; overwritten).
-void ct_elastic_parameter_vjp(const ct_elastic* elastic, const double* x, const double* lam, double* d_mu, double* d_lambda);
+
+// Derivatives of the gradient for the adjoint, with the rate of the step begun last.
+bool ct_elastic_has_damping(const ct_elastic* elastic);  // some beta > 0
+// Per tet, scene order (each array nullable, overwritten): d_mu[e] = lam . d grad(E + Psi)/dmu_e, and so on. d_beta needs
+// ct_elastic_begin_rate where nothing is damped; it is zero when c = 0.
+void ct_elastic_parameter_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x,
+                              const double* lam, double* d_mu, double* d_lambda, double* d_beta);
+// Adds -(d^2 Psi/dx dx_n)^T lam to x_n_bar and -(d^2 Psi/dx dx_nm1)^T lam to x_nm1_bar (skipped when x_nm1 is NULL), with
+// the arguments of the step's begin: Psi depends on the start of the step through g = a G(x_n) + b G(x_nm1).
+void ct_elastic_history_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, const double* lam,
+                            double a, const double* x_n, double* x_n_bar, double b, const double* x_nm1, double* x_nm1_bar);
 
 // Projective dynamics (Bouaziz et al. 2014) for projective tets: scalar weights 2 mu (rotation) and 3 lambda (volume):
 // E = sum V (w_r/2 |F - R|^2 + w_v/2 |F - D|^2).

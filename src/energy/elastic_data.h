@@ -37,6 +37,7 @@ struct ct_elastic_work {
     double* rate;     // 6 CT_BLOCK nblock  g of the damping
     double* partial;  // nchunk  energies
     double c;         // 1/s, rate factor of the damping; 0: off
+    bool rated;       // `rate` holds the g of this step
     double linear_c;  // c when the linearisation was made
 };
 

@@ -156,6 +156,12 @@ CT_INLINE vsym3 hooke(vsym3 G, vd mu, vd lambda) {
     return (vsym3){m * G.xx + trace, m * G.yy + trace, m * G.zz + trace, m * G.xy, m * G.xz, m * G.yz};
 }
 
+// Derivatives of hooke(G) : dG by mu and lambda.
+CT_INLINE void strain_parameter(vsym3 G, vsym3 dG, vd* d_mu, vd* d_lambda) {
+    *d_mu = 2 * vsym3_dot(G, dG);
+    *d_lambda = (G.xx + G.yy + G.zz) * (dG.xx + dG.yy + dG.zz);
+}
+
 CT_INLINE vd stvk_stress(vmat3 F, vd mu, vd lambda, vmat3* P) {
     const vsym3 G = green_strain(F), sigma = hooke(G, mu, lambda);
     *P = vmat3_multiply_sym(F, sigma);
@@ -202,6 +208,27 @@ CT_INLINE void energy_linearise(int energy, const vgroup* group, int v, vd mu, v
     else {
         const vpolar polar = polar_of(&group->F[v], &group->root[v]);
         corotated_linearise(group->F[v], &polar, mu, lambda, linear);
+    }
+}
+
+// dP/dmu : dF and dP/dlambda : dF, per unit volume: W is linear in both.
+CT_INLINE void energy_parameter(int energy, const vgroup* group, int v, vmat3 dF, vd* d_mu, vd* d_lambda) {
+    const vmat3* F = &group->F[v];
+    if (energy == CT_ENERGY_PROJECTIVE) {
+        *d_mu = 2 * vmat3_dot(vmat3_sub(*F, group->nearest[v].polar.R), dF);
+        *d_lambda = 3 * vmat3_dot(nearest_difference(&group->nearest[v]), dF);
+    } else if (energy == CT_ENERGY_NEOHOOKEAN) {
+        const vmat3 cofactor = vmat3_cofactor(*F);
+        const vd I = vmat3_dot(*F, *F), j = F->a00 * cofactor.a00 + F->a01 * cofactor.a01 + F->a02 * cofactor.a02 - 1;
+        const vd growth = vmat3_dot(cofactor, dF);
+        *d_mu = (4.0 / 3) * (1 - 1 / (I + 1)) * vmat3_dot(*F, dF) + ((5.0 / 6) * j - 1) * growth;
+        *d_lambda = j * growth;
+    } else if (energy == CT_ENERGY_STVK) {
+        strain_parameter(green_strain(*F), vmat3_sym_product(*F, dF), d_mu, d_lambda);
+    } else {
+        const vpolar polar = polar_of(F, &group->root[v]);
+        *d_mu = 2 * vmat3_dot(vmat3_sub(*F, polar.R), dF);
+        *d_lambda = (polar.trace - 3) * vmat3_dot(polar.R, dF);
     }
 }
 

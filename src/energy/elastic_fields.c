@@ -1,7 +1,6 @@
-// Per-tet results: energy density, von Mises stress, volume ratio, and derivatives by the Lame parameters.
+// Per-tet results: energy density, von Mises stress, volume ratio.
 //
-// Cauchy stress sigma = P F^T / det F; von Mises = sqrt(3/2 dev sigma : dev sigma). The energies are linear in
-// (mu, lambda): d(grad E)/dmu_e . lam = V_e P(F_e; 1, 0) : (dF/dx lam).
+// Cauchy stress sigma = P F^T / det F; von Mises = sqrt(3/2 dev sigma : dev sigma).
 #include <math.h>
 
 #include "math/mat3.h"
@@ -47,19 +46,4 @@ double ct_elastic_energy(const ct_elastic* elastic, const double* x) {
         }
     }
     return sum;
-}
-
-void ct_elastic_parameter_vjp(const ct_elastic* elastic, const double* x, const double* lam, double* d_mu, double* d_lambda) {
-    const ct_elastic_pass pass = {.block = elastic->block, .x = x};
-    _Alignas(64) double value[2][CT_BLOCK];
-    for (int k = 0; k < elastic->nchunk; k++) {
-        const ct_elastic_chunk* chunk = elastic->chunk + k;
-        for (int lane = chunk->first * CT_BLOCK; lane < (chunk->first + chunk->count) * CT_BLOCK; lane++) {
-            const int l = lane % CT_BLOCK, tet = elastic->lane_tet[lane];
-            if (l == 0) elastic->kernels->parameter[chunk->energy](&pass, lane / CT_BLOCK, lam, value[0]);
-            if (tet < 0) continue;
-            if (d_mu) d_mu[tet] = elastic->lane_volume[lane] * value[0][l];
-            if (d_lambda) d_lambda[tet] = elastic->lane_volume[lane] * value[1][l];
-        }
-    }
 }

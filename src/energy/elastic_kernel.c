@@ -53,12 +53,16 @@ static __attribute__((noinline)) void add_forces(const ct_elastic_pass* pass, in
 
 // ---- damping: V P = F sigma, sigma = beta hooke(c G - g)
 
-CT_INLINE vsym3 damper_stress(const ct_elastic_pass* pass, int b, int v, vmat3 F, vd* energy) {
-    const double* rate = pass->rate + (size_t)b * 6 * CT_BLOCK + v * CT_LANES;
-    const vd beta = vload(pass->beta + (size_t)b * CT_BLOCK + v * CT_LANES);
-    const vsym3 g = vsym3_load(rate, CT_BLOCK), G = green_strain(F);
+// c G - g
+CT_INLINE vsym3 strain_rate(const ct_elastic_pass* pass, int b, int v, vmat3 F) {
+    const vsym3 g = vsym3_load(pass->rate + (size_t)b * 6 * CT_BLOCK + v * CT_LANES, CT_BLOCK), G = green_strain(F);
     const vd c = vset(pass->c);
-    const vsym3 r = {c * G.xx - g.xx, c * G.yy - g.yy, c * G.zz - g.zz, c * G.xy - g.xy, c * G.xz - g.xz, c * G.yz - g.yz};
+    return (vsym3){c * G.xx - g.xx, c * G.yy - g.yy, c * G.zz - g.zz, c * G.xy - g.xy, c * G.xz - g.xz, c * G.yz - g.yz};
+}
+
+CT_INLINE vsym3 damper_stress(const ct_elastic_pass* pass, int b, int v, vmat3 F, vd* energy) {
+    const vd beta = vload(pass->beta + (size_t)b * CT_BLOCK + v * CT_LANES);
+    const vsym3 r = strain_rate(pass, b, v, F);
     const vsym3 sigma = hooke(r, beta * vload(&pass->block[b].mu[v * CT_LANES]), beta * vload(&pass->block[b].lambda[v * CT_LANES]));
     *energy = vsym3_dot(sigma, r) * (0.5 / pass->c);
     return sigma;
@@ -91,6 +95,20 @@ static __attribute__((noinline)) void damper_product(const ct_elastic_pass* pass
         const vmat3 F = vmat3_load(damper, CT_BLOCK);
         const vsym3 sigma = vsym3_load(damper + 9 * CT_BLOCK, CT_BLOCK);
         P[v] = vmat3_axpy(P[v], vset(1), strain_product(F, sigma, dF[v], mu, lambda));
+    }
+}
+
+// Derivatives of sigma : sym(F^T dF) by mu and lambda, added, and by beta.
+static __attribute__((noinline)) void damper_parameter(const ct_elastic_pass* pass, int b, const vmat3* F, double* values) {
+    for (int v = 0; v < NVECTOR; v++) {
+        double* value = values + v * CT_LANES;
+        const size_t lane = (size_t)b * CT_BLOCK + v * CT_LANES;
+        const vd viscous = vload(pass->beta + lane) * vload(pass->volume + lane);
+        vd d_mu, d_lambda;
+        strain_parameter(strain_rate(pass, b, v, F[v]), vmat3_sym_product(F[v], deformation(pass->block + b, pass->lam, v)), &d_mu, &d_lambda);
+        vstore(value, vload(value) + viscous * d_mu);
+        vstore(value + CT_BLOCK, vload(value + CT_BLOCK) + viscous * d_lambda);
+        vstore(value + 2 * CT_BLOCK, vload(&pass->block[b].mu[v * CT_LANES]) * d_mu + vload(&pass->block[b].lambda[v * CT_LANES]) * d_lambda);
     }
 }
 
@@ -183,16 +201,21 @@ CT_INLINE void stress(int energy, const ct_elastic_pass* pass, int b, double* va
     }
 }
 
-CT_INLINE void parameter(int energy, const ct_elastic_pass* pass, int b, const double* lam, double* values) {
-    vgroup group;
-    vmat3 P;
-    prepare(energy, pass, b, b + 1, &group);
-    for (int v = 0; v < NVECTOR; v++) {
-        const vmat3 dF = deformation(pass->block + b, lam, v);
-        energy_stress(energy, &group, v, vset(1), vset(0), &P);
-        vstore(values + v * CT_LANES, vmat3_dot(P, dF));
-        energy_stress(energy, &group, v, vset(0), vset(1), &P);
-        vstore(values + CT_BLOCK + v * CT_LANES, vmat3_dot(P, dF));
+CT_INLINE void parameter(int energy, const ct_elastic_pass* pass, int first, int count, double* values) {
+    for (int b = first, end = first + count; b < end; b += GROUP) {
+        vgroup group;
+        prepare(energy, pass, b, end, &group);
+        for (int k = 0; k < GROUP && b + k < end; k++, values += 3 * CT_BLOCK) {
+            for (int v = 0; v < NVECTOR; v++) {
+                const vd volume = vload(pass->volume + (size_t)(b + k) * CT_BLOCK + v * CT_LANES);
+                vd d_mu, d_lambda;
+                energy_parameter(energy, &group, k * NVECTOR + v, deformation(pass->block + b + k, pass->lam, v), &d_mu, &d_lambda);
+                vstore(values + v * CT_LANES, volume * d_mu);
+                vstore(values + CT_BLOCK + v * CT_LANES, volume * d_lambda);
+                vstore(values + 2 * CT_BLOCK + v * CT_LANES, vset(0));
+            }
+            if (pass->rate) damper_parameter(pass, b + k, group.F + k * NVECTOR, values);
+        }
     }
 }
 
@@ -212,8 +235,8 @@ CT_INLINE void parameter(int energy, const ct_elastic_pass* pass, int b, const d
     static void name##_stress_block(const ct_elastic_pass* pass, int block, double* values) {                                   \
         stress(energy, pass, block, values);                                                                              \
     }                                                                                                                     \
-    static void name##_parameter(const ct_elastic_pass* pass, int block, const double* lam, double* values) {             \
-        parameter(energy, pass, block, lam, values);                                                                      \
+    static void name##_parameter(const ct_elastic_pass* pass, int first, int count, double* values) {                     \
+        parameter(energy, pass, first, count, values);                                                                    \
     }
 
 KERNELS_OF(corotated, CT_ENERGY_COROTATED, CT_LINEAR_COROTATED)
@@ -250,6 +273,20 @@ static void all_strain(const ct_elastic_pass* pass, int first, int count, double
         }
 }
 
+static void all_history(const ct_elastic_pass* pass, int first, int count, double a) {
+    for (int b = first; b < first + count; b++) {
+        const ct_elastic_block* block = pass->block + b;
+        vmat3 P[NVECTOR];
+        for (int v = 0; v < NVECTOR; v++) {
+            const vd scale = a * vload(pass->beta + (size_t)b * CT_BLOCK + v * CT_LANES);
+            const vsym3 dG = vmat3_sym_product(deformation(block, pass->now, v), deformation(block, pass->lam, v));
+            const vsym3 sigma = hooke(dG, scale * vload(&block->mu[v * CT_LANES]), scale * vload(&block->lambda[v * CT_LANES]));
+            P[v] = vmat3_multiply_sym(deformation(block, pass->x, v), sigma);
+        }
+        add_forces(pass, b, P);
+    }
+}
+
 static void all_polar(const double* F, double* R) {
     vmat3 A[NGROUP];
     vroot root[NGROUP];
@@ -268,5 +305,6 @@ const ct_elastic_kernels WITH_ISA(ct_elastic_kernels, CT_ISA) = {
     .parameter = {corotated_parameter, projective_parameter, neohookean_parameter, stvk_parameter},
     .deformation = all_deformation,
     .strain = all_strain,
+    .history = all_history,
     .polar = all_polar,
 };

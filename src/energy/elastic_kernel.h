@@ -32,6 +32,8 @@ typedef struct ct_elastic_pass {
     const double* beta;    // CT_BLOCK per block: stiffness damping, s
     const double* rate;    // 6 CT_BLOCK per block: g of the strain rate c G - g; NULL: no damping
     double c;              // 1/s
+    const double* lam;     // adjoint direction, like x
+    const double* now;     // positions at the end of the step, like x
 } ct_elastic_pass;
 
 typedef struct ct_elastic_kernels {
@@ -45,12 +47,14 @@ typedef struct ct_elastic_kernels {
     void (*hessian[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, const double* linear, double* hessian);
     // V W, F (9), V P (9) of one block, without damping: values[(component) CT_BLOCK + lane], 19 components.
     void (*stress[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, double* values);
-    // dP/dmu : dF(lam) and dP/dlambda : dF(lam) of one block: values[component CT_BLOCK + lane].
-    void (*parameter[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, const double* lam, double* values);
+    // V P : dF(lam) differentiated by mu, lambda and beta: values[(3 (block - first) + which) CT_BLOCK + lane].
+    void (*parameter[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, double* values);
     // Adds the rows of V F, 4 doubles each, to the nodes or stores them per tet.
     void (*deformation)(const ct_elastic_pass* pass, int first, int count);
     // rate += a G(x), 6 CT_BLOCK per block.
     void (*strain)(const ct_elastic_pass* pass, int first, int count, double a, double* rate);
+    // Adds or stores the forces of V P = a F(x) beta hooke(sym(F(now)^T dF(lam))).
+    void (*history)(const ct_elastic_pass* pass, int first, int count, double a);
     // Polar factors of CT_BLOCK matrices: F[9][CT_BLOCK] -> R[9][CT_BLOCK].
     void (*polar)(const double* F, double* R);
 } ct_elastic_kernels;
