@@ -97,7 +97,7 @@ static ct_status time_pass(const ct_model* model, ct_work* work, ct_state* state
     long solves = 0, iterations = 0;
     for (int i = 0; i < c->steps; i++) {
         double begun = cli_seconds();
-        ct_status status = ct_step(model, work, state, &report);
+        ct_status status = ct_step(model, work, state, NULL, &report);
         double seconds = cli_seconds() - begun;
         if (status != CT_OK) return fail_step(result, status, &report);
         if (first || seconds < result->seconds[i]) result->seconds[i] = seconds;
@@ -121,7 +121,7 @@ static ct_status time_steps(const ct_model* model, ct_work* work, ct_state* stat
     ct_step_report report;
     ct_status status = CT_OK;
     for (int i = 0; i < c->warmup; i++) {
-        if ((status = ct_step(model, work, state, &report))) return fail_step(result, status, &report);
+        if ((status = ct_step(model, work, state, NULL, &report))) return fail_step(result, status, &report);
     }
     status = ct_state_copy(start, state);
     double begun = cli_seconds();

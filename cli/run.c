@@ -130,7 +130,7 @@ static ct_status step_to_end(simulation* s, const run_options* options, ct_step_
     cli_progress progress = cli_progress_begin("simulating", options->quiet || options->verbose);
     ct_status status = CT_OK;
     while (status == CT_OK && ct_state_step_index(s->state) < s->last && !cli_interrupted()) {
-        status = ct_step(s->model, s->work, s->state, report);
+        status = ct_step(s->model, s->work, s->state, NULL, report);
         if (status != CT_OK) break;
         count_step(s, report);
         if (options->verbose) print_step(s, report);

@@ -425,8 +425,69 @@ typedef struct ct_step_report {
     char advice[160];        // what to change when it did not converge
 } ct_step_report;
 
-// Advances the state by one time step. On failure the state is unchanged.
-CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, ct_step_report* report);
+// Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: zeros). On failure the state is
+// unchanged.
+CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control, ct_step_report* report);
+
+// ---------------------------------------------------------------------------------------------
+// Gradients: a rollout and its exact adjoint
+
+typedef struct ct_tape ct_tape;  // the states of a rollout, all or sparsely
+// max_bytes 0: keep every state; otherwise keep as many as fit and replay the others (at least 3 states are kept).
+CT_API ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes);
+CT_API void ct_tape_free(ct_tape* tape);
+CT_API size_t ct_tape_bytes(const ct_tape* tape);
+CT_API int ct_tape_steps(const ct_tape* tape);   // of the last rollout
+
+// Called with every state of a rollout, step 0 (the initial state) included.
+typedef void (*ct_visit)(int step, const ct_state* state, void* user);
+// Adds dL/dx and dL/dv of the state after `step` steps to x_bar and v_bar (3 nvert each). step 0: the initial state.
+typedef void (*ct_seed)(int step, const ct_state* state, double* x_bar, double* v_bar, void* user);
+
+typedef struct ct_rollout_report {
+    int steps;               // taken
+    int substepped;          // steps that had to be halved
+    int64_t solves;
+    double max_residual;     // worst residual / reference
+    double seconds;
+    ct_step_report last;     // of the last step, with advice when it failed
+} ct_rollout_report;
+// Runs nstep steps from `initial` with controls (nstep x control size, NULL: zeros).
+CT_API ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const ct_state* initial, int nstep,
+                            const double* controls, ct_visit visit, void* user, ct_rollout_report* report);
+
+typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: not wanted
+    double* position;          // 3 nvert, initial positions
+    double* velocity;          // 3 nvert, initial velocities
+    double* young;             // ntet
+    double* poisson;           // ntet
+    double* density;           // ntet
+    double* damping_mass;      // ntet
+    double* damping_stiffness; // ntet
+    double* gravity;           // 3
+    double* controls;          // nstep x control size
+} ct_gradient;
+typedef struct ct_backward_report {
+    int64_t solves;            // applications of the factor
+    int replayed;              // steps computed again
+    double max_residual;       // worst relative residual of the adjoint systems
+    double seconds;            // all
+    double adjoint_seconds;    // without replays
+} ct_backward_report;
+CT_API ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls, ct_seed seed, void* user,
+                             ct_gradient* gradient, ct_backward_report* report);
+
+// Per-tet values, gravity: the single mutation of a model. NULL keeps. Refactors only when the matrix has moved by more than about 3x.
+typedef struct ct_material_values {
+    const double* young;
+    const double* poisson;
+    const double* density;
+    const double* damping_mass;
+    const double* damping_stiffness;
+    const double* gravity;     // 3
+} ct_material_values;
+CT_API ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored, ct_error* error);
+CT_API void ct_model_get_values(const ct_model* model, ct_material_field field, double* values);  // ntet
 
 // ---------------------------------------------------------------------------------------------
 // Trajectory files (HDF5 in the VTKHDF layout)
@@ -572,6 +633,91 @@ typedef struct ct_slice {
     ct_parameter_kind kind;
     int first, count;        // within the vector
 } ct_slice;
+
+// ---------------------------------------------------------------------------------------------
+// Problems: minimise the scene's objective over its parameters
+
+typedef struct ct_problem ct_problem;
+// A term of the user's own: adds to *loss and, where x_bar is not NULL, to the seeds x_bar and v_bar (3 nvert each). Called
+// for every state on the way forward (x_bar NULL) and again backward.
+typedef void (*ct_term)(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user);
+typedef struct ct_problem_report {
+    ct_rollout_report forward;
+    ct_backward_report backward;
+    bool refactored;         // the parameters have moved so far that the system was factored anew
+    size_t tape_bytes;
+} ct_problem_report;
+// Has a model of its own; the rollout takes round(duration / time_step) steps. max_bytes: of the tape, 0: no limit.
+CT_API ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes, ct_error* error);
+CT_API void ct_problem_free(ct_problem* problem);
+CT_API const ct_model* ct_problem_model(const ct_problem* problem);  // with the values of the last evaluation
+CT_API int ct_problem_steps(const ct_problem* problem);
+CT_API int ct_problem_size(const ct_problem* problem);
+CT_API int ct_problem_slice_count(const ct_problem* problem);
+CT_API void ct_problem_slice(const ct_problem* problem, int index, ct_slice* slice);
+CT_API void ct_problem_start(const ct_problem* problem, double* y);                      // the scene's values, as the optimiser sees them
+CT_API void ct_problem_bounds(const ct_problem* problem, double* lower, double* upper);  // of y; -inf, inf where none
+CT_API void ct_problem_values(const ct_problem* problem, const double* y, double* values);  // physical values
+CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);          // NULL: none
+// Loss at y, and its gradient when `gradient` is not NULL. A rollout that fails is CT_NOT_CONVERGED.
+CT_API ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient, ct_problem_report* report, ct_error* error);
+// Runs the motion at y into a trajectory file. The scene is the one that the problem was made from.
+CT_API ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path, const ct_scene* scene, ct_error* error);
+
+typedef struct ct_check_def {
+    int components;          // per slice: the largest derivative, the others spread and random; 0: all
+    double step;             // largest relative step of the differences
+    int levels;              // step sizes, each a quarter of the one before; 2 to 12
+    double tolerance;        // on the relative error
+    uint64_t seed;
+} ct_check_def;
+CT_API ct_check_def ct_check_def_default(void);
+typedef struct ct_check_slice {
+    char name[64];
+    double relative_error;   // max |g - difference| / max |g| over the components, at the best step size; inf: no rollout converged
+    double slope;            // of log error over log step where truncation dominates (2 is right, 0 wrong); NAN: at round-off from the start
+    int worst;               // component within the slice
+    double worst_gradient, worst_difference;
+    bool passed;
+} ct_check_slice;
+// Compares the gradient with central differences; slices: ct_problem_slice_count of them. The differences show the solver's
+// tolerance: make the problem from a scene with a tight one (1e-12).
+CT_API ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def, ct_check_slice* slices, ct_error* error);
+
+typedef struct ct_progress {
+    int iteration;           // evaluations so far
+    double loss, best, gradient_norm, seconds;
+    bool failed;             // this evaluation did not converge; loss and gradient_norm are NAN
+    const double* y;         // of this evaluation
+    const double* best_y;
+} ct_progress;
+typedef bool (*ct_on_progress)(const ct_progress* progress, void* user);  // false: stop
+typedef struct ct_optimize_report {
+    int iterations;          // evaluations
+    int failures;            // of these, how many did not converge; they counted as a large loss
+    double loss, seconds;    // the best
+    const char* reason;      // why it stopped, static
+} ct_optimize_report;
+// Starts from y (moved into the bounds) and leaves the best there. Fails with CT_NOT_CONVERGED only if the start does.
+CT_API ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+                                     ct_optimize_report* report, ct_error* error);
+
+// ---------------------------------------------------------------------------------------------
+// Plots
+
+typedef struct ct_plot_series {
+    const char* name;        // in the legend when there are several; NULL: none
+    const double *x, *y;     // count each; points that are not finite interrupt the line
+    int count;
+} ct_plot_series;
+typedef struct ct_plot_def {
+    int width, height;       // pixels
+    const char *title, *x_label, *y_label;  // NULL: none
+    bool log_y;              // values that are not positive interrupt the line
+} ct_plot_def;
+CT_API ct_plot_def ct_plot_def_default(void);
+// Lines over common axes, .png.
+CT_API ct_status ct_plot_save(const char* path, const ct_plot_def* def, const ct_plot_series* series, int nseries, ct_error* error);
 
 // ---------------------------------------------------------------------------------------------
 // Measurements for `cuttle bench`

@@ -296,9 +296,9 @@ static void count_step_allocations(int threads) {
     ct_step_report report;
     must(ct_state_create(&state, fixture_model), NULL);
     must(ct_work_create(&work, fixture_model, threads), NULL);
-    for (int i = 0; i < 3; i++) must(ct_step(fixture_model, work, state, &report), NULL);
+    for (int i = 0; i < 3; i++) must(ct_step(fixture_model, work, state, NULL, &report), NULL);
     arm(-1, false);
-    for (int i = 0; i < 20; i++) must(ct_step(fixture_model, work, state, &report), NULL);
+    for (int i = 0; i < 20; i++) must(ct_step(fixture_model, work, state, NULL, &report), NULL);
     assert_int_equal(calls, 0);
     ct_work_free(work);
     ct_state_free(state);

@@ -40,7 +40,7 @@ static void every_energy_converges_in_few_solves(void** unused) {
         int solves = 0;
         for (int i = 0; i < 50; i++) {
             ct_step_report report;
-            assert_int_equal(ct_step(s.model, s.work, s.state, &report), CT_OK);
+            assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_OK);
             assert_true(report.converged && report.residual <= 1e-6 * report.reference);
             assert_int_equal(report.substeps, 1);
             solves += report.solves;
@@ -59,7 +59,7 @@ static void a_tighter_tolerance_is_reached(void** unused) {
     sim s = beam(settings, rubber(CT_ENERGY_COROTATED), (int[]){6, 2, 2}, 1);
     for (int i = 0; i < 20; i++) {
         ct_step_report report;
-        assert_int_equal(ct_step(s.model, s.work, s.state, &report), CT_OK);
+        assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_OK);
         assert_true(report.residual <= 1.01e-11 * report.reference);
     }
     stop(&s);
@@ -119,7 +119,7 @@ static void replay_from_a_stored_state_is_exact(void** unused) {
     for (int i = 0; i < 40; i++) {
         ct_step_report report;
         if (i == 33) memcpy(middle, ct_state_bytes(s.state), size);
-        assert_int_equal(ct_step(s.model, s.work, s.state, &report), CT_OK);
+        assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_OK);
         refactors += report.refactors;
     }
     print_message("%d refactors\n", refactors);
@@ -128,7 +128,7 @@ static void replay_from_a_stored_state_is_exact(void** unused) {
     ct_work* fresh = NULL;
     must(ct_work_create(&fresh, s.model, 1), NULL);
     must(ct_state_restore(s.state, middle, size), NULL);
-    for (int i = 33; i < 40; i++) assert_int_equal(ct_step(s.model, fresh, s.state, NULL), CT_OK);
+    for (int i = 33; i < 40; i++) assert_int_equal(ct_step(s.model, fresh, s.state, NULL, NULL), CT_OK);
     assert_memory_equal(ct_state_bytes(s.state), end, size);
     ct_work_free(fresh);
     free(middle), free(end);
@@ -147,7 +147,7 @@ static void a_step_that_does_not_converge_is_halved(void** unused) {
     for (int i = 0; i < n; i++) v[3 * i + 1] = -30 * ct_model_rest(s.model)[3 * i];  // a violent blow
     must(ct_state_set(s.state, ct_state_positions(s.state), v), NULL);
     ct_step_report report;
-    ct_status status = ct_step(s.model, s.work, s.state, &report);
+    ct_status status = ct_step(s.model, s.work, s.state, NULL, &report);
     print_message("%d sub-steps, %d solves\n", report.substeps, report.solves);
     assert_int_equal(status, CT_OK);
     assert_true(report.substeps > 1);
@@ -166,7 +166,7 @@ static void failure_leaves_the_state_unchanged_and_says_what_to_do(void** unused
     unsigned char* before = malloc(size);
     memcpy(before, ct_state_bytes(s.state), size);
     ct_step_report report;
-    assert_int_equal(ct_step(s.model, s.work, s.state, &report), CT_NOT_CONVERGED);
+    assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_NOT_CONVERGED);
     assert_false(report.converged);
     assert_true(strstr(report.advice, "time_step") != NULL);
     assert_true(report.residual > 0);
@@ -197,7 +197,7 @@ static void inverted_elements_recover(void** unused) {
         ct_step_report report;
         int inverted_first = -1;
         for (int i = 0; i < 300; i++) {
-            assert_int_equal(ct_step(s.model, s.work, s.state, &report), CT_OK);
+            assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_OK);
             if (i == 0) inverted_first = report.inverted;
         }
         print_message("energy %d: inverted %d after the first step, %d at the end\n", e, inverted_first, report.inverted);

@@ -62,7 +62,7 @@ static void run(world* w, ct_trajectory* file, int steps) {
     ct_error error;
     for (int k = 0; k < steps; k++) {
         ct_step_report report;
-        assert_int_equal(ct_step(w->model, w->work, w->state, &report), CT_OK);
+        assert_int_equal(ct_step(w->model, w->work, w->state, NULL, &report), CT_OK);
         assert_int_equal(ct_trajectory_append(file, w->model, w->state, &report, &error), CT_OK);
     }
 }
@@ -110,7 +110,7 @@ static void trajectory_resumed_run_equals_the_uninterrupted_one(void** unused) {
     assert_int_equal(ct_state_step_index(second.state), 5);
     run(&second, file, 5);
     ct_trajectory_close(file, NULL);
-    for (int k = 0; k < 10; k++) assert_int_equal(ct_step(whole.model, whole.work, whole.state, &(ct_step_report){0}), CT_OK);
+    for (int k = 0; k < 10; k++) assert_int_equal(ct_step(whole.model, whole.work, whole.state, NULL, &(ct_step_report){0}), CT_OK);
     assert_int_equal(ct_state_size(whole.state), ct_state_size(second.state));
     assert_memory_equal(ct_state_bytes(whole.state), ct_state_bytes(second.state), ct_state_size(whole.state));
     free_world(&whole);

@@ -1,7 +1,6 @@
 // Compiling a scene into a model: gather the bodies, lump the masses, number the unknowns, factor the system.
 #include "model/model.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,10 +12,6 @@ static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double ct_model_rate(const ct_settings* settings) {
-    return (settings->integrator == CT_BDF2 ? 1.5 : 1.0) / settings->time_step;
 }
 
 // ---- geometry and materials ----------------------------------------------------------------
@@ -46,6 +41,7 @@ static ct_status allocate_geometry(ct_model* model) {
     model->velocity = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     model->row = ct_arena_alloc(arena, nvert, sizeof(int));
     model->node = ct_arena_alloc(arena, nvert, sizeof(int));
+    model->factored = ct_arena_alloc(arena, ntet, sizeof *model->factored);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
@@ -89,19 +85,23 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
         model->drive[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
         model->drive[i].key = ct_arena_copy(arena, source->key, (size_t)source->nkey, sizeof(ct_keyframe));
     }
+    model->ncontrol = scene->ncontrol;
+    model->control = ct_arena_copy(arena, scene->control, (size_t)scene->ncontrol, sizeof *scene->control);
+    model->control_first = ct_arena_alloc(arena, (size_t)scene->ncontrol, sizeof(int));
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    for (int i = 0; i < scene->ncontrol; i++) {
+        const ct_scene_control* source = &scene->control[i];
+        model->control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
+        model->control[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
+        model->control_first[i] = model->control_size;
+        model->control_size += source->kind == CT_CONTROL_FORCE ? 3 : 6;
+    }
     for (int i = 0; i < scene->nforce; i++)
         model->force[i].node = ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
 // ---- elements and inertia ------------------------------------------------------------------
-
-static void tet_lame(const ct_material* material, double* mu, double* lambda) {
-    double E = material->young, nu = material->poisson;
-    *mu = E / (2 * (1 + nu));
-    *lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
-    if (material->energy == CT_ENERGY_PROJECTIVE && material->paper_weights) *lambda /= 3;
-}
 
 static ct_status create_elements(ct_model* model) {
     ct_arena scratch = {0};
@@ -113,7 +113,7 @@ static ct_status create_elements(ct_model* model) {
     ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
     bool damped = false;
     for (size_t t = 0; status == CT_OK && t < ntet; t++) {
-        tet_lame(&model->material[t], &mu[t], &lambda[t]);
+        ct_material_lame(&model->material[t], &mu[t], &lambda[t]);
         beta[t] = model->material[t].damping_stiffness;
         energy[t] = (unsigned char)model->material[t].energy;
         damped = damped || beta[t] > 0;
@@ -127,25 +127,6 @@ static ct_status create_elements(ct_model* model) {
     return status;
 }
 
-// Lumped mass: a quarter of each tet's to each of its nodes.
-static void lump_mass(ct_model* model) {
-    const double* volume = ct_elastic_volume(model->elastic);
-    for (int t = 0; t < model->ntet; t++) {
-        double quarter = 0.25 * volume[t] * model->material[t].density;
-        model->total_mass += 4 * quarter;
-        for (int a = 0; a < 4; a++) {
-            model->mass[model->tet[4 * t + a]] += quarter;
-            model->drag[model->tet[4 * t + a]] += quarter * model->material[t].damping_mass;
-        }
-    }
-    for (int t = 0; t < model->ntet; t++) {
-        double mu, lambda;
-        tet_lame(&model->material[t], &mu, &lambda);
-        model->energy_roundoff += 10 * 2.2e-16 * volume[t] * mu;
-    }
-    for (int i = 0; i < 3 * model->nvert; i++) model->extent = fmax(model->extent, fabs(model->rest[i]));
-}
-
 // ---- unknowns and the factored system ------------------------------------------------------
 
 static void number_unknowns(ct_model* model) {
@@ -153,11 +134,6 @@ static void number_unknowns(ct_model* model) {
         for (int k = 0; k < model->drive[i].nnode; k++) model->row[model->drive[i].node[k]] = -1;
     for (int v = 0; v < model->nvert; v++)
         if (model->row[v] >= 0) model->row[v] = model->nfree++;
-    for (int v = 0; v < model->nvert; v++) {
-        model->free_mass[v] = model->row[v] >= 0 ? model->mass[v] : 0;
-        model->free_drag[v] = model->row[v] >= 0 ? model->drag[v] : 0;
-        model->damped = model->damped || model->free_drag[v] > 0;
-    }
 }
 
 static ct_status create_pattern(ct_model* model) {
@@ -169,68 +145,14 @@ static ct_status create_pattern(ct_model* model) {
     return status;
 }
 
-static void add_inertia(const ct_model* model, double c, ct_block_matrix* matrix) {
-    for (int v = 0; v < model->nvert; v++) {
-        if (model->row[v] < 0) continue;
-        double d = c * c * model->mass[v] + c * model->drag[v];
-        double block[9] = {d, 0, 0, 0, d, 0, 0, 0, d};
-        ct_block_matrix_add(matrix, model->row[v], model->row[v], block);
-    }
-}
-
-void ct_model_assemble(const ct_model* model, ct_elastic_work* work, double c, const double* x, ct_block_matrix* matrix) {
-    ct_elastic_begin_step(model->elastic, work, NULL, c, c, x ? x : model->rest, 0, NULL);
-    ct_block_matrix_clear(matrix);
-    ct_elastic_assemble(model->elastic, work, x, x != NULL, model->row, matrix);
-    add_inertia(model, c, matrix);
-}
-
-// Round-off of the residual: eps times what cancels in it, stiffness times position, from all tets around a node.
-static void estimate_costs(ct_model* model) {
-    double sum = 0;
-    for (int j = 0; j < model->nfree; j++) {
-        const double* diagonal = model->matrix.value + 9 * (size_t)model->matrix.start[j];
-        for (int a = 0; a < 3; a++) sum += diagonal[4 * a] * diagonal[4 * a];
-    }
-    model->roundoff = 4 * 2.2e-16 * sqrt(sum) * model->extent;
-    // a factorisation runs at about 10 GF/s, a solve streams the factor twice at about 20 GB/s
-    double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * (double)ct_factor_bytes(model->factor) / 1e9;
-    double solve_seconds = 2 * (double)ct_factor_bytes(model->factor) / 20e9 + 1e-6;
-    model->refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
-}
-
-static ct_status factor_rest(ct_model* model) {
-    ct_elastic_work* work = NULL;
-    ct_status status = ct_elastic_work_create(&work, model->elastic);
-    if (status == CT_OK) status = ct_symbolic_create(&model->symbolic, &model->matrix, CT_ORDER_AUTO);
-    if (status == CT_OK) status = ct_factor_create(&model->factor, model->symbolic, model->precision);
-    if (status == CT_OK) {
-        ct_model_assemble(model, work, ct_model_rate(&model->settings), NULL, &model->matrix);
-        status = ct_factor_update(model->factor, &model->matrix);
-    }
-    ct_elastic_work_free(work);
-    return status;
-}
-
-static ct_status factor_scalar(ct_model* model) {
-    ct_arena scratch = {0};
-    ct_block_matrix matrix = model->matrix;
-    matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
-    ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
-    if (status == CT_OK) {
-        ct_elastic_assemble_laplacian(model->elastic, model->row, &matrix);
-        add_inertia(model, ct_model_rate(&model->settings), &matrix);
-        status = ct_scalar_factor_create(&model->scalar, &matrix);
-    }
-    ct_arena_free(&scratch);
-    return status;
-}
-
 static ct_status build_system(ct_model* model) {
     number_unknowns(model);
+    ct_model_lump(model);
     if (model->nfree == 0) return CT_OK;
     ct_status status = create_pattern(model);
-    if (status == CT_OK) status = factor_rest(model);
+    if (status == CT_OK) status = ct_symbolic_create(&model->symbolic, &model->matrix, CT_ORDER_AUTO);
+    if (status == CT_OK) status = ct_factor_create(&model->factor, model->symbolic, model->precision);
+    if (status == CT_OK) status = ct_model_factor(model);
     if (status != CT_OK) return status;
     const int* order = ct_symbolic_order(model->symbolic);
     int* node_of_row = ct_alloc((size_t)model->nfree, sizeof(int));
@@ -239,9 +161,7 @@ static ct_status build_system(ct_model* model) {
         if (model->row[v] >= 0) node_of_row[model->row[v]] = v;
     for (int k = 0; k < model->nfree; k++) model->node[k] = node_of_row[order[k]];
     ct_free(node_of_row);
-    estimate_costs(model);
-    if (model->settings.solver == CT_SOLVER_PROJECTIVE) status = factor_scalar(model);
-    return status;
+    return CT_OK;
 }
 
 // ---- public --------------------------------------------------------------------------------
@@ -259,7 +179,6 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
         ct_mesh_report report;
         if (ct_mesh_check(scene->body[b].mesh, &report, NULL) == CT_OK) model->sliver_count += report.sliver_count;
     }
-    lump_mass(model);
     return build_system(model);
 }
 
@@ -320,4 +239,17 @@ const char* ct_model_body_name(const ct_model* model, int body) {
 
 void ct_model_body_color(const ct_model* model, int body, double color[3]) {
     if (body >= 0 && body < model->nbody) memcpy(color, model->body_color + 3 * (size_t)body, 3 * sizeof(double));
+}
+
+int ct_model_control_size(const ct_model* model) { return model->control_size; }
+int ct_model_control_count(const ct_model* model) { return model->ncontrol; }
+
+void ct_model_control_info(const ct_model* model, int index, ct_control_info* info) {
+    memset(info, 0, sizeof *info);
+    if (index < 0 || index >= model->ncontrol) return;
+    const ct_scene_control* control = &model->control[index];
+    snprintf(info->name, sizeof info->name, "%s", control->name);
+    info->kind = control->kind;
+    info->first = model->control_first[index];
+    info->count = control->kind == CT_CONTROL_FORCE ? 3 : 6;
 }

@@ -43,6 +43,9 @@ struct ct_model {
     int ndrive;
     ct_scene_force* force;     // nforce
     int nforce;
+    ct_scene_control* control; // ncontrol
+    int* control_first;        // ncontrol, of its numbers in a step's control vector
+    int ncontrol, control_size;
 
     // unknowns and the system
     int* row;                  // nvert
@@ -52,6 +55,8 @@ struct ct_model {
     ct_symbolic* symbolic;
     ct_factor* factor;         // A0
     ct_precision precision;    // of the stored factors
+    float (*factored)[3];      // ntet, log of mu, mu + lambda and density when the factor was made
+    int version;               // one more after every change of values
     ct_scalar_factor* scalar;  // projective solver only: c^2 M + c D + L, one scalar per node
     double roundoff;           // N, residual below which double precision cannot go
     double energy_roundoff;    // J, the same for energies: terms of size mu V cancel at rest
@@ -62,6 +67,12 @@ struct ct_model {
 
 // c of the settings' integrator and time step: v = c x - history.
 double ct_model_rate(const ct_settings* settings);
+// Lame parameters that the element energies see.
+void ct_material_lame(const ct_material* material, double* mu, double* lambda);
+// Masses and mass damping from the materials.
+void ct_model_lump(ct_model* model);
+// Numeric factorisation at rest for the present materials.
+ct_status ct_model_factor(ct_model* model);
 // Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive semi-definite;
 // damping enters as without strain rate.
 void ct_model_assemble(const ct_model* model, ct_elastic_work* work, double c, const double* x, ct_block_matrix* matrix);

@@ -18,7 +18,6 @@
 
 typedef float float4 __attribute__((vector_size(16)));
 typedef int32_t int4 __attribute__((vector_size(16)));
-typedef int32_t int8 __attribute__((vector_size(32)));
 
 INLINE float4 load4(const float* source) {
     float4 value;
@@ -67,14 +66,14 @@ INLINE void forward_chunk(const char* tile, int row, int rows, const float* b, f
 
 // Lanes (x0 y0 x1 y1) + (x2 y2 x3 y3) of each half.
 INLINE ct_float8 fold(ct_float8 x, ct_float8 y) {
-    return __builtin_shuffle(x, y, (int8){0, 8, 1, 9, 4, 12, 5, 13}) + __builtin_shuffle(x, y, (int8){2, 10, 3, 11, 6, 14, 7, 15});
+    return __builtin_shufflevector(x, y, 0, 8, 1, 9, 4, 12, 5, 13) + __builtin_shufflevector(x, y, 2, 10, 3, 11, 6, 14, 7, 15);
 }
 
 // Sums over the lanes of three columns, and a zero.
 INLINE float4 sum_lanes(ct_float8 x, ct_float8 y, ct_float8 z) {
     ct_float8 xy = fold(x, y), z0 = fold(z, (ct_float8){0});
-    ct_float8 low = __builtin_shuffle(xy, z0, (int8){0, 1, 8, 9, 4, 5, 12, 13});
-    ct_float8 sum = low + __builtin_shuffle(xy, z0, (int8){2, 3, 10, 11, 6, 7, 14, 15});
+    ct_float8 low = __builtin_shufflevector(xy, z0, 0, 1, 8, 9, 4, 5, 12, 13);
+    ct_float8 sum = low + __builtin_shufflevector(xy, z0, 2, 3, 10, 11, 6, 7, 14, 15);
     return __builtin_shufflevector(sum, sum, 0, 1, 2, 3) + __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
 }
 

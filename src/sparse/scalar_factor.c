@@ -1,18 +1,17 @@
 // Scalar Cholesky with three right-hand sides; see scalar_factor.h.
-//     A = P' L L' P,  X = A \ B,  B and X n x 3
+//     A = P' L L' P,  X = P' (L' \ (L \ (P B))),  B and X n x 3
 #include "sparse/scalar_factor.h"
 
 #include <cholmod.h>
 
 struct ct_scalar_factor {
     cholmod_common common;
-    cholmod_factor* factor;
+    cholmod_factor* factor;  // simplicial, packed columns, the diagonal first
     int n;
 };
 
 struct ct_scalar_work {
-    cholmod_common common;   // of its own, so that several works may solve at once
-    cholmod_dense *b, *x, *y, *e;
+    double* y;  // 3 n
 };
 
 // The lower triangle of the (0,0) entries; CHOLMOD's rows are sorted as ours are.
@@ -37,6 +36,8 @@ ct_status ct_scalar_factor_create(ct_scalar_factor** out, const ct_block_matrix*
     cholmod_common* common = &factor->common;
     cholmod_start(common);
     common->print = 0;
+    common->supernodal = CHOLMOD_SIMPLICIAL;
+    common->final_ll = 1;
     factor->n = matrix->n;
     cholmod_sparse* sparse = scalar_matrix(matrix, common);
     if (sparse) factor->factor = cholmod_analyze(sparse, common);
@@ -63,41 +64,51 @@ ct_status ct_scalar_work_create(ct_scalar_work** out, const ct_scalar_factor* fa
     *out = NULL;
     ct_scalar_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
-    cholmod_start(&work->common);
-    work->common.print = 0;
-    size_t n = (size_t)factor->n;
-    work->b = cholmod_allocate_dense(n, 3, n, CHOLMOD_REAL, &work->common);
-    double* zero = ct_alloc(3 * n + 1, sizeof *zero);
-    // One solve now, so that CHOLMOD's own workspace exists before the first step.
-    ct_status status = work->b && zero ? ct_scalar_factor_solve(factor, work, zero, zero) : CT_OUT_OF_MEMORY;
-    ct_free(zero);
-    if (status == CT_OK) {
-        *out = work;
-        return CT_OK;
+    work->y = ct_alloc(3 * (size_t)factor->n, sizeof(double));
+    if (!work->y) {
+        ct_free(work);
+        return CT_OUT_OF_MEMORY;
     }
-    ct_scalar_work_free(work);
-    return status;
+    *out = work;
+    return CT_OK;
 }
 
 void ct_scalar_work_free(ct_scalar_work* work) {
     if (!work) return;
-    cholmod_free_dense(&work->b, &work->common);
-    cholmod_free_dense(&work->x, &work->common);
-    cholmod_free_dense(&work->y, &work->common);
-    cholmod_free_dense(&work->e, &work->common);
-    cholmod_finish(&work->common);
+    ct_free(work->y);
     ct_free(work);
 }
 
-ct_status ct_scalar_factor_solve(const ct_scalar_factor* factor, ct_scalar_work* work, const double* b, double* x) {
-    size_t n = (size_t)factor->n;
-    double* column = work->b->x;
-    for (size_t i = 0; i < n; i++)
-        for (size_t a = 0; a < 3; a++) column[a * n + i] = b[3 * i + a];
-    if (!cholmod_solve2(CHOLMOD_A, factor->factor, work->b, NULL, &work->x, NULL, &work->y, &work->e, &work->common))
-        return CT_OUT_OF_MEMORY;
-    const double* solution = work->x->x;
-    for (size_t i = 0; i < n; i++)
-        for (size_t a = 0; a < 3; a++) x[3 * i + a] = solution[a * n + i];
-    return CT_OK;
+// y = L \ y
+static void forward(const cholmod_factor* L, double* y) {
+    const int *start = L->p, *count = L->nz, *row = L->i;
+    const double* value = L->x;
+    for (size_t j = 0; j < L->n; j++) {
+        double* own = y + 3 * j;
+        for (int a = 0; a < 3; a++) own[a] /= value[start[j]];
+        for (int k = start[j] + 1; k < start[j] + count[j]; k++)
+            for (int a = 0; a < 3; a++) y[3 * row[k] + a] -= value[k] * own[a];
+    }
+}
+
+// y = L' \ y
+static void backward(const cholmod_factor* L, double* y) {
+    const int *start = L->p, *count = L->nz, *row = L->i;
+    const double* value = L->x;
+    for (size_t j = L->n; j-- > 0;) {
+        double* own = y + 3 * j;
+        for (int k = start[j] + 1; k < start[j] + count[j]; k++)
+            for (int a = 0; a < 3; a++) own[a] -= value[k] * y[3 * row[k] + a];
+        for (int a = 0; a < 3; a++) own[a] /= value[start[j]];
+    }
+}
+
+void ct_scalar_factor_solve(const ct_scalar_factor* factor, ct_scalar_work* work, const double* b, double* x) {
+    const int* order = factor->factor->Perm;
+    for (int k = 0; k < factor->n; k++)
+        for (int a = 0; a < 3; a++) work->y[3 * k + a] = b[3 * order[k] + a];
+    forward(factor->factor, work->y);
+    backward(factor->factor, work->y);
+    for (int k = 0; k < factor->n; k++)
+        for (int a = 0; a < 3; a++) x[3 * order[k] + a] = work->y[3 * k + a];
 }

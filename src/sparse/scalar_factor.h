@@ -1,5 +1,5 @@
-// Sparse Cholesky of one scalar per node with three right-hand sides (x, y, z), by CHOLMOD in double precision:
-// the constant global matrix of projective dynamics.
+// Sparse Cholesky of one scalar per node with three right-hand sides (x, y, z) in double precision: the constant global
+// matrix of projective dynamics. CHOLMOD orders and factors; the solve is a plain pair of sweeps over the columns.
 #ifndef CT_SPARSE_SCALAR_FACTOR_H
 #define CT_SPARSE_SCALAR_FACTOR_H
 
@@ -15,6 +15,6 @@ typedef struct ct_scalar_work ct_scalar_work;
 ct_status ct_scalar_work_create(ct_scalar_work** out, const ct_scalar_factor* factor);
 void ct_scalar_work_free(ct_scalar_work* work);
 // x = A^-1 b for the three coordinates, b and x 3 n in the matrix's node order; may alias.
-ct_status ct_scalar_factor_solve(const ct_scalar_factor* factor, ct_scalar_work* work, const double* b, double* x);
+void ct_scalar_factor_solve(const ct_scalar_factor* factor, ct_scalar_work* work, const double* b, double* x);
 
 #endif

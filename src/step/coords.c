@@ -60,6 +60,13 @@ void ct_coords_precondition(const ct_model* model, ct_work* work, const double* 
     }
 }
 
+void ct_coords_hessian(const ct_model* model, ct_work* work, const double* in, double* out) {
+    ct_coords_push(model, in, work->node_scratch);
+    ct_elastic_product(model->elastic, work->elastic, work->threads, work->node_scratch, work->node_product);
+    ct_inertia_product(model, work, work->node_scratch, work->node_product);
+    ct_coords_pull(model, work->node_product, out);
+}
+
 // Memory for another factor, made when the first one is due.
 static ct_status prepare(const ct_model* model, ct_work* work, ct_factor** factor) {
     if (!work->matrix.value) {
@@ -82,12 +89,13 @@ static ct_status choose_reference(const ct_model* model, ct_work* work, const ct
     uint64_t stamp = state->header->reference;
     work->factor = model->factor;
     if (!stamp) return CT_OK;
-    if (work->refreshed_stamp != stamp) {
+    if (work->refreshed_stamp != stamp || work->refreshed_version != model->version) {
         work->refreshed_stamp = 0;
         ct_status status = factor_at(model, work, &work->refreshed, ct_model_rate(&model->settings), state->x_reference);
         if (status != CT_OK) return status;
         ct_elastic_rotations(model->elastic, work->elastic, work->threads, state->x_reference, work->rotation_reference);
         work->refreshed_stamp = stamp;
+        work->refreshed_version = model->version;
         (*refactors)++;
     }
     work->factor = work->refreshed;
@@ -98,12 +106,13 @@ static ct_status choose_reference(const ct_model* model, ct_work* work, const ct
 ct_status ct_coords_choose(const ct_model* model, ct_work* work, const ct_state* state, int depth, int* refactors) {
     int level = depth / 2;
     if (level == 0) return choose_reference(model, work, state, refactors);
-    if (work->substep_level != level) {
+    if (work->substep_level != level || work->substep_version != model->version) {
         work->substep_level = 0;
         double c = ct_model_rate(&model->settings) * (double)(1 << 2 * level);
         ct_status status = factor_at(model, work, &work->substep, c, NULL);
         if (status != CT_OK) return status;
         work->substep_level = level;
+        work->substep_version = model->version;
         (*refactors)++;
     }
     work->factor = work->substep;

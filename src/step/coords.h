@@ -17,6 +17,8 @@ void ct_coords_move(const ct_model* model, const double* x, double length, const
 void ct_coords_warp(const ct_model* model, ct_work* work, const double* x);
 // y = P^-1 b = warp A^-1 warp^T b; b and y must not alias.
 void ct_coords_precondition(const ct_model* model, ct_work* work, const double* b, double* y);
+// out = B^T H B in, H the Hessian of the step's potential at the point of the last ct_elastic_linearise.
+void ct_coords_hessian(const ct_model* model, ct_work* work, const double* in, double* out);
 // Puts the factor in force for a (sub-)step of the state at this depth of halving, refactoring when the work does not hold it:
 // the state's reference configuration, or, from depth 2 on, the rest shape with the inertia of the short step.
 ct_status ct_coords_choose(const ct_model* model, ct_work* work, const ct_state* state, int depth, int* refactors);

@@ -1,4 +1,4 @@
-// Inertia, external forces and mass damping of one step; prescribed motion.
+// Inertia and mass damping of one step, with the external forces that enter it.
 //
 // With the integrator's velocity v = c x - p, p = a x_n + b x_{n-1} (Euler: c = a = 1/h, b = 0; BDF2:
 // c = 3/(2h), a = 2/h, b = -1/(2h)) and the same rule for the momentum,
@@ -13,15 +13,11 @@
 ct_rate ct_rate_euler(double h);
 ct_rate ct_rate_bdf2(double h);
 
-// f at `time`: gravity and the scene's forces (3 nvert, N).
-void ct_inertia_forces(const ct_model* model, double time, double* force);
 // Fills work->rate, history and inertial for a step from `state` under work->force.
 void ct_inertia_begin(const ct_model* model, ct_work* work, const ct_state* state, ct_rate rate);
 // Adds the force at free nodes to rho (3 nvert), returns the potential.
 double ct_inertia_gradient(const ct_model* model, const ct_work* work, const double* x, double* rho);
 // Adds its Hessian times dx at free nodes.
 void ct_inertia_product(const ct_model* model, const ct_work* work, const double* dx, double* out);
-// Puts the driven nodes of x where they are at `time`.
-void ct_inertia_drive(const ct_model* model, double time, double* x);
 
 #endif

@@ -166,11 +166,7 @@ typedef struct newton_context {
 
 static void hessian_product(const double* in, double* out, void* user) {
     newton_context* context = user;
-    ct_work* work = context->work;
-    ct_coords_push(context->model, in, work->node_scratch);
-    ct_elastic_product(context->model->elastic, work->elastic, work->threads, work->node_scratch, work->node_product);
-    ct_inertia_product(context->model, work, work->node_scratch, work->node_product);
-    ct_coords_pull(context->model, work->node_product, out);
+    ct_coords_hessian(context->model, context->work, in, out);
     context->report->hessian_products++;
 }
 
@@ -245,8 +241,7 @@ ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_repo
     for (int i = 0; here.norm > work->target && i < model->settings.max_iterations; i++) {
         for (int v = 0; v < model->nvert; v++)
             if (model->row[v] >= 0) memcpy(work->scratch + 3 * model->row[v], work->rho + 3 * v, 3 * sizeof(double));
-        ct_status status = ct_scalar_factor_solve(model->scalar, work->scalar, work->scratch, work->scratch);
-        if (status != CT_OK) return status;
+        ct_scalar_factor_solve(model->scalar, work->scalar, work->scratch, work->scratch);
         for (int v = 0; v < model->nvert; v++)
             for (int a = 0; a < 3 && model->row[v] >= 0; a++) work->x[3 * v + a] -= work->scratch[3 * model->row[v] + a];
         here.phi = ct_solve_evaluate(model, work, work->x, work->r, report);

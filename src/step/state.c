@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "step/external.h"
 
 static size_t padded_count(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8 + 8; }
 
@@ -19,13 +19,7 @@ static void set_initial(const ct_model* model, ct_state* state) {
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     memcpy(state->x, model->rest, bytes);
     memcpy(state->v, model->velocity, bytes);
-    for (int i = 0; i < model->ndrive; i++) {
-        const ct_scene_driver* drive = &model->drive[i];
-        for (int k = 0; k < drive->nnode; k++) {
-            size_t at = 3 * (size_t)drive->node[k];
-            ct_scene_drive_position(drive, 0, model->rest + at, state->x + at);
-        }
-    }
+    ct_external_drive(model, 0, NULL, state->x);
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->x_previous, state->x, bytes);
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "step/coords.h"
+#include "step/external.h"
 #include "step/inertia.h"
 #include "step/solve.h"
 
@@ -33,7 +34,7 @@ static uint64_t stamp_of(const double* x, size_t n) {
 static void refresh(const ct_model* model, ct_state* state) {
     ct_state_header* header = state->header;
     size_t n = 3 * (size_t)model->nvert;
-    if (header->slow_solves < model->refactor_cost) return;
+    if (model->settings.solver != CT_SOLVER_NEWTON || header->slow_solves < model->refactor_cost) return;
     memcpy(state->x_reference, state->x, n * sizeof(double));
     header->reference = stamp_of(state->x_reference, n);
     header->slow_solves = 0;
@@ -98,9 +99,42 @@ static ct_status solve(const ct_model* model, ct_work* work, ct_step_report* rep
     return ct_solve_newton(model, work, report);
 }
 
-// From `start` to start + h. A step that does not converge becomes two of half the length, by Euler's rule.
-static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double h, int depth,
+// Driven nodes move evenly from where the step began to where it ends.
+static void drive(const ct_model* model, const ct_work* work, const double* x_start, double fraction, double* x) {
+    for (int i = 0; i < model->ndrive; i++)
+        for (int k = 0; k < model->drive[i].nnode; k++)
+            for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++)
+                x[j] = fraction == 1 ? work->x_end[j] : (1 - fraction) * x_start[j] + fraction * work->x_end[j];
+}
+
+static ct_status note_substep(const ct_model* model, ct_work* work, const ct_state* state, const ct_substep* substep) {
+    ct_record* record = work->record;
+    size_t n = 3 * (size_t)model->nvert;
+    if (!ct_reserve((void**)&record->step, &record->capacity, record->count + 1, sizeof *record->step)) return CT_OUT_OF_MEMORY;
+    ct_substep* entry = &record->step[record->count];
+    if (record->filled <= record->count) {
+        entry->x = ct_arena_alloc(&record->arena, n, sizeof(double));
+        entry->v = ct_arena_alloc(&record->arena, n, sizeof(double));
+        if (record->arena.failed) return CT_OUT_OF_MEMORY;
+        record->filled++;
+    }
+    double *x = entry->x, *v = entry->v;
+    *entry = *substep;
+    entry->x = memcpy(x, state->x, n * sizeof(double));
+    entry->v = memcpy(v, state->v, n * sizeof(double));
+    record->count++;
+    return CT_OK;
+}
+
+static const double* backup_array(const ct_state* state, const ct_work* work, const double* array) {
+    return (const double*)(work->backup + ((const unsigned char*)array - (const unsigned char*)state->header));
+}
+
+// From the fraction `start` of the step over `length` of it. What does not converge becomes two of half the length, by
+// Euler's rule.
+static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double length, int depth,
                          ct_step_report* report) {
+    double h = length * model->settings.time_step;
     bool whole = depth == 0, second_order = whole && model->settings.integrator == CT_BDF2 && state->header->history;
     ct_rate rate = second_order ? ct_rate_bdf2(h) : ct_rate_euler(h);
     ct_status status = choose_factor(model, work, state, depth, report);
@@ -109,20 +143,22 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, state->x, rate.b,
                           second_order ? state->x_previous : NULL);
     predict(model, work, state, h, whole);
-    ct_inertia_drive(model, start + h, work->x);
+    drive(model, work, backup_array(state, work, state->x), start + length, work->x);
 
     ct_step_report attempt = {0};
     status = solve(model, work, &attempt);
     count(report, &attempt, status == CT_OK || depth == model->settings.max_substep_depth);
     if (status == CT_OK) {
+        ct_substep substep = {.rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
+        if (work->record) status = note_substep(model, work, state, &substep);
         accept(model, work, state);
         report->substeps++;
-        return CT_OK;
+        return status;
     }
     bool may_split = model->settings.solver == CT_SOLVER_NEWTON && depth < model->settings.max_substep_depth;
     if (status != CT_NOT_CONVERGED || !may_split) return status;
-    status = advance(model, work, state, start, h / 2, depth + 1, report);
-    if (status == CT_OK) status = advance(model, work, state, start + h / 2, h / 2, depth + 1, report);
+    status = advance(model, work, state, start, length / 2, depth + 1, report);
+    if (status == CT_OK) status = advance(model, work, state, start + length / 2, length / 2, depth + 1, report);
     return status;
 }
 
@@ -159,10 +195,6 @@ static void advise(const ct_model* model, ct_step_report* report) {
 // The state that was kept at the start of the step.
 static const ct_state_header* backup_header(const ct_work* work) { return (const ct_state_header*)work->backup; }
 
-static const double* backup_array(const ct_state* state, const ct_work* work, const double* array) {
-    return (const double*)(work->backup + ((const unsigned char*)array - (const unsigned char*)state->header));
-}
-
 static void finish(const ct_model* model, const ct_work* work, ct_state* state, const ct_step_report* report) {
     ct_state_header* header = state->header;
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
@@ -175,7 +207,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state, 
     if (report->solves > GOOD_SOLVES * report->substeps) header->slow_solves += report->solves - GOOD_SOLVES * report->substeps;
 }
 
-ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, ct_step_report* report) {
+ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control, ct_step_report* report) {
     ct_step_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
@@ -185,8 +217,10 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, ct_step
 
     refresh(model, state);
     double time = state->header->time;
-    ct_inertia_forces(model, time, work->force);
-    ct_status status = advance(model, work, state, time, model->settings.time_step, 0, report);
+    ct_external_forces(model, time, control, work->force);
+    ct_external_drive(model, time + model->settings.time_step, control, work->x_end);
+    if (work->record) work->record->count = 0;
+    ct_status status = advance(model, work, state, 0, 1, 0, report);
     report->converged = status == CT_OK;
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size);

@@ -8,8 +8,8 @@ enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs mo
 static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
     ct_arena* arena = &work->arena;
     size_t nodes = 3 * (size_t)model->nvert, unknowns = 3 * (size_t)model->nfree;
-    double** node_vectors[] = {&work->force, &work->history, &work->inertial, &work->x, &work->x_trial,
-                               &work->rho, &work->node_scratch, &work->node_product};
+    double** node_vectors[] = {&work->force, &work->x_end, &work->history, &work->inertial, &work->x, &work->x_trial,
+                               &work->rho, &work->node_scratch, &work->node_scratch2, &work->node_product};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(arena, nodes, sizeof(double));
     double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch, &work->scratch2};

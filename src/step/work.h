@@ -15,6 +15,22 @@ typedef struct ct_rate {
     double c, a, b;  // 1/s
 } ct_rate;
 
+// The accepted sub-steps of one step, for its adjoint: where each began.
+typedef struct ct_substep {
+    ct_rate rate;
+    int depth;        // of halving
+    double fraction;  // of the whole step's motion that the driven nodes have made at its end
+    bool history;     // BDF2: x_previous and v_previous of the state took part
+    double *x, *v;    // 3 nvert each, at its start
+} ct_substep;
+
+typedef struct ct_record {
+    ct_arena arena;   // owns the vectors
+    ct_substep* step;
+    size_t count, capacity;  // in use; allocated entries
+    size_t filled;    // entries whose vectors exist
+} ct_record;
+
 struct ct_work {
     ct_arena arena;
     ct_threads* threads;           // NULL: one thread
@@ -26,6 +42,8 @@ struct ct_work {
     // the step under way
     ct_rate rate;
     double* force;                 // 3 nvert, N, external, at the start of the step
+    double* x_end;                 // 3 nvert, driven nodes at its end
+    ct_record* record;             // where sub-steps are noted, NULL: nowhere
     double* history;               // 3 nvert, a x_n + b x_{n-1}, m/s
     double* inertial;              // 3 nvert, s: where the nodes would go without internal forces, m
     double target;                 // N, residual to reach
@@ -35,7 +53,7 @@ struct ct_work {
     double* x;                     // 3 nvert
     double* x_trial;               // 3 nvert
     double* rho;                   // 3 nvert, full-space force imbalance, N
-    double* node_scratch;          // 3 nvert
+    double *node_scratch, *node_scratch2;  // 3 nvert
     double* node_product;          // 3 nvert
 
     // unknown vectors
@@ -52,6 +70,7 @@ struct ct_work {
     uint64_t refreshed_stamp;      // stamp of the reference that `refreshed` holds, 0: none in force
     ct_factor* substep;            // factor at rest for substep_level, NULL until needed
     int substep_level;             // 0: none
+    int refreshed_version, substep_version;  // of the model's values that they were made for
     const ct_factor* factor;       // the one in force
     ct_block_matrix matrix;        // values for refactoring
 

@@ -1,0 +1,243 @@
+// The adjoint of a step; see adjoint.h. The mirror of step/step.c: the same factor, the same Hessian products.
+#include "grad/adjoint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "step/coords.h"
+#include "step/external.h"
+#include "step/inertia.h"
+
+enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
+
+struct ct_adjoint {
+    ct_arena arena;
+    double *right, *lam_z;       // 3 nfree
+    double *lam, *g, *product;   // 3 nvert
+    double *end_bar, *start_bar; // 3 nvert: driven nodes at the end of the step, at its start
+    double *force_bar;           // 3 nvert, sum of lam over sub-steps
+    double *d_mu, *d_lambda, *d_beta;  // ntet
+    ct_record record;            // sub-steps of a replayed step
+    ct_state* replay;
+    ct_krylov_work* gmres;       // made when the first Hessian turns out indefinite
+};
+
+ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
+    *out = NULL;
+    ct_adjoint* adjoint = ct_alloc(1, sizeof *adjoint);
+    if (!adjoint) return CT_OUT_OF_MEMORY;
+    size_t nodes = 3 * (size_t)model->nvert, unknowns = 3 * (size_t)model->nfree;
+    double** node_vectors[] = {&adjoint->lam, &adjoint->g, &adjoint->product, &adjoint->end_bar, &adjoint->start_bar, &adjoint->force_bar};
+    for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
+        *node_vectors[i] = ct_arena_alloc(&adjoint->arena, nodes, sizeof(double));
+    adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
+    adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
+    double** tet_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
+    for (size_t i = 0; i < sizeof tet_vectors / sizeof tet_vectors[0]; i++)
+        *tet_vectors[i] = ct_arena_alloc(&adjoint->arena, (size_t)model->ntet, sizeof(double));
+    if (adjoint->arena.failed || ct_state_create(&adjoint->replay, model) != CT_OK) {
+        ct_adjoint_free(adjoint);
+        return CT_OUT_OF_MEMORY;
+    }
+    *out = adjoint;
+    return CT_OK;
+}
+
+void ct_adjoint_free(ct_adjoint* adjoint) {
+    if (!adjoint) return;
+    ct_state_free(adjoint->replay);
+    ct_krylov_work_free(adjoint->gmres);
+    ct_free(adjoint->record.step);
+    ct_arena_free(&adjoint->record.arena);
+    ct_arena_free(&adjoint->arena);
+    ct_free(adjoint);
+}
+
+// ---- H lam = right -------------------------------------------------------------------------
+
+typedef struct adjoint_context {
+    const ct_model* model;
+    ct_work* work;
+    ct_backward_report* report;
+} adjoint_context;
+
+static void hessian_product(const double* in, double* out, void* user) {
+    adjoint_context* context = user;
+    ct_coords_hessian(context->model, context->work, in, out);
+}
+
+static void precondition(const double* in, double* out, void* user) {
+    adjoint_context* context = user;
+    ct_coords_precondition(context->model, context->work, in, out);
+    context->report->solves++;
+}
+
+static double norm(const double* x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+// Conjugate gradients; GMRES where the Hessian is not positive definite.
+static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_backward_report* report) {
+    size_t n = 3 * (size_t)model->nfree;
+    double size = norm(adjoint->right, n);
+    memset(adjoint->lam_z, 0, n * sizeof(double));
+    if (size == 0) return CT_OK;
+    adjoint_context context = {model, work, report};
+    ct_krylov_def def = {.n = (int)n, .apply = hessian_product, .precondition = precondition, .user = &context,
+                         .tolerance = model->settings.tolerance * size, .max_iterations = SOLVE_LIMIT};
+    ct_krylov_report inner;
+    ct_pcg(&def, work->krylov, adjoint->right, adjoint->lam_z, &inner);
+    if (inner.end == CT_KRYLOV_NEGATIVE || inner.end == CT_KRYLOV_BREAKDOWN) {
+        if (!adjoint->gmres) {
+            ct_status status = ct_krylov_work_create(&adjoint->gmres, (int)n, GMRES_RESTART);
+            if (status != CT_OK) return status;
+        }
+        ct_gmres(&def, adjoint->gmres, adjoint->right, adjoint->lam_z, &inner);
+    }
+    report->max_residual = fmax(report->max_residual, inner.residual / size);
+    // conjugate gradients may end at the round-off of their recursion; what counts is that the residual is small
+    return inner.residual <= fmax(def.tolerance, 1e-9 * size) ? CT_OK : CT_NOT_CONVERGED;
+}
+
+// ---- one (sub-)step ------------------------------------------------------------------------
+
+static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, ct_adjoint_sums* sums) {
+    if (sums->mu || sums->lambda || sums->beta) {
+        ct_elastic_parameter_vjp(model->elastic, work->elastic, work->threads, x, adjoint->lam, adjoint->d_mu,
+                                 adjoint->d_lambda, adjoint->d_beta);
+        for (int t = 0; t < model->ntet; t++) {
+            if (sums->mu) sums->mu[t] -= adjoint->d_mu[t];
+            if (sums->lambda) sums->lambda[t] -= adjoint->d_lambda[t];
+            if (sums->beta) sums->beta[t] -= adjoint->d_beta[t];
+        }
+    }
+    double c = work->rate.c;
+    if (sums->mass)
+        for (int v = 0; v < model->nvert; v++)
+            for (int i = 3 * v; i < 3 * v + 3; i++) {
+                // c^2 x - c p - q without the external force that `inertial` holds
+                double pull = c * c * (x[i] - work->inertial[i]) + work->force[i] / model->mass[v];
+                sums->mass[v] -= adjoint->lam[i] * pull;
+            }
+    if (sums->drag)
+        for (int v = 0; v < model->nvert; v++)
+            for (int i = 3 * v; i < 3 * v + 3; i++) sums->drag[v] -= adjoint->lam[i] * (c * x[i] - work->history[i]);
+}
+
+// g on entry x_bar + c v_bar; afterwards, on driven nodes, x_D_bar. Others become zero.
+static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjoint, double fraction) {
+    if (model->nfree < model->nvert) {
+        ct_elastic_product(model->elastic, work->elastic, work->threads, adjoint->lam, adjoint->product);
+        for (int i = 0; i < model->ndrive; i++)
+            for (int k = 0; k < model->drive[i].nnode; k++)
+                for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++) {
+                    double bar = adjoint->g[j] - adjoint->product[j];
+                    adjoint->end_bar[j] += fraction * bar;
+                    adjoint->start_bar[j] += (1 - fraction) * bar;
+                }
+    }
+}
+
+// From bar at x_new (the end) to bar at the sub-step's start. x_previous and v_previous are those of the state before,
+// used when the sub-step is of second order.
+static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_substep* substep,
+                                 const ct_state* before, const double* x_new, ct_adjoint_state* bar, ct_adjoint_sums* sums,
+                                 ct_backward_report* report) {
+    ct_rate rate = substep->rate;
+    const double* x_old = substep->history ? before->x_previous : NULL;
+    size_t n = 3 * (size_t)model->nvert;
+
+    // linearise at the solution
+    ct_state start = *before;
+    start.x = substep->x;
+    start.v = substep->v;
+    ct_inertia_begin(model, work, &start, rate);
+    if (sums->beta) ct_elastic_begin_rate(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
+    else ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
+    ct_elastic_linearise(model->elastic, work->elastic, work->threads, x_new);
+    if (model->nfree) ct_coords_warp(model, work, x_new);
+
+    // H lam = x_bar + c v_bar
+    for (size_t i = 0; i < n; i++) adjoint->g[i] = bar->x[i] + rate.c * bar->v[i];
+    ct_coords_pull(model, adjoint->g, adjoint->right);
+    ct_status status = model->nfree ? solve(model, work, adjoint, report) : CT_OK;
+    if (status != CT_OK) return status;
+    ct_coords_push(model, adjoint->lam_z, adjoint->lam);
+
+    add_parameters(model, work, adjoint, x_new, sums);
+    for (size_t i = 0; i < n; i++) adjoint->force_bar[i] += adjoint->lam[i];
+    reverse_drive(model, work, adjoint, substep->fraction);
+
+    // the state before
+    for (int v = 0; v < model->nvert; v++)
+        for (int i = 3 * v; i < 3 * v + 3; i++) {
+            double p_bar = (rate.c * model->mass[v] + model->drag[v]) * adjoint->lam[i] - bar->v[i];
+            double q_bar = model->mass[v] * adjoint->lam[i];
+            bar->x[i] = rate.a * p_bar;
+            bar->v[i] = rate.a * q_bar;
+            bar->x_previous[i] = rate.b * p_bar;
+            bar->v_previous[i] = rate.b * q_bar;
+        }
+    ct_elastic_history_vjp(model->elastic, work->elastic, work->threads, x_new, adjoint->lam, rate.a, substep->x, bar->x,
+                           rate.b, x_old, bar->x_previous);
+    return CT_OK;
+}
+
+// ---- the whole step ------------------------------------------------------------------------
+
+// Finds the sub-steps of a step that had to be halved by taking it again.
+static ct_status replay(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
+                        const double* control, ct_backward_report* report) {
+    ct_status status = ct_state_copy(adjoint->replay, before);
+    work->record = &adjoint->record;
+    if (status == CT_OK) status = ct_step(model, work, adjoint->replay, control, NULL);
+    work->record = NULL;
+    report->replayed++;
+    return status;
+}
+
+static ct_substep whole_step(const ct_model* model, const ct_state* before) {
+    bool history = model->settings.integrator == CT_BDF2 && before->header->history;
+    double h = model->settings.time_step;
+    return (ct_substep){.rate = history ? ct_rate_bdf2(h) : ct_rate_euler(h), .fraction = 1, .history = history,
+                        .x = before->x, .v = before->v};
+}
+
+ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
+                          const ct_state* after, int substeps, const double* control, ct_adjoint_state* bar,
+                          ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report) {
+    size_t n = 3 * (size_t)model->nvert;
+    double time = before->header->time, end = time + model->settings.time_step;
+    ct_substep whole = whole_step(model, before), *list = &whole;
+    if (substeps > 1) {
+        ct_status status = replay(model, work, adjoint, before, control, report);
+        if (status != CT_OK) return status;
+        list = adjoint->record.step;
+        substeps = (int)adjoint->record.count;
+    }
+    // the state after holds that before as its history: keep those adjoints for the end
+    double* x_kept = adjoint->start_bar;
+    memcpy(x_kept, bar->x_previous, n * sizeof(double));
+    memset(adjoint->end_bar, 0, n * sizeof(double));
+    memset(adjoint->force_bar, 0, n * sizeof(double));
+    double* v_kept = work->node_scratch2;
+    memcpy(v_kept, bar->v_previous, n * sizeof(double));
+
+    ct_external_forces(model, time, control, work->force);
+    for (int k = substeps - 1; k >= 0; k--) {
+        int unused = 0;
+        const double* x_new = k == substeps - 1 ? after->x : list[k + 1].x;
+        ct_status status = model->nfree ? ct_coords_choose(model, work, after, list[k].depth, &unused) : CT_OK;
+        if (status == CT_OK) status = reverse_substep(model, work, adjoint, &list[k], before, x_new, bar, sums, report);
+        if (status != CT_OK) return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bar->x[i] += x_kept[i];
+        bar->v[i] += v_kept[i];
+    }
+    ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->mass, sums->gravity, control_bar);
+    if (control_bar) ct_external_drive_vjp(model, end, control, adjoint->end_bar, control_bar);
+    return CT_OK;
+}

@@ -1,0 +1,40 @@
+// The adjoint of one step: from dL/d(state after) to dL/d(state before), and to the parameters.
+//
+// A (sub-)step solves, for the free nodes,
+//     rho = M (c^2 x - c p - q) - f + D (c x - p) + grad E(x) + grad Psi(x; x_n, x_{n-1}) = 0,
+//     p = a x_n + b x_{n-1},  q = a v_n + b v_{n-1},  v = c x - p,  driven nodes given.
+// With H = d rho / dx, symmetric, and lam zero on driven nodes,
+//     H lam = x_bar + c v_bar                          (free rows)
+//     p_bar = (c M + D) lam - v_bar,   q_bar = M lam,   f_bar = lam
+//     x_n_bar = a p_bar - (d grad Psi/dx_n)^T lam,   x_{n-1}_bar = b p_bar - (d grad Psi/dx_{n-1})^T lam
+//     v_n_bar = a q_bar,                             v_{n-1}_bar = b q_bar
+//     m_bar = -lam . (c^2 x - c p - q),   D_bar = -lam . (c x - p),   mu_bar = -lam . d(grad E)/dmu, ...
+//     driven: x_D_bar = (x_bar + c v_bar - H lam)_D, shared between the step's start and end as the motion is.
+#ifndef CT_GRAD_ADJOINT_H
+#define CT_GRAD_ADJOINT_H
+
+#include "step/work.h"
+
+// Adjoint of a state: what the loss, so far, changes by with each of its parts. 3 nvert each.
+typedef struct ct_adjoint_state {
+    double *x, *v, *x_previous, *v_previous;
+} ct_adjoint_state;
+
+// Adjoints of what acts on every step, summed over steps; NULL: not wanted.
+typedef struct ct_adjoint_sums {
+    double *mu, *lambda, *beta;  // ntet
+    double *mass, *drag;         // nvert
+    double* gravity;             // 3
+} ct_adjoint_sums;
+
+typedef struct ct_adjoint ct_adjoint;  // scratch
+ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model);
+void ct_adjoint_free(ct_adjoint* adjoint);
+
+// bar: of the state `after` on entry, of the state `before` on return. substeps: how many the step took (1: none were
+// needed; otherwise the step is run again to find them). control_bar: of this step (control size), added; may be NULL.
+ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
+                          const ct_state* after, int substeps, const double* control, ct_adjoint_state* bar,
+                          ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report);
+
+#endif

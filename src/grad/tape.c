@@ -1,0 +1,284 @@
+// Rollouts and their reverse. The tape keeps the states of a rollout: all of them, or as many as a byte budget allows;
+// then the reverse runs from checkpoint to checkpoint, replaying what lies between. A replay is exact to the last bit,
+// so the gradient does not depend on the budget.
+//
+// With s slots, a stretch of up to s steps is kept whole. A longer one is cut by checkpoints in half of the slots, and
+// every part, the last one first, is reversed with the slots that are left. One slot alone replays for every step.
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "grad/adjoint.h"
+
+enum { MINIMUM_SLOTS = 3 };
+
+struct ct_tape {
+    ct_arena arena;
+    size_t state_size;
+    int max_steps, nslot;
+    int steps;              // of the last rollout
+    int stride;             // steps between the states that the rollout kept
+    unsigned char* slot;    // nslot states
+    int* substeps;          // max_steps, taken by each step
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes) {
+    *out = NULL;
+    if (max_steps < 1) return CT_BAD_ARGUMENT;
+    ct_tape* tape = ct_alloc(1, sizeof *tape);
+    ct_state* state = NULL;
+    if (!tape || ct_state_create(&state, model) != CT_OK) {
+        ct_free(tape);
+        return CT_OUT_OF_MEMORY;
+    }
+    tape->state_size = state->size;
+    ct_state_free(state);
+    size_t slots = max_bytes ? max_bytes / tape->state_size : (size_t)max_steps + 1;
+    if (slots > (size_t)max_steps + 1) slots = (size_t)max_steps + 1;
+    if (slots < MINIMUM_SLOTS) slots = MINIMUM_SLOTS;
+    tape->nslot = (int)slots;
+    tape->max_steps = max_steps;
+    tape->slot = ct_arena_alloc(&tape->arena, slots, tape->state_size);
+    tape->substeps = ct_arena_alloc(&tape->arena, (size_t)max_steps, sizeof(int));
+    if (tape->arena.failed) {
+        ct_tape_free(tape);
+        return CT_OUT_OF_MEMORY;
+    }
+    *out = tape;
+    return CT_OK;
+}
+
+void ct_tape_free(ct_tape* tape) {
+    if (!tape) return;
+    ct_arena_free(&tape->arena);
+    ct_free(tape);
+}
+
+size_t ct_tape_bytes(const ct_tape* tape) { return tape->arena.bytes; }
+int ct_tape_steps(const ct_tape* tape) { return tape->steps; }
+
+static unsigned char* slot(ct_tape* tape, int index) { return tape->slot + (size_t)index * tape->state_size; }
+
+// ---- forward -------------------------------------------------------------------------------
+
+static const double* control_of(const ct_model* model, const double* controls, int step) {
+    return controls ? controls + (size_t)step * (size_t)model->control_size : NULL;
+}
+
+static void note(ct_rollout_report* report, const ct_step_report* step) {
+    report->steps++;
+    report->substepped += step->substeps > 1;
+    report->solves += step->solves;
+    if (step->reference > 0) report->max_residual = fmax(report->max_residual, step->residual / step->reference);
+    report->last = *step;
+}
+
+// Steps between the kept states of a stretch of `length` steps with `slots` to keep them in: 1 when all fit.
+static int stride_for(int length, int slots) {
+    if (length <= slots) return 1;
+    int count = slots / 2 > 2 ? slots / 2 : 2;
+    return (length + count - 1) / count;
+}
+
+ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const ct_state* initial, int nstep,
+                     const double* controls, ct_visit visit, void* user, ct_rollout_report* report) {
+    ct_rollout_report local;
+    if (!report) report = &local;
+    memset(report, 0, sizeof *report);
+    tape->steps = 0;
+    if (nstep < 0 || nstep > tape->max_steps || initial->size != tape->state_size) return CT_BAD_ARGUMENT;
+    double started = now();
+    ct_state* state = NULL;
+    ct_status status = ct_state_create(&state, model);
+    if (status == CT_OK) status = ct_state_copy(state, initial);
+    tape->stride = nstep + 1 <= tape->nslot ? 1 : stride_for(nstep, tape->nslot - 1);
+    for (int i = 0; status == CT_OK && i <= nstep; i++) {
+        if (visit) visit(i, state, user);
+        if (i % tape->stride == 0 && (i < nstep || tape->stride == 1)) memcpy(slot(tape, i / tape->stride), state->header, state->size);
+        if (i == nstep) break;
+        ct_step_report step;
+        status = ct_step(model, work, state, control_of(model, controls, i), &step);
+        if (status == CT_OK) tape->substeps[i] = step.substeps;
+        note(report, &step);
+    }
+    if (status == CT_OK) tape->steps = nstep;
+    ct_state_free(state);
+    report->seconds = now() - started;
+    return status;
+}
+
+// ---- reverse -------------------------------------------------------------------------------
+
+typedef struct reverse_context {
+    const ct_model* model;
+    ct_work* work;
+    ct_tape* tape;
+    const double* controls;
+    double* controls_bar;
+    ct_seed seed;
+    void* user;
+    ct_adjoint* adjoint;
+    ct_adjoint_state bar;
+    ct_adjoint_sums sums;
+    ct_state *before, *after, *spare;
+    ct_backward_report* report;
+} reverse_context;
+
+// Reverses step `index`, whose state before is at `bytes` and whose state after is c->after; then that before is c->after.
+static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, int index) {
+    ct_status status = ct_state_restore(c->before, bytes, c->tape->state_size);
+    if (status != CT_OK) return status;
+    double* control_bar = c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->control_size : NULL;
+    double started = now();
+    status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, c->tape->substeps[index],
+                             control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
+    c->report->adjoint_seconds += now() - started;
+    if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->user);
+    ct_state* swap = c->before;
+    c->before = c->after;
+    c->after = swap;
+    return status;
+}
+
+// Runs c->after from the state `first` in slot `from` to `last` and keeps every stride-th state before the last in the
+// slots that follow.
+static ct_status replay(reverse_context* c, int from, int first, int last, int stride) {
+    ct_status status = ct_state_restore(c->after, slot(c->tape, from), c->tape->state_size);
+    for (int i = first; status == CT_OK && i < last; i++) {
+        if (i > first && (i - first) % stride == 0)
+            memcpy(slot(c->tape, from + (i - first) / stride), c->after->header, c->tape->state_size);
+        status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
+        c->report->replayed++;
+    }
+    return status;
+}
+
+// One slot: every step from the beginning.
+static ct_status reverse_one_by_one(reverse_context* c, int from, int first, int last) {
+    ct_status status = CT_OK;
+    for (int i = last - 1; status == CT_OK && i >= first; i--) {
+        status = replay(c, from, first, i, last);
+        if (status == CT_OK) status = ct_state_copy(c->spare, c->after);
+        if (status == CT_OK) status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
+        if (status == CT_OK) status = reverse_step(c, ct_state_bytes(c->spare), i);
+    }
+    return status;
+}
+
+// Reverses steps [first, last): the state `first` is in slot `from`, states every `stride` steps follow it there; for
+// stride 1 the state `last` is c->after.
+static ct_status reverse(reverse_context* c, int from, int first, int last, int stride) {
+    ct_status status = CT_OK;
+    if (stride == 1) {
+        for (int i = last - 1; status == CT_OK && i >= first; i--) status = reverse_step(c, slot(c->tape, from + i - first), i);
+        return status;
+    }
+    for (int part = (last - first - 1) / stride; status == CT_OK && part >= 0; part--) {
+        int begin = first + part * stride, end = begin + stride < last ? begin + stride : last;
+        int at = from + part, slots = c->tape->nslot - at;
+        if (slots == 1 && end - begin > 1) {
+            status = reverse_one_by_one(c, at, begin, end);
+            continue;
+        }
+        int finer = stride_for(end - begin, slots);
+        status = replay(c, at, begin, end, finer);
+        if (status == CT_OK) status = reverse(c, at, begin, end, finer);
+    }
+    return status;
+}
+
+// mu, lambda -> Young's modulus and Poisson's ratio; masses -> density; drag -> mass damping and density.
+static void to_materials(const ct_model* model, const ct_adjoint_sums* sums, ct_gradient* gradient) {
+    const double* volume = ct_elastic_volume(model->elastic);
+    for (int t = 0; t < model->ntet; t++) {
+        const ct_material* m = &model->material[t];
+        double E = m->young, nu = m->poisson, s = 1 + nu, q = 1 - 2 * nu;
+        double third = m->energy == CT_ENERGY_PROJECTIVE && m->paper_weights ? 1.0 / 3 : 1;
+        if (gradient->young) gradient->young[t] = sums->mu[t] / (2 * s) + third * sums->lambda[t] * nu / (s * q);
+        if (gradient->poisson)
+            gradient->poisson[t] = -sums->mu[t] * E / (2 * s * s) + third * sums->lambda[t] * E * (1 + 2 * nu * nu) / (s * s * q * q);
+        if (gradient->damping_stiffness) gradient->damping_stiffness[t] = sums->beta[t];
+        double mass = 0, drag = 0;
+        for (int a = 0; a < 4; a++) {
+            if (sums->mass) mass += 0.25 * volume[t] * sums->mass[model->tet[4 * t + a]];
+            if (sums->drag) drag += 0.25 * volume[t] * sums->drag[model->tet[4 * t + a]];
+        }
+        if (gradient->density) gradient->density[t] = mass + m->damping_mass * drag;
+        if (gradient->damping_mass) gradient->damping_mass[t] = m->density * drag;
+    }
+}
+
+static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient* gradient) {
+    size_t nodes = 3 * (size_t)c->model->nvert, ntet = (size_t)c->model->ntet, nvert = (size_t)c->model->nvert;
+    double** bars[] = {&c->bar.x, &c->bar.v, &c->bar.x_previous, &c->bar.v_previous};
+    for (size_t i = 0; i < 4; i++) *bars[i] = ct_arena_alloc(arena, nodes, sizeof(double));
+    if (gradient->young || gradient->poisson) {
+        c->sums.mu = ct_arena_alloc(arena, ntet, sizeof(double));
+        c->sums.lambda = ct_arena_alloc(arena, ntet, sizeof(double));
+    }
+    if (gradient->damping_stiffness) c->sums.beta = ct_arena_alloc(arena, ntet, sizeof(double));
+    if (gradient->density) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
+    if (gradient->density || gradient->damping_mass) c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
+    if (gradient->gravity) c->sums.gravity = ct_arena_alloc(arena, 3, sizeof(double));
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    ct_status status = ct_adjoint_create(&c->adjoint, c->model);
+    if (status == CT_OK) status = ct_state_create(&c->before, c->model);
+    if (status == CT_OK) status = ct_state_create(&c->after, c->model);
+    if (status == CT_OK) status = ct_state_create(&c->spare, c->model);
+    return status;
+}
+
+// The last state's seed comes first; the state is in the last slot that the rollout filled, or some steps after it.
+static ct_status seed_last(reverse_context* c) {
+    ct_tape* tape = c->tape;
+    int part = tape->stride == 1 ? tape->steps : (tape->steps - 1) / tape->stride, begin = part * tape->stride;
+    ct_status status = ct_state_restore(c->after, slot(tape, part), tape->state_size);
+    for (int i = begin; status == CT_OK && i < tape->steps; i++) {
+        status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
+        c->report->replayed++;
+    }
+    if (status == CT_OK && c->seed) c->seed(tape->steps, c->after, c->bar.x, c->bar.v, c->user);
+    return status;
+}
+
+static void deliver(const ct_model* model, const reverse_context* c, ct_gradient* gradient) {
+    size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
+    // a state set by hand has its own position as history
+    if (gradient->position) memcpy(gradient->position, c->bar.x, bytes);
+    if (gradient->velocity) memcpy(gradient->velocity, c->bar.v, bytes);
+    if (gradient->gravity) memcpy(gradient->gravity, c->sums.gravity, 3 * sizeof(double));
+    to_materials(model, &c->sums, gradient);
+}
+
+ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls, ct_seed seed, void* user,
+                      ct_gradient* gradient, ct_backward_report* report) {
+    ct_backward_report local;
+    if (!report) report = &local;
+    memset(report, 0, sizeof *report);
+    if (tape->steps < 1 || !tape->stride) return CT_BAD_ARGUMENT;
+    double started = now();
+    ct_arena arena = {0};
+    reverse_context c = {.model = model, .work = work, .tape = tape, .controls = controls, .seed = seed, .user = user,
+                         .controls_bar = gradient->controls, .report = report};
+    if (gradient->controls)
+        memset(gradient->controls, 0, (size_t)tape->steps * (size_t)model->control_size * sizeof(double));
+    ct_status status = prepare(&c, &arena, gradient);
+    if (status == CT_OK) status = seed_last(&c);
+    if (status == CT_OK) status = reverse(&c, 0, 0, tape->steps, tape->stride);
+    if (status == CT_OK) deliver(model, &c, gradient);
+    // replays have overwritten slots: the tape must be filled again before another reverse
+    if (tape->stride > 1) tape->steps = 0;
+    ct_adjoint_free(c.adjoint);
+    ct_state_free(c.before);
+    ct_state_free(c.after);
+    ct_state_free(c.spare);
+    ct_arena_free(&arena);
+    report->seconds = now() - started;
+    return status;
+}

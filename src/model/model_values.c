@@ -1,0 +1,218 @@
+// Materials of a model: what follows from them (Lame parameters, lumped mass, the factored system), and their change.
+//
+// Changing values is the single mutation of a model. The symbolic factor stays; the numeric factor is a preconditioner
+// and stays too, until the stiffness or density of the whole has moved by about a factor of 3 (root mean square of the
+// logarithms over the tets).
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "model/model.h"
+
+static const double stale = 1.1;  // log 3
+
+double ct_model_rate(const ct_settings* settings) {
+    return (settings->integrator == CT_BDF2 ? 1.5 : 1.0) / settings->time_step;
+}
+
+void ct_material_lame(const ct_material* material, double* mu, double* lambda) {
+    double E = material->young, nu = material->poisson;
+    *mu = E / (2 * (1 + nu));
+    *lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
+    if (material->energy == CT_ENERGY_PROJECTIVE && material->paper_weights) *lambda /= 3;
+}
+
+// ---- mass ----------------------------------------------------------------------------------
+
+// Lumped: a quarter of each tet's mass to each of its nodes.
+void ct_model_lump(ct_model* model) {
+    const double* volume = ct_elastic_volume(model->elastic);
+    memset(model->mass, 0, (size_t)model->nvert * sizeof(double));
+    memset(model->drag, 0, (size_t)model->nvert * sizeof(double));
+    model->total_mass = model->energy_roundoff = 0;
+    for (int t = 0; t < model->ntet; t++) {
+        double mu, lambda, quarter = 0.25 * volume[t] * model->material[t].density;
+        ct_material_lame(&model->material[t], &mu, &lambda);
+        model->total_mass += 4 * quarter;
+        model->energy_roundoff += 10 * 2.2e-16 * volume[t] * mu;
+        for (int a = 0; a < 4; a++) {
+            model->mass[model->tet[4 * t + a]] += quarter;
+            model->drag[model->tet[4 * t + a]] += quarter * model->material[t].damping_mass;
+        }
+    }
+    model->damped = false;
+    for (int v = 0; v < model->nvert; v++) {
+        model->free_mass[v] = model->row[v] >= 0 ? model->mass[v] : 0;
+        model->free_drag[v] = model->row[v] >= 0 ? model->drag[v] : 0;
+        model->damped = model->damped || model->free_drag[v] > 0;
+    }
+    for (int i = 0; i < 3 * model->nvert; i++) model->extent = fmax(model->extent, fabs(model->rest[i]));
+}
+
+// ---- the factored system -------------------------------------------------------------------
+
+static void add_inertia(const ct_model* model, double c, ct_block_matrix* matrix) {
+    for (int v = 0; v < model->nvert; v++) {
+        if (model->row[v] < 0) continue;
+        double d = c * c * model->mass[v] + c * model->drag[v];
+        double block[9] = {d, 0, 0, 0, d, 0, 0, 0, d};
+        ct_block_matrix_add(matrix, model->row[v], model->row[v], block);
+    }
+}
+
+void ct_model_assemble(const ct_model* model, ct_elastic_work* work, double c, const double* x, ct_block_matrix* matrix) {
+    ct_elastic_begin_step(model->elastic, work, NULL, c, c, x ? x : model->rest, 0, NULL);
+    ct_block_matrix_clear(matrix);
+    ct_elastic_assemble(model->elastic, work, x, x != NULL, model->row, matrix);
+    add_inertia(model, c, matrix);
+}
+
+static void material_logs(const ct_material* material, float logs[3]) {
+    double mu, lambda;
+    ct_material_lame(material, &mu, &lambda);
+    logs[0] = (float)log(mu);
+    logs[1] = (float)log(mu + lambda);
+    logs[2] = (float)log(material->density);
+}
+
+// Round-off of the residual: eps times what cancels in it, stiffness times position, from all tets around a node.
+static void estimate_costs(ct_model* model) {
+    double sum = 0;
+    for (int j = 0; j < model->nfree; j++) {
+        const double* diagonal = model->matrix.value + 9 * (size_t)model->matrix.start[j];
+        for (int a = 0; a < 3; a++) sum += diagonal[4 * a] * diagonal[4 * a];
+    }
+    model->roundoff = 4 * 2.2e-16 * sqrt(sum) * model->extent;
+    // a factorisation runs at about 10 GF/s, a solve streams the factor twice at about 20 GB/s
+    double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * (double)ct_factor_bytes(model->factor) / 1e9;
+    double solve_seconds = 2 * (double)ct_factor_bytes(model->factor) / 20e9 + 1e-6;
+    model->refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
+}
+
+static ct_status factor_scalar(ct_model* model) {
+    ct_arena scratch = {0};
+    ct_block_matrix matrix = model->matrix;
+    matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
+    ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    if (status == CT_OK) {
+        ct_elastic_assemble_laplacian(model->elastic, model->row, &matrix);
+        add_inertia(model, ct_model_rate(&model->settings), &matrix);
+        ct_scalar_factor* factor = NULL;
+        status = ct_scalar_factor_create(&factor, &matrix);
+        if (status == CT_OK) {
+            ct_scalar_factor_free(model->scalar);
+            model->scalar = factor;
+        }
+    }
+    ct_arena_free(&scratch);
+    return status;
+}
+
+ct_status ct_model_factor(ct_model* model) {
+    ct_elastic_work* work = NULL;
+    ct_status status = ct_elastic_work_create(&work, model->elastic);
+    if (status == CT_OK) {
+        ct_model_assemble(model, work, ct_model_rate(&model->settings), NULL, &model->matrix);
+        status = ct_factor_update(model->factor, &model->matrix);
+    }
+    ct_elastic_work_free(work);
+    if (status == CT_OK) {
+        for (int t = 0; t < model->ntet; t++) material_logs(&model->material[t], model->factored[t]);
+        estimate_costs(model);
+    }
+    if (status == CT_OK && model->settings.solver == CT_SOLVER_PROJECTIVE) status = factor_scalar(model);
+    return status;
+}
+
+// ---- change --------------------------------------------------------------------------------
+
+static bool factor_is_stale(const ct_model* model) {
+    double sum[3] = {0, 0, 0};
+    for (int t = 0; t < model->ntet; t++) {
+        float logs[3];
+        material_logs(&model->material[t], logs);
+        for (int k = 0; k < 3; k++) sum[k] += pow(logs[k] - model->factored[t][k], 2);
+    }
+    for (int k = 0; k < 3; k++)
+        if (sqrt(sum[k] / model->ntet) > stale) return true;
+    return false;
+}
+
+static ct_status check_value(const char* name, double value, double lower, double upper, int tet, ct_error* error) {
+    if (isfinite(value) && value >= lower && value < upper) return CT_OK;
+    if (error) error->element = tet;
+    return ct_fail(error, CT_BAD_ARGUMENT, "%s of tet %d is %g: it must be at least %g and below %g", name, tet, value, lower, upper);
+}
+
+static ct_status check_values(const ct_model* model, const ct_material_values* values, ct_error* error) {
+    const struct {
+        const char* name;
+        const double* value;
+        double lower, upper;
+    } list[] = {
+        {"young", values->young, 1e-300, INFINITY},       {"poisson", values->poisson, 0, 0.5},
+        {"density", values->density, 1e-300, INFINITY},   {"damping.mass", values->damping_mass, 0, INFINITY},
+        {"damping.stiffness", values->damping_stiffness, 0, INFINITY},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        for (int t = 0; list[i].value && t < model->ntet; t++) {
+            ct_status status = check_value(list[i].name, list[i].value[t], list[i].lower, list[i].upper, t, error);
+            if (status != CT_OK) return status;
+        }
+    if (values->gravity && !(isfinite(values->gravity[0]) && isfinite(values->gravity[1]) && isfinite(values->gravity[2])))
+        return ct_fail(error, CT_BAD_ARGUMENT, "gravity is not finite");
+    return CT_OK;
+}
+
+static ct_status set_elements(ct_model* model) {
+    ct_arena scratch = {0};
+    size_t ntet = (size_t)model->ntet;
+    double* mu = ct_arena_alloc(&scratch, ntet, sizeof(double));
+    double* lambda = ct_arena_alloc(&scratch, ntet, sizeof(double));
+    double* beta = ct_arena_alloc(&scratch, ntet, sizeof(double));
+    if (scratch.failed) {
+        ct_arena_free(&scratch);
+        return CT_OUT_OF_MEMORY;
+    }
+    for (size_t t = 0; t < ntet; t++) {
+        ct_material_lame(&model->material[t], &mu[t], &lambda[t]);
+        beta[t] = model->material[t].damping_stiffness;
+    }
+    ct_elastic_set_parameters(model->elastic, mu, lambda, beta);
+    ct_arena_free(&scratch);
+    return CT_OK;
+}
+
+ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored, ct_error* error) {
+    ct_error_clear(error);
+    if (refactored) *refactored = false;
+    ct_status status = check_values(model, values, error);
+    if (status != CT_OK) return status;
+    for (int t = 0; t < model->ntet; t++) {
+        ct_material* material = &model->material[t];
+        if (values->young) material->young = values->young[t];
+        if (values->poisson) material->poisson = values->poisson[t];
+        if (values->density) material->density = values->density[t];
+        if (values->damping_mass) material->damping_mass = values->damping_mass[t];
+        if (values->damping_stiffness) material->damping_stiffness = values->damping_stiffness[t];
+    }
+    if (values->gravity) memcpy(model->settings.gravity, values->gravity, sizeof model->settings.gravity);
+    model->version++;
+    ct_model_lump(model);
+    status = set_elements(model);
+    // the projective solver's matrix is part of its iteration, not a preconditioner
+    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE || factor_is_stale(model);
+    if (status == CT_OK && model->nfree && must) {
+        status = ct_model_factor(model);
+        if (refactored) *refactored = true;
+    }
+    if (status != CT_OK) ct_fail(error, status, "%s while changing the values of the model", ct_status_text(status));
+    return status;
+}
+
+void ct_model_get_values(const ct_model* model, ct_material_field field, double* values) {
+    for (int t = 0; t < model->ntet; t++)
+        values[t] = field == CT_YOUNG     ? model->material[t].young
+                  : field == CT_POISSON   ? model->material[t].poisson
+                                          : model->material[t].density;
+}

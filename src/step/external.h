@@ -1,0 +1,22 @@
+// What acts on a step from outside: gravity, the scene's forces, prescribed motion, and the controls of both.
+//
+//     f_i = m_i g + sum of forces,   driven nodes: x = c + exp(w) (d(t) - c) + s
+// d(t) the drive's own motion, (s, w) the translation and rotation vector of its control. A total force F on a set is
+// spread by mass: f_i = F m_i / sum m.
+#ifndef CT_STEP_EXTERNAL_H
+#define CT_STEP_EXTERNAL_H
+
+#include "model/model.h"
+
+// External forces at `time` (3 nvert, N, overwritten). control: ct_model_control_size numbers, or NULL for zeros.
+void ct_external_forces(const ct_model* model, double time, const double* control, double* force);
+// Reverse: force_bar (3 nvert) into mass_bar (nvert), gravity_bar (3) and control_bar (control size), added; each may be NULL.
+void ct_external_forces_vjp(const ct_model* model, double time, const double* control, const double* force_bar,
+                            double* mass_bar, double* gravity_bar, double* control_bar);
+
+// Puts the driven nodes of x where they are at `time`.
+void ct_external_drive(const ct_model* model, double time, const double* control, double* x);
+// Reverse: x_bar of the driven nodes into control_bar, added.
+void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* x_bar, double* control_bar);
+
+#endif
