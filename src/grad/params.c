@@ -1,0 +1,427 @@
+// Parameters of a scene as one vector; see params.h.
+//
+// Every quantity that a parameter can set is an array of numbers q, and
+//     q[i] = base[i] + T(y[map[i]])        where map[i] >= 0,   q[i] = base[i] elsewhere;
+// base is zero where the parameter replaces the scene's number, and the scene's number where it is an offset. Reverse:
+//     y_bar[k] = T'(y[k]) * sum of q_bar[i] over map[i] = k.
+// Numbers of driven nodes keep their place in y and set nothing.
+#include "grad/params.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+
+enum { KINDS = CT_PARAMETER_CONTROL + 1 };
+
+typedef struct field {     // a quantity; unused: n = 0
+    size_t n;
+    double *base, *value, *bar;
+    int* map;              // number of y, -1: none
+} field;
+
+typedef struct slice {
+    ct_scene_parameter def;  // scale, offset and lower resolved; name not used
+    char name[64];
+    int first, count;
+    int width;               // numbers of a group: 3 for vectors, a control's size
+} slice;
+
+struct ct_params {
+    ct_arena arena;
+    int nslice, size, nstep, control_size;
+    slice* slices;
+    field fields[KINDS];
+    double* start;           // size, physical
+    double* physical;        // size, of the last apply
+    int* members;            // size, numbers that a component sets; while creating
+    ct_param_values values;
+    ct_gradient gradient;
+};
+
+static bool is_nodal(ct_parameter_kind kind) { return kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY; }
+static bool is_offset(const ct_scene_parameter* def) { return is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
+
+// -------------------------------------------------------------------------------------------------
+// Transforms
+
+static double to_value(const ct_scene_parameter* p, double y) {
+    switch (p->transform) {
+    case CT_TRANSFORM_LOG: return p->scale * exp(y);
+    case CT_TRANSFORM_SIGMOID: return p->lower + (p->upper - p->lower) / (1 + exp(-y));
+    default: return p->offset + p->scale * y;
+    }
+}
+
+static double to_y(const ct_scene_parameter* p, double value) {
+    switch (p->transform) {
+    case CT_TRANSFORM_LOG: return value > 0 ? log(value / p->scale) : -INFINITY;
+    case CT_TRANSFORM_SIGMOID: return log(value - p->lower) - log(p->upper - value);
+    default: return (value - p->offset) / p->scale;
+    }
+}
+
+// T'(y)
+static double slope(const ct_scene_parameter* p, double y) {
+    switch (p->transform) {
+    case CT_TRANSFORM_LOG: return p->scale * exp(y);
+    case CT_TRANSFORM_SIGMOID: {
+        double tail = exp(-fabs(y));
+        return (p->upper - p->lower) * tail / ((1 + tail) * (1 + tail));
+    }
+    default: return p->scale;
+    }
+}
+
+// -------------------------------------------------------------------------------------------------
+// The scene's numbers
+
+static double material_value(const ct_material* material, ct_parameter_kind kind) {
+    switch (kind) {
+    case CT_PARAMETER_YOUNG: return material->young;
+    case CT_PARAMETER_POISSON: return material->poisson;
+    case CT_PARAMETER_DENSITY: return material->density;
+    case CT_PARAMETER_DAMPING_MASS: return material->damping_mass;
+    default: return material->damping_stiffness;
+    }
+}
+
+static void fill_materials(const ct_scene* scene, ct_parameter_kind kind, double* base) {
+    for (int b = 0; b < scene->nbody; b++) {
+        const ct_scene_body* body = &scene->body[b];
+        for (int e = 0; e < body->mesh->ntet; e++) base[body->first_tet + e] = material_value(&body->tet_material[e], kind);
+    }
+}
+
+// Initial positions: at rest, driven nodes where their motion begins.
+static void fill_positions(const ct_model* model, double* base) {
+    memcpy(base, model->rest, 3 * (size_t)model->nvert * sizeof *base);
+    for (int d = 0; d < model->ndrive; d++)
+        for (int i = 0; i < model->drive[d].nnode; i++) {
+            size_t node = (size_t)model->drive[d].node[i];
+            ct_scene_drive_position(&model->drive[d], 0, model->rest + 3 * node, base + 3 * node);
+        }
+}
+
+static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, field* f) {
+    if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) fill_materials(scene, kind, f->base);
+    else if (kind == CT_PARAMETER_GRAVITY) memcpy(f->base, scene->settings.gravity, 3 * sizeof *f->base);
+    else if (kind == CT_PARAMETER_POSITION) fill_positions(model, f->base);
+    else if (kind == CT_PARAMETER_VELOCITY) memcpy(f->base, model->velocity, f->n * sizeof *f->base);
+}
+
+static size_t field_size(const ct_params* params, const ct_model* model, ct_parameter_kind kind) {
+    if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) return (size_t)model->ntet;
+    if (kind == CT_PARAMETER_GRAVITY) return 3;
+    if (kind == CT_PARAMETER_CONTROL) return (size_t)params->nstep * (size_t)params->control_size;
+    return 3 * (size_t)model->nvert;
+}
+
+static bool make_field(ct_params* params, const ct_scene* scene, const ct_model* model, ct_parameter_kind kind) {
+    field* f = &params->fields[kind];
+    if (f->n) return true;
+    size_t n = field_size(params, model, kind);
+    f->base = ct_arena_alloc(&params->arena, n, sizeof *f->base);
+    f->value = ct_arena_alloc(&params->arena, n, sizeof *f->value);
+    f->bar = ct_arena_alloc(&params->arena, n, sizeof *f->bar);
+    f->map = ct_arena_alloc(&params->arena, n, sizeof *f->map);
+    if (params->arena.failed) return false;
+    f->n = n;
+    for (size_t i = 0; i < n; i++) f->map[i] = -1;
+    fill_base(scene, model, kind, f);
+    return true;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Maps: which number of y sets which number of a field. Each returns how many groups it made.
+
+static int compare_int(const void* a, const void* b) {
+    int i = *(const int*)a, j = *(const int*)b;
+    return (i > j) - (i < j);
+}
+
+// Groups of a body's tets by tag, in order of the tags. `tags` has room for every tet.
+static int map_tags(const ct_mesh* mesh, int first, int* map, int* tags) {
+    int count = 0;
+    memcpy(tags, mesh->tet_tag, (size_t)mesh->ntet * sizeof *tags);
+    qsort(tags, (size_t)mesh->ntet, sizeof *tags, compare_int);
+    for (int e = 0; e < mesh->ntet; e++)
+        if (!count || tags[e] != tags[count - 1]) tags[count++] = tags[e];
+    for (int e = 0; e < mesh->ntet; e++)
+        map[e] = first + (int)((int*)bsearch(&mesh->tet_tag[e], tags, (size_t)count, sizeof *tags, compare_int) - tags);
+    return count;
+}
+
+// Tets or nodes of the bodies; group g of `width` numbers begins at first + g width.
+static int map_bodies(const ct_scene* scene, const ct_model* model, const slice* s, int* map, int* tags) {
+    int groups = 0;
+    bool nodal = is_nodal(s->def.kind);
+    for (int b = 0; b < scene->nbody; b++) {
+        const ct_scene_body* body = &scene->body[b];
+        if (s->def.body >= 0 && b != s->def.body) continue;
+        if (s->def.per == CT_PER_TAG) {
+            groups += map_tags(body->mesh, s->first + groups, map + body->first_tet, tags);
+            continue;
+        }
+        int count = nodal ? body->mesh->nvert : body->mesh->ntet, begin = nodal ? body->first_node : body->first_tet;
+        for (int i = 0; i < count; i++) {
+            int group = s->def.per == CT_PER_SCENE ? 0 : s->def.per == CT_PER_BODY ? groups : groups + i;
+            for (int k = 0; k < s->width; k++)
+                if (!nodal || model->row[begin + i] >= 0) map[(begin + i) * (size_t)s->width + k] = s->first + group * s->width + k;
+        }
+        groups = s->def.per == CT_PER_SCENE ? 1 : s->def.per == CT_PER_BODY ? groups + 1 : groups + count;
+    }
+    return groups;
+}
+
+static int map_control(const ct_params* params, const slice* s, int first_control, int* map) {
+    int hold = s->def.per == CT_PER_SCENE ? params->nstep : s->def.hold;
+    for (int step = 0; step < params->nstep; step++)
+        for (int k = 0; k < s->width; k++)
+            map[(size_t)step * (size_t)params->control_size + (size_t)(first_control + k)] = s->first + step / hold * s->width + k;
+    return (params->nstep - 1) / hold + 1;
+}
+
+static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s, int* tags) {
+    int* map = params->fields[s->def.kind].map;
+    if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
+    if (s->def.kind != CT_PARAMETER_GRAVITY) return map_bodies(scene, model, s, map, tags);
+    for (int k = 0; k < 3; k++) map[k] = s->first + k;
+    return 1;
+}
+
+static int slice_width(const ct_scene* scene, const ct_scene_parameter* def) {
+    if (def->kind == CT_PARAMETER_CONTROL) return ct_scene_control_size(scene->control[def->control].kind);
+    return def->kind >= CT_PARAMETER_GRAVITY ? 3 : 1;
+}
+
+// Most numbers that a slice can have, to be sure that indices fit.
+static double most_numbers(const ct_params* params, const ct_scene* scene, const ct_model* model) {
+    double total = 0;
+    for (int i = 0; i < scene->nparameter; i++) total += (double)field_size(params, model, scene->parameter[i].kind);
+    return total;
+}
+
+static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_model* model, ct_error* error) {
+    if (most_numbers(params, scene, model) > INT_MAX)
+        return ct_fail(error, CT_BAD_SCENE, "the parameters have more than %d numbers: use \"hold\", or fewer of them", INT_MAX);
+    params->slices = ct_arena_alloc(&params->arena, (size_t)params->nslice, sizeof *params->slices);
+    int* tags = ct_arena_alloc(&params->arena, (size_t)model->ntet, sizeof *tags);
+    for (int i = 0; i < params->nslice && !params->arena.failed; i++) {
+        slice* s = &params->slices[i];
+        s->def = scene->parameter[i];
+        snprintf(s->name, sizeof s->name, "%s", s->def.name);
+        s->first = params->size;
+        s->width = slice_width(scene, &s->def);
+        if (!make_field(params, scene, model, s->def.kind)) break;
+        s->count = s->width * map_slice(params, scene, model, s, tags);
+        params->size += s->count;
+    }
+    return params->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Starting values, scales, bounds
+
+// Means of the scene's numbers, exact where they are equal; base becomes zero where y replaces it.
+static void take_starts(ct_params* params, const slice* s) {
+    field* f = &params->fields[s->def.kind];
+    bool given = !isnan(s->def.start);
+    for (size_t i = 0; i < f->n; i++) {
+        int k = f->map[i];
+        if (k < s->first || k >= s->first + s->count || is_offset(&s->def)) continue;
+        params->start[k] += (f->base[i] - params->start[k]) / ++params->members[k];
+        f->base[i] = 0;
+    }
+    for (int k = s->first; given && k < s->first + s->count; k++) params->start[k] = s->def.start;
+}
+
+// The numbers of driven nodes in y: the scene's, so that y is a plain list of nodes.
+static void take_driven_starts(ct_params* params, const ct_scene* scene, const slice* s) {
+    if (!is_nodal(s->def.kind) || is_offset(&s->def)) return;
+    const field* f = &params->fields[s->def.kind];
+    int first_node = s->def.body < 0 ? 0 : scene->body[s->def.body].first_node;
+    for (int k = 0; k < s->count; k++) {
+        size_t i = 3 * (size_t)first_node + (size_t)k;
+        if (f->map[i] < 0) params->start[s->first + k] = f->base[i];
+    }
+}
+
+static double box_size(const ct_model* model) {
+    double size = 0;
+    for (int a = 0; a < 3; a++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int v = 0; v < model->nvert; v++) {
+            low = fmin(low, model->rest[3 * (size_t)v + a]);
+            high = fmax(high, model->rest[3 * (size_t)v + a]);
+        }
+        size = fmax(size, high - low);
+    }
+    return size;
+}
+
+// A scale that puts y near 0 (log) or makes changes of y of size 1 natural (affine).
+static double choose_scale(const slice* s, const double* start, const ct_model* model) {
+    double most = 0, logs = 0;
+    for (int k = 0; k < s->count; k++) {
+        most = fmax(most, fabs(start[k] - s->def.offset));
+        logs += log(start[k] / start[0]);
+    }
+    if (s->def.transform == CT_TRANSFORM_LOG) return start[0] * exp(logs / s->count);
+    if (s->def.kind == CT_PARAMETER_POSITION) most = box_size(model);
+    return most > 0 ? most : 1;
+}
+
+static ct_status check_starts(const slice* s, const double* start, ct_error* error) {
+    const ct_scene_parameter* p = &s->def;
+    for (int k = 0; k < s->count; k++) {
+        if (p->transform == CT_TRANSFORM_LOG && !(start[k] > 0))
+            return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" starts from %g, but the transform \"log\" needs positive "
+                                                "values: give a \"start\" or use \"affine\"", s->name, start[k]);
+        if (p->transform == CT_TRANSFORM_SIGMOID && !(start[k] > p->lower && start[k] < p->upper))
+            return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" starts from %g, which is not inside of %g and %g: move "
+                                                "the bounds, or give a \"start\"", s->name, start[k], p->lower, p->upper);
+        if (!(start[k] >= p->lower && start[k] <= p->upper))
+            return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" starts from %g, outside of its bounds %g and %g: move the "
+                                                "bounds, or give a \"start\"", s->name, start[k], p->lower, p->upper);
+    }
+    return CT_OK;
+}
+
+static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct_model* model, slice* s, ct_error* error) {
+    double* start = params->start + s->first;
+    take_starts(params, s);
+    take_driven_starts(params, scene, s);
+    ct_status status = check_starts(s, start, error);
+    if (status || !s->count) return status;
+    if (s->def.transform == CT_TRANSFORM_NONE) {
+        s->def.scale = 1;
+        s->def.offset = 0;
+    }
+    if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
+    bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
+    if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY)) {
+        double least = INFINITY;
+        for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
+        s->def.lower = least / 1000;
+    }
+    return CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Life
+
+// The arrays of the values and of the gradient by kind.
+static void publish(ct_params* params) {
+    ct_param_values* v = &params->values;
+    ct_gradient* g = &params->gradient;
+    double** value[KINDS] = {&v->young, &v->poisson, &v->density, &v->damping_mass, &v->damping_stiffness,
+                             &v->gravity, &v->position, &v->velocity, &v->controls};
+    double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
+                           &g->gravity, &g->position, &g->velocity, &g->controls};
+    for (int kind = 0; kind < KINDS; kind++) {
+        *value[kind] = params->fields[kind].value;
+        *bar[kind] = params->fields[kind].bar;
+    }
+}
+
+static ct_status build(ct_params* params, const ct_scene* scene, const ct_model* model, ct_error* error) {
+    ct_status status = make_slices(params, scene, model, error);
+    if (status) return status;
+    params->start = ct_arena_alloc(&params->arena, (size_t)params->size, sizeof *params->start);
+    params->physical = ct_arena_alloc(&params->arena, (size_t)params->size, sizeof *params->physical);
+    params->members = ct_arena_alloc(&params->arena, (size_t)params->size, sizeof *params->members);
+    if (params->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    for (int i = 0; i < params->nslice && !status; i++) status = finish_slice(params, scene, model, &params->slices[i], error);
+    if (!status) publish(params);
+    return status;
+}
+
+ct_status ct_params_create(ct_params** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
+    *out = NULL;
+    ct_error_clear(error);
+    if (nstep < 1 || model->nvert != ct_scene_node_count(scene))
+        return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
+    ct_params* params = ct_alloc(1, sizeof *params);
+    if (!params) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    params->nslice = scene->nparameter;
+    params->nstep = nstep;
+    params->control_size = ct_scene_control_first(scene, scene->ncontrol);
+    ct_status status = build(params, scene, model, error);
+    if (status) ct_params_free(params);
+    else *out = params;
+    return status;
+}
+
+void ct_params_free(ct_params* params) {
+    if (!params) return;
+    ct_arena_free(&params->arena);
+    ct_free(params);
+}
+
+int ct_params_size(const ct_params* params) { return params->size; }
+int ct_params_slice_count(const ct_params* params) { return params->nslice; }
+
+void ct_params_slice(const ct_params* params, int index, ct_slice* out) {
+    const slice* s = &params->slices[index];
+    *out = (ct_slice){.kind = s->def.kind, .first = s->first, .count = s->count};
+    memcpy(out->name, s->name, sizeof out->name);
+}
+
+// -------------------------------------------------------------------------------------------------
+// The map and its transpose
+
+void ct_params_start(const ct_params* params, double* y) {
+    for (int i = 0; i < params->nslice; i++) {
+        const slice* s = &params->slices[i];
+        for (int k = s->first; k < s->first + s->count; k++) y[k] = to_y(&s->def, params->start[k]);
+    }
+}
+
+// The transforms rise, so that bounds of the value become bounds of y; a sigmoid cannot leave its own.
+void ct_params_bounds(const ct_params* params, double* lower, double* upper) {
+    for (int i = 0; i < params->nslice; i++) {
+        const slice* s = &params->slices[i];
+        bool free = s->def.transform == CT_TRANSFORM_SIGMOID;
+        for (int k = s->first; k < s->first + s->count; k++) {
+            lower[k] = free ? -INFINITY : to_y(&s->def, s->def.lower);
+            upper[k] = free ? INFINITY : to_y(&s->def, s->def.upper);
+        }
+    }
+}
+
+void ct_params_physical(const ct_params* params, const double* y, double* values) {
+    for (int i = 0; i < params->nslice; i++) {
+        const slice* s = &params->slices[i];
+        for (int k = s->first; k < s->first + s->count; k++) values[k] = to_value(&s->def, y[k]);
+    }
+}
+
+const ct_param_values* ct_params_apply(ct_params* params, const double* y) {
+    ct_params_physical(params, y, params->physical);
+    for (int kind = 0; kind < KINDS; kind++) {
+        const field* f = &params->fields[kind];
+        for (size_t i = 0; i < f->n; i++) f->value[i] = f->base[i] + (f->map[i] < 0 ? 0 : params->physical[f->map[i]]);
+    }
+    return &params->values;
+}
+
+ct_gradient* ct_params_gradient(ct_params* params) { return &params->gradient; }
+
+void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* g, double* y_bar) {
+    const double* bar[KINDS] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
+                                g->gravity, g->position, g->velocity, g->controls};
+    memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
+    for (int kind = 0; kind < KINDS; kind++) {
+        const field* f = &params->fields[kind];
+        for (size_t i = 0; bar[kind] && i < f->n; i++)
+            if (f->map[i] >= 0) y_bar[f->map[i]] += bar[kind][i];
+    }
+    for (int i = 0; i < params->nslice; i++) {
+        const slice* s = &params->slices[i];
+        for (int k = s->first; k < s->first + s->count; k++) y_bar[k] *= slope(&s->def, y[k]);
+    }
+}
