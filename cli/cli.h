@@ -15,6 +15,9 @@
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_BAD_INPUT = 2 };  // exit codes: done, the work failed, bad input or usage
 
 int cuttle_run(int argc, char** argv);
+int cuttle_grad(int argc, char** argv);
+int cuttle_check(int argc, char** argv);
+int cuttle_optimize(int argc, char** argv);
 int cuttle_info(int argc, char** argv);
 int cuttle_render(int argc, char** argv);
 int cuttle_export(int argc, char** argv);

@@ -17,6 +17,9 @@ static int cuttle_version(int argc, char** argv);
 
 static const command commands[] = {
     {"run", cuttle_run, "simulate a scene and write its trajectory"},
+    {"optimize", cuttle_optimize, "find the parameters that minimise a scene's objective"},
+    {"grad", cuttle_grad, "compute the gradient of a scene's objective"},
+    {"check", cuttle_check, "compare that gradient with differences"},
     {"info", cuttle_info, "describe a scene, a mesh or a trajectory"},
     {"render", cuttle_render, "turn a trajectory into a movie or pictures"},
     {"export", cuttle_export, "write the frames of a trajectory for other programs"},

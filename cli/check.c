@@ -1,0 +1,95 @@
+// cuttle check: the gradient of a scene against central differences.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "problem.h"
+
+typedef struct check_options {
+    cli_problem_def problem;
+    ct_check_def check;
+    bool json, quiet;
+} check_options;
+
+static const char overview[] =
+    "Some numbers of every parameter are moved up and down by several step sizes, and the change of the loss is compared with\n"
+    "the gradient. Every step is solved to 1e-12 here. The slope of the error over the step size is 2 where the gradient is\n"
+    "right and about 0 where it is wrong; '-' means that round-off was reached at the largest step already.";
+
+static const char examples[] =
+    "  cuttle check scenes/identify.json\n"
+    "  cuttle check scenes/identify.json --components 20 --tolerance 1e-7 --json";
+
+static double largest_error(const ct_check_slice* slices, int count) {
+    double most = 0;
+    for (int k = 0; k < count; k++) most = fmax(most, slices[k].relative_error);
+    return most;
+}
+
+static bool all_passed(const ct_check_slice* slices, int count) {
+    for (int k = 0; k < count; k++)
+        if (!slices[k].passed) return false;
+    return true;
+}
+
+static void print_json(const cli_problem* p, const ct_check_slice* slices) {
+    json_t* list = json_array();
+    for (int k = 0; k < p->nslice; k++) {
+        const ct_check_slice* s = &slices[k];
+        json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:i, s:o, s:o}", "name", s->name, "passed", s->passed, "relative_error",
+                                              cli_json_number(s->relative_error), "slope", cli_json_number(s->slope), "worst", s->worst,
+                                              "gradient", cli_json_number(s->worst_gradient), "difference",
+                                              cli_json_number(s->worst_difference)));
+    }
+    cli_print_json(json_pack("{s:b, s:o, s:o}", "passed", all_passed(slices, p->nslice), "max_relative_error",
+                             cli_json_number(largest_error(slices, p->nslice)), "slices", list));
+}
+
+static void print_text(const cli_problem* p, const check_options* options, const ct_check_slice* slices) {
+    for (int k = 0; k < p->nslice; k++) {
+        const ct_check_slice* s = &slices[k];
+        char slope[32] = "-";
+        if (isfinite(s->slope)) snprintf(slope, sizeof slope, "%.2f", s->slope);
+        printf("%-6s %-24s error %.2e  slope %5s", s->passed ? "ok" : "FAILED", s->name, s->relative_error, slope);
+        if (isinf(s->relative_error)) printf("  no rollout beside the start converges\n");
+        else printf("  worst: number %d, gradient %.9e, difference %.9e\n", s->worst, s->worst_gradient, s->worst_difference);
+    }
+    if (all_passed(slices, p->nslice)) printf("The gradient is right to %.1e.\n", largest_error(slices, p->nslice));
+    else printf("The gradient differs by more than %.1e.\n", options->check.tolerance);
+}
+
+static int compare(cli_problem* p, const check_options* options) {
+    ct_error error = {.element = -1};
+    ct_check_slice* slices = calloc((size_t)p->nslice, sizeof *slices);
+    if (!slices) return cli_report_status(CT_OUT_OF_MEMORY, "checking the gradient", options->json);
+    int code = CLI_FAILED;
+    if (ct_problem_check(p->problem, p->y, &options->check, slices, &error)) {
+        code = cli_report_error(&error, options->json);
+    } else {
+        if (options->json) print_json(p, slices);
+        else print_text(p, options, slices);
+        if (all_passed(slices, p->nslice)) code = CLI_OK;
+    }
+    free(slices);
+    return code;
+}
+
+int cuttle_check(int argc, char** argv) {
+    check_options o = {.problem.tolerance = 1e-12, .check = ct_check_def_default()};
+    const cli_option options[] = {
+        {"--components", 'n', CLI_COUNT, &o.check.components, "N", "numbers to try of every parameter (default: 4)"},
+        {"--tolerance", 0, CLI_POSITIVE, &o.check.tolerance, "T", "largest relative error that passes (default: 1e-6)"},
+        {"--step", 0, CLI_POSITIVE, &o.check.step, "H", "largest relative step of the differences (default: 1e-3)"},
+        {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
+        {"--json", 0, CLI_FLAG, &o.json, NULL, "print one JSON object"},
+        {0}};
+    const cli_usage usage = {"check", "SCENE", "Compares the gradient of a scene with central differences.", overview, examples, options};
+    int count, code;
+    if (!cli_parse(&usage, argc, argv, &o.problem.scene, 1, 1, &count, &code)) return code;
+    o.problem.json = o.json;
+    cli_problem p;
+    code = cli_problem_open(&p, &o.problem);
+    if (code == CLI_OK) code = compare(&p, &o);
+    cli_problem_close(&p);
+    return code;
+}

@@ -1,0 +1,184 @@
+// cuttle optimize: minimises a scene's objective over its parameters.
+//
+// After every evaluation the best so far is on disk: Ctrl-C and a killed run lose nothing, --resume goes on from there.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "search_files.h"
+
+typedef struct optimize_options {
+    cli_problem_def problem;
+    const char *directory, *method;
+    int iterations;        // 0: the scene's
+    double target, rate;   // NAN, 0: the scene's
+    bool resume, json, quiet;
+} optimize_options;
+
+typedef struct search {
+    const optimize_options* options;
+    cli_problem p;
+    search_files files;
+    ct_optimize_def def;
+    ct_optimize_report report;
+    search_best earlier;   // what --resume found; iteration 0: nothing
+    double drawn;          // s, when the plot was last drawn
+    ct_status status;      // of the files
+    ct_error error;
+} search;
+
+static const char* const method_names[] = {"lbfgs", "adam", "mma", "slsqp"};
+enum { NMETHOD = sizeof method_names / sizeof method_names[0] };
+
+static const char overview[] =
+    "Writes into its directory: best.json (the best parameters so far), loss.csv and loss.png (the loss over the\n"
+    "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after the present evaluation.\n"
+    "--resume goes on from best.json; --iterations counts the evaluations of all runs together. Methods:\n"
+    "  lbfgs  for smooth losses, the default        mma    with many bounds at work\n"
+    "  adam   for long or rough rollouts            slsqp  for few parameters";
+
+static const char examples[] =
+    "  cuttle optimize scenes/identify.json -o identify\n"
+    "  cuttle optimize scenes/identify.json -o identify --resume --iterations 200\n"
+    "  cuttle optimize scenes/throw.json --method adam --target 1e-4 --json";
+
+// The scene file's own name with -optimized, in the current directory.
+static void default_directory(const char* scene, char* path, size_t size) {
+    const char* slash = strrchr(scene, '/');
+    const char* name = slash ? slash + 1 : scene;
+    const char* dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    snprintf(path, size, "%.*s-optimized", length, name);
+}
+
+// ---- while it runs -------------------------------------------------------------------------
+
+static void print_progress(const ct_progress* progress, int iteration, double best, double seconds) {
+    if (progress->failed) fprintf(stderr, "%5d  did not converge, counts as a large loss  %.1f s\n", iteration, seconds);
+    else
+        fprintf(stderr, "%5d  loss %.6e  best %.6e  gradient %.3e  %.1f s\n", iteration, progress->loss, best, progress->gradient_norm,
+                seconds);
+}
+
+// The best of this run and the earlier ones.
+static search_best best_of(const search* s, const ct_progress* progress) {
+    return (search_best){.iteration = s->earlier.iteration + progress->iteration,
+                         .loss = progress->best,
+                         .seconds = s->earlier.seconds + progress->seconds,
+                         .method = method_names[s->def.method],
+                         .y = progress->best_y};
+}
+
+static bool on_progress(const ct_progress* progress, void* user) {
+    search* s = user;
+    search_best best = best_of(s, progress);
+    search_row row = {best.iteration, progress->loss, best.loss, progress->gradient_norm, best.seconds};
+    if (!s->options->quiet) print_progress(progress, best.iteration, best.loss, best.seconds);
+    s->status = search_files_append(&s->files, &row, &s->error);
+    if (s->status == CT_OK) s->status = search_files_write_best(&s->files, &s->p, &best, &s->error);
+    if (s->status == CT_OK && cli_seconds() - s->drawn > 2) {
+        s->status = search_files_draw(&s->files, &s->error);
+        s->drawn = cli_seconds();
+    }
+    return s->status == CT_OK && !cli_interrupted();
+}
+
+// ---- before and after ----------------------------------------------------------------------
+
+static int choose_method(search* s, const cli_usage* usage) {
+    const char* name = s->options->method;
+    if (!name) return CLI_OK;
+    for (int i = 0; i < NMETHOD; i++)
+        if (strcmp(name, method_names[i]) == 0) return s->def.method = (ct_method)i, CLI_OK;
+    const char* nearest = cli_nearest(name, method_names, NMETHOD);
+    return cli_bad_usage(usage, "there is no method '%s'; did you mean '%s'? There are lbfgs, adam, mma and slsqp", name,
+                         nearest ? nearest : method_names[0]);
+}
+
+static int prepare(search* s, const cli_usage* usage) {
+    const optimize_options* o = s->options;
+    int code = cli_problem_open(&s->p, &o->problem);
+    if (code != CLI_OK) return code;
+    ct_scene_optimize_def(s->p.scene, &s->def);
+    code = choose_method(s, usage);
+    if (code != CLI_OK) return code;
+    if (o->iterations > 0) s->def.iterations = o->iterations;
+    if (!isnan(o->target)) s->def.target = o->target;
+    if (o->rate > 0) s->def.rate = o->rate;
+
+    if (search_files_begin(&s->files, o->directory, &s->error)) return cli_report_error(&s->error, o->json);
+    if (o->resume && search_files_resume(&s->files, s->p.size, s->p.y, &s->earlier, &s->error))
+        return cli_report_input_error(&s->error, o->json);
+    if (search_files_open_table(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
+    s->def.iterations -= s->earlier.iteration;
+    if (!o->quiet)
+        fprintf(stderr, "%s: %d parameters, %d steps, %s, at most %d evaluations\n", o->problem.scene, s->p.size,
+                ct_problem_steps(s->p.problem), method_names[s->def.method], s->def.iterations > 0 ? s->def.iterations : 0);
+    return CLI_OK;
+}
+
+static void print_result(const search* s) {
+    const optimize_options* o = s->options;
+    int iterations = s->earlier.iteration + s->report.iterations;
+    double seconds = s->earlier.seconds + s->report.seconds;
+    if (o->json) {
+        json_t* files = json_pack("{s:s, s:s, s:s, s:s}", "best", s->files.best, "table", s->files.table, "plot", s->files.plot,
+                                  "trajectory", s->files.result);
+        cli_print_json(json_pack("{s:o, s:i, s:i, s:f, s:s, s:s, s:b, s:o}", "loss", cli_json_number(s->report.loss), "iterations",
+                                 iterations, "failures", s->report.failures, "seconds", seconds, "method",
+                                 method_names[s->def.method], "reason", s->report.reason, "interrupted", cli_interrupted(), "files", files));
+    } else if (!o->quiet) {
+        printf("loss %.9g after %d evaluations in %.1f s: %s\n%s\n%s\n", s->report.loss, iterations, seconds, s->report.reason,
+               s->files.best, s->files.result);
+    }
+    if (cli_interrupted() && !o->quiet)
+        fprintf(stderr, "Interrupted; continue with: cuttle optimize %s -o %s --resume\n", o->problem.scene, o->directory);
+}
+
+static int optimize(search* s) {
+    const optimize_options* o = s->options;
+    s->report = (ct_optimize_report){.loss = s->earlier.loss, .reason = "the iterations are used up"};
+    s->drawn = cli_seconds();
+    if (s->def.iterations > 0) {
+        ct_error error = {.element = -1};
+        if (ct_problem_optimize(s->p.problem, &s->def, s->p.y, on_progress, s, &s->report, &error))
+            return cli_report_error(&error, o->json);
+        if (s->status != CT_OK) return cli_report_error(&s->error, o->json);
+    }
+    if (search_files_draw(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
+    if (ct_problem_record(s->p.problem, s->p.y, s->files.result, s->p.scene, &s->error)) return cli_report_error(&s->error, o->json);
+    print_result(s);
+    return cli_interrupted() ? CLI_FAILED : CLI_OK;
+}
+
+int cuttle_optimize(int argc, char** argv) {
+    optimize_options o = {.target = NAN};
+    const cli_option options[] = {
+        {"--output", 'o', CLI_TEXT, &o.directory, "DIR", "directory to write into (default: the scene's name with -optimized)"},
+        {"--method", 'm', CLI_TEXT, &o.method, "M", "lbfgs, adam, mma or slsqp (default: the scene's)"},
+        {"--iterations", 'n', CLI_COUNT, &o.iterations, "N", "evaluations at most (default: the scene's)"},
+        {"--target", 0, CLI_NUMBER, &o.target, "L", "stop when the loss is at most L (default: the scene's)"},
+        {"--rate", 0, CLI_POSITIVE, &o.rate, "R", "step of adam (default: the scene's)"},
+        {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB", "keep at most this much of states and replay the others"},
+        {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
+        {"--resume", 0, CLI_FLAG, &o.resume, NULL, "go on from best.json"},
+        {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
+        {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
+        {0}};
+    const cli_usage usage = {"optimize", "SCENE", "Minimises a scene's objective over its parameters.", overview, examples, options};
+    char path[512];
+    int count, code;
+    if (!cli_parse(&usage, argc, argv, &o.problem.scene, 1, 1, &count, &code)) return code;
+    if (!o.directory) {
+        default_directory(o.problem.scene, path, sizeof path);
+        o.directory = path;
+    }
+    o.problem.json = o.json;
+    search s = {.options = &o, .error.element = -1};
+    cli_catch_interrupt();
+    code = prepare(&s, &usage);
+    if (code == CLI_OK) code = optimize(&s);
+    search_files_end(&s.files);
+    cli_problem_close(&s.p);
+    return code;
+}

@@ -1,0 +1,190 @@
+// The files of `cuttle optimize`; see search_files.h.
+#include "search_files.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char table_head[] = "iteration,loss,best,gradient_norm,seconds\n";
+
+static ct_status fail(ct_error* error, ct_status status, const char* path, const char* message) {
+    error->code = status;
+    snprintf(error->file, sizeof error->file, "%.255s", path);
+    snprintf(error->message, sizeof error->message, "%s", message);
+    return status;
+}
+
+static ct_status fail_writing(ct_error* error, const char* path) {
+    char text[256];
+    snprintf(text, sizeof text, "cannot be written: %s", strerror(errno));
+    return fail(error, CT_IO, path, text);
+}
+
+// ---- the directory -------------------------------------------------------------------------
+
+static bool make_directory(const char* path) {
+    char part[SEARCH_PATH];
+    snprintf(part, sizeof part, "%s", path);
+    for (char* slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) return false;
+        *slash = '/';
+    }
+    struct stat about;
+    if (mkdir(part, 0777) != 0 && errno != EEXIST) return false;
+    return stat(part, &about) == 0 && (S_ISDIR(about.st_mode) || (errno = ENOTDIR, false));
+}
+
+ct_status search_files_begin(search_files* files, const char* directory, ct_error* error) {
+    *files = (search_files){0};
+    if (strlen(directory) > SEARCH_PATH - 32) return fail(error, CT_BAD_ARGUMENT, directory, "the name is too long");
+    if (!make_directory(directory)) return fail_writing(error, directory);
+    const char* slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
+    snprintf(files->best, SEARCH_PATH, "%s%sbest.json", directory, slash);
+    snprintf(files->table, SEARCH_PATH, "%s%sloss.csv", directory, slash);
+    snprintf(files->plot, SEARCH_PATH, "%s%sloss.png", directory, slash);
+    snprintf(files->result, SEARCH_PATH, "%s%sresult.h5", directory, slash);
+    return CT_OK;
+}
+
+void search_files_end(search_files* files) {
+    if (files->stream) fclose(files->stream);
+    free(files->row);
+    files->stream = NULL;
+    files->row = NULL;
+}
+
+// ---- the table -----------------------------------------------------------------------------
+
+static bool keep_row(search_files* files, const search_row* row) {
+    if (files->nrow == files->capacity) {
+        int capacity = files->capacity ? 2 * files->capacity : 256;
+        search_row* grown = realloc(files->row, (size_t)capacity * sizeof *grown);
+        if (!grown) return false;
+        files->row = grown;
+        files->capacity = capacity;
+    }
+    files->row[files->nrow++] = *row;
+    return true;
+}
+
+static void write_row(FILE* stream, const search_row* r) {
+    fprintf(stream, "%.0f,%.17g,%.17g,%.17g,%.3f\n", r->iteration, r->loss, r->best, r->gradient_norm, r->seconds);
+}
+
+// Rows up to the first that is cut short.
+static void read_table(search_files* files) {
+    FILE* stream = fopen(files->table, "r");
+    char line[512];
+    while (stream && fgets(line, sizeof line, stream)) {
+        search_row r;
+        if (strcmp(line, table_head) == 0) continue;
+        if (!strchr(line, '\n')) break;
+        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &r.iteration, &r.loss, &r.best, &r.gradient_norm, &r.seconds) != 5) break;
+        if (!keep_row(files, &r)) break;
+    }
+    if (stream) fclose(stream);
+}
+
+ct_status search_files_open_table(search_files* files, ct_error* error) {
+    char temporary[SEARCH_PATH + 8];
+    snprintf(temporary, sizeof temporary, "%s.new", files->table);
+    files->stream = fopen(temporary, "w");
+    if (!files->stream) return fail_writing(error, temporary);
+    fputs(table_head, files->stream);
+    for (int i = 0; i < files->nrow; i++) write_row(files->stream, &files->row[i]);
+    if (fflush(files->stream) != 0 || rename(temporary, files->table) != 0) return fail_writing(error, files->table);
+    return CT_OK;
+}
+
+ct_status search_files_append(search_files* files, const search_row* row, ct_error* error) {
+    if (!keep_row(files, row)) return fail(error, CT_OUT_OF_MEMORY, files->table, "out of memory");
+    write_row(files->stream, row);
+    return fflush(files->stream) == 0 ? CT_OK : fail_writing(error, files->table);
+}
+
+ct_status search_files_draw(const search_files* files, ct_error* error) {
+    size_t n = (size_t)files->nrow;
+    double* column = calloc(3 * n + 1, sizeof(double));
+    if (!column) return fail(error, CT_OUT_OF_MEMORY, files->plot, "out of memory");
+    bool positive = true;
+    for (size_t i = 0; i < n; i++) {
+        const search_row* r = &files->row[i];
+        column[i] = r->iteration, column[n + i] = r->loss, column[2 * n + i] = r->best;
+        if (r->loss < 0) positive = false;
+    }
+    ct_plot_series series[] = {{"loss", column, column + n, files->nrow}, {"best", column, column + 2 * n, files->nrow}};
+    ct_plot_def def = ct_plot_def_default();
+    def.x_label = "evaluation";
+    def.y_label = "loss";
+    def.log_y = positive;
+    ct_status status = ct_plot_save(files->plot, &def, series, 2, error);
+    free(column);
+    return status;
+}
+
+// ---- the best ------------------------------------------------------------------------------
+
+static json_t* number_list(const double* values, int count) {
+    json_t* list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, cli_json_number(values[i]));
+    return list;
+}
+
+static json_t* value_object(const cli_problem* p, const double* y) {
+    json_t* object = json_object();
+    ct_problem_values(p->problem, y, p->values);
+    for (int k = 0; k < p->nslice; k++) {
+        ct_slice slice;
+        ct_problem_slice(p->problem, k, &slice);
+        json_object_set_new(object, slice.name, number_list(p->values + slice.first, slice.count));
+    }
+    return object;
+}
+
+ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best, ct_error* error) {
+    char temporary[SEARCH_PATH + 8];
+    snprintf(temporary, sizeof temporary, "%s.new", files->best);
+    json_t* object = json_pack("{s:s, s:o, s:i, s:s, s:f, s:o, s:o}", "scene", ct_scene_file(p->scene), "loss", cli_json_number(best->loss),
+                               "iteration", best->iteration, "method", best->method, "seconds", best->seconds, "values",
+                               value_object(p, best->y), "y", number_list(best->y, p->size));
+    FILE* stream = object ? fopen(temporary, "w") : NULL;
+    bool good = stream && json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 && fputc('\n', stream) != EOF;
+    if (stream && (fflush(stream) != 0 || fsync(fileno(stream)) != 0)) good = false;
+    if (stream && fclose(stream) != 0) good = false;
+    json_decref(object);
+    if (!good || rename(temporary, files->best) != 0) return fail_writing(error, files->best);
+    return CT_OK;
+}
+
+static bool read_numbers(const json_t* list, int size, double* values) {
+    if (!json_is_array(list) || json_array_size(list) != (size_t)size) return false;
+    for (int i = 0; i < size; i++) {
+        const json_t* item = json_array_get(list, (size_t)i);
+        if (!json_is_number(item)) return false;
+        values[i] = json_number_value(item);
+    }
+    return true;
+}
+
+ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error) {
+    json_error_t where;
+    json_t* object = json_load_file(files->best, 0, &where);
+    if (!object) return fail(error, CT_BAD_FILE, files->best, where.text[0] ? where.text : "cannot be read");
+    const json_t *loss = json_object_get(object, "loss"), *iteration = json_object_get(object, "iteration");
+    const json_t* seconds = json_object_get(object, "seconds");
+    bool good = json_is_number(loss) && json_is_integer(iteration) && json_is_number(seconds) &&
+                read_numbers(json_object_get(object, "y"), size, y);
+    if (good) {
+        best->loss = json_number_value(loss);
+        best->iteration = (int)json_integer_value(iteration);
+        best->seconds = json_number_value(seconds);
+    }
+    json_decref(object);
+    if (!good) return fail(error, CT_BAD_FILE, files->best, "is not of this scene's parameters; leave --resume away to start anew");
+    read_table(files);
+    return CT_OK;
+}

@@ -1,0 +1,175 @@
+// The gradient of a problem against central differences, over several step sizes.
+//
+//   fd_i(h) = (L(y + h e_i) - L(y - h e_i)) / 2h,   h_k = step max(|y|_slice, 1 where that is 0) / 4^k
+//
+// Of each slice some components are compared: the largest derivative, the others spread evenly with a random offset. The error
+// of a slice at h_k is max_i |g_i - fd_i| over max_i |g_i|. Where truncation dominates it falls with the square of h: the slope
+// of log error over log h is 2. Differences that drown in the noise of the loss (NOISE) count for nothing. A point at a bound
+// is moved inside by the largest step. Steps at which a rollout does not converge are left out.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "optim/problem.h"
+
+#define NOISE 1e-11  // of a loss, relative
+enum { MAX_LEVELS = 12 };
+
+ct_check_def ct_check_def_default(void) {
+    return (ct_check_def){.components = 4, .step = 1e-3, .levels = 5, .tolerance = 1e-6, .seed = 1};
+}
+
+typedef struct check {
+    ct_problem* problem;
+    const ct_check_def* def;
+    double *y, *gradient, *lower, *upper;  // size
+    int* chosen;                           // size, components of the present slice
+    double loss;
+} check;
+
+// ---- which components ----------------------------------------------------------------------
+
+static double random_unit(uint64_t* seed) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) / (double)(1ull << 53);
+}
+
+// One from each of `count` equal stretches, the largest derivative in place of its neighbour; returns how many.
+static int choose(check* c, const ct_slice* slice) {
+    const double* g = c->gradient + slice->first;
+    int count = c->def->components > 0 && c->def->components < slice->count ? c->def->components : slice->count, largest = 0;
+    uint64_t seed = c->def->seed + 977 * (uint64_t)slice->first;
+    for (int i = 1; i < slice->count; i++)
+        if (fabs(g[i]) > fabs(g[largest])) largest = i;
+    for (int k = 0; k < count; k++) {
+        double first = (double)k * slice->count / count, next = (double)(k + 1) * slice->count / count;
+        int i = count == slice->count ? k : (int)(first + random_unit(&seed) * (next - first));
+        if (largest >= (int)first && largest < (int)next) i = largest;
+        c->chosen[k] = i < slice->count ? i : slice->count - 1;
+    }
+    return count;
+}
+
+// ---- differences ---------------------------------------------------------------------------
+
+static double slice_step(const check* c, const ct_slice* slice) {
+    double most = 0;
+    for (int i = 0; i < slice->count; i++) most = fmax(most, fabs(c->y[slice->first + i]));
+    return c->def->step * (most > 0 ? most : 1);
+}
+
+// Largest step of component i that stays within bounds.
+static double room(const check* c, int i, double h) { return fmin(h, 0.5 * (c->upper[i] - c->lower[i])); }
+
+// Central difference of component i; NAN: a rollout did not converge.
+static ct_status difference(check* c, int i, double h, double* slope, ct_error* error) {
+    double y = c->y[i], loss[2];
+    ct_status status = CT_OK;
+    for (int side = 0; side < 2 && status == CT_OK; side++) {
+        c->y[i] = side ? y + h : y - h;
+        status = ct_problem_evaluate(c->problem, c->y, &loss[side], NULL, NULL, error);
+    }
+    double width = (y + h) - (y - h);  // as it was in floating point
+    c->y[i] = y;
+    *slope = status == CT_OK ? (loss[1] - loss[0]) / width : NAN;
+    return status == CT_NOT_CONVERGED ? CT_OK : status;
+}
+
+// Error of a slice at one step size; the worst component goes to *worst.
+static ct_status level_error(check* c, const ct_slice* slice, int count, double h, ct_check_slice* worst, ct_error* error) {
+    double scale = 0, noise = 0, most = -1;
+    for (int k = 0; k < count; k++) {
+        int i = slice->first + c->chosen[k];
+        double own = room(c, i, h), fd, g = c->gradient[i];
+        if (!(own > 0)) continue;
+        ct_status status = difference(c, i, own, &fd, error);
+        if (status != CT_OK) return status;
+        if (isnan(fd)) return worst->relative_error = INFINITY, CT_OK;
+        scale = fmax(scale, fmax(fabs(g), fabs(fd)));
+        noise = fmax(noise, NOISE * fabs(c->loss) / own);
+        if (fabs(g - fd) <= most) continue;
+        most = fabs(g - fd);
+        worst->worst = c->chosen[k];
+        worst->worst_gradient = g;
+        worst->worst_difference = fd;
+    }
+    worst->relative_error = most <= 0 ? 0 : fmax(most - (scale <= noise ? noise : 0), 0) / scale;
+    return CT_OK;
+}
+
+// ---- slices --------------------------------------------------------------------------------
+
+// Slope over the levels that are well above the smallest error; a wrong gradient has about 0.
+static double find_slope(const double* error, int levels, double least, bool passed) {
+    const double above = 30;
+    int last = 1;
+    if (levels < 2 || !isfinite(error[0]) || !isfinite(error[1]) || error[1] <= 0) return NAN;
+    if (passed && error[0] <= above * least) return NAN;
+    while (last + 1 < levels && isfinite(error[last + 1]) && error[last + 1] > above * least) last++;
+    return log(error[0] / error[last]) / (last * log(4));
+}
+
+static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* result, ct_error* error) {
+    double errors[MAX_LEVELS], h = slice_step(c, slice);
+    int count = choose(c, slice), levels = c->def->levels, valid = 0;
+    *result = (ct_check_slice){.relative_error = INFINITY, .slope = NAN};
+    for (int level = 0; level < levels; level++, h *= 0.25) {
+        ct_check_slice found = {0};
+        ct_status status = level_error(c, slice, count, h, &found, error);
+        if (status != CT_OK) return status;
+        if (isinf(found.relative_error) && valid == 0) continue;  // the largest steps went too far
+        errors[valid++] = found.relative_error;
+        if (found.relative_error < result->relative_error) *result = found;
+    }
+    memcpy(result->name, slice->name, sizeof result->name);
+    result->passed = result->relative_error <= c->def->tolerance;
+    result->slope = find_slope(errors, valid, result->relative_error, result->passed);
+    return CT_OK;
+}
+
+// Room for the largest step on both sides of every component.
+static void move_inside(check* c, const ct_slice* slice) {
+    double h = slice_step(c, slice);
+    for (int i = slice->first; i < slice->first + slice->count; i++) {
+        double own = room(c, i, h);
+        c->y[i] = fmin(fmax(c->y[i], c->lower[i] + own), c->upper[i] - own);
+    }
+}
+
+static ct_status check_slices(check* c, ct_check_slice* slices, ct_error* error) {
+    int count = ct_problem_slice_count(c->problem);
+    ct_slice slice;
+    ct_problem_bounds(c->problem, c->lower, c->upper);
+    for (int k = 0; k < count; k++) {
+        ct_problem_slice(c->problem, k, &slice);
+        move_inside(c, &slice);
+    }
+    ct_status status = ct_problem_evaluate(c->problem, c->y, &c->loss, c->gradient, NULL, error);
+    for (int k = 0; k < count && status == CT_OK; k++) {
+        ct_problem_slice(c->problem, k, &slice);
+        status = check_slice(c, &slice, &slices[k], error);
+    }
+    if (status == CT_OK) ct_error_clear(error);  // of steps that were left out
+    return status;
+}
+
+ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def, ct_check_slice* slices, ct_error* error) {
+    ct_error_clear(error);
+    if (def->levels < 2 || def->levels > MAX_LEVELS)
+        return ct_fail(error, CT_BAD_ARGUMENT, "levels must be between 2 and %d, it is %d", MAX_LEVELS, def->levels);
+    if (!(def->step > 0 && def->step < 1)) return ct_fail(error, CT_BAD_ARGUMENT, "step must be between 0 and 1, it is %g", def->step);
+    size_t n = (size_t)ct_problem_size(problem);
+    ct_arena arena = {0};
+    check c = {.problem = problem,
+               .def = def,
+               .y = ct_arena_copy(&arena, y, n, sizeof(double)),
+               .gradient = ct_arena_alloc(&arena, n, sizeof(double)),
+               .lower = ct_arena_alloc(&arena, n, sizeof(double)),
+               .upper = ct_arena_alloc(&arena, n, sizeof(double)),
+               .chosen = ct_arena_alloc(&arena, n, sizeof(int))};
+    ct_status status = arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_slices(&c, slices, error);
+    ct_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,85 @@
+// Gradient methods of NLopt: L-BFGS (Liu and Nocedal 1989), MMA (Svanberg 2002), SLSQP (Kraft 1988).
+//
+// The loss is handed over divided by its largest first derivative, so that the methods' first steps do not depend on its unit.
+// NLopt is used by this file alone.
+#include <math.h>
+#include <nlopt.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "optim/optimize.h"
+
+enum { SLSQP_MOST = 2000 };  // it keeps a dense matrix
+
+typedef struct bridge {
+    ct_search* search;
+    nlopt_opt optimizer;
+    double* gradient;    // size, where NLopt asks for none
+    double scale;        // of the loss; 0: not yet known
+} bridge;
+
+static double first_scale(const double* gradient, int n) {
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(gradient[i]));
+    return most > 0 && isfinite(1 / most) ? 1 / most : 1;
+}
+
+static double objective(unsigned n, const double* y, double* gradient, void* user) {
+    bridge* b = user;
+    if (!gradient) gradient = b->gradient;
+    double loss = ct_search_evaluate(b->search, y, gradient);
+    if (b->search->stop) {
+        nlopt_force_stop(b->optimizer);
+        return HUGE_VAL;
+    }
+    if (b->scale == 0) b->scale = first_scale(gradient, (int)n);
+    for (unsigned i = 0; i < n; i++) gradient[i] *= b->scale;
+    return b->scale * loss;
+}
+
+static nlopt_algorithm algorithm_of(ct_method method) {
+    return method == CT_METHOD_MMA ? NLOPT_LD_MMA : method == CT_METHOD_SLSQP ? NLOPT_LD_SLSQP : NLOPT_LD_LBFGS;
+}
+
+static const char* reason_of(nlopt_result result) {
+    switch (result) {
+        case NLOPT_FTOL_REACHED: return "the loss changes by less than the tolerance";
+        case NLOPT_XTOL_REACHED: return "the parameters no longer change";
+        case NLOPT_ROUNDOFF_LIMITED: return "round-off allows no further progress";
+        case NLOPT_FAILURE: return "the method finds no further progress";
+        default: return "a minimum is found";
+    }
+}
+
+static bool set_up(bridge* b) {
+    const ct_search* search = b->search;
+    nlopt_opt o = b->optimizer;
+    return nlopt_set_min_objective(o, objective, b) > 0 && nlopt_set_lower_bounds(o, search->lower) > 0 &&
+           nlopt_set_upper_bounds(o, search->upper) > 0 && nlopt_set_ftol_rel(o, search->def.tolerance) > 0 &&
+           nlopt_set_maxeval(o, search->def.iterations + 1) > 0;
+}
+
+static ct_status minimise(bridge* b) {
+    ct_search* search = b->search;
+    double least;
+    if (!set_up(b)) return ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
+    nlopt_result result = nlopt_optimize(b->optimizer, search->y, &least);
+    if (result == NLOPT_OUT_OF_MEMORY) return ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
+    if (result == NLOPT_INVALID_ARGS && search->iteration == 0)
+        return ct_fail(search->error, CT_BAD_ARGUMENT, "the bounds of a parameter exclude each other");
+    if (!search->stop) search->reason = reason_of(result);
+    return CT_OK;
+}
+
+ct_status ct_search_nlopt(ct_search* search) {
+    if (search->def.method == CT_METHOD_SLSQP && search->size > SLSQP_MOST)
+        return ct_fail(search->error, CT_BAD_ARGUMENT, "slsqp is meant for at most %d parameters, there are %d; use lbfgs or mma",
+                       SLSQP_MOST, search->size);
+    bridge b = {.search = search,
+                .optimizer = nlopt_create(algorithm_of(search->def.method), (unsigned)search->size),
+                .gradient = ct_alloc((size_t)search->size, sizeof(double))};
+    ct_status status = b.optimizer && b.gradient ? minimise(&b) : ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
+    nlopt_destroy(b.optimizer);
+    ct_free(b.gradient);
+    return status;
+}

@@ -1,0 +1,22 @@
+// A problem: the loss of a scene's rollout as a function of one vector, L(y), and its exact gradient.
+#ifndef CT_OPTIM_PROBLEM_H
+#define CT_OPTIM_PROBLEM_H
+
+#include "grad/loss.h"
+#include "grad/params.h"
+
+struct ct_problem {
+    ct_model* model;      // own copy: parameters change its values
+    ct_params* params;
+    ct_loss* loss;
+    ct_tape* tape;
+    ct_work* work;
+    ct_state* initial;    // of the scene, or of the last y where parameters set it
+    double* position;     // 3 nvert, the scene's initial positions
+    double* velocity;     // 3 nvert, the scene's initial velocities
+    int nstep;            // steps of a rollout
+    ct_term term;         // the user's own term, NULL: none
+    void* term_user;
+};
+
+#endif
