@@ -1,0 +1,277 @@
+// Searches: analytic minima with every method, bounds, failures, stopping; then beams whose properties are known.
+#include "build.h"
+#include "optim/optimize.h"
+
+// ---- analytic functions --------------------------------------------------------------------
+
+typedef struct valley {  // Rosenbrock's function times `scale`, which fails where y0 > wall
+    double scale, wall;
+    int calls, failed;
+} valley;
+
+static ct_status valley_function(const double* y, double* loss, double* gradient, void* user, ct_error* error) {
+    valley* f = user;
+    f->calls++;
+    if (y[0] > f->wall) return f->failed++, CT_NOT_CONVERGED;
+    double a = 1 - y[0], b = y[1] - y[0] * y[0];
+    *loss = f->scale * (a * a + 100 * b * b);
+    gradient[0] = f->scale * (-2 * a - 400 * y[0] * b);
+    gradient[1] = f->scale * 200 * b;
+    return CT_OK;
+}
+
+typedef struct seen {
+    int calls, stop_after, failed;
+    double best;
+} seen;
+
+static bool watch(const ct_progress* progress, void* user) {
+    seen* s = user;
+    s->calls++;
+    s->failed += progress->failed;
+    assert_int_equal(progress->iteration, s->calls);
+    assert_true(progress->best <= s->best);
+    s->best = progress->best;
+    return s->stop_after == 0 || s->calls < s->stop_after;
+}
+
+typedef struct result {
+    double best, y[2];
+    int iterations, failures;
+    const char* reason;
+    ct_status status;
+} result;
+
+static const double unbounded[2] = {INFINITY, INFINITY}, below[2] = {-INFINITY, -INFINITY};
+
+static result minimise(valley* f, ct_optimize_def def, const double start[2], const double* lower, const double* upper, seen* s) {
+    seen own = {.best = INFINITY};
+    if (!s) s = &own;
+    double y[2] = {start[0], start[1]}, best_y[2];
+    ct_error error = {0};
+    ct_search search = {.function = valley_function, .function_user = f, .def = def, .size = 2, .lower = lower, .upper = upper,
+                        .progress = watch, .progress_user = s, .y = y, .best_y = best_y, .error = &error};
+    ct_status status = ct_search_run(&search);
+    assert_int_equal(search.iteration, s->calls);
+    return (result){.best = search.best, .y = {best_y[0], best_y[1]}, .iterations = search.iteration, .failures = search.failures,
+                    .reason = search.reason, .status = status};
+}
+
+static ct_optimize_def exact(ct_method method, int iterations) {
+    ct_optimize_def def = ct_optimize_def_default();
+    def.method = method;
+    def.iterations = iterations;
+    def.tolerance = 0;
+    return def;
+}
+
+static void every_method_finds_the_valley_floor(void** state) {
+    const struct { ct_method method; int iterations; double error; } cases[] = {
+        {CT_METHOD_LBFGS, 100, 1e-6}, {CT_METHOD_ADAM, 3000, 1e-2}, {CT_METHOD_MMA, 3000, 1e-2}, {CT_METHOD_SLSQP, 100, 1e-6}};
+    for (int k = 0; k < 4; k++) {
+        valley f = {.scale = 1, .wall = INFINITY};
+        result r = minimise(&f, exact(cases[k].method, cases[k].iterations), (double[]){-1.2, 1}, below, unbounded, NULL);
+        print_message("method %d: loss %.1e after %d evaluations: %s\n", k, r.best, r.iterations, r.reason);
+        assert_int_equal(r.status, CT_OK);
+        assert_true(fabs(r.y[0] - 1) < cases[k].error && fabs(r.y[1] - 1) < 2 * cases[k].error);
+        assert_non_null(r.reason);
+    }
+}
+
+static void unit_of_the_loss_does_not_matter(void** state) {
+    for (int k = 0; k < 4; k++) {
+        for (double scale = 1e-12; scale < 1e13; scale *= 1e12) {
+            valley f = {.scale = scale, .wall = INFINITY};
+            result r = minimise(&f, exact((ct_method)k, 60), (double[]){-1.2, 1}, below, unbounded, NULL);
+            assert_true(r.best < 5 * scale);
+            if (k == CT_METHOD_LBFGS) assert_true(r.best < 1e-8 * scale);
+        }
+    }
+}
+
+static void bounds_hold_and_the_best_may_lie_on_them(void** state) {
+    const double lower[2] = {-2, -2}, upper[2] = {0.5, 2};
+    for (int k = 0; k < 4; k++) {
+        valley f = {.scale = 1, .wall = 0.5};  // fails at once where a method leaves the bounds
+        result r = minimise(&f, exact((ct_method)k, 1500), (double[]){-1.2, 5}, lower, upper, NULL);
+        assert_int_equal(r.failures, 0);
+        assert_true(fabs(r.y[0] - 0.5) < 1e-3 && fabs(r.y[1] - 0.25) < 2e-3);
+    }
+}
+
+static void failed_evaluations_count_as_a_large_loss(void** state) {
+    // The minimum at y0 = 1 is inside, but a long step leads over the wall.
+    for (int k = 0; k < 4; k++) {
+        valley f = {.scale = 1, .wall = 1.05};
+        seen s = {.best = INFINITY};
+        ct_optimize_def def = exact((ct_method)k, 3000);
+        def.rate = 0.4;
+        result r = minimise(&f, def, (double[]){-1.2, 1}, below, unbounded, &s);
+        print_message("method %d: %d of %d failed, loss %.1e\n", k, r.failures, r.iterations, r.best);
+        assert_int_equal(r.status, CT_OK);
+        assert_int_equal(r.failures, f.failed);
+        assert_int_equal(s.failed, f.failed);
+        assert_true(fabs(r.y[0] - 1) < 0.02);
+    }
+}
+
+static void failure_at_the_start_is_an_error(void** state) {
+    for (int k = 0; k < 4; k++) {
+        valley f = {.scale = 1, .wall = -5};
+        seen untold = {.best = INFINITY, .calls = 1};  // nobody hears of the only evaluation
+        result r = minimise(&f, exact((ct_method)k, 100), (double[]){0, 0}, below, unbounded, &untold);
+        assert_int_equal(r.status, CT_NOT_CONVERGED);
+        assert_int_equal(f.calls, 1);
+    }
+}
+
+static void search_stops_where_it_is_told(void** state) {
+    for (int k = 0; k < 4; k++) {
+        valley f = {.scale = 1, .wall = INFINITY};
+        result r = minimise(&f, exact((ct_method)k, 7), (double[]){-1.2, 1}, below, unbounded, NULL);
+        assert_int_equal(f.calls, 7);
+        assert_non_null(strstr(r.reason, "iterations"));
+
+        seen s = {.best = INFINITY, .stop_after = 3};
+        f.calls = 0;
+        r = minimise(&f, exact((ct_method)k, 100), (double[]){-1.2, 1}, below, unbounded, &s);
+        assert_int_equal(f.calls, 3);
+        assert_non_null(strstr(r.reason, "caller"));
+
+        ct_optimize_def def = exact((ct_method)k, 1000);
+        def.target = 4.1;
+        r = minimise(&f, def, (double[]){-1.2, 1}, below, unbounded, NULL);
+        assert_true(r.best <= 4.1);
+        assert_non_null(strstr(r.reason, "target"));
+
+        def.target = -INFINITY;
+        def.tolerance = 1e-2;
+        r = minimise(&f, def, (double[]){1.001, 1}, below, unbounded, NULL);
+        assert_true(r.iterations < 1000);
+    }
+}
+
+static void bad_settings_are_refused(void** state) {
+    valley f = {.scale = 1, .wall = INFINITY};
+    ct_optimize_def good = exact(CT_METHOD_LBFGS, 10), bad[4] = {good, good, good, good};
+    bad[0].iterations = 0;
+    bad[1].rate = 0;
+    bad[2].tolerance = -1;
+    bad[3].method = (ct_method)9;
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(minimise(&f, bad[k], (double[]){0, 0}, below, unbounded, NULL).status, CT_BAD_ARGUMENT);
+    assert_int_equal(f.calls, 0);
+}
+
+// ---- beams ---------------------------------------------------------------------------------
+
+static ct_scene* beam(double young, double duration, bool pinned) {
+    ct_settings settings = ct_settings_default();
+    settings.time_step = 0.01;
+    settings.duration = duration;
+    settings.tolerance = 1e-9;
+    settings.threads = 1;
+    ct_material material = ct_material_default();
+    material.young = young;
+    material.damping_mass = pinned ? 20 : 0;
+    ct_scene* scene = new_scene(&settings);
+    add_box(scene, (double[]){0.5, 0.1, 0.1}, (int[]){6, 1, 1}, &material);
+    if (pinned) pin_plane(scene, 0, 0);
+    return scene;
+}
+
+static void aim(ct_scene* scene, const double target[3]) {
+    ct_error error = {0};
+    ct_keyframe key = {.translate = {target[0], target[1], target[2]}};
+    ct_objective_def def = ct_objective_def_default();
+    def.path = &key;
+    def.npath = 1;
+    must(ct_scene_add_objective(scene, &def, &error), &error);
+}
+
+static void vary(ct_scene* scene, ct_parameter_kind kind) {
+    ct_error error = {0};
+    ct_parameter_def def = ct_parameter_def_default();
+    def.kind = kind;
+    must(ct_scene_add_parameter(scene, &def, &error), &error);
+}
+
+static void mass_centre(sim* s, double center[3]) {
+    ct_measure measure;
+    ct_state_measure(s->model, s->state, &measure);
+    memcpy(center, measure.center, sizeof measure.center);
+}
+
+// Runs the problem with a method and leaves the physical values.
+static ct_optimize_report solve(ct_scene* scene, ct_method method, int iterations, double* values) {
+    ct_problem* problem = NULL;
+    ct_error error = {0};
+    ct_optimize_report report;
+    ct_optimize_def def = exact(method, iterations);
+    def.target = 1e-16;
+    must(ct_problem_create(&problem, scene, 0, &error), &error);
+    double y[8];
+    assert_true(ct_problem_size(problem) <= 8);
+    ct_problem_start(problem, y);
+    must(ct_problem_optimize(problem, &def, y, NULL, NULL, &report, &error), &error);
+    ct_problem_values(problem, y, values);
+    double loss;
+    must(ct_problem_evaluate(problem, y, &loss, NULL, NULL, &error), &error);
+    assert_true(fabs(loss - report.loss) <= 1e-6 * report.loss + 1e-18);
+    ct_problem_free(problem);
+    return report;
+}
+
+// The beam sinks under its weight for half a second; its mass centre tells how stiff it is.
+static void young_modulus_is_found_from_the_deflection(void** state) {
+    sim truth = start(beam(1.7e5, 0.5, true), 1);
+    double center[3], young;
+    steps(&truth, 50);
+    mass_centre(&truth, center);
+    stop(&truth);
+    const ct_method methods[] = {CT_METHOD_LBFGS, CT_METHOD_MMA, CT_METHOD_SLSQP};
+    for (int k = 0; k < 3; k++) {
+        ct_scene* scene = beam(6e5, 0.5, true);
+        aim(scene, center);
+        vary(scene, CT_PARAMETER_YOUNG);
+        ct_optimize_report report = solve(scene, methods[k], 60, &young);
+        print_message("young %.6e after %d evaluations, loss %.1e\n", young, report.iterations, report.loss);
+        assert_true(fabs(young / 1.7e5 - 1) < 1e-4);
+        ct_scene_free(scene);
+    }
+}
+
+// A free body flies on a parabola of implicit Euler: after n steps of h, x = x0 + n h v + h^2 g n (n + 1) / 2.
+static void velocity_that_hits_a_target_is_found(void** state) {
+    const double h = 0.01, n = 20, wanted[3] = {1.5, 2, -0.5};
+    const ct_method methods[] = {CT_METHOD_LBFGS, CT_METHOD_ADAM};
+    sim at_rest = start(beam(2e5, n * h, false), 1);
+    double target[3], velocity[3];
+    mass_centre(&at_rest, target);
+    stop(&at_rest);
+    for (int a = 0; a < 3; a++) target[a] += n * h * wanted[a] - (a == 1 ? 9.81 * h * h * n * (n + 1) / 2 : 0);
+    for (int k = 0; k < 2; k++) {
+        ct_scene* scene = beam(2e5, n * h, false);
+        aim(scene, target);
+        vary(scene, CT_PARAMETER_VELOCITY);
+        ct_optimize_report report = solve(scene, methods[k], 150, velocity);
+        print_message("velocity %.6f %.6f %.6f after %d evaluations\n", velocity[0], velocity[1], velocity[2], report.iterations);
+        for (int a = 0; a < 3; a++) assert_true(fabs(velocity[a] - wanted[a]) < (k ? 0.05 : 1e-5));
+        ct_scene_free(scene);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_method_finds_the_valley_floor),
+        cmocka_unit_test(unit_of_the_loss_does_not_matter),
+        cmocka_unit_test(bounds_hold_and_the_best_may_lie_on_them),
+        cmocka_unit_test(failed_evaluations_count_as_a_large_loss),
+        cmocka_unit_test(failure_at_the_start_is_an_error),
+        cmocka_unit_test(search_stops_where_it_is_told),
+        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(young_modulus_is_found_from_the_deflection),
+        cmocka_unit_test(velocity_that_hits_a_target_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
