@@ -128,8 +128,8 @@ static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
     if (!(p->lower < p->upper))
         return ct_scene_fail(error, "lower", "is %g: it must be below upper, which is %g", p->lower, p->upper);
     bool material = p->kind <= CT_PARAMETER_DAMPING_STIFFNESS;
-    if (p->kind == CT_PARAMETER_POISSON && !(p->lower > -1 && p->upper < 0.5))
-        return ct_scene_fail(error, "upper", "and lower are %g and %g: Poisson's ratio must stay above -1 and below 0.5",
+    if (p->kind == CT_PARAMETER_POISSON && !(p->lower >= 0 && p->upper < 0.5))
+        return ct_scene_fail(error, "upper", "and lower are %g and %g: Poisson's ratio must be at least 0 and below 0.5",
                              p->upper, p->lower);
     if (material && p->kind != CT_PARAMETER_POISSON && isfinite(p->lower) && p->lower < 0)
         return ct_scene_fail(error, "lower", "is %g: this quantity must not be negative", p->lower);

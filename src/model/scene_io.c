@@ -145,6 +145,13 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_list(scene, ct_json_member(root, "pins"), ct_scene_read_drive);
     read_list(scene, ct_json_member(root, "forces"), ct_scene_read_force);
     read_list(scene, ct_json_member(root, "velocities"), ct_scene_read_velocity);
+    read_list(scene, ct_json_member(root, "controls"), ct_scene_read_control);
+    read_list(scene, ct_json_member(root, "parameters"), ct_scene_read_parameter);
+    ct_json objective = ct_json_member(root, "objective");
+    size_t nterm = objective.value ? ct_json_length(objective) : 0;
+    for (size_t i = 0; i < nterm && !root.reader->status; i++)
+        ct_scene_read_objective(scene, ct_json_item(objective, i), directory);
+    ct_scene_read_optimizer(scene, ct_json_member(root, "optimizer"));
 }
 
 static ct_status parse(ct_scene** out, const char* text, size_t size, const char* directory, ct_error* error) {

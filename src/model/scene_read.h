@@ -16,9 +16,20 @@ static inline bool ct_scene_read_keys(ct_json at, ct_scene_object object) {
 ct_status ct_scene_read_file(const char* path, char** text, size_t* size, ct_error* error);
 // The number of a mesh's tag by name, false when the mesh has none of that name; one number with two names fails.
 bool ct_scene_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id);
+// A body by name or index; absent: *body stays.
+void ct_scene_read_body_reference(const ct_scene* scene, ct_json at, int* body);
+// The nodes that the "select" of an object chooses; *nodes is freed by ct_free.
+void ct_scene_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count);
+// Numbers of the text file that a string names, white space between them and # before comments: the first `most` of
+// them. Returns how many there are.
+size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, size_t most);
 void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_drive(ct_scene* scene, ct_json at);  // of "drives" and of "pins"
 void ct_scene_read_force(ct_scene* scene, ct_json at);
 void ct_scene_read_velocity(ct_scene* scene, ct_json at);
+void ct_scene_read_control(ct_scene* scene, ct_json at);
+void ct_scene_read_parameter(ct_scene* scene, ct_json at);
+void ct_scene_read_objective(ct_scene* scene, ct_json at, const char* directory);
+void ct_scene_read_optimizer(ct_scene* scene, ct_json at);
 
 #endif

@@ -195,7 +195,7 @@ static ct_status parse_numbers(const char* path, const char* text, size_t size, 
     return CT_OK;
 }
 
-static size_t read_value_file(ct_json at, const char* directory, double* out, size_t most) {
+size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, size_t most) {
     const char* name = "";
     ct_json_text(at, &name);
     if (at.reader->status) return 0;
@@ -220,7 +220,7 @@ static void read_values(ct_scene* scene, int body, ct_json at, const char* direc
     for (int i = 0; field[i] && !at.reader->status; i++) {
         ct_json member = ct_json_member(at, field[i]);
         if (!member.value) continue;
-        size_t count = json_is_string(member.value) ? read_value_file(member, directory, values, ntet) : ct_json_length(member);
+        size_t count = json_is_string(member.value) ? ct_scene_read_numbers(member, directory, values, ntet) : ct_json_length(member);
         if (!at.reader->status && count != ntet)
             ct_json_fail(member, "has %zu values: body \"%.60s\" has %zu tets", count, scene->body[body].name, ntet);
         if (!json_is_string(member.value)) ct_json_numbers(member, values, ntet);

@@ -17,8 +17,7 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
 // -------------------------------------------------------------------------------------------------
 // Selectors
 
-// A body by name or index.
-static void read_body_reference(const ct_scene* scene, ct_json at, int* body) {
+void ct_scene_read_body_reference(const ct_scene* scene, ct_json at, int* body) {
     if (!at.value || at.reader->status) return;
     if (!json_is_string(at.value)) {
         ct_json_integer(at, 0, scene->nbody - 1, body);
@@ -162,12 +161,11 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
     bool nearest = out->kind == CT_SELECT_NEAREST;
     if (ct_json_has(at, "count") && !nearest) ct_json_fail(at, "has a \"count\" without \"nearest\"");
     if (nearest) ct_json_integer(ct_json_member(at, "count"), 1, 2147483647, &out->nlist);
-    read_body_reference(reader->scene, ct_json_member(at, "body"), &out->body);
+    ct_scene_read_body_reference(reader->scene, ct_json_member(at, "body"), &out->body);
     if (!at.reader->status) read_kind(reader, ct_json_member(at, ct_select_names[out->kind]), depth, out);
 }
 
-// The nodes that the "select" of an object chooses; *nodes is freed by ct_free.
-static void read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count) {
+void ct_scene_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count) {
     *nodes = NULL;
     *count = 0;
     selector_reader reader = {.scene = scene};
@@ -225,7 +223,7 @@ void ct_scene_read_drive(ct_scene* scene, ct_json at) {
     ct_error inner;
     int *nodes, count;
     ct_scene_read_keys(at, pin ? CT_OBJECT_PIN : CT_OBJECT_DRIVE);
-    read_nodes(scene, at, &nodes, &count);
+    ct_scene_read_nodes(scene, at, &nodes, &count);
     read_motion(ct_json_member(at, "motion"), &arena, &motion);
     if (!at.reader->status) ct_json_relay(at, ct_scene_drive(scene, nodes, count, &motion, &inner), &inner);
     ct_free(nodes);
@@ -238,7 +236,7 @@ void ct_scene_read_force(ct_scene* scene, ct_json at) {
     ct_error inner;
     int *nodes, count, kinds = 0;
     ct_scene_read_keys(at, CT_OBJECT_FORCE);
-    read_nodes(scene, at, &nodes, &count);
+    ct_scene_read_nodes(scene, at, &nodes, &count);
     for (int i = 0; i < 3; i++) {
         if (!ct_json_has(at, kind[i])) continue;
         kinds++;
@@ -257,7 +255,7 @@ void ct_scene_read_velocity(ct_scene* scene, ct_json at) {
     ct_error inner;
     int *nodes, count;
     ct_scene_read_keys(at, CT_OBJECT_VELOCITY);
-    read_nodes(scene, at, &nodes, &count);
+    ct_scene_read_nodes(scene, at, &nodes, &count);
     ct_json_vector(ct_json_member(at, "velocity"), velocity);
     ct_json_vector(ct_json_member(at, "angular_velocity"), angular);
     if (!at.reader->status)

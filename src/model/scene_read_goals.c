@@ -1,0 +1,180 @@
+// Reads what a scene is to be optimised for: controls, parameters, objectives, the optimiser's settings.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "model/scene_read.h"
+
+static void read_choice(ct_json at, ct_scene_choice choice, int* out) { ct_json_choice(at, ct_scene_choices[choice].words, out); }
+
+// Keys that mean nothing for this type are refused; NULL-terminated.
+static void refuse_keys(ct_json at, const char* type, const char* const* keys) {
+    for (; *keys; keys++)
+        if (ct_json_has(at, *keys)) ct_json_fail(ct_json_member(at, *keys), "has no meaning for the type \"%s\": remove it", type);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Controls
+
+void ct_scene_read_control(ct_scene* scene, ct_json at) {
+    const char* name = NULL;
+    ct_error inner;
+    if (!ct_scene_read_keys(at, CT_OBJECT_CONTROL)) return;
+    ct_json_text(ct_json_required(at, "name"), &name);
+    ct_json force = ct_json_member(at, "force"), drive = ct_json_member(at, "drive");
+    if (!force.value == !drive.value) ct_json_fail(at, "needs exactly one of \"force\" and \"drive\"");
+    if (at.reader->status) return;
+    if (force.value) {
+        int *nodes, count;
+        ct_scene_read_keys(force, CT_OBJECT_FORCE_CONTROL);
+        ct_scene_read_nodes(scene, force, &nodes, &count);
+        if (!at.reader->status) ct_json_relay(at, ct_scene_add_force_control(scene, name, nodes, count, &inner), &inner);
+        ct_free(nodes);
+        return;
+    }
+    int index = 0;
+    ct_json_integer(drive, 0, 2147483647, &index);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_drive_control(scene, name, index, &inner), &inner);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Parameters
+
+void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
+    ct_parameter_def def = ct_parameter_def_default();
+    ct_error inner;
+    if (!ct_scene_read_keys(at, CT_OBJECT_PARAMETER)) return;
+    int kind = 0, per = (int)def.per, transform = (int)def.transform;
+    ct_json_text(ct_json_member(at, "name"), &def.name);
+    read_choice(ct_json_required(at, "type"), CT_CHOICE_PARAMETER, &kind);
+    read_choice(ct_json_member(at, "per"), CT_CHOICE_PER, &per);
+    read_choice(ct_json_member(at, "transform"), CT_CHOICE_TRANSFORM, &transform);
+    def.kind = (ct_parameter_kind)kind;
+    def.per = (ct_parameter_per)per;
+    def.transform = (ct_transform)transform;
+    const char* type = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
+    if (def.kind == CT_PARAMETER_CONTROL) refuse_keys(at, type, (const char* const[]){"body", NULL});
+    else refuse_keys(at, type, (const char* const[]){"control", "hold", NULL});
+    if (def.kind == CT_PARAMETER_GRAVITY) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
+    ct_scene_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
+    ct_json_text(ct_json_member(at, "control"), &def.control);
+    ct_json_integer(ct_json_member(at, "hold"), 1, 2147483647, &def.hold);
+    ct_json_number(ct_json_member(at, "lower"), &def.lower);
+    ct_json_number(ct_json_member(at, "upper"), &def.upper);
+    ct_json_number(ct_json_member(at, "scale"), &def.scale);
+    ct_json_number(ct_json_member(at, "offset"), &def.offset);
+    ct_json_number(ct_json_member(at, "start"), &def.start);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_parameter(scene, &def, &inner), &inner);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Objectives
+
+// "target": [x, y, z], or "path": [{"time": t, "target": [x, y, z]}, ...]
+static void read_path(ct_json at, ct_arena* arena, ct_objective_def* def) {
+    ct_json target = ct_json_member(at, "target"), path = ct_json_member(at, "path");
+    if (!target.value && !path.value) return;
+    if (target.value && path.value) ct_json_fail(path, "is given together with \"target\": keep one");
+    size_t count = path.value ? ct_json_length(path) : 1;
+    ct_keyframe* key = ct_arena_alloc(arena, count, sizeof *key);
+    if (!key) ct_json_out_of_memory(at);
+    if (at.reader->status) return;
+    ct_json_vector(target, key[0].translate);
+    for (size_t i = 0; path.value && i < count && !at.reader->status; i++) {
+        ct_json item = ct_json_item(path, i);
+        ct_scene_read_keys(item, CT_OBJECT_PATH_KEY);
+        ct_json_number(ct_json_required(item, "time"), &key[i].time);
+        ct_json_vector(ct_json_required(item, "target"), key[i].translate);
+    }
+    def->path = key;
+    def->npath = (int)count;
+}
+
+// Rows of three numbers, or a file of numbers.
+static void read_shape(ct_json at, const char* directory, int nnode, ct_arena* arena, ct_objective_def* def) {
+    if (!at.value || at.reader->status) return;
+    size_t rows = (size_t)nnode;
+    double* shape = ct_arena_alloc(arena, 3 * rows, sizeof *shape);
+    if (!shape) ct_json_out_of_memory(at);
+    if (at.reader->status) return;
+    bool file = json_is_string(at.value);
+    size_t count = file ? ct_scene_read_numbers(at, directory, shape, 3 * rows) : 3 * ct_json_length(at);
+    if (!at.reader->status && count != 3 * rows)
+        ct_json_fail(at, "has %zu numbers: the selection has %zu nodes, with 3 numbers each in order of the nodes", count, rows);
+    for (size_t i = 0; !file && i < rows && !at.reader->status; i++) ct_json_vector(ct_json_item(at, i), shape + 3 * i);
+    def->shape = shape;
+}
+
+static void read_window(ct_json at, ct_objective_def* def) {
+    bool from = ct_json_has(at, "from"), to = ct_json_has(at, "to");
+    ct_json time = ct_json_member(at, "time");
+    if (time.value && (from || to)) ct_json_fail(time, "is given together with \"from\" or \"to\": keep one");
+    if (from || to) {
+        def->start = 0;
+        def->stop = INFINITY;
+    }
+    ct_json_number(time, &def->start);
+    ct_json_number(time, &def->stop);
+    ct_json_number(ct_json_member(at, "from"), &def->start);
+    ct_json_number(ct_json_member(at, "to"), &def->stop);
+}
+
+static void refuse_objective_keys(ct_json at, ct_objective_kind kind) {
+    static const char* const of_control[] = {"select", "uniform", "target", "path", "relative", "shape", NULL};
+    static const char* const of_shape[] = {"target", "path", "control", NULL};
+    static const char* const of_mean[] = {"shape", "control", NULL};
+    bool control = kind == CT_OBJECTIVE_EFFORT || kind == CT_OBJECTIVE_SMOOTHNESS;
+    refuse_keys(at, ct_scene_choices[CT_CHOICE_OBJECTIVE].words[kind],
+                control ? of_control : kind == CT_OBJECTIVE_SHAPE ? of_shape : of_mean);
+}
+
+static void read_terms(ct_scene* scene, ct_json at, const char* directory, ct_arena* arena, ct_objective_def* def) {
+    int kind = 0, norm = 0;
+    ct_json_text(ct_json_member(at, "name"), &def->name);
+    read_choice(ct_json_required(at, "type"), CT_CHOICE_OBJECTIVE, &kind);
+    read_choice(ct_json_member(at, "norm"), CT_CHOICE_NORM, &norm);
+    def->kind = (ct_objective_kind)kind;
+    def->distance = norm == 1;
+    refuse_objective_keys(at, def->kind);
+    ct_json_bool(ct_json_member(at, "uniform"), &def->uniform);
+    ct_json_bool(ct_json_member(at, "relative"), &def->relative);
+    ct_json_number(ct_json_member(at, "weight"), &def->weight);
+    ct_json_text(ct_json_member(at, "control"), &def->control);
+    read_window(at, def);
+    read_path(at, arena, def);
+    int nnode = def->count ? def->count : ct_scene_node_count(scene);
+    read_shape(ct_json_member(at, "shape"), directory, nnode, arena, def);
+}
+
+void ct_scene_read_objective(ct_scene* scene, ct_json at, const char* directory) {
+    ct_objective_def def = ct_objective_def_default();
+    ct_arena arena = {0};
+    ct_error inner;
+    int *nodes = NULL, count = 0;
+    if (!ct_scene_read_keys(at, CT_OBJECT_OBJECTIVE)) return;
+    if (ct_json_has(at, "select")) ct_scene_read_nodes(scene, at, &nodes, &count);
+    def.nodes = nodes;
+    def.count = count;
+    if (!at.reader->status) read_terms(scene, at, directory, &arena, &def);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_objective(scene, &def, &inner), &inner);
+    ct_free(nodes);
+    ct_arena_free(&arena);
+}
+
+// -------------------------------------------------------------------------------------------------
+// The optimiser
+
+void ct_scene_read_optimizer(ct_scene* scene, ct_json at) {
+    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_OPTIMIZER)) return;
+    ct_optimize_def def = scene->optimize;
+    ct_error inner;
+    int method = (int)def.method;
+    read_choice(ct_json_member(at, "method"), CT_CHOICE_METHOD, &method);
+    def.method = (ct_method)method;
+    ct_json_integer(ct_json_member(at, "iterations"), 1, 2147483647, &def.iterations);
+    ct_json_number(ct_json_member(at, "target"), &def.target);
+    ct_json_number(ct_json_member(at, "rate"), &def.rate);
+    ct_json_number(ct_json_member(at, "tolerance"), &def.tolerance);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_set_optimize_def(scene, &def, &inner), &inner);
+}
