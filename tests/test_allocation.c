@@ -8,6 +8,8 @@
 #include <suitesparse/SuiteSparse_config.h>
 
 #include "build.h"
+#include "grad/loss.h"
+#include "grad/params.h"
 
 // ---- The allocator ----
 
@@ -133,7 +135,11 @@ static const char scene_text[] =
     "{\"name\": \"box\", \"time_step\": 0.01, \"duration\": 0.1,\n"
     " \"bodies\": [{\"name\": \"beam\", \"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [3, 1, 1]},\n"
     "               \"material\": {\"young\": 1e5, \"poisson\": 0.4, \"density\": 1000}}],\n"
-    " \"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [0.001, 1, 1]]}}]}\n";
+    " \"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [0.001, 1, 1]]}}],\n"
+    " \"controls\": [{\"name\": \"push\", \"force\": {\"select\": {\"list\": [7]}}}, {\"name\": \"mount\", \"drive\": 0}],\n"
+    " \"parameters\": [{\"type\": \"young\"}, {\"type\": \"control\", \"control\": \"push\"}],\n"
+    " \"objective\": [{\"type\": \"point\", \"path\": [{\"time\": 0, \"target\": [1, 0, 0]}]}, {\"type\": \"effort\"},\n"
+    "                 {\"type\": \"shape\", \"select\": {\"list\": [7]}, \"shape\": [[1, 0, 0]]}]}\n";
 
 static const char mesh_text[] =
     "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 0\n"
@@ -144,6 +150,31 @@ static ct_model* fixture_model;
 
 static ct_status parse_scene(void** out) {
     return ct_scene_parse((ct_scene**)out, scene_text, sizeof scene_text - 1, NULL, NULL);
+}
+
+static ct_status add_goals(ct_scene* scene, const int* nodes, int count) {
+    static const ct_keyframe target = {.translate = {1, 2, 3}};
+    static const double shape[3] = {1, 0, 0};
+    ct_status status = ct_scene_add_force_control(scene, "push", nodes, count, NULL);
+    if (status == CT_OK) status = ct_scene_add_drive_control(scene, "mount", 0, NULL);
+    for (int kind = 0; kind <= CT_PARAMETER_CONTROL && status == CT_OK; kind++) {
+        ct_parameter_def parameter = ct_parameter_def_default();
+        parameter.kind = kind;
+        parameter.per = kind < CT_PARAMETER_GRAVITY ? CT_PER_TAG : CT_PER_ELEMENT;
+        parameter.control = "push";
+        status = ct_scene_add_parameter(scene, &parameter, NULL);
+    }
+    for (int kind = 0; kind <= CT_OBJECTIVE_SMOOTHNESS && status == CT_OK; kind++) {
+        ct_objective_def objective = ct_objective_def_default();
+        objective.kind = kind;
+        objective.path = &target;
+        objective.npath = 1;
+        objective.shape = shape;
+        objective.nodes = nodes;
+        objective.count = kind == CT_OBJECTIVE_POINT ? 0 : 1;
+        status = ct_scene_add_objective(scene, &objective, NULL);
+    }
+    return status;
 }
 
 static ct_status fill_scene(ct_scene* scene, ct_solver solver) {
@@ -172,6 +203,7 @@ static ct_status fill_scene(ct_scene* scene, ct_solver solver) {
     if (status == CT_OK) status = ct_scene_add_force(scene, nodes, count, &force, NULL);
     if (status == CT_OK && solver == CT_SOLVER_NEWTON) status = ct_scene_set_tag_material(scene, 0, 0, &soft, NULL);
     if (status == CT_OK) status = ct_scene_set_tet_values(scene, 0, CT_YOUNG, young, 18, NULL);
+    if (status == CT_OK) status = add_goals(scene, nodes, count);
     ct_free(nodes);
     ct_mesh_free(mesh);
     return status;
@@ -188,6 +220,10 @@ static ct_status build_scene_with(ct_scene** out, ct_solver solver) {
 static ct_status build_scene(void** out) { return build_scene_with((ct_scene**)out, CT_SOLVER_NEWTON); }
 static ct_status create_model(void** out) { return ct_model_create((ct_model**)out, fixture_scene, NULL); }
 static ct_status create_state(void** out) { return ct_state_create((ct_state**)out, fixture_model); }
+static ct_status create_params(void** out) {
+    return ct_params_create((ct_params**)out, fixture_scene, fixture_model, 10, NULL);
+}
+static ct_status create_loss(void** out) { return ct_loss_create((ct_loss**)out, fixture_scene, fixture_model, 10, NULL); }
 static ct_status create_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 1); }
 static ct_status create_shared_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 3); }
 
@@ -252,6 +288,8 @@ static ct_status surface_shape(void** out) {
 static void free_scene(void* object) { ct_scene_free(object); }
 static void free_model(void* object) { ct_model_free(object); }
 static void free_state(void* object) { ct_state_free(object); }
+static void free_params(void* object) { ct_params_free(object); }
+static void free_loss(void* object) { ct_loss_free(object); }
 static void free_work(void* object) { ct_work_free(object); }
 static void free_mesh(void* object) { ct_mesh_free(object); }
 static void free_shape(void* object) { ct_shape_free(object); }
@@ -287,6 +325,8 @@ static void scene_parsing_survives_out_of_memory(void** unused) {
 static void scene_building_survives_out_of_memory(void** unused) { walk_both(build_scene, free_scene); }
 static void model_creation_survives_out_of_memory(void** unused) { walk_both(create_model, free_model); }
 static void state_creation_survives_out_of_memory(void** unused) { walk_both(create_state, free_state); }
+static void params_creation_survives_out_of_memory(void** unused) { walk_both(create_params, free_params); }
+static void loss_creation_survives_out_of_memory(void** unused) { walk_both(create_loss, free_loss); }
 static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
 static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
 
@@ -322,6 +362,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(params_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(loss_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(threaded_work_creation_survives_out_of_memory, make_fixture, free_fixture),
