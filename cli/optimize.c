@@ -106,7 +106,7 @@ static int prepare(search* s, const cli_usage* usage) {
     if (!isnan(o->target)) s->def.target = o->target;
     if (o->rate > 0) s->def.rate = o->rate;
 
-    if (search_files_begin(&s->files, o->directory, &s->error)) return cli_report_error(&s->error, o->json);
+    if (search_files_begin(&s->files, o->directory, !o->resume, &s->error)) return cli_report_error(&s->error, o->json);
     if (o->resume && search_files_resume(&s->files, s->p.size, s->p.y, &s->earlier, &s->error))
         return cli_report_input_error(&s->error, o->json);
     if (search_files_open_table(&s->files, &s->error)) return cli_report_error(&s->error, o->json);

@@ -38,10 +38,10 @@ static bool make_directory(const char* path) {
     return stat(part, &about) == 0 && (S_ISDIR(about.st_mode) || (errno = ENOTDIR, false));
 }
 
-ct_status search_files_begin(search_files* files, const char* directory, ct_error* error) {
+ct_status search_files_begin(search_files* files, const char* directory, bool create, ct_error* error) {
     *files = (search_files){0};
     if (strlen(directory) > SEARCH_PATH - 32) return fail(error, CT_BAD_ARGUMENT, directory, "the name is too long");
-    if (!make_directory(directory)) return fail_writing(error, directory);
+    if (create && !make_directory(directory)) return fail_writing(error, directory);
     const char* slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
     snprintf(files->best, SEARCH_PATH, "%s%sbest.json", directory, slash);
     snprintf(files->table, SEARCH_PATH, "%s%sloss.csv", directory, slash);
@@ -173,7 +173,12 @@ static bool read_numbers(const json_t* list, int size, double* values) {
 ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error) {
     json_error_t where;
     json_t* object = json_load_file(files->best, 0, &where);
-    if (!object) return fail(error, CT_BAD_FILE, files->best, where.text[0] ? where.text : "cannot be read");
+    if (!object) {
+        bool there = access(files->best, R_OK) == 0;
+        if (!there) return fail(error, CT_IO, files->best, "cannot be read; leave --resume away to start anew");
+        error->line = where.line > 0 ? where.line : 0;
+        return fail(error, CT_BAD_FILE, files->best, where.text);
+    }
     const json_t *loss = json_object_get(object, "loss"), *iteration = json_object_get(object, "iteration");
     const json_t* seconds = json_object_get(object, "seconds");
     bool good = json_is_number(loss) && json_is_integer(iteration) && json_is_number(seconds) &&

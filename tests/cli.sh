@@ -38,7 +38,7 @@ expect '[ $code = 0 ]' 'grep -q "^cuttle [0-9]*\.[0-9]*\.[0-9]*$" out'; claim ve
 run help
 expect '[ $code = 0 ]' 'grep -q "  run " out' 'grep -q "  bench " out'; claim help_lists_the_commands
 status=0
-for command in run info render export mesh bench version; do
+for command in run optimize grad check info render export mesh bench version; do
     run $command --help
     [ $code = 0 ] && [ -s out ] && [ ! -s err ] || status=1
 done
@@ -110,6 +110,75 @@ expect '[ $code = 0 ]' '[ "$(value "[\"results\"][1][\"solver\"]")" = newton ]' 
 claim bench_reports_both_solvers
 run bench --sizes many
 expect '[ $code = 2 ]'; claim bench_refuses_a_size_that_is_no_number
+
+# ---- gradients and searches ----
+
+cat > sink.json <<'END'
+{"name": "sink", "time_step": 0.01, "duration": 0.3,
+ "bodies": [{"name": "beam", "box": {"size": [0.5, 0.1, 0.1], "cells": [6, 1, 1]}, "material": {"young": 6e5, "damping": {"mass": 20}}}],
+ "pins": [{"select": {"box": [[-1, -1, -1], [0.001, 1, 1]]}}],
+ "parameters": [{"type": "young"}, {"type": "velocity"}],
+ "objective": [{"type": "point", "target": [-0.001, -0.02, 0.001], "relative": true}],
+ "optimizer": {"iterations": 80, "tolerance": 0}}
+END
+grep -v '"objective"' sink.json > aimless.json
+sed 's/"optimizer": .*/"optimizer": {"method": "adam", "iterations": 1000000, "tolerance": 0}}/' sink.json > endless.json
+
+run grad sink.json --json -o gradient.csv
+expect '[ $code = 0 ]' '[ "$(value "[\"loss\"] > 0")" = True ]' '[ "$(value "[\"steps\"]")" = 30 ]' \
+    '[ "$(value "[\"slices\"][1][\"name\"]")" = velocity ]' '[ "$(value "[\"backward\"][\"solves\"] > 0")" = True ]' \
+    '[ "$(wc -l < gradient.csv)" = 5 ]' 'grep -q "^young,0,600000,0," gradient.csv'
+claim grad_prints_the_gradient_and_writes_its_table
+run grad sink.json --memory 0.001 --json
+expect '[ $code = 0 ]' '[ "$(value "[\"backward\"][\"replayed\"] > 0")" = True ]'; claim grad_replays_what_memory_does_not_hold
+run grad beam.json
+expect '[ $code = 2 ]' 'grep -q "no parameters" err'; claim grad_without_parameters_is_bad_input
+run grad aimless.json
+expect '[ $code = 2 ]' 'grep -q "objective" err'; claim grad_without_an_objective_is_bad_input
+run check sink.json --json
+expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"max_relative_error\"] < 1e-7")" = True ]' \
+    '[ "$(value "[\"slices\"][0][\"name\"]")" = young ]' '[ "$(value "[\"slices\"][0][\"slope\"] > 1.7")" = True ]'
+claim check_passes_a_right_gradient
+run check sink.json --tolerance 1e-15
+expect '[ $code = 1 ]' 'grep -q "^FAILED young" out'; claim check_fails_with_exit_code_1
+
+run optimize sink.json -o found --target 1e-12 --json -q
+expect '[ $code = 0 ]' '[ ! -s err ]' '[ "$(value "[\"loss\"] <= 1e-12")" = True ]' '[ "$(value "[\"reason\"]")" = "the target is reached" ]' \
+    '"$cuttle" info found/result.h5 | grep -q "31 frames"' 'head -c 4 found/loss.png | grep -q PNG' 'head -1 found/loss.csv | grep -q "^iteration,loss"'
+claim optimize_reaches_its_target_and_writes_its_files
+run optimize sink.json -o parts -n 3 -q
+rows=$(wc -l < parts/loss.csv)
+cp parts/best.json first.json
+printf '4,1.5' >> parts/loss.csv
+run optimize sink.json -o parts -n 6 --resume --json
+expect '[ $code = 0 ]' '[ $rows = 4 ]' '[ "$(wc -l < parts/loss.csv)" = 7 ]' '[ "$(value "[\"iterations\"]")" = 6 ]' \
+    '[ "$(grep -c "  loss " err)" = 3 ]' \
+    'python3 -c "import json; a, b = (json.load(open(f)) for f in (\"first.json\", \"parts/best.json\")); assert b[\"loss\"] <= a[\"loss\"] and b[\"iteration\"] == 6"'
+claim optimize_resumes_where_it_stopped
+run optimize sink.json -o parts -n 6 --resume -q
+expect '[ $code = 0 ]' '[ "$(wc -l < parts/loss.csv)" = 7 ]'; claim optimize_does_nothing_when_the_iterations_are_used_up
+run optimize sink.json -o absent --resume
+expect '[ $code = 2 ]' 'grep -q "absent/best.json" err' '[ ! -e absent ]'; claim optimize_resume_of_nothing_is_bad_input
+echo '{"loss": 1, "iteration": 2, "seconds": 1, "y": [1, 2]}' > parts/best.json
+run optimize sink.json -o parts --resume
+expect '[ $code = 2 ]' 'grep -q "parts/best.json" err'; claim optimize_refuses_the_best_of_another_scene
+run optimize sink.json --method newton
+expect '[ $code = 2 ]' 'grep -q slsqp err' '[ ! -e sink-optimized ]'; claim optimize_names_its_methods
+
+for signal in INT KILL; do
+    "$cuttle" optimize endless.json -o endless-$signal > out 2> err &
+    pid=$!
+    for i in $(seq 100); do [ -s endless-$signal/best.json ] && break; sleep 0.05; done
+    sleep 0.3
+    kill -$signal $pid
+    wait $pid 2> /dev/null
+    code=$?
+    [ $signal = KILL ] || interrupted=$code
+done
+expect '[ $interrupted = 1 ]' '"$cuttle" info endless-INT/result.h5 > info.txt' \
+    'python3 -c "import json; assert json.load(open(\"endless-KILL/best.json\"))[\"iteration\"] > 1"' \
+    '"$cuttle" optimize endless.json -o endless-KILL --resume -n 1 -q'
+claim optimize_keeps_the_best_through_interrupt_and_kill
 
 echo "[==========] $((passed + failed)) test(s) run."
 echo "[  PASSED  ] $passed test(s)."

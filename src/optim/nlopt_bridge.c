@@ -1,6 +1,8 @@
 // Gradient methods of NLopt: L-BFGS (Liu and Nocedal 1989), MMA (Svanberg 2002), SLSQP (Kraft 1988).
 //
-// The loss is handed over divided by its largest first derivative, so that the methods' first steps do not depend on its unit.
+// The methods' first step is the gradient itself. The loss is handed over times a factor s that makes this step sensible in any
+// unit: s g changes no parameter by more than FIRST_STEP, and is the whole way where L is a square, L = k d^2 / 2, g = k d:
+//   s = min(FIRST_STEP / |g|_inf, 2 L / |g|^2).
 // NLopt is used by this file alone.
 #include <math.h>
 #include <nlopt.h>
@@ -10,6 +12,7 @@
 #include "optim/optimize.h"
 
 enum { SLSQP_MOST = 2000 };  // it keeps a dense matrix
+#define FIRST_STEP 0.3
 
 typedef struct bridge {
     ct_search* search;
@@ -18,10 +21,13 @@ typedef struct bridge {
     double scale;        // of the loss; 0: not yet known
 } bridge;
 
-static double first_scale(const double* gradient, int n) {
-    double most = 0;
+static double first_scale(double loss, const double* gradient, int n) {
+    double most = 0, square = 0;
     for (int i = 0; i < n; i++) most = fmax(most, fabs(gradient[i]));
-    return most > 0 && isfinite(1 / most) ? 1 / most : 1;
+    for (int i = 0; i < n && most > 0; i++) square += gradient[i] / most * (gradient[i] / most);
+    double scale = FIRST_STEP / most;
+    if (loss > 0) scale = fmin(scale, 2 * (loss / most / most) / square);
+    return scale > 0 && isfinite(scale) ? scale : 1;
 }
 
 static double objective(unsigned n, const double* y, double* gradient, void* user) {
@@ -32,7 +38,7 @@ static double objective(unsigned n, const double* y, double* gradient, void* use
         nlopt_force_stop(b->optimizer);
         return HUGE_VAL;
     }
-    if (b->scale == 0) b->scale = first_scale(gradient, (int)n);
+    if (b->scale == 0) b->scale = first_scale(loss, gradient, (int)n);
     for (unsigned i = 0; i < n; i++) gradient[i] *= b->scale;
     return b->scale * loss;
 }
