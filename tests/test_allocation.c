@@ -224,6 +224,38 @@ static ct_status create_params(void** out) {
     return ct_params_create((ct_params**)out, fixture_scene, fixture_model, 10, NULL);
 }
 static ct_status create_loss(void** out) { return ct_loss_create((ct_loss**)out, fixture_scene, fixture_model, 10, NULL); }
+
+// A problem in all of its uses: evaluated, checked, searched with two methods, drawn.
+static ct_status use_problem(ct_problem* problem, double* y, double* gradient) {
+    ct_check_slice slices[CT_PARAMETER_CONTROL + 1];
+    ct_check_def check = {.components = 1, .step = 1e-3, .levels = 2};
+    ct_optimize_def search = ct_optimize_def_default();
+    const double line[2] = {1, 2};
+    ct_plot_series series = {.x = line, .y = line, .count = 2};
+    ct_plot_def plot = ct_plot_def_default();
+    double loss;
+    search.iterations = 2;
+    ct_problem_start(problem, y);
+    ct_status status = ct_problem_evaluate(problem, y, &loss, gradient, NULL, NULL);
+    if (status == CT_OK) status = ct_problem_check(problem, y, &check, slices, NULL);
+    if (status == CT_OK) status = ct_problem_optimize(problem, &search, y, NULL, NULL, NULL, NULL);
+    search.method = CT_METHOD_ADAM;
+    if (status == CT_OK) status = ct_problem_optimize(problem, &search, y, NULL, NULL, NULL, NULL);
+    if (status == CT_OK) status = ct_plot_save(CT_BINARY_DIR "/test_allocation.png", &plot, &series, 1, NULL);
+    return status;
+}
+
+static ct_status create_problem(void** out) {
+    static double y[256], gradient[256];
+    ct_problem** problem = (ct_problem**)out;
+    ct_status status = ct_problem_create(problem, fixture_scene, 1, NULL);
+    if (status != CT_OK) return status;
+    assert_in_range(ct_problem_size(*problem), 1, 256);
+    status = use_problem(*problem, y, gradient);
+    if (status != CT_OK) ct_problem_free(*problem), *problem = NULL;
+    return status;
+}
+
 static ct_status create_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 1); }
 static ct_status create_shared_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 3); }
 
@@ -290,6 +322,7 @@ static void free_model(void* object) { ct_model_free(object); }
 static void free_state(void* object) { ct_state_free(object); }
 static void free_params(void* object) { ct_params_free(object); }
 static void free_loss(void* object) { ct_loss_free(object); }
+static void free_problem(void* object) { ct_problem_free(object); }
 static void free_work(void* object) { ct_work_free(object); }
 static void free_mesh(void* object) { ct_mesh_free(object); }
 static void free_shape(void* object) { ct_shape_free(object); }
@@ -298,6 +331,15 @@ static void free_shape(void* object) { ct_shape_free(object); }
 
 static int make_fixture(void** unused) {
     return build_scene_with(&fixture_scene, CT_SOLVER_NEWTON) || ct_model_create(&fixture_model, fixture_scene, NULL);
+}
+
+static int make_short_fixture(void** unused) {
+    ct_settings settings;
+    if (make_fixture(NULL)) return 1;
+    ct_scene_settings(fixture_scene, &settings);
+    settings.duration = 5 * settings.time_step;
+    settings.threads = 1;
+    return ct_scene_set_settings(fixture_scene, &settings, NULL);
 }
 
 static int make_projective_fixture(void** unused) {
@@ -327,6 +369,7 @@ static void model_creation_survives_out_of_memory(void** unused) { walk_both(cre
 static void state_creation_survives_out_of_memory(void** unused) { walk_both(create_state, free_state); }
 static void params_creation_survives_out_of_memory(void** unused) { walk_both(create_params, free_params); }
 static void loss_creation_survives_out_of_memory(void** unused) { walk_both(create_loss, free_loss); }
+static void problems_survive_out_of_memory(void** unused) { walk_both(create_problem, free_problem); }
 static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
 static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
 
@@ -364,6 +407,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(params_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(loss_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(problems_survive_out_of_memory, make_short_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(threaded_work_creation_survives_out_of_memory, make_fixture, free_fixture),
