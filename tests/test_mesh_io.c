@@ -111,7 +111,7 @@ static void visit_known(const char* name, bytes b) {
 
 static void every_format_reads_as_the_known_mesh(void** state) {
     (void)state;
-    assert_true(for_each_file(CORPUS, visit_known) >= 30);
+    assert_true(for_each_file(CORPUS, visit_known) >= 49);
 }
 
 static void gmsh_names_come_with_their_tags(void** state) {
@@ -128,6 +128,30 @@ static void gmsh_names_come_with_their_tags(void** state) {
         for (int k = 0; k < 3; k++) {
             assert_int_equal(mesh->tag[k].id, expected[k].id);
             assert_string_equal(mesh->tag[k].name, expected[k].name);
+        }
+        ct_mesh_free(mesh);
+        free(b.data);
+    }
+}
+
+// Gmsh numbers the nodes of a partitioned mesh anew; both versions, text and binary.
+static void gmsh_partitions_keep_the_groups(void** state) {
+    (void)state;
+    const char* const files[] = {"parts_by_gmsh22_ascii", "parts_by_gmsh22_binary", "parts_by_gmsh41_ascii", "parts_by_gmsh41_binary"};
+    for (int i = 0; i < 4; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, CORPUS "/%s", files[i]);
+        bytes b = slurp(path);
+        ct_mesh* mesh;
+        assert_int_equal(read_seed(&mesh, b, NULL), CT_OK);
+        assert_int_equal(mesh->ntet, 2);
+        assert_int_equal(mesh->ntri, 1);
+        assert_int_equal(mesh->tet_tag[0], 7);
+        assert_int_equal(mesh->tet_tag[1], 8);
+        assert_int_equal(mesh->tri_tag[0], 3);
+        for (int k = 0; k < 8; k++) {
+            const double* x = mesh->x + 3 * mesh->tet[k];
+            assert_memory_equal(x, known_x + 3 * known_tet[k], 3 * sizeof(double));
         }
         ct_mesh_free(mesh);
         free(b.data);
@@ -555,6 +579,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_reads_as_the_known_mesh),
         cmocka_unit_test(gmsh_names_come_with_their_tags),
+        cmocka_unit_test(gmsh_partitions_keep_the_groups),
         cmocka_unit_test(obj_polygons_become_fans),
         cmocka_unit_test(stl_merges_minus_zero_and_reads_several_solids),
         cmocka_unit_test(vtk_strips_alternate_their_sense),

@@ -1,9 +1,11 @@
 // Gmsh .msh files, versions 2.2 and 4.1, ASCII and binary.
 //
-// Sections $Name ... $EndName. Read: $MeshFormat (version, binary flag, byte order), $PhysicalNames, $Entities
-// (4.1: entity -> physical group), $Nodes, $Elements; all others are skipped. Node numbers are arbitrary
-// and are looked up in a sorted table. Tets and triangles are kept, quadrangles split, points and lines
-// ignored; any other element type is an error that names it. Layout: Gmsh reference manual, "MSH file format".
+// Sections $Name ... $EndName. Read: $MeshFormat (version, binary flag, byte order), $PhysicalNames, $Entities and
+// $PartitionedEntities (4.1: entity -> physical group), $Nodes or $ParametricNodes (2.2), $Elements; all others are
+// skipped. Node numbers are arbitrary and are looked up in a sorted table. Tets and triangles are kept, quadrangles
+// split, points and lines ignored; any other element type is an error that names it. An element has one tag: of several
+// physical groups the first. Version 2.2 repeats an element for each of its groups; the copies are dropped.
+// Layout: Gmsh reference manual, "MSH file format".
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,7 @@ typedef struct gmsh {
     size_t nentity, entity_room;
     physical_name* name;
     size_t nname, name_room;
+    int last_type, last_node[6];  // of the element before this one, version 2
 } gmsh;
 
 // Points and lines have no name: they are ignored. Types that are not here are errors too.
@@ -153,10 +156,22 @@ static int entity_compare(const void* left, const void* right) {
 
 static int physical_id(int64_t tag) { return tag < 0 && tag > INT32_MIN ? (int)-tag : (int)tag; }
 
-static ct_status read_entity(gmsh* g, int dimension) {
+// Parent entity and parts of an entity that was cut by a partition; its physical groups follow as those of others do.
+static ct_status skip_partition(gmsh* g) {
+    int ignored;
+    int64_t count = 0;
+    ct_status status = read_int(g, &ignored);
+    if (status == CT_OK) status = read_int(g, &ignored);
+    if (status == CT_OK) status = read_count(g, "partitions", 4, 2, &count);
+    for (int64_t i = 0; i < count && status == CT_OK; i++) status = read_int(g, &ignored);
+    return status;
+}
+
+static ct_status read_entity(gmsh* g, int dimension, bool partitioned) {
     entity found = {dimension, 0, 0};
     int64_t count;
     ct_status status = read_int(g, &found.tag);
+    if (status == CT_OK && partitioned) status = skip_partition(g);
     if (status == CT_OK) status = skip_numbers(g, dimension == 0 ? 3 : 6);
     if (status == CT_OK) status = read_count(g, "physical tags", 4, 2, &count);
     for (int64_t i = 0; status == CT_OK && i < count; i++) {
@@ -176,12 +191,21 @@ static ct_status read_entity(gmsh* g, int dimension) {
     return CT_OK;
 }
 
-static ct_status read_entities(gmsh* g) {
+static ct_status skip_ghosts(gmsh* g) {
+    int64_t count;
+    ct_status status = read_size(g, &count);  // partitions
+    if (status == CT_OK) status = read_count(g, "ghost entities", 8, 4, &count);
+    int ignored;
+    for (int64_t i = 0; status == CT_OK && i < 2 * count; i++) status = read_int(g, &ignored);
+    return status;
+}
+
+static ct_status read_entities(gmsh* g, bool partitioned) {
     int64_t count[4];
-    ct_status status = CT_OK;
+    ct_status status = partitioned ? skip_ghosts(g) : CT_OK;
     for (int d = 0; d < 4 && status == CT_OK; d++) status = read_count(g, "entities", 12, 8, &count[d]);
     for (int d = 0; d < 4 && status == CT_OK; d++)
-        for (int64_t i = 0; i < count[d] && status == CT_OK; i++) status = read_entity(g, d);
+        for (int64_t i = 0; i < count[d] && status == CT_OK; i++) status = read_entity(g, d, partitioned);
     if (g->nentity) qsort(g->entity, g->nentity, sizeof *g->entity, entity_compare);
     return status;
 }
@@ -220,7 +244,15 @@ static ct_status sort_node_tags(gmsh* g) {
     return CT_OK;
 }
 
-static ct_status read_nodes_2(gmsh* g) {
+// What follows the position of a node in $ParametricNodes: dimension and number of its entity, u or u v on lines and faces.
+static ct_status skip_parameters(gmsh* g) {
+    int dimension, ignored;
+    ct_status status = read_int(g, &dimension);
+    if (status == CT_OK) status = read_int(g, &ignored);
+    return status == CT_OK && (dimension == 1 || dimension == 2) ? skip_numbers(g, dimension) : status;
+}
+
+static ct_status read_nodes_2(gmsh* g, bool parametric) {
     int count;
     ct_status status = ct_scan_count(&g->scan, "nodes", g->binary ? 28 : 8, &count);
     if (status == CT_OK && g->binary) ct_scan_rest(&g->scan);
@@ -230,6 +262,7 @@ static ct_status read_nodes_2(gmsh* g) {
         ct_scan_item(&g->scan, "node", i);
         status = read_int(g, &tag);
         for (int a = 0; a < 3 && status == CT_OK; a++) status = read_real(g, &x[a]);
+        if (status == CT_OK && parametric) status = skip_parameters(g);
         if (status == CT_OK) status = add_node_tag(g, tag);
         if (status == CT_OK) ct_mesh_builder_node(g->builder, x);
     }
@@ -275,9 +308,9 @@ static ct_status read_nodes_4(gmsh* g) {
     return status;
 }
 
-static ct_status read_nodes(gmsh* g) {
+static ct_status read_nodes(gmsh* g, bool parametric) {
     if (g->nnode) return ct_scan_fail(&g->scan, "the file has two $Nodes sections: keep one");
-    ct_status status = g->version == 2 ? read_nodes_2(g) : read_nodes_4(g);
+    ct_status status = g->version == 2 ? read_nodes_2(g, parametric) : read_nodes_4(g);
     return status == CT_OK ? sort_node_tags(g) : status;
 }
 
@@ -322,6 +355,13 @@ static void add_element(gmsh* g, int type, const int node[4], int physical) {
 
 static ct_status fail_type(const gmsh* g) { return g->scan.error ? g->scan.error->code : CT_UNSUPPORTED; }
 
+static bool repeats_last(gmsh* g, int type, const int node[6]) {
+    bool same = g->last_type == type && memcmp(g->last_node, node, sizeof g->last_node) == 0;
+    g->last_type = type;
+    memcpy(g->last_node, node, sizeof g->last_node);
+    return same;
+}
+
 // One element of version 2 after its number; the first tag is the physical group.
 static ct_status read_element_2(gmsh* g, const element_type* type, int ntag) {
     int physical = 0, node[6] = {0};
@@ -337,7 +377,7 @@ static ct_status read_element_2(gmsh* g, const element_type* type, int ntag) {
         status = read_int(g, &tag);
         if (status == CT_OK && type->name) status = find_node(g, tag, &node[i]);
     }
-    if (status == CT_OK) add_element(g, type->type, node, physical);
+    if (status == CT_OK && !repeats_last(g, type->type, node)) add_element(g, type->type, node, physical);
     return status;
 }
 
@@ -430,11 +470,12 @@ static ct_status read_elements_4(gmsh* g) {
 
 static ct_status read_section(gmsh* g, ct_word name) {
     if (ct_word_is(name, "$PhysicalNames")) return read_physical_names(g);
-    bool known = ct_word_is(name, "$Entities") || ct_word_is(name, "$Nodes") || ct_word_is(name, "$Elements");
-    if (!known) return CT_OK;  // skipped by the search for its end
+    bool partitioned = ct_word_is(name, "$PartitionedEntities"), parametric = ct_word_is(name, "$ParametricNodes");
+    bool entities = partitioned || ct_word_is(name, "$Entities"), nodes = parametric || ct_word_is(name, "$Nodes");
+    if (!entities && !nodes && !ct_word_is(name, "$Elements")) return CT_OK;  // skipped by the search for its end
     if (g->version == 4 && g->binary) ct_scan_rest(&g->scan);
-    if (ct_word_is(name, "$Entities")) return read_entities(g);
-    if (ct_word_is(name, "$Nodes")) return read_nodes(g);
+    if (entities) return read_entities(g, partitioned);
+    if (nodes) return read_nodes(g, parametric);
     if (!g->nnode) return ct_scan_fail(&g->scan, "$Elements comes before $Nodes, or there are no nodes: export the nodes first");
     return g->version == 2 ? read_elements_2(g) : read_elements_4(g);
 }

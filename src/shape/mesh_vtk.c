@@ -192,10 +192,34 @@ static ct_status read_cell_types(vtk* v) {
 // ---------------------------------------------------------------------------------------------
 // Attributes
 
-static ct_status read_array(vtk* v, ct_word name, ct_vtk_type type, int components, int count) {
+// A line each in text; in binary the length stands in front, its two highest bits say in how many bytes.
+static ct_status skip_strings(vtk* v, uint64_t count) {
+    ct_status status = ct_scan_check_count(&v->scan, "strings", count, 1);
+    ct_scan_rest(&v->scan);
+    for (uint64_t i = 0; i < count && status == CT_OK; i++) {
+        if (!v->binary) {
+            ct_scan_rest(&v->scan);
+            continue;
+        }
+        static const size_t following[] = {7, 3, 1, 0};
+        const char* head = ct_scan_bytes(&v->scan, 1);
+        const char* more = head ? ct_scan_bytes(&v->scan, following[(unsigned char)*head >> 6]) : NULL;
+        uint64_t length = head ? (unsigned char)*head & 63 : 0;
+        for (size_t k = 0; more && k < following[(unsigned char)*head >> 6]; k++) length = length << 8 | (unsigned char)more[k];
+        if (!more || length > ct_scan_left(&v->scan)) return ct_scan_fail(&v->scan, "the file ends within a string: it was cut short");
+        ct_scan_bytes(&v->scan, (size_t)length);
+    }
+    return status;
+}
+
+static ct_status read_array(vtk* v, ct_word name, ct_word type_word, int components, int count) {
     ct_vtk_cells* cells = &v->cells;
+    uint64_t total = (uint64_t)components * (uint64_t)count;
+    if (ct_word_is_nocase(type_word, "string") || ct_word_is_nocase(type_word, "utf8_string")) return skip_strings(v, total);
+    if (ct_word_is_nocase(type_word, "bit")) return skip_array(v, CT_VTK_UINT8, v->binary ? (total + 7) / 8 : total);
+    ct_vtk_type type = ct_vtk_type_of(type_word);
     bool wanted = v->cell_data_count >= 0 && !cells->tag && components == 1 && (size_t)count == cells->ncell && ct_vtk_is_tag(name);
-    if (!wanted) return skip_array(v, type, (uint64_t)components * (uint64_t)count);
+    if (!wanted) return skip_array(v, type, total);
     const char* bytes;
     ct_status status = begin_array(v, type, "tags", (uint64_t)count, &bytes);
     if (status != CT_OK) return status;
@@ -225,7 +249,7 @@ static ct_status read_scalars(vtk* v, int count) {
         if (!ct_scan_word_here(&ahead, &word)) return ct_scan_fail(&v->scan, "LOOKUP_TABLE needs a name");
         v->scan = ahead;
     }
-    return read_array(v, name, ct_vtk_type_of(type_word), (int)components, count);
+    return read_array(v, name, type_word, (int)components, count);
 }
 
 // FIELD name n, then n times: name components tuples type / values
@@ -243,9 +267,7 @@ static ct_status read_field(vtk* v) {
         if (status == CT_OK) status = read_number(v, "components", &components);
         if (status == CT_OK) status = read_number(v, "tuples", &tuples);
         if (status == CT_OK) status = read_word(v, "a number type", &type_word);
-        if (status == CT_OK && ct_word_is(type_word, "string"))
-            return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED, "string arrays cannot be read: save the mesh without field data");
-        if (status == CT_OK) status = read_array(v, name, ct_vtk_type_of(type_word), components, tuples);
+        if (status == CT_OK) status = read_array(v, name, type_word, components, tuples);
     }
     return status;
 }
@@ -280,7 +302,7 @@ static ct_status read_attribute(vtk* v, ct_word key, int count) {
         if (!ct_word_is(key, fixed[i].key)) continue;
         ct_status status = read_word(v, "a name", &name);
         if (status == CT_OK) status = read_word(v, "a number type", &type_word);
-        return status == CT_OK ? read_array(v, name, ct_vtk_type_of(type_word), fixed[i].components, count) : status;
+        return status == CT_OK ? read_array(v, name, type_word, fixed[i].components, count) : status;
     }
     return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED, "the keyword '%.*s' cannot be read: save the mesh without that data",
                            (int)(key.size < 32 ? key.size : 32), key.text);

@@ -254,13 +254,14 @@ static ct_status handle(vtu* v, const element* from, const ct_scan* whole) {
     }
     if (ct_word_is(from->name, "/Piece") && v->in_piece) return finish_piece(v);
     if (ct_word_is(from->name, "DataArray")) return v->in_piece ? read_array(v, from, whole) : CT_OK;
-    if (from->name.size && from->name.text[0] == '/') {
-        if (!ct_word_is(from->name, "/DataArray")) v->place = ELSEWHERE;
-        return CT_OK;
+    // Elements within these, such as the InformationKey of an array, do not change the place.
+    static const struct { const char *begin, *end; place place; } places[] = {
+        {"Points", "/Points", IN_POINTS}, {"Cells", "/Cells", IN_CELLS}, {"CellData", "/CellData", IN_CELL_DATA},
+        {"PointData", "/PointData", ELSEWHERE}, {"FieldData", "/FieldData", ELSEWHERE}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (ct_word_is(from->name, places[i].begin) && !from->empty) v->place = places[i].place;
+        if (ct_word_is(from->name, places[i].end)) v->place = ELSEWHERE;
     }
-    if (from->empty) return CT_OK;
-    v->place = ct_word_is(from->name, "Points") ? IN_POINTS : ct_word_is(from->name, "Cells") ? IN_CELLS
-             : ct_word_is(from->name, "CellData") ? IN_CELL_DATA : ELSEWHERE;
     return CT_OK;
 }
 

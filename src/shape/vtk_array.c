@@ -17,7 +17,10 @@ static const type_name type_names[] = {
     {"char", CT_VTK_INT8}, {"unsigned_char", CT_VTK_UINT8}, {"short", CT_VTK_INT16}, {"unsigned_short", CT_VTK_UINT16},
     {"int", CT_VTK_INT32}, {"unsigned_int", CT_VTK_UINT32}, {"long", CT_VTK_INT64}, {"unsigned_long", CT_VTK_UINT64},
     {"vtkIdType", CT_VTK_INT32},  // legacy files store ids as int
-    {"vtktypeint64", CT_VTK_INT64}, {"vtktypeuint64", CT_VTK_UINT64},
+    {"vtktypeint8", CT_VTK_INT8}, {"vtktypeuint8", CT_VTK_UINT8}, {"vtktypeint16", CT_VTK_INT16}, {"vtktypeuint16", CT_VTK_UINT16},
+    {"vtktypeint32", CT_VTK_INT32}, {"vtktypeuint32", CT_VTK_UINT32}, {"vtktypeint64", CT_VTK_INT64},
+    {"vtktypeuint64", CT_VTK_UINT64}, {"vtktypefloat32", CT_VTK_FLOAT32}, {"vtktypefloat64", CT_VTK_FLOAT64},
+    {"signed_char", CT_VTK_INT8},
     {"float", CT_VTK_FLOAT32}, {"double", CT_VTK_FLOAT64},
 };
 
