@@ -161,6 +161,39 @@ static void camera_frames_a_box_whatever_its_shape(void** unused) {
     }
 }
 
+static void project(const ct_camera* camera, const double point[3], double at[2]) {
+    double clip[4];
+    ct_camera_project(camera, point, clip);
+    assert_true(clip[3] > 0);
+    for (int k = 0; k < 2; k++) at[k] = clip[k] / clip[3];
+}
+
+// The two axes after `up` in cyclic order span a ground that turns anticlockwise seen from above, and `up` points up.
+static void camera_keeps_frames_right_handed(void** unused) {
+    for (int up = 0; up < 3; up++) {
+        const double lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};
+        double origin[2], axis[3][2];
+        ct_camera camera;
+        ct_camera_frame(&camera, lower, upper, up, 40, 1.5);
+        project(&camera, (double[]){0, 0, 0}, origin);
+        for (int k = 0; k < 3; k++) {
+            project(&camera, (double[]){k == 0, k == 1, k == 2}, axis[k]);
+            for (int c = 0; c < 2; c++) axis[k][c] -= origin[c];
+        }
+        const double *a = axis[(up + 1) % 3], *b = axis[(up + 2) % 3];
+        assert_true(a[0] * b[1] - a[1] * b[0] > 0.01);
+        assert_true(axis[up][1] > 0.1);
+        ct_view view = {.field_of_view = 40};  // along an axis of the ground the other one points to its side
+        view.eye[(up + 1) % 3] = 5;
+        ct_camera_look(&camera, &view, up, 1.5);
+        double side[3] = {0};
+        side[(up + 2) % 3] = 1;
+        project(&camera, side, axis[0]);
+        assert_true(axis[0][0] > 0.1);
+        assert_true(fabs(axis[0][1]) < 1e-12);
+    }
+}
+
 static void color_maps_brighten_evenly(void** unused) {
     double before = -1, rgb[3];
     for (int k = 0; k <= 64; k++) {
@@ -314,6 +347,7 @@ int main(void) {
         cmocka_unit_test(raster_bands_equal_the_whole),
         cmocka_unit_test(camera_projects_known_points),
         cmocka_unit_test(camera_frames_a_box_whatever_its_shape),
+        cmocka_unit_test(camera_keeps_frames_right_handed),
         cmocka_unit_test(color_maps_brighten_evenly),
         cmocka_unit_test(label_spacing_is_a_round_number),
         cmocka_unit_test(text_leaves_ink_only_where_it_stands),
