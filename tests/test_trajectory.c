@@ -1,10 +1,12 @@
 // Trajectory files: round trips to the last bit, kills, damage, and the VTKHDF layout read with plain HDF5 calls.
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -225,6 +227,20 @@ static void trajectory_can_be_watched_while_written_but_not_written_twice(void**
     synthetic_free(&s);
 }
 
+// Programs that look at a trajectory hold a shared lock (HDF5's); they keep what they opened.
+static void trajectory_that_is_being_read_can_be_replaced(void** unused) {
+    synthetic s = synthetic_grid(2, 2, 2, false);
+    ct_trajectory_close(write_frames(&s, FILE_NAME, 2), NULL);
+    int reader = open(FILE_NAME, O_RDONLY);
+    assert_true(reader >= 0);
+    assert_int_equal(flock(reader, LOCK_SH | LOCK_NB), 0);
+    ct_trajectory* file = write_frames(&s, FILE_NAME, 3);
+    assert_int_equal(file->info.nframe, 3);
+    ct_trajectory_close(file, NULL);
+    close(reader);
+    synthetic_free(&s);
+}
+
 static void write_bytes(const char* path, const void* bytes, size_t size) {
     FILE* stream = fopen(path, "wb");
     assert_non_null(stream);
@@ -434,6 +450,7 @@ int main(void) {
         cmocka_unit_test(trajectory_survives_a_kill),
         cmocka_unit_test(trajectory_grows_past_its_index_nodes),
         cmocka_unit_test(trajectory_can_be_watched_while_written_but_not_written_twice),
+        cmocka_unit_test(trajectory_that_is_being_read_can_be_replaced),
         cmocka_unit_test(trajectory_explains_files_that_are_not_its_own),
         cmocka_unit_test(trajectory_leaves_an_old_file_alone_when_it_cannot_start),
         cmocka_unit_test(trajectory_survives_truncation_and_damage),

@@ -106,7 +106,7 @@ static ct_status open_file(ct_trajectory* file, ct_error* error) {
     H5Pclose(access_list);
     if (file->file >= 0) return CT_OK;
     return ct_fail_at(error, CT_BAD_FILE, path, 0, "the HDF5 file cannot be opened: it is cut short, damaged%s",
-                      file->writable ? ", or another process is writing it" : "");
+                      file->writable ? ", or another process has it open" : "");
 }
 
 static bool read_count(hid_t group, const char* name, int least, int* count) {

@@ -213,7 +213,7 @@ static ct_status check_place(const char* path, ct_error* error) {
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return ct_fail_at(error, CT_IO, path, 0, "this is a directory: give a file name in it");
     int old = open(path, O_RDONLY | O_CLOEXEC);
-    bool busy = old >= 0 && flock(old, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool busy = old >= 0 && flock(old, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;  // readers keep the old file
     if (old >= 0) close(old);
     if (busy) return ct_fail_at(error, CT_IO, path, 0, "another process is writing this file: choose another name");
     return CT_OK;
