@@ -331,6 +331,7 @@ CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int co
 typedef struct ct_model ct_model;
 typedef struct ct_model_info {
     int nvert, ntet, nsurface, nbody, nfree, ndriven;  // nodes, tets, surface triangles, bodies, free and driven nodes
+    int nlink, njoint;       // links, joint rates
     int sliver_count;        // tets with quality < 0.1: slow to solve, worth remeshing
     double mass;             // kg
     double volume;           // m^3
@@ -354,10 +355,50 @@ CT_API const char* ct_model_body_name(const ct_model* model, int body);
 CT_API void ct_model_body_color(const ct_model* model, int body, double color[3]);
 
 // ---------------------------------------------------------------------------------------------
+// Skeletons: rigid links in reduced coordinates, with or without flesh around them
+
+typedef enum ct_joint_kind {
+    CT_JOINT_FIXED,      // to its parent, or to the world
+    CT_JOINT_REVOLUTE,   // one angle about `axis` through `anchor`
+    CT_JOINT_PRISMATIC,  // one displacement along `axis`
+    CT_JOINT_BALL,       // any rotation about `anchor`
+    CT_JOINT_FREE        // any motion
+} ct_joint_kind;
+
+typedef struct ct_joint_def {
+    ct_joint_kind kind;
+    double anchor[3], axis[3];   // rest, world
+    double position, velocity;   // initial coordinate and rate (revolute: rad, rad/s; prismatic: m, m/s)
+    double stiffness, rest;      // spring (N m/rad or N/m) about the coordinate `rest`
+    double damping;              // N m s/rad or N s/m
+    double lower, upper;         // limits of the coordinate; -INFINITY, INFINITY: none
+    double limit_stiffness;      // N m/rad^2: beyond a limit the joint pushes back with this times the square of the excess
+    double servo_stiffness, servo_damping, target;  // PD servo towards `target`
+} ct_joint_def;
+CT_API ct_joint_def ct_joint_def_default(void);
+
+typedef struct ct_link_def {
+    const char* name;            // NULL: "link<k>"
+    int parent;                  // a link added before, -1: the world
+    ct_joint_def joint;          // to the parent
+    const int* nodes;            // scene nodes that sit on the link
+    int count;
+    double mass;                 // kg, its own, beside that of its nodes' tets; 0: none
+    double center[3];            // of that mass, rest, world
+    double inertia[6];           // kg m^2 about the centre: xx yy zz xy xz yz
+} ct_link_def;
+CT_API ct_link_def ct_link_def_default(void);
+CT_API ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, ct_error* error);
+CT_API int ct_scene_link_count(const ct_scene* scene);
+CT_API int ct_scene_find_link(const ct_scene* scene, const char* name);  // -1: none
+
+// ---------------------------------------------------------------------------------------------
 // Controls: numbers that may be chosen anew at every step
 
 typedef enum ct_control_kind {
     CT_CONTROL_FORCE,  // 3 numbers: total force on a node set, N, spread by mass
+    CT_CONTROL_TORQUE, // 1 number: torque or force of a joint with one coordinate, N m or N
+    CT_CONTROL_TARGET, // 1 number: target of its servo, rad or m
     CT_CONTROL_DRIVE   // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's motion
 } ct_control_kind;
 typedef struct ct_control_info {
@@ -368,6 +409,8 @@ typedef struct ct_control_info {
 CT_API ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count, ct_error* error);
 // `drive`: index of the drive, in order of ct_scene_drive calls.
 CT_API ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error);
+// kind: CT_CONTROL_TORQUE or CT_CONTROL_TARGET.
+CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error);
 CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
 CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);
@@ -386,6 +429,9 @@ CT_API double ct_state_time(const ct_state* state);
 CT_API int64_t ct_state_step_index(const ct_state* state);
 CT_API const double* ct_state_positions(const ct_state* state);   // 3 nvert
 CT_API const double* ct_state_velocities(const ct_state* state);  // 3 nvert
+CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation, quaternion
+// Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
+CT_API ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9], double translation[3]);
 // Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion.
 CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
 
@@ -466,6 +512,8 @@ typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: n
     double* damping_stiffness; // ntet
     double* gravity;           // 3
     double* controls;          // nstep x control size
+    double* joint_position;    // joint rates: initial coordinates (a ball's: as rotations about world axes)
+    double* joint_velocity;    // joint rates: initial rates
 } ct_gradient;
 typedef struct ct_backward_report {
     int64_t solves;            // applications of the factor

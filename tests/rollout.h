@@ -144,8 +144,10 @@ static double evaluate_gradient(rollout* r) {
     const double loss = evaluate(r, r->value);
     double* g[SLICES];
     for (int s = 0; s < SLICES; s++) g[s] = r->gradient + r->first[s];
-    ct_gradient gradient = {g[POSITION], g[VELOCITY], g[YOUNG], g[POISSON], g[DENSITY], g[DAMPING_MASS],
-                            g[DAMPING_STIFFNESS], g[GRAVITY], slice_size(r, CONTROLS) ? g[CONTROLS] : NULL};
+    ct_gradient gradient = {.position = g[POSITION], .velocity = g[VELOCITY], .young = g[YOUNG], .poisson = g[POISSON],
+                            .density = g[DENSITY], .damping_mass = g[DAMPING_MASS],
+                            .damping_stiffness = g[DAMPING_STIFFNESS], .gravity = g[GRAVITY],
+                            .controls = slice_size(r, CONTROLS) ? g[CONTROLS] : NULL};
     ct_backward_report report;
     const ct_status status = ct_backward(r->sim.model, r->sim.work, r->tape, r->value + r->first[CONTROLS], add_seed, r, &gradient, &report);
     if (status != CT_OK) fail_msg("backward: %s, residual %g", ct_status_text(status), report.max_residual);

@@ -12,7 +12,9 @@ enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
 
 struct ct_adjoint {
     ct_arena arena;
-    double *right, *lam_z;       // 3 nfree
+    double *right, *lam_z;       // nunknown
+    ct_config config;            // at the end of the sub-step
+    double* q_kept;              // ndof
     double *lam, *g, *product;   // 3 nvert
     double *end_bar, *start_bar; // 3 nvert: driven nodes at the end of the step, at its start
     double *force_bar;           // 3 nvert, sum of lam over sub-steps
@@ -26,10 +28,12 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     *out = NULL;
     ct_adjoint* adjoint = ct_alloc(1, sizeof *adjoint);
     if (!adjoint) return CT_OUT_OF_MEMORY;
-    size_t nodes = 3 * (size_t)model->nvert, unknowns = 3 * (size_t)model->nfree;
+    size_t nodes = 3 * (size_t)model->nvert, unknowns = (size_t)model->nunknown;
     double** node_vectors[] = {&adjoint->lam, &adjoint->g, &adjoint->product, &adjoint->end_bar, &adjoint->start_bar, &adjoint->force_bar};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(&adjoint->arena, nodes, sizeof(double));
+    ct_config_create(&adjoint->config, &adjoint->arena, model);
+    adjoint->q_kept = ct_arena_alloc(&adjoint->arena, (size_t)model->tree.ndof, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     double** tet_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
@@ -58,17 +62,18 @@ void ct_adjoint_free(ct_adjoint* adjoint) {
 typedef struct adjoint_context {
     const ct_model* model;
     ct_work* work;
+    const ct_config* config;
     ct_backward_report* report;
 } adjoint_context;
 
 static void hessian_product(const double* in, double* out, void* user) {
     adjoint_context* context = user;
-    ct_coords_hessian(context->model, context->work, in, out);
+    ct_coords_hessian(context->model, context->work, context->config, in, out);
 }
 
 static void precondition(const double* in, double* out, void* user) {
     adjoint_context* context = user;
-    ct_coords_precondition(context->model, context->work, in, out);
+    ct_coords_precondition(context->model, context->work, context->config, in, out);
     context->report->solves++;
 }
 
@@ -80,11 +85,11 @@ static double norm(const double* x, size_t n) {
 
 // Conjugate gradients; GMRES where the Hessian is not positive definite.
 static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_backward_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     double size = norm(adjoint->right, n);
     memset(adjoint->lam_z, 0, n * sizeof(double));
     if (size == 0) return CT_OK;
-    adjoint_context context = {model, work, report};
+    adjoint_context context = {model, work, &adjoint->config, report};
     ct_krylov_def def = {.n = (int)n, .apply = hessian_product, .precondition = precondition, .user = &context,
                          .tolerance = model->settings.tolerance * size, .max_iterations = SOLVE_LIMIT};
     ct_krylov_report inner;
@@ -140,11 +145,45 @@ static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
 }
 
+// At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian, the warp.
+static void linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, const double* q) {
+    ct_config* config = &adjoint->config;
+    memcpy(config->x, x, 3 * (size_t)model->nvert * sizeof(double));
+    if (model->tree.nlink) {
+        memcpy(config->q, q, (size_t)model->tree.ncoordinate * sizeof(double));
+        ct_skeleton_place(model, config);
+        ct_elastic_gradient(model->elastic, work->elastic, work->threads, x, work->rho);
+        ct_inertia_gradient(model, work, x, work->rho);
+    }
+    ct_coords_linearise(model, work, config, work->rho);
+    if (model->nunknown) ct_coords_warp(model, work, config);
+}
+
+// Dampers remember where the joint was; torques and targets act on it.
+static void reverse_joints(const ct_model* model, ct_rate rate, const double* lam_z, ct_adjoint_state* bar, double* control_bar) {
+    const ct_tree* tree = &model->tree;
+    memset(bar->q, 0, (size_t)tree->ndof * sizeof(double));
+    memset(bar->q_previous, 0, (size_t)tree->ndof * sizeof(double));
+    for (int k = 0; k < tree->nlink; k++) {
+        const ct_joint_def* joint = &tree->joint[k];
+        int j = tree->dof[k];
+        if (tree->dof[k + 1] - j != 1) continue;
+        double lam = lam_z[j] / tree->scale[j], history_bar = (joint->damping + joint->servo_damping) * lam;
+        bar->q[j] = rate.a * history_bar;
+        bar->q_previous[j] = rate.b * history_bar;
+        for (int i = 0; control_bar && i < model->ncontrol; i++) {
+            if (model->control[i].link != k) continue;
+            if (model->control[i].kind == CT_CONTROL_TORQUE) control_bar[model->control_first[i]] += lam;
+            if (model->control[i].kind == CT_CONTROL_TARGET) control_bar[model->control_first[i]] += joint->servo_stiffness * lam;
+        }
+    }
+}
+
 // From bar at x_new (the end) to bar at the sub-step's start. x_previous and v_previous are those of the state before,
 // used when the sub-step is of second order.
 static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_substep* substep,
-                                 const ct_state* before, const double* x_new, ct_adjoint_state* bar, ct_adjoint_sums* sums,
-                                 ct_backward_report* report) {
+                                 const ct_state* before, const double* x_new, const double* q_new, ct_adjoint_state* bar,
+                                 ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report) {
     ct_rate rate = substep->rate;
     const double* x_old = substep->history ? before->x_previous : NULL;
     size_t n = 3 * (size_t)model->nvert;
@@ -156,15 +195,15 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     ct_inertia_begin(model, work, &start, rate);
     if (sums->beta) ct_elastic_begin_rate(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
     else ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
-    ct_elastic_linearise(model->elastic, work->elastic, work->threads, x_new);
-    if (model->nfree) ct_coords_warp(model, work, x_new);
+    linearise(model, work, adjoint, x_new, q_new);
 
     // H lam = x_bar + c v_bar
     for (size_t i = 0; i < n; i++) adjoint->g[i] = bar->x[i] + rate.c * bar->v[i];
-    ct_coords_pull(model, adjoint->g, adjoint->right);
-    ct_status status = model->nfree ? solve(model, work, adjoint, report) : CT_OK;
+    ct_coords_pull(model, work, &adjoint->config, adjoint->g, adjoint->right);
+    for (int j = 0; j < model->tree.ndof; j++) adjoint->right[3 * model->nfree + j] += bar->q[j] / model->tree.scale[j];
+    ct_status status = model->nunknown ? solve(model, work, adjoint, report) : CT_OK;
     if (status != CT_OK) return status;
-    ct_coords_push(model, adjoint->lam_z, adjoint->lam);
+    ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
 
     add_parameters(model, work, adjoint, x_new, sums);
     for (size_t i = 0; i < n; i++) adjoint->force_bar[i] += adjoint->lam[i];
@@ -182,6 +221,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
         }
     ct_elastic_history_vjp(model->elastic, work->elastic, work->threads, x_new, adjoint->lam, rate.a, substep->x, bar->x,
                            rate.b, x_old, bar->x_previous);
+    reverse_joints(model, rate, adjoint->lam_z + 3 * (size_t)model->nfree, bar, control_bar);
     return CT_OK;
 }
 
@@ -202,7 +242,7 @@ static ct_substep whole_step(const ct_model* model, const ct_state* before) {
     bool history = model->settings.integrator == CT_BDF2 && before->header->history;
     double h = model->settings.time_step;
     return (ct_substep){.rate = history ? ct_rate_bdf2(h) : ct_rate_euler(h), .fraction = 1, .history = history,
-                        .x = before->x, .v = before->v};
+                        .x = before->x, .v = before->v, .q = before->q};
 }
 
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
@@ -222,6 +262,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memcpy(x_kept, bar->x_previous, n * sizeof(double));
     memset(adjoint->end_bar, 0, n * sizeof(double));
     memset(adjoint->force_bar, 0, n * sizeof(double));
+    memcpy(adjoint->q_kept, bar->q_previous, (size_t)model->tree.ndof * sizeof(double));
     double* v_kept = work->node_scratch2;
     memcpy(v_kept, bar->v_previous, n * sizeof(double));
 
@@ -229,14 +270,16 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     for (int k = substeps - 1; k >= 0; k--) {
         int unused = 0;
         const double* x_new = k == substeps - 1 ? after->x : list[k + 1].x;
-        ct_status status = model->nfree ? ct_coords_choose(model, work, after, list[k].depth, &unused) : CT_OK;
-        if (status == CT_OK) status = reverse_substep(model, work, adjoint, &list[k], before, x_new, bar, sums, report);
+        const double* q_new = k == substeps - 1 ? after->q : list[k + 1].q;
+        ct_status status = model->nunknown ? ct_coords_choose(model, work, after, list[k].depth, &unused) : CT_OK;
+        if (status == CT_OK) status = reverse_substep(model, work, adjoint, &list[k], before, x_new, q_new, bar, sums, control_bar, report);
         if (status != CT_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {
         bar->x[i] += x_kept[i];
         bar->v[i] += v_kept[i];
     }
+    for (int j = 0; j < model->tree.ndof; j++) bar->q[j] += adjoint->q_kept[j];
     ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->mass, sums->gravity, control_bar);
     if (control_bar) ct_external_drive_vjp(model, end, control, adjoint->end_bar, control_bar);
     return CT_OK;

@@ -9,6 +9,8 @@
 //     x_n_bar = a p_bar - (d grad Psi/dx_n)^T lam,   x_{n-1}_bar = b p_bar - (d grad Psi/dx_{n-1})^T lam
 //     v_n_bar = a q_bar,                             v_{n-1}_bar = b q_bar
 //     m_bar = -lam . (c^2 x - c p - q),   D_bar = -lam . (c x - p),   mu_bar = -lam . d(grad E)/dmu, ...
+//     joints: z unknowns, lam = B lam_z, H gains the curvature of the skeleton and the joints' own stiffness;
+//     q_n_bar = a d lam_z (dampers d), torque_bar = lam_z, target_bar = k lam_z
 //     driven: x_D_bar = (x_bar + c v_bar - H lam)_D, shared between the step's start and end as the motion is.
 #ifndef CT_GRAD_ADJOINT_H
 #define CT_GRAD_ADJOINT_H
@@ -18,6 +20,7 @@
 // Adjoint of a state: what the loss, so far, changes by with each of its parts. 3 nvert each.
 typedef struct ct_adjoint_state {
     double *x, *v, *x_previous, *v_previous;
+    double *q, *q_previous;  // ndof: of joint coordinates, as tangent vectors
 } ct_adjoint_state;
 
 // Adjoints of what acts on every step, summed over steps; NULL: not wanted.

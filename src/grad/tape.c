@@ -218,6 +218,8 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
     size_t nodes = 3 * (size_t)c->model->nvert, ntet = (size_t)c->model->ntet, nvert = (size_t)c->model->nvert;
     double** bars[] = {&c->bar.x, &c->bar.v, &c->bar.x_previous, &c->bar.v_previous};
     for (size_t i = 0; i < 4; i++) *bars[i] = ct_arena_alloc(arena, nodes, sizeof(double));
+    c->bar.q = ct_arena_alloc(arena, (size_t)c->model->tree.ndof, sizeof(double));
+    c->bar.q_previous = ct_arena_alloc(arena, (size_t)c->model->tree.ndof, sizeof(double));
     if (gradient->young || gradient->poisson) {
         c->sums.mu = ct_arena_alloc(arena, ntet, sizeof(double));
         c->sums.lambda = ct_arena_alloc(arena, ntet, sizeof(double));
@@ -247,6 +249,33 @@ static ct_status seed_last(reverse_context* c) {
     return status;
 }
 
+// x0 = phi(q0), v0 = B(q0) qdot0: initial coordinates and rates of the joints, in their own units.
+static void to_joints(const reverse_context* c, ct_gradient* gradient) {
+    const ct_model* model = c->model;
+    const ct_tree* tree = &model->tree;
+    size_t n = (size_t)tree->ndof;
+    ct_work* work = c->work;
+    // c->after is the initial state by now
+    memcpy(work->at.x, c->after->x, 3 * (size_t)model->nvert * sizeof(double));
+    memcpy(work->at.q, c->after->q, (size_t)tree->ncoordinate * sizeof(double));
+    ct_skeleton_place(model, &work->at);
+    double* r = work->scratch;
+    ct_skeleton_pull(model, &work->at, c->bar.v, work->wrench, r);
+    for (size_t j = 0; gradient->joint_velocity && j < n; j++) gradient->joint_velocity[j] = r[j] * tree->scale[j];
+    if (!gradient->joint_position) return;
+    ct_skeleton_pull(model, &work->at, c->bar.x, work->wrench, r);
+    ct_skeleton_curvature(model, &work->at, c->bar.v, work->moments, work->curvature);
+    for (size_t i = 0; i < n; i++) {
+        double sum = r[i];
+        for (size_t j = 0; j < n; j++) {
+            int k = tree->dof_link[j];
+            double rate = tree->dof[k + 1] - tree->dof[k] == 1 ? tree->joint[k].velocity : 0;
+            sum += work->curvature[i * n + j] * rate * tree->scale[j];
+        }
+        gradient->joint_position[i] = sum * tree->scale[i] + c->bar.q[i];
+    }
+}
+
 static void deliver(const ct_model* model, const reverse_context* c, ct_gradient* gradient) {
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     // a state set by hand has its own position as history
@@ -254,6 +283,7 @@ static void deliver(const ct_model* model, const reverse_context* c, ct_gradient
     if (gradient->velocity) memcpy(gradient->velocity, c->bar.v, bytes);
     if (gradient->gravity) memcpy(gradient->gravity, c->sums.gravity, 3 * sizeof(double));
     to_materials(model, &c->sums, gradient);
+    if (model->tree.nlink) to_joints(c, gradient);
 }
 
 ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls, ct_seed seed, void* user,

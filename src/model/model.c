@@ -22,6 +22,7 @@ static void count_scene(ct_model* model, const ct_scene* scene) {
         model->nvert += scene->body[b].mesh->nvert;
         model->ntet += scene->body[b].mesh->ntet;
     }
+    for (int k = 0; k < scene->nlink; k++) model->nvert += scene->link[k].mass > 0 ? 6 : 0;
 }
 
 static ct_status allocate_geometry(ct_model* model) {
@@ -36,6 +37,7 @@ static ct_status allocate_geometry(ct_model* model) {
     model->material = ct_arena_alloc(arena, ntet, sizeof(ct_material));
     model->mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->drag = ct_arena_alloc(arena, nvert, sizeof(double));
+    model->own_mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->free_mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->free_drag = ct_arena_alloc(arena, nvert, sizeof(double));
     model->velocity = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
@@ -94,11 +96,24 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
         model->control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
         model->control[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
         model->control_first[i] = model->control_size;
-        model->control_size += source->kind == CT_CONTROL_FORCE ? 3 : 6;
+        model->control_size += ct_scene_control_size(source->kind);
     }
     for (int i = 0; i < scene->nforce; i++)
         model->force[i].node = ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+// The links' own masses become six nodes each, behind the bodies' nodes.
+static ct_status create_tree(ct_model* model, const ct_scene* scene) {
+    int first = ct_scene_node_count(scene), at = first;
+    for (int k = 0; k < scene->nlink; k++) {
+        const ct_scene_link* link = &scene->link[k];
+        if (!(link->mass > 0)) continue;
+        ct_status status = ct_tree_point_masses(link->mass, link->center, link->inertia, model->rest + 3 * at);
+        if (status != CT_OK) return status;
+        for (int i = 0; i < 6; i++) model->own_mass[at++] = link->mass / 6;
+    }
+    return ct_tree_create(&model->tree, &model->arena, scene, model->nvert, first, model->rest);
 }
 
 // ---- elements and inertia ------------------------------------------------------------------
@@ -114,6 +129,7 @@ static ct_status create_elements(ct_model* model) {
     bool damped = false;
     for (size_t t = 0; status == CT_OK && t < ntet; t++) {
         ct_material_lame(&model->material[t], &mu[t], &lambda[t]);
+        if (ct_model_is_bone(model, (int)t)) mu[t] = lambda[t] = 0;
         beta[t] = model->material[t].damping_stiffness;
         energy[t] = (unsigned char)model->material[t].energy;
         damped = damped || beta[t] > 0;
@@ -132,8 +148,10 @@ static ct_status create_elements(ct_model* model) {
 static void number_unknowns(ct_model* model) {
     for (int i = 0; i < model->ndrive; i++)
         for (int k = 0; k < model->drive[i].nnode; k++) model->row[model->drive[i].node[k]] = -1;
+    for (int k = 0; k < model->tree.start[model->tree.nlink]; k++) model->row[model->tree.node[k]] = -1;
     for (int v = 0; v < model->nvert; v++)
         if (model->row[v] >= 0) model->row[v] = model->nfree++;
+    model->nunknown = 3 * model->nfree + model->tree.ndof;
 }
 
 static ct_status create_pattern(ct_model* model) {
@@ -148,11 +166,12 @@ static ct_status create_pattern(ct_model* model) {
 static ct_status build_system(ct_model* model) {
     number_unknowns(model);
     ct_model_lump(model);
-    if (model->nfree == 0) return CT_OK;
-    ct_status status = create_pattern(model);
+    ct_status status = ct_coupling_create(&model->coupling, &model->arena, model);
+    if (status == CT_OK && model->nfree == 0) status = ct_model_factor(model);
+    if (status != CT_OK || model->nfree == 0) return status;
+    status = create_pattern(model);
     if (status == CT_OK) status = ct_symbolic_create(&model->symbolic, &model->matrix, CT_ORDER_AUTO);
     if (status == CT_OK) status = ct_factor_create(&model->factor, model->symbolic, model->precision);
-    if (status == CT_OK) status = ct_model_factor(model);
     if (status != CT_OK) return status;
     const int* order = ct_symbolic_order(model->symbolic);
     int* node_of_row = ct_alloc((size_t)model->nfree, sizeof(int));
@@ -161,7 +180,7 @@ static ct_status build_system(ct_model* model) {
         if (model->row[v] >= 0) node_of_row[model->row[v]] = v;
     for (int k = 0; k < model->nfree; k++) model->node[k] = node_of_row[order[k]];
     ct_free(node_of_row);
-    return CT_OK;
+    return ct_model_factor(model);
 }
 
 // ---- public --------------------------------------------------------------------------------
@@ -173,6 +192,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     status = allocate_geometry(model);
     for (int b = 0; status == CT_OK && b < scene->nbody; b++) status = copy_body(model, &scene->body[b], b);
     if (status == CT_OK) status = copy_motion(model, scene);
+    if (status == CT_OK) status = create_tree(model, scene);
     if (status == CT_OK) status = create_elements(model);
     if (status != CT_OK) return status;
     for (int b = 0; b < scene->nbody; b++) {
@@ -217,6 +237,7 @@ void ct_model_get_info(const ct_model* model, ct_model_info* info) {
     *info = (ct_model_info){
         .nvert = model->nvert, .ntet = model->ntet, .nsurface = model->nsurface, .nbody = model->nbody,
         .nfree = model->nfree, .ndriven = model->nvert - model->nfree, .sliver_count = model->sliver_count,
+        .nlink = model->tree.nlink, .njoint = model->tree.ndof,
         .mass = model->total_mass, .volume = volume,
         .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
         .setup_seconds = model->setup_seconds,
@@ -251,5 +272,5 @@ void ct_model_control_info(const ct_model* model, int index, ct_control_info* in
     snprintf(info->name, sizeof info->name, "%s", control->name);
     info->kind = control->kind;
     info->first = model->control_first[index];
-    info->count = control->kind == CT_CONTROL_FORCE ? 3 : 6;
+    info->count = ct_scene_control_size(control->kind);
 }

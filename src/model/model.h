@@ -2,6 +2,7 @@
 //
 // Nodes and tets are in scene order. Unknowns are the free nodes in factor order: unknown k is node[k], and
 // row[v] is the free node's row in the block matrix (scene order of free nodes), -1 for driven nodes.
+// Nodes on links have row -1 too; tree.node_link tells them from driven ones.
 //
 // factor holds A0 = c^2 M + c D + (1 + c beta) K at rest (c = 1/h or 3/(2h), D the mass damping).
 #ifndef CT_MODEL_MODEL_H
@@ -10,13 +11,23 @@
 #include "base/memory.h"
 #include "energy/elastic.h"
 #include "model/scene.h"
+#include "model/tree.h"
 #include "sparse/factor.h"
 #include "sparse/scalar_factor.h"
+
+// The part of the linearised system that belongs to links, as twists (omega, velocity of the link's point) in the axes of the
+// configuration at which it was made. With A the free block and C the coupling, W = A^-1 C and S = D - C^T W.
+typedef struct ct_coupling {
+    double* W;                 // 3 nfree x 6 nlink, rows in factor order
+    double* S;                 // 6 nlink x 6 nlink
+    unsigned char* coupled;    // nlink x nlink: the 6x6 block of S is not zero
+} ct_coupling;
 
 struct ct_model {
     ct_arena arena;            // owns every array below
     ct_settings settings;
-    int nvert, ntet, nsurface, nbody, nfree;
+    int nvert, ntet, nsurface, nbody, nfree;  // nodes include six for each link with a mass of its own
+    int nunknown;              // 3 nfree + joint rates
 
     // geometry
     double* rest;              // 3 nvert, m
@@ -36,6 +47,7 @@ struct ct_model {
     double* free_drag;         // nvert, likewise
     bool damped;               // some drag is not zero
     double* velocity;          // 3 nvert, m/s, initial
+    double* own_mass;          // nvert, kg, of links' own masses
     double total_mass;
 
     // prescribed motion and forces
@@ -47,7 +59,9 @@ struct ct_model {
     int* control_first;        // ncontrol, of its numbers in a step's control vector
     int ncontrol, control_size;
 
-    // unknowns and the system
+    ct_tree tree;              // skeletons; no links: none
+
+    // unknowns and the system: free nodes in factor order, then joint rates
     int* row;                  // nvert
     int* node;                 // nfree
     ct_elastic* elastic;
@@ -57,6 +71,7 @@ struct ct_model {
     ct_precision precision;    // of the stored factors
     float (*factored)[3];      // ntet, log of mu, mu + lambda and density when the factor was made
     int version;               // one more after every change of values
+    ct_coupling coupling;      // of links and free nodes, at rest
     ct_scalar_factor* scalar;  // projective solver only: c^2 M + c D + L, one scalar per node
     double roundoff;           // N, residual below which double precision cannot go
     double energy_roundoff;    // J, the same for energies: terms of size mu V cancel at rest
@@ -69,8 +84,15 @@ struct ct_model {
 double ct_model_rate(const ct_settings* settings);
 // Lame parameters that the element energies see.
 void ct_material_lame(const ct_material* material, double* mu, double* lambda);
+// All nodes of the tet sit on one link: it does not deform, its mass is the link's.
+bool ct_model_is_bone(const ct_model* model, int tet);
 // Masses and mass damping from the materials.
 void ct_model_lump(ct_model* model);
+// Memory for a coupling.
+ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_model* model);
+// Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
+ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_elastic_work* work, double c, const double* x,
+                             const ct_block_matrix* matrix, const ct_factor* factor);
 // Numeric factorisation at rest for the present materials.
 ct_status ct_model_factor(ct_model* model);
 // Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive semi-definite;

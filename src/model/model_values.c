@@ -22,14 +22,21 @@ void ct_material_lame(const ct_material* material, double* mu, double* lambda) {
     if (material->energy == CT_ENERGY_PROJECTIVE && material->paper_weights) *lambda /= 3;
 }
 
+bool ct_model_is_bone(const ct_model* model, int tet) {
+    const int *node = model->tet + 4 * (size_t)tet, *link = model->tree.node_link;
+    int k = link[node[0]];
+    return k >= 0 && link[node[1]] == k && link[node[2]] == k && link[node[3]] == k;
+}
+
 // ---- mass ----------------------------------------------------------------------------------
 
 // Lumped: a quarter of each tet's mass to each of its nodes.
 void ct_model_lump(ct_model* model) {
     const double* volume = ct_elastic_volume(model->elastic);
-    memset(model->mass, 0, (size_t)model->nvert * sizeof(double));
+    memcpy(model->mass, model->own_mass, (size_t)model->nvert * sizeof(double));
     memset(model->drag, 0, (size_t)model->nvert * sizeof(double));
     model->total_mass = model->energy_roundoff = 0;
+    for (int v = 0; v < model->nvert; v++) model->total_mass += model->own_mass[v];
     for (int t = 0; t < model->ntet; t++) {
         double mu, lambda, quarter = 0.25 * volume[t] * model->material[t].density;
         ct_material_lame(&model->material[t], &mu, &lambda);
@@ -42,8 +49,9 @@ void ct_model_lump(ct_model* model) {
     }
     model->damped = false;
     for (int v = 0; v < model->nvert; v++) {
-        model->free_mass[v] = model->row[v] >= 0 ? model->mass[v] : 0;
-        model->free_drag[v] = model->row[v] >= 0 ? model->drag[v] : 0;
+        bool moves = model->row[v] >= 0 || model->tree.node_link[v] >= 0;
+        model->free_mass[v] = moves ? model->mass[v] : 0;
+        model->free_drag[v] = moves ? model->drag[v] : 0;
         model->damped = model->damped || model->free_drag[v] > 0;
     }
     for (int i = 0; i < 3 * model->nvert; i++) model->extent = fmax(model->extent, fabs(model->rest[i]));
@@ -78,11 +86,13 @@ static void material_logs(const ct_material* material, float logs[3]) {
 // Round-off of the residual: eps times what cancels in it, stiffness times position, from all tets around a node.
 static void estimate_costs(ct_model* model) {
     double sum = 0;
+    for (int k = 0; k < 6 * model->tree.nlink; k++) sum += pow(model->coupling.S[(size_t)(6 * model->tree.nlink + 1) * (size_t)k], 2);
     for (int j = 0; j < model->nfree; j++) {
         const double* diagonal = model->matrix.value + 9 * (size_t)model->matrix.start[j];
         for (int a = 0; a < 3; a++) sum += diagonal[4 * a] * diagonal[4 * a];
     }
     model->roundoff = 4 * 2.2e-16 * sqrt(sum) * model->extent;
+    if (!model->factor) return;
     // a factorisation runs at about 10 GF/s, a solve streams the factor twice at about 20 GB/s
     double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * (double)ct_factor_bytes(model->factor) / 1e9;
     double solve_seconds = 2 * (double)ct_factor_bytes(model->factor) / 20e9 + 1e-6;
@@ -111,10 +121,12 @@ static ct_status factor_scalar(ct_model* model) {
 ct_status ct_model_factor(ct_model* model) {
     ct_elastic_work* work = NULL;
     ct_status status = ct_elastic_work_create(&work, model->elastic);
-    if (status == CT_OK) {
-        ct_model_assemble(model, work, ct_model_rate(&model->settings), NULL, &model->matrix);
+    double c = ct_model_rate(&model->settings);
+    if (status == CT_OK && model->nfree) {
+        ct_model_assemble(model, work, c, NULL, &model->matrix);
         status = ct_factor_update(model->factor, &model->matrix);
     }
+    if (status == CT_OK) status = ct_coupling_update(&model->coupling, model, work, c, NULL, &model->matrix, model->factor);
     ct_elastic_work_free(work);
     if (status == CT_OK) {
         for (int t = 0; t < model->ntet; t++) material_logs(&model->material[t], model->factored[t]);
@@ -176,6 +188,7 @@ static ct_status set_elements(ct_model* model) {
     }
     for (size_t t = 0; t < ntet; t++) {
         ct_material_lame(&model->material[t], &mu[t], &lambda[t]);
+        if (ct_model_is_bone(model, (int)t)) mu[t] = lambda[t] = 0;
         beta[t] = model->material[t].damping_stiffness;
     }
     ct_elastic_set_parameters(model->elastic, mu, lambda, beta);
@@ -202,7 +215,7 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     status = set_elements(model);
     // the projective solver's matrix is part of its iteration, not a preconditioner
     bool must = model->settings.solver == CT_SOLVER_PROJECTIVE || factor_is_stale(model);
-    if (status == CT_OK && model->nfree && must) {
+    if (status == CT_OK && model->nunknown && must) {
         status = ct_model_factor(model);
         if (refactored) *refactored = true;
     }

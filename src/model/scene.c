@@ -139,7 +139,8 @@ const char* ct_scene_name(const ct_scene* scene) { return scene->name; }
 const char* ct_scene_file(const ct_scene* scene) { return scene->file; }
 
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
-    if (!scene->nbody) return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one");
+    if (!scene->nbody && !scene->nlink)
+        return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];

@@ -31,12 +31,22 @@ typedef struct ct_scene_force {
     ct_force_def def;
 } ct_scene_force;
 
+typedef struct ct_scene_link {
+    char* name;
+    int parent;                // -1: the world
+    ct_joint_def joint;        // axis normalised
+    int* node;                 // sorted scene nodes
+    int nnode;
+    double mass, center[3], inertia[6];
+} ct_scene_link;
+
 typedef struct ct_scene_control {
     char* name;
     ct_control_kind kind;
     int* node;                 // FORCE: sorted scene nodes
     int nnode;
-    int drive;                 // DRIVE: which
+    int drive;                 // DRIVE: which, otherwise -1
+    int link;                  // TORQUE, TARGET: which, otherwise -1
 } ct_scene_control;
 
 typedef struct ct_scene_parameter {
@@ -76,6 +86,8 @@ struct ct_scene {
     ct_scene_force* force;
     int nforce;
     ct_arena goals;            // owns what the entries below point to
+    ct_scene_link* link;
+    int nlink;
     ct_scene_control* control;
     int ncontrol;
     ct_scene_parameter* parameter;

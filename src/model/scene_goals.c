@@ -37,6 +37,7 @@ ct_optimize_def ct_optimize_def_default(void) {
 void ct_scene_free_goals(ct_scene* scene) {
     ct_arena_free(&scene->goals);
     ct_free(scene->control);
+    ct_free(scene->link);
     ct_free(scene->parameter);
     ct_free(scene->objective);
 }
@@ -53,7 +54,9 @@ static ct_status check_name(const char* name, ct_error* error) {
 // -------------------------------------------------------------------------------------------------
 // Controls
 
-int ct_scene_control_size(ct_control_kind kind) { return kind == CT_CONTROL_FORCE ? 3 : 6; }
+int ct_scene_control_size(ct_control_kind kind) {
+    return kind == CT_CONTROL_FORCE ? 3 : kind == CT_CONTROL_DRIVE ? 6 : 1;
+}
 
 int ct_scene_control_first(const ct_scene* scene, int control) {
     int first = 0;
@@ -84,7 +87,7 @@ static ct_status add_control(ct_scene* scene, const char* name, ct_scene_control
 
 ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count, ct_error* error) {
     ct_error_clear(error);
-    ct_scene_control control = {.kind = CT_CONTROL_FORCE, .drive = -1};
+    ct_scene_control control = {.kind = CT_CONTROL_FORCE, .drive = -1, .link = -1};
     ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &control.node, &control.nnode, error);
     int* sorted = control.node;
     if (!status) status = add_control(scene, name, control, error);
@@ -102,7 +105,22 @@ ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int driv
         if (scene->control[i].kind == CT_CONTROL_DRIVE && scene->control[i].drive == drive)
             return ct_scene_fail(error, "drive", "is %d, which the control \"%s\" already moves: a drive takes one control",
                                  drive, scene->control[i].name);
-    return add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .drive = drive}, error);
+    return add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .drive = drive, .link = -1}, error);
+}
+
+ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error) {
+    ct_error_clear(error);
+    if (kind != CT_CONTROL_TORQUE && kind != CT_CONTROL_TARGET)
+        return ct_scene_fail(error, "kind", "must be a joint's torque or servo target");
+    if (link < 0 || link >= scene->nlink)
+        return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
+    const ct_joint_def* joint = &scene->link[link].joint;
+    if (joint->kind != CT_JOINT_REVOLUTE && joint->kind != CT_JOINT_PRISMATIC)
+        return ct_scene_fail(error, "link", "\"%s\" has neither a revolute nor a prismatic joint: only those take torques and targets",
+                             scene->link[link].name);
+    if (kind == CT_CONTROL_TARGET && !(joint->servo_stiffness > 0))
+        return ct_scene_fail(error, "link", "\"%s\" has no servo: give its joint a servo stiffness", scene->link[link].name);
+    return add_control(scene, name, (ct_scene_control){.kind = kind, .drive = -1, .link = link}, error);
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* s
     float* buffer = ct_arena_alloc(&arena, count, sizeof(float));
     if (!buffer) return CT_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++) buffer[i] = 1;
-    memset(work->r, 0, 3 * (size_t)model->nfree * sizeof(double));
+    memset(work->r, 0, (size_t)model->nunknown * sizeof(double));
     work->r[0] = 1;
     double rate = ct_model_rate(&model->settings);
     ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate, rate, state->x, 0, NULL);

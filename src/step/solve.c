@@ -41,42 +41,47 @@ static void swap(double** a, double** b) {
     *b = t;
 }
 
-double ct_solve_evaluate(const ct_model* model, ct_work* work, const double* x, double* r, ct_step_report* report) {
-    double phi = ct_elastic_gradient(model->elastic, work->elastic, work->threads, x, work->rho);
-    phi += ct_inertia_gradient(model, work, x, work->rho);
-    ct_coords_pull(model, work->rho, r);
+double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report) {
+    double phi = ct_elastic_gradient(model->elastic, work->elastic, work->threads, config->x, work->rho);
+    phi += ct_inertia_gradient(model, work, config->x, work->rho);
+    ct_coords_pull(model, work, config, work->rho, r);
+    if (model->tree.nlink)
+        phi += ct_skeleton_joint_gradient(model, config, work->rate.c, work->joint_history, work->control, r + 3 * (size_t)model->nfree);
     report->gradients++;
     return phi;
 }
 
 static void precondition(const ct_model* model, ct_work* work, const double* b, double* y, ct_step_report* report) {
-    ct_coords_precondition(model, work, b, y);
+    ct_coords_precondition(model, work, &work->at, b, y);
     report->solves++;
 }
 
 // ---- line search ---------------------------------------------------------------------------
 
 // Accepts a trial point of step length t along d, slope = r . d < 0 at t = 0.
-static bool acceptable(const ct_model* model, const solve_point* here, const solve_point* trial, double t, double slope,
+static bool acceptable(const ct_model* model, const ct_work* work, const solve_point* here, const solve_point* trial, double t, double slope,
                        double trial_slope) {
     if (!isfinite(trial->phi) || !isfinite(trial->norm)) return false;
     if (trial->phi <= here->phi + 1e-4 * t * slope) return true;
-    double resolution = 1e-12 * fabs(here->phi) + model->energy_roundoff;
+    // positions are rounded to eps |x|, against forces of the size of the reference
+    double resolution = 1e-12 * fabs(here->phi) + model->energy_roundoff + 4.4e-16 * work->reference * model->extent;
     return trial->phi <= here->phi + resolution && fabs(trial_slope) <= 0.9 * fabs(slope);
 }
 
 // Moves work->x along work->d; r_trial then holds the new residual (not yet swapped in). Returns the length, 0: failed.
 static double search(const ct_model* model, ct_work* work, double slope, const solve_point* here, solve_point* trial,
                      ct_step_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     double t = 1;
     for (int i = 0; i < SEARCH_LIMIT; i++) {
-        ct_coords_move(model, work->x, t, work->d, work->x_trial);
-        trial->phi = ct_solve_evaluate(model, work, work->x_trial, work->r_trial, report);
+        ct_coords_move(model, &work->at, t, work->d, &work->trial);
+        trial->phi = ct_solve_evaluate(model, work, &work->trial, work->r_trial, report);
         trial->norm = sqrt(dot(work->r_trial, work->r_trial, n));
         double trial_slope = dot(work->r_trial, work->d, n);
-        if (acceptable(model, here, trial, t, slope, trial_slope)) {
-            swap(&work->x, &work->x_trial);
+        if (acceptable(model, work, here, trial, t, slope, trial_slope)) {
+            ct_config taken = work->trial;
+            work->trial = work->at;
+            work->at = taken;
             return t;
         }
         report->line_searches++;
@@ -91,7 +96,7 @@ static double search(const ct_model* model, ct_work* work, double slope, const s
 
 // d = -H r, H the inverse Hessian estimate from `count` pairs on top of the preconditioner (two-loop recursion).
 static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_step_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     double weight[CT_HISTORY];
     double* q = work->scratch;
     memcpy(q, work->r, n * sizeof(double));
@@ -109,7 +114,7 @@ static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_
 
 // Puts the pair (t d, r_trial - r) first; drops it when its curvature is not positive. Returns the new count.
 static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int count) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     double *s = work->pair_s[CT_HISTORY - 1], *y = work->pair_y[CT_HISTORY - 1];
     for (size_t i = 0; i < n; i++) {
         s[i] = t * work->d[i];
@@ -130,7 +135,7 @@ static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int co
 
 // Iterates while it pays; leaves the point reached in `here`. True when converged.
 static bool fast_path(const ct_model* model, ct_work* work, solve_point* here, ct_step_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     double start = here->norm;
     int count = 0;
     int limit = report->solves + FAST_ITERATIONS < model->settings.max_iterations ? FAST_ITERATIONS
@@ -166,7 +171,7 @@ typedef struct newton_context {
 
 static void hessian_product(const double* in, double* out, void* user) {
     newton_context* context = user;
-    ct_coords_hessian(context->model, context->work, in, out);
+    ct_coords_hessian(context->model, context->work, &context->work->at, in, out);
     context->report->hessian_products++;
 }
 
@@ -177,7 +182,7 @@ static void apply_preconditioner(const double* in, double* out, void* user) {
 
 // d with H d = -r to |H d + r| <= eta |r|.
 static void newton_direction(const ct_model* model, ct_work* work, const solve_point* here, ct_step_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     newton_context context = {model, work, report};
     double eta = fmin(0.1, sqrt(here->norm / work->reference));
     double tolerance = fmax(eta * here->norm, 0.3 * work->target);
@@ -190,10 +195,10 @@ static void newton_direction(const ct_model* model, ct_work* work, const solve_p
 }
 
 static bool newton_path(const ct_model* model, ct_work* work, solve_point* here, ct_step_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     while (here->norm > work->target && report->solves < model->settings.max_iterations) {
-        ct_coords_warp(model, work, work->x);
-        ct_elastic_linearise(model->elastic, work->elastic, work->threads, work->x);
+        ct_coords_warp(model, work, &work->at);
+        ct_coords_linearise(model, work, &work->at, work->rho);
         newton_direction(model, work, here, report);
         double slope = dot(work->r, work->d, n);
         if (!(slope < 0)) return false;
@@ -210,11 +215,11 @@ static bool newton_path(const ct_model* model, ct_work* work, solve_point* here,
 
 // Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below round-off.
 static solve_point begin(const ct_model* model, ct_work* work, ct_step_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     solve_point here;
-    here.phi = ct_solve_evaluate(model, work, work->x, work->r, report);
+    here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
     here.norm = sqrt(dot(work->r, work->r, n));
-    ct_coords_pull(model, work->force, work->scratch);
+    ct_coords_pull(model, work, &work->at, work->force, work->scratch);
     work->reference = fmax(here.norm + sqrt(dot(work->scratch, work->scratch, n)), model->roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
     return here;
@@ -229,22 +234,22 @@ static ct_status finish(ct_work* work, const solve_point* here, bool converged, 
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report) {
     solve_point here = begin(model, work, report);
     if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
-    if (here.norm > work->target) ct_coords_warp(model, work, work->x);
+    if (here.norm > work->target) ct_coords_warp(model, work, &work->at);
     bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);
     return finish(work, &here, converged, report);
 }
 
 // x <- x - (c^2 M + c D + L)^-1 r: the global step after a local one, since grad E = L x - J p(x).
 ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_report* report) {
-    size_t n = 3 * (size_t)model->nfree;
+    size_t n = (size_t)model->nunknown;
     solve_point here = begin(model, work, report);
     for (int i = 0; here.norm > work->target && i < model->settings.max_iterations; i++) {
         for (int v = 0; v < model->nvert; v++)
             if (model->row[v] >= 0) memcpy(work->scratch + 3 * model->row[v], work->rho + 3 * v, 3 * sizeof(double));
         ct_scalar_factor_solve(model->scalar, work->scalar, work->scratch, work->scratch);
         for (int v = 0; v < model->nvert; v++)
-            for (int a = 0; a < 3 && model->row[v] >= 0; a++) work->x[3 * v + a] -= work->scratch[3 * model->row[v] + a];
-        here.phi = ct_solve_evaluate(model, work, work->x, work->r, report);
+            for (int a = 0; a < 3 && model->row[v] >= 0; a++) work->at.x[3 * v + a] -= work->scratch[3 * model->row[v] + a];
+        here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
         here.norm = sqrt(dot(work->r, work->r, n));
         report->solves++;
         report->iterations++;

@@ -4,10 +4,10 @@
 
 #include "step/work.h"
 
-// Phi(x), with work->rho its gradient in node space and r = B^T rho.
-double ct_solve_evaluate(const ct_model* model, ct_work* work, const double* x, double* r, ct_step_report* report);
+// Phi at a configuration, with work->rho its gradient in node space and r = B^T rho.
+double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report);
 
-// Both start from work->x (the predictor) and leave the solution there; CT_NOT_CONVERGED with report->residual
+// Both start from work->at (the predictor) and leave the solution there; CT_NOT_CONVERGED with report->residual
 // when the residual does not get below the target.
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report);
 ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_report* report);

@@ -5,38 +5,72 @@
 #include <string.h>
 
 #include "step/external.h"
+#include "step/skeleton.h"
 
 static size_t padded_count(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8 + 8; }
 
-static void locate_arrays(ct_state* state, int nvert) {
+static void locate_arrays(ct_state* state, int nvert, int ncoordinate) {
     double* array = (double*)(state->header + 1);
     double** arrays[] = {&state->x, &state->v, &state->x_previous, &state->v_previous, &state->v_before,
                          &state->x_reference};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, array += padded_count(nvert)) *arrays[i] = array;
+    double** coordinates[] = {&state->q, &state->q_previous, &state->q_reference};
+    for (size_t i = 0; i < sizeof coordinates / sizeof coordinates[0]; i++, array += ncoordinate) *coordinates[i] = array;
 }
 
-static void set_initial(const ct_model* model, ct_state* state) {
+// Joints at their initial coordinates; the links' nodes follow, and so do their velocities, B qdot.
+static ct_status set_links(const ct_model* model, ct_state* state) {
+    const ct_tree* tree = &model->tree;
+    ct_arena arena = {0};
+    ct_config config = {0};
+    ct_status status = ct_config_create(&config, &arena, model);
+    double* rate = ct_arena_alloc(&arena, (size_t)tree->ndof, sizeof(double));
+    double* twist = ct_arena_alloc(&arena, 6 * (size_t)tree->nlink, sizeof(double));
+    if (status == CT_OK && !arena.failed) {
+        ct_skeleton_rest(model, state->q);
+        config.q = state->q;
+        config.x = state->x;
+        ct_skeleton_place(model, &config);
+        for (int k = 0; k < tree->nlink; k++)
+            if (tree->dof[k + 1] - tree->dof[k] == 1) rate[tree->dof[k]] = tree->joint[k].velocity * tree->scale[tree->dof[k]];
+        for (int i = 0; i < tree->start[tree->nlink]; i++) memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
+        ct_skeleton_push(model, &config, rate, twist, state->v);
+        memcpy(state->q_previous, state->q, (size_t)tree->ncoordinate * sizeof(double));
+    }
+    status = arena.failed ? CT_OUT_OF_MEMORY : status;
+    ct_arena_free(&arena);
+    return status;
+}
+
+static ct_status set_initial(const ct_model* model, ct_state* state) {
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     memcpy(state->x, model->rest, bytes);
     memcpy(state->v, model->velocity, bytes);
     ct_external_drive(model, 0, NULL, state->x);
+    ct_status status = model->tree.nlink ? set_links(model, state) : CT_OK;
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->x_previous, state->x, bytes);
+    return status;
 }
 
 ct_status ct_state_create(ct_state** out, const ct_model* model) {
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;
-    state->size = sizeof(ct_state_header) + 6 * padded_count(model->nvert) * sizeof(double);
+    state->size = sizeof(ct_state_header) + (6 * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate) * sizeof(double);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
         ct_free(state);
         return CT_OUT_OF_MEMORY;
     }
     state->header->nvert = model->nvert;
-    locate_arrays(state, model->nvert);
-    set_initial(model, state);
+    state->header->ncoordinate = model->tree.ncoordinate;
+    locate_arrays(state, model->nvert, model->tree.ncoordinate);
+    ct_status status = set_initial(model, state);
+    if (status != CT_OK) {
+        ct_state_free(state);
+        return status;
+    }
     *out = state;
     return CT_OK;
 }
@@ -55,7 +89,7 @@ ct_status ct_state_restore(ct_state* state, const void* bytes, size_t size) {
     ct_state_header header;
     if (size != state->size) return CT_BAD_ARGUMENT;
     memcpy(&header, bytes, sizeof header);
-    if (header.nvert != state->header->nvert) return CT_BAD_ARGUMENT;
+    if (header.nvert != state->header->nvert || header.ncoordinate != state->header->ncoordinate) return CT_BAD_ARGUMENT;
     memcpy(state->header, bytes, size);
     return CT_OK;
 }
@@ -77,4 +111,21 @@ ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
     memcpy(state->v_previous, v, count * sizeof(double));
     state->header->history = 0;
     return CT_OK;
+}
+
+const double* ct_state_coordinates(const ct_state* state) { return state->q; }
+
+ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9], double translation[3]) {
+    if (link < 0 || link >= model->tree.nlink || state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    ct_arena arena = {0};
+    ct_config config = {0};
+    ct_status status = ct_config_create(&config, &arena, model);
+    if (status == CT_OK) {
+        memcpy(config.q, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
+        ct_skeleton_place(model, &config);
+        memcpy(rotation, config.frame + 12 * link, 9 * sizeof(double));
+        memcpy(translation, config.frame + 12 * link + 9, 3 * sizeof(double));
+    }
+    ct_arena_free(&arena);
+    return status;
 }

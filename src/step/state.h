@@ -10,7 +10,7 @@
 typedef struct ct_state_header {
     int64_t step;         // steps taken
     double time;          // s
-    int64_t nvert;
+    int64_t nvert, ncoordinate;
     int64_t history;      // how many steps back the history reaches: 0, 1 (x_previous, v_previous) or 2 (v_before too)
     int64_t slow_solves;  // solves beyond what a good factor needs, since the last refresh
     uint64_t reference;   // stamp of x_reference; 0: the rest factor is in use
@@ -25,6 +25,9 @@ struct ct_state {
     double* v_previous;       // 3 nvert
     double* v_before;         // 3 nvert, the velocity before v_previous
     double* x_reference;      // 3 nvert
+    double* q;                // ncoordinate, of the joints
+    double* q_previous;       // ncoordinate
+    double* q_reference;      // ncoordinate
 };
 
 #endif

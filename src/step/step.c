@@ -36,13 +36,14 @@ static void refresh(const ct_model* model, ct_state* state) {
     size_t n = 3 * (size_t)model->nvert;
     if (model->settings.solver != CT_SOLVER_NEWTON || header->slow_solves < model->refactor_cost) return;
     memcpy(state->x_reference, state->x, n * sizeof(double));
+    memcpy(state->q_reference, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
     header->reference = stamp_of(state->x_reference, n);
     header->slow_solves = 0;
 }
 
 // A refreshed matrix that is not positive definite leaves the rest factor in force.
 static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* state, int depth, ct_step_report* report) {
-    if (model->nfree == 0) return CT_OK;
+    if (model->nunknown == 0) return CT_OK;
     ct_status status = ct_coords_choose(model, work, state, depth, &report->refactors);
     if (status != CT_SINGULAR) return status;
     state->header->reference = 0;
@@ -50,6 +51,31 @@ static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* s
 }
 
 // ---- one (sub-)step ------------------------------------------------------------------------
+
+// Joints continue with the rates of the last step; then the links' nodes go where the joints put them.
+static void predict_joints(const ct_model* model, ct_work* work, const ct_state* state, double h) {
+    const ct_tree* tree = &model->tree;
+    memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
+    double fraction = state->header->history ? h / model->settings.time_step : 0;
+    for (int k = 0; k < tree->nlink; k++) {
+        int at = tree->coordinate[k];
+        if (tree->dof[k + 1] - tree->dof[k] == 1)
+            work->at.q[at] += fraction ? fraction * (state->q[at] - state->q_previous[at]) : h * tree->joint[k].velocity;
+        if (tree->joint[k].kind == CT_JOINT_FREE)
+            for (int a = 0; a < 3; a++) work->at.q[at + a] += fraction * (state->q[at + a] - state->q_previous[at + a]);
+    }
+    ct_skeleton_place(model, &work->at);
+}
+
+// a q_n + b q_{n-1} of the joints with one coordinate.
+static void joint_history(const ct_model* model, ct_work* work, const ct_state* state) {
+    const ct_tree* tree = &model->tree;
+    for (int k = 0; k < tree->nlink; k++)
+        if (tree->dof[k + 1] - tree->dof[k] == 1) {
+            int at = tree->coordinate[k];
+            work->joint_history[tree->dof[k]] = work->rate.a * state->q[at] + work->rate.b * state->q_previous[at];
+        }
+}
 
 // The start of the solve: x + h v_next with v_next extrapolated from the last velocities, as far as they have been smooth:
 // v, v + (v - v') or v + (v - v') + (v - 2 v' + v'').
@@ -68,16 +94,18 @@ static void predict(const ct_model* model, ct_work* work, const ct_state* state,
     }
     for (int i = 0; i < n; i++) {
         double d = v[i] - v1[i];
-        work->x[i] = state->x[i] + h * v[i] + first * d + second * (d - (v1[i] - v2[i]));
+        work->at.x[i] = state->x[i] + h * v[i] + first * d + second * (d - (v1[i] - v2[i]));
     }
+    if (model->tree.nlink) predict_joints(model, work, state, h);
 }
 
 // v = c x - p for every node, driven ones included.
 static void accept(const ct_model* model, const ct_work* work, ct_state* state) {
     for (int i = 0; i < 3 * model->nvert; i++) {
-        state->v[i] = work->rate.c * work->x[i] - work->history[i];
-        state->x[i] = work->x[i];
+        state->v[i] = work->rate.c * work->at.x[i] - work->history[i];
+        state->x[i] = work->at.x[i];
     }
+    memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
 }
 
 // Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
@@ -94,7 +122,7 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
 }
 
 static ct_status solve(const ct_model* model, ct_work* work, ct_step_report* report) {
-    if (model->nfree == 0) return CT_OK;
+    if (model->nunknown == 0) return CT_OK;
     if (model->settings.solver == CT_SOLVER_PROJECTIVE) return ct_solve_projective(model, work, report);
     return ct_solve_newton(model, work, report);
 }
@@ -115,13 +143,15 @@ static ct_status note_substep(const ct_model* model, ct_work* work, const ct_sta
     if (record->filled <= record->count) {
         entry->x = ct_arena_alloc(&record->arena, n, sizeof(double));
         entry->v = ct_arena_alloc(&record->arena, n, sizeof(double));
+        entry->q = ct_arena_alloc(&record->arena, (size_t)model->tree.ncoordinate, sizeof(double));
         if (record->arena.failed) return CT_OUT_OF_MEMORY;
         record->filled++;
     }
-    double *x = entry->x, *v = entry->v;
+    double *x = entry->x, *v = entry->v, *q = entry->q;
     *entry = *substep;
     entry->x = memcpy(x, state->x, n * sizeof(double));
     entry->v = memcpy(v, state->v, n * sizeof(double));
+    entry->q = memcpy(q, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
     record->count++;
     return CT_OK;
 }
@@ -142,8 +172,9 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_inertia_begin(model, work, state, rate);
     ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, state->x, rate.b,
                           second_order ? state->x_previous : NULL);
+    joint_history(model, work, state);
     predict(model, work, state, h, whole);
-    drive(model, work, backup_array(state, work, state->x), start + length, work->x);
+    drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
     ct_step_report attempt = {0};
     status = solve(model, work, &attempt);
@@ -199,6 +230,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state, 
     ct_state_header* header = state->header;
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     memcpy(state->x_previous, backup_array(state, work, state->x), bytes);
+    memcpy(state->q_previous, backup_array(state, work, state->q), (size_t)model->tree.ncoordinate * sizeof(double));
     memcpy(state->v_before, backup_array(state, work, state->v_previous), bytes);
     memcpy(state->v_previous, backup_array(state, work, state->v), bytes);
     header->history = backup_header(work)->history ? 2 : 1;
@@ -217,6 +249,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
 
     refresh(model, state);
     double time = state->header->time;
+    work->control = control;
     ct_external_forces(model, time, control, work->force);
     ct_external_drive(model, time + model->settings.time_step, control, work->x_end);
     if (work->record) work->record->count = 0;

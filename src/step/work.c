@@ -7,9 +7,8 @@ enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs mo
 
 static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
     ct_arena* arena = &work->arena;
-    size_t nodes = 3 * (size_t)model->nvert, unknowns = 3 * (size_t)model->nfree;
-    double** node_vectors[] = {&work->force, &work->x_end, &work->history, &work->inertial, &work->x, &work->x_trial,
-                               &work->rho, &work->node_scratch, &work->node_scratch2, &work->node_product};
+    size_t nodes = 3 * (size_t)model->nvert, unknowns = (size_t)model->nunknown;
+    double** node_vectors[] = {&work->force, &work->x_end, &work->history, &work->inertial, &work->rho, &work->node_scratch, &work->node_scratch2, &work->node_product};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(arena, nodes, sizeof(double));
     double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch, &work->scratch2};
@@ -21,7 +20,19 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     }
     work->rotation = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
     work->rotation_reference = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
-    work->warp = ct_arena_alloc(arena, 3 * unknowns, sizeof(double));
+    work->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
+    size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
+    work->joint_history = ct_arena_alloc(arena, ndof, sizeof(double));
+    work->wrench = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
+    work->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
+    work->moments = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
+    work->curvature = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
+    work->joint_diagonal = ct_arena_alloc(arena, ndof, sizeof(double));
+    work->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
+    work->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
+    work->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
+    ct_config_create(&work->at, arena, model);
+    ct_config_create(&work->trial, arena, model);
     work->backup = ct_arena_alloc(arena, state_size, 1);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
@@ -41,9 +52,9 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     if (status == CT_OK) status = ct_elastic_work_create(&work->elastic, model->elastic);
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
+    if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
     if (status != CT_OK || model->nfree == 0) return status;
     status = ct_factor_work_create(&work->solve, model->symbolic);
-    if (status == CT_OK) status = ct_krylov_work_create(&work->krylov, 3 * model->nfree, 0);
     if (status == CT_OK && model->scalar) status = ct_scalar_work_create(&work->scalar, model->scalar);
     return status;
 }

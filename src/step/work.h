@@ -6,6 +6,7 @@
 
 #include "model/model.h"
 #include "sparse/krylov.h"
+#include "step/skeleton.h"
 #include "step/state.h"
 
 enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
@@ -22,6 +23,7 @@ typedef struct ct_substep {
     double fraction;  // of the whole step's motion that the driven nodes have made at its end
     bool history;     // BDF2: x_previous and v_previous of the state took part
     double *x, *v;    // 3 nvert each, at its start
+    double* q;        // joint coordinates at its start
 } ct_substep;
 
 typedef struct ct_record {
@@ -50,11 +52,23 @@ struct ct_work {
     double reference;              // N
 
     // evaluation at x
-    double* x;                     // 3 nvert
-    double* x_trial;               // 3 nvert
+    ct_config at, trial;           // the iterate and a trial point
+    double* joint_history;         // joint rates: a q_n + b q_{n-1}
+    const double* control;         // of the step, NULL: zeros
     double* rho;                   // 3 nvert, full-space force imbalance, N
     double *node_scratch, *node_scratch2;  // 3 nvert
     double* node_product;          // 3 nvert
+
+    // skeletons
+    double *wrench, *twist;        // 6 nlink
+    double* moments;               // 12 nlink
+    double* curvature;             // ndof x ndof, at the linearisation point
+    double* joint_diagonal;        // ndof
+    double* joint_factor;          // ndof x ndof, Cholesky factor of the links' part of the preconditioner
+    double* spread;                // 6 nlink, scratch
+    ct_coupling refreshed_coupling, substep_coupling;
+    const ct_coupling* coupling;   // the one in force
+    double* frame_reference;       // 12 nlink, at x_reference
 
     // unknown vectors
     double *r, *r_trial, *d, *scratch, *scratch2;
@@ -72,6 +86,7 @@ struct ct_work {
     int substep_level;             // 0: none
     int refreshed_version, substep_version;  // of the model's values that they were made for
     const ct_factor* factor;       // the one in force
+    bool reference_in_force;       // it was made at x_reference
     ct_block_matrix matrix;        // values for refactoring
 
     // a copy of the state at the start of the step

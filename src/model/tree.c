@@ -1,0 +1,109 @@
+// Compiling the links of a scene; see tree.h.
+#include "model/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/svd3.h"
+
+int ct_joint_dof_count(ct_joint_kind kind) {
+    return kind == CT_JOINT_FIXED ? 0 : kind == CT_JOINT_BALL ? 3 : kind == CT_JOINT_FREE ? 6 : 1;
+}
+
+int ct_joint_coordinate_count(ct_joint_kind kind) {
+    return kind == CT_JOINT_FIXED ? 0 : kind == CT_JOINT_BALL ? 4 : kind == CT_JOINT_FREE ? 7 : 1;
+}
+
+// With C the second moments about the centre, C = tr(J)/2 I - J; along its principal axes a_i = sqrt(3 C_ii / m).
+ct_status ct_tree_point_masses(double mass, const double center[3], const double inertia[6], double points[18]) {
+    const double* J = inertia;
+    double half = 0.5 * (J[0] + J[1] + J[2]);
+    ct_mat3 C = {{{half - J[0], -J[3], -J[4]}, {-J[3], half - J[1], -J[5]}, {-J[4], -J[5], half - J[2]}}};
+    ct_mat3 V;
+    double moments[3];
+    ct_symmetric3(C, moments, &V);
+    for (int i = 0; i < 3; i++) {
+        double moment = moments[i];
+        if (moment < -1e-9 * half) return CT_BAD_ARGUMENT;
+        double arm = sqrt(3 * fmax(moment, 0) / mass);
+        for (int a = 0; a < 3; a++) {
+            points[6 * i + a] = center[a] + arm * V.a[a][i];
+            points[6 * i + 3 + a] = center[a] - arm * V.a[a][i];
+        }
+    }
+    return CT_OK;
+}
+
+static ct_status allocate(ct_tree* tree, ct_arena* arena, int nvert, int nnode) {
+    size_t nlink = (size_t)tree->nlink, ndof = (size_t)tree->ndof;
+    tree->name = ct_arena_alloc(arena, nlink, sizeof(char*));
+    tree->parent = ct_arena_alloc(arena, nlink, sizeof(int));
+    tree->joint = ct_arena_alloc(arena, nlink, sizeof(ct_joint_def));
+    tree->dof = ct_arena_alloc(arena, nlink + 1, sizeof(int));
+    tree->coordinate = ct_arena_alloc(arena, nlink + 1, sizeof(int));
+    tree->dof_link = ct_arena_alloc(arena, ndof, sizeof(int));
+    tree->scale = ct_arena_alloc(arena, ndof, sizeof(double));
+    tree->point = ct_arena_alloc(arena, 3 * nlink, sizeof(double));
+    tree->start = ct_arena_alloc(arena, nlink + 1, sizeof(int));
+    tree->node = ct_arena_alloc(arena, (size_t)nnode, sizeof(int));
+    tree->node_link = ct_arena_alloc(arena, (size_t)nvert, sizeof(int));
+    return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+// Centre of the link's nodes, or its anchor when it has none.
+static void set_point(ct_tree* tree, int k, const double* rest) {
+    int count = tree->start[k + 1] - tree->start[k];
+    double* point = tree->point + 3 * k;
+    memcpy(point, tree->joint[k].anchor, 3 * sizeof(double));
+    if (!count) return;
+    memset(point, 0, 3 * sizeof(double));
+    for (int i = tree->start[k]; i < tree->start[k + 1]; i++)
+        for (int a = 0; a < 3; a++) point[a] += rest[3 * tree->node[i] + a] / count;
+}
+
+// A rotation moves the link's farthest node by that much per radian.
+static void set_scale(ct_tree* tree, int k, const double* rest) {
+    const double* anchor = tree->joint[k].anchor;
+    double reach = 0;
+    for (int i = tree->start[k]; i < tree->start[k + 1]; i++) {
+        const double* x = rest + 3 * tree->node[i];
+        reach = fmax(reach, sqrt(pow(x[0] - anchor[0], 2) + pow(x[1] - anchor[1], 2) + pow(x[2] - anchor[2], 2)));
+    }
+    if (!(reach > 0)) reach = 1;
+    for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++) {
+        bool translation = tree->joint[k].kind == CT_JOINT_PRISMATIC || (tree->joint[k].kind == CT_JOINT_FREE && j - tree->dof[k] < 3);
+        tree->dof_link[j] = k;
+        tree->scale[j] = translation ? 1 : reach;
+    }
+}
+
+ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest) {
+    int nnode = 0;
+    tree->nlink = scene->nlink;
+    for (int k = 0; k < scene->nlink; k++) {
+        const ct_scene_link* link = &scene->link[k];
+        tree->ndof += ct_joint_dof_count(link->joint.kind);
+        tree->ncoordinate += ct_joint_coordinate_count(link->joint.kind);
+        nnode += link->nnode + (link->mass > 0 ? 6 : 0);
+    }
+    ct_status status = allocate(tree, arena, nvert, nnode);
+    if (status != CT_OK) return status;
+    for (int v = 0; v < nvert; v++) tree->node_link[v] = -1;
+    for (int k = 0; k < scene->nlink; k++) {
+        const ct_scene_link* link = &scene->link[k];
+        tree->name[k] = ct_arena_copy(arena, link->name, strlen(link->name) + 1, 1);
+        tree->parent[k] = link->parent;
+        tree->joint[k] = link->joint;
+        tree->dof[k + 1] = tree->dof[k] + ct_joint_dof_count(link->joint.kind);
+        tree->coordinate[k + 1] = tree->coordinate[k] + ct_joint_coordinate_count(link->joint.kind);
+        int at = tree->start[k];
+        for (int i = 0; i < link->nnode; i++) tree->node[at++] = link->node[i];
+        for (int i = 0; link->mass > 0 && i < 6; i++) tree->node[at++] = first_virtual++;
+        tree->start[k + 1] = at;
+        for (int i = tree->start[k]; i < at; i++) tree->node_link[tree->node[i]] = k;
+        set_point(tree, k, rest);
+        set_scale(tree, k, rest);
+    }
+    if (scene->nlink) memcpy(tree->origin, tree->joint[0].anchor, sizeof tree->origin);
+    return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}

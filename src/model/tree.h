@@ -1,0 +1,40 @@
+// Articulated skeletons, compiled: links in an order in which parents come first.
+//
+// At rest every link's transform is the identity. Link k maps its rest points by x = R_k X + t_k, with
+//     T_k = T_parent(k) A_k(q),   A_k: rotation about `axis` through `anchor` by q, or a translation, a ball, a free motion,
+// all in rest coordinates (reduced coordinates: joints never drift, bones never stretch).
+// Joint rates are counted by `dof`; a ball has 3 (angular velocity, world axes), a free joint 3 + 3 (translation, then
+// rotation about the moving anchor). Coordinates are counted by `coordinate`: a ball keeps a quaternion (w x y z), a free
+// joint its translation and a quaternion.
+#ifndef CT_MODEL_TREE_H
+#define CT_MODEL_TREE_H
+
+#include "base/memory.h"
+#include "model/scene.h"
+
+typedef struct ct_tree {
+    int nlink, ndof, ncoordinate;
+    char** name;               // nlink
+    int* parent;               // nlink, below the link's own index; -1: the world
+    ct_joint_def* joint;       // nlink, axes normalised
+    int* dof;                  // nlink + 1, first rate of the link's joint
+    int* coordinate;           // nlink + 1, first coordinate
+    int* dof_link;             // ndof
+    double* scale;             // ndof, m: what one unit of the rate moves; unknowns are scale times rate
+    double* point;             // 3 nlink, a point of the link (centre of its nodes), rest
+    int* start;                // nlink + 1, into node
+    int* node;                 // nodes on links, link after link
+    int* node_link;            // nvert, -1: not on a link
+    double origin[3];          // of the twists, m
+} ct_tree;
+
+// Compiles the links of the scene for a model with nvert nodes; virtual nodes of the links' own masses begin at `first_virtual`.
+ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest);
+int ct_joint_dof_count(ct_joint_kind kind);
+int ct_joint_coordinate_count(ct_joint_kind kind);
+
+// Six point masses that have mass, centre and inertia (xx yy zz xy xz yz about the centre): mass/6 each at `points` (18).
+// CT_BAD_ARGUMENT when no distribution of mass has that inertia.
+ct_status ct_tree_point_masses(double mass, const double center[3], const double inertia[6], double points[18]);
+
+#endif

@@ -1,0 +1,252 @@
+// The preconditioner: the factor of the free nodes, warped by the rotation of every node, and a small dense factor of
+// what is left for the joints,
+//     P^-1 b = [y - W u; dz],   y = R A^-1 R^T b_f,   S_z dz = b_z - J^T (R_l W^T R^T b_f),   u = R_l^T J dz,
+//     S_z = J^T R_l S R_l^T J + joint springs,
+// with R, R_l the rotations of nodes and links since the factor was made, J from joint rates to link twists.
+#include <math.h>
+#include <string.h>
+
+#include "step/coords.h"
+
+// LAPACK: Cholesky factorisation, column-major.
+extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+
+// ---- which factor --------------------------------------------------------------------------
+
+// Memory for another factor, made when the first one is due.
+static ct_status prepare(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling) {
+    if (!work->matrix.value && model->nfree) {
+        double* value = ct_arena_alloc(&work->arena, 9 * (size_t)model->matrix.start[model->nfree], sizeof(double));
+        if (!value) return CT_OUT_OF_MEMORY;
+        work->matrix = model->matrix;
+        work->matrix.value = value;
+    }
+    if (!coupling->W) {
+        ct_status status = ct_coupling_create(coupling, &work->arena, model);
+        if (status != CT_OK) return status;
+    }
+    return *factor || !model->nfree ? CT_OK : ct_factor_create(factor, model->symbolic, model->precision);
+}
+
+static ct_status factor_at(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling, double c, const double* x) {
+    ct_status status = prepare(model, work, factor, coupling);
+    if (status == CT_OK && model->nfree) {
+        ct_model_assemble(model, work->elastic, c, x, &work->matrix);
+        status = ct_factor_update(*factor, &work->matrix);
+    }
+    if (status == CT_OK) status = ct_coupling_update(coupling, model, work->elastic, c, x, &work->matrix, *factor);
+    return status;
+}
+
+static ct_status choose_reference(const ct_model* model, ct_work* work, const ct_state* state, int* refactors) {
+    uint64_t stamp = state->header->reference;
+    work->factor = model->factor;
+    work->coupling = &model->coupling;
+    work->reference_in_force = false;
+    if (!stamp) return CT_OK;
+    if (work->refreshed_stamp != stamp || work->refreshed_version != model->version) {
+        work->refreshed_stamp = 0;
+        ct_status status = factor_at(model, work, &work->refreshed, &work->refreshed_coupling, ct_model_rate(&model->settings), state->x_reference);
+        if (status != CT_OK) return status;
+        ct_elastic_rotations(model->elastic, work->elastic, work->threads, state->x_reference, work->rotation_reference);
+        // frames of the links there; the trial configuration serves as scratch
+        memcpy(work->trial.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
+        ct_skeleton_place(model, &work->trial);
+        memcpy(work->frame_reference, work->trial.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
+        work->refreshed_stamp = stamp;
+        work->refreshed_version = model->version;
+        (*refactors)++;
+    }
+    work->factor = work->refreshed;
+    work->coupling = &work->refreshed_coupling;
+    work->reference_in_force = true;
+    return CT_OK;
+}
+
+// Halving the step twice makes inertia 16 times stiffer: one factor for every two levels keeps the mismatch below 4.
+ct_status ct_coords_choose(const ct_model* model, ct_work* work, const ct_state* state, int depth, int* refactors) {
+    int level = depth / 2;
+    if (level == 0) return choose_reference(model, work, state, refactors);
+    if (work->substep_level != level || work->substep_version != model->version) {
+        work->substep_level = 0;
+        double c = ct_model_rate(&model->settings) * (double)(1 << 2 * level);
+        ct_status status = factor_at(model, work, &work->substep, &work->substep_coupling, c, NULL);
+        if (status != CT_OK) return status;
+        work->substep_level = level;
+        work->substep_version = model->version;
+        (*refactors)++;
+    }
+    work->factor = work->substep;
+    work->coupling = &work->substep_coupling;
+    work->reference_in_force = false;
+    return CT_OK;
+}
+
+// ---- the warp ------------------------------------------------------------------------------
+
+// out = A B^T, row-major 3x3.
+static void multiply_transposed(const double* A, const double* B, double* out) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out[3 * i + j] = A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
+}
+
+// Rotation of link k since the factor was made.
+static void link_rotation(const ct_work* work, const ct_config* config, int k, double R[9]) {
+    const double* frame = config->frame + 12 * k;
+    if (work->reference_in_force) multiply_transposed(frame, work->frame_reference + 12 * k, R);
+    else memcpy(R, frame, 9 * sizeof(double));
+}
+
+// The link's point relative to the twists' origin.
+static void link_arm(const ct_tree* tree, const ct_config* config, int k, double arm[3]) {
+    const double *frame = config->frame + 12 * k, *X = tree->point + 3 * k;
+    for (int a = 0; a < 3; a++)
+        arm[a] = frame[3 * a] * X[0] + frame[3 * a + 1] * X[1] + frame[3 * a + 2] * X[2] + frame[9 + a] - tree->origin[a];
+}
+
+static void cross(const double a[3], const double b[3], double out[3]) {
+    for (int i = 0; i < 3; i++) out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+// A twist about the origin, world axes -> of the link's point, in the axes of the factor; and the transpose for wrenches.
+static void twist_to_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k, const double* twist, double* out) {
+    double R[9], arm[3], turn[3];
+    link_rotation(work, config, k, R);
+    link_arm(tree, config, k, arm);
+    cross(twist, arm, turn);
+    for (int a = 0; a < 3; a++) {
+        out[a] = R[a] * twist[0] + R[3 + a] * twist[1] + R[6 + a] * twist[2];
+        out[3 + a] = R[a] * (twist[3] + turn[0]) + R[3 + a] * (twist[4] + turn[1]) + R[6 + a] * (twist[5] + turn[2]);
+    }
+}
+
+static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k, const double* in, double* wrench) {
+    double R[9], arm[3], lever[3], force[3];
+    link_rotation(work, config, k, R);
+    link_arm(tree, config, k, arm);
+    for (int a = 0; a < 3; a++) force[a] = R[3 * a] * in[3] + R[3 * a + 1] * in[4] + R[3 * a + 2] * in[5];
+    cross(arm, force, lever);
+    for (int a = 0; a < 3; a++) {
+        wrench[a] = R[3 * a] * in[0] + R[3 * a + 1] * in[1] + R[3 * a + 2] * in[2] + lever[a];
+        wrench[3 + a] = force[a];
+    }
+}
+
+static bool is_below(const ct_tree* tree, int link, int joint_link) {
+    while (link > joint_link) link = tree->parent[link];
+    return link == joint_link;
+}
+
+// Column j of S_z: the wrenches that the motion of rate j raises on all links, pulled back to the rates.
+static void joint_matrix_column(const ct_model* model, ct_work* work, const ct_config* config, int j) {
+    const ct_tree* tree = &model->tree;
+    size_t m = 6 * (size_t)tree->nlink, n = (size_t)tree->ndof;
+    memset(work->wrench, 0, m * sizeof(double));
+    for (int l = tree->dof_link[j]; l < tree->nlink; l++) {
+        if (!is_below(tree, l, tree->dof_link[j])) continue;
+        double u[6];
+        twist_to_link(tree, work, config, l, config->column + 6 * j, u);
+        for (int k = 0; k < tree->nlink; k++) {
+            if (!work->coupling->coupled[k * tree->nlink + l]) continue;
+            double f[6] = {0}, wrench[6];
+            for (int a = 0; a < 6; a++)
+                for (int b = 0; b < 6; b++) f[a] += work->coupling->S[(size_t)(6 * k + a) * m + (size_t)(6 * l + b)] * u[b];
+            wrench_from_link(tree, work, config, k, f, wrench);
+            for (int a = 0; a < 6; a++) work->wrench[6 * k + a] += wrench[a];
+        }
+    }
+    ct_skeleton_pull_links(model, config, work->wrench, work->joint_factor + (size_t)j * n);
+}
+
+static void warp_links(const ct_model* model, ct_work* work, const ct_config* config) {
+    const ct_tree* tree = &model->tree;
+    int n = tree->ndof, info = 0;
+    for (int j = 0; j < n; j++) joint_matrix_column(model, work, config, j);
+    memset(work->joint_diagonal, 0, (size_t)n * sizeof(double));
+    ct_skeleton_joint_diagonal(model, config, work->rate.c, work->joint_diagonal);
+    double largest = 0;
+    for (int j = 0; j < n; j++) {
+        work->joint_factor[(size_t)j * (size_t)(n + 1)] += work->joint_diagonal[j];
+        largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
+    }
+    // a joint that moves nothing has no stiffness of its own
+    for (int j = 0; j < n; j++) work->joint_factor[(size_t)j * (size_t)(n + 1)] += 1e-14 * largest + 1e-300;
+    if (n) dpotrf_("L", &n, work->joint_factor, &n, &info);
+    if (info) {  // not positive definite: fall back to the diagonal
+        memset(work->joint_factor, 0, (size_t)n * (size_t)n * sizeof(double));
+        for (int j = 0; j < n; j++) work->joint_factor[(size_t)j * (size_t)(n + 1)] = sqrt(largest > 0 ? largest : 1);
+    }
+}
+
+void ct_coords_warp(const ct_model* model, ct_work* work, const ct_config* config) {
+    ct_elastic_rotations(model->elastic, work->elastic, work->threads, config->x, work->rotation);
+    for (int k = 0; k < model->nfree; k++) {
+        const double* R = work->rotation + 9 * (size_t)model->node[k];
+        double* warp = work->warp + 9 * (size_t)k;
+        if (work->reference_in_force) multiply_transposed(R, work->rotation_reference + 9 * (size_t)model->node[k], warp);
+        else memcpy(warp, R, 9 * sizeof(double));
+    }
+    if (model->tree.nlink) warp_links(model, work, config);
+}
+
+// ---- P^-1 ----------------------------------------------------------------------------------
+
+// out = warp^T in
+static void unwarp(const ct_model* model, const ct_work* work, const double* in, double* out) {
+    for (int k = 0; k < model->nfree; k++) {
+        const double *R = work->warp + 9 * (size_t)k, *b = in + 3 * (size_t)k;
+        double* y = out + 3 * (size_t)k;
+        for (int a = 0; a < 3; a++) y[a] = R[a] * b[0] + R[3 + a] * b[1] + R[6 + a] * b[2];
+    }
+}
+
+// y = warp y
+static void warp(const ct_model* model, const ct_work* work, double* y) {
+    for (int k = 0; k < model->nfree; k++) {
+        const double* R = work->warp + 9 * (size_t)k;
+        double *out = y + 3 * (size_t)k, t0 = out[0], t1 = out[1], t2 = out[2];
+        for (int a = 0; a < 3; a++) out[a] = R[3 * a] * t0 + R[3 * a + 1] * t1 + R[3 * a + 2] * t2;
+    }
+}
+
+// y = L^-T L^-1 y with the small dense factor.
+static void solve_joints(const ct_work* work, int n, double* y) {
+    const double* L = work->joint_factor;
+    for (int i = 0; i < n; i++) {
+        y[i] /= L[(size_t)i * (size_t)(n + 1)];
+        for (int k = i + 1; k < n; k++) y[k] -= L[(size_t)i * (size_t)n + (size_t)k] * y[i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) y[i] -= L[(size_t)i * (size_t)n + (size_t)k] * y[k];
+        y[i] /= L[(size_t)i * (size_t)(n + 1)];
+    }
+}
+
+// y holds warp^T b on entry of the free part; dz = S_z^-1 (b_z - J^T R_l W^T y), u = R_l^T J dz.
+static void joints_forward(const ct_model* model, ct_work* work, const ct_config* config, const double* y, const double* b, double* dz, double* u) {
+    const ct_tree* tree = &model->tree;
+    size_t m = 6 * (size_t)tree->nlink, n = 3 * (size_t)model->nfree;
+    memset(u, 0, m * sizeof(double));
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m; k++) u[k] += work->coupling->W[i * m + k] * y[i];
+    for (int k = 0; k < tree->nlink; k++) wrench_from_link(tree, work, config, k, u + 6 * k, work->wrench + 6 * k);
+    ct_skeleton_pull_links(model, config, work->wrench, dz);
+    for (int j = 0; j < tree->ndof; j++) dz[j] = b[j] - dz[j];
+    solve_joints(work, tree->ndof, dz);
+    ct_skeleton_push_links(model, config, dz, work->twist);
+    for (int k = 0; k < tree->nlink; k++) twist_to_link(tree, work, config, k, work->twist + 6 * k, u + 6 * k);
+}
+
+void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_config* config, const double* b, double* y) {
+    size_t n = 3 * (size_t)model->nfree, m = 6 * (size_t)model->tree.nlink;
+    unwarp(model, work, b, y);
+    if (m) joints_forward(model, work, config, y, b + n, y + n, work->spread);
+    if (model->nfree) ct_factor_solve(work->factor, work->solve, work->threads, y, y);
+    for (size_t i = 0; m && i < n; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < m; k++) sum += work->coupling->W[i * m + k] * work->spread[k];
+        y[i] -= sum;
+    }
+    warp(model, work, y);
+}
