@@ -5,6 +5,7 @@
 // Corners at exactly the same place become one node (-0 equals 0). Solids become tags. A file is binary when
 // its length fits the count; many binary files also begin with "solid".
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -185,7 +186,8 @@ ct_status ct_mesh_read_stl(ct_mesh_builder* builder, const ct_mesh_source* sourc
 }
 
 // ---------------------------------------------------------------------------------------------
-// Writing: ASCII, a solid for each run of one tag. A mesh of tets only gives its boundary.
+// Writing: ASCII, a solid for each run of one tag. Of a mesh with tets the closed boundary is written, in which the
+// given triangles only say the tags; those inside are left out.
 
 static void write_facet(FILE* stream, const double* x, const int* tri) {
     const double *a = x + 3 * (size_t)tri[0], *b = x + 3 * (size_t)tri[1], *c = x + 3 * (size_t)tri[2];
@@ -211,23 +213,85 @@ static void write_solid_name(FILE* stream, const char* keyword, const ct_mesh* m
     fputc('\n', stream);
 }
 
+typedef struct facet {
+    int node[3];   // as written
+    int sorted[3]; // ascending, to compare by
+    int tag, order;
+} facet;
+
+static int facet_compare_nodes(const void* left, const void* right) {
+    const facet *a = left, *b = right;
+    for (int k = 0; k < 3; k++)
+        if (a->sorted[k] != b->sorted[k]) return a->sorted[k] < b->sorted[k] ? -1 : 1;
+    return 0;
+}
+
+static int facet_compare_tags(const void* left, const void* right) {
+    const facet *a = left, *b = right;
+    if (a->tag != b->tag) return a->tag < b->tag ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static void swap_if_greater(int* a, int* b) {
+    int low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+    *a = low;
+    *b = high;
+}
+
+// The triangles as facets; NULL: out of memory.
+static facet* facets_create(const int* tri, const int* tag, int count) {
+    facet* facets = ct_alloc((size_t)count, sizeof *facets);
+    for (int i = 0; facets && i < count; i++) {
+        facet* f = &facets[i];
+        memcpy(f->node, tri + 3 * (size_t)i, sizeof f->node);
+        memcpy(f->sorted, f->node, sizeof f->sorted);
+        swap_if_greater(&f->sorted[0], &f->sorted[1]);
+        swap_if_greater(&f->sorted[1], &f->sorted[2]);
+        swap_if_greater(&f->sorted[0], &f->sorted[1]);
+        f->tag = tag ? tag[i] : 0;
+        f->order = i;
+    }
+    return facets;
+}
+
+// The boundary of the tets, sorted by the tags of the given triangles.
+static ct_status facets_of_tets(const ct_mesh* mesh, facet** facets, int* count) {
+    int* boundary = NULL;
+    ct_status status = ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, &boundary, NULL, count);
+    if (status != CT_OK) return status;
+    facet* given = facets_create(mesh->tri, mesh->tri_tag, mesh->ntri);
+    *facets = facets_create(boundary, NULL, *count);
+    ct_free(boundary);
+    if (given && *facets) {
+        if (mesh->ntri) qsort(given, (size_t)mesh->ntri, sizeof *given, facet_compare_nodes);
+        for (int i = 0; i < *count; i++) {
+            const facet* found = bsearch(&(*facets)[i], given, (size_t)mesh->ntri, sizeof *given, facet_compare_nodes);
+            if (found) (*facets)[i].tag = found->tag;
+        }
+        if (*count) qsort(*facets, (size_t)*count, sizeof **facets, facet_compare_tags);
+    }
+    bool enough = given && *facets;
+    ct_free(given);
+    return enough ? CT_OK : CT_OUT_OF_MEMORY;
+}
+
 ct_status ct_mesh_write_stl(FILE* stream, const ct_mesh* mesh, int part) {
     (void)part;
-    int *boundary = NULL, ntri = mesh->ntri;
-    if (!ntri) {
-        ct_status status = ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, &boundary, NULL, &ntri);
-        if (status != CT_OK) return status;
-    }
-    const int* tri = boundary ? boundary : mesh->tri;
+    facet* facets = NULL;
+    int count = mesh->ntri;
+    ct_status status = CT_OK;
+    if (mesh->ntet) status = facets_of_tets(mesh, &facets, &count);
+    else facets = facets_create(mesh->tri, mesh->tri_tag, count);
+    if (status == CT_OK && !facets) status = CT_OUT_OF_MEMORY;
     int tag = 0;
-    for (int i = 0; i < ntri; i++) {
-        int own = boundary ? 0 : mesh->tri_tag[i];
-        if (i && own != tag) write_solid_name(stream, "endsolid", mesh, tag);
-        if (!i || own != tag) write_solid_name(stream, "solid", mesh, own);
-        tag = own;
-        write_facet(stream, mesh->x, tri + 3 * (size_t)i);
+    for (int i = 0; status == CT_OK && i < count; i++) {
+        const facet* f = &facets[i];
+        if (i && f->tag != tag) write_solid_name(stream, "endsolid", mesh, tag);
+        if (!i || f->tag != tag) write_solid_name(stream, "solid", mesh, f->tag);
+        tag = f->tag;
+        write_facet(stream, mesh->x, f->node);
     }
-    if (ntri) write_solid_name(stream, "endsolid", mesh, tag);
-    ct_free(boundary);
-    return CT_OK;
+    if (status == CT_OK && count) write_solid_name(stream, "endsolid", mesh, tag);
+    ct_free(facets);
+    return status;
 }
