@@ -1,4 +1,4 @@
-// Gradient methods of NLopt: L-BFGS (Liu and Nocedal 1989), MMA (Svanberg 2002), SLSQP (Kraft 1988).
+// Gradient methods of NLopt: MMA (Svanberg 2002), SLSQP (Kraft 1988).
 //
 // The methods' first step is the gradient itself. The loss is handed over times a factor s that makes this step sensible in any
 // unit: s g changes no parameter by more than FIRST_STEP, and is the whole way where L is a square, L = k d^2 / 2, g = k d:
@@ -44,7 +44,7 @@ static double objective(unsigned n, const double* y, double* gradient, void* use
 }
 
 static nlopt_algorithm algorithm_of(ct_method method) {
-    return method == CT_METHOD_MMA ? NLOPT_LD_MMA : method == CT_METHOD_SLSQP ? NLOPT_LD_SLSQP : NLOPT_LD_LBFGS;
+    return method == CT_METHOD_MMA ? NLOPT_LD_MMA : NLOPT_LD_SLSQP;
 }
 
 static const char* reason_of(nlopt_result result) {

@@ -108,7 +108,11 @@ ct_status ct_search_run(ct_search* search) {
     search->best = INFINITY;
     search->worst = -INFINITY;
     search->begun = now();
-    status = search->def.method == CT_METHOD_ADAM ? ct_search_adam(search) : ct_search_nlopt(search);
+    switch (search->def.method) {
+        case CT_METHOD_LBFGS: status = ct_search_lbfgs(search); break;
+        case CT_METHOD_ADAM: status = ct_search_adam(search); break;
+        default: status = ct_search_nlopt(search);
+    }
     if (search->status != CT_OK) return search->status;
     if (status == CT_OK) ct_error_clear(search->error);  // of evaluations that the search got over
     return status;

@@ -37,6 +37,7 @@ ct_status ct_search_run(ct_search* search);
 double ct_search_evaluate(ct_search* search, const double* y, double* gradient);
 
 // Methods. They return when search->stop is set or, with search->reason set, when they see no further progress.
+ct_status ct_search_lbfgs(ct_search* search);
 ct_status ct_search_adam(ct_search* search);
 ct_status ct_search_nlopt(ct_search* search);
 

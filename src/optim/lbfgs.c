@@ -1,0 +1,174 @@
+// L-BFGS (Nocedal 1980; Liu and Nocedal 1989) with bounds by projection and a line search that wants a decrease only:
+//
+//   d = -H g by the two-loop recursion over the last PAIRS pairs s, z (changes of y and of g), H0 = gamma I
+//   y <- clamp(y + t d),  L(y + t d) <= L + DECREASE t g.d,  t from 1 down by interpolation
+//
+// gamma = s.z / z.z is the inverse of the largest curvature that the last pair has seen. A loss that is a sum of few squares, down
+// to a known floor, says more: where it is one square, L - floor = k d^2 / 2, the whole way is gamma' = 2 (L - floor) / |g|^2 along
+// -g. Such losses have few curvatures of very different size, and gamma' follows the one at work, so gamma is raised to gamma' up to a
+// factor `trust`, which shrinks whenever a step turns out too long and so ends at the plain method where there is no such floor.
+//
+// Components on a bound that the gradient would push further out are left out of the direction.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "optim/optimize.h"
+
+enum { PAIRS = 10 };
+#define DECREASE 1e-4
+#define FIRST_STEP 3.0       // largest change of a component of size 1 by the first step
+#define BLIND_STEP 0.3       // the same where the loss says nothing of the way
+#define TRUST 100.0
+#define SHORTEST 1e-14       // of t
+
+typedef struct lbfgs {
+    ct_search* search;
+    double *y, *g, *d, *y_new, *g_new;      // size
+    double *s[PAIRS], *z[PAIRS], rho[PAIRS], alpha[PAIRS];
+    double loss, trust;
+    int count;                              // pairs so far; pair k is in slot k % PAIRS
+} lbfgs;
+
+static double dot(const double* a, const double* b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static double largest(const double* a, int n) {
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
+    return most;
+}
+
+// ---- direction -----------------------------------------------------------------------------
+
+static bool held(const lbfgs* m, int i) {
+    return (m->y[i] <= m->search->lower[i] && m->g[i] > 0) || (m->y[i] >= m->search->upper[i] && m->g[i] < 0);
+}
+
+static void drop_held(lbfgs* m) {
+    for (int i = 0; i < m->search->size; i++)
+        if (held(m, i)) m->d[i] = 0;
+}
+
+// 2 (L - floor) / |g|^2 over the free components in d; 0 when the loss has no floor that it knows of.
+static double whole_way(const lbfgs* m) {
+    double floor = isfinite(m->search->def.target) ? m->search->def.target : 0, most = largest(m->d, m->search->size), square = 0;
+    if (!(m->loss > floor) || floor < 0 || most == 0) return 0;
+    for (int i = 0; i < m->search->size; i++) square += m->d[i] / most * (m->d[i] / most);
+    return 2 * ((m->loss - floor) / most) / (most * square);
+}
+
+// gamma before there are pairs: no component may move too far.
+static double first_gamma(const lbfgs* m) {
+    double most = largest(m->d, m->search->size), unit = fmax(1, largest(m->y, m->search->size)), way = whole_way(m);
+    return way > 0 ? fmin(way, FIRST_STEP * unit / most) : BLIND_STEP * unit / most;
+}
+
+static double gamma_of(const lbfgs* m) {
+    if (m->count == 0) return first_gamma(m);
+    int last = (m->count - 1) % PAIRS;
+    double gamma = 1 / (m->rho[last] * dot(m->z[last], m->z[last], m->search->size));
+    return fmax(gamma, fmin(whole_way(m), m->trust * gamma));
+}
+
+// d = -H g. Returns g.d, negative; 0 where the gradient vanishes.
+static double choose_direction(lbfgs* m) {
+    int n = m->search->size, oldest = m->count > PAIRS ? m->count - PAIRS : 0;
+    memcpy(m->d, m->g, (size_t)n * sizeof(double));
+    drop_held(m);
+    if (largest(m->d, n) == 0) return 0;
+    double gamma = gamma_of(m);
+    for (int k = m->count - 1; k >= oldest; k--) {
+        int p = k % PAIRS;
+        m->alpha[p] = m->rho[p] * dot(m->s[p], m->d, n);
+        for (int i = 0; i < n; i++) m->d[i] -= m->alpha[p] * m->z[p][i];
+    }
+    for (int i = 0; i < n; i++) m->d[i] *= gamma;
+    for (int k = oldest; k < m->count; k++) {
+        int p = k % PAIRS;
+        double beta = m->rho[p] * dot(m->z[p], m->d, n);
+        for (int i = 0; i < n; i++) m->d[i] += (m->alpha[p] - beta) * m->s[p][i];
+    }
+    for (int i = 0; i < n; i++) m->d[i] = -m->d[i];
+    drop_held(m);
+    double slope = dot(m->g, m->d, n);
+    if (slope < 0 || m->count == 0) return slope;
+    m->count = 0;  // the bounds have turned it uphill: from the gradient again
+    return choose_direction(m);
+}
+
+// ---- step ----------------------------------------------------------------------------------
+
+static void keep_pair(lbfgs* m) {
+    int n = m->search->size, p = m->count % PAIRS;
+    for (int i = 0; i < n; i++) {
+        m->s[p][i] = m->y_new[i] - m->y[i];
+        m->z[p][i] = m->g_new[i] - m->g[i];
+    }
+    double curvature = dot(m->s[p], m->z[p], n);
+    if (!(curvature > 1e-12 * sqrt(dot(m->s[p], m->s[p], n) * dot(m->z[p], m->z[p], n)))) return;
+    m->rho[p] = 1 / curvature;
+    m->count++;
+}
+
+// Goes along d until the loss has decreased; false: it does not, or the search has to end.
+static bool go(lbfgs* m, double slope) {
+    ct_search* search = m->search;
+    for (double t = 1; t > SHORTEST;) {
+        bool moved = false;
+        for (int i = 0; i < search->size; i++) {
+            m->y_new[i] = fmin(fmax(m->y[i] + t * m->d[i], search->lower[i]), search->upper[i]);
+            moved |= m->y_new[i] != m->y[i];
+        }
+        if (!moved) break;
+        double loss = ct_search_evaluate(search, m->y_new, m->g_new);
+        if (search->stop) return false;
+        if (loss <= m->loss + DECREASE * t * slope) {
+            keep_pair(m);
+            if (t < 1) m->trust = fmax(1, m->trust * t);
+            if (m->loss - loss <= search->def.tolerance * fabs(loss)) search->reason = "the loss changes by less than the tolerance";
+            m->loss = loss;
+            return true;
+        }
+        double parabola = -slope * t * t / (2 * (loss - m->loss - slope * t));
+        t = fmin(fmax(parabola, 0.1 * t), 0.5 * t);
+    }
+    search->reason = "round-off allows no further progress";
+    return false;
+}
+
+static void descend(lbfgs* m) {
+    ct_search* search = m->search;
+    size_t bytes = (size_t)search->size * sizeof(double);
+    m->loss = ct_search_evaluate(search, m->y, m->g);
+    while (!search->stop && !search->reason) {
+        double slope = choose_direction(m);
+        if (slope == 0) {
+            search->reason = "a minimum is found";
+            return;
+        }
+        if (!go(m, slope)) return;
+        memcpy(m->y, m->y_new, bytes);
+        memcpy(m->g, m->g_new, bytes);
+    }
+}
+
+ct_status ct_search_lbfgs(ct_search* search) {
+    size_t n = (size_t)search->size;
+    ct_arena arena = {0};
+    lbfgs m = {.search = search, .y = ct_arena_copy(&arena, search->y, n, sizeof(double)), .trust = TRUST};
+    double** vectors[] = {&m.g, &m.d, &m.y_new, &m.g_new};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) *vectors[k] = ct_arena_alloc(&arena, n, sizeof(double));
+    for (int k = 0; k < PAIRS; k++) {
+        m.s[k] = ct_arena_alloc(&arena, n, sizeof(double));
+        m.z[k] = ct_arena_alloc(&arena, n, sizeof(double));
+    }
+    ct_status status = arena.failed ? ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
+    if (status == CT_OK) descend(&m);
+    ct_arena_free(&arena);
+    return status;
+}
