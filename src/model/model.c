@@ -167,6 +167,8 @@ static ct_status build_system(ct_model* model) {
     number_unknowns(model);
     ct_model_lump(model);
     ct_status status = ct_coupling_create(&model->coupling, &model->arena, model);
+    if (status == CT_OK && model->settings.solver == CT_SOLVER_PROJECTIVE)
+        status = ct_scalar_coupling_create(&model->scalar_coupling, &model->arena, model);
     if (status == CT_OK && model->nfree == 0) status = ct_model_factor(model);
     if (status != CT_OK || model->nfree == 0) return status;
     status = create_pattern(model);

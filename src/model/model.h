@@ -23,6 +23,13 @@ typedef struct ct_coupling {
     unsigned char* coupled;    // nlink x nlink: the 6x6 block of S is not zero
 } ct_coupling;
 
+// The same in the projective solver's matrix, one scalar per node: links as affine motions of their rest positions.
+typedef struct ct_scalar_coupling {
+    double* W;                 // nfree x 4 nlink, rows as in the matrix
+    double* S;                 // 4 nlink x 4 nlink
+    unsigned char* coupled;    // nlink x nlink: the 4x4 block of S is not zero
+} ct_scalar_coupling;
+
 struct ct_model {
     ct_arena arena;            // owns every array below
     ct_settings settings;
@@ -73,6 +80,7 @@ struct ct_model {
     int version;               // one more after every change of values
     ct_coupling coupling;      // of links and free nodes, at rest
     ct_scalar_factor* scalar;  // projective solver only: c^2 M + c D + L, one scalar per node
+    ct_scalar_coupling scalar_coupling;  // likewise: of links and free nodes
     double roundoff;           // N, residual below which double precision cannot go
     double energy_roundoff;    // J, the same for energies: terms of size mu V cancel at rest
     int refactor_cost;         // solves that cost as much as one numeric factorisation
@@ -93,6 +101,9 @@ ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_mo
 // Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
 ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_elastic_work* work, double c, const double* x,
                              const ct_block_matrix* matrix, const ct_factor* factor);
+// Links in the projective solver's matrix; after model->scalar.
+ct_status ct_scalar_coupling_create(ct_scalar_coupling* coupling, ct_arena* arena, const ct_model* model);
+ct_status ct_scalar_coupling_update(ct_scalar_coupling* coupling, const ct_model* model, double c);
 // Numeric factorisation at rest for the present materials.
 ct_status ct_model_factor(ct_model* model);
 // Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive semi-definite;

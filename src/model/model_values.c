@@ -132,7 +132,9 @@ ct_status ct_model_factor(ct_model* model) {
         for (int t = 0; t < model->ntet; t++) material_logs(&model->material[t], model->factored[t]);
         estimate_costs(model);
     }
-    if (status == CT_OK && model->settings.solver == CT_SOLVER_PROJECTIVE) status = factor_scalar(model);
+    bool projective = model->settings.solver == CT_SOLVER_PROJECTIVE;
+    if (status == CT_OK && projective && model->nfree) status = factor_scalar(model);
+    if (status == CT_OK && projective) status = ct_scalar_coupling_update(&model->scalar_coupling, model, c);
     return status;
 }
 

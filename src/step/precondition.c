@@ -133,36 +133,68 @@ static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_
     }
 }
 
-static bool is_below(const ct_tree* tree, int link, int joint_link) {
-    while (link > joint_link) link = tree->parent[link];
-    return link == joint_link;
+// S in wrenches and twists about the origin, world axes: each coupled block is X_k S_kl X_l^T, X_k as in wrench_from_link.
+static void place_blocks(const ct_model* model, ct_work* work, const ct_config* config) {
+    const ct_tree* tree = &model->tree;
+    size_t nlink = (size_t)tree->nlink, m = 6 * nlink;
+    memset(work->composite, 0, m * m * sizeof(double));
+    for (size_t k = 0; k < nlink; k++)
+        for (size_t l = 0; l < nlink; l++) {
+            if (!work->coupling->coupled[k * nlink + l]) continue;
+            double half[36], row[6], out[6];
+            for (size_t a = 0; a < 6; a++)  // rows of S_kl are wrenches of link l
+                wrench_from_link(tree, work, config, (int)l, work->coupling->S + (6 * k + a) * m + 6 * l, half + 6 * a);
+            for (size_t b = 0; b < 6; b++) {
+                for (size_t a = 0; a < 6; a++) row[a] = half[6 * a + b];
+                wrench_from_link(tree, work, config, (int)k, row, out);
+                for (size_t a = 0; a < 6; a++) work->composite[(6 * k + a) * m + 6 * l + b] = out[a];
+            }
+        }
 }
 
-// Column j of S_z: the wrenches that the motion of rate j raises on all links, pulled back to the rates.
-static void joint_matrix_column(const ct_model* model, ct_work* work, const ct_config* config, int j) {
+// Block (k, l) becomes the sum over all links below k and l: added towards the root, first rows, then columns, O(N^2).
+static void add_to_root(const ct_tree* tree, double* composite) {
+    size_t m = 6 * (size_t)tree->nlink;
+    for (int k = tree->nlink - 1; k >= 0; k--) {
+        if (tree->parent[k] < 0) continue;
+        double *from = composite + 6 * (size_t)k * m, *to = composite + 6 * (size_t)tree->parent[k] * m;
+        for (size_t i = 0; i < 6 * m; i++) to[i] += from[i];
+    }
+    for (size_t i = 0; i < m; i++)
+        for (int l = tree->nlink - 1; l >= 0; l--) {
+            if (tree->parent[l] < 0) continue;
+            double *from = composite + i * m + 6 * l, *to = composite + i * m + 6 * tree->parent[l];
+            for (int b = 0; b < 6; b++) to[b] += from[b];
+        }
+}
+
+// Lower triangle of S_z, column-major: s_i . C(link of i, link of j) s_j.
+static void joint_matrix(const ct_model* model, ct_work* work, const ct_config* config) {
     const ct_tree* tree = &model->tree;
     size_t m = 6 * (size_t)tree->nlink, n = (size_t)tree->ndof;
-    memset(work->wrench, 0, m * sizeof(double));
-    for (int l = tree->dof_link[j]; l < tree->nlink; l++) {
-        if (!is_below(tree, l, tree->dof_link[j])) continue;
-        double u[6];
-        twist_to_link(tree, work, config, l, config->column + 6 * j, u);
-        for (int k = 0; k < tree->nlink; k++) {
-            if (!work->coupling->coupled[k * tree->nlink + l]) continue;
-            double f[6] = {0}, wrench[6];
-            for (int a = 0; a < 6; a++)
-                for (int b = 0; b < 6; b++) f[a] += work->coupling->S[(size_t)(6 * k + a) * m + (size_t)(6 * l + b)] * u[b];
-            wrench_from_link(tree, work, config, k, f, wrench);
-            for (int a = 0; a < 6; a++) work->wrench[6 * k + a] += wrench[a];
+    place_blocks(model, work, config);
+    add_to_root(tree, work->composite);
+    for (size_t j = 0; j < n; j++)
+        for (int k = tree->dof_link[j]; k < tree->nlink; k++) {
+            if (tree->dof[k + 1] == tree->dof[k]) continue;
+            const double *C = work->composite + 6 * (size_t)k * m + 6 * (size_t)tree->dof_link[j], *s = config->column + 6 * j;
+            double wrench[6];
+            for (size_t a = 0; a < 6; a++) {
+                const double* row = C + a * m;
+                wrench[a] = row[0] * s[0] + row[1] * s[1] + row[2] * s[2] + row[3] * s[3] + row[4] * s[4] + row[5] * s[5];
+            }
+            for (size_t i = (size_t)tree->dof[k]; i < (size_t)tree->dof[k + 1]; i++) {
+                const double* t = config->column + 6 * i;
+                work->joint_factor[j * n + i] = t[0] * wrench[0] + t[1] * wrench[1] + t[2] * wrench[2] + t[3] * wrench[3] +
+                                                t[4] * wrench[4] + t[5] * wrench[5];
+            }
         }
-    }
-    ct_skeleton_pull_links(model, config, work->wrench, work->joint_factor + (size_t)j * n);
 }
 
 static void warp_links(const ct_model* model, ct_work* work, const ct_config* config) {
     const ct_tree* tree = &model->tree;
     int n = tree->ndof, info = 0;
-    for (int j = 0; j < n; j++) joint_matrix_column(model, work, config, j);
+    joint_matrix(model, work, config);
     memset(work->joint_diagonal, 0, (size_t)n * sizeof(double));
     ct_skeleton_joint_diagonal(model, config, work->rate.c, work->joint_diagonal);
     double largest = 0;

@@ -17,11 +17,6 @@
 
 enum { FAST_ITERATIONS = 16, FAST_MINIMUM = 4, SEARCH_LIMIT = 20 };
 
-typedef struct solve_point {
-    double phi;    // J
-    double norm;   // |r|, N
-} solve_point;
-
 static double dot(const double* a, const double* b, size_t n) {
     double sum[4] = {0, 0, 0, 0};
     size_t i = 0;
@@ -59,7 +54,7 @@ static void precondition(const ct_model* model, ct_work* work, const double* b, 
 // ---- line search ---------------------------------------------------------------------------
 
 // Accepts a trial point of step length t along d, slope = r . d < 0 at t = 0.
-static bool acceptable(const ct_model* model, const ct_work* work, const solve_point* here, const solve_point* trial, double t, double slope,
+static bool acceptable(const ct_model* model, const ct_work* work, const ct_solve_point* here, const ct_solve_point* trial, double t, double slope,
                        double trial_slope) {
     if (!isfinite(trial->phi) || !isfinite(trial->norm)) return false;
     if (trial->phi <= here->phi + 1e-4 * t * slope) return true;
@@ -69,7 +64,7 @@ static bool acceptable(const ct_model* model, const ct_work* work, const solve_p
 }
 
 // Moves work->x along work->d; r_trial then holds the new residual (not yet swapped in). Returns the length, 0: failed.
-static double search(const ct_model* model, ct_work* work, double slope, const solve_point* here, solve_point* trial,
+static double search(const ct_model* model, ct_work* work, double slope, const ct_solve_point* here, ct_solve_point* trial,
                      ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     double t = 1;
@@ -134,7 +129,7 @@ static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int co
 }
 
 // Iterates while it pays; leaves the point reached in `here`. True when converged.
-static bool fast_path(const ct_model* model, ct_work* work, solve_point* here, ct_step_report* report) {
+static bool fast_path(const ct_model* model, ct_work* work, ct_solve_point* here, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     double start = here->norm;
     int count = 0;
@@ -149,7 +144,7 @@ static bool fast_path(const ct_model* model, ct_work* work, solve_point* here, c
         lbfgs_direction(model, work, count, report);
         double slope = dot(work->r, work->d, n);
         if (!(slope < 0)) return false;
-        solve_point trial;
+        ct_solve_point trial;
         double t = search(model, work, slope, here, &trial, report);
         if (t == 0) return false;
         count = lbfgs_remember(model, work, t, count);
@@ -181,7 +176,7 @@ static void apply_preconditioner(const double* in, double* out, void* user) {
 }
 
 // d with H d = -r to |H d + r| <= eta |r|.
-static void newton_direction(const ct_model* model, ct_work* work, const solve_point* here, ct_step_report* report) {
+static void newton_direction(const ct_model* model, ct_work* work, const ct_solve_point* here, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     newton_context context = {model, work, report};
     double eta = fmin(0.1, sqrt(here->norm / work->reference));
@@ -194,7 +189,7 @@ static void newton_direction(const ct_model* model, ct_work* work, const solve_p
     ct_pcg(&def, work->krylov, work->scratch, work->d, &inner);
 }
 
-static bool newton_path(const ct_model* model, ct_work* work, solve_point* here, ct_step_report* report) {
+static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* here, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     while (here->norm > work->target && report->solves < model->settings.max_iterations) {
         ct_coords_warp(model, work, &work->at);
@@ -202,7 +197,7 @@ static bool newton_path(const ct_model* model, ct_work* work, solve_point* here,
         newton_direction(model, work, here, report);
         double slope = dot(work->r, work->d, n);
         if (!(slope < 0)) return false;
-        solve_point trial;
+        ct_solve_point trial;
         if (search(model, work, slope, here, &trial, report) == 0) return false;
         swap(&work->r, &work->r_trial);
         *here = trial;
@@ -214,9 +209,9 @@ static bool newton_path(const ct_model* model, ct_work* work, solve_point* here,
 // ---- entry points --------------------------------------------------------------------------
 
 // Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below round-off.
-static solve_point begin(const ct_model* model, ct_work* work, ct_step_report* report) {
+ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
-    solve_point here;
+    ct_solve_point here;
     here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
     here.norm = sqrt(dot(work->r, work->r, n));
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
@@ -225,35 +220,16 @@ static solve_point begin(const ct_model* model, ct_work* work, ct_step_report* r
     return here;
 }
 
-static ct_status finish(ct_work* work, const solve_point* here, bool converged, ct_step_report* report) {
+ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool converged, ct_step_report* report) {
     report->residual = here->norm;
     report->reference = work->reference;
     return converged ? CT_OK : CT_NOT_CONVERGED;
 }
 
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report) {
-    solve_point here = begin(model, work, report);
+    ct_solve_point here = ct_solve_begin(model, work, report);
     if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
     if (here.norm > work->target) ct_coords_warp(model, work, &work->at);
     bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);
-    return finish(work, &here, converged, report);
-}
-
-// x <- x - (c^2 M + c D + L)^-1 r: the global step after a local one, since grad E = L x - J p(x).
-ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_report* report) {
-    size_t n = (size_t)model->nunknown;
-    solve_point here = begin(model, work, report);
-    for (int i = 0; here.norm > work->target && i < model->settings.max_iterations; i++) {
-        for (int v = 0; v < model->nvert; v++)
-            if (model->row[v] >= 0) memcpy(work->scratch + 3 * model->row[v], work->rho + 3 * v, 3 * sizeof(double));
-        ct_scalar_factor_solve(model->scalar, work->scalar, work->scratch, work->scratch);
-        for (int v = 0; v < model->nvert; v++)
-            for (int a = 0; a < 3 && model->row[v] >= 0; a++) work->at.x[3 * v + a] -= work->scratch[3 * model->row[v] + a];
-        here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
-        here.norm = sqrt(dot(work->r, work->r, n));
-        report->solves++;
-        report->iterations++;
-        if (!isfinite(here.norm)) return CT_NOT_CONVERGED;
-    }
-    return finish(work, &here, here.norm <= work->target, report);
+    return ct_solve_finish(work, &here, converged, report);
 }

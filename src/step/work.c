@@ -2,6 +2,7 @@
 #include "step/work.h"
 
 #include "base/memory.h"
+#include "step/assembly.h"
 
 enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs more than it brings
 
@@ -31,6 +32,12 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     work->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
+    work->composite = ct_arena_alloc(arena, 36 * nlink * nlink, sizeof(double));
+    if (model->settings.solver == CT_SOLVER_PROJECTIVE) {
+        work->blocks = ct_arena_alloc(arena, 12 * nlink * ndof, sizeof(double));
+        work->block_product = ct_arena_alloc(arena, 12 * nlink * (ndof + 1), sizeof(double));
+        work->assembly = ct_arena_alloc(arena, ct_assembly_scratch(model), sizeof(double));
+    }
     ct_config_create(&work->at, arena, model);
     ct_config_create(&work->trial, arena, model);
     work->backup = ct_arena_alloc(arena, state_size, 1);

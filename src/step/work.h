@@ -69,6 +69,9 @@ struct ct_work {
     ct_coupling refreshed_coupling, substep_coupling;
     const ct_coupling* coupling;   // the one in force
     double* frame_reference;       // 12 nlink, at x_reference
+    double* composite;             // 6 nlink x 6 nlink, scratch of the preconditioner
+    // projective solver only: the blocks of B and their products with the constant matrix (12 nlink ndof), scratch
+    double *blocks, *block_product, *assembly;
 
     // unknown vectors
     double *r, *r_trial, *d, *scratch, *scratch2;
