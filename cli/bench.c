@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "bench.h"
 
 enum { MOST = 16, MOST_STEPS = 1000, PASSES = 5, PROJECTIVE_ITERATIONS = 20000 };
 static const double PASS_BUDGET = 4;  // s, no further pass beyond this
@@ -57,10 +57,10 @@ static ct_status clamp_end(ct_scene* scene, ct_error* error) {
     return status;
 }
 
-static ct_status fill_scene(ct_scene* scene, const bench_case* c, ct_error* error) {
+ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads, ct_error* error) {
     ct_mesh* mesh = NULL;
     int cells[3];
-    beam_cells(c->tets, cells);
+    beam_cells(tets, cells);
     ct_status status = ct_mesh_box(&mesh, (double[]){1, 0.2, 0.2}, cells);
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
@@ -68,7 +68,7 @@ static ct_status fill_scene(ct_scene* scene, const bench_case* c, ct_error* erro
     body.material.young = 1e6;
     body.material.poisson = 0.45;
     body.material.density = 1000;
-    body.material.energy = c->solver == CT_SOLVER_PROJECTIVE ? CT_ENERGY_PROJECTIVE : CT_ENERGY_COROTATED;
+    body.material.energy = energy;
     status = ct_scene_add_body(scene, &body, NULL, error);
     ct_mesh_free(mesh);
     if (status == CT_OK) status = clamp_end(scene, error);
@@ -78,9 +78,9 @@ static ct_status fill_scene(ct_scene* scene, const bench_case* c, ct_error* erro
     settings.gravity[1] = -9.81;
     settings.time_step = 0.01;
     settings.tolerance = 1e-6;
-    settings.solver = c->solver;
-    settings.threads = c->threads;
-    if (c->solver == CT_SOLVER_PROJECTIVE) settings.max_iterations = PROJECTIVE_ITERATIONS;
+    settings.solver = solver;
+    settings.threads = threads;
+    if (solver == CT_SOLVER_PROJECTIVE) settings.max_iterations = PROJECTIVE_ITERATIONS;
     if (status == CT_OK) status = ct_scene_set_settings(scene, &settings, error);
     return status;
 }
@@ -157,11 +157,14 @@ static ct_status measure(const ct_scene* scene, const bench_case* c, bench_resul
     return status;
 }
 
-static void run_case(const bench_case* c, bench_result* result) {
+static void run_case(const void* what, void* into) {
+    const bench_case* c = what;
+    bench_result* result = into;
     ct_error error = {.element = -1};
     ct_scene* scene = NULL;
+    ct_energy energy = c->solver == CT_SOLVER_PROJECTIVE ? CT_ENERGY_PROJECTIVE : CT_ENERGY_COROTATED;
     result->status = ct_scene_create(&scene);
-    if (result->status == CT_OK) result->status = fill_scene(scene, c, &error);
+    if (result->status == CT_OK) result->status = bench_beam(scene, c->tets, energy, c->solver, c->threads, &error);
     if (result->status == CT_OK) result->status = measure(scene, c, result, &error);
     if (*error.message) snprintf(result->message, sizeof result->message, "%s", error.message);
     ct_scene_free(scene);
@@ -179,24 +182,23 @@ static bool read_all(int descriptor, void* bytes, size_t size) {
     return true;
 }
 
-// Runs one case in a child and waits for it; false: the process could not be run to its end.
-static bool run_apart(const bench_case* c, bench_result* result) {
+bool bench_apart(void (*run)(const void* what, void* result), const void* what, void* result, size_t size, double* peak_bytes) {
     int ends[2], status;
     struct rusage usage;
-    memset(result, 0, sizeof *result);
+    memset(result, 0, size);
     fflush(NULL);
     if (pipe(ends) != 0) return false;
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        run_case(c, result);
-        _exit(write(ends[1], result, sizeof *result) == (ssize_t)sizeof *result ? 0 : 1);
+        run(what, result);
+        _exit(write(ends[1], result, size) == (ssize_t)size ? 0 : 1);
     }
     close(ends[1]);
-    bool complete = child > 0 && read_all(ends[0], result, sizeof *result);
+    bool complete = child > 0 && read_all(ends[0], result, size);
     close(ends[0]);
     if (child < 0 || wait4(child, &status, 0, &usage) != child) return false;
-    result->peak_bytes = 1024.0 * (double)usage.ru_maxrss;
+    *peak_bytes = 1024.0 * (double)usage.ru_maxrss;
     return complete;
 }
 
@@ -268,7 +270,9 @@ static int run_pair(const bench_options* o, int tets, int threads, json_t* resul
         if (solver == CT_SOLVER_NEWTON ? !o->newton : !o->projective) continue;
         bench_case c = make_case(o, tets, threads, solver);
         bench_result* result = &pair[i];
-        if (!run_apart(&c, result)) return cli_report_status(CT_OUT_OF_MEMORY, "a measurement ended early", o->json);
+        double peak;
+        if (!bench_apart(run_case, &c, result, sizeof *result, &peak)) return cli_report_status(CT_OUT_OF_MEMORY, "a measurement ended early", o->json);
+        result->peak_bytes = peak;
         if (result->status != CT_OK) {
             ct_error error = {.code = result->status, .element = -1};
             snprintf(error.message, sizeof error.message, "%s solver, %d tets: %s. %.300s", solver_name(solver), tets,
@@ -287,7 +291,8 @@ static int run_pair(const bench_options* o, int tets, int threads, json_t* resul
 static const char details[] =
     "A beam of 1 x 0.2 x 0.2 m (E 1 MPa, nu 0.45, 1000 kg/m^3), clamped at one end, swings under gravity with a time\n"
     "step of 0.01 s and a tolerance of 1e-6: warm-up steps, then the measured ones, several times over, of which the\n"
-    "fastest counts. The speed-up compares the steps that both solvers have taken.";
+    "fastest counts. The speed-up compares the steps that both solvers have taken.\n"
+    "Other measurements: cuttle bench gradient --help, cuttle bench memory --help.";
 
 static const char examples[] =
     "  cuttle bench\n"
@@ -323,6 +328,8 @@ static bool parse(bench_options* o, int argc, char** argv, int* exit_code) {
 }
 
 int cuttle_bench(int argc, char** argv) {
+    if (argc > 1 && strcmp(argv[1], "memory") == 0) return cuttle_bench_memory(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "gradient") == 0) return cuttle_bench_gradient(argc - 1, argv + 1);
     bench_options options = {0};
     int code;
     if (!parse(&options, argc, argv, &code)) return code;

@@ -780,6 +780,19 @@ typedef struct ct_profile {
 // Times the parts of a step at the given state, with the work's threads.
 CT_API ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* state, ct_profile* profile);
 
+typedef struct ct_adjoint_profile {
+    int iterations;               // conjugate gradients on the warped factor, as in ct_backward
+    double seconds, residual;     // residual: relative
+    bool converged;
+    int fixed_iterations;         // the fixed point of DiffPD on the constant matrix of projective dynamics
+    double fixed_seconds, fixed_residual;
+    bool fixed_converged;         // false: `limit` reached, or it diverges (fixed_residual above 1)
+} ct_adjoint_profile;
+// Solves the adjoint system of the step from `before` to `after` both ways, to the same relative residual. x_bar: 3 nvert, dL/dx of
+// the state after. The model's solver must be projective and its integrator Euler.
+CT_API ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_state* before, const ct_state* after,
+                                    const double* x_bar, double tolerance, int limit, ct_adjoint_profile* profile);
+
 #ifdef __cplusplus
 }
 #endif

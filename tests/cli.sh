@@ -110,6 +110,14 @@ expect '[ $code = 0 ]' '[ "$(value "[\"results\"][1][\"solver\"]")" = newton ]' 
 claim bench_reports_both_solvers
 run bench --sizes many
 expect '[ $code = 2 ]'; claim bench_refuses_a_size_that_is_no_number
+run bench gradient --json --sizes 200 --steps 5
+expect '[ $code = 0 ]' '[ "$(value "[\"results\"][0][\"backward_solves_per_step\"] > 0")" = True ]' \
+    '[ "$(value "[\"results\"][0][\"fixed_point\"][\"solves\"] > 10")" = True ]'
+claim bench_gradient_reports_both_adjoint_solvers
+run bench memory "$source/scenes/suspension_bridge.json" --json
+expect '[ $code = 0 ]' '[ "$(value "[\"results\"][7][\"peak_memory_mb\"] > 0")" = True ]' \
+    '[ "$(value "[\"results\"][7][\"gradient_identical\"]")" = True ]'
+claim bench_memory_replays_the_same_gradient
 
 # ---- gradients and searches ----
 

@@ -106,6 +106,8 @@ static void gradient_of_the_suspension_bridge_is_that_of_differences(void** stat
     ct_check_def def = ct_check_def_default();
     ct_check_slice slices[2];
     def.tolerance = 1e-7;
+    def.components = 2;
+    def.levels = 4;
     random_start(problem, 1, y);
     must(ct_problem_check(problem, y, &def, slices, &error), &error);
     for (int k = 0; k < 2; k++) {

@@ -1,0 +1,17 @@
+// What the benchmarks share: the swinging beam, and measurements in a process of their own.
+#ifndef CUTTLE_BENCH_H
+#define CUTTLE_BENCH_H
+
+#include "cli.h"
+
+int cuttle_bench_memory(int argc, char** argv);
+int cuttle_bench_gradient(int argc, char** argv);
+
+// Fills the scene with a beam of about `tets` tets, clamped at one end, under gravity.
+ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads, ct_error* error);
+
+// Runs `run` in a child that writes its `size` bytes of result, and waits for it; *peak_bytes: its peak memory. False: it could
+// not be run to its end.
+bool bench_apart(void (*run)(const void* what, void* result), const void* what, void* result, size_t size, double* peak_bytes);
+
+#endif
