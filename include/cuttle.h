@@ -129,6 +129,10 @@ CT_API int ct_mesh_repair(ct_mesh* mesh);
 CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri);
 CT_API void ct_free(void* memory);
 
+// Mass (kg), centre and inertia about it (xx yy zz xy xz yz, kg m^2) of the tets or, without tets, of the inside of a closed
+// surface, exactly. density: kg/m^3.
+CT_API ct_status ct_mesh_mass(const ct_mesh* mesh, double density, double* mass, double center[3], double inertia[6], ct_error* error);
+
 // Structured box [0,size], cells[i] cells along axis i, 6 tets a cell.
 CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]);
 
@@ -369,7 +373,7 @@ typedef struct ct_joint_def {
     ct_joint_kind kind;
     double anchor[3], axis[3];   // rest, world
     double position, velocity;   // initial coordinate and rate (revolute: rad, rad/s; prismatic: m, m/s)
-    double stiffness, rest;      // spring (N m/rad or N/m) about the coordinate `rest`
+    double stiffness, rest;      // spring (N m/rad or N/m) about the coordinate `rest`; a ball's: k/2 |rotation vector|^2, below half a turn
     double damping;              // N m s/rad or N s/m
     double lower, upper;         // limits of the coordinate; -INFINITY, INFINITY: none
     double limit_stiffness;      // N m/rad^2: beyond a limit the joint pushes back with this times the square of the excess
@@ -386,20 +390,40 @@ typedef struct ct_link_def {
     double mass;                 // kg, its own, beside that of its nodes' tets; 0: none
     double center[3];            // of that mass, rest, world
     double inertia[6];           // kg m^2 about the centre: xx yy zz xy xz yz
+    const ct_motion* motion;     // roots: the frame that the joint sits on follows it; NULL: the world stands still
 } ct_link_def;
 CT_API ct_link_def ct_link_def_default(void);
 CT_API ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, ct_error* error);
 CT_API int ct_scene_link_count(const ct_scene* scene);
+// Links, joints and motors of a robot file: MJCF (MuJoCo .xml) or URDF; what it has and Cuttle has not is refused by name.
+// Lengths are multiplied by `scale` (masses by its cube, inertias by its fifth power), then rotated (NULL: not), then
+// translated (NULL: not). Motors and position servos of an MJCF file become controls of their names: a torque, a target.
+// Limits become soft: a joint passes one by about 0.01 rad under the weight that it carries. On failure the scene is as before.
+CT_API ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3], const double rotate[4], double scale,
+                                          ct_error* error);
 CT_API int ct_scene_find_link(const ct_scene* scene, const char* name);  // -1: none
+
+typedef struct ct_link_info {    // a link of a model or of a trajectory
+    const char* name;            // borrowed
+    int parent;                  // -1: the world
+    ct_joint_kind joint;
+    double anchor[3], axis[3];   // of the joint; rest, world
+    int coordinate, ncoordinate; // its first joint coordinate, and how many
+    const int* nodes;            // nodes on the link, the six of its own mass included; borrowed
+    int count;
+} ct_link_info;
+CT_API int ct_model_link_count(const ct_model* model);
+CT_API void ct_model_link_info(const ct_model* model, int link, ct_link_info* info);
+CT_API void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint);  // springs, limits, ... of the link's joint
 
 // ---------------------------------------------------------------------------------------------
 // Controls: numbers that may be chosen anew at every step
 
 typedef enum ct_control_kind {
     CT_CONTROL_FORCE,  // 3 numbers: total force on a node set, N, spread by mass
-    CT_CONTROL_TORQUE, // 1 number: torque or force of a joint with one coordinate, N m or N
+    CT_CONTROL_TORQUE, // 1 number: torque or force of a joint with one coordinate, N m or N; a ball: 3, N m, along its parent's axes
     CT_CONTROL_TARGET, // 1 number: target of its servo, rad or m
-    CT_CONTROL_DRIVE   // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's motion
+    CT_CONTROL_DRIVE   // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or a root's motion
 } ct_control_kind;
 typedef struct ct_control_info {
     char name[64];
@@ -411,6 +435,8 @@ CT_API ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, c
 CT_API ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error);
 // kind: CT_CONTROL_TORQUE or CT_CONTROL_TARGET.
 CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error);
+// Moves the frame that a root's joint sits on, on top of its motion (without one: about the joint's anchor).
+CT_API ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error);
 CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
 CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);
@@ -429,10 +455,16 @@ CT_API double ct_state_time(const ct_state* state);
 CT_API int64_t ct_state_step_index(const ct_state* state);
 CT_API const double* ct_state_positions(const ct_state* state);   // 3 nvert
 CT_API const double* ct_state_velocities(const ct_state* state);  // 3 nvert
-CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation, quaternion
+CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation,
+// quaternion; then the frames of driven roots: position of the motion's centre, quaternion
 // Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
 CT_API ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9], double translation[3]);
-// Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion.
+CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses);  // all: 12 numbers a link, R then t
+// Puts one-coordinate joints at `position` with rates `velocity` (indexed by joint rate; NULL: the model's; entries of balls and
+// free joints are not used, they take their rest pose), and the links' nodes with them. The history is forgotten.
+CT_API ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position, const double* velocity);
+// Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion; links follow their
+// joints: call ct_state_set_joints after it.
 CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
 
 typedef enum ct_tet_field { CT_FIELD_ENERGY_DENSITY, CT_FIELD_VON_MISES, CT_FIELD_VOLUME_RATIO } ct_tet_field;
@@ -487,8 +519,9 @@ CT_API int ct_tape_steps(const ct_tape* tape);   // of the last rollout
 
 // Called with every state of a rollout, step 0 (the initial state) included.
 typedef void (*ct_visit)(int step, const ct_state* state, void* user);
-// Adds dL/dx and dL/dv of the state after `step` steps to x_bar and v_bar (3 nvert each). step 0: the initial state.
-typedef void (*ct_seed)(int step, const ct_state* state, double* x_bar, double* v_bar, void* user);
+// Adds dL/dx and dL/dv of the state after `step` steps to x_bar and v_bar (3 nvert each), and dL/dq of the joint coordinates to
+// q_bar (joint rates; balls and free joints: along their parent's axes). step 0: the initial state.
+typedef void (*ct_seed)(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user);
 
 typedef struct ct_rollout_report {
     int steps;               // taken
@@ -512,8 +545,11 @@ typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: n
     double* damping_stiffness; // ntet
     double* gravity;           // 3
     double* controls;          // nstep x control size
-    double* joint_position;    // joint rates: initial coordinates (a ball's: as rotations about world axes)
+    double* joint_position;    // joint rates: initial coordinates (balls and free joints: along their parent's axes)
     double* joint_velocity;    // joint rates: initial rates
+    double *joint_stiffness, *joint_damping, *joint_rest;          // nlink
+    double *servo_stiffness, *servo_damping, *limit_stiffness;     // nlink
+    double* link_mass;         // nlink: own masses, centre and shape kept (the inertia grows with the mass)
 } ct_gradient;
 typedef struct ct_backward_report {
     int64_t solves;            // applications of the factor
@@ -525,7 +561,7 @@ typedef struct ct_backward_report {
 CT_API ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls, ct_seed seed, void* user,
                              ct_gradient* gradient, ct_backward_report* report);
 
-// Per-tet values, gravity: the single mutation of a model. NULL keeps. Refactors only when the matrix has moved by more than about 3x.
+// Per-tet values, gravity, joints, links' masses: the single mutation of a model. NULL keeps. Refactors only when the matrix has moved by more than about 3x.
 typedef struct ct_material_values {
     const double* young;
     const double* poisson;
@@ -533,6 +569,9 @@ typedef struct ct_material_values {
     const double* damping_mass;
     const double* damping_stiffness;
     const double* gravity;     // 3
+    const double *joint_stiffness, *joint_damping, *joint_rest;       // nlink; entries of joints that have no such thing are not used
+    const double *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink
+    const double* link_mass;   // nlink, kg; links without mass stay so
 } ct_material_values;
 CT_API ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored, ct_error* error);
 CT_API void ct_model_get_values(const ct_model* model, ct_material_field field, double* values);  // ntet
@@ -556,6 +595,7 @@ typedef struct ct_trajectory_info {
     char scene_file[256];    // absolute path, "" when built through the API
     char scene_name[128];
     ct_view view;
+    int nlink, ncoordinate;  // of the skeletons; 0 in files without them
 } ct_trajectory_info;
 
 CT_API ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene, const ct_model* model, ct_error* error);
@@ -572,6 +612,9 @@ CT_API const int* ct_trajectory_tets(const ct_trajectory* file);        // 4 nte
 CT_API const int* ct_trajectory_surface(const ct_trajectory* file);     // 3 nsurface
 CT_API const int* ct_trajectory_tet_body(const ct_trajectory* file);    // ntet
 CT_API const double* ct_trajectory_body_color(const ct_trajectory* file);  // 3 nbody
+CT_API const ct_link_info* ct_trajectory_links(const ct_trajectory* file);  // nlink
+// Joint coordinates (as ct_state_coordinates) and link poses (as ct_state_link_poses) of a frame; borrowed until the next read. NULL: not wanted.
+CT_API ct_status ct_trajectory_read_links(ct_trajectory* file, int frame, const double** coordinates, const double** poses, ct_error* error);
 CT_API ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error);  // also frees
 
 typedef enum ct_export_format { CT_EXPORT_VTU, CT_EXPORT_OBJ } ct_export_format;
@@ -581,6 +624,11 @@ CT_API ct_status ct_trajectory_export(ct_trajectory* file, const char* directory
 // ---------------------------------------------------------------------------------------------
 // Pictures
 
+typedef enum ct_bones {
+    CT_BONES_THROUGH,        // the bones of skeletons show through the flesh
+    CT_BONES_ONLY,           // bones without flesh
+    CT_BONES_OFF
+} ct_bones;
 typedef struct ct_picture_def {
     int width, height;
     int samples;             // supersampling per axis: 1, 2, 3
@@ -591,6 +639,7 @@ typedef struct ct_picture_def {
     bool label;              // time and colour bar
     ct_view view;
     double background[3];
+    ct_bones bones;          // matters where there are links
 } ct_picture_def;
 CT_API ct_picture_def ct_picture_def_default(void);
 // RGB, 3 width height bytes into `pixels`, top row first.
@@ -610,12 +659,17 @@ typedef enum ct_parameter_kind {
     CT_PARAMETER_GRAVITY,    // 3 numbers
     CT_PARAMETER_POSITION,   // initial positions: 3 a node; per body or scene: one offset of all nodes
     CT_PARAMETER_VELOCITY,   // initial velocities: likewise
-    CT_PARAMETER_CONTROL     // a named control at every step
+    CT_PARAMETER_CONTROL,    // a named control at every step
+    CT_PARAMETER_JOINT_STIFFNESS, CT_PARAMETER_JOINT_DAMPING, CT_PARAMETER_JOINT_REST,
+    CT_PARAMETER_SERVO_STIFFNESS, CT_PARAMETER_SERVO_DAMPING, CT_PARAMETER_LIMIT_STIFFNESS,
+    CT_PARAMETER_LINK_MASS,      // own masses of links, shapes kept
+    CT_PARAMETER_JOINT_POSITION, // initial coordinates of joints with one
+    CT_PARAMETER_JOINT_VELOCITY  // their initial rates
 } ct_parameter_kind;
-// Element: tet, node or (for controls, always unless SCENE) a group of `hold` steps.
+// Element: tet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
 typedef enum ct_transform {
-    CT_TRANSFORM_AUTO,       // LOG for young and density, SIGMOID for poisson, AFFINE for the others
+    CT_TRANSFORM_AUTO,       // LOG for young, density and link mass, SIGMOID for poisson, AFFINE for the others
     CT_TRANSFORM_NONE,       // value = y
     CT_TRANSFORM_AFFINE,     // value = offset + scale y
     CT_TRANSFORM_LOG,        // value = scale exp(y)
@@ -627,6 +681,7 @@ typedef struct ct_parameter_def {
     ct_parameter_per per;
     int body;                // restrict to this body, -1: all
     const char* control;     // CT_PARAMETER_CONTROL: which
+    const char* link;        // joints and links: restrict to this one, NULL: all that have such a quantity
     int hold;                // CT_PARAMETER_CONTROL: steps for which a value is held (1: every step its own)
     ct_transform transform;
     double lower, upper;     // bounds of the value; -inf, inf: none, but 0 and 0.49 for poisson, 0 for damping, and
@@ -642,7 +697,8 @@ typedef enum ct_objective_kind {
     CT_OBJECTIVE_VELOCITY,   // mean velocity of the nodes to a target
     CT_OBJECTIVE_SHAPE,      // every node of the set to its own target position, mean square
     CT_OBJECTIVE_EFFORT,     // mean square of a control
-    CT_OBJECTIVE_SMOOTHNESS  // mean square of a control's change from step to step
+    CT_OBJECTIVE_SMOOTHNESS, // mean square of a control's change from step to step
+    CT_OBJECTIVE_JOINT       // coordinate of a joint to a target, rad or m: path, first number; a ball: its rotation vector
 } ct_objective_kind;
 // A term of the loss: weight times the mean over a time window of |d|^2.
 typedef struct ct_objective_def {
@@ -658,6 +714,7 @@ typedef struct ct_objective_def {
     double start, stop;      // s: states with times in [start, stop]; start = stop: the nearest; both NAN: the last.
                              // EFFORT, SMOOTHNESS: steps that begin in [start, stop); both NAN: all
     const char* control;     // EFFORT, SMOOTHNESS; NULL: all
+    const char* link;        // JOINT: which
     double weight;
     bool distance;           // |d| in place of |d|^2; for SHAPE, EFFORT and SMOOTHNESS the root mean square
 } ct_objective_def;
@@ -779,6 +836,12 @@ typedef struct ct_profile {
 } ct_profile;
 // Times the parts of a step at the given state, with the work's threads.
 CT_API ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* state, ct_profile* profile);
+typedef struct ct_skeleton_profile {
+    int links, joints;            // joints: their rates
+    double jacobian_seconds;      // B over the links' nodes, top-down
+    double matrix_seconds;        // the joints' matrix of the preconditioner
+} ct_skeleton_profile;
+CT_API ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_state* state, ct_skeleton_profile* profile);
 
 typedef struct ct_adjoint_profile {
     int iterations;               // conjugate gradients on the warped factor, as in ct_backward

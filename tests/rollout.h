@@ -48,7 +48,8 @@ static void add_loss(int step, const ct_state* state, void* user) {
     }
 }
 
-static void add_seed(int step, const ct_state* state, double* x_bar, double* v_bar, void* user) {
+static void add_seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
+    (void)q_bar;
     const rollout* r = user;
     if (!counts(r, step)) return;
     const int n = 3 * r->nvert;
@@ -125,8 +126,9 @@ static void rollout_stop(rollout* r) {
 
 static double evaluate(rollout* r, const double* y) {
     ct_error error = {0};
-    const ct_material_values values = {y + r->first[YOUNG], y + r->first[POISSON], y + r->first[DENSITY],
-                                       y + r->first[DAMPING_MASS], y + r->first[DAMPING_STIFFNESS], y + r->first[GRAVITY]};
+    const ct_material_values values = {.young = y + r->first[YOUNG], .poisson = y + r->first[POISSON], .density = y + r->first[DENSITY],
+                                       .damping_mass = y + r->first[DAMPING_MASS], .damping_stiffness = y + r->first[DAMPING_STIFFNESS],
+                                       .gravity = y + r->first[GRAVITY]};
     must(ct_model_set_values(r->sim.model, &values, NULL, &error), &error);
     must(ct_state_set(r->sim.state, y + r->first[POSITION], y + r->first[VELOCITY]), NULL);
     ct_rollout_report report;

@@ -91,7 +91,7 @@ static void assert_state_derivative(fixture* f, int step) {
     f->step = step;
     double size = state_at(f, 0);
     x_bar[0] = v_bar[1] = 0.5;  // derivatives are added to what is there
-    ct_loss_state_vjp(f->loss, step, f->state, x_bar, v_bar);
+    ct_loss_state_vjp(f->loss, step, f->state, x_bar, v_bar, NULL);
     x_bar[0] -= 0.5;
     v_bar[1] -= 0.5;
     for (size_t i = 0; i < f->n; i++) exact += x_bar[i] * f->dx[i] + v_bar[i] * f->dv[i];
@@ -170,7 +170,7 @@ static void derivative_of_a_distance_is_zero_at_the_target(void** unused) {
     double bar[NSTEP * CONTROLS] = {0}, zero[NSTEP * CONTROLS] = {0};
     double *x_bar = calloc(f.n, sizeof *x_bar), *v_bar = calloc(f.n, sizeof *v_bar);
     assert_true(ct_loss_state(f.loss, NSTEP, f.state) < 1e-16);
-    ct_loss_state_vjp(f.loss, NSTEP, f.state, x_bar, v_bar);
+    ct_loss_state_vjp(f.loss, NSTEP, f.state, x_bar, v_bar, NULL);
     for (size_t i = 0; i < f.n; i++) assert_true(isfinite(x_bar[i]) && v_bar[i] == 0);
     ct_loss_controls_vjp(f.loss, zero, bar);
     for (int i = 0; i < NSTEP * CONTROLS; i++) assert_true(bar[i] == 0);

@@ -196,7 +196,8 @@ static void visit(int step, const ct_state* state, void* user) {
     p->loss += state_loss(state, node_count(&p->sim), step);
 }
 
-static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, void* user) {
+static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
+    (void)q_bar;
     swing_problem* p = user;
     const double* x = ct_state_positions(state);
     for (int i = 0; i < 3 * node_count(&p->sim); i++) {

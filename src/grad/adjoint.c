@@ -15,6 +15,7 @@ struct ct_adjoint {
     double *right, *lam_z;       // nunknown
     ct_config config;            // at the end of the sub-step
     double* q_kept;              // ndof
+    double *root_end, *root_end_bar, *root_start_bar, *root_bar;  // 7 nroot; 6 nroot
     double *lam, *g, *product;   // 3 nvert
     double *end_bar, *start_bar; // 3 nvert: driven nodes at the end of the step, at its start
     double *force_bar;           // 3 nvert, sum of lam over sub-steps
@@ -34,6 +35,9 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
         *node_vectors[i] = ct_arena_alloc(&adjoint->arena, nodes, sizeof(double));
     ct_config_create(&adjoint->config, &adjoint->arena, model);
     adjoint->q_kept = ct_arena_alloc(&adjoint->arena, (size_t)model->tree.ndof, sizeof(double));
+    double** root_vectors[] = {&adjoint->root_end, &adjoint->root_end_bar, &adjoint->root_start_bar, &adjoint->root_bar};
+    for (size_t i = 0; i < sizeof root_vectors / sizeof root_vectors[0]; i++)
+        *root_vectors[i] = ct_arena_alloc(&adjoint->arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     double** tet_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
@@ -160,23 +164,57 @@ static void linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
 }
 
 // Dampers remember where the joint was; torques and targets act on it.
-static void reverse_joints(const ct_model* model, ct_rate rate, const double* lam_z, ct_adjoint_state* bar, double* control_bar) {
+static void reverse_joints(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_adjoint_state* bar, ct_adjoint_sums* sums,
+                           double* control_bar) {
+    ct_joint_bar joints = {.start = bar->q, .previous = bar->q_previous, .control = control_bar, .stiffness = sums->stiffness,
+                           .damping = sums->damping, .rest = sums->rest, .servo_stiffness = sums->servo_stiffness,
+                           .servo_damping = sums->servo_damping, .limit_stiffness = sums->limit_stiffness};
+    ct_joints_vjp(model, &adjoint->config, &work->joints, adjoint->lam_z + 3 * (size_t)model->nfree, &joints);
+}
+
+// Tangents along the parents' axes to those of the unknowns, along the world's.
+static void add_joint_seeds(const ct_model* model, const ct_config* config, const double* q_bar, double* right) {
     const ct_tree* tree = &model->tree;
-    memset(bar->q, 0, (size_t)tree->ndof * sizeof(double));
-    memset(bar->q_previous, 0, (size_t)tree->ndof * sizeof(double));
     for (int k = 0; k < tree->nlink; k++) {
-        const ct_joint_def* joint = &tree->joint[k];
-        int j = tree->dof[k];
-        if (tree->dof[k + 1] - j != 1) continue;
-        double lam = lam_z[j] / tree->scale[j], history_bar = (joint->damping + joint->servo_damping) * lam;
-        bar->q[j] = rate.a * history_bar;
-        bar->q_previous[j] = rate.b * history_bar;
-        for (int i = 0; control_bar && i < model->ncontrol; i++) {
-            if (model->control[i].link != k) continue;
-            if (model->control[i].kind == CT_CONTROL_TORQUE) control_bar[model->control_first[i]] += lam;
-            if (model->control[i].kind == CT_CONTROL_TARGET) control_bar[model->control_first[i]] += joint->servo_stiffness * lam;
+        int j = tree->dof[k], count = tree->dof[k + 1] - j;
+        if (count == 1) right[j] += q_bar[j] / tree->scale[j];
+        for (int i = 0; count >= 3 && i < count; i += 3) {
+            ct_vec3 world = ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(q_bar + j + i));
+            right[j + i] += world.x / tree->scale[j + i];
+            right[j + i + 1] += world.y / tree->scale[j + i];
+            right[j + i + 2] += world.z / tree->scale[j + i];
         }
     }
+}
+
+// Poses of the driven roots at the sub-step's end, from the nodes that they carry; g holds x_bar + c v_bar.
+static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before, double fraction,
+                          ct_adjoint_state* bar) {
+    const ct_tree* tree = &model->tree;
+    if (!tree->nroot) return;
+    ct_elastic_product(model->elastic, work->elastic, work->threads, adjoint->lam, adjoint->product);
+    ct_inertia_product(model, work, adjoint->lam, adjoint->product);
+    memcpy(adjoint->root_bar, bar->root, 6 * (size_t)tree->nroot * sizeof(double));
+    for (int k = 0; k < tree->nlink; k++) {
+        int top = k;
+        while (tree->parent[top] >= 0) top = tree->parent[top];
+        if (tree->root[top] < 0) continue;
+        double* out = adjoint->root_bar + 6 * tree->root[top];
+        ct_vec3 center = ct_vec3_load(adjoint->config.q + tree->root_coordinate + 7 * tree->root[top]);
+        ct_vec3 force = ct_vec3_load(out), moment = ct_vec3_load(out + 3);
+        for (int i = tree->start[k]; i < tree->start[k + 1]; i++) {
+            size_t at = 3 * (size_t)tree->node[i];
+            ct_vec3 y = ct_vec3_sub(ct_vec3_load(adjoint->g + at), ct_vec3_load(adjoint->product + at));
+            force = ct_vec3_add(force, y);
+            moment = ct_vec3_add(moment, ct_vec3_cross(ct_vec3_sub(ct_vec3_load(adjoint->config.x + at), center), y));
+            moment = ct_vec3_sub(moment, ct_vec3_cross(ct_vec3_load(adjoint->lam + at), ct_vec3_load(work->rho + at)));
+        }
+        ct_vec3_store(out, force);
+        ct_vec3_store(out + 3, moment);
+    }
+    memset(bar->root, 0, 6 * (size_t)tree->nroot * sizeof(double));
+    ct_external_roots_between_vjp(model, before->q + tree->root_coordinate, adjoint->root_end, fraction, adjoint->root_bar,
+                                  adjoint->root_start_bar, adjoint->root_end_bar);
 }
 
 // From bar at x_new (the end) to bar at the sub-step's start. x_previous and v_previous are those of the state before,
@@ -193,6 +231,10 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     start.x = substep->x;
     start.v = substep->v;
     ct_inertia_begin(model, work, &start, rate);
+    work->joints.c = rate.c;
+    work->joints.a = rate.a;
+    work->joints.b = rate.b;
+    ct_joints_begin(model, &work->joints, substep->q, before->q_previous, work->joints.control);
     if (sums->beta) ct_elastic_begin_rate(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
     else ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
     linearise(model, work, adjoint, x_new, q_new);
@@ -200,7 +242,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     // H lam = x_bar + c v_bar
     for (size_t i = 0; i < n; i++) adjoint->g[i] = bar->x[i] + rate.c * bar->v[i];
     ct_coords_pull(model, work, &adjoint->config, adjoint->g, adjoint->right);
-    for (int j = 0; j < model->tree.ndof; j++) adjoint->right[3 * model->nfree + j] += bar->q[j] / model->tree.scale[j];
+    add_joint_seeds(model, &adjoint->config, bar->q, adjoint->right + 3 * (size_t)model->nfree);
     ct_status status = model->nunknown ? solve(model, work, adjoint, report) : CT_OK;
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
@@ -208,6 +250,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     add_parameters(model, work, adjoint, x_new, sums);
     for (size_t i = 0; i < n; i++) adjoint->force_bar[i] += adjoint->lam[i];
     reverse_drive(model, work, adjoint, substep->fraction);
+    reverse_roots(model, work, adjoint, before, substep->fraction, bar);
 
     // the state before
     for (int v = 0; v < model->nvert; v++)
@@ -221,7 +264,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
         }
     ct_elastic_history_vjp(model->elastic, work->elastic, work->threads, x_new, adjoint->lam, rate.a, substep->x, bar->x,
                            rate.b, x_old, bar->x_previous);
-    reverse_joints(model, rate, adjoint->lam_z + 3 * (size_t)model->nfree, bar, control_bar);
+    reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
 }
 
@@ -267,6 +310,10 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memcpy(v_kept, bar->v_previous, n * sizeof(double));
 
     ct_external_forces(model, time, control, work->force);
+    ct_external_roots(model, end, control, adjoint->root_end);
+    memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
+    memset(adjoint->root_end_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
+    work->joints.control = control;
     for (int k = substeps - 1; k >= 0; k--) {
         int unused = 0;
         const double* x_new = k == substeps - 1 ? after->x : list[k + 1].x;
@@ -281,6 +328,8 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
     for (int j = 0; j < model->tree.ndof; j++) bar->q[j] += adjoint->q_kept[j];
     ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->mass, sums->gravity, control_bar);
+    memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
     if (control_bar) ct_external_drive_vjp(model, end, control, adjoint->end_bar, control_bar);
+    if (control_bar) ct_external_roots_vjp(model, end, control, adjoint->root_end_bar, control_bar);
     return CT_OK;
 }

@@ -10,7 +10,9 @@
 //     v_n_bar = a q_bar,                             v_{n-1}_bar = b q_bar
 //     m_bar = -lam . (c^2 x - c p - q),   D_bar = -lam . (c x - p),   mu_bar = -lam . d(grad E)/dmu, ...
 //     joints: z unknowns, lam = B lam_z, H gains the curvature of the skeleton and the joints' own stiffness;
-//     q_n_bar = a d lam_z (dampers d), torque_bar = lam_z, target_bar = k lam_z
+//     q_n_bar = a d lam_z (dampers d), torque_bar = lam_z, target_bar = k lam_z; balls: step/joints.h
+//     driven roots, a translation of the centre p and a rotation about it, with y = x_bar + c v_bar - H lam on the links' nodes:
+//     p_bar = sum y,  r_bar = sum (x - p) x y - lam x rho       (the second term: the links' curvature)
 //     driven: x_D_bar = (x_bar + c v_bar - H lam)_D, shared between the step's start and end as the motion is.
 #ifndef CT_GRAD_ADJOINT_H
 #define CT_GRAD_ADJOINT_H
@@ -20,7 +22,8 @@
 // Adjoint of a state: what the loss, so far, changes by with each of its parts. 3 nvert each.
 typedef struct ct_adjoint_state {
     double *x, *v, *x_previous, *v_previous;
-    double *q, *q_previous;  // ndof: of joint coordinates, as tangent vectors
+    double *q, *q_previous;  // ndof: of joint coordinates, as tangent vectors along the parents' axes
+    double* root;            // 6 nroot: of the poses of driven roots
 } ct_adjoint_state;
 
 // Adjoints of what acts on every step, summed over steps; NULL: not wanted.
@@ -28,6 +31,7 @@ typedef struct ct_adjoint_sums {
     double *mu, *lambda, *beta;  // ntet
     double *mass, *drag;         // nvert
     double* gravity;             // 3
+    double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink, of joints
 } ct_adjoint_sums;
 
 typedef struct ct_adjoint ct_adjoint;  // scratch

@@ -4,6 +4,7 @@
 //
 //     point, velocity    q = |sum_i m_i x_i - target(t)|^2           m_i weights with sum 1
 //     shape              q = sum_i m_i |x_i - target_i|^2
+//     joint              q = |coordinate - target(t)|^2              a ball: its rotation vector
 //     effort             q = mean over steps of |u_k|^2              one term for the whole rollout
 //     smoothness         q = mean over steps of |u_k - u_(k-1)|^2
 //
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/rotation.h"
 #include "step/state.h"
 
 typedef struct term {
@@ -30,6 +32,8 @@ typedef struct term {
     double origin[3];          // added to the path
     double* target;            // 3 nnode, SHAPE
     int control, width;        // EFFORT, SMOOTHNESS: first number and count
+    int coordinate, dof;       // JOINT: first coordinate and rate
+    bool ball;                 // JOINT: of a ball
 } term;
 
 struct ct_loss {
@@ -84,7 +88,16 @@ static void fill_targets(const ct_scene_objective* o, const ct_model* model, ter
     if (o->kind == CT_OBJECTIVE_POINT && o->relative) mean(t, model->rest, t->origin);
 }
 
+static void find_joint(const ct_scene_objective* o, const ct_model* model, term* t) {
+    const ct_tree* tree = &model->tree;
+    t->coordinate = tree->coordinate[o->link];
+    t->dof = tree->dof[o->link];
+    t->ball = tree->joint[o->link].kind == CT_JOINT_BALL;
+    if (o->relative && !t->ball) t->origin[0] = tree->joint[o->link].position;
+}
+
 static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_model* model, term* t, ct_error* error) {
+    if (o->kind == CT_OBJECTIVE_JOINT) find_joint(o, model, t);
     t->nnode = o->nnode;
     t->node = ct_arena_copy(&loss->arena, o->node, (size_t)o->nnode, sizeof *o->node);
     t->share = ct_arena_alloc(&loss->arena, (size_t)o->nnode, sizeof *t->share);
@@ -108,7 +121,7 @@ static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model*
         return copy_term(loss, o, model, t, error);
     }
     t->control = o->control < 0 ? 0 : ct_scene_control_first(scene, o->control);
-    t->width = o->control < 0 ? loss->control_size : ct_scene_control_size(scene->control[o->control].kind);
+    t->width = o->control < 0 ? loss->control_size : scene->control[o->control].size;
     if (t->kind == CT_OBJECTIVE_SMOOTHNESS && t->first == 0) t->first = 1;  // a change needs a step before
     return CT_OK;
 }
@@ -116,7 +129,7 @@ static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model*
 ct_status ct_loss_create(ct_loss** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
-    if (nstep < 1 || model->nvert != ct_scene_node_count(scene))
+    if (nstep < 1 || model->nvert != ct_scene_node_count(scene) + 6 * ct_tree_own_masses(&model->tree))
         return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
     ct_loss* loss = ct_alloc(1, sizeof *loss);
     if (!loss) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
@@ -153,13 +166,21 @@ static double norm_slope(const term* t, double q) {
 // -------------------------------------------------------------------------------------------------
 // Terms of states
 
-// d = mean - target(t) at the state after `step` steps
-static void deviation(const ct_loss* loss, const term* t, int step, const double* x, double d[3]) {
+// The joint's coordinate, or a ball's rotation vector.
+static void joint_value(const term* t, const double* q, double out[3]) {
+    memset(out, 0, 3 * sizeof *out);
+    if (t->ball) ct_vec3_store(out, ct_rotation_log(ct_quat_load(q + t->coordinate)));
+    else out[0] = q[t->coordinate];
+}
+
+// d = value - target(t) at the state after `step` steps, of a joint or of a mean over nodes
+static void deviation(const ct_loss* loss, const term* t, int step, const ct_state* state, double d[3]) {
     static const double zero[3];
     double target[3];
     ct_scene_drive_position(&t->path, step * loss->time_step, zero, target);
-    mean(t, x, d);
-    for (int a = 0; a < 3; a++) d[a] -= target[a] + t->origin[a];
+    if (t->kind == CT_OBJECTIVE_JOINT) joint_value(t, state->q, d);
+    else mean(t, t->kind == CT_OBJECTIVE_POINT ? state->x : state->v, d);
+    for (int a = 0; a < (t->kind == CT_OBJECTIVE_JOINT && !t->ball ? 1 : 3); a++) d[a] -= target[a] + t->origin[a];
 }
 
 static double shape_square(const term* t, const double* x) {
@@ -197,13 +218,25 @@ double ct_loss_state(const ct_loss* loss, int step, const ct_state* state) {
             sum += norm(t, shape_square(t, state->x));
             continue;
         }
-        deviation(loss, t, step, t->kind == CT_OBJECTIVE_POINT ? state->x : state->v, d);
+        deviation(loss, t, step, state, d);
         sum += norm(t, square(d));
     }
     return sum;
 }
 
-void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, double* x_bar, double* v_bar) {
+// theta = log Q, moved by exp(phi) Q: theta_bar becomes J^-T theta_bar.
+static void joint_vjp(const term* t, const ct_state* state, const double d[3], double q_bar, double* joint_bar) {
+    ct_vec3 bar = ct_vec3_scale(2 * q_bar, ct_vec3_load(d));
+    if (!t->ball) {
+        joint_bar[t->dof] += bar.x;
+        return;
+    }
+    ct_mat3 J = ct_rotation_jacobian_inverse(ct_rotation_log(ct_quat_load(state->q + t->coordinate)));
+    double* out = joint_bar + t->dof;
+    ct_vec3_store(out, ct_vec3_add(ct_vec3_load(out), ct_mat3_apply(ct_mat3_transpose(J), bar)));
+}
+
+void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar) {
     double d[3];
     for (int i = 0; i < loss->nterm; i++) {
         const term* t = &loss->terms[i];
@@ -212,9 +245,10 @@ void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, dou
             shape_square_vjp(t, state->x, norm_slope(t, shape_square(t, state->x)), x_bar);
             continue;
         }
-        bool point = t->kind == CT_OBJECTIVE_POINT;
-        deviation(loss, t, step, point ? state->x : state->v, d);
-        mean_square_vjp(t, d, norm_slope(t, square(d)), point ? x_bar : v_bar);
+        deviation(loss, t, step, state, d);
+        double slope = norm_slope(t, square(d));
+        if (t->kind == CT_OBJECTIVE_JOINT) joint_vjp(t, state, d, slope, q_bar);
+        else mean_square_vjp(t, d, slope, t->kind == CT_OBJECTIVE_POINT ? x_bar : v_bar);
     }
 }
 

@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 
-enum { KINDS = CT_PARAMETER_CONTROL + 1 };
+enum { KINDS = CT_PARAMETER_JOINT_VELOCITY + 1 };
 
 typedef struct field {     // a quantity; unused: n = 0
     size_t n;
@@ -43,6 +43,8 @@ struct ct_params {
 };
 
 static bool is_nodal(ct_parameter_kind kind) { return kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY; }
+static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS; }
+static bool is_of_rates(ct_parameter_kind kind) { return kind == CT_PARAMETER_JOINT_POSITION || kind == CT_PARAMETER_JOINT_VELOCITY; }
 static bool is_offset(const ct_scene_parameter* def) { return is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
 
 // -------------------------------------------------------------------------------------------------
@@ -106,8 +108,32 @@ static void fill_positions(const ct_model* model, double* base) {
         }
 }
 
+static double link_value(const ct_tree* tree, int k, ct_parameter_kind kind) {
+    const ct_joint_def* joint = &tree->joint[k];
+    switch (kind) {
+    case CT_PARAMETER_JOINT_STIFFNESS: return joint->stiffness;
+    case CT_PARAMETER_JOINT_DAMPING: return joint->damping;
+    case CT_PARAMETER_JOINT_REST: return joint->rest;
+    case CT_PARAMETER_SERVO_STIFFNESS: return joint->servo_stiffness;
+    case CT_PARAMETER_SERVO_DAMPING: return joint->servo_damping;
+    case CT_PARAMETER_LIMIT_STIFFNESS: return joint->limit_stiffness;
+    case CT_PARAMETER_LINK_MASS: return tree->mass[k];
+    case CT_PARAMETER_JOINT_POSITION: return joint->position;
+    default: return joint->velocity;
+    }
+}
+
+// Initial coordinates and rates are counted by joint rate, the rest by link.
+static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base) {
+    for (int k = 0; k < tree->nlink; k++) {
+        if (!is_of_rates(kind)) base[k] = link_value(tree, k, kind);
+        else if (tree->dof[k + 1] - tree->dof[k] == 1) base[tree->dof[k]] = link_value(tree, k, kind);
+    }
+}
+
 static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, field* f) {
     if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) fill_materials(scene, kind, f->base);
+    else if (is_of_links(kind)) fill_links(&model->tree, kind, f->base);
     else if (kind == CT_PARAMETER_GRAVITY) memcpy(f->base, scene->settings.gravity, 3 * sizeof *f->base);
     else if (kind == CT_PARAMETER_POSITION) fill_positions(model, f->base);
     else if (kind == CT_PARAMETER_VELOCITY) memcpy(f->base, model->velocity, f->n * sizeof *f->base);
@@ -116,6 +142,7 @@ static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter
 static size_t field_size(const ct_params* params, const ct_model* model, ct_parameter_kind kind) {
     if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) return (size_t)model->ntet;
     if (kind == CT_PARAMETER_GRAVITY) return 3;
+    if (is_of_links(kind)) return (size_t)(is_of_rates(kind) ? model->tree.ndof : model->tree.nlink);
     if (kind == CT_PARAMETER_CONTROL) return (size_t)params->nstep * (size_t)params->control_size;
     return 3 * (size_t)model->nvert;
 }
@@ -185,17 +212,29 @@ static int map_control(const ct_params* params, const slice* s, int first_contro
     return (params->nstep - 1) / hold + 1;
 }
 
+// Links that have such a quantity, one number each, or one for all.
+static int map_links(const ct_scene* scene, const ct_model* model, const slice* s, int* map) {
+    int groups = 0;
+    for (int k = 0; k < scene->nlink; k++) {
+        if ((s->def.link >= 0 && k != s->def.link) || !ct_scene_link_takes(&scene->link[k], s->def.kind)) continue;
+        map[is_of_rates(s->def.kind) ? model->tree.dof[k] : k] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups);
+        groups++;
+    }
+    return s->def.per == CT_PER_SCENE ? 1 : groups;
+}
+
 static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s, int* tags) {
     int* map = params->fields[s->def.kind].map;
     if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
+    if (is_of_links(s->def.kind)) return map_links(scene, model, s, map);
     if (s->def.kind != CT_PARAMETER_GRAVITY) return map_bodies(scene, model, s, map, tags);
     for (int k = 0; k < 3; k++) map[k] = s->first + k;
     return 1;
 }
 
 static int slice_width(const ct_scene* scene, const ct_scene_parameter* def) {
-    if (def->kind == CT_PARAMETER_CONTROL) return ct_scene_control_size(scene->control[def->control].kind);
-    return def->kind >= CT_PARAMETER_GRAVITY ? 3 : 1;
+    if (def->kind == CT_PARAMETER_CONTROL) return scene->control[def->control].size;
+    return def->kind >= CT_PARAMETER_GRAVITY && !is_of_links(def->kind) ? 3 : 1;
 }
 
 // Most numbers that a slice can have, to be sure that indices fit.
@@ -303,7 +342,7 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     }
     if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
     bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
-    if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY)) {
+    if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY || s->def.kind == CT_PARAMETER_LINK_MASS)) {
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
         s->def.lower = least / 1000;
@@ -319,9 +358,13 @@ static void publish(ct_params* params) {
     ct_param_values* v = &params->values;
     ct_gradient* g = &params->gradient;
     double** value[KINDS] = {&v->young, &v->poisson, &v->density, &v->damping_mass, &v->damping_stiffness,
-                             &v->gravity, &v->position, &v->velocity, &v->controls};
+                             &v->gravity, &v->position, &v->velocity, &v->controls, &v->joint_stiffness, &v->joint_damping,
+                             &v->joint_rest, &v->servo_stiffness, &v->servo_damping, &v->limit_stiffness, &v->link_mass,
+                             &v->joint_position, &v->joint_velocity};
     double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
-                           &g->gravity, &g->position, &g->velocity, &g->controls};
+                           &g->gravity, &g->position, &g->velocity, &g->controls, &g->joint_stiffness, &g->joint_damping,
+                           &g->joint_rest, &g->servo_stiffness, &g->servo_damping, &g->limit_stiffness, &g->link_mass,
+                           &g->joint_position, &g->joint_velocity};
     for (int kind = 0; kind < KINDS; kind++) {
         *value[kind] = params->fields[kind].value;
         *bar[kind] = params->fields[kind].bar;
@@ -343,7 +386,7 @@ static ct_status build(ct_params* params, const ct_scene* scene, const ct_model*
 ct_status ct_params_create(ct_params** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
-    if (nstep < 1 || model->nvert != ct_scene_node_count(scene))
+    if (nstep < 1 || model->nvert != ct_scene_node_count(scene) + 6 * ct_tree_own_masses(&model->tree))
         return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
     ct_params* params = ct_alloc(1, sizeof *params);
     if (!params) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
@@ -413,7 +456,9 @@ ct_gradient* ct_params_gradient(ct_params* params) { return &params->gradient; }
 
 void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* g, double* y_bar) {
     const double* bar[KINDS] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
-                                g->gravity, g->position, g->velocity, g->controls};
+                                g->gravity, g->position, g->velocity, g->controls, g->joint_stiffness, g->joint_damping,
+                                g->joint_rest, g->servo_stiffness, g->servo_damping, g->limit_stiffness, g->link_mass,
+                                g->joint_position, g->joint_velocity};
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
     for (int kind = 0; kind < KINDS; kind++) {
         const field* f = &params->fields[kind];

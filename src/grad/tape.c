@@ -139,7 +139,7 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
     status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, c->tape->substeps[index],
                              control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
     c->report->adjoint_seconds += now() - started;
-    if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->user);
+    if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->bar.q, c->user);
     ct_state* swap = c->before;
     c->before = c->after;
     c->after = swap;
@@ -225,7 +225,15 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
         c->sums.lambda = ct_arena_alloc(arena, ntet, sizeof(double));
     }
     if (gradient->damping_stiffness) c->sums.beta = ct_arena_alloc(arena, ntet, sizeof(double));
-    if (gradient->density) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
+    c->bar.root = ct_arena_alloc(arena, 6 * (size_t)c->model->tree.nroot, sizeof(double));
+    double* const wanted[] = {gradient->joint_stiffness, gradient->joint_damping, gradient->joint_rest,
+                              gradient->servo_stiffness, gradient->servo_damping, gradient->limit_stiffness};
+    double** sums[] = {&c->sums.stiffness, &c->sums.damping, &c->sums.rest, &c->sums.servo_stiffness, &c->sums.servo_damping, &c->sums.limit_stiffness};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        *sums[i] = wanted[i];
+        if (wanted[i]) memset(wanted[i], 0, (size_t)c->model->tree.nlink * sizeof(double));
+    }
+    if (gradient->density || gradient->link_mass) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->density || gradient->damping_mass) c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->gravity) c->sums.gravity = ct_arena_alloc(arena, 3, sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;
@@ -245,8 +253,18 @@ static ct_status seed_last(reverse_context* c) {
         status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
         c->report->replayed++;
     }
-    if (status == CT_OK && c->seed) c->seed(tape->steps, c->after, c->bar.x, c->bar.v, c->user);
+    if (status == CT_OK && c->seed) c->seed(tape->steps, c->after, c->bar.x, c->bar.v, c->bar.q, c->user);
     return status;
+}
+
+// World axes to the parents', for joints with three rates or six.
+static void to_parent_axes(const ct_model* model, const ct_config* config, double* tangent) {
+    const ct_tree* tree = &model->tree;
+    for (int k = 0; k < tree->nlink; k++)
+        for (int j = tree->dof[k]; tree->dof[k + 1] - tree->dof[k] >= 3 && j < tree->dof[k + 1]; j += 3) {
+            ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
+            ct_vec3_store(tangent + j, ct_mat3_apply(ct_mat3_transpose(R), ct_vec3_load(tangent + j)));
+        }
 }
 
 // x0 = phi(q0), v0 = B(q0) qdot0: initial coordinates and rates of the joints, in their own units.
@@ -261,19 +279,20 @@ static void to_joints(const reverse_context* c, ct_gradient* gradient) {
     ct_skeleton_place(model, &work->at);
     double* r = work->scratch;
     ct_skeleton_pull(model, &work->at, c->bar.v, work->wrench, r);
-    for (size_t j = 0; gradient->joint_velocity && j < n; j++) gradient->joint_velocity[j] = r[j] * tree->scale[j];
+    if (gradient->joint_velocity) {
+        for (size_t j = 0; j < n; j++) gradient->joint_velocity[j] = r[j] * tree->scale[j];
+        to_parent_axes(model, &work->at, gradient->joint_velocity);
+    }
     if (!gradient->joint_position) return;
     ct_skeleton_pull(model, &work->at, c->bar.x, work->wrench, r);
     ct_skeleton_curvature(model, &work->at, c->bar.v, work->moments, work->curvature);
     for (size_t i = 0; i < n; i++) {
         double sum = r[i];
-        for (size_t j = 0; j < n; j++) {
-            int k = tree->dof_link[j];
-            double rate = tree->dof[k + 1] - tree->dof[k] == 1 ? tree->joint[k].velocity : 0;
-            sum += work->curvature[i * n + j] * rate * tree->scale[j];
-        }
-        gradient->joint_position[i] = sum * tree->scale[i] + c->bar.q[i];
+        for (size_t j = 0; j < n; j++) sum += work->curvature[i * n + j] * c->after->rate[j] * tree->scale[j];
+        gradient->joint_position[i] = sum * tree->scale[i];
     }
+    to_parent_axes(model, &work->at, gradient->joint_position);
+    for (size_t i = 0; i < n; i++) gradient->joint_position[i] += c->bar.q[i];
 }
 
 static void deliver(const ct_model* model, const reverse_context* c, ct_gradient* gradient) {
@@ -284,6 +303,10 @@ static void deliver(const ct_model* model, const reverse_context* c, ct_gradient
     if (gradient->gravity) memcpy(gradient->gravity, c->sums.gravity, 3 * sizeof(double));
     to_materials(model, &c->sums, gradient);
     if (model->tree.nlink) to_joints(c, gradient);
+    for (int k = 0; gradient->link_mass && k < model->tree.nlink; k++) {
+        gradient->link_mass[k] = 0;
+        for (int i = 0; model->tree.own[k] >= 0 && i < 6; i++) gradient->link_mass[k] += c->sums.mass[model->tree.own[k] + i] / 6;
+    }
 }
 
 ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls, ct_seed seed, void* user,

@@ -96,7 +96,7 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
         model->control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
         model->control[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
         model->control_first[i] = model->control_size;
-        model->control_size += ct_scene_control_size(source->kind);
+        model->control_size += source->size;
     }
     for (int i = 0; i < scene->nforce; i++)
         model->force[i].node = ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));
@@ -264,6 +264,27 @@ void ct_model_body_color(const ct_model* model, int body, double color[3]) {
     if (body >= 0 && body < model->nbody) memcpy(color, model->body_color + 3 * (size_t)body, 3 * sizeof(double));
 }
 
+int ct_model_link_count(const ct_model* model) { return model->tree.nlink; }
+
+void ct_model_link_info(const ct_model* model, int link, ct_link_info* info) {
+    const ct_tree* tree = &model->tree;
+    *info = (ct_link_info){.name = "", .parent = -1};
+    if (link < 0 || link >= tree->nlink) return;
+    info->name = tree->name[link];
+    info->parent = tree->parent[link];
+    info->joint = tree->joint[link].kind;
+    memcpy(info->anchor, tree->joint[link].anchor, sizeof info->anchor);
+    memcpy(info->axis, tree->joint[link].axis, sizeof info->axis);
+    info->coordinate = tree->coordinate[link];
+    info->ncoordinate = tree->coordinate[link + 1] - tree->coordinate[link];
+    info->nodes = tree->node + tree->start[link];
+    info->count = tree->start[link + 1] - tree->start[link];
+}
+
+void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint) {
+    *joint = link >= 0 && link < model->tree.nlink ? model->tree.joint[link] : ct_joint_def_default();
+}
+
 int ct_model_control_size(const ct_model* model) { return model->control_size; }
 int ct_model_control_count(const ct_model* model) { return model->ncontrol; }
 
@@ -274,5 +295,5 @@ void ct_model_control_info(const ct_model* model, int index, ct_control_info* in
     snprintf(info->name, sizeof info->name, "%s", control->name);
     info->kind = control->kind;
     info->first = model->control_first[index];
-    info->count = ct_scene_control_size(control->kind);
+    info->count = control->size;
 }

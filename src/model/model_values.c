@@ -4,6 +4,7 @@
 // and stays too, until the stiffness or density of the whole has moved by about a factor of 3 (root mean square of the
 // logarithms over the tets).
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -130,6 +131,7 @@ ct_status ct_model_factor(ct_model* model) {
     ct_elastic_work_free(work);
     if (status == CT_OK) {
         for (int t = 0; t < model->ntet; t++) material_logs(&model->material[t], model->factored[t]);
+        if (model->tree.nlink) memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
         estimate_costs(model);
     }
     bool projective = model->settings.solver == CT_SOLVER_PROJECTIVE;
@@ -142,6 +144,8 @@ ct_status ct_model_factor(ct_model* model) {
 
 static bool factor_is_stale(const ct_model* model) {
     double sum[3] = {0, 0, 0};
+    for (int k = 0; k < model->tree.nlink; k++)
+        if (model->tree.own[k] >= 0 && fabs(log(model->tree.mass[k] / model->tree.factored_mass[k])) > stale) return true;
     for (int t = 0; t < model->ntet; t++) {
         float logs[3];
         material_logs(&model->material[t], logs);
@@ -178,6 +182,64 @@ static ct_status check_values(const ct_model* model, const ct_material_values* v
     return CT_OK;
 }
 
+// ---- joints and links ----------------------------------------------------------------------
+
+typedef struct link_values {
+    const char* name;
+    const double* value;  // nlink, or NULL
+    size_t field;         // of ct_joint_def
+} link_values;
+
+enum { LINK_VALUES = 6 };
+
+static void list_link_values(const ct_material_values* values, link_values list[LINK_VALUES]) {
+    const link_values all[LINK_VALUES] = {
+        {"joint.stiffness", values->joint_stiffness, offsetof(ct_joint_def, stiffness)},
+        {"joint.damping", values->joint_damping, offsetof(ct_joint_def, damping)},
+        {"joint.rest", values->joint_rest, offsetof(ct_joint_def, rest)},
+        {"joint.servo.stiffness", values->servo_stiffness, offsetof(ct_joint_def, servo_stiffness)},
+        {"joint.servo.damping", values->servo_damping, offsetof(ct_joint_def, servo_damping)},
+        {"joint.limit_stiffness", values->limit_stiffness, offsetof(ct_joint_def, limit_stiffness)},
+    };
+    memcpy(list, all, sizeof all);
+}
+
+// Balls have springs and dampers, joints with one coordinate all.
+static bool joint_takes(const ct_joint_def* joint, size_t field) {
+    bool spring = field == offsetof(ct_joint_def, stiffness) || field == offsetof(ct_joint_def, damping);
+    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC || (joint->kind == CT_JOINT_BALL && spring);
+}
+
+static ct_status check_links(const ct_model* model, const ct_material_values* values, ct_error* error) {
+    link_values list[LINK_VALUES];
+    list_link_values(values, list);
+    for (int k = 0; k < model->tree.nlink; k++) {
+        for (int i = 0; i < LINK_VALUES; i++) {
+            bool signed_value = list[i].field == offsetof(ct_joint_def, rest);
+            if (!list[i].value || !joint_takes(&model->tree.joint[k], list[i].field)) continue;
+            if (!isfinite(list[i].value[k]) || (list[i].value[k] < 0 && !signed_value))
+                return ct_fail(error, CT_BAD_ARGUMENT, "%s of link \"%s\" is %g: it must be finite%s", list[i].name, model->tree.name[k],
+                               list[i].value[k], signed_value ? "" : " and not negative");
+        }
+        if (values->link_mass && model->tree.own[k] >= 0 && !(values->link_mass[k] > 0 && isfinite(values->link_mass[k])))
+            return ct_fail(error, CT_BAD_ARGUMENT, "the mass of link \"%s\" is %g: it must be above 0", model->tree.name[k], values->link_mass[k]);
+    }
+    return CT_OK;
+}
+
+static void set_links(ct_model* model, const ct_material_values* values) {
+    link_values list[LINK_VALUES];
+    list_link_values(values, list);
+    for (int k = 0; k < model->tree.nlink; k++) {
+        ct_joint_def* joint = &model->tree.joint[k];
+        for (int i = 0; i < LINK_VALUES; i++)
+            if (list[i].value && joint_takes(joint, list[i].field)) *(double*)((char*)joint + list[i].field) = list[i].value[k];
+        if (!values->link_mass || model->tree.own[k] < 0) continue;
+        model->tree.mass[k] = values->link_mass[k];
+        for (int i = 0; i < 6; i++) model->own_mass[model->tree.own[k] + i] = values->link_mass[k] / 6;
+    }
+}
+
 static ct_status set_elements(ct_model* model) {
     ct_arena scratch = {0};
     size_t ntet = (size_t)model->ntet;
@@ -202,7 +264,9 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     ct_error_clear(error);
     if (refactored) *refactored = false;
     ct_status status = check_values(model, values, error);
+    if (status == CT_OK) status = check_links(model, values, error);
     if (status != CT_OK) return status;
+    set_links(model, values);
     for (int t = 0; t < model->ntet; t++) {
         ct_material* material = &model->material[t];
         if (values->young) material->young = values->young[t];

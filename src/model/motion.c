@@ -85,6 +85,11 @@ static void rotate(const double w[3], double r[3]) {
     for (int i = 0; i < 3; i++) r[i] += sine * c[i] + cosine * d[i];
 }
 
+void ct_scene_drive_vectors(const ct_scene_driver* drive, double time, double shift[3], double turn[3]) {
+    interpolate(drive, time, TRANSLATE, shift);
+    interpolate(drive, time, ROTATE, turn);
+}
+
 void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]) {
     double shift[3], turn[3], arm[3];
     interpolate(drive, time, TRANSLATE, shift);

@@ -141,6 +141,8 @@ const char* ct_scene_file(const ct_scene* scene) { return scene->file; }
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!scene->nbody && !scene->nlink)
         return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
+    ct_status links = ct_scene_check_links(scene, error);
+    if (links) return links;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
@@ -205,7 +207,7 @@ static bool closes(const ct_motion* motion) {
     return true;
 }
 
-static ct_status check_motion(const ct_motion* motion, ct_error* error) {
+ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
     if (motion->nkey < 0 || (motion->nkey > 0 && !motion->key))
         return ct_scene_fail(error, "motion.keys", "is missing: give the keyframes, or none to pin the nodes");
     if (!is_finite3(motion->center)) return ct_scene_fail(error, "motion.center", "must be three finite numbers");
@@ -239,6 +241,13 @@ static int common_node(const int* a, int na, const int* b, int nb) {
 }
 
 static ct_status check_undriven(const ct_scene* scene, const int* node, int nnode, ct_error* error) {
+    for (int k = 0; k < scene->nlink; k++) {
+        int common = common_node(node, nnode, scene->link[k].node, scene->link[k].nnode);
+        if (common < 0) continue;
+        if (error) error->element = common;
+        return ct_fail(error, CT_BAD_SCENE, "node %d sits on the link \"%.60s\": it cannot be pinned or driven too; move the link in its place",
+                       common, scene->link[k].name);
+    }
     for (int d = 0; d < scene->ndrive; d++) {
         int common = common_node(node, nnode, scene->drive[d].node, scene->drive[d].nnode);
         if (common < 0) continue;
@@ -259,7 +268,7 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
     if (!motion) motion = &pinned;
     ct_scene_driver drive = {.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
     memcpy(drive.center, motion->center, sizeof drive.center);
-    ct_status status = check_motion(motion, error);
+    ct_status status = ct_scene_check_motion(motion, error);
     if (!status) status = ct_scene_sorted_nodes(scene, nodes, count, &drive.node, &drive.nnode, error);
     if (!status) status = check_undriven(scene, drive.node, drive.nnode, error);
     if (status) {

@@ -38,15 +38,18 @@ typedef struct ct_scene_link {
     int* node;                 // sorted scene nodes
     int nnode;
     double mass, center[3], inertia[6];
+    bool driven;               // a root whose frame follows `motion`
+    ct_scene_driver motion;    // without nodes; keys in the scene's arena
 } ct_scene_link;
 
 typedef struct ct_scene_control {
     char* name;
     ct_control_kind kind;
+    int size;                  // numbers
     int* node;                 // FORCE: sorted scene nodes
     int nnode;
-    int drive;                 // DRIVE: which, otherwise -1
-    int link;                  // TORQUE, TARGET: which, otherwise -1
+    int drive;                 // DRIVE of nodes: which, otherwise -1
+    int link;                  // TORQUE, TARGET, DRIVE of a root: which, otherwise -1
 } ct_scene_control;
 
 typedef struct ct_scene_parameter {
@@ -55,6 +58,7 @@ typedef struct ct_scene_parameter {
     ct_parameter_per per;
     int body;                  // -1: all
     int control;               // CONTROL: which, otherwise -1
+    int link;                  // joints and links: which, -1: all
     int hold;
     ct_transform transform;    // never AUTO
     double lower, upper, scale, offset, start;  // as in ct_parameter_def
@@ -71,6 +75,7 @@ typedef struct ct_scene_objective {
     double* shape;             // 3 nnode, or NULL
     double start, stop;
     int control;               // EFFORT, SMOOTHNESS: which, -1: all
+    int link;                  // JOINT: which, otherwise -1
     double weight;
 } ct_scene_objective;
 
@@ -97,23 +102,29 @@ struct ct_scene {
     ct_optimize_def optimize;
 };
 
+// Translation and rotation vector of a motion at `time`.
+void ct_scene_drive_vectors(const ct_scene_driver* drive, double time, double shift[3], double turn[3]);
 // Position of a driven point with rest position `rest` at `time`.
 void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]);
 
-// Numbers of a control of this kind, and where those of a scene's control begin within a step's control vector.
-int ct_scene_control_size(ct_control_kind kind);
+// Where the numbers of a scene's control begin within a step's control vector.
 int ct_scene_control_first(const ct_scene* scene, int control);
+// Whether a parameter of this kind means something for the link.
+bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind);
 // The control of that name, -1: none.
 int ct_scene_find_control(const ct_scene* scene, const char* name);
 // A sorted copy of a node set without duplicates; every index is checked, an empty set fails. *out is freed by ct_free.
 ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout, ct_error* error);
 void ct_scene_free_goals(ct_scene* scene);
 
+// A motion with usable keys.
+ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error);
 // What can only be judged when the scene is complete: there is a body, the solver suits the energies.
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error);
+ct_status ct_scene_check_links(const ct_scene* scene, ct_error* error);  // its part about joints
 // The body of a scene node.
 int ct_scene_node_body(const ct_scene* scene, int node);
-// Corners of the box around a body's nodes at rest, -1: around all.
+// Corners of the box around a body's nodes at rest, -1: around all; without bodies, around the anchors and centres of the links.
 void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double upper[3]);
 // Sets velocity + angular_velocity x (X - centre of mass of the nodes) on sorted scene nodes.
 ct_status ct_scene_apply_velocity(ct_scene* scene, const int* node, int nnode, const double velocity[3],

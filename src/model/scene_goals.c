@@ -54,13 +54,9 @@ static ct_status check_name(const char* name, ct_error* error) {
 // -------------------------------------------------------------------------------------------------
 // Controls
 
-int ct_scene_control_size(ct_control_kind kind) {
-    return kind == CT_CONTROL_FORCE ? 3 : kind == CT_CONTROL_DRIVE ? 6 : 1;
-}
-
 int ct_scene_control_first(const ct_scene* scene, int control) {
     int first = 0;
-    for (int i = 0; i < control; i++) first += ct_scene_control_size(scene->control[i].kind);
+    for (int i = 0; i < control; i++) first += scene->control[i].size;
     return first;
 }
 
@@ -87,7 +83,7 @@ static ct_status add_control(ct_scene* scene, const char* name, ct_scene_control
 
 ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count, ct_error* error) {
     ct_error_clear(error);
-    ct_scene_control control = {.kind = CT_CONTROL_FORCE, .drive = -1, .link = -1};
+    ct_scene_control control = {.kind = CT_CONTROL_FORCE, .size = 3, .drive = -1, .link = -1};
     ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &control.node, &control.nnode, error);
     int* sorted = control.node;
     if (!status) status = add_control(scene, name, control, error);
@@ -105,7 +101,7 @@ ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int driv
         if (scene->control[i].kind == CT_CONTROL_DRIVE && scene->control[i].drive == drive)
             return ct_scene_fail(error, "drive", "is %d, which the control \"%s\" already moves: a drive takes one control",
                                  drive, scene->control[i].name);
-    return add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .drive = drive, .link = -1}, error);
+    return add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .size = 6, .drive = drive, .link = -1}, error);
 }
 
 ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error) {
@@ -115,18 +111,65 @@ ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_contr
     if (link < 0 || link >= scene->nlink)
         return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
     const ct_joint_def* joint = &scene->link[link].joint;
-    if (joint->kind != CT_JOINT_REVOLUTE && joint->kind != CT_JOINT_PRISMATIC)
-        return ct_scene_fail(error, "link", "\"%s\" has neither a revolute nor a prismatic joint: only those take torques and targets",
-                             scene->link[link].name);
+    bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC, ball = joint->kind == CT_JOINT_BALL;
+    if (!axial && !(ball && kind == CT_CONTROL_TORQUE))
+        return ct_scene_fail(error, "link", "\"%s\" has a joint that takes no %s: revolute and prismatic joints take torques and "
+                                            "targets, balls take torques", scene->link[link].name, kind == CT_CONTROL_TORQUE ? "torque" : "target");
     if (kind == CT_CONTROL_TARGET && !(joint->servo_stiffness > 0))
         return ct_scene_fail(error, "link", "\"%s\" has no servo: give its joint a servo stiffness", scene->link[link].name);
-    return add_control(scene, name, (ct_scene_control){.kind = kind, .drive = -1, .link = link}, error);
+    return add_control(scene, name, (ct_scene_control){.kind = kind, .size = ball ? 3 : 1, .drive = -1, .link = link}, error);
+}
+
+ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error) {
+    ct_error_clear(error);
+    if (link < 0 || link >= scene->nlink)
+        return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
+    ct_scene_link* root = &scene->link[link];
+    if (root->parent >= 0)
+        return ct_scene_fail(error, "link", "\"%s\" is not a root: only what stands on the world can be driven", root->name);
+    for (int i = 0; i < scene->ncontrol; i++)
+        if (scene->control[i].kind == CT_CONTROL_DRIVE && scene->control[i].link == link)
+            return ct_scene_fail(error, "link", "\"%s\" is already moved by the control \"%s\": a root takes one", root->name,
+                                 scene->control[i].name);
+    ct_status status = add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .size = 6, .drive = -1, .link = link}, error);
+    if (status || root->driven) return status;
+    root->driven = true;
+    memcpy(root->motion.center, root->joint.anchor, sizeof root->motion.center);
+    return CT_OK;
 }
 
 // -------------------------------------------------------------------------------------------------
 // Parameters
 
-static bool is_positive_kind(ct_parameter_kind kind) { return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY; }
+static bool is_positive_kind(ct_parameter_kind kind) {
+    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_LINK_MASS;
+}
+
+static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS; }
+
+// Quantities that must not be negative, beside the materials'.
+static bool is_resistance(ct_parameter_kind kind) {
+    return is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY;
+}
+
+bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind) {
+    bool axial = link->joint.kind == CT_JOINT_REVOLUTE || link->joint.kind == CT_JOINT_PRISMATIC;
+    if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
+    if (kind == CT_PARAMETER_JOINT_STIFFNESS || kind == CT_PARAMETER_JOINT_DAMPING) return axial || link->joint.kind == CT_JOINT_BALL;
+    return axial;
+}
+
+// A link by name that the parameter means something for; NULL: one at least must be such.
+static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter_kind kind, int* link, ct_error* error) {
+    const char* word = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
+    *link = name ? ct_scene_find_link(scene, name) : -1;
+    if (name && *link < 0) return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", name);
+    if (name && !ct_scene_link_takes(&scene->link[*link], kind))
+        return ct_scene_fail(error, "link", "is \"%.60s\", which has no \"%s\"", name, word);
+    for (int k = 0; k < scene->nlink; k++)
+        if (ct_scene_link_takes(&scene->link[k], kind)) return CT_OK;
+    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no link with such a quantity", word);
+}
 
 static ct_transform transform_of_kind(ct_parameter_kind kind) {
     if (is_positive_kind(kind)) return CT_TRANSFORM_LOG;
@@ -138,7 +181,8 @@ static void complete_parameter(ct_scene_parameter* p) {
     if (p->transform == CT_TRANSFORM_AUTO) p->transform = transform_of_kind(p->kind);
     bool damping = p->kind == CT_PARAMETER_DAMPING_MASS || p->kind == CT_PARAMETER_DAMPING_STIFFNESS;
     bool poisson = p->kind == CT_PARAMETER_POISSON;
-    if ((damping || poisson) && p->lower == -INFINITY) p->lower = 0;
+    bool resistance = is_resistance(p->kind) && p->kind != CT_PARAMETER_LINK_MASS;
+    if ((damping || poisson || resistance) && p->lower == -INFINITY) p->lower = 0;
     if (poisson && p->upper == INFINITY) p->upper = 0.49;
 }
 
@@ -149,7 +193,7 @@ static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
     if (p->kind == CT_PARAMETER_POISSON && !(p->lower >= 0 && p->upper < 0.5))
         return ct_scene_fail(error, "upper", "and lower are %g and %g: Poisson's ratio must be at least 0 and below 0.5",
                              p->upper, p->lower);
-    if (material && p->kind != CT_PARAMETER_POISSON && isfinite(p->lower) && p->lower < 0)
+    if (((material && p->kind != CT_PARAMETER_POISSON) || is_resistance(p->kind)) && isfinite(p->lower) && p->lower < 0)
         return ct_scene_fail(error, "lower", "is %g: this quantity must not be negative", p->lower);
     if (p->transform == CT_TRANSFORM_SIGMOID && !(isfinite(p->lower) && isfinite(p->upper)))
         return ct_scene_fail(error, "transform", "is \"sigmoid\", which maps to the range between \"lower\" and \"upper\": give both");
@@ -179,6 +223,7 @@ static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter
 static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p, char name[NAME_SIZE]) {
     const char* kind = ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind];
     if (p->kind == CT_PARAMETER_CONTROL) snprintf(name, NAME_SIZE, "%s", scene->control[p->control].name);
+    else if (p->link >= 0) snprintf(name, NAME_SIZE, "%s.%s", kind, scene->link[p->link].name);
     else if (p->body >= 0) snprintf(name, NAME_SIZE, "%s.%s", kind, scene->body[p->body].name);
     else snprintf(name, NAME_SIZE, "%s", kind);
 }
@@ -188,6 +233,7 @@ static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
     if (a->kind != b->kind) return false;
     if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
     if (a->kind == CT_PARAMETER_GRAVITY) return true;
+    if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
     return a->body < 0 || b->body < 0 || a->body == b->body;
 }
 
@@ -196,7 +242,7 @@ static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter*
         const ct_scene_parameter* other = &scene->parameter[i];
         if (overlaps(p, other))
             return ct_scene_fail(error, "type", "is \"%s\", and the parameter \"%s\" already sets the same numbers: keep one, or "
-                                                "restrict each to a \"body\"",
+                                                "restrict each to a \"body\" or a \"link\"",
                                  ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind], other->name);
         if (!strcmp(name, other->name))
             return ct_scene_fail(error, "name", "is \"%s\", the name of another parameter: give each its own", name);
@@ -214,15 +260,16 @@ static ct_status find_control(const ct_scene* scene, const char* name, int* cont
 }
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_CONTROL) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if ((unsigned)def->kind > CT_PARAMETER_JOINT_VELOCITY) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
     if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
     if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID) return ct_scene_fail(error, "transform", "is not one of ct_transform");
-    *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .hold = def->hold,
+    *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .link = -1, .hold = def->hold,
                               .transform = def->transform, .lower = def->lower, .upper = def->upper, .scale = def->scale,
                               .offset = def->offset, .start = def->start};
     complete_parameter(p);
     ct_status status = CT_OK;
     if (p->kind == CT_PARAMETER_CONTROL) status = find_control(scene, def->control, &p->control, error);
+    if (is_of_links(p->kind)) status = find_link(scene, def->link, p->kind, &p->link, error);
     return status ? status : check_parameter(scene, p, error);
 }
 
@@ -324,6 +371,15 @@ static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_s
         if (def->control) return find_control(scene, def->control, &o->control, error);
         return scene->ncontrol ? CT_OK : ct_scene_fail(error, "type", "needs a control, but the scene has none");
     }
+    if (def->kind == CT_OBJECTIVE_JOINT) {
+        if (!def->link) return ct_scene_fail(error, "link", "is missing: name the link whose joint is meant");
+        o->link = ct_scene_find_link(scene, def->link);
+        if (o->link < 0) return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", def->link);
+        ct_joint_kind joint = scene->link[o->link].joint.kind;
+        if (joint == CT_JOINT_FIXED || joint == CT_JOINT_FREE)
+            return ct_scene_fail(error, "link", "is \"%.60s\", whose joint is fixed or free: targets are for revolute, prismatic and ball joints", def->link);
+        return copy_path(scene, def, o, error);
+    }
     ct_status status = copy_nodes(scene, def, o, error);
     if (status) return status;
     return def->kind == CT_OBJECTIVE_SHAPE ? copy_shape(scene, def, o, error) : copy_path(scene, def, o, error);
@@ -331,10 +387,10 @@ static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_s
 
 ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error) {
     ct_error_clear(error);
-    if ((unsigned)def->kind > CT_OBJECTIVE_SMOOTHNESS) return ct_scene_fail(error, "type", "is not one of ct_objective_kind");
+    if ((unsigned)def->kind > CT_OBJECTIVE_JOINT) return ct_scene_fail(error, "type", "is not one of ct_objective_kind");
     if (!isfinite(def->weight)) return ct_scene_fail(error, "weight", "must be a finite number");
     ct_scene_objective objective = {.kind = def->kind, .uniform = def->uniform, .relative = def->relative,
-                                    .distance = def->distance, .start = def->start, .stop = def->stop, .control = -1,
+                                    .distance = def->distance, .start = def->start, .stop = def->stop, .control = -1, .link = -1,
                                     .weight = def->weight};
     const char* name = def->name ? def->name : ct_scene_choices[CT_CHOICE_OBJECTIVE].words[def->kind];
     ct_status status = check_name(name, error);

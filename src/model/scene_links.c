@@ -35,10 +35,14 @@ static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
         if (axial) joint->axis[a] /= length;
         if (!isfinite(joint->anchor[a])) return ct_scene_fail(error, "joint.anchor", "is not finite");
     }
-    if (!axial && (joint->stiffness || joint->damping || joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness ||
+    bool ball = joint->kind == CT_JOINT_BALL;
+    if (!axial && !ball && (joint->stiffness || joint->damping))
+        return ct_scene_fail(error, "joint", "is fixed or free: springs and dampers are for revolute, prismatic and ball joints");
+    if (ball && joint->rest) return ct_scene_fail(error, "joint.rest", "is %g: the spring of a ball pulls to its rest pose", joint->rest);
+    if (!axial && (joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness ||
                    joint->position || joint->velocity))
-        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: springs, dampers, limits, servos and initial "
-                                             "values are for those alone");
+        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: limits, servos and initial values are for those "
+                                             "alone");
     if (!(joint->lower <= joint->upper))
         return ct_scene_fail(error, "joint.limits", "are %g and %g: the lower one comes first", joint->lower, joint->upper);
     ct_status status = check_number(joint->stiffness, 0, "joint.stiffness", error);
@@ -55,6 +59,10 @@ static ct_status check_mass(const ct_link_def* def, ct_error* error) {
     double points[18];
     ct_status status = check_number(def->mass, 0, "mass", error);
     if (status || def->mass == 0) return status;
+    for (int a = 0; a < 3; a++)
+        if (!isfinite(def->center[a])) return ct_scene_fail(error, "center", "is not finite");
+    for (int i = 0; i < 6; i++)
+        if (!isfinite(def->inertia[i])) return ct_scene_fail(error, "inertia", "is not finite");
     if (ct_tree_point_masses(def->mass, def->center, def->inertia, points) != CT_OK)
         return ct_scene_fail(error, "inertia", "belongs to no body: each principal moment must be at most the sum of the other two");
     return CT_OK;
@@ -85,6 +93,14 @@ static ct_status add_link(ct_scene* scene, const ct_link_def* def, const ct_join
     ct_scene_link link = {.parent = def->parent, .joint = *joint, .nnode = nnode, .mass = def->mass};
     memcpy(link.center, def->center, sizeof link.center);
     memcpy(link.inertia, def->inertia, sizeof link.inertia);
+    if (def->motion) {
+        const ct_motion* motion = def->motion;
+        link.driven = true;
+        link.motion = (ct_scene_driver){.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
+        memcpy(link.motion.center, motion->center, sizeof motion->center);
+        link.motion.key = ct_arena_copy(&scene->goals, motion->key, (size_t)motion->nkey, sizeof *motion->key);
+        if (!link.motion.key) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    }
     link.name = ct_arena_copy(&scene->goals, given, strlen(given) + 1, 1);
     link.node = ct_arena_copy(&scene->goals, node, (size_t)nnode, sizeof *node);
     ct_scene_link* grown = ct_resize(scene->link, (size_t)scene->nlink + 1, sizeof link);
@@ -99,7 +115,10 @@ ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, 
     ct_joint_def joint = def->joint;
     if (def->parent < -1 || def->parent >= scene->nlink)
         return ct_scene_fail(error, "parent", "is %d: it must be a link that was added before, or -1 for the world", def->parent);
+    if (def->motion && def->parent >= 0)
+        return ct_scene_fail(error, "motion", "is for roots: a link with a parent follows it");
     ct_status status = check_joint(&joint, error);
+    if (!status && def->motion) status = ct_scene_check_motion(def->motion, error);
     if (!status) status = check_mass(def, error);
     int *sorted = NULL, count = 0;
     if (!status && def->count) status = ct_scene_sorted_nodes(scene, def->nodes, def->count, &sorted, &count, error);

@@ -6,6 +6,12 @@
 
 #include "math/svd3.h"
 
+int ct_tree_own_masses(const ct_tree* tree) {
+    int count = 0;
+    for (int k = 0; k < tree->nlink; k++) count += tree->own[k] >= 0;
+    return count;
+}
+
 int ct_joint_dof_count(ct_joint_kind kind) {
     return kind == CT_JOINT_FIXED ? 0 : kind == CT_JOINT_BALL ? 3 : kind == CT_JOINT_FREE ? 6 : 1;
 }
@@ -47,6 +53,11 @@ static ct_status allocate(ct_tree* tree, ct_arena* arena, int nvert, int nnode) 
     tree->start = ct_arena_alloc(arena, nlink + 1, sizeof(int));
     tree->node = ct_arena_alloc(arena, (size_t)nnode, sizeof(int));
     tree->node_link = ct_arena_alloc(arena, (size_t)nvert, sizeof(int));
+    tree->root = ct_arena_alloc(arena, nlink, sizeof(int));
+    tree->motion = ct_arena_alloc(arena, (size_t)tree->nroot, sizeof(ct_scene_driver));
+    tree->own = ct_arena_alloc(arena, nlink, sizeof(int));
+    tree->mass = ct_arena_alloc(arena, nlink, sizeof(double));
+    tree->factored_mass = ct_arena_alloc(arena, nlink, sizeof(double));
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
@@ -77,6 +88,11 @@ static void set_scale(ct_tree* tree, int k, const double* rest) {
     }
 }
 
+static void copy_motion(ct_arena* arena, const ct_scene_driver* from, ct_scene_driver* to) {
+    *to = *from;
+    to->key = ct_arena_copy(arena, from->key, (size_t)from->nkey, sizeof *from->key);
+}
+
 ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest) {
     int nnode = 0;
     tree->nlink = scene->nlink;
@@ -85,10 +101,14 @@ ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, 
         tree->ndof += ct_joint_dof_count(link->joint.kind);
         tree->ncoordinate += ct_joint_coordinate_count(link->joint.kind);
         nnode += link->nnode + (link->mass > 0 ? 6 : 0);
+        tree->nroot += link->driven;
     }
+    tree->root_coordinate = tree->ncoordinate;
+    tree->ncoordinate += 7 * tree->nroot;
     ct_status status = allocate(tree, arena, nvert, nnode);
     if (status != CT_OK) return status;
     for (int v = 0; v < nvert; v++) tree->node_link[v] = -1;
+    int nroot = 0;
     for (int k = 0; k < scene->nlink; k++) {
         const ct_scene_link* link = &scene->link[k];
         tree->name[k] = ct_arena_copy(arena, link->name, strlen(link->name) + 1, 1);
@@ -96,6 +116,10 @@ ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, 
         tree->joint[k] = link->joint;
         tree->dof[k + 1] = tree->dof[k] + ct_joint_dof_count(link->joint.kind);
         tree->coordinate[k + 1] = tree->coordinate[k] + ct_joint_coordinate_count(link->joint.kind);
+        tree->root[k] = link->driven ? nroot++ : -1;
+        if (link->driven) copy_motion(arena, &link->motion, &tree->motion[tree->root[k]]);
+        tree->mass[k] = link->mass;
+        tree->own[k] = link->mass > 0 ? first_virtual : -1;
         int at = tree->start[k];
         for (int i = 0; i < link->nnode; i++) tree->node[at++] = link->node[i];
         for (int i = 0; link->mass > 0 && i < 6; i++) tree->node[at++] = first_virtual++;

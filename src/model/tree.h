@@ -6,6 +6,7 @@
 // Joint rates are counted by `dof`; a ball has 3 (angular velocity, world axes), a free joint 3 + 3 (translation, then
 // rotation about the moving anchor). Coordinates are counted by `coordinate`: a ball keeps a quaternion (w x y z), a free
 // joint its translation and a quaternion.
+// A root's frame may follow a motion: its pose is not an unknown, but it is part of the coordinates.
 #ifndef CT_MODEL_TREE_H
 #define CT_MODEL_TREE_H
 
@@ -14,6 +15,8 @@
 
 typedef struct ct_tree {
     int nlink, ndof, ncoordinate;
+    int nroot;                 // frames of roots that follow a motion
+    int root_coordinate;       // where their poses begin, behind the joints': position of the motion's centre, quaternion
     char** name;               // nlink
     int* parent;               // nlink, below the link's own index; -1: the world
     ct_joint_def* joint;       // nlink, axes normalised
@@ -26,10 +29,16 @@ typedef struct ct_tree {
     int* node;                 // nodes on links, link after link
     int* node_link;            // nvert, -1: not on a link
     double origin[3];          // of the twists, m
+    int* root;                 // nlink, which driven frame the link's joint sits on, -1: its parent or the world
+    ct_scene_driver* motion;   // nroot
+    int* own;                  // nlink, first of the six nodes of its own mass, -1: none
+    double* mass;              // nlink, kg, its own
+    double* factored_mass;     // nlink, when the system was factored
 } ct_tree;
 
 // Compiles the links of the scene for a model with nvert nodes; virtual nodes of the links' own masses begin at `first_virtual`.
 ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest);
+int ct_tree_own_masses(const ct_tree* tree);  // links with a mass of their own
 int ct_joint_dof_count(ct_joint_kind kind);
 int ct_joint_coordinate_count(ct_joint_kind kind);
 

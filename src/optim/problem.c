@@ -103,15 +103,24 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
                                    .density = values->density,
                                    .damping_mass = values->damping_mass,
                                    .damping_stiffness = values->damping_stiffness,
-                                   .gravity = values->gravity};
+                                   .gravity = values->gravity,
+                                   .joint_stiffness = values->joint_stiffness,
+                                   .joint_damping = values->joint_damping,
+                                   .joint_rest = values->joint_rest,
+                                   .servo_stiffness = values->servo_stiffness,
+                                   .servo_damping = values->servo_damping,
+                                   .limit_stiffness = values->limit_stiffness,
+                                   .link_mass = values->link_mass};
     *controls = values->controls;
     *refactored = false;
     bool changes = material.young || material.poisson || material.density || material.damping_mass || material.damping_stiffness ||
-                   material.gravity;
+                   material.gravity || material.joint_stiffness || material.joint_damping || material.joint_rest ||
+                   material.servo_stiffness || material.servo_damping || material.limit_stiffness || material.link_mass;
     ct_status status = changes ? ct_model_set_values(problem->model, &material, refactored, error) : CT_OK;
-    if (status != CT_OK || (!values->position && !values->velocity)) return status;
-    return ct_state_set(problem->initial, values->position ? values->position : problem->position,
-                        values->velocity ? values->velocity : problem->velocity);
+    if (status != CT_OK || (!values->position && !values->velocity && !values->joint_position && !values->joint_velocity)) return status;
+    status = ct_state_set(problem->initial, values->position ? values->position : problem->position,
+                          values->velocity ? values->velocity : problem->velocity);
+    return status == CT_OK ? ct_state_set_joints(problem->initial, problem->model, values->joint_position, values->joint_velocity) : status;
 }
 
 typedef struct evaluation {
@@ -128,11 +137,11 @@ static void sum_terms(int step, const ct_state* state, void* user) {
     if (problem->term) problem->term(step, state, &e->loss, NULL, NULL, problem->term_user);
 }
 
-static void seed_terms(int step, const ct_state* state, double* x_bar, double* v_bar, void* user) {
+static void seed_terms(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
     evaluation* e = user;
     const ct_problem* problem = e->problem;
     double again = 0;  // the term adds to its loss here too; it was counted on the way forward
-    ct_loss_state_vjp(problem->loss, step, state, x_bar, v_bar);
+    ct_loss_state_vjp(problem->loss, step, state, x_bar, v_bar, q_bar);
     if (problem->term) problem->term(step, state, &again, x_bar, v_bar, problem->term_user);
 }
 

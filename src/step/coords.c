@@ -37,8 +37,7 @@ void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* 
     ct_elastic_linearise(model->elastic, work->elastic, work->threads, config->x);
     if (!model->tree.nlink) return;
     ct_skeleton_curvature(model, config, rho, work->moments, work->curvature);
-    memset(work->joint_diagonal, 0, (size_t)model->tree.ndof * sizeof(double));
-    ct_skeleton_joint_diagonal(model, config, work->rate.c, work->joint_diagonal);
+    ct_joints_hessian(model, config, &work->joints, true, work->curvature);
 }
 
 void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in, double* out) {
@@ -48,7 +47,7 @@ void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* co
     ct_coords_pull(model, work, config, work->node_product, out);
     size_t first = 3 * (size_t)model->nfree, n = (size_t)model->tree.ndof;
     for (size_t i = 0; i < n; i++) {
-        double sum = work->joint_diagonal[i] * in[first + i];
+        double sum = 0;
         for (size_t j = 0; j < n; j++) sum += work->curvature[i * n + j] * in[first + j];
         out[first + i] += sum;
     }

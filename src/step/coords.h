@@ -15,6 +15,8 @@ void ct_coords_move(const ct_model* model, const ct_config* from, double length,
 
 // Sets the warp to R(x) R(x_reference)^T (the rest shape when no reference is in force), for nodes and links.
 void ct_coords_warp(const ct_model* model, ct_work* work, const ct_config* config);
+// The links' part of the warped system in joint rates, without springs: lower triangle, column-major, in work->joint_factor.
+void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_config* config);
 // y = P^-1 b, P the warped system in force; b and y must not alias.
 void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_config* config, const double* b, double* y);
 // Linearises the step's potential at `config`, where rho is the force imbalance; then out = B^T H B in + curvature and joints.

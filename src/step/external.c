@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/quat.h"
+#include "math/rotation.h"
 
 // ---- forces --------------------------------------------------------------------------------
 
@@ -110,19 +110,9 @@ void ct_external_drive(const ct_model* model, double time, const double* control
     }
 }
 
-// J^T t with J the left Jacobian of exp: d exp(w) y = (J dw) x (exp(w) y);
-// J = I + (1 - cos a)/a^2 [w] + (a - sin a)/a^3 [w]^2, a = |w|.
-static ct_vec3 left_jacobian_transposed(ct_vec3 w, ct_vec3 t) {
-    double a = ct_vec3_norm(w), a2 = a * a;
-    double first = a > 1e-3 ? 2 * pow(sin(a / 2) / a, 2) : 0.5 - a2 / 24;
-    double second = a > 1e-2 ? (a - sin(a)) / (a2 * a) : 1.0 / 6 - a2 / 120;
-    ct_vec3 wt = ct_vec3_cross(w, t);
-    return ct_vec3_add(t, ct_vec3_add(ct_vec3_scale(-first, wt), ct_vec3_scale(second, ct_vec3_cross(w, wt))));
-}
-
 void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* x_bar, double* control_bar) {
     for (int i = 0; i < model->ncontrol; i++) {
-        if (model->control[i].kind != CT_CONTROL_DRIVE) continue;
+        if (model->control[i].kind != CT_CONTROL_DRIVE || model->control[i].drive < 0) continue;
         const ct_scene_driver* drive = &model->drive[model->control[i].drive];
         const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero;
         double* u_bar = control_bar + model->control_first[i];
@@ -137,9 +127,93 @@ void ct_external_drive_vjp(const ct_model* model, double time, const double* con
             for (int a = 0; a < 3; a++) u_bar[a] += x_bar[at + (size_t)a];
             torque = ct_vec3_add(torque, ct_vec3_cross(arm, bar));
         }
-        ct_vec3 w_bar = left_jacobian_transposed(w, torque);
+        ct_vec3 w_bar = ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(w)), torque);
         u_bar[3] += w_bar.x;
         u_bar[4] += w_bar.y;
         u_bar[5] += w_bar.z;
+    }
+}
+
+// ---- driven roots --------------------------------------------------------------------------
+
+static const double* control_of_root(const ct_model* model, const double* control, int k) {
+    for (int i = 0; control && i < model->ncontrol; i++)
+        if (model->control[i].kind == CT_CONTROL_DRIVE && model->control[i].link == k) return control + model->control_first[i];
+    return NULL;
+}
+
+// p = c + exp(w) u_m + s, R = exp(w) R_m, with (u_m, R_m) of the motion and (s, w) of the control.
+void ct_external_roots(const ct_model* model, double time, const double* control, double* pose) {
+    const ct_tree* tree = &model->tree;
+    for (int k = 0; k < tree->nlink; k++) {
+        if (tree->root[k] < 0) continue;
+        const ct_scene_driver* motion = &tree->motion[tree->root[k]];
+        const double* u = control_of_root(model, control, k);
+        double shift[3], turn[3], *out = pose + 7 * tree->root[k];
+        ct_scene_drive_vectors(motion, time, shift, turn);
+        ct_vec3 moved = ct_vec3_load(shift);
+        ct_quat R = ct_quat_from_vector(ct_vec3_load(turn));
+        if (u) {
+            ct_quat extra = ct_quat_from_vector(ct_vec3_load(u + 3));
+            moved = ct_vec3_add(ct_quat_rotate(extra, moved), ct_vec3_load(u));
+            R = ct_quat_normalise(ct_quat_multiply(extra, R));
+        }
+        ct_vec3_store(out, ct_vec3_add(ct_vec3_load(motion->center), moved));
+        const double values[4] = {R.w, R.x, R.y, R.z};
+        memcpy(out + 3, values, sizeof values);
+    }
+}
+
+void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* pose_bar, double* control_bar) {
+    for (int i = 0; i < model->ncontrol; i++) {
+        if (model->control[i].kind != CT_CONTROL_DRIVE || model->control[i].link < 0) continue;
+        int root = model->tree.root[model->control[i].link];
+        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero;
+        double shift[3], turn[3], *u_bar = control_bar + model->control_first[i];
+        ct_scene_drive_vectors(&model->tree.motion[root], time, shift, turn);
+        ct_vec3 w = ct_vec3_load(u + 3), p_bar = ct_vec3_load(pose_bar + 6 * root), r_bar = ct_vec3_load(pose_bar + 6 * root + 3);
+        ct_vec3 moved = ct_quat_rotate(ct_quat_from_vector(w), ct_vec3_load(shift));
+        r_bar = ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar));
+        ct_vec3 w_bar = ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(w)), r_bar);
+        ct_vec3_store(u_bar, ct_vec3_add(ct_vec3_load(u_bar), p_bar));
+        ct_vec3_store(u_bar + 3, ct_vec3_add(ct_vec3_load(u_bar + 3), w_bar));
+    }
+}
+
+void ct_external_roots_between(const ct_model* model, const double* start, const double* end, double fraction, double* pose) {
+    for (int i = 0; i < model->tree.nroot; i++) {
+        const double *a = start + 7 * i, *b = end + 7 * i;
+        double* out = pose + 7 * i;
+        memcpy(out, b, 7 * sizeof(double));
+        if (fraction == 1) continue;
+        ct_vec3 theta = ct_rotation_between(ct_quat_load(a + 3), ct_quat_load(b + 3));
+        ct_quat R = ct_quat_multiply(ct_quat_from_vector(ct_vec3_scale(fraction, theta)), ct_quat_load(a + 3));
+        const double values[4] = {R.w, R.x, R.y, R.z};
+        for (int k = 0; k < 3; k++) out[k] = (1 - fraction) * a[k] + fraction * b[k];
+        memcpy(out + 3, values, sizeof values);
+    }
+}
+
+void ct_external_roots_between_vjp(const ct_model* model, const double* start, const double* end, double fraction, const double* pose_bar,
+                                   double* start_bar, double* end_bar) {
+    for (int i = 0; i < model->tree.nroot; i++) {
+        double *a_bar = start_bar + 6 * i, *b_bar = end_bar + 6 * i;
+        const double* bar = pose_bar + 6 * i;
+        if (fraction == 1) {
+            for (int k = 0; k < 6; k++) b_bar[k] += bar[k];
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            a_bar[k] += (1 - fraction) * bar[k];
+            b_bar[k] += fraction * bar[k];
+        }
+        ct_vec3 theta = ct_rotation_between(ct_quat_load(start + 7 * i + 3), ct_quat_load(end + 7 * i + 3)), r_bar = ct_vec3_load(bar + 3);
+        ct_vec3 part = ct_vec3_scale(fraction, theta);
+        ct_mat3 inverse = ct_rotation_jacobian_inverse(theta);
+        ct_vec3 theta_bar = ct_vec3_scale(fraction, ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(part)), r_bar));
+        ct_vec3 a_turn = ct_vec3_sub(ct_quat_rotate(ct_quat_conjugate(ct_quat_from_vector(part)), r_bar), ct_mat3_apply(inverse, theta_bar));
+        ct_vec3 b_turn = ct_mat3_apply(ct_mat3_transpose(inverse), theta_bar);
+        ct_vec3_store(a_bar + 3, ct_vec3_add(ct_vec3_load(a_bar + 3), a_turn));
+        ct_vec3_store(b_bar + 3, ct_vec3_add(ct_vec3_load(b_bar + 3), b_turn));
     }
 }

@@ -1,7 +1,7 @@
 // What acts on a step from outside: gravity, the scene's forces, prescribed motion, and the controls of both.
 //
 //     f_i = m_i g + sum of forces,   driven nodes: x = c + exp(w) (d(t) - c) + s
-// d(t) the drive's own motion, (s, w) the translation and rotation vector of its control. A total force F on a set is
+// d(t) the drive's own motion, also that of the frame of a driven root, (s, w) the translation and rotation vector of its control. A total force F on a set is
 // spread by mass: f_i = F m_i / sum m.
 #ifndef CT_STEP_EXTERNAL_H
 #define CT_STEP_EXTERNAL_H
@@ -18,5 +18,15 @@ void ct_external_forces_vjp(const ct_model* model, double time, const double* co
 void ct_external_drive(const ct_model* model, double time, const double* control, double* x);
 // Reverse: x_bar of the driven nodes into control_bar, added.
 void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* x_bar, double* control_bar);
+
+// Poses of the driven roots at `time` (7 nroot): position of the motion's centre, quaternion.
+void ct_external_roots(const ct_model* model, double time, const double* control, double* pose);
+// Reverse: pose_bar (6 nroot: by translations of the centre and by rotations about it, world axes) into control_bar, added.
+void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* pose_bar, double* control_bar);
+// The poses at a fraction of the way: centres on straight lines, rotations exp(fraction log(R_end R_start^T)) R_start.
+void ct_external_roots_between(const ct_model* model, const double* start, const double* end, double fraction, double* pose);
+// Reverse: pose_bar into start_bar and end_bar, added.
+void ct_external_roots_between_vjp(const ct_model* model, const double* start, const double* end, double fraction, const double* pose_bar,
+                                   double* start_bar, double* end_bar);
 
 #endif

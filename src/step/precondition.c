@@ -133,75 +133,69 @@ static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_
     }
 }
 
-// S in wrenches and twists about the origin, world axes: each coupled block is X_k S_kl X_l^T, X_k as in wrench_from_link.
-static void place_blocks(const ct_model* model, ct_work* work, const ct_config* config) {
+// The block S_kl in wrenches and twists about the origin, world axes: X_k S_kl X_l^T, X_k as in wrench_from_link; column-major.
+static void place_block(const ct_model* model, const ct_work* work, const ct_config* config, size_t k, size_t l, double* out) {
     const ct_tree* tree = &model->tree;
-    size_t nlink = (size_t)tree->nlink, m = 6 * nlink;
-    memset(work->composite, 0, m * m * sizeof(double));
-    for (size_t k = 0; k < nlink; k++)
-        for (size_t l = 0; l < nlink; l++) {
-            if (!work->coupling->coupled[k * nlink + l]) continue;
-            double half[36], row[6], out[6];
-            for (size_t a = 0; a < 6; a++)  // rows of S_kl are wrenches of link l
-                wrench_from_link(tree, work, config, (int)l, work->coupling->S + (6 * k + a) * m + 6 * l, half + 6 * a);
-            for (size_t b = 0; b < 6; b++) {
-                for (size_t a = 0; a < 6; a++) row[a] = half[6 * a + b];
-                wrench_from_link(tree, work, config, (int)k, row, out);
-                for (size_t a = 0; a < 6; a++) work->composite[(6 * k + a) * m + 6 * l + b] = out[a];
-            }
-        }
-}
-
-// Block (k, l) becomes the sum over all links below k and l: added towards the root, first rows, then columns, O(N^2).
-static void add_to_root(const ct_tree* tree, double* composite) {
     size_t m = 6 * (size_t)tree->nlink;
-    for (int k = tree->nlink - 1; k >= 0; k--) {
-        if (tree->parent[k] < 0) continue;
-        double *from = composite + 6 * (size_t)k * m, *to = composite + 6 * (size_t)tree->parent[k] * m;
-        for (size_t i = 0; i < 6 * m; i++) to[i] += from[i];
+    double half[36], column[6];
+    for (size_t a = 0; a < 6; a++)  // rows of S_kl are wrenches of link l
+        wrench_from_link(tree, work, config, (int)l, work->coupling->S + (6 * k + a) * m + 6 * l, half + 6 * a);
+    for (size_t b = 0; b < 6; b++) {
+        for (size_t a = 0; a < 6; a++) column[a] = half[6 * a + b];
+        wrench_from_link(tree, work, config, (int)k, column, out + 6 * b);
     }
-    for (size_t i = 0; i < m; i++)
-        for (int l = tree->nlink - 1; l >= 0; l--) {
-            if (tree->parent[l] < 0) continue;
-            double *from = composite + i * m + 6 * l, *to = composite + i * m + 6 * tree->parent[l];
-            for (int b = 0; b < 6; b++) to[b] += from[b];
-        }
 }
 
-// Lower triangle of S_z, column-major: s_i . C(link of i, link of j) s_j.
-static void joint_matrix(const ct_model* model, ct_work* work, const ct_config* config) {
+// Adds to z_j, for the rates j below `count`, the wrench on link k that rate j raises: the blocks of row k are summed towards
+// the root, so that block l holds those of all links below l.
+static void link_wrenches(const ct_model* model, const ct_work* work, const ct_config* config, int k, int count, double* row, double* z) {
     const ct_tree* tree = &model->tree;
-    size_t m = 6 * (size_t)tree->nlink, n = (size_t)tree->ndof;
-    place_blocks(model, work, config);
-    add_to_root(tree, work->composite);
-    for (size_t j = 0; j < n; j++)
-        for (int k = tree->dof_link[j]; k < tree->nlink; k++) {
-            if (tree->dof[k + 1] == tree->dof[k]) continue;
-            const double *C = work->composite + 6 * (size_t)k * m + 6 * (size_t)tree->dof_link[j], *s = config->column + 6 * j;
-            double wrench[6];
-            for (size_t a = 0; a < 6; a++) {
-                const double* row = C + a * m;
-                wrench[a] = row[0] * s[0] + row[1] * s[1] + row[2] * s[2] + row[3] * s[3] + row[4] * s[4] + row[5] * s[5];
-            }
-            for (size_t i = (size_t)tree->dof[k]; i < (size_t)tree->dof[k + 1]; i++) {
-                const double* t = config->column + 6 * i;
-                work->joint_factor[j * n + i] = t[0] * wrench[0] + t[1] * wrench[1] + t[2] * wrench[2] + t[3] * wrench[3] +
-                                                t[4] * wrench[4] + t[5] * wrench[5];
+    const unsigned char* coupled = work->coupling->coupled + (size_t)k * (size_t)tree->nlink;
+    memset(row, 0, 36 * (size_t)tree->nlink * sizeof(double));
+    for (int l = 0; l < tree->nlink; l++)
+        if (coupled[l]) place_block(model, work, config, (size_t)k, (size_t)l, row + 36 * l);
+    for (int l = tree->nlink - 1; l >= 0; l--) {
+        if (tree->parent[l] < 0) continue;
+        for (int i = 0; i < 36; i++) row[36 * tree->parent[l] + i] += row[36 * l + i];
+    }
+    for (int j = 0; j < count; j++) {
+        const double *C = row + 36 * tree->dof_link[j], *s = config->column + 6 * j;
+        for (int b = 0; b < 6; b++)
+            for (int a = 0; a < 6; a++) z[6 * j + a] += C[6 * b + a] * s[b];
+    }
+}
+
+// Rates above a link and before it are all that its row of the lower triangle needs. O(N^2): wrenches are summed towards the
+// root over rows as the blocks are over columns.
+void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_config* config) {
+    const ct_tree* tree = &model->tree;
+    size_t n = (size_t)tree->ndof;
+    double *row = work->composite, *wrenches = row + 36 * (size_t)tree->nlink;
+    memset(wrenches, 0, 6 * (size_t)tree->nlink * n * sizeof(double));
+    for (int k = tree->nlink - 1; k >= 0; k--) {
+        double* z = wrenches + 6 * (size_t)k * n;
+        int count = tree->dof[k + 1];
+        link_wrenches(model, work, config, k, count, row, z);
+        for (int i = tree->dof[k]; i < tree->dof[k + 1]; i++) {
+            const double* s = config->column + 6 * i;
+            for (int j = 0; j <= i; j++) {
+                const double* w = z + 6 * j;
+                work->joint_factor[(size_t)j * n + (size_t)i] = s[0] * w[0] + s[1] * w[1] + s[2] * w[2] + s[3] * w[3] + s[4] * w[4] + s[5] * w[5];
             }
         }
+        if (tree->parent[k] < 0) continue;
+        double* above = wrenches + 6 * (size_t)tree->parent[k] * n;
+        for (int i = 0; i < 6 * tree->dof[tree->parent[k] + 1]; i++) above[i] += z[i];
+    }
 }
 
 static void warp_links(const ct_model* model, ct_work* work, const ct_config* config) {
     const ct_tree* tree = &model->tree;
     int n = tree->ndof, info = 0;
-    joint_matrix(model, work, config);
-    memset(work->joint_diagonal, 0, (size_t)n * sizeof(double));
-    ct_skeleton_joint_diagonal(model, config, work->rate.c, work->joint_diagonal);
+    ct_coords_joint_matrix(model, work, config);
+    ct_joints_hessian(model, config, &work->joints, false, work->joint_factor);
     double largest = 0;
-    for (int j = 0; j < n; j++) {
-        work->joint_factor[(size_t)j * (size_t)(n + 1)] += work->joint_diagonal[j];
-        largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
-    }
+    for (int j = 0; j < n; j++) largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
     // a joint that moves nothing has no stiffness of its own
     for (int j = 0; j < n; j++) work->joint_factor[(size_t)j * (size_t)(n + 1)] += 1e-14 * largest + 1e-300;
     if (n) dpotrf_("L", &n, work->joint_factor, &n, &info);

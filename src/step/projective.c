@@ -73,14 +73,9 @@ static bool factor_joints(const ct_model* model, ct_work* work) {
     ct_assembly_blocks(model, at, work->assembly, work->blocks);
     multiply_blocks(model, work);
     contract_blocks(model, work);
-    memset(work->joint_diagonal, 0, (size_t)n * sizeof(double));
-    ct_skeleton_joint_diagonal(model, at, work->rate.c, work->joint_diagonal);
+    ct_joints_hessian(model, at, &work->joints, false, work->joint_factor);
     double largest = 0;
-    for (int j = 0; j < n; j++) {
-        double* diagonal = work->joint_factor + (size_t)j * (size_t)(n + 1);
-        *diagonal += work->joint_diagonal[j];
-        largest = fmax(largest, *diagonal);
-    }
+    for (int j = 0; j < n; j++) largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
     // a joint that moves nothing has no stiffness of its own
     for (int j = 0; j < n; j++) work->joint_factor[(size_t)j * (size_t)(n + 1)] += 1e-14 * largest + 1e-300;
     if (n) dpotrf_("L", &n, work->joint_factor, &n, &info);

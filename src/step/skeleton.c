@@ -56,6 +56,28 @@ static void joint_motion(const ct_joint_def* joint, const double* q, ct_mat3* Q,
     }
 }
 
+// The frame that the joint of link k sits on. A driven root keeps the position p of its motion's centre c and a quaternion:
+// x = R (X - c) + p.
+static void parent_frame(const ct_tree* tree, int k, const ct_config* config, ct_mat3* R, ct_vec3* t) {
+    *R = ct_mat3_identity();
+    *t = (ct_vec3){0, 0, 0};
+    if (tree->parent[k] >= 0) {
+        *R = frame_rotation(config->frame + 12 * tree->parent[k]);
+        *t = frame_shift(config->frame + 12 * tree->parent[k]);
+    } else if (tree->root[k] >= 0) {
+        const double* pose = config->q + tree->root_coordinate + 7 * tree->root[k];
+        *R = ct_quat_matrix(ct_quat_load(pose + 3));
+        *t = ct_vec3_sub(load(pose), ct_mat3_apply(*R, load(tree->motion[tree->root[k]].center)));
+    }
+}
+
+ct_mat3 ct_skeleton_parent_rotation(const ct_model* model, const ct_config* config, int k) {
+    ct_mat3 R;
+    ct_vec3 t;
+    parent_frame(&model->tree, k, config, &R, &t);
+    return R;
+}
+
 // T = T_parent A: R = R_p Q, t = R_p (anchor + d - Q anchor) + t_p.
 static void place_link(const ct_tree* tree, int k, ct_config* config) {
     const ct_joint_def* joint = &tree->joint[k];
@@ -64,12 +86,11 @@ static void place_link(const ct_tree* tree, int k, ct_config* config) {
     ct_vec3 d, anchor = load(joint->anchor);
     joint_motion(joint, config->q + tree->coordinate[k], &Q, &d);
     ct_vec3 shift = ct_vec3_add(d, ct_vec3_sub(anchor, ct_mat3_apply(Q, anchor)));
-    if (tree->parent[k] >= 0) {
-        const double* parent = config->frame + 12 * tree->parent[k];
-        ct_mat3 R = frame_rotation(parent);
-        shift = ct_vec3_add(ct_mat3_apply(R, shift), frame_shift(parent));
-        Q = ct_mat3_multiply(R, Q);
-    }
+    ct_mat3 R;
+    ct_vec3 t;
+    parent_frame(tree, k, config, &R, &t);
+    shift = ct_vec3_add(ct_mat3_apply(R, shift), t);
+    Q = ct_mat3_multiply(R, Q);
     for (int i = 0; i < 9; i++) frame[i] = Q.a[i / 3][i % 3];
     frame[9] = shift.x;
     frame[10] = shift.y;
@@ -84,12 +105,9 @@ static void set_column(double* column, ct_vec3 omega, ct_vec3 v, double scale) {
 // Columns of joint k: world axes of its parent's frame, anchor p as moved by the parent (and by a free joint's own shift).
 static void joint_columns(const ct_tree* tree, int k, ct_config* config) {
     const ct_joint_def* joint = &tree->joint[k];
-    ct_mat3 R = ct_quat_matrix(ct_quat_identity());
-    ct_vec3 t = {0, 0, 0}, anchor = load(joint->anchor), origin = load(tree->origin), zero = {0, 0, 0};
-    if (tree->parent[k] >= 0) {
-        R = frame_rotation(config->frame + 12 * tree->parent[k]);
-        t = frame_shift(config->frame + 12 * tree->parent[k]);
-    }
+    ct_mat3 R;
+    ct_vec3 t, anchor = load(joint->anchor), origin = load(tree->origin), zero = {0, 0, 0};
+    parent_frame(tree, k, config, &R, &t);
     if (joint->kind == CT_JOINT_FREE) anchor = ct_vec3_add(anchor, load(config->q + tree->coordinate[k]));
     ct_vec3 arm = ct_vec3_sub(ct_vec3_add(ct_mat3_apply(R, anchor), t), origin);
     ct_vec3 axis = ct_mat3_apply(R, load(joint->axis));
@@ -122,12 +140,8 @@ void ct_skeleton_place(const ct_model* model, ct_config* config) {
 }
 
 // A ball's increment w is in world axes; its joint rotation lives in the parent's: Q <- exp(R_p^T w) Q.
-static void turn(const ct_tree* tree, const ct_config* config, int k, const double w[3], const double* q, double* q_new) {
-    ct_vec3 local = load(w);
-    if (tree->parent[k] >= 0) {
-        ct_mat3 R = frame_rotation(config->frame + 12 * tree->parent[k]);
-        local = ct_mat3_apply(ct_mat3_transpose(R), local);
-    }
+static void turn(ct_mat3 R, const double w[3], const double* q, double* q_new) {
+    ct_vec3 local = ct_mat3_apply(ct_mat3_transpose(R), load(w));
     ct_quat turned = ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(local), ct_quat_load(q)));
     q_new[0] = turned.w;
     q_new[1] = turned.x;
@@ -141,25 +155,25 @@ void ct_skeleton_move(const ct_model* model, const ct_config* config, double len
         int j = tree->dof[k], count = tree->dof[k + 1] - j, at = tree->coordinate[k];
         const double* q = config->q + at;
         double d[6] = {0};
+        ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
         for (int i = 0; i < count; i++) d[i] = length * dz[j + i] / tree->scale[j + i];
         switch (tree->joint[k].kind) {
             case CT_JOINT_REVOLUTE:
             case CT_JOINT_PRISMATIC: q_new[at] = q[0] + d[0]; break;
-            case CT_JOINT_BALL: turn(tree, config, k, d, q, q_new + at); break;
+            case CT_JOINT_BALL: turn(R, d, q, q_new + at); break;
             case CT_JOINT_FREE: {
                 // translations are in world axes, coordinates in the parent's
-                ct_vec3 shift = load(d);
-                if (tree->parent[k] >= 0)
-                    shift = ct_mat3_apply(ct_mat3_transpose(frame_rotation(config->frame + 12 * tree->parent[k])), shift);
+                ct_vec3 shift = ct_mat3_apply(ct_mat3_transpose(R), load(d));
                 q_new[at] = q[0] + shift.x;
                 q_new[at + 1] = q[1] + shift.y;
                 q_new[at + 2] = q[2] + shift.z;
-                turn(tree, config, k, d + 3, q + 3, q_new + at + 3);
+                turn(R, d + 3, q + 3, q_new + at + 3);
                 break;
             }
             default: break;
         }
     }
+    memcpy(q_new + tree->root_coordinate, config->q + tree->root_coordinate, 7 * (size_t)tree->nroot * sizeof(double));
 }
 
 // ---- B^T and B -----------------------------------------------------------------------------
@@ -270,61 +284,4 @@ void ct_skeleton_curvature(const ct_model* model, const ct_config* config, const
                     }
                 }
         }
-}
-
-// ---- joint forces --------------------------------------------------------------------------
-
-static bool has_one_coordinate(const ct_joint_def* joint) {
-    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC;
-}
-
-// How far q is beyond its limits, signed; 0 inside.
-static double beyond(const ct_joint_def* joint, double q) {
-    return q > joint->upper ? q - joint->upper : q < joint->lower ? q - joint->lower : 0;
-}
-
-// Torque and servo target of link k in the step's control.
-static void joint_control(const ct_model* model, int k, const double* control, double* torque, double* target) {
-    *torque = 0;
-    *target = model->tree.joint[k].target;
-    for (int i = 0; control && i < model->ncontrol; i++) {
-        if (model->control[i].link != k) continue;
-        if (model->control[i].kind == CT_CONTROL_TORQUE) *torque += control[model->control_first[i]];
-        if (model->control[i].kind == CT_CONTROL_TARGET) *target = control[model->control_first[i]];
-    }
-}
-
-double ct_skeleton_joint_gradient(const ct_model* model, const ct_config* config, double c, const double* history,
-                                  const double* control, double* r) {
-    const ct_tree* tree = &model->tree;
-    double potential = 0;
-    for (int k = 0; k < tree->nlink; k++) {
-        const ct_joint_def* joint = &tree->joint[k];
-        if (!has_one_coordinate(joint)) continue;
-        int j = tree->dof[k];
-        double q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = c * q - history[j], torque, target;
-        joint_control(model, k, control, &torque, &target);
-        double damping = joint->damping + joint->servo_damping;
-        // spring, servo, damper, limit (cubic force: twice differentiable), torque
-        double force = joint->stiffness * (q - joint->rest) + joint->servo_stiffness * (q - target) + damping * rate +
-                       joint->limit_stiffness * over * fabs(over) - torque;
-        potential += 0.5 * joint->stiffness * (q - joint->rest) * (q - joint->rest) +
-                     0.5 * joint->servo_stiffness * (q - target) * (q - target) + 0.5 * damping / c * rate * rate +
-                     joint->limit_stiffness * fabs(over) * over * over / 3 - torque * q;
-        r[j] += force / tree->scale[j];
-    }
-    return potential;
-}
-
-void ct_skeleton_joint_diagonal(const ct_model* model, const ct_config* config, double c, double* diagonal) {
-    const ct_tree* tree = &model->tree;
-    for (int k = 0; k < tree->nlink; k++) {
-        const ct_joint_def* joint = &tree->joint[k];
-        if (!has_one_coordinate(joint)) continue;
-        int j = tree->dof[k];
-        double over = beyond(joint, config->q[tree->coordinate[k]]);
-        double stiffness = joint->stiffness + joint->servo_stiffness + c * (joint->damping + joint->servo_damping) +
-                           2 * joint->limit_stiffness * fabs(over);
-        diagonal[j] += stiffness / (tree->scale[j] * tree->scale[j]);
-    }
 }

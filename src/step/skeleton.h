@@ -11,6 +11,7 @@
 #ifndef CT_STEP_SKELETON_H
 #define CT_STEP_SKELETON_H
 
+#include "math/mat3.h"
 #include "model/model.h"
 
 typedef struct ct_config {
@@ -21,11 +22,13 @@ typedef struct ct_config {
 } ct_config;
 
 ct_status ct_config_create(ct_config* config, ct_arena* arena, const ct_model* model);
-// Initial joint coordinates.
+// Initial joint coordinates; those of driven roots are not touched (step/external.h).
 void ct_skeleton_rest(const ct_model* model, double* q);
+// Rotation of the frame that link k's joint sits on: its parent's, a driven root's, or the world's.
+ct_mat3 ct_skeleton_parent_rotation(const ct_model* model, const ct_config* config, int k);
 // Frames and columns from config->q, then the link nodes of config->x.
 void ct_skeleton_place(const ct_model* model, ct_config* config);
-// q_new = q (+) length dz on the manifold; dz in unknowns.
+// q_new = q (+) length dz on the manifold; dz in unknowns. Driven roots stay.
 void ct_skeleton_move(const ct_model* model, const ct_config* config, double length, const double* dz, double* q_new);
 // r = B^T rho and dx += B dz on the link nodes.
 void ct_skeleton_pull(const ct_model* model, const ct_config* config, const double* rho, double* wrench, double* r);
@@ -35,12 +38,5 @@ void ct_skeleton_pull_links(const ct_model* model, const ct_config* config, doub
 void ct_skeleton_push_links(const ct_model* model, const ct_config* config, const double* dz, double* twist);
 // G_ij = rho . d2x/dz_i dz_j (ndof x ndof, overwritten); moments: scratch of 12 nlink.
 void ct_skeleton_curvature(const ct_model* model, const ct_config* config, const double* rho, double* moments, double* G);
-
-// Springs, limits, dampers, servos and torques of the joints with one coordinate. Adds to r (unknowns), returns the potential.
-// history: a q_n + b q_{n-1} per rate; control: of the step, or NULL.
-double ct_skeleton_joint_gradient(const ct_model* model, const ct_config* config, double c, const double* history,
-                                  const double* control, double* r);
-// Adds the diagonal of their Hessian.
-void ct_skeleton_joint_diagonal(const ct_model* model, const ct_config* config, double c, double* diagonal);
 
 #endif

@@ -41,7 +41,7 @@ double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* 
     phi += ct_inertia_gradient(model, work, config->x, work->rho);
     ct_coords_pull(model, work, config, work->rho, r);
     if (model->tree.nlink)
-        phi += ct_skeleton_joint_gradient(model, config, work->rate.c, work->joint_history, work->control, r + 3 * (size_t)model->nfree);
+        phi += ct_joints_gradient(model, config, &work->joints, r + 3 * (size_t)model->nfree);
     report->gradients++;
     return phi;
 }

@@ -16,10 +16,12 @@ static void locate_arrays(ct_state* state, int nvert, int ncoordinate) {
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, array += padded_count(nvert)) *arrays[i] = array;
     double** coordinates[] = {&state->q, &state->q_previous, &state->q_reference};
     for (size_t i = 0; i < sizeof coordinates / sizeof coordinates[0]; i++, array += ncoordinate) *coordinates[i] = array;
+    state->rate = array;
 }
 
-// Joints at their initial coordinates; the links' nodes follow, and so do their velocities, B qdot.
-static ct_status set_links(const ct_model* model, ct_state* state) {
+// One-coordinate joints at `position` and with rates `velocity` (NULL: the model's), the others as at rest; the links' nodes
+// follow, and so do their velocities, B qdot.
+static ct_status set_links(const ct_model* model, ct_state* state, const double* position, const double* velocity) {
     const ct_tree* tree = &model->tree;
     ct_arena arena = {0};
     ct_config config = {0};
@@ -27,12 +29,18 @@ static ct_status set_links(const ct_model* model, ct_state* state) {
     double* rate = ct_arena_alloc(&arena, (size_t)tree->ndof, sizeof(double));
     double* twist = ct_arena_alloc(&arena, 6 * (size_t)tree->nlink, sizeof(double));
     if (status == CT_OK && !arena.failed) {
+        memset(state->q, 0, (size_t)tree->root_coordinate * sizeof(double));
         ct_skeleton_rest(model, state->q);
+        for (int k = 0; k < tree->nlink; k++) {
+            int j = tree->dof[k];
+            if (tree->dof[k + 1] - j != 1) continue;
+            if (position) state->q[tree->coordinate[k]] = position[j];
+            state->rate[j] = velocity ? velocity[j] : tree->joint[k].velocity;
+            rate[j] = state->rate[j] * tree->scale[j];
+        }
         config.q = state->q;
         config.x = state->x;
         ct_skeleton_place(model, &config);
-        for (int k = 0; k < tree->nlink; k++)
-            if (tree->dof[k + 1] - tree->dof[k] == 1) rate[tree->dof[k]] = tree->joint[k].velocity * tree->scale[tree->dof[k]];
         for (int i = 0; i < tree->start[tree->nlink]; i++) memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
         ct_skeleton_push(model, &config, rate, twist, state->v);
         memcpy(state->q_previous, state->q, (size_t)tree->ncoordinate * sizeof(double));
@@ -42,12 +50,26 @@ static ct_status set_links(const ct_model* model, ct_state* state) {
     return status;
 }
 
+ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position, const double* velocity) {
+    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate) return CT_BAD_ARGUMENT;
+    for (int j = 0; j < model->tree.ndof; j++)
+        if ((position && !isfinite(position[j])) || (velocity && !isfinite(velocity[j]))) return CT_BAD_ARGUMENT;
+    if (!model->tree.nlink) return CT_OK;
+    size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
+    ct_status status = set_links(model, state, position, velocity);
+    memcpy(state->v_previous, state->v, bytes);
+    memcpy(state->x_previous, state->x, bytes);
+    state->header->history = 0;
+    return status;
+}
+
 static ct_status set_initial(const ct_model* model, ct_state* state) {
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     memcpy(state->x, model->rest, bytes);
     memcpy(state->v, model->velocity, bytes);
     ct_external_drive(model, 0, NULL, state->x);
-    ct_status status = model->tree.nlink ? set_links(model, state) : CT_OK;
+    ct_external_roots(model, 0, NULL, state->q + model->tree.root_coordinate);
+    ct_status status = model->tree.nlink ? set_links(model, state, NULL, NULL) : CT_OK;
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->x_previous, state->x, bytes);
     return status;
@@ -57,7 +79,7 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;
-    state->size = sizeof(ct_state_header) + (6 * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate) * sizeof(double);
+    state->size = sizeof(ct_state_header) + (6 * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate + (size_t)model->tree.ndof) * sizeof(double);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
         ct_free(state);
@@ -125,6 +147,20 @@ ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int l
         ct_skeleton_place(model, &config);
         memcpy(rotation, config.frame + 12 * link, 9 * sizeof(double));
         memcpy(translation, config.frame + 12 * link + 9, 3 * sizeof(double));
+    }
+    ct_arena_free(&arena);
+    return status;
+}
+
+ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses) {
+    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate) return CT_BAD_ARGUMENT;
+    ct_arena arena = {0};
+    ct_config config = {0};
+    ct_status status = ct_config_create(&config, &arena, model);
+    if (status == CT_OK) {
+        memcpy(config.q, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
+        ct_skeleton_place(model, &config);
+        memcpy(poses, config.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
     }
     ct_arena_free(&arena);
     return status;

@@ -52,34 +52,41 @@ static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* s
 
 // ---- one (sub-)step ------------------------------------------------------------------------
 
-// Joints continue with the rates of the last step; then the links' nodes go where the joints put them.
-static void predict_joints(const ct_model* model, ct_work* work, const ct_state* state, double h) {
+// The array in the copy of the state that was kept at the start of the step.
+static const double* backup_array(const ct_state* state, const ct_work* work, const double* array) {
+    return (const double*)(work->backup + ((const unsigned char*)array - (const unsigned char*)state->header));
+}
+
+// Joints continue with the rates of the last step; then the links' nodes go where the joints put them. `end`: where the
+// (sub-)step ends, as a fraction of the step.
+static void predict_joints(const ct_model* model, ct_work* work, const ct_state* state, double h, double end) {
     const ct_tree* tree = &model->tree;
     memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
     double fraction = state->header->history ? h / model->settings.time_step : 0;
     for (int k = 0; k < tree->nlink; k++) {
         int at = tree->coordinate[k];
         if (tree->dof[k + 1] - tree->dof[k] == 1)
-            work->at.q[at] += fraction ? fraction * (state->q[at] - state->q_previous[at]) : h * tree->joint[k].velocity;
+            work->at.q[at] += fraction ? fraction * (state->q[at] - state->q_previous[at]) : h * state->rate[tree->dof[k]];
         if (tree->joint[k].kind == CT_JOINT_FREE)
             for (int a = 0; a < 3; a++) work->at.q[at + a] += fraction * (state->q[at + a] - state->q_previous[at + a]);
     }
+    // driven roots go on from where the whole step began
+    ct_external_roots_between(model, backup_array(state, work, state->q) + tree->root_coordinate, work->root_end, end,
+                              work->at.q + tree->root_coordinate);
     ct_skeleton_place(model, &work->at);
 }
 
-// a q_n + b q_{n-1} of the joints with one coordinate.
-static void joint_history(const ct_model* model, ct_work* work, const ct_state* state) {
-    const ct_tree* tree = &model->tree;
-    for (int k = 0; k < tree->nlink; k++)
-        if (tree->dof[k + 1] - tree->dof[k] == 1) {
-            int at = tree->coordinate[k];
-            work->joint_history[tree->dof[k]] = work->rate.a * state->q[at] + work->rate.b * state->q_previous[at];
-        }
+// What the joints' forces remember of the state, and of its history where the step is of second order.
+static void begin_joints(const ct_model* model, ct_work* work, const ct_state* state, const double* control) {
+    work->joints.c = work->rate.c;
+    work->joints.a = work->rate.a;
+    work->joints.b = work->rate.b;
+    ct_joints_begin(model, &work->joints, state->q, state->q_previous, control);
 }
 
 // The start of the solve: x + h v_next with v_next extrapolated from the last velocities, as far as they have been smooth:
 // v, v + (v - v') or v + (v - v') + (v - 2 v' + v'').
-static void predict(const ct_model* model, ct_work* work, const ct_state* state, double h, bool whole) {
+static void predict(const ct_model* model, ct_work* work, const ct_state* state, double h, bool whole, double end) {
     const double *v = state->v, *v1 = state->v_previous, *v2 = state->v_before;
     int n = 3 * model->nvert, history = whole ? (int)state->header->history : 0;
     double first = history >= 1 ? h : 0, second = 0;
@@ -96,7 +103,7 @@ static void predict(const ct_model* model, ct_work* work, const ct_state* state,
         double d = v[i] - v1[i];
         work->at.x[i] = state->x[i] + h * v[i] + first * d + second * (d - (v1[i] - v2[i]));
     }
-    if (model->tree.nlink) predict_joints(model, work, state, h);
+    if (model->tree.nlink) predict_joints(model, work, state, h, end);
 }
 
 // v = c x - p for every node, driven ones included.
@@ -156,10 +163,6 @@ static ct_status note_substep(const ct_model* model, ct_work* work, const ct_sta
     return CT_OK;
 }
 
-static const double* backup_array(const ct_state* state, const ct_work* work, const double* array) {
-    return (const double*)(work->backup + ((const unsigned char*)array - (const unsigned char*)state->header));
-}
-
 // From the fraction `start` of the step over `length` of it. What does not converge becomes two of half the length, by
 // Euler's rule.
 static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double length, int depth,
@@ -172,8 +175,8 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_inertia_begin(model, work, state, rate);
     ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, state->x, rate.b,
                           second_order ? state->x_previous : NULL);
-    joint_history(model, work, state);
-    predict(model, work, state, h, whole);
+    begin_joints(model, work, state, work->joints.control);
+    predict(model, work, state, h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
     ct_step_report attempt = {0};
@@ -249,9 +252,10 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
 
     refresh(model, state);
     double time = state->header->time;
-    work->control = control;
+    work->joints.control = control;
     ct_external_forces(model, time, control, work->force);
     ct_external_drive(model, time + model->settings.time_step, control, work->x_end);
+    ct_external_roots(model, time + model->settings.time_step, control, work->root_end);
     if (work->record) work->record->count = 0;
     ct_status status = advance(model, work, state, 0, 1, 0, report);
     report->converged = status == CT_OK;

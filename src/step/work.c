@@ -23,16 +23,16 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->rotation_reference = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
     work->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
-    work->joint_history = ct_arena_alloc(arena, ndof, sizeof(double));
+    work->joints.history = ct_arena_alloc(arena, ndof, sizeof(double));
+    work->root_end = ct_arena_alloc(arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     work->wrench = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->moments = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
     work->curvature = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
-    work->joint_diagonal = ct_arena_alloc(arena, ndof, sizeof(double));
     work->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     work->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
-    work->composite = ct_arena_alloc(arena, 36 * nlink * nlink, sizeof(double));
+    work->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));
     if (model->settings.solver == CT_SOLVER_PROJECTIVE) {
         work->blocks = ct_arena_alloc(arena, 12 * nlink * ndof, sizeof(double));
         work->block_product = ct_arena_alloc(arena, 12 * nlink * (ndof + 1), sizeof(double));

@@ -6,7 +6,7 @@
 
 #include "model/model.h"
 #include "sparse/krylov.h"
-#include "step/skeleton.h"
+#include "step/joints.h"
 #include "step/state.h"
 
 enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
@@ -45,6 +45,7 @@ struct ct_work {
     ct_rate rate;
     double* force;                 // 3 nvert, N, external, at the start of the step
     double* x_end;                 // 3 nvert, driven nodes at its end
+    double* root_end;              // 7 nroot, driven roots at its end
     ct_record* record;             // where sub-steps are noted, NULL: nowhere
     double* history;               // 3 nvert, a x_n + b x_{n-1}, m/s
     double* inertial;              // 3 nvert, s: where the nodes would go without internal forces, m
@@ -53,8 +54,7 @@ struct ct_work {
 
     // evaluation at x
     ct_config at, trial;           // the iterate and a trial point
-    double* joint_history;         // joint rates: a q_n + b q_{n-1}
-    const double* control;         // of the step, NULL: zeros
+    ct_joint_step joints;          // what the joints' forces depend on
     double* rho;                   // 3 nvert, full-space force imbalance, N
     double *node_scratch, *node_scratch2;  // 3 nvert
     double* node_product;          // 3 nvert
@@ -62,14 +62,13 @@ struct ct_work {
     // skeletons
     double *wrench, *twist;        // 6 nlink
     double* moments;               // 12 nlink
-    double* curvature;             // ndof x ndof, at the linearisation point
-    double* joint_diagonal;        // ndof
+    double* curvature;             // ndof x ndof, at the linearisation point: of the skeleton and of the joints' potentials
     double* joint_factor;          // ndof x ndof, Cholesky factor of the links' part of the preconditioner
     double* spread;                // 6 nlink, scratch
     ct_coupling refreshed_coupling, substep_coupling;
     const ct_coupling* coupling;   // the one in force
     double* frame_reference;       // 12 nlink, at x_reference
-    double* composite;             // 6 nlink x 6 nlink, scratch of the preconditioner
+    double* composite;             // 6 nlink (ndof + 6), scratch of the preconditioner
     // projective solver only: the blocks of B and their products with the constant matrix (12 nlink ndof), scratch
     double *blocks, *block_product, *assembly;
 

@@ -1,0 +1,204 @@
+// Forces of the joints and their derivatives; see joints.h.
+#include "step/joints.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/rotation.h"
+
+bool ct_joint_has_one_coordinate(const ct_joint_def* joint) {
+    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC;
+}
+
+// How far q is beyond its limits, signed; 0 inside.
+static double beyond(const ct_joint_def* joint, double q) {
+    return q > joint->upper ? q - joint->upper : q < joint->lower ? q - joint->lower : 0;
+}
+
+// Sum of the torques (a ball: 3 numbers) and the servo target of link k in the step's control.
+static void joint_control(const ct_model* model, int k, const double* control, double torque[3], double* target) {
+    bool ball = model->tree.joint[k].kind == CT_JOINT_BALL;
+    memset(torque, 0, 3 * sizeof(double));
+    *target = model->tree.joint[k].target;
+    for (int i = 0; control && i < model->ncontrol; i++) {
+        if (model->control[i].link != k) continue;
+        const double* u = control + model->control_first[i];
+        if (model->control[i].kind == CT_CONTROL_TARGET) *target = u[0];
+        if (model->control[i].kind == CT_CONTROL_TORQUE)
+            for (int a = 0; a < (ball ? 3 : 1); a++) torque[a] += u[a];
+    }
+}
+
+void ct_joints_begin(const ct_model* model, ct_joint_step* step, const double* start, const double* previous, const double* control) {
+    const ct_tree* tree = &model->tree;
+    step->start = start;
+    step->previous = previous;
+    step->control = control;
+    for (int k = 0; k < tree->nlink; k++) {
+        int at = tree->coordinate[k];
+        double* history = step->history + tree->dof[k];
+        if (ct_joint_has_one_coordinate(&tree->joint[k])) history[0] = step->a * start[at] + step->b * previous[at];
+        if (tree->joint[k].kind != CT_JOINT_BALL) continue;
+        ct_vec3 last = step->b ? ct_rotation_between(ct_quat_load(start + at), ct_quat_load(previous + at)) : (ct_vec3){0, 0, 0};
+        ct_vec3_store(history, ct_vec3_scale(step->b, last));
+    }
+}
+
+// ---- balls ---------------------------------------------------------------------------------
+
+typedef struct ball_point {
+    ct_vec3 pose, theta, rate;  // log Q, log(Q Q_n^T), its rate
+    ct_vec3 g;                  // d rate - torque
+    ct_vec3 torque;
+} ball_point;
+
+static ball_point ball_at(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k) {
+    const ct_tree* tree = &model->tree;
+    int at = tree->coordinate[k];
+    double torque[3], unused;
+    ball_point p;
+    joint_control(model, k, step->control, torque, &unused);
+    ct_quat Q = ct_quat_load(config->q + at);
+    p.torque = ct_vec3_load(torque);
+    p.pose = ct_rotation_log(Q);
+    p.theta = ct_rotation_between(ct_quat_load(step->start + at), Q);
+    p.rate = ct_vec3_sub(ct_vec3_scale(step->c, p.theta), ct_vec3_load(step->history + tree->dof[k]));
+    p.g = ct_vec3_sub(ct_vec3_scale(tree->joint[k].damping, p.rate), p.torque);
+    return p;
+}
+
+static ct_vec3 apply_transposed(ct_mat3 A, ct_vec3 v) { return ct_mat3_apply(ct_mat3_transpose(A), v); }
+
+static double ball_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, double* r) {
+    const ct_joint_def* joint = &model->tree.joint[k];
+    ball_point p = ball_at(model, config, step, k);
+    ct_vec3 local = ct_vec3_axpy(apply_transposed(ct_rotation_jacobian_inverse(p.theta), p.g), joint->stiffness, p.pose);
+    ct_vec3 world = ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), local);
+    int j = model->tree.dof[k];
+    double scale = model->tree.scale[j];
+    r[j] += world.x / scale;
+    r[j + 1] += world.y / scale;
+    r[j + 2] += world.z / scale;
+    return 0.5 * joint->stiffness * ct_vec3_dot(p.pose, p.pose) + 0.5 * joint->damping / step->c * ct_vec3_dot(p.rate, p.rate) -
+           ct_vec3_dot(p.torque, p.theta);
+}
+
+static void ball_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, bool exact, double* G) {
+    const ct_tree* tree = &model->tree;
+    const ct_joint_def* joint = &tree->joint[k];
+    ball_point p = ball_at(model, config, step, k);
+    ct_mat3 H = ct_rotation_hessian(p.theta, p.g, joint->damping * step->c, exact);
+    // without its bend the spring has too little stiffness: its exact Hessian is positive below half a turn
+    H = ct_mat3_axpy(H, 1, ct_rotation_hessian(p.pose, ct_vec3_scale(joint->stiffness, p.pose), joint->stiffness, true));
+    ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
+    H = ct_mat3_multiply(R, ct_mat3_multiply(H, ct_mat3_transpose(R)));
+    size_t n = (size_t)tree->ndof, j = (size_t)tree->dof[k];
+    double square = tree->scale[j] * tree->scale[j];
+    for (size_t a = 0; a < 3; a++)
+        for (size_t b = 0; b < 3; b++) G[(j + a) * n + j + b] += H.a[a][b] / square;
+}
+
+static void ball_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, const double* lam_z, ct_joint_bar* bar) {
+    const ct_tree* tree = &model->tree;
+    const ct_joint_def* joint = &tree->joint[k];
+    int j = tree->dof[k], at = tree->coordinate[k];
+    ball_point p = ball_at(model, config, step, k);
+    ct_mat3 J = ct_rotation_jacobian_inverse(p.theta);
+    ct_vec3 lam = ct_vec3_scale(1 / tree->scale[j], apply_transposed(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(lam_z + j)));
+    ct_vec3 turned = ct_mat3_apply(J, lam);
+    // r = J^-T(theta) g(theta): its derivative by theta, then theta by Q_n
+    ct_mat3 A = ct_mat3_axpy(ct_rotation_bend(p.theta, p.g), joint->damping * step->c, ct_mat3_transpose(J));
+    ct_vec3 start = ct_mat3_apply(J, apply_transposed(A, lam)), previous = {0, 0, 0};
+    if (step->b) {
+        ct_vec3 last = ct_rotation_between(ct_quat_load(step->start + at), ct_quat_load(step->previous + at));
+        ct_mat3 L = ct_rotation_jacobian_inverse(last);
+        start = ct_vec3_axpy(start, -joint->damping * step->b, ct_mat3_apply(L, turned));
+        previous = ct_vec3_scale(joint->damping * step->b, apply_transposed(L, turned));
+    }
+    ct_vec3_store(bar->start + j, start);
+    ct_vec3_store(bar->previous + j, previous);
+    if (bar->stiffness) bar->stiffness[k] -= ct_vec3_dot(lam, p.pose);
+    if (bar->damping) bar->damping[k] -= ct_vec3_dot(turned, p.rate);
+    for (int i = 0; bar->control && i < model->ncontrol; i++) {
+        if (model->control[i].link != k || model->control[i].kind != CT_CONTROL_TORQUE) continue;
+        double* u_bar = bar->control + model->control_first[i];
+        ct_vec3_store(u_bar, ct_vec3_add(ct_vec3_load(u_bar), turned));
+    }
+}
+
+// ---- one coordinate ------------------------------------------------------------------------
+
+static double axial_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, double* r) {
+    const ct_tree* tree = &model->tree;
+    const ct_joint_def* joint = &tree->joint[k];
+    int j = tree->dof[k];
+    double torque[3], target, q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
+    joint_control(model, k, step->control, torque, &target);
+    double damping = joint->damping + joint->servo_damping, bent = q - joint->rest, behind = q - target;
+    // beyond a limit the force grows with the square: twice differentiable
+    r[j] += (joint->stiffness * bent + joint->servo_stiffness * behind + damping * rate + joint->limit_stiffness * over * fabs(over) -
+             torque[0]) / tree->scale[j];
+    return 0.5 * joint->stiffness * bent * bent + 0.5 * joint->servo_stiffness * behind * behind + 0.5 * damping / step->c * rate * rate +
+           joint->limit_stiffness * fabs(over) * over * over / 3 - torque[0] * q;
+}
+
+static double axial_stiffness(const ct_joint_def* joint, double c, double q) {
+    return joint->stiffness + joint->servo_stiffness + c * (joint->damping + joint->servo_damping) +
+           2 * joint->limit_stiffness * fabs(beyond(joint, q));
+}
+
+static void axial_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, const double* lam_z, ct_joint_bar* bar) {
+    const ct_tree* tree = &model->tree;
+    const ct_joint_def* joint = &tree->joint[k];
+    int j = tree->dof[k];
+    double torque[3], target, q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
+    double lam = lam_z[j] / tree->scale[j], history_bar = (joint->damping + joint->servo_damping) * lam;
+    joint_control(model, k, step->control, torque, &target);
+    bar->start[j] = step->a * history_bar;
+    bar->previous[j] = step->b * history_bar;
+    if (bar->stiffness) bar->stiffness[k] -= lam * (q - joint->rest);
+    if (bar->rest) bar->rest[k] += lam * joint->stiffness;
+    if (bar->damping) bar->damping[k] -= lam * rate;
+    if (bar->servo_stiffness) bar->servo_stiffness[k] -= lam * (q - target);
+    if (bar->servo_damping) bar->servo_damping[k] -= lam * rate;
+    if (bar->limit_stiffness) bar->limit_stiffness[k] -= lam * over * fabs(over);
+    for (int i = 0; bar->control && i < model->ncontrol; i++) {
+        if (model->control[i].link != k) continue;
+        double* u_bar = bar->control + model->control_first[i];
+        if (model->control[i].kind == CT_CONTROL_TORQUE) u_bar[0] += lam;
+        if (model->control[i].kind == CT_CONTROL_TARGET) u_bar[0] += joint->servo_stiffness * lam;
+    }
+}
+
+// ---- all joints ----------------------------------------------------------------------------
+
+double ct_joints_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, double* r) {
+    const ct_tree* tree = &model->tree;
+    double potential = 0;
+    for (int k = 0; k < tree->nlink; k++) {
+        if (ct_joint_has_one_coordinate(&tree->joint[k])) potential += axial_gradient(model, config, step, k, r);
+        if (tree->joint[k].kind == CT_JOINT_BALL) potential += ball_gradient(model, config, step, k, r);
+    }
+    return potential;
+}
+
+void ct_joints_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, bool exact, double* G) {
+    const ct_tree* tree = &model->tree;
+    for (int k = 0; k < tree->nlink; k++) {
+        const ct_joint_def* joint = &tree->joint[k];
+        size_t j = (size_t)tree->dof[k];
+        if (ct_joint_has_one_coordinate(joint))
+            G[j * (size_t)(tree->ndof + 1)] += axial_stiffness(joint, step->c, config->q[tree->coordinate[k]]) / (tree->scale[j] * tree->scale[j]);
+        if (joint->kind == CT_JOINT_BALL) ball_hessian(model, config, step, k, exact, G);
+    }
+}
+
+void ct_joints_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, const double* lam_z, ct_joint_bar* bar) {
+    const ct_tree* tree = &model->tree;
+    memset(bar->start, 0, (size_t)tree->ndof * sizeof(double));
+    memset(bar->previous, 0, (size_t)tree->ndof * sizeof(double));
+    for (int k = 0; k < tree->nlink; k++) {
+        if (ct_joint_has_one_coordinate(&tree->joint[k])) axial_vjp(model, config, step, k, lam_z, bar);
+        if (tree->joint[k].kind == CT_JOINT_BALL) ball_vjp(model, config, step, k, lam_z, bar);
+    }
+}

@@ -1,0 +1,395 @@
+// Gradients of skeletons against central differences: torques, targets, joint parameters, masses, initial joint states,
+// driven roots, and the flesh around bones. The error must fall with the square of the step down to round-off.
+#include "build.h"
+#include "step/state.h"
+
+typedef enum slice {
+    CONTROLS, STIFFNESS, DAMPING, REST, SERVO_STIFFNESS, SERVO_DAMPING, LIMIT, MASS, JOINT_POSITION, JOINT_VELOCITY,
+    YOUNG, POISSON, DENSITY, SLICES
+} slice;
+static const char* const slice_name[] = {"controls", "stiffness", "damping", "rest", "servo stiffness", "servo damping", "limit",
+                                         "mass", "joint position", "joint velocity", "young", "poisson", "density"};
+enum { LEVELS = 3 };
+
+typedef struct swing {
+    sim sim;
+    ct_tape* tape;
+    int nstep, nlink, njoint, ncoordinate, ntet;
+    int first[SLICES + 1];
+    double *value, *scale, *gradient;
+    double loss, magnitude;
+    int substepped;
+} swing;
+
+// ---- loss: linear and quadratic in x and v, and in the coordinates of joints with one
+
+static void visit(int step, const ct_state* state, void* user) {
+    swing* s = user;
+    const double *x = ct_state_positions(state), *v = ct_state_velocities(state), *q = ct_state_coordinates(state);
+    for (int i = 0; i < 3 * node_count(&s->sim); i++) {
+        double term = sin(0.7 * i + step) * x[i] + 0.1 * cos(1.3 * i) * v[i] + 0.5 * x[i] * x[i] + 0.01 * v[i] * v[i];
+        s->loss += term;
+        s->magnitude += fabs(term);
+    }
+    for (int k = 0; k < s->nlink; k++) {
+        ct_link_info info;
+        ct_model_link_info(s->sim.model, k, &info);
+        if (info.ncoordinate == 1) s->loss += (k + 1) * sin(q[info.coordinate]);
+    }
+}
+
+static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
+    swing* s = user;
+    const double *x = ct_state_positions(state), *v = ct_state_velocities(state), *q = ct_state_coordinates(state);
+    for (int i = 0; i < 3 * node_count(&s->sim); i++) {
+        x_bar[i] += sin(0.7 * i + step) + x[i];
+        v_bar[i] += 0.1 * cos(1.3 * i) + 0.02 * v[i];
+    }
+    for (int k = 0, rate = 0; k < s->nlink; k++) {
+        ct_link_info info;
+        ct_model_link_info(s->sim.model, k, &info);
+        if (info.ncoordinate == 1) q_bar[rate] += (k + 1) * cos(q[info.coordinate]);
+        rate += info.joint == CT_JOINT_FIXED ? 0 : info.joint == CT_JOINT_BALL ? 3 : info.joint == CT_JOINT_FREE ? 6 : 1;
+    }
+}
+
+// ---- setting up
+
+static double joint_value(const ct_joint_def* joint, slice which) {
+    switch (which) {
+        case STIFFNESS: return joint->stiffness;
+        case DAMPING: return joint->damping;
+        case REST: return joint->rest;
+        case SERVO_STIFFNESS: return joint->servo_stiffness;
+        case SERVO_DAMPING: return joint->servo_damping;
+        default: return joint->limit_stiffness;
+    }
+}
+
+// Masses of the links' own nodes, which lie behind those of the bodies.
+static double own_mass(const swing* s, const ct_link_info* info) {
+    double mass = 0;
+    for (int i = 0; i < info->count; i++)
+        if (info->nodes[i] >= ct_scene_node_count(s->sim.scene)) mass += ct_model_node_mass(s->sim.model)[info->nodes[i]];
+    return mass;
+}
+
+static void fill_links(swing* s) {
+    for (int k = 0, rate = 0; k < s->nlink; k++) {
+        ct_joint_def joint;
+        ct_link_info info;
+        ct_model_joint(s->sim.model, k, &joint);
+        ct_model_link_info(s->sim.model, k, &info);
+        for (slice which = STIFFNESS; which <= LIMIT; which++) {
+            int i = s->first[which] + k;
+            s->value[i] = joint_value(&joint, which);
+            if (which != REST) s->value[i] = fmax(s->value[i], 0.05);
+            s->scale[i] = which == REST ? 0.3 : s->value[i];
+        }
+        int i = s->first[MASS] + k;
+        s->value[i] = s->scale[i] = own_mass(s, &info);
+        if (info.ncoordinate == 1) {
+            s->value[s->first[JOINT_POSITION] + rate] = joint.position;
+            s->value[s->first[JOINT_VELOCITY] + rate] = joint.velocity;
+            s->scale[s->first[JOINT_POSITION] + rate] = 0.3;
+            s->scale[s->first[JOINT_VELOCITY] + rate] = 1;
+        }
+        rate += info.joint == CT_JOINT_FIXED ? 0 : info.joint == CT_JOINT_BALL ? 3 : info.joint == CT_JOINT_FREE ? 6 : 1;
+    }
+}
+
+// `size`: of torques; targets and the rotations of roots get 0.4, translations 0.02.
+static void fill_controls(swing* s, double size) {
+    int n = ct_model_control_size(s->sim.model);
+    for (int c = 0; c < ct_model_control_count(s->sim.model); c++) {
+        ct_control_info info;
+        ct_model_control_info(s->sim.model, c, &info);
+        for (int step = 0; step < s->nstep; step++)
+            for (int k = 0; k < info.count; k++) {
+                int i = s->first[CONTROLS] + step * n + info.first + k;
+                bool drive = info.kind == CT_CONTROL_DRIVE;
+                s->scale[i] = info.kind == CT_CONTROL_TORQUE ? size : drive && k < 3 ? 0.02 : drive ? 0.1 : 0.4;
+                s->value[i] = s->scale[i] * sin(1.0 + 0.3 * step + 2 * (info.first + k));
+            }
+    }
+}
+
+static swing begin(ct_scene* scene, int nstep, double size, size_t max_bytes) {
+    swing s = {.sim = start(scene, 1), .nstep = nstep};
+    ct_model_info info;
+    ct_model_get_info(s.sim.model, &info);
+    s.nlink = info.nlink, s.njoint = info.njoint, s.ntet = info.ntet;
+    for (int i = 0; i < SLICES; i++) {
+        int count = i == CONTROLS ? nstep * ct_model_control_size(s.sim.model) : i <= MASS ? s.nlink : i <= JOINT_VELOCITY ? s.njoint : s.ntet;
+        s.first[i + 1] = s.first[i] + count;
+    }
+    s.value = calloc((size_t)s.first[SLICES], sizeof(double));
+    s.scale = calloc((size_t)s.first[SLICES], sizeof(double));
+    s.gradient = calloc((size_t)s.first[SLICES], sizeof(double));
+    ct_model_get_values(s.sim.model, CT_YOUNG, s.value + s.first[YOUNG]);
+    ct_model_get_values(s.sim.model, CT_POISSON, s.value + s.first[POISSON]);
+    ct_model_get_values(s.sim.model, CT_DENSITY, s.value + s.first[DENSITY]);
+    for (int i = s.first[YOUNG]; i < s.first[SLICES]; i++) s.scale[i] = i >= s.first[POISSON] && i < s.first[DENSITY] ? 0.1 : s.value[i];
+    fill_links(&s);
+    fill_controls(&s, size);
+    must(ct_tape_create(&s.tape, s.sim.model, nstep, max_bytes), NULL);
+    return s;
+}
+
+static void end(swing* s) {
+    ct_tape_free(s->tape);
+    stop(&s->sim);
+    free(s->value), free(s->scale), free(s->gradient);
+}
+
+static double evaluate(swing* s, const double* y) {
+    const ct_material_values values = {
+        .joint_stiffness = y + s->first[STIFFNESS], .joint_damping = y + s->first[DAMPING], .joint_rest = y + s->first[REST],
+        .servo_stiffness = y + s->first[SERVO_STIFFNESS], .servo_damping = y + s->first[SERVO_DAMPING],
+        .limit_stiffness = y + s->first[LIMIT], .link_mass = y + s->first[MASS],
+        .young = y + s->first[YOUNG], .poisson = y + s->first[POISSON], .density = y + s->first[DENSITY]};
+    ct_error error = {0};
+    must(ct_model_set_values(s->sim.model, &values, NULL, &error), &error);
+    must(ct_state_set_joints(s->sim.state, s->sim.model, y + s->first[JOINT_POSITION], y + s->first[JOINT_VELOCITY]), NULL);
+    ct_rollout_report report;
+    s->loss = s->magnitude = 0;
+    ct_status status = ct_rollout(s->sim.model, s->sim.work, s->tape, s->sim.state, s->nstep, y + s->first[CONTROLS], visit, s, &report);
+    if (status != CT_OK)
+        fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps, report.last.residual, report.last.reference, report.last.advice);
+    s->substepped = report.substepped;
+    return s->loss;
+}
+
+static void differentiate(swing* s) {
+    double *g = s->gradient, *at[SLICES];
+    for (int i = 0; i < SLICES; i++) at[i] = g + s->first[i];
+    evaluate(s, s->value);
+    ct_gradient gradient = {.controls = s->first[STIFFNESS] ? at[CONTROLS] : NULL, .joint_stiffness = at[STIFFNESS], .joint_damping = at[DAMPING],
+                            .joint_rest = at[REST], .servo_stiffness = at[SERVO_STIFFNESS], .servo_damping = at[SERVO_DAMPING],
+                            .limit_stiffness = at[LIMIT], .link_mass = at[MASS], .joint_position = at[JOINT_POSITION],
+                            .joint_velocity = at[JOINT_VELOCITY], .young = at[YOUNG], .poisson = at[POISSON], .density = at[DENSITY]};
+    must(ct_backward(s->sim.model, s->sim.work, s->tape, s->value + s->first[CONTROLS], seed, s, &gradient, NULL), NULL);
+}
+
+// ---- the check
+
+// Central differences of every stride-th component of a slice, and their extrapolation from each step size and the next;
+// the worst errors in units of the slice's largest derivative.
+static void check_slice(swing* s, slice which, int stride, double step, double tolerance) {
+    double error[LEVELS] = {0}, finer[LEVELS] = {0}, largest = 0;
+    for (int i = s->first[which]; i < s->first[which + 1]; i++) largest = fmax(largest, fabs(s->gradient[i]) * s->scale[i]);
+    if (largest == 0) return;
+    for (int i = s->first[which]; i < s->first[which + 1]; i += stride) {
+        double last = 0;
+        for (int level = 0; s->scale[i] > 0 && level < LEVELS; level++) {
+            double keep = s->value[i], eps = step * s->scale[i] / (1 << 2 * level);
+            s->value[i] = keep + eps;
+            double up = evaluate(s, s->value);
+            s->value[i] = keep - eps;
+            double down = evaluate(s, s->value), difference = (up - down) / (2 * eps);
+            s->value[i] = keep;
+            error[level] = fmax(error[level], fabs(difference - s->gradient[i]) * s->scale[i] / largest);
+            if (level) finer[level] = fmax(finer[level], fabs((16 * difference - last) / 15 - s->gradient[i]) * s->scale[i] / largest);
+            last = difference;
+        }
+    }
+    double best = error[0], slope = log(error[0] / error[1]) / log(4);
+    for (int level = 1; level < LEVELS; level++) best = fmin(best, fmin(error[level], finer[level]));
+    print_message("%-16s %.1e %.1e %.1e  extrapolated %.1e  slope %.2f\n", slice_name[which], error[0], error[1], error[2], best, slope);
+    assert_true(best < tolerance);
+    assert_true(error[0] < 30 * tolerance || fabs(slope - 2) < 0.4);
+}
+
+static void check(swing* s, int stride, double step, double tolerance) {
+    differentiate(s);
+    for (slice which = 0; which < SLICES; which++)
+        check_slice(s, which, which >= YOUNG ? 97 : which == CONTROLS ? stride : 1, step, tolerance);
+}
+
+// ---- scenes
+
+static ct_settings settings_of(double h, ct_integrator integrator) {
+    ct_settings settings = ct_settings_default();
+    settings.time_step = h;
+    settings.integrator = integrator;
+    settings.threads = 1;
+    settings.tolerance = 1e-13;
+    for (int a = 0; a < 3; a++) settings.gravity[a] = a == 1 ? -9.81 : 0;
+    return settings;
+}
+
+static int add_rod(ct_scene* scene, int parent, ct_joint_def joint, const double at[3], const ct_motion* motion) {
+    ct_link_def def = ct_link_def_default();
+    ct_error error = {0};
+    int link;
+    def.parent = parent;
+    def.joint = joint;
+    def.mass = 0.5;
+    def.motion = motion;
+    for (int a = 0; a < 3; a++) {
+        def.joint.anchor[a] = at[a];
+        def.center[a] = at[a] + (a == 0 ? 0.1 : a == 2 ? 0.03 : 0);
+        def.inertia[a] = 0.002 + 0.001 * a;
+    }
+    must(ct_scene_add_link(scene, &def, &link, &error), &error);
+    return link;
+}
+
+static void add_control(ct_scene* scene, ct_control_kind kind, int link) {
+    char name[32];
+    ct_error error = {0};
+    snprintf(name, sizeof name, "c%d_%d", (int)kind, link);
+    if (kind == CT_CONTROL_DRIVE) must(ct_scene_add_root_control(scene, name, link, &error), &error);
+    else must(ct_scene_add_joint_control(scene, name, kind, link, &error), &error);
+}
+
+static ct_joint_def axial(ct_joint_kind kind, double x, double y, double z) {
+    ct_joint_def joint = ct_joint_def_default();
+    joint.kind = kind;
+    joint.axis[0] = x, joint.axis[1] = y, joint.axis[2] = z;
+    joint.position = kind == CT_JOINT_REVOLUTE ? 0.3 : 0.05;
+    joint.velocity = kind == CT_JOINT_REVOLUTE ? 1.5 : 0.4;
+    joint.stiffness = kind == CT_JOINT_REVOLUTE ? 1 : 60;
+    joint.rest = 0.1;
+    joint.damping = kind == CT_JOINT_REVOLUTE ? 0.05 : 2;
+    return joint;
+}
+
+// Ball (spring and damper), revolute with a servo, prismatic, revolute with limits it is beyond, ball.
+static ct_scene* mixed_chain(ct_settings settings, const ct_motion* motion, bool driven) {
+    ct_scene* scene = new_scene(&settings);
+    ct_joint_def ball = ct_joint_def_default();
+    ball.kind = CT_JOINT_BALL;
+    ball.stiffness = 2;
+    ball.damping = 0.05;
+    add_rod(scene, -1, ball, (double[]){0, 0, 0}, motion);
+    ct_joint_def servo = axial(CT_JOINT_REVOLUTE, 0.2, -0.4, 1);
+    servo.servo_stiffness = 5;
+    servo.servo_damping = 0.1;
+    servo.target = 0.5;
+    add_rod(scene, 0, servo, (double[]){0.2, 0, 0}, NULL);
+    add_rod(scene, 1, axial(CT_JOINT_PRISMATIC, 1, 0.5, 0), (double[]){0.4, 0, 0}, NULL);
+    ct_joint_def limited = axial(CT_JOINT_REVOLUTE, 0, 1, 0.3);
+    limited.lower = -0.1, limited.upper = 0.05;
+    limited.limit_stiffness = 40;
+    add_rod(scene, 2, limited, (double[]){0.6, 0, 0.1}, NULL);
+    ball.stiffness = 0.3;
+    ball.damping = 0.01;
+    add_rod(scene, 3, ball, (double[]){0.8, 0, 0}, NULL);
+    for (int k = 0; k < 5; k++) add_control(scene, CT_CONTROL_TORQUE, k);
+    add_control(scene, CT_CONTROL_TARGET, 1);
+    if (driven) add_control(scene, CT_CONTROL_DRIVE, 0);
+    return scene;
+}
+
+static void tree_gradients_match_differences_by_euler(void** unused) {
+    swing s = begin(mixed_chain(settings_of(0.01, CT_EULER), NULL, false), 12, 1, 0);
+    check(&s, 5, 0.05, 1e-8);
+    end(&s);
+}
+
+static void tree_gradients_match_differences_by_bdf2(void** unused) {
+    swing s = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, false), 12, 1, 0);
+    check(&s, 5, 0.05, 1e-8);
+    end(&s);
+}
+
+// Half a turn and more: large torques over long steps.
+static void tree_gradients_match_differences_at_large_rotations(void** unused) {
+    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+        swing s = begin(mixed_chain(settings_of(0.03, integrator), NULL, false), 14, 6, 0);
+        check(&s, 7, 0.01, 1e-7);
+        end(&s);
+    }
+}
+
+static void driven_root_gradients_match_differences(void** unused) {
+    const ct_keyframe key[] = {{.time = 0}, {.time = 0.05, .translate = {0.1, 0.05, 0}, .rotate = {0.2, -0.3, 0.4}},
+                               {.time = 0.2, .translate = {-0.1, 0, 0.1}, .rotate = {-0.4, 0.9, 0.2}}};
+    ct_motion motion = {.key = key, .nkey = 3, .center = {0.1, -0.05, 0.2}, .smooth = true};
+    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+        swing s = begin(mixed_chain(settings_of(0.01, integrator), &motion, true), 10, 1, 0);
+        check(&s, 3, 0.05, 1e-8);
+        end(&s);
+    }
+}
+
+// Tight limits on the solver's work make it halve steps.
+static void gradients_hold_through_substeps(void** unused) {
+    for (int driven = 0; driven < 2; driven++) {
+        ct_settings settings = settings_of(0.04, CT_EULER);
+        settings.max_iterations = 14;
+        settings.max_substep_depth = 8;
+        swing s = begin(mixed_chain(settings, NULL, driven), 6, 4, 0);
+        differentiate(&s);
+        print_message("%d of %d steps were halved\n", s.substepped, s.nstep);
+        assert_true(s.substepped > 0);
+        // small steps: rollouts that halve other steps than the first one lie on another branch
+        for (slice which = CONTROLS; which <= JOINT_VELOCITY; which++) check_slice(&s, which, which == CONTROLS ? 4 : 1, 0.002, 1e-7);
+        end(&s);
+    }
+}
+
+static void checkpointed_gradients_of_trees_are_the_same_bits(void** unused) {
+    swing all = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, true), 12, 1, 0);
+    swing few = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, true), 12, 1, 1);
+    differentiate(&all);
+    differentiate(&few);
+    assert_memory_equal(all.gradient, few.gradient, (size_t)all.first[SLICES] * sizeof(double));
+    end(&all);
+    end(&few);
+}
+
+// A soft bar around three bones: driven root, ball, revolute with limits; the second has a mass of its own.
+static ct_scene* fleshy(ct_settings settings) {
+    ct_scene* scene = new_scene(&settings);
+    ct_error error = {0};
+    ct_material material = ct_material_default();
+    material.young = 3e4;
+    add_box(scene, (double[]){0.9, 0.2, 0.2}, (int[]){9, 2, 2}, &material);
+    for (int k = 0; k < 3; k++) {
+        ct_selector bone = {.kind = CT_SELECT_BOX, .body = -1, .a = {0.3 * k + (k ? 0.05 : -1), 0.05, 0.05}, .b = {0.3 * k + 0.25, 0.15, 0.25}};
+        int *nodes, count;
+        must(ct_scene_select(scene, &bone, &nodes, &count, &error), &error);
+        ct_link_def def = ct_link_def_default();
+        def.parent = k - 1;
+        def.nodes = nodes;
+        def.count = count;
+        def.joint = k == 2 ? axial(CT_JOINT_REVOLUTE, 0.1, 0, 1) : ct_joint_def_default();
+        def.joint.kind = k == 0 ? CT_JOINT_FIXED : k == 1 ? CT_JOINT_BALL : CT_JOINT_REVOLUTE;
+        if (k == 1) def.joint.stiffness = 1, def.joint.damping = 0.2;
+        if (k == 2) def.joint.position = 0.1, def.joint.upper = 0.05, def.joint.limit_stiffness = 50;
+        def.joint.anchor[0] = 0.3 * k;
+        def.joint.anchor[1] = def.joint.anchor[2] = 0.1;
+        if (k == 1) {
+            def.mass = 2;
+            for (int a = 0; a < 3; a++) def.center[a] = a ? 0.1 : 0.45, def.inertia[a] = 0.01;
+        }
+        must(ct_scene_add_link(scene, &def, NULL, &error), &error);
+        ct_free(nodes);
+        if (k) add_control(scene, CT_CONTROL_TORQUE, k);
+    }
+    add_control(scene, CT_CONTROL_DRIVE, 0);
+    return scene;
+}
+
+static void gradients_in_flesh_match_differences(void** unused) {
+    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+        swing s = begin(fleshy(settings_of(0.02, integrator)), 5, 5, 0);
+        check(&s, 7, 0.05, 1e-7);
+        end(&s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tree_gradients_match_differences_by_euler),
+        cmocka_unit_test(tree_gradients_match_differences_by_bdf2),
+        cmocka_unit_test(tree_gradients_match_differences_at_large_rotations),
+        cmocka_unit_test(driven_root_gradients_match_differences),
+        cmocka_unit_test(gradients_hold_through_substeps),
+        cmocka_unit_test(checkpointed_gradients_of_trees_are_the_same_bits),
+        cmocka_unit_test(gradients_in_flesh_match_differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
