@@ -56,6 +56,13 @@ void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double up
         lower[i] = INFINITY;
         upper[i] = -INFINITY;
     }
+    for (int k = 0; body < 0 && !scene->nbody && k < scene->nlink; k++)
+        for (int i = 0; i < 3; i++) {
+            const ct_scene_link* link = &scene->link[k];
+            double anchor = link->joint.anchor[i], center = link->mass > 0 ? link->center[i] : anchor;
+            lower[i] = fmin(lower[i], fmin(anchor, center));
+            upper[i] = fmax(upper[i], fmax(anchor, center));
+        }
     for (int b = 0; b < scene->nbody; b++) {
         if (body >= 0 && b != body) continue;
         const ct_mesh* mesh = scene->body[b].mesh;

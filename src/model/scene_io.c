@@ -133,10 +133,13 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_name(scene, ct_json_member(root, "name"));
     read_settings(scene, root);
     read_view(scene, ct_json_member(root, "view"));
-    ct_json bodies = ct_json_required(root, "bodies");
-    size_t nbody = ct_json_length(bodies);
+    ct_json skeletons = ct_json_member(root, "skeletons");
+    ct_json bodies = skeletons.value ? ct_json_member(root, "bodies") : ct_json_required(root, "bodies");
+    size_t nbody = bodies.value ? ct_json_length(bodies) : 0, nskeleton = skeletons.value ? ct_json_length(skeletons) : 0;
     for (size_t i = 0; i < nbody && !root.reader->status; i++)
         ct_scene_read_body(scene, ct_json_item(bodies, i), directory);
+    for (size_t i = 0; i < nskeleton && !root.reader->status; i++)
+        ct_scene_read_skeleton(scene, ct_json_item(skeletons, i), directory);
     if (root.reader->status) return;
     ct_error inner;
     ct_error_clear(&inner);

@@ -5,8 +5,8 @@
 
 #define CT_SCENE_OBJECTS(X)                                                                                             \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver", "output",    \
-      "view", "ground", "bodies", "drives", "pins", "forces", "velocities", "controls", "parameters", "objective",      \
-      "optimizer")                                                                                                      \
+      "view", "ground", "bodies", "skeletons", "drives", "pins", "forces", "velocities", "controls", "parameters",       \
+      "objective", "optimizer")                                                                                         \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
     X(OUTPUT, "output", "every")                                                                                        \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                                   \
@@ -26,12 +26,18 @@
     X(PIN, "pin", "select")                                                                                             \
     X(FORCE, "force", "select", "total", "per_node", "acceleration", "start", "stop")                                   \
     X(VELOCITY, "velocity", "select", "velocity", "angular_velocity")                                                   \
-    X(CONTROL, "control", "name", "force", "drive")                                                                     \
+    X(SKELETON, "skeleton", "name", "links", "file", "translate", "rotate", "scale")                                    \
+    X(LINK, "link", "name", "parent", "joint", "nodes", "mass", "center", "inertia", "mesh", "density",                 \
+      "motion")                                                                                                         \
+    X(JOINT, "joint", "type", "anchor", "axis", "position", "velocity", "stiffness", "rest", "damping", "limits",       \
+      "limit_stiffness", "servo")                                                                                       \
+    X(SERVO, "servo", "stiffness", "damping", "target")                                                                 \
+    X(CONTROL, "control", "name", "force", "drive", "torque", "target")                                                 \
     X(FORCE_CONTROL, "force_control", "select")                                                                         \
-    X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "hold", "transform", "lower", "upper",          \
+    X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "link", "hold", "transform", "lower", "upper",  \
       "scale", "offset", "start")                                                                                       \
-    X(OBJECTIVE, "objective", "name", "type", "select", "uniform", "target", "path", "relative", "shape", "time",       \
-      "from", "to", "control", "weight", "norm")                                                                        \
+    X(OBJECTIVE, "objective", "name", "type", "select", "uniform", "link", "target", "path", "relative", "shape",       \
+      "time", "from", "to", "control", "weight", "norm")                                                                \
     X(PATH_KEY, "path_key", "time", "target")                                                                           \
     X(OPTIMIZER, "optimizer", "method", "iterations", "target", "rate", "tolerance")                                    \
     X(SELECTOR, "selector", "body", "all", "box", "sphere", "plane", "capsule", "tag", "nearest", "count", "list",      \
@@ -58,7 +64,7 @@ extern const ct_scene_words ct_scene_keys[];
 // Choices, in the order of their enums.
 typedef enum ct_scene_choice {
     CT_CHOICE_ENERGY, CT_CHOICE_INTEGRATOR, CT_CHOICE_SOLVER, CT_CHOICE_UP, CT_CHOICE_PARAMETER, CT_CHOICE_PER,
-    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_COUNT
+    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_JOINT, CT_CHOICE_COUNT
 } ct_scene_choice;
 extern const ct_scene_words ct_scene_choices[];
 

@@ -20,10 +20,14 @@ bool ct_scene_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* i
 void ct_scene_read_body_reference(const ct_scene* scene, ct_json at, int* body);
 // The nodes that the "select" of an object chooses; *nodes is freed by ct_free.
 void ct_scene_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count);
+void ct_scene_read_selection(const ct_scene* scene, ct_json at, int** nodes, int* count);  // the selector itself
+// A motion whose keys live in the arena.
+void ct_scene_read_motion(ct_json at, ct_arena* arena, ct_motion* motion);
 // Numbers of the text file that a string names, white space between them and # before comments: the first `most` of
 // them. Returns how many there are.
 size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, size_t most);
 void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory);
+void ct_scene_read_skeleton(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_drive(ct_scene* scene, ct_json at);  // of "drives" and of "pins"
 void ct_scene_read_force(ct_scene* scene, ct_json at);
 void ct_scene_read_velocity(ct_scene* scene, ct_json at);

@@ -1,5 +1,6 @@
 // Reads what a scene is to be optimised for: controls, parameters, objectives, the optimiser's settings.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -17,25 +18,61 @@ static void refuse_keys(ct_json at, const char* type, const char* const* keys) {
 // -------------------------------------------------------------------------------------------------
 // Controls
 
+// The link that a text names.
+static int find_link(const ct_scene* scene, ct_json at) {
+    const char* name = "";
+    ct_json_text(at, &name);
+    int link = ct_scene_find_link(scene, name);
+    if (link < 0 && scene->nlink)
+        ct_json_fail(at, "is \"%.60s\", which is not a link; the first one is \"%.60s\"", name, scene->link[0].name);
+    else if (link < 0) ct_json_fail(at, "is \"%.60s\", but the scene has no skeleton", name);
+    return link;
+}
+
+// Torque or servo target of the joint that a link has to its parent, or the motion of a root.
+static void read_link_control(ct_scene* scene, const char* name, ct_json control, const char* key) {
+    ct_json at = ct_json_member(control, key);
+    ct_error inner;
+    int link = find_link(scene, at);
+    if (at.reader->status) return;
+    ct_status status = !strcmp(key, "drive")
+                           ? ct_scene_add_root_control(scene, name, link, &inner)
+                           : ct_scene_add_joint_control(scene, name, !strcmp(key, "torque") ? CT_CONTROL_TORQUE : CT_CONTROL_TARGET, link, &inner);
+    if (status && !strcmp(inner.path, "link")) snprintf(inner.path, sizeof inner.path, "%s", key);
+    ct_json_relay(control, status, &inner);
+}
+
+static void read_force_control(ct_scene* scene, const char* name, ct_json control) {
+    ct_json force = ct_json_member(control, "force");
+    int *nodes, count;
+    ct_error inner;
+    ct_scene_read_keys(force, CT_OBJECT_FORCE_CONTROL);
+    ct_scene_read_nodes(scene, force, &nodes, &count);
+    if (!control.reader->status) ct_json_relay(control, ct_scene_add_force_control(scene, name, nodes, count, &inner), &inner);
+    ct_free(nodes);
+}
+
 void ct_scene_read_control(ct_scene* scene, ct_json at) {
-    const char* name = NULL;
+    static const char* const kinds[] = {"force", "drive", "torque", "target"};
+    const char *name = NULL, *kind = NULL;
+    int count = 0, index = 0;
     ct_error inner;
     if (!ct_scene_read_keys(at, CT_OBJECT_CONTROL)) return;
     ct_json_text(ct_json_required(at, "name"), &name);
-    ct_json force = ct_json_member(at, "force"), drive = ct_json_member(at, "drive");
-    if (!force.value == !drive.value) ct_json_fail(at, "needs exactly one of \"force\" and \"drive\"");
-    if (at.reader->status) return;
-    if (force.value) {
-        int *nodes, count;
-        ct_scene_read_keys(force, CT_OBJECT_FORCE_CONTROL);
-        ct_scene_read_nodes(scene, force, &nodes, &count);
-        if (!at.reader->status) ct_json_relay(at, ct_scene_add_force_control(scene, name, nodes, count, &inner), &inner);
-        ct_free(nodes);
-        return;
+    for (int i = 0; i < 4; i++) {
+        if (!ct_json_has(at, kinds[i])) continue;
+        kind = kinds[i];
+        count++;
     }
-    int index = 0;
-    ct_json_integer(drive, 0, 2147483647, &index);
-    if (!at.reader->status) ct_json_relay(at, ct_scene_add_drive_control(scene, name, index, &inner), &inner);
+    if (count != 1) ct_json_fail(at, "needs exactly one of \"force\", \"drive\", \"torque\" and \"target\"");
+    if (at.reader->status) return;
+    ct_json value = ct_json_member(at, kind);
+    if (!strcmp(kind, "force")) read_force_control(scene, name, at);
+    else if (strcmp(kind, "drive") || json_is_string(value.value)) read_link_control(scene, name, at, kind);
+    else {
+        ct_json_integer(value, 0, 2147483647, &index);
+        if (!at.reader->status) ct_json_relay(at, ct_scene_add_drive_control(scene, name, index, &inner), &inner);
+    }
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -56,9 +93,12 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
     const char* type = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
     if (def.kind == CT_PARAMETER_CONTROL) refuse_keys(at, type, (const char* const[]){"body", NULL});
     else refuse_keys(at, type, (const char* const[]){"control", "hold", NULL});
+    if (def.kind < CT_PARAMETER_JOINT_STIFFNESS) refuse_keys(at, type, (const char* const[]){"link", NULL});
+    else refuse_keys(at, type, (const char* const[]){"body", NULL});
     if (def.kind == CT_PARAMETER_GRAVITY) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
     ct_scene_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
     ct_json_text(ct_json_member(at, "control"), &def.control);
+    ct_json_text(ct_json_member(at, "link"), &def.link);
     ct_json_integer(ct_json_member(at, "hold"), 1, 2147483647, &def.hold);
     ct_json_number(ct_json_member(at, "lower"), &def.lower);
     ct_json_number(ct_json_member(at, "upper"), &def.upper);
@@ -71,6 +111,12 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
 // -------------------------------------------------------------------------------------------------
 // Objectives
 
+// Of a joint with one coordinate a number, otherwise three.
+static void read_target(ct_json at, ct_objective_kind kind, double target[3]) {
+    if (kind == CT_OBJECTIVE_JOINT && at.value && json_is_number(at.value)) ct_json_number(at, target);
+    else ct_json_vector(at, target);
+}
+
 // "target": [x, y, z], or "path": [{"time": t, "target": [x, y, z]}, ...]
 static void read_path(ct_json at, ct_arena* arena, ct_objective_def* def) {
     ct_json target = ct_json_member(at, "target"), path = ct_json_member(at, "path");
@@ -80,12 +126,12 @@ static void read_path(ct_json at, ct_arena* arena, ct_objective_def* def) {
     ct_keyframe* key = ct_arena_alloc(arena, count, sizeof *key);
     if (!key) ct_json_out_of_memory(at);
     if (at.reader->status) return;
-    ct_json_vector(target, key[0].translate);
+    read_target(target, def->kind, key[0].translate);
     for (size_t i = 0; path.value && i < count && !at.reader->status; i++) {
         ct_json item = ct_json_item(path, i);
         ct_scene_read_keys(item, CT_OBJECT_PATH_KEY);
         ct_json_number(ct_json_required(item, "time"), &key[i].time);
-        ct_json_vector(ct_json_required(item, "target"), key[i].translate);
+        read_target(ct_json_required(item, "target"), def->kind, key[i].translate);
     }
     def->path = key;
     def->npath = (int)count;
@@ -121,12 +167,13 @@ static void read_window(ct_json at, ct_objective_def* def) {
 }
 
 static void refuse_objective_keys(ct_json at, ct_objective_kind kind) {
-    static const char* const of_control[] = {"select", "uniform", "target", "path", "relative", "shape", NULL};
-    static const char* const of_shape[] = {"target", "path", "control", NULL};
-    static const char* const of_mean[] = {"shape", "control", NULL};
+    static const char* const of_control[] = {"select", "uniform", "link", "target", "path", "relative", "shape", NULL};
+    static const char* const of_shape[] = {"target", "path", "control", "link", NULL};
+    static const char* const of_mean[] = {"shape", "control", "link", NULL};
+    static const char* const of_joint[] = {"select", "uniform", "shape", "control", NULL};
     bool control = kind == CT_OBJECTIVE_EFFORT || kind == CT_OBJECTIVE_SMOOTHNESS;
     refuse_keys(at, ct_scene_choices[CT_CHOICE_OBJECTIVE].words[kind],
-                control ? of_control : kind == CT_OBJECTIVE_SHAPE ? of_shape : of_mean);
+                control ? of_control : kind == CT_OBJECTIVE_SHAPE ? of_shape : kind == CT_OBJECTIVE_JOINT ? of_joint : of_mean);
 }
 
 static void read_terms(ct_scene* scene, ct_json at, const char* directory, ct_arena* arena, ct_objective_def* def) {
@@ -141,6 +188,7 @@ static void read_terms(ct_scene* scene, ct_json at, const char* directory, ct_ar
     ct_json_bool(ct_json_member(at, "relative"), &def->relative);
     ct_json_number(ct_json_member(at, "weight"), &def->weight);
     ct_json_text(ct_json_member(at, "control"), &def->control);
+    ct_json_text(ct_json_member(at, "link"), &def->link);
     read_window(at, def);
     read_path(at, arena, def);
     int nnode = def->count ? def->count : ct_scene_node_count(scene);

@@ -166,12 +166,15 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
 }
 
 void ct_scene_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count) {
+    ct_scene_read_selection(scene, ct_json_required(object, "select"), nodes, count);
+}
+
+void ct_scene_read_selection(const ct_scene* scene, ct_json at, int** nodes, int* count) {
     *nodes = NULL;
     *count = 0;
     selector_reader reader = {.scene = scene};
     ct_selector selector;
     ct_error inner;
-    ct_json at = ct_json_required(object, "select");
     read_selector(&reader, at, 0, &selector);
     if (!at.reader->status) ct_json_relay(at, ct_scene_select(scene, &selector, nodes, count, &inner), &inner);
     ct_arena_free(&reader.arena);
@@ -196,7 +199,7 @@ static void read_turn(ct_json at, double rotate[3]) {
     for (int i = 0; i < 3; i++) rotate[i] = axis[i] / length * (degrees * (M_PI / 180));
 }
 
-static void read_motion(ct_json at, ct_arena* arena, ct_motion* motion) {
+void ct_scene_read_motion(ct_json at, ct_arena* arena, ct_motion* motion) {
     if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_MOTION)) return;
     ct_json keys = ct_json_required(at, "keys");
     size_t count = ct_json_length(keys);
@@ -224,7 +227,7 @@ void ct_scene_read_drive(ct_scene* scene, ct_json at) {
     int *nodes, count;
     ct_scene_read_keys(at, pin ? CT_OBJECT_PIN : CT_OBJECT_DRIVE);
     ct_scene_read_nodes(scene, at, &nodes, &count);
-    read_motion(ct_json_member(at, "motion"), &arena, &motion);
+    ct_scene_read_motion(ct_json_member(at, "motion"), &arena, &motion);
     if (!at.reader->status) ct_json_relay(at, ct_scene_drive(scene, nodes, count, &motion, &inner), &inner);
     ct_free(nodes);
     ct_arena_free(&arena);
