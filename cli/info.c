@@ -1,9 +1,13 @@
 // cuttle info: what is in a scene, a mesh or a trajectory.
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli.h"
+
+#define LISTED 40  // links that are printed one by one, and the last
 
 static const char* const energy_names[CT_ENERGY_COUNT] = {"corotated", "projective", "neohookean", "stvk"};
 
@@ -21,6 +25,73 @@ static bool has_extension(const char* path, const char* const* extensions) {
         if (strcasecmp(dot, *extensions) == 0) return true;
     }
     return false;
+}
+
+// ---- Links ----
+
+static const char* const joint_names[] = {[CT_JOINT_FIXED] = "fixed", [CT_JOINT_REVOLUTE] = "revolute",
+                                          [CT_JOINT_PRISMATIC] = "prismatic", [CT_JOINT_BALL] = "ball", [CT_JOINT_FREE] = "free"};
+
+static bool is_axial(const ct_link_info* link) { return link->joint == CT_JOINT_REVOLUTE || link->joint == CT_JOINT_PRISMATIC; }
+
+// What moves the joint by itself: springs, dampers, limits, servos.
+static void joint_details(json_t* object, const ct_joint_def* joint) {
+    if (joint->stiffness) json_object_set_new(object, "stiffness", json_real(joint->stiffness));
+    if (joint->stiffness) json_object_set_new(object, "rest", json_real(joint->rest));
+    if (joint->damping) json_object_set_new(object, "damping", json_real(joint->damping));
+    if (isfinite(joint->lower)) json_object_set_new(object, "lower", json_real(joint->lower));
+    if (isfinite(joint->upper)) json_object_set_new(object, "upper", json_real(joint->upper));
+    if (joint->servo_stiffness) json_object_set_new(object, "servo_stiffness", json_real(joint->servo_stiffness));
+    if (joint->servo_damping) json_object_set_new(object, "servo_damping", json_real(joint->servo_damping));
+}
+
+// joint: NULL where it is not known.
+static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def* joint) {
+    const ct_link_info* link = &links[k];
+    json_t* object = json_pack("{s:s, s:s, s:o, s:i, s:i}", "name", link->name, "joint", joint_names[link->joint], "anchor",
+                               vector(link->anchor), "coordinates", link->ncoordinate, "nodes", link->count);
+    json_object_set_new(object, "parent", link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
+    if (is_axial(link)) json_object_set_new(object, "axis", vector(link->axis));
+    if (joint) joint_details(object, joint);
+    return object;
+}
+
+static void print_link(const ct_link_info* links, int k, const ct_joint_def* joint) {
+    const ct_link_info* link = &links[k];
+    printf("    %s: %s to %s", link->name, joint_names[link->joint], link->parent >= 0 ? links[link->parent].name : "the world");
+    if (link->joint != CT_JOINT_FIXED) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
+    if (is_axial(link)) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
+    printf(", %d node%s", link->count, link->count == 1 ? "" : "s");
+    if (joint && joint->stiffness) printf(", spring %g about %g", joint->stiffness, joint->rest);
+    if (joint && joint->damping) printf(", damping %g", joint->damping);
+    if (joint && (isfinite(joint->lower) || isfinite(joint->upper))) printf(", limits %g..%g", joint->lower, joint->upper);
+    if (joint && joint->servo_stiffness) printf(", servo %g", joint->servo_stiffness);
+    printf("\n");
+}
+
+// The links of a model (NULL: of a file), one line each or an array.
+static json_t* show_links(const ct_link_info* links, int count, const ct_model* model, bool json) {
+    json_t* array = json_array();
+    int coordinates = 0;
+    for (int k = 0; k < count; k++) coordinates += links[k].ncoordinate;
+    if (!json && count) printf("  %d link%s, %d joint coordinate%s\n", count, count == 1 ? "" : "s", coordinates, coordinates == 1 ? "" : "s");
+    for (int k = 0; k < count; k++) {
+        ct_joint_def joint;
+        if (model) ct_model_joint(model, k, &joint);
+        if (json) json_array_append_new(array, link_object(links, k, model ? &joint : NULL));
+        else if (k < LISTED || k == count - 1) print_link(links, k, model ? &joint : NULL);
+        else if (k == LISTED) printf("    ... (--json lists all)\n");
+    }
+    return array;
+}
+
+static json_t* show_model_links(const ct_model* model, bool json) {
+    int count = ct_model_link_count(model);
+    ct_link_info* links = calloc((size_t)count + 1, sizeof *links);
+    for (int k = 0; links && k < count; k++) ct_model_link_info(model, k, &links[k]);
+    json_t* array = show_links(links, links ? count : 0, model, json);
+    free(links);
+    return array;
 }
 
 // ---- Scenes ----
@@ -102,8 +173,11 @@ static int show_scene(const char* path, bool json) {
         else if (json) json_array_append_new(bodies, body_object(ct_scene_body_name(scene, i), &info));
         else print_body(ct_scene_body_name(scene, i), &info);
     }
+    json_t* links = code == CLI_OK ? show_model_links(model, json) : json_array();
     if (object) json_object_set(object, "bodies", bodies);
+    if (object) json_object_set(object, "links", links);
     json_decref(bodies);
+    json_decref(links);
     if (code == CLI_OK && object) cli_print_json(object);
     else json_decref(object);
     ct_model_free(model);
@@ -164,16 +238,18 @@ static int show_trajectory(const char* path, bool json) {
     if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
     ct_trajectory_get_info(file, &info);
     if (json) {
-        cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s}", "kind", "trajectory", "frames",
+        cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory", "frames",
                                  info.nframe, "nodes", info.nvert, "tets", info.ntet, "surface_triangles", info.nsurface, "bodies",
                                  info.nbody, "start", info.start, "stop", info.stop, "time_step", info.time_step, "scene_file",
-                                 info.scene_file, "scene_name", info.scene_name));
+                                 info.scene_file, "scene_name", info.scene_name, "links",
+                                 show_links(ct_trajectory_links(file), info.nlink, NULL, true)));
     } else {
         printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start, info.stop,
                info.time_step);
         printf("  %d nodes, %d tets, %d surface triangles, %d bod%s\n", info.nvert, info.ntet, info.nsurface, info.nbody,
                info.nbody == 1 ? "y" : "ies");
         printf("  scene %s %s\n", info.scene_name, info.scene_file);
+        json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, false));
     }
     ct_trajectory_close(file, NULL);
     return CLI_OK;

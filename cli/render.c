@@ -16,6 +16,7 @@ typedef struct render_options {
     const char* size;
     const char* color;
     const char* range;
+    const char* bones;
     double eye[3], target[3], field_of_view, fps;
     int stride, samples;
     bool wireframe, no_grid, no_label, json, quiet;
@@ -33,12 +34,13 @@ static const char overview[] =
     "Without --png or --mp4 every frame becomes DIR/frame_000000.png. FRAME is a number counted from 0, negative from\n"
     "the end, `last`, or a time such as 0.5s; several, separated by commas, are drawn side by side in one picture.\n"
     "Colours: body, displacement, velocity, stress, energy, volume. The camera frames the whole motion by itself\n"
-    "unless --eye and --target are given. A movie plays in real time unless --fps gives frames per second.";
+    "unless --eye and --target are given. Bones: through (skeletons show through the flesh), only (no flesh), off. A movie plays in real time unless --fps gives frames per second.";
 
 static const char examples[] =
     "  cuttle render run.h5 --png last -o run.png\n"
     "  cuttle render run.h5 --png 0,0.5s,last -o strip.png --color stress\n"
     "  cuttle render run.h5 --mp4 run.mp4 --size 1920x1080\n"
+    "  cuttle render run.h5 --png last -o bones.png --bones only\n"
     "  cuttle render run.h5 -o frames/ --stride 4";
 
 static bool read_size(const char* text, int* width, int* height) {
@@ -64,6 +66,11 @@ static int read_look(const cli_usage* usage, const render_options* options, ct_p
         return cli_bad_usage(usage, "--range %s: write two rising numbers, as in --range 0,5e4", options->range);
     if (options->samples < 1 || options->samples > 4) return cli_bad_usage(usage, "--samples %d: choose 1 to 4", options->samples);
     if (options->stride < 1) return cli_bad_usage(usage, "--stride %d: it must be at least 1", options->stride);
+    static const char* const bones[] = {[CT_BONES_THROUGH] = "through", [CT_BONES_ONLY] = "only", [CT_BONES_OFF] = "off"};
+    int look = 0;
+    while (look < 3 && strcmp(options->bones, bones[look]) != 0) look++;
+    if (look == 3) return cli_bad_usage(usage, "--bones %s: choose through, only or off", options->bones);
+    def->bones = (ct_bones)look;
     def->samples = options->samples;
     def->wireframe = options->wireframe;
     def->grid = !options->no_grid;
@@ -258,7 +265,7 @@ static int render(rendering* r) {
 }
 
 int cuttle_render(int argc, char** argv) {
-    render_options o = {.color = "body", .stride = 1, .samples = 3, .eye = {NAN, NAN, NAN}, .target = {NAN, NAN, NAN}};
+    render_options o = {.color = "body", .bones = "through", .stride = 1, .samples = 3, .eye = {NAN, NAN, NAN}, .target = {NAN, NAN, NAN}};
     const cli_option table[] = {
         {"--output", 'o', CLI_TEXT, &o.output, "PATH", "directory of the frames, or with --png the picture"},
         {"--mp4", 0, CLI_TEXT, &o.movie, "FILE", "write a movie (needs ffmpeg)"},
@@ -266,6 +273,7 @@ int cuttle_render(int argc, char** argv) {
         {"--size", 0, CLI_TEXT, &o.size, "WxH", "pixels, default 1280x720"},
         {"--color", 0, CLI_TEXT, &o.color, "FIELD", "what the colours show, default body"},
         {"--range", 0, CLI_TEXT, &o.range, "A,B", "ends of the colour map, default from the data"},
+        {"--bones", 0, CLI_TEXT, &o.bones, "HOW", "of skeletons: through, only or off; default through"},
         {"--wireframe", 0, CLI_FLAG, &o.wireframe, NULL, "draw the edges of the surface"},
         {"--no-grid", 0, CLI_FLAG, &o.no_grid, NULL, "leave the ground grid out"},
         {"--no-label", 0, CLI_FLAG, &o.no_label, NULL, "leave time and colour bar out"},

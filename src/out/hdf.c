@@ -80,6 +80,15 @@ bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t ty
     return good;
 }
 
+bool ct_hdf_holds(hid_t group, const char* name, size_t count) {
+    hid_t array = H5Dopen2(group, name, H5P_DEFAULT);
+    hid_t space = array >= 0 ? H5Dget_space(array) : -1;
+    bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count;
+    if (space >= 0) H5Sclose(space);
+    if (array >= 0) H5Dclose(array);
+    return good;
+}
+
 bool ct_hdf_has_type(hid_t array, hid_t file_type) {
     hid_t stored = H5Dget_type(array);
     bool same = stored >= 0 && H5Tequal(stored, file_type) > 0;

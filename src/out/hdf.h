@@ -29,6 +29,8 @@ bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t ty
                         const void* values);
 // `count` is the number of all elements; the array must be stored as `file_type`.
 bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t count, void* values);
+// Does it have this many elements? Ask before believing a header that claims them.
+bool ct_hdf_holds(hid_t group, const char* name, size_t count);
 // Is it stored as exactly this type? HDF5 may crash on converting from a damaged one, so ask before reading.
 bool ct_hdf_has_type(hid_t array, hid_t file_type);
 

@@ -1,7 +1,8 @@
 // Pictures of a trajectory: camera, colours, ground, then bands of rows that are rasterised, shaded and averaged.
 //
 // Visibility is sampled samples^2 times a pixel; each triangle seen in a pixel is shaded once, at the mean of its
-// samples there. Light is added in linear intensity and stored as sRGB. No display, no randomness: the same
+// samples there. Flesh over bones lets them through, the less the deeper they lie; bones have light and shadows of their
+// own, as if the flesh were not there. Light is added in linear intensity and stored as sRGB. No display, no randomness: the same
 // frame gives the same bytes on every run and any number of threads.
 #include <math.h>
 #include <stdlib.h>
@@ -23,19 +24,26 @@ typedef struct drawing {
     const ct_picture_def* def;
     ct_camera camera;
     ct_light light;
+    ct_light bone_light;        // without the flesh's shadow
     ct_skin skin;
+    double clear;               // m of flesh through which bones are seen well
     ct_ground_grid grid;
     const double* body_color;   // 3 nbody, sRGB
     double low, high;           // of the colour map
     double backdrop[3];         // linear light
     double* clip;               // 4 nvert
     ct_raster raster[SLOTS];
+    ct_raster bone_raster[SLOTS];
     uint8_t* pixels;
 } drawing;
 
-typedef struct fragment {       // the samples of one triangle in one pixel
-    int id, count;
-    double weight[2], x, y;     // sums
+enum { FLESH, BONE };
+
+typedef struct fragment {       // the samples of one pixel that show the same triangles
+    int id[2];                  // of flesh and of bone, -1: none
+    int count;
+    double weight[2][2], x, y;  // sums
+    double cover;               // m, sum of the distances from flesh to bone; negative: the bone lies in front
 } fragment;
 
 ct_picture_def ct_picture_def_default(void) {
@@ -101,6 +109,12 @@ static void shade_ground(const drawing* d, int px, int py, double rgb[3]) {
 }
 
 static void fragment_albedo(const drawing* d, int t, const double weight[3], double rgb[3]) {
+    static const double bone_color[3][3] = {{0.97, 0.93, 0.82}, {0.80, 0.62, 0.38}, {0.62, 0.64, 0.68}};
+    if (d->skin.body[t] < 0) {
+        const double* color = bone_color[-1 - d->skin.body[t]];
+        for (int k = 0; k < 3; k++) rgb[k] = ct_color_linear(color[k]);
+        return;
+    }
     if (!d->skin.value) {
         const double* color = d->body_color + 3 * d->skin.body[t];
         for (int k = 0; k < 3; k++) rgb[k] = ct_color_linear(fmin(1, fmax(0, color[k])));
@@ -131,14 +145,16 @@ static double edge_distance(const drawing* d, int t, double x, double y) {
 // Bright light bends towards white instead of being cut off.
 static double soft_limit(double value) { return value < 0.7 ? value : 1 - 0.3 * exp(-(value - 0.7) / 0.3); }
 
-static void shade_fragment(const drawing* d, const fragment* f, double rgb[3]) {
+// One of the two surfaces of a fragment; returns how much it faces the eye.
+static double shade_surface(const drawing* d, const fragment* f, int which, double rgb[3]) {
     const ct_skin* skin = &d->skin;
-    double w1 = f->weight[0] / f->count, w2 = f->weight[1] / f->count, weight[3] = {1 - w1 - w2, w1, w2};
+    int id = f->id[which];
+    double w1 = f->weight[which][0] / f->count, w2 = f->weight[which][1] / f->count, weight[3] = {1 - w1 - w2, w1, w2};
     double point[3] = {0}, normal[3] = {0}, view[3], albedo[3], length = 0, facing = 0, far = 0;
     for (int j = 0; j < 3; j++)
         for (int k = 0; k < 3; k++) {
-            point[k] += weight[j] * skin->x[3 * skin->tri[3 * f->id + j] + k];
-            normal[k] += weight[j] * (double)skin->normal[9 * f->id + 3 * j + k];
+            point[k] += weight[j] * skin->x[3 * skin->tri[3 * id + j] + k];
+            normal[k] += weight[j] * (double)skin->normal[9 * id + 3 * j + k];
         }
     for (int k = 0; k < 3; k++) {
         view[k] = point[k] - d->camera.eye[k];
@@ -152,43 +168,60 @@ static void shade_fragment(const drawing* d, const fragment* f, double rgb[3]) {
     }
     if (facing > 0.3)  // an inside, seen through an opening or an inversion
         for (int k = 0; k < 3; k++) normal[k] = -normal[k];
-    fragment_albedo(d, f->id, weight, albedo);
-    if (d->def->wireframe) {
-        double cover = 0.75 + 0.5 - edge_distance(d, f->id, f->x / f->count, f->y / f->count);
+    fragment_albedo(d, id, weight, albedo);
+    if (d->def->wireframe && which == FLESH) {
+        double cover = 0.75 + 0.5 - edge_distance(d, id, f->x / f->count, f->y / f->count);
         cover = 0.62 * fmin(1, fmax(0, cover));
         for (int k = 0; k < 3; k++) albedo[k] *= 1 - cover;
     }
-    ct_light_shade(&d->light, point, normal, view, albedo, skin->value ? 0.12 : 0.3, rgb);
+    ct_light_shade(which == BONE ? &d->bone_light : &d->light, point, normal, view, albedo, skin->value ? 0.12 : 0.3, rgb);
     for (int k = 0; k < 3; k++) rgb[k] = soft_limit(rgb[k]);
+    return fabs(facing);
 }
 
-// Sorts the samples of a pixel by triangle; returns the number of different ones.
-static int gather(const ct_raster* raster, int samples, int px, int row, fragment* list) {
+static void shade_fragment(const drawing* d, const fragment* f, int px, int py, double rgb[3]) {
+    double cover = f->cover / f->count, bone[3];
+    if (f->id[FLESH] < 0 && f->id[BONE] < 0) shade_ground(d, px, py, rgb);
+    else if (f->id[FLESH] < 0 || (f->id[BONE] >= 0 && cover < 0)) shade_surface(d, f, BONE, rgb);
+    else {
+        double facing = shade_surface(d, f, FLESH, rgb);
+        if (f->id[BONE] < 0) return;
+        shade_surface(d, f, BONE, bone);
+        // more is hidden by deep flesh and by flesh that is looked at along its surface
+        double hide = 0.3 + 0.34 * (1 - exp(-cover / d->clear)) + 0.36 * pow(1 - fmin(1, facing), 3);
+        for (int k = 0; k < 3; k++) rgb[k] = hide * rgb[k] + (1 - hide) * bone[k];
+    }
+}
+
+// Sorts the samples of a pixel by the triangles they show; returns the number of different ones. bones: NULL where none are.
+static int gather(const ct_raster* raster, const ct_raster* bones, int samples, int px, int row, fragment* list) {
     int count = 0;
     for (int j = 0; j < samples; j++)
         for (int i = 0; i < samples; i++) {
             size_t at = (size_t)(row * samples + j) * (size_t)raster->width + (size_t)(px * samples + i);
-            int k = 0, id = raster->id[at];
-            while (k < count && list[k].id != id) k++;
-            if (k == count) list[count++] = (fragment){.id = id};
+            int k = 0, id = raster->id[at], bone = bones ? bones->id[at] : -1;
+            while (k < count && (list[k].id[FLESH] != id || list[k].id[BONE] != bone)) k++;
+            if (k == count) list[count++] = (fragment){.id = {id, bone}};
             fragment* f = &list[k];
             f->count++;
-            f->weight[0] += (double)raster->weight[2 * at];
-            f->weight[1] += (double)raster->weight[2 * at + 1];
+            for (int w = 0; w < 2; w++) {
+                f->weight[FLESH][w] += (double)raster->weight[2 * at + (size_t)w];
+                if (bone >= 0) f->weight[BONE][w] += (double)bones->weight[2 * at + (size_t)w];
+            }
+            if (id >= 0 && bone >= 0) f->cover += 1 / (double)raster->depth[at] - 1 / (double)bones->depth[at];
             f->x += px + (i + 0.5) / samples;
             f->y += (double)raster->first_row / samples + row + (j + 0.5) / samples;
         }
     return count;
 }
 
-static void shade_pixel(const drawing* d, const ct_raster* raster, int px, int py, int row) {
+static void shade_pixel(const drawing* d, const ct_raster* raster, const ct_raster* bones, int px, int py, int row) {
     fragment list[MAX_SAMPLES * MAX_SAMPLES];
-    int samples = d->def->samples, count = gather(raster, samples, px, row, list);
+    int samples = d->def->samples, count = gather(raster, bones, samples, px, row, list);
     double sum[3] = {0, 0, 0};
     for (int k = 0; k < count; k++) {
         double rgb[3];
-        if (list[k].id < 0) shade_ground(d, px, py, rgb);
-        else shade_fragment(d, &list[k], rgb);
+        shade_fragment(d, &list[k], px, py, rgb);
         for (int c = 0; c < 3; c++) sum[c] += rgb[c] * list[k].count;
     }
     uint8_t* pixel = d->pixels + 3 * ((size_t)py * (size_t)d->def->width + (size_t)px);
@@ -199,16 +232,18 @@ static void shade_pixel(const drawing* d, const ct_raster* raster, int px, int p
 
 static void draw_bands(int slot, void* user) {
     const drawing* d = user;
-    ct_raster raster = d->raster[slot];
+    ct_raster raster = d->raster[slot], bones = d->bone_raster[slot];
+    bool has_bones = d->skin.ntri > d->skin.nflesh;
     for (int top = slot * BAND; top < d->def->height; top += SLOTS * BAND) {
         ct_raster_begin(&raster, top * d->def->samples);
+        if (has_bones) ct_raster_begin(&bones, top * d->def->samples);
         for (int t = 0; t < d->skin.ntri; t++) {
             double clip[3][4];
             for (int k = 0; k < 3; k++) memcpy(clip[k], d->clip + 4 * d->skin.tri[3 * t + k], sizeof clip[k]);
-            ct_raster_triangle(&raster, t, (const double(*)[4])clip);
+            ct_raster_triangle(t < d->skin.nflesh ? &raster : &bones, t, (const double(*)[4])clip);
         }
         for (int row = 0; row < BAND && top + row < d->def->height; row++)
-            for (int x = 0; x < d->def->width; x++) shade_pixel(d, &raster, x, top + row, row);
+            for (int x = 0; x < d->def->width; x++) shade_pixel(d, &raster, has_bones ? &bones : NULL, x, top + row, row);
     }
 }
 
@@ -255,13 +290,39 @@ static ct_status check_def(const ct_picture_def* def, ct_error* error) {
                    def->color_by ? def->color_by : "");
 }
 
+// The flesh, the bones, and both together as one surface.
+static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x, ct_error* error) {
+    ct_bone_list bones;
+    ct_skin_create(&d->skin, arena, file, x);
+    if (d->def->bones == CT_BONES_ONLY && file->info.nlink) d->skin.ntri = d->skin.nflesh = 0;
+    double* poses = ct_arena_alloc(arena, 12 * (size_t)file->info.nlink, sizeof *poses);
+    if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (d->def->bones == CT_BONES_OFF || !file->info.nlink) return CT_OK;
+    ct_status status = ct_trajectory_read_links_into(file, frame, NULL, poses, error);
+    if (status) return status;
+    d->clear = 0.12 * ct_picture_bones(&bones, arena, file);
+    if (!arena->failed) ct_bone_dress(&d->skin, arena, &bones, file, poses, file->info.nvert);
+    return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
+}
+
+static void light_up(drawing* d, ct_arena* arena, const ct_trajectory* file) {
+    double ground = d->grid.height, size = d->grid.reach / 2.6;
+    const ct_skin* skin = &d->skin;
+    ct_light_create(&d->light, arena, skin, &d->camera, file->info.up, ground, size);
+    if (skin->ntri == skin->nflesh) return;
+    ct_skin bones = *skin;
+    bones.tri += 3 * skin->nflesh;
+    bones.ntri -= skin->nflesh;
+    if (skin->nflesh) ct_light_create(&d->bone_light, arena, &bones, &d->camera, file->info.up, ground, size);
+    else d->bone_light = d->light;
+}
+
 // Everything that the bands read.
 static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, double* time, ct_error* error) {
     const ct_picture_def* def = d->def;
     size_t nvert = (size_t)file->info.nvert;
     double* x = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     double* value = ct_arena_alloc(arena, nvert, sizeof(double));
-    d->clip = ct_arena_alloc(arena, 4 * nvert, sizeof(double));
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = ct_trajectory_read_into(file, frame, x, NULL, time, NULL, error);
     if (!status) status = ct_picture_bounds(file, error);
@@ -272,17 +333,19 @@ static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int f
     if (status) return status;
     place_ground(d, file);
     place_camera(d, file);
-    for (size_t i = 0; i < nvert; i++) ct_camera_project(&d->camera, x + 3 * i, d->clip + 4 * i);
     for (int k = 0; k < 3; k++) d->backdrop[k] = ct_color_linear(fmin(1, fmax(0, def->background[k])));
     d->body_color = file->body_color;
-    ct_skin_create(&d->skin, arena, file, x);
-    if (!arena->failed) {
-        d->skin.value = value;
-        ct_light_create(&d->light, arena, &d->skin, &d->camera, file->info.up, d->grid.height, d->grid.reach / 2.6);
+    status = dress(d, arena, file, frame, x, error);
+    if (status) return status;
+    d->skin.value = value;
+    d->clip = ct_arena_alloc(arena, 4 * (size_t)d->skin.nvert, sizeof(double));
+    for (int i = 0; i < d->skin.nvert && d->clip; i++) ct_camera_project(&d->camera, d->skin.x + 3 * i, d->clip + 4 * i);
+    light_up(d, arena, file);
+    for (int k = 0; k < 2 * SLOTS; k++) {
+        if (k >= SLOTS && d->skin.ntri == d->skin.nflesh) break;
+        ct_raster_create(k < SLOTS ? &d->raster[k] : &d->bone_raster[k - SLOTS], arena, def->width * def->samples,
+                         def->height * def->samples, BAND * def->samples, d->camera.near);
     }
-    for (int k = 0; k < SLOTS; k++)
-        ct_raster_create(&d->raster[k], arena, def->width * def->samples, def->height * def->samples, BAND * def->samples,
-                         d->camera.near);
     return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
@@ -306,7 +369,7 @@ ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* 
         bool dark = def->background[0] + def->background[1] + def->background[2] < 1.2;
         if (def->grid && d->camera.eye[d->grid.up_axis] > d->grid.height) ct_label_grid(&canvas, &d->camera, &d->grid, dark);
         if (def->label) ct_label_time(&canvas, time, dark);
-        if (def->label && d->skin.value) ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
+        if (def->label && d->skin.value && d->skin.nflesh) ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
     }
     ct_threads_free(threads);
     ct_arena_free(&arena);

@@ -2,10 +2,13 @@
 #ifndef CT_OUT_PICTURE_H
 #define CT_OUT_PICTURE_H
 
+#include "out/bone.h"
 #include "out/trajectory.h"
 
 // Bounds of the motion into file->lower and upper, from up to 24 frames spread over it.
 ct_status ct_picture_bounds(ct_trajectory* file, ct_error* error);
+// The bones that pictures of the file show; memory from the arena. Returns the extent of the scene at rest, m.
+double ct_picture_bones(ct_bone_list* bones, ct_arena* arena, const ct_trajectory* file);
 // Ends of the colour map: def->range, or from the same frames; never equal.
 ct_status ct_picture_range(ct_trajectory* file, const ct_picture_def* def, double* low, double* high, ct_error* error);
 

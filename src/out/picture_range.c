@@ -26,27 +26,71 @@ static void forget_old(ct_trajectory* file) {
     memset(file->range, 0, sizeof file->range);
 }
 
+typedef struct extent {
+    double lower[3], upper[3];
+} extent;
+
+static void include(extent* box, const double point[3], double margin) {
+    if (!isfinite(point[0] + point[1] + point[2])) return;
+    for (int a = 0; a < 3; a++) {
+        box->lower[a] = fmin(box->lower[a], point[a] - margin);
+        box->upper[a] = fmax(box->upper[a], point[a] + margin);
+    }
+}
+
+// What can be seen of one frame: the surface's nodes and the bones' ends; without either all nodes.
+static void include_frame(extent* box, const ct_trajectory* file, const ct_bone_list* bones, const double* x, const double* poses) {
+    for (int c = 0; c < 3 * file->info.nsurface; c++) include(box, x + 3 * file->surface[c], 0);
+    for (int i = 0; i < bones->count; i++) {
+        double end[3];
+        const double* pose = poses + 12 * bones->bone[i].link;
+        ct_bone_place(pose, bones->bone[i].from, end);
+        include(box, end, bones->radius);
+        ct_bone_place(pose, bones->bone[i].to, end);
+        include(box, end, bones->radius);
+    }
+    for (int i = 0; i < file->info.nvert && !file->info.nsurface && !bones->count; i++) include(box, x + 3 * i, 0);
+}
+
+// The bones' thickness depends on the scene's extent at rest, links' nodes included.
+double ct_picture_bones(ct_bone_list* bones, ct_arena* arena, const ct_trajectory* file) {
+    extent rest = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    double size = 0;
+    for (int i = 0; i < file->info.nvert; i++) include(&rest, file->rest + 3 * i, 0);
+    for (int k = 0; k < file->info.nlink; k++) include(&rest, file->link[k].anchor, 0);
+    for (int a = 0; a < 3; a++) size = fmax(size, rest.upper[a] - rest.lower[a]);
+    ct_bone_list_create(bones, arena, file, size > 0 ? size : 1);
+    return size;
+}
+
+static ct_status find_bounds(ct_trajectory* file, ct_arena* arena, extent* box, ct_error* error) {
+    ct_bone_list bones;
+    double* x = ct_arena_alloc(arena, 3 * (size_t)file->info.nvert, sizeof *x);
+    double* poses = ct_arena_alloc(arena, 12 * (size_t)file->info.nlink, sizeof *poses);
+    ct_picture_bones(&bones, arena, file);
+    if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = CT_OK;
+    for (int k = 0; !status && k < looked_at_count(file); k++) {
+        int frame = looked_at_frame(file, k);
+        status = ct_trajectory_read_into(file, frame, x, NULL, NULL, NULL, error);
+        if (!status) status = ct_trajectory_read_links_into(file, frame, NULL, poses, error);
+        if (!status) include_frame(box, file, &bones, x, poses);
+    }
+    return status;
+}
+
 ct_status ct_picture_bounds(ct_trajectory* file, ct_error* error) {
     forget_old(file);
     if (file->bounds_frames > 0) return CT_OK;
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    double* x = ct_alloc(3 * (size_t)file->info.nvert, sizeof *x);
-    if (!x) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    ct_status status = CT_OK;
-    for (int k = 0; !status && k < looked_at_count(file); k++) {
-        status = ct_trajectory_read_into(file, looked_at_frame(file, k), x, NULL, NULL, NULL, error);
-        for (int i = 0; !status && i < 3 * file->info.nvert; i++) {
-            if (!isfinite(x[i])) continue;
-            lower[i % 3] = fmin(lower[i % 3], x[i]);
-            upper[i % 3] = fmax(upper[i % 3], x[i]);
-        }
-    }
-    ct_free(x);
+    extent box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    ct_arena arena = {0};
+    ct_status status = find_bounds(file, &arena, &box, error);
+    ct_arena_free(&arena);
     if (status) return status;
     for (int k = 0; k < 3; k++) {
-        bool known = lower[k] <= upper[k];
-        file->lower[k] = known ? lower[k] : -1;
-        file->upper[k] = known ? upper[k] : 1;
+        bool known = box.lower[k] <= box.upper[k];
+        file->lower[k] = known ? box.lower[k] : -1;
+        file->upper[k] = known ? box.upper[k] : 1;
     }
     file->bounds_frames = file->info.nframe;
     return CT_OK;

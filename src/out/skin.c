@@ -62,7 +62,7 @@ static void find_bodies(ct_skin* skin, const ct_trajectory* file, int* node_body
 
 void ct_skin_create(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* x) {
     size_t ntri = (size_t)file->info.nsurface, nvert = (size_t)file->info.nvert;
-    *skin = (ct_skin){.ntri = file->info.nsurface, .tri = file->surface, .x = x};
+    *skin = (ct_skin){.ntri = file->info.nsurface, .nflesh = file->info.nsurface, .nvert = file->info.nvert, .tri = file->surface, .x = x};
     skin->normal = ct_arena_alloc(arena, 9 * ntri, sizeof(float));
     skin->body = ct_arena_alloc(arena, ntri, sizeof(int));
     double* now = ct_arena_alloc(arena, 3 * ntri, sizeof(double));
@@ -89,16 +89,19 @@ static void lengths(const double* vectors, int count, double* values) {
     }
 }
 
+// With tet_values: their means over the tets at a node. Nodes without tets, which carry links' own masses, have no value.
 static ct_status node_means(const ct_trajectory* file, const double* tet_values, double* values) {
     int* count = ct_alloc((size_t)file->info.nvert, sizeof *count);
     if (!count) return CT_OUT_OF_MEMORY;
-    memset(values, 0, (size_t)file->info.nvert * sizeof(double));
+    if (tet_values) memset(values, 0, (size_t)file->info.nvert * sizeof(double));
     for (int c = 0; c < 4 * file->info.ntet; c++) {
-        values[file->tet[c]] += tet_values[c / 4];
+        if (tet_values) values[file->tet[c]] += tet_values[c / 4];
         count[file->tet[c]]++;
     }
-    for (int i = 0; i < file->info.nvert; i++)
-        if (count[i]) values[i] /= count[i];
+    for (int i = 0; i < file->info.nvert; i++) {
+        if (!count[i]) values[i] = NAN;
+        else if (tet_values) values[i] /= count[i];
+    }
     ct_free(count);
     return CT_OK;
 }
@@ -111,5 +114,5 @@ ct_status ct_skin_values(ct_trajectory* file, int frame, const char* name, doubl
     if (status) return status;
     if (per_tet) return node_means(file, field, values);
     lengths(field, file->info.nvert, values);
-    return CT_OK;
+    return node_means(file, NULL, values);
 }

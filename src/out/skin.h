@@ -9,11 +9,12 @@
 #include "out/trajectory.h"
 
 typedef struct ct_skin {
-    int ntri;
+    int ntri, nvert;
+    int nflesh;              // the first of the triangles are flesh, the others bones
     const int* tri;          // 3 ntri, borrowed
     const double* x;         // 3 nvert, borrowed
     float* normal;           // 9 ntri      unit normals at the three corners
-    int* body;               // ntri
+    int* body;               // ntri        bones: see bone.h
     const double* value;     // nvert       NULL when coloured by body
 } ct_skin;
 
@@ -21,7 +22,7 @@ typedef struct ct_skin {
 void ct_skin_create(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* x);
 
 // Node values of a colour field ("displacement" and "velocity": length; tet fields: mean over the tets at the
-// node) into values[nvert].
+// node) into values[nvert]; NAN at nodes of no tet.
 ct_status ct_skin_values(ct_trajectory* file, int frame, const char* name, double* values, ct_error* error);
 
 #endif

@@ -24,6 +24,8 @@ const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT] = {
     [CT_ARRAY_POINT_OFFSET] = {"VTKHDF/Steps/PointOffsets", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
     [CT_ARRAY_CELL_OFFSET] = {"VTKHDF/Steps/CellDataOffsets/stress", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
     [CT_ARRAY_FRAMES] = {"Cuttle/Frames", 0, CT_PER_FRAME, CT_TYPE_RECORD},
+    [CT_ARRAY_COORDINATES] = {"Cuttle/JointCoordinates", 0, CT_PER_COORDINATE, CT_TYPE_DOUBLE},
+    [CT_ARRAY_POSES] = {"Cuttle/LinkPoses", 12, CT_PER_LINK, CT_TYPE_DOUBLE},
 };
 
 hid_t ct_trajectory_record_type(void) {
@@ -154,22 +156,12 @@ static bool in_range(const int* index, size_t count, int limit) {
     return true;
 }
 
-// The number of elements a damaged header claims must not be allocated before the file is seen to hold them.
-static bool holds(hid_t group, const char* name, size_t count) {
-    hid_t array = H5Dopen2(group, name, H5P_DEFAULT);
-    hid_t space = array >= 0 ? H5Dget_space(array) : -1;
-    bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count;
-    if (space >= 0) H5Sclose(space);
-    if (array >= 0) H5Dclose(array);
-    return good;
-}
-
 static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) {
     const ct_trajectory_info* info = &file->info;
     size_t nvert = (size_t)info->nvert, ntet = (size_t)info->ntet, nsurface = (size_t)info->nsurface;
-    if (!holds(group, "Rest", 3 * nvert) || !holds(group, "Tets", 4 * ntet) || !holds(group, "Surface", 3 * nsurface) ||
-        !holds(group, "TetBody", ntet) || !holds(group, "TetTag", ntet) ||
-        !holds(group, "BodyColor", 3 * (size_t)info->nbody))
+    if (!ct_hdf_holds(group, "Rest", 3 * nvert) || !ct_hdf_holds(group, "Tets", 4 * ntet) ||
+        !ct_hdf_holds(group, "Surface", 3 * nsurface) || !ct_hdf_holds(group, "TetBody", ntet) ||
+        !ct_hdf_holds(group, "TetTag", ntet) || !ct_hdf_holds(group, "BodyColor", 3 * (size_t)info->nbody))
         return foreign(file, "an array of /Cuttle", error);
     size_t widest = 3 * nvert > ntet ? 3 * nvert : ntet;
     ct_arena* arena = &file->arena;
@@ -197,12 +189,18 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
     return CT_OK;
 }
 
-static size_t rows_per_frame(const ct_trajectory* file, ct_trajectory_array array) {
+size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array array) {
     switch (ct_trajectory_layout[array].unit) {
-        case CT_PER_NODE: return (size_t)file->info.nvert;
-        case CT_PER_TET: return (size_t)file->info.ntet;
+        case CT_PER_NODE: return (size_t)info->nvert;
+        case CT_PER_TET: return (size_t)info->ntet;
+        case CT_PER_COORDINATE: return (size_t)info->ncoordinate;
+        case CT_PER_LINK: return (size_t)info->nlink;
         default: return 1;
     }
+}
+
+bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array) {
+    return info->nlink > 0 || ct_trajectory_layout[array].unit < CT_PER_COORDINATE;
 }
 
 // Opens the growing arrays and finds the number of frames that all of them hold.
@@ -214,10 +212,11 @@ static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
         return foreign(file, "/VTKHDF/Steps", error);
     for (int k = 0; k < CT_ARRAY_COUNT; k++) {
         const ct_array_layout* layout = &ct_trajectory_layout[k];
+        if (!ct_trajectory_has(&file->info, k)) continue;
         file->array[k] = ct_hdf_open_rows(file->file, layout->path);
         if (file->array[k] < 0 || !ct_hdf_has_type(file->array[k], ct_trajectory_file_type(file, layout->type)))
             return foreign(file, layout->path, error);
-        size_t rows = rows_per_frame(file, k), stored = ct_hdf_row_count(file->array[k], (size_t)layout->columns);
+        size_t rows = ct_trajectory_rows(&file->info, k), stored = ct_hdf_row_count(file->array[k], (size_t)layout->columns);
         if (rows > 0 && (int64_t)(stored / rows) < count) count = (int64_t)(stored / rows);
     }
     file->state_array = H5Dopen2(file->file, "Cuttle/State", H5P_DEFAULT);
@@ -247,6 +246,7 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
     if (!status && group < 0) status = foreign(file, "/Cuttle", error);
     if (!status) status = read_header(file, group, error);
     if (!status) status = read_arrays(file, group, error);
+    if (!status) status = ct_trajectory_open_links(file, group, error);
     if (!status) status = open_arrays(file, error);
     if (group >= 0) H5Gclose(group);
     if (status) ct_trajectory_discard(file);

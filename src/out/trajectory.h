@@ -15,6 +15,7 @@
 //     SceneText                 the scene file as it was
 //     Frames [nframe]           step index, solver report, hash of the state
 //     State [2, bytes]          the state of frame k in row k mod 2: exact continuation after a kill
+//     Link*, JointCoordinates, LinkPoses: skeletons, where there are some; see trajectory_links.c
 #ifndef CT_OUT_TRAJECTORY_H
 #define CT_OUT_TRAJECTORY_H
 
@@ -36,6 +37,7 @@ typedef struct ct_trajectory_def {  // all borrowed
     const char* scene_text;      // NULL: none
     size_t scene_text_size;
     size_t state_size;           // bytes of a state block, 0: frames carry none
+    const ct_link_info* link;    // nlink
 } ct_trajectory_def;
 
 typedef struct ct_trajectory_sample {  // one frame; all borrowed
@@ -48,15 +50,18 @@ typedef struct ct_trajectory_sample {  // one frame; all borrowed
     const double* volume;        // ntet, det F
     const void* state;           // state_size bytes
     const ct_step_report* report;  // NULL: none
+    const double* coordinates;   // ncoordinate
+    const double* poses;         // 12 nlink
 } ct_trajectory_sample;
 
 typedef enum ct_trajectory_array {
     CT_ARRAY_POINTS, CT_ARRAY_VELOCITY, CT_ARRAY_DISPLACEMENT, CT_ARRAY_STRESS, CT_ARRAY_ENERGY, CT_ARRAY_VOLUME,
     CT_ARRAY_TIME, CT_ARRAY_PARTS, CT_ARRAY_ZERO, CT_ARRAY_POINT_OFFSET, CT_ARRAY_CELL_OFFSET, CT_ARRAY_FRAMES,
+    CT_ARRAY_COORDINATES, CT_ARRAY_POSES,  // in files with links alone
     CT_ARRAY_COUNT
 } ct_trajectory_array;
 
-typedef enum ct_array_unit { CT_PER_FRAME, CT_PER_NODE, CT_PER_TET } ct_array_unit;
+typedef enum ct_array_unit { CT_PER_FRAME, CT_PER_NODE, CT_PER_TET, CT_PER_COORDINATE, CT_PER_LINK } ct_array_unit;
 typedef enum ct_array_type { CT_TYPE_DOUBLE, CT_TYPE_FLOAT, CT_TYPE_INTEGER, CT_TYPE_RECORD } ct_array_type;
 typedef struct ct_array_layout {
     const char* path;
@@ -94,6 +99,9 @@ struct ct_trajectory {
     int* tet_body;
     int* tet_tag;
     double* body_color;
+    ct_link_info* link;    // nlink
+    double* coordinates;   // ncoordinate, of the frame whose links were last read
+    double* poses;         // 12 nlink
     double* x;             // 3 nvert   frame last read
     double* v;             // 3 nvert
     double* field;         // max(3 nvert, ntet)  field last read
@@ -110,6 +118,13 @@ ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_s
 ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, void* state, ct_error* error);
 // Reads positions, velocities and the report of a frame; x or v or record may be NULL.
 ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time, ct_frame_record* record, ct_error* error);
+ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* coordinates, double* poses, ct_error* error);
+// The links of `def` into the group /Cuttle, and out of it; a file without them has none.
+bool ct_trajectory_write_links(hid_t group, const ct_trajectory_def* def);
+ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* error);
+// Rows that a frame takes, and whether this file has the array at all.
+size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array array);
+bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array);
 // Opening shared by readers and resumers.
 ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool writable, ct_error* error);
 void ct_trajectory_discard(ct_trajectory* file);  // closes without a word and frees

@@ -27,6 +27,20 @@ static ct_status read_scene_text(const char* path, char** text, size_t* size) {
     return CT_OK;
 }
 
+// The links of the model, freed by the caller.
+static ct_status describe_links(ct_trajectory_def* def, const ct_model* model) {
+    int count = ct_model_link_count(model);
+    ct_link_info* link = ct_alloc((size_t)count, sizeof *link);
+    if (!link) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < count; k++) {
+        ct_model_link_info(model, k, &link[k]);
+        def->info.ncoordinate += link[k].ncoordinate;
+    }
+    def->info.nlink = count;
+    def->link = link;
+    return CT_OK;
+}
+
 // What the model alone says; `def` borrows from it.
 static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t state_size) {
     ct_model_info info;
@@ -70,6 +84,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
         status = read_scene_text(ct_scene_file(scene), &text, &def.scene_text_size);
         def.scene_text = text;
     }
+    if (!status) status = describe_links(&def, model);
     size_t nbody = (size_t)def.info.nbody;
     double* color = ct_alloc(3 * nbody, sizeof *color);
     const char** name = ct_alloc(nbody, sizeof *name);
@@ -82,6 +97,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
     def.body_name = name;
     if (!status) status = ct_trajectory_create_arrays(out, path, &def, error);
     else ct_fail(error, status, "%s", ct_status_text(status));
+    ct_free((void*)def.link);
     ct_free(name);
     ct_free(color);
     ct_free(text);
@@ -96,12 +112,15 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
     describe_model(&def, model, ct_state_size(state));
     void* bytes = ct_alloc(def.state_size, 1);
     if (!bytes) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    ct_status status = ct_trajectory_resume_arrays(out, path, &def, bytes, error);
+    ct_status status = describe_links(&def, model);
+    if (status) ct_fail(error, status, "%s", ct_status_text(status));
+    else status = ct_trajectory_resume_arrays(out, path, &def, bytes, error);
     if (!status && ct_state_restore(state, bytes, def.state_size)) {
         ct_trajectory_close(*out, NULL);
         *out = NULL;
         status = ct_fail_at(error, CT_BAD_FILE, path, 0, "the stored state does not fit this version of Cuttle");
     }
+    ct_free((void*)def.link);
     ct_free(bytes);
     return status;
 }
@@ -111,19 +130,23 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
     ct_error_clear(error);
     ct_model_info info;
     ct_model_get_info(model, &info);
-    if (info.nvert != file->info.nvert || info.ntet != file->info.ntet || ct_state_size(state) != file->state_size)
+    if (info.nvert != file->info.nvert || info.ntet != file->info.ntet || (file->info.nlink && info.nlink != file->info.nlink) ||
+        ct_state_size(state) != file->state_size)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the state is of another model than the file");
     size_t ntet = (size_t)info.ntet;
-    double* field = ct_alloc(3 * ntet, sizeof *field);
+    double* field = ct_alloc(3 * ntet + 12 * (size_t)info.nlink, sizeof *field);
     if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = ct_state_tet_field(model, state, CT_FIELD_VON_MISES, field);
     if (!status) status = ct_state_tet_field(model, state, CT_FIELD_ENERGY_DENSITY, field + ntet);
     if (!status) status = ct_state_tet_field(model, state, CT_FIELD_VOLUME_RATIO, field + 2 * ntet);
+    double* poses = field + 3 * ntet;
+    if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
     ct_trajectory_sample sample = {
         .time = ct_state_time(state), .step = ct_state_step_index(state),
         .x = ct_state_positions(state), .v = ct_state_velocities(state),
         .stress = field, .energy = field + ntet, .volume = field + 2 * ntet,
         .state = ct_state_bytes(state), .report = report,
+        .coordinates = ct_state_coordinates(state), .poses = poses,
     };
     if (status) ct_fail(error, status, "%s", ct_status_text(status));
     else status = ct_trajectory_append_sample(file, &sample, error);

@@ -23,16 +23,12 @@
 #define INDEX_HALF_NODE 256        // half the chunks in a node of the chunk index
 #define VTK_TETRA 10
 
-static size_t rows_per_frame(const ct_trajectory* file, const ct_array_layout* layout) {
-    if (layout->unit == CT_PER_FRAME) return 1;
-    return (size_t)(layout->unit == CT_PER_NODE ? file->info.nvert : file->info.ntet);
-}
-
 static bool create_growing(ct_trajectory* file) {
     for (int k = 0; k < CT_ARRAY_COUNT; k++) {
         const ct_array_layout* layout = &ct_trajectory_layout[k];
+        if (!ct_trajectory_has(&file->info, k)) continue;
         hid_t type = ct_trajectory_file_type(file, layout->type);
-        size_t rows = rows_per_frame(file, layout);
+        size_t rows = ct_trajectory_rows(&file->info, k);
         size_t bytes = (rows ? rows : 1) * (size_t)(layout->columns ? layout->columns : 1) * H5Tget_size(type);
         size_t frames = CHUNK_BYTES / bytes;
         if (frames < 1) frames = 1;
@@ -161,7 +157,7 @@ static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const i
                 ct_hdf_write_array(group, "TetBody", integer, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
                 ct_hdf_write_array(group, "TetTag", integer, H5T_NATIVE_INT, ntet, 0, tag) &&
                 ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3, def->body_color) &&
-                write_state_rows(group, def->state_size);
+                write_state_rows(group, def->state_size) && ct_trajectory_write_links(group, def);
     H5Gclose(group);
     return good;
 }
@@ -276,7 +272,7 @@ static bool settle(hid_t file) {
 static bool put_floats(ct_trajectory* file, ct_trajectory_array array, size_t at, const double* values,
                        const double* subtract) {
     const ct_array_layout* layout = &ct_trajectory_layout[array];
-    size_t rows = rows_per_frame(file, layout), count = rows * (size_t)(layout->columns ? layout->columns : 1);
+    size_t rows = ct_trajectory_rows(&file->info, array), count = rows * (size_t)(layout->columns ? layout->columns : 1);
     for (size_t i = 0; i < count; i++)
         file->narrow[i] = (float)(values ? values[i] - (subtract ? subtract[i] : 0) : 0);
     return ct_hdf_put_rows(file->array[array], H5T_NATIVE_FLOAT, (size_t)layout->columns, at * rows, rows, file->narrow);
@@ -302,6 +298,13 @@ static ct_frame_record make_record(const ct_trajectory_sample* sample, size_t st
     return record;
 }
 
+static bool write_links(ct_trajectory* file, const ct_trajectory_sample* sample) {
+    size_t at = (size_t)file->info.nframe, nlink = (size_t)file->info.nlink, ncoordinate = (size_t)file->info.ncoordinate;
+    if (!nlink) return true;
+    return ct_hdf_put_rows(file->array[CT_ARRAY_COORDINATES], H5T_NATIVE_DOUBLE, 0, at * ncoordinate, ncoordinate, sample->coordinates) &&
+           ct_hdf_put_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink, sample->poses);
+}
+
 static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t at = (size_t)file->info.nframe, nvert = (size_t)file->info.nvert;
     int64_t one = 1, zero = 0, points = (int64_t)(at * nvert), cells = (int64_t)at * file->info.ntet;
@@ -318,7 +321,7 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
            ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
            ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
            ct_hdf_put_rows(array[CT_ARRAY_POINT_OFFSET], integer, 0, at, 1, &points) &&
-           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) &&
+           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) && write_links(file, sample) &&
            ct_hdf_put_rows(array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, &record);
 }
 
@@ -345,6 +348,8 @@ static bool move_state(ct_trajectory* file, int frame, void* target, const void*
 ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample, ct_error* error) {
     if (!file->writable)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the file was opened for reading; resume it to append");
+    if (file->info.nlink && (!sample->poses || (file->info.ncoordinate && !sample->coordinates)))
+        return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its links");
     if (file->state_size && !sample->state) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no state");
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
@@ -360,10 +365,23 @@ ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_s
     return CT_OK;
 }
 
+// Files from before links were stored have none: they go on without.
+static bool same_links(const ct_trajectory* file, const ct_trajectory_def* def) {
+    if (!file->info.nlink) return true;
+    bool same = file->info.nlink == def->info.nlink && file->info.ncoordinate == def->info.ncoordinate;
+    for (int k = 0; same && k < def->info.nlink; k++) {
+        const ct_link_info *a = &file->link[k], *b = &def->link[k];
+        same = a->parent == b->parent && a->joint == b->joint && memcmp(a->anchor, b->anchor, sizeof a->anchor) == 0 &&
+               memcmp(a->axis, b->axis, sizeof a->axis) == 0 && a->count == b->count &&
+               (!a->count || memcmp(a->nodes, b->nodes, (size_t)a->count * sizeof(int)) == 0);
+    }
+    return same;
+}
+
 static ct_status check_same(const ct_trajectory* file, const ct_trajectory_def* def, ct_error* error) {
     const ct_trajectory_info *a = &file->info, *b = &def->info;
     bool same = a->nvert == b->nvert && a->ntet == b->ntet && file->state_size == def->state_size &&
-                memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
+                same_links(file, def) && memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
                 memcmp(file->tet, def->tet, 4 * (size_t)a->ntet * sizeof(int)) == 0;
     if (!same)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,

@@ -1,0 +1,32 @@
+// The bones of skeletons, to be drawn: solids of revolution from a link's joint to the joints below it.
+//
+// A link without links below it reaches to the far end of its nodes and masses. Hinges are pins along their axis,
+// balls and free joints are balls, a prismatic joint has a rail from where it would rest to where it is.
+#ifndef CT_OUT_BONE_H
+#define CT_OUT_BONE_H
+
+#include "base/memory.h"
+#include "out/skin.h"
+
+typedef struct ct_bone {
+    int link;
+    double from[3], to[3];   // rest, m; equal: a lump
+} ct_bone;
+
+typedef struct ct_bone_list {
+    int count;
+    ct_bone* bone;
+    double* base;            // 3 nlink: where the link is joined to its parent, rest
+    double radius;           // m, of a typical bone
+} ct_bone_list;
+
+enum { CT_BONE_SHAFT = -1, CT_BONE_JOINT = -2, CT_BONE_RAIL = -3 };  // in place of a body in ct_skin
+
+// `size`: extent of the scene, m; bones are never too thin to be seen in a picture of it. Memory from the arena.
+void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajectory* file, double size);
+// A point of a link at its pose (12 numbers).
+void ct_bone_place(const double* pose, const double rest[3], double out[3]);
+// Appends the solids to the skin (its arrays are made anew) at the poses (12 nlink); skin->nflesh tells where they begin.
+void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file, const double* poses, int nvert);
+
+#endif
