@@ -381,6 +381,154 @@ static void gradients_in_flesh_match_differences(void** unused) {
     }
 }
 
+// ---- parameters and objectives
+
+static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, const char* link, const char* control) {
+    ct_parameter_def def = ct_parameter_def_default();
+    ct_error error = {0};
+    def.kind = kind;
+    def.per = per;
+    def.link = link;
+    def.control = control;
+    must(ct_scene_add_parameter(scene, &def, &error), &error);
+}
+
+static void add_angle(ct_scene* scene, const char* name, const char* link, const ct_keyframe* path, int npath) {
+    ct_objective_def def = ct_objective_def_default();
+    ct_error error = {0};
+    def.kind = CT_OBJECTIVE_JOINT;
+    def.name = name;
+    def.link = link;
+    def.path = path;
+    def.npath = npath;
+    def.start = 0.02;
+    def.stop = INFINITY;
+    must(ct_scene_add_objective(scene, &def, &error), &error);
+}
+
+static void problem_differentiates_joint_parameters_for_joint_angles(void** unused) {
+    ct_settings settings = settings_of(0.01, CT_BDF2);
+    settings.duration = 0.1;
+    ct_scene* scene = mixed_chain(settings, NULL, true);
+    const ct_keyframe fixed = {.translate = {0.8}}, ball = {.translate = {0.2, -0.3, 0.5}};
+    const ct_keyframe path[] = {{.time = 0.02, .translate = {0.1}}, {.time = 0.08, .translate = {-0.2}}};
+    add_angle(scene, "servo", "link1", &fixed, 1);
+    add_angle(scene, "slide", "link2", path, 2);
+    add_angle(scene, "ball", "link4", &ball, 1);
+    add_parameter(scene, CT_PARAMETER_JOINT_STIFFNESS, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_PARAMETER_JOINT_DAMPING, CT_PER_SCENE, NULL, NULL);
+    add_parameter(scene, CT_PARAMETER_JOINT_REST, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_PARAMETER_SERVO_STIFFNESS, CT_PER_ELEMENT, "link1", NULL);
+    add_parameter(scene, CT_PARAMETER_SERVO_DAMPING, CT_PER_ELEMENT, "link1", NULL);
+    add_parameter(scene, CT_PARAMETER_LIMIT_STIFFNESS, CT_PER_ELEMENT, "link3", NULL);
+    add_parameter(scene, CT_PARAMETER_LINK_MASS, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_PARAMETER_JOINT_POSITION, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_PARAMETER_JOINT_VELOCITY, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_PARAMETER_CONTROL, CT_PER_ELEMENT, NULL, "c1_4");
+    add_parameter(scene, CT_PARAMETER_CONTROL, CT_PER_ELEMENT, NULL, "c3_0");
+    ct_problem* problem = NULL;
+    ct_error error = {0};
+    must(ct_problem_create(&problem, scene, 0, &error), &error);
+    double* y = calloc((size_t)ct_problem_size(problem), sizeof *y);
+    ct_problem_start(problem, y);
+    ct_check_def def = ct_check_def_default();
+    def.components = 3;
+    ct_check_slice slices[11];
+    assert_int_equal(ct_problem_slice_count(problem), 11);
+    must(ct_problem_check(problem, y, &def, slices, &error), &error);
+    for (int i = 0; i < 11; i++) {
+        print_message("%-24s error %.1e slope %.2f\n", slices[i].name, slices[i].relative_error, slices[i].slope);
+        assert_true(slices[i].passed);
+        assert_true(slices[i].worst_gradient != 0);
+    }
+    free(y);
+    ct_problem_free(problem);
+    ct_scene_free(scene);
+}
+
+// The derivative along the last number of a scene read from text; the loss looks at a ball and a hinge.
+static void scene_file_names_joint_parameters_and_angles(void** unused) {
+    const char* text =
+        "{\"time_step\": 0.01, \"duration\": 0.05, \"solver\": {\"tolerance\": 1e-12}, \"skeletons\": [{\"links\": ["
+        "{\"name\": \"upper\", \"joint\": {\"type\": \"ball\", \"stiffness\": 1}, \"mass\": 1, \"center\": [0.2, 0, 0], \"inertia\": [0.01, 0.01, 0.01]},"
+        "{\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.4, 0, 0], \"position\": 0.3, \"stiffness\": 2},"
+        " \"mass\": 0.5, \"center\": [0.5, 0, 0], \"inertia\": [0.01, 0.01, 0.01]}]}],"
+        "\"parameters\": [{\"type\": \"joint_stiffness\"}, {\"type\": \"link_mass\", \"link\": \"fore\"}, {\"type\": \"joint_position\"}],"
+        "\"objective\": [{\"type\": \"joint\", \"link\": \"fore\", \"target\": 1}, {\"name\": \"ball\", \"type\": \"joint\", \"link\": \"upper\", \"target\": [0, 0, 0.5]}]}";
+    ct_scene* scene = NULL;
+    ct_problem* problem = NULL;
+    ct_error error = {0};
+    must(ct_scene_parse(&scene, text, strlen(text), NULL, &error), &error);
+    must(ct_problem_create(&problem, scene, 0, &error), &error);
+    assert_int_equal(ct_problem_size(problem), 4);
+    double y[4], g[4], unwanted, loss[2];
+    ct_problem_start(problem, y);
+    must(ct_problem_evaluate(problem, y, &unwanted, g, NULL, &error), &error);
+    for (int i = 0; i < 4; i++) {
+        for (int side = 0; side < 2; side++) {
+            double moved[4];
+            memcpy(moved, y, sizeof y);
+            moved[i] += side ? 1e-4 : -1e-4;
+            must(ct_problem_evaluate(problem, moved, &loss[side], NULL, NULL, &error), &error);
+        }
+        assert_true(g[i] != 0 && fabs((loss[1] - loss[0]) / 2e-4 / g[i] - 1) < 1e-6);
+    }
+    ct_problem_free(problem);
+    ct_scene_free(scene);
+}
+
+// ---- balls and driven roots: known answers
+
+// A ball that turns about one axis is a hinge about it.
+static void ball_swings_like_a_hinge(void** unused) {
+    double angle[2];
+    for (int hinge = 0; hinge < 2; hinge++) {
+        ct_settings settings = settings_of(0.01, CT_BDF2);
+        ct_scene* scene = new_scene(&settings);
+        ct_joint_def joint = ct_joint_def_default();
+        joint.kind = hinge ? CT_JOINT_REVOLUTE : CT_JOINT_BALL;
+        joint.stiffness = 3;
+        joint.damping = 0.3;
+        ct_link_def def = ct_link_def_default();
+        def.joint = joint;
+        def.mass = 1;
+        def.center[0] = 0.3;
+        for (int a = 0; a < 3; a++) def.inertia[a] = 0.01;
+        must(ct_scene_add_link(scene, &def, NULL, NULL), NULL);
+        must(ct_scene_add_joint_control(scene, "t", CT_CONTROL_TORQUE, 0, NULL), NULL);
+        sim s = start(scene, 1);
+        const double torque[3] = {hinge ? 1.5 : 0, 0, 1.5};
+        for (int i = 0; i < 60; i++) assert_int_equal(ct_step(s.model, s.work, s.state, torque, NULL), CT_OK);
+        const double* q = ct_state_coordinates(s.state);
+        angle[hinge] = hinge ? q[0] : 2 * atan2(q[3], q[0]);
+        stop(&s);
+    }
+    print_message("angles %.12f %.12f\n", angle[0], angle[1]);
+    assert_true(fabs(angle[0]) > 0.1 && fabs(angle[0] - angle[1]) < 1e-10);
+}
+
+// Where the motion ends the fixed link is: x = c + exp(w) (X - c) + u, then the control on top.
+static void driven_root_follows_its_motion_and_control(void** unused) {
+    const ct_keyframe key[] = {{.time = 0}, {.time = 0.1, .translate = {0.5, 0, 0}, .rotate = {0, 0, 1.5707963267948966}}};
+    ct_motion motion = {.key = key, .nkey = 2, .center = {1, 0, 0}};
+    ct_settings settings = settings_of(0.01, CT_EULER);
+    ct_scene* scene = new_scene(&settings);
+    ct_joint_def joint = ct_joint_def_default();
+    joint.kind = CT_JOINT_FIXED;
+    add_rod(scene, -1, joint, (double[]){0, 0, 0}, &motion);
+    add_control(scene, CT_CONTROL_DRIVE, 0);
+    sim s = start(scene, 1);
+    const double control[6] = {0, 0.25, 0, 0, 0, 1.5707963267948966};
+    for (int i = 0; i < 10; i++) assert_int_equal(ct_step(s.model, s.work, s.state, control, NULL), CT_OK);
+    double R[9], t[3];
+    must(ct_state_link_pose(s.model, s.state, 0, R, t), NULL);
+    // the origin: turned by a half turn about (1, 0, 0), the motion's shift by a quarter
+    const double expected[3] = {2, 0.75, 0};
+    for (int a = 0; a < 3; a++) assert_true(fabs(t[a] - expected[a]) < 1e-12);
+    assert_true(fabs(R[0] + 1) < 1e-12 && fabs(R[4] + 1) < 1e-12);
+    stop(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tree_gradients_match_differences_by_euler),
@@ -390,6 +538,10 @@ int main(void) {
         cmocka_unit_test(gradients_hold_through_substeps),
         cmocka_unit_test(checkpointed_gradients_of_trees_are_the_same_bits),
         cmocka_unit_test(gradients_in_flesh_match_differences),
+        cmocka_unit_test(problem_differentiates_joint_parameters_for_joint_angles),
+        cmocka_unit_test(scene_file_names_joint_parameters_and_angles),
+        cmocka_unit_test(ball_swings_like_a_hinge),
+        cmocka_unit_test(driven_root_follows_its_motion_and_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
