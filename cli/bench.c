@@ -292,7 +292,8 @@ static const char details[] =
     "A beam of 1 x 0.2 x 0.2 m (E 1 MPa, nu 0.45, 1000 kg/m^3), clamped at one end, swings under gravity with a time\n"
     "step of 0.01 s and a tolerance of 1e-6: warm-up steps, then the measured ones, several times over, of which the\n"
     "fastest counts. The speed-up compares the steps that both solvers have taken.\n"
-    "Other measurements: cuttle bench gradient --help, cuttle bench memory --help.";
+    "Other measurements: cuttle bench gradient --help, cuttle bench memory --help,\n"
+    "cuttle bench skeleton --help.";
 
 static const char examples[] =
     "  cuttle bench\n"
@@ -330,6 +331,7 @@ static bool parse(bench_options* o, int argc, char** argv, int* exit_code) {
 int cuttle_bench(int argc, char** argv) {
     if (argc > 1 && strcmp(argv[1], "memory") == 0) return cuttle_bench_memory(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "gradient") == 0) return cuttle_bench_gradient(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "skeleton") == 0) return cuttle_bench_skeleton(argc - 1, argv + 1);
     bench_options options = {0};
     int code;
     if (!parse(&options, argc, argv, &code)) return code;

@@ -91,17 +91,26 @@ size_t ct_assembly_scratch(const ct_model* model) {
     return TRANSFORM * (2 * (size_t)model->tree.nlink + (size_t)model->tree.ndof);
 }
 
+// P of a root, from T = P A with its frame T: the identity, or the pose of a motion that it follows.
+static void root_prefix(const double* frame, const double* A, double* P) {
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            P[4 * i + j] = frame[3 * i] * A[4 * j] + frame[3 * i + 1] * A[4 * j + 1] + frame[3 * i + 2] * A[4 * j + 2];
+        P[4 * i + 3] = frame[9 + i] - P[4 * i] * A[3] - P[4 * i + 1] * A[7] - P[4 * i + 2] * A[11];
+    }
+}
+
 // Parents come first, so that the prefix of a link is one product.
-static assembly prefixes(const ct_tree* tree, const double* q, double* scratch) {
+static assembly prefixes(const ct_tree* tree, const ct_config* config, double* scratch) {
     size_t nlink = (size_t)tree->nlink;
     assembly s = {scratch, scratch + TRANSFORM * nlink, scratch + 2 * TRANSFORM * nlink};
     for (int k = 0; k < tree->nlink; k++) {
-        const double* own = q + tree->coordinate[k];
+        const double* own = config->q + tree->coordinate[k];
         double *P = s.P + TRANSFORM * k, dA[TRANSFORM];
         int parent = tree->parent[k];
         joint_transform(&tree->joint[k], own, s.A + TRANSFORM * k);
         if (parent >= 0) multiply(s.P + TRANSFORM * parent, s.A + TRANSFORM * parent, P);
-        else set_identity(P);
+        else root_prefix(config->frame + TRANSFORM * k, s.A + TRANSFORM * k, P);
         for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++) {
             joint_derivative(&tree->joint[k], own, P, j - tree->dof[k], dA);
             multiply_derivative(P, dA, tree->scale[j], s.D + TRANSFORM * j);
@@ -128,7 +137,7 @@ static void extend(const double* A, double* S) {
 void ct_assembly_blocks(const ct_model* model, const ct_config* config, double* scratch, double* G) {
     const ct_tree* tree = &model->tree;
     size_t ndof = (size_t)tree->ndof;
-    assembly s = prefixes(tree, config->q, scratch);
+    assembly s = prefixes(tree, config, scratch);
     memset(G, 0, TRANSFORM * (size_t)tree->nlink * ndof * sizeof(double));
     for (int u = 0; u < tree->nlink; u++) {
         double S[TRANSFORM], *row = G + TRANSFORM * (size_t)u * ndof;
@@ -153,7 +162,7 @@ static void fill_column(const ct_tree* tree, const double* rest, int u, const do
 void ct_skeleton_jacobian(const ct_model* model, const ct_config* config, double* scratch, double* B) {
     const ct_tree* tree = &model->tree;
     size_t ndof = (size_t)tree->ndof;
-    assembly s = prefixes(tree, config->q, scratch);
+    assembly s = prefixes(tree, config, scratch);
     memset(B, 0, 3 * (size_t)tree->start[tree->nlink] * ndof * sizeof(double));
     for (int u = 0; u < tree->nlink; u++) {
         double S[TRANSFORM], G[TRANSFORM];

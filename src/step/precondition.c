@@ -1,7 +1,7 @@
 // The preconditioner: the factor of the free nodes, warped by the rotation of every node, and a small dense factor of
 // what is left for the joints,
 //     P^-1 b = [y - W u; dz],   y = R A^-1 R^T b_f,   S_z dz = b_z - J^T (R_l W^T R^T b_f),   u = R_l^T J dz,
-//     S_z = J^T R_l S R_l^T J + joint springs,
+//     S_z = J^T R_l S R_l^T J + joint springs + curvature,
 // with R, R_l the rotations of nodes and links since the factor was made, J from joint rates to link twists.
 #include <math.h>
 #include <string.h>
@@ -189,18 +189,31 @@ void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_confi
     }
 }
 
+// Cholesky factor in place; a joint that moves nothing has no stiffness of its own. False: not positive definite.
+static bool factor_joints(int n, double* matrix, double largest) {
+    int info = 0;
+    for (int j = 0; j < n; j++) matrix[(size_t)j * (size_t)(n + 1)] += 1e-14 * largest + 1e-300;
+    if (n) dpotrf_("L", &n, matrix, &n, &info);
+    return info == 0;
+}
+
+// S_z, with the curvature that the force imbalance work->rho at `config` adds (chains in tension live by it) where the sum is
+// positive definite, without it elsewhere.
 static void warp_links(const ct_model* model, ct_work* work, const ct_config* config) {
-    const ct_tree* tree = &model->tree;
-    int n = tree->ndof, info = 0;
+    int n = model->tree.ndof;
+    size_t count = (size_t)n * (size_t)n;
+    double largest = 0;
     ct_coords_joint_matrix(model, work, config);
     ct_joints_hessian(model, config, &work->joints, false, work->joint_factor);
-    double largest = 0;
     for (int j = 0; j < n; j++) largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
-    // a joint that moves nothing has no stiffness of its own
-    for (int j = 0; j < n; j++) work->joint_factor[(size_t)j * (size_t)(n + 1)] += 1e-14 * largest + 1e-300;
-    if (n) dpotrf_("L", &n, work->joint_factor, &n, &info);
-    if (info) {  // not positive definite: fall back to the diagonal
-        memset(work->joint_factor, 0, (size_t)n * (size_t)n * sizeof(double));
+    ct_skeleton_curvature(model, config, work->rho, work->moments, work->joint_trial);
+    for (size_t i = 0; i < count; i++) work->joint_trial[i] += work->joint_factor[i];
+    if (factor_joints(n, work->joint_trial, largest)) {
+        double* factor = work->joint_trial;
+        work->joint_trial = work->joint_factor;
+        work->joint_factor = factor;
+    } else if (!factor_joints(n, work->joint_factor, largest)) {
+        memset(work->joint_factor, 0, count * sizeof(double));
         for (int j = 0; j < n; j++) work->joint_factor[(size_t)j * (size_t)(n + 1)] = sqrt(largest > 0 ? largest : 1);
     }
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "step/assembly.h"
 #include "step/coords.h"
 
 enum { REPEATS = 15 };
@@ -19,6 +20,7 @@ typedef struct profile_context {
     const float* buffer;    // for the bandwidth
     size_t count;
     float sink[64];
+    double *scratch, *jacobian;  // of the assembly
 } profile_context;
 
 static double best_of(void (*run)(profile_context*), profile_context* context) {
@@ -76,4 +78,32 @@ ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* s
     profile->bandwidth = (double)bytes / best_of(run_stream, &context);
     ct_arena_free(&arena);
     return CT_OK;
+}
+
+static void run_jacobian(profile_context* c) { ct_skeleton_jacobian(c->model, &c->work->at, c->scratch, c->jacobian); }
+
+static void run_joint_matrix(profile_context* c) { ct_coords_joint_matrix(c->model, c->work, &c->work->at); }
+
+ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_state* state, ct_skeleton_profile* profile) {
+    memset(profile, 0, sizeof *profile);
+    const ct_tree* tree = &model->tree;
+    if (!tree->ndof) return CT_BAD_ARGUMENT;
+    ct_arena arena = {0};
+    profile_context context = {.model = model, .work = work};
+    context.scratch = ct_arena_alloc(&arena, ct_assembly_scratch(model), sizeof(double));
+    context.jacobian = ct_arena_alloc(&arena, 3 * (size_t)tree->start[tree->nlink] * (size_t)tree->ndof, sizeof(double));
+    ct_status status = arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    if (status == CT_OK) {
+        memcpy(work->at.x, state->x, 3 * (size_t)model->nvert * sizeof(double));
+        memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
+        ct_skeleton_place(model, &work->at);
+        work->coupling = &model->coupling;
+        work->reference_in_force = false;
+        profile->links = tree->nlink;
+        profile->joints = tree->ndof;
+        profile->jacobian_seconds = best_of(run_jacobian, &context);
+        profile->matrix_seconds = best_of(run_joint_matrix, &context);
+    }
+    ct_arena_free(&arena);
+    return status;
 }

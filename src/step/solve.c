@@ -208,14 +208,27 @@ static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* he
 
 // ---- entry points --------------------------------------------------------------------------
 
+// Round-off of the joints' rows: forces times arms, which cancel in them, with link frames that are products along the tree.
+static double joint_roundoff(const ct_model* model, const ct_work* work) {
+    const ct_tree* tree = &model->tree;
+    double force = 0, rows = 0;
+    for (int i = 0; i < tree->start[tree->nlink]; i++) {
+        const double* f = work->force + 3 * (size_t)tree->node[i];
+        force += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+    }
+    for (int j = 0; j < tree->ndof; j++) rows += 1 / (tree->scale[j] * tree->scale[j]);
+    return 4 * 2.2e-16 * tree->nlink * force * model->extent * sqrt(rows);
+}
+
 // Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below round-off.
 ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     ct_solve_point here;
     here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
     here.norm = sqrt(dot(work->r, work->r, n));
+    double roundoff = model->roundoff + (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
-    work->reference = fmax(here.norm + sqrt(dot(work->scratch, work->scratch, n)), model->roundoff / model->settings.tolerance);
+    work->reference = fmax(here.norm + sqrt(dot(work->scratch, work->scratch, n)), roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
     return here;
 }

@@ -30,6 +30,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->moments = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
     work->curvature = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     work->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
+    work->joint_trial = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     work->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
     work->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));

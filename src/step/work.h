@@ -64,6 +64,7 @@ struct ct_work {
     double* moments;               // 12 nlink
     double* curvature;             // ndof x ndof, at the linearisation point: of the skeleton and of the joints' potentials
     double* joint_factor;          // ndof x ndof, Cholesky factor of the links' part of the preconditioner
+    double* joint_trial;           // ndof x ndof, scratch
     double* spread;                // 6 nlink, scratch
     ct_coupling refreshed_coupling, substep_coupling;
     const ct_coupling* coupling;   // the one in force
