@@ -45,23 +45,40 @@ static void joint_details(json_t* object, const ct_joint_def* joint) {
     if (joint->servo_damping) json_object_set_new(object, "servo_damping", json_real(joint->servo_damping));
 }
 
+// How many nodes of flesh sit on the link. Those of a mass of its own come behind all nodes of tets.
+static int flesh_count(const ct_link_info* link, int flesh_nodes) {
+    int count = 0;
+    for (int i = 0; i < link->count; i++) count += link->nodes[i] < flesh_nodes;
+    return count;
+}
+
+static int flesh_nodes(const int* tets, int ntet) {
+    int count = 0;
+    for (int i = 0; i < 4 * ntet; i++)
+        if (tets[i] >= count) count = tets[i] + 1;
+    return count;
+}
+
 // joint: NULL where it is not known.
-static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def* joint) {
+static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def* joint, int flesh) {
     const ct_link_info* link = &links[k];
-    json_t* object = json_pack("{s:s, s:s, s:o, s:i, s:i}", "name", link->name, "joint", joint_names[link->joint], "anchor",
-                               vector(link->anchor), "coordinates", link->ncoordinate, "nodes", link->count);
+    int nodes = flesh_count(link, flesh);
+    json_t* object = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", link->name, "joint", joint_names[link->joint], "anchor",
+                               vector(link->anchor), "coordinates", link->ncoordinate, "nodes", nodes, "own_mass", link->count > nodes);
     json_object_set_new(object, "parent", link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
     if (is_axial(link)) json_object_set_new(object, "axis", vector(link->axis));
     if (joint) joint_details(object, joint);
     return object;
 }
 
-static void print_link(const ct_link_info* links, int k, const ct_joint_def* joint) {
+static void print_link(const ct_link_info* links, int k, const ct_joint_def* joint, int flesh) {
     const ct_link_info* link = &links[k];
     printf("    %s: %s to %s", link->name, joint_names[link->joint], link->parent >= 0 ? links[link->parent].name : "the world");
     if (link->joint != CT_JOINT_FIXED) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
     if (is_axial(link)) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
-    printf(", %d node%s", link->count, link->count == 1 ? "" : "s");
+    int nodes = flesh_count(link, flesh);
+    if (nodes) printf(", %d nodes", nodes);
+    if (link->count > nodes) printf(", own mass");
     if (joint && joint->stiffness) printf(", spring %g about %g", joint->stiffness, joint->rest);
     if (joint && joint->damping) printf(", damping %g", joint->damping);
     if (joint && (isfinite(joint->lower) || isfinite(joint->upper))) printf(", limits %g..%g", joint->lower, joint->upper);
@@ -69,8 +86,8 @@ static void print_link(const ct_link_info* links, int k, const ct_joint_def* joi
     printf("\n");
 }
 
-// The links of a model (NULL: of a file), one line each or an array.
-static json_t* show_links(const ct_link_info* links, int count, const ct_model* model, bool json) {
+// The links of a model (NULL: of a file), one line each or an array. flesh: number of the nodes that come first.
+static json_t* show_links(const ct_link_info* links, int count, const ct_model* model, int flesh, bool json) {
     json_t* array = json_array();
     int coordinates = 0;
     for (int k = 0; k < count; k++) coordinates += links[k].ncoordinate;
@@ -78,8 +95,8 @@ static json_t* show_links(const ct_link_info* links, int count, const ct_model* 
     for (int k = 0; k < count; k++) {
         ct_joint_def joint;
         if (model) ct_model_joint(model, k, &joint);
-        if (json) json_array_append_new(array, link_object(links, k, model ? &joint : NULL));
-        else if (k < LISTED || k == count - 1) print_link(links, k, model ? &joint : NULL);
+        if (json) json_array_append_new(array, link_object(links, k, model ? &joint : NULL, flesh));
+        else if (k < LISTED || k == count - 1) print_link(links, k, model ? &joint : NULL, flesh);
         else if (k == LISTED) printf("    ... (--json lists all)\n");
     }
     return array;
@@ -89,7 +106,9 @@ static json_t* show_model_links(const ct_model* model, bool json) {
     int count = ct_model_link_count(model);
     ct_link_info* links = calloc((size_t)count + 1, sizeof *links);
     for (int k = 0; links && k < count; k++) ct_model_link_info(model, k, &links[k]);
-    json_t* array = show_links(links, links ? count : 0, model, json);
+    ct_model_info info;
+    ct_model_get_info(model, &info);
+    json_t* array = show_links(links, links ? count : 0, model, flesh_nodes(ct_model_tets(model), info.ntet), json);
     free(links);
     return array;
 }
@@ -237,19 +256,20 @@ static int show_trajectory(const char* path, bool json) {
     ct_trajectory* file = NULL;
     if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
     ct_trajectory_get_info(file, &info);
+    int flesh = flesh_nodes(ct_trajectory_tets(file), info.ntet);
     if (json) {
         cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory", "frames",
                                  info.nframe, "nodes", info.nvert, "tets", info.ntet, "surface_triangles", info.nsurface, "bodies",
                                  info.nbody, "start", info.start, "stop", info.stop, "time_step", info.time_step, "scene_file",
                                  info.scene_file, "scene_name", info.scene_name, "links",
-                                 show_links(ct_trajectory_links(file), info.nlink, NULL, true)));
+                                 show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true)));
     } else {
         printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start, info.stop,
                info.time_step);
         printf("  %d nodes, %d tets, %d surface triangles, %d bod%s\n", info.nvert, info.ntet, info.nsurface, info.nbody,
                info.nbody == 1 ? "y" : "ies");
         printf("  scene %s %s\n", info.scene_name, info.scene_file);
-        json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, false));
+        json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, false));
     }
     ct_trajectory_close(file, NULL);
     return CLI_OK;

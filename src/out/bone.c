@@ -8,7 +8,8 @@
 #define MANY 120            // solids from which on they are made of fewer triangles
 #define MAX_RINGS 25
 #define MAX_SIDES 18
-#define THINNEST 0.0028     // of a bone's radius over the scene's extent
+#define THICKNESS 0.085     // a bone's radius over its length
+#define THINNEST 0.0028     // the least radius over the scene's extent
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -102,7 +103,7 @@ static ct_bone leaf(const ct_trajectory* file, int k, const double base[3]) {
     return bone;
 }
 
-static int compare_lengths(const ct_bone* bone, int count, double size, double* mean) {
+static double mean_length(const ct_bone* bone, int count, double size) {
     int counted = 0;
     double sum = 0;
     for (int i = 0; i < count; i++) {
@@ -111,8 +112,7 @@ static int compare_lengths(const ct_bone* bone, int count, double size, double* 
         sum += length;
         counted++;
     }
-    *mean = counted ? sum / counted : 0.1 * size;
-    return counted;
+    return counted ? sum / counted : 0.1 * size;
 }
 
 void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajectory* file, double size) {
@@ -134,9 +134,10 @@ void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajector
     }
     for (int k = 0; k < nlink; k++)
         if (!carries[k] && file->link[k].count) list->bone[list->count++] = leaf(file, k, list->base + 3 * k);
-    double mean;
-    compare_lengths(list->bone, list->count, size, &mean);
-    list->radius = fmax(0.075 * fmin(mean, 0.5 * size), THINNEST * size);
+    double mean = mean_length(list->bone, list->count, size);
+    list->thinnest = THINNEST * size;
+    list->radius = fmax(THICKNESS * fmin(mean, 0.5 * size), list->thinnest);
+    list->joint = mean > 6 * list->radius ? list->radius : 0;
 }
 
 // ---- Solids ----
@@ -236,17 +237,17 @@ static void revolve(const solid* s, int rings, int sides, mesh_end* out) {
 
 // Bones of very different lengths still differ in thickness, but less.
 static double bone_radius(const ct_bone_list* list, double length) {
-    return list->radius * fmin(1.5, fmax(0.6, sqrt(0.075 * length / list->radius)));
+    return fmax(list->thinnest, list->radius * fmin(1.5, fmax(0.6, sqrt(THICKNESS * length / list->radius))));
 }
 
 static int joint_solids(solid* out, const ct_trajectory* file, const ct_bone_list* list, int k, const double* poses) {
     const ct_link_info* link = &file->link[k];
     const double *pose = poses + 12 * k, *base = list->base + 3 * k;
-    double at[3], r = list->radius;
+    double at[3], r = list->joint > 0 || link->parent >= 0 ? list->joint : list->radius;
     ct_bone_place(pose, base, at);
     solid s = {.material = CT_BONE_JOINT, .shape = BALL, .radius = 1.28 * r};
     for (int a = 0; a < 3; a++) s.a[a] = s.b[a] = at[a];
-    if (link->joint == CT_JOINT_FIXED) return 0;
+    if (link->joint == CT_JOINT_FIXED || !(r > 0)) return 0;
     if (link->joint == CT_JOINT_FREE) s.radius = 1.1 * r;
     if (link->joint == CT_JOINT_REVOLUTE) {
         s.shape = PIN;

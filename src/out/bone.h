@@ -18,6 +18,8 @@ typedef struct ct_bone_list {
     ct_bone* bone;
     double* base;            // 3 nlink: where the link is joined to its parent, rest
     double radius;           // m, of a typical bone
+    double thinnest;         // m, of any bone
+    double joint;            // m, of joints; 0: bones too short to tell their joints apart, only those to the world are drawn
 } ct_bone_list;
 
 enum { CT_BONE_SHAFT = -1, CT_BONE_JOINT = -2, CT_BONE_RAIL = -3 };  // in place of a body in ct_skin

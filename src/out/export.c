@@ -1,5 +1,6 @@
 // Trajectories as files of other programs: one .vtu a frame with a .pvd that gives the times, or one .obj surface
-// a frame. The numbers of a .vtu follow its XML as raw bytes ("appended"), exact and quick to write.
+// a frame. The numbers of a .vtu follow its XML as raw bytes ("appended"), exact and quick to write. Bones of skeletons
+// are lines: in an .obj at its end, beside a .vtu in a .vtp of their own.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/status.h"
+#include "out/picture.h"
 #include "out/trajectory.h"
 
 typedef struct block {   // one appended array
@@ -111,10 +113,46 @@ static ct_status export_vtu(ct_trajectory* file, const grid* g, int frame, const
     return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
 }
 
+static void write_points(FILE* stream, const ct_bone_list* bones, const double* poses, const char* prefix) {
+    char a[40], b[40], c[40];
+    for (int i = 0; i < 2 * bones->count; i++) {
+        const ct_bone* bone = &bones->bone[i / 2];
+        double at[3];
+        ct_bone_place(poses + 12 * bone->link, i % 2 ? bone->to : bone->from, at);
+        fprintf(stream, "%s%s %s %s\n", prefix, number(a, at[0]), number(b, at[1]), number(c, at[2]));
+    }
+}
+
+static ct_status export_bones(ct_trajectory* file, const ct_bone_list* bones, int frame, const char* path, ct_error* error) {
+    const double* poses;
+    ct_status status = ct_trajectory_read_links(file, frame, NULL, &poses, error);
+    if (status) return status;
+    FILE* stream = fopen(path, "wb");
+    if (!stream) return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
+    fprintf(stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <PolyData>\n"
+                    "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n"
+                    "      <CellData><DataArray type=\"Int32\" Name=\"link\" format=\"ascii\">\n", 2 * bones->count, bones->count);
+    for (int i = 0; i < bones->count; i++) fprintf(stream, "%d\n", bones->bone[i].link);
+    fprintf(stream, "      </DataArray></CellData>\n      <Points><DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"ascii\">\n");
+    write_points(stream, bones, poses, "");
+    fprintf(stream, "      </DataArray></Points>\n      <Lines><DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">\n");
+    for (int i = 0; i < bones->count; i++) fprintf(stream, "%d %d\n", 2 * i, 2 * i + 1);
+    fprintf(stream, "      </DataArray><DataArray type=\"Int32\" Name=\"offsets\" format=\"ascii\">\n");
+    for (int i = 0; i < bones->count; i++) fprintf(stream, "%d\n", 2 * i + 2);
+    fprintf(stream, "      </DataArray></Lines>\n    </Piece>\n  </PolyData>\n</VTKFile>\n");
+    bool good = !ferror(stream);
+    if (fclose(stream) == 0 && good) return CT_OK;
+    return ct_fail_at(error, CT_IO, path, 0, "writing failed: is the disk full?");
+}
+
 // The surface with its own numbering, so that inner nodes are left out; faces grouped by body.
-static ct_status export_obj(ct_trajectory* file, int* own, int frame, const char* path, double* time, ct_error* error) {
+static ct_status export_obj(ct_trajectory* file, int* own, const ct_bone_list* bones, int frame, const char* path, double* time,
+                            ct_error* error) {
     ct_frame now;
+    const double* poses = NULL;
+    int next = 1;
     ct_status status = ct_trajectory_read(file, frame, &now, error);
+    if (!status) status = ct_trajectory_read_links(file, frame, NULL, &poses, error);
     if (status) return status;
     *time = now.time;
     FILE* stream = fopen(path, "wb");
@@ -123,7 +161,7 @@ static ct_status export_obj(ct_trajectory* file, int* own, int frame, const char
     fprintf(stream, "# Cuttle, frame %d, t = %s s\n", frame, number(a, now.time));
     memset(own, 0, (size_t)file->info.nvert * sizeof(int));
     for (int k = 0; k < 3 * file->info.nsurface; k++) own[file->surface[k]] = 1;
-    for (int i = 0, next = 1; i < file->info.nvert; i++) {
+    for (int i = 0; i < file->info.nvert; i++) {
         if (!own[i]) continue;
         own[i] = next++;
         fprintf(stream, "v %s %s %s\n", number(a, now.x[3 * i]), number(b, now.x[3 * i + 1]), number(c, now.x[3 * i + 2]));
@@ -132,6 +170,8 @@ static ct_status export_obj(ct_trajectory* file, int* own, int frame, const char
         const int* tri = file->surface + 3 * t;
         fprintf(stream, "f %d %d %d\n", own[tri[0]], own[tri[1]], own[tri[2]]);
     }
+    write_points(stream, bones, poses, "v ");
+    for (int i = 0; i < bones->count; i++) fprintf(stream, "l %d %d\n", next + 2 * i, next + 2 * i + 1);
     bool good = !ferror(stream);
     if (fclose(stream) == 0 && good) return CT_OK;
     return ct_fail_at(error, CT_IO, path, 0, "writing failed: is the disk full?");
@@ -151,6 +191,7 @@ typedef struct export_job {
     ct_export_format format;
     grid shared;
     int* own;             // nvert
+    ct_bone_list bones;
     FILE* index;          // .pvd
 } export_job;
 
@@ -162,10 +203,14 @@ static ct_status export_frame(export_job* job, int frame, ct_error* error) {
     if (snprintf(path, sizeof path, "%s/%s", job->directory, name) >= (int)sizeof path)
         return ct_fail(error, CT_BAD_ARGUMENT, "the directory's name is too long");
     ct_status status = vtu ? export_vtu(job->file, &job->shared, frame, path, &time, error)
-                           : export_obj(job->file, job->own, frame, path, &time, error);
+                           : export_obj(job->file, job->own, &job->bones, frame, path, &time, error);
     if (!status && job->index)
         fprintf(job->index, "    <DataSet timestep=\"%s\" part=\"0\" file=\"%s\"/>\n", number(text, time), name);
-    return status;
+    if (status || !job->index || !job->bones.count) return status;
+    snprintf(name, sizeof name, "bones_%06d.vtp", frame);
+    snprintf(path, sizeof path, "%.4000s/%s", job->directory, name);
+    fprintf(job->index, "    <DataSet timestep=\"%s\" part=\"1\" file=\"%s\"/>\n", number(text, time), name);
+    return export_bones(job->file, &job->bones, frame, path, error);
 }
 
 static ct_status export_all(export_job* job, int first, int last, int stride, ct_error* error) {
@@ -198,6 +243,7 @@ ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_ex
     ct_arena arena = {0};
     export_job job = {.file = file, .directory = directory, .format = format};
     job.own = ct_arena_alloc(&arena, (size_t)file->info.nvert, sizeof(int));
+    ct_picture_bones(&job.bones, &arena, file);
     if (!grid_create(&job.shared, &arena, file)) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     else status = export_all(&job, first, last, stride, error);
     ct_arena_free(&arena);
