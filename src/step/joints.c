@@ -29,6 +29,26 @@ static void joint_control(const ct_model* model, int k, const double* control, d
     }
 }
 
+static void continue_rotation(const double* q, const double* previous, double fraction, double* q_new) {
+    ct_vec3 step = ct_rotation_between(ct_quat_load(previous), ct_quat_load(q));
+    ct_quat turned = ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(ct_vec3_scale(fraction, step)), ct_quat_load(q)));
+    const double values[4] = {turned.w, turned.x, turned.y, turned.z};
+    memcpy(q_new, values, sizeof values);
+}
+
+void ct_joints_continue(const ct_model* model, const double* q, const double* previous, double fraction, double* q_new) {
+    const ct_tree* tree = &model->tree;
+    for (int k = 0; k < tree->nlink; k++) {
+        ct_joint_kind kind = tree->joint[k].kind;
+        int at = tree->coordinate[k], linear = kind == CT_JOINT_FREE ? 3 : ct_joint_has_one_coordinate(&tree->joint[k]) ? 1 : 0;
+        for (int i = at; i < at + linear; i++) q_new[i] = q[i] + fraction * (q[i] - previous[i]);
+        if (kind == CT_JOINT_BALL || kind == CT_JOINT_FREE) {
+            int turn = at + linear;
+            continue_rotation(q + turn, previous + turn, fraction, q_new + turn);
+        }
+    }
+}
+
 void ct_joints_begin(const ct_model* model, ct_joint_step* step, const double* start, const double* previous, const double* control) {
     const ct_tree* tree = &model->tree;
     step->start = start;

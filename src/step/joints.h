@@ -27,6 +27,8 @@ typedef struct ct_joint_bar {
 } ct_joint_bar;
 
 bool ct_joint_has_one_coordinate(const ct_joint_def* joint);
+// q_new = q moved on by `fraction` of its change from `previous`, rotations along their geodesics; driven roots are not touched.
+void ct_joints_continue(const ct_model* model, const double* q, const double* previous, double fraction, double* q_new);
 // Fills the history for a (sub-)step that starts at q; previous and control outlive the step.
 void ct_joints_begin(const ct_model* model, ct_joint_step* step, const double* start, const double* previous, const double* control);
 // Adds to r (unknowns), returns the potential.

@@ -63,13 +63,10 @@ static void predict_joints(const ct_model* model, ct_work* work, const ct_state*
     const ct_tree* tree = &model->tree;
     memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
     double fraction = state->header->history ? h / model->settings.time_step : 0;
-    for (int k = 0; k < tree->nlink; k++) {
-        int at = tree->coordinate[k];
-        if (tree->dof[k + 1] - tree->dof[k] == 1)
-            work->at.q[at] += fraction ? fraction * (state->q[at] - state->q_previous[at]) : h * state->rate[tree->dof[k]];
-        if (tree->joint[k].kind == CT_JOINT_FREE)
-            for (int a = 0; a < 3; a++) work->at.q[at + a] += fraction * (state->q[at + a] - state->q_previous[at + a]);
-    }
+    if (fraction > 0) ct_joints_continue(model, state->q, state->q_previous, fraction, work->at.q);
+    else
+        for (int k = 0; k < tree->nlink; k++)
+            if (ct_joint_has_one_coordinate(&tree->joint[k])) work->at.q[tree->coordinate[k]] += h * state->rate[tree->dof[k]];
     // driven roots go on from where the whole step began
     ct_external_roots_between(model, backup_array(state, work, state->q) + tree->root_coordinate, work->root_end, end,
                               work->at.q + tree->root_coordinate);
