@@ -143,7 +143,7 @@ static const char scene_text[] =
 
 // Bones in flesh: a driven root, a ball, a hinge with everything that a joint can have.
 static const char bones_text[] =
-    "{\"time_step\": 0.01, \"duration\": 0.05, \"solver\": {\"threads\": 1},\n"
+    "{\"time_step\": 0.01, \"duration\": 0.01, \"solver\": {\"threads\": 1, \"tolerance\": 1e-3},\n"
     " \"bodies\": [{\"name\": \"arm\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [3, 1, 1]}}],\n"
     " \"skeletons\": [{\"links\": [\n"
     "  {\"name\": \"base\", \"joint\": {\"type\": \"fixed\"}, \"nodes\": {\"box\": [[-1, -1, -1], [0.01, 1, 1]]},\n"
@@ -171,6 +171,17 @@ static ct_status parse_scene(void** out) {
 }
 
 static ct_status parse_bones(void** out) { return ct_scene_parse((ct_scene**)out, bones_text, sizeof bones_text - 1, NULL, NULL); }
+
+// A robot file becomes links and controls of a scene.
+static ct_status import_robot(void** out, const char* path) {
+    ct_status status = ct_scene_create((ct_scene**)out);
+    if (status == CT_OK) status = ct_scene_import_skeleton(*out, path, NULL, NULL, 1, NULL);
+    if (status != CT_OK) ct_scene_free(*out), *out = NULL;
+    return status;
+}
+
+static ct_status import_mjcf(void** out) { return import_robot(out, CT_SOURCE_DIR "/tests/data/double_pendulum.xml"); }
+static ct_status import_urdf(void** out) { return import_robot(out, CT_SOURCE_DIR "/tests/data/double_pendulum.urdf"); }
 
 static ct_status add_goals(ct_scene* scene, const int* nodes, int count) {
     static const ct_keyframe target = {.translate = {1, 2, 3}};
@@ -389,12 +400,17 @@ static void scene_parsing_survives_out_of_memory(void** unused) {
     walk(parse_scene, free_scene, MEMORY_OR_FILE, true);
     walk(parse_bones, free_scene, MEMORY_OR_FILE, true);  // after a single failure Jansson goes on with half a key
 }
+static void robot_import_survives_out_of_memory(void** unused) {
+    walk_both(import_mjcf, free_scene);
+    walk_both(import_urdf, free_scene);
+}
 static void scene_building_survives_out_of_memory(void** unused) { walk_both(build_scene, free_scene); }
 static void model_creation_survives_out_of_memory(void** unused) { walk_both(create_model, free_model); }
 static void state_creation_survives_out_of_memory(void** unused) { walk_both(create_state, free_state); }
 static void params_creation_survives_out_of_memory(void** unused) { walk_both(create_params, free_params); }
 static void loss_creation_survives_out_of_memory(void** unused) { walk_both(create_loss, free_loss); }
 static void problems_survive_out_of_memory(void** unused) { walk_both(create_problem, free_problem); }
+static void problems_with_bones_survive_out_of_memory(void** unused) { walk(create_problem, free_problem, MEMORY_ONLY, false); }
 static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
 static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
 
@@ -426,13 +442,14 @@ int main(void) {
         cmocka_unit_test(shape_fill_survives_out_of_memory),
         cmocka_unit_test(surface_shape_survives_out_of_memory),
         cmocka_unit_test(scene_parsing_survives_out_of_memory),
+        cmocka_unit_test(robot_import_survives_out_of_memory),
         cmocka_unit_test(scene_building_survives_out_of_memory),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_bones_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(problems_survive_out_of_memory, make_bones_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(problems_with_bones_survive_out_of_memory, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(params_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(loss_creation_survives_out_of_memory, make_fixture, free_fixture),

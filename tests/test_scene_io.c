@@ -442,6 +442,17 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     assert_default(schema, "objective.weight", o.weight);
     assert_default(schema, "objective.uniform", o.uniform);
     assert_default(schema, "objective.relative", o.relative);
+    ct_joint_def joint = ct_joint_def_default();
+    assert_default(schema, "joint.position", joint.position);
+    assert_default(schema, "joint.velocity", joint.velocity);
+    assert_default(schema, "joint.stiffness", joint.stiffness);
+    assert_default(schema, "joint.rest", joint.rest);
+    assert_default(schema, "joint.damping", joint.damping);
+    assert_default(schema, "servo.damping", joint.servo_damping);
+    assert_default(schema, "servo.target", joint.target);
+    assert_default(schema, "skeleton.scale", 1);
+    const json_t* axis = json_object_get(property(schema, "joint.axis"), "default");
+    for (size_t i = 0; i < 3; i++) assert_true(json_number_value(json_array_get(axis, i)) == joint.axis[i]);
     ct_optimize_def optimize = ct_optimize_def_default();
     assert_default_choice(schema, CT_CHOICE_METHOD, (int)optimize.method);
     assert_default(schema, "optimizer.iterations", optimize.iterations);
