@@ -125,6 +125,32 @@ static void bone_of_a_fixed_link_ignores_an_anchor_off_it(void** unused) {
     end_body(&b);
 }
 
+// Two links hang on the first, whose nodes stand upright: a spine and two struts at right angles to it.
+static void link_with_two_below_has_a_spine(void** unused) {
+    body b = make_body(true);
+    const double ends[2][3] = {{0.5, 0.1, 0.5}, {0.5, 0.9, 0.5}}, side[2][3] = {{0.2, 0.7, 0.5}, {0.8, 0.7, 0.5}};
+    for (int i = 0; i < 2; i++) {
+        memcpy(b.grid.rest + 3 * b.node[0][i], ends[i], sizeof ends[i]);
+        memcpy(b.link[1 + i].anchor, side[i], sizeof side[i]);
+        b.link[1 + i].parent = 0;
+    }
+    b.link[0].joint = CT_JOINT_FIXED;
+    memset(b.link[0].anchor, 0, sizeof b.link[0].anchor);
+    write_body(&b, true, 0);
+    ct_arena arena = {0};
+    ct_bone_list list;
+    ct_picture_bones(&list, &arena, b.file);
+    assert_int_equal(list.count, 5);
+    assert_true(fabs(fabs(list.bone[0].to[1] - list.bone[0].from[1]) - 0.8) < 1e-12);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(list.bone[i].link, 0);
+        assert_true(fabs(list.bone[i].from[0] - 0.5) < 1e-12 && fabs(list.bone[i].from[1] - 0.7) < 1e-12);
+        assert_memory_equal(list.bone[i].to, side[i - 1], sizeof side[0]);
+    }
+    ct_arena_free(&arena);
+    end_body(&b);
+}
+
 static void bones_show_through_flesh(void** unused) {
     static uint8_t through[3 * W * H], without[3 * W * H];
     body b = make_body(true);
@@ -251,6 +277,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bones_lead_from_joint_to_joint_and_to_the_far_end),
         cmocka_unit_test(bone_of_a_fixed_link_ignores_an_anchor_off_it),
+        cmocka_unit_test(link_with_two_below_has_a_spine),
         cmocka_unit_test(bones_show_through_flesh),
         cmocka_unit_test(bone_in_front_of_flesh_hides_it),
         cmocka_unit_test(bones_only_leave_no_flesh),

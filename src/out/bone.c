@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/svd3.h"
+
 #define PI 3.14159265358979323846
 #define MANY 120            // solids from which on they are made of fewer triangles
 #define MAX_RINGS 25
@@ -60,8 +62,8 @@ static double farthest(const ct_trajectory* file, int k, const double point[3], 
     return reach;
 }
 
-// The mean anchor of the links below; false when there are none.
-static bool below_center(const ct_trajectory* file, int k, double center[3]) {
+// The mean anchor of the links below; returns their number.
+static int below_center(const ct_trajectory* file, int k, double center[3]) {
     int count = 0;
     memset(center, 0, 3 * sizeof(double));
     for (int c = k + 1; c < file->info.nlink; c++) {
@@ -70,10 +72,11 @@ static bool below_center(const ct_trajectory* file, int k, double center[3]) {
         count++;
     }
     for (int a = 0; a < 3 && count; a++) center[a] /= count;
-    return count > 0;
+    return count;
 }
 
-// A fixed or free joint may have its anchor anywhere; one that lies off the link's nodes is replaced by their end.
+// A fixed or free joint may have its anchor anywhere; one that lies off the link's nodes is replaced by their end, or by
+// their centre where several links are below.
 static void set_base(const ct_trajectory* file, int k, double base[3]) {
     const ct_link_info* link = &file->link[k];
     double center[3], away[3], below[3], reach;
@@ -82,8 +85,8 @@ static void set_base(const ct_trajectory* file, int k, double base[3]) {
     node_center(file, k, center);
     reach = farthest(file, k, center, away);
     if (distance(center, link->anchor) <= 1.3 * reach) return;
-    if (below_center(file, k, below))
-        for (int a = 0; a < 3; a++) away[a] = center[a] - below[a];
+    int count = below_center(file, k, below);
+    for (int a = 0; a < 3 && count; a++) away[a] = count > 1 ? 0 : center[a] - below[a];
     far_end(file, k, center, away, base);
 }
 
@@ -115,25 +118,75 @@ static double mean_length(const ct_bone* bone, int count, double size) {
     return counted ? sum / counted : 0.1 * size;
 }
 
+// The direction in which the link's nodes are spread most.
+static void long_axis(const ct_trajectory* file, int k, const double center[3], double axis[3]) {
+    const ct_link_info* link = &file->link[k];
+    ct_mat3 spread = {0}, V;
+    double moment[3];
+    for (int i = 0; i < link->count; i++)
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                spread.a[a][b] += (file->rest[3 * link->nodes[i] + a] - center[a]) * (file->rest[3 * link->nodes[i] + b] - center[b]);
+    ct_symmetric3(spread, moment, &V);
+    int most = moment[0] >= moment[1] && moment[0] >= moment[2] ? 0 : moment[1] >= moment[2] ? 1 : 2;
+    for (int a = 0; a < 3; a++) axis[a] = V.a[a][most];
+}
+
+// The longest line through the middle of the link's nodes; false where it is short against the way to the joints below.
+static bool find_spine(const ct_trajectory* file, int k, ct_bone* spine) {
+    double center[3], below[3], away[3], widest = 0;
+    *spine = (ct_bone){.link = k};
+    if (file->link[k].count < 2 || below_center(file, k, below) < 2) return false;
+    node_center(file, k, center);
+    long_axis(file, k, center, away);
+    double back[3] = {-away[0], -away[1], -away[2]};
+    far_end(file, k, center, back, spine->from);
+    far_end(file, k, center, away, spine->to);
+    for (int c = k + 1; c < file->info.nlink; c++)
+        if (file->link[c].parent == k && attached(file->link, c)) widest = fmax(widest, distance(center, file->link[c].anchor));
+    return distance(spine->from, spine->to) > 0.5 * widest;
+}
+
+static void nearest_on(const ct_bone* spine, const double point[3], double nearest[3]) {
+    double along[3], away[3];
+    for (int a = 0; a < 3; a++) {
+        along[a] = spine->to[a] - spine->from[a];
+        away[a] = point[a] - spine->from[a];
+    }
+    double t = fmin(1, fmax(0, dot(away, along) / dot(along, along)));
+    for (int a = 0; a < 3; a++) nearest[a] = spine->from[a] + t * along[a];
+}
+
+// Bones from a link to the joints below it.
+static void add_branches(ct_bone_list* list, const ct_trajectory* file, int k, double size, bool* carries) {
+    ct_bone spine;
+    bool has_spine = find_spine(file, k, &spine);
+    if (has_spine) list->bone[list->count++] = spine;
+    *carries = has_spine;
+    for (int c = k + 1; c < file->info.nlink; c++) {
+        if (file->link[c].parent != k || !attached(file->link, c)) continue;
+        ct_bone bone = {.link = k};
+        memcpy(bone.from, list->base + 3 * k, sizeof bone.from);
+        memcpy(bone.to, list->base + 3 * c, sizeof bone.to);
+        if (has_spine) nearest_on(&spine, bone.to, bone.from);
+        if (distance(bone.from, bone.to) <= 1e-6 * size) continue;
+        list->bone[list->count++] = bone;
+        *carries = true;
+    }
+}
+
 void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajectory* file, double size) {
     int nlink = file->info.nlink;
     *list = (ct_bone_list){0};
     list->base = ct_arena_alloc(arena, 3 * (size_t)nlink, sizeof(double));
     list->bone = ct_arena_alloc(arena, 2 * (size_t)nlink, sizeof(ct_bone));
-    bool* carries = ct_arena_alloc(arena, (size_t)nlink, sizeof(bool));
     if (arena->failed) return;
     for (int k = 0; k < nlink; k++) set_base(file, k, list->base + 3 * k);
     for (int k = 0; k < nlink; k++) {
-        int parent = file->link[k].parent;
-        if (!attached(file->link, k) || distance(list->base + 3 * parent, list->base + 3 * k) <= 1e-6 * size) continue;
-        ct_bone* bone = &list->bone[list->count++];
-        bone->link = parent;
-        memcpy(bone->from, list->base + 3 * parent, sizeof bone->from);
-        memcpy(bone->to, list->base + 3 * k, sizeof bone->to);
-        carries[parent] = true;
+        bool carries;
+        add_branches(list, file, k, size, &carries);
+        if (!carries && file->link[k].count) list->bone[list->count++] = leaf(file, k, list->base + 3 * k);
     }
-    for (int k = 0; k < nlink; k++)
-        if (!carries[k] && file->link[k].count) list->bone[list->count++] = leaf(file, k, list->base + 3 * k);
     double mean = mean_length(list->bone, list->count, size);
     list->thinnest = THINNEST * size;
     list->radius = fmax(THICKNESS * fmin(mean, 0.5 * size), list->thinnest);
@@ -237,13 +290,13 @@ static void revolve(const solid* s, int rings, int sides, mesh_end* out) {
 
 // Bones of very different lengths still differ in thickness, but less.
 static double bone_radius(const ct_bone_list* list, double length) {
-    return fmax(list->thinnest, list->radius * fmin(1.5, fmax(0.6, sqrt(THICKNESS * length / list->radius))));
+    return fmax(list->thinnest, list->radius * fmin(1.2, fmax(0.6, sqrt(THICKNESS * length / list->radius))));
 }
 
 static int joint_solids(solid* out, const ct_trajectory* file, const ct_bone_list* list, int k, const double* poses) {
     const ct_link_info* link = &file->link[k];
     const double *pose = poses + 12 * k, *base = list->base + 3 * k;
-    double at[3], r = list->joint > 0 || link->parent >= 0 ? list->joint : list->radius;
+    double at[3], r = 1.15 * (list->joint > 0 || link->parent >= 0 ? list->joint : list->radius);
     ct_bone_place(pose, base, at);
     solid s = {.material = CT_BONE_JOINT, .shape = BALL, .radius = 1.28 * r};
     for (int a = 0; a < 3; a++) s.a[a] = s.b[a] = at[a];

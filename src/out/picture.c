@@ -27,6 +27,7 @@ typedef struct drawing {
     ct_light bone_light;        // without the flesh's shadow
     ct_skin skin;
     double clear;               // m of flesh through which bones are seen well
+    double bone_tone;           // below 1 where the flesh is as light as bone
     ct_ground_grid grid;
     const double* body_color;   // 3 nbody, sRGB
     double low, high;           // of the colour map
@@ -112,7 +113,7 @@ static void fragment_albedo(const drawing* d, int t, const double weight[3], dou
     static const double bone_color[3][3] = {{0.97, 0.93, 0.82}, {0.80, 0.62, 0.38}, {0.62, 0.64, 0.68}};
     if (d->skin.body[t] < 0) {
         const double* color = bone_color[-1 - d->skin.body[t]];
-        for (int k = 0; k < 3; k++) rgb[k] = ct_color_linear(color[k]);
+        for (int k = 0; k < 3; k++) rgb[k] = d->bone_tone * ct_color_linear(color[k]);
         return;
     }
     if (!d->skin.value) {
@@ -186,10 +187,10 @@ static void shade_fragment(const drawing* d, const fragment* f, int px, int py, 
     else {
         double facing = shade_surface(d, f, FLESH, rgb);
         if (f->id[BONE] < 0) return;
-        shade_surface(d, f, BONE, bone);
+        double outline = shade_surface(d, f, BONE, bone), dark = fmin(1, 0.4 + 1.3 * outline);
         // more is hidden by deep flesh and by flesh that is looked at along its surface
         double hide = 0.3 + 0.34 * (1 - exp(-cover / d->clear)) + 0.36 * pow(1 - fmin(1, facing), 3);
-        for (int k = 0; k < 3; k++) rgb[k] = hide * rgb[k] + (1 - hide) * bone[k];
+        for (int k = 0; k < 3; k++) rgb[k] = hide * rgb[k] + (1 - hide) * dark * bone[k];
     }
 }
 
@@ -290,6 +291,16 @@ static ct_status check_def(const ct_picture_def* def, ct_error* error) {
                    def->color_by ? def->color_by : "");
 }
 
+// Ivory in dark flesh; darker, the lighter the lightest body is.
+static double bone_tone(const ct_trajectory* file, const ct_skin* flesh) {
+    double lightest = 0;
+    for (int b = 0; b < file->info.nbody && flesh->ntri; b++) {
+        const double* color = file->body_color + 3 * b;
+        lightest = fmax(lightest, 0.3 * color[0] + 0.59 * color[1] + 0.11 * color[2]);
+    }
+    return 1 - 0.55 * fmin(1, fmax(0, (lightest - 0.7) / 0.2));
+}
+
 // The flesh, the bones, and both together as one surface.
 static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x, ct_error* error) {
     ct_bone_list bones;
@@ -300,6 +311,7 @@ static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int fra
     if (d->def->bones == CT_BONES_OFF || !file->info.nlink) return CT_OK;
     ct_status status = ct_trajectory_read_links_into(file, frame, NULL, poses, error);
     if (status) return status;
+    d->bone_tone = bone_tone(file, &d->skin);
     d->clear = 0.12 * ct_picture_bones(&bones, arena, file);
     if (!arena->failed) ct_bone_dress(&d->skin, arena, &bones, file, poses, file->info.nvert);
     return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
