@@ -4,18 +4,12 @@
 // each to the same relative residual. H is the exact Hessian at the end of the step.
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "step/coords.h"
 #include "step/inertia.h"
 
 #define DIVERGED 1e3  // residual over the first at which the fixed point is given up
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct system_context {
     const ct_model* model;
@@ -41,14 +35,14 @@ static double norm(const double* a, size_t n) {
 
 static void run_krylov(system_context* c, const double* right, double* lam, double tolerance, int limit, ct_adjoint_profile* profile) {
     size_t n = (size_t)c->model->nunknown;
-    double size = norm(right, n), started = now();
+    double size = norm(right, n), started = ct_clock();
     memset(lam, 0, n * sizeof(double));
     ct_coords_warp(c->model, c->work, c->config);
     ct_krylov_def def = {.n = (int)n, .apply = hessian, .precondition = precondition, .user = c, .tolerance = tolerance * size,
                          .max_iterations = limit};
     ct_krylov_report report;
     ct_pcg(&def, c->work->krylov, right, lam, &report);
-    profile->seconds = now() - started;
+    profile->seconds = ct_clock() - started;
     profile->iterations = report.iterations;
     profile->residual = report.residual / size;
     profile->converged = report.end == CT_KRYLOV_CONVERGED;
@@ -67,7 +61,7 @@ static void correct(const system_context* c, const double* r, double* lam) {
 static void run_fixed_point(system_context* c, const double* right, double* lam, double* r, double tolerance, int limit,
                             ct_adjoint_profile* profile) {
     size_t n = (size_t)c->model->nunknown;
-    double size = norm(right, n), residual = size, started = now();
+    double size = norm(right, n), residual = size, started = ct_clock();
     int count = 0;
     memset(lam, 0, n * sizeof(double));
     memcpy(r, right, n * sizeof(double));
@@ -78,7 +72,7 @@ static void run_fixed_point(system_context* c, const double* right, double* lam,
         residual = norm(r, n);
         count++;
     }
-    profile->fixed_seconds = now() - started;
+    profile->fixed_seconds = ct_clock() - started;
     profile->fixed_iterations = count;
     profile->fixed_residual = residual / size;
     profile->fixed_converged = residual <= tolerance * size;

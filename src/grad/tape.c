@@ -6,8 +6,8 @@
 // every part, the last one first, is reversed with the slots that are left. One slot alone replays for every step.
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "grad/adjoint.h"
 
 enum { MINIMUM_SLOTS = 3 };
@@ -21,12 +21,6 @@ struct ct_tape {
     unsigned char* slot;    // nslot states
     int* substeps;          // max_steps, taken by each step
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes) {
     *out = NULL;
@@ -93,7 +87,7 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
     memset(report, 0, sizeof *report);
     tape->steps = 0;
     if (nstep < 0 || nstep > tape->max_steps || initial->size != tape->state_size) return CT_BAD_ARGUMENT;
-    double started = now();
+    double started = ct_clock();
     ct_state* state = NULL;
     ct_status status = ct_state_create(&state, model);
     if (status == CT_OK) status = ct_state_copy(state, initial);
@@ -109,7 +103,7 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
     }
     if (status == CT_OK) tape->steps = nstep;
     ct_state_free(state);
-    report->seconds = now() - started;
+    report->seconds = ct_clock() - started;
     return status;
 }
 
@@ -135,10 +129,10 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
     ct_status status = ct_state_restore(c->before, bytes, c->tape->state_size);
     if (status != CT_OK) return status;
     double* control_bar = c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->control_size : NULL;
-    double started = now();
+    double started = ct_clock();
     status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, c->tape->substeps[index],
                              control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
-    c->report->adjoint_seconds += now() - started;
+    c->report->adjoint_seconds += ct_clock() - started;
     if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->bar.q, c->user);
     ct_state* swap = c->before;
     c->before = c->after;
@@ -315,7 +309,7 @@ ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
     if (tape->steps < 1 || !tape->stride) return CT_BAD_ARGUMENT;
-    double started = now();
+    double started = ct_clock();
     ct_arena arena = {0};
     reverse_context c = {.model = model, .work = work, .tape = tape, .controls = controls, .seed = seed, .user = user,
                          .controls_bar = gradient->controls, .report = report};
@@ -332,6 +326,6 @@ ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const
     ct_state_free(c.after);
     ct_state_free(c.spare);
     ct_arena_free(&arena);
-    report->seconds = now() - started;
+    report->seconds = ct_clock() - started;
     return status;
 }

@@ -3,16 +3,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/status.h"
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // ---- geometry and materials ----------------------------------------------------------------
 
@@ -207,7 +201,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
 ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
-    double start = now();
+    double start = ct_clock();
     ct_model* model = ct_alloc(1, sizeof *model);
     if (!model) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory while compiling the scene");
     model->settings = scene->settings;
@@ -218,7 +212,7 @@ ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error
         if (error && error->code == CT_OK) ct_fail(error, status, "%s while compiling the scene", ct_status_text(status));
         return status;
     }
-    model->setup_seconds = now() - start;
+    model->setup_seconds = ct_clock() - start;
     *out = model;
     return CT_OK;
 }
@@ -238,7 +232,8 @@ void ct_model_get_info(const ct_model* model, ct_model_info* info) {
     for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->elastic)[t];
     *info = (ct_model_info){
         .nvert = model->nvert, .ntet = model->ntet, .nsurface = model->nsurface, .nbody = model->nbody,
-        .nfree = model->nfree, .ndriven = model->nvert - model->nfree, .sliver_count = model->sliver_count,
+        .nfree = model->nfree, .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
+        .sliver_count = model->sliver_count,
         .nlink = model->tree.nlink, .njoint = model->tree.ndof,
         .mass = model->total_mass, .volume = volume,
         .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,

@@ -8,17 +8,11 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "optim/problem.h"
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double norm(const double* a, int n) {
     double sum = 0;
@@ -48,7 +42,7 @@ static void tell(ct_search* search, const double* y, double loss, double gradien
                             .loss = loss,
                             .best = search->best,
                             .gradient_norm = gradient_norm,
-                            .seconds = now() - search->begun,
+                            .seconds = ct_clock() - search->begun,
                             .failed = failed,
                             .y = y,
                             .best_y = search->best_y};
@@ -107,7 +101,7 @@ ct_status ct_search_run(ct_search* search) {
     }
     search->best = INFINITY;
     search->worst = -INFINITY;
-    search->begun = now();
+    search->begun = ct_clock();
     switch (search->def.method) {
         case CT_METHOD_LBFGS: status = ct_search_lbfgs(search); break;
         case CT_METHOD_ADAM: status = ct_search_adam(search); break;
@@ -150,7 +144,7 @@ ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, d
     }
     if (report) {
         *report = (ct_optimize_report){.iterations = search.iteration, .failures = search.failures, .loss = search.best,
-                                       .seconds = now() - search.begun, .reason = search.reason};
+                                       .seconds = ct_clock() - search.begun, .reason = search.reason};
     }
     ct_arena_free(&arena);
     return status;

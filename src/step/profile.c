@@ -1,17 +1,11 @@
 // Timing of the parts of a step, each the best of several runs: element passes, solve, memory bandwidth.
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "step/assembly.h"
 #include "step/coords.h"
 
 enum { REPEATS = 15 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct profile_context {
     const ct_model* model;
@@ -26,9 +20,9 @@ typedef struct profile_context {
 static double best_of(void (*run)(profile_context*), profile_context* context) {
     double best = 1e30;
     for (int i = 0; i < REPEATS; i++) {
-        double start = now();
+        double start = ct_clock();
         run(context);
-        double seconds = now() - start;
+        double seconds = ct_clock() - start;
         if (seconds < best) best = seconds;
     }
     return best;

@@ -2,20 +2,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/inertia.h"
 #include "step/solve.h"
 
 enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak for a refresh
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // ---- factor refresh ------------------------------------------------------------------------
 
@@ -243,7 +237,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     ct_step_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
-    double started = now();
+    double started = ct_clock();
     if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
     memcpy(work->backup, state->header, state->size);
 
@@ -260,6 +254,6 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     else memcpy(state->header, work->backup, state->size);
     if (status == CT_NOT_CONVERGED) advise(model, report);
     if (report != &local) report->inverted = count_inverted(model, state->x);
-    report->seconds = now() - started;
+    report->seconds = ct_clock() - started;
     return status;
 }
