@@ -373,6 +373,8 @@ typedef struct ct_joint_def {
     ct_joint_kind kind;
     double anchor[3], axis[3];   // rest, world
     double position, velocity;   // initial coordinate and rate (revolute: rad, rad/s; prismatic: m, m/s)
+    double pose[6], rate[6];     // initial pose and rates, along the parent's axes; a ball: rotation vector (rad), angular velocity (rad/s);
+                                 // free: translation, rotation vector; velocity of the anchor (m/s), angular velocity
     double stiffness, rest;      // spring (N m/rad or N/m) about the coordinate `rest`; a ball's: k/2 |rotation vector|^2, below half a turn
     double damping;              // N m s/rad or N s/m
     double lower, upper;         // limits of the coordinate; -INFINITY, INFINITY: none
@@ -460,8 +462,9 @@ CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joi
 // Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
 CT_API ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9], double translation[3]);
 CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses);  // all: 12 numbers a link, R then t
-// Puts one-coordinate joints at `position` with rates `velocity` (indexed by joint rate; NULL: the model's; entries of balls and
-// free joints are not used, they take their rest pose), and the links' nodes with them. The history is forgotten.
+// Puts joints at `position` with rates `velocity` (indexed by joint rate; NULL: the model's), and the links' nodes with them. The
+// positions of balls and free joints are increments on top of the model's pose: Q = exp(position) exp(pose), translations add up;
+// rates are along the parent's axes. The history is forgotten.
 CT_API ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position, const double* velocity);
 // Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion; links follow their
 // joints: call ct_state_set_joints after it.
@@ -545,8 +548,8 @@ typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: n
     double* damping_stiffness; // ntet
     double* gravity;           // 3
     double* controls;          // nstep x control size
-    double* joint_position;    // joint rates: initial coordinates (balls and free joints: along their parent's axes)
-    double* joint_velocity;    // joint rates: initial rates
+    double* joint_position;    // joint rates: initial coordinates (balls and free joints: of a further small motion along their parent's axes)
+    double* joint_velocity;    // joint rates: initial rates, along the same axes
     double *joint_stiffness, *joint_damping, *joint_rest;          // nlink
     double *servo_stiffness, *servo_damping, *limit_stiffness;     // nlink
     double* link_mass;         // nlink: own masses, centre and shape kept (the inertia grows with the mass)
@@ -663,7 +666,8 @@ typedef enum ct_parameter_kind {
     CT_PARAMETER_JOINT_STIFFNESS, CT_PARAMETER_JOINT_DAMPING, CT_PARAMETER_JOINT_REST,
     CT_PARAMETER_SERVO_STIFFNESS, CT_PARAMETER_SERVO_DAMPING, CT_PARAMETER_LIMIT_STIFFNESS,
     CT_PARAMETER_LINK_MASS,      // own masses of links, shapes kept
-    CT_PARAMETER_JOINT_POSITION, // initial coordinates of joints with one
+    CT_PARAMETER_JOINT_POSITION, // initial coordinates; balls (3 numbers) and free joints (6): increments on top of their pose, as in
+                                 // ct_state_set_joints, from 0; per scene: of joints with one coordinate
     CT_PARAMETER_JOINT_VELOCITY  // their initial rates
 } ct_parameter_kind;
 // Element: tet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link.

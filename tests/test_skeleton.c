@@ -258,6 +258,46 @@ static void torque_gradients_of_a_bare_tree_match_differences(void** unused) {
     stop(&p.sim);
 }
 
+// ---- thrown bodies -------------------------------------------------------------------------
+
+// A body with the inertia of a sphere, thrown without gravity from a pose: its centre is where it must be, and the angle that it
+// has turned by misses omega t by what it returns.
+static double thrown(double h, ct_integrator integrator) {
+    const double pose[6] = {0.1, 0.2, -0.3, 0.5, -0.4, 0.9}, rate[6] = {1, 2, -0.5, 0.6, -1.2, 0.9}, time = 0.8;
+    ct_settings settings = bare_settings(h, integrator);
+    settings.gravity[1] = 0;
+    ct_scene* scene = new_scene(&settings);
+    ct_link_def def = ct_link_def_default();
+    def.joint.kind = CT_JOINT_FREE;
+    memcpy(def.joint.pose, pose, sizeof pose);
+    memcpy(def.joint.rate, rate, sizeof rate);
+    def.mass = 2;
+    for (int a = 0; a < 3; a++) def.inertia[a] = 0.05, def.center[a] = def.joint.anchor[a] = 0.3 * a;
+    must(ct_scene_add_link(scene, &def, NULL, NULL), NULL);
+    sim s = start(scene, 1);
+    steps(&s, (int)lround(time / h));
+    const double* q = ct_state_coordinates(s.state);
+    for (int a = 0; a < 3; a++) assert_true(fabs(q[a] - (pose[a] + rate[a] * time)) < 1e-9);
+    // Q exp(-pose) is a rotation about omega
+    double before = sqrt(0.25 + 0.16 + 0.81), speed = sqrt(0.36 + 1.44 + 0.81), c = cos(before / 2), p[3], turned[3];
+    for (int a = 0; a < 3; a++) p[a] = -sin(before / 2) / before * pose[3 + a];
+    const double* u = q + 4;
+    double w = q[3] * c - (u[0] * p[0] + u[1] * p[1] + u[2] * p[2]), along = 0, length = 0;
+    for (int a = 0; a < 3; a++) turned[a] = q[3] * p[a] + c * u[a] + u[(a + 1) % 3] * p[(a + 2) % 3] - u[(a + 2) % 3] * p[(a + 1) % 3];
+    for (int a = 0; a < 3; a++) along += turned[a] * rate[3 + a] / speed, length += turned[a] * turned[a];
+    assert_true(fabs(fabs(along) - sqrt(length)) < 1e-9);
+    stop(&s);
+    return 2 * atan2(along, w) - speed * time;
+}
+
+static void thrown_body_moves_and_turns_steadily(void** unused) {
+    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+        double a = thrown(0.01, integrator), b = thrown(0.005, integrator);
+        print_message("angle is off by %.2e, %.2e: order %.2f\n", a, b, log2(fabs(a / b)));
+        assert_true(fabs(a) < 0.03 && log2(fabs(a / b)) > (integrator == CT_EULER ? 0.8 : 1.7));
+    }
+}
+
 // ---- flesh ---------------------------------------------------------------------------------
 
 // A soft arm with bones along its middle.
@@ -327,6 +367,7 @@ int main(void) {
         cmocka_unit_test(ball_chain_stays_joined_under_violent_motion),
         cmocka_unit_test(free_tree_conserves_momentum),
         cmocka_unit_test(torque_gradients_of_a_bare_tree_match_differences),
+        cmocka_unit_test(thrown_body_moves_and_turns_steadily),
         cmocka_unit_test(skeleton_costs_few_more_solves),
         cmocka_unit_test(torque_gradients_in_flesh_match_differences),
     };

@@ -96,6 +96,12 @@ static void fill_links(swing* s) {
             s->scale[s->first[JOINT_POSITION] + rate] = 0.3;
             s->scale[s->first[JOINT_VELOCITY] + rate] = 1;
         }
+        // positions of balls and free joints are increments, from 0
+        for (int j = 0; info.ncoordinate > 1 && j < info.ncoordinate - 1; j++) {
+            s->value[s->first[JOINT_VELOCITY] + rate + j] = joint.rate[j];
+            s->scale[s->first[JOINT_POSITION] + rate + j] = 0.3;
+            s->scale[s->first[JOINT_VELOCITY] + rate + j] = 1;
+        }
         rate += info.joint == CT_JOINT_FIXED ? 0 : info.joint == CT_JOINT_BALL ? 3 : info.joint == CT_JOINT_FREE ? 6 : 1;
     }
 }
@@ -271,6 +277,7 @@ static ct_scene* mixed_chain(ct_settings settings, const ct_motion* motion, bool
     ball.kind = CT_JOINT_BALL;
     ball.stiffness = 2;
     ball.damping = 0.05;
+    for (int a = 0; a < 3; a++) ball.pose[a] = 0.3 - 0.2 * a, ball.rate[a] = 0.5 - 0.7 * a;
     add_rod(scene, -1, ball, (double[]){0, 0, 0}, motion);
     ct_joint_def servo = axial(CT_JOINT_REVOLUTE, 0.2, -0.4, 1);
     servo.servo_stiffness = 5;
@@ -310,6 +317,26 @@ static void tree_gradients_match_differences_at_large_rotations(void** unused) {
         check(&s, 13, 0.01, 1e-7);
         print_message("largest rotation of a ball %.2f rad\n", s.turned);
         assert_true(s.turned > 1.6);
+        end(&s);
+    }
+}
+
+// A thrown body with an arm: a free root that turns, a ball on it, a free link on that, a hinge at the end.
+static void free_and_ball_starts_match_differences(void** unused) {
+    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+        ct_settings settings = settings_of(0.01, integrator);
+        ct_scene* scene = new_scene(&settings);
+        for (int k = 0; k < 4; k++) {
+            ct_joint_def joint = ct_joint_def_default();
+            joint.kind = k == 1 ? CT_JOINT_BALL : CT_JOINT_FREE;
+            if (k == 3) joint = axial(CT_JOINT_REVOLUTE, 0.2, 1, 0.3);
+            for (int i = 0; k < 3 && i < (k == 1 ? 3 : 6); i++) joint.pose[i] = 0.4 * sin(1.0 + i + 2 * k), joint.rate[i] = 2 * cos(2.0 * i + k);
+            add_rod(scene, k - 1, joint, (double[]){0.2 * k, 0, 0.1}, NULL);
+        }
+        swing s = begin(scene, 8, 1, 0);
+        check(&s, 9, 0.05, 1e-8);
+        for (slice which = JOINT_POSITION; which <= JOINT_VELOCITY; which++)
+            for (int i = s.first[which]; i < s.first[which + 1]; i++) assert_true(s.gradient[i] != 0);
         end(&s);
     }
 }
@@ -460,7 +487,7 @@ static void problem_differentiates_joint_parameters_for_joint_angles(void** unus
 static void scene_file_names_joint_parameters_and_angles(void** unused) {
     const char* text =
         "{\"time_step\": 0.01, \"duration\": 0.05, \"solver\": {\"tolerance\": 1e-12}, \"skeletons\": [{\"links\": ["
-        "{\"name\": \"upper\", \"joint\": {\"type\": \"ball\", \"stiffness\": 1}, \"mass\": 1, \"center\": [0.2, 0, 0], \"inertia\": [0.01, 0.01, 0.01]},"
+        "{\"name\": \"upper\", \"joint\": {\"type\": \"ball\", \"stiffness\": 1, \"position\": [0.2, -0.1, 0.4], \"velocity\": [1, 2, -1]}, \"mass\": 1, \"center\": [0.2, 0, 0], \"inertia\": [0.01, 0.01, 0.01]},"
         "{\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.4, 0, 0], \"position\": 0.3, \"stiffness\": 2},"
         " \"mass\": 0.5, \"center\": [0.5, 0, 0], \"inertia\": [0.01, 0.01, 0.01]}]}],"
         "\"parameters\": [{\"type\": \"joint_stiffness\"}, {\"type\": \"link_mass\", \"link\": \"fore\"}, {\"type\": \"joint_position\"}],"
@@ -470,13 +497,14 @@ static void scene_file_names_joint_parameters_and_angles(void** unused) {
     ct_error error = {0};
     must(ct_scene_parse(&scene, text, strlen(text), NULL, &error), &error);
     must(ct_problem_create(&problem, scene, 0, &error), &error);
-    assert_int_equal(ct_problem_size(problem), 4);
-    double y[4], g[4], unwanted, loss[2];
+    assert_int_equal(ct_problem_size(problem), 7);
+    double y[7], g[7], unwanted, loss[2];
     ct_problem_start(problem, y);
+    for (int i = 3; i < 6; i++) y[i] = 0.8 - 0.2 * i;  // away from the pose of the scene
     must(ct_problem_evaluate(problem, y, &unwanted, g, NULL, &error), &error);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 7; i++) {
         for (int side = 0; side < 2; side++) {
-            double moved[4];
+            double moved[7];
             memcpy(moved, y, sizeof y);
             moved[i] += side ? 1e-4 : -1e-4;
             must(ct_problem_evaluate(problem, moved, &loss[side], NULL, NULL, &error), &error);
@@ -517,6 +545,38 @@ static void ball_swings_like_a_hinge(void** unused) {
     assert_true(fabs(angle[0]) > 0.1 && fabs(angle[0] - angle[1]) < 1e-10);
 }
 
+// The same start as a rotation vector and as an angle, about an axis that is none of the world's.
+static void ball_started_at_a_pose_swings_like_a_hinge(void** unused) {
+    const double axis[3] = {0.48, 0.6, 0.64}, angle = 1.1, speed = -2.5;
+    double R[2][9], t[3];
+    for (int hinge = 0; hinge < 2; hinge++) {
+        ct_settings settings = settings_of(0.01, CT_BDF2);
+        for (int a = 0; a < 3; a++) settings.gravity[a] = 0;
+        settings.gravity[0] = -0.8 * 9.81, settings.gravity[2] = 0.6 * 9.81;  // normal to the axis
+        ct_scene* scene = new_scene(&settings);
+        ct_link_def def = ct_link_def_default();
+        def.joint.kind = hinge ? CT_JOINT_REVOLUTE : CT_JOINT_BALL;
+        def.joint.stiffness = 1;
+        for (int a = 0; a < 3; a++) {
+            if (hinge) def.joint.axis[a] = axis[a];
+            else def.joint.pose[a] = angle * axis[a], def.joint.rate[a] = speed * axis[a];
+            def.inertia[a] = 0.02;
+        }
+        if (hinge) def.joint.position = angle, def.joint.velocity = speed;
+        def.mass = 1;
+        def.center[0] = 0.24, def.center[2] = -0.18;
+        must(ct_scene_add_link(scene, &def, NULL, NULL), NULL);
+        sim s = start(scene, 1);
+        for (int i = 0; i < 60; i++) assert_int_equal(ct_step(s.model, s.work, s.state, NULL, NULL), CT_OK);
+        must(ct_state_link_pose(s.model, s.state, 0, R[hinge], t), NULL);
+        stop(&s);
+    }
+    double worst = 0;
+    for (int i = 0; i < 9; i++) worst = fmax(worst, fabs(R[0][i] - R[1][i]));
+    print_message("difference of the rotations %.1e\n", worst);
+    assert_true(worst < 1e-10 && fabs(R[0][0] - 1) > 0.02);
+}
+
 // Where the motion ends the fixed link is: x = c + exp(w) (X - c) + u, then the control on top.
 static void driven_root_follows_its_motion_and_control(void** unused) {
     const ct_keyframe key[] = {{.time = 0}, {.time = 0.1, .translate = {0.5, 0, 0}, .rotate = {0, 0, 1.5707963267948966}}};
@@ -544,6 +604,7 @@ int main(void) {
         cmocka_unit_test(tree_gradients_match_differences_by_euler),
         cmocka_unit_test(tree_gradients_match_differences_by_bdf2),
         cmocka_unit_test(tree_gradients_match_differences_at_large_rotations),
+        cmocka_unit_test(free_and_ball_starts_match_differences),
         cmocka_unit_test(driven_root_gradients_match_differences),
         cmocka_unit_test(gradients_hold_through_substeps),
         cmocka_unit_test(checkpointed_gradients_of_trees_are_the_same_bits),
@@ -551,6 +612,7 @@ int main(void) {
         cmocka_unit_test(problem_differentiates_joint_parameters_for_joint_angles),
         cmocka_unit_test(scene_file_names_joint_parameters_and_angles),
         cmocka_unit_test(ball_swings_like_a_hinge),
+        cmocka_unit_test(ball_started_at_a_pose_swings_like_a_hinge),
         cmocka_unit_test(driven_root_follows_its_motion_and_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,7 @@ static void find_joint(const ct_scene_objective* o, const ct_model* model, term*
     t->dof = tree->dof[o->link];
     t->ball = tree->joint[o->link].kind == CT_JOINT_BALL;
     if (o->relative && !t->ball) t->origin[0] = tree->joint[o->link].position;
+    if (o->relative && t->ball) ct_vec3_store(t->origin, ct_rotation_log(ct_quat_from_vector(ct_vec3_load(tree->joint[o->link].pose))));
 }
 
 static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_model* model, term* t, ct_error* error) {

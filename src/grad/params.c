@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/rotation.h"
 
 enum { KINDS = CT_PARAMETER_JOINT_VELOCITY + 1 };
 
@@ -38,6 +39,7 @@ struct ct_params {
     double* start;           // size, physical
     double* physical;        // size, of the last apply
     int* members;            // size, numbers that a component sets; while creating
+    int nturn, *turn;        // first rates of rotations of balls and free joints
     ct_param_values values;
     ct_gradient gradient;
 };
@@ -117,17 +119,19 @@ static double link_value(const ct_tree* tree, int k, ct_parameter_kind kind) {
     case CT_PARAMETER_SERVO_STIFFNESS: return joint->servo_stiffness;
     case CT_PARAMETER_SERVO_DAMPING: return joint->servo_damping;
     case CT_PARAMETER_LIMIT_STIFFNESS: return joint->limit_stiffness;
-    case CT_PARAMETER_LINK_MASS: return tree->mass[k];
-    case CT_PARAMETER_JOINT_POSITION: return joint->position;
-    default: return joint->velocity;
+    default: return tree->mass[k];
     }
 }
 
-// Initial coordinates and rates are counted by joint rate, the rest by link.
+// Initial coordinates and rates are counted by joint rate, the rest by link. Positions of balls and free joints are increments.
 static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base) {
     for (int k = 0; k < tree->nlink; k++) {
+        const ct_joint_def* joint = &tree->joint[k];
+        int count = tree->dof[k + 1] - tree->dof[k];
+        double* own = base + tree->dof[k];
         if (!is_of_rates(kind)) base[k] = link_value(tree, k, kind);
-        else if (tree->dof[k + 1] - tree->dof[k] == 1) base[tree->dof[k]] = link_value(tree, k, kind);
+        else if (count == 1) own[0] = kind == CT_PARAMETER_JOINT_POSITION ? joint->position : joint->velocity;
+        else if (kind == CT_PARAMETER_JOINT_VELOCITY) memcpy(own, joint->rate, (size_t)count * sizeof *own);
     }
 }
 
@@ -212,13 +216,13 @@ static int map_control(const ct_params* params, const slice* s, int first_contro
     return (params->nstep - 1) / hold + 1;
 }
 
-// Links that have such a quantity, one number each, or one for all.
+// Links that have such a quantity, one number each (one for every rate), or one for all.
 static int map_links(const ct_scene* scene, const ct_model* model, const slice* s, int* map) {
     int groups = 0;
     for (int k = 0; k < scene->nlink; k++) {
-        if ((s->def.link >= 0 && k != s->def.link) || !ct_scene_link_takes(&scene->link[k], s->def.kind)) continue;
-        map[is_of_rates(s->def.kind) ? model->tree.dof[k] : k] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups);
-        groups++;
+        if ((s->def.link >= 0 && k != s->def.link) || !ct_scene_link_takes(&scene->link[k], s->def.kind, s->def.per)) continue;
+        int first = is_of_rates(s->def.kind) ? model->tree.dof[k] : k, end = is_of_rates(s->def.kind) ? model->tree.dof[k + 1] : k + 1;
+        for (int i = first; i < end; i++) map[i] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups++);
     }
     return s->def.per == CT_PER_SCENE ? 1 : groups;
 }
@@ -371,12 +375,19 @@ static void publish(ct_params* params) {
     }
 }
 
+static void find_turns(ct_params* params, const ct_tree* tree) {
+    params->turn = ct_arena_alloc(&params->arena, (size_t)tree->nlink, sizeof *params->turn);
+    for (int k = 0; params->turn && k < tree->nlink; k++)
+        if (tree->dof[k + 1] - tree->dof[k] >= 3) params->turn[params->nturn++] = tree->dof[k + 1] - 3;
+}
+
 static ct_status build(ct_params* params, const ct_scene* scene, const ct_model* model, ct_error* error) {
     ct_status status = make_slices(params, scene, model, error);
     if (status) return status;
     params->start = ct_arena_alloc(&params->arena, (size_t)params->size, sizeof *params->start);
     params->physical = ct_arena_alloc(&params->arena, (size_t)params->size, sizeof *params->physical);
     params->members = ct_arena_alloc(&params->arena, (size_t)params->size, sizeof *params->members);
+    find_turns(params, &model->tree);
     if (params->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     for (int i = 0; i < params->nslice && !status; i++) status = finish_slice(params, scene, model, &params->slices[i], error);
     if (!status) publish(params);
@@ -454,6 +465,24 @@ const ct_param_values* ct_params_apply(ct_params* params, const double* y) {
 
 ct_gradient* ct_params_gradient(ct_params* params) { return &params->gradient; }
 
+static double value_of(const ct_params* params, const double* y, int k) {
+    int i = 0;
+    while (k >= params->slices[i].first + params->slices[i].count) i++;
+    return to_value(&params->slices[i].def, y[k]);
+}
+
+// Q = exp(a) exp(pose): y_bar has the tangent g at Q, which becomes J(a)^T g.
+static void turn_back(const ct_params* params, const double* y, double* y_bar) {
+    const field* f = &params->fields[CT_PARAMETER_JOINT_POSITION];
+    for (int i = 0; f->n && i < params->nturn; i++) {
+        int k = f->map[params->turn[i]];
+        if (k < 0) continue;
+        ct_vec3 a = {value_of(params, y, k), value_of(params, y, k + 1), value_of(params, y, k + 2)};
+        ct_mat3 J = ct_rotation_jacobian(a);
+        ct_vec3_store(y_bar + k, ct_mat3_apply(ct_mat3_transpose(J), ct_vec3_load(y_bar + k)));
+    }
+}
+
 void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* g, double* y_bar) {
     const double* bar[KINDS] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
                                 g->gravity, g->position, g->velocity, g->controls, g->joint_stiffness, g->joint_damping,
@@ -465,6 +494,7 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
         for (size_t i = 0; bar[kind] && i < f->n; i++)
             if (f->map[i] >= 0) y_bar[f->map[i]] += bar[kind][i];
     }
+    turn_back(params, y, y_bar);
     for (int i = 0; i < params->nslice; i++) {
         const slice* s = &params->slices[i];
         for (int k = s->first; k < s->first + s->count; k++) y_bar[k] *= slope(&s->def, y[k]);

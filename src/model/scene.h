@@ -110,7 +110,7 @@ void ct_scene_drive_position(const ct_scene_driver* drive, double time, const do
 // Where the numbers of a scene's control begin within a step's control vector.
 int ct_scene_control_first(const ct_scene* scene, int control);
 // Whether a parameter of this kind means something for the link.
-bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind);
+bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per);
 // The control of that name, -1: none.
 int ct_scene_find_control(const ct_scene* scene, const char* name);
 // A sorted copy of a node set without duplicates; every index is checked, an empty set fails. *out is freed by ct_free.

@@ -152,22 +152,24 @@ static bool is_resistance(ct_parameter_kind kind) {
     return is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY;
 }
 
-bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind) {
+bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
     bool axial = link->joint.kind == CT_JOINT_REVOLUTE || link->joint.kind == CT_JOINT_PRISMATIC;
     if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
     if (kind == CT_PARAMETER_JOINT_STIFFNESS || kind == CT_PARAMETER_JOINT_DAMPING) return axial || link->joint.kind == CT_JOINT_BALL;
+    // one number for all has no meaning for rotations
+    if (kind >= CT_PARAMETER_JOINT_POSITION && per != CT_PER_SCENE) return link->joint.kind != CT_JOINT_FIXED;
     return axial;
 }
 
 // A link by name that the parameter means something for; NULL: one at least must be such.
-static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter_kind kind, int* link, ct_error* error) {
+static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter_kind kind, ct_parameter_per per, int* link, ct_error* error) {
     const char* word = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
     *link = name ? ct_scene_find_link(scene, name) : -1;
     if (name && *link < 0) return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", name);
-    if (name && !ct_scene_link_takes(&scene->link[*link], kind))
+    if (name && !ct_scene_link_takes(&scene->link[*link], kind, per))
         return ct_scene_fail(error, "link", "is \"%.60s\", which has no \"%s\"", name, word);
     for (int k = 0; k < scene->nlink; k++)
-        if (ct_scene_link_takes(&scene->link[k], kind)) return CT_OK;
+        if (ct_scene_link_takes(&scene->link[k], kind, per)) return CT_OK;
     return ct_scene_fail(error, "type", "is \"%s\", but the scene has no link with such a quantity", word);
 }
 
@@ -269,7 +271,7 @@ static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def
     complete_parameter(p);
     ct_status status = CT_OK;
     if (p->kind == CT_PARAMETER_CONTROL) status = find_control(scene, def->control, &p->control, error);
-    if (is_of_links(p->kind)) status = find_link(scene, def->link, p->kind, &p->link, error);
+    if (is_of_links(p->kind)) status = find_link(scene, def->link, p->kind, p->per, &p->link, error);
     return status ? status : check_parameter(scene, p, error);
 }
 

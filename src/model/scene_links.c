@@ -26,6 +26,23 @@ static ct_status check_number(double value, double least, const char* field, ct_
     return ct_scene_fail(error, field, "is %g: it must be a finite number, at least %g", value, least);
 }
 
+// Initial values: `position` and `velocity` of one coordinate, `pose` and `rate` of a ball (3) or a free joint (6).
+static ct_status check_start(const ct_joint_def* joint, bool axial, ct_error* error) {
+    int count = axial ? 0 : ct_joint_dof_count(joint->kind);
+    if (!axial && (joint->position || joint->velocity))
+        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: its initial values are a pose and a rate");
+    ct_status status = check_number(joint->position, -1e300, "joint.position", error);
+    if (!status) status = check_number(joint->velocity, -1e300, "joint.velocity", error);
+    for (int i = 0; i < count && !status; i++) {
+        status = check_number(joint->pose[i], -1e300, "joint.position", error);
+        if (!status) status = check_number(joint->rate[i], -1e300, "joint.velocity", error);
+    }
+    for (int i = count; i < 6 && !status; i++)
+        if (joint->pose[i] != 0 || joint->rate[i] != 0)
+            status = ct_scene_fail(error, "joint", "has more than %d numbers of a pose or a rate: balls have 3, free joints 6, others none", count);
+    return status;
+}
+
 static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
     double length = sqrt(joint->axis[0] * joint->axis[0] + joint->axis[1] * joint->axis[1] + joint->axis[2] * joint->axis[2]);
     bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC;
@@ -39,10 +56,10 @@ static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
     if (!axial && !ball && (joint->stiffness || joint->damping))
         return ct_scene_fail(error, "joint", "is fixed or free: springs and dampers are for revolute, prismatic and ball joints");
     if (ball && joint->rest) return ct_scene_fail(error, "joint.rest", "is %g: the spring of a ball pulls to its rest pose", joint->rest);
-    if (!axial && (joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness ||
-                   joint->position || joint->velocity))
-        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: limits, servos and initial values are for those "
-                                             "alone");
+    if (!axial && (joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness))
+        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: limits and servos are for those alone");
+    ct_status start = check_start(joint, axial, error);
+    if (start) return start;
     if (!(joint->lower <= joint->upper))
         return ct_scene_fail(error, "joint.limits", "are %g and %g: the lower one comes first", joint->lower, joint->upper);
     ct_status status = check_number(joint->stiffness, 0, "joint.stiffness", error);
@@ -50,8 +67,6 @@ static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
     if (!status) status = check_number(joint->limit_stiffness, 0, "joint.limit_stiffness", error);
     if (!status) status = check_number(joint->servo_stiffness, 0, "joint.servo.stiffness", error);
     if (!status) status = check_number(joint->servo_damping, 0, "joint.servo.damping", error);
-    if (!status) status = check_number(joint->position, -1e300, "joint.position", error);
-    if (!status) status = check_number(joint->velocity, -1e300, "joint.velocity", error);
     return status;
 }
 

@@ -41,9 +41,23 @@ static void read_limits(ct_json at, ct_joint_def* joint) {
     ct_json_positive(ct_json_required(at, "limit_stiffness"), &joint->limit_stiffness);
 }
 
+// A number, or a ball's 3 or a free joint's 6.
+static void read_start(ct_json at, ct_joint_def* joint, bool has_axis) {
+    ct_json position = ct_json_member(at, "position"), velocity = ct_json_member(at, "velocity");
+    if (has_axis) {
+        ct_json_number(position, &joint->position);
+        ct_json_number(velocity, &joint->velocity);
+    } else {
+        size_t count = joint->kind == CT_JOINT_BALL ? 3 : 6;
+        ct_json_numbers(position, joint->pose, count);
+        ct_json_numbers(velocity, joint->rate, count);
+    }
+}
+
 static void read_joint(ct_json at, ct_joint_def* joint) {
-    static const char* const axial[] = {"axis", "position", "velocity", "rest", "limits", "limit_stiffness", "servo", NULL};
+    static const char* const axial[] = {"axis", "rest", "limits", "limit_stiffness", "servo", NULL};
     static const char* const springs[] = {"stiffness", "damping", NULL};
+    static const char* const start[] = {"position", "velocity", NULL};
     int kind = 0;
     if (!ct_scene_read_keys(at, CT_OBJECT_JOINT)) return;
     const char* const* words = ct_scene_choices[CT_CHOICE_JOINT].words;
@@ -52,10 +66,10 @@ static void read_joint(ct_json at, ct_joint_def* joint) {
     bool has_axis = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC;
     if (!has_axis) refuse_keys(at, words[kind], axial);
     if (!has_axis && joint->kind != CT_JOINT_BALL) refuse_keys(at, words[kind], springs);
+    if (joint->kind == CT_JOINT_FIXED) refuse_keys(at, words[kind], start);
     ct_json_vector(ct_json_member(at, "anchor"), joint->anchor);
     ct_json_vector(ct_json_member(at, "axis"), joint->axis);
-    ct_json_number(ct_json_member(at, "position"), &joint->position);
-    ct_json_number(ct_json_member(at, "velocity"), &joint->velocity);
+    read_start(at, joint, has_axis);
     ct_json_at_least(ct_json_member(at, "stiffness"), 0, &joint->stiffness);
     ct_json_number(ct_json_member(at, "rest"), &joint->rest);
     ct_json_at_least(ct_json_member(at, "damping"), 0, &joint->damping);

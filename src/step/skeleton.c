@@ -15,15 +15,26 @@ ct_status ct_config_create(ct_config* config, ct_arena* arena, const ct_model* m
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
+static void store_quat(ct_quat q, double* out) {
+    out[0] = q.w;
+    out[1] = q.x;
+    out[2] = q.y;
+    out[3] = q.z;
+}
+
 void ct_skeleton_rest(const ct_model* model, double* q) {
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         double* own = q + tree->coordinate[k];
+        const double* pose = tree->joint[k].pose;
         switch (tree->joint[k].kind) {
             case CT_JOINT_REVOLUTE:
             case CT_JOINT_PRISMATIC: own[0] = tree->joint[k].position; break;
-            case CT_JOINT_BALL: own[0] = 1; break;
-            case CT_JOINT_FREE: own[3] = 1; break;
+            case CT_JOINT_BALL: store_quat(ct_quat_from_vector(ct_vec3_load(pose)), own); break;
+            case CT_JOINT_FREE:
+                memcpy(own, pose, 3 * sizeof(double));
+                store_quat(ct_quat_from_vector(ct_vec3_load(pose + 3)), own + 3);
+                break;
             default: break;
         }
     }
@@ -142,11 +153,7 @@ void ct_skeleton_place(const ct_model* model, ct_config* config) {
 // A ball's increment w is in world axes; its joint rotation lives in the parent's: Q <- exp(R_p^T w) Q.
 static void turn(ct_mat3 R, const double w[3], const double* q, double* q_new) {
     ct_vec3 local = ct_mat3_apply(ct_mat3_transpose(R), load(w));
-    ct_quat turned = ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(local), ct_quat_load(q)));
-    q_new[0] = turned.w;
-    q_new[1] = turned.x;
-    q_new[2] = turned.y;
-    q_new[3] = turned.z;
+    store_quat(ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(local), ct_quat_load(q))), q_new);
 }
 
 void ct_skeleton_move(const ct_model* model, const ct_config* config, double length, const double* dz, double* q_new) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/quat.h"
 #include "step/external.h"
 #include "step/skeleton.h"
 
@@ -19,8 +20,33 @@ static void locate_arrays(ct_state* state, int nvert, int ncoordinate) {
     state->rate = array;
 }
 
-// One-coordinate joints at `position` and with rates `velocity` (NULL: the model's), the others as at rest; the links' nodes
-// follow, and so do their velocities, B qdot.
+// Moves the initial pose of link k's joint by its numbers of `position`: the coordinate itself, or an increment along the
+// parent's axes.
+static void set_position(const ct_tree* tree, int k, const double* position, double* q) {
+    int count = tree->dof[k + 1] - tree->dof[k];
+    double* own = q + tree->coordinate[k];
+    const double* given = position + tree->dof[k];
+    if (count == 1) own[0] = given[0];
+    for (int i = 0; count == 6 && i < 3; i++) own[i] += given[i];
+    if (count < 3) return;
+    double* turn = own + count - 3;
+    ct_quat Q = ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(given + count - 3)), ct_quat_load(turn)));
+    const double values[4] = {Q.w, Q.x, Q.y, Q.z};
+    memcpy(turn, values, sizeof values);
+}
+
+// Rates of link k's joint, from the parent's axes to the world's.
+static void set_rate(const ct_model* model, const ct_config* config, int k, const double* velocity, double* rate) {
+    const ct_tree* tree = &model->tree;
+    const ct_joint_def* joint = &tree->joint[k];
+    int j = tree->dof[k], count = tree->dof[k + 1] - j;
+    const double* given = velocity ? velocity + j : count == 1 ? &joint->velocity : joint->rate;
+    if (count == 1) rate[j] = given[0];
+    for (int i = 0; i + 3 <= count; i += 3)
+        ct_vec3_store(rate + j + i, ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(given + i)));
+}
+
+// Joints at `position` and with rates `velocity` (NULL: the model's); the links' nodes follow, and so do their velocities, B qdot.
 static ct_status set_links(const ct_model* model, ct_state* state, const double* position, const double* velocity) {
     const ct_tree* tree = &model->tree;
     ct_arena arena = {0};
@@ -31,16 +57,12 @@ static ct_status set_links(const ct_model* model, ct_state* state, const double*
     if (status == CT_OK && !arena.failed) {
         memset(state->q, 0, (size_t)tree->root_coordinate * sizeof(double));
         ct_skeleton_rest(model, state->q);
-        for (int k = 0; k < tree->nlink; k++) {
-            int j = tree->dof[k];
-            if (tree->dof[k + 1] - j != 1) continue;
-            if (position) state->q[tree->coordinate[k]] = position[j];
-            state->rate[j] = velocity ? velocity[j] : tree->joint[k].velocity;
-            rate[j] = state->rate[j] * tree->scale[j];
-        }
+        for (int k = 0; position && k < tree->nlink; k++) set_position(tree, k, position, state->q);
         config.q = state->q;
         config.x = state->x;
         ct_skeleton_place(model, &config);
+        for (int k = 0; k < tree->nlink; k++) set_rate(model, &config, k, velocity, state->rate);
+        for (int j = 0; j < tree->ndof; j++) rate[j] = state->rate[j] * tree->scale[j];
         for (int i = 0; i < tree->start[tree->nlink]; i++) memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
         ct_skeleton_push(model, &config, rate, twist, state->v);
         memcpy(state->q_previous, state->q, (size_t)tree->ncoordinate * sizeof(double));

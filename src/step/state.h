@@ -28,7 +28,7 @@ struct ct_state {
     double* q;                // ncoordinate, of the joints
     double* q_previous;       // ncoordinate
     double* q_reference;      // ncoordinate
-    double* rate;             // ndof, joint rates of a state without history
+    double* rate;             // ndof, joint rates of a state without history; balls and free joints: along the world's axes
 };
 
 #endif
