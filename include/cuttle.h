@@ -380,6 +380,7 @@ typedef struct ct_joint_def {
     double lower, upper;         // limits of the coordinate; -INFINITY, INFINITY: none
     double limit_stiffness;      // N m/rad^2: beyond a limit the joint pushes back with this times the square of the excess
     double servo_stiffness, servo_damping, target;  // PD servo towards `target`
+    double ball_target[3];       // a ball's: rotation vector along the parent's axes; k/2 |rotation vector from there|^2, below half a turn
 } ct_joint_def;
 CT_API ct_joint_def ct_joint_def_default(void);
 
@@ -424,7 +425,7 @@ CT_API void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint)
 typedef enum ct_control_kind {
     CT_CONTROL_FORCE,  // 3 numbers: total force on a node set, N, spread by mass
     CT_CONTROL_TORQUE, // 1 number: torque or force of a joint with one coordinate, N m or N; a ball: 3, N m, along its parent's axes
-    CT_CONTROL_TARGET, // 1 number: target of its servo, rad or m
+    CT_CONTROL_TARGET, // 1 number: target of its servo, rad or m; a ball: 3, a rotation vector
     CT_CONTROL_DRIVE   // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or a root's motion
 } ct_control_kind;
 typedef struct ct_control_info {

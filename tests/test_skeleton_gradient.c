@@ -291,9 +291,12 @@ static ct_scene* mixed_chain(ct_settings settings, const ct_motion* motion, bool
     add_rod(scene, 2, limited, (double[]){0.6, 0, 0.1}, NULL);
     ball.stiffness = 0.3;
     ball.damping = 0.01;
+    ball.servo_stiffness = 0.4;
+    ball.servo_damping = 0.01;
     add_rod(scene, 3, ball, (double[]){0.8, 0, 0}, NULL);
     for (int k = 0; k < 5; k++) add_control(scene, CT_CONTROL_TORQUE, k);
     add_control(scene, CT_CONTROL_TARGET, 1);
+    add_control(scene, CT_CONTROL_TARGET, 4);
     if (driven) add_control(scene, CT_CONTROL_DRIVE, 0);
     return scene;
 }
@@ -358,7 +361,7 @@ static void gradients_hold_through_substeps(void** unused) {
         ct_settings settings = settings_of(0.05, CT_EULER);
         settings.max_iterations = 14;
         settings.max_substep_depth = 8;
-        swing s = begin(mixed_chain(settings, NULL, driven), 6, 4, 0);
+        swing s = begin(mixed_chain(settings, NULL, driven), 6, 5, 0);
         differentiate(&s);
         print_message("%d of %d steps were halved\n", s.substepped, s.nstep);
         assert_true(s.substepped > 0);
@@ -599,6 +602,30 @@ static void driven_root_follows_its_motion_and_control(void** unused) {
     stop(&s);
 }
 
+// With damping it comes to rest there, from a pose far away, by the model's target or by the control's.
+static void servo_brings_a_ball_to_its_target(void** unused) {
+    const double target[3] = {0.9, -1.1, 0.7}, angle = sqrt(0.81 + 1.21 + 0.49);
+    for (int control = 0; control < 2; control++) {
+        ct_settings settings = settings_of(0.02, CT_BDF2);
+        settings.gravity[1] = 0;
+        ct_scene* scene = new_scene(&settings);
+        ct_joint_def joint = ct_joint_def_default();
+        joint.kind = CT_JOINT_BALL;
+        joint.servo_stiffness = 4;
+        joint.servo_damping = 0.4;
+        joint.pose[0] = -0.6, joint.pose[2] = -0.5;
+        for (int a = 0; a < 3; a++) joint.ball_target[a] = control ? 0.1 : target[a];
+        add_rod(scene, -1, joint, (double[]){0, 0, 0}, NULL);
+        if (control) add_control(scene, CT_CONTROL_TARGET, 0);
+        sim s = start(scene, 1);
+        for (int i = 0; i < 300; i++) assert_int_equal(ct_step(s.model, s.work, s.state, control ? target : NULL, NULL), CT_OK);
+        const double* q = ct_state_coordinates(s.state);
+        double sign = q[0] < 0 ? -1 : 1;
+        for (int a = 0; a < 3; a++) assert_true(fabs(sign * q[1 + a] - sin(angle / 2) / angle * target[a]) < 1e-6);
+        stop(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tree_gradients_match_differences_by_euler),
@@ -614,6 +641,7 @@ int main(void) {
         cmocka_unit_test(ball_swings_like_a_hinge),
         cmocka_unit_test(ball_started_at_a_pose_swings_like_a_hinge),
         cmocka_unit_test(driven_root_follows_its_motion_and_control),
+        cmocka_unit_test(servo_brings_a_ball_to_its_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

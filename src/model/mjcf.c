@@ -259,6 +259,7 @@ static void add_actuator(ct_mjcf* m, const ct_xml* actuator) {
         ct_mjcf_numbers(m, actuator, "kv", 1, 1, &kv);
         if (gear[0] != 1) ct_robot_fail(m->reader, actuator, "has the gear %g: a position servo needs 1", gear[0]);
         if (def->servo_stiffness > 0) ct_robot_fail(m->reader, actuator, "is the second servo of the joint \"%.60s\": keep one", joint);
+        if (def->kind == CT_JOINT_BALL) ct_robot_fail(m->reader, actuator, "is a servo of the ball \"%.60s\", which is not supported: remove it", joint);
         if (def->target != 0) ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\" with a ref: set that to 0", joint);
         def->servo_stiffness = kp;
         def->servo_damping = kv;

@@ -204,9 +204,10 @@ static void list_link_values(const ct_material_values* values, link_values list[
     memcpy(list, all, sizeof all);
 }
 
-// Balls have springs and dampers, joints with one coordinate all.
+// Balls have springs, dampers and servos, joints with one coordinate all.
 static bool joint_takes(const ct_joint_def* joint, size_t field) {
-    bool spring = field == offsetof(ct_joint_def, stiffness) || field == offsetof(ct_joint_def, damping);
+    bool spring = field == offsetof(ct_joint_def, stiffness) || field == offsetof(ct_joint_def, damping) ||
+                  field == offsetof(ct_joint_def, servo_stiffness) || field == offsetof(ct_joint_def, servo_damping);
     return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC || (joint->kind == CT_JOINT_BALL && spring);
 }
 

@@ -112,9 +112,9 @@ ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_contr
         return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
     const ct_joint_def* joint = &scene->link[link].joint;
     bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC, ball = joint->kind == CT_JOINT_BALL;
-    if (!axial && !(ball && kind == CT_CONTROL_TORQUE))
-        return ct_scene_fail(error, "link", "\"%s\" has a joint that takes no %s: revolute and prismatic joints take torques and "
-                                            "targets, balls take torques", scene->link[link].name, kind == CT_CONTROL_TORQUE ? "torque" : "target");
+    if (!axial && !ball)
+        return ct_scene_fail(error, "link", "\"%s\" has a joint that takes no %s: revolute, prismatic and ball joints take torques and "
+                                            "targets", scene->link[link].name, kind == CT_CONTROL_TORQUE ? "torque" : "target");
     if (kind == CT_CONTROL_TARGET && !(joint->servo_stiffness > 0))
         return ct_scene_fail(error, "link", "\"%s\" has no servo: give its joint a servo stiffness", scene->link[link].name);
     return add_control(scene, name, (ct_scene_control){.kind = kind, .size = ball ? 3 : 1, .drive = -1, .link = link}, error);
@@ -155,7 +155,9 @@ static bool is_resistance(ct_parameter_kind kind) {
 bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
     bool axial = link->joint.kind == CT_JOINT_REVOLUTE || link->joint.kind == CT_JOINT_PRISMATIC;
     if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
-    if (kind == CT_PARAMETER_JOINT_STIFFNESS || kind == CT_PARAMETER_JOINT_DAMPING) return axial || link->joint.kind == CT_JOINT_BALL;
+    if (kind == CT_PARAMETER_JOINT_STIFFNESS || kind == CT_PARAMETER_JOINT_DAMPING || kind == CT_PARAMETER_SERVO_STIFFNESS ||
+        kind == CT_PARAMETER_SERVO_DAMPING)
+        return axial || link->joint.kind == CT_JOINT_BALL;
     // one number for all has no meaning for rotations
     if (kind >= CT_PARAMETER_JOINT_POSITION && per != CT_PER_SCENE) return link->joint.kind != CT_JOINT_FIXED;
     return axial;

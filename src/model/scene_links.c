@@ -56,8 +56,15 @@ static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
     if (!axial && !ball && (joint->stiffness || joint->damping))
         return ct_scene_fail(error, "joint", "is fixed or free: springs and dampers are for revolute, prismatic and ball joints");
     if (ball && joint->rest) return ct_scene_fail(error, "joint.rest", "is %g: the spring of a ball pulls to its rest pose", joint->rest);
-    if (!axial && (joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness))
-        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: limits and servos are for those alone");
+    if (!axial && joint->limit_stiffness)
+        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: limits are for those alone");
+    if (!axial && !ball && (joint->servo_stiffness || joint->servo_damping))
+        return ct_scene_fail(error, "joint", "is fixed or free: servos are for revolute, prismatic and ball joints");
+    for (int a = 0; a < 3; a++)
+        if (!isfinite(joint->ball_target[a]) || (!ball && joint->ball_target[a] != 0))
+            return ct_scene_fail(error, "joint.servo.target", "has %g as number %d: it must be finite, and three numbers are for balls", joint->ball_target[a], a);
+    if (!isfinite(joint->target) || (!axial && joint->target != 0))
+        return ct_scene_fail(error, "joint.servo.target", "is %g: it must be finite, and one number is for revolute and prismatic joints", joint->target);
     ct_status start = check_start(joint, axial, error);
     if (start) return start;
     if (!(joint->lower <= joint->upper))

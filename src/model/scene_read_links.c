@@ -25,7 +25,9 @@ static void read_servo(ct_json at, ct_joint_def* joint) {
     if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_SERVO)) return;
     ct_json_positive(ct_json_required(at, "stiffness"), &joint->servo_stiffness);
     ct_json_at_least(ct_json_member(at, "damping"), 0, &joint->servo_damping);
-    ct_json_number(ct_json_member(at, "target"), &joint->target);
+    ct_json target = ct_json_member(at, "target");
+    if (joint->kind == CT_JOINT_BALL) ct_json_vector(target, joint->ball_target);
+    else ct_json_number(target, &joint->target);
 }
 
 static void read_limits(ct_json at, ct_joint_def* joint) {
@@ -55,8 +57,8 @@ static void read_start(ct_json at, ct_joint_def* joint, bool has_axis) {
 }
 
 static void read_joint(ct_json at, ct_joint_def* joint) {
-    static const char* const axial[] = {"axis", "rest", "limits", "limit_stiffness", "servo", NULL};
-    static const char* const springs[] = {"stiffness", "damping", NULL};
+    static const char* const axial[] = {"axis", "rest", "limits", "limit_stiffness", NULL};
+    static const char* const springs[] = {"stiffness", "damping", "servo", NULL};
     static const char* const start[] = {"position", "velocity", NULL};
     int kind = 0;
     if (!ct_scene_read_keys(at, CT_OBJECT_JOINT)) return;

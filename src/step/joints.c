@@ -15,17 +15,18 @@ static double beyond(const ct_joint_def* joint, double q) {
     return q > joint->upper ? q - joint->upper : q < joint->lower ? q - joint->lower : 0;
 }
 
-// Sum of the torques (a ball: 3 numbers) and the servo target of link k in the step's control.
-static void joint_control(const ct_model* model, int k, const double* control, double torque[3], double* target) {
+// Sum of the torques and the servo target of link k in the step's control; a ball has 3 numbers of each.
+static void joint_control(const ct_model* model, int k, const double* control, double torque[3], double target[3]) {
     bool ball = model->tree.joint[k].kind == CT_JOINT_BALL;
+    int count = ball ? 3 : 1;
     memset(torque, 0, 3 * sizeof(double));
-    *target = model->tree.joint[k].target;
+    memcpy(target, ball ? model->tree.joint[k].ball_target : &model->tree.joint[k].target, (size_t)count * sizeof(double));
     for (int i = 0; control && i < model->ncontrol; i++) {
         if (model->control[i].link != k) continue;
         const double* u = control + model->control_first[i];
-        if (model->control[i].kind == CT_CONTROL_TARGET) *target = u[0];
+        if (model->control[i].kind == CT_CONTROL_TARGET) memcpy(target, u, (size_t)count * sizeof(double));
         if (model->control[i].kind == CT_CONTROL_TORQUE)
-            for (int a = 0; a < (ball ? 3 : 1); a++) torque[a] += u[a];
+            for (int a = 0; a < count; a++) torque[a] += u[a];
     }
 }
 
@@ -68,22 +69,27 @@ void ct_joints_begin(const ct_model* model, ct_joint_step* step, const double* s
 
 typedef struct ball_point {
     ct_vec3 pose, theta, rate;  // log Q, log(Q Q_n^T), its rate
-    ct_vec3 g;                  // d rate - torque
-    ct_vec3 torque;
+    ct_vec3 g;                  // damping rate - torque
+    ct_vec3 torque, target;
+    ct_vec3 behind;             // log(Q exp(-target))
+    double damping;             // its own and the servo's
 } ball_point;
 
 static ball_point ball_at(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k) {
     const ct_tree* tree = &model->tree;
     int at = tree->coordinate[k];
-    double torque[3], unused;
+    double torque[3], target[3];
     ball_point p;
-    joint_control(model, k, step->control, torque, &unused);
+    joint_control(model, k, step->control, torque, target);
     ct_quat Q = ct_quat_load(config->q + at);
     p.torque = ct_vec3_load(torque);
+    p.target = ct_vec3_load(target);
+    p.damping = tree->joint[k].damping + tree->joint[k].servo_damping;
     p.pose = ct_rotation_log(Q);
+    p.behind = ct_rotation_between(ct_quat_from_vector(p.target), Q);
     p.theta = ct_rotation_between(ct_quat_load(step->start + at), Q);
     p.rate = ct_vec3_sub(ct_vec3_scale(step->c, p.theta), ct_vec3_load(step->history + tree->dof[k]));
-    p.g = ct_vec3_sub(ct_vec3_scale(tree->joint[k].damping, p.rate), p.torque);
+    p.g = ct_vec3_sub(ct_vec3_scale(p.damping, p.rate), p.torque);
     return p;
 }
 
@@ -93,23 +99,25 @@ static double ball_gradient(const ct_model* model, const ct_config* config, cons
     const ct_joint_def* joint = &model->tree.joint[k];
     ball_point p = ball_at(model, config, step, k);
     ct_vec3 local = ct_vec3_axpy(apply_transposed(ct_rotation_jacobian_inverse(p.theta), p.g), joint->stiffness, p.pose);
+    local = ct_vec3_axpy(local, joint->servo_stiffness, p.behind);
     ct_vec3 world = ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), local);
     int j = model->tree.dof[k];
     double scale = model->tree.scale[j];
     r[j] += world.x / scale;
     r[j + 1] += world.y / scale;
     r[j + 2] += world.z / scale;
-    return 0.5 * joint->stiffness * ct_vec3_dot(p.pose, p.pose) + 0.5 * joint->damping / step->c * ct_vec3_dot(p.rate, p.rate) -
-           ct_vec3_dot(p.torque, p.theta);
+    return 0.5 * joint->stiffness * ct_vec3_dot(p.pose, p.pose) + 0.5 * joint->servo_stiffness * ct_vec3_dot(p.behind, p.behind) +
+           0.5 * p.damping / step->c * ct_vec3_dot(p.rate, p.rate) - ct_vec3_dot(p.torque, p.theta);
 }
 
 static void ball_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, bool exact, double* G) {
     const ct_tree* tree = &model->tree;
     const ct_joint_def* joint = &tree->joint[k];
     ball_point p = ball_at(model, config, step, k);
-    ct_mat3 H = ct_rotation_hessian(p.theta, p.g, joint->damping * step->c, exact);
+    ct_mat3 H = ct_rotation_hessian(p.theta, p.g, p.damping * step->c, exact);
     // without its bend the spring has too little stiffness: its exact Hessian is positive below half a turn
     H = ct_mat3_axpy(H, 1, ct_rotation_hessian(p.pose, ct_vec3_scale(joint->stiffness, p.pose), joint->stiffness, true));
+    H = ct_mat3_axpy(H, 1, ct_rotation_hessian(p.behind, ct_vec3_scale(joint->servo_stiffness, p.behind), joint->servo_stiffness, true));
     ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
     H = ct_mat3_multiply(R, ct_mat3_multiply(H, ct_mat3_transpose(R)));
     size_t n = (size_t)tree->ndof, j = (size_t)tree->dof[k];
@@ -118,32 +126,41 @@ static void ball_hessian(const ct_model* model, const ct_config* config, const c
         for (size_t b = 0; b < 3; b++) G[(j + a) * n + j + b] += H.a[a][b] / square;
 }
 
+// dpsi = -J^-T(psi) J(target) dtarget: a target turns psi from the right.
+static void ball_control_vjp(const ct_model* model, int k, const ball_point* p, ct_vec3 lam, ct_vec3 turned, double* control_bar) {
+    ct_vec3 pulled = ct_mat3_apply(ct_rotation_jacobian_inverse(p->behind), ct_vec3_scale(model->tree.joint[k].servo_stiffness, lam));
+    pulled = apply_transposed(ct_rotation_jacobian(p->target), pulled);
+    for (int i = 0; i < model->ncontrol; i++) {
+        ct_control_kind kind = model->control[i].kind;
+        if (model->control[i].link != k || (kind != CT_CONTROL_TORQUE && kind != CT_CONTROL_TARGET)) continue;
+        double* u_bar = control_bar + model->control_first[i];
+        ct_vec3_store(u_bar, ct_vec3_add(ct_vec3_load(u_bar), kind == CT_CONTROL_TORQUE ? turned : pulled));
+    }
+}
+
 static void ball_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, const double* lam_z, ct_joint_bar* bar) {
     const ct_tree* tree = &model->tree;
-    const ct_joint_def* joint = &tree->joint[k];
     int j = tree->dof[k], at = tree->coordinate[k];
     ball_point p = ball_at(model, config, step, k);
     ct_mat3 J = ct_rotation_jacobian_inverse(p.theta);
     ct_vec3 lam = ct_vec3_scale(1 / tree->scale[j], apply_transposed(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(lam_z + j)));
     ct_vec3 turned = ct_mat3_apply(J, lam);
     // r = J^-T(theta) g(theta): its derivative by theta, then theta by Q_n
-    ct_mat3 A = ct_mat3_axpy(ct_rotation_bend(p.theta, p.g), joint->damping * step->c, ct_mat3_transpose(J));
+    ct_mat3 A = ct_mat3_axpy(ct_rotation_bend(p.theta, p.g), p.damping * step->c, ct_mat3_transpose(J));
     ct_vec3 start = ct_mat3_apply(J, apply_transposed(A, lam)), previous = {0, 0, 0};
     if (step->b) {
         ct_vec3 last = ct_rotation_between(ct_quat_load(step->start + at), ct_quat_load(step->previous + at));
         ct_mat3 L = ct_rotation_jacobian_inverse(last);
-        start = ct_vec3_axpy(start, -joint->damping * step->b, ct_mat3_apply(L, turned));
-        previous = ct_vec3_scale(joint->damping * step->b, apply_transposed(L, turned));
+        start = ct_vec3_axpy(start, -p.damping * step->b, ct_mat3_apply(L, turned));
+        previous = ct_vec3_scale(p.damping * step->b, apply_transposed(L, turned));
     }
     ct_vec3_store(bar->start + j, start);
     ct_vec3_store(bar->previous + j, previous);
     if (bar->stiffness) bar->stiffness[k] -= ct_vec3_dot(lam, p.pose);
     if (bar->damping) bar->damping[k] -= ct_vec3_dot(turned, p.rate);
-    for (int i = 0; bar->control && i < model->ncontrol; i++) {
-        if (model->control[i].link != k || model->control[i].kind != CT_CONTROL_TORQUE) continue;
-        double* u_bar = bar->control + model->control_first[i];
-        ct_vec3_store(u_bar, ct_vec3_add(ct_vec3_load(u_bar), turned));
-    }
+    if (bar->servo_stiffness) bar->servo_stiffness[k] -= ct_vec3_dot(lam, p.behind);
+    if (bar->servo_damping) bar->servo_damping[k] -= ct_vec3_dot(turned, p.rate);
+    if (bar->control) ball_control_vjp(model, k, &p, lam, turned, bar->control);
 }
 
 // ---- one coordinate ------------------------------------------------------------------------
@@ -152,9 +169,9 @@ static double axial_gradient(const ct_model* model, const ct_config* config, con
     const ct_tree* tree = &model->tree;
     const ct_joint_def* joint = &tree->joint[k];
     int j = tree->dof[k];
-    double torque[3], target, q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
-    joint_control(model, k, step->control, torque, &target);
-    double damping = joint->damping + joint->servo_damping, bent = q - joint->rest, behind = q - target;
+    double torque[3], target[3], q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
+    joint_control(model, k, step->control, torque, target);
+    double damping = joint->damping + joint->servo_damping, bent = q - joint->rest, behind = q - target[0];
     // beyond a limit the force grows with the square: twice differentiable
     r[j] += (joint->stiffness * bent + joint->servo_stiffness * behind + damping * rate + joint->limit_stiffness * over * fabs(over) -
              torque[0]) / tree->scale[j];
@@ -171,15 +188,15 @@ static void axial_vjp(const ct_model* model, const ct_config* config, const ct_j
     const ct_tree* tree = &model->tree;
     const ct_joint_def* joint = &tree->joint[k];
     int j = tree->dof[k];
-    double torque[3], target, q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
+    double torque[3], target[3], q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
     double lam = lam_z[j] / tree->scale[j], history_bar = (joint->damping + joint->servo_damping) * lam;
-    joint_control(model, k, step->control, torque, &target);
+    joint_control(model, k, step->control, torque, target);
     bar->start[j] = step->a * history_bar;
     bar->previous[j] = step->b * history_bar;
     if (bar->stiffness) bar->stiffness[k] -= lam * (q - joint->rest);
     if (bar->rest) bar->rest[k] += lam * joint->stiffness;
     if (bar->damping) bar->damping[k] -= lam * rate;
-    if (bar->servo_stiffness) bar->servo_stiffness[k] -= lam * (q - target);
+    if (bar->servo_stiffness) bar->servo_stiffness[k] -= lam * (q - target[0]);
     if (bar->servo_damping) bar->servo_damping[k] -= lam * rate;
     if (bar->limit_stiffness) bar->limit_stiffness[k] -= lam * over * fabs(over);
     for (int i = 0; bar->control && i < model->ncontrol; i++) {
