@@ -377,7 +377,7 @@ typedef struct ct_joint_def {
                                  // free: translation, rotation vector; velocity of the anchor (m/s), angular velocity
     double stiffness, rest;      // spring (N m/rad or N/m) about the coordinate `rest`; a ball's: k/2 |rotation vector|^2, below half a turn
     double damping;              // N m s/rad or N s/m
-    double lower, upper;         // limits of the coordinate; -INFINITY, INFINITY: none
+    double lower, upper;         // limits of the coordinate; -INFINITY, INFINITY: none; a ball: `upper` is its greatest angle from rest, above 0
     double limit_stiffness;      // N m/rad^2: beyond a limit the joint pushes back with this times the square of the excess
     double servo_stiffness, servo_damping, target;  // PD servo towards `target`
     double ball_target[3];       // a ball's: rotation vector along the parent's axes; k/2 |rotation vector from there|^2, below half a turn

@@ -37,7 +37,7 @@ static void every_key_of_a_link_is_read(void** unused) {
         "{\"name\":\"upper\",\"parent\":\"torso\",\"joint\":{\"type\":\"revolute\",\"anchor\":[1,2,3],\"axis\":[0,2,0],\"position\":0.1,\"velocity\":0.2,"
         "\"stiffness\":3,\"rest\":0.4,\"damping\":5,\"limits\":[-6,7],\"limit_stiffness\":8,\"servo\":{\"stiffness\":9,\"damping\":10,\"target\":0.11}},"
         "\"mass\":12,\"center\":[1.3,1.4,1.5],\"inertia\":[1.6,1.7,1.8,0.1,0.2,0.3]},"
-        "{\"parent\":\"upper\",\"joint\":{\"type\":\"ball\",\"position\":[0.1,0.2,0.3],\"velocity\":[1,2,3],\"stiffness\":1,\"damping\":2,\"servo\":{\"stiffness\":4,\"target\":[0.5,0.6,0.7]}},\"mass\":1,\"center\":[5,0,0],\"inertia\":[1,1,1]},"
+        "{\"parent\":\"upper\",\"joint\":{\"type\":\"ball\",\"position\":[0.1,0.2,0.3],\"velocity\":[1,2,3],\"stiffness\":1,\"damping\":2,\"limits\":[0,1.5],\"limit_stiffness\":3,\"servo\":{\"stiffness\":4,\"target\":[0.5,0.6,0.7]}},\"mass\":1,\"center\":[5,0,0],\"inertia\":[1,1,1]},"
         "{\"name\":\"sled\",\"joint\":{\"type\":\"prismatic\"},\"nodes\":{\"list\":[8]}},"
         "{\"name\":\"ship\",\"joint\":{\"type\":\"free\",\"position\":[1,2,3,4,5,6],\"velocity\":[6,5,4,3,2,1]},\"mass\":1,\"center\":[2,0,0]}]}],"
         "\"controls\":[{\"name\":\"turn\",\"torque\":\"upper\"},{\"name\":\"aim\",\"target\":\"upper\"},{\"name\":\"ride\",\"drive\":\"torso\"}]}");
@@ -51,7 +51,7 @@ static void every_key_of_a_link_is_read(void** unused) {
     assert_true(link[1].mass == 12 && link[1].center[1] == 1.4 && link[1].inertia[5] == 0.3);
     assert_true(link[2].joint.kind == CT_JOINT_BALL && link[2].joint.damping == 2 && link[2].inertia[1] == 1 && link[2].inertia[3] == 0);
     assert_true(link[2].joint.pose[2] == 0.3 && link[2].joint.rate[0] == 1 && link[4].joint.pose[5] == 6 && link[4].joint.rate[5] == 1);
-    assert_true(link[2].joint.servo_stiffness == 4 && link[2].joint.ball_target[2] == 0.7);
+    assert_true(link[2].joint.upper == 1.5 && link[2].joint.limit_stiffness == 3 && link[2].joint.servo_stiffness == 4 && link[2].joint.ball_target[2] == 0.7);
     assert_string_equal(link[2].name, "link2");
     assert_true(link[3].joint.kind == CT_JOINT_PRISMATIC && link[3].node[0] == 8 && link[4].joint.kind == CT_JOINT_FREE);
     assert_true(scene->control[0].kind == CT_CONTROL_TORQUE && scene->control[0].link == 1);
@@ -161,6 +161,7 @@ static void bad_links_say_what_to_change(void** unused) {
     refused(LINKS("{\"joint\":{\"type\":\"revolute\",\"position\":[0,0,1]}," ROD "}"), "skeletons[0].links[0].joint.position", 1, "number");
     refused(LINKS("{\"joint\":{\"type\":\"free\",\"servo\":{\"stiffness\":1}}," ROD "}"), "skeletons[0].links[0].joint.servo", 1, "no meaning");
     refused(LINKS("{\"joint\":{\"type\":\"ball\",\"servo\":{\"stiffness\":1,\"target\":2}}," ROD "}"), "skeletons[0].links[0].joint.servo.target", 1, "3");
+    refused(LINKS("{\"joint\":{\"type\":\"ball\",\"limits\":[-1,1],\"limit_stiffness\":1}," ROD "}"), "skeletons[0].links[0].joint.limits", 1, "greatest angle");
     refused(LINKS("{\"joint\":{\"type\":\"free\",\"damping\":1}," ROD "}"), "skeletons[0].links[0].joint.damping", 1, "no meaning");
     refused(LINKS("{\"joint\":{\"type\":\"revolute\",\"limits\":[0,1]}," ROD "}"), "skeletons[0].links[0].joint", 1, "limit_stiffness");
     refused(LINKS("{\"joint\":{\"type\":\"revolute\",\"limits\":[1,0],\"limit_stiffness\":1}," ROD "}"), "skeletons[0].links[0].joint.limits", 1, "lower one");

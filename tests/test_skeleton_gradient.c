@@ -334,10 +334,12 @@ static void free_and_ball_starts_match_differences(void** unused) {
             joint.kind = k == 1 ? CT_JOINT_BALL : CT_JOINT_FREE;
             if (k == 3) joint = axial(CT_JOINT_REVOLUTE, 0.2, 1, 0.3);
             for (int i = 0; k < 3 && i < (k == 1 ? 3 : 6); i++) joint.pose[i] = 0.4 * sin(1.0 + i + 2 * k), joint.rate[i] = 2 * cos(2.0 * i + k);
+            if (k == 1) joint.upper = 0.2, joint.limit_stiffness = 8;  // it begins beyond
             add_rod(scene, k - 1, joint, (double[]){0.2 * k, 0, 0.1}, NULL);
         }
         swing s = begin(scene, 8, 1, 0);
         check(&s, 9, 0.05, 1e-8);
+        assert_true(s.gradient[s.first[LIMIT] + 1] != 0);
         for (slice which = JOINT_POSITION; which <= JOINT_VELOCITY; which++)
             for (int i = s.first[which]; i < s.first[which + 1]; i++) assert_true(s.gradient[i] != 0);
         end(&s);
@@ -565,6 +567,7 @@ static void ball_started_at_a_pose_swings_like_a_hinge(void** unused) {
             else def.joint.pose[a] = angle * axis[a], def.joint.rate[a] = speed * axis[a];
             def.inertia[a] = 0.02;
         }
+        def.joint.lower = hinge ? -0.9 : 0, def.joint.upper = 0.9, def.joint.limit_stiffness = 20;
         if (hinge) def.joint.position = angle, def.joint.velocity = speed;
         def.mass = 1;
         def.center[0] = 0.24, def.center[2] = -0.18;

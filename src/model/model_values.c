@@ -204,11 +204,9 @@ static void list_link_values(const ct_material_values* values, link_values list[
     memcpy(list, all, sizeof all);
 }
 
-// Balls have springs, dampers and servos, joints with one coordinate all.
+// Joints with one coordinate have all, balls all but the rest.
 static bool joint_takes(const ct_joint_def* joint, size_t field) {
-    bool spring = field == offsetof(ct_joint_def, stiffness) || field == offsetof(ct_joint_def, damping) ||
-                  field == offsetof(ct_joint_def, servo_stiffness) || field == offsetof(ct_joint_def, servo_damping);
-    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC || (joint->kind == CT_JOINT_BALL && spring);
+    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC || (joint->kind == CT_JOINT_BALL && field != offsetof(ct_joint_def, rest));
 }
 
 static ct_status check_links(const ct_model* model, const ct_material_values* values, ct_error* error) {

@@ -155,9 +155,7 @@ static bool is_resistance(ct_parameter_kind kind) {
 bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
     bool axial = link->joint.kind == CT_JOINT_REVOLUTE || link->joint.kind == CT_JOINT_PRISMATIC;
     if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
-    if (kind == CT_PARAMETER_JOINT_STIFFNESS || kind == CT_PARAMETER_JOINT_DAMPING || kind == CT_PARAMETER_SERVO_STIFFNESS ||
-        kind == CT_PARAMETER_SERVO_DAMPING)
-        return axial || link->joint.kind == CT_JOINT_BALL;
+    if (kind < CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_REST) return axial || link->joint.kind == CT_JOINT_BALL;
     // one number for all has no meaning for rotations
     if (kind >= CT_PARAMETER_JOINT_POSITION && per != CT_PER_SCENE) return link->joint.kind != CT_JOINT_FIXED;
     return axial;

@@ -56,10 +56,10 @@ static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
     if (!axial && !ball && (joint->stiffness || joint->damping))
         return ct_scene_fail(error, "joint", "is fixed or free: springs and dampers are for revolute, prismatic and ball joints");
     if (ball && joint->rest) return ct_scene_fail(error, "joint.rest", "is %g: the spring of a ball pulls to its rest pose", joint->rest);
-    if (!axial && joint->limit_stiffness)
-        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: limits are for those alone");
-    if (!axial && !ball && (joint->servo_stiffness || joint->servo_damping))
-        return ct_scene_fail(error, "joint", "is fixed or free: servos are for revolute, prismatic and ball joints");
+    if (ball && ((joint->lower != 0 && joint->lower != -INFINITY) || !(joint->upper > 0)))
+        return ct_scene_fail(error, "joint.limits", "are %g and %g: a ball has 0 and its greatest angle", joint->lower, joint->upper);
+    if (!axial && !ball && (joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness))
+        return ct_scene_fail(error, "joint", "is fixed or free: limits and servos are for revolute, prismatic and ball joints");
     for (int a = 0; a < 3; a++)
         if (!isfinite(joint->ball_target[a]) || (!ball && joint->ball_target[a] != 0))
             return ct_scene_fail(error, "joint.servo.target", "has %g as number %d: it must be finite, and three numbers are for balls", joint->ball_target[a], a);

@@ -57,8 +57,8 @@ static void read_start(ct_json at, ct_joint_def* joint, bool has_axis) {
 }
 
 static void read_joint(ct_json at, ct_joint_def* joint) {
-    static const char* const axial[] = {"axis", "rest", "limits", "limit_stiffness", NULL};
-    static const char* const springs[] = {"stiffness", "damping", "servo", NULL};
+    static const char* const axial[] = {"axis", "rest", NULL};
+    static const char* const springs[] = {"stiffness", "damping", "limits", "limit_stiffness", "servo", NULL};
     static const char* const start[] = {"position", "velocity", NULL};
     int kind = 0;
     if (!ct_scene_read_keys(at, CT_OBJECT_JOINT)) return;

@@ -73,6 +73,8 @@ typedef struct ball_point {
     ct_vec3 torque, target;
     ct_vec3 behind;             // log(Q exp(-target))
     double damping;             // its own and the servo's
+    ct_vec3 outwards;           // pose over its angle, where that is
+    double angle, over;         // beyond the limit
 } ball_point;
 
 static ball_point ball_at(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k) {
@@ -86,6 +88,9 @@ static ball_point ball_at(const ct_model* model, const ct_config* config, const 
     p.target = ct_vec3_load(target);
     p.damping = tree->joint[k].damping + tree->joint[k].servo_damping;
     p.pose = ct_rotation_log(Q);
+    p.angle = ct_vec3_norm(p.pose);
+    p.over = fmax(0, p.angle - tree->joint[k].upper);
+    p.outwards = p.over > 0 ? ct_vec3_scale(1 / p.angle, p.pose) : (ct_vec3){0, 0, 0};
     p.behind = ct_rotation_between(ct_quat_from_vector(p.target), Q);
     p.theta = ct_rotation_between(ct_quat_load(step->start + at), Q);
     p.rate = ct_vec3_sub(ct_vec3_scale(step->c, p.theta), ct_vec3_load(step->history + tree->dof[k]));
@@ -100,6 +105,7 @@ static double ball_gradient(const ct_model* model, const ct_config* config, cons
     ball_point p = ball_at(model, config, step, k);
     ct_vec3 local = ct_vec3_axpy(apply_transposed(ct_rotation_jacobian_inverse(p.theta), p.g), joint->stiffness, p.pose);
     local = ct_vec3_axpy(local, joint->servo_stiffness, p.behind);
+    local = ct_vec3_axpy(local, joint->limit_stiffness * p.over * p.over, p.outwards);
     ct_vec3 world = ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), local);
     int j = model->tree.dof[k];
     double scale = model->tree.scale[j];
@@ -107,7 +113,17 @@ static double ball_gradient(const ct_model* model, const ct_config* config, cons
     r[j + 1] += world.y / scale;
     r[j + 2] += world.z / scale;
     return 0.5 * joint->stiffness * ct_vec3_dot(p.pose, p.pose) + 0.5 * joint->servo_stiffness * ct_vec3_dot(p.behind, p.behind) +
-           0.5 * p.damping / step->c * ct_vec3_dot(p.rate, p.rate) - ct_vec3_dot(p.torque, p.theta);
+           joint->limit_stiffness * p.over * p.over * p.over / 3 + 0.5 * p.damping / step->c * ct_vec3_dot(p.rate, p.rate) - ct_vec3_dot(p.torque, p.theta);
+}
+
+// f = k/3 over^3 has f'' = along n n^T + across (I - n n^T), and J^-1 n = n.
+static ct_mat3 ball_limit_hessian(const ball_point* p, double stiffness) {
+    double along = 2 * stiffness * p->over, force = stiffness * p->over * p->over, across = force / p->angle;
+    const double n[3] = {p->outwards.x, p->outwards.y, p->outwards.z};
+    ct_mat3 H = ct_rotation_hessian(p->pose, ct_vec3_scale(force, p->outwards), across, true);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) H.a[i][j] += (along - across) * n[i] * n[j];
+    return H;
 }
 
 static void ball_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, bool exact, double* G) {
@@ -118,6 +134,7 @@ static void ball_hessian(const ct_model* model, const ct_config* config, const c
     // without its bend the spring has too little stiffness: its exact Hessian is positive below half a turn
     H = ct_mat3_axpy(H, 1, ct_rotation_hessian(p.pose, ct_vec3_scale(joint->stiffness, p.pose), joint->stiffness, true));
     H = ct_mat3_axpy(H, 1, ct_rotation_hessian(p.behind, ct_vec3_scale(joint->servo_stiffness, p.behind), joint->servo_stiffness, true));
+    if (p.over > 0) H = ct_mat3_axpy(H, 1, ball_limit_hessian(&p, joint->limit_stiffness));
     ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
     H = ct_mat3_multiply(R, ct_mat3_multiply(H, ct_mat3_transpose(R)));
     size_t n = (size_t)tree->ndof, j = (size_t)tree->dof[k];
@@ -159,6 +176,7 @@ static void ball_vjp(const ct_model* model, const ct_config* config, const ct_jo
     if (bar->stiffness) bar->stiffness[k] -= ct_vec3_dot(lam, p.pose);
     if (bar->damping) bar->damping[k] -= ct_vec3_dot(turned, p.rate);
     if (bar->servo_stiffness) bar->servo_stiffness[k] -= ct_vec3_dot(lam, p.behind);
+    if (bar->limit_stiffness) bar->limit_stiffness[k] -= p.over * p.over * ct_vec3_dot(lam, p.outwards);
     if (bar->servo_damping) bar->servo_damping[k] -= ct_vec3_dot(turned, p.rate);
     if (bar->control) ball_control_vjp(model, k, &p, lam, turned, bar->control);
 }

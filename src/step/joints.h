@@ -4,8 +4,9 @@
 //     k (q - rest) + k_s (q - target) + (d + d_s) (c q - history) + k_l over |over| - torque,   history = a q_n + b q_{n-1}
 // A ball, Q in its parent's axes, as a function of the rotation vectors theta_0 = log Q and theta = log(Q Q_n^T) since the
 // start of the (sub-)step; rate = c theta - b log(Q_{n-1} Q_n^T):
-//     potential  k/2 |theta_0|^2 + k_s/2 |psi|^2 + (d + d_s)/(2c) |rate|^2 - torque . theta,     psi = log(Q exp(-target))
-//     residual   k theta_0 + k_s psi + J^-T(theta) ((d + d_s) rate - torque)     (math/rotation.h)
+//     potential  k/2 |theta_0|^2 + k_l/3 over^3 + k_s/2 |psi|^2 + (d + d_s)/(2c) |rate|^2 - torque . theta,     psi = log(Q exp(-target))
+//     over = |theta_0| - upper where that is positive, n = theta_0/|theta_0|
+//     residual   k theta_0 + k_l over^2 n + k_s psi + J^-T(theta) ((d + d_s) rate - torque)     (math/rotation.h)
 #ifndef CT_STEP_JOINTS_H
 #define CT_STEP_JOINTS_H
 
