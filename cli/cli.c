@@ -14,6 +14,14 @@
 
 // ---- Numbers ----
 
+void cli_default_path(const char* file, const char* ending, char* path, size_t size) {
+    const char* slash = strrchr(file, '/');
+    const char* name = slash ? slash + 1 : file;
+    const char* dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    snprintf(path, size, "%.*s%s", length, name, ending);
+}
+
 bool cli_read_integer(const char* text, int* value) {
     char* end;
     errno = 0;

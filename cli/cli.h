@@ -62,6 +62,8 @@ bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** argum
 void cli_print_help(const cli_usage* usage);
 
 // Whole-string conversions; false when the text is anything else (NaN and infinity included).
+// The file's own name with `ending` in place of its own, in the current directory.
+void cli_default_path(const char* file, const char* ending, char* path, size_t size);
 bool cli_read_integer(const char* text, int* value);
 bool cli_read_number(const char* text, double* value);
 bool cli_read_numbers(const char* text, double* values, int count);  // exactly count, separated by commas

@@ -42,15 +42,6 @@ static const char examples[] =
     "  cuttle optimize scenes/identify.json -o identify --resume --iterations 200\n"
     "  cuttle optimize scenes/throw.json --method adam --target 1e-4 --json";
 
-// The scene file's own name with -optimized, in the current directory.
-static void default_directory(const char* scene, char* path, size_t size) {
-    const char* slash = strrchr(scene, '/');
-    const char* name = slash ? slash + 1 : scene;
-    const char* dot = strrchr(name, '.');
-    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
-    snprintf(path, size, "%.*s-optimized", length, name);
-}
-
 // ---- while it runs -------------------------------------------------------------------------
 
 static void print_progress(const ct_progress* progress, int iteration, double best, double seconds) {
@@ -170,7 +161,7 @@ int cuttle_optimize(int argc, char** argv) {
     int count, code;
     if (!cli_parse(&usage, argc, argv, &o.problem.scene, 1, 1, &count, &code)) return code;
     if (!o.directory) {
-        default_directory(o.problem.scene, path, sizeof path);
+        cli_default_path(o.problem.scene, "-optimized", path, sizeof path);
         o.directory = path;
     }
     o.problem.json = o.json;

@@ -40,15 +40,6 @@ static const char examples[] =
     "  cuttle run scenes/jelly.json -o jelly.h5 --duration 2 --every 2\n"
     "  cuttle run scenes/jelly.json -o jelly.h5 --resume --duration 4";
 
-// The scene file's own name with .h5, in the current directory.
-static void default_output(const char* scene, char* path, size_t size) {
-    const char* slash = strrchr(scene, '/');
-    const char* name = slash ? slash + 1 : scene;
-    const char* dot = strrchr(name, '.');
-    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
-    snprintf(path, size, "%.*s.h5", length, name);
-}
-
 // Applies what the command line changes and finds the last step.
 static ct_status apply_settings(simulation* s, const run_options* options, ct_error* error) {
     ct_settings settings;
@@ -226,7 +217,7 @@ int cuttle_run(int argc, char** argv) {
     int code;
     if (!parse(&options, argc, argv, &code)) return code;
     if (!options.output) {
-        default_output(options.scene, path, sizeof path);
+        cli_default_path(options.scene, ".h5", path, sizeof path);
         options.output = path;
     }
     cli_catch_interrupt();

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "model/scene.h"
+#include "scene_text.h"
 
 #define BOX "{\"name\":\"bar\",\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]}}"
 #define CONTROLS                                                                                  \
@@ -19,25 +20,6 @@
     "{\"name\":\"mount\",\"drive\":0}]"
 // The text after the line of bodies and the line of controls.
 #define WITH(text) "{\"bodies\":[" BOX "],\n" CONTROLS ",\n" text "}"
-
-static ct_scene* parse_in(const char* text, const char* directory) {
-    ct_scene* scene;
-    ct_error error;
-    if (ct_scene_parse(&scene, text, strlen(text), directory, &error)) fail_msg("%s: %s", error.path, error.message);
-    return scene;
-}
-
-static ct_scene* parse(const char* text) { return parse_in(text, NULL); }
-
-static void refused(const char* text, const char* path, int line, const char* words) {
-    ct_scene* scene;
-    ct_error error;
-    assert_int_not_equal(ct_scene_parse(&scene, text, strlen(text), NULL, &error), CT_OK);
-    assert_null(scene);
-    if (strcmp(error.path, path)) fail_msg("path \"%s\", expected \"%s\" (%s)", error.path, path, error.message);
-    if (!strstr(error.message, words)) fail_msg("\"%s\" not in \"%s\"", words, error.message);
-    assert_int_equal(error.line, line);
-}
 
 // -------------------------------------------------------------------------------------------------
 

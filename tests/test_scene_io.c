@@ -15,27 +15,9 @@
 #include "model/json_read.h"
 #include "model/scene.h"
 #include "model/scene_keys.h"
+#include "scene_text.h"
 
 #define BOX "{\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]}}"
-
-static ct_scene* parse(const char* text) {
-    ct_scene* scene;
-    ct_error error;
-    if (ct_scene_parse(&scene, text, strlen(text), NULL, &error)) fail_msg("%s: %s", error.path, error.message);
-    return scene;
-}
-
-// Parsing fails at the path and line, and the message contains the words.
-static void refused(const char* text, const char* path, int line, const char* words) {
-    ct_scene* scene;
-    ct_error error;
-    assert_int_not_equal(ct_scene_parse(&scene, text, strlen(text), NULL, &error), CT_OK);
-    assert_null(scene);
-    if (strcmp(error.path, path)) fail_msg("path \"%s\", expected \"%s\" (%s)", error.path, path, error.message);
-    if (!strstr(error.message, words)) fail_msg("\"%s\" not in \"%s\"", words, error.message);
-    assert_int_equal(error.line, line);
-    assert_int_equal(ct_scene_parse(&scene, text, strlen(text), NULL, NULL), error.code);
-}
 
 // -------------------------------------------------------------------------------------------------
 // Reading

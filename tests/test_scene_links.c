@@ -3,31 +3,12 @@
 
 #include "build.h"
 #include "model/scene.h"
+#include "scene_text.h"
 
 #define BOX "{\"box\":{\"size\":[2,1,1],\"cells\":[4,1,1]}}"
 #define HINGE "\"joint\":{\"type\":\"revolute\"}"
 #define ROD "\"mass\":1,\"center\":[1,0,0]"
 #define LINKS(list) "{\"skeletons\":[{\"links\":[" list "]}]}"
-
-static ct_scene* parse_in(const char* text, const char* directory) {
-    ct_scene* scene;
-    ct_error error;
-    if (ct_scene_parse(&scene, text, strlen(text), directory, &error)) fail_msg("%s: %s", error.path, error.message);
-    return scene;
-}
-
-static ct_scene* parse(const char* text) { return parse_in(text, NULL); }
-
-static void refused(const char* text, const char* path, int line, const char* words) {
-    ct_scene* scene;
-    ct_error error;
-    assert_int_not_equal(ct_scene_parse(&scene, text, strlen(text), CT_SOURCE_DIR "/tests/data", &error), CT_OK);
-    assert_null(scene);
-    if (strcmp(error.path, path)) fail_msg("path \"%s\", expected \"%s\" (%s)", error.path, path, error.message);
-    if (!strstr(error.message, words)) fail_msg("\"%s\" not in \"%s\"", words, error.message);
-    assert_int_equal(error.line, line);
-    assert_int_equal(ct_scene_parse(&scene, text, strlen(text), CT_SOURCE_DIR "/tests/data", NULL), error.code);
-}
 
 static void every_key_of_a_link_is_read(void** unused) {
     ct_scene* scene = parse(
