@@ -530,6 +530,7 @@ typedef void (*ct_seed)(int step, const ct_state* state, double* x_bar, double* 
 typedef struct ct_rollout_report {
     int steps;               // taken
     int substepped;          // steps that had to be halved
+    int substeps;            // solved in all: rollouts that differ in it lie on different branches of the loss
     int64_t solves;
     double max_residual;     // worst residual / reference
     double seconds;

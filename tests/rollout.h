@@ -19,7 +19,7 @@ typedef struct rollout {
     double* scale;      // size: natural length of each component
     double* gradient;   // size
     double* weight;     // per state: linear and quadratic weights of x and v, 12 nvert
-    int substepped, refreshed;  // of the last rollout: steps that were halved; states whose factor was refreshed
+    int substepped, substeps, refreshed;  // of the last rollout: steps that were halved; all sub-steps; states whose factor was refreshed
     double loss, magnitude;     // of the last rollout; magnitude: sum of the sizes of its terms
     bool jumped;                // rollouts of a difference halved different steps: their losses do not belong together
     double roundoff;            // of a loss, relative to its magnitude
@@ -139,6 +139,7 @@ static double evaluate(rollout* r, const double* y) {
         fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps, report.last.residual,
                  report.last.reference, report.last.advice);
     r->substepped = report.substepped;
+    r->substeps = report.substeps;
     return r->loss;
 }
 
@@ -165,9 +166,9 @@ static double difference(rollout* r, const double* d, double h, bool one_sided, 
         const double t = one_sided ? k * h : (k - 1) * h;
         if (!one_sided && k == 1) continue;
         for (int i = 0; i < r->size; i++) y[i] = r->value[i] + t * d[i];
-        const int substepped = r->substepped;
+        const int substeps = r->substeps;
         loss[k] = evaluate(r, y);
-        r->jumped |= r->substepped != substepped;
+        r->jumped |= r->substeps != substeps;
     }
     return one_sided ? (4 * loss[1] - 3 * loss[0] - loss[2]) / (2 * h) : (loss[2] - loss[0]) / (2 * h);
 }

@@ -18,7 +18,7 @@ typedef struct swing {
     int first[SLICES + 1];
     double *value, *scale, *gradient;
     double loss, magnitude;
-    int substepped;
+    int substepped, substeps;  // of the last rollout: steps that were halved; all sub-steps
     double turned;  // largest rotation of a ball so far
 } swing;
 
@@ -165,6 +165,7 @@ static double evaluate(swing* s, const double* y) {
     if (status != CT_OK)
         fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps, report.last.residual, report.last.reference, report.last.advice);
     s->substepped = report.substepped;
+    s->substeps = report.substeps;
     return s->loss;
 }
 
@@ -185,7 +186,7 @@ static void differentiate(swing* s) {
 // the worst errors in units of the slice's largest derivative.
 static void check_slice(swing* s, slice which, int stride, double step, double tolerance) {
     double error[LEVELS] = {0}, finer[LEVELS] = {0}, largest = 0;
-    int halved = s->substepped, used = 0;
+    int halved = s->substepped, substeps = s->substeps, used = 0;
     for (int i = s->first[which]; i < s->first[which + 1]; i++) largest = fmax(largest, fabs(s->gradient[i]) * s->scale[i]);
     if (largest == 0) return;
     for (int i = s->first[which]; i < s->first[which + 1]; i += stride) {
@@ -195,10 +196,10 @@ static void check_slice(swing* s, slice which, int stride, double step, double t
             double keep = s->value[i], eps = step * s->scale[i] / (1 << 2 * level);
             s->value[i] = keep + eps;
             double up = evaluate(s, s->value);
-            jumped = s->substepped != halved;
+            jumped = s->substeps != substeps;
             s->value[i] = keep - eps;
             double down = evaluate(s, s->value), difference = (up - down) / (2 * eps);
-            jumped = jumped || s->substepped != halved;
+            jumped = jumped || s->substeps != substeps;
             s->value[i] = keep;
             if (jumped) continue;
             used++;
@@ -211,6 +212,7 @@ static void check_slice(swing* s, slice which, int stride, double step, double t
     for (int level = 1; level < LEVELS; level++) best = fmin(best, fmin(error[level], finer[level]));
     print_message("%-16s %.1e %.1e %.1e  extrapolated %.1e  slope %.2f\n", slice_name[which], error[0], error[1], error[2], best, slope);
     s->substepped = halved;
+    s->substeps = substeps;
     assert_true(used >= LEVELS && best < tolerance);
     assert_true(error[0] < 30 * tolerance || fabs(slope - 2) < 0.4);
 }
@@ -359,15 +361,17 @@ static void driven_root_gradients_match_differences(void** unused) {
 
 // Tight limits on the solver's work make it halve steps.
 static void gradients_hold_through_substeps(void** unused) {
-    for (int driven = 0; driven < 2; driven++) {
+    for (int variant = 0; variant < 4; variant++) {
+        bool driven = variant % 2, violent = variant / 2;
         ct_settings settings = settings_of(0.05, CT_EULER);
-        settings.max_iterations = 14;
+        settings.max_iterations = violent ? 14 : 11;
         settings.max_substep_depth = 8;
-        swing s = begin(mixed_chain(settings, NULL, driven), 6, 5, 0);
+        swing s = begin(mixed_chain(settings, NULL, driven), 6, violent ? 5 : 4, 0);
         differentiate(&s);
         print_message("%d of %d steps were halved\n", s.substepped, s.nstep);
         assert_true(s.substepped > 0);
-        for (slice which = CONTROLS; which <= JOINT_VELOCITY; which++) check_slice(&s, which, which == CONTROLS ? 7 : 1, 0.002, 1e-7);
+        // a joint meets its limit 0.0014 away, where the second derivative of the loss jumps: smaller steps stay on this side
+        for (slice which = CONTROLS; which <= JOINT_VELOCITY; which++) check_slice(&s, which, which == CONTROLS ? 7 : 1, 0.001, 1e-7);
         end(&s);
     }
 }

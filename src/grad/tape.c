@@ -68,6 +68,7 @@ static const double* control_of(const ct_model* model, const double* controls, i
 static void note(ct_rollout_report* report, const ct_step_report* step) {
     report->steps++;
     report->substepped += step->substeps > 1;
+    report->substeps += step->substeps;
     report->solves += step->solves;
     if (step->reference > 0) report->max_residual = fmax(report->max_residual, step->residual / step->reference);
     report->last = *step;
