@@ -135,6 +135,8 @@ CT_API ct_status ct_mesh_mass(const ct_mesh* mesh, double density, double* mass,
 
 // Structured box [0,size], cells[i] cells along axis i, 6 tets a cell.
 CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]);
+// Structured rectangle [0,size] in the plane z = 0, 2 triangles a cell, alternating diagonals.
+CT_API ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2]);
 
 // ---------------------------------------------------------------------------------------------
 // Shapes (signed distance, negative inside) and their meshing by isosurface stuffing
@@ -209,12 +211,14 @@ typedef struct ct_material {
     double damping_mass;       // 1/s, drag against the world, force -damping_mass m v
     double damping_stiffness;  // s, Kelvin-Voigt strain-rate damping
     bool paper_weights;        // projective only: volume weight lambda/2 instead of 3 lambda/2
+    double thickness;          // m, of sheets
+    double bending;            // of sheets: factor on the plate's bending stiffness E t^3 / (12 (1 - nu^2)); 0: a membrane
 } ct_material;
-CT_API ct_material ct_material_default(void);  // corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped
+CT_API ct_material ct_material_default(void);  // corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped; sheets: 1 mm, bending 1
 
 typedef struct ct_body_def {
     const char* name;          // NULL: "body<k>"
-    const ct_mesh* mesh;       // tets; copied
+    const ct_mesh* mesh;       // tets, or, without tets, the triangles of a thin sheet; copied
     double scale;              // applied first
     double rotate[4];          // then rotation, unit quaternion w x y z
     double translate[3];       // then translation, m
@@ -222,6 +226,9 @@ typedef struct ct_body_def {
     double velocity[3];        // m/s
     double angular_velocity[3];  // rad/s about the centre of mass
     double color[3];           // 0..1; NAN: from a palette, by the body's index
+    const char* group;         // name that contact pairs may use for several bodies and obstacles; NULL: none
+    double contact_thickness;  // m, half the distance at which its surface touches another; NAN: half a sheet's thickness, or a
+                               // thousandth of the mean surface edge
 } ct_body_def;
 CT_API ct_body_def ct_body_def_default(void);
 
@@ -269,6 +276,23 @@ typedef struct ct_force_def {
 } ct_force_def;
 CT_API ct_force_def ct_force_def_default(void);  // total, always
 
+typedef enum ct_contact_method {
+    CT_CONTACT_NONE,         // bodies pass through one another
+    CT_CONTACT_NEWTON,       // exact Signorini-Coulomb contact by Newton's method on the whole system
+    CT_CONTACT_SPLIT         // the paper's splitting iteration, for comparison
+} ct_contact_method;
+typedef enum ct_split {
+    CT_SPLIT_MASS,           // M (Ly et al. 2020)
+    CT_SPLIT_DIAGONAL,       // M + h^2 D, the paper's
+    CT_SPLIT_TWICE           // M + 2 h^2 D
+} ct_split;
+typedef struct ct_contact_settings {
+    ct_contact_method method;
+    ct_split split;          // CT_CONTACT_SPLIT: its matrix
+    double friction;         // coefficient between all pairs that no rule names
+    int max_passes;          // of detection and solve before a step is halved
+} ct_contact_settings;
+
 typedef struct ct_settings {
     double gravity[3];       // m/s^2
     int up;                  // 0 x, 1 y, 2 z: for pictures and the ground grid
@@ -282,6 +306,7 @@ typedef struct ct_settings {
     int threads;             // 0: as many as there are cores
     int output_every;        // steps between stored frames
     double ground;           // height of the drawn ground grid along `up`; NAN: below the scene
+    ct_contact_settings contact;
 } ct_settings;
 CT_API ct_settings ct_settings_default(void);
 
@@ -330,11 +355,71 @@ CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int co
                                        const double angular_velocity[3], ct_error* error);
 
 // ---------------------------------------------------------------------------------------------
+// Contact: obstacles, and rules about who touches whom
+
+typedef enum ct_obstacle_kind {
+    CT_OBSTACLE_PLANE,       // the half-space behind `center`, against `normal`
+    CT_OBSTACLE_SPHERE,      // center, radius
+    CT_OBSTACLE_CAPSULE,     // ends, radius
+    CT_OBSTACLE_BOX,         // center, half
+    CT_OBSTACLE_MESH         // triangles of `mesh`, or the boundary of its tets
+} ct_obstacle_kind;
+typedef struct ct_obstacle_def {
+    const char* name;        // NULL: "obstacle<k>"; bodies, obstacles and groups share one space of names
+    const char* group;       // as in ct_body_def
+    ct_obstacle_kind kind;
+    double center[3], normal[3], half[3], ends[2][3], radius;  // m, in the obstacle's own frame
+    const ct_mesh* mesh;     // MESH; copied
+    double scale;            // applied first
+    double rotate[4];        // then rotation, unit quaternion w x y z
+    double translate[3];     // then translation, m
+    const ct_motion* motion; // prescribed; NULL: it stands still
+    double contact_thickness;  // as in ct_body_def; NAN: 0 for planes, spheres and capsules, else as for bodies
+    double color[3];         // NAN: grey
+    bool hidden;             // not in pictures
+} ct_obstacle_def;
+CT_API ct_obstacle_def ct_obstacle_def_default(void);
+CT_API ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int* obstacle, ct_error* error);
+CT_API int ct_scene_obstacle_count(const ct_scene* scene);
+CT_API int ct_scene_find_obstacle(const ct_scene* scene, const char* name);  // -1: none
+
+// A rule for pairs of bodies and obstacles; a body with itself: its self-contact. Of several that match, the last counts.
+typedef struct ct_pair_def {
+    const char *a, *b;       // names of bodies, obstacles or groups; "*": any
+    bool collide;
+    double friction;         // NAN: unchanged by this rule
+} ct_pair_def;
+CT_API ct_pair_def ct_pair_def_default(void);  // collide, friction unchanged
+CT_API ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* error);
+
+typedef enum ct_contact_type {
+    CT_CONTACT_PLANE,        // node 0 and an obstacle's plane
+    CT_CONTACT_VERTEX_FACE,  // node 0; face 1 2 3
+    CT_CONTACT_EDGE_EDGE,    // edge 0 1; edge 2 3
+    CT_CONTACT_POINT_EDGE,   // node 0; edge 1 2
+    CT_CONTACT_POINT_POINT   // node 0; node 1
+} ct_contact_type;
+typedef enum ct_contact_set { CT_OPEN, CT_STICK, CT_SLIP } ct_contact_set;
+typedef struct ct_contact {  // one contact of a step
+    ct_contact_type type;
+    ct_contact_set set;
+    int node[4];             // -1 where the type has fewer
+    int a, b;                // colliders: bodies, then obstacles; a is that of node 0
+    double position[3];      // m, on a
+    double normal[3];        // from b to a
+    double gap;              // m, less the thicknesses
+    double force[3];         // N, on a
+    double friction;         // coefficient
+} ct_contact;
+
+// ---------------------------------------------------------------------------------------------
 // Model: a compiled scene, immutable, with the factored system
 
 typedef struct ct_model ct_model;
 typedef struct ct_model_info {
     int nvert, ntet, nsurface, nbody, nfree, ndriven;  // nodes, tets, surface triangles, bodies, free and driven nodes
+    int ntri;                // triangles of thin sheets; elements are the tets, then these
+    int nobstacle;
     int nlink, njoint;       // links, joint rates
     int sliver_count;        // tets with quality < 0.1: slow to solve, worth remeshing
     double mass;             // kg
@@ -352,7 +437,9 @@ CT_API const ct_settings* ct_model_settings(const ct_model* model);
 CT_API const double* ct_model_rest(const ct_model* model);      // 3 nvert
 CT_API const double* ct_model_node_mass(const ct_model* model); // nvert, kg
 CT_API const int* ct_model_tets(const ct_model* model);         // 4 ntet
-CT_API const int* ct_model_surface(const ct_model* model);      // 3 nsurface, outward
+CT_API const int* ct_model_tris(const ct_model* model);         // 3 ntri, of sheets
+CT_API const int* ct_model_surface(const ct_model* model);      // 3 nsurface: boundary of the tets, outward; sheets; meshes of obstacles
+CT_API const int* ct_model_surface_owner(const ct_model* model);  // nsurface: body, or nbody + obstacle
 CT_API const int* ct_model_tet_body(const ct_model* model);     // ntet
 CT_API const int* ct_model_tet_tag(const ct_model* model);      // ntet
 CT_API const char* ct_model_body_name(const ct_model* model, int body);
@@ -458,6 +545,7 @@ CT_API double ct_state_time(const ct_state* state);
 CT_API int64_t ct_state_step_index(const ct_state* state);
 CT_API const double* ct_state_positions(const ct_state* state);   // 3 nvert
 CT_API const double* ct_state_velocities(const ct_state* state);  // 3 nvert
+CT_API const double* ct_state_contact_forces(const ct_state* state);  // 3 nvert, N, of the last (sub-)step
 CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation,
 // quaternion; then the frames of driven roots: position of the motion's centre, quaternion
 // Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
@@ -503,6 +591,12 @@ typedef struct ct_step_report {
     int inverted;            // tets with det F <= 0 at the end
     double residual;         // |r|, N
     double reference;        // what it is measured against, N
+    int contacts, sticking, slipping;  // contacts that carry force, of the last sub-step: all, by kind
+    int passes;              // of detection and solve, most of any sub-step
+    double penetration;      // m, deepest negative gap at the end, 0: none
+    bool smooth;             // no contact is on the edge between two sets: the gradient is two-sided
+    const ct_contact* contact;  // of the last sub-step, borrowed from the work until its next step
+    int ncontact;
     double seconds;
     char advice[160];        // what to change when it did not converge
 } ct_step_report;
@@ -543,11 +637,11 @@ CT_API ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape,
 typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: not wanted
     double* position;          // 3 nvert, initial positions
     double* velocity;          // 3 nvert, initial velocities
-    double* young;             // ntet
-    double* poisson;           // ntet
-    double* density;           // ntet
-    double* damping_mass;      // ntet
-    double* damping_stiffness; // ntet
+    double* young;             // elements: tets, then the triangles of sheets
+    double* poisson;           // elements
+    double* density;           // elements
+    double* damping_mass;      // elements
+    double* damping_stiffness; // elements
     double* gravity;           // 3
     double* controls;          // nstep x control size
     double* joint_position;    // joint rates: initial coordinates (balls and free joints: of a further small motion along their parent's axes)
@@ -555,6 +649,8 @@ typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: n
     double *joint_stiffness, *joint_damping, *joint_rest;          // nlink
     double *servo_stiffness, *servo_damping, *limit_stiffness;     // nlink
     double* link_mass;         // nlink: own masses, centre and shape kept (the inertia grows with the mass)
+    double* friction;          // ct_model_friction_count: of the scene, then of the pair rules that set one
+    double *bending, *thickness;  // per element, of sheets
 } ct_gradient;
 typedef struct ct_backward_report {
     int64_t solves;            // applications of the factor
@@ -577,9 +673,13 @@ typedef struct ct_material_values {
     const double *joint_stiffness, *joint_damping, *joint_rest;       // nlink; entries of joints that have no such thing are not used
     const double *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink
     const double* link_mass;   // nlink, kg; links without mass stay so
+    const double* friction;    // ct_model_friction_count
+    const double *bending, *thickness;  // per element; entries of tets are not used
 } ct_material_values;
+CT_API int ct_model_friction_count(const ct_model* model);
+CT_API const double* ct_model_friction(const ct_model* model);
 CT_API ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored, ct_error* error);
-CT_API void ct_model_get_values(const ct_model* model, ct_material_field field, double* values);  // ntet
+CT_API void ct_model_get_values(const ct_model* model, ct_material_field field, double* values);  // elements: tets, then the triangles of sheets
 
 // ---------------------------------------------------------------------------------------------
 // Trajectory files (HDF5 in the VTKHDF layout)
@@ -670,7 +770,10 @@ typedef enum ct_parameter_kind {
     CT_PARAMETER_LINK_MASS,      // own masses of links, shapes kept
     CT_PARAMETER_JOINT_POSITION, // initial coordinates; balls (3 numbers) and free joints (6): increments on top of their pose, as in
                                  // ct_state_set_joints, from 0; per scene: of joints with one coordinate
-    CT_PARAMETER_JOINT_VELOCITY  // their initial rates
+    CT_PARAMETER_JOINT_VELOCITY, // their initial rates
+    CT_PARAMETER_FRICTION,   // coefficients: of the scene, or (per element) that and those of the pair rules, in their order
+    CT_PARAMETER_BENDING,    // of sheets' materials
+    CT_PARAMETER_THICKNESS
 } ct_parameter_kind;
 // Element: tet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;

@@ -1,0 +1,44 @@
+// What can touch what: the surfaces of bodies and obstacles as nodes, edges and triangles, with their rules.
+//
+// Colliders are the bodies, then the obstacles. Spheres are single nodes, capsules single edges, boxes and meshes triangles, all
+// driven nodes of the model with a radius around them; planes stand apart. Two primitives touch when their distance is the sum of
+// their colliders' radius and thickness.
+#ifndef CT_MODEL_COLLISION_H
+#define CT_MODEL_COLLISION_H
+
+#include "base/memory.h"
+#include "model/scene.h"
+
+typedef struct ct_collider {
+    const char* name;
+    double thickness;          // m, half the distance kept between surfaces
+    double radius;             // m, of spheres and capsules
+    int drive;                 // obstacles that move: which of the model's drives, otherwise -1
+} ct_collider;
+
+typedef struct ct_plane {
+    int collider;
+    double point[3], normal[3];  // where the motion starts from; normal of length 1
+    ct_scene_driver motion;      // without nodes; nkey 0: stands still
+} ct_plane;
+
+typedef struct ct_collision {
+    int ncollider;
+    ct_collider* collider;
+    int nnode, nedge, ntri, nplane;
+    int* node;                 // nnode: model nodes on surfaces, ascending
+    int* edge;                 // 2 nedge
+    int* tri;                  // 3 ntri
+    int *node_owner, *edge_owner, *tri_owner;  // collider of each
+    ct_plane* plane;
+    unsigned char* collide;    // ncollider x ncollider, symmetric
+    int* friction;             // ncollider x ncollider: index into the model's coefficients
+} ct_collision;
+
+struct ct_model;
+// Compiles the colliders of a scene into model->collision; after nodes, links and drives are known.
+ct_status ct_collision_create(struct ct_model* model, const ct_scene* scene);
+// Pose of a plane at `time`: a point and the normal.
+void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]);
+
+#endif
