@@ -200,6 +200,71 @@ static void gmres_reports_a_singular_system(void** state) {
     assert_int_equal(run(true, 20, &s, false, 1e-8, 0, 500, b, x).end, CT_KRYLOV_BREAKDOWN);
 }
 
+// The laplacian's leading n x n block.
+typedef struct leading {
+    dense* s;
+    int n;
+} leading;
+
+static void leading_product(const double* x, double* y, void* user) {
+    const leading* block = user;
+    for (int i = 0; i < block->n; i++) {
+        y[i] = 0;
+        for (int j = 0; j < block->n; j++) y[i] += block->s->A[i][j] * x[j];
+    }
+}
+
+static void solve_leading(ct_krylov_work* work, bool gmres, int n, dense* s, double* x) {
+    leading block = {s, n};
+    ct_krylov_def def = {.n = n, .apply = leading_product, .user = &block, .relative = 1e-11, .max_iterations = 500};
+    double b[N];
+    for (int i = 0; i < N; i++) b[i] = cos(i), x[i] = 0;
+    ct_krylov_report report;
+    (gmres ? ct_gmres : ct_pcg)(&def, work, b, x, &report);
+    assert_int_equal(report.end, CT_KRYLOV_CONVERGED);
+}
+
+static void one_work_serves_systems_of_changing_size(void** state) {
+    static dense s;
+    laplacian(&s, 0, 0.1);
+    const int sizes[6] = {N, 7, 1, 31, 0, N};
+    for (int gmres = 0; gmres < 2; gmres++) {
+        ct_krylov_work* work;
+        assert_int_equal(ct_krylov_work_create(&work, N, 20), CT_OK);
+        for (int k = 0; k < 6; k++) {
+            ct_krylov_work* fresh;
+            double x[N], y[N];
+            assert_int_equal(ct_krylov_work_create(&fresh, sizes[k], 20), CT_OK);
+            solve_leading(work, gmres, sizes[k], &s, x);
+            solve_leading(fresh, gmres, sizes[k], &s, y);
+            assert_memory_equal(x, y, sizeof x);  // no trace of the sizes before; nothing beyond n is written
+            ct_krylov_work_free(fresh);
+        }
+        ct_krylov_work_free(work);
+    }
+}
+
+static void reserve_grows_and_never_shrinks(void** state) {
+    static dense s;
+    laplacian(&s, 0.3, 0.1);
+    ct_krylov_work *work, *fresh;
+    double x[N], y[N];
+    assert_int_equal(ct_krylov_work_create(&work, 0, 0), CT_OK);
+    assert_int_equal(ct_krylov_reserve(work, -1, 3), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_krylov_reserve(work, 3, -1), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_krylov_reserve(work, 20, 5), CT_OK);
+    solve_leading(work, true, 20, &s, x);
+    assert_int_equal(ct_krylov_reserve(work, N, 0), CT_OK);
+    assert_int_equal(ct_krylov_reserve(work, 3, 25), CT_OK);
+    assert_int_equal(ct_krylov_reserve(work, 1, 1), CT_OK);
+    assert_int_equal(ct_krylov_work_create(&fresh, N, 25), CT_OK);
+    solve_leading(work, true, N, &s, x);
+    solve_leading(fresh, true, N, &s, y);
+    assert_memory_equal(x, y, sizeof x);
+    ct_krylov_work_free(work);
+    ct_krylov_work_free(fresh);
+}
+
 typedef struct beam {
     ct_block_matrix A;  // in factor order
     ct_factor* factor;
@@ -269,6 +334,8 @@ int main(void) {
         cmocka_unit_test(gmres_needs_no_more_than_n_iterations_without_restart),
         cmocka_unit_test(gmres_ends_at_an_invariant_space),
         cmocka_unit_test(gmres_reports_a_singular_system),
+        cmocka_unit_test(one_work_serves_systems_of_changing_size),
+        cmocka_unit_test(reserve_grows_and_never_shrinks),
         cmocka_unit_test(pcg_with_the_factor_needs_a_handful_of_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

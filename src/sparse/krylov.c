@@ -11,7 +11,8 @@
 
 struct ct_krylov_work {
     ct_arena arena;
-    size_t n;
+    size_t capacity;         // unknowns of the largest system
+    size_t n;                // unknowns of the system being solved
     int restart;
     double *r, *z, *p, *Ap;  // n each; GMRES uses z and Ap
     double* V;               // (restart + 1) n: GMRES' basis
@@ -20,26 +21,44 @@ struct ct_krylov_work {
     double* g;               // restart + 1: rotated right-hand side
 };
 
+// The arrays in a new arena; false: out of memory.
+static bool allocate(ct_krylov_work* work, size_t n, int restart) {
+    ct_arena* arena = &work->arena;
+    size_t m = (size_t)restart;
+    work->capacity = n;
+    work->restart = restart;
+    work->r = ct_arena_alloc(arena, n, sizeof(double));
+    work->z = ct_arena_alloc(arena, n, sizeof(double));
+    work->p = ct_arena_alloc(arena, n, sizeof(double));
+    work->Ap = ct_arena_alloc(arena, n, sizeof(double));
+    if (restart) {
+        work->V = ct_arena_alloc(arena, m + 1, n * sizeof(double));
+        work->R = ct_arena_alloc(arena, m * (m + 1), sizeof(double));
+        work->cosine = ct_arena_alloc(arena, m + 1, sizeof(double));
+        work->sine = ct_arena_alloc(arena, m + 1, sizeof(double));
+        work->g = ct_arena_alloc(arena, m + 1, sizeof(double));
+    }
+    return !arena->failed;
+}
+
+ct_status ct_krylov_reserve(ct_krylov_work* work, int n, int restart) {
+    if (n < 0 || restart < 0) return CT_BAD_ARGUMENT;
+    size_t capacity = (size_t)n > work->capacity ? (size_t)n : work->capacity;
+    if (restart < work->restart) restart = work->restart;
+    if (capacity == work->capacity && restart == work->restart) return CT_OK;
+    ct_krylov_work grown = {0};
+    bool done = allocate(&grown, capacity, restart);
+    ct_arena_free(done ? &work->arena : &grown.arena);
+    if (done) *work = grown;
+    return done ? CT_OK : CT_OUT_OF_MEMORY;
+}
+
 ct_status ct_krylov_work_create(ct_krylov_work** out, int n, int restart) {
     *out = NULL;
     if (n < 0 || restart < 0) return CT_BAD_ARGUMENT;
     ct_krylov_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
-    size_t size = (size_t)n, m = (size_t)restart;
-    work->n = size;
-    work->restart = restart;
-    work->r = ct_arena_alloc(&work->arena, size, sizeof(double));
-    work->z = ct_arena_alloc(&work->arena, size, sizeof(double));
-    work->p = ct_arena_alloc(&work->arena, size, sizeof(double));
-    work->Ap = ct_arena_alloc(&work->arena, size, sizeof(double));
-    if (restart) {
-        work->V = ct_arena_alloc(&work->arena, (m + 1) * size, sizeof(double));
-        work->R = ct_arena_alloc(&work->arena, m * (m + 1), sizeof(double));
-        work->cosine = ct_arena_alloc(&work->arena, m + 1, sizeof(double));
-        work->sine = ct_arena_alloc(&work->arena, m + 1, sizeof(double));
-        work->g = ct_arena_alloc(&work->arena, m + 1, sizeof(double));
-    }
-    if (work->arena.failed) {
+    if (!allocate(work, (size_t)n, restart)) {
         ct_krylov_work_free(work);
         return CT_OUT_OF_MEMORY;
     }
@@ -122,7 +141,8 @@ static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, do
 }
 
 void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report) {
-    assert((size_t)def->n == work->n);
+    assert(def->n >= 0 && (size_t)def->n <= work->capacity);
+    work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
     residual(def, b, x, work->r, &report->iterations);
     report->initial = report->residual = norm(work->n, work->r);
@@ -193,7 +213,8 @@ static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const dou
 }
 
 void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report) {
-    assert((size_t)def->n == work->n && work->restart > 0);
+    assert(def->n >= 0 && (size_t)def->n <= work->capacity && work->restart > 0);
+    work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
     report->initial = report->residual = gmres_start(def, work, b, x, &report->iterations);
     const double target = fmax(def->relative * report->initial, def->tolerance);

@@ -10,7 +10,7 @@
 typedef void (*ct_operator)(const double* in, double* out, void* user);
 
 typedef struct ct_krylov_def {
-    int n;                     // unknowns
+    int n;                     // unknowns; at most what the work was made for
     ct_operator apply;         // A
     ct_operator precondition;  // M ~ A^-1; NULL: identity
     void* user;                // for both
@@ -36,8 +36,11 @@ typedef ct_krylov_def ct_pcg_def;
 typedef ct_krylov_report ct_pcg_report;
 
 typedef struct ct_krylov_work ct_krylov_work;
-// For systems of n unknowns; restart: length of GMRES' cycles, 0 when only pcg will be used.
+// For systems of up to n unknowns; restart: length of GMRES' cycles, 0 when only pcg will be used.
 ct_status ct_krylov_work_create(ct_krylov_work** out, int n, int restart);
+// Makes room for n unknowns and cycles of `restart`; what is there already is never given back, and kept when out of memory.
+// A longer restart lengthens the cycles. Allocates nothing when there is room.
+ct_status ct_krylov_reserve(ct_krylov_work* work, int n, int restart);
 void ct_krylov_work_free(ct_krylov_work* work);
 
 // Conjugate gradients from the given x; A symmetric, M symmetric positive definite. On negative curvature it stops and keeps the
