@@ -114,8 +114,8 @@ static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint
 
 static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, ct_adjoint_sums* sums) {
     if (sums->mu || sums->lambda || sums->beta) {
-        ct_elastic_parameter_vjp(model->elastic, work->elastic, work->threads, x, adjoint->lam, adjoint->d_mu,
-                                 adjoint->d_lambda, adjoint->d_beta);
+        ct_potential_parameter_vjp(&model->potential, &work->potential, work->threads, x, adjoint->lam, adjoint->d_mu,
+                                   adjoint->d_lambda, adjoint->d_beta);
         for (int t = 0; t < model->ntet; t++) {
             if (sums->mu) sums->mu[t] -= adjoint->d_mu[t];
             if (sums->lambda) sums->lambda[t] -= adjoint->d_lambda[t];
@@ -138,7 +138,7 @@ static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adj
 // g on entry x_bar + c v_bar; afterwards, on driven nodes, x_D_bar. Others become zero.
 static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjoint, double fraction) {
     if (model->nfree < model->nvert) {
-        ct_elastic_product(model->elastic, work->elastic, work->threads, adjoint->lam, adjoint->product);
+        ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
         for (int i = 0; i < model->ndrive; i++)
             for (int k = 0; k < model->drive[i].nnode; k++)
                 for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++) {
@@ -156,7 +156,7 @@ static void linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
     if (model->tree.nlink) {
         memcpy(config->q, q, (size_t)model->tree.ncoordinate * sizeof(double));
         ct_skeleton_place(model, config);
-        ct_elastic_gradient(model->elastic, work->elastic, work->threads, x, work->rho);
+        ct_potential_gradient(&model->potential, &work->potential, work->threads, x, work->rho);
         ct_inertia_gradient(model, work, x, work->rho);
     }
     ct_coords_linearise(model, work, config, work->rho);
@@ -192,7 +192,7 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
                           ct_adjoint_state* bar) {
     const ct_tree* tree = &model->tree;
     if (!tree->nroot) return;
-    ct_elastic_product(model->elastic, work->elastic, work->threads, adjoint->lam, adjoint->product);
+    ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
     ct_inertia_product(model, work, adjoint->lam, adjoint->product);
     memcpy(adjoint->root_bar, bar->root, 6 * (size_t)tree->nroot * sizeof(double));
     for (int k = 0; k < tree->nlink; k++) {
@@ -235,8 +235,8 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     work->joints.a = rate.a;
     work->joints.b = rate.b;
     ct_joints_begin(model, &work->joints, substep->q, before->q_previous, work->joints.control);
-    if (sums->beta) ct_elastic_begin_rate(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
-    else ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
+    if (sums->beta) ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
+    else ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
     linearise(model, work, adjoint, x_new, q_new);
 
     // H lam = x_bar + c v_bar
@@ -262,8 +262,8 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
             bar->x_previous[i] = rate.b * p_bar;
             bar->v_previous[i] = rate.b * q_bar;
         }
-    ct_elastic_history_vjp(model->elastic, work->elastic, work->threads, x_new, adjoint->lam, rate.a, substep->x, bar->x,
-                           rate.b, x_old, bar->x_previous);
+    ct_potential_history_vjp(&model->potential, &work->potential, work->threads, x_new, adjoint->lam, rate.a, substep->x, bar->x,
+                             rate.b, x_old, bar->x_previous);
     reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
 }

@@ -94,7 +94,7 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
         ct_config config = {.x = after->x};
         system_context context = {model, work, &config};
         ct_inertia_begin(model, work, before, rate);
-        ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, before->x, 0, NULL);
+        ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, before->x, 0, NULL);
         ct_coords_linearise(model, work, &config, work->rho);
         ct_coords_pull(model, work, &config, x_bar, right);
         if (norm(right, n) > 0) {

@@ -190,7 +190,7 @@ static ct_status reverse(reverse_context* c, int from, int first, int last, int 
 
 // mu, lambda -> Young's modulus and Poisson's ratio; masses -> density; drag -> mass damping and density.
 static void to_materials(const ct_model* model, const ct_adjoint_sums* sums, ct_gradient* gradient) {
-    const double* volume = ct_elastic_volume(model->elastic);
+    const double* volume = ct_elastic_volume(model->potential.elastic);
     for (int t = 0; t < model->ntet; t++) {
         const ct_material* m = &model->material[t];
         double E = m->young, nu = m->poisson, s = 1 + nu, q = 1 - 2 * nu;

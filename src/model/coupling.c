@@ -111,9 +111,9 @@ static void add_wrench(const ct_model* model, const coupling_scratch* s, int k, 
     }
 }
 
-static void assemble(const ct_model* model, coupling_scratch* s, ct_elastic_work* work, double c, const double* x) {
-    ct_elastic_begin_step(model->elastic, work, NULL, c, c, x ? x : model->rest, 0, NULL);
-    ct_elastic_assemble(model->elastic, work, x, x != NULL, s->row, &s->full);
+static void assemble(const ct_model* model, coupling_scratch* s, ct_potential_work* work, double c, const double* x) {
+    ct_potential_begin_step(&model->potential, work, NULL, c, c, x ? x : model->rest, 0, NULL);
+    ct_potential_assemble(&model->potential, work, x, x != NULL, s->row, &s->full);
     for (int v = 0; v < model->nvert; v++) {
         double d = c * c * model->free_mass[v] + c * model->free_drag[v];
         double block[9] = {d, 0, 0, 0, d, 0, 0, 0, d};
@@ -163,7 +163,7 @@ static void finish(ct_coupling* coupling, int nlink) {
         }
 }
 
-ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_elastic_work* work, double c, const double* x,
+ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c, const double* x,
                              const ct_block_matrix* matrix, const ct_factor* factor) {
     if (!model->tree.nlink) return CT_OK;
     coupling_scratch s = {0};

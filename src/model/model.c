@@ -131,7 +131,7 @@ static ct_status create_elements(ct_model* model) {
     if (status == CT_OK) {
         ct_elastic_def def = {.nvert = model->nvert, .ntet = model->ntet, .rest = model->rest, .tet = model->tet,
                               .energy = energy, .mu = mu, .lambda = lambda, .beta = damped ? beta : NULL};
-        status = ct_elastic_create(&model->elastic, &def);
+        status = ct_elastic_create(&model->potential.elastic, &def);
     }
     ct_arena_free(&scratch);
     return status;
@@ -219,7 +219,7 @@ ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error
 
 void ct_model_free(ct_model* model) {
     if (!model) return;
-    ct_elastic_free(model->elastic);
+    ct_potential_free(&model->potential);
     ct_factor_free(model->factor);
     ct_symbolic_free(model->symbolic);
     ct_scalar_factor_free(model->scalar);
@@ -229,7 +229,7 @@ void ct_model_free(ct_model* model) {
 
 void ct_model_get_info(const ct_model* model, ct_model_info* info) {
     double volume = 0;
-    for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->elastic)[t];
+    for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->potential.elastic)[t];
     *info = (ct_model_info){
         .nvert = model->nvert, .ntet = model->ntet, .nsurface = model->nsurface, .nbody = model->nbody,
         .nfree = model->nfree, .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
@@ -239,7 +239,7 @@ void ct_model_get_info(const ct_model* model, ct_model_info* info) {
         .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
         .setup_seconds = model->setup_seconds,
         .ordering = model->symbolic ? ct_symbolic_ordering(model->symbolic) : "none",
-        .kernel = ct_elastic_kernel(model->elastic),
+        .kernel = ct_elastic_kernel(model->potential.elastic),
     };
 }
 

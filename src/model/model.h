@@ -9,7 +9,7 @@
 #define CT_MODEL_MODEL_H
 
 #include "base/memory.h"
-#include "energy/elastic.h"
+#include "energy/potential.h"
 #include "model/scene.h"
 #include "model/tree.h"
 #include "sparse/factor.h"
@@ -71,7 +71,7 @@ struct ct_model {
     // unknowns and the system: free nodes in factor order, then joint rates
     int* row;                  // nvert
     int* node;                 // nfree
-    ct_elastic* elastic;
+    ct_potential potential;    // the elements
     ct_block_matrix matrix;    // pattern; values of A0
     ct_symbolic* symbolic;
     ct_factor* factor;         // A0
@@ -99,7 +99,7 @@ void ct_model_lump(ct_model* model);
 // Memory for a coupling.
 ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_model* model);
 // Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
-ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_elastic_work* work, double c, const double* x,
+ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c, const double* x,
                              const ct_block_matrix* matrix, const ct_factor* factor);
 // Links in the projective solver's matrix; after model->scalar.
 ct_status ct_scalar_coupling_create(ct_scalar_coupling* coupling, ct_arena* arena, const ct_model* model);
@@ -108,6 +108,6 @@ ct_status ct_scalar_coupling_update(ct_scalar_coupling* coupling, const ct_model
 ct_status ct_model_factor(ct_model* model);
 // Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive semi-definite;
 // damping enters as without strain rate.
-void ct_model_assemble(const ct_model* model, ct_elastic_work* work, double c, const double* x, ct_block_matrix* matrix);
+void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x, ct_block_matrix* matrix);
 
 #endif

@@ -33,7 +33,7 @@ bool ct_model_is_bone(const ct_model* model, int tet) {
 
 // Lumped: a quarter of each tet's mass to each of its nodes.
 void ct_model_lump(ct_model* model) {
-    const double* volume = ct_elastic_volume(model->elastic);
+    const double* volume = ct_elastic_volume(model->potential.elastic);
     memcpy(model->mass, model->own_mass, (size_t)model->nvert * sizeof(double));
     memset(model->drag, 0, (size_t)model->nvert * sizeof(double));
     model->total_mass = model->energy_roundoff = 0;
@@ -69,10 +69,10 @@ static void add_inertia(const ct_model* model, double c, ct_block_matrix* matrix
     }
 }
 
-void ct_model_assemble(const ct_model* model, ct_elastic_work* work, double c, const double* x, ct_block_matrix* matrix) {
-    ct_elastic_begin_step(model->elastic, work, NULL, c, c, x ? x : model->rest, 0, NULL);
+void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x, ct_block_matrix* matrix) {
+    ct_potential_begin_step(&model->potential, work, NULL, c, c, x ? x : model->rest, 0, NULL);
     ct_block_matrix_clear(matrix);
-    ct_elastic_assemble(model->elastic, work, x, x != NULL, model->row, matrix);
+    ct_potential_assemble(&model->potential, work, x, x != NULL, model->row, matrix);
     add_inertia(model, c, matrix);
 }
 
@@ -106,7 +106,7 @@ static ct_status factor_scalar(ct_model* model) {
     matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
     ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) {
-        ct_elastic_assemble_laplacian(model->elastic, model->row, &matrix);
+        ct_elastic_assemble_laplacian(model->potential.elastic, model->row, &matrix);
         add_inertia(model, ct_model_rate(&model->settings), &matrix);
         ct_scalar_factor* factor = NULL;
         status = ct_scalar_factor_create(&factor, &matrix);
@@ -120,15 +120,15 @@ static ct_status factor_scalar(ct_model* model) {
 }
 
 ct_status ct_model_factor(ct_model* model) {
-    ct_elastic_work* work = NULL;
-    ct_status status = ct_elastic_work_create(&work, model->elastic);
+    ct_potential_work work;
+    ct_status status = ct_potential_work_create(&work, &model->potential);
     double c = ct_model_rate(&model->settings);
     if (status == CT_OK && model->nfree) {
-        ct_model_assemble(model, work, c, NULL, &model->matrix);
+        ct_model_assemble(model, &work, c, NULL, &model->matrix);
         status = ct_factor_update(model->factor, &model->matrix);
     }
-    if (status == CT_OK) status = ct_coupling_update(&model->coupling, model, work, c, NULL, &model->matrix, model->factor);
-    ct_elastic_work_free(work);
+    if (status == CT_OK) status = ct_coupling_update(&model->coupling, model, &work, c, NULL, &model->matrix, model->factor);
+    ct_potential_work_free(&work);
     if (status == CT_OK) {
         for (int t = 0; t < model->ntet; t++) material_logs(&model->material[t], model->factored[t]);
         if (model->tree.nlink) memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
@@ -254,7 +254,7 @@ static ct_status set_elements(ct_model* model) {
         if (ct_model_is_bone(model, (int)t)) mu[t] = lambda[t] = 0;
         beta[t] = model->material[t].damping_stiffness;
     }
-    ct_elastic_set_parameters(model->elastic, mu, lambda, beta);
+    ct_elastic_set_parameters(model->potential.elastic, mu, lambda, beta);
     ct_arena_free(&scratch);
     return CT_OK;
 }

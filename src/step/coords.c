@@ -34,7 +34,7 @@ void ct_coords_move(const ct_model* model, const ct_config* from, double length,
 }
 
 void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* config, const double* rho) {
-    ct_elastic_linearise(model->elastic, work->elastic, work->threads, config->x);
+    ct_potential_linearise(&model->potential, &work->potential, work->threads, config->x);
     if (!model->tree.nlink) return;
     ct_skeleton_curvature(model, config, rho, work->moments, work->curvature);
     ct_joints_hessian(model, config, &work->joints, true, work->curvature);
@@ -42,7 +42,7 @@ void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* 
 
 void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in, double* out) {
     ct_coords_push(model, work, config, in, work->node_scratch);
-    ct_elastic_product(model->elastic, work->elastic, work->threads, work->node_scratch, work->node_product);
+    ct_potential_product(&model->potential, &work->potential, work->threads, work->node_scratch, work->node_product);
     ct_inertia_product(model, work, work->node_scratch, work->node_product);
     ct_coords_pull(model, work, config, work->node_product, out);
     size_t first = 3 * (size_t)model->nfree, n = (size_t)model->tree.ndof;

@@ -31,10 +31,10 @@ static ct_status prepare(const ct_model* model, ct_work* work, ct_factor** facto
 static ct_status factor_at(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling, double c, const double* x) {
     ct_status status = prepare(model, work, factor, coupling);
     if (status == CT_OK && model->nfree) {
-        ct_model_assemble(model, work->elastic, c, x, &work->matrix);
+        ct_model_assemble(model, &work->potential, c, x, &work->matrix);
         status = ct_factor_update(*factor, &work->matrix);
     }
-    if (status == CT_OK) status = ct_coupling_update(coupling, model, work->elastic, c, x, &work->matrix, *factor);
+    if (status == CT_OK) status = ct_coupling_update(coupling, model, &work->potential, c, x, &work->matrix, *factor);
     return status;
 }
 
@@ -48,7 +48,7 @@ static ct_status choose_reference(const ct_model* model, ct_work* work, const ct
         work->refreshed_stamp = 0;
         ct_status status = factor_at(model, work, &work->refreshed, &work->refreshed_coupling, ct_model_rate(&model->settings), state->x_reference);
         if (status != CT_OK) return status;
-        ct_elastic_rotations(model->elastic, work->elastic, work->threads, state->x_reference, work->rotation_reference);
+        ct_potential_rotations(&model->potential, &work->potential, work->threads, state->x_reference, work->rotation_reference);
         // frames of the links there; the trial configuration serves as scratch
         memcpy(work->trial.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
         ct_skeleton_place(model, &work->trial);
@@ -219,7 +219,7 @@ static void warp_links(const ct_model* model, ct_work* work, const ct_config* co
 }
 
 void ct_coords_warp(const ct_model* model, ct_work* work, const ct_config* config) {
-    ct_elastic_rotations(model->elastic, work->elastic, work->threads, config->x, work->rotation);
+    ct_potential_rotations(&model->potential, &work->potential, work->threads, config->x, work->rotation);
     for (int k = 0; k < model->nfree; k++) {
         const double* R = work->rotation + 9 * (size_t)model->node[k];
         double* warp = work->warp + 9 * (size_t)k;

@@ -37,7 +37,7 @@ static void swap(double** a, double** b) {
 }
 
 double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report) {
-    double phi = ct_elastic_gradient(model->elastic, work->elastic, work->threads, config->x, work->rho);
+    double phi = ct_potential_gradient(&model->potential, &work->potential, work->threads, config->x, work->rho);
     phi += ct_inertia_gradient(model, work, config->x, work->rho);
     ct_coords_pull(model, work, config, work->rho, r);
     if (model->tree.nlink)

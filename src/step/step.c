@@ -164,8 +164,8 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_status status = choose_factor(model, work, state, depth, report);
     if (status != CT_OK) return status;
     ct_inertia_begin(model, work, state, rate);
-    ct_elastic_begin_step(model->elastic, work->elastic, work->threads, rate.c, rate.a, state->x, rate.b,
-                          second_order ? state->x_previous : NULL);
+    ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, state->x, rate.b,
+                            second_order ? state->x_previous : NULL);
     begin_joints(model, work, state, work->joints.control);
     predict(model, work, state, h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);

@@ -59,7 +59,7 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     size_t state_size = state_size_of(model);
     if (!state_size) return CT_OUT_OF_MEMORY;
     ct_status status = allocate_vectors(work, model, state_size);
-    if (status == CT_OK) status = ct_elastic_work_create(&work->elastic, model->elastic);
+    if (status == CT_OK) status = ct_potential_work_create(&work->potential, &model->potential);
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
@@ -85,7 +85,7 @@ ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
 void ct_work_free(ct_work* work) {
     if (!work) return;
     ct_threads_free(work->threads);
-    ct_elastic_work_free(work->elastic);
+    ct_potential_work_free(&work->potential);
     ct_factor_work_free(work->solve);
     ct_scalar_work_free(work->scalar);
     ct_krylov_work_free(work->krylov);

@@ -36,7 +36,7 @@ typedef struct ct_record {
 struct ct_work {
     ct_arena arena;
     ct_threads* threads;           // NULL: one thread
-    ct_elastic_work* elastic;
+    ct_potential_work potential;
     ct_factor_work* solve;
     ct_scalar_work* scalar;        // projective solver only
     ct_krylov_work* krylov;
