@@ -413,6 +413,31 @@ typedef struct ct_contact {  // one contact of a step
 } ct_contact;
 
 // ---------------------------------------------------------------------------------------------
+// Water: drag, thrust and buoyancy on the surfaces of bodies
+
+// Per surface triangle with area A, outward normal n and relative velocity v = current - (mean velocity of its corners), whose
+// angle of attack phi, sin phi = -v.n/|v|, is positive where the face meets the flow:
+//     force = 1/2 density A w (|v| Cd(phi) v - |v|^2 Ct(phi) n)
+// w goes smoothly from 0 on faces that turn away from the flow to 1 on those that meet it; sheets are both at once and have 1.
+// With s = sin^2 phi, Cd is the cubic in s with the Bezier control points `drag`, Ct is sin phi times the quadratic in s with
+// the control points `thrust`: drag[0] holds edge-on, drag[3] face-on, thrust[0] is the slope of Ct at 0, thrust[2] is Ct
+// face-on. None of them may be negative; then still water never feeds energy into a body.
+typedef struct ct_water_def {
+    double density;          // kg/m^3
+    double current[3];       // m/s
+    double drag[4], thrust[3];
+    bool buoyancy;           // bodies lose the weight of the water that their rest volume displaces
+    double level;            // m, height of the surface along `up`; NAN: everything is submerged
+    double layer;            // m, depth over which a node or face at the surface becomes wet; NAN: the mean surface edge
+    double slow;             // m/s: well below this speed drag is linear in the speed, above it quadratic
+    const char* const* bodies;  // names of bodies, or of groups of them; NULL: all
+    int nbody;
+} ct_water_def;
+CT_API ct_water_def ct_water_def_default(void);  // 1000 kg/m^3 at rest, Cd 0.1 edge-on to 1.9 face-on, buoyant, all submerged
+// Puts bodies that are in the scene by now under water; NULL: takes the water away.
+CT_API ct_status ct_scene_set_water(ct_scene* scene, const ct_water_def* def, ct_error* error);
+
+// ---------------------------------------------------------------------------------------------
 // Model: a compiled scene, immutable, with the factored system
 
 typedef struct ct_model ct_model;
@@ -651,6 +676,8 @@ typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: n
     double* link_mass;         // nlink: own masses, centre and shape kept (the inertia grows with the mass)
     double* friction;          // ct_model_friction_count: of the scene, then of the pair rules that set one
     double *bending, *thickness;  // per element, of sheets
+    double* water_density;     // 1
+    double *water_drag, *water_thrust, *water_current;  // 4, 3, 3
 } ct_gradient;
 typedef struct ct_backward_report {
     int64_t solves;            // applications of the factor
@@ -675,6 +702,7 @@ typedef struct ct_material_values {
     const double* link_mass;   // nlink, kg; links without mass stay so
     const double* friction;    // ct_model_friction_count
     const double *bending, *thickness;  // per element; entries of tets are not used
+    const double *water_density, *water_drag, *water_thrust, *water_current;  // 1, 4, 3, 3; not used without water
 } ct_material_values;
 CT_API int ct_model_friction_count(const ct_model* model);
 CT_API const double* ct_model_friction(const ct_model* model);
@@ -773,7 +801,11 @@ typedef enum ct_parameter_kind {
     CT_PARAMETER_JOINT_VELOCITY, // their initial rates
     CT_PARAMETER_FRICTION,   // coefficients: of the scene, or (per element) that and those of the pair rules, in their order
     CT_PARAMETER_BENDING,    // of sheets' materials
-    CT_PARAMETER_THICKNESS
+    CT_PARAMETER_THICKNESS,
+    CT_PARAMETER_WATER_DENSITY,
+    CT_PARAMETER_WATER_DRAG,    // 4 numbers
+    CT_PARAMETER_WATER_THRUST,  // 3 numbers
+    CT_PARAMETER_WATER_CURRENT  // 3 numbers
 } ct_parameter_kind;
 // Element: tet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
