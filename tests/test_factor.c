@@ -161,6 +161,7 @@ static void empty_matrix_is_solved(void** state) {
     assert_int_equal(ct_block_matrix_create(&A, &arena, 0, 0, 4, NULL), CT_OK);
     fixture f = make(&A, CT_ORDER_AUTO, CT_PRECISION_SINGLE);
     ct_factor_solve(f.factor, f.work, NULL, NULL, NULL);
+    assert_int_equal(ct_factor_columns(f.factor, f.work, NULL, 0, NULL, 0, NULL, NULL), CT_OK);
     drop(&f);
     ct_arena_free(&arena);
 }
@@ -440,6 +441,149 @@ static void instruction_sets_agree(void** state) {
     ct_arena_free(&arena);
 }
 
+// Blocks of the inverse against solves for unit vectors, relative to the largest entry of each column.
+static void check_columns(const fixture* f, int n, ct_threads* threads, int ncolumn, const int* column, int nrow, const int* row,
+                          double tolerance) {
+    float* out = malloc((9 * (size_t)ncolumn * (size_t)nrow + 1) * sizeof *out);
+    double* x = malloc(3 * (size_t)n * sizeof *x);
+    out[9 * ncolumn * nrow] = 7;
+    assert_int_equal(ct_factor_columns(f->factor, f->work, threads, ncolumn, column, nrow, row, out), CT_OK);
+    assert_true(out[9 * ncolumn * nrow] == 7);
+    for (int j = 0; j < ncolumn; j++)
+        for (int b = 0; b < 3; b++) {
+            for (int k = 0; k < 3 * n; k++) x[k] = 0;
+            x[3 * column[j] + b] = 1;
+            ct_factor_solve(f->factor, f->work, NULL, x, x);
+            double largest = 0;
+            for (int k = 0; k < 3 * n; k++) largest = fmax(largest, fabs(x[k]));
+            for (int i = 0; i < nrow; i++)
+                for (int a = 0; a < 3; a++)
+                    assert_float_equal(out[9 * (j * nrow + i) + 3 * a + b], x[3 * row[i] + a], tolerance * largest);
+        }
+    free(out), free(x);
+}
+
+// `count` different nodes out of n in scattered order.
+static void choose_nodes(int n, int count, unsigned seed, int* node) {
+    int* all = malloc((size_t)n * sizeof *all);
+    for (int k = 0; k < n; k++) all[k] = k;
+    for (int k = 0; k < count; k++) {
+        int other = k + (int)((random_unit(&seed) + 0.5) * (n - k));
+        int kept = all[other];
+        all[other] = all[k];
+        node[k] = all[k] = kept;
+    }
+    free(all);
+}
+
+// Few and many columns and rows, the same on both sides, repeated, none.
+static void check_column_lists(const ct_block_matrix* A, ct_ordering ordering, double tolerance) {
+    enum { MOST = 60 };
+    int column[MOST], row[MOST], n = A->n;
+    for (ct_precision precision = CT_PRECISION_SINGLE; precision <= CT_PRECISION_HALF; precision++) {
+        fixture f = make(A, ordering, precision);
+        const int sizes[8][2] = {{1, 1}, {5, MOST}, {MOST, 5}, {8, 8}, {9, 17}, {MOST, MOST}, {0, 3}, {3, 0}};
+        for (int k = 0; k < 8; k++) {
+            int ncolumn = sizes[k][0] < n ? sizes[k][0] : n, nrow = sizes[k][1] < n ? sizes[k][1] : n;
+            choose_nodes(n, ncolumn, 3, column);
+            choose_nodes(n, nrow, 4, row);
+            check_columns(&f, n, NULL, ncolumn, column, nrow, row, tolerance);
+            check_columns(&f, n, NULL, ncolumn, column, ncolumn, column, tolerance);
+        }
+        for (int k = 0; k < MOST; k++) column[k] = k % 2 ? n - 1 : 0, row[k] = k % n;
+        check_columns(&f, n, NULL, MOST, column, 20, column, tolerance);
+        check_columns(&f, n, NULL, 7, column, MOST, row, tolerance);
+        drop(&f);
+    }
+}
+
+static void columns_are_solves_for_unit_vectors(void** state) {
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    beam_def def = beam_def_default(24, 6);  // large enough to be cut into parts
+    assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
+    check_column_lists(&A, CT_ORDER_AMD, 1e-5);
+    check_column_lists(&A, CT_ORDER_METIS, 1e-5);
+    ct_arena_free(&arena);
+}
+
+static void columns_of_small_and_degenerate_patterns_are_right(void** state) {
+    enum { N = 400 };
+    static int pairs[N * N];
+    const int sizes[6] = {1, 2, N, N, 120, 40};  // one node; two; pairs alone; a chain; an arrow; one dense supernode
+    for (int shape = 0; shape < 6; shape++) {
+        int n = sizes[shape], npair = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = i + 1; j < n; j++) {
+                bool joined = shape == 1 || shape == 5 || (shape == 2 && i % 2 == 0 && j == i + 1) || (shape == 3 && j == i + 1) ||
+                              (shape == 4 && i == 0);
+                if (joined) pairs[2 * npair] = i, pairs[2 * npair + 1] = j, npair++;
+            }
+        ct_arena arena = {0};
+        ct_block_matrix A;
+        random_matrix(&A, &arena, n, npair, pairs, 5);
+        check_column_lists(&A, CT_ORDER_AMD, 1e-6);
+        ct_arena_free(&arena);
+    }
+}
+
+static void columns_are_bit_identical_for_every_thread_count(void** state) {
+    enum { COUNT = 100 };
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    beam_def def = beam_def_default(30, 6);
+    assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
+    int node[COUNT];
+    choose_nodes(A.n, COUNT, 8, node);
+    static float known[9 * COUNT * COUNT], out[9 * COUNT * COUNT];
+    fixture f = make(&A, CT_ORDER_METIS, CT_PRECISION_HALF);
+    for (int few = 0; few < 2; few++) {
+        int ncolumn = few ? 7 : COUNT;
+        size_t size = 9 * (size_t)ncolumn * COUNT * sizeof(float);
+        assert_int_equal(ct_factor_columns(f.factor, f.work, NULL, ncolumn, node, COUNT, node, known), CT_OK);
+        for (int count = 1; count <= 4; count++) {
+            ct_threads* threads;
+            assert_int_equal(ct_threads_create(&threads, count), CT_OK);
+            for (int repeat = 0; repeat < 4; repeat++) {
+                memset(out, 0, size);
+                assert_int_equal(ct_factor_columns(f.factor, f.work, threads, ncolumn, node, COUNT, node, out), CT_OK);
+                assert_memory_equal(known, out, size);
+            }
+            ct_threads_free(threads);
+        }
+    }
+    drop(&f);
+    ct_arena_free(&arena);
+}
+
+static void columns_of_a_badly_scaled_matrix_are_right(void** state) {
+    // congruence by powers of two: the inverse is scaled exactly
+    enum { N = 20 };
+    int pairs[2 * (N - 1)], node[N];
+    for (int i = 0; i + 1 < N; i++) pairs[2 * i] = i, pairs[2 * i + 1] = i + 1;
+    ct_arena arena = {0};
+    ct_block_matrix A;
+    random_matrix(&A, &arena, N, N - 1, pairs, 7);
+    fixture plain = make(&A, CT_ORDER_AMD, CT_PRECISION_SINGLE);
+    double scale[N];
+    for (int i = 0; i < N; i++) scale[i] = ldexp(1, 20 * (i % 3 - 1)), node[i] = i;
+    for (int j = 0; j < N; j++)
+        for (int e = A.start[j]; e < A.start[j + 1]; e++)
+            for (int k = 0; k < 9; k++) A.value[9 * e + k] *= scale[j] * scale[A.row[e]];
+    fixture scaled = make(&A, CT_ORDER_AMD, CT_PRECISION_SINGLE);
+    static float x[9 * N * N], y[9 * N * N];
+    assert_int_equal(ct_factor_columns(plain.factor, plain.work, NULL, N, node, N, node, x), CT_OK);
+    assert_int_equal(ct_factor_columns(scaled.factor, scaled.work, NULL, N, node, N, node, y), CT_OK);
+    const int* order = ct_symbolic_order(plain.symbolic);
+    for (int i = 0; i < 9 * N * N; i++) {
+        double both = scale[order[i / 9 % N]] * scale[order[i / 9 / N]];
+        assert_true((float)(y[i] * both) == x[i]);
+    }
+    drop(&plain);
+    drop(&scaled);
+    ct_arena_free(&arena);
+}
+
 // The tests are compiled without F16C: this is the portable conversion.
 static void half_precision_round_trips_and_rounds_to_even(void** state) {
     uint16_t in[8], out[8];
@@ -490,6 +634,10 @@ int main(void) {
         cmocka_unit_test(solve_is_bit_identical_for_every_thread_count),
         cmocka_unit_test(panels_shared_among_threads_give_the_same_bits),
         cmocka_unit_test(instruction_sets_agree),
+        cmocka_unit_test(columns_are_solves_for_unit_vectors),
+        cmocka_unit_test(columns_of_small_and_degenerate_patterns_are_right),
+        cmocka_unit_test(columns_are_bit_identical_for_every_thread_count),
+        cmocka_unit_test(columns_of_a_badly_scaled_matrix_are_right),
         cmocka_unit_test(half_precision_round_trips_and_rounds_to_even),
         cmocka_unit_test(blas_core_type_is_named_or_right),
     };

@@ -38,6 +38,13 @@ void ct_factor_work_free(ct_factor_work* work);
 // x = P^-1 b, both 3 n doubles in factor order; may alias. Bit-identical for every thread count. Allocates nothing.
 void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b, double* x);
 
+// Blocks of P^-1: for each of the `ncolumn` nodes listed in `column` its three columns, restricted to the `nrow` nodes listed in
+// `row`. Nodes are factor positions in any order, repeated ones allowed. out: 9 floats a block, row-major, blocks of a column
+// together: P^-1(3 row[i] + a, 3 column[j] + b) = out[9 (j nrow + i) + 3 a + b].
+// Same bits for every thread count. CT_OUT_OF_MEMORY leaves out unwritten.
+ct_status ct_factor_columns(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, int ncolumn, const int* column,
+                            int nrow, const int* row, float* out);
+
 // Reads `count` floats (a multiple of 256, 64-byte aligned) as fast as this machine can; returns their sum. For measurements.
 float ct_factor_stream(const ct_factor* factor, const float* from, size_t count);
 
