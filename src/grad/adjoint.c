@@ -125,7 +125,7 @@ static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adj
     double c = work->rate.c;
     if (sums->mass)
         for (int v = 0; v < model->nvert; v++)
-            for (int i = 3 * v; i < 3 * v + 3; i++) {
+            for (int i = 3 * v; model->mass[v] > 0 && i < 3 * v + 3; i++) {
                 // c^2 x - c p - q without the external force that `inertial` holds
                 double pull = c * c * (x[i] - work->inertial[i]) + work->force[i] / model->mass[v];
                 sums->mass[v] -= adjoint->lam[i] * pull;

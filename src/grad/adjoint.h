@@ -32,6 +32,7 @@ typedef struct ct_adjoint_sums {
     double *mass, *drag;         // nvert
     double* gravity;             // 3
     double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink, of joints
+    double* friction;            // nfriction
 } ct_adjoint_sums;
 
 typedef struct ct_adjoint ct_adjoint;  // scratch

@@ -130,7 +130,7 @@ static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model*
 ct_status ct_loss_create(ct_loss** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
-    if (nstep < 1 || model->nvert != ct_scene_node_count(scene) + 6 * ct_tree_own_masses(&model->tree))
+    if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
         return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
     ct_loss* loss = ct_alloc(1, sizeof *loss);
     if (!loss) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");

@@ -298,6 +298,7 @@ static double box_size(const ct_model* model) {
     for (int a = 0; a < 3; a++) {
         double low = INFINITY, high = -INFINITY;
         for (int v = 0; v < model->nvert; v++) {
+            if (!(model->mass[v] > 0)) continue;
             low = fmin(low, model->rest[3 * (size_t)v + a]);
             high = fmax(high, model->rest[3 * (size_t)v + a]);
         }
@@ -397,7 +398,7 @@ static ct_status build(ct_params* params, const ct_scene* scene, const ct_model*
 ct_status ct_params_create(ct_params** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
-    if (nstep < 1 || model->nvert != ct_scene_node_count(scene) + 6 * ct_tree_own_masses(&model->tree))
+    if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
         return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
     ct_params* params = ct_alloc(1, sizeof *params);
     if (!params) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");

@@ -231,6 +231,8 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
     if (gradient->density || gradient->link_mass) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->density || gradient->damping_mass) c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->gravity) c->sums.gravity = ct_arena_alloc(arena, 3, sizeof(double));
+    c->sums.friction = gradient->friction;
+    if (gradient->friction) memset(gradient->friction, 0, (size_t)c->model->nfriction * sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     ct_status status = ct_adjoint_create(&c->adjoint, c->model);
     if (status == CT_OK) status = ct_state_create(&c->before, c->model);

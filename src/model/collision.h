@@ -13,7 +13,11 @@ typedef struct ct_collider {
     const char* name;
     double thickness;          // m, half the distance kept between surfaces
     double radius;             // m, of spheres and capsules
-    int drive;                 // obstacles that move: which of the model's drives, otherwise -1
+    int drive;                 // obstacles with nodes that move: which of the model's drives, otherwise -1
+    ct_obstacle_kind kind;     // of obstacles
+    int first_node, nnode;     // of obstacles, in the model
+    double color[3];           // for pictures
+    bool hidden;               // not in pictures
 } ct_collider;
 
 typedef struct ct_plane {
@@ -36,7 +40,9 @@ typedef struct ct_collision {
 } ct_collision;
 
 struct ct_model;
-// Compiles the colliders of a scene into model->collision; after nodes, links and drives are known.
+// Nodes, surfaces and drives of the obstacles, behind what the model already has; after the links' own masses have their nodes.
+ct_status ct_collision_place(struct ct_model* model, const ct_scene* scene);
+// Compiles the colliders of a scene into model->collision, and the coefficients of friction; after the surfaces are complete.
 ct_status ct_collision_create(struct ct_model* model, const ct_scene* scene);
 // Pose of a plane at `time`: a point and the normal.
 void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]);

@@ -12,11 +12,9 @@
 
 static void count_scene(ct_model* model, const ct_scene* scene) {
     model->nbody = scene->nbody;
-    for (int b = 0; b < scene->nbody; b++) {
-        model->nvert += scene->body[b].mesh->nvert;
-        model->ntet += scene->body[b].mesh->ntet;
-    }
-    for (int k = 0; k < scene->nlink; k++) model->nvert += scene->link[k].mass > 0 ? 6 : 0;
+    model->nobstacle = scene->nobstacle;
+    model->nvert = ct_scene_model_node_count(scene);
+    for (int b = 0; b < scene->nbody; b++) model->ntet += scene->body[b].mesh->ntet;
 }
 
 static ct_status allocate_geometry(ct_model* model) {
@@ -41,6 +39,21 @@ static ct_status allocate_geometry(ct_model* model) {
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
+ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner) {
+    size_t before = (size_t)model->nsurface, after = before + (size_t)ntri;
+    int* all = ct_arena_alloc(&model->arena, 3 * after, sizeof(int));
+    int* owners = ct_arena_alloc(&model->arena, after, sizeof(int));
+    if (!all || !owners) return CT_OUT_OF_MEMORY;
+    if (before) memcpy(all, model->surface, 3 * before * sizeof(int));
+    if (before) memcpy(owners, model->surface_owner, before * sizeof(int));
+    for (size_t i = 0; i < 3 * (size_t)ntri; i++) all[3 * before + i] = tri[i] + first_node;
+    for (size_t t = before; t < after; t++) owners[t] = owner;
+    model->surface = all;
+    model->surface_owner = owners;
+    model->nsurface += ntri;
+    return CT_OK;
+}
+
 static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index) {
     const ct_mesh* mesh = body->mesh;
     size_t v0 = (size_t)body->first_node, t0 = (size_t)body->first_tet;
@@ -53,20 +66,11 @@ static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index
     for (int t = 0; t < mesh->ntet; t++) model->tet_body[t0 + (size_t)t] = index;
     model->body_name[index] = ct_arena_copy(&model->arena, body->name, strlen(body->name) + 1, 1);
 
-    // boundary triangles, appended
     int *tri = NULL, ntri = 0;
     ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
-    if (status != CT_OK) return status;
-    size_t before = 3 * (size_t)model->nsurface;
-    int* all = ct_arena_alloc(&model->arena, before + 3 * (size_t)ntri, sizeof(int));
-    if (all) {
-        if (before) memcpy(all, model->surface, before * sizeof(int));
-        for (int i = 0; i < 3 * ntri; i++) all[before + (size_t)i] = tri[i] + body->first_node;
-        model->surface = all;
-        model->nsurface += ntri;
-    }
+    if (status == CT_OK) status = ct_model_append_surface(model, tri, ntri, body->first_node, index);
     ct_free(tri);
-    return model->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    return model->arena.failed ? CT_OUT_OF_MEMORY : status;
 }
 
 static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
@@ -189,6 +193,8 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     for (int b = 0; status == CT_OK && b < scene->nbody; b++) status = copy_body(model, &scene->body[b], b);
     if (status == CT_OK) status = copy_motion(model, scene);
     if (status == CT_OK) status = create_tree(model, scene);
+    if (status == CT_OK) status = ct_collision_place(model, scene);
+    if (status == CT_OK) status = ct_collision_create(model, scene);
     if (status == CT_OK) status = create_elements(model);
     if (status != CT_OK) return status;
     for (int b = 0; b < scene->nbody; b++) {
@@ -233,7 +239,7 @@ void ct_model_get_info(const ct_model* model, ct_model_info* info) {
     *info = (ct_model_info){
         .nvert = model->nvert, .ntet = model->ntet, .nsurface = model->nsurface, .nbody = model->nbody,
         .nfree = model->nfree, .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
-        .sliver_count = model->sliver_count,
+        .nobstacle = model->nobstacle, .sliver_count = model->sliver_count,
         .nlink = model->tree.nlink, .njoint = model->tree.ndof,
         .mass = model->total_mass, .volume = volume,
         .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
@@ -248,6 +254,9 @@ const double* ct_model_rest(const ct_model* model) { return model->rest; }
 const double* ct_model_node_mass(const ct_model* model) { return model->mass; }
 const int* ct_model_tets(const ct_model* model) { return model->tet; }
 const int* ct_model_surface(const ct_model* model) { return model->surface; }
+const int* ct_model_surface_owner(const ct_model* model) { return model->surface_owner; }
+int ct_model_friction_count(const ct_model* model) { return model->nfriction; }
+const double* ct_model_friction(const ct_model* model) { return model->friction; }
 const int* ct_model_tet_body(const ct_model* model) { return model->tet_body; }
 const int* ct_model_tet_tag(const ct_model* model) { return model->tet_tag; }
 

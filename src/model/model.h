@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "energy/potential.h"
+#include "model/collision.h"
 #include "model/scene.h"
 #include "model/tree.h"
 #include "sparse/factor.h"
@@ -33,13 +34,15 @@ typedef struct ct_scalar_coupling {
 struct ct_model {
     ct_arena arena;            // owns every array below
     ct_settings settings;
-    int nvert, ntet, nsurface, nbody, nfree;  // nodes include six for each link with a mass of its own
+    int nvert, ntet, nsurface, nbody, nfree;  // nodes: of the bodies, six for each link with a mass of its own, of obstacles
+    int nobstacle;
     int nunknown;              // 3 nfree + joint rates
 
     // geometry
     double* rest;              // 3 nvert, m
     int* tet;                  // 4 ntet
     int* surface;              // 3 nsurface, outward
+    int* surface_owner;        // nsurface: body, or nbody + obstacle
     int* tet_body;             // ntet
     int* tet_tag;              // ntet
     char** body_name;          // nbody
@@ -48,7 +51,7 @@ struct ct_model {
 
     // materials and inertia
     ct_material* material;     // ntet
-    double* mass;              // nvert, kg, lumped
+    double* mass;              // nvert, kg, lumped; 0: obstacles
     double* drag;              // nvert, kg/s, mass damping
     double* free_mass;         // nvert, mass of free nodes, 0 for driven ones
     double* free_drag;         // nvert, likewise
@@ -67,6 +70,9 @@ struct ct_model {
     int ncontrol, control_size;
 
     ct_tree tree;              // skeletons; no links: none
+    ct_collision collision;    // who can touch whom
+    double* friction;          // nfriction: of the scene, then of the pair rules that set one
+    int nfriction;
 
     // unknowns and the system: free nodes in factor order, then joint rates
     int* row;                  // nvert
@@ -94,6 +100,8 @@ double ct_model_rate(const ct_settings* settings);
 void ct_material_lame(const ct_material* material, double* mu, double* lambda);
 // All nodes of the tet sit on one link: it does not deform, its mass is the link's.
 bool ct_model_is_bone(const ct_model* model, int tet);
+// Adds triangles of a body, or of an obstacle (owner nbody + obstacle), to the surface; their nodes count from first_node.
+ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner);
 // Masses and mass damping from the materials.
 void ct_model_lump(ct_model* model);
 // Memory for a coupling.

@@ -55,7 +55,8 @@ void ct_model_lump(ct_model* model) {
         model->free_drag[v] = moves ? model->drag[v] : 0;
         model->damped = model->damped || model->free_drag[v] > 0;
     }
-    for (int i = 0; i < 3 * model->nvert; i++) model->extent = fmax(model->extent, fabs(model->rest[i]));
+    for (int i = 0; i < 3 * model->nvert; i++)
+        if (model->mass[i / 3] > 0) model->extent = fmax(model->extent, fabs(model->rest[i]));
 }
 
 // ---- the factored system -------------------------------------------------------------------
@@ -179,6 +180,9 @@ static ct_status check_values(const ct_model* model, const ct_material_values* v
         }
     if (values->gravity && !(isfinite(values->gravity[0]) && isfinite(values->gravity[1]) && isfinite(values->gravity[2])))
         return ct_fail(error, CT_BAD_ARGUMENT, "gravity is not finite");
+    for (int i = 0; values->friction && i < model->nfriction; i++)
+        if (!(values->friction[i] >= 0 && isfinite(values->friction[i])))
+            return ct_fail(error, CT_BAD_ARGUMENT, "friction %d is %g: it must be finite and at least 0", i, values->friction[i]);
     return CT_OK;
 }
 
@@ -275,6 +279,10 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
         if (values->damping_stiffness) material->damping_stiffness = values->damping_stiffness[t];
     }
     if (values->gravity) memcpy(model->settings.gravity, values->gravity, sizeof model->settings.gravity);
+    if (values->friction) {
+        memcpy(model->friction, values->friction, (size_t)model->nfriction * sizeof(double));
+        model->settings.contact.friction = model->friction[0];
+    }
     model->version++;
     ct_model_lump(model);
     status = set_elements(model);

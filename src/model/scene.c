@@ -25,6 +25,7 @@ ct_settings ct_settings_default(void) {
         .threads = 0,
         .output_every = 1,
         .ground = NAN,
+        .contact = {.method = CT_CONTACT_NONE, .split = CT_SPLIT_DIAGONAL, .friction = 0.5, .max_passes = 8},
     };
 }
 
@@ -113,6 +114,11 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
     if (!status) status = check_integer(error, "solver.max_substep_depth", s->max_substep_depth, 0, 20);
     if (!status) status = check_integer(error, "solver.threads", s->threads, 0, 1024);
     if (!status) status = check_integer(error, "output.every", s->output_every, 1, 1000000000);
+    if (!status) status = check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_NONE, CT_CONTACT_SPLIT);
+    if (!status) status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_TWICE);
+    if (!status) status = check_integer(error, "contact.max_passes", s->contact.max_passes, 1, 1000);
+    if (!status && !(s->contact.friction >= 0 && isfinite(s->contact.friction)))
+        status = ct_scene_fail(error, "contact.friction", "is %g: a coefficient of friction is at least 0", s->contact.friction);
     if (!status && isinf(s->ground)) status = ct_scene_fail(error, "ground", "must be a finite height, or NAN for none");
     return status;
 }
@@ -142,6 +148,7 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!scene->nbody && !scene->nlink)
         return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
     ct_status links = ct_scene_check_links(scene, error);
+    if (!links) links = ct_scene_check_pairs(scene, error);
     if (links) return links;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
     for (int b = 0; b < scene->nbody; b++) {

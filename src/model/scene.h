@@ -14,6 +14,8 @@ typedef struct ct_scene_body {
     double* velocity;          // 3 nvert, m/s, initial
     double color[3];
     double angular_velocity[3];  // rad/s, kept so that `velocity` follows the centre of mass when densities change
+    char* group;               // of contact pairs, NULL: none
+    double contact_thickness;  // m; NAN: chosen when the scene is compiled
 } ct_scene_body;
 
 typedef struct ct_scene_driver {
@@ -41,6 +43,27 @@ typedef struct ct_scene_link {
     bool driven;               // a root whose frame follows `motion`
     ct_scene_driver motion;    // without nodes; keys in the scene's arena
 } ct_scene_link;
+
+typedef struct ct_scene_obstacle {
+    char* name;
+    char* group;               // NULL: none
+    ct_obstacle_kind kind;
+    double point[3], normal[3];  // PLANE, in the world; normal of length 1
+    double radius;             // m, SPHERE and CAPSULE
+    int nvert, ntri;           // of the others in the world: 1 node, 2 nodes, a surface
+    double* x;                 // 3 nvert
+    int* tri;                  // 3 ntri
+    double thickness;          // m; NAN: chosen when the scene is compiled
+    double color[3];
+    bool hidden;
+    ct_scene_driver motion;    // without nodes; nkey 0: it stands still
+} ct_scene_obstacle;
+
+typedef struct ct_scene_pair { // names are resolved when the scene is complete
+    char *a, *b;
+    bool collide;
+    double friction;           // NAN: not set
+} ct_scene_pair;
 
 typedef struct ct_scene_control {
     char* name;
@@ -91,6 +114,10 @@ struct ct_scene {
     ct_scene_force* force;
     int nforce;
     ct_arena goals;            // owns what the entries below point to
+    ct_scene_obstacle* obstacle;
+    int nobstacle;
+    ct_scene_pair* pair;
+    int npair;
     ct_scene_link* link;
     int nlink;
     ct_scene_control* control;
@@ -122,6 +149,13 @@ ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error);
 // What can only be judged when the scene is complete: there is a body, the solver suits the energies.
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error);
 ct_status ct_scene_check_links(const ct_scene* scene, ct_error* error);  // its part about joints
+ct_status ct_scene_check_pairs(const ct_scene* scene, ct_error* error);  // and about the names in contact pairs
+// Whether a name of a pair means the collider: a body, or nbody + an obstacle.
+bool ct_scene_pair_means(const ct_scene* scene, const char* name, int collider);
+// A name and group (NULL: none) for a new body or obstacle: neither is taken by something else.
+ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const char* group, ct_error* error);
+// Nodes of a model of the scene: of the bodies, six for each link with a mass of its own, of the obstacles.
+int ct_scene_model_node_count(const ct_scene* scene);
 // The body of a scene node.
 int ct_scene_node_body(const ct_scene* scene, int node);
 // Corners of the box around a body's nodes at rest, -1: around all; without bodies, around the anchors and centres of the links.

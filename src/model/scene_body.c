@@ -17,11 +17,12 @@ ct_material ct_material_default(void) {
 
 ct_body_def ct_body_def_default(void) {
     return (ct_body_def){
-        .scale = 1, .rotate = {1, 0, 0, 0}, .material = ct_material_default(), .color = {NAN, NAN, NAN}};
+        .scale = 1, .rotate = {1, 0, 0, 0}, .material = ct_material_default(), .color = {NAN, NAN, NAN}, .contact_thickness = NAN};
 }
 
 void ct_scene_free_body(ct_scene_body* body) {
     ct_free(body->name);
+    ct_free(body->group);
     ct_mesh_free(body->mesh);
     ct_free(body->tet_material);
     ct_free(body->velocity);
@@ -269,9 +270,12 @@ static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_err
     if (!def->mesh) return ct_scene_fail(error, "mesh", "is missing: a body needs a mesh of tets");
     if (def->mesh->ntet < 1)
         return ct_scene_fail(error, "mesh", "has no tets: fill the surface with tets first (\"shape\": {\"surface\": ...})");
-    if (def->name && !*def->name) return ct_scene_fail(error, "name", "is empty: leave it out or give a name");
-    if (def->name && ct_scene_find_body(scene, def->name) >= 0)
-        return ct_scene_fail(error, "name", "is \"%s\" like that of another body: names must differ", def->name);
+    char generated[32];
+    snprintf(generated, sizeof generated, "body%d", scene->nbody);
+    ct_status status = ct_scene_check_names(scene, def->name ? def->name : generated, def->group, error);
+    if (status) return status;
+    if (!isnan(def->contact_thickness) && !(def->contact_thickness > 0 && isfinite(def->contact_thickness)))
+        return ct_scene_fail(error, "contact_thickness", "is %g: it must be above 0 (m)", def->contact_thickness);
     if (!(def->scale > 0 && isfinite(def->scale)))
         return ct_scene_fail(error, "scale", "is %g: it must be above 0", def->scale);
     const double* q = def->rotate;
@@ -313,8 +317,10 @@ static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_sce
     char generated[32];
     snprintf(generated, sizeof generated, "body%d", scene->nbody);
     body->name = ct_duplicate_text(def->name ? def->name : generated);
+    body->group = def->group ? ct_duplicate_text(def->group) : NULL;
+    body->contact_thickness = def->contact_thickness;
     ct_status status = ct_mesh_copy(&body->mesh, def->mesh);
-    if (status || !body->name) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (status || !body->name || (def->group && !body->group)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     transform(def, body->mesh);
     for (int v = 0; v < body->mesh->nvert; v++)
         if (!is_finite3(body->mesh->x + 3 * (size_t)v))

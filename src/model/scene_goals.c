@@ -36,6 +36,8 @@ ct_optimize_def ct_optimize_def_default(void) {
 
 void ct_scene_free_goals(ct_scene* scene) {
     ct_arena_free(&scene->goals);
+    ct_free(scene->obstacle);
+    ct_free(scene->pair);
     ct_free(scene->control);
     ct_free(scene->link);
     ct_free(scene->parameter);

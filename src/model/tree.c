@@ -6,12 +6,6 @@
 
 #include "math/svd3.h"
 
-int ct_tree_own_masses(const ct_tree* tree) {
-    int count = 0;
-    for (int k = 0; k < tree->nlink; k++) count += tree->own[k] >= 0;
-    return count;
-}
-
 int ct_joint_dof_count(ct_joint_kind kind) {
     return kind == CT_JOINT_FIXED ? 0 : kind == CT_JOINT_BALL ? 3 : kind == CT_JOINT_FREE ? 6 : 1;
 }

@@ -38,7 +38,6 @@ typedef struct ct_tree {
 
 // Compiles the links of the scene for a model with nvert nodes; virtual nodes of the links' own masses begin at `first_virtual`.
 ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest);
-int ct_tree_own_masses(const ct_tree* tree);  // links with a mass of their own
 int ct_joint_dof_count(ct_joint_kind kind);
 int ct_joint_coordinate_count(ct_joint_kind kind);
 

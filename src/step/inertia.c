@@ -9,7 +9,7 @@ ct_rate ct_rate_bdf2(double h) { return (ct_rate){.c = 1.5 / h, .a = 2 / h, .b =
 void ct_inertia_begin(const ct_model* model, ct_work* work, const ct_state* state, ct_rate rate) {
     work->rate = rate;
     for (int v = 0; v < model->nvert; v++) {
-        double gain = 1 / (rate.c * rate.c * model->mass[v]);
+        double gain = model->mass[v] > 0 ? 1 / (rate.c * rate.c * model->mass[v]) : 0;
         for (int i = 3 * v; i < 3 * v + 3; i++) {
             double p = rate.a * state->x[i] + rate.b * state->x_previous[i];
             double q = rate.a * state->v[i] + rate.b * state->v_previous[i];

@@ -8,13 +8,15 @@
 #include "step/external.h"
 #include "step/skeleton.h"
 
+enum { NODE_ARRAYS = 7 };
+
 static size_t padded_count(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8 + 8; }
 
 static void locate_arrays(ct_state* state, int nvert, int ncoordinate) {
     double* array = (double*)(state->header + 1);
-    double** arrays[] = {&state->x, &state->v, &state->x_previous, &state->v_previous, &state->v_before,
-                         &state->x_reference};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, array += padded_count(nvert)) *arrays[i] = array;
+    double** arrays[NODE_ARRAYS] = {&state->x, &state->v, &state->x_previous, &state->v_previous, &state->v_before,
+                         &state->x_reference, &state->contact_force};
+    for (size_t i = 0; i < NODE_ARRAYS; i++, array += padded_count(nvert)) *arrays[i] = array;
     double** coordinates[] = {&state->q, &state->q_previous, &state->q_reference};
     for (size_t i = 0; i < sizeof coordinates / sizeof coordinates[0]; i++, array += ncoordinate) *coordinates[i] = array;
     state->rate = array;
@@ -101,7 +103,7 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;
-    state->size = sizeof(ct_state_header) + (6 * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate + (size_t)model->tree.ndof) * sizeof(double);
+    state->size = sizeof(ct_state_header) + (NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate + (size_t)model->tree.ndof) * sizeof(double);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
         ct_free(state);
@@ -144,6 +146,7 @@ double ct_state_time(const ct_state* state) { return state->header->time; }
 int64_t ct_state_step_index(const ct_state* state) { return state->header->step; }
 const double* ct_state_positions(const ct_state* state) { return state->x; }
 const double* ct_state_velocities(const ct_state* state) { return state->v; }
+const double* ct_state_contact_forces(const ct_state* state) { return state->contact_force; }
 
 ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
     size_t count = 3 * (size_t)state->header->nvert;
@@ -153,6 +156,7 @@ ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
     memcpy(state->v, v, count * sizeof(double));
     memcpy(state->x_previous, x, count * sizeof(double));
     memcpy(state->v_previous, v, count * sizeof(double));
+    memset(state->contact_force, 0, count * sizeof(double));
     state->header->history = 0;
     return CT_OK;
 }

@@ -25,6 +25,7 @@ struct ct_state {
     double* v_previous;       // 3 nvert
     double* v_before;         // 3 nvert, the velocity before v_previous
     double* x_reference;      // 3 nvert
+    double* contact_force;    // 3 nvert, N, on each node in the last (sub-)step
     double* q;                // ncoordinate, of the joints
     double* q_previous;       // ncoordinate
     double* q_reference;      // ncoordinate

@@ -1,0 +1,247 @@
+// Compiling what can touch what; see collision.h.
+//
+// Obstacles become nodes without mass behind all others, each an entry of the model's drives (without keys: pinned). Colliders' surfaces
+// are those of the model; a node, edge or triangle belongs to one collider, for nodes are not shared between bodies.
+#include "model/collision.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/quat.h"
+#include "model/model.h"
+#include "shape/mesh.h"
+
+static const double thickness_share = 1e-3;  // of the mean edge of a surface, where no thickness is given
+
+// ---- nodes of obstacles --------------------------------------------------------------------
+
+// Appends a drive with the nodes [first, first + count).
+static ct_status append_drive(ct_model* model, const ct_scene_driver* motion, int first, int count) {
+    ct_scene_driver* drive = &model->drive[model->ndrive];
+    *drive = *motion;
+    drive->key = ct_arena_copy(&model->arena, motion->key, (size_t)motion->nkey, sizeof(ct_keyframe));
+    drive->node = ct_arena_alloc(&model->arena, (size_t)count, sizeof(int));
+    drive->nnode = count;
+    if (!drive->key || !drive->node) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < count; k++) drive->node[k] = first + k;
+    model->ndrive++;
+    return CT_OK;
+}
+
+ct_status ct_collision_place(ct_model* model, const ct_scene* scene) {
+    if (!scene->nobstacle) return CT_OK;
+    int first = model->nvert;
+    for (int i = 0; i < scene->nobstacle; i++) first -= scene->obstacle[i].nvert;
+    ct_scene_driver* drives = ct_arena_alloc(&model->arena, (size_t)(model->ndrive + scene->nobstacle), sizeof *drives);
+    if (!drives) return CT_OUT_OF_MEMORY;
+    if (model->ndrive) memcpy(drives, model->drive, (size_t)model->ndrive * sizeof *drives);
+    model->drive = drives;
+    for (int i = 0; i < scene->nobstacle; i++) {
+        const ct_scene_obstacle* obstacle = &scene->obstacle[i];
+        if (!obstacle->nvert) continue;
+        memcpy(model->rest + 3 * (size_t)first, obstacle->x, 3 * (size_t)obstacle->nvert * sizeof(double));
+        ct_status status = append_drive(model, &obstacle->motion, first, obstacle->nvert);
+        if (status == CT_OK) status = ct_model_append_surface(model, obstacle->tri, obstacle->ntri, first, scene->nbody + i);
+        if (status != CT_OK) return status;
+        first += obstacle->nvert;
+    }
+    return CT_OK;
+}
+
+// ---- colliders -----------------------------------------------------------------------------
+
+static ct_status name_colliders(ct_model* model, const ct_scene* scene) {
+    ct_collision* c = &model->collision;
+    ct_arena* arena = &model->arena;
+    for (int i = 0; i < c->ncollider; i++) {
+        const char* name = i < scene->nbody ? scene->body[i].name : scene->obstacle[i - scene->nbody].name;
+        c->collider[i].name = ct_arena_copy(arena, name, strlen(name) + 1, 1);
+        c->collider[i].drive = -1;
+        if (i < scene->nbody) memcpy(c->collider[i].color, scene->body[i].color, sizeof c->collider[i].color);
+    }
+    return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+// Planes, and what the others are: obstacles' nodes are the model's last, their drives its last.
+static ct_status describe_obstacles(ct_model* model, const ct_scene* scene) {
+    ct_collision* c = &model->collision;
+    int node = model->nvert, drive = model->ndrive;
+    for (int i = 0; i < scene->nobstacle; i++) {
+        node -= scene->obstacle[i].nvert;
+        drive -= scene->obstacle[i].nvert > 0;
+    }
+    for (int i = 0; i < scene->nobstacle; i++) {
+        const ct_scene_obstacle* obstacle = &scene->obstacle[i];
+        ct_collider* collider = &c->collider[scene->nbody + i];
+        collider->kind = obstacle->kind;
+        collider->radius = obstacle->radius;
+        collider->hidden = obstacle->hidden;
+        memcpy(collider->color, obstacle->color, sizeof collider->color);
+        collider->first_node = node;
+        collider->nnode = obstacle->nvert;
+        node += obstacle->nvert;
+        if (obstacle->nvert) {
+            if (obstacle->motion.nkey) collider->drive = drive;
+            drive++;
+            continue;
+        }
+        ct_plane* plane = &c->plane[c->nplane++];
+        plane->collider = scene->nbody + i;
+        memcpy(plane->point, obstacle->point, sizeof plane->point);
+        memcpy(plane->normal, obstacle->normal, sizeof plane->normal);
+        plane->motion = obstacle->motion;
+        plane->motion.key = ct_arena_copy(&model->arena, obstacle->motion.key, (size_t)obstacle->motion.nkey, sizeof(ct_keyframe));
+    }
+    return model->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+// ---- primitives ----------------------------------------------------------------------------
+
+// owner (nvert): the collider of each node on a surface, -1 elsewhere.
+static void find_owners(const ct_model* model, int* owner) {
+    const ct_collision* c = &model->collision;
+    for (int v = 0; v < model->nvert; v++) owner[v] = -1;
+    for (int k = 0; k < 3 * model->nsurface; k++) owner[model->surface[k]] = model->surface_owner[k / 3];
+    for (int i = model->nbody; i < c->ncollider; i++)
+        for (int v = c->collider[i].first_node; v < c->collider[i].first_node + c->collider[i].nnode; v++) owner[v] = i;
+}
+
+static ct_status list_nodes(ct_model* model, const int* owner) {
+    ct_collision* c = &model->collision;
+    for (int v = 0; v < model->nvert; v++) c->nnode += owner[v] >= 0;
+    c->node = ct_arena_alloc(&model->arena, (size_t)c->nnode, sizeof(int));
+    c->node_owner = ct_arena_alloc(&model->arena, (size_t)c->nnode, sizeof(int));
+    if (model->arena.failed) return CT_OUT_OF_MEMORY;
+    for (int v = 0, at = 0; v < model->nvert; v++) {
+        if (owner[v] < 0) continue;
+        c->node[at] = v;
+        c->node_owner[at++] = owner[v];
+    }
+    return CT_OK;
+}
+
+// The edges of the surface, then those of the capsules.
+static ct_status list_edges(ct_model* model, const int* owner) {
+    ct_collision* c = &model->collision;
+    ct_mesh_edge* edge = NULL;
+    int count = 0;
+    ct_status status = model->nsurface ? ct_mesh_edges(model->nvert, model->nsurface, model->surface, &edge, &count) : CT_OK;
+    if (status != CT_OK) return status;
+    size_t most = (size_t)count + (size_t)model->nobstacle;
+    c->edge = ct_arena_alloc(&model->arena, 2 * most, sizeof(int));
+    c->edge_owner = ct_arena_alloc(&model->arena, most, sizeof(int));
+    if (!model->arena.failed) {
+        for (int e = 0; e < count; e++) {
+            memcpy(c->edge + 2 * e, edge[e].node, 2 * sizeof(int));
+            c->edge_owner[e] = owner[edge[e].node[0]];
+        }
+        c->nedge = count;
+        for (int i = model->nbody; i < c->ncollider; i++) {
+            if (c->collider[i].kind != CT_OBSTACLE_CAPSULE) continue;
+            c->edge[2 * c->nedge] = c->collider[i].first_node;
+            c->edge[2 * c->nedge + 1] = c->collider[i].first_node + 1;
+            c->edge_owner[c->nedge++] = i;
+        }
+    }
+    ct_free(edge);
+    return model->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+static ct_status list_primitives(ct_model* model) {
+    ct_collision* c = &model->collision;
+    int* owner = ct_alloc((size_t)model->nvert, sizeof *owner);
+    if (!owner) return CT_OUT_OF_MEMORY;
+    find_owners(model, owner);
+    ct_status status = list_nodes(model, owner);
+    if (status == CT_OK) status = list_edges(model, owner);
+    ct_free(owner);
+    c->ntri = model->nsurface;
+    c->tri = model->surface;
+    c->tri_owner = model->surface_owner;
+    return status;
+}
+
+// ---- thickness -----------------------------------------------------------------------------
+
+// mean (ncollider): length of the surface's edges at rest, 0 without edges; scratch: ncollider.
+static void mean_edges(const ct_model* model, double* mean, int* count) {
+    const ct_collision* c = &model->collision;
+    for (int e = 0; e < c->nedge; e++) {
+        const double *a = model->rest + 3 * (size_t)c->edge[2 * e], *b = model->rest + 3 * (size_t)c->edge[2 * e + 1];
+        mean[c->edge_owner[e]] += hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+        count[c->edge_owner[e]]++;
+    }
+    for (int i = 0; i < c->ncollider; i++) mean[i] = count[i] ? mean[i] / count[i] : 0;
+}
+
+static ct_status choose_thickness(ct_model* model, const ct_scene* scene) {
+    ct_collision* c = &model->collision;
+    ct_arena scratch = {0};
+    double* mean = ct_arena_alloc(&scratch, (size_t)c->ncollider, sizeof *mean);
+    int* count = ct_arena_alloc(&scratch, (size_t)c->ncollider, sizeof *count);
+    if (!scratch.failed) mean_edges(model, mean, count);
+    for (int i = 0; !scratch.failed && i < c->ncollider; i++) {
+        const ct_scene_obstacle* obstacle = i < scene->nbody ? NULL : &scene->obstacle[i - scene->nbody];
+        const ct_scene_body* body = obstacle ? NULL : &scene->body[i];
+        double given = obstacle ? obstacle->thickness : body->contact_thickness;
+        bool sheet = body && body->mesh->ntet == 0, surface = body || obstacle->ntri;
+        c->collider[i].thickness = !isnan(given) ? given
+                                   : sheet       ? body->tet_material[0].thickness / 2
+                                   : surface     ? thickness_share * mean[i]
+                                                 : 0;
+    }
+    ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    ct_arena_free(&scratch);
+    return status;
+}
+
+// ---- rules ---------------------------------------------------------------------------------
+
+static ct_status apply_rules(ct_model* model, const ct_scene* scene) {
+    ct_collision* c = &model->collision;
+    size_t n = (size_t)c->ncollider;
+    c->collide = ct_arena_alloc(&model->arena, n * n, 1);
+    c->friction = ct_arena_alloc(&model->arena, n * n, sizeof(int));
+    model->friction = ct_arena_alloc(&model->arena, 1 + (size_t)scene->npair, sizeof(double));
+    if (model->arena.failed) return CT_OUT_OF_MEMORY;
+    memset(c->collide, 1, n * n);
+    model->friction[0] = scene->settings.contact.friction;
+    model->nfriction = 1;
+    for (int p = 0; p < scene->npair; p++) {
+        const ct_scene_pair* rule = &scene->pair[p];
+        int coefficient = isnan(rule->friction) ? -1 : model->nfriction++;
+        if (coefficient >= 0) model->friction[coefficient] = rule->friction;
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++) {
+                bool matches = ct_scene_pair_means(scene, rule->a, (int)i) && ct_scene_pair_means(scene, rule->b, (int)j);
+                if (!matches) continue;
+                c->collide[i * n + j] = c->collide[j * n + i] = rule->collide;
+                if (coefficient >= 0) c->friction[i * n + j] = c->friction[j * n + i] = coefficient;
+            }
+    }
+    return CT_OK;
+}
+
+ct_status ct_collision_create(ct_model* model, const ct_scene* scene) {
+    ct_collision* c = &model->collision;
+    c->ncollider = scene->nbody + scene->nobstacle;
+    c->collider = ct_arena_alloc(&model->arena, (size_t)c->ncollider, sizeof *c->collider);
+    c->plane = ct_arena_alloc(&model->arena, (size_t)scene->nobstacle, sizeof *c->plane);
+    if (model->arena.failed) return CT_OUT_OF_MEMORY;
+    ct_status status = name_colliders(model, scene);
+    if (status == CT_OK) status = describe_obstacles(model, scene);
+    if (status == CT_OK) status = list_primitives(model);
+    if (status == CT_OK) status = apply_rules(model, scene);
+    if (status == CT_OK) status = choose_thickness(model, scene);
+    return status;
+}
+
+// ---- planes --------------------------------------------------------------------------------
+
+void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]) {
+    double shift[3], turn[3];
+    ct_scene_drive_position(&plane->motion, time, plane->point, point);
+    ct_scene_drive_vectors(&plane->motion, time, shift, turn);
+    ct_vec3 n = ct_quat_rotate(ct_quat_from_vector(ct_vec3_load(turn)), ct_vec3_load(plane->normal));
+    ct_vec3_store(normal, ct_vec3_normalise(n));
+}
