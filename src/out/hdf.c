@@ -69,6 +69,15 @@ bool ct_hdf_read_text(hid_t object, const char* name, char* text, size_t capacit
     return good;
 }
 
+hid_t ct_hdf_text_type(int size) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && (H5Tset_size(type, (size_t)size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
 bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows, size_t columns,
                         const void* values) {
     hsize_t size[2] = {rows, columns};

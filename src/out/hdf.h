@@ -24,6 +24,8 @@ bool ct_hdf_write_text(hid_t object, const char* name, const char* text);
 // At most capacity - 1 characters; a longer text is an error.
 bool ct_hdf_read_text(hid_t object, const char* name, char* text, size_t capacity);
 
+hid_t ct_hdf_text_type(int size);  // fixed texts of `size` bytes, padded with zeros; the caller closes it
+
 // Fixed arrays: rows x columns values, columns 0 for one dimension.
 bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows, size_t columns,
                         const void* values);

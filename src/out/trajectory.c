@@ -15,9 +15,9 @@ const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT] = {
     [CT_ARRAY_POINTS] = {"VTKHDF/Points", 3, CT_PER_NODE, CT_TYPE_DOUBLE},
     [CT_ARRAY_VELOCITY] = {"VTKHDF/PointData/velocity", 3, CT_PER_NODE, CT_TYPE_DOUBLE},
     [CT_ARRAY_DISPLACEMENT] = {"VTKHDF/PointData/displacement", 3, CT_PER_NODE, CT_TYPE_FLOAT},
-    [CT_ARRAY_STRESS] = {"VTKHDF/CellData/stress", 0, CT_PER_TET, CT_TYPE_FLOAT},
-    [CT_ARRAY_ENERGY] = {"VTKHDF/CellData/energy", 0, CT_PER_TET, CT_TYPE_FLOAT},
-    [CT_ARRAY_VOLUME] = {"VTKHDF/CellData/volume", 0, CT_PER_TET, CT_TYPE_FLOAT},
+    [CT_ARRAY_STRESS] = {"VTKHDF/CellData/stress", 0, CT_PER_CELL, CT_TYPE_FLOAT},
+    [CT_ARRAY_ENERGY] = {"VTKHDF/CellData/energy", 0, CT_PER_CELL, CT_TYPE_FLOAT},
+    [CT_ARRAY_VOLUME] = {"VTKHDF/CellData/volume", 0, CT_PER_CELL, CT_TYPE_FLOAT},
     [CT_ARRAY_TIME] = {"VTKHDF/Steps/Values", 0, CT_PER_FRAME, CT_TYPE_DOUBLE},
     [CT_ARRAY_PARTS] = {"VTKHDF/Steps/NumberOfParts", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
     [CT_ARRAY_ZERO] = {"VTKHDF/Steps/PartOffsets", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
@@ -26,6 +26,10 @@ const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT] = {
     [CT_ARRAY_FRAMES] = {"Cuttle/Frames", 0, CT_PER_FRAME, CT_TYPE_RECORD},
     [CT_ARRAY_COORDINATES] = {"Cuttle/JointCoordinates", 0, CT_PER_COORDINATE, CT_TYPE_DOUBLE},
     [CT_ARRAY_POSES] = {"Cuttle/LinkPoses", 12, CT_PER_LINK, CT_TYPE_DOUBLE},
+    [CT_ARRAY_OBSTACLE_POSES] = {"Cuttle/ObstaclePoses", 6, CT_PER_OBSTACLE, CT_TYPE_DOUBLE},
+    [CT_ARRAY_CONTACT_FORCE] = {"VTKHDF/PointData/ContactForce", 3, CT_PER_NODE, CT_TYPE_FLOAT},
+    [CT_ARRAY_CONTACT_OFFSET] = {"Cuttle/Contacts/Offsets", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
+    [CT_ARRAY_CONTACT_COUNT] = {"Cuttle/Contacts/Counts", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
 };
 
 hid_t ct_trajectory_record_type(void) {
@@ -82,6 +86,8 @@ void ct_trajectory_discard(ct_trajectory* file) {
     if (file->record_type >= 0) H5Tclose(file->record_type);
     if (file->file >= 0) H5Fclose(file->file);  // closes all that is open in it
     ct_arena_free(&file->arena);
+    ct_free(file->contact);
+    ct_free(file->column);
     ct_free(file->path);
     ct_free(file);
 }
@@ -147,6 +153,12 @@ static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) 
                 read_view(group, &info->view) &&
                 ct_hdf_read_attribute(group, "StateSize", H5T_NATIVE_INT64, 1, &state_size) && state_size >= 0;
     file->state_size = good ? (size_t)state_size : 0;
+    // Files from before there were sheets, obstacles and contacts say nothing of them.
+    int contact = 0;
+    if (H5Aexists(group, "NumberOfSheetTriangles") > 0) good = good && read_count(group, "NumberOfSheetTriangles", 0, &info->ntri);
+    if (H5Aexists(group, "NumberOfObstacles") > 0) good = good && read_count(group, "NumberOfObstacles", 0, &info->nobstacle);
+    if (H5Aexists(group, "HasContact") > 0) good = good && ct_hdf_read_attribute(group, "HasContact", H5T_NATIVE_INT, 1, &contact);
+    info->contact = contact != 0;
     return good ? CT_OK : foreign(file, "an attribute of /Cuttle", error);
 }
 
@@ -163,7 +175,7 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
         !ct_hdf_holds(group, "Surface", 3 * nsurface) || !ct_hdf_holds(group, "TetBody", ntet) ||
         !ct_hdf_holds(group, "TetTag", ntet) || !ct_hdf_holds(group, "BodyColor", 3 * (size_t)info->nbody))
         return foreign(file, "an array of /Cuttle", error);
-    size_t widest = 3 * nvert > ntet ? 3 * nvert : ntet;
+    size_t ncell = ntet + (size_t)info->ntri, widest = 3 * nvert > ncell ? 3 * nvert : ncell;
     ct_arena* arena = &file->arena;
     file->rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     file->tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
@@ -189,18 +201,65 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
     return CT_OK;
 }
 
+// Without it in the file a surface triangle belongs to the body of any element at its first node: bodies share no nodes.
+static bool derive_owners(ct_trajectory* file) {
+    const ct_trajectory_info* info = &file->info;
+    int* node_body = ct_alloc((size_t)info->nvert, sizeof *node_body);
+    if (!node_body) return false;
+    for (int c = 0; c < 4 * info->ntet; c++) node_body[file->tet[c]] = file->tet_body[c / 4];
+    for (int c = 0; c < 3 * info->ntri; c++) node_body[file->tri[c]] = file->tri_body[c / 3];
+    for (int t = 0; t < info->nsurface; t++) file->surface_owner[t] = node_body[file->surface[3 * t]];
+    ct_free(node_body);
+    return true;
+}
+
+// The triangles of sheets, and to whom the surface belongs.
+static ct_status read_sheets(ct_trajectory* file, hid_t group, ct_error* error) {
+    const ct_trajectory_info* info = &file->info;
+    size_t ntri = (size_t)info->ntri, nsurface = (size_t)info->nsurface;
+    bool owned = H5Lexists(group, "SurfaceOwner", H5P_DEFAULT) > 0;
+    if (ntri && (!ct_hdf_holds(group, "Tris", 3 * ntri) || !ct_hdf_holds(group, "TriBody", ntri) || !ct_hdf_holds(group, "TriTag", ntri)))
+        return foreign(file, "an array of /Cuttle", error);
+    file->tri = ct_arena_alloc(&file->arena, 3 * ntri, sizeof(int));
+    file->tri_body = ct_arena_alloc(&file->arena, ntri, sizeof(int));
+    file->tri_tag = ct_arena_alloc(&file->arena, ntri, sizeof(int));
+    file->surface_owner = ct_arena_alloc(&file->arena, nsurface, sizeof(int));
+    if (file->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    hid_t integer = H5T_STD_I32LE, native = H5T_NATIVE_INT;
+    if (ntri && (!ct_hdf_read_array(group, "Tris", integer, native, 3 * ntri, file->tri) ||
+                 !ct_hdf_read_array(group, "TriBody", integer, native, ntri, file->tri_body) ||
+                 !ct_hdf_read_array(group, "TriTag", integer, native, ntri, file->tri_tag)))
+        return foreign(file, "an array of /Cuttle", error);
+    if (owned && !ct_hdf_read_array(group, "SurfaceOwner", integer, native, nsurface, file->surface_owner))
+        return foreign(file, "an array of /Cuttle", error);
+    if (!in_range(file->tri, 3 * ntri, info->nvert) || !in_range(file->tri_body, ntri, info->nbody) ||
+        (owned && !in_range(file->surface_owner, nsurface, info->nbody + info->nobstacle)))
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "a node, body or obstacle index is out of range: the file is damaged");
+    if (!owned && !derive_owners(file)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    return CT_OK;
+}
+
 size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array array) {
     switch (ct_trajectory_layout[array].unit) {
         case CT_PER_NODE: return (size_t)info->nvert;
-        case CT_PER_TET: return (size_t)info->ntet;
+        case CT_PER_CELL: return (size_t)info->ntet + (size_t)info->ntri;
         case CT_PER_COORDINATE: return (size_t)info->ncoordinate;
         case CT_PER_LINK: return (size_t)info->nlink;
+        case CT_PER_OBSTACLE: return (size_t)info->nobstacle;
         default: return 1;
     }
 }
 
 bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array) {
-    return info->nlink > 0 || ct_trajectory_layout[array].unit < CT_PER_COORDINATE;
+    switch (array) {
+        case CT_ARRAY_COORDINATES:
+        case CT_ARRAY_POSES: return info->nlink > 0;
+        case CT_ARRAY_OBSTACLE_POSES: return info->nobstacle > 0;
+        case CT_ARRAY_CONTACT_FORCE:
+        case CT_ARRAY_CONTACT_OFFSET:
+        case CT_ARRAY_CONTACT_COUNT: return info->contact;
+        default: return true;
+    }
 }
 
 // Opens the growing arrays and finds the number of frames that all of them hold.
@@ -246,8 +305,11 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
     if (!status && group < 0) status = foreign(file, "/Cuttle", error);
     if (!status) status = read_header(file, group, error);
     if (!status) status = read_arrays(file, group, error);
+    if (!status) status = read_sheets(file, group, error);
     if (!status) status = ct_trajectory_open_links(file, group, error);
+    if (!status) status = ct_trajectory_open_obstacles(file, group, error);
     if (!status) status = open_arrays(file, error);
+    if (!status) status = ct_trajectory_open_contacts(file, error);
     if (group >= 0) H5Gclose(group);
     if (status) ct_trajectory_discard(file);
     else *out = file;
@@ -267,10 +329,12 @@ void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info)
 const double* ct_trajectory_rest(const ct_trajectory* file) { return file->rest; }
 const int* ct_trajectory_tets(const ct_trajectory* file) { return file->tet; }
 const int* ct_trajectory_surface(const ct_trajectory* file) { return file->surface; }
+const int* ct_trajectory_tris(const ct_trajectory* file) { return file->tri; }
+const int* ct_trajectory_surface_owner(const ct_trajectory* file) { return file->surface_owner; }
 const int* ct_trajectory_tet_body(const ct_trajectory* file) { return file->tet_body; }
 const double* ct_trajectory_body_color(const ct_trajectory* file) { return file->body_color; }
 
-static ct_status check_frame(const ct_trajectory* file, int frame, ct_error* error) {
+ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error) {
     if (frame >= 0 && frame < file->info.nframe) return CT_OK;
     return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "there is no frame %d: the file holds %d, counted from 0",
                       frame, file->info.nframe);
@@ -278,7 +342,7 @@ static ct_status check_frame(const ct_trajectory* file, int frame, ct_error* err
 
 ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time,
                                   ct_frame_record* record, ct_error* error) {
-    ct_status status = check_frame(file, frame, error);
+    ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
     size_t at = (size_t)frame, nvert = (size_t)file->info.nvert;
     ct_hdf_guard guard;
@@ -312,13 +376,18 @@ static ct_status read_displacement(ct_trajectory* file, int frame, ct_error* err
     return status;
 }
 
-static ct_status read_tet_field(ct_trajectory* file, int frame, ct_trajectory_array array, ct_error* error) {
-    ct_status status = check_frame(file, frame, error);
+// A field that the file has as it is.
+static ct_status read_stored(ct_trajectory* file, int frame, ct_trajectory_array array, ct_error* error) {
+    ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
-    size_t ntet = (size_t)file->info.ntet;
+    size_t rows = ct_trajectory_rows(&file->info, array), columns = (size_t)ct_trajectory_layout[array].columns;
+    if (!ct_trajectory_has(&file->info, array)) {
+        memset(file->field, 0, rows * (columns ? columns : 1) * sizeof(double));
+        return CT_OK;
+    }
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = ct_hdf_get_rows(file->array[array], H5T_NATIVE_DOUBLE, 0, (size_t)frame * ntet, ntet, file->field);
+    bool good = ct_hdf_get_rows(file->array[array], H5T_NATIVE_DOUBLE, columns, (size_t)frame * rows, rows, file->field);
     ct_hdf_leave(&guard);
     if (good) return CT_OK;
     return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
@@ -330,23 +399,21 @@ ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* n
         const char* name;
         ct_trajectory_array array;
     } fields[] = {{"displacement", CT_ARRAY_DISPLACEMENT}, {"velocity", CT_ARRAY_VELOCITY}, {"stress", CT_ARRAY_STRESS},
-                  {"energy", CT_ARRAY_ENERGY}, {"volume", CT_ARRAY_VOLUME}};
+                  {"energy", CT_ARRAY_ENERGY}, {"volume", CT_ARRAY_VOLUME}, {"contact", CT_ARRAY_CONTACT_FORCE}};
     ct_error_clear(error);
     *values = NULL;
     *count = 0;
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
         if (!name || strcmp(name, fields[k].name) != 0) continue;
-        *per_tet = ct_trajectory_layout[fields[k].array].unit == CT_PER_TET;
-        ct_status status = *per_tet ? read_tet_field(file, frame, fields[k].array, error)
-                           : k == 0 ? read_displacement(file, frame, error)
-                                    : ct_trajectory_read_into(file, frame, NULL, file->field, NULL, NULL, error);
+        *per_tet = ct_trajectory_layout[fields[k].array].unit == CT_PER_CELL;
+        ct_status status = k == 0 ? read_displacement(file, frame, error) : read_stored(file, frame, fields[k].array, error);
         if (status) return status;
         *values = file->field;
-        *count = *per_tet ? file->info.ntet : 3 * file->info.nvert;
+        *count = *per_tet ? file->info.ntet + file->info.ntri : 3 * file->info.nvert;
         return CT_OK;
     }
     return ct_fail(error, CT_BAD_ARGUMENT,
-                   "there is no field \"%s\"; choose displacement, velocity, stress, energy or volume", name ? name : "");
+                   "there is no field \"%s\"; choose displacement, velocity, stress, energy, volume or contact", name ? name : "");
 }
 
 ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error) {

@@ -39,15 +39,6 @@ static bool columns_create(columns* c, ct_arena* arena, int nlink) {
     return !arena->failed;
 }
 
-static hid_t text_type(int size) {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 && (H5Tset_size(type, (size_t)size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
-        H5Tclose(type);
-        return -1;
-    }
-    return type;
-}
-
 // ---- Writing ----
 
 static void gather(columns* c, const ct_link_info* link, int nlink) {
@@ -66,7 +57,7 @@ static bool write_columns(hid_t group, const columns* c, const ct_trajectory_inf
     int64_t count[4] = {info->nlink, info->ncoordinate, c->nnode, c->name_size};
     static const char* const name[4] = {"NumberOfLinks", "NumberOfCoordinates", "NumberOfLinkNodes", "LinkNameSize"};
     size_t n = (size_t)info->nlink;
-    hid_t type = text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
+    hid_t type = ct_hdf_text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
     bool good = type >= 0;
     for (int k = 0; good && k < 4; k++)
         good = ct_hdf_write_attribute(group, name[k], H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &count[k]);
@@ -122,7 +113,7 @@ static bool read_counts(hid_t group, ct_trajectory_info* info, columns* c) {
 
 static bool read_columns(hid_t group, columns* c, int nlink) {
     size_t n = (size_t)nlink;
-    hid_t type = text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
+    hid_t type = ct_hdf_text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
     bool good = type >= 0 && ct_hdf_read_array(group, "LinkName", type, type, n, c->name) &&
                 ct_hdf_read_array(group, "LinkParent", integer, H5T_NATIVE_INT, n, c->parent) &&
                 ct_hdf_read_array(group, "LinkJoint", integer, H5T_NATIVE_INT, n, c->joint) &&
@@ -182,9 +173,8 @@ ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* e
 const ct_link_info* ct_trajectory_links(const ct_trajectory* file) { return file->link; }
 
 ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* coordinates, double* poses, ct_error* error) {
-    if (frame < 0 || frame >= file->info.nframe)
-        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "there is no frame %d: the file holds %d, counted from 0",
-                          frame, file->info.nframe);
+    ct_status status = ct_trajectory_check_frame(file, frame, error);
+    if (status) return status;
     size_t at = (size_t)frame, nlink = (size_t)file->info.nlink, ncoordinate = (size_t)file->info.ncoordinate;
     if (!nlink) return CT_OK;
     ct_hdf_guard guard;

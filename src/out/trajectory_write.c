@@ -21,6 +21,7 @@
 #define CHUNK_BYTES (512 * 1024)   // wanted size of a chunk of frames
 #define CHUNK_FRAMES 512           // most frames in a chunk
 #define INDEX_HALF_NODE 256        // half the chunks in a node of the chunk index
+#define VTK_TRIANGLE 5
 #define VTK_TETRA 10
 
 static bool create_growing(ct_trajectory* file) {
@@ -41,7 +42,7 @@ static bool create_growing(ct_trajectory* file) {
 }
 
 // The columns of `Steps` that are equal in all frames, or equal to another column, are links to one array.
-static bool link_columns(hid_t file) {
+static bool link_columns(hid_t file, bool contact) {
     static const char* const link[][2] = {
         {"PartOffsets", "CellOffsets"},
         {"PartOffsets", "ConnectivityIdOffsets"},
@@ -51,19 +52,21 @@ static bool link_columns(hid_t file) {
         {"PointOffsets", "PointDataOffsets/displacement"},
         {"CellDataOffsets/stress", "CellDataOffsets/energy"},
         {"CellDataOffsets/stress", "CellDataOffsets/volume"},
+        {"PointOffsets", "PointDataOffsets/ContactForce"},  // with contact
     };
+    size_t count = sizeof link / sizeof link[0] - !contact;
     hid_t steps = H5Gopen2(file, "VTKHDF/Steps", H5P_DEFAULT);
     bool good = steps >= 0;
-    for (size_t k = 0; good && k < sizeof link / sizeof link[0]; k++)
+    for (size_t k = 0; good && k < count; k++)
         good = H5Lcreate_hard(steps, link[k][0], steps, link[k][1], H5P_DEFAULT, H5P_DEFAULT) >= 0;
     if (steps >= 0) H5Gclose(steps);
     return good;
 }
 
-static bool create_groups(hid_t file) {
+static bool create_groups(hid_t file, bool contact) {
     static const char* const names[] = {"VTKHDF", "VTKHDF/PointData", "VTKHDF/CellData", "VTKHDF/Steps",
-                                        "VTKHDF/Steps/PointDataOffsets", "VTKHDF/Steps/CellDataOffsets", "Cuttle"};
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+                                        "VTKHDF/Steps/PointDataOffsets", "VTKHDF/Steps/CellDataOffsets", "Cuttle", "Cuttle/Contacts"};
+    for (size_t k = 0; k < sizeof names / sizeof names[0] - !contact; k++) {
         hid_t group = H5Gcreate2(file, names[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         if (group < 0) return false;
         H5Gclose(group);
@@ -71,37 +74,64 @@ static bool create_groups(hid_t file) {
     return true;
 }
 
+typedef struct cell_arrays {   // of the tets, then the sheets' triangles
+    int64_t *connectivity, *offset;
+    uint8_t* type;
+    int *body, *tag;
+} cell_arrays;
+
+static bool cells_create(cell_arrays* c, ct_arena* arena, const ct_trajectory_def* def) {
+    size_t ntet = (size_t)def->info.ntet, ntri = (size_t)def->info.ntri, ncell = ntet + ntri;
+    c->connectivity = ct_arena_alloc(arena, 4 * ntet + 3 * ntri, sizeof(int64_t));
+    c->offset = ct_arena_alloc(arena, ncell + 1, sizeof(int64_t));
+    c->type = ct_arena_alloc(arena, ncell, 1);
+    c->body = ct_arena_alloc(arena, ncell, sizeof(int));
+    c->tag = ct_arena_alloc(arena, ncell, sizeof(int));
+    if (arena->failed) return false;
+    for (size_t k = 0; k < 4 * ntet; k++) c->connectivity[k] = def->tet[k];
+    for (size_t k = 0; k < 3 * ntri; k++) c->connectivity[4 * ntet + k] = def->tri[k];
+    for (size_t k = 0; k < ncell; k++) {
+        bool tet = k < ntet;
+        c->offset[k + 1] = c->offset[k] + (tet ? 4 : 3);
+        c->type[k] = tet ? VTK_TETRA : VTK_TRIANGLE;
+        c->body[k] = tet ? def->tet_body[k] : def->tri_body[k - ntet];
+        const int* tag = tet ? def->tet_tag : def->tri_tag;
+        c->tag[k] = tag ? tag[tet ? k : k - ntet] : 0;
+    }
+    return true;
+}
+
 // The parts of the VTK grid that no frame changes.
-static bool write_grid(ct_trajectory* file, const ct_trajectory_def* def, const int* tag, int64_t* scratch) {
+static bool write_grid(ct_trajectory* file, const cell_arrays* c) {
     hid_t group = H5Gopen2(file->file, "VTKHDF", H5P_DEFAULT);
     if (group < 0) return false;
-    size_t ntet = (size_t)file->info.ntet;
-    int64_t version[2] = {2, 0}, nvert = file->info.nvert, ncell = file->info.ntet, nlink = 4 * ncell;
+    size_t ncell = (size_t)file->info.ntet + (size_t)file->info.ntri;
+    int64_t version[2] = {2, 0}, nvert = file->info.nvert, cells = (int64_t)ncell, nlink = c->offset[ncell];
     hid_t stored = H5T_STD_I64LE, native = H5T_NATIVE_INT64;
     bool good = ct_hdf_write_attribute(group, "Version", stored, native, 2, version) &&
                 ct_hdf_write_text(group, "Type", "UnstructuredGrid") &&
                 ct_hdf_write_array(group, "NumberOfPoints", stored, native, 1, 0, &nvert) &&
-                ct_hdf_write_array(group, "NumberOfCells", stored, native, 1, 0, &ncell) &&
+                ct_hdf_write_array(group, "NumberOfCells", stored, native, 1, 0, &cells) &&
                 ct_hdf_write_array(group, "NumberOfConnectivityIds", stored, native, 1, 0, &nlink) &&
-                ct_hdf_write_array(group, "Connectivity", stored, H5T_NATIVE_INT, 4 * ntet, 0, def->tet);
-    for (size_t k = 0; k <= ntet; k++) scratch[k] = 4 * (int64_t)k;
-    good = good && ct_hdf_write_array(group, "Offsets", stored, native, ntet + 1, 0, scratch);
-    for (size_t k = 0; k < ntet; k++) scratch[k] = VTK_TETRA;
-    good = good && ct_hdf_write_array(group, "Types", H5T_STD_U8LE, native, ntet, 0, scratch) &&
-           ct_hdf_write_array(group, "CellData/body", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
-           ct_hdf_write_array(group, "CellData/tag", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, 0, tag);
+                ct_hdf_write_array(group, "Connectivity", stored, native, (size_t)nlink, 0, c->connectivity) &&
+                ct_hdf_write_array(group, "Offsets", stored, native, ncell + 1, 0, c->offset) &&
+                ct_hdf_write_array(group, "Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, ncell, 0, c->type) &&
+                ct_hdf_write_array(group, "CellData/body", H5T_STD_I32LE, H5T_NATIVE_INT, ncell, 0, c->body) &&
+                ct_hdf_write_array(group, "CellData/tag", H5T_STD_I32LE, H5T_NATIVE_INT, ncell, 0, c->tag);
     H5Gclose(group);
     return good;
 }
 
 static bool write_header(hid_t group, const ct_trajectory_info* info, size_t state_size) {
-    int64_t count[4] = {info->nvert, info->ntet, info->nsurface, info->nbody}, bytes = (int64_t)state_size;
-    static const char* const name[4] = {"NumberOfNodes", "NumberOfTets", "NumberOfSurfaceTriangles", "NumberOfBodies"};
-    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic;
+    int64_t count[6] = {info->nvert, info->ntet, info->nsurface, info->nbody, info->ntri, info->nobstacle}, bytes = (int64_t)state_size;
+    static const char* const name[6] = {"NumberOfNodes", "NumberOfTets", "NumberOfSurfaceTriangles", "NumberOfBodies",
+                                        "NumberOfSheetTriangles", "NumberOfObstacles"};
+    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic, contact = info->contact;
     hid_t real = H5T_IEEE_F64LE, native = H5T_NATIVE_DOUBLE;
     bool good = ct_hdf_write_attribute(group, "Format", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &format) &&
+                ct_hdf_write_attribute(group, "HasContact", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &contact) &&
                 ct_hdf_write_attribute(group, "StateSize", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &bytes);
-    for (int k = 0; good && k < 4; k++)
+    for (int k = 0; good && k < 6; k++)
         good = ct_hdf_write_attribute(group, name[k], H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &count[k]);
     return good && ct_hdf_write_text(group, "Version", ct_version()) &&
            ct_hdf_write_text(group, "SceneFile", info->scene_file) &&
@@ -144,6 +174,16 @@ static bool write_state_rows(hid_t group, size_t state_size) {
     return array >= 0;
 }
 
+static bool write_sheets(hid_t group, const ct_trajectory_def* def, const int* tag) {
+    size_t ntri = (size_t)def->info.ntri;
+    hid_t integer = H5T_STD_I32LE, native = H5T_NATIVE_INT;
+    bool good = !def->surface_owner ||
+                ct_hdf_write_array(group, "SurfaceOwner", integer, native, (size_t)def->info.nsurface, 0, def->surface_owner);
+    return good && (!ntri || (ct_hdf_write_array(group, "Tris", integer, native, ntri, 3, def->tri) &&
+                              ct_hdf_write_array(group, "TriBody", integer, native, ntri, 0, def->tri_body) &&
+                              ct_hdf_write_array(group, "TriTag", integer, native, ntri, 0, tag)));
+}
+
 static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const int* tag) {
     const ct_trajectory_info* info = &def->info;
     hid_t group = H5Gopen2(file->file, "Cuttle", H5P_DEFAULT);
@@ -157,21 +197,21 @@ static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const i
                 ct_hdf_write_array(group, "TetBody", integer, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
                 ct_hdf_write_array(group, "TetTag", integer, H5T_NATIVE_INT, ntet, 0, tag) &&
                 ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3, def->body_color) &&
-                write_state_rows(group, def->state_size) && ct_trajectory_write_links(group, def);
+                write_sheets(group, def, tag + ntet) && write_state_rows(group, def->state_size) &&
+                ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def);
     H5Gclose(group);
     return good;
 }
 
 static bool write_all(ct_trajectory* file, const ct_trajectory_def* def) {
-    size_t ntet = (size_t)def->info.ntet;
-    int64_t* scratch = ct_alloc(ntet + 1, sizeof *scratch);
-    int* zero = def->tet_tag ? NULL : ct_alloc(ntet, sizeof *zero);
-    const int* tag = def->tet_tag ? def->tet_tag : zero;
+    ct_arena arena = {0};
+    cell_arrays cells;
     int64_t none = 0;
-    bool good = scratch && tag && create_groups(file->file) && write_grid(file, def, tag, scratch) &&
-                write_own(file, def, tag) && create_growing(file) && link_columns(file->file);
-    ct_free(scratch);
-    ct_free(zero);
+    bool contact = def->info.contact;
+    bool good = cells_create(&cells, &arena, def) && create_groups(file->file, contact) && write_grid(file, &cells) &&
+                write_own(file, def, cells.tag) && create_growing(file) && ct_trajectory_create_contacts(file->file, &def->info) &&
+                link_columns(file->file, contact);
+    ct_arena_free(&arena);
     hid_t steps = good ? H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT) : -1;
     good = steps >= 0 && ct_hdf_write_attribute(steps, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &none);
     if (steps >= 0) H5Gclose(steps);
@@ -305,9 +345,18 @@ static bool write_links(ct_trajectory* file, const ct_trajectory_sample* sample)
            ct_hdf_put_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink, sample->poses);
 }
 
+// Where the obstacles are, and what touches.
+static bool write_contact(ct_trajectory* file, const ct_trajectory_sample* sample) {
+    size_t at = (size_t)file->info.nframe, nobstacle = (size_t)file->info.nobstacle;
+    if (nobstacle && !ct_hdf_put_rows(file->array[CT_ARRAY_OBSTACLE_POSES], H5T_NATIVE_DOUBLE, 6, at * nobstacle, nobstacle, sample->obstacle_poses))
+        return false;
+    return !file->info.contact ||
+           (put_floats(file, CT_ARRAY_CONTACT_FORCE, at, sample->contact_force, NULL) && ct_trajectory_write_contacts(file, sample));
+}
+
 static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t at = (size_t)file->info.nframe, nvert = (size_t)file->info.nvert;
-    int64_t one = 1, zero = 0, points = (int64_t)(at * nvert), cells = (int64_t)at * file->info.ntet;
+    int64_t one = 1, zero = 0, points = (int64_t)(at * nvert), cells = (int64_t)(at * ct_trajectory_rows(&file->info, CT_ARRAY_STRESS));
     ct_frame_record record = make_record(sample, file->state_size);
     hid_t real = H5T_NATIVE_DOUBLE, integer = H5T_NATIVE_INT64;
     hid_t* array = file->array;
@@ -321,7 +370,7 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
            ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
            ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
            ct_hdf_put_rows(array[CT_ARRAY_POINT_OFFSET], integer, 0, at, 1, &points) &&
-           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) && write_links(file, sample) &&
+           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) && write_links(file, sample) && write_contact(file, sample) &&
            ct_hdf_put_rows(array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, &record);
 }
 
@@ -350,6 +399,8 @@ ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_s
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the file was opened for reading; resume it to append");
     if (file->info.nlink && (!sample->poses || (file->info.ncoordinate && !sample->coordinates)))
         return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its links");
+    if (file->info.nobstacle && !sample->obstacle_poses)
+        return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its obstacles");
     if (file->state_size && !sample->state) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no state");
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
@@ -362,6 +413,7 @@ ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_s
     if (file->info.nframe == 0) file->info.start = sample->time;
     file->info.stop = sample->time;
     file->info.nframe++;
+    if (file->info.contact) file->info.ncontact += sample->ncontact;
     return CT_OK;
 }
 
@@ -380,9 +432,12 @@ static bool same_links(const ct_trajectory* file, const ct_trajectory_def* def) 
 
 static ct_status check_same(const ct_trajectory* file, const ct_trajectory_def* def, ct_error* error) {
     const ct_trajectory_info *a = &file->info, *b = &def->info;
-    bool same = a->nvert == b->nvert && a->ntet == b->ntet && file->state_size == def->state_size &&
+    bool same = a->nvert == b->nvert && a->ntet == b->ntet && a->ntri == b->ntri && a->nobstacle == b->nobstacle && file->state_size == def->state_size &&
                 same_links(file, def) && memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
-                memcmp(file->tet, def->tet, 4 * (size_t)a->ntet * sizeof(int)) == 0;
+                memcmp(file->tet, def->tet, 4 * (size_t)a->ntet * sizeof(int)) == 0 &&
+                (!a->ntri || memcmp(file->tri, def->tri, 3 * (size_t)a->ntri * sizeof(int)) == 0);
+    for (int k = 0; same && k < a->nobstacle; k++)
+        same = file->obstacle[k].kind == def->obstacle[k].kind && strcmp(file->obstacle[k].name, def->obstacle[k].name) == 0;
     if (!same)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
                           "the file was written for another scene (%d nodes, %d tets; this one has %d and %d): resume "
