@@ -532,13 +532,79 @@ CT_API void ct_model_link_info(const ct_model* model, int link, ct_link_info* in
 CT_API void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint);  // springs, limits, ... of the link's joint
 
 // ---------------------------------------------------------------------------------------------
+// Actuators: muscles, pneumatic cells, cavities under pressure
+
+// Each has numbers of its own (a muscle: one a segment; a chamber: one a group; a cavity: one) with a starting value, to which a
+// control adds. They keep their value during a step.
+typedef enum ct_actuator_kind { CT_ACTUATOR_MUSCLE, CT_ACTUATOR_CHAMBER, CT_ACTUATOR_CAVITY } ct_actuator_kind;
+
+// Fibres along a polyline: per tet with volume V and fibre direction m, k/2 V w (|F m| - (1 - a))^2 with the activation a of its
+// segment. The weight w is 1 up to half of the radius and falls smoothly to 0 at the radius. Fibres push when they are shorter
+// than 1 - a. Meant for a from 0 (passive) to 1.
+typedef struct ct_muscle_def {
+    const char* name;        // NULL: "actuator<k>"; actuators share one space of names
+    int body;
+    const double* points;    // 3 npoint, m, in the world at rest
+    int npoint;              // 2 or more
+    double radius;           // m
+    int segments;            // of equal length, each with its own activation; 0: one for each piece of the polyline
+    double stiffness;        // k, Pa
+    double activation;       // at the start
+    double activation_time;  // s: da/dt = (wanted - a) / activation_time; 0: at once
+} ct_muscle_def;
+CT_API ct_muscle_def ct_muscle_def_default(void);  // 1e6 Pa, without activation, at once
+
+typedef enum ct_cells { CT_CELLS_ONE, CT_CELLS_PER_TAG, CT_CELLS_PER_TET } ct_cells;
+// Cells: per tet k/2 V |F - R|^2, R the matrix nearest to F with det R = a: the volume ratio that the cell wants, above 0.
+typedef struct ct_chamber_def {
+    const char* name;        // as of muscles
+    int body;
+    int tag;                 // tets with this tag; -1: any
+    const int* nodes;        // and with all four nodes in this set of scene nodes
+    int count;               // 0: any
+    ct_cells cells;          // which tets share an activation; per tag: groups in ascending order of tags
+    double stiffness;        // k, Pa
+    double activation;       // a at the start
+    double activation_time;  // s, as of muscles
+} ct_chamber_def;
+CT_API ct_chamber_def ct_chamber_def_default(void);  // all tets of body 0 in one group, 1e6 Pa, a = 1
+
+// A closed surface with a pressure inside, energy -p V: a hollow in a body of tets, or a sheet that is closed.
+typedef struct ct_cavity_def {
+    const char* name;        // as of muscles
+    int body;
+    int tag;                 // of the triangles around it; -1: the component of the surface around `seed`
+    double seed[3];          // a point in the hollow, m, in the world at rest
+    double pressure;         // Pa above that outside, at the start
+} ct_cavity_def;
+CT_API ct_cavity_def ct_cavity_def_default(void);  // no pressure
+
+CT_API ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* actuator, ct_error* error);
+CT_API ct_status ct_scene_add_chamber(ct_scene* scene, const ct_chamber_def* def, int* actuator, ct_error* error);
+CT_API ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* actuator, ct_error* error);
+CT_API int ct_scene_actuator_count(const ct_scene* scene);
+CT_API int ct_scene_find_actuator(const ct_scene* scene, const char* name);  // -1: none
+
+typedef struct ct_actuator_info {
+    const char* name;        // borrowed
+    ct_actuator_kind kind;
+    int first, count;        // its numbers within ct_state_actuation
+    int element_count;       // tets, or triangles around a cavity
+    double stiffness;        // Pa; 0 of cavities
+} ct_actuator_info;
+CT_API int ct_model_actuator_count(const ct_model* model);
+CT_API void ct_model_actuator_info(const ct_model* model, int actuator, ct_actuator_info* info);
+
+// ---------------------------------------------------------------------------------------------
 // Controls: numbers that may be chosen anew at every step
 
 typedef enum ct_control_kind {
     CT_CONTROL_FORCE,  // 3 numbers: total force on a node set, N, spread by mass
     CT_CONTROL_TORQUE, // 1 number: torque or force of a joint with one coordinate, N m or N; a ball: 3, N m, along its parent's axes
     CT_CONTROL_TARGET, // 1 number: target of its servo, rad or m; a ball: 3, a rotation vector
-    CT_CONTROL_DRIVE   // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or a root's motion
+    CT_CONTROL_DRIVE,  // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or a root's motion
+    CT_CONTROL_ACTIVATION, // a number for each segment of a muscle or group of a chamber: on top of its starting activation
+    CT_CONTROL_PRESSURE    // 1 number: Pa, on top of a cavity's starting pressure
 } ct_control_kind;
 typedef struct ct_control_info {
     char name[64];
@@ -552,6 +618,8 @@ CT_API ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, i
 CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error);
 // Moves the frame that a root's joint sits on, on top of its motion (without one: about the joint's anchor).
 CT_API ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error);
+// Of a muscle or a chamber: CT_CONTROL_ACTIVATION; of a cavity: CT_CONTROL_PRESSURE. A volume ratio at or below 0 is refused by the step.
+CT_API ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error);
 CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
 CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);
@@ -571,6 +639,7 @@ CT_API int64_t ct_state_step_index(const ct_state* state);
 CT_API const double* ct_state_positions(const ct_state* state);   // 3 nvert
 CT_API const double* ct_state_velocities(const ct_state* state);  // 3 nvert
 CT_API const double* ct_state_contact_forces(const ct_state* state);  // 3 nvert, N, of the last (sub-)step
+CT_API const double* ct_state_actuation(const ct_state* state);  // numbers of the actuators: activations, volume ratios, pressures (Pa)
 CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation,
 // quaternion; then the frames of driven roots: position of the motion's centre, quaternion
 // Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
@@ -584,8 +653,8 @@ CT_API ct_status ct_state_set_joints(ct_state* state, const ct_model* model, con
 // joints: call ct_state_set_joints after it.
 CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
 
-typedef enum ct_tet_field { CT_FIELD_ENERGY_DENSITY, CT_FIELD_VON_MISES, CT_FIELD_VOLUME_RATIO } ct_tet_field;
-// ntet values: J/m^3, Pa (Cauchy), det F.
+typedef enum ct_tet_field { CT_FIELD_ENERGY_DENSITY, CT_FIELD_VON_MISES, CT_FIELD_VOLUME_RATIO, CT_FIELD_ACTIVATION } ct_tet_field;
+// ntet values: J/m^3, Pa (Cauchy), det F, w a of muscles (the largest) or a - 1 of cells.
 CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values);
 
 typedef struct ct_measure {
@@ -678,6 +747,7 @@ typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: n
     double *bending, *thickness;  // per element, of sheets
     double* water_density;     // 1
     double *water_drag, *water_thrust, *water_current;  // 4, 3, 3
+    double *muscle_stiffness, *chamber_stiffness;  // per actuator; 0 of those of another kind
 } ct_gradient;
 typedef struct ct_backward_report {
     int64_t solves;            // applications of the factor
@@ -703,6 +773,7 @@ typedef struct ct_material_values {
     const double* friction;    // ct_model_friction_count
     const double *bending, *thickness;  // per element; entries of tets are not used
     const double *water_density, *water_drag, *water_thrust, *water_current;  // 1, 4, 3, 3; not used without water
+    const double *muscle_stiffness, *chamber_stiffness;  // per actuator, Pa; entries of those of another kind are not used
 } ct_material_values;
 CT_API int ct_model_friction_count(const ct_model* model);
 CT_API const double* ct_model_friction(const ct_model* model);
@@ -830,12 +901,14 @@ typedef enum ct_parameter_kind {
     CT_PARAMETER_WATER_DENSITY,
     CT_PARAMETER_WATER_DRAG,    // 4 numbers
     CT_PARAMETER_WATER_THRUST,  // 3 numbers
-    CT_PARAMETER_WATER_CURRENT  // 3 numbers
+    CT_PARAMETER_WATER_CURRENT, // 3 numbers
+    CT_PARAMETER_MUSCLE_STIFFNESS, CT_PARAMETER_CHAMBER_STIFFNESS
 } ct_parameter_kind;
-// Element: tet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link.
+// Element: tet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link, for
+// muscles and chambers one of them.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
 typedef enum ct_transform {
-    CT_TRANSFORM_AUTO,       // LOG for young, density and link mass, SIGMOID for poisson, AFFINE for the others
+    CT_TRANSFORM_AUTO,       // LOG for young, density, link mass and stiffness of actuators, SIGMOID for poisson, AFFINE for the others
     CT_TRANSFORM_NONE,       // value = y
     CT_TRANSFORM_AFFINE,     // value = offset + scale y
     CT_TRANSFORM_LOG,        // value = scale exp(y)
@@ -848,6 +921,7 @@ typedef struct ct_parameter_def {
     int body;                // restrict to this body, -1: all
     const char* control;     // CT_PARAMETER_CONTROL: which
     const char* link;        // joints and links: restrict to this one, NULL: all that have such a quantity
+    const char* actuator;    // stiffness of muscles and chambers: restrict to this one, NULL: all of them
     int hold;                // CT_PARAMETER_CONTROL: steps for which a value is held (1: every step its own)
     ct_transform transform;
     double lower, upper;     // bounds of the value; -inf, inf: none, but 0 and 0.49 for poisson, 0 for damping, and
