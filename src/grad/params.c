@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "math/rotation.h"
 
-enum { KINDS = CT_PARAMETER_JOINT_VELOCITY + 1 };
+enum { KINDS = CT_PARAMETER_FRICTION + 1 };
 
 typedef struct field {     // a quantity; unused: n = 0
     size_t n;
@@ -45,7 +45,7 @@ struct ct_params {
 };
 
 static bool is_nodal(ct_parameter_kind kind) { return kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY; }
-static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS; }
+static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
 static bool is_of_rates(ct_parameter_kind kind) { return kind == CT_PARAMETER_JOINT_POSITION || kind == CT_PARAMETER_JOINT_VELOCITY; }
 static bool is_offset(const ct_scene_parameter* def) { return is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
 
@@ -138,6 +138,7 @@ static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base
 static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, field* f) {
     if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) fill_materials(scene, kind, f->base);
     else if (is_of_links(kind)) fill_links(&model->tree, kind, f->base);
+    else if (kind == CT_PARAMETER_FRICTION) memcpy(f->base, model->friction, f->n * sizeof *f->base);
     else if (kind == CT_PARAMETER_GRAVITY) memcpy(f->base, scene->settings.gravity, 3 * sizeof *f->base);
     else if (kind == CT_PARAMETER_POSITION) fill_positions(model, f->base);
     else if (kind == CT_PARAMETER_VELOCITY) memcpy(f->base, model->velocity, f->n * sizeof *f->base);
@@ -146,6 +147,7 @@ static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter
 static size_t field_size(const ct_params* params, const ct_model* model, ct_parameter_kind kind) {
     if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) return (size_t)model->ntet;
     if (kind == CT_PARAMETER_GRAVITY) return 3;
+    if (kind == CT_PARAMETER_FRICTION) return (size_t)model->nfriction;
     if (is_of_links(kind)) return (size_t)(is_of_rates(kind) ? model->tree.ndof : model->tree.nlink);
     if (kind == CT_PARAMETER_CONTROL) return (size_t)params->nstep * (size_t)params->control_size;
     return 3 * (size_t)model->nvert;
@@ -227,10 +229,18 @@ static int map_links(const ct_scene* scene, const ct_model* model, const slice* 
     return s->def.per == CT_PER_SCENE ? 1 : groups;
 }
 
+// The scene's coefficient, or all of them.
+static int map_friction(const ct_model* model, const slice* s, int* map) {
+    int count = s->def.per == CT_PER_SCENE ? 1 : model->nfriction;
+    for (int i = 0; i < count; i++) map[i] = s->first + i;
+    return count;
+}
+
 static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s, int* tags) {
     int* map = params->fields[s->def.kind].map;
     if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
     if (is_of_links(s->def.kind)) return map_links(scene, model, s, map);
+    if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
     if (s->def.kind != CT_PARAMETER_GRAVITY) return map_bodies(scene, model, s, map, tags);
     for (int k = 0; k < 3; k++) map[k] = s->first + k;
     return 1;
@@ -238,7 +248,7 @@ static int map_slice(const ct_params* params, const ct_scene* scene, const ct_mo
 
 static int slice_width(const ct_scene* scene, const ct_scene_parameter* def) {
     if (def->kind == CT_PARAMETER_CONTROL) return scene->control[def->control].size;
-    return def->kind >= CT_PARAMETER_GRAVITY && !is_of_links(def->kind) ? 3 : 1;
+    return def->kind == CT_PARAMETER_GRAVITY || is_nodal(def->kind) ? 3 : 1;
 }
 
 // Most numbers that a slice can have, to be sure that indices fit.
@@ -365,11 +375,11 @@ static void publish(ct_params* params) {
     double** value[KINDS] = {&v->young, &v->poisson, &v->density, &v->damping_mass, &v->damping_stiffness,
                              &v->gravity, &v->position, &v->velocity, &v->controls, &v->joint_stiffness, &v->joint_damping,
                              &v->joint_rest, &v->servo_stiffness, &v->servo_damping, &v->limit_stiffness, &v->link_mass,
-                             &v->joint_position, &v->joint_velocity};
+                             &v->joint_position, &v->joint_velocity, &v->friction};
     double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
                            &g->gravity, &g->position, &g->velocity, &g->controls, &g->joint_stiffness, &g->joint_damping,
                            &g->joint_rest, &g->servo_stiffness, &g->servo_damping, &g->limit_stiffness, &g->link_mass,
-                           &g->joint_position, &g->joint_velocity};
+                           &g->joint_position, &g->joint_velocity, &g->friction};
     for (int kind = 0; kind < KINDS; kind++) {
         *value[kind] = params->fields[kind].value;
         *bar[kind] = params->fields[kind].bar;
@@ -488,7 +498,7 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
     const double* bar[KINDS] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
                                 g->gravity, g->position, g->velocity, g->controls, g->joint_stiffness, g->joint_damping,
                                 g->joint_rest, g->servo_stiffness, g->servo_damping, g->limit_stiffness, g->link_mass,
-                                g->joint_position, g->joint_velocity};
+                                g->joint_position, g->joint_velocity, g->friction};
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
     for (int kind = 0; kind < KINDS; kind++) {
         const field* f = &params->fields[kind];

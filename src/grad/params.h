@@ -19,6 +19,7 @@ typedef struct ct_param_values {
     double* controls;     // nstep x control size
     double *joint_stiffness, *joint_damping, *joint_rest, *servo_stiffness, *servo_damping, *limit_stiffness, *link_mass;  // nlink
     double *joint_position, *joint_velocity;  // joint rates, initial
+    double* friction;     // nfriction
 } ct_param_values;
 
 // For rollouts of nstep steps. The model must be of the scene.

@@ -147,11 +147,11 @@ static bool is_positive_kind(ct_parameter_kind kind) {
     return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_LINK_MASS;
 }
 
-static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS; }
+static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
 
 // Quantities that must not be negative, beside the materials'.
 static bool is_resistance(ct_parameter_kind kind) {
-    return is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY;
+    return kind == CT_PARAMETER_FRICTION || (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY);
 }
 
 bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
@@ -182,6 +182,7 @@ static ct_transform transform_of_kind(ct_parameter_kind kind) {
 
 // Puts what the kind implies in place of what was left open.
 static void complete_parameter(ct_scene_parameter* p) {
+    if (p->kind == CT_PARAMETER_FRICTION && p->per == CT_PER_BODY) p->per = CT_PER_SCENE;
     if (p->transform == CT_TRANSFORM_AUTO) p->transform = transform_of_kind(p->kind);
     bool damping = p->kind == CT_PARAMETER_DAMPING_MASS || p->kind == CT_PARAMETER_DAMPING_STIFFNESS;
     bool poisson = p->kind == CT_PARAMETER_POISSON;
@@ -216,6 +217,9 @@ static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter
     if (nodal && p->per == CT_PER_TAG)
         return ct_scene_fail(error, "per", "is \"tag\", but tags belong to tets and this is a quantity of nodes: use "
                                            "\"element\", \"body\" or \"scene\"");
+    if (p->kind == CT_PARAMETER_FRICTION && (p->per == CT_PER_TAG || p->body >= 0))
+        return ct_scene_fail(error, p->body < 0 ? "per" : "body", "has no meaning for friction: use \"per\": \"scene\" for the scene's "
+                                                                  "coefficient, or \"element\" for that and those of the pairs");
     if (p->hold < 1) return ct_scene_fail(error, "hold", "is %d: it must be 1 or more steps", p->hold);
     if (!(p->scale >= 0 && isfinite(p->scale)))
         return ct_scene_fail(error, "scale", "is %g: it must be above 0, or 0 to have it chosen", p->scale);
@@ -236,7 +240,7 @@ static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p, c
 static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
     if (a->kind != b->kind) return false;
     if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
-    if (a->kind == CT_PARAMETER_GRAVITY) return true;
+    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION) return true;
     if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
     return a->body < 0 || b->body < 0 || a->body == b->body;
 }
@@ -264,7 +268,7 @@ static ct_status find_control(const ct_scene* scene, const char* name, int* cont
 }
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_JOINT_VELOCITY) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if ((unsigned)def->kind > CT_PARAMETER_FRICTION) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
     if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
     if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID) return ct_scene_fail(error, "transform", "is not one of ct_transform");
     *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .link = -1, .hold = def->hold,

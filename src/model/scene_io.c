@@ -90,6 +90,7 @@ static void read_settings(ct_scene* scene, ct_json root) {
     if (output.value && ct_scene_read_keys(output, CT_OBJECT_OUTPUT))
         ct_json_integer(ct_json_member(output, "every"), 1, 1000000000, &settings.output_every);
     ct_json_number(ct_json_member(root, "ground"), &settings.ground);
+    ct_scene_read_contact(root, &settings.contact);
     if (root.reader->status) return;
     ct_error inner;
     ct_json_relay(root, ct_scene_set_settings(scene, &settings, &inner), &inner);
@@ -140,6 +141,11 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
         ct_scene_read_body(scene, ct_json_item(bodies, i), directory);
     for (size_t i = 0; i < nskeleton && !root.reader->status; i++)
         ct_scene_read_skeleton(scene, ct_json_item(skeletons, i), directory);
+    ct_json obstacles = ct_json_member(root, "obstacles");
+    size_t nobstacle = obstacles.value ? ct_json_length(obstacles) : 0;
+    for (size_t i = 0; i < nobstacle && !root.reader->status; i++)
+        ct_scene_read_obstacle(scene, ct_json_item(obstacles, i), directory);
+    ct_scene_read_pairs(scene, ct_json_member(root, "contact"));
     if (root.reader->status) return;
     ct_error inner;
     ct_error_clear(&inner);

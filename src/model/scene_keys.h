@@ -5,17 +5,28 @@
 
 #define CT_SCENE_OBJECTS(X)                                                                                             \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver", "output",    \
-      "view", "ground", "bodies", "skeletons", "drives", "pins", "forces", "velocities", "controls", "parameters",       \
+      "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", "velocities", "controls", "parameters",       \
       "objective", "optimizer")                                                                                         \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
     X(OUTPUT, "output", "every")                                                                                        \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                                   \
     X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "shape", "size", "interior",        \
-      "scale", "rotate", "translate", "material", "tags", "values", "velocity", "angular_velocity", "color")            \
+      "scale", "rotate", "translate", "material", "tags", "values", "velocity", "angular_velocity", "color",             \
+      "group", "contact_thickness")                                                                                     \
     X(BOX_MESH, "box_mesh", "size", "cells")                                                                            \
     X(SPHERE_MESH, "sphere_mesh", "radius", "size")                                                                     \
     X(CYLINDER_MESH, "cylinder_mesh", "radius", "length", "size")                                                       \
     X(TORUS_MESH, "torus_mesh", "major", "minor", "size")                                                               \
+    X(CONTACT, "contact", "method", "split", "friction", "max_passes", "pairs")                                         \
+    X(PAIR, "pair", "between", "collide", "friction")                                                                   \
+    X(OBSTACLE, "obstacle", "name", "group", "plane", "sphere", "capsule", "box", "mesh", "repair", "scale", "rotate",  \
+      "translate", "motion", "thickness", "color", "hidden")                                                            \
+    X(OBSTACLE_PLANE, "obstacle_plane", "point", "normal")                                                              \
+    X(OBSTACLE_SPHERE, "obstacle_sphere", "center", "radius")                                                           \
+    X(OBSTACLE_CAPSULE, "obstacle_capsule", "ends", "radius")                                                           \
+    X(OBSTACLE_BOX, "obstacle_box", "center", "half")                                                                   \
+    X(OBSTACLE_MESH, "obstacle_mesh", "mesh", "repair", "box", "sphere", "cylinder", "torus", "shape", "size",          \
+      "interior")                                                                                                       \
     X(MATERIAL, "material", "energy", "young", "poisson", "density", "damping", "paper_weights")                        \
     X(DAMPING, "damping", "mass", "stiffness")                                                                          \
     X(VALUES, "values", "young", "poisson", "density")                                                                  \
@@ -64,7 +75,8 @@ extern const ct_scene_words ct_scene_keys[];
 // Choices, in the order of their enums.
 typedef enum ct_scene_choice {
     CT_CHOICE_ENERGY, CT_CHOICE_INTEGRATOR, CT_CHOICE_SOLVER, CT_CHOICE_UP, CT_CHOICE_PARAMETER, CT_CHOICE_PER,
-    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_JOINT, CT_CHOICE_COUNT
+    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_JOINT, CT_CHOICE_CONTACT, CT_CHOICE_SPLIT,
+    CT_CHOICE_COUNT
 } ct_scene_choice;
 extern const ct_scene_words ct_scene_choices[];
 

@@ -26,6 +26,13 @@ void ct_scene_read_motion(ct_json at, ct_arena* arena, ct_motion* motion);
 // Numbers of the text file that a string names, white space between them and # before comments: the first `most` of
 // them. Returns how many there are.
 size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, size_t most);
+// "#rrggbb" or three numbers; absent: stays.
+void ct_scene_read_color(ct_json at, double color[3]);
+// The mesh of an obstacle: a file's name, or an object with what makes the mesh of a body. NULL: the reader has failed.
+ct_mesh* ct_scene_read_obstacle_mesh(ct_json obstacle, const char* directory);
+void ct_scene_read_contact(ct_json root, ct_contact_settings* settings);  // "contact", without its pairs
+void ct_scene_read_pairs(ct_scene* scene, ct_json contact);
+void ct_scene_read_obstacle(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_skeleton(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_drive(ct_scene* scene, ct_json at);  // of "drives" and of "pins"

@@ -137,6 +137,13 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
     return mesh;
 }
 
+ct_mesh* ct_scene_read_obstacle_mesh(ct_json obstacle, const char* directory) {
+    ct_json at = ct_json_member(obstacle, "mesh");
+    if (!at.value || json_is_string(at.value)) return read_mesh_file(obstacle, directory);
+    if (ct_json_has(obstacle, "repair")) ct_json_fail(obstacle, "has \"repair\" beside \"mesh\": put it inside");
+    return ct_scene_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory) : NULL;
+}
+
 // -------------------------------------------------------------------------------------------------
 // Materials
 
@@ -234,7 +241,7 @@ static void read_values(ct_scene* scene, int body, ct_json at, const char* direc
 // -------------------------------------------------------------------------------------------------
 // The body
 
-static void read_color(ct_json at, double color[3]) {
+void ct_scene_read_color(ct_json at, double color[3]) {
     if (!at.value || !json_is_string(at.value)) {
         ct_json_vector(at, color);
         return;
@@ -258,7 +265,9 @@ void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory) {
     read_material(ct_json_member(at, "material"), &def.material);
     ct_json_vector(ct_json_member(at, "velocity"), def.velocity);
     ct_json_vector(ct_json_member(at, "angular_velocity"), def.angular_velocity);
-    read_color(ct_json_member(at, "color"), def.color);
+    ct_scene_read_color(ct_json_member(at, "color"), def.color);
+    ct_json_text(ct_json_member(at, "group"), &def.group);
+    ct_json_positive(ct_json_member(at, "contact_thickness"), &def.contact_thickness);
     if (at.reader->status) return;
     ct_mesh* mesh = read_mesh(at, directory);
     def.mesh = mesh;

@@ -93,8 +93,9 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
     const char* type = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
     if (def.kind == CT_PARAMETER_CONTROL) refuse_keys(at, type, (const char* const[]){"body", NULL});
     else refuse_keys(at, type, (const char* const[]){"control", "hold", NULL});
-    if (def.kind < CT_PARAMETER_JOINT_STIFFNESS) refuse_keys(at, type, (const char* const[]){"link", NULL});
-    else refuse_keys(at, type, (const char* const[]){"body", NULL});
+    bool of_links = def.kind >= CT_PARAMETER_JOINT_STIFFNESS && def.kind <= CT_PARAMETER_JOINT_VELOCITY;
+    if (!of_links) refuse_keys(at, type, (const char* const[]){"link", NULL});
+    if (of_links || def.kind == CT_PARAMETER_FRICTION) refuse_keys(at, type, (const char* const[]){"body", NULL});
     if (def.kind == CT_PARAMETER_GRAVITY) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
     ct_scene_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
     ct_json_text(ct_json_member(at, "control"), &def.control);
