@@ -1,0 +1,70 @@
+// Continuous collision by conservative advancement. See ccd.h.
+//
+// Let n be the unit vector between the closest points at time t. The primitives are convex, so for every later time
+//     distance(t + s) >= min_ij [ n.(a_i - b_j) + s n.(va_i - vb_j) ],
+// an equality at s = 0. The pair cannot be nearer than d before the first s at which one of these lines falls to d: advance to there and
+// look again. When no line does so before the end, they stay apart. The bound takes n as it is, so an inexact n costs steps, not truth.
+// With L the largest relative displacement a step is at least (distance - d)/L; the number of steps is capped, and what is left open
+// then counts as a hit.
+#include "shape/ccd.h"
+
+#include <float.h>
+
+#include "shape/closest.h"
+
+#define MAX_STEPS 256
+
+// Largest |coordinate|: what round-off scales with.
+static double largest(const ct_vec3 x[4], const ct_vec3 end[4]) {
+    double size = 0;
+    for (int i = 0; i < 4; i++) {
+        size = fmax(size, fmax(fabs(x[i].x), fmax(fabs(x[i].y), fabs(x[i].z))));
+        size = fmax(size, fmax(fabs(end[i].x), fmax(fabs(end[i].y), fabs(end[i].z))));
+    }
+    return size;
+}
+
+// How far the time may go before a line falls to d; *apart: the smallest of them now.
+static double advance(int first, const ct_vec3 at[4], const ct_vec3 velocity[4], ct_vec3 n, double d, double* apart) {
+    double step = INFINITY;
+    *apart = INFINITY;
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < 4; j++) {
+            const double now = ct_vec3_dot(n, ct_vec3_sub(at[i], at[j]));
+            const double rate = ct_vec3_dot(n, ct_vec3_sub(velocity[i], velocity[j]));
+            *apart = fmin(*apart, now);
+            if (rate < 0) step = fmin(step, (now - d) / -rate);
+        }
+    return step;
+}
+
+bool ct_ccd(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d, double tolerance, double* time) {
+    const int first = kind == CT_CCD_VERTEX_FACE ? 1 : 2;
+    const double enough = tolerance + 64 * DBL_EPSILON * largest(x, end);
+    ct_vec3 velocity[4], at[4];
+    for (int i = 0; i < 4; i++) velocity[i] = ct_vec3_sub(end[i], x[i]);
+    double t = 0;
+    for (int count = 0; count < MAX_STEPS; count++) {
+        ct_ccd_at(x, end, t, at);
+        const ct_closest closest = first == 1 ? ct_closest_point_triangle(at) : ct_closest_edges(at);
+        *time = t;
+        if (!(closest.distance > d + enough)) return true;
+        double apart;
+        // the lines fall to d + enough/2: the other half covers the rounding of the positions
+        const double step = advance(first, at, velocity, ct_vec3_scale(1 / closest.distance, closest.apart), d + enough / 2, &apart);
+        if (!(apart > d + enough / 2)) return true;
+        t += step;
+        if (t > 1) return false;
+    }
+    return true;
+}
+
+bool ct_ccd_vertex_plane(ct_vec3 x, ct_vec3 end, ct_vec3 point, ct_vec3 normal, double d, double* time) {
+    const double a = ct_vec3_dot(normal, ct_vec3_sub(x, point)), b = ct_vec3_dot(normal, ct_vec3_sub(end, point));
+    *time = 0;
+    if (a <= d) return true;
+    *time = 1;
+    if (!(b <= d)) return false;
+    *time = fmin(1, (a - d) / (a - b));
+    return true;
+}

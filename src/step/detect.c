@@ -1,0 +1,361 @@
+// Finding contacts. See detect.h.
+//
+// Every vertex is tested against every face and every edge against every edge, as far as the trees say that they may meet: boxes of the
+// straight ways from x to the end, widened by half of what counts as near. Conservative advancement (shape/ccd.h) then decides, and the
+// closest features at the time in question give the type. Points against edges and points come from the vertex-face tests alone: when
+// two edges are closest at an end, that end is at least as close to a face at the other edge.
+//
+// The sign of a normal is the side on which the pair is at that time. Where it is nearer than half its core distance, which no accepted
+// state is, the side says nothing (surfaces placed exactly upon one another); then the outward normals of colliders that
+// enclose a volume decide: the front of the face, or the side of the second edge's triangles and against the first one's. What is still
+// open (sheets) keeps the sign of the computed distance, and an exact zero counts as 1.
+#include "step/detect.h"
+
+#include "shape/ccd.h"
+#include "shape/closest.h"
+#include "shape/orient.h"
+#include "step/detect_data.h"
+
+#define PARALLEL 0.02     // |sin| below which two edges are never an edge-edge contact
+#define NEAR_SLACK 1e-3   // of the distance: how much farther a pair may be and still be called near
+#define HIT_SLACK 0.1     // of thickness - core: how far from the core a pair may be and still be called a hit
+
+ct_status ct_detect_create(ct_detect** out, const ct_model* model) {
+    *out = NULL;
+    ct_detect* detect = ct_alloc(1, sizeof *detect);
+    if (!detect) return CT_OUT_OF_MEMORY;
+    const ct_status status = ct_detect_build(detect, model);
+    if (status != CT_OK) {
+        ct_detect_free(detect);
+        return status;
+    }
+    *out = detect;
+    return CT_OK;
+}
+
+void ct_detect_free(ct_detect* detect) {
+    if (!detect) return;
+    ct_arena_free(&detect->arena);
+    ct_pairs_free(&detect->scratch);
+    ct_pairs_free(&detect->known);
+    ct_free(detect);
+}
+
+// ---------------------------------------------------------------------------------------------
+// One search
+
+typedef struct search {
+    const ct_model* model;
+    const ct_detect* detect;
+    const double *x, *end;     // 3 nvert
+    bool hits;                 // the rule of ct_detect_hits; otherwise that of ct_detect_near
+    double margin;             // m, of near
+    double tolerance;          // of hits
+    int a, b;                  // the colliders at present
+    double thickness, core;    // m, of the two
+    ct_pairs* out;
+} search;
+
+static double thickness_of(const ct_collider* a, const ct_collider* b) {
+    return a->radius + a->thickness + b->radius + b->thickness;
+}
+
+static double core_of(const ct_collider* a, const ct_collider* b) {
+    return a->radius + b->radius + 0.5 * (a->thickness + b->thickness);
+}
+
+// Boxes of all primitives on their way from x to end, each widened so that two overlap when they may come as near as their
+// thickness + margin; bare: neither thickness nor radius.
+static void refit(ct_detect* detect, const ct_model* model, const double* x, const double* end, double margin, bool bare) {
+    const ct_collision* collision = &model->collision;
+    for (int i = 0; i < collision->nnode; i++) {
+        const size_t v = (size_t)collision->node[i];
+        const ct_collider* collider = collision->collider + collision->node_owner[i];
+        const double pad = bare ? 0 : (1 + NEAR_SLACK) * (collider->radius + collider->thickness + 0.5 * margin);
+        detect->node_box[v] = ct_box_around(x + 3 * v, end + 3 * v, pad);
+    }
+    for (int e = 0; e < collision->nedge; e++) {
+        const int* edge = collision->edge + 2 * (size_t)e;
+        detect->edge_box[e] = ct_box_join(detect->node_box[edge[0]], detect->node_box + edge[1]);
+    }
+    for (int f = 0; f < detect->nface; f++) {
+        const int* face = detect->face + 3 * (size_t)f;
+        const ct_box box = ct_box_join(detect->node_box[face[0]], detect->node_box + face[1]);
+        detect->face_box[f] = ct_box_join(box, detect->node_box + face[2]);
+    }
+    for (int c = 0; c < collision->ncollider; c++) {
+        ct_bvh_refit(detect->node_tree + c, detect->node_box);
+        ct_bvh_refit(detect->edge_tree + c, detect->edge_box);
+        ct_bvh_refit(detect->face_tree + c, detect->face_box);
+    }
+}
+
+// Where a node is at a time of the search's motion.
+static ct_vec3 node_at(const search* s, int node, double time) {
+    const ct_vec3 x = ct_vec3_load(s->x + 3 * (size_t)node);
+    return time == 0 ? x : ct_vec3_axpy(x, time, ct_vec3_sub(ct_vec3_load(s->end + 3 * (size_t)node), x));
+}
+
+// ---------------------------------------------------------------------------------------------
+// From closest features to pairs
+
+// Sum of the unit normals of the triangles at an edge whose collider encloses a volume.
+static ct_vec3 edge_normal(const search* s, int edge, double time) {
+    ct_vec3 sum = {0, 0, 0};
+    const ct_collision* collision = &s->model->collision;
+    if (!s->detect->closed[collision->edge_owner[edge]]) return sum;
+    for (int k = 0; k < 2; k++) {
+        const int t = s->detect->edge_face[2 * edge + k];
+        if (t < 0) continue;
+        const int* tri = collision->tri + 3 * (size_t)t;
+        const ct_vec3 a = node_at(s, tri[0], time), b = node_at(s, tri[1], time), c = node_at(s, tri[2], time);
+        sum = ct_vec3_add(sum, ct_vec3_normalise(ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a))));
+    }
+    return sum;
+}
+
+static double face_sign(const search* s, int face, const int node[4], double time) {
+    const ct_vec3 p = node_at(s, node[0], time), a = node_at(s, node[1], time), b = node_at(s, node[2], time), c = node_at(s, node[3], time);
+    const ct_vec3 N = ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a));
+    const double side = ct_vec3_dot(N, ct_vec3_sub(p, a));
+    if (s->detect->closed[s->detect->face_owner[face]] && fabs(side) <= 0.5 * s->core * ct_vec3_norm(N)) return 1;
+    return side < 0 ? -1 : 1;
+}
+
+static double edge_sign(const search* s, const int edge[2], const int node[4], double time) {
+    const ct_vec3 a = node_at(s, node[0], time), b = node_at(s, node[1], time), c = node_at(s, node[2], time), d = node_at(s, node[3], time);
+    const ct_vec3 N = ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(d, c));
+    const double side = ct_vec3_dot(N, ct_vec3_sub(a, c));
+    if (fabs(side) <= 0.5 * s->core * ct_vec3_norm(N)) {
+        const ct_vec3 outward = ct_vec3_sub(edge_normal(s, edge[1], time), edge_normal(s, edge[0], time));
+        const double open = ct_vec3_dot(N, outward);
+        if (fabs(open) > 1e-6 * ct_vec3_norm(N)) return open < 0 ? -1 : 1;
+    }
+    return side < 0 ? -1 : 1;
+}
+
+static bool add(const search* s, ct_contact_type type, double sign, int n0, int n1, int n2, int n3) {
+    const ct_collision* collision = &s->model->collision;
+    const int a = s->detect->node_owner[n0], b = s->detect->node_owner[type == CT_CONTACT_EDGE_EDGE ? n2 : n1];
+    const size_t rule = (size_t)a * (size_t)collision->ncollider + (size_t)b;
+    const ct_pair pair = {.type = type, .node = {n0, n1, n2, n3}, .plane = -1, .a = a, .b = b, .sign = sign, .thickness = s->thickness,
+                          .core = s->core, .friction = s->model->friction[collision->friction[rule]]};
+    return ct_pairs_add(s->out, &pair);
+}
+
+static bool add_point_edge(const search* s, int p, int a, int b) {
+    return a < b ? add(s, CT_CONTACT_POINT_EDGE, 1, p, a, b, -1) : add(s, CT_CONTACT_POINT_EDGE, 1, p, b, a, -1);
+}
+
+static bool add_point_point(const search* s, int p, int q) {
+    return p < q ? add(s, CT_CONTACT_POINT_POINT, 1, p, q, -1, -1) : add(s, CT_CONTACT_POINT_POINT, 1, q, p, -1, -1);
+}
+
+// The pair of a vertex and the feature of the face that is closest at `time`.
+static bool add_vertex_face(const search* s, int face, const int node[4], double time, const ct_closest* closest) {
+    int feature[3], count = 0;
+    for (int k = 1; k < 4; k++)
+        if (closest->mask >> k & 1) feature[count++] = node[k];
+    if (count == 3) return add(s, CT_CONTACT_VERTEX_FACE, face_sign(s, face, node, time), node[0], node[1], node[2], node[3]);
+    return count == 2 ? add_point_edge(s, node[0], feature[0], feature[1]) : add_point_point(s, node[0], feature[0]);
+}
+
+// The ends of nearly parallel edges against the other edge's interior.
+static bool add_parallel(const search* s, const int node[4], const ct_vec3 at[4]) {
+    for (int i = 0; i < 4; i++) {
+        const int j = i < 2 ? 2 : 0;
+        double squared;
+        const double t = ct_closest_on_segment(at[i], at[j], at[j + 1], &squared);
+        if (t > 0 && t < 1 && !add_point_edge(s, node[i], node[j], node[j + 1])) return false;
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Tests of one vertex and one face, of two edges
+
+static void load(const search* s, const int node[4], ct_vec3 x[4], ct_vec3 end[4]) {
+    for (int i = 0; i < 4; i++) {
+        x[i] = ct_vec3_load(s->x + 3 * (size_t)node[i]);
+        end[i] = ct_vec3_load(s->end + 3 * (size_t)node[i]);
+    }
+}
+
+static ct_closest closest_of(ct_ccd_kind kind, const ct_vec3 at[4]) {
+    return kind == CT_CCD_VERTEX_FACE ? ct_closest_point_triangle(at) : ct_closest_edges(at);
+}
+
+// Whether the search wants the pair; if so, the time at which it is to be typed, the positions and closest features there.
+static bool wanted(const search* s, ct_ccd_kind kind, const int node[4], double* time, ct_vec3 at[4], ct_closest* closest) {
+    ct_vec3 x[4], end[4];
+    load(s, node, x, end);
+    const double near = s->hits ? s->core : s->thickness + s->margin;
+    const double slack = s->hits ? HIT_SLACK * (s->thickness - s->core) : NEAR_SLACK * near;
+    const bool met = ct_ccd(kind, x, end, near, slack, time);
+    if (!met && !s->hits) return false;
+    if (!s->hits) *time = 0;
+    else if (!met) *time = 1;
+    ct_ccd_at(x, end, *time, at);
+    *closest = closest_of(kind, at);
+    return met || closest->distance < (1 - s->tolerance) * s->thickness;
+}
+
+static bool visit_vertex_face(int vertex, int face, void* user) {
+    const search* s = user;
+    const ct_detect* detect = s->detect;
+    const int* f = detect->face + 3 * (size_t)face;
+    if (vertex == f[0] || vertex == f[1] || vertex == f[2]) return true;
+    if (ct_detect_rigid(s->model, detect->node_rigid[vertex], detect->face_rigid[face])) return true;
+    const int node[4] = {vertex, f[0], f[1], f[2]};
+    double time;
+    ct_vec3 at[4];
+    ct_closest closest;
+    return !wanted(s, CT_CCD_VERTEX_FACE, node, &time, at, &closest) || add_vertex_face(s, face, node, time, &closest);
+}
+
+static bool visit_edges(int i, int j, void* user) {
+    const search* s = user;
+    const int *e = s->model->collision.edge + 2 * (size_t)i, *f = s->model->collision.edge + 2 * (size_t)j;
+    if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1]) return true;
+    if (ct_detect_rigid(s->model, s->detect->edge_rigid[i], s->detect->edge_rigid[j])) return true;
+    // canonical order
+    const int a = e[0] < e[1] ? e[0] : e[1], b = e[0] + e[1] - a, c = f[0] < f[1] ? f[0] : f[1], d = f[0] + f[1] - c;
+    const int node[4] = {a < c ? a : c, a < c ? b : d, a < c ? c : a, a < c ? d : b};
+    const int edge[2] = {a < c ? i : j, a < c ? j : i};
+    double time;
+    ct_vec3 at[4];
+    ct_closest closest;
+    if (!wanted(s, CT_CCD_EDGE_EDGE, node, &time, at, &closest)) return true;
+    if (closest.mask != CT_CLOSEST_ALL) return true;  // found as a vertex and a face
+    if (closest.sine < PARALLEL) return !s->hits || add_parallel(s, node, at);
+    return add(s, CT_CONTACT_EDGE_EDGE, edge_sign(s, edge, node, time), node[0], node[1], node[2], node[3]);
+}
+
+// ---------------------------------------------------------------------------------------------
+// All colliders
+
+// Nodes of a collider against a plane, which stands where it is at the end of the motion.
+static bool search_plane(search* s, int plane, int collider, ct_vec3 point, ct_vec3 normal) {
+    const ct_collision* collision = &s->model->collision;
+    const ct_bvh* tree = s->detect->node_tree + collider;
+    const int b = collision->plane[plane].collider;
+    const int rule = collision->friction[(size_t)collider * (size_t)collision->ncollider + (size_t)b];
+    const double below = s->hits ? (1 - s->tolerance) * s->thickness : s->thickness + s->margin;
+    for (int i = 0; i < tree->count; i++) {
+        const int v = tree->item[i];
+        if (s->detect->node_rigid[v] == CT_RIGID_DRIVEN) continue;
+        const double at_end = ct_vec3_dot(normal, ct_vec3_sub(node_at(s, v, 1), point));
+        const double at_x = s->hits ? at_end : ct_vec3_dot(normal, ct_vec3_sub(node_at(s, v, 0), point));
+        if (!(at_end < below || at_x < below)) continue;
+        const ct_pair pair = {.type = CT_CONTACT_PLANE, .node = {v, -1, -1, -1}, .plane = plane, .a = collider, .b = b, .sign = 1,
+                              .thickness = s->thickness, .core = s->core, .friction = s->model->friction[rule]};
+        if (!ct_pairs_add(s->out, &pair)) return false;
+    }
+    return true;
+}
+
+static bool search_planes(search* s, double time) {
+    const ct_collision* collision = &s->model->collision;
+    for (int p = 0; p < collision->nplane; p++) {
+        double point[3], normal[3];
+        ct_plane_pose(collision->plane + p, time, point, normal);
+        const int b = collision->plane[p].collider;
+        for (int a = 0; a < collision->ncollider; a++) {
+            if (!collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] || s->detect->driven[a]) continue;
+            s->thickness = thickness_of(collision->collider + a, collision->collider + b);
+            s->core = core_of(collision->collider + a, collision->collider + b);
+            if (!search_plane(s, p, a, ct_vec3_load(point), ct_vec3_load(normal))) return false;
+        }
+    }
+    return true;
+}
+
+static bool may_touch(const ct_model* model, const ct_detect* detect, int a, int b) {
+    const ct_collision* collision = &model->collision;
+    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] && !(detect->driven[a] && detect->driven[b]);
+}
+
+static bool search_colliders(search* s) {
+    const ct_detect* detect = s->detect;
+    const ct_collision* collision = &s->model->collision;
+    for (int a = 0; a < collision->ncollider; a++)
+        for (int b = a; b < collision->ncollider; b++) {
+            if (!may_touch(s->model, detect, a, b)) continue;
+            s->thickness = thickness_of(collision->collider + a, collision->collider + b);
+            s->core = core_of(collision->collider + a, collision->collider + b);
+            if (!ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s)) return false;
+            if (a == b) {
+                if (!ct_bvh_self_pairs(detect->edge_tree + a, visit_edges, s)) return false;
+                continue;
+            }
+            if (!ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, visit_vertex_face, s)) return false;
+            if (!ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, visit_edges, s)) return false;
+        }
+    return true;
+}
+
+ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double* x, const double* toward, double time, double margin,
+                         ct_pairs* out) {
+    search s = {.model = model, .detect = detect, .x = x, .end = toward, .margin = margin, .out = out};
+    out->count = 0;
+    refit(detect, model, x, toward, margin, false);
+    if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
+    return ct_pairs_sort(out, &detect->scratch);
+}
+
+ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double* x, const double* end, double time, double tolerance,
+                         const ct_pairs* known, ct_pairs* out) {
+    search s = {.model = model, .detect = detect, .x = x, .end = end, .hits = true, .tolerance = tolerance, .out = out};
+    out->count = 0;
+    refit(detect, model, x, end, 0, false);
+    if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
+    if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (!known || known->count == 0) return CT_OK;
+    // the known pairs may come in any order
+    detect->known.count = 0;
+    for (size_t i = 0; i < known->count; i++)
+        if (!ct_pairs_add(&detect->known, known->item + i)) return CT_OUT_OF_MEMORY;
+    if (ct_pairs_sort(&detect->known, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
+    ct_pairs_remove(out, &detect->known);
+    return CT_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Certificate
+
+typedef struct crossings {
+    const ct_model* model;
+    const ct_detect* detect;
+    const double* x;
+    int count, edge, face;     // the first: the lowest edge, then the lowest face
+} crossings;
+
+static bool visit_edge_face(int edge, int face, void* user) {
+    crossings* c = user;
+    const ct_collision* collision = &c->model->collision;
+    if (face >= collision->ntri) return true;
+    const int *e = collision->edge + 2 * (size_t)edge, *f = collision->tri + 3 * (size_t)face;
+    for (int k = 0; k < 3; k++)
+        if (f[k] == e[0] || f[k] == e[1]) return true;
+    if (ct_detect_rigid(c->model, c->detect->edge_rigid[edge], c->detect->face_rigid[face])) return true;
+    ct_vec3 p[5];
+    for (int k = 0; k < 5; k++) p[k] = ct_vec3_load(c->x + 3 * (size_t)(k < 2 ? e[k] : f[k - 2]));
+    if (!ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) return true;
+    if (c->count++ == 0 || edge < c->edge || (edge == c->edge && face < c->face)) {
+        c->edge = edge;
+        c->face = face;
+    }
+    return true;
+}
+
+int ct_detect_intersections(const ct_model* model, ct_detect* detect, const double* x, int where[5]) {
+    crossings found = {.model = model, .detect = detect, .x = x};
+    const ct_collision* collision = &model->collision;
+    refit(detect, model, x, x, 0, true);
+    for (int a = 0; a < collision->ncollider; a++)
+        for (int b = 0; b < collision->ncollider; b++)
+            if (may_touch(model, detect, a, b)) ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, visit_edge_face, &found);
+    if (found.count > 0 && where)
+        for (int k = 0; k < 5; k++) where[k] = k < 2 ? collision->edge[2 * found.edge + k] : collision->tri[3 * found.face + k - 2];
+    return found.count;
+}

@@ -1,0 +1,47 @@
+// What detection keeps: surfaces with their exclusions, trees, and scratch.
+#ifndef CT_STEP_DETECT_DATA_H
+#define CT_STEP_DETECT_DATA_H
+
+#include "shape/bvh.h"
+#include "step/detect.h"
+
+// What a primitive hangs on: a link (its index, 0 and above), or
+#define CT_RIGID_NONE (-1)     // something that deforms
+#define CT_RIGID_DRIVEN (-2)   // prescribed motions alone
+
+struct ct_detect {
+    ct_arena arena;            // owns all arrays but the lists
+    // Faces: the triangles, then edges of no triangle as (a,b,b), then nodes of no edge as (a,a,a): every vertex is tested against
+    // every face, so that spheres and capsules need no tests of their own.
+    int nface;
+    int* face;                 // 3 nface
+    int* face_owner;           // nface, collider
+    int* node_owner;           // nvert, collider, -1: not on a surface
+    int *node_rigid, *edge_rigid, *face_rigid;  // nvert, nedge, nface
+    int* edge_face;            // 2 nedge, triangles at an edge, -1: none
+    bool* closed;              // ncollider: its triangles enclose a volume, with outward normals
+    bool* driven;              // ncollider: all of it moves as prescribed
+    ct_box *node_box, *edge_box, *face_box;     // nvert, nedge, nface
+    ct_bvh *node_tree, *edge_tree, *face_tree;  // ncollider each
+    ct_pairs scratch, known;   // for sorting; sorted copy of the known pairs
+};
+
+// Fills everything but the lists.
+ct_status ct_detect_build(ct_detect* detect, const ct_model* model);
+
+// Two primitives, by what they hang on, cannot move against one another or only as a joint lets them.
+static inline bool ct_detect_rigid(const ct_model* model, int a, int b) {
+    if (a == CT_RIGID_NONE || b == CT_RIGID_NONE) return false;
+    if (a == b) return true;
+    return a >= 0 && b >= 0 && (model->tree.parent[a] == b || model->tree.parent[b] == a);
+}
+
+// Lists.
+bool ct_pairs_add(ct_pairs* pairs, const ct_pair* pair);  // false: out of memory
+int ct_pair_compare(const ct_pair* a, const ct_pair* b);  // by type, plane, nodes
+// Sorts and drops what is there twice; scratch is for the sorting.
+ct_status ct_pairs_sort(ct_pairs* pairs, ct_pairs* scratch);
+// Drops the pairs that a sorted list holds.
+void ct_pairs_remove(ct_pairs* pairs, const ct_pairs* sorted);
+
+#endif
