@@ -38,6 +38,12 @@ void ct_factor_work_free(ct_factor_work* work);
 // x = P^-1 b, both 3 n doubles in factor order; may alias. Bit-identical for every thread count. Allocates nothing.
 void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b, double* x);
 
+// The same for `count` right-hand sides, one after the other in b and x (3 n doubles each; x may be b), read from the factor in
+// groups. Agrees with single solves to single precision; the bits depend neither on the number of threads nor on what else is solved.
+// Allocates when first called and for more threads than before; CT_OUT_OF_MEMORY then leaves x unwritten.
+ct_status ct_factor_solve_many(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, int count, const double* b,
+                               double* x);
+
 // Blocks of P^-1: for each of the `ncolumn` nodes listed in `column` its three columns, restricted to the `nrow` nodes listed in
 // `row`. Nodes are factor positions in any order, repeated ones allowed. out: 9 floats a block, row-major, blocks of a column
 // together: P^-1(3 row[i] + a, 3 column[j] + b) = out[9 (j nrow + i) + 3 a + b].

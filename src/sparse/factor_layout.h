@@ -12,6 +12,9 @@
 // Parts: independent subtrees of the elimination tree and, last, the top, which holds everything else. Each part has
 // a vector of its own, 4 floats a node (the fourth is zero): first its own nodes in factor order, then its
 // border, the nodes of the top that its panels reach. The cut depends on the tree only, never on the number of threads.
+//
+// Slots number the own nodes of all parts, part after part: one vector for the whole factor, used where many right-hand
+// sides are solved at once (factor_many.h). Panels ascend towards the root.
 #ifndef CT_SPARSE_FACTOR_LAYOUT_H
 #define CT_SPARSE_FACTOR_LAYOUT_H
 
@@ -25,6 +28,8 @@ typedef struct ct_panel {
     int width;     // own nodes, k / 3
     int border;    // nodes below, m / 3
     int rows;      // 3 (width + border) rounded up to a multiple of CT_TILE_ROWS
+    int slot;      // of the first own node
+    int parent;    // the panel that owns the first node below; -1: a root
     size_t index;  // where the part's vector positions of the nodes below begin in ct_symbolic.index
     size_t tile;   // first value, counted in values
 } ct_panel;
@@ -48,7 +53,10 @@ struct ct_symbolic {
     ct_panel* panel;   // part after part
     int* supernode;    // npanel: CHOLMOD's supernode of each panel
     int* index;        // positions in the part's vector of the nodes below each panel
+    int* below;        // slots of the nodes below each panel, as index
     int* node;         // n: factor position of each own node, part after part
+    int* slot;         // n: slot of each factor position
+    int* owner;        // n: panel of each slot
     int* border;       // positions in the top's vector, part after part
     size_t nindex;
     size_t nvalue;     // values of all panels
@@ -67,6 +75,14 @@ struct ct_factor {
     float* pivot;      // 4 n: D^-2 of each own node, part after part; the fourth is zero
     double* scale;     // n: S of each own node, part after part
     ct_arena arena;
+};
+
+struct ct_factor_work {
+    ct_arena arena;
+    float* vector;  // 4 nvector: the parts' vectors
+    float* rows;    // npart * row_stride: scratch of each part's sweep
+    size_t row_stride;
+    struct ct_factor_many* many;  // factor_many.h; made when first needed
 };
 
 // One part's sweep.

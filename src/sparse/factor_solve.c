@@ -8,16 +8,10 @@
 #include <string.h>
 
 #include "sparse/factor_layout.h"
+#include "sparse/factor_many.h"
 
 // Panels of the top with fewer values than this are not worth waking the threads for.
 enum { SHARED_VALUES = 150000 };
-
-struct ct_factor_work {
-    ct_arena arena;
-    float* vector;  // 4 nvector: the parts' vectors
-    float* rows;    // npart * row_stride: scratch of each part's sweep
-    size_t row_stride;
-};
 
 ct_status ct_factor_work_create(ct_factor_work** out, const ct_symbolic* symbolic) {
     *out = NULL;
@@ -37,6 +31,7 @@ ct_status ct_factor_work_create(ct_factor_work** out, const ct_symbolic* symboli
 
 void ct_factor_work_free(ct_factor_work* work) {
     if (!work) return;
+    ct_factor_many_free(work->many);
     ct_arena_free(&work->arena);
     ct_free(work);
 }
@@ -186,7 +181,7 @@ static void solve_top(const solve_job* job, ct_threads* threads) {
     store_part(job, top);
 }
 
-static double choose_unit(const double* b, size_t count) {
+double ct_factor_unit(const double* b, size_t count) {
     double lane[4] = {0};
     size_t i = 0;
     for (; i + 4 <= count; i += 4)
@@ -208,7 +203,7 @@ void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* 
         .work = work,
         .b = b,
         .x = x,
-        .unit = choose_unit(b, 3 * (size_t)symbolic->n),
+        .unit = ct_factor_unit(b, 3 * (size_t)symbolic->n),
     };
     ct_threads_run(threads, symbolic->npart - 1, forward_part, &job);
     solve_top(&job, threads);

@@ -208,7 +208,10 @@ static bool allocate_layout(ct_symbolic* symbolic, const supernodes* tree) {
     symbolic->panel = ct_arena_alloc(arena, (size_t)tree->count, sizeof(ct_panel));
     symbolic->supernode = ct_arena_alloc(arena, (size_t)tree->count, sizeof(int));
     symbolic->index = ct_arena_alloc(arena, below, sizeof(int));
+    symbolic->below = ct_arena_alloc(arena, below, sizeof(int));
     symbolic->node = ct_arena_alloc(arena, (size_t)symbolic->n, sizeof(int));
+    symbolic->slot = ct_arena_alloc(arena, (size_t)symbolic->n, sizeof(int));
+    symbolic->owner = ct_arena_alloc(arena, (size_t)symbolic->n, sizeof(int));
     symbolic->border = ct_arena_alloc(arena, below, sizeof(int));  // at most: a part's border is its root's
     return !arena->failed;
 }
@@ -291,6 +294,32 @@ static void lay_out(ct_symbolic* symbolic, supernodes* tree) {
     }
 }
 
+// Slots of all nodes and of the nodes below each panel; each panel's parent.
+static void number_slots(ct_symbolic* symbolic) {
+    const ct_part* top = &symbolic->part[symbolic->npart - 1];
+    for (int k = 0; k < symbolic->n; k++) symbolic->slot[symbolic->node[k]] = k;
+    for (int p = 0; p < symbolic->npart; p++) {
+        const ct_part* part = &symbolic->part[p];
+        const int* border = symbolic->border + part->border;
+        for (int i = part->first_panel; i < part->first_panel + part->npanel; i++) {
+            ct_panel* panel = &symbolic->panel[i];
+            panel->slot = part->first_node + panel->first;
+            for (int k = 0; k < panel->width; k++) symbolic->owner[panel->slot + k] = i;
+            for (int k = 0; k < panel->border; k++) {
+                int position = symbolic->index[panel->index + (size_t)k];
+                bool own = position < part->nnode;
+                symbolic->below[panel->index + (size_t)k] =
+                    own ? part->first_node + position : top->first_node + border[position - part->nnode];
+            }
+        }
+    }
+    for (int i = 0; i < symbolic->npanel; i++) {
+        ct_panel* panel = &symbolic->panel[i];
+        panel->parent = panel->border ? symbolic->owner[symbolic->below[panel->index]] : -1;
+        assert(panel->parent < 0 || panel->parent > i);
+    }
+}
+
 // The three unknowns of a node must be consecutive and in order, and supernodes must not split a node.
 static bool read_order(ct_symbolic* symbolic, const cholmod_factor* L) {
     const int* permutation = L->Perm;
@@ -317,6 +346,7 @@ static ct_status build(ct_symbolic* symbolic) {
         cut_tree(&tree, &symbolic->npart);
         if (allocate_layout(symbolic, &tree)) {
             lay_out(symbolic, &tree);
+            number_slots(symbolic);
             status = CT_OK;
         }
     }
