@@ -10,6 +10,7 @@ struct ct_cavity {
     int ncavity;
     int* start;  // ncavity + 1
     int* tri;    // 3 start[ncavity]
+    int* number; // ncavity
 };
 
 // ---- creation
@@ -54,7 +55,9 @@ ct_status ct_cavity_create(ct_cavity** out, const ct_cavity_surfaces* def) {
     cavity->ncavity = def->ncavity;
     cavity->start = ct_arena_copy(&cavity->arena, def->start, (size_t)def->ncavity + 1, sizeof(int));
     cavity->tri = ct_arena_copy(&cavity->arena, def->tri, 3 * (size_t)def->start[def->ncavity], sizeof(int));
+    cavity->number = ct_arena_alloc(&cavity->arena, (size_t)def->ncavity, sizeof(int));
     ct_status status = cavity->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    for (int k = 0; status == CT_OK && k < def->ncavity; k++) cavity->number[k] = def->number ? def->number[k] : k;
     for (int k = 0; status == CT_OK && k < def->ncavity; k++)
         status = check_closed(def->tri + 3 * def->start[k], def->start[k + 1] - def->start[k]);
     if (status != CT_OK) {
@@ -109,12 +112,13 @@ void ct_cavity_volume(const ct_cavity* cavity, const double* x, double* volume) 
 double ct_cavity_gradient(const ct_cavity* cavity, const double* pressure, const double* x, double* f) {
     double energy = 0;
     for (int k = 0; k < cavity->ncavity; k++) {
-        energy -= pressure[k] * volume_of(cavity, k, x);
+        const double p = pressure[cavity->number[k]];
+        energy -= p * volume_of(cavity, k, x);
         const ct_vec3 o = origin_of(cavity, k, x);
         for (int t = cavity->start[k]; f && t < cavity->start[k + 1]; t++) {
             const int* v = cavity->tri + 3 * t;
-            const corners p = corners_of(v, x, o);
-            scatter(v, -pressure[k] / 6, ct_vec3_cross(p.b, p.c), ct_vec3_cross(p.c, p.a), ct_vec3_cross(p.a, p.b), f);
+            const corners q = corners_of(v, x, o);
+            scatter(v, -p / 6, ct_vec3_cross(q.b, q.c), ct_vec3_cross(q.c, q.a), ct_vec3_cross(q.a, q.b), f);
         }
     }
     return energy;
@@ -127,12 +131,12 @@ static ct_vec3 cross_derivative(ct_vec3 a, ct_vec3 b, ct_vec3 da, ct_vec3 db) {
 
 void ct_cavity_product(const ct_cavity* cavity, const double* pressure, const double* x, const double* dx, double* out) {
     for (int k = 0; k < cavity->ncavity; k++) {
+        const double p = pressure[cavity->number[k]];
         const ct_vec3 o = origin_of(cavity, k, x), still = {0, 0, 0};
-        for (int t = cavity->start[k]; pressure[k] != 0 && t < cavity->start[k + 1]; t++) {
+        for (int t = cavity->start[k]; p != 0 && t < cavity->start[k + 1]; t++) {
             const int* v = cavity->tri + 3 * t;
-            const corners p = corners_of(v, x, o), d = corners_of(v, dx, still);
-            scatter(v, -pressure[k] / 6, cross_derivative(p.b, p.c, d.b, d.c), cross_derivative(p.c, p.a, d.c, d.a),
-                    cross_derivative(p.a, p.b, d.a, d.b), out);
+            const corners q = corners_of(v, x, o), d = corners_of(v, dx, still);
+            scatter(v, -p / 6, cross_derivative(q.b, q.c, d.b, d.c), cross_derivative(q.c, q.a, d.c, d.a), cross_derivative(q.a, q.b, d.a, d.b), out);
         }
     }
 }
@@ -146,6 +150,6 @@ void ct_cavity_vjp(const ct_cavity* cavity, const double* x, const double* lam, 
             const corners p = corners_of(v, x, o), d = corners_of(v, lam, still);
             sum += ct_vec3_dot(d.a, ct_vec3_cross(p.b, p.c)) + ct_vec3_dot(d.b, ct_vec3_cross(p.c, p.a)) + ct_vec3_dot(d.c, ct_vec3_cross(p.a, p.b));
         }
-        pressure_bar[k] -= sum / 6;
+        pressure_bar[cavity->number[k]] -= sum / 6;
     }
 }

@@ -17,6 +17,7 @@ typedef struct ct_cavity_surfaces {
     int ncavity;
     const int* start;  // ncavity + 1: first triangle of each
     const int* tri;    // 3 start[ncavity] nodes
+    const int* number; // ncavity: where its pressure is within `pressure`; NULL: as they are numbered
 } ct_cavity_surfaces;
 
 typedef struct ct_cavity ct_cavity;  // compiled, immutable
@@ -26,11 +27,11 @@ ct_status ct_cavity_create(ct_cavity** out, const ct_cavity_surfaces* def);
 void ct_cavity_free(ct_cavity* cavity);
 
 void ct_cavity_volume(const ct_cavity* cavity, const double* x, double* volume);  // ncavity, m^3
-// pressure: ncavity. Returns -sum p V and adds its gradient to f (NULL: not wanted).
+// Returns -sum p V and adds its gradient to f (NULL: not wanted).
 double ct_cavity_gradient(const ct_cavity* cavity, const double* pressure, const double* x, double* f);
 // Adds H(x) dx to out.
 void ct_cavity_product(const ct_cavity* cavity, const double* pressure, const double* x, const double* dx, double* out);
-// Adds lam . d grad/dp to pressure_bar (ncavity).
+// Adds lam . d grad/dp to pressure_bar.
 void ct_cavity_vjp(const ct_cavity* cavity, const double* x, const double* lam, double* pressure_bar);
 
 #endif
