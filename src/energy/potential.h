@@ -2,19 +2,24 @@
 //
 //     E(x) + Psi(x) = sum over families of their energies and dissipation potentials
 //
-// Elements are numbered family after family: tets first. A family that a model does not have is NULL and costs nothing.
+// Elements are numbered family after family: tets, then the triangles of sheets. A family that a model does not have is NULL
+// and costs nothing.
 // The conventions of energy/elastic.h hold for all: fixed order of sums, node arrays with one readable double behind the end.
 #ifndef CT_ENERGY_POTENTIAL_H
 #define CT_ENERGY_POTENTIAL_H
 
 #include "energy/elastic.h"
+#include "energy/sheet.h"
 
 typedef struct ct_potential {
     ct_elastic* elastic;  // tets; always there, perhaps of no tet
+    int ntet;
+    ct_sheet* sheet;      // thin sheets
 } ct_potential;
 
 typedef struct ct_potential_work {
     ct_elastic_work* elastic;
+    ct_sheet_work* sheet;
 } ct_potential_work;
 
 void ct_potential_free(ct_potential* potential);  // its families
@@ -40,9 +45,10 @@ void ct_potential_rotations(const ct_potential* potential, ct_potential_work* wo
 // E(x) alone, without damping; allocates nothing.
 double ct_potential_energy(const ct_potential* potential, const double* x);
 bool ct_potential_has_damping(const ct_potential* potential);
-// Per element (each array nullable, overwritten): d_mu[e] = lam . d grad(E + Psi)/dmu_e, and so on.
+// Per element (each array nullable, overwritten): d_mu[e] = lam . d grad(E + Psi)/dmu_e, and so on. mu and lambda of triangles are
+// in N/m, and d_rigidity is one for each triangle.
 void ct_potential_parameter_vjp(const ct_potential* potential, ct_potential_work* work, ct_threads* threads, const double* x,
-                                const double* lam, double* d_mu, double* d_lambda, double* d_beta);
+                                const double* lam, double* d_mu, double* d_lambda, double* d_beta, double* d_rigidity);
 // Adds -(d^2 Psi/dx dx_n)^T lam to x_n_bar and -(d^2 Psi/dx dx_nm1)^T lam to x_nm1_bar (skipped when x_nm1 is NULL).
 void ct_potential_history_vjp(const ct_potential* potential, ct_potential_work* work, ct_threads* threads, const double* x,
                               const double* lam, double a, const double* x_n, double* x_n_bar, double b, const double* x_nm1,

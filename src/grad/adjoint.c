@@ -115,7 +115,7 @@ static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint
 static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, ct_adjoint_sums* sums) {
     if (sums->mu || sums->lambda || sums->beta) {
         ct_potential_parameter_vjp(&model->potential, &work->potential, work->threads, x, adjoint->lam, adjoint->d_mu,
-                                   adjoint->d_lambda, adjoint->d_beta);
+                                   adjoint->d_lambda, adjoint->d_beta, NULL);
         for (int t = 0; t < model->ntet; t++) {
             if (sums->mu) sums->mu[t] -= adjoint->d_mu[t];
             if (sums->lambda) sums->lambda[t] -= adjoint->d_lambda[t];

@@ -1,4 +1,4 @@
-// The mesh object: creation, copy, the structured box, and repair.
+// The mesh object: creation, copy, the structured box and sheet, and repair.
 //
 // Box: every cell is cut into the six Kuhn tets, one for each order of the axes; the tet of the order
 // (a, b, c) has the corners 0, e_a, e_a + e_b, e_a + e_b + e_c. All cells are cut alike, so faces of
@@ -134,6 +134,35 @@ ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]) {
                 cut_cell(tet, node, stride);
                 tet += 24;
             }
+    *out = mesh;
+    return CT_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Sheet
+
+ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2]) {
+    if (!out) return CT_BAD_ARGUMENT;
+    *out = NULL;
+    if (!size || !cells || cells[0] < 1 || cells[1] < 1) return CT_BAD_ARGUMENT;
+    const double nvert = (cells[0] + 1.0) * (cells[1] + 1.0), ntri = 2.0 * cells[0] * cells[1];
+    if (nvert > CT_MESH_MAX_COUNT || ntri > CT_MESH_MAX_COUNT) return CT_BAD_ARGUMENT;
+    for (int a = 0; a < 2; a++)
+        if (!(size[a] > 0) || size[a] > 1e100) return CT_BAD_ARGUMENT;
+    ct_mesh* mesh = mesh_alloc((int)nvert, 0, (int)ntri, 0);
+    if (!mesh) return CT_OUT_OF_MEMORY;
+    int* tri = mesh->tri;
+    for (int j = 0; j <= cells[1]; j++)
+        for (int i = 0; i <= cells[0]; i++) {
+            const int node = i + j * (cells[0] + 1), above = node + cells[0] + 1;
+            mesh->x[3 * (size_t)node] = size[0] * i / cells[0];
+            mesh->x[3 * (size_t)node + 1] = size[1] * j / cells[1];
+            if (i == cells[0] || j == cells[1]) continue;
+            const bool rising = (i + j) % 2 == 0;  // the diagonal runs from `node` to the opposite corner
+            const int cell[6] = {node, node + 1, rising ? above + 1 : above, rising ? node : node + 1, above + 1, above};
+            memcpy(tri, cell, sizeof cell);
+            tri += 6;
+        }
     *out = mesh;
     return CT_OK;
 }
