@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "math/svd3.h"
+#include "out/solid.h"
 
-#define PI 3.14159265358979323846
 #define MANY 120            // solids from which on they are made of fewer triangles
-#define MAX_RINGS 25
-#define MAX_SIDES 18
 #define THICKNESS 0.085     // a bone's radius over its length
 #define THINNEST 0.0028     // the least radius over the scene's extent
 
@@ -195,115 +193,22 @@ void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajector
 
 // ---- Solids ----
 
-typedef struct solid {      // of revolution about the line from a to b
-    double a[3], b[3];
-    double radius;
-    int material;
-    enum { SHAFT, BALL, PIN, RAIL } shape;
-} solid;
-
-typedef struct profile {    // of a solid: along the axis from `a`, off it, and the normal
-    double along[MAX_RINGS], off[MAX_RINGS], normal[MAX_RINGS][2];
-} profile;
-
-// Knobs at both ends, a tapered shaft between them.
-static double shaft_radius(double z, double length, double r) {
-    double end = 0.8 * r, knob = fmax(0, r * r - z * z), tip = fmax(0, end * end - (z - length) * (z - length));
-    double shaft = z > 0 && z < length ? r * (0.66 - 0.14 * z / length) : 0;
-    return pow(pow(knob, 3) + pow(tip, 3) + pow(shaft, 6), 1.0 / 6);
-}
-
-static void outline(const solid* s, int rings, profile* p) {
-    double length = distance(s->a, s->b), r = s->radius;
-    for (int i = 0; i < rings; i++) {
-        double angle = PI * i / (rings - 1), c = -cos(angle), half = 0.5 * length;
-        switch (s->shape) {
-            case SHAFT: {  // rings close together at the knobs
-                double first = -r, last = length + 0.8 * r, t = 0.5 + 0.5 * c, span = last - first;
-                p->along[i] = first + span * (0.8 * t + 0.2 * t * t * (3 - 2 * t));
-                p->off[i] = shaft_radius(p->along[i], length, r);
-                break;
-            }
-            case BALL:
-                p->along[i] = r * c;
-                p->off[i] = r * sin(angle);
-                break;
-            default:  // a cylinder with round edges
-                p->along[i] = half + half * copysign(pow(fabs(c), 0.25), c);
-                p->off[i] = r * pow(fabs(sin(angle)), 0.25);
-        }
-    }
-    p->off[0] = p->off[rings - 1] = 0;
-    for (int i = 0; i < rings; i++) {
-        int before = i ? i - 1 : i, after = i < rings - 1 ? i + 1 : i;
-        double dz = p->along[after] - p->along[before], dr = p->off[after] - p->off[before], length_of = hypot(dz, dr);
-        p->normal[i][0] = i == 0 ? -1 : i == rings - 1 ? 1 : length_of > 0 ? -dr / length_of : 0;
-        p->normal[i][1] = i == 0 || i == rings - 1 ? 0 : length_of > 0 ? dz / length_of : 1;
-    }
-}
-
-// Two directions across the axis.
-static void across(const double axis[3], double u[3], double v[3]) {
-    int least = fabs(axis[0]) < fabs(axis[1]) ? (fabs(axis[0]) < fabs(axis[2]) ? 0 : 2) : (fabs(axis[1]) < fabs(axis[2]) ? 1 : 2);
-    double length;
-    for (int a = 0; a < 3; a++) u[a] = (a == least) - axis[least] * axis[a];
-    length = sqrt(dot(u, u));
-    for (int a = 0; a < 3; a++) u[a] /= length;
-    for (int a = 0; a < 3; a++) v[a] = axis[(a + 1) % 3] * u[(a + 2) % 3] - axis[(a + 2) % 3] * u[(a + 1) % 3];
-}
-
-typedef struct mesh_end {   // where the next solid goes in the skin's arrays
-    double* x;
-    int *tri, *body;
-    float* normal;
-    int vertex;             // number of the first of its vertices
-} mesh_end;
-
-static void revolve(const solid* s, int rings, int sides, mesh_end* out) {
-    profile p;
-    double axis[3], u[3], v[3], length = distance(s->a, s->b), normals[MAX_RINGS * MAX_SIDES][3];
-    for (int a = 0; a < 3; a++) axis[a] = length > 0 ? (s->b[a] - s->a[a]) / length : a == 2;
-    across(axis, u, v);
-    outline(s, rings, &p);
-    for (int i = 0; i < rings; i++)
-        for (int j = 0; j < sides; j++) {
-            double c = cos(2 * PI * j / sides), d = sin(2 * PI * j / sides);
-            for (int a = 0; a < 3; a++) {
-                double radial = c * u[a] + d * v[a];
-                *out->x++ = s->a[a] + p.along[i] * axis[a] + p.off[i] * radial;
-                normals[i * sides + j][a] = p.normal[i][0] * axis[a] + p.normal[i][1] * radial;
-            }
-        }
-    for (int i = 0; i + 1 < rings; i++)
-        for (int j = 0; j < sides; j++) {
-            int q[4] = {i * sides + j, i * sides + (j + 1) % sides, (i + 1) * sides + (j + 1) % sides, (i + 1) * sides + j};
-            const int corner[6] = {q[0], q[1], q[2], q[0], q[2], q[3]};
-            for (int k = 0; k < 6; k++) {
-                *out->tri++ = out->vertex + corner[k];
-                for (int a = 0; a < 3; a++) *out->normal++ = (float)normals[corner[k]][a];
-            }
-            *out->body++ = s->material;
-            *out->body++ = s->material;
-        }
-    out->vertex += rings * sides;
-}
-
 // Bones of very different lengths still differ in thickness, but less.
 static double bone_radius(const ct_bone_list* list, double length) {
     return fmax(list->thinnest, list->radius * fmin(1.2, fmax(0.6, sqrt(THICKNESS * length / list->radius))));
 }
 
-static int joint_solids(solid* out, const ct_trajectory* file, const ct_bone_list* list, int k, const double* poses) {
+static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list, int k, const double* poses) {
     const ct_link_info* link = &file->link[k];
     const double *pose = poses + 12 * k, *base = list->base + 3 * k;
     double at[3], r = 1.15 * (list->joint > 0 || link->parent >= 0 ? list->joint : list->radius);
     ct_bone_place(pose, base, at);
-    solid s = {.material = CT_BONE_JOINT, .shape = BALL, .radius = 1.28 * r};
+    ct_solid s = {.material = CT_BONE_JOINT, .shape = CT_SOLID_BALL, .radius = 1.28 * r};
     for (int a = 0; a < 3; a++) s.a[a] = s.b[a] = at[a];
     if (link->joint == CT_JOINT_FIXED || !(r > 0)) return 0;
     if (link->joint == CT_JOINT_FREE) s.radius = 1.1 * r;
     if (link->joint == CT_JOINT_REVOLUTE) {
-        s.shape = PIN;
+        s.shape = CT_SOLID_CYLINDER;
         s.radius = 0.95 * r;
         for (int a = 0; a < 3; a++) {
             double along = dot(pose + 3 * a, link->axis);
@@ -317,7 +222,7 @@ static int joint_solids(solid* out, const ct_trajectory* file, const ct_bone_lis
     double rest[3];
     memcpy(rest, base, sizeof rest);
     if (link->parent >= 0) ct_bone_place(poses + 12 * link->parent, base, rest);
-    solid rail = {.material = CT_BONE_RAIL, .shape = RAIL, .radius = 0.38 * r};
+    ct_solid rail = {.material = CT_BONE_RAIL, .shape = CT_SOLID_CYLINDER, .radius = 0.38 * r};
     for (int a = 0; a < 3; a++) {
         double along = dot(pose + 3 * a, link->axis), slide = at[a] - rest[a];
         out[0].a[a] = at[a] - 1.2 * r * along;
@@ -325,23 +230,23 @@ static int joint_solids(solid* out, const ct_trajectory* file, const ct_bone_lis
         rail.a[a] = rest[a] - 0.05 * slide;
         rail.b[a] = at[a] + 0.05 * slide;
     }
-    out[0].shape = PIN;
+    out[0].shape = CT_SOLID_CYLINDER;
     out[0].radius = 1.15 * r;
     if (!(distance(rest, at) > 0.5 * r)) return 1;
     out[1] = rail;
     return 2;
 }
 
-static int make_solids(solid* out, const ct_trajectory* file, const ct_bone_list* list, const double* poses) {
+static int make_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list, const double* poses) {
     int count = 0;
     for (int i = 0; i < list->count; i++) {
         const ct_bone* bone = &list->bone[i];
         double length = distance(bone->from, bone->to);
-        solid s = {.material = CT_BONE_SHAFT, .shape = SHAFT, .radius = bone_radius(list, length)};
+        ct_solid s = {.material = CT_BONE_SHAFT, .shape = CT_SOLID_SHAFT, .radius = bone_radius(list, length)};
         ct_bone_place(poses + 12 * bone->link, bone->from, s.a);
         ct_bone_place(poses + 12 * bone->link, bone->to, s.b);
         if (length < 0.2 * s.radius) {
-            s.shape = BALL;
+            s.shape = CT_SOLID_BALL;
             s.radius *= 1.6;
         }
         out[count++] = s;
@@ -356,31 +261,11 @@ static bool all_finite(const double* values, size_t count) {
     return true;
 }
 
-void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file, const double* poses, int nvert) {
+void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file, const double* poses) {
     size_t nlink = (size_t)file->info.nlink;
-    solid* solids = ct_arena_alloc(arena, (size_t)list->count + 2 * nlink, sizeof *solids);
+    ct_solid* solids = ct_arena_alloc(arena, (size_t)list->count + 2 * nlink, sizeof *solids);
     if (arena->failed || !all_finite(poses, 12 * nlink)) return;
     int count = make_solids(solids, file, list, poses);
-    int rings = count > MANY ? 13 : MAX_RINGS, sides = count > MANY ? 10 : MAX_SIDES;
-    size_t before = (size_t)skin->ntri, nv = (size_t)nvert, vertices = (size_t)(count * rings * sides);
-    size_t ntri = before + (size_t)(2 * count * (rings - 1) * sides);
-    double* x = ct_arena_alloc(arena, 3 * (nv + vertices), sizeof(double));
-    int* tri = ct_arena_alloc(arena, 3 * ntri, sizeof(int));
-    int* body = ct_arena_alloc(arena, ntri, sizeof(int));
-    float* normal = ct_arena_alloc(arena, 9 * ntri, sizeof(float));
-    if (arena->failed) return;
-    memcpy(x, skin->x, 3 * nv * sizeof(double));
-    if (before) {
-        memcpy(tri, skin->tri, 3 * before * sizeof(int));
-        memcpy(body, skin->body, before * sizeof(int));
-        memcpy(normal, skin->normal, 9 * before * sizeof(float));
-    }
-    mesh_end end = {.x = x + 3 * nv, .tri = tri + 3 * before, .body = body + before, .normal = normal + 9 * before, .vertex = nvert};
-    for (int i = 0; i < count; i++) revolve(&solids[i], rings, sides, &end);
-    skin->x = x;
-    skin->tri = tri;
-    skin->body = body;
-    skin->normal = normal;
-    skin->ntri = (int)ntri;
-    skin->nvert = nvert + (int)vertices;
+    bool many = count > MANY;
+    ct_solid_append(skin, arena, solids, count, many ? 13 : 25, many ? 10 : 18);
 }

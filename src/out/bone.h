@@ -23,13 +23,11 @@ typedef struct ct_bone_list {
     double joint;            // m, of joints; 0: bones too short to tell their joints apart, only those to the world are drawn
 } ct_bone_list;
 
-enum { CT_BONE_SHAFT = -1, CT_BONE_JOINT = -2, CT_BONE_RAIL = -3 };  // in place of a body in ct_skin
-
 // `size`: extent of the scene, m; bones are never too thin to be seen in a picture of it. Memory from the arena.
 void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajectory* file, double size);
 // A point of a link at its pose (12 numbers).
 void ct_bone_place(const double* pose, const double rest[3], double out[3]);
-// Appends the solids to the skin (its arrays are made anew) at the poses (12 nlink); skin->nflesh tells where they begin.
-void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file, const double* poses, int nvert);
+// Appends the solids to the skin (its arrays are made anew) at the poses (12 nlink).
+void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file, const double* poses);
 
 #endif

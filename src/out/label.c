@@ -17,7 +17,7 @@ typedef struct unit {  // how a field's numbers are shown
 static const unit units[] = {
     {"displacement", "displacement", "m", true}, {"velocity", "speed", "m/s", true},
     {"stress", "von Mises stress", "Pa", true},  {"energy", "energy density", "J/m^3", true},
-    {"volume", "volume ratio", "", false},
+    {"volume", "volume ratio", "", false},       {"contact", "contact force", "N", true},
 };
 
 static double text_size(const ct_canvas* canvas) {

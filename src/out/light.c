@@ -26,7 +26,7 @@ static void cross(double out[3], const double a[3], const double b[3]) {
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-// An orthographic picture of the surface from direction `toward`; fitted to it.
+// An orthographic picture of the surface from direction `toward`; fitted to what the picture is about.
 static void map_create(ct_depth_map* map, ct_arena* arena, const ct_skin* skin, const double toward[3], int size) {
     int axis = fabs(toward[0]) < fabs(toward[1]) ? (fabs(toward[0]) < fabs(toward[2]) ? 0 : 2)
                                                  : (fabs(toward[1]) < fabs(toward[2]) ? 1 : 2);
@@ -37,6 +37,7 @@ static void map_create(ct_depth_map* map, ct_arena* arena, const ct_skin* skin, 
     cross(map->up, toward, map->right);
     for (int c = 0; c < 3 * skin->ntri; c++) {
         const double* p = skin->x + 3 * skin->tri[c];
+        if (!ct_skin_framed(skin, c / 3)) continue;
         double at[2] = {dot(p, map->right), dot(p, map->up)};
         for (int k = 0; k < 2 && isfinite(at[0] + at[1]); k++) {
             low[k] = fmin(low[k], at[k]);
@@ -55,6 +56,7 @@ static void map_create(ct_depth_map* map, ct_arena* arena, const ct_skin* skin, 
     ct_raster_begin(&raster, 0);
     for (int t = 0; t < skin->ntri; t++) {
         double clip[3][4];
+        if (!ct_skin_casts(skin, t)) continue;
         for (int k = 0; k < 3; k++) {
             const double* p = skin->x + 3 * skin->tri[3 * t + k];
             clip[k][0] = 2 * (dot(p, map->right) - map->low[0]) / (size * map->cell) - 1;

@@ -2,7 +2,7 @@
 //
 // Visibility is sampled samples^2 times a pixel; each triangle seen in a pixel is shaded once, at the mean of its
 // samples there. Flesh over bones lets them through, the less the deeper they lie; bones have light and shadows of their
-// own, as if the flesh were not there. Light is added in linear intensity and stored as sRGB. No display, no randomness: the same
+// own, as if the flesh were not there. Arrows of contact forces show through all. Planes fade out around the scene. Light is added in linear intensity and stored as sRGB. No display, no randomness: the same
 // frame gives the same bytes on every run and any number of threads.
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "out/color.h"
 #include "out/label.h"
 #include "out/light.h"
+#include "out/obstacle.h"
 #include "out/picture.h"
 #include "out/raster.h"
 
@@ -29,7 +30,10 @@ typedef struct drawing {
     double clear;               // m of flesh through which bones are seen well
     double bone_tone;           // below 1 where the flesh is as light as bone
     ct_ground_grid grid;
-    const double* body_color;   // 3 nbody, sRGB
+    double* color;              // 3 (nbody + nobstacle), linear light
+    bool* two_sided;            // nbody + nobstacle: its insides may be seen
+    double* obstacle_poses;     // 6 nobstacle
+    double plane_reach;         // m, where planes have faded
     double low, high;           // of the colour map
     double backdrop[3];         // linear light
     double* clip;               // 4 nvert
@@ -111,19 +115,20 @@ static void shade_ground(const drawing* d, int px, int py, double rgb[3]) {
 
 static void fragment_albedo(const drawing* d, int t, const double weight[3], double rgb[3]) {
     static const double bone_color[3][3] = {{0.97, 0.93, 0.82}, {0.80, 0.62, 0.38}, {0.62, 0.64, 0.68}};
-    if (d->skin.body[t] < 0) {
-        const double* color = bone_color[-1 - d->skin.body[t]];
+    int body = d->skin.body[t], nbody = d->skin.nbody;
+    if (body <= CT_SKIN_PLANE) {
+        int code = CT_SKIN_PLANE - body;
+        const double* color = d->color + 3 * (nbody + code / 2);
+        for (int k = 0; k < 3; k++) rgb[k] = color[k] * (code % 2 ? 0.72 : 1);
+    } else if (body < 0) {
+        const double* color = bone_color[-1 - body];
         for (int k = 0; k < 3; k++) rgb[k] = d->bone_tone * ct_color_linear(color[k]);
-        return;
+    } else if (!d->skin.value || body >= nbody) memcpy(rgb, d->color + 3 * body, 3 * sizeof(double));
+    else {
+        double value = 0;
+        for (int k = 0; k < 3; k++) value += weight[k] * d->skin.value[d->skin.tri[3 * t + k]];
+        ct_label_color(d->def->color_by, (value - d->low) / (d->high - d->low), rgb);
     }
-    if (!d->skin.value) {
-        const double* color = d->body_color + 3 * d->skin.body[t];
-        for (int k = 0; k < 3; k++) rgb[k] = ct_color_linear(fmin(1, fmax(0, color[k])));
-        return;
-    }
-    double value = 0;
-    for (int k = 0; k < 3; k++) value += weight[k] * d->skin.value[d->skin.tri[3 * t + k]];
-    ct_label_color(d->def->color_by, (value - d->low) / (d->high - d->low), rgb);
 }
 
 // Distance in pixels from (x, y) to the nearest edge of the triangle as it lies on the picture.
@@ -146,6 +151,23 @@ static double edge_distance(const drawing* d, int t, double x, double y) {
 // Bright light bends towards white instead of being cut off.
 static double soft_limit(double value) { return value < 0.7 ? value : 1 - 0.3 * exp(-(value - 0.7) / 0.3); }
 
+// Is the triangle seen from behind?
+static bool seen_from_behind(const ct_skin* skin, int t, const double view[3]) {
+    const double *a = skin->x + 3 * skin->tri[3 * t], *b = skin->x + 3 * skin->tri[3 * t + 1], *c = skin->x + 3 * skin->tri[3 * t + 2];
+    double volume = 0;
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        volume += view[k] * ((b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]));
+    }
+    return volume > 0;
+}
+
+// Arrows have the light with them.
+static void shade_arrow(int body, double facing, double rgb[3]) {
+    static const double stick[3] = {0.02, 0.20, 0.62}, slip[3] = {0.80, 0.12, 0.02};
+    for (int k = 0; k < 3; k++) rgb[k] = (body == CT_ARROW_SLIP ? slip[k] : stick[k]) * (0.35 + 0.85 * fabs(facing));
+}
+
 // One of the two surfaces of a fragment; returns how much it faces the eye.
 static double shade_surface(const drawing* d, const fragment* f, int which, double rgb[3]) {
     const ct_skin* skin = &d->skin;
@@ -167,8 +189,14 @@ static double shade_surface(const drawing* d, const fragment* f, int which, doub
         normal[k] /= length > 0 ? sqrt(length) : 1;
         facing += view[k] * normal[k];
     }
-    if (facing > 0.3)  // an inside, seen through an opening or an inversion
-        for (int k = 0; k < 3; k++) normal[k] = -normal[k];
+    int body = skin->body[id];
+    if (body == CT_ARROW_STICK || body == CT_ARROW_SLIP) {
+        shade_arrow(body, facing, rgb);
+        return fabs(facing);
+    }
+    // an inside, seen through an opening or an inversion, or the other side of a sheet
+    bool behind = body >= 0 && d->two_sided[body] ? seen_from_behind(skin, id, view) : facing > 0.3;
+    for (int k = 0; k < 3 && behind; k++) normal[k] = -normal[k];
     fragment_albedo(d, id, weight, albedo);
     if (d->def->wireframe && which == FLESH) {
         double cover = 0.75 + 0.5 - edge_distance(d, id, f->x / f->count, f->y / f->count);
@@ -180,16 +208,42 @@ static double shade_surface(const drawing* d, const fragment* f, int which, doub
     return fabs(facing);
 }
 
+// A plane fades into the background around the scene; the ray through the pixel's middle tells where it is.
+static void fade_plane(const drawing* d, int body, int px, int py, double rgb[3]) {
+    const double *pose = d->obstacle_poses + 6 * ((CT_SKIN_PLANE - body) / 2), *eye = d->camera.eye;
+    double ray[3], middle[3], ground[3], down = 0, height = 0, away = 0;
+    ct_camera_ray(&d->camera, 2 * (px + 0.5) / d->def->width - 1, 1 - 2 * (py + 0.5) / d->def->height, ray);
+    ct_obstacle_middle(pose, d->grid.center, middle);
+    for (int k = 0; k < 3; k++) {
+        down += ray[k] * pose[3 + k];
+        height += (pose[k] - eye[k]) * pose[3 + k];
+    }
+    for (int k = 0; k < 3; k++) away += pow(eye[k] + height / down * ray[k] - middle[k], 2);
+    double fade = fmin(1, fmax(0, (1 - sqrt(away) / d->plane_reach) / 0.45));
+    if (fade >= 1) return;
+    fade = isfinite(fade) ? fade * fade * (3 - 2 * fade) : 0;
+    shade_ground(d, px, py, ground);
+    for (int k = 0; k < 3; k++) rgb[k] = fade * rgb[k] + (1 - fade) * ground[k];
+}
+
+static double shade_flesh(const drawing* d, const fragment* f, int px, int py, double rgb[3]) {
+    double facing = shade_surface(d, f, FLESH, rgb);
+    int body = d->skin.body[f->id[FLESH]];
+    if (body <= CT_SKIN_PLANE) fade_plane(d, body, px, py, rgb);
+    return facing;
+}
+
 static void shade_fragment(const drawing* d, const fragment* f, int px, int py, double rgb[3]) {
     double cover = f->cover / f->count, bone[3];
     if (f->id[FLESH] < 0 && f->id[BONE] < 0) shade_ground(d, px, py, rgb);
     else if (f->id[FLESH] < 0 || (f->id[BONE] >= 0 && cover < 0)) shade_surface(d, f, BONE, rgb);
     else {
-        double facing = shade_surface(d, f, FLESH, rgb);
+        double facing = shade_flesh(d, f, px, py, rgb);
         if (f->id[BONE] < 0) return;
         double outline = shade_surface(d, f, BONE, bone), dark = fmin(1, 0.4 + 1.3 * outline);
         // more is hidden by deep flesh and by flesh that is looked at along its surface
         double hide = 0.3 + 0.34 * (1 - exp(-cover / d->clear)) + 0.36 * pow(1 - fmin(1, facing), 3);
+        if (f->id[BONE] >= d->skin.nbone) hide = 0.2, dark = 1;  // an arrow
         for (int k = 0; k < 3; k++) rgb[k] = hide * rgb[k] + (1 - hide) * dark * bone[k];
     }
 }
@@ -260,7 +314,8 @@ static void place_ground(drawing* d, const ct_trajectory* file) {
     }
     if (!(size > 0)) size = 1;
     double given = file->info.ground;
-    grid->height = isfinite(given) ? given : file->lower[grid->up_axis] - 2e-3 * size;
+    if (isfinite(given)) grid->height = given;
+    else if (!ct_obstacle_ground(file, d->obstacle_poses, &grid->height)) grid->height = file->lower[grid->up_axis] - 2e-3 * size;
     grid->spacing = ct_label_round(0.5 * size);
     grid->reach = 2.6 * size;
 }
@@ -279,15 +334,17 @@ static void place_camera(drawing* d, const ct_trajectory* file) {
 }
 
 static ct_status check_def(const ct_picture_def* def, ct_error* error) {
-    static const char* const names[] = {"body", "displacement", "velocity", "stress", "energy", "volume"};
+    static const char* const names[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact"};
     if (def->width < 16 || def->height < 16 || def->width > 16384 || def->height > 16384)
         return ct_fail(error, CT_BAD_ARGUMENT, "a picture of %d x %d pixels: each side must be 16 to 16384", def->width, def->height);
     if (def->samples < 1 || def->samples > MAX_SAMPLES)
         return ct_fail(error, CT_BAD_ARGUMENT, "samples is %d: choose 1 to %d", def->samples, MAX_SAMPLES);
+    if (!(def->contact_scale >= 0) || !isfinite(def->contact_scale))
+        return ct_fail(error, CT_BAD_ARGUMENT, "contact_scale is %g: choose m a newton, or 0", def->contact_scale);
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
         if (def->color_by && strcmp(def->color_by, names[k]) == 0) return CT_OK;
     return ct_fail(error, CT_BAD_ARGUMENT,
-                   "color_by is \"%s\": choose body, displacement, velocity, stress, energy or volume",
+                   "color_by is \"%s\": choose body, displacement, velocity, stress, energy, volume or contact",
                    def->color_by ? def->color_by : "");
 }
 
@@ -301,29 +358,70 @@ static double bone_tone(const ct_trajectory* file, const ct_skin* flesh) {
     return 1 - 0.55 * fmin(1, fmax(0, (lightest - 0.7) / 0.2));
 }
 
-// The flesh, the bones, and both together as one surface.
-static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x, ct_error* error) {
+// Colours of bodies and obstacles, and whose insides may be seen.
+static void paint(drawing* d, ct_arena* arena, const ct_trajectory* file) {
+    int nbody = file->info.nbody, count = nbody + file->info.nobstacle;
+    d->color = ct_arena_alloc(arena, 3 * (size_t)count, sizeof(double));
+    d->two_sided = ct_arena_alloc(arena, (size_t)count, sizeof(bool));
+    if (arena->failed) return;
+    for (int i = 0; i < 3 * count; i++) {
+        double tone = i < 3 * nbody ? file->body_color[i] : file->obstacle[i / 3 - nbody].color[i % 3];
+        d->color[i] = ct_color_linear(fmin(1, fmax(0, tone)));
+    }
+    for (int t = 0; t < file->info.ntri; t++) d->two_sided[file->tri_body[t]] = true;
+    for (int k = nbody; k < count; k++) d->two_sided[k] = true;
+}
+
+static ct_status add_bones(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, ct_error* error) {
     ct_bone_list bones;
-    ct_skin_create(&d->skin, arena, file, x);
-    if (d->def->bones == CT_BONES_ONLY && file->info.nlink) d->skin.ntri = d->skin.nflesh = 0;
     double* poses = ct_arena_alloc(arena, 12 * (size_t)file->info.nlink, sizeof *poses);
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (d->def->bones == CT_BONES_OFF || !file->info.nlink) return CT_OK;
     ct_status status = ct_trajectory_read_links_into(file, frame, NULL, poses, error);
     if (status) return status;
     d->bone_tone = bone_tone(file, &d->skin);
     d->clear = 0.12 * ct_picture_bones(&bones, arena, file);
-    if (!arena->failed) ct_bone_dress(&d->skin, arena, &bones, file, poses, file->info.nvert);
+    if (!arena->failed) ct_bone_dress(&d->skin, arena, &bones, file, poses);
+    d->skin.nbone = d->skin.ntri;
     return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
+}
+
+static ct_status add_arrows(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, ct_error* error) {
+    const ct_contact* list;
+    int count;
+    double force = 0, size = d->grid.reach / 2.6, scale = d->def->contact_scale;
+    ct_status status = ct_picture_force(file, &force, error);
+    if (!status) status = ct_trajectory_read_contacts(file, frame, &list, &count, error);
+    if (status) return status;
+    if (!(scale > 0)) scale = force > 0 ? 0.2 * size / force : 0;
+    ct_obstacle_arrows(&d->skin, arena, list, count, scale, d->def->contact_scale > 0 ? INFINITY : 0.3 * size, size);
+    return CT_OK;
+}
+
+// The flesh, the obstacles, the bones and the arrows as one surface.
+static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x, ct_error* error) {
+    ct_obstacle_look look = {.reach = 1.1 * d->grid.reach / 2.6, .ground = d->grid.height};
+    memcpy(look.center, d->grid.center, sizeof look.center);
+    memcpy(look.eye, d->camera.eye, sizeof look.eye);
+    d->plane_reach = look.reach;
+    paint(d, arena, file);
+    ct_skin_create(&d->skin, arena, file, x);
+    if (d->def->bones == CT_BONES_ONLY && file->info.nlink) d->skin.ntri = d->skin.nflesh = d->skin.nbone = 0;
+    if (file->info.nobstacle) ct_obstacle_dress(&d->skin, arena, file, d->obstacle_poses, &look);
+    if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = CT_OK;
+    if (d->def->bones != CT_BONES_OFF && file->info.nlink) status = add_bones(d, arena, file, frame, error);
+    if (!status && d->def->contacts && file->info.contact) status = add_arrows(d, arena, file, frame, error);
+    return !status && arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : status;
 }
 
 static void light_up(drawing* d, ct_arena* arena, const ct_trajectory* file) {
     double ground = d->grid.height, size = d->grid.reach / 2.6;
     const ct_skin* skin = &d->skin;
     ct_light_create(&d->light, arena, skin, &d->camera, file->info.up, ground, size);
-    if (skin->ntri == skin->nflesh) return;
+    if (skin->nbone == skin->nflesh) return;
     ct_skin bones = *skin;
     bones.tri += 3 * skin->nflesh;
+    bones.body += skin->nflesh;
     bones.ntri -= skin->nflesh;
     if (skin->nflesh) ct_light_create(&d->bone_light, arena, &bones, &d->camera, file->info.up, ground, size);
     else d->bone_light = d->light;
@@ -335,8 +433,10 @@ static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int f
     size_t nvert = (size_t)file->info.nvert;
     double* x = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     double* value = ct_arena_alloc(arena, nvert, sizeof(double));
+    d->obstacle_poses = ct_arena_alloc(arena, 6 * (size_t)file->info.nobstacle, sizeof(double));
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = ct_trajectory_read_into(file, frame, x, NULL, time, NULL, error);
+    if (!status) status = ct_trajectory_read_obstacles_into(file, frame, d->obstacle_poses, error);
     if (!status) status = ct_picture_bounds(file, error);
     if (!status && strcmp(def->color_by, "body") != 0) {
         status = ct_skin_values(file, frame, def->color_by, value, error);
@@ -346,7 +446,6 @@ static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int f
     place_ground(d, file);
     place_camera(d, file);
     for (int k = 0; k < 3; k++) d->backdrop[k] = ct_color_linear(fmin(1, fmax(0, def->background[k])));
-    d->body_color = file->body_color;
     status = dress(d, arena, file, frame, x, error);
     if (status) return status;
     d->skin.value = value;

@@ -53,26 +53,32 @@ static void smooth_normals(ct_skin* skin, const double* now, const double* rest,
     }
 }
 
-// A surface triangle belongs to the body of any tet at its first node: bodies share no nodes.
-static void find_bodies(ct_skin* skin, const ct_trajectory* file, int* node_body) {
-    for (int t = 0; t < file->info.ntet; t++)
-        for (int k = 0; k < 4; k++) node_body[file->tet[4 * t + k]] = file->tet_body[t];
-    for (int t = 0; t < skin->ntri; t++) skin->body[t] = node_body[skin->tri[3 * t]];
+// The surface without what is hidden: triangles and their owners.
+static int visible(const ct_trajectory* file, int* tri, int* owner) {
+    int count = 0, nbody = file->info.nbody;
+    for (int t = 0; t < file->info.nsurface; t++) {
+        int who = file->surface_owner[t];
+        if (who >= nbody && file->obstacle[who - nbody].hidden) continue;
+        owner[count] = who;
+        memcpy(tri + 3 * count++, file->surface + 3 * t, 3 * sizeof(int));
+    }
+    return count;
 }
 
 void ct_skin_create(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* x) {
-    size_t ntri = (size_t)file->info.nsurface, nvert = (size_t)file->info.nvert;
-    *skin = (ct_skin){.ntri = file->info.nsurface, .nflesh = file->info.nsurface, .nvert = file->info.nvert, .tri = file->surface, .x = x};
-    skin->normal = ct_arena_alloc(arena, 9 * ntri, sizeof(float));
-    skin->body = ct_arena_alloc(arena, ntri, sizeof(int));
-    double* now = ct_arena_alloc(arena, 3 * ntri, sizeof(double));
-    double* rest = ct_arena_alloc(arena, 3 * ntri, sizeof(double));
-    float* angle = ct_arena_alloc(arena, 3 * ntri, sizeof(float));
+    size_t most = (size_t)file->info.nsurface, nvert = (size_t)file->info.nvert;
+    *skin = (ct_skin){.nvert = file->info.nvert, .x = x, .far = file->obstacle_far, .nbody = file->info.nbody};
+    int* tri = ct_arena_alloc(arena, 3 * most, sizeof(int));
+    skin->normal = ct_arena_alloc(arena, 9 * most, sizeof(float));
+    skin->body = ct_arena_alloc(arena, most, sizeof(int));
+    double* now = ct_arena_alloc(arena, 3 * most, sizeof(double));
+    double* rest = ct_arena_alloc(arena, 3 * most, sizeof(double));
+    float* angle = ct_arena_alloc(arena, 3 * most, sizeof(float));
     int* start = ct_arena_alloc(arena, nvert + 2, sizeof(int));
-    int* list = ct_arena_alloc(arena, 3 * ntri, sizeof(int));
-    int* node_body = ct_arena_alloc(arena, nvert, sizeof(int));
+    int* list = ct_arena_alloc(arena, 3 * most, sizeof(int));
     if (arena->failed) return;
-    find_bodies(skin, file, node_body);
+    skin->ntri = skin->nflesh = skin->nbone = visible(file, tri, skin->body);
+    skin->tri = tri;
     corners_by_node(skin->tri, 3 * skin->ntri, file->info.nvert, start, list);
     for (int t = 0; t < skin->ntri; t++) {
         face_normal(now + 3 * t, x, skin->tri + 3 * t);
@@ -89,18 +95,20 @@ static void lengths(const double* vectors, int count, double* values) {
     }
 }
 
-// With tet_values: their means over the tets at a node. Nodes without tets, which carry links' own masses, have no value.
-static ct_status node_means(const ct_trajectory* file, const double* tet_values, double* values) {
+// With element_values: their means over the elements at a node. Nodes of none, of links' own masses and obstacles, have no value.
+static ct_status node_means(const ct_trajectory* file, const double* element_values, double* values) {
+    int ntet = file->info.ntet, ntri = file->info.ntri;
     int* count = ct_alloc((size_t)file->info.nvert, sizeof *count);
     if (!count) return CT_OUT_OF_MEMORY;
-    if (tet_values) memset(values, 0, (size_t)file->info.nvert * sizeof(double));
-    for (int c = 0; c < 4 * file->info.ntet; c++) {
-        if (tet_values) values[file->tet[c]] += tet_values[c / 4];
-        count[file->tet[c]]++;
+    if (element_values) memset(values, 0, (size_t)file->info.nvert * sizeof(double));
+    for (int c = 0; c < 4 * ntet + 3 * ntri; c++) {
+        int node = c < 4 * ntet ? file->tet[c] : file->tri[c - 4 * ntet];
+        if (element_values) values[node] += element_values[c < 4 * ntet ? c / 4 : ntet + (c - 4 * ntet) / 3];
+        count[node]++;
     }
     for (int i = 0; i < file->info.nvert; i++) {
         if (!count[i]) values[i] = NAN;
-        else if (tet_values) values[i] /= count[i];
+        else if (element_values) values[i] /= count[i];
     }
     ct_free(count);
     return CT_OK;

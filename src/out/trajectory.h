@@ -127,6 +127,7 @@ struct ct_trajectory {
     const char** body_name;      // nbody
     ct_obstacle_info* obstacle;  // nobstacle
     double* obstacle_poses;      // 6 nobstacle, of the frame last read
+    bool* obstacle_far;    // nobstacle: too large for a picture to show whole; known with the bounds
     ct_contact* contact;   // of the frame last read; grows, owned
     size_t contact_capacity;
     void* column;          // room for one column of contacts; grows, owned
@@ -138,7 +139,7 @@ struct ct_trajectory {
     size_t state_size;
     int bounds_frames;     // number of frames the two below were made for, 0: none
     double lower[3], upper[3];
-    ct_field_range range[8];
+    ct_field_range range[9];  // of the colour fields, then an empty one; the last: contact forces
 };
 
 ct_status ct_trajectory_create_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, ct_error* error);

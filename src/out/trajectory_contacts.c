@@ -122,6 +122,7 @@ static bool fill_obstacles(ct_trajectory* file, const obstacle_arrays* o) {
     size_t n = (size_t)file->info.nobstacle, size = (size_t)o->name_size;
     file->obstacle = ct_arena_alloc(&file->arena, n, sizeof *file->obstacle);
     file->obstacle_poses = ct_arena_alloc(&file->arena, 6 * n, sizeof(double));
+    file->obstacle_far = ct_arena_alloc(&file->arena, n, sizeof(bool));
     for (size_t k = 0; !file->arena.failed && k < n; k++) {
         char* name = ct_arena_alloc(&file->arena, size + 1, 1);
         if (!name) return false;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "model/model.h"
 #include "out/trajectory.h"
 
 // The scene file as text; a scene without a readable file simply has none.
@@ -41,6 +42,37 @@ static ct_status describe_links(ct_trajectory_def* def, const ct_model* model) {
     return CT_OK;
 }
 
+// The obstacles of the model, freed by the caller.
+static ct_status describe_obstacles(ct_trajectory_def* def, const ct_model* model) {
+    int count = model->nobstacle;
+    ct_obstacle_info* obstacle = ct_alloc((size_t)count, sizeof *obstacle);
+    if (!obstacle) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < count; k++) {
+        const ct_collider* collider = &model->collision.collider[model->nbody + k];
+        obstacle[k] = (ct_obstacle_info){.name = collider->name, .kind = collider->kind, .radius = collider->radius, .hidden = collider->hidden};
+        memcpy(obstacle[k].color, collider->color, sizeof obstacle[k].color);
+    }
+    def->info.nobstacle = count;
+    def->obstacle = obstacle;
+    return CT_OK;
+}
+
+// As ct_trajectory_read_obstacles has them.
+static void obstacle_poses(const ct_model* model, const ct_state* state, double* poses) {
+    const ct_collision* c = &model->collision;
+    const double* x = ct_state_positions(state);
+    memset(poses, 0, 6 * (size_t)model->nobstacle * sizeof(double));
+    for (int k = 0; k < model->nobstacle; k++) {
+        const ct_collider* collider = &c->collider[model->nbody + k];
+        int points = collider->kind == CT_OBSTACLE_SPHERE ? 1 : collider->kind == CT_OBSTACLE_CAPSULE ? 2 : 0;
+        if (points) memcpy(poses + 6 * k, x + 3 * (size_t)collider->first_node, 3 * (size_t)points * sizeof(double));
+    }
+    for (int i = 0; i < c->nplane; i++) {
+        double* pose = poses + 6 * (c->plane[i].collider - model->nbody);
+        ct_plane_pose(&c->plane[i], ct_state_time(state), pose, pose + 3);
+    }
+}
+
 // What the model alone says; `def` borrows from it.
 static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t state_size) {
     ct_model_info info;
@@ -49,12 +81,13 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
     *def = (ct_trajectory_def){
         .info = {.nvert = info.nvert, .ntet = info.ntet, .nsurface = info.nsurface, .nbody = info.nbody,
                  .up = settings->up, .ground = settings->ground, .time_step = settings->time_step,
-                 .view = {.automatic = true}},
+                 .view = {.automatic = true}, .contact = settings->contact.method != CT_CONTACT_NONE},
         .rest = ct_model_rest(model),
         .tet = ct_model_tets(model),
         .surface = ct_model_surface(model),
         .tet_body = ct_model_tet_body(model),
         .tet_tag = ct_model_tet_tag(model),
+        .surface_owner = ct_model_surface_owner(model),
         .state_size = state_size,
     };
 }
@@ -85,6 +118,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
         def.scene_text = text;
     }
     if (!status) status = describe_links(&def, model);
+    if (!status) status = describe_obstacles(&def, model);
     size_t nbody = (size_t)def.info.nbody;
     double* color = ct_alloc(3 * nbody, sizeof *color);
     const char** name = ct_alloc(nbody, sizeof *name);
@@ -98,6 +132,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
     if (!status) status = ct_trajectory_create_arrays(out, path, &def, error);
     else ct_fail(error, status, "%s", ct_status_text(status));
     ct_free((void*)def.link);
+    ct_free((void*)def.obstacle);
     ct_free(name);
     ct_free(color);
     ct_free(text);
@@ -113,6 +148,7 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
     void* bytes = ct_alloc(def.state_size, 1);
     if (!bytes) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = describe_links(&def, model);
+    if (!status) status = describe_obstacles(&def, model);
     if (status) ct_fail(error, status, "%s", ct_status_text(status));
     else status = ct_trajectory_resume_arrays(out, path, &def, bytes, error);
     if (!status && ct_state_restore(state, bytes, def.state_size)) {
@@ -121,6 +157,7 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
         status = ct_fail_at(error, CT_BAD_FILE, path, 0, "the stored state does not fit this version of Cuttle");
     }
     ct_free((void*)def.link);
+    ct_free((void*)def.obstacle);
     ct_free(bytes);
     return status;
 }
@@ -131,22 +168,26 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
     ct_model_info info;
     ct_model_get_info(model, &info);
     if (info.nvert != file->info.nvert || info.ntet != file->info.ntet || (file->info.nlink && info.nlink != file->info.nlink) ||
+        model->nobstacle != file->info.nobstacle ||
         ct_state_size(state) != file->state_size)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the state is of another model than the file");
     size_t ntet = (size_t)info.ntet;
-    double* field = ct_alloc(3 * ntet + 12 * (size_t)info.nlink, sizeof *field);
+    double* field = ct_alloc(3 * ntet + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle, sizeof *field);
     if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = ct_state_tet_field(model, state, CT_FIELD_VON_MISES, field);
     if (!status) status = ct_state_tet_field(model, state, CT_FIELD_ENERGY_DENSITY, field + ntet);
     if (!status) status = ct_state_tet_field(model, state, CT_FIELD_VOLUME_RATIO, field + 2 * ntet);
-    double* poses = field + 3 * ntet;
+    double *poses = field + 3 * ntet, *obstacles = poses + 12 * (size_t)info.nlink;
     if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
+    if (file->info.nobstacle) obstacle_poses(model, state, obstacles);
     ct_trajectory_sample sample = {
         .time = ct_state_time(state), .step = ct_state_step_index(state),
         .x = ct_state_positions(state), .v = ct_state_velocities(state),
         .stress = field, .energy = field + ntet, .volume = field + 2 * ntet,
         .state = ct_state_bytes(state), .report = report,
         .coordinates = ct_state_coordinates(state), .poses = poses,
+        .obstacle_poses = obstacles, .contact_force = ct_state_contact_forces(state),
+        .contact = report ? report->contact : NULL, .ncontact = report && report->contact ? report->ncontact : 0,
     };
     if (status) ct_fail(error, status, "%s", ct_status_text(status));
     else status = ct_trajectory_append_sample(file, &sample, error);
