@@ -6,6 +6,7 @@
 
 #include "step/coords.h"
 #include "step/external.h"
+#include "step/fluid.h"
 #include "step/inertia.h"
 
 enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
@@ -139,6 +140,7 @@ static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adj
 static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjoint, double fraction) {
     if (model->nfree < model->nvert) {
         ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
+        if (model->water.enabled) ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
         for (int i = 0; i < model->ndrive; i++)
             for (int k = 0; k < model->drive[i].nnode; k++)
                 for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++) {
@@ -158,6 +160,7 @@ static void linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
         ct_skeleton_place(model, config);
         ct_potential_gradient(&model->potential, &work->potential, work->threads, x, work->rho);
         ct_inertia_gradient(model, work, x, work->rho);
+        if (model->water.enabled) ct_fluid_gradient(model, work, x, work->rho);
     }
     ct_coords_linearise(model, work, config, work->rho);
     if (model->nunknown) ct_coords_warp(model, work, config);
@@ -194,6 +197,7 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
     if (!tree->nroot) return;
     ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
     ct_inertia_product(model, work, adjoint->lam, adjoint->product);
+    if (model->water.enabled) ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
     memcpy(adjoint->root_bar, bar->root, 6 * (size_t)tree->nroot * sizeof(double));
     for (int k = 0; k < tree->nlink; k++) {
         int top = k;
@@ -231,6 +235,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     start.x = substep->x;
     start.v = substep->v;
     ct_inertia_begin(model, work, &start, rate);
+    if (model->water.enabled) ct_fluid_begin(model, work, substep->x, substep->v);
     work->joints.c = rate.c;
     work->joints.a = rate.a;
     work->joints.b = rate.b;
@@ -264,6 +269,8 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
         }
     ct_potential_history_vjp(&model->potential, &work->potential, work->threads, x_new, adjoint->lam, rate.a, substep->x, bar->x,
                              rate.b, x_old, bar->x_previous);
+    if (model->water.enabled)
+        ct_fluid_vjp(model, work, substep->x, substep->v, x_new, adjoint->lam, bar->x, bar->v, bar->x_previous, &sums->water);
     reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
 }
@@ -328,6 +335,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
     for (int j = 0; j < model->tree.ndof; j++) bar->q[j] += adjoint->q_kept[j];
     ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->mass, sums->gravity, control_bar);
+    ct_fluid_buoyancy_vjp(model, adjoint->force_bar, &sums->water);
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
     if (control_bar) ct_external_drive_vjp(model, end, control, adjoint->end_bar, control_bar);
     if (control_bar) ct_external_roots_vjp(model, end, control, adjoint->root_end_bar, control_bar);

@@ -17,6 +17,7 @@
 #ifndef CT_GRAD_ADJOINT_H
 #define CT_GRAD_ADJOINT_H
 
+#include "step/fluid.h"
 #include "step/work.h"
 
 // Adjoint of a state: what the loss, so far, changes by with each of its parts. 3 nvert each.
@@ -31,6 +32,7 @@ typedef struct ct_adjoint_sums {
     double *mu, *lambda, *beta;  // ntet
     double *mass, *drag;         // nvert
     double* gravity;             // 3
+    ct_fluid_bar water;          // its gravity: the same as above
     double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink, of joints
     double* friction;            // nfriction
 } ct_adjoint_sums;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "step/coords.h"
+#include "step/fluid.h"
 #include "step/inertia.h"
 
 #define DIVERGED 1e3  // residual over the first at which the fixed point is given up
@@ -94,6 +95,7 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
         ct_config config = {.x = after->x};
         system_context context = {model, work, &config};
         ct_inertia_begin(model, work, before, rate);
+        if (model->water.enabled) ct_fluid_begin(model, work, before->x, before->v);
         ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, before->x, 0, NULL);
         ct_coords_linearise(model, work, &config, work->rho);
         ct_coords_pull(model, work, &config, x_bar, right);

@@ -231,6 +231,12 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
     if (gradient->density || gradient->link_mass) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->density || gradient->damping_mass) c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->gravity) c->sums.gravity = ct_arena_alloc(arena, 3, sizeof(double));
+    c->sums.water = (ct_fluid_bar){.density = gradient->water_density, .drag = gradient->water_drag, .thrust = gradient->water_thrust,
+                                   .current = gradient->water_current, .gravity = c->sums.gravity};
+    if (gradient->water_density) gradient->water_density[0] = 0;
+    if (gradient->water_drag) memset(gradient->water_drag, 0, CT_WATER_DRAG * sizeof(double));
+    if (gradient->water_thrust) memset(gradient->water_thrust, 0, CT_WATER_THRUST * sizeof(double));
+    if (gradient->water_current) memset(gradient->water_current, 0, 3 * sizeof(double));
     c->sums.friction = gradient->friction;
     if (gradient->friction) memset(gradient->friction, 0, (size_t)c->model->nfriction * sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;

@@ -193,6 +193,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     for (int b = 0; status == CT_OK && b < scene->nbody; b++) status = copy_body(model, &scene->body[b], b);
     if (status == CT_OK) status = copy_motion(model, scene);
     if (status == CT_OK) status = create_tree(model, scene);
+    if (status == CT_OK) status = ct_water_create(&model->water, &model->arena, scene, model->nvert);
     if (status == CT_OK) status = ct_collision_place(model, scene);
     if (status == CT_OK) status = ct_collision_create(model, scene);
     if (status == CT_OK) status = create_elements(model);

@@ -70,6 +70,7 @@ struct ct_model {
     int ncontrol, control_size;
 
     ct_tree tree;              // skeletons; no links: none
+    ct_water water;
     ct_collision collision;    // who can touch whom
     double* friction;          // nfriction: of the scene, then of the pair rules that set one
     int nfriction;

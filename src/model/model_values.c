@@ -268,8 +268,10 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     if (refactored) *refactored = false;
     ct_status status = check_values(model, values, error);
     if (status == CT_OK) status = check_links(model, values, error);
+    if (status == CT_OK) status = ct_water_check_values(values, error);
     if (status != CT_OK) return status;
     set_links(model, values);
+    ct_water_set_values(&model->water, values);
     for (int t = 0; t < model->ntet; t++) {
         ct_material* material = &model->material[t];
         if (values->young) material->young = values->young[t];

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "cuttle.h"
+#include "model/water.h"
 
 typedef struct ct_scene_body {
     char* name;
@@ -127,6 +128,7 @@ struct ct_scene {
     ct_scene_objective* objective;
     int nobjective;
     ct_optimize_def optimize;
+    ct_scene_water water;
 };
 
 // Translation and rotation vector of a motion at `time`.

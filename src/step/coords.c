@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "step/fluid.h"
 #include "step/inertia.h"
 
 void ct_coords_pull(const ct_model* model, ct_work* work, const ct_config* config, const double* rho, double* r) {
@@ -44,6 +45,7 @@ void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* co
     ct_coords_push(model, work, config, in, work->node_scratch);
     ct_potential_product(&model->potential, &work->potential, work->threads, work->node_scratch, work->node_product);
     ct_inertia_product(model, work, work->node_scratch, work->node_product);
+    if (model->water.enabled) ct_fluid_product(model, work, config->x, work->node_scratch, work->node_product);
     ct_coords_pull(model, work, config, work->node_product, out);
     size_t first = 3 * (size_t)model->nfree, n = (size_t)model->tree.ndof;
     for (size_t i = 0; i < n; i++) {

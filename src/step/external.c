@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "math/rotation.h"
+#include "step/fluid.h"
 
 // ---- forces --------------------------------------------------------------------------------
 
@@ -56,6 +57,7 @@ void ct_external_forces(const ct_model* model, double time, const double* contro
         if (c->kind == CT_CONTROL_FORCE)
             add_force(model, c->node, c->nnode, CT_FORCE_TOTAL, control + model->control_first[i], force);
     }
+    ct_fluid_buoyancy(model, force);
 }
 
 void ct_external_forces_vjp(const ct_model* model, double time, const double* control, const double* force_bar,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "step/coords.h"
+#include "step/fluid.h"
 #include "step/inertia.h"
 
 enum { FAST_ITERATIONS = 16, FAST_MINIMUM = 4, SEARCH_LIMIT = 20 };
@@ -39,6 +40,7 @@ static void swap(double** a, double** b) {
 double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report) {
     double phi = ct_potential_gradient(&model->potential, &work->potential, work->threads, config->x, work->rho);
     phi += ct_inertia_gradient(model, work, config->x, work->rho);
+    if (model->water.enabled) phi += ct_fluid_gradient(model, work, config->x, work->rho);
     ct_coords_pull(model, work, config, work->rho, r);
     if (model->tree.nlink)
         phi += ct_joints_gradient(model, config, &work->joints, r + 3 * (size_t)model->nfree);
@@ -220,15 +222,24 @@ static double joint_roundoff(const ct_model* model, const ct_work* work) {
     return 4 * 2.2e-16 * tree->nlink * force * model->extent * sqrt(rows);
 }
 
-// Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below round-off.
+// How much farther than the rest shape the nodes are from the origin: positions, and with them forces, are rounded the more.
+static double distance(const ct_model* model, const ct_work* work) {
+    double farthest = model->extent;
+    for (int i = 0; i < 3 * model->nvert; i++) farthest = fmax(farthest, fabs(work->at.x[i]));
+    return model->extent > 0 ? farthest / model->extent : 1;
+}
+
+// Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below round-off. Weight and
+// buoyancy cancel in f, and count.
 ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     ct_solve_point here;
     here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
     here.norm = sqrt(dot(work->r, work->r, n));
-    double roundoff = model->roundoff + (model->tree.nlink ? joint_roundoff(model, work) : 0);
+    double roundoff = model->roundoff * distance(model, work) + (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
-    work->reference = fmax(here.norm + sqrt(dot(work->scratch, work->scratch, n)), roundoff / model->settings.tolerance);
+    double force = sqrt(dot(work->scratch, work->scratch, n)) + ct_fluid_displaced_weight(model);
+    work->reference = fmax(here.norm + force, roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
     return here;
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "step/coords.h"
 #include "step/external.h"
+#include "step/fluid.h"
 #include "step/inertia.h"
 #include "step/solve.h"
 
@@ -164,6 +165,7 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_status status = choose_factor(model, work, state, depth, report);
     if (status != CT_OK) return status;
     ct_inertia_begin(model, work, state, rate);
+    if (model->water.enabled) ct_fluid_begin(model, work, state->x, state->v);
     ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, state->x, rate.b,
                             second_order ? state->x_previous : NULL);
     begin_joints(model, work, state, work->joints.control);

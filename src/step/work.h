@@ -33,6 +33,12 @@ typedef struct ct_record {
     size_t filled;    // entries whose vectors exist
 } ct_record;
 
+// Resistance of a wet face, D I + T n n^T; see fluid.h.
+typedef struct ct_fluid_face {
+    double normal[3];
+    double drag, thrust;  // D, T, kg/s
+} ct_fluid_face;
+
 struct ct_work {
     ct_arena arena;
     ct_threads* threads;           // NULL: one thread
@@ -49,6 +55,7 @@ struct ct_work {
     ct_record* record;             // where sub-steps are noted, NULL: nowhere
     double* history;               // 3 nvert, a x_n + b x_{n-1}, m/s
     double* inertial;              // 3 nvert, s: where the nodes would go without internal forces, m
+    ct_fluid_face* fluid;          // faces in water, at the start of the step
     double target;                 // N, residual to reach
     double reference;              // N
 

@@ -1,0 +1,190 @@
+// Water in scenes and models; see water.h.
+#include "model/water.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "model/scene.h"
+
+ct_water_def ct_water_def_default(void) {
+    return (ct_water_def){.density = 1000, .drag = {0.1, 0.7, 1.3, 1.9}, .thrust = {1.6, 1.2, 0}, .buoyancy = true,
+                          .level = NAN, .layer = NAN, .slow = 1e-3};
+}
+
+// ---- scene ---------------------------------------------------------------------------------
+
+// Bodies that a name means: one, or all of a group.
+static bool mark_bodies(const ct_scene* scene, const char* name, unsigned char* wet) {
+    bool found = false;
+    for (int b = 0; b < scene->nbody; b++) {
+        const ct_scene_body* body = &scene->body[b];
+        if (strcmp(body->name, name) && !(body->group && !strcmp(body->group, name))) continue;
+        wet[b] = 1;
+        found = true;
+    }
+    return found;
+}
+
+static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
+
+static ct_status check_points(const char* name, const double* point, int count, ct_error* error) {
+    for (int i = 0; i < count; i++)
+        if (!(point[i] >= 0 && isfinite(point[i])))
+            return ct_scene_fail(error, name, "has %g: coefficients must not be negative, or still water would feed energy into the body", point[i]);
+    return CT_OK;
+}
+
+static ct_status check_def(const ct_water_def* def, ct_error* error) {
+    if (!(def->density > 0 && isfinite(def->density)))
+        return ct_scene_fail(error, "density", "is %g: it must be above 0, for example 1000", def->density);
+    if (!is_finite3(def->current)) return ct_scene_fail(error, "current", "must be three finite numbers");
+    if (isinf(def->level)) return ct_scene_fail(error, "level", "must be a finite height; leave it out when everything is submerged");
+    if (!isnan(def->layer) && !(def->layer > 0 && isfinite(def->layer)))
+        return ct_scene_fail(error, "layer", "is %g: it must be above 0", def->layer);
+    if (!(def->slow > 0 && isfinite(def->slow)))
+        return ct_scene_fail(error, "slow", "is %g: it must be above 0, a speed well below those that matter", def->slow);
+    ct_status status = check_points("drag", def->drag, CT_WATER_DRAG, error);
+    return status ? status : check_points("thrust", def->thrust, CT_WATER_THRUST, error);
+}
+
+ct_status ct_scene_set_water(ct_scene* scene, const ct_water_def* def, ct_error* error) {
+    ct_error_clear(error);
+    if (!def) {
+        scene->water.enabled = false;
+        return CT_OK;
+    }
+    ct_status status = check_def(def, error);
+    if (status) return status;
+    ct_scene_water water = {.enabled = true, .all = !def->bodies, .def = *def, .nbody = scene->nbody};
+    water.def.bodies = NULL;
+    water.wet = ct_arena_alloc(&scene->goals, (size_t)scene->nbody, 1);
+    if (!water.wet) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (def->bodies && def->nbody < 1) return ct_scene_fail(error, "bodies", "is empty: name one at least, or leave it out for all");
+    for (int i = 0; def->bodies && i < def->nbody; i++)
+        if (!mark_bodies(scene, def->bodies[i], water.wet))
+            return ct_scene_fail(error, "bodies", "has \"%.60s\": there is no body or group of bodies of that name", def->bodies[i]);
+    scene->water = water;
+    return CT_OK;
+}
+
+// ---- model ---------------------------------------------------------------------------------
+
+static bool is_wet(const ct_scene* scene, int body) {
+    return scene->water.all || (body < scene->water.nbody && scene->water.wet[body]);
+}
+
+static void edges(const ct_mesh* mesh, const int* node, int count, double edge[3][3]) {
+    for (int k = 1; k < count; k++)
+        for (int a = 0; a < 3; a++) edge[k - 1][a] = mesh->x[3 * (size_t)node[k] + (size_t)a] - mesh->x[3 * (size_t)node[0] + (size_t)a];
+}
+
+static void cross(const double a[3], const double b[3], double out[3]) {
+    for (int i = 0; i < 3; i++) out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+// Volumes of the tets, or of the triangles times their thickness, shared among their nodes.
+static void add_volumes(const ct_scene_body* body, double* volume) {
+    const ct_mesh* mesh = body->mesh;
+    double edge[3][3], normal[3];
+    for (int t = 0; t < mesh->ntet; t++) {
+        const int* node = mesh->tet + 4 * (size_t)t;
+        edges(mesh, node, 4, edge);
+        cross(edge[0], edge[1], normal);
+        double quarter = (normal[0] * edge[2][0] + normal[1] * edge[2][1] + normal[2] * edge[2][2]) / 24;
+        for (int k = 0; k < 4; k++) volume[body->first_node + node[k]] += quarter;
+    }
+    for (int t = 0; !mesh->ntet && t < mesh->ntri; t++) {
+        const int* node = mesh->tri + 3 * (size_t)t;
+        edges(mesh, node, 3, edge);
+        cross(edge[0], edge[1], normal);
+        double third = body->tet_material[t].thickness * hypot(hypot(normal[0], normal[1]), normal[2]) / 6;
+        for (int k = 0; k < 3; k++) volume[body->first_node + node[k]] += third;
+    }
+}
+
+static ct_status append_faces(ct_water* water, ct_arena* arena, const int* tri, int ntri, int first, bool two_sided) {
+    int before = water->nface;
+    size_t total = (size_t)(before + ntri);
+    int* face = ct_arena_alloc(arena, 3 * total, sizeof *face);
+    unsigned char* flag = ct_arena_alloc(arena, total, 1);
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    if (before) {
+        memcpy(face, water->face, 3 * (size_t)before * sizeof *face);
+        memcpy(flag, water->two_sided, (size_t)before);
+    }
+    for (int i = 0; i < 3 * ntri; i++) face[3 * (size_t)before + (size_t)i] = tri[i] + first;
+    memset(flag + before, two_sided, (size_t)ntri);
+    water->face = face;
+    water->two_sided = flag;
+    water->nface = before + ntri;
+    return CT_OK;
+}
+
+static ct_status add_body(ct_water* water, ct_arena* arena, const ct_scene_body* body) {
+    const ct_mesh* mesh = body->mesh;
+    add_volumes(body, water->volume);
+    if (!mesh->ntet) return append_faces(water, arena, mesh->tri, mesh->ntri, body->first_node, true);
+    int *tri = NULL, ntri = 0;
+    ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
+    if (status == CT_OK) status = append_faces(water, arena, tri, ntri, body->first_node, false);
+    ct_free(tri);
+    return status;
+}
+
+// Sum of the edge lengths of a body's water faces, each edge once for every face.
+static double edge_sum(const ct_water* water, const ct_scene_body* body) {
+    double sum = 0;
+    for (int f = 0; f < water->nface; f++)
+        for (int k = 0; k < 3; k++) {
+            int a = water->face[3 * (size_t)f + (size_t)k] - body->first_node, b = water->face[3 * (size_t)f + (size_t)((k + 1) % 3)] - body->first_node;
+            if (a < 0 || a >= body->mesh->nvert) continue;
+            const double *p = body->mesh->x + 3 * (size_t)a, *q = body->mesh->x + 3 * (size_t)b;
+            sum += hypot(hypot(p[0] - q[0], p[1] - q[1]), p[2] - q[2]);
+        }
+    return sum;
+}
+
+ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scene, int nvert) {
+    const ct_water_def* def = &scene->water.def;
+    *water = (ct_water){.enabled = scene->water.enabled};
+    if (!water->enabled) return CT_OK;
+    *water = (ct_water){.enabled = true, .density = def->density, .buoyancy = def->buoyancy, .level = def->level, .layer = def->layer,
+                        .slow = def->slow, .up = scene->settings.up};
+    memcpy(water->current, def->current, sizeof water->current);
+    memcpy(water->drag, def->drag, sizeof water->drag);
+    memcpy(water->thrust, def->thrust, sizeof water->thrust);
+    water->volume = ct_arena_alloc(arena, (size_t)nvert, sizeof *water->volume);
+    if (!water->volume) return CT_OUT_OF_MEMORY;
+    ct_status status = CT_OK;
+    for (int b = 0; status == CT_OK && b < scene->nbody; b++)
+        if (is_wet(scene, b)) status = add_body(water, arena, &scene->body[b]);
+    if (status != CT_OK || !isnan(water->layer) || !water->nface) return status;
+    double sum = 0;
+    for (int b = 0; b < scene->nbody; b++) sum += edge_sum(water, &scene->body[b]);
+    water->layer = sum / (3 * water->nface);
+    return CT_OK;
+}
+
+// ---- values --------------------------------------------------------------------------------
+
+ct_status ct_water_check_values(const ct_material_values* values, ct_error* error) {
+    const double* points[2] = {values->water_drag, values->water_thrust};
+    if (values->water_density && !(values->water_density[0] > 0 && isfinite(values->water_density[0])))
+        return ct_fail(error, CT_BAD_ARGUMENT, "the density of the water is %g: it must be above 0", values->water_density[0]);
+    if (values->water_current && !is_finite3(values->water_current)) return ct_fail(error, CT_BAD_ARGUMENT, "the current is not finite");
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; points[k] && i < (k ? CT_WATER_THRUST : CT_WATER_DRAG); i++)
+            if (!(points[k][i] >= 0 && isfinite(points[k][i])))
+                return ct_fail(error, CT_BAD_ARGUMENT, "a control point of the water's %s is %g: it must not be negative", k ? "thrust" : "drag",
+                               points[k][i]);
+    return CT_OK;
+}
+
+void ct_water_set_values(ct_water* water, const ct_material_values* values) {
+    if (!water->enabled) return;
+    if (values->water_density) water->density = values->water_density[0];
+    if (values->water_current) memcpy(water->current, values->water_current, sizeof water->current);
+    if (values->water_drag) memcpy(water->drag, values->water_drag, sizeof water->drag);
+    if (values->water_thrust) memcpy(water->thrust, values->water_thrust, sizeof water->thrust);
+}

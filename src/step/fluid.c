@@ -1,0 +1,269 @@
+// Drag, thrust and buoyancy; see fluid.h.
+#include "step/fluid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/vec3.h"
+
+// ---- curves --------------------------------------------------------------------------------
+
+// Bernstein polynomials and their derivatives of degree 3 and 2.
+static void cubic_basis(double s, double b[4], double db[4]) {
+    double r = 1 - s;
+    const double value[4] = {r * r * r, 3 * s * r * r, 3 * s * s * r, s * s * s};
+    const double slope[4] = {-3 * r * r, 3 * r * r - 6 * s * r, 6 * s * r - 3 * s * s, 3 * s * s};
+    memcpy(b, value, sizeof value);
+    memcpy(db, slope, sizeof slope);
+}
+
+static void quadratic_basis(double s, double b[3], double db[3]) {
+    double r = 1 - s;
+    const double value[3] = {r * r, 2 * s * r, s * s};
+    const double slope[3] = {-2 * r, 2 * r - 2 * s, 2 * s};
+    memcpy(b, value, sizeof value);
+    memcpy(db, slope, sizeof slope);
+}
+
+static double combine(const double* weight, const double* basis, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += weight[i] * basis[i];
+    return sum;
+}
+
+// w(sin phi) and its derivative.
+static double facing(double sine, bool two_sided, double* slope) {
+    double s = sine * sine;
+    *slope = two_sided ? 0 : 15 * (1 - s) * (1 - s) / 16;
+    return two_sided ? 1 : 0.5 + sine * (15 - 10 * s + 3 * s * s) / 16;
+}
+
+// Wet fraction at a depth below the surface: H, its derivative and its integral from the dry side.
+typedef struct wetness {
+    double value, slope, integral;
+} wetness;
+
+static wetness wet_at(const ct_water* water, double depth) {
+    if (isnan(water->level)) return (wetness){.value = 1};
+    double t = depth / water->layer + 0.5;
+    if (t <= 0) return (wetness){0};
+    if (t >= 1) return (wetness){.value = 1, .integral = depth};
+    double r = t * (1 - t);
+    return (wetness){.value = t * t * t * (10 - 15 * t + 6 * t * t), .slope = 30 * r * r / water->layer,
+                     .integral = water->layer * t * t * t * t * (2.5 - 3 * t + t * t)};
+}
+
+static double depth_of(const ct_water* water, double height) { return isnan(water->level) ? 0 : water->level - height; }
+
+// ---- a face --------------------------------------------------------------------------------
+
+typedef struct look {        // what K depends on
+    ct_vec3 edge[2], n, e;   // two edges from corner 0; normal; current minus mean velocity
+    double area, m, sine;
+    wetness wet;
+} look;
+
+static ct_vec3 mean_of(const double* field, const int* node) {
+    ct_vec3 sum = ct_vec3_add(ct_vec3_load(field + 3 * (size_t)node[0]), ct_vec3_load(field + 3 * (size_t)node[1]));
+    return ct_vec3_scale(1.0 / 3, ct_vec3_add(sum, ct_vec3_load(field + 3 * (size_t)node[2])));
+}
+
+static void add_thirds(double* field, const int* node, double scale, ct_vec3 value) {
+    for (int k = 0; k < 3; k++) {
+        double* at = field + 3 * (size_t)node[k];
+        ct_vec3_store(at, ct_vec3_axpy(ct_vec3_load(at), scale / 3, value));
+    }
+}
+
+// False where the face has no area.
+static bool look_at(const ct_water* water, const int* node, const double* x, const double* v, look* l) {
+    ct_vec3 corner = ct_vec3_load(x + 3 * (size_t)node[0]);
+    for (int k = 0; k < 2; k++) l->edge[k] = ct_vec3_sub(ct_vec3_load(x + 3 * (size_t)node[k + 1]), corner);
+    ct_vec3 normal = ct_vec3_scale(0.5, ct_vec3_cross(l->edge[0], l->edge[1]));
+    l->area = ct_vec3_norm(normal);
+    if (!(l->area > 0)) return false;
+    l->n = ct_vec3_scale(1 / l->area, normal);
+    l->e = ct_vec3_sub(ct_vec3_load(water->current), mean_of(v, node));
+    l->m = sqrt(ct_vec3_dot(l->e, l->e) + water->slow * water->slow);
+    l->sine = -ct_vec3_dot(l->e, l->n) / l->m;
+    double center[3];
+    ct_vec3_store(center, mean_of(x, node));
+    l->wet = wet_at(water, depth_of(water, center[water->up]));
+    return true;
+}
+
+void ct_fluid_begin(const ct_model* model, ct_work* work, const double* x_n, const double* v_n) {
+    const ct_water* water = &model->water;
+    for (int f = 0; f < water->nface; f++) {
+        ct_fluid_face* face = &work->fluid[f];
+        look l;
+        memset(face, 0, sizeof *face);
+        if (!look_at(water, water->face + 3 * (size_t)f, x_n, v_n, &l)) continue;
+        double cubic[4], quadratic[3], unused[4], slope, s = l.sine * l.sine;
+        cubic_basis(s, cubic, unused);
+        quadratic_basis(s, quadratic, unused);
+        double strength = 0.5 * water->density * l.area * l.m * l.wet.value * facing(l.sine, water->two_sided[f], &slope);
+        face->drag = strength * combine(water->drag, cubic, CT_WATER_DRAG);
+        face->thrust = strength * combine(water->thrust, quadratic, CT_WATER_THRUST);
+        ct_vec3_store(face->normal, l.n);
+    }
+}
+
+// K e
+static ct_vec3 resist(const ct_fluid_face* face, ct_vec3 e) {
+    ct_vec3 n = ct_vec3_load(face->normal);
+    return ct_vec3_axpy(ct_vec3_scale(face->drag, e), face->thrust * ct_vec3_dot(n, e), n);
+}
+
+// Current minus the mean velocity at the end of the step.
+static ct_vec3 end_flow(const ct_water* water, const ct_work* work, const int* node, const double* x) {
+    ct_vec3 u = ct_vec3_axpy(ct_vec3_scale(work->rate.c, mean_of(x, node)), -1, mean_of(work->history, node));
+    return ct_vec3_sub(ct_vec3_load(water->current), u);
+}
+
+// ---- buoyancy ------------------------------------------------------------------------------
+
+static bool floats(const ct_water* water) { return water->buoyancy && !isnan(water->level); }
+
+static double float_gradient(const ct_model* model, const double* x, double* rho) {
+    const ct_water* water = &model->water;
+    double gravity = model->settings.gravity[water->up], potential = 0;
+    for (int v = 0; v < model->nvert; v++) {
+        double mass = water->density * water->volume[v];
+        size_t i = 3 * (size_t)v + (size_t)water->up;
+        if (mass == 0) continue;
+        wetness wet = wet_at(water, depth_of(water, x[i]));
+        rho[i] += mass * gravity * wet.value;
+        potential -= mass * gravity * wet.integral;
+    }
+    return potential;
+}
+
+static void float_product(const ct_model* model, const double* x, const double* dx, double* out) {
+    const ct_water* water = &model->water;
+    double gravity = model->settings.gravity[water->up];
+    for (int v = 0; v < model->nvert; v++) {
+        size_t i = 3 * (size_t)v + (size_t)water->up;
+        if (water->volume[v] > 0)
+            out[i] -= water->density * water->volume[v] * gravity * wet_at(water, depth_of(water, x[i])).slope * dx[i];
+    }
+}
+
+static void float_vjp(const ct_model* model, const double* x, const double* lam, const ct_fluid_bar* bar) {
+    const ct_water* water = &model->water;
+    double gravity = model->settings.gravity[water->up];
+    for (int v = 0; v < model->nvert; v++) {
+        size_t i = 3 * (size_t)v + (size_t)water->up;
+        if (water->volume[v] == 0) continue;
+        double share = lam[i] * water->volume[v] * wet_at(water, depth_of(water, x[i])).value;
+        if (bar->density) bar->density[0] -= share * gravity;
+        if (bar->gravity) bar->gravity[water->up] -= share * water->density;
+    }
+}
+
+void ct_fluid_buoyancy(const ct_model* model, double* force) {
+    const ct_water* water = &model->water;
+    if (!water->enabled || !water->buoyancy || floats(water)) return;
+    for (int v = 0; v < model->nvert; v++)
+        for (int a = 0; a < 3; a++) force[3 * (size_t)v + (size_t)a] -= water->density * water->volume[v] * model->settings.gravity[a];
+}
+
+double ct_fluid_displaced_weight(const ct_model* model) {
+    const ct_water* water = &model->water;
+    double sum = 0;
+    if (!water->enabled || !water->buoyancy) return 0;
+    for (int v = 0; v < model->nvert; v++) sum += water->volume[v] * water->volume[v];
+    return water->density * ct_vec3_norm(ct_vec3_load(model->settings.gravity)) * sqrt(sum);
+}
+
+void ct_fluid_buoyancy_vjp(const ct_model* model, const double* force_bar, const ct_fluid_bar* bar) {
+    const ct_water* water = &model->water;
+    if (!water->enabled || !water->buoyancy || floats(water)) return;
+    for (int v = 0; v < model->nvert; v++)
+        for (int a = 0; a < 3; a++) {
+            double share = water->volume[v] * force_bar[3 * (size_t)v + (size_t)a];
+            if (bar->density) bar->density[0] -= share * model->settings.gravity[a];
+            if (bar->gravity) bar->gravity[a] -= share * water->density;
+        }
+}
+
+// ---- the step ------------------------------------------------------------------------------
+
+double ct_fluid_gradient(const ct_model* model, const ct_work* work, const double* x, double* rho) {
+    const ct_water* water = &model->water;
+    double potential = 0;
+    for (int f = 0; f < water->nface; f++) {
+        const int* node = water->face + 3 * (size_t)f;
+        ct_vec3 e = end_flow(water, work, node, x), force = resist(&work->fluid[f], e);
+        add_thirds(rho, node, -1, force);
+        potential += ct_vec3_dot(e, force);
+    }
+    potential /= 2 * work->rate.c;
+    return floats(water) ? potential + float_gradient(model, x, rho) : potential;
+}
+
+void ct_fluid_product(const ct_model* model, const ct_work* work, const double* x, const double* dx, double* out) {
+    const ct_water* water = &model->water;
+    for (int f = 0; f < water->nface; f++) {
+        const int* node = water->face + 3 * (size_t)f;
+        add_thirds(out, node, work->rate.c, resist(&work->fluid[f], mean_of(dx, node)));
+    }
+    if (floats(water)) float_product(model, x, dx, out);
+}
+
+// ---- reverse -------------------------------------------------------------------------------
+
+// dn = (I - n n^T) da / A, dA = n.da with a = A n = 1/2 edge0 x edge1.
+static void reverse_area(const look* l, const int* node, ct_vec3 n_bar, double area_bar, double* x_bar) {
+    double along = area_bar - ct_vec3_dot(l->n, n_bar) / l->area;
+    ct_vec3 a_bar = ct_vec3_axpy(ct_vec3_scale(1 / l->area, n_bar), along, l->n);
+    ct_vec3 first = ct_vec3_scale(0.5, ct_vec3_cross(l->edge[1], a_bar));
+    ct_vec3 second = ct_vec3_scale(0.5, ct_vec3_cross(a_bar, l->edge[0]));
+    ct_vec3 corner[3] = {ct_vec3_scale(-1, ct_vec3_add(first, second)), first, second};
+    for (int k = 0; k < 3; k++) {
+        double* at = x_bar + 3 * (size_t)node[k];
+        ct_vec3_store(at, ct_vec3_add(ct_vec3_load(at), corner[k]));
+    }
+}
+
+// What changes with the face's look: J = g w (Cd y + Q z), with y = lam.e and z = (lam.n)(n.e), lam and e at the end of the step.
+// Returns dJ/d(flow at the start).
+static ct_vec3 reverse_look(const ct_water* water, const look* l, int f, ct_vec3 lam, ct_vec3 e, double* x_n_bar, const ct_fluid_bar* bar) {
+    const int* node = water->face + 3 * (size_t)f;
+    double cubic[4], cubic_slope[4], quadratic[3], quadratic_slope[3], w_slope, s = l->sine * l->sine;
+    cubic_basis(s, cubic, cubic_slope);
+    quadratic_basis(s, quadratic, quadratic_slope);
+    double w = facing(l->sine, water->two_sided[f], &w_slope);
+    double lam_n = ct_vec3_dot(lam, l->n), n_e = ct_vec3_dot(l->n, e), y = ct_vec3_dot(lam, e), z = lam_n * n_e;
+    double Q = combine(water->thrust, quadratic, CT_WATER_THRUST), inner = combine(water->drag, cubic, CT_WATER_DRAG) * y + Q * z;
+    double inner_slope = combine(water->drag, cubic_slope, CT_WATER_DRAG) * y + combine(water->thrust, quadratic_slope, CT_WATER_THRUST) * z;
+    double dry = 0.5 * water->density * l->area * l->m, g = dry * l->wet.value, J = g * w * inner;
+    double sine_bar = g * (w_slope * inner + 2 * l->sine * w * inner_slope), m_bar = J / l->m;
+
+    ct_vec3 n_bar = ct_vec3_scale(g * w * Q, ct_vec3_axpy(ct_vec3_scale(n_e, lam), lam_n, e));
+    n_bar = ct_vec3_axpy(n_bar, -sine_bar / l->m, l->e);
+    reverse_area(l, node, n_bar, J / l->area, x_n_bar);
+    for (int k = 0; k < 3; k++) x_n_bar[3 * (size_t)node[k] + (size_t)water->up] -= dry * w * inner * l->wet.slope / 3;
+
+    if (bar->density) bar->density[0] += J / water->density;
+    for (int k = 0; bar->drag && k < CT_WATER_DRAG; k++) bar->drag[k] += g * w * y * cubic[k];
+    for (int k = 0; bar->thrust && k < CT_WATER_THRUST; k++) bar->thrust[k] += g * w * z * quadratic[k];
+    return ct_vec3_axpy(ct_vec3_scale(-sine_bar / l->m, l->n), (m_bar - sine_bar * l->sine / l->m) / l->m, l->e);
+}
+
+void ct_fluid_vjp(const ct_model* model, const ct_work* work, const double* x_n, const double* v_n, const double* x, const double* lam,
+                  double* x_n_bar, double* v_n_bar, double* x_nm1_bar, const ct_fluid_bar* bar) {
+    const ct_water* water = &model->water;
+    for (int f = 0; f < water->nface; f++) {
+        const int* node = water->face + 3 * (size_t)f;
+        look l;
+        if (!look_at(water, node, x_n, v_n, &l)) continue;
+        ct_vec3 mean_lam = mean_of(lam, node), e = end_flow(water, work, node, x), end_bar = resist(&work->fluid[f], mean_lam);
+        ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, x_n_bar, bar);
+        add_thirds(v_n_bar, node, -1, start_bar);
+        add_thirds(x_n_bar, node, work->rate.a, end_bar);
+        add_thirds(x_nm1_bar, node, work->rate.b, end_bar);
+        if (bar->current) ct_vec3_store(bar->current, ct_vec3_add(ct_vec3_load(bar->current), ct_vec3_add(start_bar, end_bar)));
+    }
+    if (floats(water)) float_vjp(model, x, lam, bar);
+}
