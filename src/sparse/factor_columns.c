@@ -2,10 +2,11 @@
 //
 // With z_i = D^-1 W ... W S e_i, which is zero outside the panels on the way from node i to its root,
 //     P^-1(i, j) = S e_i . W^T ... W^T D^-2 W ... W S e_j = z_i . z_j .
-// Many rows: z of all listed nodes, then the products over the panels that two groups share (products).
+// Both lists long: z of all listed nodes, then the products over the panels that two groups share (products).
 // Few columns and many rows, or the other way round: both sweeps for the short list, forward over its own panels, backward
 // over those of the long list (sweeps). Lists are sorted by slot, so that a group's nodes share most of their way.
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "sparse/factor_many.h"
@@ -89,7 +90,9 @@ typedef struct columns_job {
     ct_many_list *right, *left;  // products: columns and rows; sweeps: what is solved for and what is wanted
     bool same;                   // products: one list
     bool transposed;             // sweeps: solved for the rows
-    int nworker, nrow;
+    atomic_int next;             // products: the next group to take
+    int first_group;             // sweeps: the first of those under way
+    int nrow;
     float* out;
 } columns_job;
 
@@ -127,11 +130,11 @@ static void forward_group(const columns_job* job, const ct_many_list* list, cons
     }
 }
 
-// z of every group: worker w takes the groups w, w + nworker, ...
+// z of every group; a worker, that is a vector, takes the next one when it is done.
 static void forward_worker(int worker, void* user) {
-    const columns_job* job = user;
+    columns_job* job = user;
     int nright = job->right->ngroup, count = nright + (job->same ? 0 : job->left->ngroup);
-    for (int g = worker; g < count; g += job->nworker) {
+    for (int g; (g = atomic_fetch_add(&job->next, 1)) < count;) {
         const ct_many_list* list = g < nright ? job->right : job->left;
         forward_group(job, list, &list->group[g < nright ? g : g - nright], worker, CT_MANY_VECTORS, job->many->kept);
     }
@@ -164,14 +167,12 @@ static void write_products(const columns_job* job, const ct_many_group* left, co
         for (int i = 0; i < left->count; i++) {
             int row = job->left->place[left->first + i], column = job->right->place[right->first + j];
             double s = scale[job->left->slot[left->first + i]] * scale[job->right->slot[right->first + j]];
-            float* block = block_of(job, row, column);
-            float* mirror = block_of(job, column, row);
-            for (int a = 0; a < 3; a++)
-                for (int b = 0; b < 3; b++) {
-                    float value = (float)(s * (double)sum[(3 * i + a) * CT_MANY_LANES + 3 * j + b]);
-                    block[3 * a + b] = value;
-                    if (job->same) mirror[3 * b + a] = value;
-                }
+            const float* from = sum + 3 * (i * CT_MANY_LANES + j);
+            float block[9], mirror[9];
+            for (int k = 0; k < 9; k++)
+                block[k] = mirror[k % 3 * 3 + k / 3] = (float)(s * (double)from[k / 3 * CT_MANY_LANES + k % 3]);
+            memcpy(block_of(job, row, column), block, sizeof block);
+            if (job->same) memcpy(block_of(job, column, row), mirror, sizeof mirror);
         }
 }
 
@@ -187,38 +188,53 @@ static void multiply_columns(int task, void* user) {
     }
 }
 
-static void write_sweep(const columns_job* job, const ct_many_group* group, const float* vector, int lanes) {
+// The blocks of the wanted nodes of one group's solution.
+static void write_sweep(const columns_job* job, const ct_many_group* group, const float* vector, size_t lanes) {
     const ct_many_list *solved = job->right, *wanted = job->left;
     const double* scale = job->factor->scale;
-    for (int j = 0; j < group->count; j++)
-        for (int i = 0; i < wanted->count; i++) {
+    for (int i = 0; i < wanted->count; i++)
+        for (int j = 0; j < group->count; j++) {
             int slot = wanted->slot[i], column = solved->place[group->first + j], row = wanted->place[i];
-            const float* x = vector + 3 * (size_t)slot * (size_t)lanes + 3 * j;
+            const float* x = vector + 3 * (size_t)slot * lanes + 3 * j;
             double s = scale[slot] * scale[solved->slot[group->first + j]];
             float* block = job->transposed ? block_of(job, column, row) : block_of(job, row, column);
             for (int a = 0; a < 3; a++)
-                for (int b = 0; b < 3; b++) block[job->transposed ? 3 * b + a : 3 * a + b] = (float)(s * (double)x[a * lanes + b]);
+                for (int b = 0; b < 3; b++)
+                    block[job->transposed ? 3 * b + a : 3 * a + b] = (float)(s * (double)x[(size_t)a * lanes + (size_t)b]);
         }
 }
 
-// Both sweeps for the groups of one worker. mark: the panels above the wanted nodes.
-static void sweep_worker(int worker, void* user) {
-    const columns_job* job = user;
+static int group_vectors(const ct_many_group* group) { return (3 * group->count + 7) / 8; }
+
+// Backward sweep of a worker's group over the marked panels of one part. Panels not visited on the way forward hold nothing.
+static void backward_group(const columns_job* job, int worker, int p, int rows) {
     const ct_symbolic* symbolic = job->factor->symbolic;
+    const ct_part* part = &symbolic->part[p];
+    const ct_many_group* group = &job->right->group[job->first_group + worker];
+    const ct_many_kernels* kernels = &job->set->kernels[job->factor->precision][group_vectors(group) - 1];
+    const ct_many_visit* visit = job->right->visit + group->visit;
     ct_many_sweep sweep = ct_many_sweep_of(job->factor, job->many, worker);
-    for (int g = worker; g < job->right->ngroup; g += job->nworker) {
-        const ct_many_group* group = &job->right->group[g];
-        int vectors = (3 * group->count + 7) / 8;
-        const ct_many_kernels* kernels = &job->set->kernels[job->factor->precision][vectors - 1];
-        forward_group(job, job->right, group, worker, vectors, NULL);
-        const ct_many_visit* visit = job->right->visit + group->visit;
-        for (int i = symbolic->npanel - 1, v = group->nvisit - 1; i >= 0; i--) {
-            bool visited = v >= 0 && visit[v].panel == i;
-            if (visited) v--;
-            if (job->many->mark[i]) kernels->backward(&sweep, &symbolic->panel[i], !visited);
-        }
-        write_sweep(job, group, sweep.vector, 8 * vectors);
+    sweep.rows = ct_many_rows_of(job->factor, job->many, rows);
+    int v = group->nvisit - 1;
+    for (int i = part->first_panel + part->npanel - 1; i >= part->first_panel; i--) {
+        while (v >= 0 && visit[v].panel > i) v--;
+        if (job->many->mark[i]) kernels->backward(&sweep, &symbolic->panel[i], v < 0 || visit[v].panel != i);
     }
+}
+
+// Forward, and backward over the top.
+static void begin_sweep(int worker, void* user) {
+    const columns_job* job = user;
+    const ct_many_group* group = &job->right->group[job->first_group + worker];
+    forward_group(job, job->right, group, worker, group_vectors(group), NULL);
+    backward_group(job, worker, job->factor->symbolic->npart - 1, worker);
+}
+
+// The other parts are independent of one another; each task has its own scratch for rows.
+static void end_sweep(int task, void* user) {
+    const columns_job* job = user;
+    int nlower = job->factor->symbolic->npart - 1;
+    backward_group(job, task / nlower, task % nlower, task);
 }
 
 // Values read by the backward sweeps for the list.
@@ -256,21 +272,28 @@ static bool place_kept(const ct_symbolic* symbolic, ct_factor_many* many, const 
 
 static ct_status run_products(columns_job* job, ct_factor_work* work, ct_threads* threads) {
     int count = job->right->ngroup + (job->same ? 0 : job->left->ngroup);
-    job->nworker = ct_threads_count(threads) < count ? ct_threads_count(threads) : count;
-    if (!ct_factor_many_reserve(work, job->factor->symbolic, job->nworker) ||
-        !place_kept(job->factor->symbolic, job->many, job))
-        return CT_OUT_OF_MEMORY;
-    ct_threads_run(threads, job->nworker, forward_worker, job);
+    int nworker = ct_threads_count(threads) < count ? ct_threads_count(threads) : count;
+    if (!ct_factor_many_reserve(work, job->factor->symbolic, nworker)) return CT_OUT_OF_MEMORY;
+    if (!place_kept(job->factor->symbolic, job->many, job)) return CT_OUT_OF_MEMORY;
+    ct_threads_run(threads, nworker, forward_worker, job);
     ct_threads_run(threads, job->right->ngroup, multiply_columns, job);
     return CT_OK;
 }
 
-// mark holds the panels above the wanted nodes.
+// As many groups at a time as there are threads. mark holds the panels above the wanted nodes.
 static ct_status run_sweeps(columns_job* job, ct_factor_work* work, ct_threads* threads) {
-    int count = job->right->ngroup;
-    job->nworker = ct_threads_count(threads) < count ? ct_threads_count(threads) : count;
-    if (!ct_factor_many_reserve(work, job->factor->symbolic, job->nworker)) return CT_OUT_OF_MEMORY;
-    ct_threads_run(threads, job->nworker, sweep_worker, job);
+    int ngroup = job->right->ngroup, nlower = job->factor->symbolic->npart - 1;
+    int batch = ct_threads_count(threads) < ngroup ? ct_threads_count(threads) : ngroup;
+    if (!ct_factor_many_reserve(work, job->factor->symbolic, batch)) return CT_OUT_OF_MEMORY;
+    for (job->first_group = 0; job->first_group < ngroup; job->first_group += batch) {
+        int count = ngroup - job->first_group < batch ? ngroup - job->first_group : batch;
+        ct_threads_run(threads, count, begin_sweep, job);
+        ct_threads_run(threads, count * nlower, end_sweep, job);
+        for (int w = 0; w < count; w++) {
+            const ct_many_group* group = &job->right->group[job->first_group + w];
+            write_sweep(job, group, ct_many_sweep_of(job->factor, job->many, w).vector, 8 * (size_t)group_vectors(group));
+        }
+    }
     return CT_OK;
 }
 

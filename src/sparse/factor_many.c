@@ -1,7 +1,10 @@
 // Several right-hand sides at once, and the scratch for it; see factor.h and factor_many.h.
 //
-// A group of up to 24 right-hand sides sweeps over all panels on one thread; groups run side by side.
+// A group of up to 16 right-hand sides sweeps over all panels on one thread; groups run side by side.
 #include "sparse/factor_many.h"
+
+// Right-hand sides in a group at most: with more their vector no longer stays in the cache.
+enum { MOST_SIDES = 16 };
 
 extern const ct_many_set ct_many_set_portable;
 #ifdef CT_HAVE_X86_KERNELS
@@ -41,7 +44,7 @@ ct_factor_many* ct_factor_many_reserve(ct_factor_work* work, const ct_symbolic* 
     size_t count = (size_t)nworker, row = CT_MANY_LANES * sizeof(float);
     ct_arena arena = {0};
     float* vector = ct_arena_alloc(&arena, count * 3 * (size_t)symbolic->n, row);
-    float* rows = ct_arena_alloc(&arena, count * (size_t)symbolic->max_rows, row);
+    float* rows = ct_arena_alloc(&arena, count * (size_t)symbolic->npart * (size_t)symbolic->max_rows, row);
     int* begin = ct_arena_alloc(&arena, count * (size_t)symbolic->npanel, sizeof(int));
     if (arena.failed) {
         ct_arena_free(&arena);
@@ -56,6 +59,10 @@ ct_factor_many* ct_factor_many_reserve(ct_factor_work* work, const ct_symbolic* 
     return many;
 }
 
+float* ct_many_rows_of(const ct_factor* factor, const ct_factor_many* many, int task) {
+    return many->rows + (size_t)task * (size_t)factor->symbolic->max_rows * CT_MANY_LANES;
+}
+
 ct_many_sweep ct_many_sweep_of(const ct_factor* factor, const ct_factor_many* many, int worker) {
     const ct_symbolic* symbolic = factor->symbolic;
     return (ct_many_sweep){
@@ -63,7 +70,7 @@ ct_many_sweep ct_many_sweep_of(const ct_factor* factor, const ct_factor_many* ma
         .tile = factor->tile,
         .pivot = factor->pivot,
         .vector = many->vector + (size_t)worker * 3 * (size_t)symbolic->n * CT_MANY_LANES,
-        .rows = many->rows + (size_t)worker * (size_t)symbolic->max_rows * CT_MANY_LANES,
+        .rows = ct_many_rows_of(factor, many, worker),
     };
 }
 
@@ -110,7 +117,7 @@ static void solve_group(const many_job* job, const ct_many_sweep* sweep, int fir
     const ct_symbolic* symbolic = job->factor->symbolic;
     int vectors = (count + 7) / 8;
     const ct_many_kernels* kernels = &ct_many_set_for(job->factor->isa)->kernels[job->factor->precision][vectors - 1];
-    double unit[CT_MANY_LANES];
+    double unit[MOST_SIDES];
     load_lanes(job, first, count, 8 * vectors, unit, sweep->vector);
     for (int i = 0; i < symbolic->npanel; i++) kernels->forward(sweep, &symbolic->panel[i], 0, NULL);
     for (int i = symbolic->npanel - 1; i >= 0; i--) kernels->backward(sweep, &symbolic->panel[i], false);
@@ -132,7 +139,7 @@ ct_status ct_factor_solve_many(const ct_factor* factor, ct_factor_work* work, ct
     if (symbolic->n == 0 || count <= 0) return CT_OK;
     // full groups, but work for every thread
     int nworker = ct_threads_count(threads), share = (count + nworker - 1) / nworker;
-    share = share > CT_MANY_LANES ? CT_MANY_LANES : (share + 7) / 8 * 8;
+    share = share > MOST_SIDES ? MOST_SIDES : (share + 7) / 8 * 8;
     int ngroup = (count + share - 1) / share;
     if (nworker > ngroup) nworker = ngroup;
     ct_factor_many* many = ct_factor_many_reserve(work, symbolic, nworker);

@@ -71,7 +71,7 @@ typedef struct ct_factor_many {
     ct_arena arena, kept_arena;
     int nworker;                // vectors there are
     float* vector;              // nworker vectors of 3 n CT_MANY_LANES
-    float* rows;                // nworker of max_rows CT_MANY_LANES
+    float* rows;                // nworker npart of max_rows CT_MANY_LANES: every part of every group has its own
     int* begin;                 // nworker of npanel
     float* kept;
     size_t kept_capacity;       // floats
@@ -81,7 +81,9 @@ void ct_factor_many_free(ct_factor_many* many);
 // The work's scratch with vectors for `nworker` sweeps side by side; NULL: out of memory.
 ct_factor_many* ct_factor_many_reserve(ct_factor_work* work, const ct_symbolic* symbolic, int nworker);
 
-// The sweep of one worker with `vectors` vectors a row.
+// The sweep of one worker.
 ct_many_sweep ct_many_sweep_of(const ct_factor* factor, const ct_factor_many* many, int worker);
+// Scratch for rows number `task` < nworker npart.
+float* ct_many_rows_of(const ct_factor* factor, const ct_factor_many* many, int task);
 
 #endif
