@@ -119,7 +119,7 @@ static void fragment_albedo(const drawing* d, int t, const double weight[3], dou
     if (body <= CT_SKIN_PLANE) {
         int code = CT_SKIN_PLANE - body;
         const double* color = d->color + 3 * (nbody + code / 2);
-        for (int k = 0; k < 3; k++) rgb[k] = color[k] * (code % 2 ? 0.72 : 1);
+        for (int k = 0; k < 3; k++) rgb[k] = color[k] * (code % 2 ? 0.78 : 1);
     } else if (body < 0) {
         const double* color = bone_color[-1 - body];
         for (int k = 0; k < 3; k++) rgb[k] = d->bone_tone * ct_color_linear(color[k]);
