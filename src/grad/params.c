@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "math/rotation.h"
 
-enum { KINDS = CT_PARAMETER_FRICTION + 1 };
+enum { KINDS = CT_PARAMETER_WATER_CURRENT + 1 };
 
 typedef struct field {     // a quantity; unused: n = 0
     size_t n;
@@ -47,6 +47,7 @@ struct ct_params {
 static bool is_nodal(ct_parameter_kind kind) { return kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY; }
 static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
 static bool is_of_rates(ct_parameter_kind kind) { return kind == CT_PARAMETER_JOINT_POSITION || kind == CT_PARAMETER_JOINT_VELOCITY; }
+static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT; }
 static bool is_offset(const ct_scene_parameter* def) { return is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
 
 // -------------------------------------------------------------------------------------------------
@@ -135,10 +136,19 @@ static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base
     }
 }
 
+// Numbers of the water, and how many.
+static const double* water_values(const ct_water* water, ct_parameter_kind kind, int* count) {
+    *count = kind == CT_PARAMETER_WATER_DENSITY ? 1 : kind == CT_PARAMETER_WATER_DRAG ? CT_WATER_DRAG : 3;
+    if (kind == CT_PARAMETER_WATER_DENSITY) return &water->density;
+    return kind == CT_PARAMETER_WATER_DRAG ? water->drag : kind == CT_PARAMETER_WATER_THRUST ? water->thrust : water->current;
+}
+
 static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, field* f) {
+    int unused;
     if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) fill_materials(scene, kind, f->base);
     else if (is_of_links(kind)) fill_links(&model->tree, kind, f->base);
     else if (kind == CT_PARAMETER_FRICTION) memcpy(f->base, model->friction, f->n * sizeof *f->base);
+    else if (is_of_water(kind)) memcpy(f->base, water_values(&model->water, kind, &unused), f->n * sizeof *f->base);
     else if (kind == CT_PARAMETER_GRAVITY) memcpy(f->base, scene->settings.gravity, 3 * sizeof *f->base);
     else if (kind == CT_PARAMETER_POSITION) fill_positions(model, f->base);
     else if (kind == CT_PARAMETER_VELOCITY) memcpy(f->base, model->velocity, f->n * sizeof *f->base);
@@ -147,7 +157,9 @@ static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter
 static size_t field_size(const ct_params* params, const ct_model* model, ct_parameter_kind kind) {
     if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) return (size_t)model->ntet;
     if (kind == CT_PARAMETER_GRAVITY) return 3;
+    int count;
     if (kind == CT_PARAMETER_FRICTION) return (size_t)model->nfriction;
+    if (is_of_water(kind)) return (water_values(&model->water, kind, &count), (size_t)count);
     if (is_of_links(kind)) return (size_t)(is_of_rates(kind) ? model->tree.ndof : model->tree.nlink);
     if (kind == CT_PARAMETER_CONTROL) return (size_t)params->nstep * (size_t)params->control_size;
     return 3 * (size_t)model->nvert;
@@ -241,12 +253,14 @@ static int map_slice(const ct_params* params, const ct_scene* scene, const ct_mo
     if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
     if (is_of_links(s->def.kind)) return map_links(scene, model, s, map);
     if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
-    if (s->def.kind != CT_PARAMETER_GRAVITY) return map_bodies(scene, model, s, map, tags);
-    for (int k = 0; k < 3; k++) map[k] = s->first + k;
+    if (s->def.kind != CT_PARAMETER_GRAVITY && !is_of_water(s->def.kind)) return map_bodies(scene, model, s, map, tags);
+    for (int k = 0; k < s->width; k++) map[k] = s->first + k;
     return 1;
 }
 
-static int slice_width(const ct_scene* scene, const ct_scene_parameter* def) {
+static int slice_width(const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def) {
+    int count;
+    if (is_of_water(def->kind)) return (water_values(&model->water, def->kind, &count), count);
     if (def->kind == CT_PARAMETER_CONTROL) return scene->control[def->control].size;
     return def->kind == CT_PARAMETER_GRAVITY || is_nodal(def->kind) ? 3 : 1;
 }
@@ -268,7 +282,7 @@ static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_
         s->def = scene->parameter[i];
         snprintf(s->name, sizeof s->name, "%s", s->def.name);
         s->first = params->size;
-        s->width = slice_width(scene, &s->def);
+        s->width = slice_width(scene, model, &s->def);
         if (!make_field(params, scene, model, s->def.kind)) break;
         s->count = s->width * map_slice(params, scene, model, s, tags);
         params->size += s->count;
@@ -357,7 +371,8 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     }
     if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
     bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
-    if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY || s->def.kind == CT_PARAMETER_LINK_MASS)) {
+    if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY || s->def.kind == CT_PARAMETER_LINK_MASS ||
+                                                s->def.kind == CT_PARAMETER_WATER_DENSITY)) {
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
         s->def.lower = least / 1000;
@@ -375,12 +390,15 @@ static void publish(ct_params* params) {
     double** value[KINDS] = {&v->young, &v->poisson, &v->density, &v->damping_mass, &v->damping_stiffness,
                              &v->gravity, &v->position, &v->velocity, &v->controls, &v->joint_stiffness, &v->joint_damping,
                              &v->joint_rest, &v->servo_stiffness, &v->servo_damping, &v->limit_stiffness, &v->link_mass,
-                             &v->joint_position, &v->joint_velocity, &v->friction};
+                             &v->joint_position, &v->joint_velocity, &v->friction,
+                             [CT_PARAMETER_WATER_DENSITY] = &v->water_density, &v->water_drag, &v->water_thrust, &v->water_current};
     double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
                            &g->gravity, &g->position, &g->velocity, &g->controls, &g->joint_stiffness, &g->joint_damping,
                            &g->joint_rest, &g->servo_stiffness, &g->servo_damping, &g->limit_stiffness, &g->link_mass,
-                           &g->joint_position, &g->joint_velocity, &g->friction};
+                           &g->joint_position, &g->joint_velocity, &g->friction,
+                           [CT_PARAMETER_WATER_DENSITY] = &g->water_density, &g->water_drag, &g->water_thrust, &g->water_current};
     for (int kind = 0; kind < KINDS; kind++) {
+        if (!value[kind]) continue;
         *value[kind] = params->fields[kind].value;
         *bar[kind] = params->fields[kind].bar;
     }
@@ -498,7 +516,8 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
     const double* bar[KINDS] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
                                 g->gravity, g->position, g->velocity, g->controls, g->joint_stiffness, g->joint_damping,
                                 g->joint_rest, g->servo_stiffness, g->servo_damping, g->limit_stiffness, g->link_mass,
-                                g->joint_position, g->joint_velocity, g->friction};
+                                g->joint_position, g->joint_velocity, g->friction,
+                                [CT_PARAMETER_WATER_DENSITY] = g->water_density, g->water_drag, g->water_thrust, g->water_current};
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
     for (int kind = 0; kind < KINDS; kind++) {
         const field* f = &params->fields[kind];

@@ -20,6 +20,7 @@ typedef struct ct_param_values {
     double *joint_stiffness, *joint_damping, *joint_rest, *servo_stiffness, *servo_damping, *limit_stiffness, *link_mass;  // nlink
     double *joint_position, *joint_velocity;  // joint rates, initial
     double* friction;     // nfriction
+    double *water_density, *water_drag, *water_thrust, *water_current;  // 1, 4, 3, 3
 } ct_param_values;
 
 // For rollouts of nstep steps. The model must be of the scene.

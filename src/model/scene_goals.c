@@ -144,13 +144,16 @@ ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link,
 // Parameters
 
 static bool is_positive_kind(ct_parameter_kind kind) {
-    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_LINK_MASS;
+    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY;
 }
 
 static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
 
+static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT; }
+
 // Quantities that must not be negative, beside the materials'.
 static bool is_resistance(ct_parameter_kind kind) {
+    if (is_of_water(kind)) return kind != CT_PARAMETER_WATER_CURRENT;
     return kind == CT_PARAMETER_FRICTION || (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY);
 }
 
@@ -186,7 +189,7 @@ static void complete_parameter(ct_scene_parameter* p) {
     if (p->transform == CT_TRANSFORM_AUTO) p->transform = transform_of_kind(p->kind);
     bool damping = p->kind == CT_PARAMETER_DAMPING_MASS || p->kind == CT_PARAMETER_DAMPING_STIFFNESS;
     bool poisson = p->kind == CT_PARAMETER_POISSON;
-    bool resistance = is_resistance(p->kind) && p->kind != CT_PARAMETER_LINK_MASS;
+    bool resistance = is_resistance(p->kind) && !is_positive_kind(p->kind);
     if ((damping || poisson || resistance) && p->lower == -INFINITY) p->lower = 0;
     if (poisson && p->upper == INFINITY) p->upper = 0.49;
 }
@@ -240,7 +243,7 @@ static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p, c
 static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
     if (a->kind != b->kind) return false;
     if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
-    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION) return true;
+    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION || is_of_water(a->kind)) return true;
     if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
     return a->body < 0 || b->body < 0 || a->body == b->body;
 }
@@ -268,7 +271,9 @@ static ct_status find_control(const ct_scene* scene, const char* name, int* cont
 }
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_FRICTION) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if ((unsigned)def->kind > CT_PARAMETER_FRICTION && !is_of_water(def->kind)) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if (is_of_water(def->kind) && !scene->water.enabled)
+        return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water", ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
     if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
     if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID) return ct_scene_fail(error, "transform", "is not one of ct_transform");
     *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .link = -1, .hold = def->hold,

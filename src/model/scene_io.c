@@ -154,6 +154,7 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_list(scene, ct_json_member(root, "pins"), ct_scene_read_drive);
     read_list(scene, ct_json_member(root, "forces"), ct_scene_read_force);
     read_list(scene, ct_json_member(root, "velocities"), ct_scene_read_velocity);
+    ct_scene_read_water(scene, ct_json_member(root, "water"));
     read_list(scene, ct_json_member(root, "controls"), ct_scene_read_control);
     read_list(scene, ct_json_member(root, "parameters"), ct_scene_read_parameter);
     ct_json objective = ct_json_member(root, "objective");

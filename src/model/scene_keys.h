@@ -5,7 +5,7 @@
 
 #define CT_SCENE_OBJECTS(X)                                                                                             \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver", "output",    \
-      "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", "velocities", "controls", "parameters",       \
+      "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", "velocities", "water", "controls", "parameters", \
       "objective", "optimizer")                                                                                         \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
     X(OUTPUT, "output", "every")                                                                                        \
@@ -43,6 +43,7 @@
     X(JOINT, "joint", "type", "anchor", "axis", "position", "velocity", "stiffness", "rest", "damping", "limits",       \
       "limit_stiffness", "servo")                                                                                       \
     X(SERVO, "servo", "stiffness", "damping", "target")                                                                 \
+    X(WATER, "water", "density", "current", "drag", "thrust", "buoyancy", "level", "layer", "slow", "bodies")           \
     X(CONTROL, "control", "name", "force", "drive", "torque", "target")                                                 \
     X(FORCE_CONTROL, "force_control", "select")                                                                         \
     X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "link", "hold", "transform", "lower", "upper",  \

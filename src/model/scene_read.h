@@ -38,6 +38,7 @@ void ct_scene_read_skeleton(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_drive(ct_scene* scene, ct_json at);  // of "drives" and of "pins"
 void ct_scene_read_force(ct_scene* scene, ct_json at);
 void ct_scene_read_velocity(ct_scene* scene, ct_json at);
+void ct_scene_read_water(ct_scene* scene, ct_json at);
 void ct_scene_read_control(ct_scene* scene, ct_json at);
 void ct_scene_read_parameter(ct_scene* scene, ct_json at);
 void ct_scene_read_objective(ct_scene* scene, ct_json at, const char* directory);

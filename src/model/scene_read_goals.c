@@ -96,7 +96,8 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
     bool of_links = def.kind >= CT_PARAMETER_JOINT_STIFFNESS && def.kind <= CT_PARAMETER_JOINT_VELOCITY;
     if (!of_links) refuse_keys(at, type, (const char* const[]){"link", NULL});
     if (of_links || def.kind == CT_PARAMETER_FRICTION) refuse_keys(at, type, (const char* const[]){"body", NULL});
-    if (def.kind == CT_PARAMETER_GRAVITY) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
+    bool of_water = def.kind >= CT_PARAMETER_WATER_DENSITY && def.kind <= CT_PARAMETER_WATER_CURRENT;
+    if (def.kind == CT_PARAMETER_GRAVITY || of_water) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
     ct_scene_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
     ct_json_text(ct_json_member(at, "control"), &def.control);
     ct_json_text(ct_json_member(at, "link"), &def.link);
