@@ -174,6 +174,55 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
            info.kernel);
 }
 
+// ---- Contact ----
+
+static const char* const contact_names[] = {[CT_CONTACT_NONE] = "none", [CT_CONTACT_NEWTON] = "newton", [CT_CONTACT_SPLIT] = "split"};
+static const char* const split_names[] = {[CT_SPLIT_MASS] = "mass", [CT_SPLIT_DIAGONAL] = "diagonal", [CT_SPLIT_TWICE] = "twice"};
+static const char* const obstacle_names[] = {[CT_OBSTACLE_PLANE] = "plane", [CT_OBSTACLE_SPHERE] = "sphere", [CT_OBSTACLE_CAPSULE] = "capsule",
+                                             [CT_OBSTACLE_BOX] = "box", [CT_OBSTACLE_MESH] = "mesh"};
+
+static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* set) {
+    json_t* object = json_pack("{s:s, s:f, s:i}", "method", contact_names[set->method], "friction", set->friction, "max_passes", set->max_passes);
+    json_t* pairs = json_array();
+    if (set->method == CT_CONTACT_SPLIT) json_object_set_new(object, "split", json_string(split_names[set->split]));
+    for (int i = 0; i < ct_scene_pair_count(scene); i++) {
+        ct_pair_def pair = ct_scene_pair(scene, i);
+        json_t* rule = json_pack("{s:[s,s], s:b}", "between", pair.a, pair.b, "collide", pair.collide);
+        if (!isnan(pair.friction)) json_object_set_new(rule, "friction", json_real(pair.friction));
+        json_array_append_new(pairs, rule);
+    }
+    json_object_set_new(object, "pairs", pairs);
+    return object;
+}
+
+static json_t* obstacle_objects(const ct_scene* scene) {
+    json_t* array = json_array();
+    for (int i = 0; i < ct_scene_obstacle_count(scene); i++)
+        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", ct_scene_obstacle_name(scene, i), "kind",
+                                               obstacle_names[ct_scene_obstacle_kind(scene, i)], "moves", ct_scene_obstacle_moves(scene, i)));
+    return array;
+}
+
+static void print_contact(const ct_scene* scene, const ct_contact_settings* set) {
+    int nobstacle = ct_scene_obstacle_count(scene);
+    for (int i = 0; i < nobstacle; i++) {
+        if (i < LISTED || i == nobstacle - 1)
+            printf("  obstacle %s: %s%s\n", ct_scene_obstacle_name(scene, i), obstacle_names[ct_scene_obstacle_kind(scene, i)],
+                   ct_scene_obstacle_moves(scene, i) ? ", moves" : "");
+        else if (i == LISTED) printf("  ... (--json lists all)\n");
+    }
+    if (set->method == CT_CONTACT_NONE && !nobstacle) return;
+    printf("  contact %s", contact_names[set->method]);
+    if (set->method == CT_CONTACT_SPLIT) printf(" (%s)", split_names[set->split]);
+    printf(", friction %g\n", set->friction);
+    for (int i = 0; i < ct_scene_pair_count(scene); i++) {
+        ct_pair_def pair = ct_scene_pair(scene, i);
+        printf("    %s and %s: %s", pair.a, pair.b, pair.collide ? "collide" : "do not collide");
+        if (!isnan(pair.friction)) printf(", friction %g", pair.friction);
+        printf("\n");
+    }
+}
+
 static int show_scene(const char* path, bool json) {
     ct_error error = {.element = -1};
     ct_scene* scene = NULL;
@@ -193,6 +242,9 @@ static int show_scene(const char* path, bool json) {
         else print_body(ct_scene_body_name(scene, i), &info);
     }
     json_t* links = code == CLI_OK ? show_model_links(model, json) : json_array();
+    if (code == CLI_OK && !json) print_contact(scene, &ct_model_settings(model)->contact);
+    if (object) json_object_set_new(object, "contact", contact_object(scene, &ct_model_settings(model)->contact));
+    if (object) json_object_set_new(object, "obstacles", obstacle_objects(scene));
     if (object) json_object_set(object, "bodies", bodies);
     if (object) json_object_set(object, "links", links);
     json_decref(bodies);

@@ -382,6 +382,9 @@ CT_API ct_obstacle_def ct_obstacle_def_default(void);
 CT_API ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int* obstacle, ct_error* error);
 CT_API int ct_scene_obstacle_count(const ct_scene* scene);
 CT_API int ct_scene_find_obstacle(const ct_scene* scene, const char* name);  // -1: none
+CT_API const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle);   // NULL: none
+CT_API ct_obstacle_kind ct_scene_obstacle_kind(const ct_scene* scene, int obstacle);
+CT_API bool ct_scene_obstacle_moves(const ct_scene* scene, int obstacle);         // it has a motion
 
 // A rule for pairs of bodies and obstacles; a body with itself: its self-contact. Of several that match, the last counts.
 typedef struct ct_pair_def {
@@ -391,6 +394,8 @@ typedef struct ct_pair_def {
 } ct_pair_def;
 CT_API ct_pair_def ct_pair_def_default(void);  // collide, friction unchanged
 CT_API ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* error);
+CT_API int ct_scene_pair_count(const ct_scene* scene);
+CT_API ct_pair_def ct_scene_pair(const ct_scene* scene, int index);  // names borrowed from the scene
 
 typedef enum ct_contact_type {
     CT_CONTACT_PLANE,        // node 0 and an obstacle's plane

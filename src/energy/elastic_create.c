@@ -51,8 +51,10 @@ static uint64_t spread_bits(uint64_t x) {
 
 static void make_keys(const ct_elastic_def* def, sort_key* key) {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, size = 0;
-    for (int i = 0; i < 3 * def->nvert; i++) lower[i % 3] = fmin(lower[i % 3], def->rest[i]);
-    for (int i = 0; i < 3 * def->nvert; i++) size = fmax(size, def->rest[i] - lower[i % 3]);
+    for (int c = 0; c < 4 * def->ntet; c++)
+        for (int i = 0; i < 3; i++) lower[i] = fmin(lower[i], def->rest[3 * (size_t)def->tet[c] + i]);
+    for (int c = 0; c < 4 * def->ntet; c++)
+        for (int i = 0; i < 3; i++) size = fmax(size, def->rest[3 * (size_t)def->tet[c] + i] - lower[i]);
     const double scale = size > 0 ? 2097151 / size : 0;
     for (int e = 0; e < def->ntet; e++) {
         uint64_t curve = 0;

@@ -208,7 +208,7 @@ static ct_status apply_rules(ct_model* model, const ct_scene* scene) {
     model->friction[0] = scene->settings.contact.friction;
     model->nfriction = 1;
     for (int p = 0; p < scene->npair; p++) {
-        const ct_scene_pair* rule = &scene->pair[p];
+        const ct_scene_rule* rule = &scene->pair[p];
         int coefficient = isnan(rule->friction) ? -1 : model->nfriction++;
         if (coefficient >= 0) model->friction[coefficient] = rule->friction;
         for (size_t i = 0; i < n; i++)

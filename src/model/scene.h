@@ -60,11 +60,11 @@ typedef struct ct_scene_obstacle {
     ct_scene_driver motion;    // without nodes; nkey 0: it stands still
 } ct_scene_obstacle;
 
-typedef struct ct_scene_pair { // names are resolved when the scene is complete
+typedef struct ct_scene_rule { // names are resolved when the scene is complete
     char *a, *b;
     bool collide;
     double friction;           // NAN: not set
-} ct_scene_pair;
+} ct_scene_rule;
 
 typedef struct ct_scene_control {
     char* name;
@@ -117,7 +117,7 @@ struct ct_scene {
     ct_arena goals;            // owns what the entries below point to
     ct_scene_obstacle* obstacle;
     int nobstacle;
-    ct_scene_pair* pair;
+    ct_scene_rule* pair;
     int npair;
     ct_scene_link* link;
     int nlink;

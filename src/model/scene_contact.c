@@ -29,6 +29,33 @@ int ct_scene_find_obstacle(const ct_scene* scene, const char* name) {
     return -1;
 }
 
+static const ct_scene_obstacle* obstacle_at(const ct_scene* scene, int obstacle) {
+    return obstacle >= 0 && obstacle < scene->nobstacle ? &scene->obstacle[obstacle] : NULL;
+}
+
+const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle) {
+    const ct_scene_obstacle* found = obstacle_at(scene, obstacle);
+    return found ? found->name : NULL;
+}
+
+ct_obstacle_kind ct_scene_obstacle_kind(const ct_scene* scene, int obstacle) {
+    const ct_scene_obstacle* found = obstacle_at(scene, obstacle);
+    return found ? found->kind : CT_OBSTACLE_PLANE;
+}
+
+bool ct_scene_obstacle_moves(const ct_scene* scene, int obstacle) {
+    const ct_scene_obstacle* found = obstacle_at(scene, obstacle);
+    return found && found->motion.nkey > 0;
+}
+
+int ct_scene_pair_count(const ct_scene* scene) { return scene->npair; }
+
+ct_pair_def ct_scene_pair(const ct_scene* scene, int index) {
+    if (index < 0 || index >= scene->npair) return ct_pair_def_default();
+    const ct_scene_rule* pair = &scene->pair[index];
+    return (ct_pair_def){.a = pair->a, .b = pair->b, .collide = pair->collide, .friction = pair->friction};
+}
+
 int ct_scene_model_node_count(const ct_scene* scene) {
     int count = ct_scene_node_count(scene);
     for (int k = 0; k < scene->nlink; k++) count += scene->link[k].mass > 0 ? 6 : 0;
@@ -272,8 +299,8 @@ ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* e
         return ct_scene_fail(error, "between", "needs two names: of bodies, obstacles or groups, or \"*\" for any");
     if (!isnan(def->friction) && !(def->friction >= 0 && isfinite(def->friction)))
         return ct_scene_fail(error, "friction", "is %g: a coefficient of friction is at least 0", def->friction);
-    ct_scene_pair pair = {.a = keep_text(scene, def->a), .b = keep_text(scene, def->b), .collide = def->collide, .friction = def->friction};
-    ct_scene_pair* grown = ct_resize(scene->pair, (size_t)scene->npair + 1, sizeof *grown);
+    ct_scene_rule pair = {.a = keep_text(scene, def->a), .b = keep_text(scene, def->b), .collide = def->collide, .friction = def->friction};
+    ct_scene_rule* grown = ct_resize(scene->pair, (size_t)scene->npair + 1, sizeof *grown);
     if (grown) scene->pair = grown;
     if (!grown || !pair.a || !pair.b) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     scene->pair[scene->npair++] = pair;

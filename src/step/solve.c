@@ -225,7 +225,8 @@ static double joint_roundoff(const ct_model* model, const ct_work* work) {
 // How much farther than the rest shape the nodes are from the origin: positions, and with them forces, are rounded the more.
 static double distance(const ct_model* model, const ct_work* work) {
     double farthest = model->extent;
-    for (int i = 0; i < 3 * model->nvert; i++) farthest = fmax(farthest, fabs(work->at.x[i]));
+    for (int i = 0; i < 3 * model->nvert; i++)
+        if (model->mass[i / 3] > 0) farthest = fmax(farthest, fabs(work->at.x[i]));
     return model->extent > 0 ? farthest / model->extent : 1;
 }
 

@@ -85,6 +85,7 @@ static void predict(const ct_model* model, ct_work* work, const ct_state* state,
     if (history >= 2) {
         double change = 0, bend = 0;
         for (int i = 0; i < n; i++) {
+            if (!(model->mass[i / 3] > 0)) continue;  // obstacles
             double d = v[i] - v1[i], e = d - (v1[i] - v2[i]);
             change += d * d;
             bend += e * e;
