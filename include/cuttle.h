@@ -193,7 +193,7 @@ typedef enum ct_energy {
     CT_ENERGY_COROTATED,     // mu |F-R|^2 + lambda/2 tr(R^T F - I)^2
     CT_ENERGY_PROJECTIVE,    // mu |F-R|^2 + 3 lambda/2 |F-D|^2, det D = 1
     CT_ENERGY_NEOHOOKEAN,    // stable neo-Hookean (Smith et al. 2018)
-    CT_ENERGY_STVK,          // St. Venant-Kirchhoff
+    CT_ENERGY_STVK,          // St. Venant-Kirchhoff; sheets: the same in two dimensions, PROJECTIVE with lambda/2 (area ratio - 1)^2
     CT_ENERGY_COUNT
 } ct_energy;
 
@@ -330,16 +330,18 @@ CT_API const char* ct_scene_name(const ct_scene* scene);
 CT_API const char* ct_scene_file(const ct_scene* scene);   // absolute path it was loaded from, "" if none
 CT_API ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int* body, ct_error* error);
 CT_API ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material, ct_error* error);
+// One value a tet, of a sheet a triangle.
 CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field, const double* values, int count, ct_error* error);
 CT_API int ct_scene_body_count(const ct_scene* scene);
 CT_API const char* ct_scene_body_name(const ct_scene* scene, int body);
 CT_API int ct_scene_find_body(const ct_scene* scene, const char* name);  // -1: none
 typedef struct ct_body_info {
     int nvert, ntet;
+    int ntri;                   // of a sheet, 0: it has tets
     double lower[3], upper[3];  // m, rest bounds in the world
-    ct_material material;       // of its first tet
-    double young[2], poisson[2], density[2];  // smallest and largest over its tets
-    double volume;              // m^3
+    ct_material material;       // of its first element
+    double young[2], poisson[2], density[2];  // smallest and largest over its elements
+    double volume;              // m^3; of a sheet, area times thickness
     double min_quality;         // of its worst tet, as in ct_mesh_report
     int sliver_count;
 } ct_body_info;
@@ -663,7 +665,7 @@ typedef enum ct_tet_field { CT_FIELD_ENERGY_DENSITY, CT_FIELD_VON_MISES, CT_FIEL
 CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values);
 
 typedef struct ct_measure {
-    double mass, volume;            // kg, m^3 (current)
+    double mass, volume;            // kg, m^3 (current, of the tets)
     double kinetic, elastic, gravitational;  // J
     double center[3];               // m
     double momentum[3];             // kg m/s
@@ -909,7 +911,7 @@ typedef enum ct_parameter_kind {
     CT_PARAMETER_WATER_CURRENT, // 3 numbers
     CT_PARAMETER_MUSCLE_STIFFNESS, CT_PARAMETER_CHAMBER_STIFFNESS
 } ct_parameter_kind;
-// Element: tet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link, for
+// Element: tet or triangle of a sheet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link, for
 // muscles and chambers one of them.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
 typedef enum ct_transform {

@@ -56,10 +56,10 @@ static ct_status prepare(coupling_scratch* s, const ct_model* model) {
     s->row = ct_arena_copy(&s->arena, model->row, (size_t)model->nvert, sizeof(int));
     if (!s->row) return CT_OUT_OF_MEMORY;
     for (int i = 0; i < tree->start[tree->nlink]; i++) s->row[tree->node[i]] = total++;
-    int* nodes = ct_arena_alloc(&s->arena, 4 * (size_t)model->ntet, sizeof(int));
+    int count, *nodes = ct_model_couplings(model, s->row, &count);
     if (!nodes) return CT_OUT_OF_MEMORY;
-    for (int i = 0; i < 4 * model->ntet; i++) nodes[i] = s->row[model->tet[i]];
-    ct_status status = ct_block_matrix_create(&s->full, &s->arena, total, model->ntet, 4, nodes);
+    ct_status status = ct_block_matrix_create(&s->full, &s->arena, total, count, 4, nodes);
+    ct_free(nodes);
     if (status != CT_OK) return status;
     s->motion = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     s->force = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));

@@ -14,19 +14,26 @@ static void count_scene(ct_model* model, const ct_scene* scene) {
     model->nbody = scene->nbody;
     model->nobstacle = scene->nobstacle;
     model->nvert = ct_scene_model_node_count(scene);
-    for (int b = 0; b < scene->nbody; b++) model->ntet += scene->body[b].mesh->ntet;
+    for (int b = 0; b < scene->nbody; b++) {
+        model->ntet += scene->body[b].mesh->ntet;
+        model->ntri += ct_scene_sheet_size(&scene->body[b]);
+    }
+    model->nelement = model->ntet + model->ntri;
 }
 
 static ct_status allocate_geometry(ct_model* model) {
     ct_arena* arena = &model->arena;
-    size_t nvert = (size_t)model->nvert, ntet = (size_t)model->ntet, nbody = (size_t)model->nbody;
+    size_t nvert = (size_t)model->nvert, ntet = (size_t)model->ntet, ntri = (size_t)model->ntri, nbody = (size_t)model->nbody;
     model->rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     model->tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
     model->tet_body = ct_arena_alloc(arena, ntet, sizeof(int));
     model->tet_tag = ct_arena_alloc(arena, ntet, sizeof(int));
+    model->tri = ct_arena_alloc(arena, 3 * ntri, sizeof(int));
+    model->tri_body = ct_arena_alloc(arena, ntri, sizeof(int));
+    model->tri_tag = ct_arena_alloc(arena, ntri, sizeof(int));
     model->body_name = ct_arena_alloc(arena, nbody, sizeof(char*));
     model->body_color = ct_arena_alloc(arena, 3 * nbody, sizeof(double));
-    model->material = ct_arena_alloc(arena, ntet, sizeof(ct_material));
+    model->material = ct_arena_alloc(arena, ntet + ntri, sizeof(ct_material));
     model->mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->drag = ct_arena_alloc(arena, nvert, sizeof(double));
     model->own_mass = ct_arena_alloc(arena, nvert, sizeof(double));
@@ -35,7 +42,7 @@ static ct_status allocate_geometry(ct_model* model) {
     model->velocity = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     model->row = ct_arena_alloc(arena, nvert, sizeof(int));
     model->node = ct_arena_alloc(arena, nvert, sizeof(int));
-    model->factored = ct_arena_alloc(arena, ntet, sizeof *model->factored);
+    model->factored = ct_arena_alloc(arena, ntet + ntri, sizeof *model->factored);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
@@ -54,17 +61,28 @@ ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int
     return CT_OK;
 }
 
+static ct_status copy_sheet(ct_model* model, const ct_scene_body* body, int index) {
+    const ct_mesh* mesh = body->mesh;
+    size_t t0 = (size_t)body->first_tri;
+    memcpy(model->material + model->ntet + t0, body->tet_material, (size_t)mesh->ntri * sizeof(ct_material));
+    memcpy(model->tri_tag + t0, mesh->tri_tag, (size_t)mesh->ntri * sizeof(int));
+    for (int i = 0; i < 3 * mesh->ntri; i++) model->tri[3 * t0 + (size_t)i] = mesh->tri[i] + body->first_node;
+    for (int t = 0; t < mesh->ntri; t++) model->tri_body[t0 + (size_t)t] = index;
+    return ct_model_append_surface(model, mesh->tri, mesh->ntri, body->first_node, index);
+}
+
 static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index) {
     const ct_mesh* mesh = body->mesh;
     size_t v0 = (size_t)body->first_node, t0 = (size_t)body->first_tet;
     memcpy(model->rest + 3 * v0, mesh->x, 3 * (size_t)mesh->nvert * sizeof(double));
     memcpy(model->velocity + 3 * v0, body->velocity, 3 * (size_t)mesh->nvert * sizeof(double));
+    memcpy(model->body_color + 3 * (size_t)index, body->color, sizeof body->color);
+    model->body_name[index] = ct_arena_copy(&model->arena, body->name, strlen(body->name) + 1, 1);
+    if (ct_scene_sheet_size(body)) return model->arena.failed ? CT_OUT_OF_MEMORY : copy_sheet(model, body, index);
     memcpy(model->material + t0, body->tet_material, (size_t)mesh->ntet * sizeof(ct_material));
     memcpy(model->tet_tag + t0, mesh->tet_tag, (size_t)mesh->ntet * sizeof(int));
-    memcpy(model->body_color + 3 * (size_t)index, body->color, sizeof body->color);
     for (int i = 0; i < 4 * mesh->ntet; i++) model->tet[4 * t0 + (size_t)i] = mesh->tet[i] + body->first_node;
     for (int t = 0; t < mesh->ntet; t++) model->tet_body[t0 + (size_t)t] = index;
-    model->body_name[index] = ct_arena_copy(&model->arena, body->name, strlen(body->name) + 1, 1);
 
     int *tri = NULL, ntri = 0;
     ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
@@ -136,7 +154,9 @@ static ct_status create_elements(ct_model* model) {
         ct_elastic_def def = {.nvert = model->nvert, .ntet = model->ntet, .rest = model->rest, .tet = model->tet,
                               .energy = energy, .mu = mu, .lambda = lambda, .beta = damped ? beta : NULL};
         status = ct_elastic_create(&model->potential.elastic, &def);
+        model->potential.ntet = model->ntet;
     }
+    if (status == CT_OK) status = ct_model_create_sheets(model);
     ct_arena_free(&scratch);
     return status;
 }
@@ -153,10 +173,9 @@ static void number_unknowns(ct_model* model) {
 }
 
 static ct_status create_pattern(ct_model* model) {
-    int* nodes = ct_alloc(4 * (size_t)model->ntet, sizeof(int));
+    int count, *nodes = ct_model_couplings(model, model->row, &count);
     if (!nodes) return CT_OUT_OF_MEMORY;
-    for (int i = 0; i < 4 * model->ntet; i++) nodes[i] = model->row[model->tet[i]];
-    ct_status status = ct_block_matrix_create(&model->matrix, &model->arena, model->nfree, model->ntet, 4, nodes);
+    ct_status status = ct_block_matrix_create(&model->matrix, &model->arena, model->nfree, count, 4, nodes);
     ct_free(nodes);
     return status;
 }
@@ -238,7 +257,7 @@ void ct_model_get_info(const ct_model* model, ct_model_info* info) {
     double volume = 0;
     for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->potential.elastic)[t];
     *info = (ct_model_info){
-        .nvert = model->nvert, .ntet = model->ntet, .nsurface = model->nsurface, .nbody = model->nbody,
+        .nvert = model->nvert, .ntet = model->ntet, .ntri = model->ntri, .nsurface = model->nsurface, .nbody = model->nbody,
         .nfree = model->nfree, .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
         .nobstacle = model->nobstacle, .sliver_count = model->sliver_count,
         .nlink = model->tree.nlink, .njoint = model->tree.ndof,
@@ -254,6 +273,7 @@ const ct_settings* ct_model_settings(const ct_model* model) { return &model->set
 const double* ct_model_rest(const ct_model* model) { return model->rest; }
 const double* ct_model_node_mass(const ct_model* model) { return model->mass; }
 const int* ct_model_tets(const ct_model* model) { return model->tet; }
+const int* ct_model_tris(const ct_model* model) { return model->tri; }
 const int* ct_model_surface(const ct_model* model) { return model->surface; }
 const int* ct_model_surface_owner(const ct_model* model) { return model->surface_owner; }
 int ct_model_friction_count(const ct_model* model) { return model->nfriction; }

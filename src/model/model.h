@@ -34,23 +34,27 @@ typedef struct ct_scalar_coupling {
 struct ct_model {
     ct_arena arena;            // owns every array below
     ct_settings settings;
-    int nvert, ntet, nsurface, nbody, nfree;  // nodes: of the bodies, six for each link with a mass of its own, of obstacles
+    int nvert, ntet, ntri, nsurface, nbody, nfree;  // nodes: of the bodies, six for each link with a mass of its own, of obstacles
     int nobstacle;
+    int nelement;              // ntet + ntri: the tets, then the triangles of sheets
     int nunknown;              // 3 nfree + joint rates
 
     // geometry
     double* rest;              // 3 nvert, m
     int* tet;                  // 4 ntet
-    int* surface;              // 3 nsurface, outward
+    int* tri;                  // 3 ntri, of sheets
+    int* surface;              // 3 nsurface, outward; sheets once, as in their mesh
     int* surface_owner;        // nsurface: body, or nbody + obstacle
     int* tet_body;             // ntet
     int* tet_tag;              // ntet
+    int* tri_body;             // ntri
+    int* tri_tag;              // ntri
     char** body_name;          // nbody
     double* body_color;        // 3 nbody
     double extent;             // m, largest |coordinate|: scale of round-off
 
     // materials and inertia
-    ct_material* material;     // ntet
+    ct_material* material;     // nelement
     double* mass;              // nvert, kg, lumped; 0: obstacles
     double* drag;              // nvert, kg/s, mass damping
     double* free_mass;         // nvert, mass of free nodes, 0 for driven ones
@@ -83,7 +87,7 @@ struct ct_model {
     ct_symbolic* symbolic;
     ct_factor* factor;         // A0
     ct_precision precision;    // of the stored factors
-    float (*factored)[3];      // ntet, log of mu, mu + lambda and density when the factor was made
+    float (*factored)[4];      // nelement, logs of mu, mu + lambda, density and rigidity when the factor was made
     int version;               // one more after every change of values
     ct_coupling coupling;      // of links and free nodes, at rest
     ct_scalar_factor* scalar;  // projective solver only: c^2 M + c D + L, one scalar per node
@@ -99,8 +103,17 @@ struct ct_model {
 double ct_model_rate(const ct_settings* settings);
 // Lame parameters that the element energies see.
 void ct_material_lame(const ct_material* material, double* mu, double* lambda);
-// All nodes of the tet sit on one link: it does not deform, its mass is the link's.
-bool ct_model_is_bone(const ct_model* model, int tet);
+// All nodes of the element sit on one link: it does not deform, its mass is the link's.
+bool ct_model_is_bone(const ct_model* model, int element);
+// Membrane (N/m) and bending (N m) stiffnesses of a sheet of the material: plane stress times the thickness.
+void ct_material_membrane(const ct_material* material, double* mu, double* lambda, double* rigidity);
+// The sheets' elements; nothing where there are none.
+ct_status ct_model_create_sheets(ct_model* model);
+ct_status ct_model_set_sheets(ct_model* model);  // from the materials
+// Adds the sheets' lumped masses and drags.
+void ct_model_lump_sheets(ct_model* model);
+// What couples nodes in the stiffness matrix: 4 entries each, row[node] or -1. Freed by ct_free; NULL: out of memory.
+int* ct_model_couplings(const ct_model* model, const int* row, int* count);
 // Adds triangles of a body, or of an obstacle (owner nbody + obstacle), to the surface; their nodes count from first_node.
 ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner);
 // Masses and mass damping from the materials.

@@ -23,10 +23,11 @@ void ct_material_lame(const ct_material* material, double* mu, double* lambda) {
     if (material->energy == CT_ENERGY_PROJECTIVE && material->paper_weights) *lambda /= 3;
 }
 
-bool ct_model_is_bone(const ct_model* model, int tet) {
-    const int *node = model->tet + 4 * (size_t)tet, *link = model->tree.node_link;
-    int k = link[node[0]];
-    return k >= 0 && link[node[1]] == k && link[node[2]] == k && link[node[3]] == k;
+bool ct_model_is_bone(const ct_model* model, int element) {
+    bool tet = element < model->ntet;
+    const int* node = tet ? model->tet + 4 * (size_t)element : model->tri + 3 * (size_t)(element - model->ntet);
+    const int *link = model->tree.node_link, k = link[node[0]];
+    return k >= 0 && link[node[1]] == k && link[node[2]] == k && (!tet || link[node[3]] == k);
 }
 
 // ---- mass ----------------------------------------------------------------------------------
@@ -48,6 +49,7 @@ void ct_model_lump(ct_model* model) {
             model->drag[model->tet[4 * t + a]] += quarter * model->material[t].damping_mass;
         }
     }
+    ct_model_lump_sheets(model);
     model->damped = false;
     for (int v = 0; v < model->nvert; v++) {
         bool moves = model->row[v] >= 0 || model->tree.node_link[v] >= 0;
@@ -77,12 +79,19 @@ void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c,
     add_inertia(model, c, matrix);
 }
 
-static void material_logs(const ct_material* material, float logs[3]) {
-    double mu, lambda;
-    ct_material_lame(material, &mu, &lambda);
+static void material_logs(const ct_model* model, int element, float logs[4]) {
+    const ct_material* material = &model->material[element];
+    double mu, lambda, rigidity = 1, density = material->density;
+    if (element < model->ntet) {
+        ct_material_lame(material, &mu, &lambda);
+    } else {
+        ct_material_membrane(material, &mu, &lambda, &rigidity);
+        density *= material->thickness;
+    }
     logs[0] = (float)log(mu);
     logs[1] = (float)log(mu + lambda);
-    logs[2] = (float)log(material->density);
+    logs[2] = (float)log(density);
+    logs[3] = (float)log(fmax(rigidity, 1e-30));
 }
 
 // Round-off of the residual: eps times what cancels in it, stiffness times position, from all tets around a node.
@@ -131,7 +140,7 @@ ct_status ct_model_factor(ct_model* model) {
     if (status == CT_OK) status = ct_coupling_update(&model->coupling, model, &work, c, NULL, &model->matrix, model->factor);
     ct_potential_work_free(&work);
     if (status == CT_OK) {
-        for (int t = 0; t < model->ntet; t++) material_logs(&model->material[t], model->factored[t]);
+        for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->factored[t]);
         if (model->tree.nlink) memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
         estimate_costs(model);
     }
@@ -144,23 +153,25 @@ ct_status ct_model_factor(ct_model* model) {
 // ---- change --------------------------------------------------------------------------------
 
 static bool factor_is_stale(const ct_model* model) {
-    double sum[3] = {0, 0, 0};
+    double sum[4] = {0, 0, 0, 0};
     for (int k = 0; k < model->tree.nlink; k++)
         if (model->tree.own[k] >= 0 && fabs(log(model->tree.mass[k] / model->tree.factored_mass[k])) > stale) return true;
-    for (int t = 0; t < model->ntet; t++) {
-        float logs[3];
-        material_logs(&model->material[t], logs);
-        for (int k = 0; k < 3; k++) sum[k] += pow(logs[k] - model->factored[t][k], 2);
+    for (int t = 0; t < model->nelement; t++) {
+        float logs[4];
+        material_logs(model, t, logs);
+        for (int k = 0; k < 4; k++) sum[k] += pow(logs[k] - model->factored[t][k], 2);
     }
-    for (int k = 0; k < 3; k++)
-        if (sqrt(sum[k] / model->ntet) > stale) return true;
+    for (int k = 0; k < 4; k++)
+        if (sqrt(sum[k] / model->nelement) > stale) return true;
     return false;
 }
 
-static ct_status check_value(const char* name, double value, double lower, double upper, int tet, ct_error* error) {
+static ct_status check_value(const ct_model* model, const char* name, double value, double lower, double upper, int element, ct_error* error) {
     if (isfinite(value) && value >= lower && value < upper) return CT_OK;
-    if (error) error->element = tet;
-    return ct_fail(error, CT_BAD_ARGUMENT, "%s of tet %d is %g: it must be at least %g and below %g", name, tet, value, lower, upper);
+    if (error) error->element = element;
+    bool tet = element < model->ntet;
+    return ct_fail(error, CT_BAD_ARGUMENT, "%s of %s %d is %g: it must be at least %g and below %g", name, tet ? "tet" : "triangle",
+                   tet ? element : element - model->ntet, value, lower, upper);
 }
 
 static ct_status check_values(const ct_model* model, const ct_material_values* values, ct_error* error) {
@@ -168,14 +179,19 @@ static ct_status check_values(const ct_model* model, const ct_material_values* v
         const char* name;
         const double* value;
         double lower, upper;
+        bool sheets;  // of these alone
     } list[] = {
-        {"young", values->young, 1e-300, INFINITY},       {"poisson", values->poisson, 0, 0.5},
-        {"density", values->density, 1e-300, INFINITY},   {"damping.mass", values->damping_mass, 0, INFINITY},
-        {"damping.stiffness", values->damping_stiffness, 0, INFINITY},
+        {"young", values->young, 1e-300, INFINITY, false},
+        {"poisson", values->poisson, 0, 0.5, false},
+        {"density", values->density, 1e-300, INFINITY, false},
+        {"damping.mass", values->damping_mass, 0, INFINITY, false},
+        {"damping.stiffness", values->damping_stiffness, 0, INFINITY, false},
+        {"bending", values->bending, 0, INFINITY, true},
+        {"thickness", values->thickness, 1e-300, INFINITY, true},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
-        for (int t = 0; list[i].value && t < model->ntet; t++) {
-            ct_status status = check_value(list[i].name, list[i].value[t], list[i].lower, list[i].upper, t, error);
+        for (int t = list[i].sheets ? model->ntet : 0; list[i].value && t < model->nelement; t++) {
+            ct_status status = check_value(model, list[i].name, list[i].value[t], list[i].lower, list[i].upper, t, error);
             if (status != CT_OK) return status;
         }
     if (values->gravity && !(isfinite(values->gravity[0]) && isfinite(values->gravity[1]) && isfinite(values->gravity[2])))
@@ -260,7 +276,7 @@ static ct_status set_elements(ct_model* model) {
     }
     ct_elastic_set_parameters(model->potential.elastic, mu, lambda, beta);
     ct_arena_free(&scratch);
-    return CT_OK;
+    return ct_model_set_sheets(model);
 }
 
 ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored, ct_error* error) {
@@ -272,8 +288,10 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     if (status != CT_OK) return status;
     set_links(model, values);
     ct_water_set_values(&model->water, values);
-    for (int t = 0; t < model->ntet; t++) {
+    for (int t = 0; t < model->nelement; t++) {
         ct_material* material = &model->material[t];
+        if (values->bending && t >= model->ntet) material->bending = values->bending[t];
+        if (values->thickness && t >= model->ntet) material->thickness = values->thickness[t];
         if (values->young) material->young = values->young[t];
         if (values->poisson) material->poisson = values->poisson[t];
         if (values->density) material->density = values->density[t];
@@ -299,7 +317,7 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
 }
 
 void ct_model_get_values(const ct_model* model, ct_material_field field, double* values) {
-    for (int t = 0; t < model->ntet; t++)
+    for (int t = 0; t < model->nelement; t++)
         values[t] = field == CT_YOUNG     ? model->material[t].young
                   : field == CT_POISSON   ? model->material[t].poisson
                                           : model->material[t].density;

@@ -153,6 +153,9 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
+        if (ct_scene_sheet_size(body))
+            return ct_scene_fail(error, "solver.type",
+                                 "is \"projective\", which has no sheets, but body \"%s\" is one: use the solver \"newton\"", body->name);
         for (int e = 0; e < body->mesh->ntet; e++) {
             if (body->tet_material[e].damping_stiffness > 0)
                 return ct_scene_fail(error, "solver.type",

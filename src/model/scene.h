@@ -11,7 +11,8 @@ typedef struct ct_scene_body {
     char* name;
     ct_mesh* mesh;             // owned; positions already transformed to the world
     int first_node, first_tet; // scene index of local node 0 and tet 0
-    ct_material* tet_material; // ntet, resolved: body, then tag, then per-tet values
+    int first_tri;             // of triangle 0 among those of all sheets
+    ct_material* tet_material; // ntet, of a sheet ntri; resolved: body, then tag, then per-element values
     double* velocity;          // 3 nvert, m/s, initial
     double color[3];
     double angular_velocity[3];  // rad/s, kept so that `velocity` follows the centre of mass when densities change
@@ -158,6 +159,9 @@ bool ct_scene_pair_means(const ct_scene* scene, const char* name, int collider);
 ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const char* group, ct_error* error);
 // Nodes of a model of the scene: of the bodies, six for each link with a mass of its own, of the obstacles.
 int ct_scene_model_node_count(const ct_scene* scene);
+// Triangles of a body that is a sheet, 0 for one with tets; and elements, tets or these.
+static inline int ct_scene_sheet_size(const ct_scene_body* body) { return body->mesh->ntet ? 0 : body->mesh->ntri; }
+static inline int ct_scene_body_elements(const ct_scene_body* body) { return body->mesh->ntet ? body->mesh->ntet : body->mesh->ntri; }
 // The body of a scene node.
 int ct_scene_node_body(const ct_scene* scene, int node);
 // Corners of the box around a body's nodes at rest, -1: around all; without bodies, around the anchors and centres of the links.

@@ -1,4 +1,4 @@
-// The bodies of a scene: transform to the world, materials per tet, initial velocities.
+// The bodies of a scene: transform to the world, materials per tet or triangle, initial velocities.
 //
 //     x = scale R X + t,    v = v0 + w x (x - c),  c the centre of mass of the nodes concerned (lumped masses)
 #include <math.h>
@@ -8,11 +8,13 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/scene.h"
+#include "shape/mesh.h"
 
 enum { MOST_NODES = 500000000 };
 
 ct_material ct_material_default(void) {
-    return (ct_material){.energy = CT_ENERGY_COROTATED, .young = 1e6, .poisson = 0.4, .density = 1000};
+    return (ct_material){.energy = CT_ENERGY_COROTATED, .young = 1e6, .poisson = 0.4, .density = 1000,
+                         .thickness = 1e-3, .bending = 1};
 }
 
 ct_body_def ct_body_def_default(void) {
@@ -77,9 +79,14 @@ void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double up
 // -------------------------------------------------------------------------------------------------
 // Mass and velocity
 
-// Adds each tet's mass to its nodes, a quarter each; mass is indexed by the body's nodes.
+// Adds each element's mass to its nodes in equal parts; mass is indexed by the body's nodes.
 static void lump_mass(const ct_scene_body* body, double* mass) {
     const ct_mesh* mesh = body->mesh;
+    for (int e = 0; e < ct_scene_sheet_size(body); e++) {
+        const int* t = mesh->tri + 3 * (size_t)e;
+        const ct_material* m = &body->tet_material[e];
+        for (int k = 0; k < 3; k++) mass[t[k]] += m->density * m->thickness * ct_tri_area(mesh->x, t) / 3;
+    }
     for (int e = 0; e < mesh->ntet; e++) {
         const int* t = mesh->tet + 4 * (size_t)e;
         double edge[3][3];
@@ -173,7 +180,23 @@ static const char* value_problem(ct_material_field field, double value) {
     return field == CT_YOUNG ? "it must be above 0 (Pa); rubber has about 1e6" : "it must be above 0 (kg/m^3); water has 1000";
 }
 
-static ct_status check_material(const ct_material* m, const char* prefix, ct_error* error) {
+// What a sheet's material has beside a solid's.
+static ct_status check_sheet(const ct_material* m, const char* prefix, ct_error* error) {
+    char field[64];
+    snprintf(field, sizeof field, "%sthickness", prefix);
+    if (!(m->thickness > 0 && isfinite(m->thickness)))
+        return ct_scene_fail(error, field, "is %.10g: it must be above 0 (m); cloth has about 5e-4", m->thickness);
+    snprintf(field, sizeof field, "%sbending", prefix);
+    if (!(m->bending >= 0 && isfinite(m->bending)))
+        return ct_scene_fail(error, field, "is %.10g: it must be at least 0; 1 is that of a plate, 0 a membrane", m->bending);
+    snprintf(field, sizeof field, "%spaper_weights", prefix);
+    if (m->paper_weights) return ct_scene_fail(error, field, "is true: sheets have no such weights");
+    return CT_OK;
+}
+
+static ct_status check_material(const ct_material* m, const char* prefix, bool sheet, ct_error* error) {
+    ct_status status = sheet ? check_sheet(m, prefix, error) : CT_OK;
+    if (status) return status;
     static const char* const name[] = {"young", "poisson", "density"};
     const double value[] = {m->young, m->poisson, m->density};
     char field[64];
@@ -208,22 +231,24 @@ ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct
     ct_error_clear(error);
     ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
-    if (!status) status = check_material(material, "", error);
+    if (!status) status = check_material(material, "", ct_scene_sheet_size(target) > 0, error);
     if (status) return status;
     double* mass = ct_alloc((size_t)target->mesh->nvert, sizeof *mass);
     if (!mass) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     double before[3];
     int count = 0;
     body_center(target, mass, before);
-    for (int e = 0; e < target->mesh->ntet; e++) {
-        if (target->mesh->tet_tag[e] != tag) continue;
+    bool sheet = ct_scene_sheet_size(target) > 0;
+    const int* tags = sheet ? target->mesh->tri_tag : target->mesh->tet_tag;
+    for (int e = 0; e < ct_scene_body_elements(target); e++) {
+        if (tags[e] != tag) continue;
         target->tet_material[e] = *material;
         count++;
     }
     follow_center(target, mass, before);
     ct_free(mass);
     if (count) return CT_OK;
-    return ct_fail(error, CT_BAD_SCENE, "no tet of body \"%s\" has the tag %d", target->name, tag);
+    return ct_fail(error, CT_BAD_SCENE, "no %s of body \"%s\" has the tag %d", sheet ? "triangle" : "tet", target->name, tag);
 }
 
 static void set_field(ct_material* material, ct_material_field field, double value) {
@@ -240,9 +265,9 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field f
     ct_status status = find_body(scene, body, &target, error);
     if (status) return status;
     if ((unsigned)field > CT_DENSITY) return ct_fail(error, CT_BAD_ARGUMENT, "field is not one of ct_material_field");
-    if (count != target->mesh->ntet)
-        return ct_scene_fail(error, name[field], "has %d values: body \"%s\" has %d tets", count, target->name,
-                             target->mesh->ntet);
+    if (count != ct_scene_body_elements(target))
+        return ct_scene_fail(error, name[field], "has %d values: body \"%s\" has %d %s", count, target->name,
+                             ct_scene_body_elements(target), ct_scene_sheet_size(target) ? "triangles" : "tets");
     for (int e = 0; e < count; e++) {
         const char* problem = value_problem(field, values[e]);
         if (!problem) continue;
@@ -267,9 +292,9 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field f
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_error* error) {
-    if (!def->mesh) return ct_scene_fail(error, "mesh", "is missing: a body needs a mesh of tets");
-    if (def->mesh->ntet < 1)
-        return ct_scene_fail(error, "mesh", "has no tets: fill the surface with tets first (\"shape\": {\"surface\": ...})");
+    if (!def->mesh) return ct_scene_fail(error, "mesh", "is missing: a body needs a mesh of tets or, for a sheet, of triangles");
+    if (def->mesh->ntet < 1 && def->mesh->ntri < 1)
+        return ct_scene_fail(error, "mesh", "has neither tets nor triangles: a solid needs tets, a sheet triangles");
     char generated[32];
     snprintf(generated, sizeof generated, "body%d", scene->nbody);
     ct_status status = ct_scene_check_names(scene, def->name ? def->name : generated, def->group, error);
@@ -289,7 +314,7 @@ static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_err
             return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1", def->color[i]);
     if (def->mesh->nvert > MOST_NODES - ct_scene_node_count(scene))
         return ct_scene_fail(error, "mesh", "makes the scene larger than %d nodes", (int)MOST_NODES);
-    return check_material(&def->material, "material.", error);
+    return check_material(&def->material, "material.", def->mesh->ntet == 0, error);
 }
 
 static void transform(const ct_body_def* def, ct_mesh* mesh) {
@@ -326,12 +351,12 @@ static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_sce
         if (!is_finite3(body->mesh->x + 3 * (size_t)v))
             return ct_scene_fail(error, "mesh", "has positions that are not finite after scale, rotate and translate");
     if ((status = ct_mesh_check(body->mesh, NULL, error)) != CT_OK) return status;
-    size_t ntet = (size_t)body->mesh->ntet, nvert = (size_t)body->mesh->nvert;
-    body->tet_material = ct_alloc(ntet, sizeof *body->tet_material);
+    size_t count = (size_t)ct_scene_body_elements(body), nvert = (size_t)body->mesh->nvert;
+    body->tet_material = ct_alloc(count, sizeof *body->tet_material);
     body->velocity = ct_alloc(3 * nvert, sizeof *body->velocity);
     double* mass = ct_alloc(nvert, sizeof *mass);
     if (body->tet_material && body->velocity && mass) {
-        for (size_t e = 0; e < ntet; e++) body->tet_material[e] = def->material;
+        for (size_t e = 0; e < count; e++) body->tet_material[e] = def->material;
         memcpy(body->angular_velocity, def->angular_velocity, sizeof body->angular_velocity);
         set_initial_velocity(body, def->velocity, mass);
         choose_color(def->color, scene->nbody, body->color);
@@ -361,7 +386,10 @@ ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int* body, 
     scene->body = grown;
     ct_scene_body* added = &grown[scene->nbody];
     *added = (ct_scene_body){.first_node = ct_scene_node_count(scene)};
-    if (scene->nbody) added->first_tet = added[-1].first_tet + added[-1].mesh->ntet;
+    if (scene->nbody) {
+        added->first_tet = added[-1].first_tet + added[-1].mesh->ntet;
+        added->first_tri = added[-1].first_tri + ct_scene_sheet_size(&added[-1]);
+    }
     status = fill_body(scene, def, added, error);
     if (status) {
         name_body(error, def);

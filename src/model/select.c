@@ -153,7 +153,12 @@ static ct_status select_surface(const ct_scene* scene, range within, unsigned ch
     for (int b = 0; b < scene->nbody; b++) {
         if (within.body >= 0 && b != within.body) continue;
         int *triangle, ntriangle;
-        ct_status status = ct_mesh_surface(scene->body[b].mesh, &triangle, &ntriangle);
+        const ct_mesh* mesh = scene->body[b].mesh;
+        for (int i = 0; i < 3 * ct_scene_sheet_size(&scene->body[b]); i++) {
+            int node = scene->body[b].first_node + mesh->tri[i];
+            if (in_range(within, node)) mask[node] = 1;
+        }
+        ct_status status = ct_mesh_surface(mesh, &triangle, &ntriangle);
         if (status) return ct_fail(error, status, "the surface of body \"%s\": %s", scene->body[b].name, ct_status_text(status));
         for (size_t k = 0; k < 3 * (size_t)ntriangle; k++) {
             int node = scene->body[b].first_node + triangle[k];

@@ -1,0 +1,92 @@
+// Thin sheets in a model: their elements, masses and share of the matrix's pattern.
+//
+// Plane stress, with thickness t:  mu = t E / (2 (1 + nu)),  lambda = t E nu / (1 - nu^2)   (N/m)
+// Bending rigidity:                D = bending E t^3 / (12 (1 - nu^2))                      (N m)
+
+#include "model/model.h"
+
+void ct_material_membrane(const ct_material* material, double* mu, double* lambda, double* rigidity) {
+    const double E = material->young, nu = material->poisson, t = material->thickness;
+    *mu = t * E / (2 * (1 + nu));
+    *lambda = t * E * nu / (1 - nu * nu);
+    *rigidity = material->bending * E * t * t * t / (12 * (1 - nu * nu));
+}
+
+typedef struct sheet_values {
+    ct_arena arena;
+    double *mu, *lambda, *rigidity, *beta;
+} sheet_values;
+
+// Triangles on one link have no stretch; hinges between them are left out by ct_sheet_create.
+static ct_status collect(const ct_model* model, sheet_values* values) {
+    size_t ntri = (size_t)model->ntri;
+    values->mu = ct_arena_alloc(&values->arena, ntri, sizeof(double));
+    values->lambda = ct_arena_alloc(&values->arena, ntri, sizeof(double));
+    values->rigidity = ct_arena_alloc(&values->arena, ntri, sizeof(double));
+    values->beta = ct_arena_alloc(&values->arena, ntri, sizeof(double));
+    if (values->arena.failed) return CT_OUT_OF_MEMORY;
+    for (int t = 0; t < model->ntri; t++) {
+        const ct_material* material = &model->material[model->ntet + t];
+        ct_material_membrane(material, &values->mu[t], &values->lambda[t], &values->rigidity[t]);
+        if (ct_model_is_bone(model, model->ntet + t)) values->mu[t] = values->lambda[t] = 0;
+        values->beta[t] = material->damping_stiffness;
+    }
+    return CT_OK;
+}
+
+ct_status ct_model_create_sheets(ct_model* model) {
+    if (!model->ntri) return CT_OK;
+    sheet_values values = {0};
+    ct_status status = collect(model, &values);
+    unsigned char* energy = ct_arena_alloc(&values.arena, (size_t)model->ntri, 1);
+    if (!energy) status = CT_OUT_OF_MEMORY;
+    for (int t = 0; status == CT_OK && t < model->ntri; t++) energy[t] = (unsigned char)model->material[model->ntet + t].energy;
+    if (status == CT_OK) {
+        const ct_sheet_def def = {.nvert = model->nvert, .ntri = model->ntri, .rest = model->rest, .tri = model->tri, .energy = energy,
+                                  .mu = values.mu, .lambda = values.lambda, .rigidity = values.rigidity, .beta = values.beta,
+                                  .link = model->tree.node_link};
+        status = ct_sheet_create(&model->potential.sheet, &def);
+    }
+    ct_arena_free(&values.arena);
+    return status;
+}
+
+ct_status ct_model_set_sheets(ct_model* model) {
+    if (!model->ntri) return CT_OK;
+    sheet_values values = {0};
+    ct_status status = collect(model, &values);
+    if (status == CT_OK) ct_sheet_set_parameters(model->potential.sheet, values.mu, values.lambda, values.rigidity, values.beta);
+    ct_arena_free(&values.arena);
+    return status;
+}
+
+// A third of each triangle's mass to each of its nodes.
+void ct_model_lump_sheets(ct_model* model) {
+    for (int t = 0; t < model->ntri; t++) {
+        const ct_material* material = &model->material[model->ntet + t];
+        const double area = ct_sheet_area(model->potential.sheet)[t], third = area * material->thickness * material->density / 3;
+        double mu, lambda, rigidity;
+        ct_material_membrane(material, &mu, &lambda, &rigidity);
+        model->total_mass += 3 * third;
+        model->energy_roundoff += 10 * 2.2e-16 * area * mu;
+        for (int a = 0; a < 3; a++) {
+            model->mass[model->tri[3 * t + a]] += third;
+            model->drag[model->tri[3 * t + a]] += third * material->damping_mass;
+        }
+    }
+}
+
+int* ct_model_couplings(const ct_model* model, const int* row, int* count) {
+    int nhinge = 0;
+    const int* hinge = model->potential.sheet ? ct_sheet_hinges(model->potential.sheet, &nhinge) : NULL;
+    *count = model->nelement + nhinge;
+    int *nodes = ct_alloc(4 * (size_t)*count, sizeof(int)), *at = nodes;
+    if (!nodes) return NULL;
+    for (int i = 0; i < 4 * model->ntet; i++) *at++ = row[model->tet[i]];
+    for (int t = 0; t < model->ntri; t++, at += 4) {
+        for (int k = 0; k < 3; k++) at[k] = row[model->tri[3 * t + k]];
+        at[3] = -1;
+    }
+    for (int i = 0; i < 4 * nhinge; i++) *at++ = row[hinge[i]];
+    return nodes;
+}
