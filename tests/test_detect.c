@@ -1,5 +1,16 @@
 // Detection of contacts: what is reported, how it is typed and signed, and that nothing is missed.
+#include "math/vec3.h"
+#include "shape/ccd.h"
+#include "shape/closest.h"
+#include "shape/orient.h"
 #include "surfaces.h"
+
+static uint64_t seed = 1;
+
+static double uniform(void) {  // [-1, 1)
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(seed >> 11) * 0x1p-52 - 1;
+}
 
 static ct_detect* detect_of(const surfaces* s) {
     ct_detect* detect = NULL;
@@ -40,9 +51,623 @@ static void vertex_above_a_face_is_one_pair_on_its_side(void** state) {
     }
 }
 
+static void assert_sorted(const ct_pairs* pairs) {
+    for (size_t i = 1; i < pairs->count; i++) {
+        const ct_pair *p = pairs->item + i - 1, *q = p + 1;
+        const int a[6] = {(int)p->type, p->plane, p->node[0], p->node[1], p->node[2], p->node[3]};
+        const int b[6] = {(int)q->type, q->plane, q->node[0], q->node[1], q->node[2], q->node[3]};
+        int k = 0;
+        while (k < 6 && a[k] == b[k]) k++;
+        assert_true(k < 6 && a[k] < b[k]);
+    }
+}
+
+// Surfaces in disorder: small patches of random triangles, a capsule and a sphere, in a unit box.
+static void disorder(surfaces* s, int patches, double thickness) {
+    for (int c = 0; c < patches; c++) {
+        const int collider = new_collider(s, thickness * (1 + 0.5 * uniform()), 0), first = s->model.nvert;
+        const double at[3] = {0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform()};
+        for (int i = 0; i < 12; i++) new_node(s, collider, at[0] + 0.3 * uniform(), at[1] + 0.3 * uniform(), at[2] + 0.3 * uniform(), c % 3 != 2);
+        for (int i = 0; i < 10; i++) new_triangle(s, collider, first + i, first + i + 1, first + i + 2);
+    }
+    const int capsule = new_collider(s, thickness, 0.02);
+    const int a = new_node(s, capsule, 0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform(), false);
+    const int b = new_node(s, capsule, 0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform(), false);
+    new_edge(s, capsule, a, b);
+    new_node(s, new_collider(s, thickness, 0.05), 0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform(), false);
+    new_node(s, new_collider(s, thickness, 0.03), 0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform(), true);
+    allow_all(s, true);
+}
+
+static double* moved(const surfaces* s, double size) {
+    double* end = malloc(3 * (size_t)s->model.nvert * sizeof *end);
+    for (int i = 0; i < 3 * s->model.nvert; i++) end[i] = s->x[i] + size * uniform();
+    return end;
+}
+
+static ct_vec3 node_between(const surfaces* s, const double* end, int v, double t) {
+    const ct_vec3 a = ct_vec3_load(s->x + 3 * v);
+    return ct_vec3_axpy(a, t, ct_vec3_sub(ct_vec3_load(end + 3 * v), a));
+}
+
+static int owner_of(const surfaces* s, int node) {
+    const ct_collision* c = &s->model.collision;
+    for (int i = 0; i < c->nnode; i++)
+        if (c->node[i] == node) return c->node_owner[i];
+    return -1;
+}
+
+static double reach(const surfaces* s, int a, int b, bool core) {
+    const ct_collider *p = s->model.collision.collider + a, *q = s->model.collision.collider + b;
+    return p->radius + q->radius + (core ? 0.5 : 1) * (p->thickness + q->thickness);
+}
+
+// All nodes are driven.
+static bool driven(const surfaces* s, const int* node, int count) {
+    for (int i = 0; i < count; i++)
+        if (s->model.row[node[i]] >= 0) return false;
+    return true;
+}
+
+typedef void (*each)(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs, void* user);
+
+// Calls `f` with every vertex and face, every two edges that may touch.
+static void for_all(const surfaces* s, const double* end, const ct_pairs* pairs, each f, void* user) {
+    const ct_collision* c = &s->model.collision;
+    for (int i = 0; i < c->nnode; i++)
+        for (int t = 0; t < c->ntri; t++) {
+            const int node[4] = {c->node[i], c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};
+            if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3] || driven(s, node, 4)) continue;
+            f(s, end, node, CT_CCD_VERTEX_FACE, pairs, user);
+        }
+    for (int i = 0; i < c->nedge; i++)
+        for (int j = 0; j < i; j++) {
+            int node[4] = {c->edge[2 * i], c->edge[2 * i + 1], c->edge[2 * j], c->edge[2 * j + 1]};
+            if (node[0] > node[1]) node[0] = c->edge[2 * i + 1], node[1] = c->edge[2 * i];
+            if (node[2] > node[3]) node[2] = c->edge[2 * j + 1], node[3] = c->edge[2 * j];
+            if (node[0] > node[2]) {
+                const int keep[2] = {node[0], node[1]};
+                node[0] = node[2], node[1] = node[3], node[2] = keep[0], node[3] = keep[1];
+            }
+            if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3] || driven(s, node, 4)) continue;
+            f(s, end, node, CT_CCD_EDGE_EDGE, pairs, user);
+        }
+}
+
+static ct_closest closest_at(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, double t) {
+    ct_vec3 x[4];
+    for (int k = 0; k < 4; k++) x[k] = node_between(s, end, node[k], t);
+    return kind == CT_CCD_VERTEX_FACE ? ct_closest_point_triangle(x) : ct_closest_edges(x);
+}
+
+static double nearest_on_the_way(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, int samples) {
+    double nearest = INFINITY;
+    for (int k = 0; k <= samples; k++) nearest = fmin(nearest, closest_at(s, end, node, kind, (double)k / samples).distance);
+    return nearest;
+}
+
+// The pair of the closest features is in the list (two parallel edges are not asked for).
+static bool listed(const int node[4], ct_ccd_kind kind, const ct_closest* closest, const ct_pairs* pairs) {
+    const int first = kind == CT_CCD_VERTEX_FACE ? 1 : 2;
+    int part[2][3], count[2] = {0, 0};
+    for (int k = 0; k < 4; k++)
+        if (closest->mask >> k & 1) part[k >= first][count[k >= first]++] = node[k];
+    if (count[1] == 3) return find(pairs, CT_CONTACT_VERTEX_FACE, node[0], node[1], node[2], node[3]);
+    if (count[0] == 2 && count[1] == 2) return closest->sine < 0.02 || find(pairs, CT_CONTACT_EDGE_EDGE, node[0], node[1], node[2], node[3]);
+    if (count[0] + count[1] == 3) {
+        const int *edge = part[count[1] == 2], p = part[count[0] == 2][0];
+        return find(pairs, CT_CONTACT_POINT_EDGE, p, edge[0] < edge[1] ? edge[0] : edge[1], edge[0] < edge[1] ? edge[1] : edge[0], -1);
+    }
+    const int p = part[0][0], q = part[1][0];
+    return find(pairs, CT_CONTACT_POINT_POINT, p < q ? p : q, p < q ? q : p, -1, -1);
+}
+
+static void assert_near_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs, void* user) {
+    const double limit = reach(s, owner_of(s, node[0]), owner_of(s, node[2]), false) + *(const double*)user;
+    if (nearest_on_the_way(s, end, node, kind, 50) >= limit) return;
+    // edges that are closest at an end: the end and a face there are asked for by themselves
+    const ct_closest closest = closest_at(s, end, node, kind, 0);
+    if (kind == CT_CCD_EDGE_EDGE && closest.mask != CT_CLOSEST_ALL) return;
+    assert_true(listed(node, kind, &closest, pairs));
+}
+
+// Distance of a pair's own features at a time.
+static double feature_distance(const surfaces* s, const double* end, const ct_pair* p, double t) {
+    ct_vec3 x[4];
+    for (int k = 0; k < 4; k++) x[k] = node_between(s, end, p->node[k] >= 0 ? p->node[k] : p->node[0], t);
+    double squared;
+    switch (p->type) {
+        case CT_CONTACT_VERTEX_FACE: return ct_closest_point_triangle(x).distance;
+        case CT_CONTACT_EDGE_EDGE: return ct_closest_edges(x).distance;
+        case CT_CONTACT_POINT_EDGE: ct_closest_on_segment(x[0], x[1], x[2], &squared); return sqrt(squared);
+        default: return ct_vec3_norm(ct_vec3_sub(x[0], x[1]));
+    }
+}
+
+static void near_lists_what_comes_near_and_little_more(void** state) {
+    for (int round = 0; round < 30; round++) {
+        surfaces s = {0};
+        disorder(&s, 4, 0.01);
+        const double size = round % 3 == 0 ? 0 : pow(10, -2 + uniform()), margin = 0.02;
+        double* end = moved(&s, size);
+        ct_detect* detect = detect_of(&s);
+        ct_pairs near = {0};
+        assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, margin, &near), CT_OK);
+        assert_sorted(&near);
+        assert_true(near.count > 10);
+        for_all(&s, end, &near, assert_near_listed, (void*)&margin);
+        for (size_t i = 0; i < near.count; i++) {
+            const ct_pair* p = near.item + i;
+            // typed at x, so with the distance of x; at rest nothing beyond the margin is in the list
+            const double distance = feature_distance(&s, end, p, 0);
+            assert_float_equal(p->thickness, reach(&s, p->a, p->b, false), 1e-15);
+            assert_float_equal(p->core, reach(&s, p->a, p->b, true), 1e-15);
+            assert_true(distance - 2 * sqrt(3) * size <= (p->thickness + margin) * 1.0011);
+            assert_int_equal(p->a, owner_of(&s, p->node[0]));
+        }
+        ct_pairs_free(&near);
+        ct_detect_free(detect);
+        free(end);
+        free_surfaces(&s);
+    }
+}
+
+typedef struct hit_rule {
+    double tolerance;
+    int count;
+} hit_rule;
+
+static bool involves(const ct_pair* p, const int node[4]) {
+    for (int k = 0; k < 4; k++) {
+        bool found = p->node[k] < 0;
+        for (int i = 0; i < 4; i++) found |= p->node[k] == node[i];
+        if (!found) return false;
+    }
+    return true;
+}
+
+// What comes nearer than the core, or ends too near, has a pair made of its nodes; edges also count as met when a vertex and a face at
+// them are.
+static void assert_hit_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs, void* user) {
+    hit_rule* rule = user;
+    const int a = owner_of(s, node[0]), b = owner_of(s, node[2]);
+    const bool met = nearest_on_the_way(s, end, node, kind, 1000) < reach(s, a, b, true);
+    const bool near = closest_at(s, end, node, kind, 1).distance < (1 - rule->tolerance) * reach(s, a, b, false);
+    if (!met && !near) return;
+    rule->count++;
+    for (size_t i = 0; i < pairs->count; i++)
+        if (involves(pairs->item + i, node)) return;
+    if (kind == CT_CCD_EDGE_EDGE)
+        for (size_t i = 0; i < pairs->count; i++) {
+            const ct_pair* p = pairs->item + i;
+            if (p->type == CT_CONTACT_VERTEX_FACE && (p->node[0] == node[0] || p->node[0] == node[1] || p->node[0] == node[2] || p->node[0] == node[3]))
+                return;
+        }
+    fail_msg("a pair was missed");
+}
+
+static void nothing_that_meets_is_missed(void** state) {
+    hit_rule rule = {.tolerance = 0.1};
+    for (int round = 0; round < 12; round++) {
+        surfaces s = {0};
+        disorder(&s, 3, 0.01);
+        double* end = moved(&s, pow(10, -2 + 1.5 * (round % 3) / 2.0));
+        ct_detect* detect = detect_of(&s);
+        ct_pairs hits = {0}, again = {0}, none = {0};
+        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, rule.tolerance, &none, &hits), CT_OK);
+        assert_sorted(&hits);
+        for_all(&s, end, &hits, assert_hit_listed, &rule);
+        // known pairs are left out, in whatever order they come
+        for (size_t i = 0; i < hits.count / 2; i++) {
+            const ct_pair keep = hits.item[i];
+            hits.item[i] = hits.item[hits.count - 1 - i];
+            hits.item[hits.count - 1 - i] = keep;
+        }
+        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, rule.tolerance, &hits, &again), CT_OK);
+        assert_int_equal(again.count, 0);
+        ct_pairs_free(&hits);
+        ct_pairs_free(&again);
+        ct_detect_free(detect);
+        free(end);
+        free_surfaces(&s);
+    }
+    assert_true(rule.count > 400);
+}
+
+// A small box shot at a plate 2 mm thick, at speeds of a thousandth to a thousand plates per step, from both sides, turned a little.
+static void a_fast_body_never_passes_a_thin_plate(void** state) {
+    for (int i = 0; i < 400; i++) {
+        surfaces s = {0};
+        const double lo[3] = {-0.1, -0.1, -0.001}, hi[3] = {0.1, 0.1, 0.001};
+        const int plate = new_box(&s, lo, hi, 1e-4, true);
+        const double side = i % 2 ? 1 : -1, start = 0.003 + 0.01 * (i % 7), at[2] = {0.05 * uniform(), 0.05 * uniform()};
+        const double lower[3] = {at[0] - 0.002, at[1] - 0.003, side > 0 ? start : -start - 0.002};
+        const double upper[3] = {at[0] + 0.002, at[1] + 0.003, side > 0 ? start + 0.002 : -start};
+        new_box(&s, lower, upper, 1e-4, true);
+        for (int v = 8; v < 16; v++) s.x[3 * v + 2] += 2e-4 * uniform();
+        allow_all(&s, true);
+        double* end = moved(&s, 0);
+        const double speed = start * pow(10, 0.1 + 2.4 * (i / 400.0));
+        for (int v = 8; v < 16; v++) end[3 * v + 2] -= side * speed;
+        ct_detect* detect = detect_of(&s);
+        ct_pairs hits = {0};
+        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
+        assert_true(hits.count > 0);
+        // the front vertices run into the plate's face on this side, from outside
+        int faces = 0;
+        for (size_t k = 0; k < hits.count; k++) {
+            const ct_pair* p = hits.item + k;
+            assert_true(p->a != p->b);
+            if (p->type != CT_CONTACT_VERTEX_FACE || p->b != plate) continue;
+            const double* x = s.x + 3 * p->node[1];
+            if (x[2] * side > 0 && fabs(x[2]) < 0.0011 && fabs(s.x[3 * p->node[2] + 2] - x[2]) < 1e-9 && fabs(s.x[3 * p->node[3] + 2] - x[2]) < 1e-9) {
+                assert_true(p->sign == 1);
+                faces++;
+            }
+        }
+        assert_true(faces >= 4);
+        ct_pairs_free(&hits);
+        ct_detect_free(detect);
+        free(end);
+        free_surfaces(&s);
+    }
+}
+
+// Sheets and boxes that start apart and move at random: whenever a sampled time shows an edge through a triangle, the list has a pair of
+// the two colliders.
+static void no_sampled_intersection_was_missed(void** state) {
+    enum { SAMPLES = 1000 };
+    int crossed = 0, clear = 0;
+    for (int round = 0; round < 40; round++) {
+        surfaces s = {0};
+        for (int k = 0; k < 3; k++) {
+            const double lo[3] = {-0.4, -0.4, 0.3 * k}, hi[3] = {0.4, 0.4, 0.3 * k + 0.1};
+            if ((round + k) % 2) new_box(&s, lo, hi, 1e-3, true);
+            else new_sheet(&s, -0.45, 0.5, 0.3 * k, 3, 1e-3, true);
+        }
+        allow_all(&s, true);
+        double* end = moved(&s, 0.04 + 0.05 * (round % 5));
+        double* at = malloc(3 * (size_t)s.model.nvert * sizeof *at);
+        ct_detect* detect = detect_of(&s);
+        ct_pairs hits = {0};
+        assert_int_equal(ct_detect_intersections(&s.model, detect, s.x, NULL), 0);
+        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
+        bool found = false;
+        for (int k = 0; k <= SAMPLES && !found; k++) {
+            for (int i = 0; i < 3 * s.model.nvert; i++) at[i] = s.x[i] + (end[i] - s.x[i]) * k / SAMPLES;
+            int where[5];
+            found = ct_detect_intersections(&s.model, detect, at, where) > 0;
+            if (!found) continue;
+            const int a = owner_of(&s, where[0]), b = owner_of(&s, where[2]);
+            bool listed = false;
+            for (size_t i = 0; i < hits.count; i++) listed |= (hits.item[i].a == a && hits.item[i].b == b) || (hits.item[i].a == b && hits.item[i].b == a);
+            assert_true(listed);
+        }
+        crossed += found;
+        clear += hits.count == 0;
+        ct_pairs_free(&hits);
+        ct_detect_free(detect);
+        free(end), free(at);
+        free_surfaces(&s);
+    }
+    assert_true(crossed >= 8 && clear >= 8);
+}
+
+static void intersections_are_those_of_brute_force(void** state) {
+    int total = 0;
+    for (int round = 0; round < 20; round++) {
+        surfaces s = {0};
+        disorder(&s, 4, 0.01);
+        const ct_collision* c = &s.model.collision;
+        int count = 0, first[5] = {-1};
+        for (int e = 0; e < c->nedge; e++)
+            for (int t = 0; t < c->ntri; t++) {
+                const int node[5] = {c->edge[2 * e], c->edge[2 * e + 1], c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};
+                bool common = false;
+                for (int k = 2; k < 5; k++) common |= node[k] == node[0] || node[k] == node[1];
+                if (common || driven(&s, node, 5)) continue;
+                ct_vec3 p[5];
+                for (int k = 0; k < 5; k++) p[k] = ct_vec3_load(s.x + 3 * node[k]);
+                if (!ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) continue;
+                if (count++ == 0) memcpy(first, node, sizeof first);
+            }
+        ct_detect* detect = detect_of(&s);
+        int where[5] = {-1};
+        assert_int_equal(ct_detect_intersections(&s.model, detect, s.x, where), count);
+        assert_memory_equal(where, first, sizeof first);
+        total += count;
+        ct_detect_free(detect);
+        free_surfaces(&s);
+    }
+    assert_true(total > 100);
+}
+
+static size_t count_near(const surfaces* s, double margin) {
+    ct_detect* detect = detect_of(s);
+    ct_pairs near = {0};
+    assert_int_equal(ct_detect_near(&s->model, detect, s->x, s->x, 0, margin, &near), CT_OK);
+    const size_t count = near.count;
+    ct_pairs_free(&near);
+    ct_detect_free(detect);
+    return count;
+}
+
+static void rigid_and_forbidden_pairs_are_left_out(void** state) {
+    for (int rule = 0; rule < 7; rule++) {
+        surfaces s = {0};
+        const bool free = rule != 1;
+        const double lo[3] = {-1, -1, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {-0.7, -0.6, 1.01}, upper_hi[3] = {0.8, 0.9, 2};
+        new_box(&s, lo, hi, 0.005, free);
+        new_box(&s, upper_lo, upper_hi, 0.005, free);
+        allow_all(&s, true);
+        int node_link[16], parent[3] = {-1, 0, 1};
+        for (int v = 0; v < 16; v++) node_link[v] = -1;
+        s.model.tree = (ct_tree){.nlink = 3, .parent = parent, .node_link = node_link};
+        if (rule == 2) s.model.collision.collide[1] = s.model.collision.collide[2] = 0;
+        // 3: one link; 4: parent and child; 5: grandparent and grandchild; 6: one link and half of the other body
+        if (rule >= 3)
+            for (int v = 0; v < 16; v++) {
+                if (rule == 6 && v >= 12) continue;
+                s.model.row[v] = -1;
+                node_link[v] = v < 8 || rule == 3 || rule == 6 ? 0 : rule == 4 ? 1 : 2;
+            }
+        const size_t count = count_near(&s, 0.001);
+        if (rule == 0 || rule == 5) assert_true(count > 3);
+        else assert_int_equal(count, 0);  // 6: its lower face is on the link
+        free_surfaces(&s);
+    }
+}
+
+// The lower end of a capsule in a body's face, its middle over a body's edge, a body's vertex over its middle; a sphere over an edge and a vertex.
+static void round_obstacles_meet_every_feature(void** state) {
+    const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
+    const struct {
+        double a[3], b[3];
+        ct_contact_type type;
+    } capsule[] = {
+        {{0.6, 0.3, 1.1}, {0.6, 0.3, 3}, CT_CONTACT_VERTEX_FACE},
+        {{-0.1, 0.4, 2}, {-0.1, 0.4, -2}, CT_CONTACT_EDGE_EDGE},   // beside the face x = 0, which its diagonal crosses
+        {{1.07, 1.07, -1}, {1.07, 1.07, 3}, CT_CONTACT_POINT_EDGE},  // along a vertical edge
+        {{0.06, 0.4, 2.06}, {2.06, 0.5, 0.06}, CT_CONTACT_EDGE_EDGE},  // across a horizontal edge
+        {{1.03 - 1, 1.06 + 1, 1.06}, {1.03 + 1, 1.06 - 1, 1.06}, CT_CONTACT_POINT_EDGE},  // across a corner
+        {{1.05, 1.05, 1.05}, {2, 2, 2}, CT_CONTACT_POINT_POINT},
+        {{1.05, 1.05, 0.4}, {2, 2, 0.4}, CT_CONTACT_POINT_EDGE},
+    };
+    for (size_t k = 0; k < sizeof capsule / sizeof *capsule; k++) {
+        surfaces s = {0};
+        new_box(&s, lo, hi, 0.001, true);
+        const int c = new_collider(&s, 0, 0.1);
+        const int a = new_node(&s, c, capsule[k].a[0], capsule[k].a[1], capsule[k].a[2], false);
+        const int b = new_node(&s, c, capsule[k].b[0], capsule[k].b[1], capsule[k].b[2], false);
+        new_edge(&s, c, a, b);
+        allow_all(&s, true);
+        ct_detect* detect = detect_of(&s);
+        ct_pairs near = {0};
+        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.01, &near), CT_OK);
+        bool found = false;
+        for (size_t i = 0; i < near.count; i++) found |= near.item[i].type == capsule[k].type;
+        assert_true(found);
+        ct_pairs_free(&near);
+        ct_detect_free(detect);
+        free_surfaces(&s);
+    }
+}
+
+static ct_closest segment_pair(const surfaces* s, int p, int a, int b) {
+    return ct_closest_point_triangle((ct_vec3[4]){ct_vec3_load(s->x + 3 * p), ct_vec3_load(s->x + 3 * a), ct_vec3_load(s->x + 3 * b),
+                                                  ct_vec3_load(s->x + 3 * b)});
+}
+
+// The smallest gap in the list is the smallest gap there is: for spheres, capsules and meshes in disorder.
+static void the_smallest_gap_is_in_the_list(void** state) {
+    for (int round = 0; round < 300; round++) {
+        surfaces s = {0};
+        disorder(&s, 2, 0.01);
+        const ct_collision* c = &s.model.collision;
+        double least = INFINITY, found = INFINITY;
+        for (int i = 0; i < c->nnode; i++) {
+            const int p = c->node[i];
+            for (int j = 0; j < i; j++) {
+                const int pair[2] = {p, c->node[j]};
+                if (driven(&s, pair, 2) || c->node_owner[i] == c->node_owner[j]) continue;
+                least = fmin(least, segment_pair(&s, p, c->node[j], c->node[j]).distance - reach(&s, c->node_owner[i], c->node_owner[j], false));
+            }
+            for (int e = 0; e < c->nedge; e++) {
+                const int pair[3] = {p, c->edge[2 * e], c->edge[2 * e + 1]};
+                if (driven(&s, pair, 3) || c->node_owner[i] == c->edge_owner[e]) continue;
+                least = fmin(least, segment_pair(&s, p, pair[1], pair[2]).distance - reach(&s, c->node_owner[i], c->edge_owner[e], false));
+            }
+        }
+        ct_detect* detect = detect_of(&s);
+        ct_pairs near = {0};
+        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.5, &near), CT_OK);
+        for (size_t i = 0; i < near.count; i++)
+            if (near.item[i].a != near.item[i].b) found = fmin(found, feature_distance(&s, s.x, near.item + i, 0) - near.item[i].thickness);
+        // faces and crossing edges may be nearer still
+        assert_true(found <= least + 1e-14);
+        ct_pairs_free(&near);
+        ct_detect_free(detect);
+        free_surfaces(&s);
+    }
+}
+
+static void planes_meet_free_vertices(void** state) {
+    surfaces s = {0};
+    const double lo[3] = {0, 0, 0.01}, hi[3] = {1, 1, 1}, point[3] = {0, 0, 0}, up[3] = {0, 0, 1};
+    new_box(&s, lo, hi, 0.002, true);
+    new_node(&s, new_collider(&s, 0, 0.5), 0, 0, 0.3, false);  // driven: never
+    const int ground = new_collider(&s, 0.001, 0);
+    new_plane(&s, ground, point, up);
+    allow_all(&s, true);
+    s.model.collision.collide[1] = s.model.collision.collide[3] = 0;  // box and sphere
+    ct_detect* detect = detect_of(&s);
+    ct_pairs pairs = {0};
+    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.005, &pairs), CT_OK);
+    assert_int_equal(pairs.count, 0);
+    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.0071, &pairs), CT_OK);
+    assert_int_equal(pairs.count, 4);
+    for (int v = 0; v < 4; v++) {
+        const ct_pair* p = pairs.item + v;
+        assert_true(p->type == CT_CONTACT_PLANE && p->plane == 0 && p->node[0] == v && p->node[1] == -1 && p->sign == 1);
+        assert_true(p->a == 0 && p->b == ground);
+        assert_float_equal(p->thickness, 0.003, 1e-17);
+        assert_float_equal(p->core, 0.0015, 1e-17);
+    }
+    // falling: near when the way leads there, a hit when the end is too deep
+    double* end = moved(&s, 0);
+    end[2] = 0.0029;
+    end[3 + 2] = 0.0026;
+    assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, 0, &pairs), CT_OK);
+    assert_int_equal(pairs.count, 2);
+    assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &pairs), CT_OK);
+    assert_int_equal(pairs.count, 1);
+    assert_int_equal(pairs.item[0].node[0], 1);
+    free(end);
+    ct_pairs_free(&pairs);
+    ct_detect_free(detect);
+    free_surfaces(&s);
+}
+
+// Two boxes placed exactly upon one another, with the same corners: every pair pushes the upper one up.
+static void touching_surfaces_part_outward(void** state) {
+    for (int shift = 0; shift < 3; shift++) {
+        surfaces s = {0};
+        const double a = 0.3 * (shift > 0), b = 0.2 * (shift > 1);
+        const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {a, b, 1}, upper_hi[3] = {1 + a, 1 + b, 2};
+        new_box(&s, lo, hi, 0.001, true);
+        new_box(&s, upper_lo, upper_hi, 0.001, true);
+        allow_all(&s, true);
+        ct_detect* detect = detect_of(&s);
+        ct_pairs near = {0};
+        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.001, &near), CT_OK);
+        int faces = 0;
+        for (size_t i = 0; i < near.count; i++) {
+            const ct_pair* p = near.item + i;
+            assert_true(p->type == CT_CONTACT_VERTEX_FACE || p->type == CT_CONTACT_EDGE_EDGE);
+            const bool face = p->type == CT_CONTACT_VERTEX_FACE;
+            ct_vec3 x[4];
+            for (int k = 0; k < 4; k++) x[k] = ct_vec3_load(s.x + 3 * p->node[k]);
+            const ct_vec3 u = face ? ct_vec3_sub(x[2], x[1]) : ct_vec3_sub(x[1], x[0]), v = face ? ct_vec3_sub(x[3], x[1]) : ct_vec3_sub(x[3], x[2]);
+            const ct_vec3 n = ct_vec3_scale(p->sign, ct_vec3_normalise(ct_vec3_cross(u, v)));
+            assert_true((p->a == 1 ? n.z : -n.z) > 0.99);
+            faces += face;
+        }
+        assert_true(faces >= 2);
+        ct_pairs_free(&near);
+        ct_detect_free(detect);
+        free_surfaces(&s);
+    }
+}
+
+// The vertex starts above the triangle's plane, passes it beside the triangle, which turns down, and meets it from below.
+static void hits_are_signed_on_the_side_they_come_from(void** state) {
+    surfaces s = {0};
+    const int sheet = new_collider(&s, 0.01, 0);
+    new_node(&s, sheet, 0, 0, 0, true), new_node(&s, sheet, 1, 0, 0, true), new_node(&s, sheet, 0, 1, 0, true);
+    new_triangle(&s, sheet, 0, 1, 2);
+    const int v = new_node(&s, new_collider(&s, 0.01, 0), -1, 0.2, 0.1, true);
+    allow_all(&s, true);
+    double* end = moved(&s, 0);
+    end[3 * v] = 1, end[3 * v + 2] = -0.9;
+    end[3 + 2] = -2;
+    ct_detect* detect = detect_of(&s);
+    ct_pairs hits = {0};
+    assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
+    assert_int_equal(hits.count, 1);
+    assert_non_null(find(&hits, CT_CONTACT_VERTEX_FACE, v, 0, 1, 2));
+    assert_true(hits.item[0].sign == -1);
+    free(end);
+    ct_pairs_free(&hits);
+    ct_detect_free(detect);
+    free_surfaces(&s);
+}
+
+static void lists_keep_their_memory_and_repeat_exactly(void** state) {
+    surfaces s = {0};
+    disorder(&s, 4, 0.02);
+    double* end = moved(&s, 0.05);
+    ct_detect *detect = detect_of(&s), *other = detect_of(&s);
+    ct_pairs near = {0}, hits = {0}, again = {0};
+    assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, 0.05, &near), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
+    const ct_pair *memory = near.item, *hit_memory = hits.item;
+    const size_t capacity = near.capacity, count = near.count;
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, 0.05, &near), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
+        assert_true(near.item == memory && near.capacity == capacity && near.count == count && hits.item == hit_memory);
+        assert_int_equal(ct_detect_near(&s.model, other, s.x, end, 0, 0.05, &again), CT_OK);
+        assert_int_equal(again.count, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_memory_equal(again.item[i].node, near.item[i].node, sizeof near.item[i].node);
+            assert_true(again.item[i].type == near.item[i].type && again.item[i].sign == near.item[i].sign);
+        }
+    }
+    free(end);
+    ct_pairs_free(&near), ct_pairs_free(&hits), ct_pairs_free(&again);
+    ct_detect_free(detect), ct_detect_free(other);
+    free_surfaces(&s);
+}
+
+// Zero-area triangles, coincident nodes, no motion: no crash, no pair of a vertex and a face without area.
+static void degenerate_surfaces_are_edges_and_points(void** state) {
+    surfaces s = {0};
+    const int c = new_collider(&s, 0.01, 0);
+    for (int i = 0; i < 3; i++) new_node(&s, c, i, 0, 0, true);
+    for (int i = 0; i < 3; i++) new_node(&s, c, 5, 5, 5, true);
+    new_triangle(&s, c, 0, 1, 2);
+    new_triangle(&s, c, 3, 4, 5);
+    const int d = new_collider(&s, 0.01, 0);
+    const int v = new_node(&s, d, 0.5, 0, 0.015, true), w = new_node(&s, d, 5, 5, 5.015, true);
+    allow_all(&s, false);
+    ct_detect* detect = detect_of(&s);
+    ct_pairs near = {0};
+    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0, &near), CT_OK);
+    for (size_t i = 0; i < near.count; i++) assert_true(near.item[i].type >= CT_CONTACT_POINT_EDGE);
+    bool edge = false, point = false;
+    for (size_t i = 0; i < near.count; i++) {
+        edge |= near.item[i].node[0] == v && near.item[i].type == CT_CONTACT_POINT_EDGE;
+        point |= near.item[i].node[1] == w && near.item[i].type == CT_CONTACT_POINT_POINT;
+    }
+    assert_true(edge && point);
+    ct_pairs_free(&near);
+    ct_detect_free(detect);
+    free_surfaces(&s);
+}
+
+static void a_model_without_colliders_has_no_contacts(void** state) {
+    surfaces s = {0};
+    allow_all(&s, true);
+    ct_detect* detect = detect_of(&s);
+    ct_pairs pairs = {0};
+    double x[3] = {0};
+    assert_int_equal(ct_detect_near(&s.model, detect, x, x, 0, 1, &pairs), CT_OK);
+    assert_int_equal(pairs.count, 0);
+    assert_int_equal(ct_detect_hits(&s.model, detect, x, x, 0, 0.1, NULL, &pairs), CT_OK);
+    assert_int_equal(pairs.count, 0);
+    assert_int_equal(ct_detect_intersections(&s.model, detect, x, NULL), 0);
+    ct_pairs_free(&pairs);
+    ct_detect_free(detect);
+    free_surfaces(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vertex_above_a_face_is_one_pair_on_its_side),
+        cmocka_unit_test(near_lists_what_comes_near_and_little_more),
+        cmocka_unit_test(nothing_that_meets_is_missed),
+        cmocka_unit_test(a_fast_body_never_passes_a_thin_plate),
+        cmocka_unit_test(no_sampled_intersection_was_missed),
+        cmocka_unit_test(intersections_are_those_of_brute_force),
+        cmocka_unit_test(rigid_and_forbidden_pairs_are_left_out),
+        cmocka_unit_test(round_obstacles_meet_every_feature),
+        cmocka_unit_test(the_smallest_gap_is_in_the_list),
+        cmocka_unit_test(planes_meet_free_vertices),
+        cmocka_unit_test(touching_surfaces_part_outward),
+        cmocka_unit_test(hits_are_signed_on_the_side_they_come_from),
+        cmocka_unit_test(lists_keep_their_memory_and_repeat_exactly),
+        cmocka_unit_test(degenerate_surfaces_are_edges_and_points),
+        cmocka_unit_test(a_model_without_colliders_has_no_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

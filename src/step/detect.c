@@ -8,7 +8,9 @@
 // The sign of a normal is the side on which the pair is at that time. Where it is nearer than half its core distance, which no accepted
 // state is, the side says nothing (surfaces placed exactly upon one another); then the outward normals of colliders that
 // enclose a volume decide: the front of the face, or the side of the second edge's triangles and against the first one's. What is still
-// open (sheets) keeps the sign of the computed distance, and an exact zero counts as 1.
+// open (sheets) keeps the sign of the computed distance, and an exact zero counts as 1. For the same reason a vertex that is as near to an
+// edge or a vertex of a closed surface, where the direction between them says nothing either, is paired with the faces there that its own
+// surface faces.
 #include "step/detect.h"
 
 #include "shape/ccd.h"
@@ -99,16 +101,14 @@ static ct_vec3 node_at(const search* s, int node, double time) {
 // ---------------------------------------------------------------------------------------------
 // From closest features to pairs
 
-// Sum of the unit normals of the triangles at an edge whose collider encloses a volume.
-static ct_vec3 edge_normal(const search* s, int edge, double time) {
+// Sum of the unit normals of triangles whose collider encloses a volume; -1: none.
+static ct_vec3 outward(const search* s, const int* tri, int count, double time) {
     ct_vec3 sum = {0, 0, 0};
     const ct_collision* collision = &s->model->collision;
-    if (!s->detect->closed[collision->edge_owner[edge]]) return sum;
-    for (int k = 0; k < 2; k++) {
-        const int t = s->detect->edge_face[2 * edge + k];
-        if (t < 0) continue;
-        const int* tri = collision->tri + 3 * (size_t)t;
-        const ct_vec3 a = node_at(s, tri[0], time), b = node_at(s, tri[1], time), c = node_at(s, tri[2], time);
+    for (int k = 0; k < count; k++) {
+        if (tri[k] < 0 || !s->detect->closed[collision->tri_owner[tri[k]]]) continue;
+        const int* node = collision->tri + 3 * (size_t)tri[k];
+        const ct_vec3 a = node_at(s, node[0], time), b = node_at(s, node[1], time), c = node_at(s, node[2], time);
         sum = ct_vec3_add(sum, ct_vec3_normalise(ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a))));
     }
     return sum;
@@ -127,8 +127,9 @@ static double edge_sign(const search* s, const int edge[2], const int node[4], d
     const ct_vec3 N = ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(d, c));
     const double side = ct_vec3_dot(N, ct_vec3_sub(a, c));
     if (fabs(side) <= 0.5 * s->core * ct_vec3_norm(N)) {
-        const ct_vec3 outward = ct_vec3_sub(edge_normal(s, edge[1], time), edge_normal(s, edge[0], time));
-        const double open = ct_vec3_dot(N, outward);
+        const int* tri = s->detect->edge_face;
+        const ct_vec3 free = ct_vec3_sub(outward(s, tri + 2 * (size_t)edge[1], 2, time), outward(s, tri + 2 * (size_t)edge[0], 2, time));
+        const double open = ct_vec3_dot(N, free);
         if (fabs(open) > 1e-6 * ct_vec3_norm(N)) return open < 0 ? -1 : 1;
     }
     return side < 0 ? -1 : 1;
@@ -151,12 +152,25 @@ static bool add_point_point(const search* s, int p, int q) {
     return p < q ? add(s, CT_CONTACT_POINT_POINT, 1, p, q, -1, -1) : add(s, CT_CONTACT_POINT_POINT, 1, q, p, -1, -1);
 }
 
+// How a vertex upon an edge or a vertex of a closed surface is paired: 1: with the face, 0: not at all, -1: as anywhere else.
+static int upon(const search* s, int face, int vertex, double time, const ct_closest* closest) {
+    const ct_detect* detect = s->detect;
+    if (face >= s->model->collision.ntri || closest->distance > 0.5 * s->core || !detect->closed[detect->face_owner[face]]) return -1;
+    const int first = detect->node_start[vertex], count = detect->node_start[vertex + 1] - first;
+    const ct_vec3 front = outward(s, &face, 1, time), own = ct_vec3_normalise(outward(s, detect->node_face + first, count, time));
+    if (ct_vec3_dot(front, own) < -0.3) return 1;
+    // in front of the face: outside, so that the direction away from the feature is right
+    return ct_vec3_dot(front, closest->apart) > 0.25 * closest->distance && closest->distance > 1e-6 * s->core ? -1 : 0;
+}
+
 // The pair of a vertex and the feature of the face that is closest at `time`.
 static bool add_vertex_face(const search* s, int face, const int node[4], double time, const ct_closest* closest) {
     int feature[3], count = 0;
     for (int k = 1; k < 4; k++)
         if (closest->mask >> k & 1) feature[count++] = node[k];
-    if (count == 3) return add(s, CT_CONTACT_VERTEX_FACE, face_sign(s, face, node, time), node[0], node[1], node[2], node[3]);
+    const int rule = count == 3 ? 1 : upon(s, face, node[0], time, closest);
+    if (rule == 0) return true;
+    if (rule == 1) return add(s, CT_CONTACT_VERTEX_FACE, face_sign(s, face, node, time), node[0], node[1], node[2], node[3]);
     return count == 2 ? add_point_edge(s, node[0], feature[0], feature[1]) : add_point_point(s, node[0], feature[0]);
 }
 

@@ -62,6 +62,18 @@ static ct_status set_neighbours(ct_detect* detect, const ct_collision* collision
     return CT_OK;
 }
 
+// Triangles at every node.
+static void set_node_faces(ct_detect* detect, const ct_model* model) {
+    const ct_collision* collision = &model->collision;
+    int* start = detect->node_start;
+    for (int i = 0; i < 3 * collision->ntri; i++) start[collision->tri[i] + 1]++;
+    for (int v = 0; v < model->nvert; v++) start[v + 1] += start[v];
+    for (int i = 3 * collision->ntri - 1; i >= 0; i--) detect->node_face[--start[collision->tri[i] + 1]] = i / 3;
+    // start[v + 1] now holds where v begins
+    for (int v = 0; v < model->nvert; v++) start[v] = start[v + 1];
+    start[model->nvert] = 3 * collision->ntri;
+}
+
 static void set_faces(ct_detect* detect, const ct_model* model, bool* used) {
     const ct_collision* collision = &model->collision;
     for (int t = 0; t < collision->ntri; t++) {
@@ -127,6 +139,8 @@ ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
     detect->edge_rigid = ct_arena_alloc(arena, nedge, sizeof(int));
     detect->face_rigid = ct_arena_alloc(arena, most, sizeof(int));
     detect->edge_face = ct_arena_alloc(arena, 2 * nedge, sizeof(int));
+    detect->node_start = ct_arena_alloc(arena, nvert + 1, sizeof(int));
+    detect->node_face = ct_arena_alloc(arena, 3 * (size_t)collision->ntri, sizeof(int));
     detect->closed = ct_arena_alloc(arena, n, sizeof(bool));
     detect->driven = ct_arena_alloc(arena, n, sizeof(bool));
     detect->node_box = ct_arena_alloc(arena, nvert, sizeof(ct_box));
@@ -142,6 +156,7 @@ ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
     const ct_status status = set_neighbours(detect, collision, &map);
     ct_key_map_clear(&map);
     if (status != CT_OK) return status;
+    set_node_faces(detect, model);
     set_faces(detect, model, used);
     return plant_all(detect, model);
 }
