@@ -12,6 +12,7 @@
 #include "contact_file.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_trajectory_contacts.h5"
+#define DIRECTORY CT_BINARY_DIR "/test_trajectory_contacts_export"
 
 static ct_trajectory* reopen(ct_trajectory* file) {
     assert_int_equal(ct_trajectory_close(file, NULL), CT_OK);
@@ -255,6 +256,55 @@ static void damaged_contacts_are_reported(void** unused) {
     unlink(FILE_NAME);
 }
 
+static char* read_text(const char* path) {
+    FILE* stream = fopen(path, "rb");
+    assert_non_null(stream);
+    char* text = calloc(1, 1 << 22);
+    assert_true(fread(text, 1, (1 << 22) - 1, stream) > 0);
+    fclose(stream);
+    return text;
+}
+
+static void export_holds_sheets_obstacles_and_contacts(void** unused) {
+    contact_scene s = contact_scene_create();
+    ct_trajectory* file = contact_scene_record(&s, FILE_NAME, 2);
+    ct_error error = {0};
+    ct_mesh* mesh = NULL;
+    if (ct_trajectory_export(file, DIRECTORY, CT_EXPORT_VTU, 1, 1, 1, &error)) fail_msg("%s", error.message);
+    if (ct_mesh_load(&mesh, DIRECTORY "/frame_000001.vtu", CT_MESH_AUTO, &error)) fail_msg("%s", error.message);
+    contact_scene_frame(&s, 1);
+    assert_int_equal(mesh->ntet, s.cube.ntet);
+    assert_int_equal(mesh->ntri, s.ntri);
+    assert_memory_equal(mesh->tri, s.tri, 3 * (size_t)s.ntri * sizeof(int));
+    assert_memory_equal(mesh->x, s.x, 3 * (size_t)s.nvert * sizeof(double));
+    ct_mesh_free(mesh);
+    char* text = read_text(DIRECTORY "/frames.pvd");
+    assert_non_null(strstr(text, "obstacles_000001.vtp"));
+    assert_non_null(strstr(text, "contacts_000001.vtp"));
+    free(text);
+    text = read_text(DIRECTORY "/contacts_000001.vtp");
+    assert_non_null(strstr(text, "NumberOfPoints=\"9\" NumberOfVerts=\"9\""));
+    assert_non_null(strstr(text, "Name=\"Force\" NumberOfComponents=\"3\""));
+    free(text);
+
+    // the .obj has the bodies, the box, and the round obstacles, in groups of their names
+    if (ct_trajectory_export(file, DIRECTORY, CT_EXPORT_OBJ, 1, 1, 1, &error)) fail_msg("%s", error.message);
+    if (ct_mesh_load(&mesh, DIRECTORY "/frame_000001.obj", CT_MESH_AUTO, &error)) fail_msg("%s", error.message);
+    assert_true(mesh->ntri > s.nsurface + 2000);
+    bool ball = false, wall = false;
+    double lowest = INFINITY;
+    for (int k = 0; k < mesh->ntag; k++) {
+        ball |= strcmp(mesh->tag[k].name, "a_ball_of_lead") == 0;
+        wall |= strcmp(mesh->tag[k].name, "wall") == 0;
+    }
+    for (int i = 0; i < mesh->nvert; i++) lowest = fmin(lowest, mesh->x[3 * i]);
+    assert_true(ball && !wall);
+    assert_true(lowest < -1.19);
+    ct_mesh_free(mesh);
+    ct_trajectory_close(file, NULL);
+    contact_scene_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contacts_read_back_every_bit),
@@ -265,6 +315,7 @@ int main(void) {
         cmocka_unit_test(resume_refuses_other_obstacles),
         cmocka_unit_test(file_without_contacts_opens_as_before),
         cmocka_unit_test(damaged_contacts_are_reported),
+        cmocka_unit_test(export_holds_sheets_obstacles_and_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

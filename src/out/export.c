@@ -1,6 +1,7 @@
 // Trajectories as files of other programs: one .vtu a frame with a .pvd that gives the times, or one .obj surface
 // a frame. The numbers of a .vtu follow its XML as raw bytes ("appended"), exact and quick to write. Bones of skeletons
-// are lines: in an .obj at its end, beside a .vtu in a .vtp of their own.
+// are lines: in an .obj at its end, beside a .vtu in a .vtp of their own. Obstacles and contacts of a .vtu have theirs, too; see
+// export_contacts.c.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/status.h"
-#include "out/picture.h"
+#include "out/export.h"
 #include "out/trajectory.h"
 
 typedef struct block {   // one appended array
@@ -19,8 +20,7 @@ typedef struct block {   // one appended array
     uint64_t bytes;
 } block;
 
-// %.17g, whatever the user's language has for a point.
-static const char* number(char text[40], double value) {
+const char* ct_export_number(char text[40], double value) {
     snprintf(text, 40, "%.17g", value);
     for (char* p = text; *p; p++)
         if (*p == ',') *p = '.';
@@ -39,21 +39,23 @@ static void write_tags(FILE* stream, const char* section, const block* blocks, i
     fprintf(stream, "      </%s>\n", section);
 }
 
-enum { POINT_FIELDS = 2, CELL_FIELDS = 5, CELL_BLOCKS = 3, BLOCKS = POINT_FIELDS + CELL_FIELDS + 1 + CELL_BLOCKS };
+enum { POINT_FIELDS = 3, CELL_FIELDS = 5, CELL_BLOCKS = 3, BLOCKS = POINT_FIELDS + CELL_FIELDS + 1 + CELL_BLOCKS };
 
-static bool write_vtu(const char* path, int nvert, int ntet, const block blocks[BLOCKS]) {
+// The third of the point fields is there only with contact.
+static bool write_vtu(const char* path, int nvert, int ncell, bool contact, const block blocks[BLOCKS]) {
     FILE* stream = fopen(path, "wb");
     if (!stream) return false;
     uint64_t offset = 0;
     fprintf(stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
-                    "header_type=\"UInt64\">\n  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n", nvert, ntet);
+                    "header_type=\"UInt64\">\n  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n", nvert, ncell);
     const block* at = blocks;
-    write_tags(stream, "PointData", at, POINT_FIELDS, &offset);
+    write_tags(stream, "PointData", at, contact ? POINT_FIELDS : POINT_FIELDS - 1, &offset);
     write_tags(stream, "CellData", at += POINT_FIELDS, CELL_FIELDS, &offset);
     write_tags(stream, "Points", at += CELL_FIELDS, 1, &offset);
     write_tags(stream, "Cells", at += 1, CELL_BLOCKS, &offset);
     fprintf(stream, "    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
     for (int k = 0; k < BLOCKS; k++) {
+        if (k == POINT_FIELDS - 1 && !contact) continue;
         fwrite(&blocks[k].bytes, 8, 1, stream);
         fwrite(blocks[k].values, 1, blocks[k].bytes, stream);
     }
@@ -62,54 +64,70 @@ static bool write_vtu(const char* path, int nvert, int ntet, const block blocks[
     return fclose(stream) == 0 && good;
 }
 
-typedef struct grid {     // what all frames share, and room for one
+typedef struct grid {     // what all frames share, and room for one; cells: tets, then the triangles of sheets
+    size_t ncell, nindex;
     int64_t* connectivity;
     int64_t* offset;
     uint8_t* type;
-    double* displacement;
+    int *body, *tag;
+    double *displacement, *force;
     double* cell[3];      // stress, energy, volume
 } grid;
 
 static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
-    size_t ntet = (size_t)file->info.ntet;
-    g->connectivity = ct_arena_alloc(arena, 4 * ntet, sizeof(int64_t));
-    g->offset = ct_arena_alloc(arena, ntet, sizeof(int64_t));
-    g->type = ct_arena_alloc(arena, ntet, 1);
-    g->displacement = ct_arena_alloc(arena, 3 * (size_t)file->info.nvert, sizeof(double));
-    for (int k = 0; k < 3; k++) g->cell[k] = ct_arena_alloc(arena, ntet, sizeof(double));
+    size_t ntet = (size_t)file->info.ntet, ntri = (size_t)file->info.ntri, nvert = (size_t)file->info.nvert;
+    g->ncell = ntet + ntri;
+    g->nindex = 4 * ntet + 3 * ntri;
+    g->connectivity = ct_arena_alloc(arena, g->nindex, sizeof(int64_t));
+    g->offset = ct_arena_alloc(arena, g->ncell, sizeof(int64_t));
+    g->type = ct_arena_alloc(arena, g->ncell, 1);
+    g->body = ct_arena_alloc(arena, g->ncell, sizeof(int));
+    g->tag = ct_arena_alloc(arena, g->ncell, sizeof(int));
+    g->displacement = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    g->force = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    for (int k = 0; k < 3; k++) g->cell[k] = ct_arena_alloc(arena, g->ncell, sizeof(double));
     if (arena->failed) return false;
-    for (size_t k = 0; k < 4 * ntet; k++) g->connectivity[k] = file->tet[k];
-    for (size_t k = 0; k < ntet; k++) {
-        g->offset[k] = 4 * (int64_t)(k + 1);
-        g->type[k] = 10;  // VTK_TETRA
+    for (size_t k = 0; k < g->nindex; k++) g->connectivity[k] = k < 4 * ntet ? file->tet[k] : file->tri[k - 4 * ntet];
+    for (size_t k = 0; k < g->ncell; k++) {
+        bool tet = k < ntet;
+        g->offset[k] = (k ? g->offset[k - 1] : 0) + (tet ? 4 : 3);
+        g->type[k] = tet ? 10 : 5;  // VTK_TETRA, VTK_TRIANGLE
+        g->body[k] = tet ? file->tet_body[k] : file->tri_body[k - ntet];
+        g->tag[k] = tet ? file->tet_tag[k] : file->tri_tag[k - ntet];
     }
     return true;
 }
 
-static ct_status export_vtu(ct_trajectory* file, const grid* g, int frame, const char* path, double* time, ct_error* error) {
-    static const char* const names[3] = {"stress", "energy", "volume"};
-    size_t nvert = (size_t)file->info.nvert, ntet = (size_t)file->info.ntet;
-    for (int k = 0; k < 3; k++) {
+static ct_status read_fields(ct_trajectory* file, const grid* g, int frame, ct_error* error) {
+    static const char* const names[4] = {"stress", "energy", "volume", "contact"};
+    for (int k = 0; k < 4; k++) {
         const double* values;
         int count;
         bool per_tet;
         ct_status status = ct_trajectory_read_field(file, frame, names[k], &values, &count, &per_tet, error);
         if (status) return status;
-        memcpy(g->cell[k], values, ntet * sizeof(double));
+        memcpy(k < 3 ? g->cell[k] : g->force, values, (size_t)count * sizeof(double));
     }
+    return CT_OK;
+}
+
+static ct_status export_vtu(ct_trajectory* file, const grid* g, int frame, const char* path, double* time, ct_error* error) {
+    size_t nvert = (size_t)file->info.nvert, ncell = g->ncell;
     ct_frame now;
-    ct_status status = ct_trajectory_read(file, frame, &now, error);
+    ct_status status = read_fields(file, g, frame, error);
+    if (!status) status = ct_trajectory_read(file, frame, &now, error);
     if (status) return status;
     *time = now.time;
     for (size_t i = 0; i < 3 * nvert; i++) g->displacement[i] = now.x[i] - file->rest[i];
     const block blocks[BLOCKS] = {
         {"velocity", "Float64", 3, now.v, 24 * nvert}, {"displacement", "Float64", 3, g->displacement, 24 * nvert},
-        {"stress", "Float64", 1, g->cell[0], 8 * ntet}, {"energy", "Float64", 1, g->cell[1], 8 * ntet},
-        {"volume", "Float64", 1, g->cell[2], 8 * ntet}, {"body", "Int32", 1, file->tet_body, 4 * ntet},
-        {"tag", "Int32", 1, file->tet_tag, 4 * ntet}, {"Points", "Float64", 3, now.x, 24 * nvert},
-        {"connectivity", "Int64", 1, g->connectivity, 32 * ntet}, {"offsets", "Int64", 1, g->offset, 8 * ntet},
-        {"types", "UInt8", 1, g->type, ntet}};
-    if (write_vtu(path, file->info.nvert, file->info.ntet, blocks)) return CT_OK;
+        {"ContactForce", "Float64", 3, g->force, 24 * nvert},
+        {"stress", "Float64", 1, g->cell[0], 8 * ncell}, {"energy", "Float64", 1, g->cell[1], 8 * ncell},
+        {"volume", "Float64", 1, g->cell[2], 8 * ncell}, {"body", "Int32", 1, g->body, 4 * ncell},
+        {"tag", "Int32", 1, g->tag, 4 * ncell}, {"Points", "Float64", 3, now.x, 24 * nvert},
+        {"connectivity", "Int64", 1, g->connectivity, 8 * g->nindex}, {"offsets", "Int64", 1, g->offset, 8 * ncell},
+        {"types", "UInt8", 1, g->type, ncell}};
+    if (write_vtu(path, file->info.nvert, (int)ncell, file->info.contact, blocks)) return CT_OK;
     return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
 }
 
@@ -119,7 +137,7 @@ static void write_points(FILE* stream, const ct_bone_list* bones, const double* 
         const ct_bone* bone = &bones->bone[i / 2];
         double at[3];
         ct_bone_place(poses + 12 * bone->link, i % 2 ? bone->to : bone->from, at);
-        fprintf(stream, "%s%s %s %s\n", prefix, number(a, at[0]), number(b, at[1]), number(c, at[2]));
+        fprintf(stream, "%s%s %s %s\n", prefix, ct_export_number(a, at[0]), ct_export_number(b, at[1]), ct_export_number(c, at[2]));
     }
 }
 
@@ -145,34 +163,52 @@ static ct_status export_bones(ct_trajectory* file, const ct_bone_list* bones, in
     return ct_fail_at(error, CT_IO, path, 0, "writing failed: is the disk full?");
 }
 
-// The surface with its own numbering, so that inner nodes are left out; faces grouped by body.
-static ct_status export_obj(ct_trajectory* file, int* own, const ct_bone_list* bones, int frame, const char* path, double* time,
-                            ct_error* error) {
-    ct_frame now;
-    const double* poses = NULL;
-    int next = 1;
-    ct_status status = ct_trajectory_read(file, frame, &now, error);
-    if (!status) status = ct_trajectory_read_links(file, frame, NULL, &poses, error);
-    if (status) return status;
-    *time = now.time;
-    FILE* stream = fopen(path, "wb");
-    if (!stream) return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
+// `g name`, blanks as `_`: several names would be several groups.
+static void write_group(FILE* stream, const ct_trajectory* file, int owner) {
+    const char* name = ct_trajectory_collider_name(file, owner);
+    if (!*name) return;
+    fprintf(stream, "g ");
+    for (; *name; name++) fputc(*name == ' ' || *name == '\t' ? '_' : *name, stream);
+    fputc('\n', stream);
+}
+
+// The surface and the obstacles with their own numbering, so that inner nodes are left out; faces grouped by owner.
+static bool write_surface(FILE* stream, const ct_trajectory* file, const ct_skin* skin, int* own, int* next) {
     char a[40], b[40], c[40];
-    fprintf(stream, "# Cuttle, frame %d, t = %s s\n", frame, number(a, now.time));
-    memset(own, 0, (size_t)file->info.nvert * sizeof(int));
-    for (int k = 0; k < 3 * file->info.nsurface; k++) own[file->surface[k]] = 1;
-    for (int i = 0; i < file->info.nvert; i++) {
+    for (int k = 0; k < 3 * skin->ntri; k++) own[skin->tri[k]] = 1;
+    for (int i = 0; i < skin->nvert; i++) {
+        const double* x = skin->x + 3 * i;
         if (!own[i]) continue;
-        own[i] = next++;
-        fprintf(stream, "v %s %s %s\n", number(a, now.x[3 * i]), number(b, now.x[3 * i + 1]), number(c, now.x[3 * i + 2]));
+        own[i] = (*next)++;
+        fprintf(stream, "v %s %s %s\n", ct_export_number(a, x[0]), ct_export_number(b, x[1]), ct_export_number(c, x[2]));
     }
-    for (int t = 0; t < file->info.nsurface; t++) {
-        const int* tri = file->surface + 3 * t;
+    for (int t = 0, before = -1; t < skin->ntri; t++) {
+        const int *tri = skin->tri + 3 * t, owner = ct_obstacle_owner(skin, t);
+        if (owner != before) write_group(stream, file, owner);
+        before = owner;
         fprintf(stream, "f %d %d %d\n", own[tri[0]], own[tri[1]], own[tri[2]]);
     }
+    return !ferror(stream);
+}
+
+static ct_status export_obj(ct_trajectory* file, ct_arena* arena, const ct_bone_list* bones, int frame, const char* path, double* time,
+                            ct_error* error) {
+    ct_skin skin;
+    const double* poses = NULL;
+    int next = 1;
+    char text[40];
+    ct_status status = ct_export_skin(file, arena, frame, &skin, time, error);
+    if (!status) status = ct_trajectory_read_links(file, frame, NULL, &poses, error);
+    if (status) return status;
+    int* own = ct_arena_alloc(arena, (size_t)skin.nvert, sizeof *own);
+    if (!own) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    FILE* stream = fopen(path, "wb");
+    if (!stream) return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
+    fprintf(stream, "# Cuttle, frame %d, t = %s s\n", frame, ct_export_number(text, *time));
+    bool good = write_surface(stream, file, &skin, own, &next);
     write_points(stream, bones, poses, "v ");
     for (int i = 0; i < bones->count; i++) fprintf(stream, "l %d %d\n", next + 2 * i, next + 2 * i + 1);
-    bool good = !ferror(stream);
+    good = good && !ferror(stream);
     if (fclose(stream) == 0 && good) return CT_OK;
     return ct_fail_at(error, CT_IO, path, 0, "writing failed: is the disk full?");
 }
@@ -190,27 +226,54 @@ typedef struct export_job {
     const char* directory;
     ct_export_format format;
     grid shared;
-    int* own;             // nvert
     ct_bone_list bones;
     FILE* index;          // .pvd
 } export_job;
 
-static ct_status export_frame(export_job* job, int frame, ct_error* error) {
-    char path[4096], name[64], text[40];
-    double time = 0;
-    bool vtu = job->format == CT_EXPORT_VTU;
-    snprintf(name, sizeof name, "frame_%06d.%s", frame, vtu ? "vtu" : "obj");
-    if (snprintf(path, sizeof path, "%s/%s", job->directory, name) >= (int)sizeof path)
+// Adds the file to the index; its path goes to `path`.
+static ct_status add_file(const export_job* job, int part, const char* kind, int frame, const char* ending, double time, char path[4096],
+                          ct_error* error) {
+    char text[40];
+    if (snprintf(path, 4096, "%s/%s_%06d.%s", job->directory, kind, frame, ending) >= 4096)
         return ct_fail(error, CT_BAD_ARGUMENT, "the directory's name is too long");
-    ct_status status = vtu ? export_vtu(job->file, &job->shared, frame, path, &time, error)
-                           : export_obj(job->file, job->own, &job->bones, frame, path, &time, error);
-    if (!status && job->index)
-        fprintf(job->index, "    <DataSet timestep=\"%s\" part=\"0\" file=\"%s\"/>\n", number(text, time), name);
-    if (status || !job->index || !job->bones.count) return status;
-    snprintf(name, sizeof name, "bones_%06d.vtp", frame);
-    snprintf(path, sizeof path, "%.4000s/%s", job->directory, name);
-    fprintf(job->index, "    <DataSet timestep=\"%s\" part=\"1\" file=\"%s\"/>\n", number(text, time), name);
-    return export_bones(job->file, &job->bones, frame, path, error);
+    if (job->index)
+        fprintf(job->index, "    <DataSet timestep=\"%s\" part=\"%d\" file=\"%s_%06d.%s\"/>\n", ct_export_number(text, time), part, kind, frame, ending);
+    return CT_OK;
+}
+
+// The parts of a frame that a .vtu does not hold.
+static ct_status export_parts(const export_job* job, ct_arena* arena, int frame, double time, ct_error* error) {
+    char path[4096];
+    ct_status status = CT_OK;
+    if (job->bones.count) {
+        status = add_file(job, 1, "bones", frame, "vtp", time, path, error);
+        if (!status) status = export_bones(job->file, &job->bones, frame, path, error);
+    }
+    if (!status && job->file->info.nobstacle) {
+        status = add_file(job, 2, "obstacles", frame, "vtp", time, path, error);
+        if (!status) status = ct_export_obstacles(job->file, arena, frame, path, error);
+    }
+    if (!status && job->file->info.contact) {
+        status = add_file(job, 3, "contacts", frame, "vtp", time, path, error);
+        if (!status) status = ct_export_contacts(job->file, frame, path, error);
+    }
+    return status;
+}
+
+static ct_status export_frame(export_job* job, int frame, ct_error* error) {
+    char path[4096];
+    double time = 0;
+    ct_frame now;
+    ct_arena arena = {0};
+    bool vtu = job->format == CT_EXPORT_VTU;
+    ct_status status = ct_trajectory_read(job->file, frame, &now, error);
+    if (!status) status = add_file(job, 0, "frame", frame, vtu ? "vtu" : "obj", now.time, path, error);
+    if (!status)
+        status = vtu ? export_vtu(job->file, &job->shared, frame, path, &time, error)
+                     : export_obj(job->file, &arena, &job->bones, frame, path, &time, error);
+    if (!status && vtu) status = export_parts(job, &arena, frame, time, error);
+    ct_arena_free(&arena);
+    return status;
 }
 
 static ct_status export_all(export_job* job, int first, int last, int stride, ct_error* error) {
@@ -242,7 +305,6 @@ ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_ex
     if (status) return status;
     ct_arena arena = {0};
     export_job job = {.file = file, .directory = directory, .format = format};
-    job.own = ct_arena_alloc(&arena, (size_t)file->info.nvert, sizeof(int));
     ct_picture_bones(&job.bones, &arena, file);
     if (!grid_create(&job.shared, &arena, file)) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     else status = export_all(&job, first, last, stride, error);

@@ -37,6 +37,11 @@ void ct_obstacle_middle(const double* pose, const double center[3], double middl
     for (int a = 0; a < 3; a++) middle[a] = center[a] - height * pose[3 + a];
 }
 
+int ct_obstacle_owner(const ct_skin* skin, int t) {
+    int body = skin->body[t];
+    return body <= CT_SKIN_PLANE ? skin->nbody + (CT_SKIN_PLANE - body) / 2 : body;
+}
+
 // ---- Planes ----
 
 // Two directions in the plane, the first of them level.
@@ -90,9 +95,10 @@ static void put_plane(ct_skin* skin, ct_arena* arena, int up, int obstacle, cons
 
 // Seen from the free side, and not where the ground is drawn.
 static bool plane_shows(const double* pose, int up, const ct_obstacle_look* look) {
-    double away[3] = {look->eye[0] - pose[0], look->eye[1] - pose[1], look->eye[2] - pose[2]};
+    double height = 0;
+    for (int a = 0; a < 3 && look->eye; a++) height += (look->eye[a] - pose[a]) * pose[3 + a];
     bool ground = pose[3 + up] > 1 - 1e-9 && fabs(pose[up] - look->ground) < 1e-3 * look->reach;
-    return dot(away, pose + 3) > 0 && !ground;
+    return (!look->eye || height > 0) && !ground;
 }
 
 // ---- Solids ----

@@ -13,9 +13,11 @@ void ct_obstacle_middle(const double* pose, const double center[3], double middl
 typedef struct ct_obstacle_look {
     double center[3];        // of the scene
     double reach;            // m, radius of the discs
-    double eye[3];           // planes are seen from their free side alone
-    double ground;           // height of the ground that is drawn anyway: no plane there, and no wall below it
+    const double* eye;       // planes are seen from their free side alone; NULL: from everywhere
+    double ground;           // height of the ground that is drawn anyway: no plane there, and no wall below it; -INFINITY: none
 } ct_obstacle_look;
+// The owner of a triangle of the skin: body, nbody + obstacle (a plane's cells included), or negative.
+int ct_obstacle_owner(const ct_skin* skin, int t);
 // Appends the obstacles that are no triangles of the surface; poses: 6 nobstacle.
 void ct_obstacle_dress(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* poses, const ct_obstacle_look* look);
 // Appends an arrow for each contact that carries force: `scale` m a newton, none longer than `longest`. size: of the scene, m.

@@ -399,9 +399,8 @@ static ct_status add_arrows(drawing* d, ct_arena* arena, ct_trajectory* file, in
 
 // The flesh, the obstacles, the bones and the arrows as one surface.
 static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x, ct_error* error) {
-    ct_obstacle_look look = {.reach = 1.1 * d->grid.reach / 2.6, .ground = d->grid.height};
+    ct_obstacle_look look = {.reach = 1.1 * d->grid.reach / 2.6, .eye = d->camera.eye, .ground = d->grid.height};
     memcpy(look.center, d->grid.center, sizeof look.center);
-    memcpy(look.eye, d->camera.eye, sizeof look.eye);
     d->plane_reach = look.reach;
     paint(d, arena, file);
     ct_skin_create(&d->skin, arena, file, x);
