@@ -540,7 +540,8 @@ static void columns_of_small_and_degenerate_patterns_are_right(void** state) {
         int n = sizes[shape], npair = 0;
         for (int i = 0; i < n; i++)
             for (int j = i + 1; j < n; j++) {
-                bool joined = shape == 1 || shape == 5 || (shape == 2 && i % 2 == 0 && j == i + 1) || (shape == 3 && j == i + 1) ||
+                bool next = j == i + 1;
+                bool joined = shape == 1 || shape == 5 || (shape == 2 && i % 2 == 0 && next) || (shape == 3 && next) ||
                               (shape == 4 && i == 0);
                 if (joined) pairs[2 * npair] = i, pairs[2 * npair + 1] = j, npair++;
             }

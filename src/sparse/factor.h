@@ -38,8 +38,9 @@ void ct_factor_work_free(ct_factor_work* work);
 // x = P^-1 b, both 3 n doubles in factor order; may alias. Bit-identical for every thread count. Allocates nothing.
 void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b, double* x);
 
-// The same for `count` right-hand sides, one after the other in b and x (3 n doubles each; x may be b), read from the factor in
-// groups. Agrees with single solves to single precision; the bits depend neither on the number of threads nor on what else is solved.
+// The same for `count` right-hand sides, one after the other in b and x (3 n doubles each; x may be b), in groups that read the
+// factor once. Agrees with single solves to single precision; the bits of a solution depend neither on the number of threads nor
+// on the other right-hand sides.
 // Allocates when first called and for more threads than before; CT_OUT_OF_MEMORY then leaves x unwritten.
 ct_status ct_factor_solve_many(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, int count, const double* b,
                                double* x);

@@ -59,8 +59,9 @@ static bool reserve_ints(int** memory, size_t* capacity, size_t count) {
     return done;
 }
 
-// Sorts a list and cuts it into groups of `share` nodes.
-static bool plan_list(const ct_symbolic* symbolic, ct_factor_many* many, ct_many_list* list, int count, const int* node, int share) {
+// Sorts a list and cuts it into groups.
+static bool plan_list(const ct_symbolic* symbolic, ct_factor_many* many, ct_many_list* list, int count, const int* node) {
+    const int share = CT_MANY_NODES;
     list->count = count;
     list->ngroup = (count + share - 1) / share;
     list->nvisit = 0;
@@ -97,7 +98,9 @@ typedef struct columns_job {
 } columns_job;
 
 // Block of row i and column j in the caller's lists.
-static float* block_of(const columns_job* job, int i, int j) { return job->out + 9 * ((size_t)j * (size_t)job->nrow + (size_t)i); }
+static float* block_of(const columns_job* job, int i, int j) {
+    return job->out + 9 * ((size_t)j * (size_t)job->nrow + (size_t)i);
+}
 
 // Forward sweep of a group from unit vectors over its panels; kept NULL: leaves D^-2 t1 in the vector.
 static void forward_group(const columns_job* job, const ct_many_list* list, const ct_many_group* group, int worker, int vectors,
@@ -305,8 +308,8 @@ ct_status ct_factor_columns(const ct_factor* factor, ct_factor_work* work, ct_th
     if (!many) return CT_OUT_OF_MEMORY;
     ct_many_list *columns = &many->list[0], *rows = &many->list[1];
     bool same = ncolumn == nrow && !memcmp(column, row, (size_t)nrow * sizeof(int));
-    if (!plan_list(symbolic, many, columns, ncolumn, column, CT_MANY_NODES)) return CT_OUT_OF_MEMORY;
-    if (!same && !plan_list(symbolic, many, rows, nrow, row, CT_MANY_NODES)) return CT_OUT_OF_MEMORY;
+    if (!plan_list(symbolic, many, columns, ncolumn, column)) return CT_OUT_OF_MEMORY;
+    if (!same && !plan_list(symbolic, many, rows, nrow, row)) return CT_OUT_OF_MEMORY;
     columns_job job = {.factor = factor, .set = ct_many_set_for(factor->isa), .many = many, .right = columns,
                        .left = same ? columns : rows, .same = same, .nrow = nrow, .out = out};
     if (same) return run_products(&job, work, threads);

@@ -31,7 +31,8 @@ INLINE const float* widen(const char* tile, int columns, float* buffer, bool hal
 }
 
 // t[row..rows) (+)= chunk * b; the first chunk sets t.
-INLINE void forward_chunk(const char* tile, int row, int rows, int columns, const float* b, float* t, bool first, bool half, int V) {
+INLINE void forward_chunk(const char* tile, int row, int rows, int columns, const float* b, float* t, bool first, bool half,
+                          int V) {
     enum { MOST = 8 };
     const int lanes = 8 * V, block = V == 1 ? 8 : 4;
     float buffer[3 * CT_CHUNK_NODES * CT_TILE_ROWS];
@@ -104,7 +105,8 @@ INLINE void forward(const ct_many_sweep* sweep, const ct_panel* panel, int begin
 }
 
 // x <- columns of a chunk, transposed, times y[row..rows); `step` bytes from one group of rows to the next
-INLINE void backward_columns(const char* tile, size_t step, int row, int rows, const float* y, float* x, int columns, bool half, int V) {
+INLINE void backward_columns(const char* tile, size_t step, int row, int rows, const float* y, float* x, int columns, bool half,
+                             int V) {
     const int lanes = 8 * V;
     float buffer[3 * CT_CHUNK_NODES * CT_TILE_ROWS];
     ct_float8 sum[3 * CT_CHUNK_NODES][CT_MANY_VECTORS];
