@@ -351,6 +351,25 @@ static void thickness_is_a_thousandth_of_the_mean_edge_unless_given(void** unuse
     ct_scene_free(scene);
 }
 
+static void sheets_keep_half_their_thickness(void** unused) {
+    ct_settings settings = ct_settings_default();
+    ct_scene* scene = new_scene(&settings);
+    ct_body_def def = ct_body_def_default();
+    ct_mesh* mesh;
+    ct_error error;
+    must(ct_mesh_sheet(&mesh, (double[]){1, 1}, (int[]){2, 2}), NULL);
+    def.mesh = mesh;
+    def.material.thickness = 0.004;
+    must(ct_scene_add_body(scene, &def, NULL, &error), &error);
+    ct_mesh_free(mesh);
+    ct_model* model = compile(scene);
+    const ct_collision* c = &model->collision;
+    assert_true(c->nnode == 9 && c->nedge == 16 && c->ntri == 8 && c->tri_owner[7] == 0);
+    assert_true(fabs(c->collider[0].thickness - 0.002) < 1e-18);
+    ct_model_free(model);
+    ct_scene_free(scene);
+}
+
 static void rules_are_applied_in_order(void** unused) {
     ct_scene* scene = parse("{\"bodies\":[{\"name\":\"a\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},"
                             "{\"name\":\"b\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}],\"obstacles\":[{\"name\":\"p\",\"plane\":{\"normal\":[0,1,0]}}],"
@@ -553,6 +572,7 @@ int main(void) {
         cmocka_unit_test(obstacles_become_nodes_without_mass_behind_all_others),
         cmocka_unit_test(primitives_belong_to_their_colliders),
         cmocka_unit_test(thickness_is_a_thousandth_of_the_mean_edge_unless_given),
+        cmocka_unit_test(sheets_keep_half_their_thickness),
         cmocka_unit_test(rules_are_applied_in_order),
         cmocka_unit_test(everything_collides_without_rules),
         cmocka_unit_test(obstacles_follow_their_motion),

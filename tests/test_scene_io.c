@@ -395,6 +395,12 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     assert_default_choice(schema, CT_CHOICE_UP, s.up);
     assert_default_choice(schema, CT_CHOICE_INTEGRATOR, (int)s.integrator);
     assert_default_choice(schema, CT_CHOICE_SOLVER, (int)s.solver);
+    assert_default_choice(schema, CT_CHOICE_SPLIT, (int)s.contact.split);
+    assert_default(schema, "contact.friction", s.contact.friction);
+    assert_default(schema, "contact.max_passes", s.contact.max_passes);
+    assert_default(schema, "pair.collide", ct_pair_def_default().collide);
+    assert_default(schema, "obstacle.scale", ct_obstacle_def_default().scale);
+    assert_default(schema, "obstacle.hidden", ct_obstacle_def_default().hidden);
     assert_default(schema, "scene.gravity", -s.gravity[s.up]);
     assert_default(schema, "scene.time_step", s.time_step);
     assert_default(schema, "scene.duration", s.duration);

@@ -174,6 +174,14 @@ static void mean_edges(const ct_model* model, double* mean, int* count) {
     for (int i = 0; i < c->ncollider; i++) mean[i] = count[i] ? mean[i] / count[i] : 0;
 }
 
+// Half the mean thickness of a sheet.
+static double half_sheet(const ct_scene_body* body) {
+    double sum = 0;
+    int count = ct_scene_sheet_size(body);
+    for (int e = 0; e < count; e++) sum += body->tet_material[e].thickness;
+    return sum / (2 * count);
+}
+
 static ct_status choose_thickness(ct_model* model, const ct_scene* scene) {
     ct_collision* c = &model->collision;
     ct_arena scratch = {0};
@@ -184,9 +192,9 @@ static ct_status choose_thickness(ct_model* model, const ct_scene* scene) {
         const ct_scene_obstacle* obstacle = i < scene->nbody ? NULL : &scene->obstacle[i - scene->nbody];
         const ct_scene_body* body = obstacle ? NULL : &scene->body[i];
         double given = obstacle ? obstacle->thickness : body->contact_thickness;
-        bool sheet = body && body->mesh->ntet == 0, surface = body || obstacle->ntri;
+        bool sheet = body && ct_scene_sheet_size(body) > 0, surface = body || obstacle->ntri;
         c->collider[i].thickness = !isnan(given) ? given
-                                   : sheet       ? body->tet_material[0].thickness / 2
+                                   : sheet       ? half_sheet(body)
                                    : surface     ? thickness_share * mean[i]
                                                  : 0;
     }
