@@ -91,7 +91,8 @@ static void fill_values(rollout* r) {
                 if (k >= info.first && k < info.first + info.count) break;
             }
             const int i = r->first[CONTROLS] + s * size + k;
-            r->scale[i] = info.kind == CT_CONTROL_FORCE ? 0.5 : k - info.first < 3 ? 0.01 : 0.2;
+            r->scale[i] = info.kind == CT_CONTROL_FORCE ? 0.5 : info.kind == CT_CONTROL_ACTIVATION ? 0.2 : info.kind == CT_CONTROL_PRESSURE ? 800
+                          : k - info.first < 3 ? 0.01 : 0.2;
             r->value[i] = r->scale[i] * noise(&seed);
         }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 void ct_potential_free(ct_potential* potential) {
+    ct_actuation_free(&potential->actuation);
     ct_elastic_free(potential->elastic);
     ct_sheet_free(potential->sheet);
     memset(potential, 0, sizeof *potential);
@@ -13,11 +14,13 @@ ct_status ct_potential_work_create(ct_potential_work* work, const ct_potential* 
     memset(work, 0, sizeof *work);
     ct_status status = ct_elastic_work_create(&work->elastic, potential->elastic);
     if (status == CT_OK && potential->sheet) status = ct_sheet_work_create(&work->sheet, potential->sheet);
+    if (status == CT_OK) status = ct_actuation_work_create(&work->actuation, &potential->actuation);
     if (status != CT_OK) ct_potential_work_free(work);
     return status;
 }
 
 void ct_potential_work_free(ct_potential_work* work) {
+    ct_actuation_work_free(&work->actuation);
     ct_elastic_work_free(work->elastic);
     ct_sheet_work_free(work->sheet);
     memset(work, 0, sizeof *work);
@@ -38,23 +41,27 @@ void ct_potential_begin_rate(const ct_potential* potential, ct_potential_work* w
 double ct_potential_gradient(const ct_potential* potential, ct_potential_work* work, ct_threads* threads, const double* x, double* f) {
     double energy = ct_elastic_gradient(potential->elastic, work->elastic, threads, x, f);
     if (potential->sheet) energy += ct_sheet_gradient(potential->sheet, work->sheet, x, f);
+    energy += ct_actuation_gradient(&potential->actuation, &work->actuation, x, f);
     return energy;
 }
 
 void ct_potential_linearise(const ct_potential* potential, ct_potential_work* work, ct_threads* threads, const double* x) {
     ct_elastic_linearise(potential->elastic, work->elastic, threads, x);
     if (potential->sheet) ct_sheet_linearise(potential->sheet, work->sheet, x);
+    ct_actuation_linearise(&potential->actuation, &work->actuation, x);
 }
 
 void ct_potential_product(const ct_potential* potential, ct_potential_work* work, ct_threads* threads, const double* dx, double* out) {
     ct_elastic_product(potential->elastic, work->elastic, threads, dx, out);
     if (potential->sheet) ct_sheet_product(potential->sheet, work->sheet, dx, out);
+    ct_actuation_product(&potential->actuation, &work->actuation, dx, out);
 }
 
 void ct_potential_assemble(const ct_potential* potential, ct_potential_work* work, const double* x, bool project, const int* unknown,
                            ct_block_matrix* matrix) {
     ct_elastic_assemble(potential->elastic, work->elastic, x, project, unknown, matrix);
     if (potential->sheet) ct_sheet_assemble(potential->sheet, work->sheet, x, project, unknown, matrix);
+    ct_actuation_assemble(&potential->actuation, x, project, unknown, matrix);
 }
 
 void ct_potential_rotations(const ct_potential* potential, ct_potential_work* work, ct_threads* threads, const double* x, double* rotation) {

@@ -8,6 +8,7 @@
 #ifndef CT_ENERGY_POTENTIAL_H
 #define CT_ENERGY_POTENTIAL_H
 
+#include "energy/actuation.h"
 #include "energy/elastic.h"
 #include "energy/sheet.h"
 
@@ -15,11 +16,13 @@ typedef struct ct_potential {
     ct_elastic* elastic;  // tets; always there, perhaps of no tet
     int ntet;
     ct_sheet* sheet;      // thin sheets
+    ct_actuation actuation;  // muscles, cells, cavities
 } ct_potential;
 
 typedef struct ct_potential_work {
     ct_elastic_work* elastic;
     ct_sheet_work* sheet;
+    ct_actuation_work actuation;  // its `value`: the numbers of the step under way
 } ct_potential_work;
 
 void ct_potential_free(ct_potential* potential);  // its families

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "step/actuate.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/fluid.h"
@@ -21,6 +22,7 @@ struct ct_adjoint {
     double *end_bar, *start_bar; // 3 nvert: driven nodes at the end of the step, at its start
     double *force_bar;           // 3 nvert, sum of lam over sub-steps
     double *d_mu, *d_lambda, *d_beta;  // ntet
+    double *actuation_bar, *muscle_bar, *chamber_bar;  // numbers of actuators; per actuator
     ct_record record;            // sub-steps of a replayed step
     ct_state* replay;
     ct_krylov_work* gmres;       // made when the first Hessian turns out indefinite
@@ -39,6 +41,9 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     double** root_vectors[] = {&adjoint->root_end, &adjoint->root_end_bar, &adjoint->root_start_bar, &adjoint->root_bar};
     for (size_t i = 0; i < sizeof root_vectors / sizeof root_vectors[0]; i++)
         *root_vectors[i] = ct_arena_alloc(&adjoint->arena, 7 * (size_t)model->tree.nroot, sizeof(double));
+    adjoint->actuation_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.size, sizeof(double));
+    adjoint->muscle_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.count, sizeof(double));
+    adjoint->chamber_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.count, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     double** tet_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
@@ -134,6 +139,22 @@ static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adj
     if (sums->drag)
         for (int v = 0; v < model->nvert; v++)
             for (int i = 3 * v; i < 3 * v + 3; i++) sums->drag[v] -= adjoint->lam[i] * (c * x[i] - work->history[i]);
+}
+
+// Adds to the adjoints of the actuators' numbers during the step, and of their stiffness.
+static void add_actuators(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, ct_adjoint_state* bar, ct_adjoint_sums* sums) {
+    const ct_actuators* all = &model->actuators;
+    if (!all->count) return;
+    memset(adjoint->actuation_bar, 0, (size_t)all->size * sizeof(double));
+    memset(adjoint->muscle_bar, 0, (size_t)all->count * sizeof(double));
+    memset(adjoint->chamber_bar, 0, (size_t)all->count * sizeof(double));
+    ct_actuation_vjp(&model->potential.actuation, &work->potential.actuation, x, adjoint->lam, adjoint->actuation_bar, adjoint->muscle_bar,
+                     adjoint->chamber_bar);
+    for (int i = 0; i < all->size; i++) bar->actuation[i] -= adjoint->actuation_bar[i];
+    for (int k = 0; k < all->count; k++) {
+        if (sums->muscle_stiffness) sums->muscle_stiffness[k] -= adjoint->muscle_bar[k];
+        if (sums->chamber_stiffness) sums->chamber_stiffness[k] -= adjoint->chamber_bar[k];
+    }
 }
 
 // g on entry x_bar + c v_bar; afterwards, on driven nodes, x_D_bar. Others become zero.
@@ -253,6 +274,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
 
     add_parameters(model, work, adjoint, x_new, sums);
+    add_actuators(model, work, adjoint, x_new, bar, sums);
     for (size_t i = 0; i < n; i++) adjoint->force_bar[i] += adjoint->lam[i];
     reverse_drive(model, work, adjoint, substep->fraction);
     reverse_roots(model, work, adjoint, before, substep->fraction, bar);
@@ -316,6 +338,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     double* v_kept = work->node_scratch2;
     memcpy(v_kept, bar->v_previous, n * sizeof(double));
 
+    if (model->actuators.size) memcpy(work->actuation, after->actuation, (size_t)model->actuators.size * sizeof(double));
     ct_external_forces(model, time, control, work->force);
     ct_external_roots(model, end, control, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
@@ -334,6 +357,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
         bar->v[i] += v_kept[i];
     }
     for (int j = 0; j < model->tree.ndof; j++) bar->q[j] += adjoint->q_kept[j];
+    ct_actuate_vjp(model, bar->actuation, control_bar);
     ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->mass, sums->gravity, control_bar);
     ct_fluid_buoyancy_vjp(model, adjoint->force_bar, &sums->water);
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));

@@ -9,6 +9,7 @@
 //     x_n_bar = a p_bar - (d grad Psi/dx_n)^T lam,   x_{n-1}_bar = b p_bar - (d grad Psi/dx_{n-1})^T lam
 //     v_n_bar = a q_bar,                             v_{n-1}_bar = b q_bar
 //     m_bar = -lam . (c^2 x - c p - q),   D_bar = -lam . (c x - p),   mu_bar = -lam . d(grad E)/dmu, ...
+//     actuators: a_bar = -lam . d(grad E)/da, then through the law of model/actuator.h to a_n and the control
 //     joints: z unknowns, lam = B lam_z, H gains the curvature of the skeleton and the joints' own stiffness;
 //     q_n_bar = a d lam_z (dampers d), torque_bar = lam_z, target_bar = k lam_z; balls: step/joints.h
 //     driven roots, a translation of the centre p and a rotation about it, with y = x_bar + c v_bar - H lam on the links' nodes:
@@ -25,6 +26,7 @@ typedef struct ct_adjoint_state {
     double *x, *v, *x_previous, *v_previous;
     double *q, *q_previous;  // ndof: of joint coordinates, as tangent vectors along the parents' axes
     double* root;            // 6 nroot: of the poses of driven roots
+    double* actuation;       // of the numbers of actuators
 } ct_adjoint_state;
 
 // Adjoints of what acts on every step, summed over steps; NULL: not wanted.
@@ -33,6 +35,7 @@ typedef struct ct_adjoint_sums {
     double *mass, *drag;         // nvert
     double* gravity;             // 3
     ct_fluid_bar water;          // its gravity: the same as above
+    double *muscle_stiffness, *chamber_stiffness;  // per actuator
     double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink, of joints
     double* friction;            // nfriction
 } ct_adjoint_sums;

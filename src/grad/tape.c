@@ -220,6 +220,11 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
         c->sums.lambda = ct_arena_alloc(arena, ntet, sizeof(double));
     }
     if (gradient->damping_stiffness) c->sums.beta = ct_arena_alloc(arena, ntet, sizeof(double));
+    c->bar.actuation = ct_arena_alloc(arena, (size_t)c->model->actuators.size, sizeof(double));
+    c->sums.muscle_stiffness = gradient->muscle_stiffness;
+    c->sums.chamber_stiffness = gradient->chamber_stiffness;
+    if (gradient->muscle_stiffness) memset(gradient->muscle_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
+    if (gradient->chamber_stiffness) memset(gradient->chamber_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
     c->bar.root = ct_arena_alloc(arena, 6 * (size_t)c->model->tree.nroot, sizeof(double));
     double* const wanted[] = {gradient->joint_stiffness, gradient->joint_damping, gradient->joint_rest,
                               gradient->servo_stiffness, gradient->servo_damping, gradient->limit_stiffness};

@@ -141,6 +141,7 @@ ct_status ct_model_factor(ct_model* model) {
     ct_potential_work_free(&work);
     if (status == CT_OK) {
         for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->factored[t]);
+        for (int k = 0; k < model->actuators.count; k++) model->actuators.factored[k] = model->actuators.stiffness[k];
         if (model->tree.nlink) memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
         estimate_costs(model);
     }
@@ -285,9 +286,11 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     ct_status status = check_values(model, values, error);
     if (status == CT_OK) status = check_links(model, values, error);
     if (status == CT_OK) status = ct_water_check_values(values, error);
+    if (status == CT_OK) status = ct_actuators_check_values(model, values, error);
     if (status != CT_OK) return status;
     set_links(model, values);
     ct_water_set_values(&model->water, values);
+    ct_actuators_set_values(model, values);
     for (int t = 0; t < model->nelement; t++) {
         ct_material* material = &model->material[t];
         if (values->bending && t >= model->ntet) material->bending = values->bending[t];
@@ -307,7 +310,7 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     ct_model_lump(model);
     status = set_elements(model);
     // the projective solver's matrix is part of its iteration, not a preconditioner
-    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE || factor_is_stale(model);
+    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE || factor_is_stale(model) || ct_actuators_stale(model);
     if (status == CT_OK && model->nunknown && must) {
         status = ct_model_factor(model);
         if (refactored) *refactored = true;

@@ -151,6 +151,9 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!links) links = ct_scene_check_pairs(scene, error);
     if (links) return links;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
+    if (scene->nactuator)
+        return ct_scene_fail(error, "solver.type", "is \"projective\", which has no actuators, but the scene has \"%s\": use the solver \"newton\"",
+                             scene->actuator[0].name);
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         if (ct_scene_sheet_size(body))

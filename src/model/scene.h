@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cuttle.h"
 #include "model/water.h"
+#include "model/actuator.h"
 
 typedef struct ct_scene_body {
     char* name;
@@ -75,6 +76,7 @@ typedef struct ct_scene_control {
     int nnode;
     int drive;                 // DRIVE of nodes: which, otherwise -1
     int link;                  // TORQUE, TARGET, DRIVE of a root: which, otherwise -1
+    int actuator;              // ACTIVATION, PRESSURE: which
 } ct_scene_control;
 
 typedef struct ct_scene_parameter {
@@ -84,6 +86,7 @@ typedef struct ct_scene_parameter {
     int body;                  // -1: all
     int control;               // CONTROL: which, otherwise -1
     int link;                  // joints and links: which, -1: all
+    int actuator;              // stiffness of muscles and chambers: which, -1: all
     int hold;
     ct_transform transform;    // never AUTO
     double lower, upper, scale, offset, start;  // as in ct_parameter_def
@@ -122,6 +125,8 @@ struct ct_scene {
     int npair;
     ct_scene_link* link;
     int nlink;
+    ct_scene_actuator* actuator;
+    int nactuator;
     ct_scene_control* control;
     int ncontrol;
     ct_scene_parameter* parameter;

@@ -38,6 +38,7 @@ void ct_scene_free_goals(ct_scene* scene) {
     ct_arena_free(&scene->goals);
     ct_free(scene->obstacle);
     ct_free(scene->pair);
+    ct_free(scene->actuator);
     ct_free(scene->control);
     ct_free(scene->link);
     ct_free(scene->parameter);
@@ -138,6 +139,18 @@ ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link,
     root->driven = true;
     memcpy(root->motion.center, root->joint.anchor, sizeof root->motion.center);
     return CT_OK;
+}
+
+ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error) {
+    ct_error_clear(error);
+    if (actuator < 0 || actuator >= scene->nactuator)
+        return ct_scene_fail(error, "actuator", "is %d: the scene has %d actuators", actuator, scene->nactuator);
+    const ct_scene_actuator* a = &scene->actuator[actuator];
+    ct_control_kind kind = a->kind == CT_ACTUATOR_CAVITY ? CT_CONTROL_PRESSURE : CT_CONTROL_ACTIVATION;
+    for (int i = 0; i < scene->ncontrol; i++)
+        if (scene->control[i].kind == kind && scene->control[i].actuator == actuator)
+            return ct_scene_fail(error, "actuator", "\"%s\" already has the control \"%s\": an actuator takes one", a->name, scene->control[i].name);
+    return add_control(scene, name, (ct_scene_control){.kind = kind, .size = a->size, .drive = -1, .link = -1, .actuator = actuator}, error);
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -3,10 +3,15 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "step/actuate.h"
 #include "step/state.h"
 
 ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values) {
     if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    if (field == CT_FIELD_ACTIVATION) {
+        ct_actuate_field(model, state->actuation, values);
+        return CT_OK;
+    }
     double* density = field == CT_FIELD_ENERGY_DENSITY ? values : NULL;
     double* von_mises = field == CT_FIELD_VON_MISES ? values : NULL;
     double* volume = field == CT_FIELD_VOLUME_RATIO ? values : NULL;

@@ -29,6 +29,7 @@ struct ct_state {
     double* q;                // ncoordinate, of the joints
     double* q_previous;       // ncoordinate
     double* q_reference;      // ncoordinate
+    double* actuation;        // numbers of the actuators, during the last step
     double* rate;             // ndof, joint rates of a state without history; balls and free joints: along the world's axes
 };
 

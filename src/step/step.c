@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "step/actuate.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/fluid.h"
@@ -230,6 +231,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state, 
     memcpy(state->q_previous, backup_array(state, work, state->q), (size_t)model->tree.ncoordinate * sizeof(double));
     memcpy(state->v_before, backup_array(state, work, state->v_previous), bytes);
     memcpy(state->v_previous, backup_array(state, work, state->v), bytes);
+    for (int i = 0; i < model->actuators.size; i++) state->actuation[i] = work->actuation[i];
     header->history = backup_header(work)->history ? 2 : 1;
     header->step = backup_header(work)->step + 1;
     header->time = backup_header(work)->time + model->settings.time_step;
@@ -242,6 +244,8 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     memset(report, 0, sizeof *report);
     double started = ct_clock();
     if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    ct_status actuated = ct_actuate(model, state->actuation, control, work->actuation);
+    if (actuated != CT_OK) return actuated;
     memcpy(work->backup, state->header, state->size);
 
     refresh(model, state);

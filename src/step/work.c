@@ -25,6 +25,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
     work->joints.history = ct_arena_alloc(arena, ndof, sizeof(double));
+    work->actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
     work->root_end = ct_arena_alloc(arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     work->wrench = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
@@ -61,6 +62,8 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     if (!state_size) return CT_OUT_OF_MEMORY;
     ct_status status = allocate_vectors(work, model, state_size);
     if (status == CT_OK) status = ct_potential_work_create(&work->potential, &model->potential);
+    for (int i = 0; status == CT_OK && i < model->actuators.size; i++) work->actuation[i] = model->actuators.start[i];
+    work->potential.actuation.value = work->actuation;
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);

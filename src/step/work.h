@@ -52,6 +52,7 @@ struct ct_work {
     double* force;                 // 3 nvert, N, external, at the start of the step
     double* x_end;                 // 3 nvert, driven nodes at its end
     double* root_end;              // 7 nroot, driven roots at its end
+    double* actuation;             // numbers of the actuators; the potential sees them
     ct_record* record;             // where sub-steps are noted, NULL: nowhere
     double* history;               // 3 nvert, a x_n + b x_{n-1}, m/s
     double* inertial;              // 3 nvert, s: where the nodes would go without internal forces, m

@@ -1,0 +1,186 @@
+// Actuators of a model; see actuator.h.
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "model/model.h"
+
+// ---- creation
+
+static ct_status copy_list(ct_actuators* all, ct_arena* arena, const ct_scene* scene) {
+    all->count = scene->nactuator;
+    all->list = ct_arena_copy(arena, scene->actuator, (size_t)all->count, sizeof *all->list);
+    all->first = ct_arena_alloc(arena, (size_t)all->count, sizeof(int));
+    all->stiffness = ct_arena_alloc(arena, (size_t)all->count, sizeof(double));
+    all->factored = ct_arena_alloc(arena, (size_t)all->count, sizeof(double));
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < all->count; k++) {
+        const ct_scene_actuator* source = &scene->actuator[k];
+        ct_scene_actuator* out = &all->list[k];
+        size_t n = (size_t)source->nelement;
+        out->name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
+        if (source->tet) out->tet = ct_arena_copy(arena, source->tet, n, sizeof(int));
+        if (source->number) out->number = ct_arena_copy(arena, source->number, n, sizeof(int));
+        if (source->direction) out->direction = ct_arena_copy(arena, source->direction, 3 * n, sizeof(double));
+        if (source->weight) out->weight = ct_arena_copy(arena, source->weight, n, sizeof(double));
+        if (source->tri) out->tri = ct_arena_copy(arena, source->tri, 3 * n, sizeof(int));
+        all->stiffness[k] = all->factored[k] = source->stiffness;
+        all->first[k] = all->size;
+        all->size += source->size;
+    }
+    return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+static ct_status make_numbers(ct_model* model) {
+    ct_actuators* all = &model->actuators;
+    size_t size = (size_t)all->size;
+    all->start = ct_arena_alloc(&model->arena, size, sizeof(double));
+    all->rest = ct_arena_alloc(&model->arena, size, sizeof(double));
+    all->decay = ct_arena_alloc(&model->arena, size, sizeof(double));
+    all->control = ct_arena_alloc(&model->arena, size, sizeof(int));
+    if (model->arena.failed) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < all->count; k++)
+        for (int i = 0; i < all->list[k].size; i++) {
+            int at = all->first[k] + i;
+            all->start[at] = all->list[k].start;
+            all->rest[at] = all->list[k].kind == CT_ACTUATOR_CHAMBER ? 1 : 0;
+            all->decay[at] = all->list[k].time > 0 ? exp(-model->settings.time_step / all->list[k].time) : 0;
+            all->control[at] = -1;
+        }
+    for (int c = 0; c < model->ncontrol; c++) {
+        const ct_scene_control* control = &model->control[c];
+        if (control->kind != CT_CONTROL_ACTIVATION && control->kind != CT_CONTROL_PRESSURE) continue;
+        for (int i = 0; i < control->size; i++) all->control[all->first[control->actuator] + i] = model->control_first[c] + i;
+    }
+    return CT_OK;
+}
+
+// The elements of all actuators of a kind, one after the other.
+typedef struct elements {
+    int n;
+    int *node;          // 4 n, or 3 n of cavities
+    int *number, *owner;
+    double *direction, *weight;
+} elements;
+
+static ct_status gather(const ct_model* model, ct_actuator_kind kind, ct_arena* arena, elements* out) {
+    const ct_actuators* all = &model->actuators;
+    size_t n = 0;
+    for (int k = 0; k < all->count; k++) n += all->list[k].kind == kind ? (size_t)all->list[k].nelement : 0;
+    *out = (elements){.node = ct_arena_alloc(arena, 4 * n, sizeof(int)), .number = ct_arena_alloc(arena, n, sizeof(int)),
+                      .owner = ct_arena_alloc(arena, n, sizeof(int)), .direction = ct_arena_alloc(arena, 3 * n, sizeof(double)),
+                      .weight = ct_arena_alloc(arena, n, sizeof(double))};
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < all->count; k++) {
+        const ct_scene_actuator* a = &all->list[k];
+        for (int e = 0; a->kind == kind && e < a->nelement; e++) {
+            // bones do not deform
+            if (ct_model_is_bone(model, a->tet[e])) continue;
+            memcpy(out->node + 4 * out->n, model->tet + 4 * (size_t)a->tet[e], 4 * sizeof(int));
+            out->number[out->n] = all->first[k] + a->number[e];
+            out->owner[out->n] = k;
+            if (a->direction) memcpy(out->direction + 3 * out->n, a->direction + 3 * e, 3 * sizeof(double));
+            if (a->weight) out->weight[out->n] = a->weight[e];
+            out->n++;
+        }
+    }
+    return CT_OK;
+}
+
+static ct_status make_tets(ct_model* model, ct_arena* scratch) {
+    ct_actuators* all = &model->actuators;
+    ct_actuation* actuation = &model->potential.actuation;
+    elements fibres, cells;
+    ct_status status = gather(model, CT_ACTUATOR_MUSCLE, scratch, &fibres);
+    if (status == CT_OK) status = gather(model, CT_ACTUATOR_CHAMBER, scratch, &cells);
+    if (status == CT_OK && fibres.n) {
+        const ct_muscle_fibres def = {.ntet = fibres.n, .nsegment = all->size, .nmuscle = all->count, .rest = model->rest, .tet = fibres.node,
+                                      .direction = fibres.direction, .weight = fibres.weight, .segment = fibres.number,
+                                      .muscle = fibres.owner, .stiffness = all->stiffness};
+        status = ct_muscle_create(&actuation->muscle, &def);
+    }
+    if (status == CT_OK && cells.n) {
+        const ct_chamber_cells def = {.ntet = cells.n, .ngroup = all->size, .nchamber = all->count, .rest = model->rest, .tet = cells.node,
+                                      .group = cells.number, .chamber = cells.owner, .stiffness = all->stiffness};
+        status = ct_chamber_create(&actuation->chamber, &def);
+    }
+    return status;
+}
+
+static ct_status make_cavities(ct_model* model, ct_arena* scratch) {
+    const ct_actuators* all = &model->actuators;
+    size_t ntri = 0;
+    for (int k = 0; k < all->count; k++) ntri += all->list[k].tri ? (size_t)all->list[k].nelement : 0;
+    if (!ntri) return CT_OK;
+    int* tri = ct_arena_alloc(scratch, 3 * ntri, sizeof(int));
+    int* start = ct_arena_alloc(scratch, (size_t)all->count + 1, sizeof(int));
+    int* number = ct_arena_alloc(scratch, (size_t)all->count, sizeof(int));
+    if (scratch->failed) return CT_OUT_OF_MEMORY;
+    int n = 0;
+    for (int k = 0; k < all->count; k++) {
+        const ct_scene_actuator* a = &all->list[k];
+        if (!a->tri) continue;
+        memcpy(tri + 3 * (size_t)start[n], a->tri, 3 * (size_t)a->nelement * sizeof(int));
+        number[n] = all->first[k];
+        start[n + 1] = start[n] + a->nelement;
+        n++;
+    }
+    const ct_cavity_surfaces def = {.ncavity = n, .start = start, .tri = tri, .number = number};
+    return ct_cavity_create(&model->potential.actuation.cavity, &def);
+}
+
+ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
+    if (!scene->nactuator) return CT_OK;
+    ct_arena scratch = {0};
+    ct_status status = copy_list(&model->actuators, &model->arena, scene);
+    if (status == CT_OK) status = make_numbers(model);
+    if (status == CT_OK) status = make_tets(model, &scratch);
+    if (status == CT_OK) status = make_cavities(model, &scratch);
+    model->potential.actuation.nvert = model->nvert;
+    model->potential.actuation.rest = model->actuators.rest;
+    ct_arena_free(&scratch);
+    return status;
+}
+
+// ---- values
+
+static const double* values_of(const ct_material_values* values, ct_actuator_kind kind) {
+    return kind == CT_ACTUATOR_MUSCLE ? values->muscle_stiffness : kind == CT_ACTUATOR_CHAMBER ? values->chamber_stiffness : NULL;
+}
+
+ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values, ct_error* error) {
+    for (int k = 0; k < model->actuators.count; k++) {
+        const ct_scene_actuator* a = &model->actuators.list[k];
+        const double* stiffness = values_of(values, a->kind);
+        if (stiffness && !(stiffness[k] > 0 && isfinite(stiffness[k])))
+            return ct_fail(error, CT_BAD_ARGUMENT, "the stiffness of \"%s\" is %g: it must be above 0", a->name, stiffness[k]);
+    }
+    return CT_OK;
+}
+
+void ct_actuators_set_values(ct_model* model, const ct_material_values* values) {
+    ct_actuators* all = &model->actuators;
+    for (int k = 0; k < all->count; k++) {
+        const double* stiffness = values_of(values, all->list[k].kind);
+        if (stiffness) all->stiffness[k] = stiffness[k];
+    }
+    if (model->potential.actuation.muscle) ct_muscle_set_stiffness(model->potential.actuation.muscle, all->stiffness);
+    if (model->potential.actuation.chamber) ct_chamber_set_stiffness(model->potential.actuation.chamber, all->stiffness);
+}
+
+bool ct_actuators_stale(const ct_model* model) {
+    const ct_actuators* all = &model->actuators;
+    for (int k = 0; k < all->count; k++)
+        if (all->stiffness[k] > 3 * all->factored[k] || all->factored[k] > 3 * all->stiffness[k]) return true;
+    return false;
+}
+
+// ---- public
+
+int ct_model_actuator_count(const ct_model* model) { return model->actuators.count; }
+
+void ct_model_actuator_info(const ct_model* model, int actuator, ct_actuator_info* info) {
+    const ct_scene_actuator* a = &model->actuators.list[actuator];
+    *info = (ct_actuator_info){.name = a->name, .kind = a->kind, .first = model->actuators.first[actuator], .count = a->size,
+                               .element_count = a->nelement, .stiffness = model->actuators.stiffness[actuator]};
+}

@@ -1,0 +1,48 @@
+// Actuators of a scene and of its model: which tets and triangles they act on, their numbers (activations, volume ratios,
+// pressures) and how these follow the controls.
+//
+// The numbers of all actuators, one after the other, are the model's actuation. At the end of a step of length h
+//     a = d a_n + (1 - d) (start + control),   d = exp(-h / activation_time), 0 without such a time,
+// which is the exact solution of da/dt = (start + control - a) / activation_time, and the energies see a all along the step.
+#ifndef CT_MODEL_ACTUATOR_H
+#define CT_MODEL_ACTUATOR_H
+
+#include "base/memory.h"
+#include "cuttle.h"
+
+typedef struct ct_scene_actuator {
+    char* name;
+    ct_actuator_kind kind;
+    int size;            // numbers
+    int nelement;        // tets, or triangles of a cavity
+    int* tet;            // nelement scene tets; muscles and chambers
+    int* number;         // nelement, from 0 on: which of the numbers acts on it; muscles and chambers
+    double* direction;   // 3 nelement, rest, unit; muscles
+    double* weight;      // nelement; muscles
+    int* tri;            // 3 nelement scene nodes, normals out of the enclosed volume; cavities
+    double stiffness;    // Pa; 0 of cavities
+    double start;        // of every number
+    double time;         // s, activation_time
+} ct_scene_actuator;
+
+typedef struct ct_actuators {
+    int count, size;     // actuators; numbers of all
+    ct_scene_actuator* list;
+    int* first;          // count: number 0 of each
+    double* stiffness;   // count, Pa
+    double* factored;    // count, stiffness when the system was factored
+    double* start;       // size
+    double* rest;        // size: what a body at rest has: 0 of muscles and cavities, 1 of cells
+    double* decay;       // size: d
+    int* control;        // size: index within a step's control vector, -1: none
+} ct_actuators;
+
+// Copies the scene's actuators and makes their energies in the model's potential; after its nodes, tets and controls.
+ct_status ct_actuators_create(ct_model* model, const ct_scene* scene);
+// Stiffnesses that are finite and not negative.
+ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values, ct_error* error);
+void ct_actuators_set_values(ct_model* model, const ct_material_values* values);
+// Some stiffness has moved by more than about 3x since the system was factored.
+bool ct_actuators_stale(const ct_model* model);
+
+#endif

@@ -1,0 +1,37 @@
+// Controls of actuators; see actuate.h.
+#include "step/actuate.h"
+
+#include <math.h>
+#include <string.h>
+
+ct_status ct_actuate(const ct_model* model, const double* before, const double* control, double* value) {
+    const ct_actuators* all = &model->actuators;
+    for (int i = 0; i < all->size; i++) {
+        double wanted = all->start[i] + (control && all->control[i] >= 0 ? control[all->control[i]] : 0);
+        value[i] = all->decay[i] * before[i] + (1 - all->decay[i]) * wanted;
+        bool cell = all->rest[i] == 1;
+        if (!isfinite(value[i]) || (cell && !(value[i] > 0))) return CT_BAD_ARGUMENT;
+    }
+    return CT_OK;
+}
+
+void ct_actuate_vjp(const ct_model* model, double* bar, double* control_bar) {
+    const ct_actuators* all = &model->actuators;
+    for (int i = 0; i < all->size; i++) {
+        if (control_bar && all->control[i] >= 0) control_bar[all->control[i]] += (1 - all->decay[i]) * bar[i];
+        bar[i] *= all->decay[i];
+    }
+}
+
+void ct_actuate_field(const ct_model* model, const double* value, double* field) {
+    const ct_actuators* all = &model->actuators;
+    memset(field, 0, (size_t)model->ntet * sizeof(double));
+    for (int k = 0; k < all->count; k++) {
+        const ct_scene_actuator* a = &all->list[k];
+        for (int e = 0; a->tet && e < a->nelement; e++) {
+            int number = all->first[k] + a->number[e];
+            double here = a->weight ? a->weight[e] * value[number] : value[number] - 1;
+            if (fabs(here) > fabs(field[a->tet[e]])) field[a->tet[e]] = here;
+        }
+    }
+}
