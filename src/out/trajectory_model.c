@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "energy/sheet_fields.h"
 #include "model/model.h"
 #include "out/trajectory.h"
 
@@ -79,7 +80,7 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
     ct_model_get_info(model, &info);
     const ct_settings* settings = ct_model_settings(model);
     *def = (ct_trajectory_def){
-        .info = {.nvert = info.nvert, .ntet = info.ntet, .nsurface = info.nsurface, .nbody = info.nbody,
+        .info = {.nvert = info.nvert, .ntet = info.ntet, .nsurface = info.nsurface, .nbody = info.nbody, .ntri = info.ntri,
                  .up = settings->up, .ground = settings->ground, .time_step = settings->time_step,
                  .view = {.automatic = true}, .contact = settings->contact.method != CT_CONTACT_NONE},
         .rest = ct_model_rest(model),
@@ -87,6 +88,9 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
         .surface = ct_model_surface(model),
         .tet_body = ct_model_tet_body(model),
         .tet_tag = ct_model_tet_tag(model),
+        .tri = ct_model_tris(model),
+        .tri_body = model->tri_body,
+        .tri_tag = model->tri_tag,
         .surface_owner = ct_model_surface_owner(model),
         .state_size = state_size,
     };
@@ -162,28 +166,41 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
     return status;
 }
 
+// Stress, energy and volume ratio of all elements; of sheets those of the membrane, with its rest thickness.
+static ct_status element_fields(const ct_model* model, const ct_state* state, double* stress, double* energy, double* volume) {
+    ct_status status = ct_state_tet_field(model, state, CT_FIELD_VON_MISES, stress);
+    if (!status) status = ct_state_tet_field(model, state, CT_FIELD_ENERGY_DENSITY, energy);
+    if (!status) status = ct_state_tet_field(model, state, CT_FIELD_VOLUME_RATIO, volume);
+    if (status || !model->ntri) return status;
+    int ntet = model->ntet;
+    ct_sheet_fields(model->potential.sheet, ct_state_positions(state), energy + ntet, stress + ntet, volume + ntet);
+    for (int k = ntet; k < model->nelement; k++) {
+        stress[k] /= model->material[k].thickness;
+        energy[k] /= model->material[k].thickness;
+    }
+    return CT_OK;
+}
+
 ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
                                const ct_step_report* report, ct_error* error) {
     ct_error_clear(error);
     ct_model_info info;
     ct_model_get_info(model, &info);
     if (info.nvert != file->info.nvert || info.ntet != file->info.ntet || (file->info.nlink && info.nlink != file->info.nlink) ||
-        model->nobstacle != file->info.nobstacle ||
+        model->nobstacle != file->info.nobstacle || info.ntri != file->info.ntri ||
         ct_state_size(state) != file->state_size)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the state is of another model than the file");
-    size_t ntet = (size_t)info.ntet;
-    double* field = ct_alloc(3 * ntet + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle, sizeof *field);
+    size_t nelement = (size_t)model->nelement;
+    double* field = ct_alloc(3 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle, sizeof *field);
     if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    ct_status status = ct_state_tet_field(model, state, CT_FIELD_VON_MISES, field);
-    if (!status) status = ct_state_tet_field(model, state, CT_FIELD_ENERGY_DENSITY, field + ntet);
-    if (!status) status = ct_state_tet_field(model, state, CT_FIELD_VOLUME_RATIO, field + 2 * ntet);
-    double *poses = field + 3 * ntet, *obstacles = poses + 12 * (size_t)info.nlink;
+    double *energy = field + nelement, *volume = energy + nelement, *poses = volume + nelement, *obstacles = poses + 12 * (size_t)info.nlink;
+    ct_status status = element_fields(model, state, field, energy, volume);
     if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
     if (file->info.nobstacle) obstacle_poses(model, state, obstacles);
     ct_trajectory_sample sample = {
         .time = ct_state_time(state), .step = ct_state_step_index(state),
         .x = ct_state_positions(state), .v = ct_state_velocities(state),
-        .stress = field, .energy = field + ntet, .volume = field + 2 * ntet,
+        .stress = field, .energy = energy, .volume = volume,
         .state = ct_state_bytes(state), .report = report,
         .coordinates = ct_state_coordinates(state), .poses = poses,
         .obstacle_poses = obstacles, .contact_force = ct_state_contact_forces(state),
