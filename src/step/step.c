@@ -244,18 +244,17 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     memset(report, 0, sizeof *report);
     double started = ct_clock();
     if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
-    ct_status actuated = ct_actuate(model, state->actuation, control, work->actuation);
-    if (actuated != CT_OK) return actuated;
     memcpy(work->backup, state->header, state->size);
 
     refresh(model, state);
     double time = state->header->time;
+    ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
     work->joints.control = control;
     ct_external_forces(model, time, control, work->force);
     ct_external_drive(model, time + model->settings.time_step, control, work->x_end);
     ct_external_roots(model, time + model->settings.time_step, control, work->root_end);
     if (work->record) work->record->count = 0;
-    ct_status status = advance(model, work, state, 0, 1, 0, report);
+    if (status == CT_OK) status = advance(model, work, state, 0, 1, 0, report);
     report->converged = status == CT_OK;
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size);
