@@ -21,7 +21,8 @@ struct ct_adjoint {
     double *lam, *g, *product;   // 3 nvert
     double *end_bar, *start_bar; // 3 nvert: driven nodes at the end of the step, at its start
     double *force_bar;           // 3 nvert, sum of lam over sub-steps
-    double *d_mu, *d_lambda, *d_beta;  // ntet
+    double *d_mu, *d_lambda, *d_beta;  // nelement
+    double* d_rigidity;          // ntri
     double *actuation_bar, *muscle_bar, *chamber_bar;  // numbers of actuators; per actuator
     ct_record record;            // sub-steps of a replayed step
     ct_state* replay;
@@ -46,9 +47,10 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     adjoint->chamber_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.count, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
-    double** tet_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
-    for (size_t i = 0; i < sizeof tet_vectors / sizeof tet_vectors[0]; i++)
-        *tet_vectors[i] = ct_arena_alloc(&adjoint->arena, (size_t)model->ntet, sizeof(double));
+    double** element_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
+    for (size_t i = 0; i < sizeof element_vectors / sizeof element_vectors[0]; i++)
+        *element_vectors[i] = ct_arena_alloc(&adjoint->arena, (size_t)model->nelement, sizeof(double));
+    adjoint->d_rigidity = ct_arena_alloc(&adjoint->arena, (size_t)model->ntri, sizeof(double));
     if (adjoint->arena.failed || ct_state_create(&adjoint->replay, model) != CT_OK) {
         ct_adjoint_free(adjoint);
         return CT_OUT_OF_MEMORY;
@@ -119,10 +121,11 @@ static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint
 // ---- one (sub-)step ------------------------------------------------------------------------
 
 static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, ct_adjoint_sums* sums) {
-    if (sums->mu || sums->lambda || sums->beta) {
+    if (sums->mu || sums->lambda || sums->beta || sums->rigidity) {
         ct_potential_parameter_vjp(&model->potential, &work->potential, work->threads, x, adjoint->lam, adjoint->d_mu,
-                                   adjoint->d_lambda, adjoint->d_beta, NULL);
-        for (int t = 0; t < model->ntet; t++) {
+                                   adjoint->d_lambda, adjoint->d_beta, adjoint->d_rigidity);
+        for (int t = 0; sums->rigidity && t < model->ntri; t++) sums->rigidity[t] -= adjoint->d_rigidity[t];
+        for (int t = 0; t < model->nelement; t++) {
             if (sums->mu) sums->mu[t] -= adjoint->d_mu[t];
             if (sums->lambda) sums->lambda[t] -= adjoint->d_lambda[t];
             if (sums->beta) sums->beta[t] -= adjoint->d_beta[t];

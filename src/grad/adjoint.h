@@ -31,7 +31,8 @@ typedef struct ct_adjoint_state {
 
 // Adjoints of what acts on every step, summed over steps; NULL: not wanted.
 typedef struct ct_adjoint_sums {
-    double *mu, *lambda, *beta;  // ntet
+    double *mu, *lambda, *beta;  // nelement
+    double* rigidity;            // ntri
     double *mass, *drag;         // nvert
     double* gravity;             // 3
     ct_fluid_bar water;          // its gravity: the same as above

@@ -47,6 +47,8 @@ struct ct_params {
 static bool is_nodal(ct_parameter_kind kind) { return kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY; }
 static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
 static bool is_of_rates(ct_parameter_kind kind) { return kind == CT_PARAMETER_JOINT_POSITION || kind == CT_PARAMETER_JOINT_VELOCITY; }
+static bool is_of_sheets(ct_parameter_kind kind) { return kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS; }
+static bool is_of_elements(ct_parameter_kind kind) { return kind <= CT_PARAMETER_DAMPING_STIFFNESS || is_of_sheets(kind); }
 static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT; }
 static bool is_offset(const ct_scene_parameter* def) { return is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
 
@@ -90,14 +92,21 @@ static double material_value(const ct_material* material, ct_parameter_kind kind
     case CT_PARAMETER_POISSON: return material->poisson;
     case CT_PARAMETER_DENSITY: return material->density;
     case CT_PARAMETER_DAMPING_MASS: return material->damping_mass;
+    case CT_PARAMETER_BENDING: return material->bending;
+    case CT_PARAMETER_THICKNESS: return material->thickness;
     default: return material->damping_stiffness;
     }
 }
 
-static void fill_materials(const ct_scene* scene, ct_parameter_kind kind, double* base) {
+static int first_element(const ct_scene_body* body, const ct_model* model) {
+    return ct_scene_sheet_size(body) ? model->ntet + body->first_tri : body->first_tet;
+}
+
+static void fill_materials(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, double* base) {
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
-        for (int e = 0; e < body->mesh->ntet; e++) base[body->first_tet + e] = material_value(&body->tet_material[e], kind);
+        double* own = base + first_element(body, model);
+        for (int e = 0; e < ct_scene_body_elements(body); e++) own[e] = material_value(&body->tet_material[e], kind);
     }
 }
 
@@ -145,7 +154,7 @@ static const double* water_values(const ct_water* water, ct_parameter_kind kind,
 
 static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, field* f) {
     int unused;
-    if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) fill_materials(scene, kind, f->base);
+    if (is_of_elements(kind)) fill_materials(scene, model, kind, f->base);
     else if (is_of_links(kind)) fill_links(&model->tree, kind, f->base);
     else if (kind == CT_PARAMETER_FRICTION) memcpy(f->base, model->friction, f->n * sizeof *f->base);
     else if (is_of_water(kind)) memcpy(f->base, water_values(&model->water, kind, &unused), f->n * sizeof *f->base);
@@ -155,7 +164,7 @@ static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter
 }
 
 static size_t field_size(const ct_params* params, const ct_model* model, ct_parameter_kind kind) {
-    if (kind <= CT_PARAMETER_DAMPING_STIFFNESS) return (size_t)model->ntet;
+    if (is_of_elements(kind)) return (size_t)model->nelement;
     if (kind == CT_PARAMETER_GRAVITY) return 3;
     int count;
     if (kind == CT_PARAMETER_FRICTION) return (size_t)model->nfriction;
@@ -188,30 +197,32 @@ static int compare_int(const void* a, const void* b) {
     return (i > j) - (i < j);
 }
 
-// Groups of a body's tets by tag, in order of the tags. `tags` has room for every tet.
-static int map_tags(const ct_mesh* mesh, int first, int* map, int* tags) {
-    int count = 0;
-    memcpy(tags, mesh->tet_tag, (size_t)mesh->ntet * sizeof *tags);
-    qsort(tags, (size_t)mesh->ntet, sizeof *tags, compare_int);
-    for (int e = 0; e < mesh->ntet; e++)
+// Groups of a body's elements by tag, in order of the tags. `tags` has room for every element.
+static int map_tags(const ct_scene_body* body, int first, int* map, int* tags) {
+    int count = 0, n = ct_scene_body_elements(body);
+    const int* own = ct_scene_sheet_size(body) ? body->mesh->tri_tag : body->mesh->tet_tag;
+    memcpy(tags, own, (size_t)n * sizeof *tags);
+    qsort(tags, (size_t)n, sizeof *tags, compare_int);
+    for (int e = 0; e < n; e++)
         if (!count || tags[e] != tags[count - 1]) tags[count++] = tags[e];
-    for (int e = 0; e < mesh->ntet; e++)
-        map[e] = first + (int)((int*)bsearch(&mesh->tet_tag[e], tags, (size_t)count, sizeof *tags, compare_int) - tags);
+    for (int e = 0; e < n; e++) map[e] = first + (int)((int*)bsearch(&own[e], tags, (size_t)count, sizeof *tags, compare_int) - tags);
     return count;
 }
 
-// Tets or nodes of the bodies; group g of `width` numbers begins at first + g width.
+// Elements or nodes of the bodies; group g of `width` numbers begins at first + g width.
 static int map_bodies(const ct_scene* scene, const ct_model* model, const slice* s, int* map, int* tags) {
     int groups = 0;
     bool nodal = is_nodal(s->def.kind);
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         if (s->def.body >= 0 && b != s->def.body) continue;
+        if (is_of_sheets(s->def.kind) && !ct_scene_sheet_size(body)) continue;
         if (s->def.per == CT_PER_TAG) {
-            groups += map_tags(body->mesh, s->first + groups, map + body->first_tet, tags);
+            groups += map_tags(body, s->first + groups, map + first_element(body, model), tags);
             continue;
         }
-        int count = nodal ? body->mesh->nvert : body->mesh->ntet, begin = nodal ? body->first_node : body->first_tet;
+        int count = nodal ? body->mesh->nvert : ct_scene_body_elements(body);
+        int begin = nodal ? body->first_node : first_element(body, model);
         for (int i = 0; i < count; i++) {
             int group = s->def.per == CT_PER_SCENE ? 0 : s->def.per == CT_PER_BODY ? groups : groups + i;
             for (int k = 0; k < s->width; k++)
@@ -276,7 +287,7 @@ static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_
     if (most_numbers(params, scene, model) > INT_MAX)
         return ct_fail(error, CT_BAD_SCENE, "the parameters have more than %d numbers: use \"hold\", or fewer of them", INT_MAX);
     params->slices = ct_arena_alloc(&params->arena, (size_t)params->nslice, sizeof *params->slices);
-    int* tags = ct_arena_alloc(&params->arena, (size_t)model->ntet, sizeof *tags);
+    int* tags = ct_arena_alloc(&params->arena, (size_t)model->nelement, sizeof *tags);
     for (int i = 0; i < params->nslice && !params->arena.failed; i++) {
         slice* s = &params->slices[i];
         s->def = scene->parameter[i];
@@ -372,7 +383,7 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
     bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
     if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY || s->def.kind == CT_PARAMETER_LINK_MASS ||
-                                                s->def.kind == CT_PARAMETER_WATER_DENSITY)) {
+                                                s->def.kind == CT_PARAMETER_WATER_DENSITY || s->def.kind == CT_PARAMETER_THICKNESS)) {
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
         s->def.lower = least / 1000;
@@ -390,12 +401,12 @@ static void publish(ct_params* params) {
     double** value[KINDS] = {&v->young, &v->poisson, &v->density, &v->damping_mass, &v->damping_stiffness,
                              &v->gravity, &v->position, &v->velocity, &v->controls, &v->joint_stiffness, &v->joint_damping,
                              &v->joint_rest, &v->servo_stiffness, &v->servo_damping, &v->limit_stiffness, &v->link_mass,
-                             &v->joint_position, &v->joint_velocity, &v->friction,
+                             &v->joint_position, &v->joint_velocity, &v->friction, &v->bending, &v->thickness,
                              [CT_PARAMETER_WATER_DENSITY] = &v->water_density, &v->water_drag, &v->water_thrust, &v->water_current};
     double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
                            &g->gravity, &g->position, &g->velocity, &g->controls, &g->joint_stiffness, &g->joint_damping,
                            &g->joint_rest, &g->servo_stiffness, &g->servo_damping, &g->limit_stiffness, &g->link_mass,
-                           &g->joint_position, &g->joint_velocity, &g->friction,
+                           &g->joint_position, &g->joint_velocity, &g->friction, &g->bending, &g->thickness,
                            [CT_PARAMETER_WATER_DENSITY] = &g->water_density, &g->water_drag, &g->water_thrust, &g->water_current};
     for (int kind = 0; kind < KINDS; kind++) {
         if (!value[kind]) continue;
@@ -516,7 +527,7 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
     const double* bar[KINDS] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
                                 g->gravity, g->position, g->velocity, g->controls, g->joint_stiffness, g->joint_damping,
                                 g->joint_rest, g->servo_stiffness, g->servo_damping, g->limit_stiffness, g->link_mass,
-                                g->joint_position, g->joint_velocity, g->friction,
+                                g->joint_position, g->joint_velocity, g->friction, g->bending, g->thickness,
                                 [CT_PARAMETER_WATER_DENSITY] = g->water_density, g->water_drag, g->water_thrust, g->water_current};
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
     for (int kind = 0; kind < KINDS; kind++) {

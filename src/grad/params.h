@@ -12,7 +12,7 @@ typedef struct ct_params ct_params;
 
 // Quantities that parameters set; NULL where no parameter does. Owned by the params.
 typedef struct ct_param_values {
-    double *young, *poisson, *density, *damping_mass, *damping_stiffness;  // ntet
+    double *young, *poisson, *density, *damping_mass, *damping_stiffness;  // nelement
     double* gravity;      // 3
     double* position;     // 3 nvert, initial
     double* velocity;     // 3 nvert, initial
@@ -20,6 +20,7 @@ typedef struct ct_param_values {
     double *joint_stiffness, *joint_damping, *joint_rest, *servo_stiffness, *servo_damping, *limit_stiffness, *link_mass;  // nlink
     double *joint_position, *joint_velocity;  // joint rates, initial
     double* friction;     // nfriction
+    double *bending, *thickness;  // nelement
     double *water_density, *water_drag, *water_thrust, *water_current;  // 1, 4, 3, 3
 } ct_param_values;
 

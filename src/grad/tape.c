@@ -209,17 +209,46 @@ static void to_materials(const ct_model* model, const ct_adjoint_sums* sums, ct_
     }
 }
 
+// The same for sheets: mu = t E / (2 (1 + nu)), lambda = t E nu / (1 - nu^2), D = bending E t^3 / (12 (1 - nu^2)), mass per area rho t.
+static void to_sheet_materials(const ct_model* model, const ct_adjoint_sums* sums, ct_gradient* gradient) {
+    for (int k = 0; k < model->ntri; k++) {
+        int e = model->ntet + k;
+        const ct_material* m = &model->material[e];
+        double E = m->young, nu = m->poisson, t = m->thickness, s = 1 + nu, q = 1 - nu * nu, mu, lambda, D;
+        ct_material_membrane(m, &mu, &lambda, &D);
+        double mu_bar = sums->mu ? sums->mu[e] : 0, lambda_bar = sums->lambda ? sums->lambda[e] : 0;
+        double D_bar = sums->rigidity ? sums->rigidity[k] : 0, mass = 0, drag = 0, third = ct_sheet_area(model->potential.sheet)[k] / 3;
+        for (int a = 0; a < 3; a++) {
+            if (sums->mass) mass += third * sums->mass[model->tri[3 * k + a]];
+            if (sums->drag) drag += third * sums->drag[model->tri[3 * k + a]];
+        }
+        if (gradient->young) gradient->young[e] = (mu * mu_bar + lambda * lambda_bar + D * D_bar) / E;
+        if (gradient->poisson)
+            gradient->poisson[e] = -mu / s * mu_bar + t * E * (1 + nu * nu) / (q * q) * lambda_bar + 2 * nu / q * D * D_bar;
+        if (gradient->thickness)
+            gradient->thickness[e] = (mu * mu_bar + lambda * lambda_bar + 3 * D * D_bar) / t + m->density * (mass + m->damping_mass * drag);
+        if (gradient->bending) gradient->bending[e] = E * t * t * t / (12 * q) * D_bar;
+        if (gradient->density) gradient->density[e] = t * (mass + m->damping_mass * drag);
+        if (gradient->damping_mass) gradient->damping_mass[e] = t * m->density * drag;
+        if (gradient->damping_stiffness) gradient->damping_stiffness[e] = sums->beta[e];
+    }
+    size_t solid = (size_t)model->ntet * sizeof(double);
+    if (gradient->bending && solid) memset(gradient->bending, 0, solid);
+    if (gradient->thickness && solid) memset(gradient->thickness, 0, solid);
+}
+
 static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient* gradient) {
-    size_t nodes = 3 * (size_t)c->model->nvert, ntet = (size_t)c->model->ntet, nvert = (size_t)c->model->nvert;
+    size_t nodes = 3 * (size_t)c->model->nvert, nelement = (size_t)c->model->nelement, nvert = (size_t)c->model->nvert;
     double** bars[] = {&c->bar.x, &c->bar.v, &c->bar.x_previous, &c->bar.v_previous};
     for (size_t i = 0; i < 4; i++) *bars[i] = ct_arena_alloc(arena, nodes, sizeof(double));
     c->bar.q = ct_arena_alloc(arena, (size_t)c->model->tree.ndof, sizeof(double));
     c->bar.q_previous = ct_arena_alloc(arena, (size_t)c->model->tree.ndof, sizeof(double));
-    if (gradient->young || gradient->poisson) {
-        c->sums.mu = ct_arena_alloc(arena, ntet, sizeof(double));
-        c->sums.lambda = ct_arena_alloc(arena, ntet, sizeof(double));
+    if (gradient->young || gradient->poisson || gradient->thickness) {
+        c->sums.mu = ct_arena_alloc(arena, nelement, sizeof(double));
+        c->sums.lambda = ct_arena_alloc(arena, nelement, sizeof(double));
     }
-    if (gradient->damping_stiffness) c->sums.beta = ct_arena_alloc(arena, ntet, sizeof(double));
+    if (c->model->ntri && (c->sums.mu || gradient->bending)) c->sums.rigidity = ct_arena_alloc(arena, (size_t)c->model->ntri, sizeof(double));
+    if (gradient->damping_stiffness) c->sums.beta = ct_arena_alloc(arena, nelement, sizeof(double));
     c->bar.actuation = ct_arena_alloc(arena, (size_t)c->model->actuators.size, sizeof(double));
     c->sums.muscle_stiffness = gradient->muscle_stiffness;
     c->sums.chamber_stiffness = gradient->chamber_stiffness;
@@ -233,8 +262,8 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
         *sums[i] = wanted[i];
         if (wanted[i]) memset(wanted[i], 0, (size_t)c->model->tree.nlink * sizeof(double));
     }
-    if (gradient->density || gradient->link_mass) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
-    if (gradient->density || gradient->damping_mass) c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
+    if (gradient->density || gradient->thickness || gradient->link_mass) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
+    if (gradient->density || gradient->thickness || gradient->damping_mass) c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->gravity) c->sums.gravity = ct_arena_alloc(arena, 3, sizeof(double));
     c->sums.water = (ct_fluid_bar){.density = gradient->water_density, .drag = gradient->water_drag, .thrust = gradient->water_thrust,
                                    .current = gradient->water_current, .gravity = c->sums.gravity};
@@ -323,6 +352,7 @@ static void deliver(const ct_model* model, const reverse_context* c, ct_gradient
     if (gradient->velocity) memcpy(gradient->velocity, c->bar.v, bytes);
     if (gradient->gravity) memcpy(gradient->gravity, c->sums.gravity, 3 * sizeof(double));
     to_materials(model, &c->sums, gradient);
+    to_sheet_materials(model, &c->sums, gradient);
     if (model->tree.nlink) to_joints(c, gradient);
     for (int k = 0; gradient->link_mass && k < model->tree.nlink; k++) {
         gradient->link_mass[k] = 0;

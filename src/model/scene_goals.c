@@ -157,7 +157,7 @@ ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int a
 // Parameters
 
 static bool is_positive_kind(ct_parameter_kind kind) {
-    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY;
+    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_THICKNESS || kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY;
 }
 
 static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
@@ -167,6 +167,7 @@ static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WA
 // Quantities that must not be negative, beside the materials'.
 static bool is_resistance(ct_parameter_kind kind) {
     if (is_of_water(kind)) return kind != CT_PARAMETER_WATER_CURRENT;
+    if (kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS) return true;
     return kind == CT_PARAMETER_FRICTION || (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY);
 }
 
@@ -226,9 +227,21 @@ static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
     return CT_OK;
 }
 
+// Bending and thickness are quantities of sheets.
+static ct_status check_sheets(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
+    for (int b = 0; b < scene->nbody; b++)
+        if ((p->body < 0 || b == p->body) && ct_scene_sheet_size(&scene->body[b])) return CT_OK;
+    return ct_scene_fail(error, "type", "is \"%s\", but %s: only bodies of triangles have it", ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind],
+                         p->body < 0 ? "the scene has no thin sheet" : "this body is no thin sheet");
+}
+
 static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
     if (p->body < -1 || p->body >= scene->nbody)
         return ct_scene_fail(error, "body", "is %d: it must be from 0 to %d, or -1 for all", p->body, scene->nbody - 1);
+    if (p->kind == CT_PARAMETER_BENDING || p->kind == CT_PARAMETER_THICKNESS) {
+        ct_status status = check_sheets(scene, p, error);
+        if (status) return status;
+    }
     bool nodal = p->kind == CT_PARAMETER_POSITION || p->kind == CT_PARAMETER_VELOCITY;
     if (nodal && p->per == CT_PER_TAG)
         return ct_scene_fail(error, "per", "is \"tag\", but tags belong to tets and this is a quantity of nodes: use "
@@ -284,7 +297,7 @@ static ct_status find_control(const ct_scene* scene, const char* name, int* cont
 }
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_FRICTION && !is_of_water(def->kind)) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if ((unsigned)def->kind > CT_PARAMETER_THICKNESS && !is_of_water(def->kind)) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
     if (is_of_water(def->kind) && !scene->water.enabled)
         return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water", ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
     if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");

@@ -112,6 +112,8 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
                                    .limit_stiffness = values->limit_stiffness,
                                    .link_mass = values->link_mass,
                                    .friction = values->friction,
+                                   .bending = values->bending,
+                                   .thickness = values->thickness,
                                    .water_density = values->water_density,
                                    .water_drag = values->water_drag,
                                    .water_thrust = values->water_thrust,
@@ -121,7 +123,7 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
     bool changes = material.young || material.poisson || material.density || material.damping_mass || material.damping_stiffness ||
                    material.gravity || material.joint_stiffness || material.joint_damping || material.joint_rest ||
                    material.servo_stiffness || material.servo_damping || material.limit_stiffness || material.link_mass ||
-                   material.friction || material.water_density || material.water_drag || material.water_thrust ||
+                   material.friction || material.bending || material.thickness || material.water_density || material.water_drag || material.water_thrust ||
                    material.water_current;
     ct_status status = changes ? ct_model_set_values(problem->model, &material, refactored, error) : CT_OK;
     if (status != CT_OK || (!values->position && !values->velocity && !values->joint_position && !values->joint_velocity)) return status;
