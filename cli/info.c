@@ -302,29 +302,80 @@ static int show_mesh(const char* path, bool json) {
 
 // ---- Trajectories ----
 
+typedef struct contact_summary {
+    int most;            // in a frame, with force
+    double deepest;      // m, 0: no penetration
+} contact_summary;
+
+static ct_status sum_up_contacts(ct_trajectory* file, int nframe, contact_summary* out, ct_error* error) {
+    *out = (contact_summary){0};
+    for (int k = 0; k < nframe; k++) {
+        const ct_contact* list;
+        int count, active = 0;
+        ct_status status = ct_trajectory_read_contacts(file, k, &list, &count, error);
+        if (status) return status;
+        for (int i = 0; i < count; i++) {
+            active += list[i].set != CT_OPEN;
+            if (-list[i].gap > out->deepest) out->deepest = -list[i].gap;
+        }
+        if (active > out->most) out->most = active;
+    }
+    return CT_OK;
+}
+
+// Sheets, obstacles and contacts of a trajectory: lines, or entries of an object (NULL: lines).
+static ct_status show_contacts(ct_trajectory* file, const ct_trajectory_info* info, json_t* object, ct_error* error) {
+    contact_summary contacts = {0};
+    ct_status status = info->contact ? sum_up_contacts(file, info->nframe, &contacts, error) : CT_OK;
+    const ct_obstacle_info* obstacle = ct_trajectory_obstacles(file);
+    if (status) return status;
+    json_t* array = json_array();
+    for (int k = 0; k < info->nobstacle; k++) {
+        if (!object) printf("  obstacle %s: %s%s\n", obstacle[k].name, obstacle_names[obstacle[k].kind], obstacle[k].hidden ? ", hidden" : "");
+        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", obstacle[k].name, "kind", obstacle_names[obstacle[k].kind], "hidden", (int)obstacle[k].hidden));
+    }
+    if (object) json_object_set(object, "obstacles", array);
+    json_decref(array);
+    if (object && info->contact)
+        json_object_set_new(object, "contacts", json_pack("{s:I, s:i, s:f}", "stored", (json_int_t)info->ncontact, "most", contacts.most, "penetration", contacts.deepest));
+    else if (info->contact && !object) {
+        printf("  %lld contacts stored, up to %d with force in a frame", (long long)info->ncontact, contacts.most);
+        if (contacts.deepest > 0) printf(", deepest penetration %.1e m", contacts.deepest);
+        printf("\n");
+    }
+    return CT_OK;
+}
+
 static int show_trajectory(const char* path, bool json) {
     ct_error error = {.element = -1};
     ct_trajectory_info info;
     ct_trajectory* file = NULL;
     if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
     ct_trajectory_get_info(file, &info);
-    int flesh = flesh_nodes(ct_trajectory_tets(file), info.ntet);
+    int flesh = flesh_nodes(ct_trajectory_tets(file), info.ntet), code = CLI_OK;
+    for (int i = 0; i < 3 * info.ntri; i++)
+        if (ct_trajectory_tris(file)[i] >= flesh) flesh = ct_trajectory_tris(file)[i] + 1;
     if (json) {
-        cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory", "frames",
-                                 info.nframe, "nodes", info.nvert, "tets", info.ntet, "surface_triangles", info.nsurface, "bodies",
-                                 info.nbody, "start", info.start, "stop", info.stop, "time_step", info.time_step, "scene_file",
+        json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory", "frames",
+                                 info.nframe, "nodes", info.nvert, "tets", info.ntet, "sheet_triangles", info.ntri, "surface_triangles",
+                                 info.nsurface, "bodies", info.nbody, "start", info.start, "stop", info.stop, "time_step", info.time_step, "scene_file",
                                  info.scene_file, "scene_name", info.scene_name, "links",
-                                 show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true)));
+                                 show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
+        if (show_contacts(file, &info, object, &error)) code = cli_report_error(&error, true);
+        else cli_print_json(json_incref(object));
+        json_decref(object);
     } else {
         printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start, info.stop,
                info.time_step);
-        printf("  %d nodes, %d tets, %d surface triangles, %d bod%s\n", info.nvert, info.ntet, info.nsurface, info.nbody,
-               info.nbody == 1 ? "y" : "ies");
+        printf("  %d nodes, %d tets, ", info.nvert, info.ntet);
+        if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
+        printf("%d surface triangles, %d bod%s\n", info.nsurface, info.nbody, info.nbody == 1 ? "y" : "ies");
         printf("  scene %s %s\n", info.scene_name, info.scene_file);
         json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, false));
+        if (show_contacts(file, &info, NULL, &error)) code = cli_report_error(&error, false);
     }
     ct_trajectory_close(file, NULL);
-    return CLI_OK;
+    return code;
 }
 
 int cuttle_info(int argc, char** argv) {

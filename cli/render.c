@@ -17,9 +17,9 @@ typedef struct render_options {
     const char* color;
     const char* range;
     const char* bones;
-    double eye[3], target[3], field_of_view, fps;
+    double eye[3], target[3], field_of_view, fps, contact_scale;
     int stride, samples;
-    bool wireframe, no_grid, no_label, json, quiet;
+    bool contacts, wireframe, no_grid, no_label, json, quiet;
 } render_options;
 
 typedef struct rendering {
@@ -33,7 +33,7 @@ typedef struct rendering {
 static const char overview[] =
     "Without --png or --mp4 every frame becomes DIR/frame_000000.png. FRAME is a number counted from 0, negative from\n"
     "the end, `last`, or a time such as 0.5s; several, separated by commas, are drawn side by side in one picture.\n"
-    "Colours: body, displacement, velocity, stress, energy, volume. The camera frames the whole motion by itself\n"
+    "Colours: body, displacement, velocity, stress, energy, volume, contact (the force). The camera frames the whole motion by itself\n"
     "unless --eye and --target are given. Bones: through (skeletons show through the flesh), only (no flesh), off. A movie plays in real time unless --fps gives frames per second.";
 
 static const char examples[] =
@@ -41,6 +41,7 @@ static const char examples[] =
     "  cuttle render run.h5 --png 0,0.5s,last -o strip.png --color stress\n"
     "  cuttle render run.h5 --mp4 run.mp4 --size 1920x1080\n"
     "  cuttle render run.h5 --png last -o bones.png --bones only\n"
+    "  cuttle render run.h5 --mp4 run.mp4 --contacts\n"
     "  cuttle render run.h5 -o frames/ --stride 4";
 
 static bool read_size(const char* text, int* width, int* height) {
@@ -50,15 +51,15 @@ static bool read_size(const char* text, int* width, int* height) {
 
 // Everything that the options say about each picture; returns an exit code.
 static int read_look(const cli_usage* usage, const render_options* options, ct_picture_def* def) {
-    static const char* const colors[] = {"body", "displacement", "velocity", "stress", "energy", "volume"};
+    static const char* const colors[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact"};
     *def = ct_picture_def_default();
     if (options->size && !read_size(options->size, &def->width, &def->height))
         return cli_bad_usage(usage, "--size %s: write it as 1280x720, each side 16 to 16384", options->size);
     bool known = false;
-    for (int k = 0; k < 6; k++) known |= strcmp(options->color, colors[k]) == 0;
+    for (int k = 0; k < 7; k++) known |= strcmp(options->color, colors[k]) == 0;
     if (!known) {
-        const char* near = cli_nearest(options->color, colors, 6);
-        return cli_bad_usage(usage, "--color %s: choose body, displacement, velocity, stress, energy or volume%s%s%s", options->color,
+        const char* near = cli_nearest(options->color, colors, 7);
+        return cli_bad_usage(usage, "--color %s: choose body, displacement, velocity, stress, energy, volume or contact%s%s%s", options->color,
                              near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     }
     def->color_by = options->color;
@@ -71,6 +72,9 @@ static int read_look(const cli_usage* usage, const render_options* options, ct_p
     while (look < 3 && strcmp(options->bones, bones[look]) != 0) look++;
     if (look == 3) return cli_bad_usage(usage, "--bones %s: choose through, only or off", options->bones);
     def->bones = (ct_bones)look;
+    if (options->contact_scale < 0) return cli_bad_usage(usage, "--contact-scale %g: give the length of an arrow in m a newton", options->contact_scale);
+    def->contacts = options->contacts || options->contact_scale > 0;
+    def->contact_scale = options->contact_scale;
     def->samples = options->samples;
     def->wireframe = options->wireframe;
     def->grid = !options->no_grid;
@@ -274,6 +278,8 @@ int cuttle_render(int argc, char** argv) {
         {"--color", 0, CLI_TEXT, &o.color, "FIELD", "what the colours show, default body"},
         {"--range", 0, CLI_TEXT, &o.range, "A,B", "ends of the colour map, default from the data"},
         {"--bones", 0, CLI_TEXT, &o.bones, "HOW", "of skeletons: through, only or off; default through"},
+        {"--contacts", 0, CLI_FLAG, &o.contacts, NULL, "contact forces as arrows: blue where it sticks, orange where it slips"},
+        {"--contact-scale", 0, CLI_NUMBER, &o.contact_scale, "LENGTH", "of these arrows, m a newton; default from the forces"},
         {"--wireframe", 0, CLI_FLAG, &o.wireframe, NULL, "draw the edges of the surface"},
         {"--no-grid", 0, CLI_FLAG, &o.no_grid, NULL, "leave the ground grid out"},
         {"--no-label", 0, CLI_FLAG, &o.no_label, NULL, "leave time and colour bar out"},

@@ -28,6 +28,9 @@ typedef struct simulation {
     int every, frames;        // steps between frames, frames written by this run
     long solves, substeps, iterations;
     double max_residual;      // largest |r| / reference of a step
+    bool contact;             // the scene has contact
+    int contacts, passes;     // most that carried force in a step, most passes of detection and solve
+    double penetration;       // m, deepest
     double begun;             // s
 } simulation;
 
@@ -64,9 +67,13 @@ static int prepare(simulation* s, const run_options* options) {
     if (status != CT_OK) return cli_report_status(status, "preparing the simulation", options->json);
     ct_model_info info;
     ct_model_get_info(s->model, &info);
+    s->contact = ct_model_settings(s->model)->contact.method != CT_CONTACT_NONE;
     if (!options->quiet) {
-        fprintf(stderr, "%s: %d nodes, %d tets, %.3g kg, ready in %.2f s\n", options->scene, info.nvert, info.ntet, info.mass,
-                info.setup_seconds);
+        fprintf(stderr, "%s: %d nodes, ", options->scene, info.nvert);
+        if (info.ntet || !info.ntri) fprintf(stderr, "%d tets, ", info.ntet);
+        if (info.ntri) fprintf(stderr, "%d triangles of sheets, ", info.ntri);
+        if (info.nobstacle) fprintf(stderr, "%d obstacle%s, ", info.nobstacle, info.nobstacle == 1 ? "" : "s");
+        fprintf(stderr, "%.3g kg, ready in %.2f s\n", info.mass, info.setup_seconds);
     }
     if (!options->quiet && info.sliver_count > 0) {
         fprintf(stderr, "note: %d tets are slivers (quality below 0.1), which slows the solver down; remeshing helps\n",
@@ -105,6 +112,10 @@ static void print_step(const simulation* s, const ct_step_report* r) {
     if (r->substeps > 1) fprintf(stderr, "  %d sub-steps", r->substeps);
     if (r->refactors > 0) fprintf(stderr, "  %d refactored", r->refactors);
     if (r->inverted > 0) fprintf(stderr, "  %d inverted", r->inverted);
+    if (s->contact) {
+        fprintf(stderr, "  %d contacts (%d stick, %d slip)  %d passes", r->contacts, r->sticking, r->slipping, r->passes);
+        if (r->penetration > 0) fprintf(stderr, "  %.1e m deep", r->penetration);
+    }
     fprintf(stderr, "\n");
 }
 
@@ -114,6 +125,9 @@ static void count_step(simulation* s, const ct_step_report* report) {
     s->solves += report->solves;
     s->substeps += report->substeps;
     s->iterations += report->iterations;
+    if (report->contacts > s->contacts) s->contacts = report->contacts;
+    if (report->passes > s->passes) s->passes = report->passes;
+    s->penetration = fmax(s->penetration, report->penetration);
 }
 
 // Steps to the end, Ctrl-C or the first failure; *error is filled only when it was the file that failed.
@@ -128,7 +142,9 @@ static ct_status step_to_end(simulation* s, const run_options* options, ct_step_
         int64_t step = ct_state_step_index(s->state);
         bool due = step % s->every == 0 || step >= s->last || cli_interrupted();
         if (due) status = store(s, report, error);
-        cli_progress_show(&progress, (double)(step - s->first), (double)(s->last - s->first), NULL);
+        char note[64] = "";
+        if (s->contact) snprintf(note, sizeof note, "%d contacts", report->contacts);
+        cli_progress_show(&progress, (double)(step - s->first), (double)(s->last - s->first), *note ? note : NULL);
     }
     cli_progress_end(&progress);
     return status;
@@ -144,11 +160,14 @@ static void explain_failure(simulation* s, ct_status status, const ct_step_repor
 }
 
 static json_t* summary(const simulation* s, const run_options* options) {
-    return json_pack("{s:I, s:f, s:f, s:s, s:I, s:I, s:I, s:f, s:i, s:b}", "steps",
-                     (json_int_t)(ct_state_step_index(s->state) - s->first), "seconds", cli_seconds() - s->begun, "max_residual",
-                     s->max_residual, "file", options->output, "solves", (json_int_t)s->solves, "iterations",
-                     (json_int_t)s->iterations, "substeps", (json_int_t)s->substeps, "simulated_seconds", ct_state_time(s->state),
-                     "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
+    json_t* object = json_pack("{s:I, s:f, s:f, s:s, s:I, s:I, s:I, s:f, s:i, s:b}", "steps",
+                               (json_int_t)(ct_state_step_index(s->state) - s->first), "seconds", cli_seconds() - s->begun, "max_residual",
+                               s->max_residual, "file", options->output, "solves", (json_int_t)s->solves, "iterations",
+                               (json_int_t)s->iterations, "substeps", (json_int_t)s->substeps, "simulated_seconds",
+                               ct_state_time(s->state), "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
+    if (object && s->contact)
+        json_object_set_new(object, "contact", json_pack("{s:i, s:f, s:i}", "most", s->contacts, "penetration", s->penetration, "passes", s->passes));
+    return object;
 }
 
 static void print_summary(const simulation* s, const run_options* options) {
@@ -157,6 +176,10 @@ static void print_summary(const simulation* s, const run_options* options) {
            cli_seconds() - s->begun);
     if (steps > 0) {
         printf(", %.1f solves a step, worst residual %.1e", (double)s->solves / (double)steps, s->max_residual);
+    }
+    if (s->contact) {
+        printf(", up to %d contacts in %d passes", s->contacts, s->passes);
+        if (s->penetration > 0) printf(", deepest penetration %.1e m", s->penetration);
     }
     printf(", %d frames\n", s->frames);
 }
