@@ -627,6 +627,11 @@ CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, c
 CT_API ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error);
 // Of a muscle or a chamber: CT_CONTROL_ACTIVATION; of a cavity: CT_CONTROL_PRESSURE. A volume ratio at or below 0 is refused by the step.
 CT_API ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error);
+// What the control does where no one else says: `count` rows of its numbers at increasing times (s), linear between them, held before
+// and after, or repeated (the last row then equals the first). time NULL: one row, constant. Without this it is zero.
+CT_API ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, const double* time, const double* values, int count,
+                                             bool repeat, ct_error* error);
+CT_API void ct_model_control_values(const ct_model* model, double time, double* control);  // control size numbers
 CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
 CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);
@@ -702,7 +707,7 @@ typedef struct ct_step_report {
     char advice[160];        // what to change when it did not converge
 } ct_step_report;
 
-// Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: zeros). On failure the state is
+// Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: the scene's values). On failure the state is
 // unchanged.
 CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control, ct_step_report* report);
 
@@ -731,7 +736,7 @@ typedef struct ct_rollout_report {
     double seconds;
     ct_step_report last;     // of the last step, with advice when it failed
 } ct_rollout_report;
-// Runs nstep steps from `initial` with controls (nstep x control size, NULL: zeros).
+// Runs nstep steps from `initial` with controls (nstep x control size, NULL: the scene's values).
 CT_API ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const ct_state* initial, int nstep,
                             const double* controls, ct_visit visit, void* user, ct_rollout_report* report);
 
@@ -921,6 +926,15 @@ typedef enum ct_transform {
     CT_TRANSFORM_LOG,        // value = scale exp(y)
     CT_TRANSFORM_SIGMOID     // value = lower + (upper - lower) / (1 + exp(-y))
 } ct_transform;
+typedef enum ct_control_shape {
+    CT_SHAPE_STEPS,          // a value for every `hold` steps
+    CT_SHAPE_SPLINE,         // a cubic B-spline over the rollout with `knots` control points, of which the first and last are its ends
+    CT_SHAPE_SINUSOID        // center + amplitude sin(2 pi frequency t + phase); a slice each, such as "<name>.phase"
+} ct_control_shape;
+typedef struct ct_wave_number {
+    double start, lower, upper;
+    bool fixed;              // not a parameter
+} ct_wave_number;
 typedef struct ct_parameter_def {
     const char* name;        // NULL: the kind's name, such as "young"; for controls the control's
     ct_parameter_kind kind;
@@ -935,6 +949,9 @@ typedef struct ct_parameter_def {
                              // start/1000 for young and density
     double scale, offset;    // of the transform; scale 0: chosen from the starting value
     double start;            // starting value of every number; NAN: the scene's (its mean where one value stands for many)
+    ct_control_shape shape;  // CT_PARAMETER_CONTROL: how it goes along time
+    int knots;               // SPLINE; at most the steps of the rollout
+    ct_wave_number amplitude, frequency, phase, center;  // SINUSOID, frequency in Hz, phase in rad; in place of transform, bounds and start
 } ct_parameter_def;
 CT_API ct_parameter_def ct_parameter_def_default(void);  // young, per body, all bodies
 CT_API ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, ct_error* error);

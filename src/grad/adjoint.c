@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "step/actuate.h"
+#include "model/control_values.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/fluid.h"
@@ -342,6 +343,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memcpy(v_kept, bar->v_previous, n * sizeof(double));
 
     if (model->actuators.size) memcpy(work->actuation, after->actuation, (size_t)model->actuators.size * sizeof(double));
+    control = ct_control_or_values(model, time, control, work->control);
     ct_external_forces(model, time, control, work->force);
     ct_external_roots(model, end, control, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));

@@ -4,7 +4,7 @@
 //     q[i] = base[i] + T(y[map[i]])        where map[i] >= 0,   q[i] = base[i] elsewhere;
 // base is zero where the parameter replaces the scene's number, and the scene's number where it is an offset. Reverse:
 //     y_bar[k] = T'(y[k]) * sum of q_bar[i] over map[i] = k.
-// Numbers of driven nodes keep their place in y and set nothing.
+// Numbers of driven nodes keep their place in y and set nothing. Controls that go along a curve (control_shapes.h) are set after this.
 #include "grad/params.h"
 
 #include <limits.h>
@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "grad/control_shapes.h"
 #include "math/rotation.h"
+#include "model/control_values.h"
 
 enum { KINDS = CT_PARAMETER_WATER_CURRENT + 1 };
 
@@ -40,6 +42,9 @@ struct ct_params {
     double* physical;        // size, of the last apply
     int* members;            // size, numbers that a component sets; while creating
     int nturn, *turn;        // first rates of rotations of balls and free joints
+    ct_control_curve* curves;
+    int ncurve;
+    double time_step;
     ct_param_values values;
     ct_gradient gradient;
 };
@@ -50,6 +55,7 @@ static bool is_of_rates(ct_parameter_kind kind) { return kind == CT_PARAMETER_JO
 static bool is_of_sheets(ct_parameter_kind kind) { return kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS; }
 static bool is_of_elements(ct_parameter_kind kind) { return kind <= CT_PARAMETER_DAMPING_STIFFNESS || is_of_sheets(kind); }
 static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT; }
+static bool is_curve(const ct_scene_parameter* def) { return def->kind == CT_PARAMETER_CONTROL && def->shape != CT_SHAPE_STEPS; }
 static bool is_offset(const ct_scene_parameter* def) { return is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
 
 // -------------------------------------------------------------------------------------------------
@@ -152,6 +158,12 @@ static const double* water_values(const ct_water* water, ct_parameter_kind kind,
     return kind == CT_PARAMETER_WATER_DRAG ? water->drag : kind == CT_PARAMETER_WATER_THRUST ? water->thrust : water->current;
 }
 
+// The scene's values at the start of every step.
+static void fill_controls(const ct_model* model, field* f) {
+    for (size_t step = 0, size = (size_t)model->control_size; size && step < f->n / size; step++)
+        ct_model_control_values(model, (double)step * model->settings.time_step, f->base + step * size);
+}
+
 static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, field* f) {
     int unused;
     if (is_of_elements(kind)) fill_materials(scene, model, kind, f->base);
@@ -159,6 +171,7 @@ static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter
     else if (kind == CT_PARAMETER_FRICTION) memcpy(f->base, model->friction, f->n * sizeof *f->base);
     else if (is_of_water(kind)) memcpy(f->base, water_values(&model->water, kind, &unused), f->n * sizeof *f->base);
     else if (kind == CT_PARAMETER_GRAVITY) memcpy(f->base, scene->settings.gravity, 3 * sizeof *f->base);
+    else if (kind == CT_PARAMETER_CONTROL) fill_controls(model, f);
     else if (kind == CT_PARAMETER_POSITION) fill_positions(model, f->base);
     else if (kind == CT_PARAMETER_VELOCITY) memcpy(f->base, model->velocity, f->n * sizeof *f->base);
 }
@@ -261,6 +274,7 @@ static int map_friction(const ct_model* model, const slice* s, int* map) {
 
 static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s, int* tags) {
     int* map = params->fields[s->def.kind].map;
+    if (is_curve(&s->def)) return s->def.shape == CT_SHAPE_SPLINE ? s->def.knots : 1;
     if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
     if (is_of_links(s->def.kind)) return map_links(scene, model, s, map);
     if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
@@ -279,25 +293,63 @@ static int slice_width(const ct_scene* scene, const ct_model* model, const ct_sc
 // Most numbers that a slice can have, to be sure that indices fit.
 static double most_numbers(const ct_params* params, const ct_scene* scene, const ct_model* model) {
     double total = 0;
-    for (int i = 0; i < scene->nparameter; i++) total += (double)field_size(params, model, scene->parameter[i].kind);
+    for (int i = 0; i < scene->nparameter; i++)
+        total += (double)field_size(params, model, scene->parameter[i].kind) + CT_WAVE_PARTS * (double)params->control_size;
     return total;
+}
+
+static void add_slice(ct_params* params, const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def, const char* part, int* tags) {
+    slice* s = &params->slices[params->nslice];
+    s->def = *def;
+    if (part) snprintf(s->name, sizeof s->name, "%.50s.%s", def->name, part);
+    else snprintf(s->name, sizeof s->name, "%s", def->name);
+    s->first = params->size;
+    s->width = slice_width(scene, model, def);
+    if (!make_field(params, scene, model, def->kind)) return;
+    s->count = s->width * map_slice(params, scene, model, s, tags);
+    params->size += s->count;
+    params->nslice++;
+}
+
+// A spline has one slice, a sinusoid one for each of its numbers that are free.
+static ct_status add_curve(ct_params* params, const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def, ct_error* error) {
+    ct_control_curve* curve = &params->curves[params->ncurve++];
+    *curve = (ct_control_curve){.shape = def->shape, .control = ct_scene_control_first(scene, def->control), .knots = def->knots,
+                                .size = scene->control[def->control].size, .points = params->size};
+    if (def->shape == CT_SHAPE_SPLINE && def->knots > params->nstep)
+        return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" is a spline with %d knots, more than the %d steps: use fewer", def->name, def->knots,
+                       params->nstep);
+    if (def->shape == CT_SHAPE_SPLINE) add_slice(params, scene, model, def, NULL, NULL);
+    for (int k = 0; def->shape == CT_SHAPE_SINUSOID && k < CT_WAVE_PARTS; k++) {
+        const ct_wave_number* number = &def->wave[k];
+        ct_scene_parameter part = *def;
+        part.transform = CT_TRANSFORM_AFFINE;
+        part.lower = number->lower;
+        part.upper = number->upper;
+        part.start = number->start;
+        part.offset = 0;
+        part.scale = k == CT_WAVE_CENTER ? fabs(def->wave[CT_WAVE_AMPLITUDE].start) : 0;
+        curve->fixed[k] = number->start;
+        curve->part[k] = number->fixed ? -1 : params->size;
+        if (!number->fixed) add_slice(params, scene, model, &part, ct_wave_names[k], NULL);
+    }
+    return CT_OK;
 }
 
 static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_model* model, ct_error* error) {
     if (most_numbers(params, scene, model) > INT_MAX)
         return ct_fail(error, CT_BAD_SCENE, "the parameters have more than %d numbers: use \"hold\", or fewer of them", INT_MAX);
-    params->slices = ct_arena_alloc(&params->arena, (size_t)params->nslice, sizeof *params->slices);
+    params->slices = ct_arena_alloc(&params->arena, CT_WAVE_PARTS * (size_t)scene->nparameter, sizeof *params->slices);
+    params->curves = ct_arena_alloc(&params->arena, (size_t)scene->nparameter, sizeof *params->curves);
     int* tags = ct_arena_alloc(&params->arena, (size_t)model->nelement, sizeof *tags);
-    for (int i = 0; i < params->nslice && !params->arena.failed; i++) {
-        slice* s = &params->slices[i];
-        s->def = scene->parameter[i];
-        snprintf(s->name, sizeof s->name, "%s", s->def.name);
-        s->first = params->size;
-        s->width = slice_width(scene, model, &s->def);
-        if (!make_field(params, scene, model, s->def.kind)) break;
-        s->count = s->width * map_slice(params, scene, model, s, tags);
-        params->size += s->count;
+    ct_status status = CT_OK;
+    for (int i = 0; i < scene->nparameter && !params->arena.failed && !status; i++) {
+        const ct_scene_parameter* def = &scene->parameter[i];
+        if (is_curve(def)) status = add_curve(params, scene, model, def, error);
+        else add_slice(params, scene, model, def, NULL, tags);
     }
+    if (status) return status;
+    if (ct_control_has_values(model) && !params->arena.failed) make_field(params, scene, model, CT_PARAMETER_CONTROL);
     return params->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
@@ -315,6 +367,17 @@ static void take_starts(ct_params* params, const slice* s) {
         f->base[i] = 0;
     }
     for (int k = s->first; given && k < s->first + s->count; k++) params->start[k] = s->def.start;
+}
+
+// A spline's control points: the scene's values where they weigh most.
+static void take_spline_starts(ct_params* params, const ct_scene* scene, const slice* s) {
+    if (!is_curve(&s->def) || s->def.shape != CT_SHAPE_SPLINE || !isnan(s->def.start)) return;
+    const double* base = params->fields[CT_PARAMETER_CONTROL].base + ct_scene_control_first(scene, s->def.control);
+    for (int j = 0; j < s->def.knots; j++)
+        for (int i = 0; i < s->width; i++) {
+            size_t step = (size_t)ct_control_spline_step(s->def.knots, j, params->nstep);
+            params->start[s->first + j * s->width + i] = base[step * (size_t)params->control_size + (size_t)i];
+        }
 }
 
 // The numbers of driven nodes in y: the scene's, so that y is a plain list of nodes.
@@ -374,6 +437,7 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     double* start = params->start + s->first;
     take_starts(params, s);
     take_driven_starts(params, scene, s);
+    take_spline_starts(params, scene, s);
     ct_status status = check_starts(s, start, error);
     if (status || !s->count) return status;
     if (s->def.transform == CT_TRANSFORM_NONE) {
@@ -441,8 +505,8 @@ ct_status ct_params_create(ct_params** out, const ct_scene* scene, const ct_mode
         return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
     ct_params* params = ct_alloc(1, sizeof *params);
     if (!params) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    params->nslice = scene->nparameter;
     params->nstep = nstep;
+    params->time_step = model->settings.time_step;
     params->control_size = ct_scene_control_first(scene, scene->ncontrol);
     ct_status status = build(params, scene, model, error);
     if (status) ct_params_free(params);
@@ -500,6 +564,9 @@ const ct_param_values* ct_params_apply(ct_params* params, const double* y) {
         const field* f = &params->fields[kind];
         for (size_t i = 0; i < f->n; i++) f->value[i] = f->base[i] + (f->map[i] < 0 ? 0 : params->physical[f->map[i]]);
     }
+    for (int i = 0; i < params->ncurve; i++)
+        ct_control_curve_apply(&params->curves[i], params->physical, params->time_step, params->nstep, params->control_size,
+                               params->fields[CT_PARAMETER_CONTROL].value);
     return &params->values;
 }
 
@@ -536,6 +603,9 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
             if (f->map[i] >= 0) y_bar[f->map[i]] += bar[kind][i];
     }
     turn_back(params, y, y_bar);
+    if (params->ncurve) ct_params_physical(params, y, params->physical);
+    for (int i = 0; g->controls && i < params->ncurve; i++)
+        ct_control_curve_vjp(&params->curves[i], params->physical, params->time_step, params->nstep, params->control_size, g->controls, y_bar);
     for (int i = 0; i < params->nslice; i++) {
         const slice* s = &params->slices[i];
         for (int k = s->first; k < s->first + s->count; k++) y_bar[k] *= slope(&s->def, y[k]);

@@ -111,6 +111,8 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
         const ct_scene_control* source = &scene->control[i];
         model->control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
         model->control[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
+        model->control[i].time = ct_arena_copy(arena, source->time, (size_t)source->nvalue, sizeof(double));
+        model->control[i].value = ct_arena_copy(arena, source->value, (size_t)source->nvalue * (size_t)source->size, sizeof(double));
         model->control_first[i] = model->control_size;
         model->control_size += source->size;
     }

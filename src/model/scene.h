@@ -76,6 +76,9 @@ typedef struct ct_scene_control {
     int nnode;
     int drive;                 // DRIVE of nodes: which, otherwise -1
     int link;                  // TORQUE, TARGET, DRIVE of a root: which, otherwise -1
+    double *time, *value;      // nvalue times, s, and rows of numbers: what it does where no one else says; nvalue 0: zero
+    int nvalue;
+    bool repeat;
     int actuator;              // ACTIVATION, PRESSURE: which
 } ct_scene_control;
 
@@ -90,6 +93,9 @@ typedef struct ct_scene_parameter {
     int hold;
     ct_transform transform;    // never AUTO
     double lower, upper, scale, offset, start;  // as in ct_parameter_def
+    ct_control_shape shape;
+    int knots;
+    ct_wave_number wave[4];    // amplitude, frequency, phase, center
 } ct_scene_parameter;
 
 typedef struct ct_scene_objective {
@@ -146,6 +152,8 @@ void ct_scene_drive_position(const ct_scene_driver* drive, double time, const do
 int ct_scene_control_first(const ct_scene* scene, int control);
 // Whether a parameter of this kind means something for the link.
 bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per);
+// A shape of a control that makes sense.
+ct_status ct_scene_check_shape(const ct_scene_parameter* parameter, ct_error* error);
 // The control of that name, -1: none.
 int ct_scene_find_control(const ct_scene* scene, const char* name);
 // A sorted copy of a node set without duplicates; every index is checked, an empty set fails. *out is freed by ct_free.

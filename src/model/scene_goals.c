@@ -22,6 +22,11 @@ ct_parameter_def ct_parameter_def_default(void) {
         .lower = -INFINITY,
         .upper = INFINITY,
         .start = NAN,
+        .knots = 8,
+        .amplitude = {.start = NAN, .lower = -INFINITY, .upper = INFINITY},
+        .frequency = {.start = NAN, .lower = -INFINITY, .upper = INFINITY},
+        .phase = {.lower = -INFINITY, .upper = INFINITY},
+        .center = {.lower = -INFINITY, .upper = INFINITY},
     };
 }
 
@@ -249,6 +254,8 @@ static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter
     if (p->kind == CT_PARAMETER_FRICTION && (p->per == CT_PER_TAG || p->body >= 0))
         return ct_scene_fail(error, p->body < 0 ? "per" : "body", "has no meaning for friction: use \"per\": \"scene\" for the scene's "
                                                                   "coefficient, or \"element\" for that and those of the pairs");
+    ct_status shape = ct_scene_check_shape(p, error);
+    if (shape) return shape;
     if (p->hold < 1) return ct_scene_fail(error, "hold", "is %d: it must be 1 or more steps", p->hold);
     if (!(p->scale >= 0 && isfinite(p->scale)))
         return ct_scene_fail(error, "scale", "is %g: it must be above 0, or 0 to have it chosen", p->scale);
@@ -304,7 +311,8 @@ static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def
     if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID) return ct_scene_fail(error, "transform", "is not one of ct_transform");
     *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .link = -1, .hold = def->hold,
                               .transform = def->transform, .lower = def->lower, .upper = def->upper, .scale = def->scale,
-                              .offset = def->offset, .start = def->start};
+                              .offset = def->offset, .start = def->start, .shape = def->shape, .knots = def->knots,
+                              .wave = {def->amplitude, def->frequency, def->phase, def->center}};
     complete_parameter(p);
     ct_status status = CT_OK;
     if (p->kind == CT_PARAMETER_CONTROL) status = find_control(scene, def->control, &p->control, error);

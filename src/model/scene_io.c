@@ -156,6 +156,10 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_list(scene, ct_json_member(root, "velocities"), ct_scene_read_velocity);
     ct_scene_read_water(scene, ct_json_member(root, "water"));
     read_list(scene, ct_json_member(root, "controls"), ct_scene_read_control);
+    ct_json controls = ct_json_member(root, "controls");
+    size_t ncontrol = controls.value ? ct_json_length(controls) : 0;
+    for (size_t i = 0; i < ncontrol && !root.reader->status; i++)
+        ct_scene_read_control_values(scene, ct_json_item(controls, i), directory);
     read_list(scene, ct_json_member(root, "parameters"), ct_scene_read_parameter);
     ct_json objective = ct_json_member(root, "objective");
     size_t nterm = objective.value ? ct_json_length(objective) : 0;

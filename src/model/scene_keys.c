@@ -21,6 +21,7 @@ const ct_scene_words ct_scene_choices[] = {
     [CT_CHOICE_TRANSFORM] = {"parameter.transform", WORDS("auto", "none", "affine", "log", "sigmoid")},
     [CT_CHOICE_OBJECTIVE] = {"objective.type", WORDS("point", "velocity", "shape", "effort", "smoothness", "joint")},
     [CT_CHOICE_NORM] = {"objective.norm", WORDS("squared", "distance")},
+    [CT_CHOICE_SHAPE] = {"parameter.shape", WORDS("steps", "spline", "sinusoid")},
     [CT_CHOICE_METHOD] = {"optimizer.method", WORDS("lbfgs", "adam", "mma", "slsqp")},
     [CT_CHOICE_JOINT] = {"joint.type", WORDS("fixed", "revolute", "prismatic", "ball", "free")},
     [CT_CHOICE_CONTACT] = {"contact.method", WORDS("none", "newton", "split")},

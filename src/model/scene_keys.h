@@ -44,10 +44,12 @@
       "limit_stiffness", "servo")                                                                                       \
     X(SERVO, "servo", "stiffness", "damping", "target")                                                                 \
     X(WATER, "water", "density", "current", "drag", "thrust", "buoyancy", "level", "layer", "slow", "bodies")           \
-    X(CONTROL, "control", "name", "force", "drive", "torque", "target")                                                 \
+    X(CONTROL, "control", "name", "force", "drive", "torque", "target", "values", "repeat")                             \
     X(FORCE_CONTROL, "force_control", "select")                                                                         \
     X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "link", "hold", "transform", "lower", "upper",  \
-      "scale", "offset", "start")                                                                                       \
+      "scale", "offset", "start", "shape", "knots", "amplitude", "frequency", "phase", "center")                        \
+    X(CONTROL_KEY, "control_key", "time", "value")                                                                      \
+    X(WAVE, "wave", "start", "lower", "upper", "fixed")                                                                 \
     X(OBJECTIVE, "objective", "name", "type", "select", "uniform", "link", "target", "path", "relative", "shape",       \
       "time", "from", "to", "control", "weight", "norm")                                                                \
     X(PATH_KEY, "path_key", "time", "target")                                                                           \
@@ -76,7 +78,7 @@ extern const ct_scene_words ct_scene_keys[];
 // Choices, in the order of their enums.
 typedef enum ct_scene_choice {
     CT_CHOICE_ENERGY, CT_CHOICE_INTEGRATOR, CT_CHOICE_SOLVER, CT_CHOICE_UP, CT_CHOICE_PARAMETER, CT_CHOICE_PER,
-    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_JOINT, CT_CHOICE_CONTACT, CT_CHOICE_SPLIT,
+    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_SHAPE, CT_CHOICE_JOINT, CT_CHOICE_CONTACT, CT_CHOICE_SPLIT,
     CT_CHOICE_COUNT
 } ct_scene_choice;
 extern const ct_scene_words ct_scene_choices[];

@@ -23,7 +23,7 @@ void ct_scene_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int
 void ct_scene_read_selection(const ct_scene* scene, ct_json at, int** nodes, int* count);  // the selector itself
 // A motion whose keys live in the arena.
 void ct_scene_read_motion(ct_json at, ct_arena* arena, ct_motion* motion);
-// Numbers of the text file that a string names, white space between them and # before comments: the first `most` of
+// Numbers of the text file that a string names, white space or commas between them and # before comments: the first `most` of
 // them. Returns how many there are.
 size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, size_t most);
 // "#rrggbb" or three numbers; absent: stays.
@@ -40,7 +40,9 @@ void ct_scene_read_force(ct_scene* scene, ct_json at);
 void ct_scene_read_velocity(ct_scene* scene, ct_json at);
 void ct_scene_read_water(ct_scene* scene, ct_json at);
 void ct_scene_read_control(ct_scene* scene, ct_json at);
+void ct_scene_read_control_values(ct_scene* scene, ct_json at, const char* directory);  // of a control that has been read
 void ct_scene_read_parameter(ct_scene* scene, ct_json at);
+void ct_scene_read_shape(ct_json at, ct_parameter_def* def);  // its part about the shape of a control
 void ct_scene_read_objective(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_optimizer(ct_scene* scene, ct_json at);
 

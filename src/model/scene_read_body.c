@@ -185,7 +185,7 @@ static void read_tags(ct_scene* scene, int body, ct_json at, const ct_material* 
     }
 }
 
-// Numbers of a text file, separated by white space; # begins a comment. Keeps at most `most`, counts all.
+// Numbers of a text file, separated by white space or commas; # begins a comment. Keeps at most `most`, counts all.
 static ct_status parse_numbers(const char* path, const char* text, size_t size, double* out, size_t most, size_t* count,
                                ct_error* error) {
     ct_scan scan = ct_scan_begin(text, size, path, error);
@@ -212,6 +212,8 @@ size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, siz
     ct_error_clear(&inner);
     if (!path) ct_json_out_of_memory(at);
     else ct_json_relay(at, ct_scene_read_file(path, &text, &size, &inner), &inner);
+    for (size_t i = 0; text && i < size; i++)
+        if (text[i] == ',') text[i] = ' ';
     if (text) ct_json_relay(at, parse_numbers(path, text, size, out, most, &count, &inner), &inner);
     ct_free(path);
     ct_free(text);

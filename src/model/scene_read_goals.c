@@ -92,7 +92,8 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
     def.transform = (ct_transform)transform;
     const char* type = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
     if (def.kind == CT_PARAMETER_CONTROL) refuse_keys(at, type, (const char* const[]){"body", NULL});
-    else refuse_keys(at, type, (const char* const[]){"control", "hold", NULL});
+    else refuse_keys(at, type, (const char* const[]){"control", "hold", "shape", "knots", "amplitude", "frequency", "phase", "center", NULL});
+    ct_scene_read_shape(at, &def);
     bool of_links = def.kind >= CT_PARAMETER_JOINT_STIFFNESS && def.kind <= CT_PARAMETER_JOINT_VELOCITY;
     if (!of_links) refuse_keys(at, type, (const char* const[]){"link", NULL});
     if (of_links || def.kind == CT_PARAMETER_FRICTION) refuse_keys(at, type, (const char* const[]){"body", NULL});
