@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "grad/control_shapes.h"
+#include "grad/params_scene.h"
 #include "math/rotation.h"
 #include "model/control_values.h"
 
@@ -49,14 +50,8 @@ struct ct_params {
     ct_gradient gradient;
 };
 
-static bool is_nodal(ct_parameter_kind kind) { return kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY; }
-static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
-static bool is_of_rates(ct_parameter_kind kind) { return kind == CT_PARAMETER_JOINT_POSITION || kind == CT_PARAMETER_JOINT_VELOCITY; }
-static bool is_of_sheets(ct_parameter_kind kind) { return kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS; }
-static bool is_of_elements(ct_parameter_kind kind) { return kind <= CT_PARAMETER_DAMPING_STIFFNESS || is_of_sheets(kind); }
-static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT; }
 static bool is_curve(const ct_scene_parameter* def) { return def->kind == CT_PARAMETER_CONTROL && def->shape != CT_SHAPE_STEPS; }
-static bool is_offset(const ct_scene_parameter* def) { return is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
+static bool is_offset(const ct_scene_parameter* def) { return ct_parameter_is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
 
 // -------------------------------------------------------------------------------------------------
 // Transforms
@@ -90,107 +85,12 @@ static double slope(const ct_scene_parameter* p, double y) {
 }
 
 // -------------------------------------------------------------------------------------------------
-// The scene's numbers
-
-static double material_value(const ct_material* material, ct_parameter_kind kind) {
-    switch (kind) {
-    case CT_PARAMETER_YOUNG: return material->young;
-    case CT_PARAMETER_POISSON: return material->poisson;
-    case CT_PARAMETER_DENSITY: return material->density;
-    case CT_PARAMETER_DAMPING_MASS: return material->damping_mass;
-    case CT_PARAMETER_BENDING: return material->bending;
-    case CT_PARAMETER_THICKNESS: return material->thickness;
-    default: return material->damping_stiffness;
-    }
-}
-
-static int first_element(const ct_scene_body* body, const ct_model* model) {
-    return ct_scene_sheet_size(body) ? model->ntet + body->first_tri : body->first_tet;
-}
-
-static void fill_materials(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, double* base) {
-    for (int b = 0; b < scene->nbody; b++) {
-        const ct_scene_body* body = &scene->body[b];
-        double* own = base + first_element(body, model);
-        for (int e = 0; e < ct_scene_body_elements(body); e++) own[e] = material_value(&body->tet_material[e], kind);
-    }
-}
-
-// Initial positions: at rest, driven nodes where their motion begins.
-static void fill_positions(const ct_model* model, double* base) {
-    memcpy(base, model->rest, 3 * (size_t)model->nvert * sizeof *base);
-    for (int d = 0; d < model->ndrive; d++)
-        for (int i = 0; i < model->drive[d].nnode; i++) {
-            size_t node = (size_t)model->drive[d].node[i];
-            ct_scene_drive_position(&model->drive[d], 0, model->rest + 3 * node, base + 3 * node);
-        }
-}
-
-static double link_value(const ct_tree* tree, int k, ct_parameter_kind kind) {
-    const ct_joint_def* joint = &tree->joint[k];
-    switch (kind) {
-    case CT_PARAMETER_JOINT_STIFFNESS: return joint->stiffness;
-    case CT_PARAMETER_JOINT_DAMPING: return joint->damping;
-    case CT_PARAMETER_JOINT_REST: return joint->rest;
-    case CT_PARAMETER_SERVO_STIFFNESS: return joint->servo_stiffness;
-    case CT_PARAMETER_SERVO_DAMPING: return joint->servo_damping;
-    case CT_PARAMETER_LIMIT_STIFFNESS: return joint->limit_stiffness;
-    default: return tree->mass[k];
-    }
-}
-
-// Initial coordinates and rates are counted by joint rate, the rest by link. Positions of balls and free joints are increments.
-static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base) {
-    for (int k = 0; k < tree->nlink; k++) {
-        const ct_joint_def* joint = &tree->joint[k];
-        int count = tree->dof[k + 1] - tree->dof[k];
-        double* own = base + tree->dof[k];
-        if (!is_of_rates(kind)) base[k] = link_value(tree, k, kind);
-        else if (count == 1) own[0] = kind == CT_PARAMETER_JOINT_POSITION ? joint->position : joint->velocity;
-        else if (kind == CT_PARAMETER_JOINT_VELOCITY) memcpy(own, joint->rate, (size_t)count * sizeof *own);
-    }
-}
-
-// Numbers of the water, and how many.
-static const double* water_values(const ct_water* water, ct_parameter_kind kind, int* count) {
-    *count = kind == CT_PARAMETER_WATER_DENSITY ? 1 : kind == CT_PARAMETER_WATER_DRAG ? CT_WATER_DRAG : 3;
-    if (kind == CT_PARAMETER_WATER_DENSITY) return &water->density;
-    return kind == CT_PARAMETER_WATER_DRAG ? water->drag : kind == CT_PARAMETER_WATER_THRUST ? water->thrust : water->current;
-}
-
-// The scene's values at the start of every step.
-static void fill_controls(const ct_model* model, field* f) {
-    for (size_t step = 0, size = (size_t)model->control_size; size && step < f->n / size; step++)
-        ct_model_control_values(model, (double)step * model->settings.time_step, f->base + step * size);
-}
-
-static void fill_base(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, field* f) {
-    int unused;
-    if (is_of_elements(kind)) fill_materials(scene, model, kind, f->base);
-    else if (is_of_links(kind)) fill_links(&model->tree, kind, f->base);
-    else if (kind == CT_PARAMETER_FRICTION) memcpy(f->base, model->friction, f->n * sizeof *f->base);
-    else if (is_of_water(kind)) memcpy(f->base, water_values(&model->water, kind, &unused), f->n * sizeof *f->base);
-    else if (kind == CT_PARAMETER_GRAVITY) memcpy(f->base, scene->settings.gravity, 3 * sizeof *f->base);
-    else if (kind == CT_PARAMETER_CONTROL) fill_controls(model, f);
-    else if (kind == CT_PARAMETER_POSITION) fill_positions(model, f->base);
-    else if (kind == CT_PARAMETER_VELOCITY) memcpy(f->base, model->velocity, f->n * sizeof *f->base);
-}
-
-static size_t field_size(const ct_params* params, const ct_model* model, ct_parameter_kind kind) {
-    if (is_of_elements(kind)) return (size_t)model->nelement;
-    if (kind == CT_PARAMETER_GRAVITY) return 3;
-    int count;
-    if (kind == CT_PARAMETER_FRICTION) return (size_t)model->nfriction;
-    if (is_of_water(kind)) return (water_values(&model->water, kind, &count), (size_t)count);
-    if (is_of_links(kind)) return (size_t)(is_of_rates(kind) ? model->tree.ndof : model->tree.nlink);
-    if (kind == CT_PARAMETER_CONTROL) return (size_t)params->nstep * (size_t)params->control_size;
-    return 3 * (size_t)model->nvert;
-}
+// Fields
 
 static bool make_field(ct_params* params, const ct_scene* scene, const ct_model* model, ct_parameter_kind kind) {
     field* f = &params->fields[kind];
     if (f->n) return true;
-    size_t n = field_size(params, model, kind);
+    size_t n = ct_params_scene_count(model, params->nstep, kind);
     f->base = ct_arena_alloc(&params->arena, n, sizeof *f->base);
     f->value = ct_arena_alloc(&params->arena, n, sizeof *f->value);
     f->bar = ct_arena_alloc(&params->arena, n, sizeof *f->bar);
@@ -198,7 +98,7 @@ static bool make_field(ct_params* params, const ct_scene* scene, const ct_model*
     if (params->arena.failed) return false;
     f->n = n;
     for (size_t i = 0; i < n; i++) f->map[i] = -1;
-    fill_base(scene, model, kind, f);
+    ct_params_scene_values(scene, model, kind, n, f->base);
     return true;
 }
 
@@ -225,17 +125,17 @@ static int map_tags(const ct_scene_body* body, int first, int* map, int* tags) {
 // Elements or nodes of the bodies; group g of `width` numbers begins at first + g width.
 static int map_bodies(const ct_scene* scene, const ct_model* model, const slice* s, int* map, int* tags) {
     int groups = 0;
-    bool nodal = is_nodal(s->def.kind);
+    bool nodal = ct_parameter_is_nodal(s->def.kind);
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         if (s->def.body >= 0 && b != s->def.body) continue;
-        if (is_of_sheets(s->def.kind) && !ct_scene_sheet_size(body)) continue;
+        if (ct_parameter_is_of_sheets(s->def.kind) && !ct_scene_sheet_size(body)) continue;
         if (s->def.per == CT_PER_TAG) {
-            groups += map_tags(body, s->first + groups, map + first_element(body, model), tags);
+            groups += map_tags(body, s->first + groups, map + ct_params_first_element(body, model), tags);
             continue;
         }
         int count = nodal ? body->mesh->nvert : ct_scene_body_elements(body);
-        int begin = nodal ? body->first_node : first_element(body, model);
+        int begin = nodal ? body->first_node : ct_params_first_element(body, model);
         for (int i = 0; i < count; i++) {
             int group = s->def.per == CT_PER_SCENE ? 0 : s->def.per == CT_PER_BODY ? groups : groups + i;
             for (int k = 0; k < s->width; k++)
@@ -259,7 +159,7 @@ static int map_links(const ct_scene* scene, const ct_model* model, const slice* 
     int groups = 0;
     for (int k = 0; k < scene->nlink; k++) {
         if ((s->def.link >= 0 && k != s->def.link) || !ct_scene_link_takes(&scene->link[k], s->def.kind, s->def.per)) continue;
-        int first = is_of_rates(s->def.kind) ? model->tree.dof[k] : k, end = is_of_rates(s->def.kind) ? model->tree.dof[k + 1] : k + 1;
+        int first = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k] : k, end = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k + 1] : k + 1;
         for (int i = first; i < end; i++) map[i] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups++);
     }
     return s->def.per == CT_PER_SCENE ? 1 : groups;
@@ -276,25 +176,24 @@ static int map_slice(const ct_params* params, const ct_scene* scene, const ct_mo
     int* map = params->fields[s->def.kind].map;
     if (is_curve(&s->def)) return s->def.shape == CT_SHAPE_SPLINE ? s->def.knots : 1;
     if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
-    if (is_of_links(s->def.kind)) return map_links(scene, model, s, map);
+    if (ct_parameter_is_of_links(s->def.kind)) return map_links(scene, model, s, map);
     if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
-    if (s->def.kind != CT_PARAMETER_GRAVITY && !is_of_water(s->def.kind)) return map_bodies(scene, model, s, map, tags);
+    if (s->def.kind != CT_PARAMETER_GRAVITY && !ct_parameter_is_of_water(s->def.kind)) return map_bodies(scene, model, s, map, tags);
     for (int k = 0; k < s->width; k++) map[k] = s->first + k;
     return 1;
 }
 
 static int slice_width(const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def) {
-    int count;
-    if (is_of_water(def->kind)) return (water_values(&model->water, def->kind, &count), count);
+    if (ct_parameter_is_of_water(def->kind)) return (int)ct_params_scene_count(model, 1, def->kind);
     if (def->kind == CT_PARAMETER_CONTROL) return scene->control[def->control].size;
-    return def->kind == CT_PARAMETER_GRAVITY || is_nodal(def->kind) ? 3 : 1;
+    return def->kind == CT_PARAMETER_GRAVITY || ct_parameter_is_nodal(def->kind) ? 3 : 1;
 }
 
 // Most numbers that a slice can have, to be sure that indices fit.
 static double most_numbers(const ct_params* params, const ct_scene* scene, const ct_model* model) {
     double total = 0;
     for (int i = 0; i < scene->nparameter; i++)
-        total += (double)field_size(params, model, scene->parameter[i].kind) + CT_WAVE_PARTS * (double)params->control_size;
+        total += (double)ct_params_scene_count(model, params->nstep, scene->parameter[i].kind) + CT_WAVE_PARTS * (double)params->control_size;
     return total;
 }
 
@@ -382,7 +281,7 @@ static void take_spline_starts(ct_params* params, const ct_scene* scene, const s
 
 // The numbers of driven nodes in y: the scene's, so that y is a plain list of nodes.
 static void take_driven_starts(ct_params* params, const ct_scene* scene, const slice* s) {
-    if (!is_nodal(s->def.kind) || is_offset(&s->def)) return;
+    if (!ct_parameter_is_nodal(s->def.kind) || is_offset(&s->def)) return;
     const field* f = &params->fields[s->def.kind];
     int first_node = s->def.body < 0 ? 0 : scene->body[s->def.body].first_node;
     for (int k = 0; k < s->count; k++) {
