@@ -559,6 +559,33 @@ static void touching_surfaces_part_outward(void** state) {
     }
 }
 
+// Two boxes with the same corners, one above the other by the thickness: every corner is paired with one face, none with edges or corners.
+static void vertices_above_a_border_are_paired_with_a_face(void** state) {
+    surfaces s = {0};
+    const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {0, 0, 1.002}, upper_hi[3] = {1, 1, 2};
+    new_box(&s, lo, hi, 0.001, true);
+    new_box(&s, upper_lo, upper_hi, 0.001, true);
+    allow_all(&s, true);
+    ct_detect* detect = detect_of(&s);
+    ct_pairs near = {0};
+    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.001, &near), CT_OK);
+    int seen[16] = {0}, crossing = 0;
+    for (size_t i = 0; i < near.count; i++) {
+        const ct_pair* p = near.item + i;
+        assert_true(p->type == CT_CONTACT_VERTEX_FACE || p->type == CT_CONTACT_EDGE_EDGE);
+        if (p->type == CT_CONTACT_VERTEX_FACE) {
+            for (int k = 1; k < 4; k++) assert_float_equal(fabs(s.x[3 * p->node[k] + 2] - s.x[3 * p->node[0] + 2]), 0.002, 1e-12);
+            assert_true(p->sign == 1);
+            seen[p->node[0]]++;
+        } else crossing++;
+    }
+    for (int v = 0; v < 16; v++) assert_int_equal(seen[v], v >= 4 && v < 12);
+    assert_int_equal(crossing, 0);  // the diagonals are parallel
+    ct_pairs_free(&near);
+    ct_detect_free(detect);
+    free_surfaces(&s);
+}
+
 // The vertex starts above the triangle's plane, passes it beside the triangle, which turns down, and meets it from below.
 static void hits_are_signed_on_the_side_they_come_from(void** state) {
     surfaces s = {0};
@@ -664,6 +691,7 @@ int main(void) {
         cmocka_unit_test(the_smallest_gap_is_in_the_list),
         cmocka_unit_test(planes_meet_free_vertices),
         cmocka_unit_test(touching_surfaces_part_outward),
+        cmocka_unit_test(vertices_above_a_border_are_paired_with_a_face),
         cmocka_unit_test(hits_are_signed_on_the_side_they_come_from),
         cmocka_unit_test(lists_keep_their_memory_and_repeat_exactly),
         cmocka_unit_test(degenerate_surfaces_are_edges_and_points),

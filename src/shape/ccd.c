@@ -18,8 +18,8 @@
 static double largest(const ct_vec3 x[4], const ct_vec3 end[4]) {
     double size = 0;
     for (int i = 0; i < 4; i++) {
-        size = fmax(size, fmax(fabs(x[i].x), fmax(fabs(x[i].y), fabs(x[i].z))));
-        size = fmax(size, fmax(fabs(end[i].x), fmax(fabs(end[i].y), fabs(end[i].z))));
+        const double all[6] = {fabs(x[i].x), fabs(x[i].y), fabs(x[i].z), fabs(end[i].x), fabs(end[i].y), fabs(end[i].z)};
+        for (int k = 0; k < 6; k++) size = all[k] > size ? all[k] : size;
     }
     return size;
 }
@@ -32,8 +32,8 @@ static double advance(int first, const ct_vec3 at[4], const ct_vec3 velocity[4],
         for (int j = first; j < 4; j++) {
             const double now = ct_vec3_dot(n, ct_vec3_sub(at[i], at[j]));
             const double rate = ct_vec3_dot(n, ct_vec3_sub(velocity[i], velocity[j]));
-            *apart = fmin(*apart, now);
-            if (rate < 0) step = fmin(step, (now - d) / -rate);
+            if (!(now >= *apart)) *apart = now;
+            if (rate < 0 && (now - d) < step * -rate) step = (now - d) / -rate;
         }
     return step;
 }
@@ -57,6 +57,29 @@ bool ct_ccd(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d
         if (t > 1) return false;
     }
     return true;
+}
+
+// By how much the direction u keeps the first primitive from the second, times |u|.
+static double separation(int first, const ct_vec3 x[4], ct_vec3 u) {
+    const double p = ct_vec3_dot(u, x[0]), q = ct_vec3_dot(u, x[1]), r = ct_vec3_dot(u, x[2]), s = ct_vec3_dot(u, x[3]);
+    const double far = r > s ? r : s;
+    return first == 1 ? p - (q > far ? q : far) : (p < q ? p : q) - far;
+}
+
+// u, between the centres, is a good guess of a direction that separates them; what it separates at the start and at the end, it
+// separates on the way.
+bool ct_ccd_apart(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d) {
+    const int first = kind == CT_CCD_VERTEX_FACE ? 1 : 2;
+    ct_vec3 at[4], to[4];
+    for (int i = 0; i < 4; i++) {  // from a node near by, so that little is lost to round-off
+        at[i] = ct_vec3_sub(x[i], x[3]);
+        to[i] = ct_vec3_sub(end[i], x[3]);
+    }
+    const ct_vec3 u = first == 1 ? ct_vec3_sub(ct_vec3_scale(3, at[0]), ct_vec3_add(at[1], ct_vec3_add(at[2], at[3])))
+                                 : ct_vec3_sub(ct_vec3_add(at[0], at[1]), ct_vec3_add(at[2], at[3]));
+    const double start = separation(first, at, u), last = separation(first, to, u), least = start < last ? start : last;
+    const double enough = d + 64 * DBL_EPSILON * largest(x, end);
+    return least > 0 && least * least > enough * enough * ct_vec3_dot(u, u);
 }
 
 bool ct_ccd_vertex_plane(ct_vec3 x, ct_vec3 end, ct_vec3 point, ct_vec3 normal, double d, double* time) {

@@ -14,6 +14,8 @@ typedef enum ct_ccd_kind { CT_CCD_VERTEX_FACE, CT_CCD_EDGE_EDGE } ct_ccd_kind;
 
 // x, end: (p; a,b,c) or (a,b; c,d). False: they stay apart by more than d.
 bool ct_ccd(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d, double tolerance, double* time);
+// A cheap test: true when they certainly stay farther apart than d all the way.
+bool ct_ccd_apart(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d);
 // A vertex and the side of a plane that the normal (length 1) points to; the plane stands still.
 bool ct_ccd_vertex_plane(ct_vec3 x, ct_vec3 end, ct_vec3 point, ct_vec3 normal, double d, double* time);
 

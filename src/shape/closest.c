@@ -55,11 +55,11 @@ ct_closest ct_closest_point_triangle(const ct_vec3 x[4]) {
         out.w[1] = wa / sum;
         out.w[2] = wb / sum;
         out.w[3] = wc / sum;
-        set_apart(&out, x, 1);
         // along the normal, which keeps its digits when the point is far
         out.apart = ct_vec3_scale(-ct_vec3_dot(N, pa) / square, N);
         out.distance = ct_vec3_norm(out.apart);
-        if (out.mask == CT_CLOSEST_ALL) return out;
+        out.mask = CT_CLOSEST_ALL;
+        if (out.w[1] > 0 && out.w[2] > 0 && out.w[3] > 0) return out;
     }
     double best = INFINITY;
     try_segment(&out, x, 0, 1, 2, &best);
@@ -69,24 +69,38 @@ ct_closest ct_closest_point_triangle(const ct_vec3 x[4]) {
     return out;
 }
 
-ct_closest ct_closest_edges(const ct_vec3 x[4]) {
-    ct_closest out = {0};
+// Parameters on the lines, normal and sine; false: parallel, or outside of an edge.
+static bool edges_inside(const ct_vec3 x[4], double* sigma, double* tau, ct_vec3* along, double* sine) {
     const ct_vec3 u = ct_vec3_sub(x[1], x[0]), v = ct_vec3_sub(x[3], x[2]), r = ct_vec3_sub(x[2], x[0]);
     const ct_vec3 N = ct_vec3_cross(u, v);
     const double square = ct_vec3_dot(N, N), lengths = ct_vec3_dot(u, u) * ct_vec3_dot(v, v);
-    out.sine = lengths > 0 ? sqrt(square / lengths) : 0;
-    if (out.sine > SLIVER) {
-        const double sigma = ct_vec3_dot(N, ct_vec3_cross(r, v)) / square, tau = ct_vec3_dot(N, ct_vec3_cross(r, u)) / square;
-        if (sigma > 0 && sigma < 1 && tau > 0 && tau < 1) {
-            out.w[0] = 1 - sigma;
-            out.w[1] = sigma;
-            out.w[2] = 1 - tau;
-            out.w[3] = tau;
-            set_apart(&out, x, 2);
-            out.apart = ct_vec3_scale(-ct_vec3_dot(N, r) / square, N);
-            out.distance = ct_vec3_norm(out.apart);
-            if (out.mask == CT_CLOSEST_ALL) return out;
-        }
+    *sine = lengths > 0 ? sqrt(square / lengths) : 0;
+    if (!(*sine > SLIVER)) return false;
+    *sigma = ct_vec3_dot(N, ct_vec3_cross(r, v)) / square;
+    *tau = ct_vec3_dot(N, ct_vec3_cross(r, u)) / square;
+    *along = ct_vec3_scale(-ct_vec3_dot(N, r) / square, N);
+    return *sigma > 0 && *sigma < 1 && *tau > 0 && *tau < 1;
+}
+
+bool ct_closest_edges_inside(const ct_vec3 x[4]) {
+    double sigma, tau, sine;
+    ct_vec3 along;
+    return edges_inside(x, &sigma, &tau, &along, &sine);
+}
+
+ct_closest ct_closest_edges(const ct_vec3 x[4]) {
+    ct_closest out = {0};
+    double sigma, tau;
+    ct_vec3 along;
+    if (edges_inside(x, &sigma, &tau, &along, &out.sine)) {
+        out.w[0] = 1 - sigma;
+        out.w[1] = sigma;
+        out.w[2] = 1 - tau;
+        out.w[3] = tau;
+        out.apart = along;
+        out.distance = ct_vec3_norm(along);
+        out.mask = CT_CLOSEST_ALL;
+        return out;
     }
     double best = INFINITY;
     for (int i = 0; i < 2; i++) try_segment(&out, x, i, 2, 3, &best);

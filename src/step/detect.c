@@ -10,7 +10,8 @@
 // enclose a volume decide: the front of the face, or the side of the second edge's triangles and against the first one's. What is still
 // open (sheets) keeps the sign of the computed distance, and an exact zero counts as 1. For the same reason a vertex that is as near to an
 // edge or a vertex of a closed surface, where the direction between them says nothing either, is paired with the faces there that its own
-// surface faces.
+// surface faces. And a vertex exactly above the border of a face, as on meshes that lie in step, is paired with that face (the first of
+// those in one plane): the same gap and normal, which stay true when it slides.
 #include "step/detect.h"
 
 #include "shape/ccd.h"
@@ -101,23 +102,24 @@ static ct_vec3 node_at(const search* s, int node, double time) {
 // ---------------------------------------------------------------------------------------------
 // From closest features to pairs
 
+static ct_vec3 face_normal(const search* s, int tri, double time) {
+    const int* node = s->model->collision.tri + 3 * (size_t)tri;
+    const ct_vec3 a = node_at(s, node[0], time), b = node_at(s, node[1], time), c = node_at(s, node[2], time);
+    return ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a));
+}
+
 // Sum of the unit normals of triangles whose collider encloses a volume; -1: none.
 static ct_vec3 outward(const search* s, const int* tri, int count, double time) {
     ct_vec3 sum = {0, 0, 0};
-    const ct_collision* collision = &s->model->collision;
-    for (int k = 0; k < count; k++) {
-        if (tri[k] < 0 || !s->detect->closed[collision->tri_owner[tri[k]]]) continue;
-        const int* node = collision->tri + 3 * (size_t)tri[k];
-        const ct_vec3 a = node_at(s, node[0], time), b = node_at(s, node[1], time), c = node_at(s, node[2], time);
-        sum = ct_vec3_add(sum, ct_vec3_normalise(ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a))));
-    }
+    for (int k = 0; k < count; k++)
+        if (tri[k] >= 0 && s->detect->closed[s->model->collision.tri_owner[tri[k]]])
+            sum = ct_vec3_add(sum, ct_vec3_normalise(face_normal(s, tri[k], time)));
     return sum;
 }
 
-static double face_sign(const search* s, int face, const int node[4], double time) {
-    const ct_vec3 p = node_at(s, node[0], time), a = node_at(s, node[1], time), b = node_at(s, node[2], time), c = node_at(s, node[3], time);
-    const ct_vec3 N = ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a));
-    const double side = ct_vec3_dot(N, ct_vec3_sub(p, a));
+static double face_sign(const search* s, int face, int vertex, double time) {
+    const ct_vec3 N = face_normal(s, face, time);
+    const double side = ct_vec3_dot(N, ct_vec3_sub(node_at(s, vertex, time), node_at(s, s->detect->face[3 * (size_t)face], time)));
     if (s->detect->closed[s->detect->face_owner[face]] && fabs(side) <= 0.5 * s->core * ct_vec3_norm(N)) return 1;
     return side < 0 ? -1 : 1;
 }
@@ -163,6 +165,26 @@ static int upon(const search* s, int face, int vertex, double time, const ct_clo
     return ct_vec3_dot(front, closest->apart) > 0.25 * closest->distance && closest->distance > 1e-6 * s->core ? -1 : 0;
 }
 
+// The direction to the closest point is a triangle's normal, up to 1e-6.
+static bool faces(const search* s, int face, double time, const ct_closest* closest) {
+    const ct_vec3 normal = face_normal(s, face, time);
+    const ct_vec3 across = ct_vec3_cross(normal, closest->apart);
+    return ct_vec3_dot(across, across) < 1e-12 * closest->distance * closest->distance * ct_vec3_dot(normal, normal);
+}
+
+// The first face at the closest feature that the vertex is exactly above, -1: none.
+static int face_below(const search* s, int vertex, double time, const ct_closest* closest, const int* feature, int count) {
+    const ct_detect* detect = s->detect;
+    for (int i = detect->node_start[feature[0]]; i < detect->node_start[feature[0] + 1]; i++) {
+        const int face = detect->node_face[i], *node = s->model->collision.tri + 3 * (size_t)face;
+        const bool shares = count == 1 || node[0] == feature[1] || node[1] == feature[1] || node[2] == feature[1];
+        if (!shares || vertex == node[0] || vertex == node[1] || vertex == node[2]) continue;
+        if (ct_detect_rigid(s->model, detect->node_rigid[vertex], detect->face_rigid[face])) continue;
+        if (faces(s, face, time, closest)) return face;
+    }
+    return -1;
+}
+
 // The pair of a vertex and the feature of the face that is closest at `time`.
 static bool add_vertex_face(const search* s, int face, const int node[4], double time, const ct_closest* closest) {
     int feature[3], count = 0;
@@ -170,7 +192,11 @@ static bool add_vertex_face(const search* s, int face, const int node[4], double
         if (closest->mask >> k & 1) feature[count++] = node[k];
     const int rule = count == 3 ? 1 : upon(s, face, node[0], time, closest);
     if (rule == 0) return true;
-    if (rule == 1) return add(s, CT_CONTACT_VERTEX_FACE, face_sign(s, face, node, time), node[0], node[1], node[2], node[3]);
+    if (rule < 0) face = face_below(s, node[0], time, closest, feature, count);
+    if (face >= 0) {
+        const int* f = s->detect->face + 3 * (size_t)face;
+        return add(s, CT_CONTACT_VERTEX_FACE, face_sign(s, face, node[0], time), node[0], f[0], f[1], f[2]);
+    }
     return count == 2 ? add_point_edge(s, node[0], feature[0], feature[1]) : add_point_point(s, node[0], feature[0]);
 }
 
@@ -205,6 +231,9 @@ static bool wanted(const search* s, ct_ccd_kind kind, const int node[4], double*
     load(s, node, x, end);
     const double near = s->hits ? s->core : s->thickness + s->margin;
     const double slack = s->hits ? HIT_SLACK * (s->thickness - s->core) : NEAR_SLACK * near;
+    if (ct_ccd_apart(kind, x, end, s->hits ? s->thickness : near + slack)) return false;
+    // near edges are typed at x, and those that are closest at an end are not wanted
+    if (kind == CT_CCD_EDGE_EDGE && !s->hits && !ct_closest_edges_inside(x)) return false;
     const bool met = ct_ccd(kind, x, end, near, slack, time);
     if (!met && !s->hits) return false;
     if (!s->hits) *time = 0;
