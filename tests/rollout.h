@@ -3,17 +3,19 @@
 #define CT_TESTS_ROLLOUT_H
 
 #include "build.h"
+#include "model/model.h"
 #include "step/state.h"
 
-enum { POSITION, VELOCITY, YOUNG, POISSON, DENSITY, DAMPING_MASS, DAMPING_STIFFNESS, GRAVITY, CONTROLS, SLICES };
+enum { POSITION, VELOCITY, YOUNG, POISSON, DENSITY, DAMPING_MASS, DAMPING_STIFFNESS, GRAVITY, CONTROLS, BENDING, THICKNESS, SLICES };
 static const char* const slice_names[] = {"position", "velocity", "young", "poisson", "density", "damping_mass",
-                                          "damping_stiffness", "gravity", "controls"};
+                                          "damping_stiffness", "gravity", "controls", "bending", "thickness"};
 enum { LEVELS = 6 };  // step sizes of a difference, each a quarter of the one before
 
 typedef struct rollout {
     sim sim;
     ct_tape* tape;
-    int nstep, nvert, ntet, size;
+    int nstep, nvert, size;
+    int ntet, ntri;     // elements: tets and triangles of sheets; of these the triangles
     int first[SLICES + 1];
     double* value;      // size: where the gradient is taken
     double* scale;      // size: natural length of each component
@@ -27,7 +29,8 @@ typedef struct rollout {
 
 static inline int slice_size(const rollout* r, int slice) {
     const int nodes = 3 * r->nvert;
-    const int sizes[] = {nodes, nodes, r->ntet, r->ntet, r->ntet, r->ntet, r->ntet, 3, r->nstep * ct_model_control_size(r->sim.model)};
+    const int sizes[] = {nodes, nodes, r->ntet, r->ntet, r->ntet, r->ntet, r->ntet, 3, r->nstep * ct_model_control_size(r->sim.model),
+                         r->ntri ? r->ntet : 0, r->ntri ? r->ntet : 0};
     return sizes[slice];
 }
 
@@ -83,6 +86,10 @@ static void fill_values(rollout* r) {
         r->scale[r->first[DENSITY] + t] = at[DENSITY][t];
         r->scale[r->first[DAMPING_STIFFNESS] + t] = 0.01;
     }
+    for (int t = 0; r->ntri && t < r->ntet; t++) {
+        at[BENDING][t] = r->sim.model->material[t].bending;
+        at[THICKNESS][t] = r->scale[r->first[THICKNESS] + t] = r->sim.model->material[t].thickness;
+    }
     for (int s = 0, size = ct_model_control_size(r->sim.model); s < r->nstep; s++)
         for (int k = 0; k < size; k++) {
             ct_control_info info = {0};
@@ -102,7 +109,7 @@ static rollout rollout_start(sim sim, int nstep, size_t max_bytes) {
     rollout r = {.sim = sim, .nstep = nstep, .roundoff = 3e-15};
     ct_model_info info;
     ct_model_get_info(sim.model, &info);
-    r.nvert = info.nvert, r.ntet = info.ntet;
+    r.nvert = info.nvert, r.ntet = info.ntet + info.ntri, r.ntri = info.ntri;
     for (int s = 0; s < SLICES; s++) r.first[s + 1] = r.first[s] + slice_size(&r, s);
     r.size = r.first[SLICES];
     r.value = calloc((size_t)r.size, sizeof(double));
@@ -129,7 +136,8 @@ static double evaluate(rollout* r, const double* y) {
     ct_error error = {0};
     const ct_material_values values = {.young = y + r->first[YOUNG], .poisson = y + r->first[POISSON], .density = y + r->first[DENSITY],
                                        .damping_mass = y + r->first[DAMPING_MASS], .damping_stiffness = y + r->first[DAMPING_STIFFNESS],
-                                       .gravity = y + r->first[GRAVITY]};
+                                       .gravity = y + r->first[GRAVITY], .bending = r->ntri ? y + r->first[BENDING] : NULL,
+                                       .thickness = r->ntri ? y + r->first[THICKNESS] : NULL};
     must(ct_model_set_values(r->sim.model, &values, NULL, &error), &error);
     must(ct_state_set(r->sim.state, y + r->first[POSITION], y + r->first[VELOCITY]), NULL);
     ct_rollout_report report;
@@ -151,7 +159,8 @@ static double evaluate_gradient(rollout* r) {
     ct_gradient gradient = {.position = g[POSITION], .velocity = g[VELOCITY], .young = g[YOUNG], .poisson = g[POISSON],
                             .density = g[DENSITY], .damping_mass = g[DAMPING_MASS],
                             .damping_stiffness = g[DAMPING_STIFFNESS], .gravity = g[GRAVITY],
-                            .controls = slice_size(r, CONTROLS) ? g[CONTROLS] : NULL};
+                            .controls = slice_size(r, CONTROLS) ? g[CONTROLS] : NULL,
+                            .bending = r->ntri ? g[BENDING] : NULL, .thickness = r->ntri ? g[THICKNESS] : NULL};
     ct_backward_report report;
     const ct_status status = ct_backward(r->sim.model, r->sim.work, r->tape, r->value + r->first[CONTROLS], add_seed, r, &gradient, &report);
     if (status != CT_OK) fail_msg("backward: %s, residual %g", ct_status_text(status), report.max_residual);
