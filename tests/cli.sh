@@ -28,6 +28,12 @@ cat > beam.json <<'END'
  "bodies": [{"name": "beam", "box": {"size": [1, 0.2, 0.2], "cells": [5, 1, 1]}, "material": {"young": 1e6}}],
  "pins": [{"select": {"box": [[-1, -1, -1], [0.001, 1, 1]]}}]}
 END
+cat > touch.json <<'END'
+{"name": "touch", "bodies": [{"name": "block", "box": {"size": [1, 1, 1], "cells": [1, 1, 1]}}],
+ "contact": {"method": "split", "split": "twice", "friction": 0.3, "pairs": [{"between": ["block", "ground"], "friction": 0.1}]},
+ "obstacles": [{"name": "ground", "plane": {"point": [0, -1, 0], "normal": [0, 1, 0]}},
+               {"sphere": {"center": [0, 5, 0], "radius": 1}, "motion": {"keys": [{"time": 0}, {"time": 1, "translate": [1, 0, 0]}]}}]}
+END
 sed 's/"young"/"yuong"/' beam.json > typo.json
 sed 's/"duration": 0.2/"duration": 2000/' beam.json > long.json
 sed 's/"duration": 0.2/"duration": 0.2, "solver": {"max_iterations": 1, "max_substep_depth": 0}/' beam.json > hard.json
@@ -76,6 +82,15 @@ expect '[ $code = 0 ]' '[ "$(value "[\"tets\"]")" = 30 ]' '[ "$(value "[\"driven
 claim info_describes_a_scene
 run info beam.json
 expect '[ $code = 0 ]' 'grep -q "30 tets" out' 'grep -q "young 1e+06" out'; claim info_describes_a_scene_in_words
+run info touch.json --json
+expect '[ $code = 0 ]' '[ "$(value "[\"obstacles\"][0][\"kind\"]")" = plane ]' '[ "$(value "[\"obstacles\"][1][\"moves\"]")" = True ]' \
+    '[ "$(value "[\"contact\"][\"method\"]")" = split ]' '[ "$(value "[\"contact\"][\"split\"]")" = twice ]' \
+    '[ "$(value "[\"contact\"][\"pairs\"][0][\"friction\"]")" = 0.1 ]'
+claim info_describes_obstacles_and_contact
+run info touch.json
+expect '[ $code = 0 ]' 'grep -q "obstacle ground: plane" out' 'grep -q "obstacle obstacle1: sphere, moves" out' \
+    'grep -q "contact split (twice), friction 0.3" out' 'grep -q "block and ground: collide, friction 0.1" out'
+claim info_describes_obstacles_and_contact_in_words
 run run beam.json -o every.h5 --steps 10 --every 5 --threads 2 --json
 expect '[ $code = 0 ]' '[ "$(value "[\"steps\"]")" = 10 ]' '[ "$(value "[\"frames\"]")" = 3 ]' \
     '[ "$(value "[\"file\"]")" = every.h5 ]' '[ "$(value "[\"max_residual\"] <= 1e-6")" = True ]'
