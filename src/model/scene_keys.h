@@ -10,10 +10,11 @@
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
     X(OUTPUT, "output", "every")                                                                                        \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                                   \
-    X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "shape", "size", "interior",        \
+    X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "sheet", "shape", "size", "interior", \
       "scale", "rotate", "translate", "material", "tags", "values", "velocity", "angular_velocity", "color",             \
       "group", "contact_thickness")                                                                                     \
     X(BOX_MESH, "box_mesh", "size", "cells")                                                                            \
+    X(SHEET_MESH, "sheet_mesh", "size", "cells")                                                                        \
     X(SPHERE_MESH, "sphere_mesh", "radius", "size")                                                                     \
     X(CYLINDER_MESH, "cylinder_mesh", "radius", "length", "size")                                                       \
     X(TORUS_MESH, "torus_mesh", "major", "minor", "size")                                                               \
@@ -25,9 +26,9 @@
     X(OBSTACLE_SPHERE, "obstacle_sphere", "center", "radius")                                                           \
     X(OBSTACLE_CAPSULE, "obstacle_capsule", "ends", "radius")                                                           \
     X(OBSTACLE_BOX, "obstacle_box", "center", "half")                                                                   \
-    X(OBSTACLE_MESH, "obstacle_mesh", "mesh", "repair", "box", "sphere", "cylinder", "torus", "shape", "size",          \
+    X(OBSTACLE_MESH, "obstacle_mesh", "mesh", "repair", "box", "sphere", "cylinder", "torus", "sheet", "shape", "size", \
       "interior")                                                                                                       \
-    X(MATERIAL, "material", "energy", "young", "poisson", "density", "damping", "paper_weights")                        \
+    X(MATERIAL, "material", "energy", "young", "poisson", "density", "damping", "paper_weights", "thickness", "bending") \
     X(DAMPING, "damping", "mass", "stiffness")                                                                          \
     X(VALUES, "values", "young", "poisson", "density")                                                                  \
     X(DRIVE, "drive", "select", "motion")                                                                               \

@@ -1,4 +1,4 @@
-// Reads a body: its mesh (a file, a box, a sphere, ..., a shape to fill), transform, materials, velocity, colour.
+// Reads a body: its mesh (a file, a box, a sphere, ..., a sheet, a shape to fill), transform, materials, velocity, colour.
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +50,23 @@ static void make_box(ct_mesh** mesh, ct_json at) {
         return;
     }
     ct_status status = ct_mesh_box(mesh, size, cells);
+    if (status == CT_OUT_OF_MEMORY) ct_json_out_of_memory(at);
+    else if (status) ct_json_fail(wanted_size, "is too large");
+}
+
+static void make_sheet(ct_mesh** mesh, ct_json at) {
+    double size[2];
+    int cells[2];
+    ct_scene_read_keys(at, CT_OBJECT_SHEET_MESH);
+    ct_json wanted_size = ct_json_required(at, "size"), wanted_cells = ct_json_required(at, "cells");
+    if (ct_json_length(wanted_size) != 2) ct_json_fail(wanted_size, "must be two numbers");
+    if (ct_json_length(wanted_cells) != 2) ct_json_fail(wanted_cells, "must be two whole numbers");
+    for (size_t i = 0; i < 2; i++) {
+        ct_json_positive(ct_json_item(wanted_size, i), &size[i]);
+        ct_json_integer(ct_json_item(wanted_cells, i), 1, 10000, &cells[i]);
+    }
+    if (at.reader->status) return;
+    ct_status status = ct_mesh_sheet(mesh, size, cells);
     if (status == CT_OUT_OF_MEMORY) ct_json_out_of_memory(at);
     else if (status) ct_json_fail(wanted_size, "is too large");
 }
@@ -115,17 +132,17 @@ static ct_mesh* read_shape(ct_json body, const char* directory) {
 
 // The mesh of the body, NULL when the reader has failed.
 static ct_mesh* read_mesh(ct_json body, const char* directory) {
-    static const char* const source[] = {"mesh", "shape", "box", "sphere", "cylinder", "torus"};
-    static void (*const make[])(ct_mesh**, ct_json) = {NULL, NULL, make_box, make_sphere, make_cylinder, make_torus};
+    static const char* const source[] = {"mesh", "shape", "box", "sphere", "cylinder", "torus", "sheet"};
+    static void (*const make[])(ct_mesh**, ct_json) = {NULL, NULL, make_box, make_sphere, make_cylinder, make_torus, make_sheet};
     int chosen = -1, count = 0;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         if (!ct_json_has(body, source[i])) continue;
         chosen = i;
         count++;
     }
     if (count != 1)
-        ct_json_fail(body, "has %d meshes: give exactly one of \"mesh\", \"box\", \"sphere\", \"cylinder\", \"torus\", \"shape\"",
-                     count);
+        ct_json_fail(body, "has %d meshes: give exactly one of \"mesh\", \"box\", \"sphere\", \"cylinder\", \"torus\", \"sheet\", "
+                           "\"shape\"", count);
     if (chosen != 1 && (ct_json_has(body, "size") || ct_json_has(body, "interior")))
         ct_json_fail(body, "has a \"size\" or \"interior\" without a \"shape\"");
     if (chosen != 0 && ct_json_has(body, "repair")) ct_json_fail(body, "has \"repair\" without a \"mesh\"");
@@ -156,6 +173,8 @@ static void read_material(ct_json at, ct_material* material) {
     ct_json_number(ct_json_member(at, "poisson"), &material->poisson);
     ct_json_number(ct_json_member(at, "density"), &material->density);
     ct_json_bool(ct_json_member(at, "paper_weights"), &material->paper_weights);
+    ct_json_number(ct_json_member(at, "thickness"), &material->thickness);
+    ct_json_number(ct_json_member(at, "bending"), &material->bending);
     ct_json damping = ct_json_member(at, "damping");
     if (!damping.value || !ct_scene_read_keys(damping, CT_OBJECT_DAMPING)) return;
     ct_json_number(ct_json_member(damping, "mass"), &material->damping_mass);
@@ -222,20 +241,21 @@ size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, siz
 
 static void read_values(ct_scene* scene, int body, ct_json at, const char* directory) {
     if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_VALUES)) return;
-    size_t ntet = (size_t)scene->body[body].mesh->ntet;
-    double* values = ct_alloc(ntet, sizeof *values);
+    size_t count_wanted = (size_t)ct_scene_body_elements(&scene->body[body]);
+    double* values = ct_alloc(count_wanted, sizeof *values);
     if (!values) ct_json_out_of_memory(at);
     const char* const* field = ct_scene_keys[CT_OBJECT_VALUES].words;  // in the order of ct_material_field
     for (int i = 0; field[i] && !at.reader->status; i++) {
         ct_json member = ct_json_member(at, field[i]);
         if (!member.value) continue;
-        size_t count = json_is_string(member.value) ? ct_scene_read_numbers(member, directory, values, ntet) : ct_json_length(member);
-        if (!at.reader->status && count != ntet)
-            ct_json_fail(member, "has %zu values: body \"%.60s\" has %zu tets", count, scene->body[body].name, ntet);
-        if (!json_is_string(member.value)) ct_json_numbers(member, values, ntet);
+        size_t count = json_is_string(member.value) ? ct_scene_read_numbers(member, directory, values, count_wanted) : ct_json_length(member);
+        if (!at.reader->status && count != count_wanted)
+            ct_json_fail(member, "has %zu values: body \"%.60s\" has %zu %s", count, scene->body[body].name, count_wanted,
+                         ct_scene_sheet_size(&scene->body[body]) ? "triangles" : "tets");
+        if (!json_is_string(member.value)) ct_json_numbers(member, values, count_wanted);
         if (at.reader->status) break;
         ct_error inner;
-        ct_json_relay(at, ct_scene_set_tet_values(scene, body, (ct_material_field)i, values, (int)ntet, &inner), &inner);
+        ct_json_relay(at, ct_scene_set_tet_values(scene, body, (ct_material_field)i, values, (int)count_wanted, &inner), &inner);
     }
     ct_free(values);
 }
@@ -273,6 +293,11 @@ void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory) {
     if (at.reader->status) return;
     ct_mesh* mesh = read_mesh(at, directory);
     def.mesh = mesh;
+    ct_json material = ct_json_member(at, "material");
+    for (int i = 0; i < 2 && mesh && mesh->ntet; i++) {
+        const char* key = i ? "bending" : "thickness";
+        if (material.value && ct_json_has(material, key)) ct_json_fail(ct_json_member(material, key), "is for thin sheets, but this body has tets: remove it");
+    }
     int body = -1;
     ct_error inner;
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_body(scene, &def, &body, &inner), &inner);
