@@ -23,7 +23,7 @@
 #include "math/mat3.h"
 #include "step/friction_system.h"
 
-#define CONDITION_SINGLE 3e-6  // reciprocal condition number from which single precision is a good preconditioner
+#define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
 
 enum {
     NEWTON_LIMIT = 20,   // steps of a round
@@ -31,7 +31,7 @@ enum {
     WILD_LIMIT = 8,      // steps in a row that may leave |Phi| above the best
     STALL_LIMIT = 3,     // times that sweeps may help out in a round
     SWEEPS_STALLED = 8,  // then
-    ROUND_LIMIT = 5,     // of sweeps, then Newton's method
+    ROUND_LIMIT = 6,     // of sweeps, then Newton's method
     SWEEPS_COLD = 3,     // of the first round, when the start is far off
     SWEEPS_ROUND = 20    // of the second; three times as many in each further one
 };
@@ -341,8 +341,7 @@ static ct_status solve_single(ct_friction_work* work, double relative, double* d
 }
 
 // dF of the Newton step, by the cheapest of the ways that have not failed before.
-static ct_status direction(ct_friction_work* work, ct_friction_level* level, double* dF, ct_friction_report* report) {
-    const double relative = 1e-3;
+static ct_status direction(ct_friction_work* work, double relative, ct_friction_level* level, double* dF, ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     const int n = s->n;
     if (*level == CT_FRICTION_ITERATE && n >= 200) {
@@ -380,14 +379,16 @@ static void attempt(ct_friction_work* work, int n, double alpha, const double* F
 
 // One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not fall, F_try and u_try are at
 // its end.
-static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work, ct_friction_level* level, double* F, merit* now, bool* moved,
-                             bool* possible, ct_friction_report* report) {
+static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work, double tolerance, ct_friction_level* level, double* F,
+                             merit* now, bool* moved, bool* possible, ct_friction_report* report) {
     const int n = 3 * def->count;
     *moved = *possible = false;
     report->newton++;
     linearise(def, work, F, work->u);
     ct_status status = ct_friction_system_reduce(&work->newton, def->W, def->stride, def->count, work->D, work->E);
-    if (!status) status = direction(work, level, work->dF, report);
+    // as precise as the next residual can be: Newton's method squares it, and the tolerance is enough
+    const double residual = residual_of(*now), relative = fmax(0.3 * tolerance / residual, fmin(fmax(0.1 * residual, 1e-5), 1e-2));
+    if (!status) status = direction(work, relative, level, work->dF, report);
     if (status == CT_SINGULAR || (!status && !all_finite(n, work->dF))) return CT_OK;
     if (status) return status;
 
@@ -436,7 +437,7 @@ static ct_status newton(const ct_friction_def* def, ct_friction_work* work, doub
     hold(work, def->count, F, *now);
     for (int k = 0, wild = 0, stalls = 0; k < NEWTON_LIMIT && residual_of(*now) > tolerance; k++, wild++) {
         bool moved, possible;
-        const ct_status status = newton_step(def, work, &level, F, now, &moved, &possible, report);
+        const ct_status status = newton_step(def, work, tolerance, &level, F, now, &moved, &possible, report);
         if (status) return status;
         if (!moved && possible) {
             memcpy(F, work->F_try, bytes);
@@ -482,8 +483,10 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
         }
         count = round ? 3 * count : SWEEPS_ROUND;
     }
-    memcpy(F, work->F_best, bytes);
-    motion(def, F, work->u);
+    if (memcmp(F, work->F_best, bytes)) {
+        memcpy(F, work->F_best, bytes);
+        motion(def, F, work->u);
+    }
     now = measure(def, work, F, work->u, set);
     report->residual = residual_of(now);
     report->violation = now.violation;
@@ -494,11 +497,14 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
 }
 
 ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D, const double* E) {
-    ct_status status = ct_friction_system_reduce(&work->fixed, W, stride, count, D, E);
+    ct_friction_system* s = &work->fixed;
+    ct_status status = ct_friction_system_reduce(s, W, stride, count, D, E);
     if (status) return status;
-    status = ct_friction_system_factor(&work->fixed, false);
-    if (status == CT_OUT_OF_MEMORY || (!status && ct_friction_system_condition(&work->fixed) > CONDITION_SINGLE)) return status;
-    return ct_friction_system_factor(&work->fixed, true);
+    s->compact_count = -1;
+    status = ct_friction_system_factor(s, false);
+    if (status == CT_OUT_OF_MEMORY) return status;
+    if (!status && ct_friction_system_error(s) <= ERROR_SINGLE) return ct_friction_system_compact(s);
+    return ct_friction_system_factor(s, true);
 }
 
 void ct_friction_apply(ct_friction_work* work, const double* a, double* F) { ct_friction_system_solve(&work->fixed, a, F); }

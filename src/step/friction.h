@@ -41,9 +41,9 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
 
 // Row blocks of fixed sets, D_c (W F)_c + E_c F_c = a_c. D, E: 9 count, row-major; W as above, borrowed as long as the factor is used.
 // Contacts with D = 0 (open), and directions across which D has no range (the direction of slip), are eliminated first; the rest is
-// factored in single precision, or in double when its condition asks for it. CT_SINGULAR, CT_OUT_OF_MEMORY.
+// factored in single precision, or in double where that is not good enough. CT_SINGULAR, CT_OUT_OF_MEMORY.
 ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D, const double* E);
-// F = (D W + E)^-1 a and F = (D W + E)^-T a, to the precision of a preconditioner (1e-4 or better); a and F may not alias.
+// F = (D W + E)^-1 a and F = (D W + E)^-T a, to the precision of a preconditioner (errors of 1 % or less); a and F may not alias.
 void ct_friction_apply(ct_friction_work* work, const double* a, double* F);
 void ct_friction_apply_transposed(ct_friction_work* work, const double* a, double* F);
 

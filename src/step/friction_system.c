@@ -9,15 +9,16 @@
 
 #define RANK 1e-12  // relative size of a singular value of D that counts as zero
 
-// LAPACK: LU factorisation, its solve and an estimate of the reciprocal condition number, column-major.
+// LAPACK: LU factorisation and its solve, column-major.
 extern void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* pivot, int* info);
 extern void dgetrf_(const int* m, const int* n, double* a, const int* lda, int* pivot, int* info);
 extern void sgetrs_(const char* trans, const int* n, const int* nrhs, const float* a, const int* lda, const int* pivot, float* b, const int* ldb,
                     int* info);
 extern void dgetrs_(const char* trans, const int* n, const int* nrhs, const double* a, const int* lda, const int* pivot, double* b,
                     const int* ldb, int* info);
-extern void sgecon_(const char* norm, const int* n, const float* a, const int* lda, const float* anorm, float* rcond, float* work, int* iwork,
-                    int* info);
+
+// A sign for each unknown, without order.
+static double sign_of(int i) { return ((unsigned)i * 2654435761u >> 16) & 1 ? 1 : -1; }
 
 ct_status ct_friction_system_reserve(ct_friction_system* s, int count) {
     if (count <= s->capacity) return CT_OK;
@@ -28,10 +29,8 @@ ct_status ct_friction_system_reserve(ct_friction_system* s, int count) {
     grown.contact = ct_arena_alloc(&grown.arena, capacity, sizeof(int));
     grown.compact_contact = ct_arena_alloc(&grown.arena, capacity, sizeof(int));
     grown.pivot = ct_arena_alloc(&grown.arena, n, sizeof(int));
-    grown.condition_index = ct_arena_alloc(&grown.arena, n, sizeof(int));
-    grown.condition_work = ct_arena_alloc(&grown.arena, 4 * n, sizeof(float));
-    double** vectors[] = {&grown.particular, &grown.WF, &grown.rhs, &grown.y, &grown.row};
-    for (int i = 0; i < 5; i++) *vectors[i] = ct_arena_alloc(&grown.arena, n, sizeof(double));
+    double** vectors[] = {&grown.particular, &grown.WF, &grown.rhs, &grown.y, &grown.row, &grown.line, &grown.probe, &grown.sign};
+    for (int i = 0; i < 8; i++) *vectors[i] = ct_arena_alloc(&grown.arena, n, sizeof(double));
     grown.small = ct_arena_alloc(&grown.arena, n, sizeof(float));
     grown.small_out = ct_arena_alloc(&grown.arena, n, sizeof(float));
     ct_status status = grown.arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
@@ -42,6 +41,7 @@ ct_status ct_friction_system_reserve(ct_friction_system* s, int count) {
         ct_arena_free(&grown.arena);
         return status;
     }
+    for (size_t i = 0; i < n; i++) grown.sign[i] = sign_of((int)i);
     ct_arena_free(&s->arena);
     grown.capacity = (int)capacity;
     grown.compact_count = -1;
@@ -183,6 +183,7 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* W, int 
     s->stride = (size_t)stride;
     s->count = count;
     s->n = s->active = 0;
+    s->use_compact = false;
     for (int c = 0; c < count; c++) {
         ct_friction_block* b = &s->block[c];
         double own[9];
@@ -196,46 +197,56 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* W, int 
     return CT_OK;
 }
 
-// Row i of contact c in M, n numbers.
+// Row i of contact c in M, n numbers: first L_i^T W, then times Z.
 static void matrix_row(const ct_friction_system* s, int c, int i, double* out) {
     const ct_friction_block* b = &s->block[c];
     const double *W0 = s->W + 3 * (size_t)c * s->stride, *W1 = W0 + s->stride, *W2 = W1 + s->stride;
     const double l0 = b->L[i][0], l1 = b->L[i][1], l2 = b->L[i][2];
+    double* T = s->row;
+    for (int j = 0; j < 3 * s->count; j++) T[j] = l0 * W0[j] + l1 * W1[j] + l2 * W2[j];
     for (int k = 0; k < s->active; k++) {
-        const int d = s->contact[k];
-        const ct_friction_block* other = &s->block[d];
-        const double x = l0 * W0[3 * d] + l1 * W1[3 * d] + l2 * W2[3 * d];
-        const double y = l0 * W0[3 * d + 1] + l1 * W1[3 * d + 1] + l2 * W2[3 * d + 1];
-        const double z = l0 * W0[3 * d + 2] + l1 * W1[3 * d + 2] + l2 * W2[3 * d + 2];
+        const ct_friction_block* other = &s->block[s->contact[k]];
+        const double *t = T + 3 * s->contact[k], (*Z)[3] = other->Z;
         double* at = out + other->offset;
-        for (int j = 0; j < other->rank; j++) at[j] = x * other->Z[j][0] + y * other->Z[j][1] + z * other->Z[j][2];
+        if (other->rank == 3) {  // Z = I
+            at[0] = t[0], at[1] = t[1], at[2] = t[2];
+        } else {
+            at[0] = t[0] * Z[0][0] + t[1] * Z[0][1] + t[2] * Z[0][2];
+            if (other->rank == 2) at[1] = t[0] * Z[1][0] + t[1] * Z[1][1] + t[2] * Z[1][2];
+        }
     }
     for (int j = 0; j < b->rank; j++) out[b->offset + j] += b->K[i][j];
+}
+
+// M in single or double precision, and in `probe` its product with the signs.
+static void fill_matrix(ct_friction_system* s, bool in_double) {
+    const int n = s->n;
+    for (int k = 0; k < s->active; k++) {
+        const ct_friction_block* b = &s->block[s->contact[k]];
+        for (int i = 0; i < b->rank; i++) {
+            const size_t at = (size_t)(b->offset + i) * (size_t)n;
+            double* row = in_double ? s->full + at : s->line;
+            matrix_row(s, s->contact[k], i, row);
+            if (in_double) continue;
+            double sum = 0;
+            for (int j = 0; j < n; j++) {
+                s->single[at + (size_t)j] = (float)row[j];
+                sum += s->sign[j] * row[j];
+            }
+            s->probe[b->offset + i] = sum;
+        }
+    }
 }
 
 ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double) {
     const int n = s->n;
     const size_t size = (size_t)n * (size_t)n;
     s->factored_double = in_double;
+    if (in_double) s->use_compact = false;
     if (in_double ? !ct_reserve((void**)&s->full, &s->full_size, size, sizeof(double))
                   : !ct_reserve((void**)&s->single, &s->single_size, size, sizeof(float)))
         return CT_OUT_OF_MEMORY;
-    s->norm = 0;
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* b = &s->block[s->contact[k]];
-        for (int i = 0; i < b->rank; i++) {
-            const size_t row = (size_t)(b->offset + i) * (size_t)n;
-            double* target = in_double ? s->full + row : s->row;
-            matrix_row(s, s->contact[k], i, target);
-            if (in_double) continue;
-            double sum = 0;
-            for (int j = 0; j < n; j++) {
-                s->single[row + (size_t)j] = (float)target[j];
-                sum += fabs(target[j]);
-            }
-            s->norm = fmax(s->norm, sum);
-        }
-    }
+    fill_matrix(s, in_double);
     int info = 0;
     if (n && in_double) dgetrf_(&n, &n, s->full, &n, s->pivot, &info);
     if (n && !in_double) sgetrf_(&n, &n, s->single, &n, s->pivot, &info);
@@ -257,6 +268,46 @@ static void factor_solve(ct_friction_system* s, bool transposed, double* y) {
     for (int i = 0; i < n; i++) y[i] = s->small[i];
 }
 
+ct_status ct_friction_system_compact(ct_friction_system* s) {
+    const int active = s->active;
+    const size_t n = 3 * (size_t)active;
+    s->use_compact = true;
+    if (s->compact_count == active && !memcmp(s->compact_contact, s->contact, (size_t)active * sizeof(int))) return CT_OK;
+    s->compact_count = -1;
+    s->use_compact = false;
+    if (!ct_reserve((void**)&s->compact, &s->compact_size, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < active; k++)
+        for (int i = 0; i < 3; i++) {
+            const double* from = s->W + (3 * (size_t)s->contact[k] + (size_t)i) * s->stride;
+            float* to = s->compact + (3 * (size_t)k + (size_t)i) * n;
+            for (int l = 0; l < active; l++, to += 3) {
+                const double* block = from + 3 * s->contact[l];
+                to[0] = (float)block[0];
+                to[1] = (float)block[1];
+                to[2] = (float)block[2];
+            }
+        }
+    memcpy(s->compact_contact, s->contact, (size_t)active * sizeof(int));
+    s->compact_count = active;
+    s->use_compact = true;
+    return CT_OK;
+}
+
+// WF += W F: of the active contacts among themselves in single precision, of the others in double.
+static void mixed_product(ct_friction_system* s, const double* F) {
+    const int n = 3 * s->active;
+    for (int k = 0; k < s->active; k++)
+        for (int j = 0; j < 3; j++) s->small[3 * k + j] = (float)F[3 * s->contact[k] + j];
+    cblas_sgemv(CblasColMajor, CblasNoTrans, n, n, 1, s->compact, n, s->small, 1, 0, s->small_out, 1);
+    for (int c = 0; c < s->count; c++) {
+        double* other = s->row + 3 * c;
+        for (int j = 0; j < 3; j++) other[j] = s->block[c].rank ? 0 : F[3 * c + j];
+    }
+    ct_friction_product(s->W, s->stride, s->count, s->row, s->WF);
+    for (int k = 0; k < s->active; k++)
+        for (int j = 0; j < 3; j++) s->WF[3 * s->contact[k] + j] += s->small_out[3 * k + j];
+}
+
 // F0 = Y U2^T a in `particular`, the right-hand side of M y in rhs.
 static void reduce_right_side(ct_friction_system* s, const double* a) {
     bool any = false;
@@ -271,7 +322,10 @@ static void reduce_right_side(ct_friction_system* s, const double* a) {
         }
     }
     memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    if (any) ct_friction_product(s->W, s->stride, s->count, s->particular, s->WF);
+    if (any && s->use_compact)
+        mixed_product(s, s->particular);
+    else if (any)
+        ct_friction_product(s->W, s->stride, s->count, s->particular, s->WF);
     for (int k = 0; k < s->active; k++) {
         const int c = s->contact[k];
         const ct_friction_block* b = &s->block[c];
@@ -317,7 +371,10 @@ void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a,
             for (int j = 0; j < 3; j++) Ly[3 * c + j] += y[b->offset + i] * b->L[i][j];
     }
     memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    if (any) ct_friction_product(s->W, s->stride, s->count, Ly, s->WF);
+    if (any && s->active == s->count && s->use_compact)
+        mixed_product(s, Ly);
+    else if (any)
+        ct_friction_product(s->W, s->stride, s->count, Ly, s->WF);
     for (int c = 0; c < s->count; c++) {
         const ct_friction_block* b = &s->block[c];
         double* f = F + 3 * c;
@@ -330,29 +387,6 @@ void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a,
             for (int j = 0; j < 3; j++) f[j] += value * b->U2[i][j];
         }
     }
-}
-
-// W among the active contacts, in single precision; kept as long as these stay the same.
-static ct_status make_compact(ct_friction_system* s) {
-    const int active = s->active;
-    const size_t n = 3 * (size_t)active;
-    if (s->compact_count == active && !memcmp(s->compact_contact, s->contact, (size_t)active * sizeof(int))) return CT_OK;
-    s->compact_count = -1;
-    if (!ct_reserve((void**)&s->compact, &s->compact_size, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
-    for (int k = 0; k < active; k++)
-        for (int i = 0; i < 3; i++) {
-            const double* from = s->W + (3 * (size_t)s->contact[k] + (size_t)i) * s->stride;
-            float* to = s->compact + (3 * (size_t)k + (size_t)i) * n;
-            for (int l = 0; l < active; l++, to += 3) {
-                const double* block = from + 3 * s->contact[l];
-                to[0] = (float)block[0];
-                to[1] = (float)block[1];
-                to[2] = (float)block[2];
-            }
-        }
-    memcpy(s->compact_contact, s->contact, (size_t)active * sizeof(int));
-    s->compact_count = active;
-    return CT_OK;
 }
 
 // out = M y in single precision, vectors in double
@@ -398,9 +432,9 @@ static void precondition_by_factor(const double* in, double* out, void* user) {
 
 ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_friction_level level, double relative, int limit,
                                      double* F, ct_krylov_report* report) {
-    reduce_right_side(s, a);
-    const ct_status status = make_compact(s);
+    const ct_status status = ct_friction_system_compact(s);
     if (status) return status;
+    reduce_right_side(s, a);
     memset(s->y, 0, (size_t)s->n * sizeof(double));
     const ct_krylov_def def = {.n = s->n, .apply = small_product, .user = s, .relative = relative, .max_iterations = limit,
                                .precondition = level == CT_FRICTION_ITERATE ? precondition_by_blocks : precondition_by_factor};
@@ -409,12 +443,12 @@ ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_
     return CT_OK;
 }
 
-double ct_friction_system_condition(ct_friction_system* s) {
-    const int n = s->n;
-    const float norm = (float)s->norm;  // largest row sum of M: the 1-norm of what LAPACK sees
-    float reciprocal = 0;
-    int info = 0;
-    if (!n) return 1;
-    sgecon_("1", &n, s->single, &n, &norm, &reciprocal, s->condition_work, s->condition_index, &info);
-    return info ? 0 : reciprocal;
+double ct_friction_system_error(ct_friction_system* s) {
+    double worst = 0;
+    factor_solve(s, false, s->probe);
+    for (int i = 0; i < s->n; i++) {
+        const double error = fabs(s->probe[i] - s->sign[i]);
+        worst = error <= worst ? worst : error;  // keeps what is not a number
+    }
+    return worst;
 }

@@ -2,7 +2,8 @@
 //
 // Where D_c has rank k < 3, rows U2 (3-k of them, U2^T D = 0) hold no W: U2^T E F_c = U2^T a_c. They fix F_c up to k numbers,
 //     F_c = Y U2^T a_c + Z y_c,      U2^T E Y = I,   U2^T E Z = 0,
-// and the other rows U1 give   M y = U1^T a - L^T W F0 - R U2^T a,   M = L^T W Z + K,   L = D^T U1,   K = U1^T E Z,   R = U1^T E Y,   F0 = Y U2^T a.
+// and the other rows U1 give   M y = U1^T a - L^T W F0 - R U2^T a,   M = L^T W Z + K,   with
+//     L = D^T U1,   K = U1^T E Z,   R = U1^T E Y,   F0 = Y U2^T a.
 // Open contacts have k = 0, slipping ones 2, sticking ones 3. The transposed system (W D^T + E^T) F = a has
 //     M^T y = Z^T a,   F = U1 y + U2 (Y^T a - Y^T W L y - R^T y).
 // Rows of U1 are scaled so that the diagonal blocks of M are about 1.
@@ -43,15 +44,14 @@ typedef struct ct_friction_system {
     double *row;                   // 3 count
     float *small, *small_out;      // 3 count each
     int* pivot;                    // 3 count
-    float* condition_work;         // 12 count
-    int* condition_index;          // 3 count
-    double norm;                   // largest row sum of M
+    double *line, *probe, *sign;   // 3 count each: a row of M, M times signs, the signs
     // matrices, in row order (LAPACK sees the transposed): grown on demand
     float *single, *compact;
     double* full;
     size_t single_size, compact_size, full_size;
     int compact_count;             // active contacts that `compact` holds, -1: none
     int* compact_contact;
+    bool use_compact;              // it belongs to these blocks and is precise enough
     bool factored_double;          // which factor is there
     ct_krylov_work* krylov;
 } ct_friction_system;
@@ -62,9 +62,12 @@ void ct_friction_system_free(ct_friction_system* s);
 void ct_friction_product(const double* W, size_t stride, int count, const double* F, double* y);
 // Blocks of D and E; W is borrowed. CT_SINGULAR when they leave a force open.
 ct_status ct_friction_system_reduce(ct_friction_system* s, const double* W, int stride, int count, const double* D, const double* E);
+// W among the active contacts in single precision, kept as long as these stay the same; products that a preconditioner needs then use it.
+ct_status ct_friction_system_compact(ct_friction_system* s);
 // LU of M. CT_SINGULAR, CT_OUT_OF_MEMORY.
 ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double);
-double ct_friction_system_condition(ct_friction_system* s);  // reciprocal, an estimate, of the single-precision factor
+// Largest error of the solution with the single-precision factor when the answer is a vector of signs; once per factor.
+double ct_friction_system_error(ct_friction_system* s);
 // With the factor alone.
 void ct_friction_system_solve(ct_friction_system* s, const double* a, double* F);
 void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a, double* F);
