@@ -9,6 +9,7 @@
 #define PI 3.14159265358979323846
 #define MAP_SIZE 1024
 #define BELOW_SIZE 256
+#define SEARCH 0.07       // radius of the disc in which shadows are looked for, over the scene's size
 #define RINGS 10
 #define SPOKES 12
 #define GOLDEN_ANGLE 2.39996322972865332
@@ -74,6 +75,37 @@ static double map_depth(const ct_depth_map* map, double x, double y) {
     return map->depth[(int)j * map->size + (int)i];
 }
 
+// Least depths over blocks of the map, widened by `reach` cells.
+static void find_near(ct_depth_map* map, ct_arena* arena, double reach) {
+    enum { N = CT_SHADOW_BLOCKS };
+    int block = map->size / N, wide = (int)ceil(reach / block) + 1;
+    float least[N][N];
+    map->near = ct_arena_alloc(arena, N * N, sizeof(float));
+    if (arena->failed) return;
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) {
+            float value = INFINITY;
+            for (int y = j * block; y < (j + 1) * block; y++)
+                for (int x = i * block; x < (i + 1) * block; x++) value = fminf(value, map->depth[y * map->size + x]);
+            least[j][i] = value;
+        }
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) {
+            float value = INFINITY;
+            for (int y = j < wide ? 0 : j - wide; y <= j + wide && y < N; y++)
+                for (int x = i < wide ? 0 : i - wide; x <= i + wide && x < N; x++) value = fminf(value, least[y][x]);
+            map->near[j * N + i] = value;
+        }
+}
+
+// Is there nothing between the lamp and a point at (i, j), in cells, as far as it may be probed?
+static bool in_the_clear(const ct_depth_map* map, float i, float j, float depth, float bias) {
+    enum { N = CT_SHADOW_BLOCKS };
+    float block = (float)(map->size / N), x = i / block, y = j / block;
+    int a = x <= 0 ? 0 : x >= N ? N - 1 : (int)x, b = y <= 0 ? 0 : y >= N ? N - 1 : (int)y;
+    return !(depth - map->near[b * N + a] > bias);
+}
+
 // Points spread evenly over the unit disc.
 static void fill_disc(float disc[CT_LIGHT_TAPS][2]) {
     for (int k = 0; k < CT_LIGHT_TAPS; k++) {
@@ -107,11 +139,13 @@ static float mean_gap(const ct_light* light, float i, float j, float depth, floa
 
 double ct_light_key(const ct_light* light, const double point[3]) {
     const ct_depth_map* map = &light->shadow;
-    float cell = (float)map->cell, size = (float)map->size, search = (float)(0.07 * light->size) / cell, bias = 2.5f * cell;
+    float cell = (float)map->cell, size = (float)map->size, search = (float)(SEARCH * light->size) / cell, bias = 2.5f * cell;
     float i = (float)((dot(point, map->right) - map->low[0]) / map->cell);
     float j = (float)((dot(point, map->up) - map->low[1]) / map->cell);
     if (!(i >= -search && j >= -search && i <= size + search && j <= size + search)) return 1;
-    float depth = (float)-dot(point, map->toward), gap = mean_gap(light, i, j, depth, search, bias);
+    float depth = (float)-dot(point, map->toward);
+    if (in_the_clear(map, i, j, depth, bias)) return 1;
+    float gap = mean_gap(light, i, j, depth, search, bias);
     if (gap < 0) return 1;
     float radius = fminf(fmaxf(0.16f * gap / cell, 2.5f), search), lit = 0;
     for (int k = 0; k < CT_LIGHT_TAPS; k++) {
@@ -192,6 +226,7 @@ void ct_light_create(ct_light* light, ct_arena* arena, const ct_skin* skin, cons
     normalise(light->key);
     normalise(light->fill);
     map_create(&light->shadow, arena, skin, light->key, MAP_SIZE);
+    if (!arena->failed) find_near(&light->shadow, arena, SEARCH * size / light->shadow.cell);
     ground_create(light, arena, skin);
 }
 

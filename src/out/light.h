@@ -11,6 +11,7 @@
 #include "out/skin.h"
 
 #define CT_GROUND_CELLS 160  // of the map of hidden sky, per side
+#define CT_SHADOW_BLOCKS 64  // of the map of least depths, per side
 #define CT_LIGHT_TAPS 48     // points at which a shadow is probed
 
 typedef struct ct_depth_map {  // an orthographic view of the surface
@@ -18,6 +19,7 @@ typedef struct ct_depth_map {  // an orthographic view of the surface
     double low[2], cell;     // corner in (right, up) coordinates, size of a sample, m
     int size;                // samples per side
     const float* depth;      // -(p . toward), infinite where nothing is seen
+    float* near;             // CT_SHADOW_BLOCKS^2: least depth anywhere that a probe from the block may reach; NULL: not made
 } ct_depth_map;
 
 typedef struct ct_light {

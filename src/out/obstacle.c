@@ -6,7 +6,7 @@
 
 #include "out/solid.h"
 
-#define CELLS 20         // of a plane's disc, across
+#define CELLS 32         // of a plane's disc, across
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -30,6 +30,18 @@ bool ct_obstacle_ground(const ct_trajectory* file, const double* poses, double* 
         return isfinite(*height);
     }
     return false;
+}
+
+double ct_obstacle_slope_foot(const ct_trajectory* file, const double* poses, const double center[3], double reach) {
+    double least = INFINITY, middle[3];
+    int up = file->info.up;
+    for (int k = 0; k < file->info.nobstacle; k++) {
+        const double* pose = poses + 6 * k;
+        if (file->obstacle[k].kind != CT_OBSTACLE_PLANE || file->obstacle[k].hidden || !all_finite(pose, 6) || !(pose[3 + up] > 0.1)) continue;
+        ct_obstacle_middle(pose, center, middle);
+        least = fmin(least, middle[up] - reach * sqrt(fmax(0, 1 - pose[3 + up] * pose[3 + up])));
+    }
+    return least;
 }
 
 void ct_obstacle_middle(const double* pose, const double center[3], double middle[3]) {

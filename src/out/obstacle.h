@@ -7,6 +7,9 @@
 
 // The height of the first plane in sight that lies across the up axis, facing up; false: there is none.
 bool ct_obstacle_ground(const ct_trajectory* file, const double* poses, double* height);
+// The least height of the discs (of radius `reach`, about the scene's `center`) of slopes, planes that face up but are not level;
+// INFINITY: there is none.
+double ct_obstacle_slope_foot(const ct_trajectory* file, const double* poses, const double center[3], double reach);
 // Where the disc of a plane has its middle: the point of it nearest to `center`.
 void ct_obstacle_middle(const double* pose, const double center[3], double middle[3]);
 

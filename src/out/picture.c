@@ -20,6 +20,8 @@
 #define BAND 16         // picture rows in a band
 #define SLOTS 8         // bands in work at the same time, at most
 #define MAX_SAMPLES 4
+#define PLANE_REACH 2.0  // radius of the discs that stand for planes, over the scene's extent
+#define TONES 1024       // steps of the table of tones
 
 typedef struct drawing {
     const ct_picture_def* def;
@@ -40,6 +42,8 @@ typedef struct drawing {
     ct_raster raster[SLOTS];
     ct_raster bone_raster[SLOTS];
     uint8_t* pixels;
+    float tone[TONES + 2];      // sRGB 0..255 over the square root of linear light
+    int* rows;                  // 2 ntri: first and last row of the picture that a triangle may touch
 } drawing;
 
 enum { FLESH, BONE };
@@ -87,7 +91,7 @@ static double grid_cover(const drawing* d, double x, double y, const double poin
     if (!ground_point(d, x + 1, y, right) || !ground_point(d, x, y + 1, below)) return 0;
     for (int k = 0; k < 3; k++) {
         if (k == d->grid.up_axis) continue;
-        double rate = hypot(right[k] - point[k], below[k] - point[k]);
+        double along = right[k] - point[k], down = below[k] - point[k], rate = sqrt(along * along + down * down);
         strong = fmax(strong, line_cover(point[k], rate, d->grid.spacing, 0.55 * pixel));
         weak = fmax(weak, line_cover(point[k], rate, d->grid.spacing / 5, 0.4 * pixel));
     }
@@ -270,17 +274,41 @@ static int gather(const ct_raster* raster, const ct_raster* bones, int samples, 
     return count;
 }
 
+// sRGB of linear light, to less than a tenth of a step.
+static uint8_t byte_tone(const drawing* d, double light) {
+    if (!(light > 0)) return 0;
+    if (light >= 1) return 255;
+    double at = sqrt(light) * TONES;
+    int k = (int)at;
+    double low = (double)d->tone[k], high = (double)d->tone[k + 1];
+    return (uint8_t)(low + (at - k) * (high - low) + 0.5);
+}
+
+// Nothing but background and ground?
+static bool is_bare(const ct_raster* raster, const ct_raster* bones, int samples, int px, int row) {
+    for (int j = 0; j < samples; j++) {
+        size_t at = (size_t)(row * samples + j) * (size_t)raster->width + (size_t)(px * samples);
+        for (int i = 0; i < samples; i++, at++)
+            if (raster->id[at] >= 0 || (bones && bones->id[at] >= 0)) return false;
+    }
+    return true;
+}
+
 static void shade_pixel(const drawing* d, const ct_raster* raster, const ct_raster* bones, int px, int py, int row) {
     fragment list[MAX_SAMPLES * MAX_SAMPLES];
-    int samples = d->def->samples, count = gather(raster, bones, samples, px, row, list);
+    int samples = d->def->samples, count = 0;
     double sum[3] = {0, 0, 0};
+    if (is_bare(raster, bones, samples, px, row)) {
+        shade_ground(d, px, py, sum);
+        for (int c = 0; c < 3; c++) sum[c] *= samples * samples;
+    } else count = gather(raster, bones, samples, px, row, list);
     for (int k = 0; k < count; k++) {
         double rgb[3];
         shade_fragment(d, &list[k], px, py, rgb);
         for (int c = 0; c < 3; c++) sum[c] += rgb[c] * list[k].count;
     }
     uint8_t* pixel = d->pixels + 3 * ((size_t)py * (size_t)d->def->width + (size_t)px);
-    for (int c = 0; c < 3; c++) pixel[c] = (uint8_t)(255 * ct_color_srgb(sum[c] / (samples * samples)) + 0.5);
+    for (int c = 0; c < 3; c++) pixel[c] = byte_tone(d, sum[c] / (samples * samples));
 }
 
 // ---- The whole picture ----
@@ -294,6 +322,7 @@ static void draw_bands(int slot, void* user) {
         if (has_bones) ct_raster_begin(&bones, top * d->def->samples);
         for (int t = 0; t < d->skin.ntri; t++) {
             double clip[3][4];
+            if (d->rows[2 * t] >= top + BAND || d->rows[2 * t + 1] < top) continue;
             for (int k = 0; k < 3; k++) memcpy(clip[k], d->clip + 4 * d->skin.tri[3 * t + k], sizeof clip[k]);
             ct_raster_triangle(t < d->skin.nflesh ? &raster : &bones, t, (const double(*)[4])clip);
         }
@@ -315,7 +344,10 @@ static void place_ground(drawing* d, const ct_trajectory* file) {
     if (!(size > 0)) size = 1;
     double given = file->info.ground;
     if (isfinite(given)) grid->height = given;
-    else if (!ct_obstacle_ground(file, d->obstacle_poses, &grid->height)) grid->height = file->lower[grid->up_axis] - 2e-3 * size;
+    else if (!ct_obstacle_ground(file, d->obstacle_poses, &grid->height)) {
+        double foot = ct_obstacle_slope_foot(file, d->obstacle_poses, grid->center, PLANE_REACH * size);
+        grid->height = fmin(file->lower[grid->up_axis] - 2e-3 * size, foot);
+    }
     grid->spacing = ct_label_round(0.5 * size);
     grid->reach = 2.6 * size;
 }
@@ -399,7 +431,7 @@ static ct_status add_arrows(drawing* d, ct_arena* arena, ct_trajectory* file, in
 
 // The flesh, the obstacles, the bones and the arrows as one surface.
 static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x, ct_error* error) {
-    ct_obstacle_look look = {.reach = 1.1 * d->grid.reach / 2.6, .eye = d->camera.eye, .ground = d->grid.height};
+    ct_obstacle_look look = {.reach = PLANE_REACH * d->grid.reach / 2.6, .eye = d->camera.eye, .ground = d->grid.height};
     memcpy(look.center, d->grid.center, sizeof look.center);
     d->plane_reach = look.reach;
     paint(d, arena, file);
@@ -426,6 +458,22 @@ static void light_up(drawing* d, ct_arena* arena, const ct_trajectory* file) {
     else d->bone_light = d->light;
 }
 
+// Rows that each triangle may touch; all where a corner is behind the eye.
+static void find_rows(drawing* d) {
+    for (int t = 0; t < d->skin.ntri; t++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int k = 0; k < 3; k++) {
+            const double* clip = d->clip + 4 * d->skin.tri[3 * t + k];
+            bool front = clip[3] > d->camera.near;
+            double y = (1 - clip[1] / clip[3]) * 0.5 * d->def->height;
+            low = fmin(low, front ? y : -INFINITY);
+            high = fmax(high, front ? y : INFINITY);
+        }
+        d->rows[2 * t] = (int)fmax(-1, fmin(d->def->height, floor(low) - 1));
+        d->rows[2 * t + 1] = (int)fmax(-1, fmin(d->def->height, ceil(high) + 1));
+    }
+}
+
 // Everything that the bands read.
 static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, double* time, ct_error* error) {
     const ct_picture_def* def = d->def;
@@ -450,6 +498,10 @@ static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int f
     d->skin.value = value;
     d->clip = ct_arena_alloc(arena, 4 * (size_t)d->skin.nvert, sizeof(double));
     for (int i = 0; i < d->skin.nvert && d->clip; i++) ct_camera_project(&d->camera, d->skin.x + 3 * i, d->clip + 4 * i);
+    d->rows = ct_arena_alloc(arena, 2 * (size_t)d->skin.ntri, sizeof(int));
+    if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    find_rows(d);
+    for (int k = 0; k < TONES + 2; k++) d->tone[k] = (float)(255 * ct_color_srgb((double)k * k / ((double)TONES * TONES)));
     light_up(d, arena, file);
     for (int k = 0; k < 2 * SLOTS; k++) {
         if (k >= SLOTS && d->skin.ntri == d->skin.nflesh) break;

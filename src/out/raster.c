@@ -71,6 +71,7 @@ static void fill(ct_raster* raster, int id, const screen_corner* a, const screen
         area = -area;
     }
     const screen_corner* const p[3] = {a, b, c};
+    double inverse = 1 / area;
     int x0, x1, y0, y1;
     sample_range(fmin(a->x, fmin(b->x, c->x)), fmax(a->x, fmax(b->x, c->x)), 0, raster->width, &x0, &x1);
     sample_range(fmin(a->y, fmin(b->y, c->y)), fmax(a->y, fmax(b->y, c->y)), raster->first_row,
@@ -82,7 +83,7 @@ static void fill(ct_raster* raster, int id, const screen_corner* a, const screen
             double e[3] = {edge(b, c, x + 0.5, y + 0.5), edge(c, a, x + 0.5, y + 0.5), edge(a, b, x + 0.5, y + 0.5)};
             if (e[0] < 0 || e[1] < 0 || e[2] < 0) continue;
             if ((e[0] == 0 && !own[0]) || (e[1] == 0 && !own[1]) || (e[2] == 0 && !own[2])) continue;
-            double l[3] = {e[0] / area, e[1] / area, e[2] / area};
+            double l[3] = {e[0] * inverse, e[1] * inverse, e[2] * inverse};
             float depth = (float)(l[0] * a->depth + l[1] * b->depth + l[2] * c->depth);
             size_t at = (size_t)(y - raster->first_row) * (size_t)raster->width + (size_t)x;
             if (depth < raster->depth[at]) store(raster, at, id, depth, p, l);
