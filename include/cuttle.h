@@ -880,7 +880,7 @@ typedef struct ct_picture_def {
     double background[3];
     ct_bones bones;          // matters where there are links
     bool contacts;           // contact forces as arrows, one colour where it sticks, one where it slips
-    double contact_scale;    // m of arrow a newton; 0: so that the longest are a fifth of the scene
+    double contact_scale;    // m of arrow a newton; 0: from the forces of the motion, those of rare impacts cut short
 } ct_picture_def;
 CT_API ct_picture_def ct_picture_def_default(void);
 // RGB, 3 width height bytes into `pixels`, top row first.
