@@ -19,7 +19,7 @@
 #include "math/rotation.h"
 #include "model/control_values.h"
 
-enum { KINDS = CT_PARAMETER_WATER_CURRENT + 1 };
+enum { KINDS = CT_PARAMETER_CHAMBER_STIFFNESS + 1 };
 
 typedef struct field {     // a quantity; unused: n = 0
     size_t n;
@@ -172,12 +172,23 @@ static int map_friction(const ct_model* model, const slice* s, int* map) {
     return count;
 }
 
+// Muscles or chambers, one number each, or one for all.
+static int map_actuators(const ct_model* model, const slice* s, int* map) {
+    ct_actuator_kind kind = s->def.kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+    int groups = 0;
+    for (int k = 0; k < model->actuators.count; k++)
+        if (model->actuators.list[k].kind == kind && (s->def.actuator < 0 || k == s->def.actuator))
+            map[k] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups++);
+    return s->def.per == CT_PER_SCENE ? 1 : groups;
+}
+
 static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s, int* tags) {
     int* map = params->fields[s->def.kind].map;
     if (is_curve(&s->def)) return s->def.shape == CT_SHAPE_SPLINE ? s->def.knots : 1;
     if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
     if (ct_parameter_is_of_links(s->def.kind)) return map_links(scene, model, s, map);
     if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
+    if (ct_parameter_is_of_actuators(s->def.kind)) return map_actuators(model, s, map);
     if (s->def.kind != CT_PARAMETER_GRAVITY && !ct_parameter_is_of_water(s->def.kind)) return map_bodies(scene, model, s, map, tags);
     for (int k = 0; k < s->width; k++) map[k] = s->first + k;
     return 1;
@@ -346,7 +357,8 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
     bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
     if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY || s->def.kind == CT_PARAMETER_LINK_MASS ||
-                                                s->def.kind == CT_PARAMETER_WATER_DENSITY || s->def.kind == CT_PARAMETER_THICKNESS)) {
+                                                s->def.kind == CT_PARAMETER_WATER_DENSITY || s->def.kind == CT_PARAMETER_THICKNESS ||
+                                                ct_parameter_is_of_actuators(s->def.kind))) {
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
         s->def.lower = least / 1000;
@@ -365,12 +377,14 @@ static void publish(ct_params* params) {
                              &v->gravity, &v->position, &v->velocity, &v->controls, &v->joint_stiffness, &v->joint_damping,
                              &v->joint_rest, &v->servo_stiffness, &v->servo_damping, &v->limit_stiffness, &v->link_mass,
                              &v->joint_position, &v->joint_velocity, &v->friction, &v->bending, &v->thickness,
-                             [CT_PARAMETER_WATER_DENSITY] = &v->water_density, &v->water_drag, &v->water_thrust, &v->water_current};
+                             [CT_PARAMETER_WATER_DENSITY] = &v->water_density, &v->water_drag, &v->water_thrust, &v->water_current,
+                             [CT_PARAMETER_MUSCLE_STIFFNESS] = &v->muscle_stiffness, &v->chamber_stiffness};
     double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
                            &g->gravity, &g->position, &g->velocity, &g->controls, &g->joint_stiffness, &g->joint_damping,
                            &g->joint_rest, &g->servo_stiffness, &g->servo_damping, &g->limit_stiffness, &g->link_mass,
                            &g->joint_position, &g->joint_velocity, &g->friction, &g->bending, &g->thickness,
-                           [CT_PARAMETER_WATER_DENSITY] = &g->water_density, &g->water_drag, &g->water_thrust, &g->water_current};
+                           [CT_PARAMETER_WATER_DENSITY] = &g->water_density, &g->water_drag, &g->water_thrust, &g->water_current,
+                           [CT_PARAMETER_MUSCLE_STIFFNESS] = &g->muscle_stiffness, &g->chamber_stiffness};
     for (int kind = 0; kind < KINDS; kind++) {
         if (!value[kind]) continue;
         *value[kind] = params->fields[kind].value;
@@ -494,7 +508,8 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
                                 g->gravity, g->position, g->velocity, g->controls, g->joint_stiffness, g->joint_damping,
                                 g->joint_rest, g->servo_stiffness, g->servo_damping, g->limit_stiffness, g->link_mass,
                                 g->joint_position, g->joint_velocity, g->friction, g->bending, g->thickness,
-                                [CT_PARAMETER_WATER_DENSITY] = g->water_density, g->water_drag, g->water_thrust, g->water_current};
+                                [CT_PARAMETER_WATER_DENSITY] = g->water_density, g->water_drag, g->water_thrust, g->water_current,
+                                [CT_PARAMETER_MUSCLE_STIFFNESS] = g->muscle_stiffness, g->chamber_stiffness};
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
     for (int kind = 0; kind < KINDS; kind++) {
         const field* f = &params->fields[kind];

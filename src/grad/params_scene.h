@@ -10,6 +10,7 @@ static inline bool ct_parameter_is_of_rates(ct_parameter_kind kind) { return kin
 static inline bool ct_parameter_is_of_sheets(ct_parameter_kind kind) { return kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS; }
 static inline bool ct_parameter_is_of_elements(ct_parameter_kind kind) { return kind <= CT_PARAMETER_DAMPING_STIFFNESS || ct_parameter_is_of_sheets(kind); }
 static inline bool ct_parameter_is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT; }
+static inline bool ct_parameter_is_of_actuators(ct_parameter_kind kind) { return kind == CT_PARAMETER_MUSCLE_STIFFNESS || kind == CT_PARAMETER_CHAMBER_STIFFNESS; }
 
 // Elements are the tets, then the triangles of sheets: the first one of a body.
 int ct_params_first_element(const ct_scene_body* body, const ct_model* model);

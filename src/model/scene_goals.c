@@ -161,8 +161,10 @@ ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int a
 // -------------------------------------------------------------------------------------------------
 // Parameters
 
+static bool is_of_actuators(ct_parameter_kind kind) { return kind == CT_PARAMETER_MUSCLE_STIFFNESS || kind == CT_PARAMETER_CHAMBER_STIFFNESS; }
+
 static bool is_positive_kind(ct_parameter_kind kind) {
-    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_THICKNESS || kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY;
+    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_THICKNESS || kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY || is_of_actuators(kind);
 }
 
 static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
@@ -172,7 +174,7 @@ static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WA
 // Quantities that must not be negative, beside the materials'.
 static bool is_resistance(ct_parameter_kind kind) {
     if (is_of_water(kind)) return kind != CT_PARAMETER_WATER_CURRENT;
-    if (kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS) return true;
+    if (kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS || is_of_actuators(kind)) return true;
     return kind == CT_PARAMETER_FRICTION || (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY);
 }
 
@@ -195,6 +197,28 @@ static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter
     for (int k = 0; k < scene->nlink; k++)
         if (ct_scene_link_takes(&scene->link[k], kind, per)) return CT_OK;
     return ct_scene_fail(error, "type", "is \"%s\", but the scene has no link with such a quantity", word);
+}
+
+// A muscle or chamber by name; NULL: there must be one at least.
+static ct_status find_actuator(const ct_scene* scene, const char* name, ct_parameter_kind kind, int* actuator, ct_error* error) {
+    ct_actuator_kind wanted = kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+    const char* word = wanted == CT_ACTUATOR_MUSCLE ? "muscle" : "chamber";
+    *actuator = name ? ct_scene_find_actuator(scene, name) : -1;
+    if (name && (*actuator < 0 || scene->actuator[*actuator].kind != wanted))
+        return ct_scene_fail(error, "actuator", "is \"%.60s\": there is no %s of that name", name, word);
+    for (int k = 0; k < scene->nactuator; k++)
+        if (scene->actuator[k].kind == wanted) return CT_OK;
+    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s", ct_scene_choices[CT_CHOICE_PARAMETER].words[kind], word);
+}
+
+// Controls of muscles keep the activation between 0 and 1, those of cells a volume.
+static void bound_activation(const ct_scene* scene, ct_scene_parameter* p) {
+    const ct_scene_control* control = &scene->control[p->control];
+    if (control->kind != CT_CONTROL_ACTIVATION) return;
+    const ct_scene_actuator* actuator = &scene->actuator[control->actuator];
+    bool muscle = actuator->kind == CT_ACTUATOR_MUSCLE;
+    if (p->lower == -INFINITY) p->lower = (muscle ? 0 : 0.05) - actuator->start;
+    if (p->upper == INFINITY && muscle) p->upper = 1 - actuator->start;
 }
 
 static ct_transform transform_of_kind(ct_parameter_kind kind) {
@@ -268,6 +292,7 @@ static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p, c
     const char* kind = ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind];
     if (p->kind == CT_PARAMETER_CONTROL) snprintf(name, NAME_SIZE, "%s", scene->control[p->control].name);
     else if (p->link >= 0) snprintf(name, NAME_SIZE, "%s.%s", kind, scene->link[p->link].name);
+    else if (p->actuator >= 0) snprintf(name, NAME_SIZE, "%s.%s", kind, scene->actuator[p->actuator].name);
     else if (p->body >= 0) snprintf(name, NAME_SIZE, "%s.%s", kind, scene->body[p->body].name);
     else snprintf(name, NAME_SIZE, "%s", kind);
 }
@@ -277,6 +302,7 @@ static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
     if (a->kind != b->kind) return false;
     if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
     if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION || is_of_water(a->kind)) return true;
+    if (is_of_actuators(a->kind)) return a->actuator < 0 || b->actuator < 0 || a->actuator == b->actuator;
     if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
     return a->body < 0 || b->body < 0 || a->body == b->body;
 }
@@ -304,18 +330,20 @@ static ct_status find_control(const ct_scene* scene, const char* name, int* cont
 }
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_THICKNESS && !is_of_water(def->kind)) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if ((unsigned)def->kind > CT_PARAMETER_CHAMBER_STIFFNESS) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
     if (is_of_water(def->kind) && !scene->water.enabled)
         return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water", ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
     if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
     if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID) return ct_scene_fail(error, "transform", "is not one of ct_transform");
-    *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .link = -1, .hold = def->hold,
+    *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .link = -1, .actuator = -1, .hold = def->hold,
                               .transform = def->transform, .lower = def->lower, .upper = def->upper, .scale = def->scale,
                               .offset = def->offset, .start = def->start, .shape = def->shape, .knots = def->knots,
                               .wave = {def->amplitude, def->frequency, def->phase, def->center}};
     complete_parameter(p);
     ct_status status = CT_OK;
     if (p->kind == CT_PARAMETER_CONTROL) status = find_control(scene, def->control, &p->control, error);
+    if (p->kind == CT_PARAMETER_CONTROL && !status) bound_activation(scene, p);
+    if (is_of_actuators(p->kind)) status = find_actuator(scene, def->actuator, p->kind, &p->actuator, error);
     if (is_of_links(p->kind)) status = find_link(scene, def->link, p->kind, p->per, &p->link, error);
     return status ? status : check_parameter(scene, p, error);
 }

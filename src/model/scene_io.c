@@ -155,6 +155,9 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_list(scene, ct_json_member(root, "forces"), ct_scene_read_force);
     read_list(scene, ct_json_member(root, "velocities"), ct_scene_read_velocity);
     ct_scene_read_water(scene, ct_json_member(root, "water"));
+    read_list(scene, ct_json_member(root, "muscles"), ct_scene_read_muscle);
+    read_list(scene, ct_json_member(root, "chambers"), ct_scene_read_chamber);
+    read_list(scene, ct_json_member(root, "cavities"), ct_scene_read_cavity);
     read_list(scene, ct_json_member(root, "controls"), ct_scene_read_control);
     ct_json controls = ct_json_member(root, "controls");
     size_t ncontrol = controls.value ? ct_json_length(controls) : 0;

@@ -16,7 +16,8 @@ const ct_scene_words ct_scene_choices[] = {
                                                      "gravity", "position", "velocity", "control", "joint_stiffness", "joint_damping",
                                                      "joint_rest", "servo_stiffness", "servo_damping", "limit_stiffness", "link_mass",
                                                      "joint_position", "joint_velocity", "friction", "bending", "thickness", "water_density",
-                                                     "water_drag", "water_thrust", "water_current")},
+                                                     "water_drag", "water_thrust", "water_current", "muscle_stiffness",
+                                                     "chamber_stiffness")},
     [CT_CHOICE_PER] = {"parameter.per", WORDS("element", "tag", "body", "scene")},
     [CT_CHOICE_TRANSFORM] = {"parameter.transform", WORDS("auto", "none", "affine", "log", "sigmoid")},
     [CT_CHOICE_OBJECTIVE] = {"objective.type", WORDS("point", "velocity", "shape", "effort", "smoothness", "joint")},
@@ -24,6 +25,7 @@ const ct_scene_words ct_scene_choices[] = {
     [CT_CHOICE_SHAPE] = {"parameter.shape", WORDS("steps", "spline", "sinusoid")},
     [CT_CHOICE_METHOD] = {"optimizer.method", WORDS("lbfgs", "adam", "mma", "slsqp")},
     [CT_CHOICE_JOINT] = {"joint.type", WORDS("fixed", "revolute", "prismatic", "ball", "free")},
+    [CT_CHOICE_CELLS] = {"chamber.cells", WORDS("one", "tag", "tet")},
     [CT_CHOICE_CONTACT] = {"contact.method", WORDS("none", "newton", "split")},
     [CT_CHOICE_SPLIT] = {"contact.split", WORDS("mass", "diagonal", "twice")},
 };

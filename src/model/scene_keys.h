@@ -5,7 +5,7 @@
 
 #define CT_SCENE_OBJECTS(X)                                                                                             \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver", "output",    \
-      "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", "velocities", "water", "controls", "parameters", \
+      "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", "velocities", "water", "muscles", "chambers", "cavities", "controls", "parameters", \
       "objective", "optimizer")                                                                                         \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
     X(OUTPUT, "output", "every")                                                                                        \
@@ -45,9 +45,12 @@
       "limit_stiffness", "servo")                                                                                       \
     X(SERVO, "servo", "stiffness", "damping", "target")                                                                 \
     X(WATER, "water", "density", "current", "drag", "thrust", "buoyancy", "level", "layer", "slow", "bodies")           \
-    X(CONTROL, "control", "name", "force", "drive", "torque", "target", "values", "repeat")                             \
+    X(MUSCLE, "muscle", "name", "body", "points", "radius", "segments", "stiffness", "activation", "activation_time")    \
+    X(CHAMBER, "chamber", "name", "body", "tag", "select", "cells", "stiffness", "activation", "activation_time")        \
+    X(CAVITY, "cavity", "name", "body", "tag", "seed", "pressure")                                                       \
+    X(CONTROL, "control", "name", "force", "drive", "torque", "target", "actuator", "values", "repeat")                             \
     X(FORCE_CONTROL, "force_control", "select")                                                                         \
-    X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "link", "hold", "transform", "lower", "upper",  \
+    X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "link", "actuator", "hold", "transform", "lower", "upper",  \
       "scale", "offset", "start", "shape", "knots", "amplitude", "frequency", "phase", "center")                        \
     X(CONTROL_KEY, "control_key", "time", "value")                                                                      \
     X(WAVE, "wave", "start", "lower", "upper", "fixed")                                                                 \
@@ -79,7 +82,7 @@ extern const ct_scene_words ct_scene_keys[];
 // Choices, in the order of their enums.
 typedef enum ct_scene_choice {
     CT_CHOICE_ENERGY, CT_CHOICE_INTEGRATOR, CT_CHOICE_SOLVER, CT_CHOICE_UP, CT_CHOICE_PARAMETER, CT_CHOICE_PER,
-    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_SHAPE, CT_CHOICE_JOINT, CT_CHOICE_CONTACT, CT_CHOICE_SPLIT,
+    CT_CHOICE_TRANSFORM, CT_CHOICE_OBJECTIVE, CT_CHOICE_NORM, CT_CHOICE_METHOD, CT_CHOICE_SHAPE, CT_CHOICE_JOINT, CT_CHOICE_CONTACT, CT_CHOICE_SPLIT, CT_CHOICE_CELLS,
     CT_CHOICE_COUNT
 } ct_scene_choice;
 extern const ct_scene_words ct_scene_choices[];

@@ -39,6 +39,11 @@ void ct_scene_read_drive(ct_scene* scene, ct_json at);  // of "drives" and of "p
 void ct_scene_read_force(ct_scene* scene, ct_json at);
 void ct_scene_read_velocity(ct_scene* scene, ct_json at);
 void ct_scene_read_water(ct_scene* scene, ct_json at);
+void ct_scene_read_muscle(ct_scene* scene, ct_json at);
+void ct_scene_read_chamber(ct_scene* scene, ct_json at);
+void ct_scene_read_cavity(ct_scene* scene, ct_json at);
+// The numbers of the actuator that the control names.
+void ct_scene_read_actuator_control(ct_scene* scene, const char* name, ct_json control);
 void ct_scene_read_control(ct_scene* scene, ct_json at);
 void ct_scene_read_control_values(ct_scene* scene, ct_json at, const char* directory);  // of a control that has been read
 void ct_scene_read_parameter(ct_scene* scene, ct_json at);

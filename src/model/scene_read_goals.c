@@ -53,21 +53,22 @@ static void read_force_control(ct_scene* scene, const char* name, ct_json contro
 }
 
 void ct_scene_read_control(ct_scene* scene, ct_json at) {
-    static const char* const kinds[] = {"force", "drive", "torque", "target"};
+    static const char* const kinds[] = {"force", "drive", "torque", "target", "actuator"};
     const char *name = NULL, *kind = NULL;
     int count = 0, index = 0;
     ct_error inner;
     if (!ct_scene_read_keys(at, CT_OBJECT_CONTROL)) return;
     ct_json_text(ct_json_required(at, "name"), &name);
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!ct_json_has(at, kinds[i])) continue;
         kind = kinds[i];
         count++;
     }
-    if (count != 1) ct_json_fail(at, "needs exactly one of \"force\", \"drive\", \"torque\" and \"target\"");
+    if (count != 1) ct_json_fail(at, "needs exactly one of \"force\", \"drive\", \"torque\", \"target\" and \"actuator\"");
     if (at.reader->status) return;
     ct_json value = ct_json_member(at, kind);
     if (!strcmp(kind, "force")) read_force_control(scene, name, at);
+    else if (!strcmp(kind, "actuator")) ct_scene_read_actuator_control(scene, name, at);
     else if (strcmp(kind, "drive") || json_is_string(value.value)) read_link_control(scene, name, at, kind);
     else {
         ct_json_integer(value, 0, 2147483647, &index);
@@ -96,12 +97,15 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
     ct_scene_read_shape(at, &def);
     bool of_links = def.kind >= CT_PARAMETER_JOINT_STIFFNESS && def.kind <= CT_PARAMETER_JOINT_VELOCITY;
     if (!of_links) refuse_keys(at, type, (const char* const[]){"link", NULL});
-    if (of_links || def.kind == CT_PARAMETER_FRICTION) refuse_keys(at, type, (const char* const[]){"body", NULL});
+    bool of_actuators = def.kind == CT_PARAMETER_MUSCLE_STIFFNESS || def.kind == CT_PARAMETER_CHAMBER_STIFFNESS;
+    if (!of_actuators) refuse_keys(at, type, (const char* const[]){"actuator", NULL});
+    if (of_links || of_actuators || def.kind == CT_PARAMETER_FRICTION) refuse_keys(at, type, (const char* const[]){"body", NULL});
     bool of_water = def.kind >= CT_PARAMETER_WATER_DENSITY && def.kind <= CT_PARAMETER_WATER_CURRENT;
     if (def.kind == CT_PARAMETER_GRAVITY || of_water) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
     ct_scene_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
     ct_json_text(ct_json_member(at, "control"), &def.control);
     ct_json_text(ct_json_member(at, "link"), &def.link);
+    ct_json_text(ct_json_member(at, "actuator"), &def.actuator);
     ct_json_integer(ct_json_member(at, "hold"), 1, 2147483647, &def.hold);
     ct_json_number(ct_json_member(at, "lower"), &def.lower);
     ct_json_number(ct_json_member(at, "upper"), &def.upper);

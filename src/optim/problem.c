@@ -117,14 +117,16 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
                                    .water_density = values->water_density,
                                    .water_drag = values->water_drag,
                                    .water_thrust = values->water_thrust,
-                                   .water_current = values->water_current};
+                                   .water_current = values->water_current,
+                                   .muscle_stiffness = values->muscle_stiffness,
+                                   .chamber_stiffness = values->chamber_stiffness};
     *controls = values->controls;
     *refactored = false;
     bool changes = material.young || material.poisson || material.density || material.damping_mass || material.damping_stiffness ||
                    material.gravity || material.joint_stiffness || material.joint_damping || material.joint_rest ||
                    material.servo_stiffness || material.servo_damping || material.limit_stiffness || material.link_mass ||
                    material.friction || material.bending || material.thickness || material.water_density || material.water_drag || material.water_thrust ||
-                   material.water_current;
+                   material.water_current || material.muscle_stiffness || material.chamber_stiffness;
     ct_status status = changes ? ct_model_set_values(problem->model, &material, refactored, error) : CT_OK;
     if (status != CT_OK || (!values->position && !values->velocity && !values->joint_position && !values->joint_velocity)) return status;
     status = ct_state_set(problem->initial, values->position ? values->position : problem->position,
