@@ -148,10 +148,53 @@ static void obstacles_are_where_their_motions_have_them(void** unused) {
     unlink(FILE_NAME);
 }
 
+// The report's list goes into the frame, and a run that is continued goes on behind it.
+static void contacts_of_reports_are_stored(void** unused) {
+    ct_settings settings = still();
+    settings.contact.method = CT_CONTACT_NEWTON;
+    ct_scene* scene = new_scene(&settings);
+    ct_material material = ct_material_default();
+    add_box(scene, (double[]){0.2, 0.2, 0.2}, (int[]){1, 1, 1}, &material);
+    add_obstacle(scene, (ct_obstacle_def){.name = "floor", .kind = CT_OBSTACLE_PLANE, .center = {0, -1, 0}, .normal = {0, 1, 0}, .scale = 1,
+                                          .rotate = {1, 0, 0, 0}, .contact_thickness = NAN, .color = {NAN, NAN, NAN}});
+    sim s = start(scene, 1);
+    const ct_contact made[3] = {
+        {.type = CT_CONTACT_PLANE, .set = CT_STICK, .node = {2, -1, -1, -1}, .a = 0, .b = 1, .normal = {0, 1, 0}, .gap = -1e-9, .force = {0, 3, 0}, .friction = 0.5},
+        {.type = CT_CONTACT_PLANE, .set = CT_SLIP, .node = {4, -1, -1, -1}, .a = 0, .b = 1, .normal = {0, 1, 0}, .force = {-1, 2, 0}, .friction = 0.5},
+        {.type = CT_CONTACT_EDGE_EDGE, .set = CT_OPEN, .node = {0, 1, 2, 3}, .a = 0, .b = 0, .normal = {1, 0, 0}, .gap = 0.01}};
+    ct_step_report report = {.converged = true, .contact = made, .ncontact = 2};
+    ct_trajectory* file = NULL;
+    ct_error error = {0};
+    must(ct_trajectory_create(&file, FILE_NAME, s.scene, s.model, &error), &error);
+    must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
+    must(ct_trajectory_append(file, s.model, s.state, &report, &error), &error);
+    must(ct_trajectory_close(file, NULL), NULL);
+    must(ct_trajectory_resume(&file, FILE_NAME, s.model, s.state, &error), &error);
+    report.ncontact = 3;
+    must(ct_trajectory_append(file, s.model, s.state, &report, &error), &error);
+    ct_trajectory_info info;
+    ct_trajectory_get_info(file, &info);
+    assert_int_equal(info.ncontact, 5);
+    for (int k = 0; k < 3; k++) {
+        const ct_contact* list;
+        int count;
+        must(ct_trajectory_read_contacts(file, k, &list, &count, &error), &error);
+        assert_int_equal(count, k ? k + 1 : 0);
+        for (int i = 0; i < count; i++) {
+            assert_memory_equal(list[i].force, made[i].force, sizeof made[i].force);
+            assert_int_equal(list[i].set, made[i].set);
+            assert_int_equal(list[i].node[1], made[i].node[1]);
+        }
+    }
+    must(ct_trajectory_close(file, NULL), NULL);
+    stop(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pulled_sheet_has_the_stress_of_hooke),
         cmocka_unit_test(sheets_and_owners_are_those_of_the_model),
+        cmocka_unit_test(contacts_of_reports_are_stored),
         cmocka_unit_test(obstacles_are_where_their_motions_have_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
