@@ -3,6 +3,8 @@
 #include "shape/ccd.h"
 #include "shape/closest.h"
 #include "shape/orient.h"
+#include "build.h"
+#include "step/detect_data.h"
 #include "surfaces.h"
 
 static uint64_t seed = 1;
@@ -67,7 +69,8 @@ static void disorder(surfaces* s, int patches, double thickness) {
     for (int c = 0; c < patches; c++) {
         const int collider = new_collider(s, thickness * (1 + 0.5 * uniform()), 0), first = s->model.nvert;
         const double at[3] = {0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform()};
-        for (int i = 0; i < 12; i++) new_node(s, collider, at[0] + 0.3 * uniform(), at[1] + 0.3 * uniform(), at[2] + 0.3 * uniform(), c % 3 != 2);
+        for (int i = 0; i < 12; i++)
+            new_node(s, collider, at[0] + 0.3 * uniform(), at[1] + 0.3 * uniform(), at[2] + 0.3 * uniform(), c % 3 != 2);
         for (int i = 0; i < 10; i++) new_triangle(s, collider, first + i, first + i + 1, first + i + 2);
     }
     const int capsule = new_collider(s, thickness, 0.02);
@@ -153,7 +156,8 @@ static bool listed(const int node[4], ct_ccd_kind kind, const ct_closest* closes
     for (int k = 0; k < 4; k++)
         if (closest->mask >> k & 1) part[k >= first][count[k >= first]++] = node[k];
     if (count[1] == 3) return find(pairs, CT_CONTACT_VERTEX_FACE, node[0], node[1], node[2], node[3]);
-    if (count[0] == 2 && count[1] == 2) return closest->sine < 0.02 || find(pairs, CT_CONTACT_EDGE_EDGE, node[0], node[1], node[2], node[3]);
+    if (count[0] == 2 && count[1] == 2)
+        return closest->sine < 0.02 || find(pairs, CT_CONTACT_EDGE_EDGE, node[0], node[1], node[2], node[3]);
     if (count[0] + count[1] == 3) {
         const int *edge = part[count[1] == 2], p = part[count[0] == 2][0];
         return find(pairs, CT_CONTACT_POINT_EDGE, p, edge[0] < edge[1] ? edge[0] : edge[1], edge[0] < edge[1] ? edge[1] : edge[0], -1);
@@ -162,7 +166,8 @@ static bool listed(const int node[4], ct_ccd_kind kind, const ct_closest* closes
     return find(pairs, CT_CONTACT_POINT_POINT, p < q ? p : q, p < q ? q : p, -1, -1);
 }
 
-static void assert_near_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs, void* user) {
+static void assert_near_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs,
+                               void* user) {
     const double limit = reach(s, owner_of(s, node[0]), owner_of(s, node[2]), false) + *(const double*)user;
     if (nearest_on_the_way(s, end, node, kind, 50) >= limit) return;
     // edges that are closest at an end: the end and a face there are asked for by themselves
@@ -228,7 +233,8 @@ static bool involves(const ct_pair* p, const int node[4]) {
 
 // What comes nearer than the core, or ends too near, has a pair made of its nodes; edges also count as met when a vertex and a face at
 // them are.
-static void assert_hit_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs, void* user) {
+static void assert_hit_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs,
+                              void* user) {
     hit_rule* rule = user;
     const int a = owner_of(s, node[0]), b = owner_of(s, node[2]);
     const bool met = nearest_on_the_way(s, end, node, kind, 1000) < reach(s, a, b, true);
@@ -240,8 +246,8 @@ static void assert_hit_listed(const surfaces* s, const double* end, const int no
     if (kind == CT_CCD_EDGE_EDGE)
         for (size_t i = 0; i < pairs->count; i++) {
             const ct_pair* p = pairs->item + i;
-            if (p->type == CT_CONTACT_VERTEX_FACE && (p->node[0] == node[0] || p->node[0] == node[1] || p->node[0] == node[2] || p->node[0] == node[3]))
-                return;
+            const int v = p->node[0];
+            if (p->type == CT_CONTACT_VERTEX_FACE && (v == node[0] || v == node[1] || v == node[2] || v == node[3])) return;
         }
     fail_msg("a pair was missed");
 }
@@ -300,7 +306,8 @@ static void a_fast_body_never_passes_a_thin_plate(void** state) {
             assert_true(p->a != p->b);
             if (p->type != CT_CONTACT_VERTEX_FACE || p->b != plate) continue;
             const double* x = s.x + 3 * p->node[1];
-            if (x[2] * side > 0 && fabs(x[2]) < 0.0011 && fabs(s.x[3 * p->node[2] + 2] - x[2]) < 1e-9 && fabs(s.x[3 * p->node[3] + 2] - x[2]) < 1e-9) {
+            const bool level = fabs(s.x[3 * p->node[2] + 2] - x[2]) < 1e-9 && fabs(s.x[3 * p->node[3] + 2] - x[2]) < 1e-9;
+            if (level && x[2] * side > 0) {
                 assert_true(p->sign == 1);
                 faces++;
             }
@@ -340,7 +347,10 @@ static void no_sampled_intersection_was_missed(void** state) {
             if (!found) continue;
             const int a = owner_of(&s, where[0]), b = owner_of(&s, where[2]);
             bool listed = false;
-            for (size_t i = 0; i < hits.count; i++) listed |= (hits.item[i].a == a && hits.item[i].b == b) || (hits.item[i].a == b && hits.item[i].b == a);
+            for (size_t i = 0; i < hits.count; i++) {
+                const ct_pair* p = hits.item + i;
+                listed |= (p->a == a && p->b == b) || (p->a == b && p->b == a);
+            }
             assert_true(listed);
         }
         crossed += found;
@@ -418,7 +428,7 @@ static void rigid_and_forbidden_pairs_are_left_out(void** state) {
     }
 }
 
-// The lower end of a capsule in a body's face, its middle over a body's edge, a body's vertex over its middle; a sphere over an edge and a vertex.
+// Ends of a capsule over a face, an edge and a vertex of a body; its middle over an edge and a vertex.
 static void round_obstacles_meet_every_feature(void** state) {
     const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
     const struct {
@@ -470,7 +480,8 @@ static void the_smallest_gap_is_in_the_list(void** state) {
             for (int j = 0; j < i; j++) {
                 const int pair[2] = {p, c->node[j]};
                 if (driven(&s, pair, 2) || c->node_owner[i] == c->node_owner[j]) continue;
-                least = fmin(least, segment_pair(&s, p, c->node[j], c->node[j]).distance - reach(&s, c->node_owner[i], c->node_owner[j], false));
+                const double far = segment_pair(&s, p, c->node[j], c->node[j]).distance;
+                least = fmin(least, far - reach(&s, c->node_owner[i], c->node_owner[j], false));
             }
             for (int e = 0; e < c->nedge; e++) {
                 const int pair[3] = {p, c->edge[2 * e], c->edge[2 * e + 1]};
@@ -547,7 +558,8 @@ static void touching_surfaces_part_outward(void** state) {
             const bool face = p->type == CT_CONTACT_VERTEX_FACE;
             ct_vec3 x[4];
             for (int k = 0; k < 4; k++) x[k] = ct_vec3_load(s.x + 3 * p->node[k]);
-            const ct_vec3 u = face ? ct_vec3_sub(x[2], x[1]) : ct_vec3_sub(x[1], x[0]), v = face ? ct_vec3_sub(x[3], x[1]) : ct_vec3_sub(x[3], x[2]);
+            const ct_vec3 u = face ? ct_vec3_sub(x[2], x[1]) : ct_vec3_sub(x[1], x[0]);
+            const ct_vec3 v = face ? ct_vec3_sub(x[3], x[1]) : ct_vec3_sub(x[3], x[2]);
             const ct_vec3 n = ct_vec3_scale(p->sign, ct_vec3_normalise(ct_vec3_cross(u, v)));
             assert_true((p->a == 1 ? n.z : -n.z) > 0.99);
             faces += face;
@@ -662,6 +674,56 @@ static void degenerate_surfaces_are_edges_and_points(void** state) {
     free_surfaces(&s);
 }
 
+// A box of 3 x 3 x 3 cells on a plane, under a ball, beside a capsule: as a scene compiles them.
+static void compiled_scenes_are_detected(void** state) {
+    ct_settings settings = ct_settings_default();
+    ct_scene* scene = new_scene(&settings);
+    const ct_material material = ct_material_default();
+    const double size[3] = {0.3, 0.3, 0.3};
+    const int cells[3] = {3, 3, 3};
+    ct_error error = {0};
+    int body = add_box(scene, size, cells, &material);
+    ct_obstacle_def def = ct_obstacle_def_default();
+    def.kind = CT_OBSTACLE_PLANE;
+    def.normal[0] = def.normal[1] = 0, def.normal[2] = 1;
+    def.center[2] = -1e-4;
+    must(ct_scene_add_obstacle(scene, &def, NULL, &error), &error);
+    def = ct_obstacle_def_default();
+    def.kind = CT_OBSTACLE_SPHERE;
+    def.radius = 0.05;
+    def.center[0] = 0.13, def.center[1] = 0.16, def.center[2] = 0.3502;
+    must(ct_scene_add_obstacle(scene, &def, NULL, &error), &error);
+    def = ct_obstacle_def_default();
+    def.kind = CT_OBSTACLE_CAPSULE;
+    def.radius = 0.02;
+    for (int k = 0; k < 2; k++) def.ends[k][0] = 0.3202, def.ends[k][1] = 0.04 + 0.21 * k, def.ends[k][2] = 0.16 + 0.02 * k;
+    must(ct_scene_add_obstacle(scene, &def, NULL, &error), &error);
+    ct_model* model = NULL;
+    must(ct_model_create(&model, scene, &error), &error);
+    ct_detect* detect = NULL;
+    assert_int_equal(ct_detect_create(&detect, model), CT_OK);
+    assert_true(detect->closed[body] && !detect->driven[body]);
+    for (int c = 1; c < model->collision.ncollider; c++) assert_true(!detect->closed[c] && detect->driven[c]);
+    assert_int_equal(detect->nface, model->collision.ntri + 2);
+    ct_pairs near = {0};
+    assert_int_equal(ct_detect_near(model, detect, model->rest, model->rest, 0, 4e-4, &near), CT_OK);
+    int plane = 0, ball = 0, edges = 0;
+    for (size_t i = 0; i < near.count; i++) {
+        const ct_pair* p = near.item + i;
+        plane += p->type == CT_CONTACT_PLANE && p->a == body && p->b == 1 && model->rest[3 * p->node[0] + 2] == 0;
+        ball += p->type == CT_CONTACT_VERTEX_FACE && p->a == 2 && p->b == body && p->sign == 1;
+        edges += p->type == CT_CONTACT_EDGE_EDGE && (p->a == 3 || p->b == 3);
+    }
+    assert_int_equal(plane, 16);
+    assert_int_equal(ball, 1);
+    assert_true(edges >= 3);
+    assert_int_equal(ct_detect_intersections(model, detect, model->rest, NULL), 0);
+    ct_pairs_free(&near);
+    ct_detect_free(detect);
+    ct_model_free(model);
+    ct_scene_free(scene);
+}
+
 static void a_model_without_colliders_has_no_contacts(void** state) {
     surfaces s = {0};
     allow_all(&s, true);
@@ -695,6 +757,7 @@ int main(void) {
         cmocka_unit_test(hits_are_signed_on_the_side_they_come_from),
         cmocka_unit_test(lists_keep_their_memory_and_repeat_exactly),
         cmocka_unit_test(degenerate_surfaces_are_edges_and_points),
+        cmocka_unit_test(compiled_scenes_are_detected),
         cmocka_unit_test(a_model_without_colliders_has_no_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,8 @@ static void signs_are_antisymmetric_below_the_last_digit(void** state) {
         ct_vec3 p[4];
         for (int k = 0; k < 4; k++) {
             const double tiny = 0x1p-70;
-            p[k] = ct_vec3_make((double)whole(2) + tiny * (double)whole(3), (double)whole(2) + tiny * (double)whole(3), tiny * (double)whole(3));
+            const double x = (double)whole(2) + tiny * (double)whole(3), y = (double)whole(2) + tiny * (double)whole(3);
+            p[k] = ct_vec3_make(x, y, tiny * (double)whole(3));
         }
         const int sign = ct_orient(p[0], p[1], p[2], p[3]);
         zeros += sign == 0;
@@ -81,7 +82,8 @@ static void signs_are_antisymmetric_below_the_last_digit(void** state) {
 }
 
 static bool crosses(double px, double py, double pz, double qx, double qy, double qz) {
-    return ct_edge_crosses_triangle((ct_vec3){px, py, pz}, (ct_vec3){qx, qy, qz}, (ct_vec3){0, 0, 0}, (ct_vec3){1, 0, 0}, (ct_vec3){0, 1, 0});
+    return ct_edge_crosses_triangle((ct_vec3){px, py, pz}, (ct_vec3){qx, qy, qz}, (ct_vec3){0, 0, 0}, (ct_vec3){1, 0, 0},
+                                    (ct_vec3){0, 1, 0});
 }
 
 static void edges_cross_the_closed_triangle(void** state) {
@@ -96,7 +98,8 @@ static void edges_cross_the_closed_triangle(void** state) {
     assert_false(crosses(0.2, 0.2, 0, 0.8, 0.8, 0));    // in the plane
     assert_false(crosses(0.2, 0.2, 2, 0.2, 0.2, 1));
     // a triangle without area
-    assert_false(ct_edge_crosses_triangle((ct_vec3){0, 0, 1}, (ct_vec3){0, 0, -1}, (ct_vec3){-1, 0, 0}, (ct_vec3){1, 0, 0}, (ct_vec3){3, 0, 0}));
+    assert_false(ct_edge_crosses_triangle((ct_vec3){0, 0, 1}, (ct_vec3){0, 0, -1}, (ct_vec3){-1, 0, 0}, (ct_vec3){1, 0, 0},
+                                          (ct_vec3){3, 0, 0}));
 }
 
 int main(void) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LEAF 4        // primitives in a leaf, at most
-#define STACK 512     // pairs of nodes that wait: a walk of two trees of depth 31 leaves at most 3 at each of 62 levels
+#define STACK 128     // pairs of nodes that wait: at most one for each of the 31 levels of either tree, and one more
 
 // The order of two primitives along an axis, the number deciding between equal ones.
 static inline bool precedes(const double* center, int axis, int i, int j) {

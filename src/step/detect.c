@@ -125,7 +125,8 @@ static double face_sign(const search* s, int face, int vertex, double time) {
 }
 
 static double edge_sign(const search* s, const int edge[2], const int node[4], double time) {
-    const ct_vec3 a = node_at(s, node[0], time), b = node_at(s, node[1], time), c = node_at(s, node[2], time), d = node_at(s, node[3], time);
+    const ct_vec3 a = node_at(s, node[0], time), b = node_at(s, node[1], time);
+    const ct_vec3 c = node_at(s, node[2], time), d = node_at(s, node[3], time);
     const ct_vec3 N = ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(d, c));
     const double side = ct_vec3_dot(N, ct_vec3_sub(a, c));
     if (fabs(side) <= 0.5 * s->core * ct_vec3_norm(N)) {
