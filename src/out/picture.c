@@ -29,6 +29,7 @@ typedef struct drawing {
     ct_light light;
     ct_light bone_light;        // without the flesh's shadow
     ct_skin skin;
+    bool flesh;                 // bodies are shown
     double clear;               // m of flesh through which bones are seen well
     double bone_tone;           // below 1 where the flesh is as light as bone
     ct_ground_grid grid;
@@ -381,9 +382,9 @@ static ct_status check_def(const ct_picture_def* def, ct_error* error) {
 }
 
 // Ivory in dark flesh; darker, the lighter the lightest body is.
-static double bone_tone(const ct_trajectory* file, const ct_skin* flesh) {
+static double bone_tone(const ct_trajectory* file, bool flesh) {
     double lightest = 0;
-    for (int b = 0; b < file->info.nbody && flesh->ntri; b++) {
+    for (int b = 0; b < file->info.nbody && flesh; b++) {
         const double* color = file->body_color + 3 * b;
         lightest = fmax(lightest, 0.3 * color[0] + 0.59 * color[1] + 0.11 * color[2]);
     }
@@ -410,7 +411,7 @@ static ct_status add_bones(drawing* d, ct_arena* arena, ct_trajectory* file, int
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = ct_trajectory_read_links_into(file, frame, NULL, poses, error);
     if (status) return status;
-    d->bone_tone = bone_tone(file, &d->skin);
+    d->bone_tone = bone_tone(file, d->flesh);
     d->clear = 0.12 * ct_picture_bones(&bones, arena, file);
     if (!arena->failed) ct_bone_dress(&d->skin, arena, &bones, file, poses);
     d->skin.nbone = d->skin.ntri;
@@ -436,7 +437,8 @@ static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int fra
     d->plane_reach = look.reach;
     paint(d, arena, file);
     ct_skin_create(&d->skin, arena, file, x);
-    if (d->def->bones == CT_BONES_ONLY && file->info.nlink) d->skin.ntri = d->skin.nflesh = d->skin.nbone = 0;
+    d->flesh = file->info.nsurface > 0 && !(d->def->bones == CT_BONES_ONLY && file->info.nlink);
+    if (!d->flesh && !arena->failed) ct_skin_strip(&d->skin);
     if (file->info.nobstacle) ct_obstacle_dress(&d->skin, arena, file, d->obstacle_poses, &look);
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = CT_OK;
@@ -531,7 +533,7 @@ ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* 
         bool dark = def->background[0] + def->background[1] + def->background[2] < 1.2;
         if (def->grid && d->camera.eye[d->grid.up_axis] > d->grid.height) ct_label_grid(&canvas, &d->camera, &d->grid, dark);
         if (def->label) ct_label_time(&canvas, time, dark);
-        if (def->label && d->skin.value && d->skin.nflesh) ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
+        if (def->label && d->skin.value && d->flesh) ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
     }
     ct_threads_free(threads);
     ct_arena_free(&arena);

@@ -88,6 +88,18 @@ void ct_skin_create(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, c
     smooth_normals(skin, now, rest, angle, start, list);
 }
 
+void ct_skin_strip(ct_skin* skin) {
+    int count = 0;
+    for (int t = 0; t < skin->ntri; t++) {
+        if (skin->body[t] < skin->nbody) continue;
+        skin->body[count] = skin->body[t];
+        memmove(skin->tri + 3 * count, skin->tri + 3 * t, 3 * sizeof(int));
+        memmove(skin->normal + 9 * count, skin->normal + 9 * t, 9 * sizeof(float));
+        count++;
+    }
+    skin->ntri = skin->nflesh = skin->nbone = count;
+}
+
 static void lengths(const double* vectors, int count, double* values) {
     for (int i = 0; i < count; i++) {
         const double* v = vectors + 3 * i;

@@ -15,7 +15,7 @@ enum { CT_BONE_SHAFT = -1, CT_BONE_JOINT = -2, CT_BONE_RAIL = -3, CT_ARROW_STICK
 typedef struct ct_skin {
     int ntri, nvert;
     int nflesh, nbone;       // triangles: first flesh and obstacles (nflesh), then bones (up to nbone), then arrows
-    const int* tri;          // 3 ntri, borrowed
+    int* tri;                // 3 ntri
     const double* x;         // 3 nvert, borrowed
     float* normal;           // 9 ntri      unit normals at the three corners
     int* body;               // ntri        body, nbody + obstacle, or of the enum above
@@ -32,6 +32,9 @@ static inline bool ct_skin_framed(const ct_skin* skin, int t) {
 
 // Owner and normals of the surface at the positions `x`, hidden obstacles left out; memory from the arena, which is marked failed when short.
 void ct_skin_create(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* x);
+
+// Leaves the obstacles alone.
+void ct_skin_strip(ct_skin* skin);
 
 // Node values of a colour field ("displacement", "velocity" and "contact": length; fields of elements: mean over those at the
 // node) into values[nvert]; NAN at nodes of no element.
