@@ -280,6 +280,34 @@ static void plate_falls_at_its_terminal_velocity(void** state) {
     stop(&s);
 }
 
+// A sheet feels what a thin plate of tets feels: the weight less that of the displaced water against the drag of one side.
+static void sheet_falls_at_its_terminal_velocity(void** state) {
+    (void)state;
+    const double size[2] = {0.2, 0.2};
+    const int cells[2] = {4, 4};
+    const double gravity[3] = {0, 0, -9.81};
+    ct_settings settings = settings_with(0.01, gravity);
+    ct_scene* scene = new_scene(&settings);
+    ct_mesh* mesh;
+    ct_error error = {0};
+    must(ct_mesh_sheet(&mesh, size, cells), NULL);
+    ct_body_def def = ct_body_def_default();
+    def.mesh = mesh;
+    def.material.density = 3000;
+    def.material.thickness = 0.002;
+    def.material.young = 1e9;
+    must(ct_scene_add_body(scene, &def, NULL, &error), &error);
+    ct_mesh_free(mesh);
+    ct_water_def water = ct_water_def_default();
+    water.slow = 1e-6;
+    set_water(scene, &water);
+    sim s = start(scene, 1);
+    steps(&s, 200);
+    const double U = sqrt(2000 * 0.002 * 9.81 / (0.5 * 1000 * 1.9));
+    assert_true(fabs(mean_velocity(&s, 2) + U) < 1e-6 * U);
+    stop(&s);
+}
+
 static sim stiff_cube(double time_step, double density, const double gravity[3], const double velocity[3]) {
     const double size[3] = {0.1, 0.1, 0.1};
     const int cells[3] = {2, 2, 2};
@@ -415,6 +443,32 @@ static void light_fin_is_stable(void** state) {
     stop(&s);
 }
 
+// The projective solver's constant matrix knows nothing of the water, and arrives at the same motion.
+static void solvers_agree_in_water(void** state) {
+    (void)state;
+    double end[2];
+    for (int k = 0; k < 2; k++) {
+        const double size[3] = {0.2, 0.02, 0.1};
+        const int cells[3] = {4, 1, 2};
+        ct_settings settings = settings_with(0.01, NULL);
+        settings.solver = k ? CT_SOLVER_PROJECTIVE : CT_SOLVER_NEWTON;
+        settings.max_iterations = 10000;
+        ct_material material = ct_material_default();
+        material.energy = CT_ENERGY_PROJECTIVE;
+        material.density = 1500;
+        ct_scene* scene = new_scene(&settings);
+        add_box(scene, size, cells, &material);
+        ct_water_def water = ct_water_def_default();
+        water.current[0] = 1;
+        set_water(scene, &water);
+        sim s = start(scene, 1);
+        steps(&s, 30);
+        end[k] = ct_state_positions(s.state)[0];
+        stop(&s);
+    }
+    assert_true(fabs(end[0] - end[1]) < 1e-8);
+}
+
 static double energy_of(const sim* s) {
     ct_measure measure;
     ct_state_measure(s->model, s->state, &measure);
@@ -496,11 +550,13 @@ int main(void) {
         cmocka_unit_test(neutral_body_rests),
         cmocka_unit_test(buoyancy_is_that_of_the_displaced_water),
         cmocka_unit_test(plate_falls_at_its_terminal_velocity),
+        cmocka_unit_test(sheet_falls_at_its_terminal_velocity),
         cmocka_unit_test(coasting_cube_slows_down_as_it_must),
         cmocka_unit_test(falling_cube_gathers_speed_as_it_must),
         cmocka_unit_test(current_carries_a_body),
         cmocka_unit_test(block_floats_half_immersed),
         cmocka_unit_test(light_fin_is_stable),
+        cmocka_unit_test(solvers_agree_in_water),
         cmocka_unit_test(energy_is_only_lost),
         cmocka_unit_test(gradients_of_rollouts_match_differences),
     };

@@ -9,7 +9,7 @@
 
 ct_water_def ct_water_def_default(void) {
     return (ct_water_def){.density = 1000, .drag = {0.1, 0.7, 1.3, 1.9}, .thrust = {1.6, 1.2, 0}, .buoyancy = true,
-                          .level = NAN, .layer = NAN, .slow = 1e-3};
+                          .level = NAN, .layer = NAN, .slow = 1e-2};
 }
 
 // ---- scene ---------------------------------------------------------------------------------
