@@ -116,7 +116,7 @@ static json_t* show_model_links(const ct_model* model, bool json) {
 // ---- Scenes ----
 
 static json_t* body_object(const char* name, const ct_body_info* b) {
-    json_t* object = json_pack("{s:s, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets", b->ntet,
+    json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets", b->ntet, "sheet_triangles", b->ntri,
                                "lower", vector(b->lower), "upper", vector(b->upper), "volume", b->volume, "min_quality",
                                b->min_quality, "slivers", b->sliver_count);
     json_t* material = json_pack("{s:s, s:o, s:o, s:o}", "energy", energy_names[b->material.energy], "young", range(b->young),
@@ -132,12 +132,13 @@ static void print_range(const char* name, const double r[2], const char* unit) {
 }
 
 static void print_body(const char* name, const ct_body_info* b) {
-    printf("  %s: %d nodes, %d tets, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert, b->ntet, b->upper[0] - b->lower[0],
-           b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], energy_names[b->material.energy]);
+    printf("  %s: %d nodes, %d %s, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert, b->ntri ? b->ntri : b->ntet, b->ntri ? "triangles" : "tets",
+           b->upper[0] - b->lower[0], b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], energy_names[b->material.energy]);
     print_range("young", b->young, " Pa, ");
     print_range("poisson", b->poisson, ", ");
     print_range("density", b->density, " kg/m^3\n");
-    printf("    worst quality %.2f", b->min_quality);
+    if (b->ntri) printf("    thickness %g m, bending %g", b->material.thickness, b->material.bending);
+    else printf("    worst quality %.2f", b->min_quality);
     if (b->sliver_count) printf(", %d slivers", b->sliver_count);
     printf("\n");
 }
@@ -164,8 +165,9 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
     ct_model_info info;
     ct_model_get_info(model, &info);
     const ct_settings* set = ct_model_settings(model);
-    printf("scene %s\n  %d nodes (%d free, %d driven), %d tets, %.4g kg, %.4g m^3\n", ct_scene_name(scene), info.nvert, info.nfree,
-           info.ndriven, info.ntet, info.mass, info.volume);
+    printf("scene %s\n  %d nodes (%d free, %d driven), %d tets, ", ct_scene_name(scene), info.nvert, info.nfree, info.ndriven, info.ntet);
+    if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
+    printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
     printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set->duration, set->time_step,
            set->integrator == CT_BDF2 ? "BDF2" : "implicit Euler", set->solver == CT_SOLVER_NEWTON ? "newton" : "projective",
            set->tolerance);

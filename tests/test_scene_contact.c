@@ -1,10 +1,11 @@
 // Obstacles and the rules of contact: what is read, what is refused and how it says so, and what they become in a model.
-#include <unistd.h>
+#include <dirent.h>
 
 #include "build.h"
 #include "grad/params.h"
 #include "model/model.h"
 #include "scene_text.h"
+#include "step/detect.h"
 #include "step/external.h"
 #include "step/state.h"
 
@@ -558,6 +559,46 @@ static void contact_forces_are_part_of_the_state(void** unused) {
     stop(&s);
 }
 
+// ---- the scenes that come with the library -------------------------------------------------
+
+// Nothing touches or intersects at the start. Returns whether the scene has contact.
+static bool starts_apart(const char* name) {
+    char path[512];
+    ct_scene* scene;
+    ct_error error = {0};
+    snprintf(path, sizeof path, "%s/scenes/%s", CT_SOURCE_DIR, name);
+    must(ct_scene_load(&scene, path, &error), &error);
+    bool contact = scene->settings.contact.method != CT_CONTACT_NONE;
+    if (contact) {
+        sim s = start(scene, 1);
+        ct_detect* detect;
+        ct_pairs pairs = {0};
+        const double* x = ct_state_positions(s.state);
+        must(ct_detect_create(&detect, s.model), NULL);
+        must(ct_detect_near(s.model, detect, x, x, 0, 0, &pairs), NULL);
+        if (pairs.count) fail_msg("%s: %zu contacts at the start, the first of colliders %d and %d", name, pairs.count, pairs.item[0].a, pairs.item[0].b);
+        assert_int_equal(ct_detect_intersections(s.model, detect, x, NULL), 0);
+        ct_pairs_free(&pairs);
+        ct_detect_free(detect);
+        stop(&s);
+    } else {
+        ct_scene_free(scene);
+    }
+    return contact;
+}
+
+static void scenes_with_contact_start_apart(void** unused) {
+    DIR* directory = opendir(CT_SOURCE_DIR "/scenes");
+    assert_non_null(directory);
+    int count = 0;
+    for (struct dirent* entry; (entry = readdir(directory));) {
+        const char* dot = strrchr(entry->d_name, '.');
+        if (dot && !strcmp(dot, ".json")) count += starts_apart(entry->d_name);
+    }
+    closedir(directory);
+    assert_true(count >= 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_contact_off_with_friction_one_half),
@@ -581,6 +622,7 @@ int main(void) {
         cmocka_unit_test(friction_is_a_value_of_the_model),
         cmocka_unit_test(friction_parameters_set_the_scene_or_all),
         cmocka_unit_test(contact_forces_are_part_of_the_state),
+        cmocka_unit_test(scenes_with_contact_start_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
