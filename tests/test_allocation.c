@@ -174,6 +174,22 @@ static ct_status parse_scene(void** out) {
     return ct_scene_parse((ct_scene**)out, scene_text, sizeof scene_text - 1, NULL, NULL);
 }
 
+// A beam with a muscle and cells, and a hollow ball under pressure.
+static const char actuators_text[] =
+    "{\"time_step\": 0.01, \"duration\": 0.01, \"solver\": {\"threads\": 1, \"tolerance\": 1e-3},\n"
+    " \"bodies\": [{\"name\": \"beam\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [3, 1, 1]}},\n"
+    "  {\"name\": \"ball\", \"shape\": {\"difference\": [{\"sphere\": {\"center\": [2, 0, 0], \"radius\": 0.2}}, {\"sphere\": {\"center\": [2, 0, 0], \"radius\": 0.1}}]},\n"
+    "   \"size\": 0.1}],\n"
+    " \"muscles\": [{\"name\": \"flexor\", \"body\": \"beam\", \"points\": [[0, 0.1, 0.1], [0.6, 0.1, 0.1]], \"radius\": 0.2, \"activation_time\": 0.1}],\n"
+    " \"chambers\": [{\"name\": \"bellows\", \"body\": \"beam\", \"cells\": \"tet\", \"select\": {\"box\": [[0.1, -1, -1], [1, 1, 1]]}}],\n"
+    " \"cavities\": [{\"name\": \"hollow\", \"body\": \"ball\", \"seed\": [2, 0, 0], \"pressure\": 1000}],\n"
+    " \"controls\": [{\"name\": \"bend\", \"actuator\": \"flexor\"}, {\"name\": \"press\", \"actuator\": \"hollow\"}],\n"
+    " \"parameters\": [{\"type\": \"control\", \"control\": \"bend\"}, {\"type\": \"control\", \"control\": \"press\"}, {\"type\": \"muscle_stiffness\"},\n"
+    "  {\"type\": \"chamber_stiffness\"}],\n"
+    " \"objective\": [{\"type\": \"point\", \"target\": [0, 1, 0]}]}";
+
+static ct_status parse_actuators(void** out) { return ct_scene_parse((ct_scene**)out, actuators_text, sizeof actuators_text - 1, NULL, NULL); }
+
 static ct_status parse_bones(void** out) { return ct_scene_parse((ct_scene**)out, bones_text, sizeof bones_text - 1, NULL, NULL); }
 
 // A robot file becomes links and controls of a scene.
@@ -381,6 +397,10 @@ static int make_bones_fixture(void** unused) {
     return parse_bones((void**)&fixture_scene) || ct_model_create(&fixture_model, fixture_scene, NULL);
 }
 
+static int make_actuators_fixture(void** unused) {
+    return parse_actuators((void**)&fixture_scene) || ct_model_create(&fixture_model, fixture_scene, NULL);
+}
+
 static int make_projective_fixture(void** unused) {
     return build_scene_with(&fixture_scene, CT_SOLVER_PROJECTIVE) || ct_model_create(&fixture_model, fixture_scene, NULL);
 }
@@ -404,6 +424,7 @@ static void scene_parsing_survives_out_of_memory(void** unused) {
     walk(parse_scene, free_scene, MEMORY_OR_FILE, true);
     walk(parse_bones, free_scene, MEMORY_OR_FILE, true);  // after a single failure Jansson goes on with half a key
 }
+static void actuators_survive_out_of_memory(void** unused) { walk(parse_actuators, free_scene, MEMORY_OR_FILE, true); }
 static void robot_import_survives_out_of_memory(void** unused) {
     walk_both(import_mjcf, free_scene);
     walk_both(import_urdf, free_scene);
@@ -414,7 +435,7 @@ static void state_creation_survives_out_of_memory(void** unused) { walk_both(cre
 static void params_creation_survives_out_of_memory(void** unused) { walk_both(create_params, free_params); }
 static void loss_creation_survives_out_of_memory(void** unused) { walk_both(create_loss, free_loss); }
 static void problems_survive_out_of_memory(void** unused) { walk_both(create_problem, free_problem); }
-static void problems_with_bones_survive_out_of_memory(void** unused) { walk(create_problem, free_problem, MEMORY_ONLY, false); }
+static void small_problems_survive_out_of_memory(void** unused) { walk(create_problem, free_problem, MEMORY_ONLY, false); }
 static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
 static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
 
@@ -446,6 +467,12 @@ int main(void) {
         cmocka_unit_test(shape_fill_survives_out_of_memory),
         cmocka_unit_test(surface_shape_survives_out_of_memory),
         cmocka_unit_test(scene_parsing_survives_out_of_memory),
+        cmocka_unit_test(actuators_survive_out_of_memory),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_actuators_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_actuators_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_actuators_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_actuators_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_actuators_fixture, free_fixture),
         cmocka_unit_test(robot_import_survives_out_of_memory),
         cmocka_unit_test(scene_building_survives_out_of_memory),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_fixture, free_fixture),
@@ -453,7 +480,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_bones_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(problems_with_bones_survive_out_of_memory, make_bones_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(params_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(loss_creation_survives_out_of_memory, make_fixture, free_fixture),
