@@ -41,6 +41,27 @@ static void actuators_are_read(void** state) {
     ct_scene_free(scene);
 }
 
+// Values that the scene gives to a control reach the actuator, on top of its starting value.
+static void values_of_controls_reach_actuators(void** state) {
+    char text[4096];
+    const char* at = strstr(beam, "\"actuator\": \"bellows\"");
+    snprintf(text, sizeof text, "%.*s\"values\": [{\"time\": 0, \"value\": 0}, {\"time\": 0.1, \"value\": 0.5}], %s", (int)(at - beam), beam, at);
+    ct_scene* scene = parse(text);
+    ct_error error = {0};
+    ct_model* model = NULL;
+    ct_state* moved = NULL;
+    ct_work* work = NULL;
+    if (ct_model_create(&model, scene, &error)) fail_msg("%s", error.message);
+    assert_int_equal(ct_state_create(&moved, model), CT_OK);
+    assert_int_equal(ct_work_create(&work, model, 1), CT_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(ct_step(model, work, moved, NULL, NULL), CT_OK);
+    assert_true(fabs(ct_state_actuation(moved)[4] - (1 + 5 * 0.04)) < 1e-12);
+    ct_work_free(work);
+    ct_state_free(moved);
+    ct_model_free(model);
+    ct_scene_free(scene);
+}
+
 // Bounds follow from what the numbers mean: activations of muscles stay within 0 and 1, cells keep a volume.
 static void controls_of_actuators_have_bounds(void** state) {
     ct_scene* scene = parse(beam);
@@ -136,6 +157,7 @@ static void bad_actuators_are_refused(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(actuators_are_read),
+        cmocka_unit_test(values_of_controls_reach_actuators),
         cmocka_unit_test(controls_of_actuators_have_bounds),
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(bad_actuators_are_refused),

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "step/actuate.h"
 #include "model/control_values.h"
+#include "step/actuate.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/fluid.h"

@@ -76,10 +76,10 @@ typedef struct ct_scene_control {
     int nnode;
     int drive;                 // DRIVE of nodes: which, otherwise -1
     int link;                  // TORQUE, TARGET, DRIVE of a root: which, otherwise -1
+    int actuator;              // ACTIVATION, PRESSURE: which
     double *time, *value;      // nvalue times, s, and rows of numbers: what it does where no one else says; nvalue 0: zero
     int nvalue;
     bool repeat;
-    int actuator;              // ACTIVATION, PRESSURE: which
 } ct_scene_control;
 
 typedef struct ct_scene_parameter {

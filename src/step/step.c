@@ -249,8 +249,8 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
 
     refresh(model, state);
     double time = state->header->time;
-    ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
     control = ct_control_or_values(model, time, control, work->control);
+    ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
     work->joints.control = control;
     ct_external_forces(model, time, control, work->force);
     ct_external_drive(model, time + model->settings.time_step, control, work->x_end);
