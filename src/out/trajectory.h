@@ -91,6 +91,7 @@ enum { CT_CONTACT_COLUMNS = 9 };  // arrays of the contacts themselves, of all f
 typedef struct ct_frame_record {  // one row of /Cuttle/Frames
     int64_t step;
     int32_t converged, substeps, iterations, solves, gradients, hessian_products, line_searches, refactors, inverted;
+    int32_t unused;        // 0; fills the hole before the doubles, which goes into the file with the rest
     double residual, reference, seconds;
     uint64_t state_hash;
 } ct_frame_record;
