@@ -26,9 +26,10 @@
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
 
 enum {
-    NEWTON_LIMIT = 20,   // steps of a round
+    NEWTON_FIRST = 40,   // steps of the first round
+    NEWTON_LATER = 20,   // of each further one
     HALVINGS = 1,        // of a step
-    WILD_LIMIT = 8,      // steps in a row that may leave |Phi| above the best
+    WILD_LIMIT = 15,     // steps in a row that may leave |Phi| above the best
     STALL_LIMIT = 3,     // times that sweeps may help out in a round
     SWEEPS_STALLED = 8,  // then
     ROUND_LIMIT = 6,     // of sweeps, then Newton's method
@@ -345,7 +346,7 @@ static ct_status direction(ct_friction_work* work, double relative, ct_friction_
     ct_friction_system* s = &work->newton;
     const int n = s->n;
     if (*level == CT_FRICTION_ITERATE && n >= 200) {
-        ct_krylov_report gmres;
+        ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
         const int limit = n / 30 < CT_FRICTION_RESTART ? n / 30 : CT_FRICTION_RESTART;
         const ct_status status = ct_friction_system_iterate(s, work->a, *level, relative, limit, dF, &gmres);
         report->linear += gmres.iterations;
@@ -430,12 +431,12 @@ static merit release(ct_friction_work* work, int count, double* F) {
 
 // Newton's method, from F and to the best that was found. A step that does not lower |Phi| is taken nevertheless, as long as one of the next few
 // comes below the best so far: where contacts are nearly redundant, the sets sort themselves out while the forces are wild.
-static ct_status newton(const ct_friction_def* def, ct_friction_work* work, double tolerance, double* F, merit* now,
+static ct_status newton(const ct_friction_def* def, ct_friction_work* work, double tolerance, int limit, double* F, merit* now,
                         ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
     ct_friction_level level = CT_FRICTION_ITERATE;
     hold(work, def->count, F, *now);
-    for (int k = 0, wild = 0, stalls = 0; k < NEWTON_LIMIT && residual_of(*now) > tolerance; k++, wild++) {
+    for (int k = 0, wild = 0, stalls = 0; k < limit && residual_of(*now) > tolerance; k++, wild++) {
         bool moved, possible;
         const ct_status status = newton_step(def, work, tolerance, &level, F, now, &moved, &possible, report);
         if (status) return status;
@@ -473,7 +474,7 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
     for (int round = 0, count = SWEEPS_COLD; round < ROUND_LIMIT && residual_of(best) > tolerance; round++) {
         if (round > 0 || residual_of(now) > 0.1) now = sweeps(def, work, count, F, report);
         work->rank_count = -1;
-        status = newton(def, work, tolerance, F, &now, report);
+        status = newton(def, work, tolerance, round ? NEWTON_LATER : NEWTON_FIRST, F, &now, report);
         if (status) return status;
         motion(def, F, work->u);  // without the round-off of many steps
         now = measure(def, work, F, work->u, NULL);
