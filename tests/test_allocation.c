@@ -401,6 +401,15 @@ static int make_actuators_fixture(void** unused) {
     return parse_actuators((void**)&fixture_scene) || ct_model_create(&fixture_model, fixture_scene, NULL);
 }
 
+static int make_sheet_fixture(void** unused) {
+    static const char text[] =
+        "{\"bodies\":[{\"sheet\":{\"size\":[1,0.5],\"cells\":[4,2]},\"material\":{\"damping\":{\"stiffness\":0.001}}}],"
+        "\"pins\":[{\"select\":{\"nearest\":[0,0,0]}}],\"duration\":0.05,\"solver\":{\"threads\":1},"
+        "\"parameters\":[{\"type\":\"bending\"},{\"type\":\"thickness\",\"per\":\"element\"}],"
+        "\"objective\":[{\"type\":\"point\",\"target\":[0,0,0]}]}";
+    return ct_scene_parse(&fixture_scene, text, sizeof text - 1, NULL, NULL) || ct_model_create(&fixture_model, fixture_scene, NULL);
+}
+
 static int make_projective_fixture(void** unused) {
     return build_scene_with(&fixture_scene, CT_SOLVER_PROJECTIVE) || ct_model_create(&fixture_model, fixture_scene, NULL);
 }
@@ -490,6 +499,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(threaded_work_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_projective_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_sheet_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_sheet_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(problems_survive_out_of_memory, make_sheet_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_sheet_fixture, free_fixture),
     };
     return cmocka_run_group_tests(tests, hook_libraries, NULL);
 }
