@@ -920,7 +920,7 @@ typedef enum ct_parameter_kind {
 // muscles and chambers one of them.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
 typedef enum ct_transform {
-    CT_TRANSFORM_AUTO,       // LOG for young, density, link mass and stiffness of actuators, SIGMOID for poisson, AFFINE for the others
+    CT_TRANSFORM_AUTO,       // LOG for young, density, thickness, link mass and stiffness of actuators, SIGMOID for poisson, AFFINE for the others
     CT_TRANSFORM_NONE,       // value = y
     CT_TRANSFORM_AFFINE,     // value = offset + scale y
     CT_TRANSFORM_LOG,        // value = scale exp(y)
