@@ -637,6 +637,45 @@ CT_API int ct_model_control_count(const ct_model* model);  // named controls
 CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);
 
 // ---------------------------------------------------------------------------------------------
+// Policies: controls as a function of the state, by a small neural network
+
+typedef enum ct_observe_kind {
+    CT_OBSERVE_POSITION,   // 3 numbers: mean position of a node set less that at rest
+    CT_OBSERVE_VELOCITY,   // 3 numbers: its mean velocity
+    CT_OBSERVE_JOINT,      // 1 number: coordinate of a revolute or prismatic joint
+    CT_OBSERVE_PHASE       // 2 numbers: sin and cos of 2 pi frequency t
+} ct_observe_kind;
+typedef struct ct_observe_def {
+    ct_observe_kind kind;
+    const int* nodes;      // POSITION, VELOCITY
+    int count;
+    int relative;          // POSITION, VELOCITY: a body whose mean over all nodes is subtracted, -1: none
+    const char* link;      // JOINT
+    double frequency;      // PHASE, Hz
+    double scale;          // what is seen is multiplied by this
+} ct_observe_def;
+CT_API ct_observe_def ct_observe_def_default(void);
+
+// At every step, on top of the controls that are given or the scene's values: u += scale (W2 tanh(W1 o + b1) + b2), o the observations of the
+// state at the start of the step. The weights are, in this order, W1 (hidden x numbers of o), b1, W2 (numbers of u x hidden), b2.
+typedef struct ct_policy_def {
+    const ct_observe_def* observe;
+    int nobserve;
+    int hidden;
+    const char* const* controls;  // that it sets; NULL: all
+    int ncontrol;
+    double scale;
+    const double* weights; // nweight; NULL: random, small
+    int nweight;
+    uint64_t seed;
+} ct_policy_def;
+CT_API ct_policy_def ct_policy_def_default(void);  // 16 hidden numbers, scale 1
+// For the bodies, links and controls that are in the scene by now; NULL: no policy.
+CT_API ct_status ct_scene_set_policy(ct_scene* scene, const ct_policy_def* def, ct_error* error);
+CT_API int ct_model_policy_size(const ct_model* model);           // weights; 0: no policy
+CT_API const double* ct_model_policy_weights(const ct_model* model);
+
+// ---------------------------------------------------------------------------------------------
 // State: all that determines the future, one block of memory
 
 typedef struct ct_state ct_state;
@@ -760,6 +799,7 @@ typedef struct ct_gradient {   // where the derivatives go, overwritten; NULL: n
     double* water_density;     // 1
     double *water_drag, *water_thrust, *water_current;  // 4, 3, 3
     double *muscle_stiffness, *chamber_stiffness;  // per actuator; 0 of those of another kind
+    double* policy;            // ct_model_policy_size
 } ct_gradient;
 typedef struct ct_backward_report {
     int64_t solves;            // applications of the factor
@@ -786,6 +826,7 @@ typedef struct ct_material_values {
     const double *bending, *thickness;  // per element; entries of tets are not used
     const double *water_density, *water_drag, *water_thrust, *water_current;  // 1, 4, 3, 3; not used without water
     const double *muscle_stiffness, *chamber_stiffness;  // per actuator, Pa; entries of those of another kind are not used
+    const double* policy;      // ct_model_policy_size
 } ct_material_values;
 CT_API int ct_model_friction_count(const ct_model* model);
 CT_API const double* ct_model_friction(const ct_model* model);
@@ -914,7 +955,8 @@ typedef enum ct_parameter_kind {
     CT_PARAMETER_WATER_DRAG,    // 4 numbers
     CT_PARAMETER_WATER_THRUST,  // 3 numbers
     CT_PARAMETER_WATER_CURRENT, // 3 numbers
-    CT_PARAMETER_MUSCLE_STIFFNESS, CT_PARAMETER_CHAMBER_STIFFNESS
+    CT_PARAMETER_MUSCLE_STIFFNESS, CT_PARAMETER_CHAMBER_STIFFNESS,
+    CT_PARAMETER_POLICY      // weights of the policy
 } ct_parameter_kind;
 // Element: tet or triangle of a sheet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link, for
 // muscles and chambers one of them.

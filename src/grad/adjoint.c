@@ -10,6 +10,7 @@
 #include "step/external.h"
 #include "step/fluid.h"
 #include "step/inertia.h"
+#include "step/policy.h"
 
 enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
 
@@ -18,6 +19,7 @@ struct ct_adjoint {
     double *right, *lam_z;       // nunknown
     ct_config config;            // at the end of the sub-step
     double* q_kept;              // ndof
+    double* control_bar;         // control size, where a policy acts
     double *root_end, *root_end_bar, *root_start_bar, *root_bar;  // 7 nroot; 6 nroot
     double *lam, *g, *product;   // 3 nvert
     double *end_bar, *start_bar; // 3 nvert: driven nodes at the end of the step, at its start
@@ -48,6 +50,7 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     adjoint->chamber_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.count, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
+    adjoint->control_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->control_size, sizeof(double));
     double** element_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
     for (size_t i = 0; i < sizeof element_vectors / sizeof element_vectors[0]; i++)
         *element_vectors[i] = ct_arena_alloc(&adjoint->arena, (size_t)model->nelement, sizeof(double));
@@ -343,7 +346,9 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memcpy(v_kept, bar->v_previous, n * sizeof(double));
 
     if (model->actuators.size) memcpy(work->actuation, after->actuation, (size_t)model->actuators.size * sizeof(double));
-    control = ct_control_or_values(model, time, control, work->control);
+    control = ct_policy_control(model, work, before, ct_control_or_values(model, time, control, work->control));
+    double* given_bar = control_bar;
+    if (model->policy.enabled) control_bar = memset(adjoint->control_bar, 0, (size_t)model->control_size * sizeof(double));
     ct_external_forces(model, time, control, work->force);
     ct_external_roots(model, end, control, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
@@ -368,5 +373,8 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
     if (control_bar) ct_external_drive_vjp(model, end, control, adjoint->end_bar, control_bar);
     if (control_bar) ct_external_roots_vjp(model, end, control, adjoint->root_end_bar, control_bar);
+    if (!model->policy.enabled) return CT_OK;
+    ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->policy);
+    for (int i = 0; given_bar && i < model->control_size; i++) given_bar[i] += control_bar[i];
     return CT_OK;
 }

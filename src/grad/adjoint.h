@@ -37,6 +37,7 @@ typedef struct ct_adjoint_sums {
     double* gravity;             // 3
     ct_fluid_bar water;          // its gravity: the same as above
     double *muscle_stiffness, *chamber_stiffness;  // per actuator
+    double* policy;              // weights of the policy
     double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink, of joints
     double* friction;            // nfriction
 } ct_adjoint_sums;

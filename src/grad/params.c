@@ -19,7 +19,7 @@
 #include "math/rotation.h"
 #include "model/control_values.h"
 
-enum { KINDS = CT_PARAMETER_CHAMBER_STIFFNESS + 1 };
+enum { KINDS = CT_PARAMETER_POLICY + 1 };
 
 typedef struct field {     // a quantity; unused: n = 0
     size_t n;
@@ -189,13 +189,14 @@ static int map_slice(const ct_params* params, const ct_scene* scene, const ct_mo
     if (ct_parameter_is_of_links(s->def.kind)) return map_links(scene, model, s, map);
     if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
     if (ct_parameter_is_of_actuators(s->def.kind)) return map_actuators(model, s, map);
-    if (s->def.kind != CT_PARAMETER_GRAVITY && !ct_parameter_is_of_water(s->def.kind)) return map_bodies(scene, model, s, map, tags);
+    bool of_scene = s->def.kind == CT_PARAMETER_GRAVITY || s->def.kind == CT_PARAMETER_POLICY || ct_parameter_is_of_water(s->def.kind);
+    if (!of_scene) return map_bodies(scene, model, s, map, tags);
     for (int k = 0; k < s->width; k++) map[k] = s->first + k;
     return 1;
 }
 
 static int slice_width(const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def) {
-    if (ct_parameter_is_of_water(def->kind)) return (int)ct_params_scene_count(model, 1, def->kind);
+    if (ct_parameter_is_of_water(def->kind) || def->kind == CT_PARAMETER_POLICY) return (int)ct_params_scene_count(model, 1, def->kind);
     if (def->kind == CT_PARAMETER_CONTROL) return scene->control[def->control].size;
     return def->kind == CT_PARAMETER_GRAVITY || ct_parameter_is_nodal(def->kind) ? 3 : 1;
 }
@@ -378,13 +379,13 @@ static void publish(ct_params* params) {
                              &v->joint_rest, &v->servo_stiffness, &v->servo_damping, &v->limit_stiffness, &v->link_mass,
                              &v->joint_position, &v->joint_velocity, &v->friction, &v->bending, &v->thickness,
                              [CT_PARAMETER_WATER_DENSITY] = &v->water_density, &v->water_drag, &v->water_thrust, &v->water_current,
-                             [CT_PARAMETER_MUSCLE_STIFFNESS] = &v->muscle_stiffness, &v->chamber_stiffness};
+                             [CT_PARAMETER_MUSCLE_STIFFNESS] = &v->muscle_stiffness, &v->chamber_stiffness, &v->policy};
     double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
                            &g->gravity, &g->position, &g->velocity, &g->controls, &g->joint_stiffness, &g->joint_damping,
                            &g->joint_rest, &g->servo_stiffness, &g->servo_damping, &g->limit_stiffness, &g->link_mass,
                            &g->joint_position, &g->joint_velocity, &g->friction, &g->bending, &g->thickness,
                            [CT_PARAMETER_WATER_DENSITY] = &g->water_density, &g->water_drag, &g->water_thrust, &g->water_current,
-                           [CT_PARAMETER_MUSCLE_STIFFNESS] = &g->muscle_stiffness, &g->chamber_stiffness};
+                           [CT_PARAMETER_MUSCLE_STIFFNESS] = &g->muscle_stiffness, &g->chamber_stiffness, &g->policy};
     for (int kind = 0; kind < KINDS; kind++) {
         if (!value[kind]) continue;
         *value[kind] = params->fields[kind].value;
@@ -509,7 +510,7 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
                                 g->joint_rest, g->servo_stiffness, g->servo_damping, g->limit_stiffness, g->link_mass,
                                 g->joint_position, g->joint_velocity, g->friction, g->bending, g->thickness,
                                 [CT_PARAMETER_WATER_DENSITY] = g->water_density, g->water_drag, g->water_thrust, g->water_current,
-                                [CT_PARAMETER_MUSCLE_STIFFNESS] = g->muscle_stiffness, g->chamber_stiffness};
+                                [CT_PARAMETER_MUSCLE_STIFFNESS] = g->muscle_stiffness, g->chamber_stiffness, g->policy};
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
     for (int kind = 0; kind < KINDS; kind++) {
         const field* f = &params->fields[kind];

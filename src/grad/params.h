@@ -23,6 +23,7 @@ typedef struct ct_param_values {
     double *bending, *thickness;  // nelement
     double *water_density, *water_drag, *water_thrust, *water_current;  // 1, 4, 3, 3
     double *muscle_stiffness, *chamber_stiffness;  // per actuator
+    double* policy;       // weights
 } ct_param_values;
 
 // For rollouts of nstep steps. The model must be of the scene.

@@ -84,6 +84,7 @@ void ct_params_scene_values(const ct_scene* scene, const ct_model* model, ct_par
     else if (kind == CT_PARAMETER_FRICTION) memcpy(values, model->friction, count * sizeof *values);
     else if (ct_parameter_is_of_water(kind)) memcpy(values, water_values(&model->water, kind, &unused), count * sizeof *values);
     else if (ct_parameter_is_of_actuators(kind)) memcpy(values, model->actuators.stiffness, count * sizeof *values);
+    else if (kind == CT_PARAMETER_POLICY) memcpy(values, model->policy.weight, count * sizeof *values);
     else if (kind == CT_PARAMETER_GRAVITY) memcpy(values, scene->settings.gravity, 3 * sizeof *values);
     else if (kind == CT_PARAMETER_CONTROL) fill_controls(model, count, values);
     else if (kind == CT_PARAMETER_POSITION) fill_positions(model, values);
@@ -95,6 +96,7 @@ size_t ct_params_scene_count(const ct_model* model, int nstep, ct_parameter_kind
     if (kind == CT_PARAMETER_GRAVITY) return 3;
     int count;
     if (kind == CT_PARAMETER_FRICTION) return (size_t)model->nfriction;
+    if (kind == CT_PARAMETER_POLICY) return (size_t)ct_model_policy_size(model);
     if (ct_parameter_is_of_actuators(kind)) return (size_t)model->actuators.count;
     if (ct_parameter_is_of_water(kind)) return (water_values(&model->water, kind, &count), (size_t)count);
     if (ct_parameter_is_of_links(kind)) return (size_t)(ct_parameter_is_of_rates(kind) ? model->tree.ndof : model->tree.nlink);

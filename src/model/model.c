@@ -215,6 +215,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     if (status == CT_OK) status = copy_motion(model, scene);
     if (status == CT_OK) status = create_tree(model, scene);
     if (status == CT_OK) status = ct_water_create(&model->water, &model->arena, scene, model->nvert);
+    if (status == CT_OK) status = ct_policy_copy(&model->policy, &model->arena, &scene->policy);
     if (status == CT_OK) status = ct_collision_place(model, scene);
     if (status == CT_OK) status = ct_collision_create(model, scene);
     if (status == CT_OK) status = create_elements(model);
@@ -313,6 +314,8 @@ void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint) {
     *joint = link >= 0 && link < model->tree.nlink ? model->tree.joint[link] : ct_joint_def_default();
 }
 
+int ct_model_policy_size(const ct_model* model) { return model->policy.enabled ? model->policy.nweight : 0; }
+const double* ct_model_policy_weights(const ct_model* model) { return model->policy.weight; }
 int ct_model_control_size(const ct_model* model) { return model->control_size; }
 int ct_model_control_count(const ct_model* model) { return model->ncontrol; }
 

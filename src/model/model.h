@@ -75,6 +75,7 @@ struct ct_model {
 
     ct_tree tree;              // skeletons; no links: none
     ct_water water;
+    ct_policy policy;
     ct_actuators actuators;
     ct_collision collision;    // who can touch whom
     double* friction;          // nfriction: of the scene, then of the pair rules that set one

@@ -286,10 +286,13 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     ct_status status = check_values(model, values, error);
     if (status == CT_OK) status = check_links(model, values, error);
     if (status == CT_OK) status = ct_water_check_values(values, error);
+    for (int i = 0; status == CT_OK && values->policy && i < ct_model_policy_size(model); i++)
+        if (!isfinite(values->policy[i])) status = ct_fail(error, CT_BAD_ARGUMENT, "weight %d of the policy is not finite", i);
     if (status == CT_OK) status = ct_actuators_check_values(model, values, error);
     if (status != CT_OK) return status;
     set_links(model, values);
     ct_water_set_values(&model->water, values);
+    if (values->policy && model->policy.enabled) memcpy(model->policy.weight, values->policy, (size_t)model->policy.nweight * sizeof(double));
     ct_actuators_set_values(model, values);
     for (int t = 0; t < model->nelement; t++) {
         ct_material* material = &model->material[t];

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "cuttle.h"
+#include "model/policy.h"
 #include "model/water.h"
 #include "model/actuator.h"
 
@@ -141,6 +142,7 @@ struct ct_scene {
     int nobjective;
     ct_optimize_def optimize;
     ct_scene_water water;
+    ct_policy policy;          // arrays in `goals`
 };
 
 // Translation and rotation vector of a motion at `time`.

@@ -301,7 +301,7 @@ static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p, c
 static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
     if (a->kind != b->kind) return false;
     if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
-    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION || is_of_water(a->kind)) return true;
+    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION || a->kind == CT_PARAMETER_POLICY || is_of_water(a->kind)) return true;
     if (is_of_actuators(a->kind)) return a->actuator < 0 || b->actuator < 0 || a->actuator == b->actuator;
     if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
     return a->body < 0 || b->body < 0 || a->body == b->body;
@@ -330,7 +330,8 @@ static ct_status find_control(const ct_scene* scene, const char* name, int* cont
 }
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_CHAMBER_STIFFNESS) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if ((unsigned)def->kind > CT_PARAMETER_POLICY) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if (def->kind == CT_PARAMETER_POLICY && !scene->policy.enabled) return ct_scene_fail(error, "type", "is \"policy\", but the scene has none");
     if (is_of_water(def->kind) && !scene->water.enabled)
         return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water", ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
     if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");

@@ -163,6 +163,7 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     size_t ncontrol = controls.value ? ct_json_length(controls) : 0;
     for (size_t i = 0; i < ncontrol && !root.reader->status; i++)
         ct_scene_read_control_values(scene, ct_json_item(controls, i), directory);
+    ct_scene_read_policy(scene, ct_json_member(root, "policy"), directory);
     read_list(scene, ct_json_member(root, "parameters"), ct_scene_read_parameter);
     ct_json objective = ct_json_member(root, "objective");
     size_t nterm = objective.value ? ct_json_length(objective) : 0;

@@ -17,7 +17,7 @@ const ct_scene_words ct_scene_choices[] = {
                                                      "joint_rest", "servo_stiffness", "servo_damping", "limit_stiffness", "link_mass",
                                                      "joint_position", "joint_velocity", "friction", "bending", "thickness", "water_density",
                                                      "water_drag", "water_thrust", "water_current", "muscle_stiffness",
-                                                     "chamber_stiffness")},
+                                                     "chamber_stiffness", "policy")},
     [CT_CHOICE_PER] = {"parameter.per", WORDS("element", "tag", "body", "scene")},
     [CT_CHOICE_TRANSFORM] = {"parameter.transform", WORDS("auto", "none", "affine", "log", "sigmoid")},
     [CT_CHOICE_OBJECTIVE] = {"objective.type", WORDS("point", "velocity", "shape", "effort", "smoothness", "joint")},

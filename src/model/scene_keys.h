@@ -5,7 +5,7 @@
 
 #define CT_SCENE_OBJECTS(X)                                                                                             \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver", "output",    \
-      "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", "velocities", "water", "muscles", "chambers", "cavities", "controls", "parameters", \
+      "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", "velocities", "water", "muscles", "chambers", "cavities", "controls", "policy", "parameters", \
       "objective", "optimizer")                                                                                         \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")                          \
     X(OUTPUT, "output", "every")                                                                                        \
@@ -53,6 +53,8 @@
     X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "link", "actuator", "hold", "transform", "lower", "upper",  \
       "scale", "offset", "start", "shape", "knots", "amplitude", "frequency", "phase", "center")                        \
     X(CONTROL_KEY, "control_key", "time", "value")                                                                      \
+    X(POLICY, "policy", "observe", "hidden", "controls", "scale", "weights", "seed")                                    \
+    X(OBSERVE, "observe", "position", "velocity", "joint", "phase", "relative", "scale")                                \
     X(WAVE, "wave", "start", "lower", "upper", "fixed")                                                                 \
     X(OBJECTIVE, "objective", "name", "type", "select", "uniform", "link", "target", "path", "relative", "shape",       \
       "time", "from", "to", "control", "weight", "norm")                                                                \

@@ -46,6 +46,7 @@ void ct_scene_read_cavity(ct_scene* scene, ct_json at);
 void ct_scene_read_actuator_control(ct_scene* scene, const char* name, ct_json control);
 void ct_scene_read_control(ct_scene* scene, ct_json at);
 void ct_scene_read_control_values(ct_scene* scene, ct_json at, const char* directory);  // of a control that has been read
+void ct_scene_read_policy(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_parameter(ct_scene* scene, ct_json at);
 void ct_scene_read_shape(ct_json at, ct_parameter_def* def);  // its part about the shape of a control
 void ct_scene_read_objective(ct_scene* scene, ct_json at, const char* directory);

@@ -101,7 +101,7 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
     if (!of_actuators) refuse_keys(at, type, (const char* const[]){"actuator", NULL});
     if (of_links || of_actuators || def.kind == CT_PARAMETER_FRICTION) refuse_keys(at, type, (const char* const[]){"body", NULL});
     bool of_water = def.kind >= CT_PARAMETER_WATER_DENSITY && def.kind <= CT_PARAMETER_WATER_CURRENT;
-    if (def.kind == CT_PARAMETER_GRAVITY || of_water) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
+    if (def.kind == CT_PARAMETER_GRAVITY || def.kind == CT_PARAMETER_POLICY || of_water) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
     ct_scene_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
     ct_json_text(ct_json_member(at, "control"), &def.control);
     ct_json_text(ct_json_member(at, "link"), &def.link);

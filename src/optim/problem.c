@@ -30,6 +30,10 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
     if (status == CT_OK) status = ct_params_create(&problem->params, scene, problem->model, problem->nstep, error);
     if (status == CT_OK) status = ct_loss_create(&problem->loss, scene, problem->model, problem->nstep, error);
     if (status != CT_OK) return status;
+    for (int i = 0; problem->model->policy.enabled && i < scene->nobjective; i++)
+        if (scene->objective[i].kind == CT_OBJECTIVE_EFFORT || scene->objective[i].kind == CT_OBJECTIVE_SMOOTHNESS)
+            return ct_fail(error, CT_UNSUPPORTED, "the objective \"%s\" would not see what the policy adds to the controls: remove one of them",
+                           scene->objective[i].name);
     if (ct_params_size(problem->params) == 0)
         return ct_fail(error, CT_BAD_SCENE, "the scene has no parameters; add at least one to \"parameters\"");
 
@@ -119,14 +123,15 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
                                    .water_thrust = values->water_thrust,
                                    .water_current = values->water_current,
                                    .muscle_stiffness = values->muscle_stiffness,
-                                   .chamber_stiffness = values->chamber_stiffness};
+                                   .chamber_stiffness = values->chamber_stiffness,
+                                   .policy = values->policy};
     *controls = values->controls;
     *refactored = false;
     bool changes = material.young || material.poisson || material.density || material.damping_mass || material.damping_stiffness ||
                    material.gravity || material.joint_stiffness || material.joint_damping || material.joint_rest ||
                    material.servo_stiffness || material.servo_damping || material.limit_stiffness || material.link_mass ||
                    material.friction || material.bending || material.thickness || material.water_density || material.water_drag || material.water_thrust ||
-                   material.water_current || material.muscle_stiffness || material.chamber_stiffness;
+                   material.water_current || material.muscle_stiffness || material.chamber_stiffness || material.policy;
     ct_status status = changes ? ct_model_set_values(problem->model, &material, refactored, error) : CT_OK;
     if (status != CT_OK || (!values->position && !values->velocity && !values->joint_position && !values->joint_velocity)) return status;
     status = ct_state_set(problem->initial, values->position ? values->position : problem->position,

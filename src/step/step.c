@@ -10,6 +10,7 @@
 #include "step/external.h"
 #include "step/fluid.h"
 #include "step/inertia.h"
+#include "step/policy.h"
 #include "step/solve.h"
 
 enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak for a refresh
@@ -249,7 +250,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
 
     refresh(model, state);
     double time = state->header->time;
-    control = ct_control_or_values(model, time, control, work->control);
+    control = ct_policy_control(model, work, state, ct_control_or_values(model, time, control, work->control));
     ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
     work->joints.control = control;
     ct_external_forces(model, time, control, work->force);

@@ -44,6 +44,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     ct_config_create(&work->at, arena, model);
     ct_config_create(&work->trial, arena, model);
     work->control = ct_arena_alloc(arena, (size_t)model->control_size, sizeof(double));
+    work->policy = ct_arena_alloc(arena, 2 * (size_t)(model->policy.nin + model->policy.hidden), sizeof(double));
     work->fluid = ct_arena_alloc(arena, (size_t)model->water.nface, sizeof *work->fluid);
     work->backup = ct_arena_alloc(arena, state_size, 1);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;

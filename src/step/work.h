@@ -50,6 +50,7 @@ struct ct_work {
     // the step under way
     ct_rate rate;
     double* control;               // control size, the scene's values where the caller gives none
+    double* policy;                // observations and hidden numbers, and their adjoints
     double* force;                 // 3 nvert, N, external, at the start of the step
     double* x_end;                 // 3 nvert, driven nodes at its end
     double* root_end;              // 7 nroot, driven roots at its end
