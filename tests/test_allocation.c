@@ -190,6 +190,21 @@ static const char actuators_text[] =
 
 static ct_status parse_actuators(void** out) { return ct_scene_parse((ct_scene**)out, actuators_text, sizeof actuators_text - 1, NULL, NULL); }
 
+// Water, controls along time and a policy.
+static const char swimmer_text[] =
+    "{\"duration\":0.03,\"bodies\":[{\"name\":\"fin\",\"box\":{\"size\":[0.2,0.1,0.1],\"cells\":[2,1,1]}}],\"water\":{\"bodies\":[\"fin\"],\"level\":0.05},"
+    "\"controls\":[{\"name\":\"push\",\"force\":{\"select\":{\"all\":true}},\"values\":\"push.csv\"},"
+    "{\"name\":\"pull\",\"force\":{\"select\":{\"all\":true}},\"values\":[{\"time\":0,\"value\":[0,0,0]},{\"time\":1,\"value\":[1,0,0]}]}],"
+    "\"policy\":{\"observe\":[{\"position\":{\"all\":true},\"relative\":\"fin\"},{\"phase\":1}],\"hidden\":2,\"controls\":[\"push\"],"
+    "\"weights\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]},"
+    "\"parameters\":[{\"type\":\"water_drag\"},{\"type\":\"policy\"},{\"type\":\"control\",\"control\":\"push\",\"shape\":\"spline\",\"knots\":2},"
+    "{\"type\":\"control\",\"control\":\"pull\",\"shape\":\"sinusoid\",\"amplitude\":1,\"frequency\":1}],"
+    "\"objective\":[{\"type\":\"point\",\"target\":[0,0,0]}]}";
+
+static ct_status parse_swimmer(void** out) {
+    return ct_scene_parse((ct_scene**)out, swimmer_text, sizeof swimmer_text - 1, CT_SOURCE_DIR "/tests/data", NULL);
+}
+
 static ct_status parse_bones(void** out) { return ct_scene_parse((ct_scene**)out, bones_text, sizeof bones_text - 1, NULL, NULL); }
 
 // A robot file becomes links and controls of a scene.
@@ -410,6 +425,10 @@ static int make_sheet_fixture(void** unused) {
     return ct_scene_parse(&fixture_scene, text, sizeof text - 1, NULL, NULL) || ct_model_create(&fixture_model, fixture_scene, NULL);
 }
 
+static int make_swimmer_fixture(void** unused) {
+    return parse_swimmer((void**)&fixture_scene) || ct_model_create(&fixture_model, fixture_scene, NULL);
+}
+
 static int make_projective_fixture(void** unused) {
     return build_scene_with(&fixture_scene, CT_SOLVER_PROJECTIVE) || ct_model_create(&fixture_model, fixture_scene, NULL);
 }
@@ -434,6 +453,7 @@ static void scene_parsing_survives_out_of_memory(void** unused) {
     walk(parse_bones, free_scene, MEMORY_OR_FILE, true);  // after a single failure Jansson goes on with half a key
 }
 static void actuators_survive_out_of_memory(void** unused) { walk(parse_actuators, free_scene, MEMORY_OR_FILE, true); }
+static void swimmer_survives_out_of_memory(void** unused) { walk(parse_swimmer, free_scene, MEMORY_OR_FILE, true); }
 static void robot_import_survives_out_of_memory(void** unused) {
     walk_both(import_mjcf, free_scene);
     walk_both(import_urdf, free_scene);
@@ -482,6 +502,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_actuators_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_actuators_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_actuators_fixture, free_fixture),
+        cmocka_unit_test(swimmer_survives_out_of_memory),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_swimmer_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_swimmer_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_swimmer_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_swimmer_fixture, free_fixture),
         cmocka_unit_test(robot_import_survives_out_of_memory),
         cmocka_unit_test(scene_building_survives_out_of_memory),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_fixture, free_fixture),
