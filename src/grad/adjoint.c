@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "grad/contact_adjoint.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
 #include "step/coords.h"
@@ -68,6 +69,7 @@ void ct_adjoint_free(ct_adjoint* adjoint) {
     ct_state_free(adjoint->replay);
     ct_krylov_work_free(adjoint->gmres);
     ct_free(adjoint->record.step);
+    ct_free(adjoint->record.touch);
     ct_arena_free(&adjoint->record.arena);
     ct_arena_free(&adjoint->arena);
     ct_free(adjoint);
@@ -169,6 +171,7 @@ static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjo
     if (model->nfree < model->nvert) {
         ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
         if (model->water.enabled) ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
+        if (work->contact) ct_contact_adjoint_nodes(work, adjoint->lam, adjoint->product);
         for (int i = 0; i < model->ndrive; i++)
             for (int k = 0; k < model->drive[i].nnode; k++)
                 for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++) {
@@ -180,7 +183,8 @@ static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjo
 }
 
 // At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian, the warp.
-static void linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, const double* q) {
+static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_substep* substep, double time,
+                           const double* x, const double* q) {
     ct_config* config = &adjoint->config;
     memcpy(config->x, x, 3 * (size_t)model->nvert * sizeof(double));
     if (model->tree.nlink) {
@@ -190,8 +194,15 @@ static void linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
         ct_inertia_gradient(model, work, x, work->rho);
         if (model->water.enabled) ct_fluid_gradient(model, work, x, work->rho);
     }
+    if (work->contact) {
+        double length = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
+        ct_status status = ct_contact_adjoint_begin(model, work, config, adjoint->record.touch + substep->first_touch, substep->ntouch,
+                                                    substep->x, time + (substep->fraction - length) * h, length * h);
+        if (status != CT_OK) return status;
+    }
     ct_coords_linearise(model, work, config, work->rho);
     if (model->nunknown) ct_coords_warp(model, work, config);
+    return CT_OK;
 }
 
 // Dampers remember where the joint was; torques and targets act on it.
@@ -226,6 +237,7 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
     ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
     ct_inertia_product(model, work, adjoint->lam, adjoint->product);
     if (model->water.enabled) ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
+    if (work->contact) ct_contact_adjoint_nodes(work, adjoint->lam, adjoint->product);
     memcpy(adjoint->root_bar, bar->root, 6 * (size_t)tree->nroot * sizeof(double));
     for (int k = 0; k < tree->nlink; k++) {
         int top = k;
@@ -270,13 +282,16 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     ct_joints_begin(model, &work->joints, substep->q, before->q_previous, work->joints.control);
     if (sums->beta) ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
     else ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
-    linearise(model, work, adjoint, x_new, q_new);
+    ct_status status = linearise(model, work, adjoint, substep, before->header->time, x_new, q_new);
+    if (status != CT_OK) return status;
 
     // H lam = x_bar + c v_bar
     for (size_t i = 0; i < n; i++) adjoint->g[i] = bar->x[i] + rate.c * bar->v[i];
     ct_coords_pull(model, work, &adjoint->config, adjoint->g, adjoint->right);
     add_joint_seeds(model, &adjoint->config, bar->q, adjoint->right + 3 * (size_t)model->nfree);
-    ct_status status = model->nunknown ? solve(model, work, adjoint, report) : CT_OK;
+    bool touching = work->contact && substep->ntouch;
+    if (touching) status = ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, adjoint->lam_z, report);
+    else if (model->nunknown) status = solve(model, work, adjoint, report);
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
 
@@ -300,6 +315,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                              rate.b, x_old, bar->x_previous);
     if (model->water.enabled)
         ct_fluid_vjp(model, work, substep->x, substep->v, x_new, adjoint->lam, bar->x, bar->v, bar->x_previous, &sums->water);
+    if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums->friction);
     reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
 }
@@ -325,12 +341,13 @@ static ct_substep whole_step(const ct_model* model, const ct_state* before) {
 }
 
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
-                          const ct_state* after, int substeps, const double* control, ct_adjoint_state* bar,
+                          const ct_state* after, bool again, const double* control, ct_adjoint_state* bar,
                           ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report) {
     size_t n = 3 * (size_t)model->nvert;
     double time = before->header->time, end = time + model->settings.time_step;
     ct_substep whole = whole_step(model, before), *list = &whole;
-    if (substeps > 1) {
+    int substeps = 1;
+    if (again) {
         ct_status status = replay(model, work, adjoint, before, control, report);
         if (status != CT_OK) return status;
         list = adjoint->record.step;

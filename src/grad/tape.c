@@ -19,7 +19,7 @@ struct ct_tape {
     int steps;              // of the last rollout
     int stride;             // steps between the states that the rollout kept
     unsigned char* slot;    // nslot states
-    int* substeps;          // max_steps, taken by each step
+    bool* again;            // max_steps: the step had sub-steps or contacts, which its adjoint must know
 };
 
 ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes) {
@@ -39,7 +39,7 @@ ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, si
     tape->nslot = (int)slots;
     tape->max_steps = max_steps;
     tape->slot = ct_arena_alloc(&tape->arena, slots, tape->state_size);
-    tape->substeps = ct_arena_alloc(&tape->arena, (size_t)max_steps, sizeof(int));
+    tape->again = ct_arena_alloc(&tape->arena, (size_t)max_steps, sizeof(bool));
     if (tape->arena.failed) {
         ct_tape_free(tape);
         return CT_OUT_OF_MEMORY;
@@ -99,7 +99,7 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
         if (i == nstep) break;
         ct_step_report step;
         status = ct_step(model, work, state, control_of(model, controls, i), &step);
-        if (status == CT_OK) tape->substeps[i] = step.substeps;
+        if (status == CT_OK) tape->again[i] = step.substeps > 1 || step.contacts;
         note(report, &step);
     }
     if (status == CT_OK) tape->steps = nstep;
@@ -131,7 +131,7 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
     if (status != CT_OK) return status;
     double* control_bar = c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->control_size : NULL;
     double started = ct_clock();
-    status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, c->tape->substeps[index],
+    status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, c->tape->again[index],
                              control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
     c->report->adjoint_seconds += ct_clock() - started;
     if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->bar.q, c->user);

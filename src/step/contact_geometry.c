@@ -74,8 +74,8 @@ static void frame_of_two(ct_vec3 e1, ct_vec3 e2, ct_vec3 r, double sign, frame* 
     f->distance = ct_vec3_dot(f->n, r);
 }
 
-// One edge or none: n goes along the shortest connection.
-static void frame_of_line(int edges, ct_vec3 e, ct_vec3 r, frame* f) {
+// One edge or none: n goes along the shortest connection, to the given side.
+static void frame_of_line(int edges, ct_vec3 e, ct_vec3 r, ct_vec3 side, frame* f) {
     const double length = ct_vec3_norm(e);
     ct_vec3 axis = {0, 0, 0}, v = r;
     if (edges == 1 && length > NOTHING) {
@@ -90,6 +90,7 @@ static void frame_of_line(int edges, ct_vec3 e, ct_vec3 r, frame* f) {
         f->n = unit_beside(v, axis);
         return;
     }
+    if (ct_vec3_dot(side, v) < 0) f->distance = -f->distance;
     f->n = ct_vec3_scale(1 / f->distance, v);
     const double n[3] = {f->n.x, f->n.y, f->n.z}, a[3] = {axis.x, axis.y, axis.z};
     for (int i = 0; i < 3; i++)
@@ -177,7 +178,7 @@ void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motio
     if (s->edges == 2)
         frame_of_two(combine(s->count, s->m[0], at), combine(s->count, s->m[1], at), r, pair->sign, &f);
     else
-        frame_of_line(s->edges, combine(s->count, s->m[0], at), r, &f);
+        frame_of_line(s->edges, combine(s->count, s->m[0], at), r, ct_vec3_load(pair->side), &f);
 
     out->count = s->count;
     ct_vec3_store(out->n, f.n);

@@ -6,6 +6,7 @@
 //     point-edge (p; a,b)      n = unit(p - foot on the line),  w = (1, -(1-tau), -tau),  |p - foot|
 //     point-point (p; q)       n = unit(p - q),  w = (1, -1)
 //     plane                    n of the plane at the end of the step, w = 1,  n.(x - point)
+// Point-edge and point-point count as negative distance, with n turned round, where p is not on the pair's side: it has passed through.
 // The gap is distance - thickness, and d gap/dx_i = w_i n. The slip over the step is
 //     u = sum w_i (x_i - x_i^n) - (motion of the obstacle's surface that its nodes do not carry: planes, spin of spheres and capsules).
 #ifndef CT_STEP_CONTACT_GEOMETRY_H

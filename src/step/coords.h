@@ -19,6 +19,10 @@ void ct_coords_warp(const ct_model* model, ct_work* work, const ct_config* confi
 void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_config* config);
 // y = P^-1 b, P the warped system in force; b and y must not alias.
 void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_config* config, const double* b, double* y);
+// Link twists, in the axes of the factor, that a unit of each joint unknown gives: 6 nlink numbers a column.
+void ct_coords_joint_columns(const ct_model* model, ct_work* work, const ct_config* config, double* columns);
+// y = L^-1 y with the joints' factor L L^T; n: joint rates.
+void ct_coords_joint_half(const ct_work* work, int n, double* y);
 // Linearises the step's potential at `config`, where rho is the force imbalance; then out = B^T H B in + curvature and joints.
 void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* config, const double* rho);
 void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in, double* out);

@@ -17,6 +17,7 @@ typedef struct ct_pair {
     int a, b;                  // colliders
     double sign;               // +-1, VERTEX_FACE and EDGE_EDGE: of the unsigned normal (b-a)x(c-a), (b-a)x(d-c), so that it points
                                // from the second primitive to the first on the side where they are apart; others: 1
+    double side[3];            // POINT_EDGE and POINT_POINT: direction from the second to the first where they were typed
     double thickness;          // m, distance at which they touch: radii and thicknesses of both
     double core;               // m, distance that must never be reached: radii and half the thicknesses
     double friction;           // coefficient
@@ -32,8 +33,8 @@ typedef struct ct_detect ct_detect;  // trees and scratch
 ct_status ct_detect_create(ct_detect** out, const ct_model* model);
 void ct_detect_free(ct_detect* detect);
 
-// Pairs whose gap (distance - thickness) at x may fall below `margin` on the way along straight lines from x to `toward` (bounded by
-// their relative motion), typed and signed at x. Planes at `time` of the end of the motion. Overwrites `out`.
+// Pairs whose gap (distance - thickness) falls below `margin` on the way along straight lines from x to `toward`, typed and signed
+// where it does. Features that do not stand out of the surface around them (an edge in a flat face) are left to the faces beside them. Planes at `time` of the end of the motion. Overwrites `out`.
 ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double* x, const double* toward, double time, double margin,
                          ct_pairs* out);
 // Pairs that are not in `known` and, along straight lines from x to `end`, come closer than `core`, or end with a gap below

@@ -94,6 +94,21 @@ static void set_faces(ct_detect* detect, const ct_model* model, bool* used) {
     for (int f = 0; f < detect->nface; f++) detect->face_rigid[f] = rigid_of(detect, detect->face + 3 * (size_t)f, 3);
 }
 
+// Edges of triangles.
+static void set_edges(ct_detect* detect, const ct_model* model) {
+    const ct_collision* collision = &model->collision;
+    for (int t = 0; t < 3 * collision->ntri; t++) detect->face_edge[t] = -1;
+    for (int e = 0; e < collision->nedge; e++)
+        for (int k = 0; k < 2; k++) {
+            const int t = detect->edge_face[2 * e + k];
+            for (int i = 0; t >= 0 && i < 3; i++) {
+                if (detect->face_edge[3 * t + i] >= 0) continue;
+                detect->face_edge[3 * t + i] = e;
+                break;
+            }
+        }
+}
+
 // One tree per collider over the primitives it owns; `size` nodes each, id: their numbers (NULL: 0, 1, ...).
 static ct_status plant(ct_detect* detect, ct_bvh* tree, int ncollider, const double* rest, int count, const int* node, int size,
                        const int* owner, const int* id, int top) {
@@ -141,6 +156,8 @@ ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
     detect->edge_face = ct_arena_alloc(arena, 2 * nedge, sizeof(int));
     detect->node_start = ct_arena_alloc(arena, nvert + 1, sizeof(int));
     detect->node_face = ct_arena_alloc(arena, 3 * (size_t)collision->ntri, sizeof(int));
+    detect->partner = ct_arena_alloc(arena, nvert, sizeof(int));
+    detect->face_edge = ct_arena_alloc(arena, 3 * (size_t)collision->ntri, sizeof(int));
     detect->closed = ct_arena_alloc(arena, n, sizeof(bool));
     detect->driven = ct_arena_alloc(arena, n, sizeof(bool));
     detect->node_box = ct_arena_alloc(arena, nvert, sizeof(ct_box));
@@ -158,5 +175,7 @@ ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
     if (status != CT_OK) return status;
     set_node_faces(detect, model);
     set_faces(detect, model, used);
+    set_edges(detect, model);
+    for (size_t v = 0; v < nvert; v++) detect->partner[v] = -1;
     return plant_all(detect, model);
 }

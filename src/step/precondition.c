@@ -249,13 +249,31 @@ static void warp(const ct_model* model, const ct_work* work, double* y) {
     }
 }
 
-// y = L^-T L^-1 y with the small dense factor.
-static void solve_joints(const ct_work* work, int n, double* y) {
+void ct_coords_joint_half(const ct_work* work, int n, double* y) {
     const double* L = work->joint_factor;
     for (int i = 0; i < n; i++) {
         y[i] /= L[(size_t)i * (size_t)(n + 1)];
         for (int k = i + 1; k < n; k++) y[k] -= L[(size_t)i * (size_t)n + (size_t)k] * y[i];
     }
+}
+
+void ct_coords_joint_columns(const ct_model* model, ct_work* work, const ct_config* config, double* columns) {
+    const ct_tree* tree = &model->tree;
+    double* unit = work->scratch2;
+    memset(unit, 0, (size_t)tree->ndof * sizeof(double));
+    for (int j = 0; j < tree->ndof; j++) {
+        unit[j] = 1;
+        ct_skeleton_push_links(model, config, unit, work->twist);
+        unit[j] = 0;
+        for (int k = 0; k < tree->nlink; k++)
+            twist_to_link(tree, work, config, k, work->twist + 6 * k, columns + 6 * ((size_t)j * (size_t)tree->nlink + (size_t)k));
+    }
+}
+
+// y = L^-T L^-1 y with the small dense factor.
+static void solve_joints(const ct_work* work, int n, double* y) {
+    const double* L = work->joint_factor;
+    ct_coords_joint_half(work, n, y);
     for (int i = n - 1; i >= 0; i--) {
         for (int k = i + 1; k < n; k++) y[i] -= L[(size_t)i * (size_t)n + (size_t)k] * y[k];
         y[i] /= L[(size_t)i * (size_t)(n + 1)];

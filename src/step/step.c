@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
+#include "step/contact_solve.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/fluid.h"
@@ -109,6 +110,7 @@ static void accept(const ct_model* model, const ct_work* work, ct_state* state) 
         state->x[i] = work->at.x[i];
     }
     memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
+    if (work->contact) memcpy(state->contact_force, work->contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
 }
 
 // Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
@@ -118,14 +120,23 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
     report->gradients += attempt->gradients;
     report->hessian_products += attempt->hessian_products;
     report->line_searches += attempt->line_searches;
+    if (attempt->passes > report->passes) report->passes = attempt->passes;
+    report->contacts = attempt->contacts;
+    report->sticking = attempt->sticking;
+    report->slipping = attempt->slipping;
+    report->penetration = fmax(report->penetration, attempt->penetration);
+    report->smooth = attempt->smooth;
+    report->contact = attempt->contact;
+    report->ncontact = attempt->ncontact;
     if (counts && attempt->residual * report->reference >= report->residual * attempt->reference) {
         report->residual = attempt->residual;
         report->reference = attempt->reference;
     }
 }
 
-static ct_status solve(const ct_model* model, ct_work* work, ct_step_report* report) {
+static ct_status solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
     if (model->nunknown == 0) return CT_OK;
+    if (work->contact) return ct_contact_solve(model, work, state, time, h, report);
     if (model->settings.solver == CT_SOLVER_PROJECTIVE) return ct_solve_projective(model, work, report);
     return ct_solve_newton(model, work, report);
 }
@@ -136,6 +147,20 @@ static void drive(const ct_model* model, const ct_work* work, const double* x_st
         for (int k = 0; k < model->drive[i].nnode; k++)
             for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++)
                 x[j] = fraction == 1 ? work->x_end[j] : (1 - fraction) * x_start[j] + fraction * work->x_end[j];
+}
+
+static ct_status note_touches(ct_work* work, ct_substep* entry) {
+    ct_record* record = work->record;
+    size_t count = work->contact ? work->contact->count : 0;
+    entry->first_touch = record->ntouch;
+    entry->ntouch = 0;
+    if (!ct_reserve((void**)&record->touch, &record->touch_capacity, record->ntouch + count, sizeof *record->touch)) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        if (work->contact->touch[i].is.set == CT_OPEN) continue;
+        record->touch[record->ntouch++] = work->contact->touch[i].is;
+        entry->ntouch++;
+    }
+    return CT_OK;
 }
 
 static ct_status note_substep(const ct_model* model, ct_work* work, const ct_state* state, const ct_substep* substep) {
@@ -152,6 +177,8 @@ static ct_status note_substep(const ct_model* model, ct_work* work, const ct_sta
     }
     double *x = entry->x, *v = entry->v, *q = entry->q;
     *entry = *substep;
+    ct_status status = note_touches(work, entry);
+    if (status != CT_OK) return status;
     entry->x = memcpy(x, state->x, n * sizeof(double));
     entry->v = memcpy(v, state->v, n * sizeof(double));
     entry->q = memcpy(q, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
@@ -177,7 +204,7 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
     ct_step_report attempt = {0};
-    status = solve(model, work, &attempt);
+    status = solve(model, work, state, state->header->time + start * model->settings.time_step, h, &attempt);
     count(report, &attempt, status == CT_OK || depth == model->settings.max_substep_depth);
     if (status == CT_OK) {
         ct_substep substep = {.rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
@@ -256,7 +283,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     ct_external_forces(model, time, control, work->force);
     ct_external_drive(model, time + model->settings.time_step, control, work->x_end);
     ct_external_roots(model, time + model->settings.time_step, control, work->root_end);
-    if (work->record) work->record->count = 0;
+    if (work->record) work->record->count = work->record->ntouch = 0;
     if (status == CT_OK) status = advance(model, work, state, 0, 1, 0, report);
     report->converged = status == CT_OK;
     if (status == CT_OK) finish(model, work, state, report);

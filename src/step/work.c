@@ -4,6 +4,7 @@
 #include "base/blas.h"
 #include "base/memory.h"
 #include "step/assembly.h"
+#include "step/contact.h"
 
 enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs more than it brings
 
@@ -69,6 +70,10 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
+    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_NEWTON) {
+        ct_blas_serial();
+        status = ct_contact_work_create(&work->contact, model);
+    }
     if (status != CT_OK || model->nfree == 0) return status;
     status = ct_factor_work_create(&work->solve, model->symbolic);
     if (status == CT_OK && model->scalar) status = ct_scalar_work_create(&work->scalar, model->scalar);
@@ -90,6 +95,7 @@ ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
 
 void ct_work_free(ct_work* work) {
     if (!work) return;
+    ct_contact_work_free(work->contact);
     ct_threads_free(work->threads);
     ct_potential_work_free(&work->potential);
     ct_factor_work_free(work->solve);

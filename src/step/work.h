@@ -8,6 +8,7 @@
 #include "sparse/krylov.h"
 #include "step/joints.h"
 #include "step/state.h"
+#include "step/touch.h"
 
 enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
 
@@ -24,6 +25,7 @@ typedef struct ct_substep {
     bool history;     // BDF2: x_previous and v_previous of the state took part
     double *x, *v;    // 3 nvert each, at its start
     double* q;        // joint coordinates at its start
+    size_t first_touch, ntouch;  // its contacts, in the record's list
 } ct_substep;
 
 typedef struct ct_record {
@@ -31,6 +33,8 @@ typedef struct ct_record {
     ct_substep* step;
     size_t count, capacity;  // in use; allocated entries
     size_t filled;    // entries whose vectors exist
+    ct_touch_record* touch;  // contacts of all sub-steps
+    size_t ntouch, touch_capacity;
 } ct_record;
 
 // Resistance of a wet face, D I + T n n^T; see fluid.h.
@@ -38,6 +42,7 @@ typedef struct ct_fluid_face {
     double normal[3];
     double drag, thrust;  // D, T, kg/s
 } ct_fluid_face;
+typedef struct ct_contact_work ct_contact_work;  // step/contact.h
 
 struct ct_work {
     ct_arena arena;
@@ -46,6 +51,7 @@ struct ct_work {
     ct_factor_work* solve;
     ct_scalar_work* scalar;        // projective solver only
     ct_krylov_work* krylov;
+    ct_contact_work* contact;      // NULL: bodies pass through one another
 
     // the step under way
     ct_rate rate;

@@ -1,0 +1,274 @@
+// The compliance of contacts; see compliance.h.
+#include "step/compliance.h"
+
+#include <string.h>
+
+#include "step/coords.h"
+
+// BLAS: C = alpha A A^T + beta C, lower triangle, column-major.
+extern void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a, const int* lda,
+                   const double* beta, double* c, const int* ldc);
+
+static const size_t cache_bytes = (size_t)256 << 20;  // of columns, before all are forgotten
+
+struct ct_compliance {
+    ct_arena arena;
+    int nsurface;
+    int* position;       // nsurface: factor positions of the free nodes on surfaces
+    int* surface;        // nvert: place in `position`, -1: not free or not on a surface
+    // columns of A^-1, nsurface blocks each
+    int* slot;           // nsurface: of its columns, -1: not known
+    float* column;
+    size_t capacity;     // slots
+    int count;
+    const ct_factor* factor;
+    uint64_t stamp;
+    int version, level;
+    // the nodes of the touches at hand
+    int* local;          // nvert: place among them, -1: none
+    int* node;           // nvert: the nodes
+    int* wanted;         // nsurface
+    double *K, *T, *Y;   // 3 m x 3 m; 3 x 3 m; ndof x 3 m, m the number of nodes
+    size_t K_capacity, T_capacity, Y_capacity;
+    double* spread;      // 6 nlink ndof
+};
+
+ct_status ct_compliance_create(ct_compliance** out, const ct_model* model) {
+    *out = NULL;
+    ct_compliance* c = ct_alloc(1, sizeof *c);
+    if (!c) return CT_OUT_OF_MEMORY;
+    size_t nvert = (size_t)model->nvert, nnode = (size_t)model->collision.nnode;
+    c->position = ct_arena_alloc(&c->arena, nnode, sizeof(int));
+    c->slot = ct_arena_alloc(&c->arena, nnode, sizeof(int));
+    c->wanted = ct_arena_alloc(&c->arena, nnode, sizeof(int));
+    c->surface = ct_arena_alloc(&c->arena, nvert, sizeof(int));
+    c->local = ct_arena_alloc(&c->arena, nvert, sizeof(int));
+    c->node = ct_arena_alloc(&c->arena, nvert, sizeof(int));
+    c->spread = ct_arena_alloc(&c->arena, 6 * (size_t)model->tree.nlink * (size_t)model->tree.ndof, sizeof(double));
+    if (c->arena.failed) {
+        ct_compliance_free(c);
+        return CT_OUT_OF_MEMORY;
+    }
+    int* position = c->local;  // of every node, for a moment
+    for (int v = 0; v < model->nvert; v++) position[v] = c->surface[v] = -1;
+    for (int k = 0; k < model->nfree; k++) position[model->node[k]] = k;
+    for (int i = 0; i < model->collision.nnode; i++) {
+        int v = model->collision.node[i];
+        if (position[v] < 0) continue;
+        c->surface[v] = c->nsurface;
+        c->position[c->nsurface++] = position[v];
+    }
+    for (int v = 0; v < model->nvert; v++) c->local[v] = -1;
+    *out = c;
+    return CT_OK;
+}
+
+void ct_compliance_free(ct_compliance* c) {
+    if (!c) return;
+    ct_free(c->column);
+    ct_free(c->K);
+    ct_free(c->T);
+    ct_free(c->Y);
+    ct_arena_free(&c->arena);
+    ct_free(c);
+}
+
+// ---- columns of A^-1 -----------------------------------------------------------------------
+
+static void forget(ct_compliance* c) {
+    c->count = 0;
+    for (int i = 0; i < c->nsurface; i++) c->slot[i] = -1;
+}
+
+static void follow_factor(ct_compliance* c, const ct_work* work) {
+    uint64_t stamp = work->reference_in_force ? work->refreshed_stamp : 0;
+    int version = work->reference_in_force ? work->refreshed_version : 0, level = work->factor == work->substep ? work->substep_level : 0;
+    if (c->factor == work->factor && c->stamp == stamp && c->version == version && c->level == level && c->count) return;
+    c->factor = work->factor;
+    c->stamp = stamp;
+    c->version = version;
+    c->level = level;
+    forget(c);
+}
+
+// Makes the columns of the nodes at hand that are not known yet.
+static ct_status fetch(ct_compliance* c, ct_work* work, int nnode) {
+    size_t size = 9 * (size_t)c->nsurface;
+    follow_factor(c, work);
+    int missing = 0;
+    for (int i = 0; i < nnode; i++) {
+        int s = c->surface[c->node[i]];
+        if (s >= 0 && c->slot[s] < 0) missing++;
+    }
+    if (!missing) return CT_OK;
+    if ((size_t)(c->count + missing) * size * sizeof(float) > cache_bytes) forget(c);
+    int first = c->count, count = 0;
+    for (int i = 0; i < nnode; i++) {
+        int s = c->surface[c->node[i]];
+        if (s < 0 || c->slot[s] >= 0) continue;
+        c->wanted[count++] = c->position[s];
+        c->slot[s] = c->count++;
+    }
+    if (!ct_reserve((void**)&c->column, &c->capacity, (size_t)c->count, size * sizeof(float))) {
+        forget(c);
+        return CT_OUT_OF_MEMORY;
+    }
+    ct_status status = ct_factor_columns(work->factor, work->solve, work->threads, count, c->wanted, c->nsurface, c->position,
+                                         c->column + (size_t)first * size);
+    if (status != CT_OK) forget(c);
+    return status;
+}
+
+// ---- K -------------------------------------------------------------------------------------
+
+// out = A K B^T of row-major 3x3 matrices, written to a column-major matrix.
+static void put_block(const double* A, const float* K, const double* B, double* out, size_t stride) {
+    double half[9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) half[3 * i + j] = A[3 * i] * K[j] + A[3 * i + 1] * K[3 + j] + A[3 * i + 2] * K[6 + j];
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++)
+            out[(size_t)j * stride + (size_t)i] = half[3 * i] * B[3 * j] + half[3 * i + 1] * B[3 * j + 1] + half[3 * i + 2] * B[3 * j + 2];
+}
+
+// Lower triangle of the free nodes' part. The block of two nodes is read from the columns of the one that comes first on the
+// surface, whatever was asked for first: the same for every history.
+static void gather(const ct_compliance* c, const ct_work* work, int m, double* K) {
+    size_t stride = 3 * (size_t)m;
+    for (int j = 0; j < m; j++) {
+        int sj = c->surface[c->node[j]];
+        for (int i = j; i < m; i++) {
+            int si = c->surface[c->node[i]];
+            double* out = K + (size_t)(3 * j) * stride + (size_t)(3 * i);
+            if (si < 0 || sj < 0) {
+                for (int b = 0; b < 3; b++)
+                    for (int a = 0; a < 3; a++) out[(size_t)b * stride + (size_t)a] = 0;
+                continue;
+            }
+            // nodes are in ascending order: sj <= si
+            const float* block = c->column + ((size_t)c->slot[sj] * (size_t)c->nsurface + (size_t)si) * 9;
+            put_block(work->warp + 9 * (size_t)c->position[si], block, work->warp + 9 * (size_t)c->position[sj], out, stride);
+        }
+    }
+}
+
+// Y_i^T of every node, then L^-1 Y^T: ndof rows.
+static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, int m) {
+    const ct_tree* tree = &model->tree;
+    size_t links = 6 * (size_t)tree->nlink, n = (size_t)tree->ndof;
+    ct_coords_joint_columns(model, work, config, c->spread);
+    for (int i = 0; i < m; i++) {
+        int v = c->node[i], link = tree->node_link[v], s = c->surface[v];
+        double* Y = c->Y + 3 * (size_t)i * n;  // three columns
+        memset(Y, 0, 3 * n * sizeof(double));
+        if (link >= 0) {
+            for (int j = tree->dof[link + 1] - 1; j >= 0; j--) {
+                // a rate moves the links below its joint
+                int up = link;
+                while (up > tree->dof_link[j]) up = tree->parent[up];
+                if (up != tree->dof_link[j]) continue;
+                const double *column = config->column + 6 * j, *x = config->x + 3 * v;
+                double arm[3] = {x[0] - tree->origin[0], x[1] - tree->origin[1], x[2] - tree->origin[2]};
+                for (int a = 0; a < 3; a++) {
+                    int p = (a + 1) % 3, q = (a + 2) % 3;
+                    Y[(size_t)a * n + (size_t)j] = column[p] * arm[q] - column[q] * arm[p] + column[3 + a];
+                }
+            }
+        } else if (s >= 0) {
+            size_t at = (size_t)c->position[s];
+            const double* R = work->warp + 9 * at;
+            for (size_t j = 0; j < n; j++) {
+                const double* twist = c->spread + j * links;
+                double moved[3] = {0, 0, 0};
+                for (int a = 0; a < 3; a++)
+                    for (size_t k = 0; k < links; k++) moved[a] -= work->coupling->W[(3 * at + (size_t)a) * links + k] * twist[k];
+                for (int a = 0; a < 3; a++) Y[(size_t)a * n + j] = R[3 * a] * moved[0] + R[3 * a + 1] * moved[1] + R[3 * a + 2] * moved[2];
+            }
+        }
+        for (int a = 0; a < 3; a++) ct_coords_joint_half(work, tree->ndof, Y + (size_t)a * n);
+    }
+}
+
+static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, int m) {
+    size_t side = 3 * (size_t)m, n = (size_t)model->tree.ndof;
+    if (!ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) ||
+        !ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double)) ||
+        !ct_reserve((void**)&c->Y, &c->Y_capacity, side * n + 1, sizeof(double)))
+        return CT_OUT_OF_MEMORY;
+    gather(c, work, m, c->K);
+    if (n) {
+        int rows = (int)side, inner = (int)n;
+        double one = 1;
+        spread_joints(c, model, work, config, m);
+        dsyrk_("L", "T", &rows, &inner, &one, c->Y, &inner, &one, c->K, &rows);
+    }
+    for (size_t j = 0; j < side; j++)
+        for (size_t i = j + 1; i < side; i++) c->K[i * side + j] = c->K[j * side + i];
+    return CT_OK;
+}
+
+// ---- W -------------------------------------------------------------------------------------
+
+// The nodes of the touches that can move, ascending.
+static int list_nodes(ct_compliance* c, const ct_model* model, const ct_touch* touch, int count, const int* which) {
+    int m = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < touch[which[i]].at.count; k++) {
+            int v = touch[which[i]].is.pair.node[k];
+            if (c->local[v] >= 0 || (c->surface[v] < 0 && model->tree.node_link[v] < 0)) continue;
+            c->local[v] = 0;
+            c->node[m++] = v;
+        }
+    // insertion into order; contacts come nearly sorted
+    for (int i = 1; i < m; i++) {
+        int v = c->node[i], k = i;
+        for (; k > 0 && c->node[k - 1] > v; k--) c->node[k] = c->node[k - 1];
+        c->node[k] = v;
+    }
+    for (int i = 0; i < m; i++) c->local[c->node[i]] = i;
+    return m;
+}
+
+static void combine(const ct_compliance* c, const ct_touch* touch, int count, const int* which, int m, double* W) {
+    size_t side = 3 * (size_t)m, stride = 3 * (size_t)count;
+    double* T = c->T;
+    for (int i = 0; i < count; i++) {
+        const ct_touch* first = &touch[which[i]];
+        memset(T, 0, 3 * side * sizeof(double));
+        for (int k = 0; k < first->at.count; k++) {
+            int l = c->local[first->is.pair.node[k]];
+            if (l < 0) continue;
+            double w = first->at.w[k];
+            for (size_t a = 0; a < 3; a++) {
+                const double* row = c->K + (3 * (size_t)l + a) * side;
+                for (size_t p = 0; p < side; p++) T[a * side + p] += w * row[p];
+            }
+        }
+        for (int j = 0; j <= i; j++) {
+            const ct_touch* second = &touch[which[j]];
+            double block[9] = {0};
+            for (int k = 0; k < second->at.count; k++) {
+                int l = c->local[second->is.pair.node[k]];
+                if (l < 0) continue;
+                double w = second->at.w[k];
+                for (size_t a = 0; a < 3; a++)
+                    for (size_t b = 0; b < 3; b++) block[3 * a + b] += w * T[a * side + 3 * (size_t)l + b];
+            }
+            for (size_t a = 0; a < 3; a++)
+                for (size_t b = 0; b < 3; b++) {
+                    W[(3 * (size_t)j + b) * stride + 3 * (size_t)i + a] = block[3 * a + b];
+                    W[(3 * (size_t)i + a) * stride + 3 * (size_t)j + b] = block[3 * a + b];
+                }
+        }
+    }
+}
+
+ct_status ct_compliance_update(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, const ct_touch* touch,
+                               int count, const int* which, double* W) {
+    int m = list_nodes(c, model, touch, count, which);
+    ct_status status = model->nfree ? fetch(c, work, m) : CT_OK;
+    if (status == CT_OK) status = build_nodes(c, model, work, config, m);
+    if (status == CT_OK) combine(c, touch, count, which, m, W);
+    for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
+    return status;
+}

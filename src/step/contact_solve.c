@@ -1,0 +1,481 @@
+// A (sub-)step with contact: the unknowns z and the contact forces F with
+//     r(z) - B^T J^T F = 0   and   R(z, F) = 0  (contact.h),
+// by two kinds of iterations:
+//
+// 1. A model step: the system is replaced by its preconditioner P, for which the contacts see only their compliance W = J P^-1 J^T.
+//    The friction problem on W is solved to the end: it finds who touches, sticks and slips.
+// 2. A Newton step with those sets: GMRES on the exact linearisation, moving normals and weights included, preconditioned by
+//    [P -J^T; D J  E], whose inverse needs two solves with P and one with the small matrix D W + E.
+//
+// Steps are taken whole when they lower the residual or a merit function (potential, friction work and penetration), otherwise halved.
+// Around it: pairs are found on the way to the predictor, solved for, and looked for again on the way to the solution, until no pair
+// meets that was not known; then no primitive has passed through another.
+#include "step/contact_solve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "step/compliance.h"
+#include "step/coords.h"
+#include "step/friction.h"
+#include "step/solve.h"
+
+static const double outside = 0.02;  // of a primitive's parameters: feet of contacts may lie that far outside
+
+enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60 };
+
+static double norm(const double* x, size_t n) {
+    double sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += x[i + k] * x[i + k];
+    for (; i < n; i++) sum[0] += x[i] * x[i];
+    return sqrt((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+// ---- evaluation ----------------------------------------------------------------------------
+
+typedef struct point {
+    double phi;      // J
+    double forces;   // |r - B^T J^T F|, N
+    double contacts; // of the contact conditions, N
+    double size;     // |B^T J^T F|, N
+    double total;    // of both residuals
+} point;
+
+// Subtracts the contact forces from work->rho and r; touches are placed at the configuration.
+static double subtract_forces(const ct_model* model, ct_work* work, const ct_config* config, double* r) {
+    ct_contact_work* contact = work->contact;
+    size_t n = (size_t)model->nunknown;
+    ct_contact_forces(model, contact);
+    for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
+    ct_coords_pull(model, work, config, contact->nodal, work->scratch2);
+    for (size_t i = 0; i < n; i++) r[i] -= work->scratch2[i];
+    return norm(work->scratch2, n);
+}
+
+static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report) {
+    point here;
+    here.phi = ct_solve_evaluate(model, work, config, r, report);
+    ct_contact_place(model, work->contact, config->x, false);
+    here.size = subtract_forces(model, work, config, r);
+    here.forces = norm(r, (size_t)model->nunknown);
+    here.contacts = ct_contact_natural(work->contact);
+    here.total = hypot(here.forces, here.contacts);
+    return here;
+}
+
+// Friction's work and penetration, weighted by the normal forces that the step is heading for.
+static double merit(const ct_contact_work* contact, double phi) {
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        const double *n = touch->at.n, *u = touch->at.u;
+        double force = 0, along = 0, slip = 0;
+        for (int a = 0; a < 3; a++) force += n[a] * (touch->base[a] + touch->delta[a]), along += n[a] * u[a];
+        if (!(force > 0)) continue;
+        for (int a = 0; a < 3; a++) slip += (u[a] - along * n[a]) * (u[a] - along * n[a]);
+        phi += force * (touch->is.pair.friction * sqrt(slip) + 1.5 * fmax(0, -touch->at.gap));
+    }
+    return phi;
+}
+
+// ---- directions ----------------------------------------------------------------------------
+
+static void solve_factor(const ct_model* model, ct_work* work, const double* b, double* y, ct_step_report* report) {
+    ct_coords_precondition(model, work, &work->at, b, y);
+    report->solves++;
+}
+
+// Vectors of the linear systems, one after the other in contact->vector.
+typedef struct system_vectors {
+    double *right, *solution;  // unknowns and rows
+    double *W, *D, *E;         // 3 slots squared; 9 a slot
+    double *b, *normal, *mu, *eps, *force, *rows;  // 3 or 1 a slot
+    int* which;
+    unsigned char* set;
+} system_vectors;
+
+static bool reserve(const ct_model* model, ct_contact_work* contact, system_vectors* v) {
+    size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
+    size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + 3 * m + m + m + 3 * m + 3 * m + 2 * m + 64;
+    if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double))) return false;
+    double* at = contact->vector;
+    v->right = at, at += rows;
+    v->solution = at, at += rows;
+    v->W = at, at += 9 * m * m;
+    v->D = at, at += 9 * m;
+    v->E = at, at += 9 * m;
+    v->b = at, at += 3 * m;
+    v->normal = at, at += 3 * m;
+    v->mu = at, at += m;
+    v->eps = at, at += m;
+    v->force = at, at += 3 * m;
+    v->rows = at, at += 3 * m;
+    v->which = (int*)at, at += (m + 1) / 2 + 1;
+    v->set = (unsigned char*)at;
+    return true;
+}
+
+// J dz of one touch for a motion of the nodes.
+static void relative_motion(const ct_touch* touch, const double* dx, double out[3]) {
+    out[0] = out[1] = out[2] = 0;
+    for (int k = 0; k < touch->at.count; k++)
+        for (int a = 0; a < 3; a++) out[a] += touch->at.w[k] * dx[3 * touch->is.pair.node[k] + a];
+}
+
+// out += P^-1 B^T J^T f over the listed touches.
+static void push_forces(const ct_model* model, ct_work* work, int count, const int* which, const double* f, double* out, ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    double* nodal = contact->shift;
+    memset(nodal, 0, 3 * (size_t)model->nvert * sizeof(double));
+    for (int i = 0; i < count; i++) {
+        const ct_touch* touch = &contact->touch[which[i]];
+        for (int k = 0; k < touch->at.count; k++)
+            for (int a = 0; a < 3; a++) nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * f[3 * i + a];
+    }
+    ct_coords_pull(model, work, &work->at, nodal, work->scratch);
+    solve_factor(model, work, work->scratch, work->scratch2, report);
+    for (int i = 0; i < model->nunknown; i++) out[i] += work->scratch2[i];
+}
+
+// Touches that are open, or (away only) have left their primitives, lose their forces, with their part of r.
+static void release(const ct_model* model, ct_work* work, bool away_only) {
+    ct_contact_work* contact = work->contact;
+    bool released = false;
+    memset(contact->nodal, 0, 3 * (size_t)model->nvert * sizeof(double));
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        if (away_only ? !ct_touch_away(touch) : touch->is.set != CT_OPEN) continue;
+        for (int a = 0; a < 3; a++) {
+            if (touch->is.force[a] == 0) continue;
+            released = true;
+            for (int k = 0; k < touch->at.count; k++) contact->nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * touch->is.force[a];
+            touch->is.force[a] = 0;
+        }
+    }
+    if (!released) return;
+    for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] += contact->nodal[i];
+    ct_coords_pull(model, work, &work->at, contact->nodal, work->scratch2);
+    for (int i = 0; i < model->nunknown; i++) work->r[i] += work->scratch2[i];
+}
+
+// The friction problem on the touches that carry force or would be penetrated without any.
+static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    system_vectors v;
+    if (!reserve(model, contact, &v)) return CT_OUT_OF_MEMORY;
+    release(model, work, true);
+    // y = P^-1 r and where it would take the contacts
+    solve_factor(model, work, work->r, work->d, report);
+    ct_coords_push(model, work, &work->at, work->d, contact->shift);
+    int count = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        double motion[3], ahead = touch->at.gap, force = 0;
+        relative_motion(touch, contact->shift, motion);
+        const double *n = touch->at.n, *u = touch->at.u;
+        double along = 0;
+        for (int a = 0; a < 3; a++) {
+            ahead -= n[a] * motion[a];
+            force += fabs(touch->is.force[a]);
+            along += n[a] * u[a];
+            touch->delta[a] = 0;
+        }
+        if (fmin(ahead, touch->at.gap) > 0.1 * touch->is.pair.thickness && force == 0) continue;
+        if (ct_touch_away(touch)) continue;
+        for (int a = 0; a < 3; a++) {
+            v.b[3 * count + a] = n[a] * touch->at.gap + u[a] - along * n[a] - motion[a];
+            v.normal[3 * count + a] = n[a];
+            v.force[3 * count + a] = touch->is.force[a];
+        }
+        v.mu[count] = touch->is.pair.friction;
+        v.eps[count] = touch->is.eps;
+        v.set[count] = (unsigned char)touch->is.set;
+        v.which[count++] = (int)i;
+    }
+    for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
+    if (!count) return CT_OK;
+    ct_status status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, count, v.which, v.W);
+    if (status != CT_OK) return status;
+    // b counts from zero forces
+    size_t side = 3 * (size_t)count;
+    for (size_t j = 0; j < side; j++)
+        for (size_t i = 0; i < side; i++) v.b[i] -= v.W[j * side + i] * v.force[j];
+    ct_friction_def def = {.count = count, .W = v.W, .stride = (int)side, .b = v.b, .normal = v.normal, .mu = v.mu, .eps = v.eps};
+    ct_friction_report inner;
+    status = ct_friction_solve(&def, contact->friction, tolerance, v.force, v.set, &inner);
+    if (status != CT_OK) return status;
+    // the change of the forces, and what it moves
+    for (int i = 0; i < count; i++)
+        for (int a = 0; a < 3; a++) {
+            ct_touch* touch = &contact->touch[v.which[i]];
+            touch->delta[a] = v.force[3 * i + a] - touch->is.force[a];
+            v.rows[3 * i + a] = touch->delta[a];
+        }
+    push_forces(model, work, count, v.which, v.rows, work->d, report);
+    return CT_OK;
+}
+
+typedef struct newton_context {
+    const ct_model* model;
+    ct_work* work;
+    ct_step_report* report;
+    system_vectors v;
+    int slots;
+} newton_context;
+
+static void newton_product(const double* in, double* out, void* user) {
+    newton_context* c = user;
+    ct_contact_work* contact = c->work->contact;
+    size_t n = (size_t)c->model->nunknown;
+    ct_coords_hessian(c->model, c->work, &c->work->at, in, out);
+    ct_coords_push(c->model, c->work, &c->work->at, in, contact->shift);
+    double* nodes = c->work->node_scratch;
+    memset(nodes, 0, 3 * (size_t)c->model->nvert * sizeof(double));
+    ct_contact_product(contact, contact->shift, in + n, nodes, out + n);
+    ct_coords_pull(c->model, c->work, &c->work->at, nodes, c->work->scratch);
+    for (size_t i = 0; i < n; i++) out[i] += c->work->scratch[i];
+    c->report->hessian_products++;
+}
+
+static void newton_precondition(const double* in, double* out, void* user) {
+    newton_context* c = user;
+    ct_contact_work* contact = c->work->contact;
+    size_t n = (size_t)c->model->nunknown;
+    solve_factor(c->model, c->work, in, out, c->report);
+    ct_coords_push(c->model, c->work, &c->work->at, out, contact->shift);
+    for (int i = 0; i < c->slots; i++) {
+        const ct_touch* touch = &contact->touch[c->v.which[i]];
+        double motion[3];
+        relative_motion(touch, contact->shift, motion);
+        for (int a = 0; a < 3; a++)
+            c->v.rows[3 * i + a] = in[n + 3 * (size_t)i + (size_t)a] -
+                                   (touch->D[a][0] * motion[0] + touch->D[a][1] * motion[1] + touch->D[a][2] * motion[2]);
+    }
+    ct_friction_apply(contact->friction, c->v.rows, out + n);
+    push_forces(c->model, c->work, c->slots, c->v.which, out + n, out, c->report);
+}
+
+static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target, ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    size_t n = (size_t)model->nunknown;
+    newton_context c = {.model = model, .work = work, .report = report};
+    if (!reserve(model, contact, &c.v)) return CT_OUT_OF_MEMORY;
+    ct_contact_classify(contact);
+    release(model, work, false);
+    ct_contact_place(model, contact, work->at.x, true);
+    c.slots = ct_contact_linearise(contact);
+    ct_coords_linearise(model, work, &work->at, work->rho);
+    int rows = (int)n + 3 * c.slots;
+    ct_status status = ct_krylov_reserve(contact->krylov, rows, GMRES_RESTART);
+    if (status != CT_OK) return status;
+
+    for (size_t i = 0; i < n; i++) c.v.right[i] = -work->r[i];
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        for (int a = 0; a < 3; a++) touch->delta[a] = 0;
+        if (touch->slot < 0) continue;
+        double R[3];
+        ct_contact_residual(touch, R);
+        c.v.which[touch->slot] = (int)i;
+        for (int a = 0; a < 3; a++) {
+            c.v.right[n + 3 * (size_t)touch->slot + (size_t)a] = -R[a];
+            for (int b = 0; b < 3; b++) {
+                c.v.D[9 * touch->slot + 3 * a + b] = touch->D[a][b];
+                c.v.E[9 * touch->slot + 3 * a + b] = touch->dF[a][b];
+            }
+        }
+    }
+    if (c.slots) {
+        status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, c.slots, c.v.which, c.v.W);
+        if (status == CT_OK) status = ct_friction_factor(contact->friction, c.v.W, 3 * c.slots, c.slots, c.v.D, c.v.E);
+        if (status != CT_OK) return status;
+    }
+    double eta = fmin(0.1, sqrt(here->total / work->reference));
+    ct_krylov_def def = {.n = rows, .apply = newton_product, .precondition = newton_precondition, .user = &c,
+                         .tolerance = fmax(eta * here->total, 0.3 * target), .max_iterations = model->settings.max_iterations - report->solves};
+    ct_krylov_report inner;
+    memset(c.v.solution, 0, (size_t)rows * sizeof(double));
+    ct_gmres(&def, contact->krylov, c.v.right, c.v.solution, &inner);
+    memcpy(work->d, c.v.solution, n * sizeof(double));
+    for (int i = 0; i < c.slots; i++)
+        for (int a = 0; a < 3; a++) contact->touch[c.v.which[i]].delta[a] = c.v.solution[n + 3 * (size_t)i + (size_t)a];
+    return CT_OK;
+}
+
+// ---- search --------------------------------------------------------------------------------
+
+static void set_forces(ct_contact_work* contact, double t) {
+    for (size_t i = 0; i < contact->count; i++)
+        for (int a = 0; a < 3; a++) contact->touch[i].is.force[a] = contact->touch[i].base[a] + t * contact->touch[i].delta[a];
+}
+
+// Moves along work->d and the touches' deltas; false: nothing better was found, and nothing moved.
+static bool search(const ct_model* model, ct_work* work, bool newton, point* here, ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    for (size_t i = 0; i < contact->count; i++) memcpy(contact->touch[i].base, contact->touch[i].is.force, sizeof contact->touch[i].base);
+    double before = merit(contact, here->phi), t = 1;
+    for (int i = 0; i < (newton ? 4 : SEARCH_LIMIT); i++, t *= 0.5) {
+        set_forces(contact, t);
+        ct_coords_move(model, &work->at, t, work->d, &work->trial);
+        point trial = evaluate(model, work, &work->trial, work->r_trial, report);
+        bool finite = isfinite(trial.phi) && isfinite(trial.total);
+        if (finite && (trial.total <= (1 - 0.1 * t) * here->total || (!newton && merit(contact, trial.phi) < before - 1e-10 * fabs(before)))) {
+            ct_config taken = work->trial;
+            work->trial = work->at;
+            work->at = taken;
+            double* r = work->r;
+            work->r = work->r_trial;
+            work->r_trial = r;
+            *here = trial;
+            return true;
+        }
+        report->line_searches++;
+    }
+    set_forces(contact, 0);
+    *here = evaluate(model, work, &work->at, work->r, report);
+    return false;
+}
+
+// ---- the solve for known pairs -------------------------------------------------------------
+
+static double target_of(const ct_model* model, const ct_work* work, const point* here) {
+    return model->settings.tolerance * (work->reference + here->size);
+}
+
+static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_report* report) {
+    point here = evaluate(model, work, &work->at, work->r, report);
+    bool newton = false;
+    ct_status status = CT_OK;
+    int iteration = 0;
+    for (; iteration < NEWTON_LIMIT && status == CT_OK; iteration++) {
+        double target = target_of(model, work, &here);
+        if (!isfinite(here.total)) break;
+        if (here.forces <= target && here.contacts <= target) break;
+        if (report->solves >= model->settings.max_iterations) break;
+        if (iteration == 0 || !newton) ct_coords_warp(model, work, &work->at);
+        double before = here.total;
+        status = newton ? newton_step(model, work, &here, target, report) : model_step(model, work, 1e-7, report);
+        if (status != CT_OK) break;
+        report->iterations++;
+        bool moved = search(model, work, newton, &here, report);
+        if (newton && !moved) newton = false;
+        else if (!newton && !moved) {
+            newton = true;
+            if (iteration > 30) break;
+        } else newton = !newton || here.total < 0.5 * before;
+    }
+    double target = target_of(model, work, &here);
+    report->residual = here.total;
+    report->reference = work->reference + here.size;
+    if (status != CT_OK) return status;
+    return here.forces <= target && here.contacts <= target ? CT_OK : CT_NOT_CONVERGED;
+}
+
+// ---- pairs ---------------------------------------------------------------------------------
+
+static ct_status list_known(ct_contact_work* contact) {
+    if (!ct_reserve((void**)&contact->known.item, &contact->known.capacity, contact->count, sizeof(ct_pair))) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < contact->count; i++) contact->known.item[i] = contact->touch[i].is.pair;
+    contact->known.count = contact->count;
+    return CT_OK;
+}
+
+// Touches that carry force where their primitives are not: they go. Returns how many.
+static int drop_outside(ct_contact_work* contact, double allowed) {
+    size_t kept = 0;
+    int dropped = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        if (contact->touch[i].is.set != CT_OPEN && ct_touch_overshoot(&contact->touch[i]) > allowed) {
+            dropped++;
+            continue;
+        }
+        if (kept != i) contact->touch[kept] = contact->touch[i];
+        kept++;
+    }
+    contact->count = kept;
+    return dropped;
+}
+
+// Stick and closed gaps to the last digit: moves the free nodes of touches that share none by their residual.
+static void polish(const ct_model* model, ct_work* work) {
+    ct_contact_work* contact = work->contact;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        if (touch->is.set == CT_OPEN || touch->is.eps != 0 || touch->is.pair.type != CT_CONTACT_PLANE) continue;
+        int v = touch->is.pair.node[0];
+        if (model->row[v] < 0) continue;
+        double along = 0;
+        for (int a = 0; a < 3; a++) along += touch->at.n[a] * touch->at.u[a];
+        for (int a = 0; a < 3; a++) {
+            double slip = touch->is.set == CT_STICK ? touch->at.u[a] - along * touch->at.n[a] : 0;
+            work->at.x[3 * v + a] -= touch->at.n[a] * touch->at.gap + slip;
+        }
+    }
+}
+
+static ct_status report_contacts(const ct_model* model, ct_contact_work* contact, const double* x, ct_step_report* report) {
+    (void)model;
+    if (!ct_reserve((void**)&contact->list, &contact->list_capacity, contact->count, sizeof(ct_contact))) return CT_OUT_OF_MEMORY;
+    report->contacts = report->sticking = report->slipping = 0;
+    report->ncontact = 0;
+    report->penetration = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        const ct_pair* pair = &touch->is.pair;
+        report->penetration = fmax(report->penetration, -(touch->at.gap + pair->thickness));
+        if (touch->is.set == CT_OPEN) continue;
+        report->contacts++;
+        report->sticking += touch->is.set == CT_STICK;
+        report->slipping += touch->is.set == CT_SLIP;
+        ct_contact* out = &contact->list[report->ncontact++];
+        *out = (ct_contact){.type = pair->type, .set = touch->is.set, .a = pair->a, .b = pair->b, .gap = touch->at.gap, .friction = pair->friction};
+        memcpy(out->node, pair->node, sizeof out->node);
+        memcpy(out->normal, touch->at.n, sizeof out->normal);
+        memcpy(out->force, touch->is.force, sizeof out->force);
+        int first = pair->type == CT_CONTACT_EDGE_EDGE ? 2 : 1;
+        for (int k = 0; k < first; k++)
+            for (int a = 0; a < 3; a++) out->position[a] += touch->at.w[k] * x[3 * pair->node[k] + a];
+    }
+    report->contact = contact->list;
+    return CT_OK;
+}
+
+// Touches for what comes near on the way from x to the present configuration.
+static ct_status add_near(const ct_model* model, ct_work* work, const double* x, double end) {
+    ct_contact_work* contact = work->contact;
+    ct_status status = ct_detect_near(model, contact->detect, x, work->at.x, end, contact->margin, &contact->near);
+    return status == CT_OK ? ct_contact_add(model, contact, &contact->near, NULL) : status;
+}
+
+// ---- entry point ---------------------------------------------------------------------------
+
+ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    double end = time + h;
+    ct_contact_begin(model, contact, state->x, time, h);
+    ct_status status = ct_detect_near(model, contact->detect, state->x, work->at.x, end, contact->margin, &contact->near);
+    if (status == CT_OK) status = ct_contact_add(model, contact, &contact->near, state->contact_force);
+    if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
+    for (int pass = 1; status == CT_OK; pass++) {
+        status = contact->count ? solve_known(model, work, report) : ct_solve_newton(model, work, report);
+        report->passes = pass;
+        if (status != CT_OK) return status;
+        ct_contact_classify(contact);
+        status = list_known(contact);
+        if (status == CT_OK) status = ct_detect_hits(model, contact->detect, state->x, work->at.x, end, 0.1, &contact->known, &contact->hits);
+        if (status != CT_OK) return status;
+        int dropped = drop_outside(contact, outside);
+        if (!dropped && !contact->hits.count) break;
+        if (pass == model->settings.contact.max_passes) return CT_NOT_CONVERGED;
+        size_t before = contact->count;
+        if (contact->hits.count) status = add_near(model, work, state->x, end);
+        if (status == CT_OK && dropped) status = add_near(model, work, work->at.x, end);
+        if (status == CT_OK && contact->count == before) status = ct_contact_add(model, contact, &contact->hits, NULL);
+    }
+    if (status != CT_OK) return status;
+    if (ct_detect_intersections(model, contact->detect, work->at.x, NULL)) return CT_NOT_CONVERGED;
+    polish(model, work);
+    ct_contact_forces(model, contact);
+    return report_contacts(model, contact, work->at.x, report);
+}
