@@ -33,7 +33,7 @@ typedef struct rendering {
 static const char overview[] =
     "Without --png or --mp4 every frame becomes DIR/frame_000000.png. FRAME is a number counted from 0, negative from\n"
     "the end, `last`, or a time such as 0.5s; several, separated by commas, are drawn side by side in one picture.\n"
-    "Colours: body, displacement, velocity, stress, energy, volume, contact (the force). The camera frames the whole motion by itself\n"
+    "Colours: body, displacement, velocity, stress, energy, volume, contact (the force), activation. The camera frames the whole motion by itself\n"
     "unless --eye and --target are given. Bones: through (skeletons show through the flesh), only (no flesh), off. A movie plays in real time unless --fps gives frames per second.";
 
 static const char examples[] =
@@ -51,15 +51,15 @@ static bool read_size(const char* text, int* width, int* height) {
 
 // Everything that the options say about each picture; returns an exit code.
 static int read_look(const cli_usage* usage, const render_options* options, ct_picture_def* def) {
-    static const char* const colors[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact"};
+    static const char* const colors[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact", "activation"};
     *def = ct_picture_def_default();
     if (options->size && !read_size(options->size, &def->width, &def->height))
         return cli_bad_usage(usage, "--size %s: write it as 1280x720, each side 16 to 16384", options->size);
     bool known = false;
-    for (int k = 0; k < 7; k++) known |= strcmp(options->color, colors[k]) == 0;
+    for (int k = 0; k < 8; k++) known |= strcmp(options->color, colors[k]) == 0;
     if (!known) {
-        const char* near = cli_nearest(options->color, colors, 7);
-        return cli_bad_usage(usage, "--color %s: choose body, displacement, velocity, stress, energy, volume or contact%s%s%s", options->color,
+        const char* near = cli_nearest(options->color, colors, 8);
+        return cli_bad_usage(usage, "--color %s: choose body, displacement, velocity, stress, energy, volume, contact or activation%s%s%s", options->color,
                              near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     }
     def->color_by = options->color;

@@ -856,6 +856,7 @@ typedef struct ct_trajectory_info {
     int ntri;                // triangles of sheets
     int nobstacle;
     bool contact;            // the frames carry contacts and their forces
+    bool activation;         // there are muscles or pneumatic cells: the frames carry their activation
     int64_t ncontact;        // contacts stored, of all frames
 } ct_trajectory_info;
 typedef struct ct_obstacle_info {  // an obstacle of a trajectory
@@ -873,7 +874,7 @@ CT_API ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model
 CT_API ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error);  // read only
 CT_API void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info);
 CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
-// A field by name ("displacement", "velocity", "contact" (the force): 3 values a node, count 3 nvert; "stress", "energy", "volume": one an
+// A field by name ("displacement", "velocity", "contact" (the force): 3 values a node, count 3 nvert; "stress", "energy", "volume", "activation": one an
 // element, tets, then triangles of sheets: *per_tet); borrowed until the next read. "contact" is zero in files without contacts.
 CT_API ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values, int* count, bool* per_tet, ct_error* error);
 CT_API const double* ct_trajectory_rest(const ct_trajectory* file);     // 3 nvert
@@ -912,7 +913,7 @@ typedef enum ct_bones {
 typedef struct ct_picture_def {
     int width, height;
     int samples;             // supersampling per axis: 1, 2, 3
-    const char* color_by;    // "body", "displacement", "velocity", "stress", "energy", "volume", "contact"
+    const char* color_by;    // "body", "displacement", "velocity", "stress", "energy", "volume", "contact", "activation"
     double range[2];         // of the colour map; equal: from the data
     bool wireframe;          // draw the surface edges
     bool grid;               // ground grid

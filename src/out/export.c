@@ -39,10 +39,10 @@ static void write_tags(FILE* stream, const char* section, const block* blocks, i
     fprintf(stream, "      </%s>\n", section);
 }
 
-enum { POINT_FIELDS = 3, CELL_FIELDS = 5, CELL_BLOCKS = 3, BLOCKS = POINT_FIELDS + CELL_FIELDS + 1 + CELL_BLOCKS };
+enum { POINT_FIELDS = 3, CELL_FIELDS = 6, CELL_BLOCKS = 3, BLOCKS = POINT_FIELDS + CELL_FIELDS + 1 + CELL_BLOCKS };
 
-// The third of the point fields is there only with contact.
-static bool write_vtu(const char* path, int nvert, int ncell, bool contact, const block blocks[BLOCKS]) {
+// The last of the point fields is there only with contact, the last of the cells' only with activation.
+static bool write_vtu(const char* path, int nvert, int ncell, bool contact, bool activation, const block blocks[BLOCKS]) {
     FILE* stream = fopen(path, "wb");
     if (!stream) return false;
     uint64_t offset = 0;
@@ -50,12 +50,12 @@ static bool write_vtu(const char* path, int nvert, int ncell, bool contact, cons
                     "header_type=\"UInt64\">\n  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n", nvert, ncell);
     const block* at = blocks;
     write_tags(stream, "PointData", at, contact ? POINT_FIELDS : POINT_FIELDS - 1, &offset);
-    write_tags(stream, "CellData", at += POINT_FIELDS, CELL_FIELDS, &offset);
+    write_tags(stream, "CellData", at += POINT_FIELDS, activation ? CELL_FIELDS : CELL_FIELDS - 1, &offset);
     write_tags(stream, "Points", at += CELL_FIELDS, 1, &offset);
     write_tags(stream, "Cells", at += 1, CELL_BLOCKS, &offset);
     fprintf(stream, "    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
     for (int k = 0; k < BLOCKS; k++) {
-        if (k == POINT_FIELDS - 1 && !contact) continue;
+        if ((k == POINT_FIELDS - 1 && !contact) || (k == POINT_FIELDS + CELL_FIELDS - 1 && !activation)) continue;
         fwrite(&blocks[k].bytes, 8, 1, stream);
         fwrite(blocks[k].values, 1, blocks[k].bytes, stream);
     }
@@ -71,7 +71,7 @@ typedef struct grid {     // what all frames share, and room for one; cells: tet
     uint8_t* type;
     int *body, *tag;
     double *displacement, *force;
-    double* cell[3];      // stress, energy, volume
+    double* cell[4];      // stress, energy, volume, activation
 } grid;
 
 static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
@@ -85,7 +85,7 @@ static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
     g->tag = ct_arena_alloc(arena, g->ncell, sizeof(int));
     g->displacement = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     g->force = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
-    for (int k = 0; k < 3; k++) g->cell[k] = ct_arena_alloc(arena, g->ncell, sizeof(double));
+    for (int k = 0; k < 4; k++) g->cell[k] = ct_arena_alloc(arena, g->ncell, sizeof(double));
     if (arena->failed) return false;
     for (size_t k = 0; k < g->nindex; k++) g->connectivity[k] = k < 4 * ntet ? file->tet[k] : file->tri[k - 4 * ntet];
     for (size_t k = 0; k < g->ncell; k++) {
@@ -99,14 +99,14 @@ static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
 }
 
 static ct_status read_fields(ct_trajectory* file, const grid* g, int frame, ct_error* error) {
-    static const char* const names[4] = {"stress", "energy", "volume", "contact"};
-    for (int k = 0; k < 4; k++) {
+    static const char* const names[5] = {"stress", "energy", "volume", "activation", "contact"};
+    for (int k = 0; k < 5; k++) {
         const double* values;
         int count;
         bool per_tet;
         ct_status status = ct_trajectory_read_field(file, frame, names[k], &values, &count, &per_tet, error);
         if (status) return status;
-        memcpy(k < 3 ? g->cell[k] : g->force, values, (size_t)count * sizeof(double));
+        memcpy(k < 4 ? g->cell[k] : g->force, values, (size_t)count * sizeof(double));
     }
     return CT_OK;
 }
@@ -124,10 +124,10 @@ static ct_status export_vtu(ct_trajectory* file, const grid* g, int frame, const
         {"ContactForce", "Float64", 3, g->force, 24 * nvert},
         {"stress", "Float64", 1, g->cell[0], 8 * ncell}, {"energy", "Float64", 1, g->cell[1], 8 * ncell},
         {"volume", "Float64", 1, g->cell[2], 8 * ncell}, {"body", "Int32", 1, g->body, 4 * ncell},
-        {"tag", "Int32", 1, g->tag, 4 * ncell}, {"Points", "Float64", 3, now.x, 24 * nvert},
+        {"tag", "Int32", 1, g->tag, 4 * ncell}, {"Activation", "Float64", 1, g->cell[3], 8 * ncell}, {"Points", "Float64", 3, now.x, 24 * nvert},
         {"connectivity", "Int64", 1, g->connectivity, 8 * g->nindex}, {"offsets", "Int64", 1, g->offset, 8 * ncell},
         {"types", "UInt8", 1, g->type, ncell}};
-    if (write_vtu(path, file->info.nvert, (int)ncell, file->info.contact, blocks)) return CT_OK;
+    if (write_vtu(path, file->info.nvert, (int)ncell, file->info.contact, file->info.activation, blocks)) return CT_OK;
     return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
 }
 

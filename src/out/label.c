@@ -18,6 +18,7 @@ static const unit units[] = {
     {"displacement", "displacement", "m", true}, {"velocity", "speed", "m/s", true},
     {"stress", "von Mises stress", "Pa", true},  {"energy", "energy density", "J/m^3", true},
     {"volume", "volume ratio", "", false},       {"contact", "contact force", "N", true},
+    {"activation", "activation", "", false},
 };
 
 static double text_size(const ct_canvas* canvas) {

@@ -367,7 +367,7 @@ static void place_camera(drawing* d, const ct_trajectory* file) {
 }
 
 static ct_status check_def(const ct_picture_def* def, ct_error* error) {
-    static const char* const names[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact"};
+    static const char* const names[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact", "activation"};
     if (def->width < 16 || def->height < 16 || def->width > 16384 || def->height > 16384)
         return ct_fail(error, CT_BAD_ARGUMENT, "a picture of %d x %d pixels: each side must be 16 to 16384", def->width, def->height);
     if (def->samples < 1 || def->samples > MAX_SAMPLES)
@@ -377,7 +377,7 @@ static ct_status check_def(const ct_picture_def* def, ct_error* error) {
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
         if (def->color_by && strcmp(def->color_by, names[k]) == 0) return CT_OK;
     return ct_fail(error, CT_BAD_ARGUMENT,
-                   "color_by is \"%s\": choose body, displacement, velocity, stress, energy, volume or contact",
+                   "color_by is \"%s\": choose body, displacement, velocity, stress, energy, volume, contact or activation",
                    def->color_by ? def->color_by : "");
 }
 

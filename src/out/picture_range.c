@@ -177,7 +177,7 @@ static ct_status find_range(ct_trajectory* file, const char* name, ct_field_rang
         double away = fmax(fmax(1 - low, high - 1), 1e-3);
         low = 1 - away;
         high = 1 + away;
-    } else low = 0;
+    } else low = strcmp(name, "activation") == 0 ? fmin(low, 0) : 0;  // cells may shrink
     strncpy(range->name, name, sizeof range->name - 1);
     range->low = low;
     range->high = high;

@@ -28,6 +28,7 @@ const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT] = {
     [CT_ARRAY_POSES] = {"Cuttle/LinkPoses", 12, CT_PER_LINK, CT_TYPE_DOUBLE},
     [CT_ARRAY_OBSTACLE_POSES] = {"Cuttle/ObstaclePoses", 6, CT_PER_OBSTACLE, CT_TYPE_DOUBLE},
     [CT_ARRAY_CONTACT_FORCE] = {"VTKHDF/PointData/ContactForce", 3, CT_PER_NODE, CT_TYPE_FLOAT},
+    [CT_ARRAY_ACTIVATION] = {"VTKHDF/CellData/Activation", 0, CT_PER_CELL, CT_TYPE_FLOAT},
     [CT_ARRAY_CONTACT_OFFSET] = {"Cuttle/Contacts/Offsets", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
     [CT_ARRAY_CONTACT_COUNT] = {"Cuttle/Contacts/Counts", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
 };
@@ -153,12 +154,14 @@ static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) 
                 read_view(group, &info->view) &&
                 ct_hdf_read_attribute(group, "StateSize", H5T_NATIVE_INT64, 1, &state_size) && state_size >= 0;
     file->state_size = good ? (size_t)state_size : 0;
-    // Files from before there were sheets, obstacles and contacts say nothing of them.
-    int contact = 0;
+    // Files from before there were sheets, obstacles, contacts and actuators say nothing of them.
+    int contact = 0, activation = 0;
     if (H5Aexists(group, "NumberOfSheetTriangles") > 0) good = good && read_count(group, "NumberOfSheetTriangles", 0, &info->ntri);
     if (H5Aexists(group, "NumberOfObstacles") > 0) good = good && read_count(group, "NumberOfObstacles", 0, &info->nobstacle);
     if (H5Aexists(group, "HasContact") > 0) good = good && ct_hdf_read_attribute(group, "HasContact", H5T_NATIVE_INT, 1, &contact);
+    if (H5Aexists(group, "HasActivation") > 0) good = good && ct_hdf_read_attribute(group, "HasActivation", H5T_NATIVE_INT, 1, &activation);
     info->contact = contact != 0;
+    info->activation = activation != 0;
     return good ? CT_OK : foreign(file, "an attribute of /Cuttle", error);
 }
 
@@ -258,6 +261,7 @@ bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array
         case CT_ARRAY_CONTACT_FORCE:
         case CT_ARRAY_CONTACT_OFFSET:
         case CT_ARRAY_CONTACT_COUNT: return info->contact;
+        case CT_ARRAY_ACTIVATION: return info->activation;
         default: return true;
     }
 }
@@ -399,7 +403,8 @@ ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* n
         const char* name;
         ct_trajectory_array array;
     } fields[] = {{"displacement", CT_ARRAY_DISPLACEMENT}, {"velocity", CT_ARRAY_VELOCITY}, {"stress", CT_ARRAY_STRESS},
-                  {"energy", CT_ARRAY_ENERGY}, {"volume", CT_ARRAY_VOLUME}, {"contact", CT_ARRAY_CONTACT_FORCE}};
+                  {"energy", CT_ARRAY_ENERGY}, {"volume", CT_ARRAY_VOLUME}, {"contact", CT_ARRAY_CONTACT_FORCE},
+                  {"activation", CT_ARRAY_ACTIVATION}};
     ct_error_clear(error);
     *values = NULL;
     *count = 0;
@@ -413,7 +418,7 @@ ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* n
         return CT_OK;
     }
     return ct_fail(error, CT_BAD_ARGUMENT,
-                   "there is no field \"%s\"; choose displacement, velocity, stress, energy, volume or contact", name ? name : "");
+                   "there is no field \"%s\"; choose displacement, velocity, stress, energy, volume, contact or activation", name ? name : "");
 }
 
 ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error) {

@@ -57,6 +57,7 @@ typedef struct ct_trajectory_sample {  // one frame; all borrowed
     const double* stress;        // ntet + ntri, Pa
     const double* energy;        // ntet + ntri, J/m^3
     const double* volume;        // ntet + ntri, det F
+    const double* activation;    // ntet + ntri, of muscles and cells
     const void* state;           // state_size bytes
     const ct_step_report* report;  // NULL: none
     const double* coordinates;   // ncoordinate
@@ -73,6 +74,7 @@ typedef enum ct_trajectory_array {
     CT_ARRAY_COORDINATES, CT_ARRAY_POSES,  // in files with links alone
     CT_ARRAY_OBSTACLE_POSES,               // with obstacles
     CT_ARRAY_CONTACT_FORCE, CT_ARRAY_CONTACT_OFFSET, CT_ARRAY_CONTACT_COUNT,  // with contact
+    CT_ARRAY_ACTIVATION,                   // with muscles or cells
     CT_ARRAY_COUNT
 } ct_trajectory_array;
 

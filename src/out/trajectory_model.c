@@ -82,7 +82,8 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
     *def = (ct_trajectory_def){
         .info = {.nvert = info.nvert, .ntet = info.ntet, .nsurface = info.nsurface, .nbody = info.nbody, .ntri = info.ntri,
                  .up = settings->up, .ground = settings->ground, .time_step = settings->time_step,
-                 .view = {.automatic = true}, .contact = settings->contact.method != CT_CONTACT_NONE},
+                 .view = {.automatic = true}, .contact = settings->contact.method != CT_CONTACT_NONE,
+                 .activation = model->potential.actuation.muscle || model->potential.actuation.chamber},
         .rest = ct_model_rest(model),
         .tet = ct_model_tets(model),
         .surface = ct_model_surface(model),
@@ -191,16 +192,18 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
         ct_state_size(state) != file->state_size)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the state is of another model than the file");
     size_t nelement = (size_t)model->nelement;
-    double* field = ct_alloc(3 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle, sizeof *field);
+    double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle, sizeof *field);
     if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     double *energy = field + nelement, *volume = energy + nelement, *poses = volume + nelement, *obstacles = poses + 12 * (size_t)info.nlink;
+    double* activation = obstacles + 6 * (size_t)file->info.nobstacle;
     ct_status status = element_fields(model, state, field, energy, volume);
+    if (!status && file->info.activation) status = ct_state_tet_field(model, state, CT_FIELD_ACTIVATION, activation);
     if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
     if (file->info.nobstacle) obstacle_poses(model, state, obstacles);
     ct_trajectory_sample sample = {
         .time = ct_state_time(state), .step = ct_state_step_index(state),
         .x = ct_state_positions(state), .v = ct_state_velocities(state),
-        .stress = field, .energy = energy, .volume = volume,
+        .stress = field, .energy = energy, .volume = volume, .activation = activation,
         .state = ct_state_bytes(state), .report = report,
         .coordinates = ct_state_coordinates(state), .poses = poses,
         .obstacle_poses = obstacles, .contact_force = ct_state_contact_forces(state),

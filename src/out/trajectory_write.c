@@ -42,7 +42,7 @@ static bool create_growing(ct_trajectory* file) {
 }
 
 // The columns of `Steps` that are equal in all frames, or equal to another column, are links to one array.
-static bool link_columns(hid_t file, bool contact) {
+static bool link_columns(hid_t file, const ct_trajectory_info* info) {
     static const char* const link[][2] = {
         {"PartOffsets", "CellOffsets"},
         {"PartOffsets", "ConnectivityIdOffsets"},
@@ -52,13 +52,16 @@ static bool link_columns(hid_t file, bool contact) {
         {"PointOffsets", "PointDataOffsets/displacement"},
         {"CellDataOffsets/stress", "CellDataOffsets/energy"},
         {"CellDataOffsets/stress", "CellDataOffsets/volume"},
-        {"PointOffsets", "PointDataOffsets/ContactForce"},  // with contact
+        {"PointOffsets", "PointDataOffsets/ContactForce"},
+        {"CellDataOffsets/stress", "CellDataOffsets/Activation"},
     };
-    size_t count = sizeof link / sizeof link[0] - !contact;
+    size_t count = sizeof link / sizeof link[0];
     hid_t steps = H5Gopen2(file, "VTKHDF/Steps", H5P_DEFAULT);
     bool good = steps >= 0;
-    for (size_t k = 0; good && k < count; k++)
+    for (size_t k = 0; good && k < count; k++) {
+        if ((k == count - 2 && !info->contact) || (k == count - 1 && !info->activation)) continue;
         good = H5Lcreate_hard(steps, link[k][0], steps, link[k][1], H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    }
     if (steps >= 0) H5Gclose(steps);
     return good;
 }
@@ -126,9 +129,10 @@ static bool write_header(hid_t group, const ct_trajectory_info* info, size_t sta
     int64_t count[6] = {info->nvert, info->ntet, info->nsurface, info->nbody, info->ntri, info->nobstacle}, bytes = (int64_t)state_size;
     static const char* const name[6] = {"NumberOfNodes", "NumberOfTets", "NumberOfSurfaceTriangles", "NumberOfBodies",
                                         "NumberOfSheetTriangles", "NumberOfObstacles"};
-    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic, contact = info->contact;
+    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic, contact = info->contact, activation = info->activation;
     hid_t real = H5T_IEEE_F64LE, native = H5T_NATIVE_DOUBLE;
     bool good = ct_hdf_write_attribute(group, "Format", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &format) &&
+                (!activation || ct_hdf_write_attribute(group, "HasActivation", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &activation)) &&
                 ct_hdf_write_attribute(group, "HasContact", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &contact) &&
                 ct_hdf_write_attribute(group, "StateSize", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &bytes);
     for (int k = 0; good && k < 6; k++)
@@ -210,7 +214,7 @@ static bool write_all(ct_trajectory* file, const ct_trajectory_def* def) {
     bool contact = def->info.contact;
     bool good = cells_create(&cells, &arena, def) && create_groups(file->file, contact) && write_grid(file, &cells) &&
                 write_own(file, def, cells.tag) && create_growing(file) && ct_trajectory_create_contacts(file->file, &def->info) &&
-                link_columns(file->file, contact);
+                link_columns(file->file, &def->info);
     ct_arena_free(&arena);
     hid_t steps = good ? H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT) : -1;
     good = steps >= 0 && ct_hdf_write_attribute(steps, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &none);
@@ -366,6 +370,7 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
            put_floats(file, CT_ARRAY_STRESS, at, sample->stress, NULL) &&
            put_floats(file, CT_ARRAY_ENERGY, at, sample->energy, NULL) &&
            put_floats(file, CT_ARRAY_VOLUME, at, sample->volume, NULL) &&
+           (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, at, sample->activation, NULL)) &&
            ct_hdf_put_rows(array[CT_ARRAY_TIME], real, 0, at, 1, &sample->time) &&
            ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
            ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
