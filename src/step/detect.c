@@ -14,6 +14,8 @@
 // those in one plane): the same gap and normal, which stay true when it slides.
 #include "step/detect.h"
 
+#include <string.h>
+
 #include "shape/ccd.h"
 #include "shape/closest.h"
 #include "shape/orient.h"
@@ -479,9 +481,8 @@ static bool is_covered(const ct_pairs* list, const ct_pair* pair) {
 
 // A vertex above the border of faces of one surface touches one of them; two vertices upon one another, each with a face of the other's
 // surface, are one contact: that of the lower node.
-static void drop_repeated(const search* s, ct_pairs* out) {
+static void drop_repeated(const search* s, ct_pairs* all, ct_pairs* out) {
     int* partner = s->detect->partner;
-    ct_pairs* all = &s->detect->scratch;
     memcpy(all->item, out->item, out->count * sizeof(ct_pair));
     all->count = out->count;
     size_t count = 0;
@@ -512,7 +513,7 @@ ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double*
     refit(detect, model, x, toward, margin, false);
     if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
-    drop_repeated(&s, out);
+    drop_repeated(&s, &detect->scratch, out);
     return CT_OK;
 }
 
