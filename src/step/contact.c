@@ -90,7 +90,9 @@ static void rigid_motion(const ct_scene_driver* driver, double start, double end
 
 void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const double* x_start, double time, double h) {
     const ct_collision* collision = &model->collision;
+    double c = ct_model_rate(&model->settings);
     contact->x_start = x_start;
+    contact->inertia = fmax(0, 1 / (h * h) - c * c);
     contact->count = 0;
     memset(contact->moves, 0, (size_t)collision->ncollider);
     for (int i = 0; i < collision->nplane; i++) {
@@ -179,7 +181,7 @@ static void set_scale(const ct_model* model, const ct_contact_work* contact, ct_
     for (int k = 0; k < touch->at.count; k++) {
         int v = touch->is.pair.node[k];
         if (model->row[v] < 0 && model->tree.node_link[v] < 0) continue;
-        compliance += 1 / contact->stiffness[v];
+        compliance += 1 / (contact->stiffness[v] + contact->inertia * model->mass[v]);
     }
     touch->scale = compliance > 0 ? 1 / compliance : 1;
 }
@@ -314,6 +316,23 @@ double ct_contact_natural(const ct_contact_work* contact) {
         sum += dot3(R, R);
     }
     return sqrt(sum);
+}
+
+double ct_touch_margin(const ct_touch* touch) {
+    law at = evaluate(touch);
+    if (ct_touch_away(touch)) return INFINITY;
+    double cone = at.normal > 0 ? fabs(at.size - touch->is.pair.friction * at.normal) : INFINITY;
+    return fmin(fabs(at.normal), cone);
+}
+
+double ct_contact_depth(const ct_contact_work* contact) {
+    double depth = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        double room = touch->is.pair.thickness - touch->is.pair.core;
+        if (room > 0 && !ct_touch_away(touch)) depth = fmax(depth, -touch->at.gap / room);
+    }
+    return depth;
 }
 
 // ---- linearisation -------------------------------------------------------------------------

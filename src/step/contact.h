@@ -36,6 +36,7 @@ struct ct_contact_work {
     ct_obstacle_motion* motion;  // ncollider, over the (sub-)step
     unsigned char* moves;        // ncollider: the motion matters
     double margin;               // m: pairs that come nearer than this on the way are looked at from the start
+    double inertia;              // 1/s^2: what the (sub-)step's inertia has beyond that of a whole step
     const double* x_start;       // 3 nvert, at the start of the (sub-)step
     double* nodal;               // 3 nvert, N: sum of w_i F
     double* shift;               // 3 nvert: motion of the nodes, scratch
@@ -71,6 +72,10 @@ int ct_contact_classify(ct_contact_work* contact);
 // Alart and Curnier's residual of a touch with its present set; natural: with the set that a says.
 void ct_contact_residual(const ct_touch* touch, double R[3]);
 double ct_contact_natural(const ct_contact_work* contact);  // norm over all touches, N
+// The deepest that any touch is below its thickness, in terms of the distance between thickness and core; 0: none.
+double ct_contact_depth(const ct_contact_work* contact);
+// How far the touch is from changing its set, N.
+double ct_touch_margin(const ct_touch* touch);
 // Rows of every touch that is not open, for its set; needs derivatives of the geometry. Returns the number of slots.
 int ct_contact_linearise(ct_contact_work* contact);
 // Rows times (dx, dF): out_nodes (3 nvert) -= d(nodal), out_rows (3 slots) = dR. dF: 3 slots.

@@ -20,6 +20,8 @@
 #include "step/friction.h"
 #include "step/solve.h"
 
+static const double deep = 0.01;     // of the way from thickness to core: how far gaps may be below zero
+static const double edge = 1e-6;     // of the strongest contact force: nearer than this, a contact may switch
 static const double outside = 0.02;  // of a primitive's parameters: feet of contacts may lie that far outside
 
 enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60 };
@@ -40,6 +42,7 @@ typedef struct point {
     double forces;   // |r - B^T J^T F|, N
     double contacts; // of the contact conditions, N
     double size;     // |B^T J^T F|, N
+    double depth;    // of penetration into the thickness, relative
     double total;    // of both residuals
 } point;
 
@@ -61,6 +64,7 @@ static point evaluate(const ct_model* model, ct_work* work, const ct_config* con
     here.size = subtract_forces(model, work, config, r);
     here.forces = norm(r, (size_t)model->nunknown);
     here.contacts = ct_contact_natural(work->contact);
+    here.depth = ct_contact_depth(work->contact);
     here.total = hypot(here.forces, here.contacts);
     return here;
 }
@@ -343,6 +347,10 @@ static double target_of(const ct_model* model, const ct_work* work, const point*
     return model->settings.tolerance * (work->reference + here->size);
 }
 
+static bool is_converged(const point* here, double target) {
+    return here->forces <= target && here->contacts <= target && here->depth <= deep;
+}
+
 static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_report* report) {
     point here = evaluate(model, work, &work->at, work->r, report);
     bool newton = false;
@@ -351,7 +359,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
     for (; iteration < NEWTON_LIMIT && status == CT_OK; iteration++) {
         double target = target_of(model, work, &here);
         if (!isfinite(here.total)) break;
-        if (here.forces <= target && here.contacts <= target) break;
+        if (is_converged(&here, target)) break;
         if (report->solves >= model->settings.max_iterations) break;
         if (iteration == 0 || !newton) ct_coords_warp(model, work, &work->at);
         double before = here.total;
@@ -369,7 +377,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
     report->residual = here.total;
     report->reference = work->reference + here.size;
     if (status != CT_OK) return status;
-    return here.forces <= target && here.contacts <= target ? CT_OK : CT_NOT_CONVERGED;
+    return is_converged(&here, target) ? CT_OK : CT_NOT_CONVERGED;
 }
 
 // ---- pairs ---------------------------------------------------------------------------------
@@ -420,10 +428,14 @@ static ct_status report_contacts(const ct_model* model, ct_contact_work* contact
     report->contacts = report->sticking = report->slipping = 0;
     report->ncontact = 0;
     report->penetration = 0;
+    double strongest = 0, margin = INFINITY;
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
         const ct_pair* pair = &touch->is.pair;
-        report->penetration = fmax(report->penetration, -(touch->at.gap + pair->thickness));
+        const double* F = touch->is.force;
+        strongest = fmax(strongest, sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]));
+        margin = fmin(margin, ct_touch_margin(touch));
+        if (ct_touch_overshoot(touch) <= 0) report->penetration = fmax(report->penetration, -(touch->at.gap + pair->thickness));
         if (touch->is.set == CT_OPEN) continue;
         report->contacts++;
         report->sticking += touch->is.set == CT_STICK;
@@ -438,6 +450,7 @@ static ct_status report_contacts(const ct_model* model, ct_contact_work* contact
             for (int a = 0; a < 3; a++) out->position[a] += touch->at.w[k] * x[3 * pair->node[k] + a];
     }
     report->contact = contact->list;
+    report->smooth = margin > edge * strongest;
     return CT_OK;
 }
 

@@ -316,7 +316,7 @@ static bool wanted(const search* s, ct_ccd_kind kind, const int node[4], double*
     if (!met) *time = 1;
     ct_ccd_at(x, end, *time, at);
     *closest = closest_of(kind, at);
-    return met || closest->distance < (1 - s->tolerance) * s->thickness;
+    return met || closest->distance < s->thickness - 2 * s->tolerance * (s->thickness - s->core);
 }
 
 static bool visit_vertex_face(int vertex, int face, void* user) {
