@@ -53,8 +53,8 @@ static void print_json(const cli_problem* p, const grad_options* options, double
     json_t* object = json_pack("{s:o, s:o, s:i, s:i, s:o}", "loss", cli_json_number(loss), "gradient_norm",
                                cli_json_number(cli_norm(p->gradient, p->size)), "size", p->size, "steps", r->forward.steps, "slices",
                                slice_objects(p));
-    json_t* forward = json_pack("{s:f, s:I, s:f, s:i}", "seconds", r->forward.seconds, "solves", (json_int_t)r->forward.solves,
-                                "max_residual", r->forward.max_residual, "substepped", r->forward.substepped);
+    json_t* forward = json_pack("{s:f, s:I, s:f, s:i, s:i}", "seconds", r->forward.seconds, "solves", (json_int_t)r->forward.solves,
+                                "max_residual", r->forward.max_residual, "substepped", r->forward.substepped, "edges", r->forward.edges);
     json_t* backward = json_pack("{s:f, s:f, s:I, s:f, s:i}", "seconds", r->backward.seconds, "adjoint_seconds",
                                  r->backward.adjoint_seconds, "solves", (json_int_t)r->backward.solves, "max_residual",
                                  r->backward.max_residual, "replayed", r->backward.replayed);
@@ -79,6 +79,8 @@ static void print_text(const cli_problem* p, const grad_options* options, double
     printf("backward  %.3f s, %.2f ms and %.1f solves a step, worst residual %.1e", r->backward.seconds,
            1e3 * r->backward.seconds / steps, (double)r->backward.solves / steps, r->backward.max_residual);
     if (r->backward.replayed > 0) printf(", %d steps replayed", r->backward.replayed);
+    if (r->forward.edges > 0)
+        printf("\none-sided in %d step%s: a contact is on the edge between open, stick and slip", r->forward.edges, r->forward.edges == 1 ? "" : "s");
     printf("\nmemory    %.1f MB of states\n", 1e-6 * (double)r->tape_bytes);
     if (options->output) printf("written   %s\n", options->output);
 }

@@ -279,18 +279,21 @@ CT_API ct_force_def ct_force_def_default(void);  // total, always
 typedef enum ct_contact_method {
     CT_CONTACT_NONE,         // bodies pass through one another
     CT_CONTACT_NEWTON,       // exact Signorini-Coulomb contact by Newton's method on the whole system
-    CT_CONTACT_SPLIT         // the paper's splitting iteration, for comparison
+    CT_CONTACT_SPLIT         // the paper's splitting iteration, for comparison; solver projective, no links
 } ct_contact_method;
 typedef enum ct_split {
     CT_SPLIT_MASS,           // M (Ly et al. 2020)
     CT_SPLIT_DIAGONAL,       // M + h^2 D, the paper's
-    CT_SPLIT_TWICE           // M + 2 h^2 D
+    CT_SPLIT_TWICE,          // M + 2 h^2 D
+    CT_SPLIT_WHOLE           // M + h^2 L, not split: local/global steps with contact on the compliance of their matrix
 } ct_split;
 typedef struct ct_contact_settings {
     ct_contact_method method;
     ct_split split;          // CT_CONTACT_SPLIT: its matrix
     double friction;         // coefficient between all pairs that no rule names
     int max_passes;          // of detection and solve before a step is halved
+    int truncate;            // CT_CONTACT_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells); 0: only
+                             // when it has converged. Truncated steps have no gradient
 } ct_contact_settings;
 
 typedef struct ct_settings {
@@ -754,7 +757,8 @@ CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, 
 // Gradients: a rollout and its exact adjoint
 
 typedef struct ct_tape ct_tape;  // the states of a rollout, all or sparsely
-// max_bytes 0: keep every state; otherwise keep as many as fit and replay the others (at least 3 states are kept).
+// max_bytes 0: keep every state; otherwise keep as many as fit and replay the others (at least 3 states are kept). Notes on the contacts and
+// sub-steps of the kept steps come on top; ct_tape_bytes counts them.
 CT_API ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes);
 CT_API void ct_tape_free(ct_tape* tape);
 CT_API size_t ct_tape_bytes(const ct_tape* tape);
@@ -769,7 +773,9 @@ typedef void (*ct_seed)(int step, const ct_state* state, double* x_bar, double* 
 typedef struct ct_rollout_report {
     int steps;               // taken
     int substepped;          // steps that had to be halved
-    int substeps;            // solved in all: rollouts that differ in it lie on different branches of the loss
+    int substeps;            // solved in all
+    int edges;               // steps with a contact on the edge between two sets: the gradient is one-sided there
+    uint64_t signature;      // of all sub-steps, contacts and their sets: rollouts that differ in it lie on different branches of the loss
     int64_t solves;
     double max_residual;     // worst residual / reference
     double seconds;
@@ -1084,15 +1090,27 @@ typedef struct ct_check_def {
     uint64_t seed;
 } ct_check_def;
 CT_API ct_check_def ct_check_def_default(void);
+typedef struct ct_contact_switch {  // a contact that does something else in another rollout
+    int step;                // the step that begins after this many
+    ct_contact_type type;
+    int node[4];
+    int a, b;                // colliders, as in ct_contact
+    ct_contact_set from, to; // the same: its tiny compliance differs, which contacts have that share nodes with others
+} ct_contact_switch;
+enum { CT_SWITCHES = 4 };
 typedef struct ct_check_slice {
     char name[64];
     double relative_error;   // max |g - difference| / max |g| over the components, at the best step size; inf: no rollout converged
     double slope;            // of log error over log step where truncation dominates (2 is right, 0 wrong); NAN: at round-off from the start
     int worst;               // component within the slice
     double worst_gradient, worst_difference;
+    int switches;            // contacts that switch between y and the samples of these differences, summed over steps and samples: such
+                             // differences are not derivatives
+    ct_contact_switch switched[CT_SWITCHES];  // the first of them
+    int halved;              // first step that is halved in some of these samples and not in the others; -1: none
     bool passed;
 } ct_check_slice;
-// Compares the gradient with central differences; slices: ct_problem_slice_count of them. The differences show the solver's
+// Compares the gradient with central differences. Where none of the step sizes pass, those are preferred at which no contact switches. slices: ct_problem_slice_count of them. The differences show the solver's
 // tolerance: make the problem from a scene with a tight one (1e-12).
 CT_API ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def, ct_check_slice* slices, ct_error* error);
 

@@ -28,8 +28,6 @@ struct ct_adjoint {
     double *d_mu, *d_lambda, *d_beta;  // nelement
     double* d_rigidity;          // ntri
     double *actuation_bar, *muscle_bar, *chamber_bar;  // numbers of actuators; per actuator
-    ct_record record;            // sub-steps of a replayed step
-    ct_state* replay;
     ct_krylov_work* gmres;       // made when the first Hessian turns out indefinite
 };
 
@@ -56,7 +54,7 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     for (size_t i = 0; i < sizeof element_vectors / sizeof element_vectors[0]; i++)
         *element_vectors[i] = ct_arena_alloc(&adjoint->arena, (size_t)model->nelement, sizeof(double));
     adjoint->d_rigidity = ct_arena_alloc(&adjoint->arena, (size_t)model->ntri, sizeof(double));
-    if (adjoint->arena.failed || ct_state_create(&adjoint->replay, model) != CT_OK) {
+    if (adjoint->arena.failed) {
         ct_adjoint_free(adjoint);
         return CT_OUT_OF_MEMORY;
     }
@@ -66,11 +64,7 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
 
 void ct_adjoint_free(ct_adjoint* adjoint) {
     if (!adjoint) return;
-    ct_state_free(adjoint->replay);
     ct_krylov_work_free(adjoint->gmres);
-    ct_free(adjoint->record.step);
-    ct_free(adjoint->record.touch);
-    ct_arena_free(&adjoint->record.arena);
     ct_arena_free(&adjoint->arena);
     ct_free(adjoint);
 }
@@ -182,13 +176,22 @@ static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
 }
 
+// A sub-step with its ends.
+typedef struct reach {
+    const ct_substep* substep;
+    const ct_touch_record* touch;           // its contacts
+    const double *x_start, *v_start, *q_start;
+    const double *x, *q;                    // at its end
+} reach;
+
 // At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian, the warp.
-static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_substep* substep, double time,
-                           const double* x, const double* q) {
+static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over, double time) {
     ct_config* config = &adjoint->config;
+    const ct_substep* substep = over->substep;
+    const double* x = over->x;
     memcpy(config->x, x, 3 * (size_t)model->nvert * sizeof(double));
     if (model->tree.nlink) {
-        memcpy(config->q, q, (size_t)model->tree.ncoordinate * sizeof(double));
+        memcpy(config->q, over->q, (size_t)model->tree.ncoordinate * sizeof(double));
         ct_skeleton_place(model, config);
         ct_potential_gradient(&model->potential, &work->potential, work->threads, x, work->rho);
         ct_inertia_gradient(model, work, x, work->rho);
@@ -196,8 +199,8 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
     }
     if (work->contact) {
         double length = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
-        ct_status status = ct_contact_adjoint_begin(model, work, config, adjoint->record.touch + substep->first_touch, substep->ntouch,
-                                                    substep->x, time + (substep->fraction - length) * h, length * h);
+        ct_status status = ct_contact_adjoint_begin(model, work, config, over->touch, substep->ntouch, over->x_start,
+                                                    time + (substep->fraction - length) * h, length * h);
         if (status != CT_OK) return status;
     }
     ct_coords_linearise(model, work, config, work->rho);
@@ -261,28 +264,30 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
                                   adjoint->root_start_bar, adjoint->root_end_bar);
 }
 
-// From bar at x_new (the end) to bar at the sub-step's start. x_previous and v_previous are those of the state before,
+// From bar at its end to bar at the sub-step's start. x_previous and v_previous are those of the state before,
 // used when the sub-step is of second order.
-static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_substep* substep,
-                                 const ct_state* before, const double* x_new, const double* q_new, ct_adjoint_state* bar,
-                                 ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report) {
+static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
+                                 const ct_state* before, ct_adjoint_state* bar, ct_adjoint_sums* sums, double* control_bar,
+                                 ct_backward_report* report) {
+    const ct_substep* substep = over->substep;
+    const double *x_start = over->x_start, *x_new = over->x;
     ct_rate rate = substep->rate;
     const double* x_old = substep->history ? before->x_previous : NULL;
     size_t n = 3 * (size_t)model->nvert;
 
     // linearise at the solution
     ct_state start = *before;
-    start.x = substep->x;
-    start.v = substep->v;
+    start.x = (double*)x_start;
+    start.v = (double*)over->v_start;
     ct_inertia_begin(model, work, &start, rate);
-    if (model->water.enabled) ct_fluid_begin(model, work, substep->x, substep->v);
+    if (model->water.enabled) ct_fluid_begin(model, work, x_start, over->v_start);
     work->joints.c = rate.c;
     work->joints.a = rate.a;
     work->joints.b = rate.b;
-    ct_joints_begin(model, &work->joints, substep->q, before->q_previous, work->joints.control);
-    if (sums->beta) ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
-    else ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, substep->x, rate.b, x_old);
-    ct_status status = linearise(model, work, adjoint, substep, before->header->time, x_new, q_new);
+    ct_joints_begin(model, &work->joints, over->q_start, before->q_previous, work->joints.control);
+    if (sums->beta) ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start, rate.b, x_old);
+    else ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start, rate.b, x_old);
+    ct_status status = linearise(model, work, adjoint, over, before->header->time);
     if (status != CT_OK) return status;
 
     // H lam = x_bar + c v_bar
@@ -311,10 +316,10 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
             bar->x_previous[i] = rate.b * p_bar;
             bar->v_previous[i] = rate.b * q_bar;
         }
-    ct_potential_history_vjp(&model->potential, &work->potential, work->threads, x_new, adjoint->lam, rate.a, substep->x, bar->x,
+    ct_potential_history_vjp(&model->potential, &work->potential, work->threads, x_new, adjoint->lam, rate.a, x_start, bar->x,
                              rate.b, x_old, bar->x_previous);
     if (model->water.enabled)
-        ct_fluid_vjp(model, work, substep->x, substep->v, x_new, adjoint->lam, bar->x, bar->v, bar->x_previous, &sums->water);
+        ct_fluid_vjp(model, work, x_start, over->v_start, x_new, adjoint->lam, bar->x, bar->v, bar->x_previous, &sums->water);
     if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums->friction);
     reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
@@ -322,37 +327,27 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
 
 // ---- the whole step ------------------------------------------------------------------------
 
-// Finds the sub-steps of a step that had to be halved by taking it again.
-static ct_status replay(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
-                        const double* control, ct_backward_report* report) {
-    ct_status status = ct_state_copy(adjoint->replay, before);
-    work->record = &adjoint->record;
-    if (status == CT_OK) status = ct_step(model, work, adjoint->replay, control, NULL);
-    work->record = NULL;
-    report->replayed++;
-    return status;
-}
-
-static ct_substep whole_step(const ct_model* model, const ct_state* before) {
-    bool history = model->settings.integrator == CT_BDF2 && before->header->history;
-    double h = model->settings.time_step;
-    return (ct_substep){.rate = history ? ct_rate_bdf2(h) : ct_rate_euler(h), .fraction = 1, .history = history,
-                        .x = before->x, .v = before->v, .q = before->q};
+// Sub-step k of the recorded ones between the states.
+static reach reach_of(const ct_model* model, const ct_record* record, size_t k, const ct_state* before, const ct_state* after) {
+    const ct_substep* substep = &record->step[k];
+    reach over = {.substep = substep, .touch = record->touch + substep->first_touch, .x_start = before->x, .v_start = before->v,
+                  .q_start = before->q, .x = after->x, .q = after->q};
+    if (k > 0) {
+        ct_record_start start = ct_record_start_of(record, model, k);
+        over.x_start = start.x, over.v_start = start.v, over.q_start = start.q;
+    }
+    if (k + 1 < record->count) {
+        ct_record_start next = ct_record_start_of(record, model, k + 1);
+        over.x = next.x, over.q = next.q;
+    }
+    return over;
 }
 
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
-                          const ct_state* after, bool again, const double* control, ct_adjoint_state* bar,
+                          const ct_state* after, const ct_record* record, const double* control, ct_adjoint_state* bar,
                           ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report) {
     size_t n = 3 * (size_t)model->nvert;
     double time = before->header->time, end = time + model->settings.time_step;
-    ct_substep whole = whole_step(model, before), *list = &whole;
-    int substeps = 1;
-    if (again) {
-        ct_status status = replay(model, work, adjoint, before, control, report);
-        if (status != CT_OK) return status;
-        list = adjoint->record.step;
-        substeps = (int)adjoint->record.count;
-    }
     // the state after holds that before as its history: keep those adjoints for the end
     double* x_kept = adjoint->start_bar;
     memcpy(x_kept, bar->x_previous, n * sizeof(double));
@@ -371,12 +366,11 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     memset(adjoint->root_end_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     work->joints.control = control;
-    for (int k = substeps - 1; k >= 0; k--) {
+    for (size_t k = record->count; k-- > 0;) {
         int unused = 0;
-        const double* x_new = k == substeps - 1 ? after->x : list[k + 1].x;
-        const double* q_new = k == substeps - 1 ? after->q : list[k + 1].q;
-        ct_status status = model->nunknown ? ct_coords_choose(model, work, after, list[k].depth, &unused) : CT_OK;
-        if (status == CT_OK) status = reverse_substep(model, work, adjoint, &list[k], before, x_new, q_new, bar, sums, control_bar, report);
+        reach over = reach_of(model, record, k, before, after);
+        ct_status status = model->nunknown ? ct_coords_choose(model, work, after, over.substep->depth, &unused) : CT_OK;
+        if (status == CT_OK) status = reverse_substep(model, work, adjoint, &over, before, bar, sums, control_bar, report);
         if (status != CT_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {

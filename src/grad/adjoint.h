@@ -46,10 +46,9 @@ typedef struct ct_adjoint ct_adjoint;  // scratch
 ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model);
 void ct_adjoint_free(ct_adjoint* adjoint);
 
-// bar: of the state `after` on entry, of the state `before` on return. again: the step had sub-steps or contacts and is taken again to
-// find them. control_bar: of this step (control size), added; may be NULL.
+// bar: of the state `after` on entry, of the state `before` on return. record: what the step between them did. control_bar: of this step (control size), added; may be NULL.
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
-                          const ct_state* after, bool again, const double* control, ct_adjoint_state* bar,
+                          const ct_state* after, const ct_record* record, const double* control, ct_adjoint_state* bar,
                           ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report);
 
 #endif

@@ -4,11 +4,15 @@
 //
 // With s slots, a stretch of up to s steps is kept whole. A longer one is cut by checkpoints in half of the slots, and
 // every part, the last one first, is reversed with the slots that are left. One slot alone replays for every step.
+//
+// Beside a state the tape keeps what the step from it did, its sub-steps and contacts, which the adjoint needs; where steps lie between the
+// states, their replay notes it.
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "grad/adjoint.h"
+#include "grad/contact_log.h"
 
 enum { MINIMUM_SLOTS = 3 };
 
@@ -19,7 +23,8 @@ struct ct_tape {
     int steps;              // of the last rollout
     int stride;             // steps between the states that the rollout kept
     unsigned char* slot;    // nslot states
-    bool* again;            // max_steps: the step had sub-steps or contacts, which its adjoint must know
+    ct_record* record;      // nslot: of the step from that state; one more for steps whose state is not kept
+    ct_contact_log log;     // of the last rollout
 };
 
 ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes) {
@@ -39,7 +44,7 @@ ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, si
     tape->nslot = (int)slots;
     tape->max_steps = max_steps;
     tape->slot = ct_arena_alloc(&tape->arena, slots, tape->state_size);
-    tape->again = ct_arena_alloc(&tape->arena, (size_t)max_steps, sizeof(bool));
+    tape->record = ct_arena_alloc(&tape->arena, slots + 1, sizeof *tape->record);
     if (tape->arena.failed) {
         ct_tape_free(tape);
         return CT_OUT_OF_MEMORY;
@@ -50,11 +55,19 @@ ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, si
 
 void ct_tape_free(ct_tape* tape) {
     if (!tape) return;
+    for (int i = 0; tape->record && i <= tape->nslot; i++) ct_record_free(&tape->record[i]);
+    ct_contact_log_free(&tape->log);
     ct_arena_free(&tape->arena);
     ct_free(tape);
 }
 
-size_t ct_tape_bytes(const ct_tape* tape) { return tape->arena.bytes; }
+size_t ct_tape_bytes(const ct_tape* tape) {
+    size_t bytes = tape->arena.bytes;
+    for (int i = 0; i <= tape->nslot; i++) bytes += ct_record_bytes(&tape->record[i]);
+    return bytes;
+}
+
+ct_contact_log* ct_tape_log(ct_tape* tape) { return &tape->log; }
 int ct_tape_steps(const ct_tape* tape) { return tape->steps; }
 
 static unsigned char* slot(ct_tape* tape, int index) { return tape->slot + (size_t)index * tape->state_size; }
@@ -69,9 +82,19 @@ static void note(ct_rollout_report* report, const ct_step_report* step) {
     report->steps++;
     report->substepped += step->substeps > 1;
     report->substeps += step->substeps;
+    report->edges += !step->smooth && step->contacts;
     report->solves += step->solves;
     if (step->reference > 0) report->max_residual = fmax(report->max_residual, step->residual / step->reference);
     report->last = *step;
+}
+
+// Takes a step and notes what it did in a record of the tape.
+static ct_status step_noted(const ct_model* model, ct_work* work, ct_tape* tape, int record, ct_state* state, const double* control,
+                            ct_step_report* report) {
+    work->record = &tape->record[record];
+    ct_status status = ct_step(model, work, state, control, report);
+    work->record = NULL;
+    return status;
 }
 
 // Steps between the kept states of a stretch of `length` steps with `slots` to keep them in: 1 when all fit.
@@ -92,16 +115,19 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
     ct_state* state = NULL;
     ct_status status = ct_state_create(&state, model);
     if (status == CT_OK) status = ct_state_copy(state, initial);
+    ct_contact_log_clear(&tape->log);
     tape->stride = nstep + 1 <= tape->nslot ? 1 : stride_for(nstep, tape->nslot - 1);
     for (int i = 0; status == CT_OK && i <= nstep; i++) {
         if (visit) visit(i, state, user);
         if (i % tape->stride == 0 && (i < nstep || tape->stride == 1)) memcpy(slot(tape, i / tape->stride), state->header, state->size);
         if (i == nstep) break;
         ct_step_report step;
-        status = ct_step(model, work, state, control_of(model, controls, i), &step);
-        if (status == CT_OK) tape->again[i] = step.substeps > 1 || step.contacts;
+        int record = tape->stride == 1 ? i : tape->nslot;
+        status = step_noted(model, work, tape, record, state, control_of(model, controls, i), &step);
         note(report, &step);
+        if (status == CT_OK) status = ct_contact_log_add(&tape->log, i, &tape->record[record]);
     }
+    report->signature = tape->log.signature;
     if (status == CT_OK) tape->steps = nstep;
     ct_state_free(state);
     report->seconds = ct_clock() - started;
@@ -125,13 +151,14 @@ typedef struct reverse_context {
     ct_backward_report* report;
 } reverse_context;
 
-// Reverses step `index`, whose state before is at `bytes` and whose state after is c->after; then that before is c->after.
-static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, int index) {
+// Reverses step `index`, whose state before is at `bytes` and whose state after is c->after; then that before is c->after. `record`: of the
+// tape's, what the step did.
+static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, int record, int index) {
     ct_status status = ct_state_restore(c->before, bytes, c->tape->state_size);
     if (status != CT_OK) return status;
     double* control_bar = c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->control_size : NULL;
     double started = ct_clock();
-    status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, c->tape->again[index],
+    status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, &c->tape->record[record],
                              control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
     c->report->adjoint_seconds += ct_clock() - started;
     if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->bar.q, c->user);
@@ -142,13 +169,14 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
 }
 
 // Runs c->after from the state `first` in slot `from` to `last` and keeps every stride-th state before the last in the
-// slots that follow.
+// slots that follow; with stride 1, what the steps did beside them.
 static ct_status replay(reverse_context* c, int from, int first, int last, int stride) {
     ct_status status = ct_state_restore(c->after, slot(c->tape, from), c->tape->state_size);
     for (int i = first; status == CT_OK && i < last; i++) {
         if (i > first && (i - first) % stride == 0)
             memcpy(slot(c->tape, from + (i - first) / stride), c->after->header, c->tape->state_size);
-        status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
+        status = step_noted(c->model, c->work, c->tape, stride == 1 ? from + i - first : c->tape->nslot, c->after,
+                            control_of(c->model, c->controls, i), NULL);
         c->report->replayed++;
     }
     return status;
@@ -160,8 +188,10 @@ static ct_status reverse_one_by_one(reverse_context* c, int from, int first, int
     for (int i = last - 1; status == CT_OK && i >= first; i--) {
         status = replay(c, from, first, i, last);
         if (status == CT_OK) status = ct_state_copy(c->spare, c->after);
-        if (status == CT_OK) status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
-        if (status == CT_OK) status = reverse_step(c, ct_state_bytes(c->spare), i);
+        if (status == CT_OK)
+            status = step_noted(c->model, c->work, c->tape, c->tape->nslot, c->after, control_of(c->model, c->controls, i), NULL);
+        c->report->replayed++;
+        if (status == CT_OK) status = reverse_step(c, ct_state_bytes(c->spare), c->tape->nslot, i);
     }
     return status;
 }
@@ -171,7 +201,7 @@ static ct_status reverse_one_by_one(reverse_context* c, int from, int first, int
 static ct_status reverse(reverse_context* c, int from, int first, int last, int stride) {
     ct_status status = CT_OK;
     if (stride == 1) {
-        for (int i = last - 1; status == CT_OK && i >= first; i--) status = reverse_step(c, slot(c->tape, from + i - first), i);
+        for (int i = last - 1; status == CT_OK && i >= first; i--) status = reverse_step(c, slot(c->tape, from + i - first), from + i - first, i);
         return status;
     }
     for (int part = (last - first - 1) / stride; status == CT_OK && part >= 0; part--) {

@@ -6,12 +6,17 @@
 // of a slice at h_k is max_i |g_i - fd_i| over max_i |g_i|. Where truncation dominates it falls with the square of h: the slope
 // of log error over log h is 2. Differences that drown in the noise of the loss (NOISE) count for nothing. A point at a bound
 // is moved inside by the largest step. Steps at which a rollout does not converge are left out.
+//
+// Where a contact opens, sticks or slips in one rollout and not in the other, the loss has a kink between them and its differences say
+// nothing of the gradient. The contacts of every sample are compared with those at y, step by step (grad/contact_log.h). Where no step size
+// passes, one at which nothing switches is reported, if there is one.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "grad/contact_log.h"
 #include "optim/problem.h"
 
 #define NOISE 1e-11  // of a loss, relative
@@ -27,6 +32,7 @@ typedef struct check {
     double *y, *gradient, *lower, *upper;  // size
     int* chosen;                           // size, components of the present slice
     double loss;
+    ct_contact_log at_y;                   // contacts of the rollout at y
 } check;
 
 // ---- which components ----------------------------------------------------------------------
@@ -63,13 +69,23 @@ static double slice_step(const check* c, const ct_slice* slice) {
 // Largest step of component i that stays within bounds.
 static double room(const check* c, int i, double h) { return fmin(h, 0.5 * (c->upper[i] - c->lower[i])); }
 
+// What the contacts of the last rollout do otherwise than at y, added to what is known.
+static void compare_contacts(const check* c, ct_check_slice* found) {
+    const ct_contact_log* log = ct_tape_log(c->problem->tape);
+    if (log->signature == c->at_y.signature) return;
+    int known = found->switches < CT_SWITCHES ? found->switches : CT_SWITCHES, halved;
+    found->switches += ct_contact_log_compare(&c->at_y, log, found->switched + known, CT_SWITCHES - known, &halved);
+    if (halved >= 0 && (found->halved < 0 || halved < found->halved)) found->halved = halved;
+}
+
 // Central difference of component i; NAN: a rollout did not converge.
-static ct_status difference(check* c, int i, double h, double* slope, ct_error* error) {
+static ct_status difference(check* c, int i, double h, double* slope, ct_check_slice* found, ct_error* error) {
     double y = c->y[i], loss[2];
     ct_status status = CT_OK;
     for (int side = 0; side < 2 && status == CT_OK; side++) {
         c->y[i] = side ? y + h : y - h;
         status = ct_problem_evaluate(c->problem, c->y, &loss[side], NULL, NULL, error);
+        if (status == CT_OK) compare_contacts(c, found);
     }
     double width = (y + h) - (y - h);  // as it was in floating point
     c->y[i] = y;
@@ -84,7 +100,7 @@ static ct_status level_error(check* c, const ct_slice* slice, int count, double 
         int i = slice->first + c->chosen[k];
         double own = room(c, i, h), fd, g = c->gradient[i];
         if (!(own > 0)) continue;
-        ct_status status = difference(c, i, own, &fd, error);
+        ct_status status = difference(c, i, own, &fd, worst, error);
         if (status != CT_OK) return status;
         if (isnan(fd)) return worst->relative_error = INFINITY, CT_OK;
         scale = fmax(scale, fmax(fabs(g), fabs(fd)));
@@ -112,17 +128,30 @@ static double find_slope(const double* error, int levels, double least, bool pas
     return passed && slope < 0.5 ? NAN : slope;  // an error that grows as the step shrinks is round-off
 }
 
+static bool smooth(const ct_check_slice* found) { return found->switches == 0 && found->halved < 0; }
+
+// Whether a step size says more than another: it passes, its contacts stay as they are, its error is smaller.
+static bool better(const ct_check_slice* found, const ct_check_slice* than, double tolerance) {
+    bool passed = found->relative_error <= tolerance, passed_than = than->relative_error <= tolerance;
+    if (passed != passed_than) return passed;
+    if (!passed && isfinite(found->relative_error) && isfinite(than->relative_error) && smooth(found) != smooth(than)) return smooth(found);
+    return found->relative_error < than->relative_error;
+}
+
 static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* result, ct_error* error) {
     double errors[MAX_LEVELS], h = slice_step(c, slice);
     int count = choose(c, slice), levels = c->def->levels, valid = 0;
-    *result = (ct_check_slice){.relative_error = INFINITY, .slope = NAN};
+    *result = (ct_check_slice){.relative_error = INFINITY, .slope = NAN, .halved = -1};
     for (int level = 0; level < levels; level++, h *= 0.25) {
-        ct_check_slice found = {0};
+        ct_check_slice found = {.halved = -1};
         ct_status status = level_error(c, slice, count, h, &found, error);
         if (status != CT_OK) return status;
-        if (isinf(found.relative_error) && valid == 0) continue;  // the largest steps went too far
+        if ((isinf(found.relative_error) || !smooth(&found)) && valid == 0 && level + 2 < levels) {  // the largest steps went too far
+            if (better(&found, result, c->def->tolerance)) *result = found;
+            continue;
+        }
         errors[valid++] = found.relative_error;
-        if (found.relative_error < result->relative_error) *result = found;
+        if (better(&found, result, c->def->tolerance)) *result = found;
     }
     memcpy(result->name, slice->name, sizeof result->name);
     result->passed = result->relative_error <= c->def->tolerance;
@@ -139,6 +168,16 @@ static void move_inside(check* c, const ct_slice* slice) {
     }
 }
 
+// The contacts at y stay with the check, those of the samples come into the tape's log.
+static ct_status evaluate_start(check* c, ct_error* error) {
+    ct_contact_log* log = ct_tape_log(c->problem->tape);
+    log->keep = true;
+    ct_status status = ct_problem_evaluate(c->problem, c->y, &c->loss, c->gradient, NULL, error);
+    c->at_y = *log;
+    *log = (ct_contact_log){.keep = true};
+    return status;
+}
+
 static ct_status check_slices(check* c, ct_check_slice* slices, ct_error* error) {
     int count = ct_problem_slice_count(c->problem);
     ct_slice slice;
@@ -147,7 +186,7 @@ static ct_status check_slices(check* c, ct_check_slice* slices, ct_error* error)
         ct_problem_slice(c->problem, k, &slice);
         move_inside(c, &slice);
     }
-    ct_status status = ct_problem_evaluate(c->problem, c->y, &c->loss, c->gradient, NULL, error);
+    ct_status status = evaluate_start(c, error);
     for (int k = 0; k < count && status == CT_OK; k++) {
         ct_problem_slice(c->problem, k, &slice);
         status = check_slice(c, &slice, &slices[k], error);
@@ -171,6 +210,8 @@ ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_
                .upper = ct_arena_alloc(&arena, n, sizeof(double)),
                .chosen = ct_arena_alloc(&arena, n, sizeof(int))};
     ct_status status = arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_slices(&c, slices, error);
+    ct_contact_log_free(&c.at_y);
+    ct_tape_log(problem->tape)->keep = false;
     ct_arena_free(&arena);
     return status;
 }

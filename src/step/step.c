@@ -13,6 +13,7 @@
 #include "step/inertia.h"
 #include "step/policy.h"
 #include "step/solve.h"
+#include "step/split.h"
 
 enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak for a refresh
 
@@ -136,6 +137,7 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
 
 static ct_status solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
     if (model->nunknown == 0) return CT_OK;
+    if (work->split) return ct_split_solve(model, work, state, time, h, report);
     if (work->contact) return ct_contact_solve(model, work, state, time, h, report);
     if (model->settings.solver == CT_SOLVER_PROJECTIVE) return ct_solve_projective(model, work, report);
     return ct_solve_newton(model, work, report);
@@ -154,34 +156,27 @@ static ct_status note_touches(ct_work* work, ct_substep* entry) {
     size_t count = work->contact ? work->contact->count : 0;
     entry->first_touch = record->ntouch;
     entry->ntouch = 0;
-    if (!ct_reserve((void**)&record->touch, &record->touch_capacity, record->ntouch + count, sizeof *record->touch)) return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        if (work->contact->touch[i].is.set == CT_OPEN) continue;
-        record->touch[record->ntouch++] = work->contact->touch[i].is;
-        entry->ntouch++;
-    }
+    for (size_t i = 0; i < count; i++) entry->ntouch += work->contact->touch[i].is.set != CT_OPEN;
+    if (!ct_reserve((void**)&record->touch, &record->touch_capacity, record->ntouch + entry->ntouch, sizeof *record->touch)) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (work->contact->touch[i].is.set != CT_OPEN) record->touch[record->ntouch++] = work->contact->touch[i].is;
     return CT_OK;
 }
 
 static ct_status note_substep(const ct_model* model, ct_work* work, const ct_state* state, const ct_substep* substep) {
     ct_record* record = work->record;
-    size_t n = 3 * (size_t)model->nvert;
-    if (!ct_reserve((void**)&record->step, &record->capacity, record->count + 1, sizeof *record->step)) return CT_OUT_OF_MEMORY;
-    ct_substep* entry = &record->step[record->count];
-    if (record->filled <= record->count) {
-        entry->x = ct_arena_alloc(&record->arena, n, sizeof(double));
-        entry->v = ct_arena_alloc(&record->arena, n, sizeof(double));
-        entry->q = ct_arena_alloc(&record->arena, (size_t)model->tree.ncoordinate, sizeof(double));
-        if (record->arena.failed) return CT_OUT_OF_MEMORY;
-        record->filled++;
-    }
-    double *x = entry->x, *v = entry->v, *q = entry->q;
-    *entry = *substep;
-    ct_status status = note_touches(work, entry);
+    size_t n = 3 * (size_t)model->nvert, ncoordinate = (size_t)model->tree.ncoordinate, index = record->count;
+    if (!ct_reserve((void**)&record->step, &record->capacity, index + 1, sizeof *record->step)) return CT_OUT_OF_MEMORY;
+    if (!ct_reserve((void**)&record->start, &record->start_capacity, index * (2 * n + ncoordinate), sizeof(double))) return CT_OUT_OF_MEMORY;
+    record->step[index] = *substep;
+    ct_status status = note_touches(work, &record->step[index]);
     if (status != CT_OK) return status;
-    entry->x = memcpy(x, state->x, n * sizeof(double));
-    entry->v = memcpy(v, state->v, n * sizeof(double));
-    entry->q = memcpy(q, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
+    if (index > 0) {  // the first began where the step did
+        ct_record_start start = ct_record_start_of(record, model, index);
+        memcpy(start.x, state->x, n * sizeof(double));
+        memcpy(start.v, state->v, n * sizeof(double));
+        memcpy(start.q, state->q, ncoordinate * sizeof(double));
+    }
     record->count++;
     return CT_OK;
 }

@@ -5,8 +5,26 @@
 #include "base/memory.h"
 #include "step/assembly.h"
 #include "step/contact.h"
+#include "step/split.h"
 
 enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs more than it brings
+
+void ct_record_free(ct_record* record) {
+    ct_free(record->step);
+    ct_free(record->start);
+    ct_free(record->touch);
+    *record = (ct_record){0};
+}
+
+size_t ct_record_bytes(const ct_record* record) {
+    return record->capacity * sizeof *record->step + record->start_capacity * sizeof(double) + record->touch_capacity * sizeof *record->touch;
+}
+
+ct_record_start ct_record_start_of(const ct_record* record, const ct_model* model, size_t index) {
+    size_t n = 3 * (size_t)model->nvert;
+    double* x = record->start + (index - 1) * (2 * n + (size_t)model->tree.ncoordinate);
+    return (ct_record_start){.x = x, .v = x + n, .q = x + 2 * n};
+}
 
 static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
     ct_arena* arena = &work->arena;
@@ -70,10 +88,11 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
-    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_NEWTON) {
+    if (status == CT_OK && model->settings.contact.method != CT_CONTACT_NONE) {
         ct_blas_serial();
         status = ct_contact_work_create(&work->contact, model);
     }
+    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_SPLIT) status = ct_split_work_create(&work->split, model);
     if (status != CT_OK || model->nfree == 0) return status;
     status = ct_factor_work_create(&work->solve, model->symbolic);
     if (status == CT_OK && model->scalar) status = ct_scalar_work_create(&work->scalar, model->scalar);
@@ -96,6 +115,7 @@ ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
 void ct_work_free(ct_work* work) {
     if (!work) return;
     ct_contact_work_free(work->contact);
+    ct_split_work_free(work->split);
     ct_threads_free(work->threads);
     ct_potential_work_free(&work->potential);
     ct_factor_work_free(work->solve);

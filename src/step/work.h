@@ -17,25 +17,31 @@ typedef struct ct_rate {
     double c, a, b;  // 1/s
 } ct_rate;
 
-// The accepted sub-steps of one step, for its adjoint: where each began.
+// The accepted sub-steps of one step, for its adjoint: where each began, and its contacts.
 typedef struct ct_substep {
     ct_rate rate;
     int depth;        // of halving
     double fraction;  // of the whole step's motion that the driven nodes have made at its end
     bool history;     // BDF2: x_previous and v_previous of the state took part
-    double *x, *v;    // 3 nvert each, at its start
-    double* q;        // joint coordinates at its start
     size_t first_touch, ntouch;  // its contacts, in the record's list
 } ct_substep;
 
+// Buffers that grow to a high-water mark.
 typedef struct ct_record {
-    ct_arena arena;   // owns the vectors
     ct_substep* step;
-    size_t count, capacity;  // in use; allocated entries
-    size_t filled;    // entries whose vectors exist
-    ct_touch_record* touch;  // contacts of all sub-steps
+    size_t count, capacity;
+    double* start;           // where the sub-steps after the first began: x and v (3 nvert each), joint coordinates
+    size_t start_capacity;
+    ct_touch_record* touch;  // contacts that carry force, of all sub-steps
     size_t ntouch, touch_capacity;
 } ct_record;
+void ct_record_free(ct_record* record);  // its buffers
+size_t ct_record_bytes(const ct_record* record);
+// Where sub-step `index` > 0 began.
+typedef struct ct_record_start {
+    double *x, *v, *q;
+} ct_record_start;
+ct_record_start ct_record_start_of(const ct_record* record, const ct_model* model, size_t index);
 
 // Resistance of a wet face, D I + T n n^T; see fluid.h.
 typedef struct ct_fluid_face {
@@ -52,6 +58,7 @@ struct ct_work {
     ct_scalar_work* scalar;        // projective solver only
     ct_krylov_work* krylov;
     ct_contact_work* contact;      // NULL: bodies pass through one another
+    struct ct_split_work* split;   // contact.method split only, step/split.h
 
     // the step under way
     ct_rate rate;
