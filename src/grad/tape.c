@@ -82,7 +82,7 @@ static void note(ct_rollout_report* report, const ct_step_report* step) {
     report->steps++;
     report->substepped += step->substeps > 1;
     report->substeps += step->substeps;
-    report->edges += !step->smooth && step->contacts;
+    report->edges += !step->smooth;
     report->solves += step->solves;
     if (step->reference > 0) report->max_residual = fmax(report->max_residual, step->residual / step->reference);
     report->last = *step;

@@ -126,7 +126,7 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
     report->sticking = attempt->sticking;
     report->slipping = attempt->slipping;
     report->penetration = fmax(report->penetration, attempt->penetration);
-    report->smooth = attempt->smooth;
+    if (counts) report->smooth = attempt->smooth && (report->substeps == 0 || report->smooth);
     report->contact = attempt->contact;
     report->ncontact = attempt->ncontact;
     if (counts && attempt->residual * report->reference >= report->residual * attempt->reference) {
@@ -198,7 +198,7 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     predict(model, work, state, h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
-    ct_step_report attempt = {0};
+    ct_step_report attempt = {.smooth = true};
     status = solve(model, work, state, state->header->time + start * model->settings.time_step, h, &attempt);
     count(report, &attempt, status == CT_OK || depth == model->settings.max_substep_depth);
     if (status == CT_OK) {
