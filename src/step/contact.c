@@ -176,6 +176,13 @@ static void set_compliance(const ct_model* model, ct_contact_work* contact) {
     }
 }
 
+void ct_touch_measure(ct_touch* touch, double compliance) {
+    if (touch->measured || !(compliance > 0)) return;
+    touch->measured = true;
+    touch->scale = 1 / compliance;
+    if (touch->is.eps > 0) touch->is.eps = shared_compliance * compliance;
+}
+
 static void set_scale(const ct_model* model, const ct_contact_work* contact, ct_touch* touch) {
     double compliance = 0;
     for (int k = 0; k < touch->at.count; k++) {

@@ -17,6 +17,7 @@
 typedef struct ct_touch {
     ct_touch_record is;
     double scale;              // r, N/m
+    bool measured;             // r and eps come from the compliance W, not from an estimate
     ct_contact_geometry at;
     // rows of the linearisation: dR/dx, dR/dF, dR/dx_start, and the part without moving geometry D (of the slip) with R_F
     double dx[3][12], dx_start[3][12], dF[3][3], D[3][3];
@@ -60,6 +61,8 @@ void ct_contact_work_free(ct_contact_work* contact);
 void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const double* x_start, double time, double h);
 // Adds touches for pairs that are not there yet; force_start (3 nvert, may be NULL): nodal contact forces to begin with.
 ct_status ct_contact_add(const ct_model* model, ct_contact_work* contact, const ct_pairs* pairs, const double* force_start);
+// The touch's own compliance, m/N: sets r and, where touches share nodes, eps.
+void ct_touch_measure(ct_touch* touch, double compliance);
 // Geometry of every touch at x.
 void ct_contact_place(const ct_model* model, ct_contact_work* contact, const double* x, bool derivatives);
 // nodal = sum of w_i F.

@@ -201,8 +201,14 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     if (!count) return CT_OK;
     ct_status status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, count, v.which, v.W);
     if (status != CT_OK) return status;
-    // b counts from zero forces
     size_t side = 3 * (size_t)count;
+    for (int i = 0; i < count; i++) {
+        const double* diagonal = v.W + 3 * (size_t)i * (side + 1);
+        ct_touch* touch = &contact->touch[v.which[i]];
+        ct_touch_measure(touch, (diagonal[0] + diagonal[side + 1] + diagonal[2 * (side + 1)]) / 3);
+        v.eps[i] = touch->is.eps;
+    }
+    // b counts from zero forces
     for (size_t j = 0; j < side; j++)
         for (size_t i = 0; i < side; i++) v.b[i] -= v.W[j * side + i] * v.force[j];
     ct_friction_def def = {.count = count, .W = v.W, .stride = (int)side, .b = v.b, .normal = v.normal, .mu = v.mu, .eps = v.eps};
@@ -348,12 +354,13 @@ static double target_of(const ct_model* model, const ct_work* work, const point*
 }
 
 static bool is_converged(const point* here, double target) {
-    return here->forces <= target && here->contacts <= target && here->depth <= deep;
+    return here->total <= target && here->depth <= deep;
 }
 
 static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_report* report) {
     point here = evaluate(model, work, &work->at, work->r, report);
     bool newton = false;
+    double accuracy = 1e-5;  // of the friction problem
     ct_status status = CT_OK;
     int iteration = 0;
     for (; iteration < NEWTON_LIMIT && status == CT_OK; iteration++) {
@@ -363,7 +370,8 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
         if (report->solves >= model->settings.max_iterations) break;
         if (iteration == 0 || !newton) ct_coords_warp(model, work, &work->at);
         double before = here.total;
-        status = newton ? newton_step(model, work, &here, target, report) : model_step(model, work, 1e-7, report);
+        bool modelled = !newton;
+        status = newton ? newton_step(model, work, &here, target, report) : model_step(model, work, fmin(accuracy, 0.1 * target / here.total), report);
         if (status != CT_OK) break;
         report->iterations++;
         bool moved = search(model, work, newton, &here, report);
@@ -372,6 +380,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
             newton = true;
             if (iteration > 30) break;
         } else newton = !newton || here.total < 0.5 * before;
+        if (modelled && here.total > 0.5 * before) accuracy = fmax(1e-12, 0.01 * accuracy);
     }
     double target = target_of(model, work, &here);
     report->residual = here.total;
