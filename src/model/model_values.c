@@ -104,9 +104,11 @@ static void estimate_costs(ct_model* model) {
     }
     model->roundoff = 4 * 2.2e-16 * sqrt(sum) * model->extent;
     if (!model->factor) return;
-    // a factorisation runs at about 10 GF/s, a solve streams the factor twice at about 20 GB/s
-    double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * (double)ct_factor_bytes(model->factor) / 1e9;
-    double solve_seconds = 2 * (double)ct_factor_bytes(model->factor) / 20e9 + 1e-6;
+    // a factorisation runs at about 10 GF/s, its elements take about 10 us each to be made positive definite; a solve streams the
+    // factor twice at about 20 GB/s, and comes with passes over the elements
+    double elements = model->ntet + 2.0 * model->ntri, bytes = (double)ct_factor_bytes(model->factor);
+    double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * bytes / 1e9 + 10e-6 * elements;
+    double solve_seconds = 2 * bytes / 20e9 + 40e-9 * elements + 1e-6;
     model->refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
 }
 
