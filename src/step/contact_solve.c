@@ -330,7 +330,7 @@ static bool search(const ct_model* model, ct_work* work, bool newton, point* her
         ct_coords_move(model, &work->at, t, work->d, &work->trial);
         point trial = evaluate(model, work, &work->trial, work->r_trial, report);
         bool finite = isfinite(trial.phi) && isfinite(trial.total);
-        if (finite && (trial.total <= (1 - 0.1 * t) * here->total || (!newton && merit(contact, trial.phi) < before - 1e-10 * fabs(before)))) {
+        if (finite && (trial.total <= (1 - 0.1 * t) * here->total || ((!newton || trial.total < 10 * here->total) && merit(contact, trial.phi) < before - 1e-10 * fabs(before)))) {
             ct_config taken = work->trial;
             work->trial = work->at;
             work->at = taken;
