@@ -179,7 +179,7 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
 // ---- Contact ----
 
 static const char* const contact_names[] = {[CT_CONTACT_NONE] = "none", [CT_CONTACT_NEWTON] = "newton", [CT_CONTACT_SPLIT] = "split"};
-static const char* const split_names[] = {[CT_SPLIT_MASS] = "mass", [CT_SPLIT_DIAGONAL] = "diagonal", [CT_SPLIT_TWICE] = "twice"};
+static const char* const split_names[] = {[CT_SPLIT_MASS] = "mass", [CT_SPLIT_DIAGONAL] = "diagonal", [CT_SPLIT_TWICE] = "twice", [CT_SPLIT_WHOLE] = "whole"};
 static const char* const obstacle_names[] = {[CT_OBSTACLE_PLANE] = "plane", [CT_OBSTACLE_SPHERE] = "sphere", [CT_OBSTACLE_CAPSULE] = "capsule",
                                              [CT_OBSTACLE_BOX] = "box", [CT_OBSTACLE_MESH] = "mesh"};
 

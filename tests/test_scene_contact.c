@@ -48,9 +48,10 @@ static void contact_settings_are_checked(void** unused) {
     const struct {
         ct_contact_settings contact;
         const char* path;
-    } bad[] = {{{(ct_contact_method)3, CT_SPLIT_MASS, 0.5, 8}, "contact.method"}, {{CT_CONTACT_SPLIT, (ct_split)3, 0.5, 8}, "contact.split"},
-               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, -0.1, 8}, "contact.friction"}, {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, NAN, 8}, "contact.friction"},
-               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, 0.5, 0}, "contact.max_passes"}};
+    } bad[] = {{{(ct_contact_method)3, CT_SPLIT_MASS, 0.5, 8, 0}, "contact.method"}, {{CT_CONTACT_SPLIT, (ct_split)4, 0.5, 8, 0}, "contact.split"},
+               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, -0.1, 8, 0}, "contact.friction"}, {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, NAN, 8, 0}, "contact.friction"},
+               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, 0.5, 0, 0}, "contact.max_passes"},
+               {{CT_CONTACT_SPLIT, CT_SPLIT_MASS, 0.5, 8, -1}, "contact.truncate"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ct_settings s = ct_settings_default();
         s.contact = bad[i].contact;
@@ -204,9 +205,9 @@ static void pairs_are_resolved_when_the_scene_is_complete(void** unused) {
 
 static void every_key_of_contact_and_obstacles_is_read(void** unused) {
     ct_scene* scene = parse(
-        "{\"contact\":{\"method\":\"split\",\"split\":\"twice\",\"friction\":0.3,\"max_passes\":5,\"pairs\":["
-        "{\"between\":[\"block\",\"things\"],\"friction\":0.1},{\"between\":[\"*\",\"floor\"],\"collide\":false}]},"
-        "\"bodies\":[{\"name\":\"block\",\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]},\"group\":\"soft\",\"contact_thickness\":0.02}],"
+        "{\"contact\":{\"method\":\"split\",\"split\":\"twice\",\"friction\":0.3,\"max_passes\":5,\"truncate\":30,\"pairs\":["
+        "{\"between\":[\"block\",\"things\"],\"friction\":0.1},{\"between\":[\"*\",\"floor\"],\"collide\":false}]},\"solver\":{\"type\":\"projective\"},"
+        "\"bodies\":[{\"name\":\"block\",\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]},\"material\":{\"energy\":\"projective\"},\"group\":\"soft\",\"contact_thickness\":0.02}],"
         "\"obstacles\":["
         "{\"name\":\"floor\",\"plane\":{\"point\":[1,2,3],\"normal\":[0,0,2]},\"color\":\"#ff0000\",\"hidden\":true},"
         "{\"group\":\"things\",\"sphere\":{\"center\":[1,0,0],\"radius\":2},\"scale\":2,\"translate\":[0,1,0],\"thickness\":0.5},"
@@ -217,6 +218,7 @@ static void every_key_of_contact_and_obstacles_is_read(void** unused) {
     ct_settings s;
     ct_scene_settings(scene, &s);
     assert_true(s.contact.method == CT_CONTACT_SPLIT && s.contact.split == CT_SPLIT_TWICE && s.contact.friction == 0.3 && s.contact.max_passes == 5);
+    assert_int_equal(s.contact.truncate, 30);
     assert_string_equal(scene->body[0].group, "soft");
     assert_true(scene->body[0].contact_thickness == 0.02);
     assert_true(ct_scene_obstacle_count(scene) == 5 && scene->npair == 2);
@@ -251,6 +253,8 @@ static void what_is_wrong_in_a_file_is_named(void** unused) {
     refused(CONTACT("\"metod\":1"), "contact.metod", 1, "did you mean \"method\"");
     refused(CONTACT("\"method\":\"newtn\""), "contact.method", 1, "newton");
     refused(CONTACT("\"split\":\"mass\""), "contact.split", 1, "no meaning for this method");
+    refused(CONTACT("\"truncate\":30"), "contact.truncate", 1, "no meaning for this method");
+    refused(CONTACT("\"method\":\"split\""), "contact.method", 1, "solver \"projective\"");
     refused(CONTACT("\"friction\":-1"), "contact.friction", 1, "at least 0");
     refused(CONTACT("\"max_passes\":0"), "contact.max_passes", 1, "1");
     refused(CONTACT("\"pairs\":[{}]"), "contact.pairs[0]", 1, "needs the key \"between\"");

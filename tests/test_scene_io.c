@@ -398,6 +398,7 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     assert_default_choice(schema, CT_CHOICE_SPLIT, (int)s.contact.split);
     assert_default(schema, "contact.friction", s.contact.friction);
     assert_default(schema, "contact.max_passes", s.contact.max_passes);
+    assert_default(schema, "contact.truncate", s.contact.truncate);
     assert_default(schema, "pair.collide", ct_pair_def_default().collide);
     assert_default(schema, "obstacle.scale", ct_obstacle_def_default().scale);
     assert_default(schema, "obstacle.hidden", ct_obstacle_def_default().hidden);

@@ -115,8 +115,9 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
     if (!status) status = check_integer(error, "solver.threads", s->threads, 0, 1024);
     if (!status) status = check_integer(error, "output.every", s->output_every, 1, 1000000000);
     if (!status) status = check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_NONE, CT_CONTACT_SPLIT);
-    if (!status) status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_TWICE);
+    if (!status) status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_WHOLE);
     if (!status) status = check_integer(error, "contact.max_passes", s->contact.max_passes, 1, 1000);
+    if (!status) status = check_integer(error, "contact.truncate", s->contact.truncate, 0, 1000000);
     if (!status && !(s->contact.friction >= 0 && isfinite(s->contact.friction)))
         status = ct_scene_fail(error, "contact.friction", "is %g: a coefficient of friction is at least 0", s->contact.friction);
     if (!status && isinf(s->ground)) status = ct_scene_fail(error, "ground", "must be a finite height, or NAN for none");
@@ -144,11 +145,24 @@ ct_status ct_scene_set_name(ct_scene* scene, const char* name) {
 const char* ct_scene_name(const ct_scene* scene) { return scene->name; }
 const char* ct_scene_file(const ct_scene* scene) { return scene->file; }
 
+// The splitting iteration is one of projective dynamics on nodes.
+static ct_status check_split(const ct_scene* scene, ct_error* error) {
+    if (scene->settings.contact.method != CT_CONTACT_SPLIT) return CT_OK;
+    if (scene->settings.solver != CT_SOLVER_PROJECTIVE)
+        return ct_scene_fail(error, "contact.method",
+                             "is \"split\", which is an iteration of the solver \"projective\": choose that, with bodies of energy "
+                             "\"projective\", or the method \"newton\"");
+    if (scene->nlink)
+        return ct_scene_fail(error, "contact.method", "is \"split\", which has no skeletons, but the scene has links: use the method \"newton\"");
+    return CT_OK;
+}
+
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!scene->nbody && !scene->nlink)
         return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
     ct_status links = ct_scene_check_links(scene, error);
     if (!links) links = ct_scene_check_pairs(scene, error);
+    if (!links) links = check_split(scene, error);
     if (links) return links;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
     if (scene->nactuator)

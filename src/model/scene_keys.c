@@ -27,5 +27,5 @@ const ct_scene_words ct_scene_choices[] = {
     [CT_CHOICE_JOINT] = {"joint.type", WORDS("fixed", "revolute", "prismatic", "ball", "free")},
     [CT_CHOICE_CELLS] = {"chamber.cells", WORDS("one", "tag", "tet")},
     [CT_CHOICE_CONTACT] = {"contact.method", WORDS("none", "newton", "split")},
-    [CT_CHOICE_SPLIT] = {"contact.split", WORDS("mass", "diagonal", "twice")},
+    [CT_CHOICE_SPLIT] = {"contact.split", WORDS("mass", "diagonal", "twice", "whole")},
 };

@@ -18,7 +18,7 @@
     X(SPHERE_MESH, "sphere_mesh", "radius", "size")                                                                     \
     X(CYLINDER_MESH, "cylinder_mesh", "radius", "length", "size")                                                       \
     X(TORUS_MESH, "torus_mesh", "major", "minor", "size")                                                               \
-    X(CONTACT, "contact", "method", "split", "friction", "max_passes", "pairs")                                         \
+    X(CONTACT, "contact", "method", "split", "friction", "max_passes", "truncate", "pairs")                             \
     X(PAIR, "pair", "between", "collide", "friction")                                                                   \
     X(OBSTACLE, "obstacle", "name", "group", "plane", "sphere", "capsule", "box", "mesh", "repair", "scale", "rotate",  \
       "translate", "motion", "thickness", "color", "hidden")                                                            \

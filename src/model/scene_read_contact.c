@@ -16,10 +16,13 @@ void ct_scene_read_contact(ct_json root, ct_contact_settings* settings) {
     ct_json_choice(ct_json_member(at, "split"), ct_scene_choices[CT_CHOICE_SPLIT].words, &split);
     ct_json_at_least(ct_json_member(at, "friction"), 0, &settings->friction);
     ct_json_integer(ct_json_member(at, "max_passes"), 1, 1000, &settings->max_passes);
+    ct_json_integer(ct_json_member(at, "truncate"), 0, 1000000, &settings->truncate);
     settings->method = (ct_contact_method)method;
     settings->split = (ct_split)split;
     if (ct_json_has(at, "split") && settings->method != CT_CONTACT_SPLIT)
         ct_json_fail(ct_json_member(at, "split"), "has no meaning for this method: it chooses the matrix of the method \"split\"");
+    if (ct_json_has(at, "truncate") && settings->method != CT_CONTACT_SPLIT)
+        ct_json_fail(ct_json_member(at, "truncate"), "has no meaning for this method: it ends the iteration of the method \"split\"");
 }
 
 static void read_pair(ct_scene* scene, ct_json at) {

@@ -1,0 +1,404 @@
+// The splitting iteration. With the full-space imbalance without contact forces, rho(x) = c^2 M (x - s) + L x - J p(x), every
+// iteration is one local step and
+//     A (x' - x) = -rho(x) + J_c^T F,     A = c^2 M + k D,  D = diag(L)
+// with the forces F that fulfil the law of contact (contact.h) at x', for the normals and weights of x. k = 0 is the iteration of Ly
+// et al. (2020), k = 1 the paper's, k = 2 the one that converges for frozen p and F: x' solves the split system
+// (c^2 M + k D) x' = c^2 M s + J p + (k D - L) x + J_c^T F. At a fixed point rho = J_c^T F: the equations of the default method.
+//
+// A is one number per node, so that contacts that share no nodes are independent and solved exactly: with y = gap along n and slip
+// across it after a motion without F_c, and the contact's compliance w = sum w_i^2 / A_i,
+//     F_N = max(0, -y_N / w),   F_T = -y_T / w, shortened to mu F_N.
+// Contacts that share nodes are visited in turn (Gauss-Seidel) until their forces rest.
+//
+// CT_SPLIT_WHOLE does not split: A = c^2 M + L, factored once, and the friction problem is solved on its dense compliance
+// W = J_c A^-1 J_c^T, from columns of A^-1 that are kept.
+#include "step/split.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "step/coords.h"
+#include "step/friction.h"
+#include "step/solve.h"
+
+static const double outside = 0.02;   // of a primitive's parameters: feet of contacts may lie that far outside
+static const double diverged = 1e3;   // times the reference
+
+enum { SWEEP_LIMIT = 100 };
+
+struct ct_split_work {
+    ct_arena arena;
+    ct_block_matrix laplacian;  // L over the free nodes
+    double* diagonal;           // nvert: D, N/m
+    double* inverse;            // nvert: 1/A, 0 for driven nodes
+    int version;                // of the model's values that they were made for; -1: none
+    double* motion;             // 3 nvert: x' - x
+    // CT_SPLIT_WHOLE
+    int* column_of;             // nvert: which column, -1: none yet
+    double* column;             // nfree each, rows as in the matrix
+    size_t ncolumn, column_capacity;
+    double *unit, *answer;      // 3 nfree
+    double* vector;             // the friction problem
+    size_t vector_capacity;
+};
+
+// ---- memory --------------------------------------------------------------------------------
+
+ct_status ct_split_work_create(ct_split_work** out, const ct_model* model) {
+    *out = NULL;
+    ct_split_work* split = ct_alloc(1, sizeof *split);
+    if (!split) return CT_OUT_OF_MEMORY;
+    size_t nvert = (size_t)model->nvert, nfree = (size_t)model->nfree;
+    split->version = -1;
+    split->laplacian = model->matrix;
+    split->laplacian.value = ct_arena_alloc(&split->arena, nfree ? 9 * (size_t)model->matrix.start[nfree] : 0, sizeof(double));
+    split->diagonal = ct_arena_alloc(&split->arena, nvert, sizeof(double));
+    split->inverse = ct_arena_alloc(&split->arena, nvert, sizeof(double));
+    split->motion = ct_arena_alloc(&split->arena, 3 * nvert, sizeof(double));
+    split->column_of = ct_arena_alloc(&split->arena, nvert, sizeof(int));
+    split->unit = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
+    split->answer = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
+    if (split->arena.failed) {
+        ct_split_work_free(split);
+        return CT_OUT_OF_MEMORY;
+    }
+    *out = split;
+    return CT_OK;
+}
+
+void ct_split_work_free(ct_split_work* split) {
+    if (!split) return;
+    ct_free(split->column);
+    ct_free(split->vector);
+    ct_arena_free(&split->arena);
+    ct_free(split);
+}
+
+// ---- the matrix ----------------------------------------------------------------------------
+
+// A for the rate of this (sub-)step; D, and the columns of the inverse, only when the model's values have changed.
+static void prepare(const ct_model* model, ct_work* work) {
+    ct_split_work* split = work->split;
+    if (split->version != model->version) {
+        ct_block_matrix_clear(&split->laplacian);
+        ct_elastic_assemble_laplacian(model->potential.elastic, model->row, &split->laplacian);
+        for (int v = 0; v < model->nvert; v++) {
+            split->diagonal[v] = model->row[v] >= 0 ? split->laplacian.value[9 * (size_t)split->laplacian.start[model->row[v]]] : 0;
+            split->column_of[v] = -1;
+        }
+        split->ncolumn = 0;
+        split->version = model->version;
+    }
+    ct_split kind = model->settings.contact.split;
+    double c = work->rate.c, k = kind == CT_SPLIT_TWICE ? 2 : kind == CT_SPLIT_DIAGONAL ? 1 : 0;
+    for (int v = 0; v < model->nvert; v++)
+        split->inverse[v] = model->row[v] >= 0 ? 1 / (c * (c * model->free_mass[v] + model->free_drag[v]) + k * split->diagonal[v]) : 0;
+}
+
+// ---- evaluation ----------------------------------------------------------------------------
+
+typedef struct point {
+    double forces, contacts;  // residuals of the balance and of the contacts' conditions, N
+    double size;              // |J_c^T F| over the unknowns, N
+    double total;
+} point;
+
+// As the default method measures it. work->rho is left without the contact forces.
+static point evaluate(const ct_model* model, ct_work* work, ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    double forces = 0, size = 0;
+    ct_solve_evaluate(model, work, &work->at, work->r, report);
+    ct_contact_place(model, contact, work->at.x, false);
+    ct_contact_forces(model, contact);
+    for (int v = 0; v < model->nvert; v++) {
+        if (model->row[v] < 0) continue;
+        for (int i = 3 * v; i < 3 * v + 3; i++) {
+            forces += (work->rho[i] - contact->nodal[i]) * (work->rho[i] - contact->nodal[i]);
+            size += contact->nodal[i] * contact->nodal[i];
+        }
+    }
+    point here = {.forces = sqrt(forces), .contacts = ct_contact_natural(contact), .size = sqrt(size)};
+    here.total = hypot(here.forces, here.contacts);
+    return here;
+}
+
+static double target_of(const ct_model* model, const ct_work* work, const point* here) {
+    return model->settings.tolerance * (work->reference + here->size);
+}
+
+// ---- forces on the diagonal matrix ---------------------------------------------------------
+
+static void relative_motion(const ct_touch* touch, const double* dx, double out[3]) {
+    out[0] = out[1] = out[2] = 0;
+    for (int k = 0; k < touch->at.count; k++)
+        for (int a = 0; a < 3; a++) out[a] += touch->at.w[k] * dx[3 * touch->is.pair.node[k] + a];
+}
+
+// n g + P u at x.
+static void offset(const ct_touch* touch, double out[3]) {
+    const double *n = touch->at.n, *u = touch->at.u;
+    double along = n[0] * u[0] + n[1] * u[1] + n[2] * u[2];
+    for (int a = 0; a < 3; a++) out[a] = n[a] * (touch->at.gap - along) + u[a];
+}
+
+// The force with n g + P u = y + w F under the law of contact.
+static void solve_one(const ct_touch* touch, const double y[3], double w, double F[3]) {
+    const double* n = touch->at.n;
+    double normal = -(n[0] * y[0] + n[1] * y[1] + n[2] * y[2]) / w, T[3], size = 0;
+    F[0] = F[1] = F[2] = 0;
+    if (!(normal > 0)) return;
+    for (int a = 0; a < 3; a++) T[a] = -y[a] / w - normal * n[a], size += T[a] * T[a];
+    size = sqrt(size);
+    double most = touch->is.pair.friction * normal, keep = size > most ? most / size : 1;
+    for (int a = 0; a < 3; a++) F[a] = normal * n[a] + keep * T[a];
+}
+
+// One contact against the motion that the others leave; returns the square of its force's change.
+static double visit(const ct_split_work* split, ct_touch* touch, double* dx) {
+    const int* node = touch->is.pair.node;
+    double w = touch->is.eps, y[3], moved[3], F[3] = {0, 0, 0}, change = 0;
+    for (int k = 0; k < touch->at.count; k++) w += touch->at.w[k] * touch->at.w[k] * split->inverse[node[k]];
+    offset(touch, y);
+    relative_motion(touch, dx, moved);
+    for (int a = 0; a < 3; a++) y[a] += moved[a] - (w - touch->is.eps) * touch->is.force[a];
+    if (w > 0 && !ct_touch_away(touch)) solve_one(touch, y, w, F);
+    for (int a = 0; a < 3; a++) {
+        double d = F[a] - touch->is.force[a];
+        for (int k = 0; k < touch->at.count; k++) dx[3 * node[k] + a] += split->inverse[node[k]] * touch->at.w[k] * d;
+        touch->is.force[a] = F[a];
+        change += d * d;
+    }
+    return change;
+}
+
+// split->motion and the forces of one iteration.
+static void step_diagonal(const ct_model* model, ct_work* work, double accuracy) {
+    ct_split_work* split = work->split;
+    ct_contact_work* contact = work->contact;
+    double* dx = split->motion;
+    for (int i = 0; i < 3 * model->nvert; i++) dx[i] = split->inverse[i / 3] * (contact->nodal[i] - work->rho[i]);
+    bool coupled = false;
+    for (size_t i = 0; i < contact->count; i++) coupled = coupled || contact->touch[i].is.eps > 0;
+    for (int sweep = 0; sweep < SWEEP_LIMIT; sweep++) {
+        double change = 0;
+        for (size_t i = 0; i < contact->count; i++) change += visit(split, &contact->touch[i], dx);
+        if (!coupled || sqrt(change) <= accuracy) break;
+    }
+}
+
+// ---- forces on the whole matrix ------------------------------------------------------------
+
+// Columns of A^-1 at the free nodes of the touches, three at a time.
+static ct_status fill_columns(const ct_model* model, ct_work* work) {
+    ct_split_work* split = work->split;
+    const ct_contact_work* contact = work->contact;
+    size_t nfree = (size_t)model->nfree;
+    int wanted[3], nwanted = 0;
+    for (size_t i = 0; i <= contact->count; i++) {
+        bool last = i == contact->count;
+        for (int k = 0; k < (last ? 1 : contact->touch[i].at.count); k++) {
+            int v = last ? -1 : contact->touch[i].is.pair.node[k];
+            if (!last && (model->row[v] < 0 || split->column_of[v] >= 0)) continue;
+            if (!last) {
+                split->column_of[v] = (int)split->ncolumn + nwanted;
+                wanted[nwanted++] = model->row[v];
+            }
+            if (nwanted < (last ? 1 : 3)) continue;
+            if (!ct_reserve((void**)&split->column, &split->column_capacity, (split->ncolumn + 3) * nfree, sizeof(double))) return CT_OUT_OF_MEMORY;
+            memset(split->unit, 0, 3 * nfree * sizeof(double));
+            for (int a = 0; a < nwanted; a++) split->unit[3 * wanted[a] + a] = 1;
+            ct_scalar_factor_solve(model->scalar, work->scalar, split->unit, split->answer);
+            for (int a = 0; a < nwanted; a++)
+                for (size_t j = 0; j < nfree; j++) split->column[(split->ncolumn + (size_t)a) * nfree + j] = split->answer[3 * j + (size_t)a];
+            split->ncolumn += (size_t)nwanted;
+            nwanted = 0;
+        }
+    }
+    return CT_OK;
+}
+
+// W_cd, a multiple of the identity.
+static double compliance(const ct_model* model, const ct_split_work* split, const ct_touch* c, const ct_touch* d) {
+    double sum = 0;
+    for (int k = 0; k < c->at.count; k++) {
+        int column = split->column_of[c->is.pair.node[k]];
+        if (column < 0) continue;
+        const double* inverse = split->column + (size_t)column * (size_t)model->nfree;
+        for (int l = 0; l < d->at.count; l++) {
+            int row = model->row[d->is.pair.node[l]];
+            if (row >= 0) sum += c->at.w[k] * d->at.w[l] * inverse[row];
+        }
+    }
+    return sum;
+}
+
+// dx = A^-1 (sign rho + nodal)
+static void solve_whole(const ct_model* model, ct_work* work, const double* nodal, double* dx, ct_step_report* report) {
+    ct_split_work* split = work->split;
+    for (int v = 0; v < model->nvert; v++)
+        for (int a = 0; model->row[v] >= 0 && a < 3; a++)
+            split->unit[3 * model->row[v] + a] = (nodal ? nodal[3 * v + a] : 0) - work->rho[3 * v + a];
+    ct_scalar_factor_solve(model->scalar, work->scalar, split->unit, split->answer);
+    for (int v = 0; v < model->nvert; v++)
+        for (int a = 0; a < 3; a++) dx[3 * v + a] = model->row[v] >= 0 ? split->answer[3 * model->row[v] + a] : 0;
+    report->solves++;
+}
+
+static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report* report) {
+    ct_split_work* split = work->split;
+    ct_contact_work* contact = work->contact;
+    size_t most = contact->count, m = 0;
+    ct_status status = fill_columns(model, work);
+    if (status != CT_OK) return status;
+    if (!ct_reserve((void**)&split->vector, &split->vector_capacity, 9 * most * most + 13 * most, sizeof(double))) return CT_OUT_OF_MEMORY;
+    double *b = split->vector, *normal = b + 3 * most, *F = normal + 3 * most, *mu = F + 3 * most, *eps = mu + most;
+    double *which = eps + most, *set = which + most, *W = set + most;
+    solve_whole(model, work, NULL, split->motion, report);
+    for (size_t i = 0; i < most; i++) {
+        ct_touch* touch = &contact->touch[i];
+        if (ct_touch_away(touch)) {
+            memset(touch->is.force, 0, sizeof touch->is.force);
+            continue;
+        }
+        double y[3], moved[3];
+        offset(touch, y);
+        relative_motion(touch, split->motion, moved);
+        for (int a = 0; a < 3; a++) {
+            b[3 * m + (size_t)a] = y[a] + moved[a];
+            normal[3 * m + (size_t)a] = touch->at.n[a];
+            F[3 * m + (size_t)a] = touch->is.force[a];
+        }
+        mu[m] = touch->is.pair.friction;
+        eps[m] = touch->is.eps;
+        which[m++] = (double)i;
+    }
+    size_t side = 3 * m;
+    memset(W, 0, side * side * sizeof(double));
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double w = compliance(model, split, &contact->touch[(size_t)which[i]], &contact->touch[(size_t)which[j]]);
+            for (size_t a = 0; a < 3; a++) W[(3 * i + a) * side + 3 * j + a] = W[(3 * j + a) * side + 3 * i + a] = w;
+        }
+    ct_friction_def def = {.count = (int)m, .W = W, .stride = (int)side, .b = b, .normal = normal, .mu = mu, .eps = eps};
+    ct_friction_report inner;
+    if (m) status = ct_friction_solve(&def, contact->friction, 1e-3 * model->settings.tolerance, F, (unsigned char*)set, &inner);
+    if (status != CT_OK) return status;
+    for (size_t i = 0; i < m; i++) memcpy(contact->touch[(size_t)which[i]].is.force, F + 3 * i, 3 * sizeof(double));
+    ct_contact_forces(model, contact);
+    solve_whole(model, work, contact->nodal, split->motion, report);
+    return CT_OK;
+}
+
+// ---- the solve for known pairs -------------------------------------------------------------
+
+static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_report* report) {
+    const ct_contact_settings* settings = &model->settings.contact;
+    int limit = settings->truncate ? settings->truncate : model->settings.max_iterations;
+    ct_status status = CT_OK;
+    point here = evaluate(model, work, report);
+    bool converged = false;
+    for (int i = 0; status == CT_OK; i++) {
+        double target = target_of(model, work, &here);
+        converged = here.forces <= target && here.contacts <= target;
+        if (converged || i == limit || !(here.total <= diverged * (work->reference + here.size))) break;
+        if (settings->split == CT_SPLIT_WHOLE) status = step_whole(model, work, report);
+        else step_diagonal(model, work, 0.1 * target);
+        for (int k = 0; k < 3 * model->nvert; k++) work->at.x[k] += work->split->motion[k];
+        here = evaluate(model, work, report);
+        report->iterations++;
+    }
+    report->residual = here.total;
+    report->reference = work->reference + here.size;
+    bool enough = settings->truncate && isfinite(here.total);
+    return status != CT_OK || converged || enough ? status : CT_NOT_CONVERGED;
+}
+
+// ---- pairs ---------------------------------------------------------------------------------
+
+static ct_status list_known(ct_contact_work* contact) {
+    if (!ct_reserve((void**)&contact->known.item, &contact->known.capacity, contact->count, sizeof(ct_pair))) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < contact->count; i++) contact->known.item[i] = contact->touch[i].is.pair;
+    contact->known.count = contact->count;
+    return CT_OK;
+}
+
+// Touches that carry force where their primitives are not: they go. Returns how many.
+static int drop_outside(ct_contact_work* contact) {
+    size_t kept = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        if (contact->touch[i].is.set != CT_OPEN && ct_touch_overshoot(&contact->touch[i]) > outside) continue;
+        if (kept != i) contact->touch[kept] = contact->touch[i];
+        kept++;
+    }
+    int dropped = (int)(contact->count - kept);
+    contact->count = kept;
+    return dropped;
+}
+
+static ct_contact describe(const ct_touch* touch, const double* x) {
+    const ct_pair* pair = &touch->is.pair;
+    ct_contact out = {.type = pair->type, .set = touch->is.set, .a = pair->a, .b = pair->b, .gap = touch->at.gap, .friction = pair->friction};
+    memcpy(out.node, pair->node, sizeof out.node);
+    memcpy(out.normal, touch->at.n, sizeof out.normal);
+    memcpy(out.force, touch->is.force, sizeof out.force);
+    for (int k = 0; k < (pair->type == CT_CONTACT_EDGE_EDGE ? 2 : 1); k++)
+        for (int a = 0; a < 3; a++) out.position[a] += touch->at.w[k] * x[3 * pair->node[k] + a];
+    return out;
+}
+
+static ct_status report_contacts(ct_contact_work* contact, const double* x, ct_step_report* report) {
+    if (!ct_reserve((void**)&contact->list, &contact->list_capacity, contact->count, sizeof(ct_contact))) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        report->penetration = fmax(report->penetration, -(touch->at.gap + touch->is.pair.thickness));
+        if (touch->is.set == CT_OPEN) continue;
+        report->sticking += touch->is.set == CT_STICK;
+        report->slipping += touch->is.set == CT_SLIP;
+        contact->list[report->ncontact++] = describe(touch, x);
+    }
+    report->contacts = report->ncontact;
+    report->contact = contact->list;
+    return CT_OK;
+}
+
+static ct_status add_near(const ct_model* model, ct_work* work, const double* x, double end, const double* force) {
+    ct_contact_work* contact = work->contact;
+    ct_status status = ct_detect_near(model, contact->detect, x, work->at.x, end, contact->margin, &contact->near);
+    return status == CT_OK ? ct_contact_add(model, contact, &contact->near, force) : status;
+}
+
+// After a solve: pairs that met on the way and were not known, touches that have left their primitives. *again: there were some.
+static ct_status look_again(const ct_model* model, ct_work* work, const double* x_start, double end, bool* again) {
+    ct_contact_work* contact = work->contact;
+    ct_contact_classify(contact);
+    ct_status status = list_known(contact);
+    if (status == CT_OK) status = ct_detect_hits(model, contact->detect, x_start, work->at.x, end, 0.1, &contact->known, &contact->hits);
+    if (status != CT_OK) return status;
+    int dropped = drop_outside(contact);
+    size_t before = contact->count;
+    *again = dropped || contact->hits.count;
+    if (contact->hits.count) status = add_near(model, work, x_start, end, NULL);
+    if (status == CT_OK && dropped) status = add_near(model, work, work->at.x, end, NULL);
+    if (status == CT_OK && *again && contact->count == before) status = ct_contact_add(model, contact, &contact->hits, NULL);
+    return status;
+}
+
+ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    double end = time + h;
+    bool again = true;
+    ct_contact_begin(model, contact, state->x, time, h);
+    prepare(model, work);
+    ct_status status = add_near(model, work, state->x, end, state->contact_force);
+    if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
+    for (int pass = 1; status == CT_OK && again; pass++) {
+        if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
+        status = contact->count ? solve_known(model, work, report) : ct_solve_projective(model, work, report);
+        report->passes = pass;
+        if (status == CT_OK) status = look_again(model, work, state->x, end, &again);
+    }
+    if (status != CT_OK) return status;
+    if (ct_detect_intersections(model, contact->detect, work->at.x, NULL)) return CT_NOT_CONVERGED;
+    ct_contact_forces(model, contact);
+    return report_contacts(contact, work->at.x, report);
+}
