@@ -22,6 +22,8 @@
 #include "step/solve.h"
 
 static const double outside = 0.02;   // of a primitive's parameters: feet of contacts may lie that far outside
+static const double deep = 0.01;      // of the way from thickness to core: how far gaps may be below zero
+static const double edge = 1e-6;      // of the strongest contact force: nearer than this, a contact may switch
 static const double diverged = 1e3;   // times the reference
 
 enum { SWEEP_LIMIT = 100 };
@@ -232,7 +234,7 @@ static double compliance(const ct_model* model, const ct_split_work* split, cons
     return sum;
 }
 
-// dx = A^-1 (sign rho + nodal)
+// dx = A^-1 (nodal - rho); nodal NULL: zero
 static void solve_whole(const ct_model* model, ct_work* work, const double* nodal, double* dx, ct_step_report* report) {
     ct_split_work* split = work->split;
     for (int v = 0; v < model->nvert; v++)
@@ -250,9 +252,11 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
     size_t most = contact->count, m = 0;
     ct_status status = fill_columns(model, work);
     if (status != CT_OK) return status;
-    if (!ct_reserve((void**)&split->vector, &split->vector_capacity, 9 * most * most + 13 * most, sizeof(double))) return CT_OUT_OF_MEMORY;
+    if (!ct_reserve((void**)&split->vector, &split->vector_capacity, 9 * most * most + 13 * most + 2, sizeof(double))) return CT_OUT_OF_MEMORY;
     double *b = split->vector, *normal = b + 3 * most, *F = normal + 3 * most, *mu = F + 3 * most, *eps = mu + most;
-    double *which = eps + most, *set = which + most, *W = set + most;
+    double* W = eps + most;
+    int* which = (int*)(W + 9 * most * most);
+    unsigned char* set = (unsigned char*)(which + most);
     solve_whole(model, work, NULL, split->motion, report);
     for (size_t i = 0; i < most; i++) {
         ct_touch* touch = &contact->touch[i];
@@ -270,20 +274,20 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
         }
         mu[m] = touch->is.pair.friction;
         eps[m] = touch->is.eps;
-        which[m++] = (double)i;
+        which[m++] = (int)i;
     }
     size_t side = 3 * m;
     memset(W, 0, side * side * sizeof(double));
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j <= i; j++) {
-            double w = compliance(model, split, &contact->touch[(size_t)which[i]], &contact->touch[(size_t)which[j]]);
+            double w = compliance(model, split, &contact->touch[which[i]], &contact->touch[which[j]]);
             for (size_t a = 0; a < 3; a++) W[(3 * i + a) * side + 3 * j + a] = W[(3 * j + a) * side + 3 * i + a] = w;
         }
     ct_friction_def def = {.count = (int)m, .W = W, .stride = (int)side, .b = b, .normal = normal, .mu = mu, .eps = eps};
     ct_friction_report inner;
-    if (m) status = ct_friction_solve(&def, contact->friction, 1e-3 * model->settings.tolerance, F, (unsigned char*)set, &inner);
+    if (m) status = ct_friction_solve(&def, contact->friction, 1e-3 * model->settings.tolerance, F, set, &inner);
     if (status != CT_OK) return status;
-    for (size_t i = 0; i < m; i++) memcpy(contact->touch[(size_t)which[i]].is.force, F + 3 * i, 3 * sizeof(double));
+    for (size_t i = 0; i < m; i++) memcpy(contact->touch[which[i]].is.force, F + 3 * i, 3 * sizeof(double));
     ct_contact_forces(model, contact);
     solve_whole(model, work, contact->nodal, split->motion, report);
     return CT_OK;
@@ -299,7 +303,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
     bool converged = false;
     for (int i = 0; status == CT_OK; i++) {
         double target = target_of(model, work, &here);
-        converged = here.forces <= target && here.contacts <= target;
+        converged = here.total <= target && ct_contact_depth(work->contact) <= deep;
         if (converged || i == limit || !(here.total <= diverged * (work->reference + here.size))) break;
         if (settings->split == CT_SPLIT_WHOLE) status = step_whole(model, work, report);
         else step_diagonal(model, work, 0.1 * target);
@@ -348,15 +352,20 @@ static ct_contact describe(const ct_touch* touch, const double* x) {
 
 static ct_status report_contacts(ct_contact_work* contact, const double* x, ct_step_report* report) {
     if (!ct_reserve((void**)&contact->list, &contact->list_capacity, contact->count, sizeof(ct_contact))) return CT_OUT_OF_MEMORY;
+    double strongest = 0, margin = INFINITY;
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
-        report->penetration = fmax(report->penetration, -(touch->at.gap + touch->is.pair.thickness));
+        const double* F = touch->is.force;
+        strongest = fmax(strongest, sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]));
+        margin = fmin(margin, ct_touch_margin(touch));
+        if (ct_touch_overshoot(touch) <= 0) report->penetration = fmax(report->penetration, -(touch->at.gap + touch->is.pair.thickness));
         if (touch->is.set == CT_OPEN) continue;
         report->sticking += touch->is.set == CT_STICK;
         report->slipping += touch->is.set == CT_SLIP;
         contact->list[report->ncontact++] = describe(touch, x);
     }
     report->contacts = report->ncontact;
+    report->smooth = margin > edge * strongest;
     report->contact = contact->list;
     return CT_OK;
 }
@@ -381,6 +390,11 @@ static ct_status look_again(const ct_model* model, ct_work* work, const double* 
     if (status == CT_OK && dropped) status = add_near(model, work, work->at.x, end, NULL);
     if (status == CT_OK && *again && contact->count == before) status = ct_contact_add(model, contact, &contact->hits, NULL);
     return status;
+}
+
+bool ct_split_is_truncated(const ct_model* model, const ct_step_report* report) {
+    const ct_contact_settings* settings = &model->settings.contact;
+    return settings->method == CT_CONTACT_SPLIT && settings->truncate && report->residual > model->settings.tolerance * report->reference;
 }
 
 ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {

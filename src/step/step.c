@@ -200,7 +200,8 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
 
     ct_step_report attempt = {.smooth = true};
     status = solve(model, work, state, state->header->time + start * model->settings.time_step, h, &attempt);
-    count(report, &attempt, status == CT_OK || depth == model->settings.max_substep_depth);
+    bool may_split = model->settings.solver == CT_SOLVER_NEWTON && depth < model->settings.max_substep_depth;
+    count(report, &attempt, status == CT_OK || !may_split);
     if (status == CT_OK) {
         ct_substep substep = {.rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
         if (work->record) status = note_substep(model, work, state, &substep);
@@ -208,7 +209,6 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
         report->substeps++;
         return status;
     }
-    bool may_split = model->settings.solver == CT_SOLVER_NEWTON && depth < model->settings.max_substep_depth;
     if (status != CT_NOT_CONVERGED || !may_split) return status;
     status = advance(model, work, state, start, length / 2, depth + 1, report);
     if (status == CT_OK) status = advance(model, work, state, start + length / 2, length / 2, depth + 1, report);
@@ -234,6 +234,10 @@ static void advise(const ct_model* model, ct_step_report* report) {
     const ct_settings* settings = &model->settings;
     if (!isfinite(report->residual))
         snprintf(report->advice, sizeof report->advice, "the state is not finite: check forces and initial velocities");
+    else if (settings->contact.method == CT_CONTACT_SPLIT)
+        snprintf(report->advice, sizeof report->advice,
+                 "the splitting iteration diverges or needs more than %d iterations: use contact.method \"newton\", contact.split \"twice\" or \"whole\"",
+                 settings->max_iterations);
     else if (settings->solver == CT_SOLVER_PROJECTIVE)
         snprintf(report->advice, sizeof report->advice,
                  "raise solver.max_iterations (now %d), loosen solver.tolerance, or use solver \"newton\"", settings->max_iterations);
@@ -282,7 +286,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     ct_external_roots(model, time + model->settings.time_step, control, work->root_end);
     if (work->record) work->record->count = work->record->ntouch = 0;
     if (status == CT_OK) status = advance(model, work, state, 0, 1, 0, report);
-    report->converged = status == CT_OK;
+    report->converged = status == CT_OK && !ct_split_is_truncated(model, report);
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size);
     if (status == CT_NOT_CONVERGED) advise(model, report);
