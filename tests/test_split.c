@@ -133,6 +133,45 @@ static void truncation_is_told_and_has_no_gradient(void** unused) {
     stop(&exact);
 }
 
+// The adjoint of the default method is that of any converged step.
+static void gradients_of_converged_steps_are_exact(void** unused) {
+    for (int split = CT_SPLIT_DIAGONAL; split <= CT_SPLIT_WHOLE; split += 2) {
+        ct_settings settings = settings_of(CT_CONTACT_SPLIT, (ct_split)split, 0.01, 0.1);
+        settings.tolerance = 1e-11;
+        settings.duration = 0.05;
+        ct_scene* scene = new_scene(&settings);
+        add_block(scene, (double[]){0.2, 0.1, 0.2}, (int[]){2, 1, 2}, (double[]){0, thickness + 1e-6, 0});
+        add_floor(scene);
+        ct_error error = {0};
+        const ct_parameter_kind kinds[] = {CT_PARAMETER_FRICTION, CT_PARAMETER_VELOCITY, CT_PARAMETER_YOUNG};
+        for (int i = 0; i < 3; i++) {
+            ct_parameter_def def = ct_parameter_def_default();
+            def.kind = kinds[i];
+            def.per = i ? CT_PER_BODY : CT_PER_SCENE;
+            must(ct_scene_add_parameter(scene, &def, &error), &error);
+        }
+        ct_objective_def objective = ct_objective_def_default();
+        ct_keyframe target = {.translate = {0.3, 0.02, 0.01}};
+        objective.path = &target;
+        objective.npath = 1;
+        must(ct_scene_add_objective(scene, &objective, &error), &error);
+        ct_problem* problem = NULL;
+        double y[8];
+        ct_check_slice slices[3];
+        ct_check_def check = ct_check_def_default();
+        must(ct_problem_create(&problem, scene, 0, &error), &error);
+        assert_in_range(ct_problem_size(problem), 1, 8);
+        ct_problem_start(problem, y);
+        must(ct_problem_check(problem, y, &check, slices, &error), &error);
+        for (int i = 0; i < 3; i++) {
+            print_message("%s: error %.2g, slope %.2f\n", slices[i].name, slices[i].relative_error, slices[i].slope);
+            assert_true(slices[i].passed && slices[i].relative_error < 1e-5);
+        }
+        ct_problem_free(problem);
+        ct_scene_free(scene);
+    }
+}
+
 static void what_it_cannot_do_is_refused(void** unused) {
     ct_settings settings = settings_of(CT_CONTACT_SPLIT, CT_SPLIT_DIAGONAL, 0.01, 0.1);
     settings.solver = CT_SOLVER_NEWTON;
@@ -160,6 +199,7 @@ int main(void) {
         cmocka_unit_test(mass_alone_diverges_on_a_soft_solid_unless_steps_are_tiny),
         cmocka_unit_test(blocks_slide_with_coulombs_acceleration),
         cmocka_unit_test(truncation_is_told_and_has_no_gradient),
+        cmocka_unit_test(gradients_of_converged_steps_are_exact),
         cmocka_unit_test(what_it_cannot_do_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
