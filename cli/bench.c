@@ -293,7 +293,7 @@ static const char details[] =
     "step of 0.01 s and a tolerance of 1e-6: warm-up steps, then the measured ones, several times over, of which the\n"
     "fastest counts. The speed-up compares the steps that both solvers have taken.\n"
     "Other measurements: cuttle bench gradient --help, cuttle bench memory --help,\n"
-    "cuttle bench skeleton --help.";
+    "cuttle bench skeleton --help, cuttle bench contact --help.";
 
 static const char examples[] =
     "  cuttle bench\n"
@@ -332,6 +332,7 @@ int cuttle_bench(int argc, char** argv) {
     if (argc > 1 && strcmp(argv[1], "memory") == 0) return cuttle_bench_memory(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "gradient") == 0) return cuttle_bench_gradient(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "skeleton") == 0) return cuttle_bench_skeleton(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "contact") == 0) return cuttle_bench_contact(argc - 1, argv + 1);
     bench_options options = {0};
     int code;
     if (!parse(&options, argc, argv, &code)) return code;
