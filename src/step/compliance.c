@@ -121,17 +121,20 @@ static ct_status fetch(ct_compliance* c, ct_work* work, int nnode) {
 
 // ---- K -------------------------------------------------------------------------------------
 
-// out = A K B^T of row-major 3x3 matrices, written to a column-major matrix.
-static void put_block(const double* A, const float* K, const double* B, double* out, size_t stride) {
+// out = A K B^T of row-major 3x3 matrices, to a column-major matrix and, transposed, to `mirror`.
+static void put_block(const double* A, const float* K, const double* B, double* out, double* mirror, size_t stride) {
     double half[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) half[3 * i + j] = A[3 * i] * K[j] + A[3 * i + 1] * K[3 + j] + A[3 * i + 2] * K[6 + j];
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++)
-            out[(size_t)j * stride + (size_t)i] = half[3 * i] * B[3 * j] + half[3 * i + 1] * B[3 * j + 1] + half[3 * i + 2] * B[3 * j + 2];
+    for (size_t j = 0; j < 3; j++)
+        for (size_t i = 0; i < 3; i++) {
+            double value = half[3 * i] * B[3 * j] + half[3 * i + 1] * B[3 * j + 1] + half[3 * i + 2] * B[3 * j + 2];
+            out[j * stride + i] = value;
+            mirror[i * stride + j] = value;
+        }
 }
 
-// Lower triangle of the free nodes' part. The block of two nodes is read from the columns of the one that comes first on the
+// The free nodes' part. The block of two nodes is read from the columns of the one that comes first on the
 // surface, whatever was asked for first: the same for every history.
 static void gather(const ct_compliance* c, const ct_work* work, int m, double* K) {
     size_t stride = 3 * (size_t)m;
@@ -140,14 +143,15 @@ static void gather(const ct_compliance* c, const ct_work* work, int m, double* K
         for (int i = j; i < m; i++) {
             int si = c->surface[c->node[i]];
             double* out = K + (size_t)(3 * j) * stride + (size_t)(3 * i);
+            double* mirror = K + (size_t)(3 * i) * stride + (size_t)(3 * j);
             if (si < 0 || sj < 0) {
-                for (int b = 0; b < 3; b++)
-                    for (int a = 0; a < 3; a++) out[(size_t)b * stride + (size_t)a] = 0;
+                for (size_t b = 0; b < 3; b++)
+                    for (size_t a = 0; a < 3; a++) out[b * stride + a] = mirror[a * stride + b] = 0;
                 continue;
             }
             // nodes are in ascending order: sj <= si
             const float* block = c->column + ((size_t)c->slot[sj] * (size_t)c->nsurface + (size_t)si) * 9;
-            put_block(work->warp + 9 * (size_t)c->position[si], block, work->warp + 9 * (size_t)c->position[sj], out, stride);
+            put_block(work->warp + 9 * (size_t)c->position[si], block, work->warp + 9 * (size_t)c->position[sj], out, mirror, stride);
         }
     }
 }
@@ -189,21 +193,18 @@ static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work
     }
 }
 
-static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, int m) {
+// K, 3 m x 3 m.
+static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, int m, double* K) {
     size_t side = 3 * (size_t)m, n = (size_t)model->tree.ndof;
-    if (!ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) ||
-        !ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double)) ||
-        !ct_reserve((void**)&c->Y, &c->Y_capacity, side * n + 1, sizeof(double)))
-        return CT_OUT_OF_MEMORY;
-    gather(c, work, m, c->K);
-    if (n) {
-        int rows = (int)side, inner = (int)n;
-        double one = 1;
-        spread_joints(c, model, work, config, m);
-        dsyrk_("L", "T", &rows, &inner, &one, c->Y, &inner, &one, c->K, &rows);
-    }
+    gather(c, work, m, K);
+    if (!n) return CT_OK;
+    if (!ct_reserve((void**)&c->Y, &c->Y_capacity, side * n + 1, sizeof(double))) return CT_OUT_OF_MEMORY;
+    int rows = (int)side, inner = (int)n;
+    double one = 1;
+    spread_joints(c, model, work, config, m);
+    dsyrk_("L", "T", &rows, &inner, &one, c->Y, &inner, &one, K, &rows);
     for (size_t j = 0; j < side; j++)
-        for (size_t i = j + 1; i < side; i++) c->K[i * side + j] = c->K[j * side + i];
+        for (size_t i = j + 1; i < side; i++) K[i * side + j] = K[j * side + i];
     return CT_OK;
 }
 
@@ -263,12 +264,26 @@ static void combine(const ct_compliance* c, const ct_touch* touch, int count, co
     }
 }
 
+// Every touch is a node of its own, in the order of the nodes: K is W.
+static bool is_nodal(const ct_compliance* c, const ct_touch* touch, int count, const int* which, int m) {
+    if (m != count) return false;
+    for (int i = 0; i < count; i++)
+        if (touch[which[i]].at.count != 1 || c->local[touch[which[i]].is.pair.node[0]] != i) return false;
+    return true;
+}
+
 ct_status ct_compliance_update(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, const ct_touch* touch,
                                int count, const int* which, double* W) {
     int m = list_nodes(c, model, touch, count, which);
     ct_status status = model->nfree ? fetch(c, work, m) : CT_OK;
-    if (status == CT_OK) status = build_nodes(c, model, work, config, m);
-    if (status == CT_OK) combine(c, touch, count, which, m, W);
+    size_t side = 3 * (size_t)m;
+    if (status == CT_OK && is_nodal(c, touch, count, which, m)) status = build_nodes(c, model, work, config, m, W);
+    else if (status == CT_OK) {
+        bool room = ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) &&
+                    ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double));
+        status = room ? build_nodes(c, model, work, config, m, c->K) : CT_OUT_OF_MEMORY;
+        if (status == CT_OK) combine(c, touch, count, which, m, W);
+    }
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
     return status;
 }

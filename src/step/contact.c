@@ -92,6 +92,7 @@ void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const dou
     const ct_collision* collision = &model->collision;
     double c = ct_model_rate(&model->settings);
     contact->x_start = x_start;
+    contact->measured = 0;
     contact->inertia = fmax(0, 1 / (h * h) - c * c);
     contact->count = 0;
     memset(contact->moves, 0, (size_t)collision->ncollider);
@@ -195,6 +196,7 @@ static void set_scale(const ct_model* model, const ct_contact_work* contact, ct_
 
 ct_status ct_contact_add(const ct_model* model, ct_contact_work* contact, const ct_pairs* pairs, const double* force_start) {
     size_t first = contact->count;
+    contact->measured = 0;
     if (!ct_reserve((void**)&contact->touch, &contact->capacity, first + pairs->count, sizeof *contact->touch)) return CT_OUT_OF_MEMORY;
     for (size_t i = 0; i < pairs->count; i++) {
         bool known = false;

@@ -46,12 +46,14 @@ struct ct_contact_work {
     double* force;               // 3 nvert, N: of the step that was accepted last
     ct_contact* list;            // for the report
     size_t list_capacity;
+    int measured;                // touches of the W that the vectors hold, listed there; 0: none
     // the linear systems: unknowns, then three rows a touch that is not open
     ct_compliance* compliance;
     ct_friction_work* friction;
     ct_krylov_work* krylov;
     double* vector;              // scratch for the systems
     size_t vector_capacity;
+    size_t vector_layout;        // touches that it is laid out for
 };
 
 ct_status ct_contact_work_create(ct_contact_work** out, const ct_model* model);

@@ -104,6 +104,8 @@ static bool reserve(const ct_model* model, ct_contact_work* contact, system_vect
     size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + 3 * m + m + m + 3 * m + 3 * m + 2 * m + 64;
     if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double))) return false;
     double* at = contact->vector;
+    if (contact->vector_layout != m) contact->measured = 0;
+    contact->vector_layout = m;
     v->right = at, at += rows;
     v->solution = at, at += rows;
     v->W = at, at += 9 * m * m;
@@ -201,6 +203,7 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     if (!count) return CT_OK;
     ct_status status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, count, v.which, v.W);
     if (status != CT_OK) return status;
+    contact->measured = count;
     size_t side = 3 * (size_t)count;
     for (int i = 0; i < count; i++) {
         const double* diagonal = v.W + 3 * (size_t)i * (side + 1);
@@ -280,6 +283,8 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     ct_status status = ct_krylov_reserve(contact->krylov, rows, GMRES_RESTART);
     if (status != CT_OK) return status;
 
+    // W is known when these are the touches of the last model step: its nodes have hardly turned since
+    bool known = contact->measured == c.slots;
     for (size_t i = 0; i < n; i++) c.v.right[i] = -work->r[i];
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
@@ -287,6 +292,7 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
         if (touch->slot < 0) continue;
         double R[3];
         ct_contact_residual(touch, R);
+        known = known && c.v.which[touch->slot] == (int)i;
         c.v.which[touch->slot] = (int)i;
         for (int a = 0; a < 3; a++) {
             c.v.right[n + 3 * (size_t)touch->slot + (size_t)a] = -R[a];
@@ -297,7 +303,8 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
         }
     }
     if (c.slots) {
-        status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, c.slots, c.v.which, c.v.W);
+        if (!known) status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, c.slots, c.v.which, c.v.W);
+        contact->measured = status == CT_OK ? c.slots : 0;
         if (status == CT_OK) status = ct_friction_factor(contact->friction, c.v.W, 3 * c.slots, c.slots, c.v.D, c.v.E);
         if (status != CT_OK) return status;
     }

@@ -26,15 +26,15 @@
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
 
 enum {
-    NEWTON_FIRST = 40,   // steps of the first round
-    NEWTON_LATER = 20,   // of each further one
+    NEWTON_FIRST = 12,   // steps of the first round
+    NEWTON_LATER = 6,   // of each further one
     HALVINGS = 1,        // of a step
     WILD_LIMIT = 15,     // steps in a row that may leave |Phi| above the best
     STALL_LIMIT = 3,     // times that sweeps may help out in a round
     SWEEPS_STALLED = 8,  // then
-    ROUND_LIMIT = 6,     // of sweeps, then Newton's method
+    ROUND_LIMIT = 3,     // of sweeps, then Newton's method
     SWEEPS_COLD = 3,     // of the first round, when the start is far off
-    SWEEPS_ROUND = 20    // of the second; three times as many in each further one
+    SWEEPS_ROUND = 200    // of the second; three times as many in each further one
 };
 
 typedef struct local {
