@@ -614,7 +614,8 @@ typedef enum ct_control_kind {
     CT_CONTROL_TARGET, // 1 number: target of its servo, rad or m; a ball: 3, a rotation vector
     CT_CONTROL_DRIVE,  // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or a root's motion
     CT_CONTROL_ACTIVATION, // a number for each segment of a muscle or group of a chamber: on top of its starting activation
-    CT_CONTROL_PRESSURE    // 1 number: Pa, on top of a cavity's starting pressure
+    CT_CONTROL_PRESSURE,   // 1 number: Pa, on top of a cavity's starting pressure
+    CT_CONTROL_MOVE    // 6 numbers: how far a mount, a drive or a root, moves and turns in this step: added to its pose, which the state keeps
 } ct_control_kind;
 typedef struct ct_control_info {
     char name[64];
@@ -628,6 +629,10 @@ CT_API ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, i
 CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error);
 // Moves the frame that a root's joint sits on, on top of its motion (without one: about the joint's anchor).
 CT_API ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error);
+// A mount: CT_CONTROL_MOVE of the drive (or, where that is -1, of the root `link`). Its pose on top of the motion, a translation s and a
+// rotation Q about the motion's centre (without a motion: the joint's anchor), starts as none; a step with the numbers (u, w) makes them
+// s + u and exp(w) Q, in the world's axes. A drive or a root takes one control.
+CT_API ct_status ct_scene_add_move_control(ct_scene* scene, const char* name, int drive, int link, ct_error* error);
 // Of a muscle or a chamber: CT_CONTROL_ACTIVATION; of a cavity: CT_CONTROL_PRESSURE. A volume ratio at or below 0 is refused by the step.
 CT_API ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error);
 // What the control does where no one else says: `count` rows of its numbers at increasing times (s), linear between them, held before
@@ -694,6 +699,7 @@ CT_API const double* ct_state_positions(const ct_state* state);   // 3 nvert
 CT_API const double* ct_state_velocities(const ct_state* state);  // 3 nvert
 CT_API const double* ct_state_contact_forces(const ct_state* state);  // 3 nvert, N, of the last (sub-)step
 CT_API const double* ct_state_actuation(const ct_state* state);  // numbers of the actuators: activations, volume ratios, pressures (Pa)
+CT_API const double* ct_state_mounts(const ct_state* state);     // 7 numbers a CT_CONTROL_MOVE, in order of the controls: translation (m), quaternion
 CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation,
 // quaternion; then the frames of driven roots: position of the motion's centre, quaternion
 // Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
@@ -703,13 +709,16 @@ CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* stat
 // positions of balls and free joints are increments on top of the model's pose: Q = exp(position) exp(pose), translations add up;
 // rates are along the parent's axes. The history is forgotten.
 CT_API ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position, const double* velocity);
-// Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion; links follow their
+// Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion, mounts their pose; links follow their
 // joints: call ct_state_set_joints after it.
 CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
 
 typedef enum ct_tet_field { CT_FIELD_ENERGY_DENSITY, CT_FIELD_VON_MISES, CT_FIELD_VOLUME_RATIO, CT_FIELD_ACTIVATION } ct_tet_field;
 // ntet values: J/m^3, Pa (Cauchy), det F, w a of muscles (the largest) or a - 1 of cells.
 CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values);
+
+// Volume (m^3), that at rest, and pressure (Pa) of a cavity, during the last step; NULL: not wanted. Other actuators: CT_BAD_ARGUMENT.
+CT_API ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume, double* rest, double* pressure);
 
 typedef struct ct_measure {
     double mass, volume;            // kg, m^3 (current, of the tets)

@@ -115,7 +115,7 @@ static void fill_controls(swing* s, double size) {
         for (int step = 0; step < s->nstep; step++)
             for (int k = 0; k < info.count; k++) {
                 int i = s->first[CONTROLS] + step * n + info.first + k;
-                bool drive = info.kind == CT_CONTROL_DRIVE;
+                bool drive = info.kind == CT_CONTROL_DRIVE || info.kind == CT_CONTROL_MOVE;
                 s->scale[i] = info.kind == CT_CONTROL_TORQUE ? size : drive && k < 3 ? 0.02 : drive ? 0.1 : 0.4;
                 s->value[i] = s->scale[i] * sin(1.0 + 0.3 * step + 2 * (info.first + k));
             }
@@ -257,6 +257,7 @@ static void add_control(ct_scene* scene, ct_control_kind kind, int link) {
     ct_error error = {0};
     snprintf(name, sizeof name, "c%d_%d", (int)kind, link);
     if (kind == CT_CONTROL_DRIVE) must(ct_scene_add_root_control(scene, name, link, &error), &error);
+    else if (kind == CT_CONTROL_MOVE) must(ct_scene_add_move_control(scene, name, -1, link, &error), &error);
     else must(ct_scene_add_joint_control(scene, name, kind, link, &error), &error);
 }
 
@@ -273,7 +274,8 @@ static ct_joint_def axial(ct_joint_kind kind, double x, double y, double z) {
 }
 
 // Ball (spring and damper), revolute with a servo, prismatic, revolute with limits it is beyond, ball.
-static ct_scene* mixed_chain(ct_settings settings, const ct_motion* motion, bool driven) {
+// driven: 0 not, 1 its root by a control, 2 by increments.
+static ct_scene* mixed_chain(ct_settings settings, const ct_motion* motion, int driven) {
     ct_scene* scene = new_scene(&settings);
     ct_joint_def ball = ct_joint_def_default();
     ball.kind = CT_JOINT_BALL;
@@ -299,18 +301,18 @@ static ct_scene* mixed_chain(ct_settings settings, const ct_motion* motion, bool
     for (int k = 0; k < 5; k++) add_control(scene, CT_CONTROL_TORQUE, k);
     add_control(scene, CT_CONTROL_TARGET, 1);
     add_control(scene, CT_CONTROL_TARGET, 4);
-    if (driven) add_control(scene, CT_CONTROL_DRIVE, 0);
+    if (driven) add_control(scene, driven == 1 ? CT_CONTROL_DRIVE : CT_CONTROL_MOVE, 0);
     return scene;
 }
 
 static void tree_gradients_match_differences_by_euler(void** unused) {
-    swing s = begin(mixed_chain(settings_of(0.01, CT_EULER), NULL, false), 10, 1, 0);
+    swing s = begin(mixed_chain(settings_of(0.01, CT_EULER), NULL, 0), 10, 1, 0);
     check(&s, 9, 0.05, 1e-8);
     end(&s);
 }
 
 static void tree_gradients_match_differences_by_bdf2(void** unused) {
-    swing s = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, false), 10, 1, 0);
+    swing s = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, 0), 10, 1, 0);
     check(&s, 9, 0.05, 1e-8);
     end(&s);
 }
@@ -318,7 +320,7 @@ static void tree_gradients_match_differences_by_bdf2(void** unused) {
 // Balls turn by more than a right angle, and far within a step.
 static void tree_gradients_match_differences_at_large_rotations(void** unused) {
     for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
-        swing s = begin(mixed_chain(settings_of(0.02, integrator), NULL, false), 12, 3, 0);
+        swing s = begin(mixed_chain(settings_of(0.02, integrator), NULL, 0), 12, 3, 0);
         check(&s, 13, 0.01, 1e-7);
         print_message("largest rotation of a ball %.2f rad\n", s.turned);
         assert_true(s.turned > 1.6);
@@ -352,8 +354,8 @@ static void driven_root_gradients_match_differences(void** unused) {
     const ct_keyframe key[] = {{.time = 0}, {.time = 0.05, .translate = {0.1, 0.05, 0}, .rotate = {0.2, -0.3, 0.4}},
                                {.time = 0.2, .translate = {-0.1, 0, 0.1}, .rotate = {-0.4, 0.9, 0.2}}};
     ct_motion motion = {.key = key, .nkey = 3, .center = {0.1, -0.05, 0.2}, .smooth = true};
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
-        swing s = begin(mixed_chain(settings_of(0.01, integrator), &motion, true), 8, 1, 0);
+    for (int variant = 0; variant < 4; variant++) {
+        swing s = begin(mixed_chain(settings_of(0.01, variant / 2 ? CT_BDF2 : CT_EULER), &motion, 1 + variant % 2), 8, 1, 0);
         check(&s, 7, 0.05, 1e-8);
         end(&s);
     }
@@ -361,8 +363,9 @@ static void driven_root_gradients_match_differences(void** unused) {
 
 // Tight limits on the solver's work make it halve steps.
 static void gradients_hold_through_substeps(void** unused) {
-    for (int variant = 0; variant < 4; variant++) {
-        bool driven = variant % 2, violent = variant / 2;
+    for (int variant = 0; variant < 5; variant++) {
+        int driven = variant == 4 ? 2 : variant % 2;
+        bool violent = variant >= 2;
         ct_settings settings = settings_of(0.05, CT_EULER);
         settings.max_iterations = violent ? 14 : 11;
         settings.max_substep_depth = 8;
@@ -377,13 +380,15 @@ static void gradients_hold_through_substeps(void** unused) {
 }
 
 static void checkpointed_gradients_of_trees_are_the_same_bits(void** unused) {
-    swing all = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, true), 12, 1, 0);
-    swing few = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, true), 12, 1, 1);
-    differentiate(&all);
-    differentiate(&few);
-    assert_memory_equal(all.gradient, few.gradient, (size_t)all.first[SLICES] * sizeof(double));
-    end(&all);
-    end(&few);
+    for (int driven = 1; driven <= 2; driven++) {
+        swing all = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, driven), 12, 1, 0);
+        swing few = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, driven), 12, 1, 1);
+        differentiate(&all);
+        differentiate(&few);
+        assert_memory_equal(all.gradient, few.gradient, (size_t)all.first[SLICES] * sizeof(double));
+        end(&all);
+        end(&few);
+    }
 }
 
 // A soft bar around three bones: driven root, ball, revolute with limits; the second has a mass of its own.

@@ -80,23 +80,27 @@ typedef struct corners {
     ct_vec3 a, b, c;
 } corners;
 
-static ct_vec3 origin_of(const ct_cavity* cavity, int k, const double* x) {
-    return ct_vec3_load(x + 3 * cavity->tri[3 * cavity->start[k]]);
-}
-
 static corners corners_of(const int* v, const double* x, ct_vec3 o) {
     return (corners){ct_vec3_sub(ct_vec3_load(x + 3 * v[0]), o), ct_vec3_sub(ct_vec3_load(x + 3 * v[1]), o),
                      ct_vec3_sub(ct_vec3_load(x + 3 * v[2]), o)};
 }
 
-static double volume_of(const ct_cavity* cavity, int k, const double* x) {
-    const ct_vec3 o = origin_of(cavity, k, x);
+double ct_surface_volume(const int* tri, int ntri, const double* x) {
+    const ct_vec3 o = ct_vec3_load(x + 3 * tri[0]);
     double sum = 0;
-    for (int t = cavity->start[k]; t < cavity->start[k + 1]; t++) {
-        const corners p = corners_of(cavity->tri + 3 * t, x, o);
+    for (int t = 0; t < ntri; t++) {
+        const corners p = corners_of(tri + 3 * t, x, o);
         sum += ct_vec3_dot(p.a, ct_vec3_cross(p.b, p.c));
     }
     return sum / 6;
+}
+
+static ct_vec3 origin_of(const ct_cavity* cavity, int k, const double* x) {
+    return ct_vec3_load(x + 3 * cavity->tri[3 * cavity->start[k]]);
+}
+
+static double volume_of(const ct_cavity* cavity, int k, const double* x) {
+    return ct_surface_volume(cavity->tri + 3 * cavity->start[k], cavity->start[k + 1] - cavity->start[k], x);
 }
 
 // out += s (a, b, c) at the corners

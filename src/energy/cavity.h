@@ -26,6 +26,7 @@ typedef struct ct_cavity ct_cavity;  // compiled, immutable
 ct_status ct_cavity_create(ct_cavity** out, const ct_cavity_surfaces* def);
 void ct_cavity_free(ct_cavity* cavity);
 
+double ct_surface_volume(const int* tri, int ntri, const double* x);  // m^3, of the inside of a closed surface, normals outward
 void ct_cavity_volume(const ct_cavity* cavity, const double* x, double* volume);  // ncavity, m^3
 // Returns -sum p V and adds its gradient to f (NULL: not wanted).
 double ct_cavity_gradient(const ct_cavity* cavity, const double* pressure, const double* x, double* f);

@@ -362,7 +362,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     double* given_bar = control_bar;
     if (model->policy.enabled) control_bar = memset(adjoint->control_bar, 0, (size_t)model->control_size * sizeof(double));
     ct_external_forces(model, time, control, work->force);
-    ct_external_roots(model, end, control, adjoint->root_end);
+    ct_external_roots(model, end, control, after->mount, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     memset(adjoint->root_end_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     work->joints.control = control;
@@ -382,8 +382,11 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->mass, sums->gravity, control_bar);
     ct_fluid_buoyancy_vjp(model, adjoint->force_bar, &sums->water);
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
-    if (control_bar) ct_external_drive_vjp(model, end, control, adjoint->end_bar, control_bar);
-    if (control_bar) ct_external_roots_vjp(model, end, control, adjoint->root_end_bar, control_bar);
+    if (control_bar) {
+        ct_external_drive_vjp(model, end, control, after->mount, adjoint->end_bar, control_bar, bar->mount);
+        ct_external_roots_vjp(model, end, control, after->mount, adjoint->root_end_bar, control_bar, bar->mount);
+        ct_mounts_move_vjp(model, control, bar->mount, control_bar);
+    }
     if (!model->policy.enabled) return CT_OK;
     ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->policy);
     for (int i = 0; given_bar && i < model->control_size; i++) given_bar[i] += control_bar[i];

@@ -15,6 +15,7 @@
 //     driven roots, a translation of the centre p and a rotation about it, with y = x_bar + c v_bar - H lam on the links' nodes:
 //     p_bar = sum y,  r_bar = sum (x - p) x y - lam x rho       (the second term: the links' curvature)
 //     driven: x_D_bar = (x_bar + c v_bar - H lam)_D, shared between the step's start and end as the motion is.
+//     mounts: s = s_n + u, Q = exp(w) Q_n:  u_bar = s_bar, w_bar = J(w)^T r_bar,  s_n_bar = s_bar, r_n_bar = exp(w)^T r_bar
 #ifndef CT_GRAD_ADJOINT_H
 #define CT_GRAD_ADJOINT_H
 
@@ -27,6 +28,7 @@ typedef struct ct_adjoint_state {
     double *q, *q_previous;  // ndof: of joint coordinates, as tangent vectors along the parents' axes
     double* root;            // 6 nroot: of the poses of driven roots
     double* actuation;       // of the numbers of actuators
+    double* mount;           // 6 nmount: of the poses of mounts, by translations and by rotations Q <- exp(r) Q
 } ct_adjoint_state;
 
 // Adjoints of what acts on every step, summed over steps; NULL: not wanted.

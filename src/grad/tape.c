@@ -280,6 +280,7 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
     if (c->model->ntri && (c->sums.mu || gradient->bending)) c->sums.rigidity = ct_arena_alloc(arena, (size_t)c->model->ntri, sizeof(double));
     if (gradient->damping_stiffness) c->sums.beta = ct_arena_alloc(arena, nelement, sizeof(double));
     c->bar.actuation = ct_arena_alloc(arena, (size_t)c->model->actuators.size, sizeof(double));
+    c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)c->model->nmount, sizeof(double));
     c->sums.policy = gradient->policy;
     if (gradient->policy) memset(gradient->policy, 0, (size_t)ct_model_policy_size(c->model) * sizeof(double));
     c->sums.muscle_stiffness = gradient->muscle_stiffness;

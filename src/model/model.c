@@ -106,6 +106,7 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
     model->ncontrol = scene->ncontrol;
     model->control = ct_arena_copy(arena, scene->control, (size_t)scene->ncontrol, sizeof *scene->control);
     model->control_first = ct_arena_alloc(arena, (size_t)scene->ncontrol, sizeof(int));
+    model->mount = ct_arena_alloc(arena, (size_t)scene->ncontrol, sizeof(int));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     for (int i = 0; i < scene->ncontrol; i++) {
         const ct_scene_control* source = &scene->control[i];
@@ -115,6 +116,7 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
         model->control[i].value = ct_arena_copy(arena, source->value, (size_t)source->nvalue * (size_t)source->size, sizeof(double));
         model->control_first[i] = model->control_size;
         model->control_size += source->size;
+        model->mount[i] = source->kind == CT_CONTROL_MOVE ? model->nmount++ : -1;
     }
     for (int i = 0; i < scene->nforce; i++)
         model->force[i].node = ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));

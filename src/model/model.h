@@ -72,6 +72,8 @@ struct ct_model {
     ct_scene_control* control; // ncontrol
     int* control_first;        // ncontrol, of its numbers in a step's control vector
     int ncontrol, control_size;
+    int* mount;                // ncontrol, MOVE: which of the state's mounts, otherwise -1
+    int nmount;
 
     ct_tree tree;              // skeletons; no links: none
     ct_water water;

@@ -75,8 +75,8 @@ typedef struct ct_scene_control {
     int size;                  // numbers
     int* node;                 // FORCE: sorted scene nodes
     int nnode;
-    int drive;                 // DRIVE of nodes: which, otherwise -1
-    int link;                  // TORQUE, TARGET, DRIVE of a root: which, otherwise -1
+    int drive;                 // DRIVE, MOVE of nodes: which, otherwise -1
+    int link;                  // TORQUE, TARGET, DRIVE or MOVE of a root: which, otherwise -1
     int actuator;              // ACTIVATION, PRESSURE: which
     double *time, *value;      // nvalue times, s, and rows of numbers: what it does where no one else says; nvalue 0: zero
     int nvalue;

@@ -99,17 +99,22 @@ ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const in
     return status;
 }
 
-ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error) {
+// What moves a drive, by increments or not.
+static ct_status add_drive_control(ct_scene* scene, const char* name, ct_control_kind kind, int drive, ct_error* error) {
     ct_error_clear(error);
     if (drive < 0 || drive >= scene->ndrive)
         return ct_scene_fail(error, "drive", scene->ndrive ? "is %d: the scene has drives 0 to %d"
                                                            : "is %d, but the scene has no drives (%d)",
                              drive, scene->ndrive ? scene->ndrive - 1 : 0);
     for (int i = 0; i < scene->ncontrol; i++)
-        if (scene->control[i].kind == CT_CONTROL_DRIVE && scene->control[i].drive == drive)
+        if (scene->control[i].drive == drive)
             return ct_scene_fail(error, "drive", "is %d, which the control \"%s\" already moves: a drive takes one control",
                                  drive, scene->control[i].name);
-    return add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .size = 6, .drive = drive, .link = -1}, error);
+    return add_control(scene, name, (ct_scene_control){.kind = kind, .size = 6, .drive = drive, .link = -1}, error);
+}
+
+ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error) {
+    return add_drive_control(scene, name, CT_CONTROL_DRIVE, drive, error);
 }
 
 ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error) {
@@ -128,7 +133,7 @@ ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_contr
     return add_control(scene, name, (ct_scene_control){.kind = kind, .size = ball ? 3 : 1, .drive = -1, .link = link}, error);
 }
 
-ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error) {
+static ct_status add_root_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error) {
     ct_error_clear(error);
     if (link < 0 || link >= scene->nlink)
         return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
@@ -136,14 +141,23 @@ ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link,
     if (root->parent >= 0)
         return ct_scene_fail(error, "link", "\"%s\" is not a root: only what stands on the world can be driven", root->name);
     for (int i = 0; i < scene->ncontrol; i++)
-        if (scene->control[i].kind == CT_CONTROL_DRIVE && scene->control[i].link == link)
+        if ((scene->control[i].kind == CT_CONTROL_DRIVE || scene->control[i].kind == CT_CONTROL_MOVE) && scene->control[i].link == link)
             return ct_scene_fail(error, "link", "\"%s\" is already moved by the control \"%s\": a root takes one", root->name,
                                  scene->control[i].name);
-    ct_status status = add_control(scene, name, (ct_scene_control){.kind = CT_CONTROL_DRIVE, .size = 6, .drive = -1, .link = link}, error);
+    ct_status status = add_control(scene, name, (ct_scene_control){.kind = kind, .size = 6, .drive = -1, .link = link}, error);
     if (status || root->driven) return status;
     root->driven = true;
     memcpy(root->motion.center, root->joint.anchor, sizeof root->motion.center);
     return CT_OK;
+}
+
+ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error) {
+    return add_root_control(scene, name, CT_CONTROL_DRIVE, link, error);
+}
+
+ct_status ct_scene_add_move_control(ct_scene* scene, const char* name, int drive, int link, ct_error* error) {
+    return drive >= 0 || link < 0 ? add_drive_control(scene, name, CT_CONTROL_MOVE, drive, error)
+                                  : add_root_control(scene, name, CT_CONTROL_MOVE, link, error);
 }
 
 ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error) {

@@ -48,7 +48,7 @@
     X(MUSCLE, "muscle", "name", "body", "points", "radius", "segments", "stiffness", "activation", "activation_time")    \
     X(CHAMBER, "chamber", "name", "body", "tag", "select", "cells", "stiffness", "activation", "activation_time")        \
     X(CAVITY, "cavity", "name", "body", "tag", "seed", "pressure")                                                       \
-    X(CONTROL, "control", "name", "force", "drive", "torque", "target", "actuator", "values", "repeat")                             \
+    X(CONTROL, "control", "name", "force", "drive", "move", "torque", "target", "actuator", "values", "repeat")                             \
     X(FORCE_CONTROL, "force_control", "select")                                                                         \
     X(PARAMETER, "parameter", "name", "type", "per", "body", "control", "link", "actuator", "hold", "transform", "lower", "upper",  \
       "scale", "offset", "start", "shape", "knots", "amplitude", "frequency", "phase", "center")                        \

@@ -35,9 +35,9 @@ static void read_link_control(ct_scene* scene, const char* name, ct_json control
     ct_error inner;
     int link = find_link(scene, at);
     if (at.reader->status) return;
-    ct_status status = !strcmp(key, "drive")
-                           ? ct_scene_add_root_control(scene, name, link, &inner)
-                           : ct_scene_add_joint_control(scene, name, !strcmp(key, "torque") ? CT_CONTROL_TORQUE : CT_CONTROL_TARGET, link, &inner);
+    ct_status status = !strcmp(key, "drive") ? ct_scene_add_root_control(scene, name, link, &inner)
+                       : !strcmp(key, "move") ? ct_scene_add_move_control(scene, name, -1, link, &inner)
+                       : ct_scene_add_joint_control(scene, name, !strcmp(key, "torque") ? CT_CONTROL_TORQUE : CT_CONTROL_TARGET, link, &inner);
     if (status && !strcmp(inner.path, "link")) snprintf(inner.path, sizeof inner.path, "%s", key);
     ct_json_relay(control, status, &inner);
 }
@@ -53,7 +53,7 @@ static void read_force_control(ct_scene* scene, const char* name, ct_json contro
 }
 
 void ct_scene_read_control(ct_scene* scene, ct_json at) {
-    static const char* const kinds[] = {"force", "drive", "torque", "target", "actuator"};
+    static const char* const kinds[] = {"force", "drive", "move", "torque", "target", "actuator"};
     const char *name = NULL, *kind = NULL;
     int count = 0, index = 0;
     ct_error inner;
@@ -64,15 +64,19 @@ void ct_scene_read_control(ct_scene* scene, ct_json at) {
         kind = kinds[i];
         count++;
     }
-    if (count != 1) ct_json_fail(at, "needs exactly one of \"force\", \"drive\", \"torque\", \"target\" and \"actuator\"");
+    if (count != 1) ct_json_fail(at, "needs exactly one of \"force\", \"drive\", \"move\", \"torque\", \"target\" and \"actuator\"");
     if (at.reader->status) return;
     ct_json value = ct_json_member(at, kind);
     if (!strcmp(kind, "force")) read_force_control(scene, name, at);
     else if (!strcmp(kind, "actuator")) ct_scene_read_actuator_control(scene, name, at);
-    else if (strcmp(kind, "drive") || json_is_string(value.value)) read_link_control(scene, name, at, kind);
+    else if ((strcmp(kind, "drive") && strcmp(kind, "move")) || json_is_string(value.value)) read_link_control(scene, name, at, kind);
     else {
         ct_json_integer(value, 0, 2147483647, &index);
-        if (!at.reader->status) ct_json_relay(at, ct_scene_add_drive_control(scene, name, index, &inner), &inner);
+        if (at.reader->status) return;
+        ct_status status = !strcmp(kind, "drive") ? ct_scene_add_drive_control(scene, name, index, &inner)
+                                                  : ct_scene_add_move_control(scene, name, index, -1, &inner);
+        if (status && !strcmp(inner.path, "drive")) snprintf(inner.path, sizeof inner.path, "%s", kind);
+        ct_json_relay(at, status, &inner);
     }
 }
 

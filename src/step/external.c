@@ -82,103 +82,152 @@ void ct_external_forces_vjp(const ct_model* model, double time, const double* co
     }
 }
 
+// ---- mounts --------------------------------------------------------------------------------
+
+static void store_quat(ct_quat q, double* out) {
+    const double values[4] = {q.w, q.x, q.y, q.z};
+    memcpy(out, values, sizeof values);
+}
+
+static void add_vector(double* out, ct_vec3 v) { ct_vec3_store(out, ct_vec3_add(ct_vec3_load(out), v)); }
+
+void ct_mounts_move(const ct_model* model, const double* before, const double* control, double* mount) {
+    for (int i = 0; i < model->ncontrol; i++) {
+        if (model->mount[i] < 0) continue;
+        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero, *from = before + 7 * model->mount[i];
+        double* to = mount + 7 * model->mount[i];
+        ct_vec3_store(to, ct_vec3_add(ct_vec3_load(from), ct_vec3_load(u)));
+        store_quat(ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(u + 3)), ct_quat_load(from + 3))), to + 3);
+    }
+}
+
+void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mount_bar, double* control_bar) {
+    for (int i = 0; i < model->ncontrol; i++) {
+        if (model->mount[i] < 0) continue;
+        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero;
+        double *bar = mount_bar + 6 * model->mount[i], *u_bar = control_bar + model->control_first[i];
+        ct_vec3 w = ct_vec3_load(u + 3), r_bar = ct_vec3_load(bar + 3);
+        add_vector(u_bar, ct_vec3_load(bar));
+        add_vector(u_bar + 3, ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(w)), r_bar));
+        ct_vec3_store(bar + 3, ct_quat_rotate(ct_quat_conjugate(ct_quat_from_vector(w)), r_bar));
+    }
+}
+
+// ---- what controls add to a motion: a translation s and a rotation Q ---------------------------
+
+typedef struct offset {
+    ct_vec3 s;
+    ct_quat Q;
+} offset;
+
+static bool moves(const ct_scene_control* control) { return control->kind == CT_CONTROL_DRIVE || control->kind == CT_CONTROL_MOVE; }
+
+static offset offset_of(const ct_model* model, int index, const double* control, const double* mount) {
+    if (model->mount[index] >= 0) {
+        const double* pose = mount + 7 * model->mount[index];
+        return (offset){ct_vec3_load(pose), ct_quat_load(pose + 3)};
+    }
+    const double zero[6] = {0}, *u = control ? control + model->control_first[index] : zero;
+    return (offset){ct_vec3_load(u), ct_quat_from_vector(ct_vec3_load(u + 3))};
+}
+
+// s_bar, and r_bar by rotations Q <- exp(r) Q, to where the offset came from.
+static void offset_vjp(const ct_model* model, int index, const double* control, ct_vec3 s_bar, ct_vec3 r_bar, double* control_bar,
+                       double* mount_bar) {
+    bool mounted = model->mount[index] >= 0;
+    double* out = mounted ? mount_bar + 6 * model->mount[index] : control_bar + model->control_first[index];
+    if (!mounted) {
+        const double zero[6] = {0}, *u = control ? control + model->control_first[index] : zero;
+        r_bar = ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(ct_vec3_load(u + 3))), r_bar);
+    }
+    add_vector(out, s_bar);
+    add_vector(out + 3, r_bar);
+}
+
+// Which control moves the drive, or the root `link`; -1: none.
+static int mover_of(const ct_model* model, int drive, int link) {
+    for (int i = 0; i < model->ncontrol; i++) {
+        const ct_scene_control* c = &model->control[i];
+        if (moves(c) && (drive >= 0 ? c->drive == drive : c->link == link)) return i;
+    }
+    return -1;
+}
+
 // ---- prescribed motion ---------------------------------------------------------------------
 
-static const double* control_of_drive(const ct_model* model, const double* control, int drive) {
-    for (int i = 0; control && i < model->ncontrol; i++)
-        if (model->control[i].kind == CT_CONTROL_DRIVE && model->control[i].drive == drive)
-            return control + model->control_first[i];
-    return NULL;
+// x <- center + Q (x - center) + s.
+static void displace(const double center[3], offset o, double x[3]) {
+    ct_vec3 c = ct_vec3_load(center), turned = ct_quat_rotate(o.Q, ct_vec3_sub(ct_vec3_load(x), c));
+    ct_vec3_store(x, ct_vec3_add(ct_vec3_add(c, turned), o.s));
 }
 
-// x <- center + exp(w) (x - center) + s, with u = (s, w).
-static void displace(const double center[3], const double u[6], double x[3]) {
-    ct_vec3 arm = {x[0] - center[0], x[1] - center[1], x[2] - center[2]};
-    ct_vec3 turned = ct_quat_rotate(ct_quat_from_vector((ct_vec3){u[3], u[4], u[5]}), arm);
-    x[0] = center[0] + turned.x + u[0];
-    x[1] = center[1] + turned.y + u[1];
-    x[2] = center[2] + turned.z + u[2];
-}
-
-void ct_external_drive(const ct_model* model, double time, const double* control, double* x) {
+void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount, double* x) {
     for (int i = 0; i < model->ndrive; i++) {
         const ct_scene_driver* drive = &model->drive[i];
-        const double* u = control_of_drive(model, control, i);
+        int mover = mover_of(model, i, -1);
+        bool offset_there = mover >= 0 && (control || model->mount[mover] >= 0);
+        offset o = offset_there ? offset_of(model, mover, control, mount) : (offset){0};
         for (int k = 0; k < drive->nnode; k++) {
             size_t at = 3 * (size_t)drive->node[k];
             ct_scene_drive_position(drive, time, model->rest + at, x + at);
-            if (u) displace(drive->center, u, x + at);
+            if (offset_there) displace(drive->center, o, x + at);
         }
     }
 }
 
-void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* x_bar, double* control_bar) {
+void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount, const double* x_bar,
+                           double* control_bar, double* mount_bar) {
     for (int i = 0; i < model->ncontrol; i++) {
-        if (model->control[i].kind != CT_CONTROL_DRIVE || model->control[i].drive < 0) continue;
+        if (!moves(&model->control[i]) || model->control[i].drive < 0) continue;
         const ct_scene_driver* drive = &model->drive[model->control[i].drive];
-        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero;
-        double* u_bar = control_bar + model->control_first[i];
-        ct_vec3 w = {u[3], u[4], u[5]}, torque = {0, 0, 0};
+        offset o = offset_of(model, i, control, mount);
+        ct_vec3 foot = ct_vec3_add(ct_vec3_load(drive->center), o.s), force = {0, 0, 0}, torque = {0, 0, 0};
         for (int k = 0; k < drive->nnode; k++) {
             size_t at = 3 * (size_t)drive->node[k];
             double x[3];
             ct_scene_drive_position(drive, time, model->rest + at, x);
-            displace(drive->center, u, x);
-            ct_vec3 arm = {x[0] - u[0] - drive->center[0], x[1] - u[1] - drive->center[1], x[2] - u[2] - drive->center[2]};
-            ct_vec3 bar = {x_bar[at], x_bar[at + 1], x_bar[at + 2]};
-            for (int a = 0; a < 3; a++) u_bar[a] += x_bar[at + (size_t)a];
-            torque = ct_vec3_add(torque, ct_vec3_cross(arm, bar));
+            displace(drive->center, o, x);
+            ct_vec3 bar = ct_vec3_load(x_bar + at);
+            force = ct_vec3_add(force, bar);
+            torque = ct_vec3_add(torque, ct_vec3_cross(ct_vec3_sub(ct_vec3_load(x), foot), bar));
         }
-        ct_vec3 w_bar = ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(w)), torque);
-        u_bar[3] += w_bar.x;
-        u_bar[4] += w_bar.y;
-        u_bar[5] += w_bar.z;
+        offset_vjp(model, i, control, force, torque, control_bar, mount_bar);
     }
 }
 
 // ---- driven roots --------------------------------------------------------------------------
 
-static const double* control_of_root(const ct_model* model, const double* control, int k) {
-    for (int i = 0; control && i < model->ncontrol; i++)
-        if (model->control[i].kind == CT_CONTROL_DRIVE && model->control[i].link == k) return control + model->control_first[i];
-    return NULL;
-}
-
-// p = c + exp(w) u_m + s, R = exp(w) R_m, with (u_m, R_m) of the motion and (s, w) of the control.
-void ct_external_roots(const ct_model* model, double time, const double* control, double* pose) {
+// p = c + Q u_m + s, R = Q R_m, with (u_m, R_m) of the motion.
+void ct_external_roots(const ct_model* model, double time, const double* control, const double* mount, double* pose) {
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         if (tree->root[k] < 0) continue;
         const ct_scene_driver* motion = &tree->motion[tree->root[k]];
-        const double* u = control_of_root(model, control, k);
+        int mover = mover_of(model, -1, k);
         double shift[3], turn[3], *out = pose + 7 * tree->root[k];
         ct_scene_drive_vectors(motion, time, shift, turn);
         ct_vec3 moved = ct_vec3_load(shift);
         ct_quat R = ct_quat_from_vector(ct_vec3_load(turn));
-        if (u) {
-            ct_quat extra = ct_quat_from_vector(ct_vec3_load(u + 3));
-            moved = ct_vec3_add(ct_quat_rotate(extra, moved), ct_vec3_load(u));
-            R = ct_quat_normalise(ct_quat_multiply(extra, R));
+        if (mover >= 0) {
+            offset o = offset_of(model, mover, control, mount);
+            moved = ct_vec3_add(ct_quat_rotate(o.Q, moved), o.s);
+            R = ct_quat_normalise(ct_quat_multiply(o.Q, R));
         }
         ct_vec3_store(out, ct_vec3_add(ct_vec3_load(motion->center), moved));
-        const double values[4] = {R.w, R.x, R.y, R.z};
-        memcpy(out + 3, values, sizeof values);
+        store_quat(R, out + 3);
     }
 }
 
-void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* pose_bar, double* control_bar) {
+void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* mount, const double* pose_bar,
+                           double* control_bar, double* mount_bar) {
     for (int i = 0; i < model->ncontrol; i++) {
-        if (model->control[i].kind != CT_CONTROL_DRIVE || model->control[i].link < 0) continue;
+        if (!moves(&model->control[i]) || model->control[i].link < 0) continue;
         int root = model->tree.root[model->control[i].link];
-        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero;
-        double shift[3], turn[3], *u_bar = control_bar + model->control_first[i];
+        double shift[3], turn[3];
         ct_scene_drive_vectors(&model->tree.motion[root], time, shift, turn);
-        ct_vec3 w = ct_vec3_load(u + 3), p_bar = ct_vec3_load(pose_bar + 6 * root), r_bar = ct_vec3_load(pose_bar + 6 * root + 3);
-        ct_vec3 moved = ct_quat_rotate(ct_quat_from_vector(w), ct_vec3_load(shift));
-        r_bar = ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar));
-        ct_vec3 w_bar = ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(w)), r_bar);
-        ct_vec3_store(u_bar, ct_vec3_add(ct_vec3_load(u_bar), p_bar));
-        ct_vec3_store(u_bar + 3, ct_vec3_add(ct_vec3_load(u_bar + 3), w_bar));
+        ct_vec3 p_bar = ct_vec3_load(pose_bar + 6 * root), r_bar = ct_vec3_load(pose_bar + 6 * root + 3);
+        ct_vec3 moved = ct_quat_rotate(offset_of(model, i, control, mount).Q, ct_vec3_load(shift));
+        offset_vjp(model, i, control, p_bar, ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar)), control_bar, mount_bar);
     }
 }
 

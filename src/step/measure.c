@@ -20,6 +20,17 @@ ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_te
     return CT_OK;
 }
 
+ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume, double* rest, double* pressure) {
+    const ct_actuators* all = &model->actuators;
+    if (state->header->nvert != model->nvert || actuator < 0 || actuator >= all->count) return CT_BAD_ARGUMENT;
+    const ct_scene_actuator* a = &all->list[actuator];
+    if (a->kind != CT_ACTUATOR_CAVITY) return CT_BAD_ARGUMENT;
+    if (volume) *volume = ct_surface_volume(a->tri, a->nelement, state->x);
+    if (rest) *rest = ct_surface_volume(a->tri, a->nelement, model->rest);
+    if (pressure) *pressure = state->actuation[all->first[actuator]];
+    return CT_OK;
+}
+
 static void measure_node(const ct_model* model, const ct_state* state, int v, ct_measure* out) {
     const double *x = state->x + 3 * v, *u = state->v + 3 * v, m = model->mass[v];
     for (int a = 0; a < 3; a++) {

@@ -12,7 +12,7 @@ enum { NODE_ARRAYS = 7 };
 
 static size_t padded_count(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8 + 8; }
 
-static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactuation) {
+static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactuation, int nmount) {
     double* array = (double*)(state->header + 1);
     double** arrays[NODE_ARRAYS] = {&state->x, &state->v, &state->x_previous, &state->v_previous, &state->v_before,
                          &state->x_reference, &state->contact_force};
@@ -20,7 +20,8 @@ static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactu
     double** coordinates[] = {&state->q, &state->q_previous, &state->q_reference};
     for (size_t i = 0; i < sizeof coordinates / sizeof coordinates[0]; i++, array += ncoordinate) *coordinates[i] = array;
     state->actuation = array;
-    state->rate = array + nactuation;
+    state->mount = state->actuation + nactuation;
+    state->rate = state->mount + 7 * nmount;
 }
 
 // Moves the initial pose of link k's joint by its numbers of `position`: the coordinate itself, or an increment along the
@@ -93,8 +94,9 @@ static ct_status set_initial(const ct_model* model, ct_state* state) {
     memcpy(state->x, model->rest, bytes);
     memcpy(state->v, model->velocity, bytes);
     for (int i = 0; i < model->actuators.size; i++) state->actuation[i] = model->actuators.start[i];
-    ct_external_drive(model, 0, NULL, state->x);
-    ct_external_roots(model, 0, NULL, state->q + model->tree.root_coordinate);
+    for (int i = 0; i < model->nmount; i++) state->mount[7 * i + 3] = 1;  // not turned
+    ct_external_drive(model, 0, NULL, state->mount, state->x);
+    ct_external_roots(model, 0, NULL, state->mount, state->q + model->tree.root_coordinate);
     ct_status status = model->tree.nlink ? set_links(model, state, NULL, NULL) : CT_OK;
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->x_previous, state->x, bytes);
@@ -105,7 +107,9 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;
-    state->size = sizeof(ct_state_header) + (NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate + (size_t)model->tree.ndof + (size_t)model->actuators.size) * sizeof(double);
+    size_t numbers = NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate + (size_t)model->tree.ndof +
+                     (size_t)model->actuators.size + 7 * (size_t)model->nmount;
+    state->size = sizeof(ct_state_header) + numbers * sizeof(double);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
         ct_free(state);
@@ -113,7 +117,7 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     }
     state->header->nvert = model->nvert;
     state->header->ncoordinate = model->tree.ncoordinate;
-    locate_arrays(state, model->nvert, model->tree.ncoordinate, model->actuators.size);
+    locate_arrays(state, model->nvert, model->tree.ncoordinate, model->actuators.size, model->nmount);
     ct_status status = set_initial(model, state);
     if (status != CT_OK) {
         ct_state_free(state);
@@ -165,6 +169,7 @@ ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
 
 const double* ct_state_coordinates(const ct_state* state) { return state->q; }
 const double* ct_state_actuation(const ct_state* state) { return state->actuation; }
+const double* ct_state_mounts(const ct_state* state) { return state->mount; }
 
 ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9], double translation[3]) {
     if (link < 0 || link >= model->tree.nlink || state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;

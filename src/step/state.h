@@ -30,6 +30,7 @@ struct ct_state {
     double* q_previous;       // ncoordinate
     double* q_reference;      // ncoordinate
     double* actuation;        // numbers of the actuators, during the last step
+    double* mount;            // 7 nmount, poses of mounts on top of their motion: translation, quaternion
     double* rate;             // ndof, joint rates of a state without history; balls and free joints: along the world's axes
 };
 

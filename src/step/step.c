@@ -260,6 +260,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state, 
     memcpy(state->v_before, backup_array(state, work, state->v_previous), bytes);
     memcpy(state->v_previous, backup_array(state, work, state->v), bytes);
     for (int i = 0; i < model->actuators.size; i++) state->actuation[i] = work->actuation[i];
+    for (int i = 0; i < 7 * model->nmount; i++) state->mount[i] = work->mount[i];
     header->history = backup_header(work)->history ? 2 : 1;
     header->step = backup_header(work)->step + 1;
     header->time = backup_header(work)->time + model->settings.time_step;
@@ -282,8 +283,9 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
     work->joints.control = control;
     ct_external_forces(model, time, control, work->force);
-    ct_external_drive(model, time + model->settings.time_step, control, work->x_end);
-    ct_external_roots(model, time + model->settings.time_step, control, work->root_end);
+    ct_mounts_move(model, state->mount, control, work->mount);
+    ct_external_drive(model, time + model->settings.time_step, control, work->mount, work->x_end);
+    ct_external_roots(model, time + model->settings.time_step, control, work->mount, work->root_end);
     if (work->record) work->record->count = work->record->ntouch = 0;
     if (status == CT_OK) status = advance(model, work, state, 0, 1, 0, report);
     report->converged = status == CT_OK && !ct_split_is_truncated(model, report);

@@ -45,6 +45,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
     work->joints.history = ct_arena_alloc(arena, ndof, sizeof(double));
     work->actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
+    work->mount = ct_arena_alloc(arena, 7 * (size_t)model->nmount, sizeof(double));
     work->root_end = ct_arena_alloc(arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     work->wrench = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));

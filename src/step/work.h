@@ -66,6 +66,7 @@ struct ct_work {
     double* policy;                // observations and hidden numbers, and their adjoints
     double* force;                 // 3 nvert, N, external, at the start of the step
     double* x_end;                 // 3 nvert, driven nodes at its end
+    double* mount;                 // 7 nmount, mounts at its end
     double* root_end;              // 7 nroot, driven roots at its end
     double* actuation;             // numbers of the actuators; the potential sees them
     ct_record* record;             // where sub-steps are noted, NULL: nowhere
