@@ -82,12 +82,6 @@ static bool edges_inside(const ct_vec3 x[4], double* sigma, double* tau, ct_vec3
     return *sigma > 0 && *sigma < 1 && *tau > 0 && *tau < 1;
 }
 
-bool ct_closest_edges_inside(const ct_vec3 x[4]) {
-    double sigma, tau, sine;
-    ct_vec3 along;
-    return edges_inside(x, &sigma, &tau, &along, &sine);
-}
-
 ct_closest ct_closest_edges(const ct_vec3 x[4]) {
     ct_closest out = {0};
     double sigma, tau;

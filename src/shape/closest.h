@@ -23,8 +23,6 @@ typedef struct ct_closest {
 ct_closest ct_closest_point_triangle(const ct_vec3 x[4]);
 // x: a, b; c, d. Edges of no length are points. For parallel edges an end is among the features.
 ct_closest ct_closest_edges(const ct_vec3 x[4]);
-// Whether two edges are closest in their interiors: the cheap part of the above.
-bool ct_closest_edges_inside(const ct_vec3 x[4]);
 // Parameter in [0,1] of the point of a + t (b - a) that is closest to p, and the squared distance.
 double ct_closest_on_segment(ct_vec3 p, ct_vec3 a, ct_vec3 b, double* squared);
 

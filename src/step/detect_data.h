@@ -20,7 +20,7 @@ struct ct_detect {
     int *node_rigid, *edge_rigid, *face_rigid;  // nvert, nedge, nface
     int* edge_face;            // 2 nedge, triangles at an edge, -1: none
     int *node_start, *node_face;  // nvert + 1, 3 ntri: triangles at a node
-    int* partner;              // nvert, scratch; -1
+    int* partner;              // nvert, scratch: the pair of a vertex upon another one; -1
     int* face_edge;            // 3 ntri, edges of a triangle
     bool* closed;              // ncollider: its triangles enclose a volume, with outward normals
     bool* driven;              // ncollider: all of it moves as prescribed

@@ -26,13 +26,22 @@ int ct_pair_compare(const ct_pair* a, const ct_pair* b) {
     return 0;
 }
 
+// Of two finds of one pair, which counts: the earlier, and for equal times whatever does not depend on the order of the search.
+static bool counts(const ct_pair* a, const ct_pair* b) {
+    if (a->time != b->time) return a->time < b->time;
+    if (a->sign != b->sign) return a->sign > b->sign;
+    for (int k = 0; k < 3; k++)
+        if (a->side[k] != b->side[k]) return a->side[k] < b->side[k];
+    return true;
+}
+
 // out = the union of two sorted runs.
 static size_t merge(const ct_pair* a, size_t na, const ct_pair* b, size_t nb, ct_pair* out) {
     size_t i = 0, j = 0, count = 0;
     while (i < na && j < nb) {
         const int order = ct_pair_compare(a + i, b + j);
         j += order >= 0;
-        out[count++] = order > 0 ? b[j - 1] : a[i];
+        out[count++] = order > 0 || (order == 0 && !counts(a + i, b + j - 1)) ? b[j - 1] : a[i];
         i += order <= 0;
     }
     memcpy(out + count, a + i, (na - i) * sizeof *a);
