@@ -1,5 +1,5 @@
 // Gradients through contact against central differences: every type of contact, sticking and slipping, every kind of obstacle, at rest and
-// moving; materials, initial states, gravity, friction, controls and joints; both integrators, impacts.
+// moving; materials, initial states, gravity, friction, controls and joints; both integrators, halved steps, impacts, sheets.
 #include "contact_problem.h"
 
 enum { SETS = 3, TYPES = 5 };
@@ -147,6 +147,7 @@ static void edge_edge_stick(void** state) {
 #define MOTION "'motion': {'center': [0, 0.1, 0], 'keys': [{'time': 0}, {'time': 1, 'rotate': [0.3, 2, 0.5], 'translate': [0.3, 0.4, 0.1]}]}"
 #define SPHERE "{'name': 'ball', 'sphere': {'center': [0.01, 0, 0.013], 'radius': 0.2}"
 #define CAPSULE "{'name': 'bar', 'capsule': {'ends': [[-0.5, 0.1, 0.05], [0.5, 0.1, -0.02]], 'radius': 0.1}"
+#define BOX "{'name': 'box', 'box': {'center': [0, 0.1, 0], 'half': [0.1, 0.1, 0.1]}, 'rotate': {'axis': [0, 1, 0], 'degrees': 13}"
 #define MESH "{'name': 'egg', 'mesh': {'sphere': {'radius': 0.2, 'size': 0.12}}, 'rotate': {'axis': [1, 2, 0.5], 'degrees': 31}"
 
 static const struct obstacle {
@@ -154,6 +155,7 @@ static const struct obstacle {
 } obstacles[] = {
     {"sphere", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", SPHERE "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", SPHERE ", " MOTION "}")},
     {"capsule", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", CAPSULE "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", CAPSULE ", " MOTION "}")},
+    {"box", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", BOX "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", BOX ", " MOTION "}")},
     {"mesh", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", MESH "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", MESH ", " MOTION "}")},
 };
 
@@ -205,7 +207,18 @@ static void turning_table(void** state) {
           CT_CONTACT_PLANE, CT_SLIP, 1e-7);
 }
 
-// ---- flesh and bones -----------------------------------------------------------------------
+// ---- links, drives, sheets -----------------------------------------------------------------
+
+static void links(void** state) {
+    (void)state;
+    check("a link that hits the floor",
+          "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': [{'name': 'paddle', 'box': {'size': [0.3, 0.05, 0.1], "
+          "'cells': [2, 1, 1]}, 'translate': [0, 0.03, 0], " MATERIAL "}], 'skeletons': [{'name': 's', 'links': [{'name': 'arm', 'nodes': {'all': true}, 'mass': 0.5, "
+          "'center': [0.1, 0.05, 0.05], 'inertia': [0.01, 0.02, 0.015], 'joint': {'type': 'free', 'velocity': [0.5, -0.8, 0.1, 0, 0.2, -1]}}]}], "
+          "'obstacles': [" FLOOR "], 'parameters': [{'type': 'gravity'}, {'type': 'friction'}, {'type': 'density'}, {'type': 'link_mass'}, "
+          "{'type': 'joint_position'}, {'type': 'joint_velocity'}]}",
+          CT_CONTACT_PLANE, CT_SLIP, 1e-6);
+}
 
 static void flesh_with_bones(void** state) {
     (void)state;
@@ -222,12 +235,49 @@ static void flesh_with_bones(void** state) {
           CT_CONTACT_PLANE, CT_SLIP, 1e-6);
 }
 
-// ---- impacts, checkpoints ----------------------------------------------------
+static void drives(void** state) {
+    (void)state;
+    check("a driven body pushes another",
+          "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': ["
+          "{'name': 'pusher', 'box': {'size': [0.1, 0.12, 0.12], 'cells': [1, 2, 2]}, 'translate': [-0.103, 0.03, -0.011], 'rotate': {'axis': [0, 1, 0], 'degrees': 4}, " MATERIAL "}, "
+          "{'name': 'block', 'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'translate': [0.006, 0.00101, 0], 'velocity': [0, -0.1, 0], " MATERIAL "}], "
+          "'obstacles': [" FLOOR "], 'drives': [{'select': {'body': 'pusher', 'box': [[-1, -1, -1], [-0.095, 1, 1]]}, 'motion': {'center': [-0.1, 0.1, 0], "
+          "'keys': [{'time': 0}, {'time': 1, 'translate': [1, 0.1, 0.2]}]}}], 'controls': [{'name': 'hand', 'drive': 0, 'values': [0.001, 0.001, 0.002, 0.01, 0.02, 0.01]}], "
+          "'parameters': [" MATTER ", {'type': 'gravity'}, {'type': 'friction'}, {'type': 'velocity'}, {'type': 'control', 'control': 'hand'}]}",
+          -1, 0, 1e-6);
+}
+
+static void sheets(void** state) {
+    (void)state;
+    check("a sheet on a ball",
+          "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': [{'name': 'cloth', 'sheet': {'size': [0.3, 0.3], "
+          "'cells': [4, 4]}, 'rotate': {'axis': [1, 0, 0], 'degrees': -90}, 'translate': [-0.15, 0.203, 0.15], 'velocity': [0.1, -0.3, 0.05], "
+          "'material': {'young': 1e5, 'poisson': 0.3, 'density': 1000, 'thickness': 2e-3, 'damping': {'mass': 0.1, 'stiffness': 1e-3}}}], "
+          "'obstacles': [" SPHERE "}], 'parameters': [" EVERYTHING ", {'type': 'bending'}, {'type': 'thickness'}]}",
+          -1, 0, 1e-6);
+}
+
+// ---- halved steps, impacts, checkpoints ----------------------------------------------------
 
 #define TUMBLE(time_step, duration, contact)                                                                                            \
     "{'time_step': " time_step ", 'duration': " duration ", 'gravity': 9.81, 'contact': {'friction': 0.3" contact "}, 'bodies': [{'name': 'block', " \
     "'box': {'size': [0.2, 0.1, 0.2], 'cells': [2, 1, 2]}, 'rotate': {'axis': [0.3, 0.2, 1], 'degrees': 20}, 'translate': [0, 0.05, 0], "    \
     "'velocity': [0.8, -1, 0.3], " MATERIAL "}], 'obstacles': [" FLOOR "], 'parameters': [" EVERYTHING "]}"
+
+static void halved_steps(void** state) {
+    (void)state;
+    ct_scene* scene = scene_of(TUMBLE("0.02", "0.2", ""));
+    ct_error error = {0};
+    ct_settings settings;
+    ct_scene_settings(scene, &settings);
+    settings.max_iterations = 40;  // not enough for the hardest steps
+    must(ct_scene_set_settings(scene, &settings, &error), &error);
+    seen s = look(scene);
+    print_seen("halved", &s);
+    assert_true(s.halved > 0);
+    compare("halved", scene, 1e-6);
+    ct_scene_free(scene);
+}
 
 static void impacts(void** state) {
     (void)state;
@@ -277,8 +327,8 @@ int main(void) {
         cmocka_unit_test(plane_slip), cmocka_unit_test(plane_stick), cmocka_unit_test(plane_with_bdf2), cmocka_unit_test(turning_table),
         cmocka_unit_test(vertex_face_slip), cmocka_unit_test(vertex_face_stick), cmocka_unit_test(edge_edge_slip), cmocka_unit_test(edge_edge_stick),
         cmocka_unit_test(point_edge), cmocka_unit_test(point_point), cmocka_unit_test(obstacles_at_rest),
-        cmocka_unit_test(obstacles_that_move_and_spin), cmocka_unit_test(obstacles_that_hold),
-        cmocka_unit_test(flesh_with_bones),
+        cmocka_unit_test(obstacles_that_move_and_spin), cmocka_unit_test(obstacles_that_hold), cmocka_unit_test(links),
+        cmocka_unit_test(flesh_with_bones), cmocka_unit_test(drives), cmocka_unit_test(sheets), cmocka_unit_test(halved_steps),
         cmocka_unit_test(impacts), cmocka_unit_test(checkpoints_change_no_bit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,10 +409,10 @@ static void obstacles_follow_their_motion(void** unused) {
     ct_model* model = compile(scene);
     const ct_collider* collider = model->collision.collider;
     double* x = calloc(3 * (size_t)model->nvert, sizeof *x);
-    ct_external_drive(model, 0.5, NULL, x);
+    ct_external_drive(model, 0.5, NULL, NULL, x);
     const double* ball = x + 3 * collider[2].first_node;
     assert_true(ball[0] == 5 && fabs(ball[1] - 1.5) < 1e-15 && ball[2] == 0);
-    ct_external_drive(model, 2, NULL, x);
+    ct_external_drive(model, 2, NULL, NULL, x);
     for (int k = 0; k < 8; k++) {  // a quarter turn about z through the origin
         const double *rest = model->rest + 3 * (collider[4].first_node + k), *now = x + 3 * (collider[4].first_node + k);
         assert_true(fabs(now[0] + rest[1]) < 1e-12 && fabs(now[1] - rest[0]) < 1e-12 && now[2] == rest[2]);

@@ -244,6 +244,30 @@ ct_status ct_collision_create(ct_model* model, const ct_scene* scene) {
     return status;
 }
 
+ct_status ct_collision_measure(ct_model* model) {
+    ct_collision* c = &model->collision;
+    c->compliance = ct_arena_alloc(&model->arena, (size_t)model->nvert, sizeof(double));
+    double* mass = ct_alloc((size_t)c->ncollider, sizeof(double));
+    if (!c->compliance || !mass) {
+        ct_free(mass);
+        return CT_OUT_OF_MEMORY;
+    }
+    double rate = ct_model_rate(&model->settings), square = rate * rate;
+    for (int i = 0; i < c->nnode; i++) mass[c->node_owner[i]] += model->mass[c->node[i]];
+    for (int i = 0; i < c->nnode; i++) {
+        int v = c->node[i];
+        double stiffness = square * model->mass[v], body = square * mass[c->node_owner[i]];
+        if (model->row[v] >= 0) {
+            const double* block = model->matrix.value + 9 * (size_t)model->matrix.start[model->row[v]];
+            stiffness = (block[0] + block[4] + block[8]) / 3;
+        }
+        bool moves = model->row[v] >= 0 || model->tree.node_link[v] >= 0;
+        if (moves && stiffness > 0) c->compliance[v] = 1 / stiffness + 1 / body;
+    }
+    ct_free(mass);
+    return CT_OK;
+}
+
 // ---- planes --------------------------------------------------------------------------------
 
 void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]) {

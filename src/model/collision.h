@@ -37,6 +37,7 @@ typedef struct ct_collision {
     ct_plane* plane;
     unsigned char* collide;    // ncollider x ncollider, symmetric
     int* friction;             // ncollider x ncollider: index into the model's coefficients
+    double* compliance;        // nvert, m/N: how far a node gives way within a step, by itself and with its body, when compiled: never changed
 } ct_collision;
 
 struct ct_model;
@@ -44,6 +45,8 @@ struct ct_model;
 ct_status ct_collision_place(struct ct_model* model, const ct_scene* scene);
 // Compiles the colliders of a scene into model->collision, and the coefficients of friction; after the surfaces are complete.
 ct_status ct_collision_create(struct ct_model* model, const ct_scene* scene);
+// Estimates the compliances from the factored system; after it is built.
+ct_status ct_collision_measure(struct ct_model* model);
 // Pose of a plane at `time`: a point and the normal.
 void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]);
 

@@ -227,7 +227,8 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
         ct_mesh_report report;
         if (ct_mesh_check(scene->body[b].mesh, &report, NULL) == CT_OK) model->sliver_count += report.sliver_count;
     }
-    return build_system(model);
+    status = build_system(model);
+    return status == CT_OK ? ct_collision_measure(model) : status;
 }
 
 ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error) {

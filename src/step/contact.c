@@ -11,20 +11,9 @@
 #include "step/friction.h"
 
 static const double away = 0.25;  // of the primitives' parameters: with its feet so far outside, a touch is open
-static const double shared_compliance = 1e-6;  // of a touch's own, where touches share nodes
+static const double shared_compliance = 2e-7;  // of a touch's own, where touches share nodes
 
 // ---- memory --------------------------------------------------------------------------------
-
-// A node's own stiffness against the rest: inertia and the diagonal of the factored matrix.
-static void measure_stiffness(const ct_model* model, double* stiffness) {
-    double c = ct_model_rate(&model->settings);
-    for (int v = 0; v < model->nvert; v++) {
-        stiffness[v] = c * c * model->mass[v];
-        if (model->row[v] < 0) continue;
-        const double* block = model->matrix.value + 9 * (size_t)model->matrix.start[model->row[v]];
-        stiffness[v] = (block[0] + block[4] + block[8]) / 3;
-    }
-}
 
 ct_status ct_contact_work_create(ct_contact_work** out, const ct_model* model) {
     *out = NULL;
@@ -36,7 +25,6 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_model* model) {
     contact->nodal = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->shift = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->force = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
-    contact->stiffness = ct_arena_alloc(&contact->arena, nvert, sizeof(double));
     contact->uses = ct_arena_alloc(&contact->arena, nvert, sizeof(int));
     ct_status status = contact->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) status = ct_detect_create(&contact->detect, model);
@@ -47,7 +35,6 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_model* model) {
         ct_contact_work_free(contact);
         return status;
     }
-    measure_stiffness(model, contact->stiffness);
     for (int k = 0; k < model->collision.ncollider; k++) contact->margin = fmax(contact->margin, 2 * model->collision.collider[k].thickness);
     *out = contact;
     return CT_OK;
@@ -93,7 +80,7 @@ void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const dou
     double c = ct_model_rate(&model->settings);
     contact->x_start = x_start;
     contact->measured = 0;
-    contact->inertia = fmax(0, 1 / (h * h) - c * c);
+    contact->shorter = fmin(1, c * c * h * h);
     contact->count = 0;
     memset(contact->moves, 0, (size_t)collision->ncollider);
     for (int i = 0; i < collision->nplane; i++) {
@@ -159,6 +146,13 @@ static void warm_start(ct_contact_work* contact, size_t first, const double* for
     }
 }
 
+// How far the touch gives way, estimated when the model was compiled: whatever the materials are now, eps stays the same.
+static double compliance_of(const ct_model* model, const ct_contact_work* contact, const ct_touch* touch) {
+    double sum = 0;
+    for (int k = 0; k < touch->at.count; k++) sum += model->collision.compliance[touch->is.pair.node[k]];
+    return contact->shorter * sum;
+}
+
 // Compliance only where touches share nodes that move.
 static void set_compliance(const ct_model* model, ct_contact_work* contact) {
     for (size_t i = 0; i < contact->count; i++)
@@ -173,7 +167,7 @@ static void set_compliance(const ct_model* model, ct_contact_work* contact) {
             bool moves = model->row[v] >= 0 || model->tree.node_link[v] >= 0;
             shared = shared || (moves && (contact->uses[v] > 1 || model->tree.node_link[v] >= 0));
         }
-        touch->is.eps = shared ? shared_compliance / touch->scale : 0;
+        touch->is.eps = shared ? shared_compliance * compliance_of(model, contact, touch) : 0;
     }
 }
 
@@ -181,16 +175,10 @@ void ct_touch_measure(ct_touch* touch, double compliance) {
     if (touch->measured || !(compliance > 0)) return;
     touch->measured = true;
     touch->scale = 1 / compliance;
-    if (touch->is.eps > 0) touch->is.eps = shared_compliance * compliance;
 }
 
 static void set_scale(const ct_model* model, const ct_contact_work* contact, ct_touch* touch) {
-    double compliance = 0;
-    for (int k = 0; k < touch->at.count; k++) {
-        int v = touch->is.pair.node[k];
-        if (model->row[v] < 0 && model->tree.node_link[v] < 0) continue;
-        compliance += 1 / (contact->stiffness[v] + contact->inertia * model->mass[v]);
-    }
+    double compliance = compliance_of(model, contact, touch);
     touch->scale = compliance > 0 ? 1 / compliance : 1;
 }
 

@@ -17,7 +17,7 @@
 typedef struct ct_touch {
     ct_touch_record is;
     double scale;              // r, N/m
-    bool measured;             // r and eps come from the compliance W, not from an estimate
+    bool measured;             // r comes from the compliance W, not from an estimate
     ct_contact_geometry at;
     // rows of the linearisation: dR/dx, dR/dF, dR/dx_start, and the part without moving geometry D (of the slip) with R_F
     double dx[3][12], dx_start[3][12], dF[3][3], D[3][3];
@@ -37,11 +37,10 @@ struct ct_contact_work {
     ct_obstacle_motion* motion;  // ncollider, over the (sub-)step
     unsigned char* moves;        // ncollider: the motion matters
     double margin;               // m: pairs that come nearer than this on the way are looked at from the start
-    double inertia;              // 1/s^2: what the (sub-)step's inertia has beyond that of a whole step
+    double shorter;              // (h / time step)^2 of a sub-step
     const double* x_start;       // 3 nvert, at the start of the (sub-)step
     double* nodal;               // 3 nvert, N: sum of w_i F
     double* shift;               // 3 nvert: motion of the nodes, scratch
-    double* stiffness;           // nvert, N/m: a node's own, for scales
     int* uses;                   // nvert: touches at the node, scratch
     double* force;               // 3 nvert, N: of the step that was accepted last
     ct_contact* list;            // for the report
@@ -63,7 +62,7 @@ void ct_contact_work_free(ct_contact_work* contact);
 void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const double* x_start, double time, double h);
 // Adds touches for pairs that are not there yet; force_start (3 nvert, may be NULL): nodal contact forces to begin with.
 ct_status ct_contact_add(const ct_model* model, ct_contact_work* contact, const ct_pairs* pairs, const double* force_start);
-// The touch's own compliance, m/N: sets r and, where touches share nodes, eps.
+// The touch's own compliance, m/N: sets r.
 void ct_touch_measure(ct_touch* touch, double compliance);
 // Geometry of every touch at x.
 void ct_contact_place(const ct_model* model, ct_contact_work* contact, const double* x, bool derivatives);
