@@ -100,6 +100,10 @@ cli_progress cli_progress_begin(const char* label, bool quiet);
 void cli_progress_show(cli_progress* progress, double done, double total, const char* note);  // at most 20 a second
 void cli_progress_end(cli_progress* progress);  // clears the line
 
+// Actuators of a model as they are in a state (cli/actuators.c): a line each on stdout; an array.
+void cli_print_actuators(const ct_model* model, const ct_state* state);
+json_t* cli_actuator_objects(const ct_model* model, const ct_state* state);
+
 void cli_catch_interrupt(void);  // first Ctrl-C (or TERM): sets the flag; the second kills
 bool cli_interrupted(void);
 

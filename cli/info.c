@@ -225,6 +225,18 @@ static void print_contact(const ct_scene* scene, const ct_contact_settings* set)
     }
 }
 
+// As at the start: lines, or an entry of the object.
+static int show_actuators(const ct_model* model, json_t* object, bool json) {
+    ct_state* state = NULL;
+    if (!ct_model_actuator_count(model)) return CLI_OK;
+    ct_status status = ct_state_create(&state, model);
+    if (status != CT_OK) return cli_report_status(status, "describing the actuators", json);
+    if (object) json_object_set_new(object, "actuators", cli_actuator_objects(model, state));
+    else cli_print_actuators(model, state);
+    ct_state_free(state);
+    return CLI_OK;
+}
+
 static int show_scene(const char* path, bool json) {
     ct_error error = {.element = -1};
     ct_scene* scene = NULL;
@@ -245,6 +257,7 @@ static int show_scene(const char* path, bool json) {
     }
     json_t* links = code == CLI_OK ? show_model_links(model, json) : json_array();
     if (code == CLI_OK && !json) print_contact(scene, &ct_model_settings(model)->contact);
+    if (code == CLI_OK) code = show_actuators(model, object, json);
     if (object) json_object_set_new(object, "contact", contact_object(scene, &ct_model_settings(model)->contact));
     if (object) json_object_set_new(object, "obstacles", obstacle_objects(scene));
     if (object) json_object_set(object, "bodies", bodies);

@@ -167,6 +167,7 @@ static json_t* summary(const simulation* s, const run_options* options) {
                                ct_state_time(s->state), "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
     if (object && s->contact)
         json_object_set_new(object, "contact", json_pack("{s:i, s:f, s:i}", "most", s->contacts, "penetration", s->penetration, "passes", s->passes));
+    if (object && ct_model_actuator_count(s->model)) json_object_set_new(object, "actuators", cli_actuator_objects(s->model, s->state));
     return object;
 }
 
@@ -182,6 +183,7 @@ static void print_summary(const simulation* s, const run_options* options) {
         if (s->penetration > 0) printf(", deepest penetration %.1e m", s->penetration);
     }
     printf(", %d frames\n", s->frames);
+    cli_print_actuators(s->model, s->state);
 }
 
 static int simulate(simulation* s, const run_options* options) {
