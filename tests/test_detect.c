@@ -152,7 +152,7 @@ static double nearest_on_the_way(const surfaces* s, const double* end, const int
 // From the second to the first of a pair's own features, at a time.
 static ct_vec3 pair_apart(const surfaces* s, const double* end, const ct_pair* p, double t) {
     ct_vec3 x[4];
-    for (int k = 0; k < 4; k++) x[k] = node_between(s, end, p->node[k] >= 0 ? p->node[k] : p->node[k - 1], t);
+    for (int k = 0; k < 4; k++) x[k] = p->node[k] >= 0 ? node_between(s, end, p->node[k], t) : x[k - 1];
     switch (p->type) {
         case CT_CONTACT_EDGE_EDGE: return ct_closest_edges(x).apart;
         case CT_CONTACT_POINT_POINT: return ct_vec3_sub(x[0], x[1]);
@@ -366,8 +366,9 @@ static void assert_hit_listed(const surfaces* s, const double* end, const int no
                               void* user) {
     hit_rule* rule = user;
     const int a = owner_of(s, node[0]), b = owner_of(s, node[2]);
+    const double limit = reach(s, a, b, false) - 2 * rule->tolerance * (reach(s, a, b, false) - reach(s, a, b, true));
     const bool met = nearest_on_the_way(s, end, node, kind, 1000) < reach(s, a, b, true);
-    const bool near = closest_at(s, end, node, kind, 1).distance < (1 - rule->tolerance) * reach(s, a, b, false);
+    const bool near = closest_at(s, end, node, kind, 1).distance < limit;
     if (!met && !near) return;
     if (kind == CT_CCD_EDGE_EDGE && is_collapse(s, end, node, reach(s, a, b, true))) return;
     rule->count++;
@@ -776,6 +777,83 @@ static void lists_keep_their_memory_and_repeat_exactly(void** state) {
     free_surfaces(&s);
 }
 
+static void assert_same_pairs(const ct_pairs* a, const ct_pairs* b) {
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const ct_pair *p = a->item + i, *q = b->item + i;
+        assert_true(p->type == q->type && p->plane == q->plane && memcmp(p->node, q->node, sizeof p->node) == 0);
+        assert_true(p->sign == q->sign && p->time == q->time && memcmp(p->side, q->side, sizeof p->side) == 0);
+    }
+}
+
+// A strip of 40 x 5 cells on its way: 0: turns and waves, 1: rolls up until it meets itself, 2: is crumpled, 3: is torn apart by noise.
+static void place_strip(const surfaces* s, int kind, double t, double* x) {
+    for (int v = 0; v < s->model.nvert; v++) {
+        double a = s->x[3 * v], b = s->x[3 * v + 1], c = s->x[3 * v + 2];
+        if (kind == 0) {
+            c += 0.01 * sin(20 * a + t);
+            const double turned = cos(3 * t) * a - sin(3 * t) * c;
+            c = sin(3 * t) * a + cos(3 * t) * c;
+            a = turned + 5 * t;
+        } else if (kind == 1) {
+            const double bend = 1 + 13 * t, far = 1 / bend - c;
+            c = 1 / bend - far * cos(bend * a), a = far * sin(bend * a) + 0.2 * b;
+        } else if (kind == 2) {
+            c += 0.08 * t * sin(60 * a + 17 * b), a *= 1 - 0.7 * t;
+        } else {
+            a += 0.1 * t * sin(91.0 * v), b += 0.1 * t * sin(57.0 * v * v), c += 0.1 * t * sin(131.0 * v + 1);
+        }
+        x[3 * v] = a, x[3 * v + 1] = b, x[3 * v + 2] = c;
+    }
+}
+
+// Searches that have kept distances from before find the same as one that knows nothing, bit for bit.
+static void the_past_changes_nothing(void** state) {
+    for (int kind = 0; kind < 4; kind++) {
+        surfaces s = {0};
+        const int c = new_collider(&s, 0.004, 0);
+        for (int j = 0; j <= 5; j++)
+            for (int i = 0; i <= 40; i++) new_node(&s, c, 0.025 * i, 0.025 * j, 0, true);
+        for (int j = 0; j < 5; j++)
+            for (int i = 0; i < 40; i++) {
+                const int a = 41 * j + i;
+                new_triangle(&s, c, a, a + 1, a + 42);
+                new_triangle(&s, c, a, a + 42, a + 41);
+            }
+        allow_all(&s, true);
+        const size_t bytes = 3 * (size_t)s.model.nvert * sizeof(double);
+        double *x = malloc(bytes), *end = malloc(bytes);
+        ct_detect *warm = detect_of(&s), *plain = detect_of(&s);
+        ct_pairs near = {0}, hits = {0}, plain_near = {0}, plain_hits = {0};
+        size_t found = 0, vouched = 0;
+        for (int k = 0; k < 60; k++) {
+            place_strip(&s, kind, k / 60.0, x);
+            place_strip(&s, kind, (k + (k % 5 == 4 ? 3 : 1)) / 60.0, end);
+            // never renewed, and vouches for nothing
+            plain->self[c].distance = 1e-300, plain->self[c].age = 0, plain->self[c].wait = 1000;
+            assert_int_equal(ct_detect_near(&s.model, warm, x, end, 0, 0.008, &near), CT_OK);
+            vouched += warm->self[c].open == 0;
+            assert_int_equal(ct_detect_near(&s.model, plain, x, end, 0, 0.008, &plain_near), CT_OK);
+            assert_int_equal(plain->self[c].open, s.model.collision.ntri);
+            assert_same_pairs(&near, &plain_near);
+            assert_int_equal(ct_detect_hits(&s.model, warm, x, end, 0, 0.1, NULL, &hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.model, plain, x, end, 0, 0.1, NULL, &plain_hits), CT_OK);
+            assert_same_pairs(&hits, &plain_hits);
+            int where[5] = {0}, plain_where[5] = {0};
+            const int count = ct_detect_intersections(&s.model, warm, end, where);
+            assert_int_equal(ct_detect_intersections(&s.model, plain, end, plain_where), count);
+            assert_memory_equal(where, plain_where, sizeof where);
+            found += near.count + hits.count + (size_t)count;
+        }
+        if (kind == 0) assert_true(found == 0 && vouched >= 50);
+        else assert_true(found > 500);
+        ct_pairs_free(&near), ct_pairs_free(&hits), ct_pairs_free(&plain_near), ct_pairs_free(&plain_hits);
+        ct_detect_free(warm), ct_detect_free(plain);
+        free(x), free(end);
+        free_surfaces(&s);
+    }
+}
+
 // Zero-area triangles, coincident nodes, no motion: no crash, no pair of a vertex and a face without area.
 static void degenerate_surfaces_are_edges_and_points(void** state) {
     surfaces s = {0};
@@ -885,6 +963,7 @@ int main(void) {
         cmocka_unit_test(vertices_above_a_border_are_paired_with_a_face),
         cmocka_unit_test(hits_are_signed_on_the_side_they_come_from),
         cmocka_unit_test(lists_keep_their_memory_and_repeat_exactly),
+        cmocka_unit_test(the_past_changes_nothing),
         cmocka_unit_test(degenerate_surfaces_are_edges_and_points),
         cmocka_unit_test(compiled_scenes_are_detected),
         cmocka_unit_test(a_model_without_colliders_has_no_contacts),

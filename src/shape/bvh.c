@@ -134,11 +134,14 @@ bool ct_bvh_pairs(const ct_bvh* a, const ct_bvh* b, ct_bvh_visit visit, void* us
 }
 
 bool ct_bvh_self_pairs(const ct_bvh* bvh, ct_bvh_visit visit, void* user) {
-    for (int n = 0; n < bvh->nnode; n++) {
-        const ct_bvh_node* node = bvh->node + n;
-        if (node->right ? !walk(bvh, n + 1, bvh, node->right, visit, user) : !leaf_self_pairs(bvh, node, visit, user)) return false;
-    }
+    for (int n = 0; n < bvh->nnode; n++)
+        if (!ct_bvh_node_pairs(bvh, n, visit, user)) return false;
     return true;
+}
+
+bool ct_bvh_node_pairs(const ct_bvh* bvh, int node, ct_bvh_visit visit, void* user) {
+    const ct_bvh_node* n = bvh->node + node;
+    return n->right ? walk(bvh, node + 1, bvh, n->right, visit, user) : leaf_self_pairs(bvh, n, visit, user);
 }
 
 ct_box ct_box_around(const double* p, const double* q, double pad) {

@@ -38,6 +38,8 @@ typedef bool (*ct_bvh_visit)(int i, int j, void* user);
 bool ct_bvh_pairs(const ct_bvh* a, const ct_bvh* b, ct_bvh_visit visit, void* user);
 // Every pair of different primitives of one tree, once.
 bool ct_bvh_self_pairs(const ct_bvh* bvh, ct_bvh_visit visit, void* user);
+// Of these, the pairs below one node that no node below it holds both of.
+bool ct_bvh_node_pairs(const ct_bvh* bvh, int node, ct_bvh_visit visit, void* user);
 
 static inline bool ct_box_overlap(const ct_box* a, const ct_box* b) {
     return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) & (b->lo[1] <= a->hi[1]) &

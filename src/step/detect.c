@@ -12,6 +12,7 @@
 #include "shape/ccd.h"
 #include "shape/orient.h"
 #include "step/detect_features.h"
+#include "step/detect_self.h"
 
 #define PARALLEL 0.02     // |sin| below which two edges are never an edge-edge contact
 #define NEAR_SLACK 1e-3   // of the distance: how much farther a pair may be and still be called near
@@ -32,6 +33,7 @@ ct_status ct_detect_create(ct_detect** out, const ct_model* model) {
 
 void ct_detect_free(ct_detect* detect) {
     if (!detect) return;
+    ct_self_free(detect);
     ct_arena_free(&detect->arena);
     ct_pairs_free(&detect->scratch);
     ct_pairs_free(&detect->known);
@@ -49,30 +51,52 @@ static double core_of(const ct_collider* a, const ct_collider* b) {
     return a->radius + b->radius + 0.5 * (a->thickness + b->thickness);
 }
 
-// Boxes of all primitives on their way from x to end, each widened so that two overlap when they may come as near as their
-// thickness + margin; bare: neither thickness nor radius.
-static void refit(ct_detect* detect, const ct_model* model, const double* x, const double* end, double margin, bool bare) {
-    const ct_collision* collision = &model->collision;
-    for (int i = 0; i < collision->nnode; i++) {
-        const size_t v = (size_t)collision->node[i];
-        const ct_collider* collider = collision->collider + collision->node_owner[i];
-        const double pad = bare ? 0 : (1 + NEAR_SLACK) * (collider->radius + collider->thickness + 0.5 * margin);
+void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end, double pad) {
+    ct_bvh *nodes = detect->node_tree + collider, *edges = detect->edge_tree + collider, *faces = detect->face_tree + collider;
+    for (int i = 0; i < nodes->count; i++) {
+        const size_t v = (size_t)nodes->item[i];
         detect->node_box[v] = ct_box_around(x + 3 * v, end + 3 * v, pad);
     }
-    for (int e = 0; e < collision->nedge; e++) {
-        const int* edge = collision->edge + 2 * (size_t)e;
-        detect->edge_box[e] = ct_box_join(detect->node_box[edge[0]], detect->node_box + edge[1]);
+    for (int i = 0; i < edges->count; i++) {
+        const int* edge = model->collision.edge + 2 * (size_t)edges->item[i];
+        detect->edge_box[edges->item[i]] = ct_box_join(detect->node_box[edge[0]], detect->node_box + edge[1]);
     }
-    for (int f = 0; f < detect->nface; f++) {
-        const int* face = detect->face + 3 * (size_t)f;
+    for (int i = 0; i < faces->count; i++) {
+        const int* face = detect->face + 3 * (size_t)faces->item[i];
         const ct_box box = ct_box_join(detect->node_box[face[0]], detect->node_box + face[1]);
-        detect->face_box[f] = ct_box_join(box, detect->node_box + face[2]);
+        detect->face_box[faces->item[i]] = ct_box_join(box, detect->node_box + face[2]);
     }
-    for (int c = 0; c < collision->ncollider; c++) {
-        ct_bvh_refit(detect->node_tree + c, detect->node_box);
-        ct_bvh_refit(detect->edge_tree + c, detect->edge_box);
-        ct_bvh_refit(detect->face_tree + c, detect->face_box);
+    ct_bvh_refit(nodes, detect->node_box);
+    ct_bvh_refit(edges, detect->edge_box);
+    ct_bvh_refit(faces, detect->face_box);
+}
+
+static bool may_touch(const ct_model* model, const ct_detect* detect, int a, int b) {
+    const ct_collision* collision = &model->collision;
+    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] && !(detect->driven[a] && detect->driven[b]);
+}
+
+// How much the boxes of a collider are widened, so that two overlap when they may come as near as their thickness + margin.
+static double pad_of(const ct_collider* collider, double margin) {
+    return (1 + NEAR_SLACK) * (collider->radius + collider->thickness + 0.5 * margin);
+}
+
+// Boxes of the colliders that will be looked for in trees. margin: of near, 0: of hits, negative: boxes are not widened at all.
+static ct_status fit_all(ct_detect* detect, const ct_model* model, const double* x, const double* end, double margin, bool renew) {
+    const ct_collision* collision = &model->collision;
+    for (int a = 0; a < collision->ncollider; a++) {
+        const double pad = margin < 0 ? 0 : pad_of(collision->collider + a, margin);
+        bool asked = false;
+        for (int b = 0; b < collision->ncollider; b++)
+            asked |= b != a && may_touch(model, detect, a, b) && detect->node_tree[b].count > 0;
+        if (detect->self[a].start && !ct_self_vouch(detect, a, x, end, 2 * pad)) {
+            const ct_status status = renew ? ct_self_renew(detect, model, a, x, end, 2 * pad) : CT_OK;
+            if (status != CT_OK) return status;
+            asked |= !detect->self[a].vouched[0];
+        }
+        if (asked) ct_detect_fit(detect, model, a, x, end, pad);
     }
+    return CT_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -183,7 +207,8 @@ static bool visit_edges(int i, int j, void* user) {
     if (!wanted(s, CT_CCD_EDGE_EDGE, node, &time, at, &closest)) return true;
     if (closest.mask != CT_CLOSEST_ALL) return true;  // found as a vertex and a face
     const ct_vec3 n = ct_vec3_normalise(closest.apart);
-    if (!s->hits && !ct_feature_edge_stands_out(s, edge[1], n, time) && !ct_feature_edge_stands_out(s, edge[0], ct_vec3_scale(-1, n), time)) return true;
+    if (!s->hits && !ct_feature_edge_stands_out(s, edge[1], n, time) &&
+        !ct_feature_edge_stands_out(s, edge[0], ct_vec3_scale(-1, n), time)) return true;
     if (closest.sine < PARALLEL) return !s->hits || add_parallel(s, time, node, at);
     return add(s, time, CT_CONTACT_EDGE_EDGE, ct_feature_edge_sign(s, edge, node, time), node[0], node[1], node[2], node[3]);
 }
@@ -227,11 +252,6 @@ static bool search_planes(ct_search* s, double time) {
     return true;
 }
 
-static bool may_touch(const ct_model* model, const ct_detect* detect, int a, int b) {
-    const ct_collision* collision = &model->collision;
-    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] && !(detect->driven[a] && detect->driven[b]);
-}
-
 static bool search_colliders(ct_search* s) {
     const ct_detect* detect = s->detect;
     const ct_collision* collision = &s->model->collision;
@@ -240,11 +260,13 @@ static bool search_colliders(ct_search* s) {
             if (!may_touch(s->model, detect, a, b)) continue;
             s->thickness = thickness_of(collision->collider + a, collision->collider + b);
             s->core = core_of(collision->collider + a, collision->collider + b);
-            if (!ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s)) return false;
             if (a == b) {
-                if (!ct_bvh_self_pairs(detect->edge_tree + a, visit_edges, s)) return false;
+                const ct_self_visit visit = {visit_vertex_face, visit_edges, NULL, s};
+                const double pad = pad_of(collision->collider + a, s->hits ? 0 : s->margin);
+                if (detect->self[a].start && !ct_self_pairs(s->detect, s->model, a, s->x, s->end, pad, &visit)) return false;
                 continue;
             }
+            if (!ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s)) return false;
             if (!ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, visit_vertex_face, s)) return false;
             if (!ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, visit_edges, s)) return false;
         }
@@ -255,7 +277,7 @@ ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double*
                          ct_pairs* out) {
     ct_search s = {.model = model, .detect = detect, .x = x, .end = toward, .margin = margin, .out = out};
     out->count = 0;
-    refit(detect, model, x, toward, margin, false);
+    if (fit_all(detect, model, x, toward, margin, true) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     ct_feature_drop_repeated(&s, &detect->scratch, out);
@@ -266,7 +288,7 @@ ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double*
                          const ct_pairs* known, ct_pairs* out) {
     ct_search s = {.model = model, .detect = detect, .x = x, .end = end, .hits = true, .tolerance = tolerance, .out = out};
     out->count = 0;
-    refit(detect, model, x, end, 0, false);
+    if (fit_all(detect, model, x, end, 0, false) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!known || known->count == 0) return CT_OK;
@@ -289,6 +311,20 @@ typedef struct crossings {
     int count, edge, face;     // the first: the lowest edge, then the lowest face
 } crossings;
 
+// The direction between the centres keeps the edge (p[0], p[1]) from the triangle (p[2..4]), beyond round-off.
+static bool is_apart(const ct_vec3 p[5]) {
+    ct_vec3 r[5];
+    double size = 0;
+    for (int k = 0; k < 5; k++) {
+        r[k] = ct_vec3_sub(p[k], p[2]);
+        size = fmax(size, ct_vec3_dot(p[k], p[k]));
+    }
+    const ct_vec3 u = ct_vec3_axpy(ct_vec3_scale(1.5, ct_vec3_add(r[0], r[1])), -1, ct_vec3_add(r[3], r[4]));
+    const double near = fmin(ct_vec3_dot(u, r[0]), ct_vec3_dot(u, r[1])), far = fmax(0, fmax(ct_vec3_dot(u, r[3]), ct_vec3_dot(u, r[4])));
+    const double room = near - far;
+    return room > 0 && room * room > 1e-24 * size * ct_vec3_dot(u, u);
+}
+
 static bool visit_edge_face(int edge, int face, void* user) {
     crossings* c = user;
     const ct_collision* collision = &c->model->collision;
@@ -299,7 +335,7 @@ static bool visit_edge_face(int edge, int face, void* user) {
     if (ct_detect_rigid(c->model, c->detect->edge_rigid[edge], c->detect->face_rigid[face])) return true;
     ct_vec3 p[5];
     for (int k = 0; k < 5; k++) p[k] = ct_vec3_load(c->x + 3 * (size_t)(k < 2 ? e[k] : f[k - 2]));
-    if (!ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) return true;
+    if (is_apart(p) || !ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) return true;
     if (c->count++ == 0 || edge < c->edge || (edge == c->edge && face < c->face)) {
         c->edge = edge;
         c->face = face;
@@ -310,10 +346,14 @@ static bool visit_edge_face(int edge, int face, void* user) {
 int ct_detect_intersections(const ct_model* model, ct_detect* detect, const double* x, int where[5]) {
     crossings found = {.model = model, .detect = detect, .x = x};
     const ct_collision* collision = &model->collision;
-    refit(detect, model, x, x, 0, true);
+    fit_all(detect, model, x, x, -1, false);
     for (int a = 0; a < collision->ncollider; a++)
-        for (int b = 0; b < collision->ncollider; b++)
-            if (may_touch(model, detect, a, b)) ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, visit_edge_face, &found);
+        for (int b = 0; b < collision->ncollider; b++) {
+            const ct_self_visit visit = {NULL, NULL, visit_edge_face, &found};
+            if (!may_touch(model, detect, a, b)) continue;
+            if (a != b) ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, visit_edge_face, &found);
+            else if (detect->self[a].start) ct_self_pairs(detect, model, a, x, x, 0, &visit);
+        }
     if (found.count > 0 && where)
         for (int k = 0; k < 5; k++) where[k] = k < 2 ? collision->edge[2 * found.edge + k] : collision->tri[3 * found.face + k - 2];
     return found.count;

@@ -43,8 +43,8 @@ void ct_detect_free(ct_detect* detect);
 ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double* x, const double* toward, double time, double margin,
                          ct_pairs* out);
 // Pairs that are not in `known` and, along straight lines from x to `end`, come closer than `core`, or end with a gap below
-// -tolerance * thickness: typed by the closest features just before they do, signed on the side of x. All of them, whether they stand
-// out or not: nothing passes that is not here. Overwrites `out`.
+// -2 tolerance (thickness - core): typed by the closest features just before they do, signed on the side of x. All of them, whether they
+// stand out or not: nothing passes that is not here. Overwrites `out`.
 ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double* x, const double* end, double time, double tolerance,
                          const ct_pairs* known, ct_pairs* out);
 // Edges that pass through triangles at x; where: of the first, its nodes (edge, then face), may be NULL.

@@ -1,6 +1,6 @@
 // What detection knows of the surfaces before anything moves: faces, exclusions, neighbours, trees.
 #include "shape/key_map.h"
-#include "step/detect_data.h"
+#include "step/detect_self.h"
 
 // What the nodes hang on, all of them: a link, prescribed motions, or NONE when they differ or one is free.
 static int rigid_of(const ct_detect* detect, const int* node, int count) {
@@ -177,5 +177,6 @@ ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
     set_faces(detect, model, used);
     set_edges(detect, model);
     for (size_t v = 0; v < nvert; v++) detect->partner[v] = -1;
-    return plant_all(detect, model);
+    const ct_status planted = plant_all(detect, model);
+    return planted == CT_OK ? ct_self_build(detect, model) : planted;
 }

@@ -9,6 +9,23 @@
 #define CT_RIGID_NONE (-1)     // something that deforms
 #define CT_RIGID_DRIVEN (-2)   // prescribed motions alone
 
+typedef struct ct_self_item {
+    int kind, i, j;            // vertex and face, edge and edge, edge and face
+} ct_self_item;
+
+typedef struct ct_self {       // of one collider; see detect_self.h
+    int *start, *node;         // tree nodes + 1: nodes of each part; none: no part
+    int* past;                 // tree nodes: behind the last one of each subtree
+    int* first;                // tree nodes + 1: of the listed pairs
+    bool* vouched;             // tree nodes: this part vouches for its pairs in the present search
+    int open;                  // faces in no such part
+    ct_self_item* item;        // pairs nearer than `distance` in the reference, by tree node
+    size_t count, capacity;
+    double distance;           // m, D; 0: no reference yet
+    double reach;              // m, how much farther than needed pairs are listed
+    int age, wait;             // searches since the last renewal, and until the next, at least
+} ct_self;
+
 struct ct_detect {
     ct_arena arena;            // owns all arrays but the lists
     // Faces: the triangles, then edges of no triangle as (a,b,b), then nodes of no edge as (a,a,a): every vertex is tested against
@@ -26,6 +43,10 @@ struct ct_detect {
     bool* driven;              // ncollider: all of it moves as prescribed
     ct_box *node_box, *edge_box, *face_box;     // nvert, nedge, nface
     ct_bvh *node_tree, *edge_tree, *face_tree;  // ncollider each
+    int nself;                 // ncollider, once self is there
+    ct_self* self;             // nself; without parts: does not touch itself
+    double* reference;         // 3 nvert, m, X
+    int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
     ct_pairs scratch, known;   // for sorting; sorted copy of the known pairs
 };
 
@@ -38,6 +59,9 @@ static inline bool ct_detect_rigid(const ct_model* model, int a, int b) {
     if (a == b) return true;
     return a >= 0 && b >= 0 && (model->tree.parent[a] == b || model->tree.parent[b] == a);
 }
+
+// Boxes and trees of a collider on its way from x to end, all widened by pad.
+void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end, double pad);
 
 // Lists.
 bool ct_pairs_add(ct_pairs* pairs, const ct_pair* pair);  // false: out of memory

@@ -28,7 +28,8 @@ static ct_vec3 outward(const ct_search* s, const int* tri, int count, double tim
 
 double ct_feature_face_sign(const ct_search* s, int face, int vertex, double time) {
     const ct_vec3 N = face_normal(s, face, time);
-    const double side = ct_vec3_dot(N, ct_vec3_sub(ct_search_at(s, vertex, time), ct_search_at(s, s->detect->face[3 * (size_t)face], time)));
+    const ct_vec3 a = ct_search_at(s, s->detect->face[3 * (size_t)face], time);
+    const double side = ct_vec3_dot(N, ct_vec3_sub(ct_search_at(s, vertex, time), a));
     if (s->detect->closed[s->detect->face_owner[face]] && fabs(side) <= 0.5 * s->core * ct_vec3_norm(N)) return 1;
     return side < 0 ? -1 : 1;
 }
@@ -279,6 +280,7 @@ static bool is_covered(const ct_pairs* list, const ct_pair* pair) {
 
 void ct_feature_drop_repeated(const ct_search* s, ct_pairs* all, ct_pairs* out) {
     int* partner = s->detect->partner;
+    if (out->count == 0) return;
     memcpy(all->item, out->item, out->count * sizeof(ct_pair));
     all->count = out->count;
     size_t count = 0;
