@@ -361,6 +361,25 @@ static ct_status show_contacts(ct_trajectory* file, const ct_trajectory_info* in
     return CT_OK;
 }
 
+// Cavities of a trajectory, volume and pressure from the first to the last frame: lines, or an entry of an object.
+static ct_status show_cavities(ct_trajectory* file, const ct_trajectory_info* info, json_t* object, ct_error* error) {
+    json_t* array = json_array();
+    ct_status status = CT_OK;
+    for (int k = 0; !status && k < info->ncavity && info->nframe; k++) {
+        const double* values;
+        double first[2], last[2] = {0};
+        if (!(status = ct_trajectory_read_cavities(file, 0, &values, error))) memcpy(first, values + 2 * k, sizeof first);
+        if (!status && !(status = ct_trajectory_read_cavities(file, info->nframe - 1, &values, error))) memcpy(last, values + 2 * k, sizeof last);
+        if (status) break;
+        const char* name = ct_trajectory_cavity_name(file, k);
+        if (!object) printf("  cavity %s: from %.4g m^3 at %.4g Pa to %.4g m^3 at %.4g Pa\n", name, first[0], first[1], last[0], last[1]);
+        json_array_append_new(array, json_pack("{s:s, s:[f,f], s:[f,f]}", "name", name, "volume", first[0], last[0], "pressure", first[1], last[1]));
+    }
+    if (object && info->ncavity) json_object_set(object, "cavities", array);
+    json_decref(array);
+    return status;
+}
+
 static int show_trajectory(const char* path, bool json) {
     ct_error error = {.element = -1};
     ct_trajectory_info info;
@@ -376,7 +395,7 @@ static int show_trajectory(const char* path, bool json) {
                                  info.nsurface, "bodies", info.nbody, "start", info.start, "stop", info.stop, "time_step", info.time_step, "scene_file",
                                  info.scene_file, "scene_name", info.scene_name, "links",
                                  show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
-        if (show_contacts(file, &info, object, &error)) code = cli_report_error(&error, true);
+        if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error)) code = cli_report_error(&error, true);
         else cli_print_json(json_incref(object));
         json_decref(object);
     } else {
@@ -387,7 +406,7 @@ static int show_trajectory(const char* path, bool json) {
         printf("%d surface triangles, %d bod%s\n", info.nsurface, info.nbody, info.nbody == 1 ? "y" : "ies");
         printf("  scene %s %s\n", info.scene_name, info.scene_file);
         json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, false));
-        if (show_contacts(file, &info, NULL, &error)) code = cli_report_error(&error, false);
+        if (show_contacts(file, &info, NULL, &error) || show_cavities(file, &info, NULL, &error)) code = cli_report_error(&error, false);
     }
     ct_trajectory_close(file, NULL);
     return code;

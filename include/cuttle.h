@@ -873,6 +873,7 @@ typedef struct ct_trajectory_info {
     bool contact;            // the frames carry contacts and their forces
     bool activation;         // there are muscles or pneumatic cells: the frames carry their activation
     int64_t ncontact;        // contacts stored, of all frames
+    int ncavity;             // cavities under pressure
 } ct_trajectory_info;
 typedef struct ct_obstacle_info {  // an obstacle of a trajectory
     const char* name;        // borrowed
@@ -910,6 +911,9 @@ CT_API ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, co
 CT_API const char* ct_trajectory_collider_name(const ct_trajectory* file, int collider);
 // The contacts of the step that ended in a frame, of its last sub-step; borrowed until the next read.
 CT_API ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_contact** list, int* count, ct_error* error);
+// Volume (m^3) and pressure (Pa) of each cavity in a frame; borrowed until the next read.
+CT_API ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const double** values, ct_error* error);
+CT_API const char* ct_trajectory_cavity_name(const ct_trajectory* file, int cavity);
 CT_API ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error);  // also frees
 
 typedef enum ct_export_format { CT_EXPORT_VTU, CT_EXPORT_OBJ } ct_export_format;

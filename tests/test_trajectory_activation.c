@@ -98,10 +98,51 @@ static void bodies_without_actuators_have_no_activation(void** state) {
     stop(&s);
 }
 
+// A closed sheet, pumped up: volumes and pressures of all frames are in the file.
+static void cavities_are_stored_and_read(void** state) {
+    ct_settings settings = ct_settings_default();
+    memset(settings.gravity, 0, sizeof settings.gravity);
+    ct_scene* scene = new_scene(&settings);
+    ct_mesh *box = NULL, *skin = NULL;
+    int *tri = NULL, ntri = 0;
+    ct_error error = {0};
+    must(ct_mesh_box(&box, (double[]){0.2, 0.2, 0.2}, (int[]){1, 1, 1}), NULL);
+    must(ct_mesh_surface(box, &tri, &ntri), NULL);
+    must(ct_mesh_create(&skin, box->nvert, box->x, 0, NULL, ntri, tri), NULL);
+    ct_body_def body = ct_body_def_default();
+    body.mesh = skin;
+    must(ct_scene_add_body(scene, &body, NULL, &error), &error);
+    ct_cavity_def def = ct_cavity_def_default();
+    def.name = "air", def.pressure = 10;
+    for (int a = 0; a < 3; a++) def.seed[a] = 0.1;
+    must(ct_scene_add_cavity(scene, &def, NULL, &error), &error);
+    must(ct_scene_add_actuator_control(scene, "pump", 0, &error), &error);
+    sim s = start(scene, 1);
+    ct_trajectory* file = record(&s, CT_BINARY_DIR "/cavities.vtkhdf", (double[]){40});
+    ct_trajectory_info info;
+    ct_trajectory_get_info(file, &info);
+    assert_int_equal(info.ncavity, 1);
+    assert_string_equal(ct_trajectory_cavity_name(file, 0), "air");
+    assert_string_equal(ct_trajectory_cavity_name(file, 1), "");
+    const double* values;
+    must(ct_trajectory_read_cavities(file, 0, &values, &error), &error);
+    assert_true(fabs(values[0] - 0.008) < 1e-15 && values[1] == 10);
+    double volume, rest;
+    must(ct_state_cavity(s.model, s.state, 0, &volume, &rest, NULL), NULL);
+    must(ct_trajectory_read_cavities(file, 2, &values, &error), &error);
+    assert_true(values[0] == volume && volume > rest && values[1] == 50);
+    assert_int_equal(ct_trajectory_read_cavities(file, 3, &values, &error), CT_BAD_ARGUMENT);
+    assert_null(values);
+    must(ct_trajectory_close(file, &error), &error);
+    ct_mesh_free(box), ct_mesh_free(skin), ct_free(tri);
+    stop(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_are_stored_and_read),
         cmocka_unit_test(bodies_without_actuators_have_no_activation),
+        cmocka_unit_test(cavities_are_stored_and_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 //     Frames [nframe]           step index, solver report, hash of the state
 //     State [2, bytes]          the state of frame k in row k mod 2: exact continuation after a kill
 //     Link*, JointCoordinates, LinkPoses: skeletons, where there are some; see trajectory_links.c
-//     Obstacle*, Contacts/*: see trajectory_contacts.c
+//     Obstacle*, Contacts/*: see trajectory_contacts.c; Cavities: see trajectory_cavities.c
 #ifndef CT_OUT_TRAJECTORY_H
 #define CT_OUT_TRAJECTORY_H
 
@@ -47,6 +47,7 @@ typedef struct ct_trajectory_def {  // all borrowed
     const int* tri_tag;          // ntri, NULL: 0
     const int* surface_owner;    // nsurface, NULL: the bodies of the tets and sheets
     const ct_obstacle_info* obstacle;  // nobstacle
+    const char* const* cavity_name;    // ncavity
 } ct_trajectory_def;
 
 typedef struct ct_trajectory_sample {  // one frame; all borrowed
@@ -63,6 +64,7 @@ typedef struct ct_trajectory_sample {  // one frame; all borrowed
     const double* coordinates;   // ncoordinate
     const double* poses;         // 12 nlink
     const double* obstacle_poses;  // 6 nobstacle
+    const double* cavities;      // 2 ncavity: volume, pressure
     const double* contact_force; // 3 nvert, N; NULL: zero
     const ct_contact* contact;   // ncontact
     int ncontact;
@@ -75,10 +77,11 @@ typedef enum ct_trajectory_array {
     CT_ARRAY_OBSTACLE_POSES,               // with obstacles
     CT_ARRAY_CONTACT_FORCE, CT_ARRAY_CONTACT_OFFSET, CT_ARRAY_CONTACT_COUNT,  // with contact
     CT_ARRAY_ACTIVATION,                   // with muscles or cells
+    CT_ARRAY_CAVITIES,                     // with cavities
     CT_ARRAY_COUNT
 } ct_trajectory_array;
 
-typedef enum ct_array_unit { CT_PER_FRAME, CT_PER_NODE, CT_PER_CELL, CT_PER_COORDINATE, CT_PER_LINK, CT_PER_OBSTACLE } ct_array_unit;
+typedef enum ct_array_unit { CT_PER_FRAME, CT_PER_NODE, CT_PER_CELL, CT_PER_COORDINATE, CT_PER_LINK, CT_PER_OBSTACLE, CT_PER_CAVITY } ct_array_unit;
 typedef enum ct_array_type { CT_TYPE_DOUBLE, CT_TYPE_FLOAT, CT_TYPE_INTEGER, CT_TYPE_RECORD } ct_array_type;
 typedef struct ct_array_layout {
     const char* path;
@@ -130,6 +133,8 @@ struct ct_trajectory {
     const char** body_name;      // nbody
     ct_obstacle_info* obstacle;  // nobstacle
     double* obstacle_poses;      // 6 nobstacle, of the frame last read
+    const char** cavity_name;    // ncavity
+    double* cavities;      // 2 ncavity, of the frame last read
     bool* obstacle_far;    // nobstacle: too large for a picture to show whole; known with the bounds
     ct_contact* contact;   // of the frame last read; grows, owned
     size_t contact_capacity;
@@ -162,6 +167,9 @@ bool ct_trajectory_create_contacts(hid_t file, const ct_trajectory_info* info);
 ct_status ct_trajectory_open_contacts(ct_trajectory* file, ct_error* error);
 bool ct_trajectory_write_contacts(ct_trajectory* file, const ct_trajectory_sample* sample);
 ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, double* poses, ct_error* error);
+// Cavities; see trajectory_cavities.c.
+bool ct_trajectory_write_cavities(hid_t group, const ct_trajectory_def* def);
+ct_status ct_trajectory_open_cavities(ct_trajectory* file, hid_t group, ct_error* error);
 // CT_BAD_ARGUMENT when there is no such frame.
 ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error);
 // Rows that a frame takes, and whether this file has the array at all.

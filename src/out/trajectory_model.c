@@ -58,6 +58,26 @@ static ct_status describe_obstacles(ct_trajectory_def* def, const ct_model* mode
     return CT_OK;
 }
 
+// The names of the model's cavities, freed by the caller.
+static ct_status describe_cavities(ct_trajectory_def* def, const ct_model* model) {
+    int count = ct_model_actuator_count(model);
+    const char** name = ct_alloc((size_t)count, sizeof *name);
+    if (!name) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < count; k++) {
+        ct_actuator_info info;
+        ct_model_actuator_info(model, k, &info);
+        if (info.kind == CT_ACTUATOR_CAVITY) name[def->info.ncavity++] = info.name;
+    }
+    def->cavity_name = name;
+    return CT_OK;
+}
+
+// As ct_trajectory_read_cavities has them.
+static void cavity_values(const ct_model* model, const ct_state* state, double* out) {
+    for (int k = 0; k < ct_model_actuator_count(model); k++)
+        if (ct_state_cavity(model, state, k, out, NULL, out + 1) == CT_OK) out += 2;
+}
+
 // As ct_trajectory_read_obstacles has them.
 static void obstacle_poses(const ct_model* model, const ct_state* state, double* poses) {
     const ct_collision* c = &model->collision;
@@ -124,6 +144,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
     }
     if (!status) status = describe_links(&def, model);
     if (!status) status = describe_obstacles(&def, model);
+    if (!status) status = describe_cavities(&def, model);
     size_t nbody = (size_t)def.info.nbody;
     double* color = ct_alloc(3 * nbody, sizeof *color);
     const char** name = ct_alloc(nbody, sizeof *name);
@@ -138,6 +159,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
     else ct_fail(error, status, "%s", ct_status_text(status));
     ct_free((void*)def.link);
     ct_free((void*)def.obstacle);
+    ct_free((void*)def.cavity_name);
     ct_free(name);
     ct_free(color);
     ct_free(text);
@@ -154,6 +176,7 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
     if (!bytes) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = describe_links(&def, model);
     if (!status) status = describe_obstacles(&def, model);
+    if (!status) status = describe_cavities(&def, model);
     if (status) ct_fail(error, status, "%s", ct_status_text(status));
     else status = ct_trajectory_resume_arrays(out, path, &def, bytes, error);
     if (!status && ct_state_restore(state, bytes, def.state_size)) {
@@ -163,6 +186,7 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
     }
     ct_free((void*)def.link);
     ct_free((void*)def.obstacle);
+    ct_free((void*)def.cavity_name);
     ct_free(bytes);
     return status;
 }
@@ -192,18 +216,19 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
         ct_state_size(state) != file->state_size)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the state is of another model than the file");
     size_t nelement = (size_t)model->nelement;
-    double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle, sizeof *field);
+    double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle + 2 * (size_t)model->actuators.count, sizeof *field);
     if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     double *energy = field + nelement, *volume = energy + nelement, *poses = volume + nelement, *obstacles = poses + 12 * (size_t)info.nlink;
-    double* activation = obstacles + 6 * (size_t)file->info.nobstacle;
+    double *activation = obstacles + 6 * (size_t)file->info.nobstacle, *cavities = activation + nelement;
     ct_status status = element_fields(model, state, field, energy, volume);
     if (!status && file->info.activation) status = ct_state_tet_field(model, state, CT_FIELD_ACTIVATION, activation);
     if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
     if (file->info.nobstacle) obstacle_poses(model, state, obstacles);
+    cavity_values(model, state, cavities);
     ct_trajectory_sample sample = {
         .time = ct_state_time(state), .step = ct_state_step_index(state),
         .x = ct_state_positions(state), .v = ct_state_velocities(state),
-        .stress = field, .energy = energy, .volume = volume, .activation = activation,
+        .stress = field, .energy = energy, .volume = volume, .activation = activation, .cavities = cavities,
         .state = ct_state_bytes(state), .report = report,
         .coordinates = ct_state_coordinates(state), .poses = poses,
         .obstacle_poses = obstacles, .contact_force = ct_state_contact_forces(state),

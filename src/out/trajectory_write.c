@@ -202,7 +202,7 @@ static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const i
                 ct_hdf_write_array(group, "TetTag", integer, H5T_NATIVE_INT, ntet, 0, tag) &&
                 ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3, def->body_color) &&
                 write_sheets(group, def, tag + ntet) && write_state_rows(group, def->state_size) &&
-                ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def);
+                ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def) && ct_trajectory_write_cavities(group, def);
     H5Gclose(group);
     return good;
 }
@@ -358,6 +358,11 @@ static bool write_contact(ct_trajectory* file, const ct_trajectory_sample* sampl
            (put_floats(file, CT_ARRAY_CONTACT_FORCE, at, sample->contact_force, NULL) && ct_trajectory_write_contacts(file, sample));
 }
 
+static bool write_cavities(ct_trajectory* file, const ct_trajectory_sample* sample) {
+    size_t at = (size_t)file->info.nframe, count = (size_t)file->info.ncavity;
+    return !count || ct_hdf_put_rows(file->array[CT_ARRAY_CAVITIES], H5T_NATIVE_DOUBLE, 2, at * count, count, sample->cavities);
+}
+
 static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t at = (size_t)file->info.nframe, nvert = (size_t)file->info.nvert;
     int64_t one = 1, zero = 0, points = (int64_t)(at * nvert), cells = (int64_t)(at * ct_trajectory_rows(&file->info, CT_ARRAY_STRESS));
@@ -370,7 +375,7 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
            put_floats(file, CT_ARRAY_STRESS, at, sample->stress, NULL) &&
            put_floats(file, CT_ARRAY_ENERGY, at, sample->energy, NULL) &&
            put_floats(file, CT_ARRAY_VOLUME, at, sample->volume, NULL) &&
-           (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, at, sample->activation, NULL)) &&
+           (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, at, sample->activation, NULL)) && write_cavities(file, sample) &&
            ct_hdf_put_rows(array[CT_ARRAY_TIME], real, 0, at, 1, &sample->time) &&
            ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
            ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
@@ -406,6 +411,7 @@ ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_s
         return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its links");
     if (file->info.nobstacle && !sample->obstacle_poses)
         return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its obstacles");
+    if (file->info.ncavity && !sample->cavities) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no volumes of its cavities");
     if (file->state_size && !sample->state) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no state");
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
