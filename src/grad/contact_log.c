@@ -57,7 +57,7 @@ ct_status ct_contact_log_add(ct_contact_log* log, int step, const ct_record* rec
         }
     }
     log->substeps[log->steps++] = (int)record->count;
-    qsort(log->item + first, log->count - first, sizeof *log->item, compare_places);
+    if (log->count > first) qsort(log->item + first, log->count - first, sizeof *log->item, compare_places);
     for (size_t k = 0; k < record->count; k++) mix(log, record->step[k].depth);
     for (size_t i = first; i < log->count; i++) mix_contact(log, &log->item[i]);
     return CT_OK;
