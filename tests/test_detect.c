@@ -201,6 +201,15 @@ typedef struct near_rule {
 // What comes near and is where the surface is closest has a pair not farther, in the same direction: of this vertex and this face's
 // collider, or of these edges. Two vertices must be closest to one another, of two edges one to the other's point; nearly parallel edges
 // are not asked for.
+// An edge whose ends both have a face of the collider.
+static bool ends_have_faces(const ct_pairs* pairs, const int edge[2], int collider) {
+    int found[2] = {0, 0};
+    for (size_t i = 0; i < pairs->count; i++)
+        for (int k = 0; k < 2; k++)
+            found[k] += pairs->item[i].type == CT_CONTACT_VERTEX_FACE && pairs->item[i].node[0] == edge[k] && pairs->item[i].b == collider;
+    return found[0] && found[1];
+}
+
 static void assert_near_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs,
                                void* user) {
     near_rule* rule = user;
@@ -221,6 +230,7 @@ static void assert_near_listed(const surfaces* s, const double* end, const int n
                                          edge_is_closest(s, end, time, ct_vec3_sub(q, closest.apart), node, closest.w);
     if (!needed) return;
     rule->count[first - 1]++;
+    if (first == 2 && (ends_have_faces(pairs, node, b) || ends_have_faces(pairs, node + 2, owner_of(s, node[0])))) return;
     for (size_t i = 0; i < pairs->count; i++) {
         const ct_pair* p = pairs->item + i;
         if (first == 2) {

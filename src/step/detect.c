@@ -207,10 +207,12 @@ static bool visit_edges(int i, int j, void* user) {
     if (!wanted(s, CT_CCD_EDGE_EDGE, node, &time, at, &closest)) return true;
     if (closest.mask != CT_CLOSEST_ALL) return true;  // found as a vertex and a face
     const ct_vec3 n = ct_vec3_normalise(closest.apart);
-    if (!s->hits && !ct_feature_edge_stands_out(s, edge[1], n, time) &&
-        !ct_feature_edge_stands_out(s, edge[0], ct_vec3_scale(-1, n), time)) return true;
+    const bool out[2] = {ct_feature_edge_stands_out(s, edge[0], ct_vec3_scale(-1, n), time), ct_feature_edge_stands_out(s, edge[1], n, time)};
+    if (!s->hits && !out[0] && !out[1]) return true;
     if (closest.sine < PARALLEL) return !s->hits || add_parallel(s, time, node, at);
-    return add(s, time, CT_CONTACT_EDGE_EDGE, ct_feature_edge_sign(s, edge, node, time), node[0], node[1], node[2], node[3]);
+    if (!add(s, time, CT_CONTACT_EDGE_EDGE, ct_feature_edge_sign(s, edge, node, time), node[0], node[1], node[2], node[3])) return false;
+    s->out->item[s->out->count - 1].flat = (unsigned char)((out[0] ? 0 : 1) + (out[1] ? 0 : 2));
+    return true;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ typedef struct ct_pair {
                                // faces as in the collision's list, the lower node of point-point first)
     int plane;                 // PLANE: which of the collision's, otherwise -1
     int a, b;                  // colliders
+    unsigned char flat;        // EDGE_EDGE: bit 0: the first edge does not stand out of its surface, bit 1: the second does not
     double sign;               // +-1, VERTEX_FACE and EDGE_EDGE: of the unsigned normal (b-a)x(c-a), (b-a)x(d-c), so that it points
                                // from the second primitive to the first on the side where they are apart; others: 1
     double side[3];            // POINT_EDGE and POINT_POINT: direction from the second to the first where they were typed

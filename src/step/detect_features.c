@@ -271,9 +271,31 @@ static bool has_face(const ct_pairs* list, int vertex, int a, int b) {
     return false;
 }
 
-// A face's contact stands for that of its edges and corners.
-static bool is_covered(const ct_pairs* list, const ct_pair* pair) {
+// An edge of a surface whose ends both touch faces of the collider, not much longer than the edge of that collider that it crosses.
+static bool rests_by_its_ends(const ct_search* s, const ct_pairs* list, const int edge[2], const int crossed[2], int collider) {
+    if (s->detect->node_start[edge[0]] == s->detect->node_start[edge[0] + 1]) return false;  // of no triangle
+    const ct_vec3 e = ct_vec3_sub(ct_search_at(s, edge[1], 0), ct_search_at(s, edge[0], 0));
+    const ct_vec3 f = ct_vec3_sub(ct_search_at(s, crossed[1], 0), ct_search_at(s, crossed[0], 0));
+    if (ct_vec3_dot(e, e) > 4 * ct_vec3_dot(f, f)) return false;
+    int found = 0;
+    for (int k = 0; k < 2; k++)
+        for (size_t i = first_face(list, edge[k]); i < list->count; i++) {
+            const ct_pair* pair = &list->item[i];
+            if (pair->type != CT_CONTACT_VERTEX_FACE || pair->node[0] != edge[k]) break;
+            if (pair->b != collider) continue;
+            found++;
+            break;
+        }
+    return found == 2;
+}
+
+// A face's contact stands for that of its edges and corners; and an edge whose ends both touch faces needs no contact with the edges
+// within them.
+static bool is_covered(const ct_search* s, const ct_pairs* list, const ct_pair* pair) {
     const int* node = pair->node;
+    if (pair->type == CT_CONTACT_EDGE_EDGE)
+        return ((pair->flat & 1) && rests_by_its_ends(s, list, node + 2, node, pair->a)) ||
+               ((pair->flat & 2) && rests_by_its_ends(s, list, node, node + 2, pair->b));
     if (pair->type == CT_CONTACT_POINT_EDGE) return has_face(list, node[0], node[1], node[2]);
     return pair->type == CT_CONTACT_POINT_POINT && (has_face(list, node[0], node[1], -1) || has_face(list, node[1], node[0], -1));
 }
@@ -286,7 +308,7 @@ void ct_feature_drop_repeated(const ct_search* s, ct_pairs* all, ct_pairs* out) 
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const ct_pair* pair = &all->item[i];
-        if (is_covered(all, pair)) continue;
+        if (is_covered(s, all, pair)) continue;
         if (pair->type == CT_CONTACT_VERTEX_FACE) {
             if (is_repeated(s, all, i)) continue;
             const int corner = corner_below(s, pair), met = corner >= 0 && corner < pair->node[0] ? partner[corner] : -1;
