@@ -29,7 +29,8 @@ cat > beam.json <<'END'
  "pins": [{"select": {"box": [[-1, -1, -1], [0.001, 1, 1]]}}]}
 END
 cat > touch.json <<'END'
-{"name": "touch", "bodies": [{"name": "block", "box": {"size": [1, 1, 1], "cells": [1, 1, 1]}}],
+{"name": "touch", "solver": {"type": "projective"},
+ "bodies": [{"name": "block", "box": {"size": [1, 1, 1], "cells": [1, 1, 1]}, "material": {"energy": "projective"}}],
  "contact": {"method": "split", "split": "twice", "friction": 0.3, "pairs": [{"between": ["block", "ground"], "friction": 0.1}]},
  "obstacles": [{"name": "ground", "plane": {"point": [0, -1, 0], "normal": [0, 1, 0]}},
                {"sphere": {"center": [0, 5, 0], "radius": 1}, "motion": {"keys": [{"time": 0}, {"time": 1, "translate": [1, 0, 0]}]}}]}
