@@ -256,6 +256,7 @@ static void newton_precondition(const double* in, double* out, void* user) {
     ct_contact_work* contact = c->work->contact;
     size_t n = (size_t)c->model->nunknown;
     solve_factor(c->model, c->work, in, out, c->report);
+    if (!c->slots) return;
     ct_coords_push(c->model, c->work, &c->work->at, out, contact->shift);
     for (int i = 0; i < c->slots; i++) {
         const ct_touch* touch = &contact->touch[c->v.which[i]];

@@ -463,7 +463,8 @@ static ct_status newton(const ct_friction_def* def, ct_friction_work* work, doub
 ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, double tolerance, double* F, unsigned char* set,
                             ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
-    *report = (ct_friction_report){.converged = false};
+    *report = (ct_friction_report){.converged = def->count == 0};
+    if (def->count == 0) return CT_OK;
     ct_status status = reserve(work, def->count);
     if (status) return status;
     prepare(def, work);
