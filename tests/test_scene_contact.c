@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "scene_text.h"
 #include "step/detect.h"
+#include "step/contact_solve.h"
 #include "step/external.h"
 #include "step/state.h"
 
@@ -404,6 +405,24 @@ static void everything_collides_without_rules(void** unused) {
 
 // ---- motion --------------------------------------------------------------------------------
 
+static void overlapping_bodies_are_named(void** unused) {
+    for (int apart = 0; apart < 2; apart++) {
+        ct_scene* scene = parse(apart ? "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}], \"obstacles\": "
+                                        "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.31, 0.5], \"radius\": 0.3}}]}"
+                                      : "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}], \"obstacles\": "
+                                        "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.2, 0.5], \"radius\": 0.3}}]}");
+        ct_model* model = compile(scene);
+        ct_work* work = NULL;
+        assert_int_equal(ct_work_create(&work, model, 1), CT_OK);
+        int a = -1, b = -1;
+        assert_int_equal(ct_contact_overlap(model, work, model->rest, 0, &a, &b), !apart);
+        if (!apart) assert_int_equal(a + b, 1);  // the body and the first obstacle
+        ct_work_free(work);
+        ct_model_free(model);
+        ct_scene_free(scene);
+    }
+}
+
 static void obstacles_follow_their_motion(void** unused) {
     ct_scene* scene = parse(OBSTACLE(SHAPES));
     ct_model* model = compile(scene);
@@ -620,6 +639,7 @@ int main(void) {
         cmocka_unit_test(sheets_keep_half_their_thickness),
         cmocka_unit_test(rules_are_applied_in_order),
         cmocka_unit_test(everything_collides_without_rules),
+        cmocka_unit_test(overlapping_bodies_are_named),
         cmocka_unit_test(obstacles_follow_their_motion),
         cmocka_unit_test(planes_are_posed_by_their_motion),
         cmocka_unit_test(motion_and_gradient_are_those_without_obstacles),

@@ -509,3 +509,32 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
     ct_contact_forces(model, contact);
     return report_contacts(model, contact, work->at.x, report);
 }
+
+static int owner_of(const ct_collision* collision, int node) {
+    for (int i = 0; i < collision->nnode; i++)
+        if (collision->node[i] == node) return collision->node_owner[i];
+    return 0;
+}
+
+bool ct_contact_overlap(const ct_model* model, ct_work* work, const double* x, double time, int* a, int* b) {
+    ct_contact_work* contact = work->contact;
+    int where[5];
+    if (ct_detect_intersections(model, contact->detect, x, where)) {
+        *a = owner_of(&model->collision, where[0]);
+        *b = owner_of(&model->collision, where[2]);
+        return true;
+    }
+    ct_contact_begin(model, contact, x, time, model->settings.time_step);
+    if (ct_detect_near(model, contact->detect, x, x, time, 0, &contact->near) != CT_OK) return false;
+    if (ct_contact_add(model, contact, &contact->near, NULL) != CT_OK) return false;
+    double deepest = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        double beyond = -touch->at.gap - (touch->is.pair.thickness - touch->is.pair.core);
+        if (ct_touch_away(touch) || beyond <= deepest) continue;
+        deepest = beyond;
+        *a = touch->is.pair.a;
+        *b = touch->is.pair.b;
+    }
+    return deepest > 0;
+}

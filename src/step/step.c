@@ -230,14 +230,19 @@ static int count_inverted(const ct_model* model, const double* x) {
     return count;
 }
 
-static void advise(const ct_model* model, ct_step_report* report) {
+static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     const ct_settings* settings = &model->settings;
+    const ct_collider* collider = model->collision.collider;
+    int a, b;
     if (!isfinite(report->residual))
         snprintf(report->advice, sizeof report->advice, "the state is not finite: check forces and initial velocities");
     else if (settings->contact.method == CT_CONTACT_SPLIT)
         snprintf(report->advice, sizeof report->advice,
                  "the splitting iteration diverges or needs more than %d iterations: use contact.method \"newton\", contact.split \"twice\" or \"whole\"",
                  settings->max_iterations);
+    else if (work->contact && ct_contact_overlap(model, work, state->x, state->header->time, &a, &b))
+        snprintf(report->advice, sizeof report->advice, "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",
+                 collider[a].name, collider[b].name);
     else if (settings->solver == CT_SOLVER_PROJECTIVE)
         snprintf(report->advice, sizeof report->advice,
                  "raise solver.max_iterations (now %d), loosen solver.tolerance, or use solver \"newton\"", settings->max_iterations);
@@ -291,7 +296,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     report->converged = status == CT_OK && !ct_split_is_truncated(model, report);
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size);
-    if (status == CT_NOT_CONVERGED) advise(model, report);
+    if (status == CT_NOT_CONVERGED) advise(model, work, state, report);
     if (report != &local) report->inverted = count_inverted(model, state->x);
     report->seconds = ct_clock() - started;
     return status;
