@@ -1047,13 +1047,24 @@ typedef struct ct_objective_def {
 CT_API ct_objective_def ct_objective_def_default(void);  // POINT, weight 1, last state
 CT_API ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error);
 
-typedef enum ct_method { CT_METHOD_LBFGS, CT_METHOD_ADAM, CT_METHOD_MMA, CT_METHOD_SLSQP } ct_method;
+typedef enum ct_method {
+    CT_METHOD_LBFGS, CT_METHOD_ADAM, CT_METHOD_MMA, CT_METHOD_SLSQP,  // with gradients
+    CT_METHOD_CMAES,         // covariance matrix adaptation; its diagonal alone for many parameters
+    CT_METHOD_EVOLUTION,     // tournaments, crossover, Gaussian mutation, elitism
+    CT_METHOD_BOBYQA,        // quadratic models in a trust region
+    CT_METHOD_NELDER_MEAD    // a simplex
+} ct_method;
 typedef struct ct_optimize_def {
     ct_method method;
     int iterations;          // evaluations at most
     double target;           // stop when the loss is at most this
     double rate;             // Adam: step in y
     double tolerance;        // relative change of the loss at which it stops, 0: never
+    int restarts;            // how often a method that sees no further progress begins anew from a start around the best
+    uint64_t seed;           // of everything random
+    double noise;            // standard deviation of a random change of the start, in y; 0: none
+    double spread;           // first steps of the methods without gradients, in y
+    int population;          // CMAES, EVOLUTION: samples a generation; 0: from the number of parameters
 } ct_optimize_def;
 CT_API ct_optimize_def ct_optimize_def_default(void);
 CT_API void ct_scene_optimize_def(const ct_scene* scene, ct_optimize_def* def);
@@ -1077,6 +1088,7 @@ typedef struct ct_problem_report {
     ct_backward_report backward;
     bool refactored;         // the parameters have moved so far that the system was factored anew
     size_t tape_bytes;
+    double measure;          // the first term of the objective as a root mean square without its weight: a distance in metres, say
 } ct_problem_report;
 // Has a model of its own; the rollout takes round(duration / time_step) steps. max_bytes: of the tape, 0: no limit.
 CT_API ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes, ct_error* error);
@@ -1129,8 +1141,10 @@ CT_API ct_status ct_problem_check(ct_problem* problem, const double* y, const ct
 
 typedef struct ct_progress {
     int iteration;           // evaluations so far
-    double loss, best, gradient_norm, seconds;
-    bool failed;             // this evaluation did not converge; loss and gradient_norm are NAN
+    double loss, best, gradient_norm, seconds;  // gradient_norm is NAN where the method asks for none
+    double measure;          // as in ct_problem_report, of this evaluation
+    double forward_seconds, backward_seconds;   // of this evaluation
+    bool failed;             // this evaluation did not converge; loss, measure and gradient_norm are NAN
     const double* y;         // of this evaluation
     const double* best_y;
 } ct_progress;
@@ -1144,6 +1158,37 @@ typedef struct ct_optimize_report {
 // Starts from y (moved into the bounds) and leaves the best there. Fails with CT_NOT_CONVERGED only if the start does.
 CT_API ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
                                      ct_optimize_report* report, ct_error* error);
+
+// ---------------------------------------------------------------------------------------------
+// Batches: many evaluations at the same time, on the cores of one machine or of several
+
+// Messages between processes, in order for each pair of ranks and tag. The functions block, are called from several threads at the same time, each with
+// a tag of its own, and return false when the other side is gone. `cuttle experiment` fills it with MPI.
+typedef struct ct_transport {
+    int rank, size;
+    bool (*send)(int to, int tag, const void* bytes, size_t count, void* user);
+    bool (*receive)(int from, int tag, void* bytes, size_t count, void* user);
+    void* user;
+} ct_transport;
+
+typedef struct ct_batch ct_batch;  // workers, each with a problem and one thread of its own
+typedef struct ct_batch_result {
+    ct_status status;        // CT_NOT_CONVERGED: loss and measure are NAN
+    double loss, measure;
+    double forward_seconds, backward_seconds;
+} ct_batch_result;
+// workers: threads of this process, 0: all cores. transport NULL: this process alone. With one, every rank creates the batch from the same scene; rank 0
+// asks, the others call ct_batch_serve. Results depend on y alone: not on the workers, nor on what they did before.
+CT_API ct_status ct_batch_create(ct_batch** out, const ct_scene* scene, int workers, const ct_transport* transport, ct_error* error);
+CT_API void ct_batch_free(ct_batch* batch);  // of rank 0: ends the others' ct_batch_serve
+CT_API const ct_problem* ct_batch_problem(const ct_batch* batch);  // for sizes, bounds, values; evaluations are the batch's
+CT_API int ct_batch_workers(const ct_batch* batch);                // of all ranks
+// Evaluates y[0], ..., y[count - 1] (ct_problem_size numbers each), and their gradients unless NULL. Several threads may ask at the same time.
+CT_API ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients, ct_batch_result* results, ct_error* error);
+// As ct_problem_optimize; generations are evaluated at the same time. Several threads may each run a search of their own.
+CT_API ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+                                   ct_optimize_report* report, ct_error* error);
+CT_API ct_status ct_batch_serve(ct_batch* batch, ct_error* error);  // returns when rank 0 frees its batch
 
 // ---------------------------------------------------------------------------------------------
 // Plots
