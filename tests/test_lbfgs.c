@@ -12,9 +12,11 @@ typedef struct loss {
     bool valley;
 } loss;
 
-static ct_status evaluate(const double* y, double* value, double* gradient, void* user, ct_error* error) {
+static ct_status evaluate(int count, const double* y, double* gradient, ct_batch_result* result, void* user, ct_error* error) {
     const loss* f = user;
+    double* value = &result->loss;
     (void)error;
+    assert_int_equal(count, 1);
     *value = f->floor;
     if (f->valley) {
         double a = 1 - y[0], b = y[1] - y[0] * y[0];
@@ -43,14 +45,16 @@ static result minimise(loss* f, double start, double lower, double upper, int it
     result r;
     for (int i = 0; i < f->n; i++) low[i] = lower, high[i] = upper, y[i] = start;
     ct_error error = {0};
-    ct_search search = {.function = evaluate, .function_user = f, .def = ct_optimize_def_default(), .size = f->n, .lower = low,
-                        .upper = high, .y = y, .best_y = r.y, .error = &error};
-    search.def.iterations = iterations;
-    search.def.tolerance = 0;
-    assert_int_equal(ct_search_run(&search), CT_OK);
-    r.best = search.best;
-    r.iterations = search.iteration;
-    r.reason = search.reason;
+    ct_function function = {.size = f->n, .lower = low, .upper = high, .evaluate = evaluate, .user = f};
+    ct_optimize_def def = ct_optimize_def_default();
+    ct_optimize_report report;
+    def.iterations = iterations;
+    def.tolerance = 0;
+    must(ct_search_minimise(&function, &def, y, NULL, NULL, &report, &error), &error);
+    memcpy(r.y, y, sizeof y);
+    r.best = report.loss;
+    r.iterations = report.iterations;
+    r.reason = report.reason;
     return r;
 }
 

@@ -9,14 +9,22 @@ typedef struct valley {  // Rosenbrock's function times `scale`, which fails whe
     int calls, failed;
 } valley;
 
-static ct_status valley_function(const double* y, double* loss, double* gradient, void* user, ct_error* error) {
-    valley* f = user;
+static void look(valley* f, const double* y, double* gradient, ct_batch_result* result) {
     f->calls++;
-    if (y[0] > f->wall) return f->failed++, CT_NOT_CONVERGED;
+    if (y[0] > f->wall) {
+        f->failed++;
+        result->status = CT_NOT_CONVERGED;
+        return;
+    }
     double a = 1 - y[0], b = y[1] - y[0] * y[0];
-    *loss = f->scale * (a * a + 100 * b * b);
+    result->loss = f->scale * (a * a + 100 * b * b);
+    if (!gradient) return;
     gradient[0] = f->scale * (-2 * a - 400 * y[0] * b);
     gradient[1] = f->scale * 200 * b;
+}
+
+static ct_status valley_function(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+    for (int i = 0; i < count; i++) look(user, y + 2 * i, gradients ? gradients + 2 * i : NULL, results + i);
     return CT_OK;
 }
 
@@ -47,14 +55,14 @@ static const double unbounded[2] = {INFINITY, INFINITY}, below[2] = {-INFINITY, 
 static result minimise(valley* f, ct_optimize_def def, const double start[2], const double* lower, const double* upper, seen* s) {
     seen own = {.best = INFINITY};
     if (!s) s = &own;
-    double y[2] = {start[0], start[1]}, best_y[2];
+    double y[2] = {start[0], start[1]};
     ct_error error = {0};
-    ct_search search = {.function = valley_function, .function_user = f, .def = def, .size = 2, .lower = lower, .upper = upper,
-                        .progress = watch, .progress_user = s, .y = y, .best_y = best_y, .error = &error};
-    ct_status status = ct_search_run(&search);
-    assert_int_equal(search.iteration, s->calls);
-    return (result){.best = search.best, .y = {best_y[0], best_y[1]}, .iterations = search.iteration, .failures = search.failures,
-                    .reason = search.reason, .status = status};
+    ct_function function = {.size = 2, .lower = lower, .upper = upper, .evaluate = valley_function, .user = f, .most = 1};
+    ct_optimize_report report;
+    ct_status status = ct_search_minimise(&function, &def, y, watch, s, &report, &error);
+    assert_int_equal(report.iterations, s->calls);
+    return (result){.best = report.loss, .y = {y[0], y[1]}, .iterations = report.iterations, .failures = report.failures,
+                    .reason = report.reason, .status = status};
 }
 
 static ct_optimize_def exact(ct_method method, int iterations) {

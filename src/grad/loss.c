@@ -210,19 +210,24 @@ static void mean_square_vjp(const term* t, const double d[3], double q_bar, doub
 static bool looks_at(const term* t, int step) { return !is_of_control(t) && step >= t->first && step <= t->last; }
 static double square(const double d[3]) { return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; }
 
+static double state_square(const ct_loss* loss, const term* t, int step, const ct_state* state) {
+    double d[3];
+    if (t->kind == CT_OBJECTIVE_SHAPE) return shape_square(t, state->x);
+    deviation(loss, t, step, state, d);
+    return square(d);
+}
+
 double ct_loss_state(const ct_loss* loss, int step, const ct_state* state) {
-    double sum = 0, d[3];
-    for (int i = 0; i < loss->nterm; i++) {
-        const term* t = &loss->terms[i];
-        if (!looks_at(t, step)) continue;
-        if (t->kind == CT_OBJECTIVE_SHAPE) {
-            sum += norm(t, shape_square(t, state->x));
-            continue;
-        }
-        deviation(loss, t, step, state, d);
-        sum += norm(t, square(d));
-    }
+    double sum = 0;
+    for (int i = 0; i < loss->nterm; i++)
+        if (looks_at(&loss->terms[i], step)) sum += norm(&loss->terms[i], state_square(loss, &loss->terms[i], step, state));
     return sum;
+}
+
+double ct_loss_first_state(const ct_loss* loss, int step, const ct_state* state) {
+    const term* t = loss->terms;
+    if (loss->nterm == 0 || !looks_at(t, step)) return 0;
+    return state_square(loss, t, step, state) / (t->last - t->first + 1);
 }
 
 // theta = log Q, moved by exp(phi) Q: theta_bar becomes J^-T theta_bar.
@@ -277,6 +282,10 @@ double ct_loss_controls(const ct_loss* loss, const double* controls) {
     for (int i = 0; i < loss->nterm && controls; i++)
         if (is_of_control(&loss->terms[i])) sum += norm(&loss->terms[i], control_square(loss, &loss->terms[i], controls));
     return sum;
+}
+
+double ct_loss_first_controls(const ct_loss* loss, const double* controls) {
+    return loss->nterm > 0 && controls && is_of_control(loss->terms) ? control_square(loss, loss->terms, controls) : 0;
 }
 
 static void control_square_vjp(const ct_loss* loss, const term* t, const double* controls, double q_bar, double* controls_bar) {

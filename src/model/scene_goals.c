@@ -36,7 +36,7 @@ ct_objective_def ct_objective_def_default(void) {
 
 ct_optimize_def ct_optimize_def_default(void) {
     return (ct_optimize_def){
-        .method = CT_METHOD_LBFGS, .iterations = 100, .target = -INFINITY, .rate = 0.05, .tolerance = 1e-8};
+        .method = CT_METHOD_LBFGS, .iterations = 100, .target = -INFINITY, .rate = 0.05, .tolerance = 1e-8, .spread = 0.3};
 }
 
 void ct_scene_free_goals(ct_scene* scene) {

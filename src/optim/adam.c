@@ -52,7 +52,7 @@ static double largest(const double* a, int n) {
 
 static void descend(ct_search* search, adam* a) {
     double mark = INFINITY;  // the best loss when patience began
-    int marked = 0, failures = 0;
+    int marked = search->iteration, failures = search->failures;
     while (!search->stop) {
         ct_search_evaluate(search, a->y, a->gradient);
         if (search->stop) break;
@@ -62,7 +62,7 @@ static void descend(ct_search* search, adam* a) {
             memset(a->gradient, 0, (size_t)search->size * sizeof(double));
             continue;
         }
-        if (search->iteration == 1) a->epsilon = fmax(1e-10 * largest(a->gradient, search->size), DBL_MIN);
+        if (a->epsilon == 0) a->epsilon = fmax(1e-10 * largest(a->gradient, search->size), DBL_MIN);
         if (!(mark - search->best <= search->def.tolerance * fabs(search->best))) mark = search->best, marked = search->iteration;
         if (search->iteration - marked >= PATIENCE && search->def.tolerance > 0) a->rate *= 0.5, marked = search->iteration;
         if (a->rate < LEAST_RATE * search->def.rate) {

@@ -62,7 +62,7 @@ static bool set_up(bridge* b) {
     nlopt_opt o = b->optimizer;
     return nlopt_set_min_objective(o, objective, b) > 0 && nlopt_set_lower_bounds(o, search->lower) > 0 &&
            nlopt_set_upper_bounds(o, search->upper) > 0 && nlopt_set_ftol_rel(o, search->def.tolerance) > 0 &&
-           nlopt_set_maxeval(o, search->def.iterations + 1) > 0;
+           nlopt_set_maxeval(o, search->def.iterations - search->iteration + 1) > 0;
 }
 
 static ct_status minimise(bridge* b) {

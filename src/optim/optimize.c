@@ -2,7 +2,9 @@
 //
 // An evaluation that does not converge counts as the parabola through the best point along the way to y,
 //   L(y) = best + (bad - best) |y - y_best|^2 / d^2,  d = |y - y_best|,  bad = worst + 10 (1 + |worst|),
-// so that a line search steps back from it.
+// so that a line search steps back from it; for methods that only compare losses it is worse than all others.
+//
+// The start is y + noise N(0, 1), a restart best + spread N(0, 1), component by component, and clipped to the bounds.
 #include "optim/optimize.h"
 
 #include <float.h>
@@ -27,8 +29,10 @@ static void halt(ct_search* search, const char* reason) {
     search->stop = true;
 }
 
+// Gradient NULL: none was asked for.
 static double lead_back(const ct_search* search, const double* y, double* gradient) {
     double bad = search->worst + 10 * (1 + fabs(search->worst)), square = 0;
+    if (!gradient) return bad;
     for (int i = 0; i < search->size; i++) {
         gradient[i] = y[i] - search->best_y[i];
         square += gradient[i] * gradient[i];
@@ -37,12 +41,16 @@ static double lead_back(const ct_search* search, const double* y, double* gradie
     return bad;
 }
 
-static void tell(ct_search* search, const double* y, double loss, double gradient_norm, bool failed) {
+static void tell(ct_search* search, const double* y, const ct_batch_result* result, double gradient_norm) {
+    bool failed = result->status != CT_OK;
     ct_progress progress = {.iteration = search->iteration,
-                            .loss = loss,
+                            .loss = failed ? NAN : result->loss,
                             .best = search->best,
                             .gradient_norm = gradient_norm,
                             .seconds = ct_clock() - search->begun,
+                            .measure = failed ? NAN : result->measure,
+                            .forward_seconds = result->forward_seconds,
+                            .backward_seconds = result->backward_seconds,
                             .failed = failed,
                             .y = y,
                             .best_y = search->best_y};
@@ -51,34 +59,67 @@ static void tell(ct_search* search, const double* y, double loss, double gradien
     if (search->iteration >= search->def.iterations) halt(search, "the iterations are used up");
 }
 
-static double count_failure(ct_search* search, const double* y, double* gradient, ct_status status) {
-    search->failures++;
-    // Without a first value there is nothing to go back to.
-    if (status != CT_NOT_CONVERGED || search->failures == search->iteration) {
-        search->status = status;
-        halt(search, ct_status_text(status));
-        return INFINITY;
+static void abandon(ct_search* search, ct_status status) {
+    search->status = status;
+    halt(search, ct_status_text(status));
+}
+
+// Counts a point that was evaluated; gradient NULL: none was asked for. False: it did not converge, or the search must end.
+static bool count(ct_search* search, const double* y, const double* gradient, const ct_batch_result* result) {
+    search->iteration++;
+    if (result->status != CT_OK) {
+        search->failures++;
+        // Without a first value there is nothing to go back to.
+        if (result->status != CT_NOT_CONVERGED || search->failures == search->iteration) abandon(search, result->status);
+        else tell(search, y, result, NAN);
+        return false;
     }
-    double loss = lead_back(search, y, gradient);
-    tell(search, y, NAN, NAN, true);
-    return loss;
+    if (result->loss < search->best) {
+        search->best = result->loss;
+        memcpy(search->best_y, y, (size_t)search->size * sizeof(double));
+    }
+    search->worst = fmax(search->worst, result->loss);
+    tell(search, y, result, gradient ? norm(gradient, search->size) : NAN);
+    return true;
 }
 
 double ct_search_evaluate(ct_search* search, const double* y, double* gradient) {
-    double loss;
-    size_t bytes = (size_t)search->size * sizeof(double);
-    memset(gradient, 0, bytes);
+    const ct_function* f = search->function;
+    ct_batch_result result = {.loss = NAN, .measure = NAN};
+    if (gradient) memset(gradient, 0, (size_t)search->size * sizeof(double));
     if (search->stop) return INFINITY;
-    search->iteration++;
-    ct_status status = search->function(y, &loss, gradient, search->function_user, search->error);
-    if (status != CT_OK) return count_failure(search, y, gradient, status);
-    if (loss < search->best) {
-        search->best = loss;
-        memcpy(search->best_y, y, bytes);
+    ct_status status = f->evaluate(1, y, gradient, &result, f->user, search->error);
+    if (status != CT_OK) {
+        abandon(search, status);
+        return INFINITY;
     }
-    search->worst = fmax(search->worst, loss);
-    tell(search, y, loss, norm(gradient, search->size), false);
-    return loss;
+    if (count(search, y, gradient, &result)) return result.loss;
+    return search->status == CT_OK ? lead_back(search, y, gradient) : INFINITY;
+}
+
+// One set of points, all of them.
+static void evaluate_set(ct_search* search, int number, const double* y, double* losses) {
+    const ct_function* f = search->function;
+    if (!ct_reserve((void**)&search->results, &search->result_capacity, (size_t)number, sizeof *search->results)) {
+        abandon(search, ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory"));
+        return;
+    }
+    for (int i = 0; i < number; i++) search->results[i] = (ct_batch_result){.loss = NAN, .measure = NAN};
+    ct_status status = f->evaluate(number, y, NULL, search->results, f->user, search->error);
+    if (status != CT_OK) abandon(search, status);
+    for (int i = 0; i < number && !search->stop; i++)
+        losses[i] = count(search, y + (size_t)i * (size_t)search->size, NULL, &search->results[i]) ? search->results[i].loss : INFINITY;
+}
+
+void ct_search_evaluate_many(ct_search* search, int number, const double* y, double* losses) {
+    for (int i = 0; i < number; i++) losses[i] = INFINITY;
+    for (int done = 0; done < number && !search->stop;) {
+        int left = search->def.iterations - search->iteration, set = number - done;
+        if (search->function->most > 0 && set > search->function->most) set = search->function->most;
+        if (set > left) set = left;
+        evaluate_set(search, set, y + (size_t)done * (size_t)search->size, losses + done);
+        done += set;
+    }
 }
 
 // ---- the search ----------------------------------------------------------------------------
@@ -88,63 +129,107 @@ static ct_status check_def(const ct_optimize_def* def, ct_error* error) {
     if (!(def->rate > 0 && isfinite(def->rate))) return ct_fail(error, CT_BAD_ARGUMENT, "rate must be above 0, it is %g", def->rate);
     if (!(def->tolerance >= 0)) return ct_fail(error, CT_BAD_ARGUMENT, "tolerance must not be negative, it is %g", def->tolerance);
     if (isnan(def->target)) return ct_fail(error, CT_BAD_ARGUMENT, "target must be a number");
+    if (def->restarts < 0) return ct_fail(error, CT_BAD_ARGUMENT, "restarts must not be negative, it is %d", def->restarts);
+    if (!(def->noise >= 0 && isfinite(def->noise))) return ct_fail(error, CT_BAD_ARGUMENT, "noise must not be negative, it is %g", def->noise);
+    if (!(def->spread > 0 && isfinite(def->spread))) return ct_fail(error, CT_BAD_ARGUMENT, "spread must be above 0, it is %g", def->spread);
+    if (def->population < 0 || (def->population > 0 && def->population < 4))
+        return ct_fail(error, CT_BAD_ARGUMENT, "population must be 4 at least, or 0 for a choice by the number of parameters; it is %d", def->population);
     if ((unsigned)def->method > CT_METHOD_SLSQP) return ct_fail(error, CT_BAD_ARGUMENT, "there is no method %d", (int)def->method);
     return CT_OK;
 }
 
-ct_status ct_search_run(ct_search* search) {
-    ct_status status = check_def(&search->def, search->error);
-    if (status != CT_OK) return status;
+// search->y = clamp(center + deviation N(0, 1))
+static void start_around(ct_search* search, const double* center, double deviation) {
     for (int i = 0; i < search->size; i++) {
-        search->y[i] = fmin(fmax(search->y[i], search->lower[i]), search->upper[i]);
-        search->best_y[i] = search->y[i];
+        double y = deviation > 0 ? center[i] + deviation * ct_rng_normal(&search->random) : center[i];
+        search->y[i] = fmin(fmax(y, search->lower[i]), search->upper[i]);
     }
-    search->best = INFINITY;
-    search->worst = -INFINITY;
-    search->begun = ct_clock();
+}
+
+static ct_status run_method(ct_search* search) {
     switch (search->def.method) {
-        case CT_METHOD_LBFGS: status = ct_search_lbfgs(search); break;
-        case CT_METHOD_ADAM: status = ct_search_adam(search); break;
-        default: status = ct_search_nlopt(search);
+        case CT_METHOD_LBFGS: return ct_search_lbfgs(search);
+        case CT_METHOD_ADAM: return ct_search_adam(search);
+        default: return ct_search_nlopt(search);
+    }
+}
+
+static ct_status run(ct_search* search) {
+    ct_status status = CT_OK;
+    start_around(search, search->y, search->def.noise);
+    memcpy(search->best_y, search->y, (size_t)search->size * sizeof(double));
+    for (; status == CT_OK && !search->stop && search->round <= search->def.restarts; search->round++) {
+        if (search->round > 0) start_around(search, search->best_y, search->def.spread);
+        search->reason = NULL;
+        status = run_method(search);
     }
     if (search->status != CT_OK) return search->status;
     if (status == CT_OK) ct_error_clear(search->error);  // of evaluations that the search got over
     return status;
 }
 
-static ct_status evaluate_problem(const double* y, double* loss, double* gradient, void* user, ct_error* error) {
-    return ct_problem_evaluate(user, y, loss, gradient, NULL, error);
-}
-
-ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
-                              ct_optimize_report* report, ct_error* error) {
+ct_status ct_search_minimise(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+                             ct_optimize_report* report, ct_error* error) {
     ct_error own;
-    size_t n = (size_t)ct_problem_size(problem);
+    size_t n = (size_t)function->size;
     ct_arena arena = {0};
-    double *lower = ct_arena_alloc(&arena, n, sizeof(double)), *upper = ct_arena_alloc(&arena, n, sizeof(double));
-    ct_search search = {.function = evaluate_problem,
-                        .function_user = problem,
+    ct_search search = {.function = function,
                         .def = *def,
-                        .size = (int)n,
-                        .lower = lower,
-                        .upper = upper,
+                        .size = function->size,
+                        .lower = function->lower,
+                        .upper = function->upper,
                         .progress = progress,
                         .progress_user = user,
                         .y = ct_arena_copy(&arena, y, n, sizeof(double)),
-                        .best_y = ct_arena_alloc(&arena, n, sizeof(double)),
+                        .best_y = ct_arena_copy(&arena, y, n, sizeof(double)),
+                        .best = INFINITY,
+                        .worst = -INFINITY,
+                        .begun = ct_clock(),
+                        .random = {def->seed},
                         .error = error ? error : &own};
-    ct_status status = CT_OUT_OF_MEMORY;
     ct_error_clear(search.error);
-    if (arena.failed) {
-        ct_fail(error, status, "out of memory");
-    } else {
-        ct_problem_bounds(problem, lower, upper);
-        status = ct_search_run(&search);
+    ct_status status = arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_def(def, search.error);
+    if (status == CT_OK) {
+        status = run(&search);
         memcpy(y, search.best_y, n * sizeof(double));
     }
     if (report) {
         *report = (ct_optimize_report){.iterations = search.iteration, .failures = search.failures, .loss = search.best,
                                        .seconds = ct_clock() - search.begun, .reason = search.reason};
+    }
+    ct_free(search.results);
+    ct_arena_free(&arena);
+    return status;
+}
+
+// ---- of a problem --------------------------------------------------------------------------
+
+static ct_status evaluate_problem(int number, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+    size_t n = (size_t)ct_problem_size(user);
+    for (int i = 0; i < number; i++) {
+        ct_problem_report report;
+        double* gradient = gradients ? gradients + (size_t)i * n : NULL;
+        results[i].status = ct_problem_evaluate(user, y + (size_t)i * n, &results[i].loss, gradient, &report, error);
+        results[i].measure = report.measure;
+        results[i].forward_seconds = report.forward.seconds;
+        results[i].backward_seconds = report.backward.seconds;
+    }
+    return CT_OK;
+}
+
+ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+                              ct_optimize_report* report, ct_error* error) {
+    size_t n = (size_t)ct_problem_size(problem);
+    ct_arena arena = {0};
+    double *lower = ct_arena_alloc(&arena, n, sizeof(double)), *upper = ct_arena_alloc(&arena, n, sizeof(double));
+    ct_function function = {.size = (int)n, .lower = lower, .upper = upper, .evaluate = evaluate_problem, .user = problem, .most = 1};
+    ct_status status = CT_OUT_OF_MEMORY;
+    if (arena.failed) {
+        ct_fail(error, status, "out of memory");
+        if (report) *report = (ct_optimize_report){.loss = INFINITY, .reason = ct_status_text(status)};
+    } else {
+        ct_problem_bounds(problem, lower, upper);
+        status = ct_search_minimise(&function, def, y, progress, user, report, error);
     }
     ct_arena_free(&arena);
     return status;

@@ -1,21 +1,37 @@
 // A search for the minimum of L(y) under bounds: what every method shares.
 //
-// Methods ask for L and its gradient through ct_search_evaluate, which counts, keeps the best, tells the caller, decides
-// when to stop, and turns an evaluation that did not converge into a large loss that leads back to the best y.
+// Methods ask for L, and for its gradient if they want it, through ct_search_evaluate or, for many points, ct_search_evaluate_many,
+// which count, keep the best, tell the caller, decide when to stop, and turn an evaluation that did not converge into a large loss.
+// Who evaluates is behind ct_function: one problem, or the workers of a batch.
 #ifndef CT_OPTIM_OPTIMIZE_H
 #define CT_OPTIM_OPTIMIZE_H
 
 #include "cuttle.h"
+#include "math/rng.h"
 
-typedef ct_status (*ct_function)(const double* y, double* loss, double* gradient, void* user, ct_error* error);
+// Evaluates y[0], ..., y[count - 1]: results, and gradients (zeros before) unless NULL. What befell a point is its result's status, and the
+// sentence of the first that failed may be left in error; anything but CT_OK returned ends the search.
+typedef ct_status (*ct_evaluate)(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error);
+
+typedef struct ct_function {      // what is minimised
+    int size;
+    const double *lower, *upper;  // size; -inf, inf: none
+    ct_evaluate evaluate;
+    void* user;
+    int most;                     // points that it is asked for at a time; 0: as many as a method has
+} ct_function;
+
+// Runs a search from y, which is moved into the bounds, and leaves the best there; progress, report and error may be NULL. Stopping early
+// is CT_OK. Fails with CT_NOT_CONVERGED if the start does. Which points are looked at depends on def and their losses alone.
+ct_status ct_search_minimise(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+                             ct_optimize_report* report, ct_error* error);
 
 typedef struct ct_search {
     // what is minimised, and how
-    ct_function function;
-    void* function_user;
+    const ct_function* function;
     ct_optimize_def def;
     int size;
-    const double *lower, *upper;  // size; -inf, inf: none
+    const double *lower, *upper;  // the function's
     ct_on_progress progress;      // NULL: nobody listens
     void* progress_user;
     // state of the search
@@ -23,20 +39,24 @@ typedef struct ct_search {
     double* best_y;               // size
     double best, worst;           // losses so far; worst: the largest that converged
     double begun;                 // s
+    ct_rng random;
+    int round;                    // restarts so far
     int iteration, failures;      // evaluations, and those that did not converge
     bool stop;                    // set: the method must return
     const char* reason;           // why it stopped, static
     ct_status status;             // of an evaluation that ended the search
     ct_error* error;
+    ct_batch_result* results;     // of the points asked for last
+    size_t result_capacity;
 } ct_search;
 
-// Runs def.method from search->y, which is moved into the bounds; the best is in best_y and best. Arrays belong to the
-// caller. The status is that of the search: stopping early is CT_OK.
-ct_status ct_search_run(ct_search* search);
-// Loss at y; gradient (size) is always filled. After a return with search->stop the values must not be used.
+// Loss at y, and its gradient (size) unless NULL; both lead away from y where the evaluation did not converge. After a return with
+// search->stop the values must not be used.
 double ct_search_evaluate(ct_search* search, const double* y, double* gradient);
+// Losses at count points, in order; inf where an evaluation did not converge. The same holds after search->stop.
+void ct_search_evaluate_many(ct_search* search, int count, const double* y, double* losses);
 
-// Methods. They return when search->stop is set or, with search->reason set, when they see no further progress.
+// Methods. They begin at search->y, and return when search->stop is set or, with search->reason set, when they see no further progress.
 ct_status ct_search_lbfgs(ct_search* search);
 ct_status ct_search_adam(ct_search* search);
 ct_status ct_search_nlopt(ct_search* search);

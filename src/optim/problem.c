@@ -141,7 +141,7 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
 
 typedef struct evaluation {
     const ct_problem* problem;
-    double loss;
+    double loss, first;   // first: mean square of the objective's first term
     int step;             // last that was reached
 } evaluation;
 
@@ -150,6 +150,7 @@ static void sum_terms(int step, const ct_state* state, void* user) {
     const ct_problem* problem = e->problem;
     e->step = step;
     e->loss += ct_loss_state(problem->loss, step, state);
+    e->first += ct_loss_first_state(problem->loss, step, state);
     if (problem->term) problem->term(step, state, &e->loss, NULL, NULL, problem->term_user);
 }
 
@@ -179,6 +180,7 @@ static ct_status go_forward(ct_problem* problem, evaluation* e, const double* co
                                   sum_terms, e, report);
     if (status != CT_OK) return explain_step(status, e->step + 1, &report->last, error);
     if (controls) e->loss += ct_loss_controls(problem->loss, controls);
+    if (controls) e->first += ct_loss_first_controls(problem->loss, controls);
     if (!isfinite(e->loss)) return ct_fail(error, CT_NOT_CONVERGED, "the loss is not finite");
     return CT_OK;
 }
@@ -197,7 +199,7 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
                               ct_error* error) {
     ct_problem_report own;
     if (!report) report = &own;
-    *report = (ct_problem_report){0};
+    *report = (ct_problem_report){.measure = NAN};
     *loss = NAN;
     ct_error_clear(error);
     if (ct_loss_term_count(problem->loss) == 0 && !problem->term)
@@ -211,6 +213,7 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
     if (status == CT_OK && gradient) status = go_backward(problem, &e, y, controls, gradient, &report->backward, error);
     report->tape_bytes = ct_tape_bytes(problem->tape);
     if (status == CT_OK) *loss = e.loss;
+    if (status == CT_OK && ct_loss_term_count(problem->loss) > 0) report->measure = sqrt(e.first);
     return status;
 }
 
