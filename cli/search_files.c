@@ -116,7 +116,8 @@ ct_status search_files_draw(const search_files* files, ct_error* error) {
         column[i] = r->iteration, column[n + i] = r->loss, column[2 * n + i] = r->best;
         if (r->loss < 0) positive = false;
     }
-    ct_plot_series series[] = {{"loss", column, column + n, files->nrow}, {"best", column, column + 2 * n, files->nrow}};
+    ct_plot_series series[] = {{.name = "loss", .x = column, .y = column + n, .count = files->nrow},
+                               {.name = "best", .x = column, .y = column + 2 * n, .count = files->nrow}};
     ct_plot_def def = ct_plot_def_default();
     def.x_label = "evaluation";
     def.y_label = "loss";

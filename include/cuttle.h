@@ -942,6 +942,8 @@ typedef struct ct_picture_def {
     ct_bones bones;          // matters where there are links
     bool contacts;           // contact forces as arrows, one colour where it sticks, one where it slips
     double contact_scale;    // m of arrow a newton; 0: from the forces of the motion, those of rare impacts cut short
+    const char* title;       // written at the top, in the middle; NULL: none
+    const double* mark;      // 3 numbers, m: a place with a ring around it, such as a target; NULL: none
 } ct_picture_def;
 CT_API ct_picture_def ct_picture_def_default(void);
 // RGB, 3 width height bytes into `pixels`, top row first.
@@ -1197,11 +1199,15 @@ typedef struct ct_plot_series {
     const char* name;        // in the legend when there are several; NULL: none
     const double *x, *y;     // count each; points that are not finite interrupt the line
     int count;
+    const double *low, *high;  // count each, a band in a pale tone of the line's colour; NULL: none
+    bool dashed;             // a thin dashed line
+    int color;               // 1 to 6: blue, orange, green, violet, grey, ochre; 0: by its place among the series
 } ct_plot_series;
 typedef struct ct_plot_def {
     int width, height;       // pixels
     const char *title, *x_label, *y_label;  // NULL: none
     bool log_y;              // values that are not positive interrupt the line
+    bool log_x;
 } ct_plot_def;
 CT_API ct_plot_def ct_plot_def_default(void);
 // Lines over common axes, .png.

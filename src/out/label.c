@@ -55,6 +55,12 @@ void ct_label_color(const char* field, double t, double rgb[3]) {
     else ct_color_map(t, rgb);
 }
 
+void ct_label_title(const ct_canvas* canvas, const char* title, bool dark) {
+    double size = text_size(canvas);
+    ct_ink ink = ink_for(dark, 0.9);
+    ct_text_draw(canvas, title, 0.5 * canvas->width, 2.8 * size, 1.15 * size, 0.5, &ink);
+}
+
 void ct_label_time(const ct_canvas* canvas, double time, bool dark) {
     char number[64], text[80];
     double size = text_size(canvas);
@@ -71,6 +77,19 @@ static bool place(const ct_canvas* canvas, const ct_camera* camera, const double
     *x = (clip[0] / clip[3] + 1) * 0.5 * canvas->width;
     *y = (1 - clip[1] / clip[3]) * 0.5 * canvas->height;
     return *x > 0 && *x < canvas->width && *y > 0 && *y < canvas->height - 2 * text_size(canvas);
+}
+
+void ct_label_mark(const ct_canvas* canvas, const ct_camera* camera, const double point[3]) {
+    double x, y, radius = 0.9 * text_size(canvas), reach = radius + 3;
+    static const double red[3] = {0.85, 0.10, 0.15}, white[3] = {1, 1, 1};
+    if (!place(canvas, camera, point, &x, &y)) return;
+    for (int j = (int)floor(y - reach); j <= (int)ceil(y + reach); j++)
+        for (int i = (int)floor(x - reach); i <= (int)ceil(x + reach); i++) {
+            if (i < 0 || j < 0 || i >= canvas->width || j >= canvas->height) continue;
+            double r = hypot(i + 0.5 - x, j + 0.5 - y), away = fmin(fabs(r - radius), r), width = 0.12 * radius + 0.6;
+            ct_canvas_blend(canvas, i, j, white, 0.7 * fmin(1, fmax(0, width + 1.5 - away)));
+            ct_canvas_blend(canvas, i, j, red, fmin(1, fmax(0, width + 0.5 - away)));
+        }
 }
 
 void ct_label_grid(const ct_canvas* canvas, const ct_camera* camera, const ct_ground_grid* grid, bool dark) {

@@ -16,6 +16,8 @@ typedef struct ct_ground_grid {
 
 // The largest of 1, 2, 5 times a power of ten that is not above `value`.
 double ct_label_round(double value);
+void ct_label_title(const ct_canvas* canvas, const char* title, bool dark);
+void ct_label_mark(const ct_canvas* canvas, const ct_camera* camera, const double point[3]);
 void ct_label_time(const ct_canvas* canvas, double time, bool dark);
 // A ruler of numbers beside the scene, on the strong lines.
 void ct_label_grid(const ct_canvas* canvas, const ct_camera* camera, const ct_ground_grid* grid, bool dark);

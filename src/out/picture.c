@@ -532,7 +532,9 @@ ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* 
         ct_canvas canvas = {pixels, def->width, def->height};
         bool dark = def->background[0] + def->background[1] + def->background[2] < 1.2;
         if (def->grid && d->camera.eye[d->grid.up_axis] > d->grid.height) ct_label_grid(&canvas, &d->camera, &d->grid, dark);
+        if (def->mark) ct_label_mark(&canvas, &d->camera, def->mark);
         if (def->label) ct_label_time(&canvas, time, dark);
+        if (def->title) ct_label_title(&canvas, def->title, dark);
         if (def->label && d->skin.value && d->flesh) ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
     }
     ct_threads_free(threads);
