@@ -265,6 +265,26 @@ static void reserve_grows_and_never_shrinks(void** state) {
     ct_krylov_work_free(fresh);
 }
 
+static void a_cycle_does_not_depend_on_the_room_for_longer_ones(void** state) {
+    static dense s;
+    laplacian(&s, 0.3, 0.1);
+    ct_krylov_work *roomy, *fitting;
+    double x[N] = {0}, y[N] = {0}, b[N];
+    for (int i = 0; i < N; i++) b[i] = cos(i);
+    assert_int_equal(ct_krylov_work_create(&roomy, N, 25), CT_OK);
+    assert_int_equal(ct_krylov_work_create(&fitting, N, 5), CT_OK);
+    leading block = {&s, N};
+    ct_krylov_def def = {.n = N, .apply = leading_product, .user = &block, .relative = 1e-11, .max_iterations = 500, .cycle = 5};
+    ct_krylov_report report, expected;
+    ct_gmres(&def, roomy, b, x, &report);
+    ct_gmres(&def, fitting, b, y, &expected);
+    assert_int_equal(report.iterations, expected.iterations);
+    assert_true(report.iterations > 25);
+    assert_memory_equal(x, y, sizeof x);
+    ct_krylov_work_free(roomy);
+    ct_krylov_work_free(fitting);
+}
+
 typedef struct beam {
     ct_block_matrix A;  // in factor order
     ct_factor* factor;
@@ -336,6 +356,7 @@ int main(void) {
         cmocka_unit_test(gmres_reports_a_singular_system),
         cmocka_unit_test(one_work_serves_systems_of_changing_size),
         cmocka_unit_test(reserve_grows_and_never_shrinks),
+        cmocka_unit_test(a_cycle_does_not_depend_on_the_room_for_longer_ones),
         cmocka_unit_test(pcg_with_the_factor_needs_a_handful_of_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,8 @@ struct ct_model {
     ct_precision precision;    // of the stored factors
     float (*factored)[4];      // nelement, logs of mu, mu + lambda, density and rigidity when the factor was made
     int version;               // one more after every change of values
+    int factor_version;        // of the values that the factor was made for
+    bool always_factor;        // whenever values change that it depends on: then results depend on the values alone, not on those before
     ct_coupling coupling;      // of links and free nodes, at rest
     ct_scalar_factor* scalar;  // projective solver only: c^2 M + c D + L, one scalar per node
     ct_scalar_coupling scalar_coupling;  // likewise: of links and free nodes

@@ -2,7 +2,7 @@
 //
 // Changing values is the single mutation of a model. The symbolic factor stays; the numeric factor is a preconditioner
 // and stays too, until the stiffness or density of the whole has moved by about a factor of 3 (root mean square of the
-// logarithms over the tets).
+// logarithms over the tets). The last bits of a step depend on it, and so on values of the past, unless always_factor is set.
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -142,6 +142,7 @@ ct_status ct_model_factor(ct_model* model) {
     if (status == CT_OK) status = ct_coupling_update(&model->coupling, model, &work, c, NULL, &model->matrix, model->factor);
     ct_potential_work_free(&work);
     if (status == CT_OK) {
+        model->factor_version = model->version;
         for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->factored[t]);
         for (int k = 0; k < model->actuators.count; k++) model->actuators.factored[k] = model->actuators.stiffness[k];
         if (model->tree.nlink) memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
@@ -167,6 +168,11 @@ static bool factor_is_stale(const ct_model* model) {
     for (int k = 0; k < 4; k++)
         if (sqrt(sum[k] / model->nelement) > stale) return true;
     return false;
+}
+
+static bool factor_depends_on(const ct_material_values* values) {
+    return values->young || values->poisson || values->density || values->damping_mass || values->damping_stiffness || values->bending ||
+           values->thickness || values->link_mass || values->muscle_stiffness || values->chamber_stiffness;
 }
 
 static ct_status check_value(const ct_model* model, const char* name, double value, double lower, double upper, int element, ct_error* error) {
@@ -315,7 +321,8 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     ct_model_lump(model);
     status = set_elements(model);
     // the projective solver's matrix is part of its iteration, not a preconditioner
-    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE || factor_is_stale(model) || ct_actuators_stale(model);
+    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE || (model->always_factor && factor_depends_on(values)) || factor_is_stale(model) ||
+                ct_actuators_stale(model);
     if (status == CT_OK && model->nunknown && must) {
         status = ct_model_factor(model);
         if (refactored) *refactored = true;

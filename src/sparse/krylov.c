@@ -218,12 +218,13 @@ void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, d
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
     report->initial = report->residual = gmres_start(def, work, b, x, &report->iterations);
     const double target = fmax(def->relative * report->initial, def->tolerance);
+    const int cycle = def->cycle > 0 && def->cycle < work->restart ? def->cycle : work->restart;
     bool broken = false;
     while (report->residual > target && report->iterations < def->max_iterations && !broken) {
         // one cycle: the space grows until it is full, the residual is small or the iterations are spent
         int count = 0;
         double estimate = report->residual;
-        while (count < work->restart && report->iterations < def->max_iterations && estimate > target) {
+        while (count < cycle && report->iterations < def->max_iterations && estimate > target) {
             double below = gmres_expand(def, work, count);
             report->iterations++;
             estimate = gmres_rotate(work, count, below);

@@ -17,6 +17,7 @@ typedef struct ct_krylov_def {
     double tolerance;          // done when |r| <= max(tolerance, relative |r0|), r = b - A x
     double relative;
     int max_iterations;        // products with A at most
+    int cycle;                 // gmres: length of a cycle; 0, or above the work's: the work's
 } ct_krylov_def;
 
 typedef enum ct_krylov_end {

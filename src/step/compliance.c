@@ -80,9 +80,11 @@ static void forget(ct_compliance* c) {
     for (int i = 0; i < c->nsurface; i++) c->slot[i] = -1;
 }
 
-static void follow_factor(ct_compliance* c, const ct_work* work) {
+static void follow_factor(ct_compliance* c, const ct_model* model, const ct_work* work) {
+    bool substep = work->factor == work->substep;
     uint64_t stamp = work->reference_in_force ? work->refreshed_stamp : 0;
-    int version = work->reference_in_force ? work->refreshed_version : 0, level = work->factor == work->substep ? work->substep_level : 0;
+    int version = work->reference_in_force ? work->refreshed_version : substep ? work->substep_version : model->factor_version;
+    int level = substep ? work->substep_level : 0;
     if (c->factor == work->factor && c->stamp == stamp && c->version == version && c->level == level && c->count) return;
     c->factor = work->factor;
     c->stamp = stamp;
@@ -92,9 +94,9 @@ static void follow_factor(ct_compliance* c, const ct_work* work) {
 }
 
 // Makes the columns of the nodes at hand that are not known yet.
-static ct_status fetch(ct_compliance* c, ct_work* work, int nnode) {
+static ct_status fetch(ct_compliance* c, const ct_model* model, ct_work* work, int nnode) {
     size_t size = 9 * (size_t)c->nsurface;
-    follow_factor(c, work);
+    follow_factor(c, model, work);
     int missing = 0;
     for (int i = 0; i < nnode; i++) {
         int s = c->surface[c->node[i]];
@@ -275,7 +277,7 @@ static bool is_nodal(const ct_compliance* c, const ct_touch* touch, int count, c
 ct_status ct_compliance_update(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, const ct_touch* touch,
                                int count, const int* which, double* W) {
     int m = list_nodes(c, model, touch, count, which);
-    ct_status status = model->nfree ? fetch(c, work, m) : CT_OK;
+    ct_status status = model->nfree ? fetch(c, model, work, m) : CT_OK;
     size_t side = 3 * (size_t)m;
     if (status == CT_OK && is_nodal(c, touch, count, which, m)) status = build_nodes(c, model, work, config, m, W);
     else if (status == CT_OK) {

@@ -311,7 +311,8 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     }
     double eta = fmin(0.1, sqrt(here->total / work->reference));
     ct_krylov_def def = {.n = rows, .apply = newton_product, .precondition = newton_precondition, .user = &c,
-                         .tolerance = fmax(eta * here->total, 0.3 * target), .max_iterations = model->settings.max_iterations - report->solves};
+                         .tolerance = fmax(eta * here->total, 0.3 * target), .max_iterations = model->settings.max_iterations - report->solves,
+                         .cycle = GMRES_RESTART};  // the adjoint shares the work, with longer ones
     ct_krylov_report inner;
     memset(c.v.solution, 0, (size_t)rows * sizeof(double));
     ct_gmres(&def, contact->krylov, c.v.right, c.v.solution, &inner);
