@@ -47,7 +47,7 @@ static void contact_term(int step, const ct_state* state, double* loss, double* 
     }
 }
 
-static ct_problem* contact_problem(const ct_scene* scene, size_t max_bytes, contact_loss* loss) {
+static inline ct_problem* contact_problem(const ct_scene* scene, size_t max_bytes, contact_loss* loss) {
     ct_problem* problem = NULL;
     ct_error error = {0};
     must(ct_problem_create(&problem, scene, max_bytes, &error), &error);
