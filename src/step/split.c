@@ -17,13 +17,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "step/contact_pairs.h"
 #include "step/coords.h"
 #include "step/friction.h"
 #include "step/solve.h"
 
-static const double outside = 0.02;   // of a primitive's parameters: feet of contacts may lie that far outside
 static const double deep = 0.01;      // of the way from thickness to core: how far gaps may be below zero
-static const double edge = 1e-6;      // of the strongest contact force: nearer than this, a contact may switch
 static const double diverged = 1e3;   // times the reference
 
 enum { SWEEP_LIMIT = 100 };
@@ -317,80 +316,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
     return status != CT_OK || converged || enough ? status : CT_NOT_CONVERGED;
 }
 
-// ---- pairs ---------------------------------------------------------------------------------
-
-static ct_status list_known(ct_contact_work* contact) {
-    if (!ct_reserve((void**)&contact->known.item, &contact->known.capacity, contact->count, sizeof(ct_pair))) return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < contact->count; i++) contact->known.item[i] = contact->touch[i].is.pair;
-    contact->known.count = contact->count;
-    return CT_OK;
-}
-
-// Touches that carry force where their primitives are not: they go. Returns how many.
-static int drop_outside(ct_contact_work* contact) {
-    size_t kept = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        if (contact->touch[i].is.set != CT_OPEN && ct_touch_overshoot(&contact->touch[i]) > outside) continue;
-        if (kept != i) contact->touch[kept] = contact->touch[i];
-        kept++;
-    }
-    int dropped = (int)(contact->count - kept);
-    contact->count = kept;
-    return dropped;
-}
-
-static ct_contact describe(const ct_touch* touch, const double* x) {
-    const ct_pair* pair = &touch->is.pair;
-    ct_contact out = {.type = pair->type, .set = touch->is.set, .a = pair->a, .b = pair->b, .gap = touch->at.gap, .friction = pair->friction};
-    memcpy(out.node, pair->node, sizeof out.node);
-    memcpy(out.normal, touch->at.n, sizeof out.normal);
-    memcpy(out.force, touch->is.force, sizeof out.force);
-    for (int k = 0; k < (pair->type == CT_CONTACT_EDGE_EDGE ? 2 : 1); k++)
-        for (int a = 0; a < 3; a++) out.position[a] += touch->at.w[k] * x[3 * pair->node[k] + a];
-    return out;
-}
-
-static ct_status report_contacts(ct_contact_work* contact, const double* x, ct_step_report* report) {
-    if (!ct_reserve((void**)&contact->list, &contact->list_capacity, contact->count, sizeof(ct_contact))) return CT_OUT_OF_MEMORY;
-    double strongest = 0, margin = INFINITY;
-    for (size_t i = 0; i < contact->count; i++) {
-        const ct_touch* touch = &contact->touch[i];
-        const double* F = touch->is.force;
-        strongest = fmax(strongest, sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]));
-        margin = fmin(margin, ct_touch_margin(touch));
-        if (ct_touch_overshoot(touch) <= 0) report->penetration = fmax(report->penetration, -(touch->at.gap + touch->is.pair.thickness));
-        if (touch->is.set == CT_OPEN) continue;
-        report->sticking += touch->is.set == CT_STICK;
-        report->slipping += touch->is.set == CT_SLIP;
-        contact->list[report->ncontact++] = describe(touch, x);
-    }
-    report->contacts = report->ncontact;
-    report->smooth = margin > edge * strongest;
-    report->contact = contact->list;
-    return CT_OK;
-}
-
-static ct_status add_near(const ct_model* model, ct_work* work, const double* x, double end, const double* force) {
-    ct_contact_work* contact = work->contact;
-    ct_status status = ct_detect_near(model, contact->detect, x, work->at.x, end, contact->margin, &contact->near);
-    return status == CT_OK ? ct_contact_add(model, contact, &contact->near, force) : status;
-}
-
-// After a solve: pairs that met on the way and were not known, touches that have left their primitives. *again: there were some.
-static ct_status look_again(const ct_model* model, ct_work* work, const double* x_start, double end, bool* again) {
-    ct_contact_work* contact = work->contact;
-    ct_contact_classify(contact);
-    ct_status status = list_known(contact);
-    if (status == CT_OK) status = ct_detect_hits(model, contact->detect, x_start, work->at.x, end, 0.1, &contact->known, &contact->hits);
-    if (status != CT_OK) return status;
-    int dropped = drop_outside(contact);
-    size_t before = contact->count;
-    *again = dropped || contact->hits.count;
-    if (contact->hits.count) status = add_near(model, work, x_start, end, NULL);
-    if (status == CT_OK && dropped) status = add_near(model, work, work->at.x, end, NULL);
-    if (status == CT_OK && *again && contact->count == before) status = ct_contact_add(model, contact, &contact->hits, NULL);
-    return status;
-}
+// ---- entry point ---------------------------------------------------------------------------
 
 bool ct_split_is_truncated(const ct_model* model, const ct_step_report* report) {
     const ct_contact_settings* settings = &model->settings.contact;
@@ -403,16 +329,16 @@ ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* s
     bool again = true;
     ct_contact_begin(model, contact, state->x, time, h);
     prepare(model, work);
-    ct_status status = add_near(model, work, state->x, end, state->contact_force);
+    ct_status status = ct_contact_add_near(model, work, state->x, end, state->contact_force);
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
     for (int pass = 1; status == CT_OK && again; pass++) {
         if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
         status = contact->count ? solve_known(model, work, report) : ct_solve_projective(model, work, report);
         report->passes = pass;
-        if (status == CT_OK) status = look_again(model, work, state->x, end, &again);
+        if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
     }
     if (status != CT_OK) return status;
     if (ct_detect_intersections(model, contact->detect, work->at.x, NULL)) return CT_NOT_CONVERGED;
     ct_contact_forces(model, contact);
-    return report_contacts(contact, work->at.x, report);
+    return ct_contact_report(contact, work->at.x, report);
 }
