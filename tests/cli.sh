@@ -165,6 +165,22 @@ expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"ma
 claim check_passes_a_right_gradient
 run check sink.json --tolerance 1e-15
 expect '[ $code = 1 ]' 'grep -q "^FAILED young" out'; claim check_fails_with_exit_code_1
+# a sheet on an incline, with the friction that just holds it
+cat > slope.json <<'END'
+{"name": "slope", "time_step": 0.01, "duration": 0.03, "gravity": [3, -10, 0], "contact": {"friction": 0.3000000001},
+ "bodies": [{"name": "sheet", "sheet": {"size": [0.2, 0.2], "cells": [2, 2]}, "rotate": {"axis": [1, 0, 0], "degrees": -90},
+             "translate": [0, 1e-3, 0], "material": {"young": 1e5, "thickness": 2e-3}, "contact_thickness": 1e-3}],
+ "obstacles": [{"name": "floor", "plane": {"normal": [0, 1, 0]}}], "parameters": [{"type": "friction"}],
+ "objective": [{"type": "point", "target": [1, 0, 0], "relative": true}]}
+END
+run check slope.json --threads 1
+expect '[ $code = 1 ]' 'grep -q "^FAILED friction" out' 'grep -q "no derivatives: contacts switch between the rollouts" out' \
+    'grep -q "at step 0 sheet and floor (plane, node 0) go from stick to slip" out' 'grep -q "and 23 more" out'
+claim check_names_contacts_that_switch
+run check slope.json --threads 1 --json
+expect '[ $code = 1 ]' '[ "$(value "[\"slices\"][0][\"switches\"]")" = 27 ]' '[ "$(value "[\"slices\"][0][\"halved\"]")" = None ]' \
+    '[ "$(value "[\"slices\"][0][\"switched\"][0][\"nodes\"]")" = "[0]" ]' '[ "$(value "[\"slices\"][0][\"switched\"][0][\"to\"]")" = slip ]'
+claim check_lists_contacts_that_switch_in_json
 
 run optimize sink.json -o found --target 1e-12 --json -q
 expect '[ $code = 0 ]' '[ ! -s err ]' '[ "$(value "[\"loss\"] <= 1e-12")" = True ]' '[ "$(value "[\"reason\"]")" = "the target is reached" ]' \
