@@ -1,0 +1,329 @@
+// Many evaluations at the same time: the workers and their queue; see batch.h.
+//
+// A result depends on its point alone: problems factor at every change of values, and whatever else they keep from one evaluation to the
+// next changes no bit.
+#include "optim/batch.h"
+
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/blas.h"
+#include "base/status.h"
+#include "optim/optimize.h"
+
+enum { WORKER_LIMIT = 4096 };
+
+// ---- the queue -----------------------------------------------------------------------------
+
+static void enqueue(ct_batch* batch, ct_batch_job* job) {
+    job->following = NULL;
+    if (batch->first) batch->last->following = job;
+    else batch->first = job;
+    batch->last = job;
+}
+
+static ct_batch_task next_task(ct_batch* batch) {
+    for (int i = 0; i < batch->nremote; i++) {
+        ct_batch_task lost = batch->remote[i].lost;
+        batch->remote[i].lost.job = NULL;
+        if (lost.job) return lost;
+    }
+    ct_batch_job* job = batch->first;
+    if (!job) return (ct_batch_task){0};
+    batch->first = job->following;
+    ct_batch_task task = {job, job->next++};
+    if (job->next < job->count) enqueue(batch, job);
+    return task;
+}
+
+bool ct_batch_take(ct_batch* batch, ct_batch_task* task) {
+    pthread_mutex_lock(&batch->lock);
+    for (*task = next_task(batch); !task->job && batch->phase != CT_BATCH_ENDS; *task = next_task(batch))
+        pthread_cond_wait(&batch->change, &batch->lock);
+    pthread_mutex_unlock(&batch->lock);
+    return task->job != NULL;
+}
+
+void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_batch_result* result, const ct_error* error) {
+    ct_batch_job* job = task->job;
+    pthread_mutex_lock(&batch->lock);
+    job->results[task->index] = *result;
+    if (result->status != CT_OK && task->index < job->failed) {
+        job->failed = task->index;
+        job->error = *error;
+    }
+    if (--job->left == 0) pthread_cond_signal(&job->done);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+// ---- a worker ------------------------------------------------------------------------------
+
+void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_batch_result* result, ct_error* error) {
+    ct_problem_report report;
+    size_t bytes = (size_t)ct_problem_size(problem) * sizeof(double);
+    if (gradient) memset(gradient, 0, bytes);
+    *result = (ct_batch_result){0};
+    result->status = ct_problem_evaluate(problem, y, &result->loss, gradient, &report, error);
+    result->measure = result->status == CT_OK ? report.measure : NAN;
+    result->forward_seconds = report.forward.seconds;
+    result->backward_seconds = report.backward.seconds;
+    if (gradient && result->status != CT_OK) memset(gradient, 0, bytes);
+}
+
+static void work(ct_batch_worker* worker) {
+    ct_batch_task task;
+    size_t n = (size_t)worker->batch->size;
+    while (ct_batch_take(worker->batch, &task)) {
+        const ct_batch_job* job = task.job;
+        size_t first = (size_t)task.index * n;
+        ct_batch_result result;
+        ct_error error;
+        ct_batch_compute(worker->problem, job->y + first, job->gradients ? job->gradients + first : NULL, &result, &error);
+        ct_batch_finish(worker->batch, &task, &result, &error);
+    }
+}
+
+// Reports that the problem is made, or not; true: go to work.
+static bool report_ready(ct_batch_worker* worker) {
+    ct_batch* batch = worker->batch;
+    pthread_mutex_lock(&batch->lock);
+    worker->ready = true;
+    pthread_cond_signal(&batch->readiness);
+    while (batch->phase == CT_BATCH_PREPARES) pthread_cond_wait(&batch->change, &batch->lock);
+    bool runs = batch->phase == CT_BATCH_RUNS;
+    pthread_mutex_unlock(&batch->lock);
+    return runs;
+}
+
+// What a thread of this process does. It makes its problem itself: then its memory is near, and all are made at the same time.
+static void* live(void* user) {
+    ct_batch_worker* worker = user;
+    ct_batch* batch = worker->batch;
+    ct_blas_serial();
+    worker->status = ct_problem_create(&worker->problem, &batch->scene, batch->max_bytes, &worker->error);
+    if (worker->status == CT_OK) worker->problem->model->always_factor = true;
+    if (!report_ready(worker)) return NULL;
+    if (batch->transport.rank == 0) work(worker);
+    else ct_batch_answer(worker);
+    return NULL;
+}
+
+static void* stand_in(void* user) {
+    ct_batch_stand_in(user);
+    return NULL;
+}
+
+// ---- create and free -----------------------------------------------------------------------
+
+static int available_cores(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (int)cores : 1;
+}
+
+// A quarter of the machine's memory for the tapes of all workers.
+static size_t tape_bytes(int workers) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (size_t)pages * (size_t)page / 4 / (size_t)workers : 0;
+}
+
+static void set_phase(ct_batch* batch, ct_batch_phase phase) {
+    pthread_mutex_lock(&batch->lock);
+    batch->phase = phase;
+    pthread_cond_broadcast(&batch->change);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+static ct_status start_thread(ct_batch_worker* worker, void* (*run)(void*), ct_error* error) {
+    worker->started = pthread_create(&worker->thread, NULL, run, worker) == 0;
+    return worker->started ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "the system gives no more threads: ask for fewer workers");
+}
+
+// Workers of this process, each with its problem.
+static ct_status create_local(ct_batch* batch, const ct_scene* scene, int workers, ct_error* error) {
+    batch->scene = *scene;
+    batch->scene.settings.threads = 1;
+    batch->max_bytes = tape_bytes(workers);
+    batch->local = ct_alloc((size_t)workers, sizeof *batch->local);
+    if (!batch->local) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_blas_serial();
+    ct_status status = CT_OK;
+    for (; status == CT_OK && batch->nlocal < workers; batch->nlocal++) {
+        ct_batch_worker* worker = &batch->local[batch->nlocal];
+        *worker = (ct_batch_worker){.batch = batch, .rank = batch->transport.rank, .tag = batch->nlocal};
+        status = start_thread(worker, live, error);
+    }
+    pthread_mutex_lock(&batch->lock);
+    for (int i = 0; i < batch->nlocal; i++)
+        while (batch->local[i].started && !batch->local[i].ready) pthread_cond_wait(&batch->readiness, &batch->lock);
+    pthread_mutex_unlock(&batch->lock);
+    for (int i = 0; status == CT_OK && i < batch->nlocal; i++) {
+        status = batch->local[i].status;
+        if (status != CT_OK && error) *error = batch->local[i].error;
+    }
+    if (status == CT_OK) batch->size = ct_problem_size(batch->local[0].problem);
+    return status;
+}
+
+// Threads that stand in for the other ranks' workers.
+static ct_status create_remote(ct_batch* batch, const int* workers, ct_error* error) {
+    batch->remote = ct_alloc((size_t)(batch->total - batch->nlocal), sizeof *batch->remote);
+    for (int rank = 1; rank < batch->transport.size; rank++)
+        for (int tag = 0; tag < workers[rank]; tag++) {
+            ct_batch_worker worker = {.batch = batch, .rank = rank, .tag = tag};
+            if (batch->remote) batch->remote[batch->nremote++] = worker;
+            else ct_batch_dismiss(&worker);
+        }
+    if (!batch->remote) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = CT_OK;
+    for (int i = 0; status == CT_OK && i < batch->nremote; i++) status = start_thread(&batch->remote[i], stand_in, error);
+    return status;
+}
+
+// All ranks together: each comes here, whether its own part is there or has failed.
+static ct_status join_ranks(ct_batch* batch, const ct_transport* transport, ct_status status, ct_error* error) {
+    ct_batch_hello own = {.status = status};
+    int* workers = transport->rank == 0 ? ct_alloc((size_t)transport->size, sizeof *workers) : NULL;
+    int total = 0;
+    if (status != CT_OK && error) own.error = *error;
+    if (status == CT_OK && transport->rank == 0 && !workers) own.status = ct_fail(&own.error, CT_OUT_OF_MEMORY, "out of memory");
+    if (own.status == CT_OK) {
+        own.fingerprint = ct_batch_fingerprint(batch->local[0].problem);
+        own.workers = batch->nlocal;
+    }
+    status = ct_batch_agree(transport, &own, workers, &total, error);
+    if (status == CT_OK) {
+        batch->total = total;
+        if (transport->rank == 0) status = create_remote(batch, workers, error);
+    }
+    ct_free(workers);
+    return status;
+}
+
+ct_status ct_batch_create(ct_batch** out, const ct_scene* scene, int workers, const ct_transport* transport, ct_error* error) {
+    *out = NULL;
+    ct_error own;
+    if (!error) error = &own;
+    ct_error_clear(error);
+    ct_status status = CT_OK;
+    ct_batch* batch = ct_alloc(1, sizeof *batch);
+    if (workers < 0 || workers > WORKER_LIMIT)
+        status = ct_fail(error, CT_BAD_ARGUMENT, "there can be 1 to %d workers, or 0 for one on each core; %d were asked for", WORKER_LIMIT, workers);
+    else if (!batch)
+        status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (batch) {
+        batch->transport = transport ? *transport : (ct_transport){.size = 1};
+        pthread_mutex_init(&batch->lock, NULL);
+        pthread_cond_init(&batch->change, NULL);
+        pthread_cond_init(&batch->readiness, NULL);
+    }
+    if (status == CT_OK) status = create_local(batch, scene, workers ? workers : available_cores(), error);
+    if (status == CT_OK) batch->total = batch->nlocal;
+    if (transport && transport->size > 1) status = join_ranks(batch, transport, status, error);
+    if (status != CT_OK) {
+        ct_batch_free(batch);
+        return status;
+    }
+    memset(&batch->scene, 0, sizeof batch->scene);
+    if (batch->transport.rank == 0) set_phase(batch, CT_BATCH_RUNS);
+    *out = batch;
+    return CT_OK;
+}
+
+// Waits for the threads of this process.
+static void join_threads(ct_batch_worker* worker, int count) {
+    for (int i = 0; i < count; i++) {
+        if (worker[i].started) pthread_join(worker[i].thread, NULL);
+        worker[i].started = false;
+    }
+}
+
+void ct_batch_free(ct_batch* batch) {
+    if (!batch) return;
+    bool served = batch->phase == CT_BATCH_RUNS;
+    set_phase(batch, CT_BATCH_ENDS);
+    join_threads(batch->local, batch->nlocal);
+    join_threads(batch->remote, batch->nremote);
+    for (int i = 0; i < batch->nremote; i++) ct_batch_dismiss(&batch->remote[i]);
+    bool joined = batch->transport.rank > 0 && batch->total > batch->nlocal;
+    for (int i = 0; joined && !served && i < batch->nlocal; i++) ct_batch_resign(&batch->local[i]);
+    for (int i = 0; i < batch->nlocal; i++) ct_problem_free(batch->local[i].problem);
+    pthread_cond_destroy(&batch->readiness);
+    pthread_cond_destroy(&batch->change);
+    pthread_mutex_destroy(&batch->lock);
+    ct_free(batch->local);
+    ct_free(batch->remote);
+    ct_free(batch);
+}
+
+const ct_problem* ct_batch_problem(const ct_batch* batch) { return batch->local[0].problem; }
+
+int ct_batch_workers(const ct_batch* batch) {
+    pthread_mutex_t* lock = (pthread_mutex_t*)&batch->lock;
+    pthread_mutex_lock(lock);
+    int total = batch->total;
+    pthread_mutex_unlock(lock);
+    return total;
+}
+
+// ---- what is asked of it -------------------------------------------------------------------
+
+static ct_status serve_job(ct_batch* batch, ct_batch_job* job, ct_error* error) {
+    pthread_mutex_lock(&batch->lock);
+    enqueue(batch, job);
+    pthread_cond_broadcast(&batch->change);
+    while (job->left) pthread_cond_wait(&job->done, &batch->lock);
+    pthread_mutex_unlock(&batch->lock);
+    if (job->failed < job->count && error) *error = job->error;
+    for (int i = 0; i < job->count; i++)
+        if (job->results[i].status != CT_OK && job->results[i].status != CT_NOT_CONVERGED) return job->results[i].status;
+    return CT_OK;
+}
+
+ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients, ct_batch_result* results, ct_error* error) {
+    ct_error_clear(error);
+    if (batch->transport.rank != 0)
+        return ct_fail(error, CT_BAD_ARGUMENT, "rank %d cannot ask for evaluations: rank 0 does, the others serve", batch->transport.rank);
+    if (count < 0) return ct_fail(error, CT_BAD_ARGUMENT, "%d points were asked for", count);
+    if (count == 0) return CT_OK;
+    ct_batch_job job = {.count = count, .left = count, .failed = count, .y = y, .gradients = gradients, .results = results};
+    if (pthread_cond_init(&job.done, NULL)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = serve_job(batch, &job, error);
+    pthread_cond_destroy(&job.done);
+    return status;
+}
+
+static ct_status evaluate_points(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+    return ct_batch_evaluate(user, count, y, gradients, results, error);
+}
+
+ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+                            ct_optimize_report* report, ct_error* error) {
+    size_t n = (size_t)batch->size;
+    ct_arena arena = {0};
+    double *lower = ct_arena_alloc(&arena, n, sizeof(double)), *upper = ct_arena_alloc(&arena, n, sizeof(double));
+    ct_function function = {.size = batch->size, .lower = lower, .upper = upper, .evaluate = evaluate_points, .user = batch};
+    ct_status status = CT_OUT_OF_MEMORY;
+    if (arena.failed) {
+        ct_fail(error, status, "out of memory");
+        if (report) *report = (ct_optimize_report){.loss = INFINITY, .reason = ct_status_text(status)};
+    } else {
+        ct_problem_bounds(ct_batch_problem(batch), lower, upper);
+        status = ct_search_minimise(&function, def, y, progress, user, report, error);
+    }
+    ct_arena_free(&arena);
+    return status;
+}
+
+ct_status ct_batch_serve(ct_batch* batch, ct_error* error) {
+    ct_error_clear(error);
+    if (batch->transport.rank == 0) return ct_fail(error, CT_BAD_ARGUMENT, "rank 0 asks for evaluations, the others serve");
+    set_phase(batch, CT_BATCH_RUNS);
+    join_threads(batch->local, batch->nlocal);
+    for (int i = 0; i < batch->nlocal; i++)
+        if (batch->local[i].gone) return ct_fail(error, CT_IO, "rank 0 is gone");
+    return CT_OK;
+}
