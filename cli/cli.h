@@ -18,6 +18,7 @@ int cuttle_run(int argc, char** argv);
 int cuttle_grad(int argc, char** argv);
 int cuttle_check(int argc, char** argv);
 int cuttle_optimize(int argc, char** argv);
+int cuttle_experiment(int argc, char** argv);
 int cuttle_info(int argc, char** argv);
 int cuttle_render(int argc, char** argv);
 int cuttle_export(int argc, char** argv);

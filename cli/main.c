@@ -18,6 +18,7 @@ static int cuttle_version(int argc, char** argv);
 static const command commands[] = {
     {"run", cuttle_run, "simulate a scene and write its trajectory"},
     {"optimize", cuttle_optimize, "find the parameters that minimise a scene's objective"},
+    {"experiment", cuttle_experiment, "repeat the applications of the paper"},
     {"grad", cuttle_grad, "compute the gradient of a scene's objective"},
     {"check", cuttle_check, "compare that gradient with differences"},
     {"info", cuttle_info, "describe a scene, a mesh or a trajectory"},

@@ -1,0 +1,150 @@
+// The parts of `cuttle experiment`: one application (a scene), searched by several methods from several starts.
+//
+//   experiment.c          options, which applications, the order of work
+//   experiment_run.c      all (method, seed) searches over one batch of workers
+//   experiment_files.c    what is kept: <method>.csv, experiment.json; what an earlier run left
+//   experiment_summary.c  statistics, loss.png, summary.md, JSON
+//   experiment_movie.c    before and after: trajectories, pictures, the movie
+#ifndef CUTTLE_CLI_EXPERIMENT_H
+#define CUTTLE_CLI_EXPERIMENT_H
+
+#include <pthread.h>
+
+#include "search_files.h"
+
+enum { EXPERIMENT_METHODS = 5, EXPERIMENT_SEARCHES = CT_METHOD_NELDER_MEAD + 1 };
+enum { EXPERIMENT_GOAL = 5 };  // per cent of the start distance that count as reached
+
+typedef struct experiment_method {
+    const char* name;    // on the command line, and of the table's file
+    const char* title;
+    ct_method method;    // of gradient: the scene's
+} experiment_method;
+extern const experiment_method experiment_methods[EXPERIMENT_METHODS];  // [0]: gradient
+extern const char* const experiment_search_names[EXPERIMENT_SEARCHES];    // of ct_method
+
+typedef struct experiment_kind {
+    const char* name;    // of the scene's file, without .json
+    const char* title;
+    const char* paper;   // what the paper found; NULL: nothing
+    int episodes;        // of the methods without gradients
+    double noise;        // of the starts, in y, where the scene names none
+    bool own_start;      // distances count from each seed's own start, not from the scene's
+    const char* color;   // what the pictures' colours show
+    double range[2];     // of these; equal: from the data
+    bool no_mark;        // the target is no place to be shown
+    double forward, backward;  // ms a step of the paper's code on the machine of docs/experiments.md; 0: unknown
+} experiment_kind;
+
+typedef struct experiment_options {
+    const char *directory, *method, *scenes;
+    const char* command;     // the line that was typed
+    bool wanted[EXPERIMENT_METHODS];
+    int seeds, episodes;     // episodes 0: the application's
+    int threads;             // workers of a process, 0: all cores
+    bool fresh, no_movie, json, quiet, verbose;
+} experiment_options;
+
+typedef struct experiment_row {  // an episode: one rollout, with its gradient where the method asks for it
+    int seed, episode;
+    double distance, loss;       // NAN: did not converge
+    double best_distance;        // so far
+    double forward, backward;    // s
+} experiment_row;
+
+typedef struct experiment_table {  // of a method
+    experiment_row* row;         // by seed, then episode, once sorted
+    int nrow, capacity;
+    FILE* stream;                // where rows are appended while searches run
+} experiment_table;
+
+typedef struct experiment_search {
+    int method, seed, budget;
+    int episodes, failures;
+    double seconds;
+    char reason[80];
+    bool done;                   // all of its rows are in the table
+    bool converged;              // it ended of its own accord, before its budget did
+} experiment_search;
+
+typedef struct experiment_timing {
+    double forward, backward;    // s of an episode, at the best parameters, one thread, nothing else running; 0: not measured
+    double tape;                 // bytes
+} experiment_timing;
+
+typedef struct experiment {
+    const experiment_options* options;
+    experiment_kind kind;
+    char directory[SEARCH_PATH];
+    cli_problem p;               // one thread; the scene
+    ct_optimize_def def;         // the scene's
+    int steps;
+    double start_loss, start_distance;  // of the scene's own start
+    experiment_table table[EXPERIMENT_METHODS];
+    experiment_search* search;   // nsearch: those of earlier runs that are done, and those to do
+    int nsearch;
+    search_files files;          // paths; best.json
+    search_best best;            // of all searches; iteration 0: none yet
+    double* best_y;              // p.size
+    int best_seed;
+    double best_distance;        // m
+    bool improved;               // this run found a better one than was on disk
+    experiment_timing timing;
+    // while searches run
+    pthread_mutex_t lock;
+    ct_batch* batch;
+    int next;                    // search to begin next
+    int ran;                     // searches done in this run
+    bool alone;                  // there is only one: every episode is told
+    double drawn;                // s, when loss.png was last drawn
+    cli_progress progress;
+    double episodes_done, episodes_total;
+    ct_error error;              // the first failure
+} experiment;
+
+// ---- experiment_files.c ----
+
+void experiment_path(const experiment* e, const char* name, char* path);  // SEARCH_PATH
+// Reads what an earlier run left; searches that are not whole are forgotten.
+ct_status experiment_load(experiment* e, ct_error* error);
+// Are the results in the directory of the same scene? Compares the loss of its start.
+ct_status experiment_check_start(experiment* e, double loss, double distance, ct_error* error);
+ct_status experiment_save(const experiment* e, ct_error* error);          // experiment.json
+ct_status experiment_open_table(experiment* e, int method, ct_error* error);
+ct_status experiment_append(experiment* e, int method, const experiment_row* row, ct_error* error);
+ct_status experiment_sort_table(experiment* e, int method, ct_error* error);  // and writes it anew
+ct_status experiment_remove(const experiment* e, ct_error* error);        // --fresh
+// Writes a text file by rename.
+ct_status experiment_write_text(const char* path, const char* text, ct_error* error);
+
+// ---- experiment_run.c ----
+
+ct_status experiment_plan(experiment* e, ct_error* error);  // adds the searches that are missing
+// Runs them. transport NULL: this process alone.
+ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error* error);
+ct_status experiment_measure(experiment* e, ct_error* error);  // timing
+
+// ---- experiment_summary.c ----
+
+typedef struct experiment_result {  // of a method
+    int seeds, reached;          // searches; those that came within the goal
+    int budget;                  // the largest
+    double median, first, last;  // episodes until they did; median inf: of most it did not
+    double final_median, final_best, final_worst;  // per cent of the start distance
+    double distance;             // m, median of the final ones
+    int failures;
+} experiment_result;
+
+double experiment_start_of(const experiment* e, int method, int seed);  // m
+experiment_result experiment_result_of(const experiment* e, int method);
+ct_status experiment_plot(const experiment* e, ct_error* error);
+ct_status experiment_summarise(const experiment* e, ct_error* error);  // summary.md
+ct_status experiment_overview(const experiment* list, int count, const char* path, ct_error* error);
+json_t* experiment_object(const experiment* e);
+void experiment_print(const experiment* e);
+
+// ---- experiment_movie.c ----
+
+ct_status experiment_record(experiment* e, ct_error* error);
+
+#endif

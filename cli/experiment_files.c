@@ -1,0 +1,284 @@
+// What an experiment keeps in its directory; see experiment.h.
+//
+// <method>.csv has a row an episode. While searches run, rows are appended in the order in which episodes end, and flushed; in the end the
+// table is written anew, sorted. experiment.json says which searches are whole. It is replaced by rename, after the rows are on disk: a
+// killed run leaves tables with rows of searches that experiment.json does not name, and these are dropped and searched again.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiment.h"
+
+static const char table_head[] = "seed,episode,distance,loss,best_distance,forward_seconds,backward_seconds\n";
+
+static ct_status fail(ct_error* error, ct_status status, const char* path, const char* message) {
+    *error = (ct_error){.code = status, .element = -1};
+    snprintf(error->file, sizeof error->file, "%.255s", path);
+    snprintf(error->message, sizeof error->message, "%s", message);
+    return status;
+}
+
+static ct_status fail_writing(ct_error* error, const char* path) {
+    char text[256];
+    snprintf(text, sizeof text, "cannot be written: %s", strerror(errno));
+    return fail(error, CT_IO, path, text);
+}
+
+void experiment_path(const experiment* e, const char* name, char* path) {
+    snprintf(path, SEARCH_PATH, "%.*s/%s", SEARCH_PATH - 64, e->directory, name);
+}
+
+static void table_path(const experiment* e, int method, char* path) {
+    char name[40];
+    snprintf(name, sizeof name, "%s.csv", experiment_methods[method].name);
+    experiment_path(e, name, path);
+}
+
+ct_status experiment_write_text(const char* path, const char* text, ct_error* error) {
+    char temporary[SEARCH_PATH + 8];
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE* stream = fopen(temporary, "w");
+    bool good = stream && fputs(text, stream) != EOF && fflush(stream) == 0 && fsync(fileno(stream)) == 0;
+    if (stream && fclose(stream) != 0) good = false;
+    return good && rename(temporary, path) == 0 ? CT_OK : fail_writing(error, path);
+}
+
+// ---- tables --------------------------------------------------------------------------------
+
+static bool keep_row(experiment_table* table, const experiment_row* row) {
+    if (table->nrow == table->capacity) {
+        int capacity = table->capacity ? 2 * table->capacity : 1024;
+        experiment_row* grown = realloc(table->row, (size_t)capacity * sizeof *grown);
+        if (!grown) return false;
+        table->row = grown;
+        table->capacity = capacity;
+    }
+    table->row[table->nrow++] = *row;
+    return true;
+}
+
+static void print_number(FILE* stream, double value) {
+    if (isfinite(value)) fprintf(stream, "%.17g,", value);
+    else fprintf(stream, isnan(value) ? "nan," : "inf,");
+}
+
+static void write_row(FILE* stream, const experiment_row* r) {
+    fprintf(stream, "%d,%d,", r->seed, r->episode);
+    print_number(stream, r->distance);
+    print_number(stream, r->loss);
+    print_number(stream, r->best_distance);
+    fprintf(stream, "%.6f,%.6f\n", r->forward, r->backward);
+}
+
+// A last row that was cut short ends the table.
+static bool read_table(experiment_table* table, const char* path) {
+    char line[512];
+    bool good = true;
+    FILE* stream = fopen(path, "r");
+    while (good && stream && fgets(line, sizeof line, stream)) {
+        experiment_row r;
+        if (strcmp(line, table_head) == 0) continue;
+        if (!strchr(line, '\n')) break;
+        if (sscanf(line, "%d,%d,%lf,%lf,%lf,%lf,%lf", &r.seed, &r.episode, &r.distance, &r.loss, &r.best_distance, &r.forward, &r.backward) != 7) break;
+        good = keep_row(table, &r);
+    }
+    if (stream) fclose(stream);
+    return good;
+}
+
+static int compare_rows(const void* a, const void* b) {
+    const experiment_row *r = a, *s = b;
+    return r->seed != s->seed ? (r->seed > s->seed) - (r->seed < s->seed) : (r->episode > s->episode) - (r->episode < s->episode);
+}
+
+static void sort_rows(experiment_table* table) {
+    if (table->nrow > 0) qsort(table->row, (size_t)table->nrow, sizeof *table->row, compare_rows);
+}
+
+ct_status experiment_open_table(experiment* e, int method, ct_error* error) {
+    char path[SEARCH_PATH], temporary[SEARCH_PATH + 8];
+    experiment_table* table = &e->table[method];
+    table_path(e, method, path);
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    if (table->stream) fclose(table->stream);
+    table->stream = fopen(temporary, "w");
+    if (!table->stream) return fail_writing(error, temporary);
+    fputs(table_head, table->stream);
+    for (int i = 0; i < table->nrow; i++) write_row(table->stream, &table->row[i]);
+    if (fflush(table->stream) != 0 || rename(temporary, path) != 0) return fail_writing(error, path);
+    return CT_OK;
+}
+
+ct_status experiment_append(experiment* e, int method, const experiment_row* row, ct_error* error) {
+    char path[SEARCH_PATH];
+    experiment_table* table = &e->table[method];
+    table_path(e, method, path);
+    if (!keep_row(table, row)) return fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    write_row(table->stream, row);
+    return fflush(table->stream) == 0 ? CT_OK : fail_writing(error, path);
+}
+
+ct_status experiment_sort_table(experiment* e, int method, ct_error* error) {
+    if (!e->table[method].stream) return CT_OK;
+    sort_rows(&e->table[method]);
+    ct_status status = experiment_open_table(e, method, error);
+    if (e->table[method].stream) fclose(e->table[method].stream);
+    e->table[method].stream = NULL;
+    return status;
+}
+
+// ---- experiment.json -----------------------------------------------------------------------
+
+static json_t* search_list(const experiment* e) {
+    json_t* list = json_array();
+    for (const experiment_search* s = e->search; s < e->search + e->nsearch; s++) {
+        if (!s->done) continue;
+        json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:f, s:s}", "method", experiment_methods[s->method].name, "seed",
+                                              s->seed, "episodes", s->episodes, "budget", s->budget, "failures", s->failures, "converged",
+                                              s->converged, "seconds", s->seconds, "reason", s->reason));
+    }
+    return list;
+}
+
+ct_status experiment_save(const experiment* e, ct_error* error) {
+    char path[SEARCH_PATH];
+    experiment_path(e, "experiment.json", path);
+    json_t* start = json_pack("{s:o, s:o}", "loss", cli_json_number(e->start_loss), "distance", cli_json_number(e->start_distance));
+    json_t* timing = json_pack("{s:i, s:f, s:f, s:f}", "steps", e->steps, "forward_seconds", e->timing.forward, "backward_seconds",
+                               e->timing.backward, "tape_bytes", e->timing.tape);
+    json_t* best = json_pack("{s:s, s:i, s:i, s:o, s:o}", "method", e->best.iteration ? e->best.method : "", "seed", e->best_seed, "episode",
+                             e->best.iteration, "loss", cli_json_number(e->best.loss), "distance", cli_json_number(e->best_distance));
+    json_t* object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "experiment", e->kind.name, "scene", ct_scene_file(e->p.scene), "start", start,
+                               "best", best, "timing", timing, "searches", search_list(e));
+    char* text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    ct_status status = text ? experiment_write_text(path, text, error) : fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    free(text);
+    return status;
+}
+
+static int method_named(const char* name) {
+    for (int m = 0; m < EXPERIMENT_METHODS; m++)
+        if (name && strcmp(name, experiment_methods[m].name) == 0) return m;
+    return -1;
+}
+
+static int integer_at(const json_t* object, const char* key) { return (int)json_integer_value(json_object_get(object, key)); }
+static double number_at(const json_t* object, const char* key) { return json_number_value(json_object_get(object, key)); }
+
+static bool read_search(const json_t* item, experiment_search* s) {
+    const char* reason = json_string_value(json_object_get(item, "reason"));
+    *s = (experiment_search){.method = method_named(json_string_value(json_object_get(item, "method"))),
+                             .seed = integer_at(item, "seed"),
+                             .budget = integer_at(item, "budget"),
+                             .episodes = integer_at(item, "episodes"),
+                             .failures = integer_at(item, "failures"),
+                             .seconds = number_at(item, "seconds"),
+                             .done = true,
+                             .converged = json_is_true(json_object_get(item, "converged"))};
+    snprintf(s->reason, sizeof s->reason, "%s", reason ? reason : "");
+    return s->method >= 0 && s->seed >= 1 && s->episodes >= 1;
+}
+
+static int count_rows(const experiment_table* table, int seed) {
+    int count = 0;
+    for (int i = 0; i < table->nrow; i++) count += table->row[i].seed == seed;
+    return count;
+}
+
+static void drop_rows(experiment* e, int method) {
+    experiment_table* table = &e->table[method];
+    int kept = 0;
+    for (int i = 0; i < table->nrow; i++) {
+        bool whole = false;
+        for (int k = 0; k < e->nsearch; k++) whole |= e->search[k].method == method && e->search[k].seed == table->row[i].seed;
+        if (whole) table->row[kept++] = table->row[i];
+    }
+    table->nrow = kept;
+}
+
+// Searches whose rows are all there; the rows of the others go.
+static bool take_searches(experiment* e, const json_t* list) {
+    e->search = calloc(json_array_size(list) + 1, sizeof *e->search);
+    if (!e->search) return false;
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        experiment_search s;
+        if (read_search(json_array_get(list, k), &s) && count_rows(&e->table[s.method], s.seed) == s.episodes) e->search[e->nsearch++] = s;
+    }
+    for (int m = 0; m < EXPERIMENT_METHODS; m++) {
+        drop_rows(e, m);
+        sort_rows(&e->table[m]);
+    }
+    return true;
+}
+
+static const char* name_of_method(const char* name) {
+    for (int k = 0; name && k < EXPERIMENT_SEARCHES; k++)
+        if (strcmp(name, experiment_search_names[k]) == 0) return experiment_search_names[k];
+    return "";
+}
+
+static ct_status take_best(experiment* e, const json_t* best, ct_error* error) {
+    if (access(e->files.best, F_OK) != 0) return CT_OK;
+    if (search_files_resume(&e->files, e->p.size, e->best_y, &e->best, error))
+        return fail(error, CT_BAD_FILE, e->files.best, "is not of this scene's parameters; --fresh throws the earlier results away, -o DIR keeps them");
+    e->best.y = e->best_y;
+    e->best.method = name_of_method(json_string_value(json_object_get(best, "method")));
+    e->best_seed = integer_at(best, "seed");
+    e->best_distance = number_at(best, "distance");
+    return CT_OK;
+}
+
+ct_status experiment_load(experiment* e, ct_error* error) {
+    char path[SEARCH_PATH];
+    json_error_t where;
+    experiment_path(e, "experiment.json", path);
+    bool there = access(path, F_OK) == 0;
+    json_t* object = there ? json_load_file(path, 0, &where) : json_object();
+    if (!object) {
+        fail(error, CT_BAD_FILE, path, there ? where.text : "out of memory");
+        return error->code;
+    }
+    bool good = true;
+    for (int m = 0; m < EXPERIMENT_METHODS && there; m++) {
+        table_path(e, m, path);
+        good = good && read_table(&e->table[m], path);
+    }
+    const json_t *start = json_object_get(object, "start"), *timing = json_object_get(object, "timing");
+    ct_status status = CT_OK;
+    if (!good || !take_searches(e, json_object_get(object, "searches"))) status = fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    else if (there) {
+        e->start_loss = number_at(start, "loss");
+        e->start_distance = number_at(start, "distance");
+        e->timing = (experiment_timing){number_at(timing, "forward_seconds"), number_at(timing, "backward_seconds"), number_at(timing, "tape_bytes")};
+        status = take_best(e, json_object_get(object, "best"), error);
+    }
+    json_decref(object);
+    return status;
+}
+
+ct_status experiment_check_start(experiment* e, double loss, double distance, ct_error* error) {
+    bool earlier = e->nsearch > 0, same = fabs(loss - e->start_loss) <= 1e-6 * fabs(e->start_loss);
+    if (earlier && !same) {
+        fail(error, CT_BAD_FILE, e->directory, "");
+        snprintf(error->message, sizeof error->message,
+                 "holds results of another version of this scene (its start had a loss of %.9g, now it has %.9g): --fresh throws them away, -o DIR keeps them",
+                 e->start_loss, loss);
+        return CT_BAD_FILE;
+    }
+    if (!earlier) e->start_loss = loss, e->start_distance = distance;
+    return CT_OK;
+}
+
+ct_status experiment_remove(const experiment* e, ct_error* error) {
+    char path[SEARCH_PATH];
+    static const char* const names[] = {"experiment.json", "best.json"};  // first what vouches for the rest
+    for (int k = 0; k < 2 + EXPERIMENT_METHODS; k++) {
+        if (k < 2) experiment_path(e, names[k], path);
+        else table_path(e, k - 2, path);
+        if (unlink(path) != 0 && errno != ENOENT) return fail_writing(error, path);
+    }
+    return CT_OK;
+}

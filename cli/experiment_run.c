@@ -1,0 +1,265 @@
+// The searches of an experiment: every method from every start, over one batch of workers; see experiment.h.
+//
+// As many searches run at the same time as there are workers, in the order of the methods, each in a thread of its own that mostly waits for
+// the batch. What a search finds depends on its method and seed alone, so that the tables are the same for any number of workers.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment.h"
+
+enum { RESTARTS = 1000 };  // of methods without gradients: until the budget is used up
+
+static int budget_of(const experiment* e, int method) {
+    int episodes = e->options->episodes > 0 ? e->options->episodes : e->kind.episodes;
+    return method == 0 ? (e->def.iterations < episodes ? e->def.iterations : episodes) : episodes;
+}
+
+static ct_optimize_def def_of(const experiment* e, const experiment_search* s) {
+    ct_optimize_def def = e->def;
+    def.seed = (uint64_t)s->seed;
+    if (!(def.noise > 0)) def.noise = e->kind.noise;
+    def.iterations = s->budget;
+    if (s->method == 0) return def;
+    def.method = experiment_methods[s->method].method;
+    def.tolerance = 0;
+    def.restarts = RESTARTS;
+    return def;
+}
+
+// ---- which searches ------------------------------------------------------------------------
+
+static experiment_search* find_search(experiment* e, int method, int seed) {
+    for (int k = 0; k < e->nsearch; k++)
+        if (e->search[k].method == method && e->search[k].seed == seed) return &e->search[k];
+    return NULL;
+}
+
+static void forget_rows(experiment_table* table, int seed) {
+    int kept = 0;
+    for (int i = 0; i < table->nrow; i++)
+        if (table->row[i].seed != seed) table->row[kept++] = table->row[i];
+    table->nrow = kept;
+}
+
+ct_status experiment_plan(experiment* e, ct_error* error) {
+    size_t most = (size_t)e->nsearch + (size_t)e->options->seeds * EXPERIMENT_METHODS;
+    experiment_search* list = realloc(e->search, most * sizeof *list);
+    if (!list) return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
+    e->search = list;
+    e->next = e->nsearch;
+    for (int m = 0; m < EXPERIMENT_METHODS; m++) {
+        bool pending = false;
+        for (int seed = 1; seed <= e->options->seeds && e->options->wanted[m]; seed++) {
+            experiment_search* s = find_search(e, m, seed);
+            if (s && (s->converged || s->episodes >= budget_of(e, m))) continue;
+            if (s) {  // shorter than is wanted now: anew
+                forget_rows(&e->table[m], seed);
+                memmove(s, s + 1, (size_t)(e->search + e->nsearch - s - 1) * sizeof *s);
+                e->nsearch--, e->next--;
+            }
+            e->search[e->nsearch++] = (experiment_search){.method = m, .seed = seed, .budget = budget_of(e, m)};
+            e->episodes_total += budget_of(e, m);
+            pending = true;
+        }
+        if (pending && experiment_open_table(e, m, error)) return error->code;
+    }
+    return CT_OK;
+}
+
+// ---- one search ----------------------------------------------------------------------------
+
+typedef struct runner {          // a search on its way
+    experiment* e;
+    experiment_search* search;
+    double best_distance;
+    int reached;                 // episode in which the goal was, 0: not yet
+    double start;                // m
+    ct_status status;            // of the files
+    ct_error error;
+} runner;
+
+static void keep_best(runner* r, const ct_progress* progress) {
+    experiment* e = r->e;
+    bool better = e->best.iteration == 0 || progress->loss < e->best.loss;
+    if (progress->failed || r->status != CT_OK || !better) return;
+    memcpy(e->best_y, progress->y, (size_t)e->p.size * sizeof(double));
+    ct_optimize_def def = def_of(e, r->search);
+    e->best = (search_best){progress->iteration, progress->loss, progress->seconds, experiment_search_names[def.method], e->best_y};
+    e->best_seed = r->search->seed;
+    e->best_distance = progress->measure;
+    e->improved = true;
+    r->status = search_files_write_best(&e->files, &e->p, &e->best, &r->error);
+    if (r->status == CT_OK) r->status = experiment_save(e, &r->error);
+}
+
+static void show_episode(runner* r, const ct_progress* progress) {
+    experiment* e = r->e;
+    const experiment_search* s = r->search;
+    char note[160];
+    double percent = 100 * r->best_distance / r->start;
+    if (e->options->quiet) return;
+    if (e->options->verbose || e->alone) {
+        fprintf(stderr, "%s, %s, seed %d, episode %3d: ", e->kind.name, experiment_methods[s->method].name, s->seed, progress->iteration);
+        if (progress->failed) fprintf(stderr, "did not converge\n");
+        else fprintf(stderr, "distance %.5f, best %.5f (%.1f %% of the start)\n", progress->measure, r->best_distance, percent);
+        return;
+    }
+    snprintf(note, sizeof note, "%s, seed %d: %.1f %% of the start after %d", experiment_methods[s->method].name, s->seed, percent,
+             progress->iteration);
+    cli_progress_show(&e->progress, e->episodes_done, e->episodes_total, note);
+}
+
+static bool on_progress(const ct_progress* progress, void* user) {
+    runner* r = user;
+    experiment* e = r->e;
+    pthread_mutex_lock(&e->lock);
+    if (!progress->failed) r->best_distance = fmin(r->best_distance, progress->measure);
+    if (progress->iteration == 1) r->start = e->kind.own_start ? progress->measure : e->start_distance;
+    if (!r->reached && r->best_distance <= 0.01 * EXPERIMENT_GOAL * r->start) r->reached = progress->iteration;
+    experiment_row row = {r->search->seed, progress->iteration, progress->measure, progress->loss, r->best_distance,
+                          progress->forward_seconds, progress->backward_seconds};
+    r->status = experiment_append(e, r->search->method, &row, &r->error);
+    keep_best(r, progress);
+    r->search->episodes = progress->iteration;
+    e->episodes_done++;
+    show_episode(r, progress);
+    if (r->status == CT_OK && cli_seconds() - e->drawn > 5) {
+        r->status = experiment_plot(e, &r->error);
+        e->drawn = cli_seconds();
+    }
+    bool go_on = r->status == CT_OK && !cli_interrupted();
+    pthread_mutex_unlock(&e->lock);
+    return go_on;
+}
+
+static void show_end(const runner* r) {
+    experiment* e = r->e;
+    const experiment_search* s = r->search;
+    if (e->options->quiet) return;
+    cli_progress_end(&e->progress);
+    fprintf(stderr, "%s, %s, seed %d: ", e->kind.name, experiment_methods[s->method].name, s->seed);
+    if (r->reached) fprintf(stderr, "%d %% of the start distance after %d episodes, ", EXPERIMENT_GOAL, r->reached);
+    fprintf(stderr, "%.3g %% after %d in %.1f s: %s\n", 100 * r->best_distance / r->start, s->episodes, s->seconds, s->reason);
+}
+
+// Books the end of a search; the lock is held.
+static void finish(runner* r, ct_status status, const ct_optimize_report* report, const ct_error* error) {
+    experiment* e = r->e;
+    experiment_search* s = r->search;
+    if (status == CT_OK && r->status == CT_OK && !cli_interrupted()) {
+        s->done = true;
+        s->episodes = report->iterations;
+        s->failures = report->failures;
+        s->seconds = report->seconds;
+        s->converged = report->iterations < s->budget;
+        snprintf(s->reason, sizeof s->reason, "%s", report->reason ? report->reason : "");
+        e->episodes_total -= s->budget - s->episodes;
+        e->ran++;
+        r->status = experiment_save(e, &r->error);
+        show_end(r);
+    }
+    const ct_error* first = status != CT_OK ? error : r->status != CT_OK ? &r->error : NULL;
+    if (!first) return;
+    if (e->error.code == CT_OK) e->error = *first;
+    cli_progress_end(&e->progress);
+    if (!e->options->quiet)
+        fprintf(stderr, "%s, %s, seed %d failed: %s\n", e->kind.name, experiment_methods[s->method].name, s->seed, first->message);
+}
+
+static void* run_searches(void* user) {
+    experiment* e = user;
+    double* y = malloc((size_t)e->p.size * sizeof *y);
+    for (;;) {
+        pthread_mutex_lock(&e->lock);
+        if (!y && e->error.code == CT_OK) e->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"};
+        experiment_search* s = y && e->next < e->nsearch && !cli_interrupted() ? &e->search[e->next++] : NULL;
+        pthread_mutex_unlock(&e->lock);
+        if (!s) break;
+        runner r = {.e = e, .search = s, .best_distance = INFINITY};
+        ct_optimize_def def = def_of(e, s);
+        ct_optimize_report report = {0};
+        ct_error error = {.element = -1};
+        ct_problem_start(ct_batch_problem(e->batch), y);
+        ct_status status = ct_batch_optimize(e->batch, &def, y, on_progress, &r, &report, &error);
+        pthread_mutex_lock(&e->lock);
+        finish(&r, status, &report, &error);
+        pthread_mutex_unlock(&e->lock);
+    }
+    free(y);
+    return NULL;
+}
+
+// ---- all of them ---------------------------------------------------------------------------
+
+static ct_status run_threads(experiment* e, int count) {
+    pthread_t* thread = calloc((size_t)count, sizeof *thread);
+    int begun = 0;
+    while (thread && begun < count - 1 && pthread_create(&thread[begun], NULL, run_searches, e) == 0) begun++;
+    run_searches(e);
+    for (int k = 0; k < begun; k++) pthread_join(thread[k], NULL);
+    free(thread);
+    return e->error.code;
+}
+
+// The scene's own start: what distances are measured against, and whether earlier results are of the same scene.
+static ct_status evaluate_start(experiment* e, ct_error* error) {
+    ct_batch_result result;
+    ct_status status = ct_batch_evaluate(e->batch, 1, e->p.y, NULL, &result, error);
+    if (status == CT_OK) status = result.status;
+    if (status != CT_OK) return status;
+    return experiment_check_start(e, result.loss, result.measure, error);
+}
+
+ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error* error) {
+    ct_status status = ct_batch_create(&e->batch, e->p.scene, e->options->threads, transport, error);
+    if (status == CT_OK) status = evaluate_start(e, error);
+    if (status == CT_OK) status = experiment_plan(e, error);
+    int pending = e->nsearch - e->next, workers = status == CT_OK ? ct_batch_workers(e->batch) : 1;
+    e->alone = pending == 1;
+    if (status == CT_OK && pending > 0) {
+        if (!e->options->quiet)
+            fprintf(stderr, "%s: %d parameters, %d steps; %d searches on %d workers, start distance %.4g\n", e->kind.name, e->p.size, e->steps,
+                    pending, workers, e->start_distance);
+        e->progress = cli_progress_begin(e->kind.name, e->options->quiet);
+        e->drawn = cli_seconds();
+        if (run_threads(e, pending < workers ? pending : workers)) *error = e->error, status = e->error.code;
+        cli_progress_end(&e->progress);
+    }
+    ct_error late = {.element = -1};
+    for (int m = 0; m < EXPERIMENT_METHODS; m++)
+        if (experiment_sort_table(e, m, &late) && status == CT_OK) *error = late, status = late.code;
+    ct_batch_free(e->batch);
+    e->batch = NULL;
+    return status;
+}
+
+// ---- timing --------------------------------------------------------------------------------
+
+static int compare_numbers(const void* a, const void* b) {
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+static double middle(double* values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare_numbers);
+    return values[count / 2];
+}
+
+ct_status experiment_measure(experiment* e, ct_error* error) {
+    enum { REPEATS = 3 };
+    double forward[REPEATS], backward[REPEATS], loss;
+    if (e->best.iteration == 0 || (e->ran == 0 && e->timing.forward > 0)) return CT_OK;
+    if (!e->options->quiet) fprintf(stderr, "%s: measuring %d episodes on one thread\n", e->kind.name, REPEATS);
+    for (int k = 0; k < REPEATS; k++) {
+        ct_problem_report report;
+        if (ct_problem_evaluate(e->p.problem, e->best_y, &loss, e->p.gradient, &report, error)) return error->code;
+        forward[k] = report.forward.seconds;
+        backward[k] = report.backward.seconds;
+        e->timing.tape = (double)report.tape_bytes;
+        if (cli_interrupted()) return CT_OK;
+    }
+    e->timing.forward = middle(forward, REPEATS);
+    e->timing.backward = middle(backward, REPEATS);
+    return experiment_save(e, error);
+}
