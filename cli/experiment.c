@@ -68,6 +68,14 @@ static int read_methods(const cli_usage* usage, experiment_options* o) {
     return CLI_OK;
 }
 
+static int read_size(const cli_usage* usage, experiment_options* o) {
+    char end;
+    if (!o->size) return CLI_OK;
+    bool good = sscanf(o->size, "%dx%d%c", &o->width, &o->height, &end) == 2 && o->width >= 32 && o->height >= 32 && o->width <= 8192 && o->height <= 8192;
+    o->width -= o->width % 2, o->height -= o->height % 2;  // halves, in the strip
+    return good ? CLI_OK : cli_bad_usage(usage, "--size %s: write it as 960x540, each side 32 to 8192", o->size);
+}
+
 static bool is_scene_file(const char* name) {
     size_t length = strlen(name);
     return length > 5 && strcmp(name + length - 5, ".json") == 0;
@@ -286,7 +294,7 @@ static char* join(int argc, char** argv) {
 }
 
 int cuttle_experiment(int argc, char** argv) {
-    experiment_options o = {.seeds = 5};
+    experiment_options o = {.seeds = 5, .width = 960, .height = 540};
     const cli_option options[] = {
         {"--output", 'o', CLI_TEXT, &o.directory, "DIR", "directory to write into (default: results/EXPERIMENT; for several results)"},
         {"--method", 'm', CLI_TEXT, &o.method, "M,M...", "which methods (default: all five)"},
@@ -295,6 +303,7 @@ int cuttle_experiment(int argc, char** argv) {
         {"--threads", 't', CLI_COUNT, &o.threads, "N", "workers of this process (default: all cores)"},
         {"--scenes", 0, CLI_TEXT, &o.scenes, "DIR", "where the scenes are (default: ./scenes, or those that were installed)"},
         {"--fresh", 0, CLI_FLAG, &o.fresh, NULL, "throw earlier results in the directory away"},
+        {"--size", 0, CLI_TEXT, &o.size, "WxH", "pixels of a picture and of each half of the movie (default 960x540)"},
         {"--no-movie", 0, CLI_FLAG, &o.no_movie, NULL, "no pictures and no movie of the motion"},
         {"--verbose", 'v', CLI_FLAG, &o.verbose, NULL, "a line an episode"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
@@ -308,6 +317,7 @@ int cuttle_experiment(int argc, char** argv) {
     if (!cli_parse(&usage, argc, argv, arguments, 1, MOST, &count, &code)) return code;
     code = choose(&usage, arguments, count, list, &nlist);
     if (code == CLI_OK) code = read_methods(&usage, &o);
+    if (code == CLI_OK) code = read_size(&usage, &o);
     if (code != CLI_OK) return code;
     if (nlist == 1) snprintf(directory, sizeof directory, "results/%s", list[0].kind.name);
     if (!o.directory) o.directory = directory;

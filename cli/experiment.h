@@ -42,6 +42,8 @@ typedef struct experiment_options {
     bool wanted[EXPERIMENT_METHODS];
     int seeds, episodes;     // episodes 0: the application's
     int threads;             // workers of a process, 0: all cores
+    const char* size;
+    int width, height;       // of pictures
     bool fresh, no_movie, json, quiet, verbose;
 } experiment_options;
 

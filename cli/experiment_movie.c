@@ -8,7 +8,7 @@
 
 #include "experiment.h"
 
-enum { PANEL_WIDTH = 960, PANEL_HEIGHT = 540, STRIP = 4 };
+enum { STRIP = 4 };
 static const double SHORTEST = 4, HOLD = 1, FASTEST = 30;  // s, s, frames a second
 
 typedef struct sides {           // before and after
@@ -17,7 +17,8 @@ typedef struct sides {           // before and after
     ct_picture_def def[2];
     char title[2][120];
     double mark[3];
-    uint8_t* panel;              // one picture, as large as any
+    int width, height;           // of each half of the movie
+    uint8_t* panel;              // one picture
     uint8_t* frame;              // all of them
 } sides;
 
@@ -64,9 +65,9 @@ static void distance_text(double distance, char* text, size_t size) {
 
 // ---- pictures ------------------------------------------------------------------------------
 
-static ct_status draw(sides* s, int side, int frame, int width, int height, ct_error* error) {
+static ct_status draw(sides* s, int side, int frame, int part, ct_error* error) {
     ct_picture_def def = s->def[side];
-    def.width = width, def.height = height;
+    def.width = s->width / part, def.height = s->height / part;
     return ct_picture_draw(s->file[side], frame, &def, s->panel, error);
 }
 
@@ -76,23 +77,22 @@ static void paste(const sides* s, int width, int height, int sheet_width, int x,
 }
 
 static ct_status save_last(const experiment* e, sides* s, int side, ct_error* error) {
-    enum { WIDTH = 1280, HEIGHT = 720 };
     char path[SEARCH_PATH], name[16];
     snprintf(name, sizeof name, "%s.png", side_names[side]);
     experiment_path(e, name, path);
-    ct_status status = draw(s, side, s->info[side].nframe - 1, WIDTH, HEIGHT, error);
-    return status ? status : ct_picture_save(path, s->panel, WIDTH, HEIGHT, error);
+    ct_status status = draw(s, side, s->info[side].nframe - 1, 1, error);
+    return status ? status : ct_picture_save(path, s->panel, s->width, s->height, error);
 }
 
 // Before above, after below, at four times.
 static ct_status save_strip(const experiment* e, sides* s, ct_error* error) {
     char path[SEARCH_PATH];
-    int width = PANEL_WIDTH / 2, height = PANEL_HEIGHT / 2;
+    int width = s->width / 2, height = s->height / 2;
     ct_status status = CT_OK;
     for (int k = 0; k < 2 * STRIP && !status; k++) {
         int side = k / STRIP, frame = (int)lround((k % STRIP) * (s->info[side].nframe - 1) / (double)(STRIP - 1));
         s->def[side].title = k % STRIP ? NULL : s->title[side];
-        status = draw(s, side, frame, width, height, error);
+        status = draw(s, side, frame, 2, error);
         if (!status) paste(s, width, height, STRIP * width, (k % STRIP) * width, side * height);
     }
     experiment_path(e, "strip.png", path);
@@ -119,8 +119,8 @@ static ct_status draw_both(sides* s, int frame, ct_error* error) {
     ct_status status = CT_OK;
     for (int side = 0; side < 2 && !status; side++) {
         int last = s->info[side].nframe - 1;
-        status = draw(s, side, frame < last ? frame : last, PANEL_WIDTH, PANEL_HEIGHT, error);
-        if (!status) paste(s, PANEL_WIDTH, PANEL_HEIGHT, 2 * PANEL_WIDTH, side * PANEL_WIDTH, 0);
+        status = draw(s, side, frame < last ? frame : last, 1, error);
+        if (!status) paste(s, s->width, s->height, 2 * s->width, side * s->width, 0);
     }
     return status;
 }
@@ -130,7 +130,7 @@ static ct_status save_movie(const experiment* e, sides* s, ct_error* error) {
     ct_movie* movie = NULL;
     pace p = find_pace(&s->info[1]);
     experiment_path(e, "before_after.mp4", path);
-    ct_status status = ct_movie_create(&movie, path, 2 * PANEL_WIDTH, PANEL_HEIGHT, p.fps, error);
+    ct_status status = ct_movie_create(&movie, path, 2 * s->width, s->height, p.fps, error);
     if (status) return status;
     cli_progress progress = cli_progress_begin("movie", e->options->quiet);
     for (int k = 0; k < p.count + p.hold && !status && !cli_interrupted(); k++) {
@@ -186,7 +186,9 @@ ct_status experiment_record(experiment* e, ct_error* error) {
     experiment_path(e, "strip.png", path);
     if (e->best.iteration == 0 || (!e->improved && access(path, F_OK) == 0)) return CT_OK;
     if (!e->options->quiet) fprintf(stderr, "%s: recording before and after\n", e->kind.name);
-    sides s = {.panel = malloc(3 * 1280 * 720), .frame = malloc(3 * 2 * PANEL_WIDTH * PANEL_HEIGHT)};
+    sides s = {.width = e->options->width, .height = e->options->height};
+    s.panel = malloc(3 * (size_t)s.width * (size_t)s.height);
+    s.frame = malloc(6 * (size_t)s.width * (size_t)s.height);
     *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1};
     ct_status status = s.panel && s.frame ? open_sides(e, &s, error) : CT_OUT_OF_MEMORY;
     for (int side = 0; side < 2 && !status && !e->options->no_movie; side++) status = save_last(e, &s, side, error);
