@@ -322,6 +322,19 @@ static ct_status create_problem(void** out) {
     return status;
 }
 
+// One worker: its thread allocates while this one waits.
+static ct_status create_batch(void** out) {
+    static double y[256], gradient[256];
+    ct_batch** batch = (ct_batch**)out;
+    ct_batch_result result;
+    ct_status status = ct_batch_create(batch, fixture_scene, 1, NULL, NULL);
+    if (status != CT_OK) return status;
+    ct_problem_start(ct_batch_problem(*batch), y);
+    status = ct_batch_evaluate(*batch, 1, y, gradient, &result, NULL);
+    if (status != CT_OK) ct_batch_free(*batch), *batch = NULL;
+    return status;
+}
+
 static ct_status create_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 1); }
 static ct_status create_shared_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 3); }
 
@@ -389,6 +402,7 @@ static void free_state(void* object) { ct_state_free(object); }
 static void free_params(void* object) { ct_params_free(object); }
 static void free_loss(void* object) { ct_loss_free(object); }
 static void free_problem(void* object) { ct_problem_free(object); }
+static void free_batch(void* object) { ct_batch_free(object); }
 static void free_work(void* object) { ct_work_free(object); }
 static void free_mesh(void* object) { ct_mesh_free(object); }
 static void free_shape(void* object) { ct_shape_free(object); }
@@ -464,6 +478,7 @@ static void state_creation_survives_out_of_memory(void** unused) { walk_both(cre
 static void params_creation_survives_out_of_memory(void** unused) { walk_both(create_params, free_params); }
 static void loss_creation_survives_out_of_memory(void** unused) { walk_both(create_loss, free_loss); }
 static void problems_survive_out_of_memory(void** unused) { walk_both(create_problem, free_problem); }
+static void batches_survive_out_of_memory(void** unused) { walk_both(create_batch, free_batch); }
 static void small_problems_survive_out_of_memory(void** unused) { walk(create_problem, free_problem, MEMORY_ONLY, false); }
 static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
 static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
@@ -519,6 +534,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(params_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(loss_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(problems_survive_out_of_memory, make_short_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(batches_survive_out_of_memory, make_short_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(threaded_work_creation_survives_out_of_memory, make_fixture, free_fixture),
