@@ -10,7 +10,7 @@
 typedef struct optimize_options {
     cli_problem_def problem;
     const char *directory, *method;
-    int iterations;        // 0: the scene's
+    int iterations, seed;  // 0, -1: the scene's
     double target, rate;   // NAN, 0: the scene's
     bool resume, json, quiet;
 } optimize_options;
@@ -27,25 +27,32 @@ typedef struct search {
     ct_error error;
 } search;
 
-static const char* const method_names[] = {"lbfgs", "adam", "mma", "slsqp"};
+static const char* const method_names[] = {"lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution", "bobyqa", "nelder_mead"};
 enum { NMETHOD = sizeof method_names / sizeof method_names[0] };
 
 static const char overview[] =
     "Writes into its directory: best.json (the best parameters so far), loss.csv and loss.png (the loss over the\n"
     "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after the present evaluation.\n"
-    "--resume goes on from best.json; --iterations counts the evaluations of all runs together. Methods:\n"
+    "--resume goes on from best.json; --iterations counts the evaluations of all runs together. Methods with gradients:\n"
     "  lbfgs  for smooth losses, the default        mma    with many bounds at work\n"
-    "  adam   for long or rough rollouts            slsqp  for few parameters";
+    "  adam   for long or rough rollouts            slsqp  for few parameters\n"
+    "and without:\n"
+    "  cmaes      covariance matrix adaptation      bobyqa       quadratic models\n"
+    "  evolution  tournaments, crossover, mutation  nelder_mead  a simplex";
 
 static const char examples[] =
     "  cuttle optimize scenes/identify.json -o identify\n"
     "  cuttle optimize scenes/identify.json -o identify --resume --iterations 200\n"
-    "  cuttle optimize scenes/throw.json --method adam --target 1e-4 --json";
+    "  cuttle optimize scenes/throw.json --method adam --target 1e-4 --json\n"
+    "  cuttle optimize scenes/throw.json --method cmaes --iterations 500 --seed 3";
 
 // ---- while it runs -------------------------------------------------------------------------
 
 static void print_progress(const ct_progress* progress, int iteration, double best, double seconds) {
-    if (progress->failed) fprintf(stderr, "%5d  did not converge, counts as a large loss  %.1f s\n", iteration, seconds);
+    if (progress->failed)
+        fprintf(stderr, "%5d  did not converge, counts as a large loss  %.1f s\n", iteration, seconds);
+    else if (isnan(progress->gradient_norm))
+        fprintf(stderr, "%5d  loss %.6e  best %.6e  %.1f s\n", iteration, progress->loss, best, seconds);
     else
         fprintf(stderr, "%5d  loss %.6e  best %.6e  gradient %.3e  %.1f s\n", iteration, progress->loss, best, progress->gradient_norm,
                 seconds);
@@ -82,8 +89,8 @@ static int choose_method(search* s, const cli_usage* usage) {
     for (int i = 0; i < NMETHOD; i++)
         if (strcmp(name, method_names[i]) == 0) return s->def.method = (ct_method)i, CLI_OK;
     const char* nearest = cli_nearest(name, method_names, NMETHOD);
-    return cli_bad_usage(usage, "there is no method '%s'; did you mean '%s'? There are lbfgs, adam, mma and slsqp", name,
-                         nearest ? nearest : method_names[0]);
+    return cli_bad_usage(usage, "there is no method '%s'; did you mean '%s'? There are lbfgs, adam, mma, slsqp, cmaes, "
+                         "evolution, bobyqa and nelder_mead", name, nearest ? nearest : method_names[0]);
 }
 
 static int prepare(search* s, const cli_usage* usage) {
@@ -96,12 +103,15 @@ static int prepare(search* s, const cli_usage* usage) {
     if (o->iterations > 0) s->def.iterations = o->iterations;
     if (!isnan(o->target)) s->def.target = o->target;
     if (o->rate > 0) s->def.rate = o->rate;
+    if (o->seed >= 0) s->def.seed = (uint64_t)o->seed;
 
     if (search_files_begin(&s->files, o->directory, !o->resume, &s->error)) return cli_report_error(&s->error, o->json);
     if (o->resume && search_files_resume(&s->files, s->p.size, s->p.y, &s->earlier, &s->error))
         return cli_report_input_error(&s->error, o->json);
     if (search_files_open_table(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
     s->def.iterations -= s->earlier.iteration;
+    s->def.seed += (uint64_t)s->earlier.iteration;        // not the same random numbers again
+    if (s->earlier.iteration > 0) s->def.noise = 0;       // nor another start
     if (!o->quiet)
         fprintf(stderr, "%s: %d parameters, %d steps, %s, at most %d evaluations\n", o->problem.scene, s->p.size,
                 ct_problem_steps(s->p.problem), method_names[s->def.method], s->def.iterations > 0 ? s->def.iterations : 0);
@@ -143,13 +153,14 @@ static int optimize(search* s) {
 }
 
 int cuttle_optimize(int argc, char** argv) {
-    optimize_options o = {.target = NAN};
+    optimize_options o = {.target = NAN, .seed = -1};
     const cli_option options[] = {
         {"--output", 'o', CLI_TEXT, &o.directory, "DIR", "directory to write into (default: the scene's name with -optimized)"},
-        {"--method", 'm', CLI_TEXT, &o.method, "M", "lbfgs, adam, mma or slsqp (default: the scene's)"},
+        {"--method", 'm', CLI_TEXT, &o.method, "M", "see above (default: the scene's)"},
         {"--iterations", 'n', CLI_COUNT, &o.iterations, "N", "evaluations at most (default: the scene's)"},
         {"--target", 0, CLI_NUMBER, &o.target, "L", "stop when the loss is at most L (default: the scene's)"},
         {"--rate", 0, CLI_POSITIVE, &o.rate, "R", "step of adam (default: the scene's)"},
+        {"--seed", 0, CLI_INTEGER, &o.seed, "S", "of everything random, 0 at least (default: the scene's)"},
         {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB", "keep at most this much of states and replay the others"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
         {"--resume", 0, CLI_FLAG, &o.resume, NULL, "go on from best.json"},
@@ -160,6 +171,7 @@ int cuttle_optimize(int argc, char** argv) {
     char path[512];
     int count, code;
     if (!cli_parse(&usage, argc, argv, &o.problem.scene, 1, 1, &count, &code)) return code;
+    if (o.seed < -1) return cli_bad_usage(&usage, "--seed wants a whole number of at least 0, not %d", o.seed);
     if (!o.directory) {
         cli_default_path(o.problem.scene, "-optimized", path, sizeof path);
         o.directory = path;

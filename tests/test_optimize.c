@@ -269,6 +269,98 @@ static void velocity_that_hits_a_target_is_found(void** state) {
     }
 }
 
+// The same without gradients; the measure is the distance of the mass centre from its target, whatever the weight.
+static bool hear_measure(const ct_progress* progress, void* user) {
+    int* calls = user;
+    ++*calls;
+    assert_true(fabs(progress->measure - sqrt(progress->loss / 5)) <= 1e-12 * progress->measure);
+    assert_true(isnan(progress->gradient_norm) && progress->backward_seconds == 0 && progress->forward_seconds > 0);
+    return true;
+}
+
+static void methods_without_gradients_hit_the_target_and_tell_the_measure(void** state) {
+    const double h = 0.01, n = 4, wanted[3] = {0.15, 0.2, -0.05};
+    sim at_rest = start(beam(2e5, n * h, false), 1);
+    double target[3], velocity[3];
+    mass_centre(&at_rest, target);
+    stop(&at_rest);
+    for (int a = 0; a < 3; a++) target[a] += n * h * wanted[a] - (a == 1 ? 9.81 * h * h * n * (n + 1) / 2 : 0);
+    for (int method = CT_METHOD_CMAES; method <= CT_METHOD_NELDER_MEAD; method++) {
+        ct_scene* scene = beam(2e5, n * h, false);
+        ct_error error = {0};
+        ct_keyframe key = {.translate = {target[0], target[1], target[2]}};
+        ct_objective_def objective = ct_objective_def_default();
+        objective.path = &key;
+        objective.npath = 1;
+        objective.weight = 5;
+        must(ct_scene_add_objective(scene, &objective, &error), &error);
+        vary(scene, CT_PARAMETER_VELOCITY);
+        ct_problem* problem = NULL;
+        must(ct_problem_create(&problem, scene, 0, &error), &error);
+        double y[3];
+        int calls = 0;
+        ct_optimize_def def = exact((ct_method)method, 150);
+        ct_optimize_report report;
+        ct_problem_start(problem, y);
+        must(ct_problem_optimize(problem, &def, y, hear_measure, &calls, &report, &error), &error);
+        ct_problem_values(problem, y, velocity);
+        print_message("method %d: velocity %.5f %.5f %.5f\n", method, velocity[0], velocity[1], velocity[2]);
+        assert_int_equal(calls, report.iterations);
+        for (int a = 0; a < 3; a++) assert_true(fabs(velocity[a] - wanted[a]) < (method == CT_METHOD_EVOLUTION ? 0.1 : 0.02));
+        ct_problem_free(problem);
+        ct_scene_free(scene);
+    }
+}
+
+// Means over the window, by norm and kind; without an objective of the scene there is no measure.
+static void lift(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user) {
+    *loss += ct_state_positions(state)[1];
+    if (x_bar) x_bar[1] += 1;
+}
+
+static double measure_of(ct_scene* scene, ct_term term, double* loss) {
+    ct_error error = {0};
+    ct_problem* problem = NULL;
+    ct_problem_report report;
+    double y[8];
+    must(ct_problem_create(&problem, scene, 0, &error), &error);
+    ct_problem_set_term(problem, term, NULL);
+    ct_problem_start(problem, y);
+    must(ct_problem_evaluate(problem, y, loss, NULL, &report, &error), &error);
+    ct_problem_free(problem);
+    ct_scene_free(scene);
+    return report.measure;
+}
+
+static void measure_is_the_root_mean_square_of_the_first_term(void** state) {
+    ct_error error = {0};
+    double loss;
+    for (int distance = 0; distance < 2; distance++) {
+        // A free body whose target is where its mass centre is at first: after k steps it is h^2 g k (k + 1) / 2 below.
+        sim at_rest = start(beam(2e5, 0.03, false), 1);
+        ct_keyframe key = {0};
+        mass_centre(&at_rest, key.translate);
+        stop(&at_rest);
+        ct_scene* scene = beam(2e5, 0.03, false);
+        ct_objective_def def = ct_objective_def_default();
+        def.path = &key;
+        def.npath = 1;
+        def.weight = 7;
+        def.distance = distance;
+        def.start = 0;
+        def.stop = 0.03;
+        must(ct_scene_add_objective(scene, &def, &error), &error);
+        def.weight = 1000;  // a second term does not matter
+        must(ct_scene_add_objective(scene, &def, &error), &error);
+        vary(scene, CT_PARAMETER_VELOCITY);
+        double measure = measure_of(scene, NULL, &loss);
+        assert_true(fabs(measure - 9.81e-4 * sqrt((1 + 9 + 36) / 4.0)) < 1e-8);
+    }
+    ct_scene* scene = beam(2e5, 0.03, false);
+    vary(scene, CT_PARAMETER_VELOCITY);
+    assert_true(isnan(measure_of(scene, lift, &loss)) && isfinite(loss));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_finds_the_valley_floor),
@@ -280,6 +372,8 @@ int main(void) {
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(young_modulus_is_found_from_the_deflection),
         cmocka_unit_test(velocity_that_hits_a_target_is_found),
+        cmocka_unit_test(methods_without_gradients_hit_the_target_and_tell_the_measure),
+        cmocka_unit_test(measure_is_the_root_mean_square_of_the_first_term),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

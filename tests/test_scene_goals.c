@@ -102,9 +102,23 @@ static void optimizer_is_read(void** state) {
     ct_scene_optimize_def(scene, &def);
     assert_true(def.method == CT_METHOD_MMA && def.iterations == 7 && def.target == 0.5 && def.rate == 2 && def.tolerance == 0);
     ct_scene_free(scene);
+    scene = parse(WITH("\"optimizer\":{\"restarts\":3,\"seed\":2147483647,\"noise\":0.25,\"spread\":0.5,\"population\":12}"));
+    ct_scene_optimize_def(scene, &def);
+    assert_true(def.restarts == 3 && def.seed == 2147483647 && def.noise == 0.25 && def.spread == 0.5 && def.population == 12);
+    ct_scene_free(scene);
+    const char* const names[] = {"lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution", "bobyqa", "nelder_mead"};
+    for (int method = CT_METHOD_LBFGS; method <= CT_METHOD_NELDER_MEAD; method++) {
+        char text[2000];
+        snprintf(text, sizeof text, WITH("\"optimizer\":{\"method\":\"%s\"}"), names[method]);
+        scene = parse(text);
+        ct_scene_optimize_def(scene, &def);
+        assert_int_equal(def.method, method);
+        ct_scene_free(scene);
+    }
     scene = parse("{\"bodies\":[" BOX "]}");
     ct_scene_optimize_def(scene, &def);
     assert_true(def.method == CT_METHOD_LBFGS && def.target == -INFINITY);
+    assert_true(def.restarts == 0 && def.seed == 0 && def.noise == 0 && def.spread == 0.3 && def.population == 0);
     ct_scene_free(scene);
 }
 
@@ -152,6 +166,12 @@ static void bad_objectives_say_what_to_change(void** state) {
     refused(OBJECTIVE("\"type\":\"point\",\"target\":[0,0,0],\"norm\":\"cubed\""), "objective[0].norm", 3, "squared");
     refused("{\"bodies\":[" BOX "],\n\"objective\":[{\"type\":\"effort\"}]}", "objective[0].type", 2, "needs a control");
     refused(WITH("\"optimizer\":{\"rate\":0}"), "optimizer.rate", 3, "above 0");
+    refused(WITH("\"optimizer\":{\"restarts\":-1}"), "optimizer.restarts", 3, "-1");
+    refused(WITH("\"optimizer\":{\"noise\":-1}"), "optimizer.noise", 3, "0 or more");
+    refused(WITH("\"optimizer\":{\"spread\":0}"), "optimizer.spread", 3, "above 0");
+    refused(WITH("\"optimizer\":{\"population\":3}"), "optimizer.population", 3, "from 4");
+    refused(WITH("\"optimizer\":{\"seed\":0.5}"), "optimizer.seed", 3, "0.5");
+    refused(WITH("\"optimizer\":{\"method\":\"cma_es\"}"), "optimizer.method", 3, "cmaes");
 }
 
 int main(void) {

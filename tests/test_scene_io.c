@@ -447,6 +447,11 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     assert_default(schema, "optimizer.iterations", optimize.iterations);
     assert_default(schema, "optimizer.rate", optimize.rate);
     assert_default(schema, "optimizer.tolerance", optimize.tolerance);
+    assert_default(schema, "optimizer.restarts", optimize.restarts);
+    assert_default(schema, "optimizer.seed", (double)optimize.seed);
+    assert_default(schema, "optimizer.noise", optimize.noise);
+    assert_default(schema, "optimizer.spread", optimize.spread);
+    assert_default(schema, "optimizer.population", optimize.population);
     ct_scene* scene = parse("{\"bodies\":[" BOX "]}");
     assert_default(schema, "view.field_of_view", scene->view.field_of_view);
     assert_string_equal(json_string_value(json_object_get(property(schema, "scene.name"), "default")), ct_scene_name(scene));

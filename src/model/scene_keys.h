@@ -59,7 +59,8 @@
     X(OBJECTIVE, "objective", "name", "type", "select", "uniform", "link", "target", "path", "relative", "shape",       \
       "time", "from", "to", "control", "weight", "norm")                                                                \
     X(PATH_KEY, "path_key", "time", "target")                                                                           \
-    X(OPTIMIZER, "optimizer", "method", "iterations", "target", "rate", "tolerance")                                    \
+    X(OPTIMIZER, "optimizer", "method", "iterations", "target", "rate", "tolerance", "restarts", "seed", "noise",       \
+      "spread", "population")                                                                                           \
     X(SELECTOR, "selector", "body", "all", "box", "sphere", "plane", "capsule", "tag", "nearest", "count", "list",      \
       "surface", "and", "or", "not")                                                                                    \
     X(SELECT_SPHERE, "select_sphere", "center", "radius")                                                               \

@@ -16,6 +16,8 @@
 #include "base/status.h"
 #include "optim/problem.h"
 
+enum { POPULATION_MOST = 1000000 };
+
 static double norm(const double* a, int n) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += a[i] * a[i];
@@ -132,9 +134,10 @@ static ct_status check_def(const ct_optimize_def* def, ct_error* error) {
     if (def->restarts < 0) return ct_fail(error, CT_BAD_ARGUMENT, "restarts must not be negative, it is %d", def->restarts);
     if (!(def->noise >= 0 && isfinite(def->noise))) return ct_fail(error, CT_BAD_ARGUMENT, "noise must not be negative, it is %g", def->noise);
     if (!(def->spread > 0 && isfinite(def->spread))) return ct_fail(error, CT_BAD_ARGUMENT, "spread must be above 0, it is %g", def->spread);
-    if (def->population < 0 || (def->population > 0 && def->population < 4))
-        return ct_fail(error, CT_BAD_ARGUMENT, "population must be 4 at least, or 0 for a choice by the number of parameters; it is %d", def->population);
-    if ((unsigned)def->method > CT_METHOD_SLSQP) return ct_fail(error, CT_BAD_ARGUMENT, "there is no method %d", (int)def->method);
+    if (def->population != 0 && (def->population < 4 || def->population > POPULATION_MOST))
+        return ct_fail(error, CT_BAD_ARGUMENT, "population must be from 4 to %d, or 0 for a choice by the number of parameters; it is %d",
+                       POPULATION_MOST, def->population);
+    if ((unsigned)def->method > CT_METHOD_NELDER_MEAD) return ct_fail(error, CT_BAD_ARGUMENT, "there is no method %d", (int)def->method);
     return CT_OK;
 }
 
@@ -150,6 +153,8 @@ static ct_status run_method(ct_search* search) {
     switch (search->def.method) {
         case CT_METHOD_LBFGS: return ct_search_lbfgs(search);
         case CT_METHOD_ADAM: return ct_search_adam(search);
+        case CT_METHOD_CMAES: return ct_search_cmaes(search);
+        case CT_METHOD_EVOLUTION: return ct_search_evolution(search);
         default: return ct_search_nlopt(search);
     }
 }

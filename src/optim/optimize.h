@@ -59,6 +59,8 @@ void ct_search_evaluate_many(ct_search* search, int count, const double* y, doub
 // Methods. They begin at search->y, and return when search->stop is set or, with search->reason set, when they see no further progress.
 ct_status ct_search_lbfgs(ct_search* search);
 ct_status ct_search_adam(ct_search* search);
+ct_status ct_search_cmaes(ct_search* search);
+ct_status ct_search_evolution(ct_search* search);
 ct_status ct_search_nlopt(ct_search* search);
 
 #endif
