@@ -208,7 +208,8 @@ static int prepare(experiment* e, const choice* c, bool several) {
     return open_experiment(e, scene);
 }
 
-// Rank 0. All ranks agree before each experiment that it begins; with several, what wants the machine for itself waits until they have ended.
+// Rank 0. Before each experiment all ranks agree that it begins: first that rank 0 can, whose complaint is the only one then, then that the
+// others can. With several ranks, what wants the machine for itself waits until they have ended.
 static int lead(const choice* list, experiment* e, int count, const ct_transport* team) {
     int code = CLI_OK, worst = CLI_OK, begun = 0;
     for (; begun < count; begun++) {
@@ -216,6 +217,10 @@ static int lead(const choice* list, experiment* e, int count, const ct_transport
         bool wanted = code == CLI_OK && !cli_interrupted();
         if (wanted) code = prepare(x, &list[begun], count > 1);
         if (!team_agrees(wanted && code == CLI_OK)) break;
+        if (!team_agrees(true)) {
+            fprintf(stderr, "cuttle experiment: another rank cannot begin %s\n", x->kind.name);
+            break;
+        }
         ct_error error = {.element = -1};
         if (experiment_run(x, team->size > 1 ? team : NULL, &error)) worst = cli_report_error(&error, x->options->json);
         if (worst == CLI_BAD_INPUT) code = worst;
@@ -226,7 +231,7 @@ static int lead(const choice* list, experiment* e, int count, const ct_transport
     return code != CLI_OK ? code : cli_interrupted() || begun < count ? CLI_FAILED : worst;
 }
 
-// The other ranks.
+// The other ranks. They end well whatever happens, because MPI stops rank 0 in what it still has to do when one does not.
 static int serve(const experiment_options* o, const choice* list, int count, const ct_transport* team) {
     ct_error error = {.element = -1};
     ct_status status = CT_OK;
@@ -236,7 +241,8 @@ static int serve(const experiment_options* o, const choice* list, int count, con
         ct_batch* batch = NULL;
         status = scene_path(o, &list[k], path, &error);
         if (status == CT_OK) status = ct_scene_load(&scene, path, &error);
-        bool agreed = team_agrees(status == CT_OK);
+        bool leader = team_agrees(true), agreed = leader && team_agrees(status == CT_OK);
+        if (leader && status != CT_OK) cli_report_error(&error, false);
         if (agreed) status = ct_batch_create(&batch, scene, o->threads, team, &error);
         bool joined = agreed && status == CT_OK;
         if (joined) status = ct_batch_serve(batch, &error);
@@ -246,7 +252,7 @@ static int serve(const experiment_options* o, const choice* list, int count, con
         if (joined && status != CT_OK) team_abandon(cli_report_error(&error, false));
     }
     team_end();
-    return status == CT_OK ? CLI_OK : CLI_FAILED;
+    return CLI_OK;
 }
 
 static int run_all(const experiment_options* o, const choice* list, experiment* e, int count, bool* leads) {
