@@ -45,7 +45,7 @@ expect '[ $code = 0 ]' 'grep -q "^cuttle [0-9]*\.[0-9]*\.[0-9]*$" out'; claim ve
 run help
 expect '[ $code = 0 ]' 'grep -q "  run " out' 'grep -q "  bench " out'; claim help_lists_the_commands
 status=0
-for command in run optimize grad check info render export mesh bench version; do
+for command in run optimize experiment grad check info render export mesh bench version; do
     run $command --help
     [ $code = 0 ] && [ -s out ] && [ ! -s err ] || status=1
 done

@@ -1,0 +1,145 @@
+#!/bin/bash
+# cuttle experiment as a user meets it, on small bridges. usage: cli_experiment.sh PROGRAM
+# Ends like the other test programs: "[  PASSED  ] N test(s)."
+cuttle=$1
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place" || exit 1
+passed=0
+failed=0
+
+claim() {  # name: counts the result of the command before it
+    if [ "$status" = 0 ]; then
+        passed=$((passed + 1))
+        echo "[       OK ] $1"
+    else
+        failed=$((failed + 1))
+        echo "[  FAILED  ] $1"
+        head -20 out err 2> /dev/null
+    fi
+}
+run() { "$cuttle" experiment "$@" > out 2> err; code=$?; }
+expect() { status=0; for test in "$@"; do eval "$test" || { status=1; echo "    not: $test"; }; done; }
+value() { python3 -c "import json,sys; print(eval('d' + sys.argv[1], {'d': json.loads(open('out').read().splitlines()[-1])}))" "$1"; }
+rows() { tail -n +2 "$1" | wc -l; }
+results() { cut -d, -f1-5 "$1"; }  # without times
+
+mkdir scenes
+bridge() {
+    cat <<END
+{"name": "$1", "time_step": 0.02, "duration": 0.1,
+ "bodies": [{"box": {"size": [1, 0.1, 0.1], "cells": [4, 1, 1]}, "material": {"young": $2, "damping": {"mass": 8}}}],
+ "pins": [{"select": {"or": [{"box": [[-1, -1, -1], [0.001, 1, 1]]}, {"box": [[0.999, -1, -1], [2, 1, 1]]}]}}],
+ "parameters": [{"type": "young", "per": "element", "lower": 1e3, "upper": 1e8}],
+ "objective": [{"type": "point", "target": [0, -0.004, 0], "relative": true}],
+ "optimizer": {"method": "lbfgs", "iterations": 12, "target": 1e-10}}
+END
+}
+bridge suspension_bridge 4e4 > scenes/suspension_bridge.json
+bridge arch_bridge 6e4 > scenes/arch_bridge.json
+
+run octopuss
+expect '[ $code = 2 ]' "grep -q \"did you mean 'octopus'\" err"; claim unknown_experiment_names_the_nearest
+run bridges --method gradiant
+expect '[ $code = 2 ]' "grep -q \"did you mean 'gradient'\" err" '[ ! -e results ]'; claim unknown_method_names_the_nearest
+run octopus --scenes nowhere
+expect '[ $code = 2 ]' 'grep -q "octopus.json" err' 'grep -q -- "--scenes" err' '[ ! -e results ]'; claim missing_scene_says_where_it_was_looked_for
+run bridges --seeds 0
+expect '[ $code = 2 ]' 'grep -q "at least 1" err'; claim no_seeds_are_refused
+run bridges --size big
+expect '[ $code = 2 ]' 'grep -q 960x540 err'; claim size_that_is_none_is_refused
+run octopus --help
+expect '[ $code = 0 ]' 'grep -q mpirun out' 'grep -q -- --fresh out'; claim help_shows_how_to_use_several_machines
+
+run bridges --seeds 2 --episodes 20 --threads 1 -o one --no-movie --json
+expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][1][\"experiment\"]")" = arch_bridge ]' \
+    '[ "$(value "[\"experiments\"][0][\"methods\"][0][\"reached\"]")" = 2 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 10 ]' \
+    '[ "$(rows one/suspension_bridge/cmaes.csv)" = 40 ]' '[ "$(rows one/arch_bridge/nelder-mead.csv)" = 40 ]' \
+    '[ "$(rows one/arch_bridge/gradient.csv)" -lt 24 ]' 'head -1 one/arch_bridge/bobyqa.csv | grep -q "^seed,episode,distance,loss,best_distance,forward"' \
+    'head -c 4 one/arch_bridge/loss.png | grep -q PNG' 'grep -q "| gradient | 2 |" one/arch_bridge/summary.md' \
+    'grep -q "cuttle experiment bridges --seeds 2" one/summary.md' 'grep -q "Arch bridge" one/summary.md' '[ -s one/arch_bridge/after.h5 ]'
+claim every_method_searches_from_every_start
+first=$(for m in gradient cmaes evolution bobyqa nelder-mead; do grep "^2,1," one/arch_bridge/$m.csv | cut -d, -f1-4; done | sort -u | wc -l)
+seeds=$(grep -h "^[12],1," one/arch_bridge/cmaes.csv | cut -d, -f3 | sort -u | wc -l)
+expect '[ $first = 1 ]' '[ $seeds = 2 ]'; claim methods_of_a_seed_share_its_start_and_seeds_differ
+expect 'python3 - <<END
+import csv
+best = {}
+for r in csv.DictReader(open("one/arch_bridge/evolution.csv")):
+    s, d = r["seed"], float(r["distance"])
+    best[s] = min(best.get(s, d), d)
+    assert float(r["best_distance"]) == best[s]
+END'
+claim best_distance_is_the_least_so_far
+
+run bridges --seeds 2 --episodes 20 --threads 2 -o two --no-movie -q
+same=0
+for b in suspension_bridge arch_bridge; do
+    for m in gradient cmaes evolution bobyqa nelder-mead; do cmp -s <(results one/$b/$m.csv) <(results two/$b/$m.csv) && same=$((same + 1)); done
+done
+expect '[ $code = 0 ]' '[ $same = 10 ]' '[ ! -s out ]' '[ ! -s err ]'; claim tables_are_the_same_for_any_number_of_threads
+
+if command -v mpirun > /dev/null && ldd "$cuttle" | grep -q libmpi; then
+    # root in a container, more ranks than cores, no direct access to one another's memory; the library's leaks are not ours
+    ranks() {
+        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_memory=^patcher \
+            OMPI_MCA_btl=self,vader OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0 \
+            timeout 100 mpirun --oversubscribe --bind-to none -n "$1" "$cuttle" experiment "${@:2}" > out 2> err
+        code=$?
+    }
+    ranks 3 bridges --seeds 2 --episodes 20 --threads 1 -o ranks --no-movie -q
+    same=0
+    for b in suspension_bridge arch_bridge; do
+        for m in gradient cmaes evolution bobyqa nelder-mead; do cmp -s <(results one/$b/$m.csv) <(results ranks/$b/$m.csv) && same=$((same + 1)); done
+    done
+    expect '[ $code = 0 ]' '[ $same = 10 ]' 'grep -q "Arch bridge" ranks/summary.md'; claim tables_are_the_same_on_several_ranks
+    ranks 2 octopus --scenes nowhere
+    expect '[ $code = 2 ]' 'grep -q "octopus.json" err'; claim ranks_agree_on_a_failure
+fi
+
+# ---- again ----
+
+cp two/arch_bridge/cmaes.csv before.csv
+run bridges --seeds 2 --episodes 20 -o two --no-movie --json
+expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 0 ]' 'cmp -s before.csv two/arch_bridge/cmaes.csv'
+claim whole_searches_are_not_run_again
+sed -i '$d' two/arch_bridge/bobyqa.csv
+printf '2,20,0.00' >> two/arch_bridge/bobyqa.csv
+run arch_bridge --seeds 3 --method bobyqa,cmaes --episodes 20 -o two/arch_bridge --no-movie --json
+expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 3 ]' '[ "$(rows two/arch_bridge/cmaes.csv)" = 60 ]' \
+    '[ "$(value "[\"experiments\"][0][\"methods\"][4][\"seeds\"]")" = 2 ]' \
+    'cmp -s <(results one/arch_bridge/bobyqa.csv) <(results two/arch_bridge/bobyqa.csv | head -41)'
+claim what_is_missing_or_cut_short_is_searched_again
+run arch_bridge --seeds 1 --method cmaes --episodes 30 -o two/arch_bridge --no-movie --json
+expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 1 ]' '[ "$(grep -c "^1," two/arch_bridge/cmaes.csv)" = 30 ]' \
+    '[ "$(grep -c "^2," two/arch_bridge/cmaes.csv)" = 20 ]' 'cmp -s <(results one/arch_bridge/cmaes.csv | grep ^1,) <(results two/arch_bridge/cmaes.csv | head -21 | grep ^1,)'
+claim larger_budget_goes_further
+bridge arch_bridge 7e4 > other.json
+sed -i 's/"arch_bridge"/"other"/' other.json
+mkdir changed
+cp other.json changed/arch_bridge.json
+run arch_bridge --seeds 1 --scenes changed -o two/arch_bridge
+expect '[ $code = 2 ]' 'grep -q "another version of this scene" err' 'grep -q -- --fresh err'; claim results_of_another_scene_are_refused
+run arch_bridge --seeds 1 --method gradient --scenes changed -o two/arch_bridge --fresh --no-movie --json
+expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 1 ]' '[ ! -e two/arch_bridge/cmaes.csv ]'; claim fresh_starts_over
+
+# ---- interruption ----
+
+"$cuttle" experiment other.json --method cmaes --seeds 4 --episodes 300000 --threads 2 -o cut > out 2> err &
+pid=$!
+for i in $(seq 100); do [ -s cut/cmaes.csv ] && [ "$(rows cut/cmaes.csv)" -gt 20 ] && break; sleep 0.05; done
+kill -INT $pid
+wait $pid
+code=$?
+expect '[ $code = 1 ]' 'grep -q "to go on: cuttle experiment other.json" err' 'sort -c -t, -k1,1n -k2,2n <(tail -n +2 cut/cmaes.csv)'
+claim interrupt_leaves_a_table_in_order_and_says_how_to_go_on
+run other.json --method cmaes,gradient --seeds 2 --episodes 20 -o cut --size 96x54 --json
+expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 4 ]' '[ "$(rows cut/cmaes.csv)" = 40 ]' \
+    'head -c 4 cut/before.png | grep -q PNG' 'head -c 4 cut/strip.png | grep -q PNG' \
+    '! command -v ffmpeg > /dev/null || [ -s cut/before_after.mp4 ]' 'python3 -c "import json; assert len(json.load(open(\"cut/best.json\"))[\"y\"]) == 24"'
+claim an_interrupted_experiment_is_completed
+
+echo "[==========] $((passed + failed)) test(s) run."
+echo "[  PASSED  ] $passed test(s)."
+[ $failed = 0 ] || echo "[  FAILED  ] $failed test(s)."
+[ $failed = 0 ]
