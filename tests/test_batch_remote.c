@@ -73,6 +73,7 @@ typedef struct other {
     const ct_scene* scene;
     rank_end end;
     int size, workers;
+    int batches;             // one after the other; 0: one
     bool serves;             // false: frees its batch at once
     ct_status created, served;
     int total;
@@ -82,12 +83,14 @@ typedef struct other {
 static void* be_another_rank(void* user) {
     other* o = user;
     ct_transport transport = transport_of(&o->end, o->size);
-    ct_batch* batch = NULL;
-    o->created = ct_batch_create(&batch, o->scene, o->workers, &transport, &o->error);
-    if (o->created != CT_OK) return NULL;
-    o->total = ct_batch_workers(batch);
-    if (o->serves) o->served = ct_batch_serve(batch, &o->error);
-    ct_batch_free(batch);
+    for (int k = 0; k < (o->batches ? o->batches : 1) && o->created == CT_OK; k++) {
+        ct_batch* batch = NULL;
+        o->created = ct_batch_create(&batch, o->scene, o->workers, &transport, &o->error);
+        if (o->created != CT_OK) return NULL;
+        o->total = ct_batch_workers(batch);
+        if (o->serves) o->served = ct_batch_serve(batch, &o->error);
+        ct_batch_free(batch);
+    }
     return NULL;
 }
 
@@ -134,7 +137,7 @@ static outcome evaluate_here(const ct_scene* scene, double** y) {
 
 // Three ranks of one, one and two workers.
 static void several_ranks_give_the_same_as_one(void** state) {
-    ct_scene* scene = shortened("suspension_bridge", 0.06, NULL);
+    ct_scene* scene = shortened("suspension_bridge", 0.02, NULL);
     double* y;
     outcome expected = evaluate_here(scene, &y);
     team t = {.others = {[1] = {.serves = true}, [2] = {.serves = true}}};
@@ -202,14 +205,19 @@ static void a_rank_that_does_not_serve_is_not_waited_for(void** state) {
     ct_scene* scene = shortened("throw", 0.1, NULL);
     double* y;
     outcome expected = evaluate_here(scene, &y);
-    team t = {.others = {[1] = {.serves = false}, [2] = {.serves = true}}};
+    team t = {.others = {[1] = {.serves = true, .batches = 4}, [2] = {.serves = false, .batches = 4}}};
     ct_transport transport = begin_team(&t, 3, scene);
-    ct_batch* batch = open_batch(scene, 1, &transport);
-    outcome here = evaluate_all(batch, POINTS, y);
-    assert_same(&expected, &here);
-    ct_batch_free(batch);
+    for (int k = 0; k < 4; k++) {  // whether it is asked or not: one batch after the other on the same wires
+        ct_batch* batch = open_batch(scene, 1, &transport);
+        outcome here = evaluate_all(batch, k % 2 ? POINTS : 0, y);
+        for (int i = 0; i < here.count; i++) assert_same_point(&expected, i, &here, i);
+        assert_true(ct_batch_workers(batch) >= 2);
+        ct_batch_free(batch);
+        free_outcome(&here);
+    }
     end_team(&t);
-    free_outcome(&here);
+    assert_int_equal(t.others[1].created, CT_OK);
+    assert_int_equal(t.others[2].created, CT_OK);
     free_outcome(&expected);
     free(y);
     ct_scene_free(scene);

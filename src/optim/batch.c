@@ -104,6 +104,10 @@ static void* live(void* user) {
     ct_blas_serial();
     worker->status = ct_problem_create(&worker->problem, &batch->scene, batch->max_bytes, &worker->error);
     if (worker->status == CT_OK) worker->problem->model->always_factor = true;
+    if (worker->status == CT_OK && batch->transport.rank > 0) {
+        worker->buffer = ct_alloc(2 * (size_t)ct_problem_size(worker->problem), sizeof(double));
+        if (!worker->buffer) worker->status = ct_fail(&worker->error, CT_OUT_OF_MEMORY, "out of memory");
+    }
     if (!report_ready(worker)) return NULL;
     if (batch->transport.rank == 0) work(worker);
     else ct_batch_answer(worker);
@@ -250,7 +254,11 @@ void ct_batch_free(ct_batch* batch) {
     for (int i = 0; i < batch->nremote; i++) ct_batch_dismiss(&batch->remote[i]);
     bool joined = batch->transport.rank > 0 && batch->total > batch->nlocal;
     for (int i = 0; joined && !served && i < batch->nlocal; i++) ct_batch_resign(&batch->local[i]);
-    for (int i = 0; i < batch->nlocal; i++) ct_problem_free(batch->local[i].problem);
+    for (int i = 0; joined && !served && i < batch->nlocal; i++) ct_batch_wait(&batch->local[i]);
+    for (int i = 0; i < batch->nlocal; i++) {
+        ct_problem_free(batch->local[i].problem);
+        ct_free(batch->local[i].buffer);
+    }
     pthread_cond_destroy(&batch->readiness);
     pthread_cond_destroy(&batch->change);
     pthread_mutex_destroy(&batch->lock);

@@ -38,6 +38,8 @@ typedef struct ct_batch_worker {
     ct_error error;
     bool ready;                   // that has ended
     bool gone;                    // the other side is
+    bool resigned;                // on rank 0: it has said that it does not want to be asked
+    double* buffer;               // 2 size, of other ranks: a point and its gradient
     ct_batch_task lost;           // the point that it gave back
 } ct_batch_worker;
 
@@ -82,7 +84,10 @@ uint64_t ct_batch_fingerprint(const ct_problem* problem);
 void ct_batch_stand_in(ct_batch_worker* worker);
 // Of another rank: answers until rank 0 says that it is over, or is gone.
 void ct_batch_answer(ct_batch_worker* worker);
-void ct_batch_dismiss(const ct_batch_worker* worker);  // of rank 0: it is over
-void ct_batch_resign(const ct_batch_worker* worker);   // of another rank: will not answer
+// Of rank 0: it is over. Returns when the worker has said its last.
+void ct_batch_dismiss(const ct_batch_worker* worker);
+// Of another rank: will not answer. Then ct_batch_wait returns when rank 0 has said that it is over.
+void ct_batch_resign(const ct_batch_worker* worker);
+void ct_batch_wait(const ct_batch_worker* worker);
 
 #endif

@@ -4,12 +4,11 @@
 //     rank -> 0: hello (workers, fingerprint of the problem, or what went wrong);   0 -> rank: verdict (all are there, or what went wrong).
 // Then, for every point,
 //     0 -> worker: request, y;   worker -> 0: answer, and the gradient if it was asked for;
-// and at the end a request to leave. A worker that does not want to be asked says so in an answer to no request. Messages are structs as
-// they lie in memory: ranks run the same program.
-#include <math.h>
+// and at the end a request to leave. The last that a worker says is that it resigns: when it is asked to leave, or before, in place of an
+// answer. The last that it hears is that request. So nothing is left on the way, and another batch may follow. Messages are structs as they
+// lie in memory: ranks run the same program.
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/status.h"
 #include "optim/batch.h"
 
@@ -101,14 +100,17 @@ ct_status ct_batch_agree(const ct_transport* transport, const ct_batch_hello* ow
 // ---- rank 0 --------------------------------------------------------------------------------
 
 // false: the other side is gone, or does not want to be asked.
-static bool ask(const ct_batch_worker* worker, const ct_batch_task* task, answer* a) {
+static bool ask(ct_batch_worker* worker, const ct_batch_task* task, answer* a) {
     const ct_transport* t = &worker->batch->transport;
     const ct_batch_job* job = task->job;
     size_t n = (size_t)worker->batch->size, first = (size_t)task->index * n;
     request r = job->gradients ? DIFFERENTIATE : EVALUATE;
-    if (!tell(t, worker->rank, worker->tag, &r, sizeof r) || !tell(t, worker->rank, worker->tag, job->y + first, n * sizeof(double))) return false;
-    if (!hear(t, worker->rank, worker->tag, a, sizeof *a) || a->resigned) return false;
-    return !job->gradients || hear(t, worker->rank, worker->tag, job->gradients + first, n * sizeof(double));
+    worker->gone = !tell(t, worker->rank, worker->tag, &r, sizeof r) || !tell(t, worker->rank, worker->tag, job->y + first, n * sizeof(double)) ||
+                   !hear(t, worker->rank, worker->tag, a, sizeof *a);
+    worker->resigned = !worker->gone && a->resigned;
+    if (worker->gone || worker->resigned) return false;
+    worker->gone = job->gradients && !hear(t, worker->rank, worker->tag, job->gradients + first, n * sizeof(double));
+    return !worker->gone;
 }
 
 void ct_batch_stand_in(ct_batch_worker* worker) {
@@ -121,7 +123,6 @@ void ct_batch_stand_in(ct_batch_worker* worker) {
             continue;
         }
         pthread_mutex_lock(&batch->lock);
-        worker->gone = true;
         worker->lost = task;
         batch->total--;
         pthread_cond_broadcast(&batch->change);
@@ -131,37 +132,46 @@ void ct_batch_stand_in(ct_batch_worker* worker) {
 }
 
 void ct_batch_dismiss(const ct_batch_worker* worker) {
+    const ct_transport* t = &worker->batch->transport;
     request r = LEAVE;
-    if (!worker->gone) tell(&worker->batch->transport, worker->rank, worker->tag, &r, sizeof r);
+    answer last;
+    if (worker->gone || !tell(t, worker->rank, worker->tag, &r, sizeof r)) return;
+    if (!worker->resigned) hear(t, worker->rank, worker->tag, &last, sizeof last);
 }
 
 // ---- the others ----------------------------------------------------------------------------
 
-// Answers one request; false: it was the last.
-static bool answer_one(ct_batch_worker* worker, double* y, double* gradient) {
+// The next request, with its point in the buffer; LEAVE where rank 0 is gone.
+static request next_request(const ct_batch_worker* worker, bool* gone) {
     const ct_transport* t = &worker->batch->transport;
-    size_t bytes = (size_t)worker->batch->size * sizeof(double);
-    request r;
-    worker->gone = !hear(t, 0, worker->tag, &r, sizeof r);
-    if (worker->gone || r == LEAVE) return false;
-    worker->gone = !hear(t, 0, worker->tag, y, bytes);
-    if (worker->gone) return false;
+    request r = LEAVE;
+    *gone = !hear(t, 0, worker->tag, &r, sizeof r);
+    if (!*gone && r != LEAVE) *gone = !hear(t, 0, worker->tag, worker->buffer, (size_t)worker->batch->size * sizeof(double));
+    return *gone ? LEAVE : r;
+}
+
+// Answers a request; false: rank 0 is gone.
+static bool answer_one(const ct_batch_worker* worker, request r) {
+    const ct_transport* t = &worker->batch->transport;
+    size_t n = (size_t)worker->batch->size, bytes = n * sizeof(double);
+    double *y = worker->buffer, *gradient = worker->buffer + n;
     bool wanted = r == DIFFERENTIATE;
     answer a;
     memset(&a, 0, sizeof a);
     ct_batch_compute(worker->problem, y, wanted ? gradient : NULL, &a.result, &a.error);
-    worker->gone = !tell(t, 0, worker->tag, &a, sizeof a) || (wanted && !tell(t, 0, worker->tag, gradient, bytes));
-    return !worker->gone;
+    return tell(t, 0, worker->tag, &a, sizeof a) && (!wanted || tell(t, 0, worker->tag, gradient, bytes));
 }
 
 void ct_batch_answer(ct_batch_worker* worker) {
-    size_t n = (size_t)worker->batch->size;
-    double *y = ct_alloc(n, sizeof(double)), *gradient = ct_alloc(n, sizeof(double));
-    bool goes_on = y && gradient;
-    if (!goes_on) ct_batch_resign(worker);
-    while (goes_on) goes_on = answer_one(worker, y, gradient);
-    ct_free(y);
-    ct_free(gradient);
+    for (request r = next_request(worker, &worker->gone); r != LEAVE; r = next_request(worker, &worker->gone)) {
+        worker->gone = !answer_one(worker, r);
+        if (worker->gone) return;
+    }
+    if (!worker->gone) ct_batch_resign(worker);
+}
+
+void ct_batch_wait(const ct_batch_worker* worker) {
+    for (bool gone; next_request(worker, &gone) != LEAVE;) continue;
 }
 
 void ct_batch_resign(const ct_batch_worker* worker) {
