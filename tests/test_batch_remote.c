@@ -177,7 +177,7 @@ static void wait_for_answers(int step, const ct_state* state, double* loss, doub
 
 // Rank 1 says hello, answers one point (answer and gradient), and is gone in the middle of the next one.
 static void what_a_lost_rank_had_is_done_by_another(void** state) {
-    ct_scene* scene = shortened("throw", 0.1, NULL);
+    ct_scene* scene = shortened("throw", 0.03, NULL);
     double* y;
     outcome expected = evaluate_here(scene, &y);
     team t = {.others = {[1] = {.serves = true, .end = {.answers = 4}}}};
@@ -202,7 +202,7 @@ static void what_a_lost_rank_had_is_done_by_another(void** state) {
 }
 
 static void a_rank_that_does_not_serve_is_not_waited_for(void** state) {
-    ct_scene* scene = shortened("throw", 0.1, NULL);
+    ct_scene* scene = shortened("throw", 0.03, NULL);
     double* y;
     outcome expected = evaluate_here(scene, &y);
     team t = {.others = {[1] = {.serves = true, .batches = 4}, [2] = {.serves = false, .batches = 4}}};
