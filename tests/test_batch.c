@@ -126,12 +126,13 @@ static void searches_do_not_depend_on_the_workers_nor_on_one_another(void** stat
     ct_scene* scene = shortened("suspension_bridge", 0.06, NULL);
     ct_batch *one = open_batch(scene, 1, NULL), *three = open_batch(scene, 3, NULL);
     size_t bytes = (size_t)ct_problem_size(ct_batch_problem(one)) * sizeof(double);
-    const ct_method methods[2] = {CT_METHOD_LBFGS, CT_METHOD_ADAM};
+    const ct_method methods[2] = {CT_METHOD_LBFGS, CT_METHOD_CMAES};
     search alone[2], beside[2];
     for (int i = 0; i < 2; i++) {
         ct_optimize_def def = ct_optimize_def_default();
         def.method = methods[i];
-        def.iterations = 5;
+        def.iterations = i ? 18 : 5;
+        def.population = 6;
         alone[i] = (search){.batch = one, .def = def};
         beside[i] = (search){.batch = three, .def = def};
         look(&alone[i]);
