@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "math/quat.h"
 #include "step/friction.h"
 
 static uint64_t seed = 1;
@@ -72,7 +73,7 @@ static void add_point(double* J, int ndof, int contact, int body, double sign, c
 static ct_status solve(problem* p, double tolerance) {
     ct_friction_work* work;
     assert_int_equal(ct_friction_work_create(&work), CT_OK);
-    const ct_friction_def def = {p->count, p->W, 3 * p->count, p->b, p->normal, p->mu, p->eps};
+    const ct_friction_def def = {p->count, p->W, 3 * p->count, p->b, p->normal, p->mu, p->eps, NULL};
     const ct_status status = ct_friction_solve(&def, work, tolerance, p->F, p->set, &p->report);
     ct_friction_work_free(work);
     return status;
@@ -365,8 +366,8 @@ static void results_do_not_depend_on_what_the_work_did_before(void** state) {
     assert_int_equal(solve(&p, 1e-10), CT_OK);
     double* F = calloc(3 * (size_t)p.count, sizeof(double));
     assert_int_equal(ct_friction_work_create(&work), CT_OK);
-    const ct_friction_def def = {p.count, p.W, 3 * p.count, p.b, p.normal, p.mu, p.eps};
-    const ct_friction_def first = {p.count, other.W, 3 * p.count, other.b, other.normal, other.mu, other.eps};
+    const ct_friction_def def = {p.count, p.W, 3 * p.count, p.b, p.normal, p.mu, p.eps, NULL};
+    const ct_friction_def first = {p.count, other.W, 3 * p.count, other.b, other.normal, other.mu, other.eps, NULL};
     assert_int_equal(ct_friction_solve(&first, work, 1e-10, other.F, other.set, &other.report), CT_OK);
     assert_int_equal(ct_friction_solve(&def, work, 1e-10, F, other.set, &other.report), CT_OK);
     assert_memory_equal(F, p.F, 3 * (size_t)p.count * sizeof(double));
@@ -487,6 +488,60 @@ static void rows_that_leave_a_force_open_are_singular(void** state) {
     clear(&p);
 }
 
+// W = R L L^T R^T with a rotation for each contact.
+static void invert(problem* p, float* L, double* R) {
+    const int n = 3 * p->count;
+    double *turned = calloc((size_t)n * (size_t)n, sizeof(double)), *factor = calloc((size_t)n * (size_t)n, sizeof(double));
+    for (int c = 0; c < p->count; c++) {
+        const ct_vec3 axis = ct_vec3_make(uniform(), uniform(), uniform());
+        ct_mat3_store(R + 9 * c, ct_quat_matrix(ct_quat_from_vector(axis)));
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    turned[i * n + j] += R[9 * (i / 3) + 3 * a + i % 3] * *entry(p, i / 3 * 3 + a, j / 3 * 3 + b) * R[9 * (j / 3) + 3 * b + j % 3];
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++) {
+            double sum = turned[i * n + j];
+            for (int k = 0; k < j; k++) sum -= factor[i * n + k] * factor[j * n + k];
+            factor[i * n + j] = i == j ? sqrt(sum) : sum / factor[j * n + j];
+            L[(size_t)j * (size_t)n + (size_t)i] = (float)factor[i * n + j];
+        }
+    free(turned), free(factor);
+}
+
+static void the_inverse_of_the_compliance_solves_fixed_sets(void** state) {
+    for (int k = 0; k < 3; k++) {  // all stick, some do not, most do not
+        seed = (uint64_t)k + 11;
+        problem p = random_problem(24, 150, 0.5, 0);
+        const size_t n = 3 * (size_t)p.count;
+        double *D = calloc(3 * n, sizeof(double)), *E = calloc(3 * n, sizeof(double)), *R = malloc(3 * n * sizeof(double));
+        double *a = malloc(n * sizeof(double)), *F = malloc(n * sizeof(double));
+        float* L = calloc(n * n, sizeof(float));
+        random_rows(&p, D, E);
+        for (int c = 0; c < p.count; c++)
+            for (int i = 0; i < 9 && (k == 0 || (k == 1 && c % 3)); i++) D[9 * c + i] = i % 4 == 0, E[9 * c + i] = 0;
+        for (size_t i = 0; i < n; i++) a[i] = uniform();
+        invert(&p, L, R);
+        const ct_friction_inverse inverse = {.count = p.count, .L = L, .R = R};
+        ct_friction_work* work;
+        bool fits;
+        assert_int_equal(ct_friction_work_create(&work), CT_OK);
+        assert_int_equal(ct_friction_invert(work, &inverse, D, E, &fits), CT_OK);
+        assert_int_equal(fits, k < 2);
+        if (fits) {
+            ct_friction_apply(work, a, F);
+            assert_true(linear_error(&p, D, E, a, F, false) < 1e-3);
+            ct_friction_apply_transposed(work, a, F);
+            assert_true(linear_error(&p, D, E, a, F, true) < 1e-3);
+        }
+        ct_friction_work_free(work);
+        free(D), free(E), free(R), free(a), free(F), free(L);
+        clear(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_sticks_below_the_angle_of_friction_and_slides_above),
@@ -502,6 +557,7 @@ int main(void) {
         cmocka_unit_test(results_do_not_depend_on_what_the_work_did_before),
         cmocka_unit_test(failure_is_reported),
         cmocka_unit_test(fixed_sets_are_solved_forwards_and_transposed),
+        cmocka_unit_test(the_inverse_of_the_compliance_solves_fixed_sets),
         cmocka_unit_test(rows_that_leave_a_force_open_are_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

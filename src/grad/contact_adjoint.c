@@ -98,8 +98,12 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
         memcpy(D + 9 * touch->slot, touch->D, sizeof touch->D);
         memcpy(E + 9 * touch->slot, touch->dF, sizeof touch->dF);
     }
-    status = ct_compliance_update(contact->compliance, model, work, config, contact->touch, (int)m, which, W);
-    if (status == CT_OK) status = ct_friction_factor(contact->friction, W, (int)(3 * m), (int)m, D, E);
+    ct_friction_inverse inverse;
+    bool inverted = false;
+    status = ct_compliance_invert(contact->compliance, model, work, contact->touch, (int)m, which, &inverse);
+    if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, D, E, &inverted);
+    if (status == CT_OK && !inverted) status = ct_compliance_update(contact->compliance, model, work, config, contact->touch, (int)m, which, W);
+    if (status == CT_OK && !inverted) status = ct_friction_factor(contact->friction, W, (int)(3 * m), (int)m, D, E);
     if (status != CT_OK) return status;
     double size = 0;
     for (size_t i = 0; i < n; i++) size += right[i] * right[i];

@@ -1,14 +1,15 @@
 // L-BFGS (Nocedal 1980; Liu and Nocedal 1989) with bounds by projection and a line search that wants a decrease only:
 //
 //   d = -H g by the two-loop recursion over the last PAIRS pairs s, z (changes of y and of g), H0 = gamma I
-//   y <- clamp(y + t d),  L(y + t d) <= L + DECREASE t g.d,  t from 1 down by interpolation
+//   y <- y + t d,  L(y + t d) <= L + DECREASE t g.d,  t from 1 down by interpolation
 //
 // gamma = s.z / z.z is the inverse of the largest curvature that the last pair has seen. A loss that is a sum of few squares, down
 // to a known floor, says more: where it is one square, L - floor = k d^2 / 2, the whole way is gamma' = 2 (L - floor) / |g|^2 along
 // -g. Such losses have few curvatures of very different size, and gamma' follows the one at work, so gamma is raised to gamma' up to a
 // factor `trust`, which shrinks whenever a step turns out too long and so ends at the plain method where there is no such floor.
 //
-// Components on a bound that the gradient would push further out are left out of the direction.
+// Components on a bound that the gradient would push further out are held: the recursion leaves them out, of its pairs too. Where the bounds cut d,
+// the chord clamp(y + d) - y takes its place, so that steps of any length t are within them.
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@ enum { PAIRS = 10 };
 typedef struct lbfgs {
     ct_search* search;
     double *y, *g, *d, *y_new, *g_new;      // size
-    double *s[PAIRS], *z[PAIRS], rho[PAIRS], alpha[PAIRS];
+    bool* held;                             // size
+    double *s[PAIRS], *z[PAIRS];
+    double rho[PAIRS], alpha[PAIRS];        // of the components that are not held; rho 0: the pair says nothing of them
     double loss, trust;
     int count;                              // pairs so far; pair k is in slot k % PAIRS
 } lbfgs;
@@ -45,13 +48,24 @@ static double largest(const double* a, int n) {
 
 // ---- direction -----------------------------------------------------------------------------
 
-static bool held(const lbfgs* m, int i) {
-    return (m->y[i] <= m->search->lower[i] && m->g[i] > 0) || (m->y[i] >= m->search->upper[i] && m->g[i] < 0);
+// d = g, and 0 where it is held
+static void begin_direction(lbfgs* m) {
+    const ct_search* search = m->search;
+    for (int i = 0; i < search->size; i++) {
+        m->held[i] = (m->y[i] <= search->lower[i] && m->g[i] > 0) || (m->y[i] >= search->upper[i] && m->g[i] < 0);
+        m->d[i] = m->held[i] ? 0 : m->g[i];
+    }
 }
 
-static void drop_held(lbfgs* m) {
-    for (int i = 0; i < m->search->size; i++)
-        if (held(m, i)) m->d[i] = 0;
+static double free_dot(const lbfgs* m, const double* a, const double* b) {
+    double sum = 0;
+    for (int i = 0; i < m->search->size; i++) sum += m->held[i] ? 0 : a[i] * b[i];
+    return sum;
+}
+
+static double inverse_curvature(const lbfgs* m, const double* s, const double* z) {
+    double curvature = free_dot(m, s, z);
+    return curvature > 1e-12 * sqrt(free_dot(m, s, s) * free_dot(m, z, z)) ? 1 / curvature : 0;
 }
 
 // 2 (L - floor) / |g|^2 over the free components in d; 0 when the loss has no floor that it knows of.
@@ -68,34 +82,48 @@ static double first_gamma(const lbfgs* m) {
     return way > 0 ? fmin(way, FIRST_STEP * unit / most) : BLIND_STEP * unit / most;
 }
 
-static double gamma_of(const lbfgs* m) {
-    if (m->count == 0) return first_gamma(m);
-    int last = (m->count - 1) % PAIRS;
-    double gamma = 1 / (m->rho[last] * dot(m->z[last], m->z[last], m->search->size));
-    return fmax(gamma, fmin(whole_way(m), m->trust * gamma));
-}
-
-// d = -H g. Returns g.d, negative; 0 where the gradient vanishes.
-static double choose_direction(lbfgs* m) {
-    int n = m->search->size, oldest = m->count > PAIRS ? m->count - PAIRS : 0;
-    memcpy(m->d, m->g, (size_t)n * sizeof(double));
-    drop_held(m);
-    if (largest(m->d, n) == 0) return 0;
-    double gamma = gamma_of(m);
+static double gamma_of(const lbfgs* m, int oldest) {
     for (int k = m->count - 1; k >= oldest; k--) {
         int p = k % PAIRS;
-        m->alpha[p] = m->rho[p] * dot(m->s[p], m->d, n);
+        if (m->rho[p] == 0) continue;
+        double gamma = 1 / (m->rho[p] * free_dot(m, m->z[p], m->z[p]));
+        return fmax(gamma, fmin(whole_way(m), m->trust * gamma));
+    }
+    return first_gamma(m);
+}
+
+// d = -H d over the components that are not held
+static void apply_pairs(lbfgs* m) {
+    int n = m->search->size, oldest = m->count > PAIRS ? m->count - PAIRS : 0;
+    for (int k = oldest; k < m->count; k++) m->rho[k % PAIRS] = inverse_curvature(m, m->s[k % PAIRS], m->z[k % PAIRS]);
+    double gamma = gamma_of(m, oldest);
+    for (int k = m->count - 1; k >= oldest; k--) {
+        int p = k % PAIRS;
+        m->alpha[p] = m->rho[p] * free_dot(m, m->s[p], m->d);
         for (int i = 0; i < n; i++) m->d[i] -= m->alpha[p] * m->z[p][i];
     }
     for (int i = 0; i < n; i++) m->d[i] *= gamma;
     for (int k = oldest; k < m->count; k++) {
         int p = k % PAIRS;
-        double beta = m->rho[p] * dot(m->z[p], m->d, n);
+        double beta = m->rho[p] * free_dot(m, m->z[p], m->d);
         for (int i = 0; i < n; i++) m->d[i] += (m->alpha[p] - beta) * m->s[p][i];
     }
-    for (int i = 0; i < n; i++) m->d[i] = -m->d[i];
-    drop_held(m);
-    double slope = dot(m->g, m->d, n);
+    for (int i = 0; i < n; i++) m->d[i] = m->held[i] ? 0 : -m->d[i];
+}
+
+static double clamp(const ct_search* search, int i, double y) { return fmin(fmax(y, search->lower[i]), search->upper[i]); }
+
+// d = -H g within the bounds. Returns g.d, negative; 0 where the gradient vanishes.
+static double choose_direction(lbfgs* m) {
+    const ct_search* search = m->search;
+    begin_direction(m);
+    if (largest(m->d, search->size) == 0) return 0;
+    apply_pairs(m);
+    for (int i = 0; i < search->size; i++) {
+        double end = m->y[i] + m->d[i], inside = clamp(search, i, end);
+        if (inside != end) m->d[i] = inside - m->y[i];
+    }
+    double slope = dot(m->g, m->d, search->size);
     if (slope < 0 || m->count == 0) return slope;
     m->count = 0;  // the bounds have turned it uphill: from the gradient again
     return choose_direction(m);
@@ -110,9 +138,7 @@ static void keep_pair(lbfgs* m) {
         m->z[p][i] = m->g_new[i] - m->g[i];
     }
     double curvature = dot(m->s[p], m->z[p], n);
-    if (!(curvature > 1e-12 * sqrt(dot(m->s[p], m->s[p], n) * dot(m->z[p], m->z[p], n)))) return;
-    m->rho[p] = 1 / curvature;
-    m->count++;
+    if (curvature > 1e-12 * sqrt(dot(m->s[p], m->s[p], n) * dot(m->z[p], m->z[p], n))) m->count++;
 }
 
 // Goes along d until the loss has decreased; false: it does not, or the search has to end.
@@ -121,7 +147,7 @@ static bool go(lbfgs* m, double slope) {
     for (double t = 1; t > SHORTEST;) {
         bool moved = false;
         for (int i = 0; i < search->size; i++) {
-            m->y_new[i] = fmin(fmax(m->y[i] + t * m->d[i], search->lower[i]), search->upper[i]);
+            m->y_new[i] = clamp(search, i, m->y[i] + t * m->d[i]);
             moved |= m->y_new[i] != m->y[i];
         }
         if (!moved) break;
@@ -167,6 +193,7 @@ ct_status ct_search_lbfgs(ct_search* search) {
         m.s[k] = ct_arena_alloc(&arena, n, sizeof(double));
         m.z[k] = ct_arena_alloc(&arena, n, sizeof(double));
     }
+    m.held = ct_arena_alloc(&arena, n, sizeof(bool));
     ct_status status = arena.failed ? ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
     if (status == CT_OK) descend(&m);
     ct_arena_free(&arena);

@@ -1,6 +1,7 @@
 // The compliance of contacts; see compliance.h.
 #include "step/compliance.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "step/coords.h"
@@ -9,7 +10,21 @@
 extern void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a, const int* lda,
                    const double* beta, double* c, const int* ldc);
 
+// LAPACK: Cholesky factorisation and its solve.
+extern void spotrf_(const char* uplo, const int* n, float* a, const int* lda, int* info);
+extern void spotrs_(const char* uplo, const int* n, const int* nrhs, const float* a, const int* lda, float* b, const int* ldb, int* info);
+
+static const double precise = 1e-2;  // error of a factor in single precision, up to which it is a good preconditioner
 static const size_t cache_bytes = (size_t)256 << 20;  // of columns, before all are forgotten
+
+// K = L L^T at a list of nodes, without rotations.
+typedef struct node_factor {
+    int* node;           // nvert, the first `count`
+    int count;           // -1: none
+    bool good;           // the factor is precise enough
+    float* L;            // 3 count squared
+    size_t capacity;
+} node_factor;
 
 struct ct_compliance {
     ct_arena arena;
@@ -31,6 +46,10 @@ struct ct_compliance {
     double *K, *T, *Y;   // 3 m x 3 m; 3 x 3 m; ndof x 3 m, m the number of nodes
     size_t K_capacity, T_capacity, Y_capacity;
     double* spread;      // 6 nlink ndof
+    node_factor kept[2]; // of the last two lists of nodes: a model step and a Newton step may differ
+    int last;            // of these, used last
+    float* probe;        // 3 nvert
+    double* R;           // 9 nvert: rotations of the nodes at hand
 };
 
 ct_status ct_compliance_create(ct_compliance** out, const ct_model* model) {
@@ -44,6 +63,9 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_model* model) {
     c->surface = ct_arena_alloc(&c->arena, nvert, sizeof(int));
     c->local = ct_arena_alloc(&c->arena, nvert, sizeof(int));
     c->node = ct_arena_alloc(&c->arena, nvert, sizeof(int));
+    for (int i = 0; i < 2; i++) c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
+    c->probe = ct_arena_alloc(&c->arena, 3 * nvert, sizeof(float));
+    c->R = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(double));
     c->spread = ct_arena_alloc(&c->arena, 6 * (size_t)model->tree.nlink * (size_t)model->tree.ndof, sizeof(double));
     if (c->arena.failed) {
         ct_compliance_free(c);
@@ -69,6 +91,7 @@ void ct_compliance_free(ct_compliance* c) {
     ct_free(c->K);
     ct_free(c->T);
     ct_free(c->Y);
+    for (int i = 0; i < 2; i++) ct_free(c->kept[i].L);
     ct_arena_free(&c->arena);
     ct_free(c);
 }
@@ -90,6 +113,7 @@ static void follow_factor(ct_compliance* c, const ct_model* model, const ct_work
     c->stamp = stamp;
     c->version = version;
     c->level = level;
+    c->kept[0].count = c->kept[1].count = -1;
     forget(c);
 }
 
@@ -123,20 +147,25 @@ static ct_status fetch(ct_compliance* c, const ct_model* model, ct_work* work, i
 
 // ---- K -------------------------------------------------------------------------------------
 
-// out = A K B^T of row-major 3x3 matrices, to a column-major matrix and, transposed, to `mirror`.
-static void put_block(const double* A, const float* K, const double* B, double* out, double* mirror, size_t stride) {
+// out = A K B^T of row-major 3x3 matrices, to a column-major matrix.
+static void put_block(const double* A, const float* K, const double* B, double* out, size_t stride) {
     double half[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) half[3 * i + j] = A[3 * i] * K[j] + A[3 * i + 1] * K[3 + j] + A[3 * i + 2] * K[6 + j];
     for (size_t j = 0; j < 3; j++)
-        for (size_t i = 0; i < 3; i++) {
-            double value = half[3 * i] * B[3 * j] + half[3 * i + 1] * B[3 * j + 1] + half[3 * i + 2] * B[3 * j + 2];
-            out[j * stride + i] = value;
-            mirror[i * stride + j] = value;
-        }
+        for (size_t i = 0; i < 3; i++) out[j * stride + i] = half[3 * i] * B[3 * j] + half[3 * i + 1] * B[3 * j + 1] + half[3 * i + 2] * B[3 * j + 2];
 }
 
-// The free nodes' part. The block of two nodes is read from the columns of the one that comes first on the
+// The upper triangle from the lower one, tile by tile.
+static void mirror(size_t side, double* K) {
+    enum { TILE = 32 };
+    for (size_t j0 = 0; j0 < side; j0 += TILE)
+        for (size_t i0 = j0; i0 < side; i0 += TILE)
+            for (size_t j = j0; j < j0 + TILE && j < side; j++)
+                for (size_t i = i0 > j ? i0 : j + 1; i < i0 + TILE && i < side; i++) K[i * side + j] = K[j * side + i];
+}
+
+// The free nodes' part, lower triangle. The block of two nodes is read from the columns of the one that comes first on the
 // surface, whatever was asked for first: the same for every history.
 static void gather(const ct_compliance* c, const ct_work* work, int m, double* K) {
     size_t stride = 3 * (size_t)m;
@@ -145,15 +174,14 @@ static void gather(const ct_compliance* c, const ct_work* work, int m, double* K
         for (int i = j; i < m; i++) {
             int si = c->surface[c->node[i]];
             double* out = K + (size_t)(3 * j) * stride + (size_t)(3 * i);
-            double* mirror = K + (size_t)(3 * i) * stride + (size_t)(3 * j);
             if (si < 0 || sj < 0) {
                 for (size_t b = 0; b < 3; b++)
-                    for (size_t a = 0; a < 3; a++) out[b * stride + a] = mirror[a * stride + b] = 0;
+                    for (size_t a = 0; a < 3; a++) out[b * stride + a] = 0;
                 continue;
             }
             // nodes are in ascending order: sj <= si
             const float* block = c->column + ((size_t)c->slot[sj] * (size_t)c->nsurface + (size_t)si) * 9;
-            put_block(work->warp + 9 * (size_t)c->position[si], block, work->warp + 9 * (size_t)c->position[sj], out, mirror, stride);
+            put_block(work->warp + 9 * (size_t)c->position[si], block, work->warp + 9 * (size_t)c->position[sj], out, stride);
         }
     }
 }
@@ -199,14 +227,16 @@ static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work
 static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, int m, double* K) {
     size_t side = 3 * (size_t)m, n = (size_t)model->tree.ndof;
     gather(c, work, m, K);
-    if (!n) return CT_OK;
+    if (!n) {
+        mirror(side, K);
+        return CT_OK;
+    }
     if (!ct_reserve((void**)&c->Y, &c->Y_capacity, side * n + 1, sizeof(double))) return CT_OUT_OF_MEMORY;
     int rows = (int)side, inner = (int)n;
     double one = 1;
     spread_joints(c, model, work, config, m);
     dsyrk_("L", "T", &rows, &inner, &one, c->Y, &inner, &one, K, &rows);
-    for (size_t j = 0; j < side; j++)
-        for (size_t i = j + 1; i < side; i++) K[i * side + j] = K[j * side + i];
+    mirror(side, K);
     return CT_OK;
 }
 
@@ -285,6 +315,82 @@ ct_status ct_compliance_update(ct_compliance* c, const ct_model* model, ct_work*
                     ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double));
         status = room ? build_nodes(c, model, work, config, m, c->K) : CT_OUT_OF_MEMORY;
         if (status == CT_OK) combine(c, touch, count, which, m, W);
+    }
+    for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
+    return status;
+}
+
+// ---- W^-1 ----------------------------------------------------------------------------------
+
+static float sign_of(int i) { return ((unsigned)i * 2654435761u >> 16) & 1 ? 1 : -1; }
+
+// Largest error of the solution of K x = b when x is a vector of signs; b: changed.
+static double factor_error(const node_factor* f, float* b) {
+    int n = 3 * f->count, one = 1, info;
+    double worst = 0;
+    spotrs_("L", &n, &one, f->L, &n, b, &n, &info);
+    for (int i = 0; i < n; i++) {
+        double error = fabs((double)b[i] - (double)sign_of(i));
+        worst = error <= worst ? worst : error;  // keeps what is not a number
+    }
+    return worst;
+}
+
+// L L^T = K of the nodes at hand, all free.
+static ct_status factor_nodes(ct_compliance* c, int m, node_factor* f) {
+    size_t n = 3 * (size_t)m;
+    f->count = -1;
+    if (!ct_reserve((void**)&f->L, &f->capacity, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < n; i++) c->probe[i] = 0;
+    for (int j = 0; j < m; j++) {
+        const float* column = c->column + (size_t)c->slot[c->surface[c->node[j]]] * (size_t)c->nsurface * 9;
+        for (int i = j; i < m; i++) {
+            const float* block = column + 9 * (size_t)c->surface[c->node[i]];
+            for (size_t b = 0; b < 3; b++)
+                for (size_t a = 0; a < 3; a++) {
+                    size_t row = 3 * (size_t)i + a, at = 3 * (size_t)j + b;
+                    f->L[at * n + row] = block[3 * a + b];
+                    c->probe[row] += sign_of((int)at) * block[3 * a + b];
+                    if (i > j) c->probe[at] += sign_of((int)row) * block[3 * a + b];
+                }
+        }
+    }
+    int rows = (int)n, info = 0;
+    spotrf_("L", &rows, f->L, &rows, &info);
+    f->count = m;
+    f->good = info == 0 && factor_error(f, c->probe) <= precise;
+    memcpy(f->node, c->node, (size_t)m * sizeof(int));
+    return CT_OK;
+}
+
+// The factor of the nodes at hand.
+static ct_status find_factor(ct_compliance* c, int m, node_factor** out) {
+    for (int i = 0; i < 2; i++) {
+        node_factor* f = &c->kept[i];
+        if (f->count != m || memcmp(f->node, c->node, (size_t)m * sizeof(int)) != 0) continue;
+        c->last = i;
+        *out = f;
+        return CT_OK;
+    }
+    c->last = !c->last;
+    *out = &c->kept[c->last];
+    return factor_nodes(c, m, *out);
+}
+
+ct_status ct_compliance_invert(ct_compliance* c, const ct_model* model, ct_work* work, const ct_touch* touch, int count, const int* which,
+                               ct_friction_inverse* inverse) {
+    *inverse = (ct_friction_inverse){.count = count};
+    int stick = 0;
+    for (int i = 0; i < count; i++) stick += touch[which[i]].is.set == CT_STICK;
+    if (model->tree.ndof || !model->nfree || 2 * stick < count) return CT_OK;
+    int m = list_nodes(c, model, touch, count, which);
+    ct_status status = CT_OK;
+    if (is_nodal(c, touch, count, which, m)) {
+        node_factor* f = NULL;
+        status = fetch(c, model, work, m);
+        if (status == CT_OK) status = find_factor(c, m, &f);
+        for (int i = 0; i < m; i++) memcpy(c->R + 9 * (size_t)i, work->warp + 9 * (size_t)c->position[c->surface[c->node[i]]], 9 * sizeof(double));
+        if (status == CT_OK && f->good) inverse->L = f->L, inverse->R = c->R;
     }
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
     return status;

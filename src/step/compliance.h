@@ -7,11 +7,17 @@
 #define CT_STEP_COMPLIANCE_H
 
 #include "step/contact.h"
+#include "step/friction_inverse.h"
 
 ct_status ct_compliance_create(ct_compliance** out, const ct_model* model);
 void ct_compliance_free(ct_compliance* compliance);
 // W for the touches listed in `which`: 3 count x 3 count, symmetric, both triangles. The warp of the work is that of `config`.
 ct_status ct_compliance_update(ct_compliance* compliance, const ct_model* model, ct_work* work, const ct_config* config,
                                const ct_touch* touch, int count, const int* which, double* W);
+
+// W^-1 where most touches stick, every touch is a node of its own and there are no joints: W = R K R^T, K the constant blocks of A^-1 at the nodes, whose
+// factor is kept as long as the nodes stay the same. inverse->L NULL: there is none. It is valid until the next call.
+ct_status ct_compliance_invert(ct_compliance* compliance, const ct_model* model, ct_work* work, const ct_touch* touch, int count, const int* which,
+                               ct_friction_inverse* inverse);
 
 #endif

@@ -16,13 +16,12 @@
 #include <string.h>
 
 #include "step/compliance.h"
+#include "step/contact_pairs.h"
 #include "step/coords.h"
 #include "step/friction.h"
 #include "step/solve.h"
 
-static const double deep = 0.01;     // of the way from thickness to core: how far gaps may be below zero
-static const double edge = 1e-6;     // of the strongest contact force: nearer than this, a contact may switch
-static const double outside = 0.02;  // of a primitive's parameters: feet of contacts may lie that far outside
+static const double deep = 0.01;  // of the way from thickness to core: how far gaps may be below zero
 
 enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60 };
 
@@ -214,7 +213,10 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     // b counts from zero forces
     for (size_t j = 0; j < side; j++)
         for (size_t i = 0; i < side; i++) v.b[i] -= v.W[j * side + i] * v.force[j];
-    ct_friction_def def = {.count = count, .W = v.W, .stride = (int)side, .b = v.b, .normal = v.normal, .mu = v.mu, .eps = v.eps};
+    ct_friction_inverse inverse;
+    status = ct_compliance_invert(contact->compliance, model, work, contact->touch, count, v.which, &inverse);
+    if (status != CT_OK) return status;
+    ct_friction_def def = {.count = count, .W = v.W, .stride = (int)side, .b = v.b, .normal = v.normal, .mu = v.mu, .eps = v.eps, .inverse = &inverse};
     ct_friction_report inner;
     status = ct_friction_solve(&def, contact->friction, tolerance, v.force, v.set, &inner);
     if (status != CT_OK) return status;
@@ -303,7 +305,14 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
             }
         }
     }
+    bool inverted = false;
     if (c.slots) {
+        ct_friction_inverse inverse;
+        status = ct_compliance_invert(contact->compliance, model, work, contact->touch, c.slots, c.v.which, &inverse);
+        if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, c.v.D, c.v.E, &inverted);
+        if (status != CT_OK) return status;
+    }
+    if (c.slots && !inverted) {
         if (!known) status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, c.slots, c.v.which, c.v.W);
         contact->measured = status == CT_OK ? c.slots : 0;
         if (status == CT_OK) status = ct_friction_factor(contact->friction, c.v.W, 3 * c.slots, c.slots, c.v.D, c.v.E);
@@ -398,30 +407,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
     return is_converged(&here, target) ? CT_OK : CT_NOT_CONVERGED;
 }
 
-// ---- pairs ---------------------------------------------------------------------------------
-
-static ct_status list_known(ct_contact_work* contact) {
-    if (!ct_reserve((void**)&contact->known.item, &contact->known.capacity, contact->count, sizeof(ct_pair))) return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < contact->count; i++) contact->known.item[i] = contact->touch[i].is.pair;
-    contact->known.count = contact->count;
-    return CT_OK;
-}
-
-// Touches that carry force where their primitives are not: they go. Returns how many.
-static int drop_outside(ct_contact_work* contact, double allowed) {
-    size_t kept = 0;
-    int dropped = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        if (contact->touch[i].is.set != CT_OPEN && ct_touch_overshoot(&contact->touch[i]) > allowed) {
-            dropped++;
-            continue;
-        }
-        if (kept != i) contact->touch[kept] = contact->touch[i];
-        kept++;
-    }
-    contact->count = kept;
-    return dropped;
-}
+// ---- entry point ---------------------------------------------------------------------------
 
 // Stick and closed gaps to the last digit: moves the free nodes of touches that share none by their residual.
 static void polish(const ct_model* model, ct_work* work) {
@@ -440,75 +426,24 @@ static void polish(const ct_model* model, ct_work* work) {
     }
 }
 
-static ct_status report_contacts(const ct_model* model, ct_contact_work* contact, const double* x, ct_step_report* report) {
-    (void)model;
-    if (!ct_reserve((void**)&contact->list, &contact->list_capacity, contact->count, sizeof(ct_contact))) return CT_OUT_OF_MEMORY;
-    report->contacts = report->sticking = report->slipping = 0;
-    report->ncontact = 0;
-    report->penetration = 0;
-    double strongest = 0, margin = INFINITY;
-    for (size_t i = 0; i < contact->count; i++) {
-        const ct_touch* touch = &contact->touch[i];
-        const ct_pair* pair = &touch->is.pair;
-        const double* F = touch->is.force;
-        strongest = fmax(strongest, sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]));
-        margin = fmin(margin, ct_touch_margin(touch));
-        if (ct_touch_overshoot(touch) <= 0) report->penetration = fmax(report->penetration, -(touch->at.gap + pair->thickness));
-        if (touch->is.set == CT_OPEN) continue;
-        report->contacts++;
-        report->sticking += touch->is.set == CT_STICK;
-        report->slipping += touch->is.set == CT_SLIP;
-        ct_contact* out = &contact->list[report->ncontact++];
-        *out = (ct_contact){.type = pair->type, .set = touch->is.set, .a = pair->a, .b = pair->b, .gap = touch->at.gap, .friction = pair->friction};
-        memcpy(out->node, pair->node, sizeof out->node);
-        memcpy(out->normal, touch->at.n, sizeof out->normal);
-        memcpy(out->force, touch->is.force, sizeof out->force);
-        int first = pair->type == CT_CONTACT_EDGE_EDGE ? 2 : 1;
-        for (int k = 0; k < first; k++)
-            for (int a = 0; a < 3; a++) out->position[a] += touch->at.w[k] * x[3 * pair->node[k] + a];
-    }
-    report->contact = contact->list;
-    report->smooth = margin > edge * strongest;
-    return CT_OK;
-}
-
-// Touches for what comes near on the way from x to the present configuration.
-static ct_status add_near(const ct_model* model, ct_work* work, const double* x, double end) {
-    ct_contact_work* contact = work->contact;
-    ct_status status = ct_detect_near(model, contact->detect, x, work->at.x, end, contact->margin, &contact->near);
-    return status == CT_OK ? ct_contact_add(model, contact, &contact->near, NULL) : status;
-}
-
-// ---- entry point ---------------------------------------------------------------------------
-
 ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     double end = time + h;
     ct_contact_begin(model, contact, state->x, time, h);
-    ct_status status = ct_detect_near(model, contact->detect, state->x, work->at.x, end, contact->margin, &contact->near);
-    if (status == CT_OK) status = ct_contact_add(model, contact, &contact->near, state->contact_force);
+    ct_status status = ct_contact_add_near(model, work, state->x, end, state->contact_force);
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
-    for (int pass = 1; status == CT_OK; pass++) {
+    bool again = true;
+    for (int pass = 1; again && status == CT_OK; pass++) {
+        if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
         status = contact->count ? solve_known(model, work, report) : ct_solve_newton(model, work, report);
         report->passes = pass;
-        if (status != CT_OK) return status;
-        ct_contact_classify(contact);
-        status = list_known(contact);
-        if (status == CT_OK) status = ct_detect_hits(model, contact->detect, state->x, work->at.x, end, 0.1, &contact->known, &contact->hits);
-        if (status != CT_OK) return status;
-        int dropped = drop_outside(contact, outside);
-        if (!dropped && !contact->hits.count) break;
-        if (pass == model->settings.contact.max_passes) return CT_NOT_CONVERGED;
-        size_t before = contact->count;
-        if (contact->hits.count) status = add_near(model, work, state->x, end);
-        if (status == CT_OK && dropped) status = add_near(model, work, work->at.x, end);
-        if (status == CT_OK && contact->count == before) status = ct_contact_add(model, contact, &contact->hits, NULL);
+        if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
     }
     if (status != CT_OK) return status;
     if (ct_detect_intersections(model, contact->detect, work->at.x, NULL)) return CT_NOT_CONVERGED;
     polish(model, work);
     ct_contact_forces(model, contact);
-    return report_contacts(model, contact, work->at.x, report);
+    return ct_contact_report(contact, work->at.x, report);
 }
 
 static int owner_of(const ct_collision* collision, int node) {

@@ -24,6 +24,7 @@
 #include "step/friction_system.h"
 
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
+#define SMALL 1e-3         // part of a row that a preconditioner may leave out
 
 enum {
     NEWTON_FIRST = 12,   // steps of the first round
@@ -61,6 +62,8 @@ struct ct_friction_work {
     unsigned char* rank;                               // of the blocks when the factor was made
     int rank_count;                                    // contacts of that factor, -1: none
     ct_friction_system newton, fixed;
+    ct_friction_complement complement, fixed_complement;
+    bool inverted;                                     // the fixed system is solved by its complement
 };
 
 ct_status ct_friction_work_create(ct_friction_work** out) {
@@ -75,6 +78,8 @@ void ct_friction_work_free(ct_friction_work* work) {
     ct_arena_free(&work->arena);
     ct_friction_system_free(&work->newton);
     ct_friction_system_free(&work->fixed);
+    ct_friction_complement_free(&work->complement);
+    ct_friction_complement_free(&work->fixed_complement);
     ct_free(work);
 }
 
@@ -341,10 +346,27 @@ static ct_status solve_single(ct_friction_work* work, double relative, double* d
     return CT_NOT_CONVERGED;
 }
 
+// dF by the inverse of W. CT_NOT_CONVERGED: it does not fit the sets, or does not reach `relative`.
+static ct_status solve_inverse(const ct_friction_def* def, ct_friction_work* work, double relative, double* dF, ct_friction_report* report) {
+    bool fits = false;
+    ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
+    ct_status status = ct_friction_complement_build(&work->complement, def->inverse, work->D, work->E, &fits);
+    if (status || !fits) return status ? status : CT_NOT_CONVERGED;
+    work->newton.complement = &work->complement;
+    status = ct_friction_system_iterate(&work->newton, work->a, CT_FRICTION_INVERSE, relative, 8, dF, &gmres);
+    report->linear += gmres.iterations;
+    return status || gmres.end == CT_KRYLOV_CONVERGED ? status : CT_NOT_CONVERGED;
+}
+
 // dF of the Newton step, by the cheapest of the ways that have not failed before.
-static ct_status direction(ct_friction_work* work, double relative, ct_friction_level* level, double* dF, ct_friction_report* report) {
+static ct_status direction(const ct_friction_def* def, ct_friction_work* work, double relative, ct_friction_level* level, double* dF,
+                           ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     const int n = s->n;
+    if (def->inverse && def->inverse->L && n >= 100) {
+        const ct_status status = solve_inverse(def, work, relative, dF, report);
+        if (status != CT_NOT_CONVERGED) return status;
+    }
     if (*level == CT_FRICTION_ITERATE && n >= 200) {
         ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
         const int limit = n / 30 < CT_FRICTION_RESTART ? n / 30 : CT_FRICTION_RESTART;
@@ -389,7 +411,7 @@ static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work,
     ct_status status = ct_friction_system_reduce(&work->newton, def->W, def->stride, def->count, work->D, work->E);
     // as precise as the next residual can be: Newton's method squares it, and the tolerance is enough
     const double residual = residual_of(*now), relative = fmax(0.3 * tolerance / residual, fmin(fmax(0.1 * residual, 1e-5), 1e-2));
-    if (!status) status = direction(work, relative, level, work->dF, report);
+    if (!status) status = direction(def, work, relative, level, work->dF, report);
     if (status == CT_SINGULAR || (!status && !all_finite(n, work->dF))) return CT_OK;
     if (status) return status;
 
@@ -498,9 +520,43 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
     return CT_OK;
 }
 
+ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* inverse, const double* D, const double* E, bool* fits) {
+    const ct_status status = ct_friction_complement_build(&work->fixed_complement, inverse, D, E, fits);
+    work->inverted = *fits;
+    return status;
+}
+
+// D without what hardly counts beside E: across the slip of a contact that slides far, the force does not depend on the motion. What is left has
+// the range of D's largest column.
+static void drop_small(double w, const double* E, double* D) {
+    const ct_mat3 A = ct_mat3_load(D);
+    ct_vec3 n = {0, 0, 0};
+    for (int j = 0; j < 3; j++) {
+        const ct_vec3 column = ct_mat3_column(A, j);
+        if (ct_vec3_dot(column, column) > ct_vec3_dot(n, n)) n = column;
+    }
+    n = ct_vec3_normalise(n);
+    double kept[9], rest = 0, size = 0;
+    for (int j = 0; j < 3; j++) {
+        const ct_vec3 column = ct_mat3_column(A, j), along = ct_vec3_scale(ct_vec3_dot(n, column), n), across = ct_vec3_sub(column, along);
+        kept[j] = along.x, kept[3 + j] = along.y, kept[6 + j] = along.z;
+        rest += ct_vec3_dot(across, across);
+    }
+    for (int i = 0; i < 9; i++) size += E[i] * E[i];
+    if (rest > 0 && sqrt(rest) * w <= SMALL * sqrt(size)) memcpy(D, kept, sizeof kept);
+}
+
 ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D, const double* E) {
     ct_friction_system* s = &work->fixed;
-    ct_status status = ct_friction_system_reduce(s, W, stride, count, D, E);
+    work->inverted = false;
+    ct_status status = reserve(work, count);
+    if (status) return status;
+    memcpy(work->D, D, 9 * (size_t)count * sizeof(double));
+    for (int c = 0; c < count; c++) {
+        const double* own = W + 3 * (size_t)c * ((size_t)stride + 1);
+        drop_small((own[0] + own[stride + 1] + own[2 * (stride + 1)]) / 3, E + 9 * c, work->D + 9 * c);
+    }
+    status = ct_friction_system_reduce(s, W, stride, count, work->D, E);
     if (status) return status;
     s->compact_count = -1;
     status = ct_friction_system_factor(s, false);
@@ -509,8 +565,12 @@ ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride
     return ct_friction_system_factor(s, true);
 }
 
-void ct_friction_apply(ct_friction_work* work, const double* a, double* F) { ct_friction_system_solve(&work->fixed, a, F); }
+void ct_friction_apply(ct_friction_work* work, const double* a, double* F) {
+    if (work->inverted) ct_friction_complement_solve(&work->fixed_complement, a, F);
+    else ct_friction_system_solve(&work->fixed, a, F);
+}
 
 void ct_friction_apply_transposed(ct_friction_work* work, const double* a, double* F) {
-    ct_friction_system_solve_transposed(&work->fixed, a, F);
+    if (work->inverted) ct_friction_complement_solve_transposed(&work->fixed_complement, a, F);
+    else ct_friction_system_solve_transposed(&work->fixed, a, F);
 }

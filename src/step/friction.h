@@ -8,7 +8,7 @@
 #ifndef CT_STEP_FRICTION_H
 #define CT_STEP_FRICTION_H
 
-#include "cuttle.h"
+#include "step/friction_inverse.h"
 
 typedef struct ct_friction_def {
     int count;             // contacts
@@ -18,6 +18,7 @@ typedef struct ct_friction_def {
     const double* normal;  // 3 count, unit vectors
     const double* mu;      // count, coefficients of friction, at least 0
     const double* eps;     // m/N, count: compliance of each contact, positive where W alone leaves forces open
+    const ct_friction_inverse* inverse;  // of W, to the precision of a preconditioner; NULL: not known
 } ct_friction_def;
 
 typedef struct ct_friction_report {
@@ -43,6 +44,8 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
 // Contacts with D = 0 (open), and directions across which D has no range (the direction of slip), are eliminated first; the rest is
 // factored in single precision, or in double where that is not good enough. CT_SINGULAR, CT_OUT_OF_MEMORY.
 ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D, const double* E);
+// The same by the inverse of W alone; *fits false: the sets are such that W is needed.
+ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* inverse, const double* D, const double* E, bool* fits);
 // F = (D W + E)^-1 a and F = (D W + E)^-T a, to the precision of a preconditioner (errors of 1 % or less); a and F may not alias.
 void ct_friction_apply(ct_friction_work* work, const double* a, double* F);
 void ct_friction_apply_transposed(ct_friction_work* work, const double* a, double* F);

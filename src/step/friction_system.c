@@ -430,6 +430,23 @@ static void precondition_by_factor(const double* in, double* out, void* user) {
     factor_solve(s, false, out);
 }
 
+// By the solution for the right-hand side whose rows U1 are the given ones, and whose others are zero.
+static void precondition_by_inverse(const double* in, double* out, void* user) {
+    ct_friction_system* s = user;
+    double *a = s->row, *F = s->line;
+    memset(a, 0, 3 * (size_t)s->count * sizeof(double));
+    for (int k = 0; k < s->active; k++) {
+        const ct_friction_block* b = &s->block[s->contact[k]];
+        for (int i = 0; i < b->rank; i++)
+            for (int j = 0; j < 3; j++) a[3 * s->contact[k] + j] += in[b->offset + i] * b->U1[i][j] / dot(b->U1[i], b->U1[i]);
+    }
+    ct_friction_complement_solve(s->complement, a, F);
+    for (int k = 0; k < s->active; k++) {
+        const ct_friction_block* b = &s->block[s->contact[k]];
+        for (int i = 0; i < b->rank; i++) out[b->offset + i] = dot(b->Z[i], F + 3 * s->contact[k]);
+    }
+}
+
 ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_friction_level level, double relative, int limit,
                                      double* F, ct_krylov_report* report) {
     const ct_status status = ct_friction_system_compact(s);
@@ -437,7 +454,9 @@ ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_
     reduce_right_side(s, a);
     memset(s->y, 0, (size_t)s->n * sizeof(double));
     const ct_krylov_def def = {.n = s->n, .apply = small_product, .user = s, .relative = relative, .max_iterations = limit,
-                               .precondition = level == CT_FRICTION_ITERATE ? precondition_by_blocks : precondition_by_factor};
+                               .precondition = level == CT_FRICTION_INVERSE   ? precondition_by_inverse
+                                               : level == CT_FRICTION_ITERATE ? precondition_by_blocks
+                                                                              : precondition_by_factor};
     ct_gmres(&def, s->krylov, s->rhs, s->y, report);
     expand(s, s->y, F);
     return CT_OK;

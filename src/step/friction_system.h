@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "sparse/krylov.h"
+#include "step/friction_inverse.h"
 
 enum { CT_FRICTION_RESTART = 60 };  // longest cycle of GMRES
 
@@ -26,6 +27,7 @@ typedef struct ct_friction_block {  // of one contact
 } ct_friction_block;
 
 typedef enum ct_friction_level {
+    CT_FRICTION_INVERSE,  // GMRES with the inverse of W
     CT_FRICTION_ITERATE,  // GMRES with the diagonal blocks
     CT_FRICTION_SINGLE,   // GMRES with a factor in single precision
     CT_FRICTION_DOUBLE    // a factor in double precision
@@ -54,6 +56,7 @@ typedef struct ct_friction_system {
     bool use_compact;              // it belongs to these blocks and is precise enough
     bool factored_double;          // which factor is there
     ct_krylov_work* krylov;
+    ct_friction_complement* complement;  // of the level INVERSE, borrowed
 } ct_friction_system;
 
 ct_status ct_friction_system_reserve(ct_friction_system* s, int count);
@@ -71,7 +74,7 @@ double ct_friction_system_error(ct_friction_system* s);
 // With the factor alone.
 void ct_friction_system_solve(ct_friction_system* s, const double* a, double* F);
 void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a, double* F);
-// GMRES to a relative residual; with the factor (SINGLE) or the diagonal blocks (ITERATE).
+// GMRES to a relative residual; with the complement (INVERSE), the factor (SINGLE) or the diagonal blocks (ITERATE).
 ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_friction_level level, double relative,
                                      int limit, double* F, ct_krylov_report* report);
 
