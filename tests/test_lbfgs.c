@@ -10,7 +10,23 @@ typedef struct loss {
     double row[3][MOST], right[3], weight[3];
     double floor, scale;
     bool valley;
+    int rows;                                     // 0: none; else so many rows of cosines that 0 <= y <= 1 cannot satisfy
 } loss;
+
+// sum_k 0.9^2k (mean_i cos((k + 1) 3.1 (i + 1/2) / n + 0.3 k) y_i - ((k mod 3) - 1) / 2)^2
+static double cosines(const loss* f, const double* y, double* gradient) {
+    double sum = 0;
+    for (int k = 0; k < f->rows; k++) {
+        double row[MOST], d = -0.5 * (k % 3 - 1);
+        for (int i = 0; i < f->n; i++) {
+            row[i] = pow(0.9, k) * cos((k + 1) * 3.1 * (i + 0.5) / f->n + 0.3 * k) / f->n;
+            d += row[i] * y[i];
+        }
+        sum += d * d;
+        for (int i = 0; i < f->n; i++) gradient[i] += 2 * d * row[i];
+    }
+    return sum;
+}
 
 static ct_status evaluate(int count, const double* y, double* gradient, ct_batch_result* result, void* user, ct_error* error) {
     const loss* f = user;
@@ -18,6 +34,10 @@ static ct_status evaluate(int count, const double* y, double* gradient, ct_batch
     (void)error;
     assert_int_equal(count, 1);
     *value = f->floor;
+    if (f->rows) {
+        *value += cosines(f, y, gradient);
+        return CT_OK;
+    }
     if (f->valley) {
         double a = 1 - y[0], b = y[1] - y[0] * y[0];
         *value += f->scale * (a * a + 100 * b * b);
@@ -93,6 +113,25 @@ static void bounds_that_all_act_leave_the_corner(void** state) {
     assert_string_equal(r.reason, "a minimum is found");
 }
 
+// At a minimum between bounds the gradient vanishes, on a lower one it is not negative, on an upper one not positive.
+static void start_on_a_bound_finds_which_bounds_act(void** state) {
+    (void)state;
+    loss f = {.n = MOST, .rows = 60};
+    result r = minimise(&f, 0, 0, 1, 200);
+    double g[MOST] = {0}, most = 0, first[MOST] = {0}, start[MOST] = {0}, worst = 0;
+    int inside = 0;
+    cosines(&f, start, first);
+    cosines(&f, r.y, g);
+    for (int i = 0; i < MOST; i++) {
+        most = fmax(most, fabs(first[i]));
+        worst = fmax(worst, r.y[i] <= 0 ? -g[i] : r.y[i] >= 1 ? g[i] : fabs(g[i]));
+        inside += r.y[i] > 0 && r.y[i] < 1;
+    }
+    print_message("%d of %d inside, gradient %.1e of %.1e after %d evaluations\n", inside, MOST, worst, most, r.iterations);
+    assert_true(worst < 1e-7 * most);
+    assert_in_range(inside, 1, MOST / 4);
+}
+
 static void flat_loss_is_a_minimum(void** state) {
     (void)state;
     loss f = three_squares();
@@ -108,6 +147,7 @@ int main(void) {
         cmocka_unit_test(three_squares_in_200_parameters_take_few_evaluations),
         cmocka_unit_test(loss_above_a_floor_it_does_not_know_is_minimised),
         cmocka_unit_test(bounds_that_all_act_leave_the_corner),
+        cmocka_unit_test(start_on_a_bound_finds_which_bounds_act),
         cmocka_unit_test(flat_loss_is_a_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
