@@ -204,6 +204,14 @@ run optimize sink.json -o parts --resume
 expect '[ $code = 2 ]' 'grep -q "parts/best.json" err'; claim optimize_refuses_the_best_of_another_scene
 run optimize sink.json --method newton
 expect '[ $code = 2 ]' 'grep -q slsqp err' '[ ! -e sink-optimized ]'; claim optimize_names_its_methods
+run optimize sink.json -o seed5 --method cmaes -n 9 --seed 5 -q
+run optimize sink.json -o again --method cmaes -n 9 --seed 5 -q
+run optimize sink.json -o seed6 --method cmaes -n 9 --seed 6 --json
+expect '[ $code = 0 ]' '[ "$(wc -l < seed5/loss.csv)" = 10 ]' '[ "$(grep -c gradient err)" = 0 ]' '[ "$(value "[\"method\"]")" = cmaes ]' \
+    '[ "$(cut -d, -f1-3 seed5/loss.csv)" = "$(cut -d, -f1-3 again/loss.csv)" ]' '[ "$(cut -d, -f2 seed5/loss.csv)" != "$(cut -d, -f2 seed6/loss.csv)" ]'
+claim optimize_without_gradients_repeats_itself_by_its_seed
+run optimize sink.json --seed -4
+expect '[ $code = 2 ]' 'grep -q "at least 0" err' '[ ! -e sink-optimized ]'; claim optimize_refuses_a_negative_seed
 
 for signal in INT KILL; do
     "$cuttle" optimize endless.json -o endless-$signal > out 2> err &
