@@ -2,91 +2,9 @@
 //
 // A wrong term shows as an error that does not fall with the step size; a right gradient as one that falls with its
 // square until round-off: both are asked for, the smallest error and the slope.
-#include "model/model.h"
-#include "rollout.h"
+#include "adjoint_beam.h"
 
 static const char* const energy_names[] = {"corotated", "projective", "neohookean", "stvk"};
-
-typedef struct beam_def {
-    ct_energy energy;
-    ct_integrator integrator;
-    double damping_mass, damping_stiffness;
-    int cells[3];
-    int nstep;
-    double young, poisson, time_step, tolerance;
-    int max_iterations;
-    enum { FREE, HELD, DRIVEN } held;  // free; driven at one end and pulled at the other; driven everywhere
-    int threads;
-    size_t max_bytes;
-} beam_def;
-
-static beam_def beam_default(void) {
-    return (beam_def){.cells = {3, 1, 1}, .nstep = 7, .young = 2e4, .poisson = 0.35, .time_step = 0.02, .tolerance = 1e-13,
-                      .max_iterations = 400, .held = HELD, .threads = 1};
-}
-
-static void select_plane(ct_scene* scene, double at, int** nodes, int* count) {
-    ct_error error = {0};
-    const ct_selector selector = {.kind = CT_SELECT_BOX, .body = -1, .a = {at - 1e-9, -1, -1}, .b = {at + 1e-9, 1, 1}};
-    must(ct_scene_select(scene, &selector, nodes, count, &error), &error);
-}
-
-// One end follows a motion with a control on top, the other is pulled by a force and a force control.
-static void add_actions(ct_scene* scene, double length, bool everywhere) {
-    ct_error error = {0};
-    int *nodes = NULL, count = 0;
-    const ct_selector all = ct_selector_default();
-    if (everywhere) must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
-    else select_plane(scene, 0, &nodes, &count);
-    const ct_keyframe key[2] = {{.time = 0}, {.time = 0.3, .translate = {0, 0.03, 0.02}, .rotate = {0.5, 0.2, -0.3}}};
-    const ct_motion motion = {.key = key, .nkey = 2, .center = {0, 0.1, 0.1}, .smooth = true};
-    must(ct_scene_drive(scene, nodes, count, &motion, &error), &error);
-    must(ct_scene_add_drive_control(scene, "mount", 0, &error), &error);
-    ct_free(nodes);
-    select_plane(scene, length, &nodes, &count);
-    must(ct_scene_add_force_control(scene, "pull", nodes, count, &error), &error);
-    ct_force_def force = ct_force_def_default();
-    force.vector[0] = 2, force.vector[1] = -3;
-    force.stop = 0.05;
-    must(ct_scene_add_force(scene, nodes, count, &force, &error), &error);
-    force.kind = CT_FORCE_ACCELERATION;
-    must(ct_scene_add_force(scene, nodes, count, &force, &error), &error);
-    ct_free(nodes);
-}
-
-static rollout beam_start(const beam_def* def) {
-    ct_settings settings = ct_settings_default();
-    settings.time_step = def->time_step;
-    settings.integrator = def->integrator;
-    settings.tolerance = def->tolerance;
-    settings.max_iterations = def->max_iterations;
-    settings.max_substep_depth = 6;
-    ct_scene* scene = new_scene(&settings);
-    ct_material material = ct_material_default();
-    material.energy = def->energy;
-    material.young = def->young;
-    material.poisson = def->poisson;
-    const double cell = 0.2 / def->cells[1], size[3] = {cell * def->cells[0], 0.2, cell * def->cells[2]};
-    add_box(scene, size, def->cells, &material);
-    if (def->held) add_actions(scene, size[0], def->held == DRIVEN);
-    rollout r = rollout_start(start(scene, def->threads), def->nstep, def->max_bytes);
-    r.sim.model->refactor_cost = 20;  // cheap, so that the factor is refreshed on the way
-    uint64_t seed = 3;
-    for (int t = 0; t < r.ntet; t++) {
-        r.value[r.first[YOUNG] + t] *= 1 + 0.5 * noise(&seed);
-        r.value[r.first[POISSON] + t] += 0.1 * noise(&seed);
-        r.value[r.first[DENSITY] + t] *= 1 + 0.3 * noise(&seed);
-        r.value[r.first[DAMPING_MASS] + t] = def->damping_mass * (1 + 0.5 * noise(&seed));
-        r.value[r.first[DAMPING_STIFFNESS] + t] = def->damping_stiffness * (1 + 0.5 * noise(&seed));
-    }
-    for (int v = 0; v < r.nvert; v++) {
-        double *x = r.value + r.first[POSITION] + 3 * v, *u = r.value + r.first[VELOCITY] + 3 * v;
-        const double along = x[0];
-        u[1] += 2 * along, u[2] += -3 * along;
-        for (int a = 0; a < 3; a++) x[a] += 0.01 * noise(&seed), u[a] += 0.3 * noise(&seed);
-    }
-    return r;
-}
 
 // ---- everything on a soft beam that bends far
 
@@ -205,88 +123,6 @@ static void gradient_of_a_body_without_unknowns_is_right(void** state) {
     rollout_stop(&r);
 }
 
-// ---- the same bits
-
-static double* gradient_of(const beam_def* def, double* loss, int* size) {
-    rollout r = beam_start(def);
-    *loss = evaluate_gradient(&r);
-    *size = r.size;
-    double* gradient = malloc((size_t)r.size * sizeof(double));
-    memcpy(gradient, r.gradient, (size_t)r.size * sizeof(double));
-    rollout_stop(&r);
-    return gradient;
-}
-
-static void assert_same_bits(const beam_def* a, const beam_def* b) {
-    double loss[2];
-    int size[2];
-    double *first = gradient_of(a, &loss[0], &size[0]), *second = gradient_of(b, &loss[1], &size[1]);
-    assert_memory_equal(&loss[0], &loss[1], sizeof(double));
-    assert_memory_equal(first, second, (size_t)size[0] * sizeof(double));
-    free(first), free(second);
-}
-
-static void gradient_is_the_same_bits_whatever_the_tape_may_keep(void** state) {
-    for (int k = 0; k < 2; k++) {
-        beam_def stored = beam_default();
-        stored.nstep = 23;
-        stored.integrator = k ? CT_BDF2 : CT_EULER;
-        stored.damping_stiffness = 0.01;
-        stored.max_iterations = k ? 24 : 400;  // with and without halved steps
-        rollout r = beam_start(&stored);
-        const size_t state_size = ct_state_size(r.sim.state);
-        rollout_stop(&r);
-        static const int budget[] = {1, 4, 5, 7, 12, 23};
-        for (size_t i = 0; i < sizeof budget / sizeof budget[0]; i++) {
-            beam_def sparse = stored;
-            sparse.max_bytes = (size_t)budget[i] * state_size;
-            assert_same_bits(&stored, &sparse);
-        }
-    }
-}
-
-static void gradient_is_the_same_bits_for_every_thread_count(void** state) {
-    beam_def one = beam_default();
-    one.cells[0] = 24, one.cells[1] = 6, one.cells[2] = 6;
-    one.nstep = 3;
-    one.young = 1e5;
-    one.tolerance = 1e-8;
-    one.damping_stiffness = 0.01;
-    beam_def two = one;
-    two.threads = 2;
-    assert_same_bits(&one, &two);
-}
-
-static void gradient_is_the_same_bits_when_less_is_wanted(void** state) {
-    beam_def def = beam_default();
-    def.damping_stiffness = 0.01;
-    rollout r = beam_start(&def);
-    evaluate_gradient(&r);
-    for (int s = 0; s < SLICES; s++) {
-        double* wanted = malloc((size_t)slice_size(&r, s) * sizeof(double));
-        double* at[SLICES] = {0};
-        at[s] = wanted;
-        ct_gradient gradient = {.position = at[0], .velocity = at[1], .young = at[2], .poisson = at[3], .density = at[4],
-                                .damping_mass = at[5], .damping_stiffness = at[6], .gravity = at[7], .controls = at[8]};
-        must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r, &gradient, NULL), NULL);
-        assert_memory_equal(wanted, r.gradient + r.first[s], (size_t)slice_size(&r, s) * sizeof(double));
-        free(wanted);
-    }
-    rollout_stop(&r);
-}
-
-static void gradient_is_as_good_as_the_tolerance(void** state) {
-    beam_def def = beam_default();
-    double loss[2], error = 0, norm = 0;
-    int size;
-    double* exact = gradient_of(&def, &loss[0], &size);
-    def.tolerance = 1e-6;
-    double* loose = gradient_of(&def, &loss[1], &size);
-    for (int i = 0; i < size; i++) error += pow(exact[i] - loose[i], 2), norm += exact[i] * exact[i];
-    assert_true(sqrt(error / norm) < 1e-5);
-    free(exact), free(loose);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(corotated_gradient_matches_differences),
@@ -298,10 +134,6 @@ int main(void) {
         cmocka_unit_test(gradient_is_right_in_an_ill_conditioned_body),
         cmocka_unit_test(gradient_of_a_free_body_is_right),
         cmocka_unit_test(gradient_of_a_body_without_unknowns_is_right),
-        cmocka_unit_test(gradient_is_the_same_bits_whatever_the_tape_may_keep),
-        cmocka_unit_test(gradient_is_the_same_bits_for_every_thread_count),
-        cmocka_unit_test(gradient_is_the_same_bits_when_less_is_wanted),
-        cmocka_unit_test(gradient_is_as_good_as_the_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

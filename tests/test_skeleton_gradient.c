@@ -2,6 +2,7 @@
 // driven roots, and the flesh around bones. The error must fall with the square of the step down to round-off.
 #include "build.h"
 #include "step/state.h"
+#include "repeat.h"
 
 typedef enum slice {
     CONTROLS, STIFFNESS, DAMPING, REST, SERVO_STIFFNESS, SERVO_DAMPING, LIMIT, MASS, JOINT_POSITION, JOINT_VELOCITY,
@@ -483,7 +484,7 @@ static void problem_differentiates_joint_parameters_for_joint_angles(void** unus
     double* y = calloc((size_t)ct_problem_size(problem), sizeof *y);
     ct_problem_start(problem, y);
     ct_check_def def = ct_check_def_default();
-    def.components = 3;
+    def.components = REPEAT(3, 1);
     ct_check_slice slices[11];
     assert_int_equal(ct_problem_slice_count(problem), 11);
     must(ct_problem_check(problem, y, &def, slices, &error), &error);
