@@ -25,7 +25,7 @@ static const experiment_kind kinds[] = {
     {.name = "arch_bridge", .title = "Arch bridge", .paper = "about 10 iterations; the other methods not in 100",
      .episodes = 100, .noise = 0.3, .own_start = true, .no_mark = true, .color = "displacement", .range = {0, 0.3}, .forward = 650, .backward = 680},
     {.name = "gripper", .title = "Gripper", .paper = "10 episodes; CMA-ES 200, PPO 500", .episodes = 500, .color = "body"},
-    {.name = "octopus", .title = "Octopus", .paper = "50 episodes; the other methods not in 500", .episodes = 500, .color = "activation",
+    {.name = "octopus", .title = "Octopus", .paper = "50 episodes; the other methods not in 500", .episodes = 500, .color = "activation", .range = {0, 1},
      .forward = 150, .backward = 1430},
     {.name = "fish", .title = "Fish", .paper = "about 50 episodes; the other methods not in 500", .episodes = 500, .color = "body",
      .forward = 1130, .backward = 11500},
@@ -279,7 +279,7 @@ static int report(const experiment_options* o, const experiment* e, int count, i
             if (e[k].p.scene) json_array_append_new(list, experiment_object(&e[k]));
         cli_print_json(json_pack("{s:o, s:b}", "experiments", list, "interrupted", cli_interrupted()));
     } else if (!o->json && !o->quiet && code == CLI_OK) {
-        printf("%s/summary.md%s\n", o->directory, count > 1 ? "" : ", loss.png, before_after.mp4, best.json");
+        if (count > 1) printf("%s/summary.md  an overview\n", o->directory);
     }
     return code;
 }

@@ -70,7 +70,7 @@ typedef struct experiment_search {
 } experiment_search;
 
 typedef struct experiment_timing {
-    double forward, backward;    // s of an episode, at the best parameters, one thread, nothing else running; 0: not measured
+    double forward, backward;    // s of an episode, at the best parameters, one thread; 0: not measured
     double tape;                 // bytes
 } experiment_timing;
 

@@ -20,6 +20,7 @@ typedef struct sides {           // before and after
     int width, height;           // of each half of the movie
     uint8_t* panel;              // one picture
     uint8_t* frame;              // all of them
+    double* x;                   // positions of a frame
 } sides;
 
 static const char* const side_names[2] = {"before", "after"};
@@ -92,6 +93,7 @@ static ct_status save_strip(const experiment* e, sides* s, ct_error* error) {
     for (int k = 0; k < 2 * STRIP && !status; k++) {
         int side = k / STRIP, frame = (int)lround((k % STRIP) * (s->info[side].nframe - 1) / (double)(STRIP - 1));
         s->def[side].title = k % STRIP ? NULL : s->title[side];
+        s->def[side].label = true;
         status = draw(s, side, frame, 2, error);
         if (!status) paste(s, width, height, STRIP * width, (k % STRIP) * width, side * height);
     }
@@ -115,10 +117,21 @@ static pace find_pace(const ct_trajectory_info* info) {
     return p;
 }
 
-static ct_status draw_both(sides* s, int frame, ct_error* error) {
+// Whether a frame shows what the one `back` frames before it showed: a start at which nothing moves is drawn once.
+static bool stands_still(sides* s, int side, int frame, int back) {
+    size_t bytes = 3 * (size_t)s->info[side].nvert * sizeof(double);
+    ct_frame now;
+    ct_error error;
+    if (s->info[side].nobstacle > 0 || frame < back || !s->x || ct_trajectory_read(s->file[side], frame - back, &now, &error)) return false;
+    memcpy(s->x, now.x, bytes);
+    return !ct_trajectory_read(s->file[side], frame, &now, &error) && memcmp(s->x, now.x, bytes) == 0;
+}
+
+static ct_status draw_both(sides* s, int frame, int stride, ct_error* error) {
     ct_status status = CT_OK;
     for (int side = 0; side < 2 && !status; side++) {
         int last = s->info[side].nframe - 1;
+        if (side == 0 && stands_still(s, side, frame, stride)) continue;
         status = draw(s, side, frame < last ? frame : last, 1, error);
         if (!status) paste(s, s->width, s->height, 2 * s->width, side * s->width, 0);
     }
@@ -129,12 +142,13 @@ static ct_status save_movie(const experiment* e, sides* s, ct_error* error) {
     char path[SEARCH_PATH];
     ct_movie* movie = NULL;
     pace p = find_pace(&s->info[1]);
+    s->def[0].label = false;     // the right half has the time, and the colours are the same
     experiment_path(e, "before_after.mp4", path);
     ct_status status = ct_movie_create(&movie, path, 2 * s->width, s->height, p.fps, error);
     if (status) return status;
     cli_progress progress = cli_progress_begin("movie", e->options->quiet);
     for (int k = 0; k < p.count + p.hold && !status && !cli_interrupted(); k++) {
-        if (k < p.count) status = draw_both(s, k * p.stride, error);
+        if (k < p.count) status = draw_both(s, k * p.stride, p.stride, error);
         if (!status) status = ct_movie_append(movie, s->frame, error);
         cli_progress_show(&progress, k + 1, p.count + p.hold, NULL);
     }
@@ -171,6 +185,7 @@ static ct_status open_sides(experiment* e, sides* s, ct_error* error) {
         def->title = s->title[side];
         if (marked) def->mark = s->mark;
     }
+    if (!status) s->x = malloc(3 * (size_t)s->info[0].nvert * sizeof(double));
     return status;
 }
 
@@ -196,6 +211,7 @@ ct_status experiment_record(experiment* e, ct_error* error) {
     if (!status && !e->options->no_movie && !cli_interrupted()) status = save_strip(e, &s, error);
     for (int side = 0; side < 2; side++)
         if (s.file[side]) ct_trajectory_close(s.file[side], NULL);
+    free(s.x);
     free(s.panel);
     free(s.frame);
     return status;

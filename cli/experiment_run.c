@@ -219,8 +219,8 @@ ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error*
     e->alone = pending == 1;
     if (status == CT_OK && pending > 0) {
         if (!e->options->quiet)
-            fprintf(stderr, "%s: %d parameters, %d steps; %d searches on %d workers, start distance %.4g\n", e->kind.name, e->p.size, e->steps,
-                    pending, workers, e->start_distance);
+            fprintf(stderr, "%s: %d parameters, %d steps; %d search%s on %d worker%s, start distance %.4g\n", e->kind.name, e->p.size, e->steps,
+                    pending, pending == 1 ? "" : "es", workers, workers == 1 ? "" : "s", e->start_distance);
         e->progress = cli_progress_begin(e->kind.name, e->options->quiet);
         e->drawn = cli_seconds();
         if (run_threads(e, pending < workers ? pending : workers)) *error = e->error, status = e->error.code;
@@ -236,30 +236,20 @@ ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error*
 
 // ---- timing --------------------------------------------------------------------------------
 
-static int compare_numbers(const void* a, const void* b) {
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static double middle(double* values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare_numbers);
-    return values[count / 2];
-}
-
 ct_status experiment_measure(experiment* e, ct_error* error) {
     enum { REPEATS = 3 };
-    double forward[REPEATS], backward[REPEATS], loss;
+    double forward = INFINITY, backward = INFINITY, loss;
     if (e->best.iteration == 0 || (e->ran == 0 && e->timing.forward > 0)) return CT_OK;
     if (!e->options->quiet) fprintf(stderr, "%s: measuring %d episodes on one thread\n", e->kind.name, REPEATS);
     for (int k = 0; k < REPEATS; k++) {
         ct_problem_report report;
         if (ct_problem_evaluate(e->p.problem, e->best_y, &loss, e->p.gradient, &report, error)) return error->code;
-        forward[k] = report.forward.seconds;
-        backward[k] = report.backward.seconds;
+        forward = fmin(forward, report.forward.seconds);
+        backward = fmin(backward, report.backward.seconds);
         e->timing.tape = (double)report.tape_bytes;
         if (cli_interrupted()) return CT_OK;
     }
-    e->timing.forward = middle(forward, REPEATS);
-    e->timing.backward = middle(backward, REPEATS);
+    e->timing.forward = forward;
+    e->timing.backward = backward;
     return experiment_save(e, error);
 }

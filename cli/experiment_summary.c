@@ -157,7 +157,8 @@ ct_status experiment_plot(const experiment* e, ct_error* error) {
     ct_plot_def def = ct_plot_def_default();
     def.width = 960, def.height = 560;
     def.title = e->kind.title, def.x_label = "episode", def.y_label = "best distance, % of the start";
-    def.log_x = def.log_y = true;
+    def.log_x = last > 60;       // gradients need tens of episodes, the others hundreds
+    def.log_y = true;
     experiment_path(e, "loss.png", path);
     *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1};
     ct_status status = good ? ct_plot_save(path, &def, series, count + 1, error) : CT_OUT_OF_MEMORY;
@@ -234,7 +235,7 @@ static void write_timing_row(FILE* stream, const char* what, double seconds, int
 static void write_timing(FILE* stream, const experiment* e) {
     const experiment_timing* t = &e->timing;
     if (!(t->forward > 0)) return;
-    fprintf(stream, "\nAn episode has %d steps; times at the parameters found, one thread, nothing else running, median of 3:\n\n", e->steps);
+    fprintf(stream, "\nAn episode has %d steps; times at the parameters found, one thread, nothing else of the experiment running, the best of 3:\n\n", e->steps);
     fprintf(stream, "| | an episode | a step | the paper's code, a step | ratio |\n| --- | ---: | ---: | ---: | ---: |\n");
     write_timing_row(stream, "forward", t->forward, e->steps, e->kind.forward);
     write_timing_row(stream, "gradient", t->backward, e->steps, e->kind.backward);
@@ -302,12 +303,20 @@ void experiment_print(const experiment* e) {
         if (r.seeds == 0) continue;
         episodes_text(&r, episodes, sizeof episodes);
         final_text(&r, final, sizeof final);
-        printf("  %-12s %d seed%s  %d %% of the start after %-18s  in the end %s\n", experiment_methods[m].title, r.seeds, r.seeds == 1 ? " " : "s",
-               EXPERIMENT_GOAL, episodes, final);
+        printf("  %-12s %d seed%s  episodes to %d %% of the start distance: %-20s  in the end: %s\n", experiment_methods[m].title, r.seeds,
+               r.seeds == 1 ? " " : "s", EXPERIMENT_GOAL, episodes, final);
     }
     if (e->timing.forward > 0)
         printf("  an episode of %d steps takes %.3g s forward and %.3g s for its gradient, on one thread\n", e->steps, e->timing.forward,
                e->timing.backward);
+    static const char* const names[] = {"summary.md", "loss.png", "before_after.mp4", "strip.png", "best.json", "after.h5"};
+    static const char* const meaning[] = {"tables", "distance over episodes", "the motion before and after", "the same as one picture",
+                                          "the parameters found", "the motion, for ParaView"};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        char path[SEARCH_PATH];
+        experiment_path(e, names[k], path);
+        if (access(path, F_OK) == 0) printf("  %s  %s\n", path, meaning[k]);
+    }
 }
 
 json_t* experiment_object(const experiment* e) {
