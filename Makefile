@@ -7,7 +7,7 @@ CUTTLE := build/bin/cuttle
 
 help:
 	@echo "make build    the program build/bin/cuttle and the library build/lib (default)"
-	@echo "make demo     find the stiffness of scenes/suspension_bridge.json, render it into build/demo"
+	@echo "make demo     an octopus learns to swim to a target, by gradients; movie and pictures in build/demo"
 	@echo "make test     all tests: units, sanitizers, fuzzing, layers, symbols, installation"
 	@echo "make bench    measure the solvers on this machine"
 	@echo "make debug    an unoptimised build with asserts in build/debug"
@@ -25,21 +25,13 @@ build: dependencies build/build.ninja
 	@cmake --build build
 	@echo "Built $(CUTTLE). Try: make demo"
 
-DEMO_LOOK := --color displacement --range 0,0.4
 demo: build
-	@mkdir -p build/demo
-	$(CUTTLE) run scenes/suspension_bridge.json -o build/demo/before.h5
-	$(CUTTLE) optimize scenes/suspension_bridge.json -o build/demo
-	$(CUTTLE) render build/demo/before.h5 --mp4 build/demo/before.mp4 --fps 25 --samples 2 $(DEMO_LOOK)
-	$(CUTTLE) render build/demo/result.h5 --mp4 build/demo/after.mp4 --fps 25 --samples 2 $(DEMO_LOOK)
-	$(CUTTLE) render build/demo/before.h5 --png last -o build/demo/before.png $(DEMO_LOOK)
-	$(CUTTLE) render build/demo/result.h5 --png last -o build/demo/after.png $(DEMO_LOOK)
+	$(CUTTLE) experiment octopus --method gradient --seeds 1 --size 640x360 --fresh -o build/demo
 	@echo
-	@echo "A bridge that is too soft, and the same with the stiffness at which it sinks by 8 cm:"
-	@echo "Movies:       build/demo/before.mp4, build/demo/after.mp4"
-	@echo "Pictures:     build/demo/before.png, build/demo/after.png, build/demo/loss.png"
-	@echo "Stiffness:    build/demo/best.json, Young's modulus and Poisson's ratio of every tet"
-	@echo "Trajectories: build/demo/before.h5, build/demo/result.h5 (open in ParaView)"
+	@echo "An octopus of 16 muscles in water, before and after it has found how to swim to the red ring:"
+	@echo "Movie:        build/demo/before_after.mp4"
+	@echo "Pictures:     build/demo/strip.png, build/demo/loss.png"
+	@echo "Next:         $(CUTTLE) experiment gripper --method gradient --seeds 1"
 
 test:
 	@tools/install_dependencies build test
