@@ -24,10 +24,10 @@ static const experiment_kind kinds[] = {
      .episodes = 100, .noise = 0.3, .own_start = true, .no_mark = true, .color = "displacement", .range = {0, 0.4}, .forward = 160, .backward = 120},
     {.name = "arch_bridge", .title = "Arch bridge", .paper = "about 10 iterations; the other methods not in 100",
      .episodes = 100, .noise = 0.3, .own_start = true, .no_mark = true, .color = "displacement", .range = {0, 0.3}, .forward = 650, .backward = 680},
-    {.name = "gripper", .title = "Gripper", .paper = "10 episodes; CMA-ES 200, PPO 500", .episodes = 500, .color = "body"},
-    {.name = "octopus", .title = "Octopus", .paper = "50 episodes; the other methods not in 500", .episodes = 500, .color = "activation", .range = {0, 1},
+    {.name = "gripper", .title = "Gripper", .paper = "10 episodes; CMA-ES 200, PPO 500", .episodes = 500, .noise = 0.05, .color = "body"},
+    {.name = "octopus", .title = "Octopus", .paper = "50 episodes; the other methods not in 500", .episodes = 500, .noise = 0.05, .color = "activation", .range = {0, 1},
      .forward = 150, .backward = 1430},
-    {.name = "fish", .title = "Fish", .paper = "about 50 episodes; the other methods not in 500", .episodes = 500, .color = "body",
+    {.name = "fish", .title = "Fish", .paper = "about 50 episodes; the other methods not in 500", .episodes = 500, .noise = 0.05, .color = "body",
      .forward = 1130, .backward = 11500},
 };
 enum { NKIND = sizeof kinds / sizeof kinds[0], MOST = 16 };
@@ -117,7 +117,7 @@ static int choose(const cli_usage* usage, const char** arguments, int narguments
         }
     }
     for (int i = 0; i < *count; i++)  // once the list stays where it is
-        if (list[i].file) list[i].kind = (experiment_kind){.name = list[i].name, .title = list[i].name, .episodes = 500, .color = "body"};
+        if (list[i].file) list[i].kind = (experiment_kind){.name = list[i].name, .title = list[i].name, .episodes = 500, .noise = 0.05, .color = "body"};
     return CLI_OK;
 }
 
