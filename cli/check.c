@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "problem.h"
+#include "search_files.h"
 
 typedef struct check_options {
     cli_problem_def problem;
     ct_check_def check;
+    const char* from;    // best.json, NULL: the scene's start
     bool json, quiet;
 } check_options;
 
@@ -19,12 +20,19 @@ static const char overview[] =
 
 static const char examples[] =
     "  cuttle check scenes/identify.json\n"
-    "  cuttle check scenes/identify.json --components 20 --tolerance 1e-7 --json";
+    "  cuttle check scenes/identify.json --components 20 --tolerance 1e-7 --json\n"
+    "  cuttle check scenes/octopus.json --from found/best.json --slices 6 -n 2   # where an optimisation has arrived";
 
 static double largest_error(const ct_check_slice* slices, int count) {
     double most = 0;
     for (int k = 0; k < count; k++) most = fmax(most, slices[k].relative_error);
     return most;
+}
+
+static bool all_drowned(const ct_check_slice* slices, int count) {
+    for (int k = 0; k < count; k++)
+        if (!slices[k].skipped && !slices[k].drowned) return false;
+    return true;
 }
 
 static bool all_passed(const ct_check_slice* slices, int count) {
@@ -73,7 +81,8 @@ static void print_json(const cli_problem* p, const ct_check_slice* slices) {
     json_t* list = json_array();
     for (int k = 0; k < p->nslice; k++) {
         const ct_check_slice* s = &slices[k];
-        json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:i, s:o, s:o, s:i, s:o, s:o}", "name", s->name, "passed", s->passed, "relative_error",
+        if (s->skipped) continue;
+        json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:o, s:o, s:i, s:o, s:o, s:i, s:o, s:o}", "name", s->name, "passed", s->passed, "drowned", s->drowned, "relative_error",
                                               cli_json_number(s->relative_error), "slope", cli_json_number(s->slope), "worst", s->worst,
                                               "gradient", cli_json_number(s->worst_gradient), "difference",
                                               cli_json_number(s->worst_difference), "switches", s->switches, "switched",
@@ -87,8 +96,9 @@ static void print_text(const cli_problem* p, const check_options* options, const
     for (int k = 0; k < p->nslice; k++) {
         const ct_check_slice* s = &slices[k];
         char slope[32] = "-";
+        if (s->skipped) continue;
         if (isfinite(s->slope)) snprintf(slope, sizeof slope, "%.2f", s->slope);
-        printf("%-6s %-24s error %.2e  slope %5s", s->passed ? "ok" : "FAILED", s->name, s->relative_error, slope);
+        printf("%-6s %-24s error %.2e  slope %5s", s->drowned ? "small" : s->passed ? "ok" : "FAILED", s->name, s->relative_error, slope);
         if (isinf(s->relative_error)) printf("  no rollout beside the start converges\n");
         else printf("  worst: number %d, gradient %.9e, difference %.9e\n", s->worst, s->worst_gradient, s->worst_difference);
         if (!s->passed && (s->switches || s->halved >= 0)) {
@@ -96,6 +106,10 @@ static void print_text(const cli_problem* p, const check_options* options, const
             print_switches(p, s);
         }
     }
+    bool drowned = false;
+    for (int k = 0; k < p->nslice; k++) drowned |= slices[k].drowned;
+    if (drowned) printf("'small': the loss changes by less than its round-off, and nothing was compared; a larger --step may help.\n");
+    if (all_drowned(slices, p->nslice)) return;
     if (all_passed(slices, p->nslice)) printf("The gradient is right to %.1e.\n", largest_error(slices, p->nslice));
     else printf("The gradient differs by more than %.1e.\n", options->check.tolerance);
 }
@@ -110,7 +124,7 @@ static int compare(cli_problem* p, const check_options* options) {
     } else {
         if (options->json) print_json(p, slices);
         else print_text(p, options, slices);
-        if (all_passed(slices, p->nslice)) code = CLI_OK;
+        if (all_passed(slices, p->nslice) && !all_drowned(slices, p->nslice)) code = CLI_OK;
     }
     free(slices);
     return code;
@@ -120,6 +134,8 @@ int cuttle_check(int argc, char** argv) {
     check_options o = {.problem.tolerance = 1e-12, .check = ct_check_def_default()};
     const cli_option options[] = {
         {"--components", 'n', CLI_COUNT, &o.check.components, "N", "numbers to try of every parameter (default: 4)"},
+        {"--slices", 0, CLI_COUNT, &o.check.slices, "N", "parameters to look at, spread over all (default: all)"},
+        {"--from", 0, CLI_TEXT, &o.from, "FILE", "at the best.json of cuttle optimize (default: at the scene's start)"},
         {"--tolerance", 0, CLI_POSITIVE, &o.check.tolerance, "T", "largest relative error that passes (default: 1e-6)"},
         {"--step", 0, CLI_POSITIVE, &o.check.step, "H", "largest relative step of the differences (default: 1e-3)"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
@@ -131,6 +147,9 @@ int cuttle_check(int argc, char** argv) {
     o.problem.json = o.json;
     cli_problem p;
     code = cli_problem_open(&p, &o.problem);
+    search_best best;
+    ct_error error = {.element = -1};
+    if (code == CLI_OK && o.from && search_files_read_best(o.from, p.size, p.y, &best, &error)) code = cli_report_input_error(&error, o.json);
     if (code == CLI_OK) code = compare(&p, &o);
     cli_problem_close(&p);
     return code;

@@ -171,14 +171,13 @@ static bool read_numbers(const json_t* list, int size, double* values) {
     return true;
 }
 
-ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error) {
+ct_status search_files_read_best(const char* path, int size, double* y, search_best* best, ct_error* error) {
     json_error_t where;
-    json_t* object = json_load_file(files->best, 0, &where);
+    json_t* object = json_load_file(path, 0, &where);
     if (!object) {
-        bool there = access(files->best, R_OK) == 0;
-        if (!there) return fail(error, CT_IO, files->best, "cannot be read; leave --resume away to start anew");
+        if (access(path, R_OK) != 0) return fail(error, CT_IO, path, "cannot be read");
         error->line = where.line > 0 ? where.line : 0;
-        return fail(error, CT_BAD_FILE, files->best, where.text);
+        return fail(error, CT_BAD_FILE, path, where.text);
     }
     const json_t *loss = json_object_get(object, "loss"), *iteration = json_object_get(object, "iteration");
     const json_t* seconds = json_object_get(object, "seconds");
@@ -190,7 +189,15 @@ ct_status search_files_resume(search_files* files, int size, double* y, search_b
         best->seconds = json_number_value(seconds);
     }
     json_decref(object);
-    if (!good) return fail(error, CT_BAD_FILE, files->best, "is not of this scene's parameters; leave --resume away to start anew");
+    return good ? CT_OK : fail(error, CT_BAD_FILE, path, "is not of this scene's parameters");
+}
+
+ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error) {
+    ct_status status = search_files_read_best(files->best, size, y, best, error);
+    if (status != CT_OK) {
+        strncat(error->message, "; leave --resume away to start anew", sizeof error->message - strlen(error->message) - 1);
+        return status;
+    }
     read_table(files);
     return CT_OK;
 }

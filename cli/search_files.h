@@ -30,6 +30,8 @@ typedef struct search_best {
 
 // Finds the names of the files; `create`: makes the directory and its parents.
 ct_status search_files_begin(search_files* files, const char* directory, bool create, ct_error* error);
+// Reads a best.json into y (size) and *best.
+ct_status search_files_read_best(const char* path, int size, double* y, search_best* best, ct_error* error);
 // Reads best.json into y (size) and *best, and the rows of loss.csv.
 ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error);
 // Writes the table's head and the rows known so far, and leaves it open for more.

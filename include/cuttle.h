@@ -1110,6 +1110,7 @@ CT_API ct_status ct_problem_evaluate(ct_problem* problem, const double* y, doubl
 CT_API ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path, const ct_scene* scene, ct_error* error);
 
 typedef struct ct_check_def {
+    int slices;              // how many, spread over all of them; 0: all
     int components;          // per slice: the largest derivative, the others spread and random; 0: all
     double step;             // largest relative step of the differences
     int levels;              // step sizes, each a quarter of the one before; 2 to 12
@@ -1136,6 +1137,8 @@ typedef struct ct_check_slice {
     ct_contact_switch switched[CT_SWITCHES];  // the first of them
     int halved;              // first step that is halved in some of these samples and not in the others; -1: none
     bool passed;
+    bool skipped;            // not among the slices that were looked at
+    bool drowned;            // derivatives and differences are below the round-off of the loss at every step size: nothing was compared
 } ct_check_slice;
 // Compares the gradient with central differences. Where none of the step sizes pass, those are preferred at which no contact switches. slices: ct_problem_slice_count of them. The differences show the solver's
 // tolerance: make the problem from a scene with a tight one (1e-12).

@@ -111,6 +111,7 @@ static ct_status level_error(check* c, const ct_slice* slice, int count, double 
         worst->worst_gradient = g;
         worst->worst_difference = fd;
     }
+    worst->drowned = most > 0 && scale <= noise;
     worst->relative_error = most <= 0 ? 0 : fmax(most - (scale <= noise ? noise : 0), 0) / scale;
     return CT_OK;
 }
@@ -141,11 +142,13 @@ static bool better(const ct_check_slice* found, const ct_check_slice* than, doub
 static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* result, ct_error* error) {
     double errors[MAX_LEVELS], h = slice_step(c, slice);
     int count = choose(c, slice), levels = c->def->levels, valid = 0;
+    bool drowned = true;
     *result = (ct_check_slice){.relative_error = INFINITY, .slope = NAN, .halved = -1};
     for (int level = 0; level < levels; level++, h *= 0.25) {
         ct_check_slice found = {.halved = -1};
         ct_status status = level_error(c, slice, count, h, &found, error);
         if (status != CT_OK) return status;
+        drowned = drowned && found.drowned;
         if ((isinf(found.relative_error) || !smooth(&found)) && valid == 0 && level + 2 < levels) {  // the largest steps went too far
             if (better(&found, result, c->def->tolerance)) *result = found;
             continue;
@@ -154,6 +157,7 @@ static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* re
         if (better(&found, result, c->def->tolerance)) *result = found;
     }
     memcpy(result->name, slice->name, sizeof result->name);
+    result->drowned = drowned;
     result->passed = result->relative_error <= c->def->tolerance;
     result->slope = find_slope(errors, valid, result->relative_error, result->passed);
     return CT_OK;
@@ -187,8 +191,12 @@ static ct_status check_slices(check* c, ct_check_slice* slices, ct_error* error)
         move_inside(c, &slice);
     }
     ct_status status = evaluate_start(c, error);
+    int wanted = c->def->slices > 0 && c->def->slices < count ? c->def->slices : count;
     for (int k = 0; k < count && status == CT_OK; k++) {
         ct_problem_slice(c->problem, k, &slice);
+        slices[k] = (ct_check_slice){.skipped = true, .passed = true, .slope = NAN, .halved = -1};
+        memcpy(slices[k].name, slice.name, sizeof slices[k].name);
+        if ((int64_t)k * wanted / count == (int64_t)(k - 1) * wanted / count && k > 0) continue;
         status = check_slice(c, &slice, &slices[k], error);
     }
     if (status == CT_OK) ct_error_clear(error);  // of steps that were left out
