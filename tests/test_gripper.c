@@ -1,7 +1,7 @@
 // The gripper of scenes/gripper.json: four arms close around a ball when their cells inflate, and lift it by friction alone.
 #include "build.h"
 
-enum { CELLS = 56, MOVE = 6, CLOSING = 2, LIFTING = 6 };
+enum { CELLS = 56, MOVE = 6, CLOSING = 2, LIFTING = 4 };
 static const double LIFT = 0.008;  // m a step
 
 static sim load(double friction, double ball_density) {
