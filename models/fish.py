@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes fish.msh: a fish of 0.45 m, its head towards +z, with a forked tail, a dorsal fin and two pectoral fins.
+"""Writes fish.msh: a fish of 0.48 m, its head towards +z, with a forked tail, a dorsal fin and two pectoral fins.
 
 A lattice of 3,000 tets cannot hold fins of a centimetre, so the fish is laid out on one index lattice: i across (+x), j upwards (+y),
 k from nose to tail (-z). Cross-sections of 4 x 6 cells follow the outline; the fins are cells on top of and beside
@@ -56,9 +56,9 @@ def trunk(i, j, k):
     u, v, z = 2 * i / ACROSS - 1, 2 * j / UP - 1, section(k)
     a, b = outline(z)
     tail, nose = max(k - LAST + TAIL_CELLS, 0) / TAIL_CELLS, max(3 - k, 0) / 3
-    round = 0.42 * (1 - tail) - 0.12 * nose
+    roundness = 0.42 * (1 - tail) - 0.12 * nose
     z += BULGE * nose * (1 - max(u * u, v * v)) - FORK * tail ** 2 * abs(v) ** 1.2
-    return a * u * math.sqrt(1 - round * v * v), b * v * math.sqrt(1 - round * u * u), z
+    return a * u * math.sqrt(1 - roundness * v * v), b * v * math.sqrt(1 - roundness * u * u), z
 
 
 def dorsal(i, j, k):
