@@ -85,7 +85,7 @@ static ct_status save_last(const experiment* e, sides* s, int side, ct_error* er
     return status ? status : ct_picture_save(path, s->panel, s->width, s->height, error);
 }
 
-// Before above, after below, at four times.
+// Before above, after below, at four times; the first is the beginning, and has room for the title.
 static ct_status save_strip(const experiment* e, sides* s, ct_error* error) {
     char path[SEARCH_PATH];
     int width = s->width / 2, height = s->height / 2;
@@ -93,7 +93,7 @@ static ct_status save_strip(const experiment* e, sides* s, ct_error* error) {
     for (int k = 0; k < 2 * STRIP && !status; k++) {
         int side = k / STRIP, frame = (int)lround((k % STRIP) * (s->info[side].nframe - 1) / (double)(STRIP - 1));
         s->def[side].title = k % STRIP ? NULL : s->title[side];
-        s->def[side].label = true;
+        s->def[side].label = k % STRIP > 0;
         status = draw(s, side, frame, 2, error);
         if (!status) paste(s, width, height, STRIP * width, (k % STRIP) * width, side * height);
     }
