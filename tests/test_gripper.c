@@ -1,15 +1,21 @@
 // The gripper of scenes/gripper.json: four arms close around a ball when their cells inflate, and lift it by friction alone.
 #include "build.h"
 
-enum { CELLS = 56, MOVE = 6, CLOSING = 2, LIFTING = 4 };
-static const double LIFT = 0.008;  // m a step
+enum { CELLS = 56, MOVE = 6, CLOSING = 2, LIFTING = 7 };
+static const double LIFT = 0.003;  // m a step
 
+// Friction between the pads and the ball.
 static sim load(double friction, double ball_density) {
     char path[512];
     ct_error error = {0};
     ct_scene* scene = NULL;
     snprintf(path, sizeof path, "%s/scenes/gripper.json", CT_SOURCE_DIR);
     must(ct_scene_load(&scene, path, &error), &error);
+    ct_pair_def pads = ct_pair_def_default();
+    pads.a = "gripper";
+    pads.b = "ball";
+    pads.friction = friction;
+    must(ct_scene_add_pair(scene, &pads, &error), &error);
     sim s = start(scene, 1);
     assert_int_equal(ct_model_control_size(s.model), CELLS + MOVE);
     ct_model_info info;
@@ -18,7 +24,7 @@ static sim load(double friction, double ball_density) {
     ct_model_get_values(s.model, CT_DENSITY, density);
     for (int t = 0; t < info.ntet; t++)
         if (density[t] < 100) density[t] = ball_density;  // foam
-    const ct_material_values values = {.friction = &friction, .density = density};
+    const ct_material_values values = {.density = density};
     must(ct_model_set_values(s.model, &values, NULL, &error), &error);
     free(density);
     return s;
