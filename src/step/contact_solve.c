@@ -7,6 +7,8 @@
 // 2. A Newton step with those sets: GMRES on the exact linearisation, moving normals and weights included, preconditioned by
 //    [P -J^T; D J  E], whose inverse needs two solves with P and one with the small matrix D W + E.
 //
+// A Newton step comes first where the forces of the last step tell the sets.
+//
 // Steps are taken whole when they lower the residual or a merit function (potential, friction work and penetration), otherwise halved.
 // Around it: pairs are found on the way to the predictor, solved for, and looked for again on the way to the solution, until no pair
 // meets that was not known; then no primitive has passed through another.
@@ -21,6 +23,7 @@
 #include "step/friction.h"
 #include "step/solve.h"
 
+static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
 static const double deep = 0.01;  // of the way from thickness to core: how far gaps may be below zero
 
 enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60 };
@@ -272,12 +275,12 @@ static void newton_precondition(const double* in, double* out, void* user) {
     push_forces(c->model, c->work, c->slots, c->v.which, out + n, out, c->report);
 }
 
-static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target, ct_step_report* report) {
+static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target, bool keep, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown;
     newton_context c = {.model = model, .work = work, .report = report};
     if (!reserve(model, contact, &c.v)) return CT_OUT_OF_MEMORY;
-    ct_contact_classify(contact);
+    if (!keep) ct_contact_classify(contact);
     release(model, work, false);
     ct_contact_place(model, contact, work->at.x, true);
     c.slots = ct_contact_linearise(contact);
@@ -375,9 +378,24 @@ static bool is_converged(const point* here, double target) {
     return here->total <= target && here->depth <= deep;
 }
 
-static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_report* report) {
+// Sets by the forces of the last step, where these say it all: nodes on planes, each pressed against its plane or off it. The next step is then likely
+// to have the same sets, and needs no model step to find them.
+static bool keep_sets(ct_contact_work* contact) {
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        const double *F = touch->is.force, *n = touch->at.n;
+        if (touch->is.pair.type != CT_CONTACT_PLANE || touch->is.eps != 0) return false;
+        double force = n[0] * F[0] + n[1] * F[1] + n[2] * F[2], square = F[0] * F[0] + F[1] * F[1] + F[2] * F[2];
+        if (!(force > 0) && (square > 0 || touch->at.gap <= 0)) return false;
+        double across = sqrt(fmax(square - force * force, 0));
+        touch->is.set = square == 0 ? CT_OPEN : across < (1 - cone) * touch->is.pair.friction * force ? CT_STICK : CT_SLIP;
+    }
+    return true;
+}
+
+static ct_status solve_known(const ct_model* model, ct_work* work, bool first, ct_step_report* report) {
     point here = evaluate(model, work, &work->at, work->r, report);
-    bool newton = false;
+    bool keep = first && keep_sets(work->contact), newton = keep;
     double accuracy = 1e-5;  // of the friction problem
     ct_status status = CT_OK;
     int iteration = 0;
@@ -389,9 +407,10 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
         if (iteration == 0 || !newton) ct_coords_warp(model, work, &work->at);
         double before = here.total;
         bool modelled = !newton;
-        status = newton ? newton_step(model, work, &here, target, report) : model_step(model, work, fmin(accuracy, 0.1 * target / here.total), report);
+        status = newton ? newton_step(model, work, &here, target, keep, report) : model_step(model, work, fmin(accuracy, 0.1 * target / here.total), report);
         if (status != CT_OK) break;
         report->iterations++;
+        keep = false;
         bool moved = search(model, work, newton, &here, report);
         if (newton && !moved) newton = false;
         else if (!newton && !moved) {
@@ -435,7 +454,7 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
     bool again = true;
     for (int pass = 1; again && status == CT_OK; pass++) {
         if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
-        status = contact->count ? solve_known(model, work, report) : ct_solve_newton(model, work, report);
+        status = contact->count ? solve_known(model, work, pass == 1, report) : ct_solve_newton(model, work, report);
         report->passes = pass;
         if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
     }
