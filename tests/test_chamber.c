@@ -15,7 +15,7 @@ typedef struct cells {
 
 static double gradient(void* user, const double* x, double* f) {
     const cells* c = user;
-    return ct_chamber_gradient(c->chamber, c->activation, x, f);
+    return ct_chamber_gradient(c->chamber, c->work, c->activation, x, f);
 }
 
 static void product(void* user, const double* x, const double* dx, double* out) {
@@ -45,7 +45,7 @@ static void cells_stop(cells* c) {
 // The deformation of a tet with Dm = I, and its forces as a stress times its volume 1/6.
 static ct_mat3 single_force(const cells* c) {
     double f[13] = {0};
-    ct_chamber_gradient(c->chamber, c->activation, c->body.x, f);
+    ct_chamber_gradient(c->chamber, c->work, c->activation, c->body.x, f);
     return ct_mat3_columns(ct_vec3_load(f + 3), ct_vec3_load(f + 6), ct_vec3_load(f + 9));
 }
 static ct_mat3 single_deformation(const cells* c) {
@@ -203,7 +203,7 @@ static void activation_and_stiffness_derivatives_match_differences(void** state)
         const int n = 3 * c.body.nvert;
         double *lam = numbers(n), *f = numbers(n), activation_bar[CELL_GROUPS] = {0}, stiffness_bar[NCHAMBER] = {0};
         for (int i = 0; i < n; i++) lam[i] = random_unit();
-        ct_chamber_vjp(c.chamber, c.activation, c.body.x, lam, activation_bar, stiffness_bar);
+        ct_chamber_vjp(c.chamber, c.work, c.activation, c.body.x, lam, activation_bar, stiffness_bar);
         for (int i = 0; i < CELL_GROUPS + NCHAMBER; i++) {
             double* value = i < CELL_GROUPS ? &c.activation[i] : &c.stiffness[i - CELL_GROUPS];
             value_line line = {&c, value, *value, lam, f};
@@ -212,6 +212,58 @@ static void activation_and_stiffness_derivatives_match_differences(void** state)
         free(lam), free(f);
         cells_stop(&c);
     }
+}
+
+// What the work keeps of an earlier place, activation or stiffness does not reach a later one.
+static void results_depend_on_their_place_alone(void** state) {
+    cells c;
+    cells_start(&c, make_mixed_box((int[]){3, 2, 1}));
+    const int n = 3 * c.body.nvert;
+    double *dx = numbers(n), *f = numbers(n), *h = numbers(n), *first_f = numbers(n), *first_h = numbers(n);
+    for (int i = 0; i < n; i++) dx[i] = random_unit();
+    product(&c, c.body.x, dx, first_h);
+    const double energy = gradient(&c, c.body.x, first_f);
+    double away[CELL_GROUPS + NCHAMBER] = {0};
+    gradient(&c, c.body.rest, f);
+    c.activation[1] += 0.25;
+    product(&c, c.body.x, dx, h);
+    c.activation[1] -= 0.25;
+    ct_chamber_vjp(c.chamber, c.work, c.activation, c.body.rest, dx, away, away + CELL_GROUPS);
+    memset(f, 0, (size_t)n * sizeof(double)), memset(h, 0, (size_t)n * sizeof(double));
+    assert_true(gradient(&c, c.body.x, f) == energy);
+    product(&c, c.body.x, dx, h);
+    assert_memory_equal(f, first_f, (size_t)n * sizeof(double));
+    assert_memory_equal(h, first_h, (size_t)n * sizeof(double));
+    // stiffness alone: twice the forces
+    for (int k = 0; k < NCHAMBER; k++) c.stiffness[k] *= 2;
+    ct_chamber_set_stiffness(c.chamber, c.stiffness);
+    memset(f, 0, (size_t)n * sizeof(double)), memset(h, 0, (size_t)n * sizeof(double));
+    gradient(&c, c.body.x, f);
+    product(&c, c.body.x, dx, h);
+    for (int i = 0; i < n; i++) assert_true(f[i] == 2 * first_f[i] && fabs(h[i] - 2 * first_h[i]) <= 1e-14 * fabs(h[i]));
+    free(dx), free(f), free(h), free(first_f), free(first_h);
+    cells_stop(&c);
+}
+
+// Also far above its volume, where two shapes are stationary.
+static void every_instruction_set_finds_the_same_matrix(void** state) {
+    const char* const names[] = {"portable", "avx2", "avx512"};
+    for (int k = 0; k < NSTRETCH + 1; k++) {
+        const double* stretch = k < NSTRETCH ? stretches[k] : (double[]){2.2, 2.1, 1.9};
+        const ct_mat3 S = ct_mat3_diagonal(stretch[0], stretch[1], stretch[2]);
+        const ct_mat3 F = ct_mat3_multiply(ct_mat3_multiply(random_rotation(), S), random_rotation());
+        ct_mat3 first;
+        for (int isa = 0; isa < 3; isa++) {
+            setenv("CUTTLE_ISA", names[isa], 1);  // one that this machine lacks gives its best
+            cells c;
+            cells_start(&c, make_single(0, F));
+            const ct_mat3 force = single_force(&c), away = ct_mat3_axpy(force, -1, isa ? first : force);
+            if (!isa) first = force;
+            assert_true(sqrt(ct_mat3_dot(away, away)) < 1e-13);
+            cells_stop(&c);
+        }
+    }
+    unsetenv("CUTTLE_ISA");
 }
 
 int main(void) {
@@ -226,6 +278,8 @@ int main(void) {
         cmocka_unit_test(assembled_matrix_is_the_product),
         cmocka_unit_test(projected_matrix_is_semidefinite),
         cmocka_unit_test(activation_and_stiffness_derivatives_match_differences),
+        cmocka_unit_test(results_depend_on_their_place_alone),
+        cmocka_unit_test(every_instruction_set_finds_the_same_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,8 @@ static const double* value_of(const ct_actuation* actuation, const ct_actuation_
 double ct_actuation_gradient(const ct_actuation* actuation, const ct_actuation_work* work, const double* x, double* f) {
     const double* value = value_of(actuation, work);
     double energy = 0;
-    if (actuation->muscle) energy += ct_muscle_gradient(actuation->muscle, value, x, f);
-    if (actuation->chamber) energy += ct_chamber_gradient(actuation->chamber, value, x, f);
+    if (actuation->muscle) energy += ct_muscle_gradient(actuation->muscle, work->muscle, value, x, f);
+    if (actuation->chamber) energy += ct_chamber_gradient(actuation->chamber, work->chamber, value, x, f);
     if (actuation->cavity) energy += ct_cavity_gradient(actuation->cavity, value, x, f);
     return energy;
 }
@@ -65,6 +65,6 @@ void ct_actuation_vjp(const ct_actuation* actuation, const ct_actuation_work* wo
                       double* muscle_bar, double* chamber_bar) {
     const double* value = value_of(actuation, work);
     if (actuation->muscle) ct_muscle_vjp(actuation->muscle, value, x, lam, value_bar, muscle_bar);
-    if (actuation->chamber) ct_chamber_vjp(actuation->chamber, value, x, lam, value_bar, chamber_bar);
+    if (actuation->chamber) ct_chamber_vjp(actuation->chamber, work->chamber, value, x, lam, value_bar, chamber_bar);
     if (actuation->cavity && value_bar) ct_cavity_vjp(actuation->cavity, x, lam, value_bar);
 }

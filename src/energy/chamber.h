@@ -11,7 +11,8 @@
 // (D_i + D_j)/(s_i + s_j) on skew pairs; dD_i/da = (1/q_i) / (a sum_j 1/(q_j D_j)).
 // Where det F is more than six times a, two matrices may be equally near, and the force has a jump.
 //
-// Sums over tets are taken in their order on one thread: actuated tets are few.
+// Sums over tets are taken in a fixed order on one thread: actuated tets are few. Cells go by eight through vectors
+// (chamber_kernel.c), scaled so that a = 1; what a gradient finds at x is kept for a linearisation at the same x.
 #ifndef CT_ENERGY_CHAMBER_H
 #define CT_ENERGY_CHAMBER_H
 
@@ -29,7 +30,7 @@ typedef struct ct_chamber_cells {
 } ct_chamber_cells;
 
 typedef struct ct_chamber ct_chamber;            // compiled, immutable but for set_stiffness
-typedef struct ct_chamber_work ct_chamber_work;  // the linearisation point
+typedef struct ct_chamber_work ct_chamber_work;  // scratch and the linearisation point
 
 ct_status ct_chamber_create(ct_chamber** out, const ct_chamber_cells* def);
 void ct_chamber_free(ct_chamber* chamber);
@@ -38,16 +39,16 @@ ct_status ct_chamber_work_create(ct_chamber_work** out, const ct_chamber* chambe
 void ct_chamber_work_free(ct_chamber_work* work);
 
 // activation: ngroup, above 0. Returns E(x) and adds its gradient to f (NULL: not wanted).
-double ct_chamber_gradient(const ct_chamber* chamber, const double* activation, const double* x, double* f);
+double ct_chamber_gradient(const ct_chamber* chamber, ct_chamber_work* work, const double* activation, const double* x, double* f);
 // Remembers the linearisation at x; the product adds H dx to out.
 void ct_chamber_linearise(const ct_chamber* chamber, ct_chamber_work* work, const double* activation, const double* x);
-void ct_chamber_product(const ct_chamber* chamber, const ct_chamber_work* work, const double* dx, double* out);
+void ct_chamber_product(const ct_chamber* chamber, ct_chamber_work* work, const double* dx, double* out);
 // Adds the Hessian at x (NULL: at rest with activation 1; project: each element's made positive semi-definite) into `matrix`;
 // unknown[v] is the block row of node v or -1.
 void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, const double* x, bool project, const int* unknown,
                          ct_block_matrix* matrix);
 // Adds lam . d grad/da to activation_bar (ngroup), lam . d grad/dk to stiffness_bar (nchamber); NULL: not wanted.
-void ct_chamber_vjp(const ct_chamber* chamber, const double* activation, const double* x, const double* lam, double* activation_bar,
-                    double* stiffness_bar);
+void ct_chamber_vjp(const ct_chamber* chamber, ct_chamber_work* work, const double* activation, const double* x, const double* lam,
+                    double* activation_bar, double* stiffness_bar);
 
 #endif

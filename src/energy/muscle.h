@@ -8,7 +8,8 @@
 // A fibre at its rest length without activation carries no force. A fibre shorter than 1 - a pushes: it is a spring,
 // not a rope. At l = 0 the direction is lost; there the force is zero.
 //
-// Sums over tets are taken in their order on one thread: actuated tets are few.
+// Sums over tets are taken in a fixed order on one thread: actuated tets are few. Fibres go by eight through vectors
+// (muscle_kernel.c).
 #ifndef CT_ENERGY_MUSCLE_H
 #define CT_ENERGY_MUSCLE_H
 
@@ -28,7 +29,7 @@ typedef struct ct_muscle_fibres {
 } ct_muscle_fibres;
 
 typedef struct ct_muscle ct_muscle;            // compiled, immutable but for set_stiffness
-typedef struct ct_muscle_work ct_muscle_work;  // the linearisation point
+typedef struct ct_muscle_work ct_muscle_work;  // scratch and the linearisation point
 
 ct_status ct_muscle_create(ct_muscle** out, const ct_muscle_fibres* def);
 void ct_muscle_free(ct_muscle* muscle);
@@ -37,10 +38,10 @@ ct_status ct_muscle_work_create(ct_muscle_work** out, const ct_muscle* muscle);
 void ct_muscle_work_free(ct_muscle_work* work);
 
 // activation: nsegment. Returns E(x) and adds its gradient to f (NULL: not wanted).
-double ct_muscle_gradient(const ct_muscle* muscle, const double* activation, const double* x, double* f);
+double ct_muscle_gradient(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x, double* f);
 // Remembers the linearisation at x; the product adds H dx to out.
 void ct_muscle_linearise(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x);
-void ct_muscle_product(const ct_muscle* muscle, const ct_muscle_work* work, const double* dx, double* out);
+void ct_muscle_product(const ct_muscle* muscle, ct_muscle_work* work, const double* dx, double* out);
 // Adds the Hessian at x (NULL: at rest, without activation; project: each element's made positive semi-definite) into `matrix`;
 // unknown[v] is the block row of node v or -1.
 void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const double* x, bool project, const int* unknown,
