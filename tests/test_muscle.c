@@ -188,7 +188,7 @@ static void activation_and_stiffness_derivatives_match_differences(void** state)
         const int n = 3 * m.body.nvert;
         double *lam = numbers(n), *f = numbers(n), activation_bar[NSEGMENT] = {0}, stiffness_bar[NMUSCLE] = {0};
         for (int i = 0; i < n; i++) lam[i] = random_unit();
-        ct_muscle_vjp(m.muscle, m.activation, m.body.x, lam, activation_bar, stiffness_bar);
+        ct_muscle_vjp(m.muscle, m.work, m.activation, m.body.x, lam, activation_bar, stiffness_bar);
         for (int i = 0; i < NSEGMENT + NMUSCLE; i++) {
             double* value = i < NSEGMENT ? &m.activation[i] : &m.stiffness[i - NSEGMENT];
             value_line line = {&m, value, *value, lam, f};

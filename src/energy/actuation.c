@@ -64,7 +64,7 @@ void ct_actuation_assemble(const ct_actuation* actuation, const double* x, bool 
 void ct_actuation_vjp(const ct_actuation* actuation, const ct_actuation_work* work, const double* x, const double* lam, double* value_bar,
                       double* muscle_bar, double* chamber_bar) {
     const double* value = value_of(actuation, work);
-    if (actuation->muscle) ct_muscle_vjp(actuation->muscle, value, x, lam, value_bar, muscle_bar);
+    if (actuation->muscle) ct_muscle_vjp(actuation->muscle, work->muscle, value, x, lam, value_bar, muscle_bar);
     if (actuation->chamber) ct_chamber_vjp(actuation->chamber, work->chamber, value, x, lam, value_bar, chamber_bar);
     if (actuation->cavity && value_bar) ct_cavity_vjp(actuation->cavity, x, lam, value_bar);
 }

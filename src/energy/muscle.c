@@ -26,6 +26,7 @@ struct ct_muscle_work {
     double* x;       // 4 nodes.count
     double* f;       // 4 nodes.count
     double* linear;  // CT_FIBRE_LINEAR CT_FIBRE_BLOCK nblock
+    double *pull, *excess;  // CT_FIBRE_BLOCK nblock
 };
 
 // ---- creation
@@ -38,7 +39,13 @@ static const ct_muscle_kernels* kernels_of(ct_isa isa) {
     return &ct_muscle_kernels_portable;
 }
 
-static void set_fibre(ct_fibre_block* block, int lane, const ct_muscle_fibres* def, int e, const int* local) {
+// Neighbouring fibres are in neighbouring blocks, not lanes: sums to the nodes that they share do not wait for one another.
+static ct_fibre_block* block_of(const ct_muscle* muscle, int e) { return &muscle->block[e % muscle->nblock]; }
+static int lane_of(const ct_muscle* muscle, int e) { return e / muscle->nblock; }
+
+static void set_fibre(ct_muscle* muscle, const ct_muscle_fibres* def, int e, const int* local) {
+    ct_fibre_block* block = block_of(muscle, e);
+    const int lane = lane_of(muscle, e);
     const int* node = def->tet + 4 * e;
     const ct_vec3 p = ct_vec3_load(def->rest + 3 * node[0]);
     ct_vec3 edge[3];
@@ -61,7 +68,7 @@ static ct_status make_blocks(ct_muscle* muscle, const ct_muscle_fibres* def) {
     int* local = ct_alloc(4 * n, sizeof(int));
     ct_status status = muscle->arena.failed || !local ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) status = ct_local_nodes_create(&muscle->nodes, &muscle->arena, def->tet, def->ntet, local);
-    for (int e = 0; status == CT_OK && e < def->ntet; e++) set_fibre(&muscle->block[e / CT_FIBRE_BLOCK], e % CT_FIBRE_BLOCK, def, e, local);
+    for (int e = 0; status == CT_OK && e < def->ntet; e++) set_fibre(muscle, def, e, local);
     ct_free(local);
     return status;
 }
@@ -93,8 +100,9 @@ void ct_muscle_free(ct_muscle* muscle) {
 void ct_muscle_set_stiffness(ct_muscle* muscle, const double* stiffness) {
     memcpy(muscle->stiffness, stiffness, (size_t)muscle->nmuscle * sizeof(double));
     for (int e = 0; e < muscle->ntet; e++) {
-        ct_fibre_block* block = &muscle->block[e / CT_FIBRE_BLOCK];
-        block->stiff[e % CT_FIBRE_BLOCK] = stiffness[muscle->owner[e]] * block->weight[e % CT_FIBRE_BLOCK];
+        ct_fibre_block* block = block_of(muscle, e);
+        const int lane = lane_of(muscle, e);
+        block->stiff[lane] = stiffness[muscle->owner[e]] * block->weight[lane];
     }
 }
 
@@ -105,6 +113,8 @@ ct_status ct_muscle_work_create(ct_muscle_work** out, const ct_muscle* muscle) {
     work->x = ct_arena_alloc(&work->arena, 4 * (size_t)muscle->nodes.count, sizeof(double));
     work->f = ct_arena_alloc(&work->arena, 4 * (size_t)muscle->nodes.count, sizeof(double));
     work->linear = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_LINEAR * CT_FIBRE_BLOCK * sizeof(double));
+    work->pull = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_BLOCK * sizeof(double));
+    work->excess = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_BLOCK * sizeof(double));
     if (work->arena.failed) {
         ct_muscle_work_free(work);
         return CT_OUT_OF_MEMORY;
@@ -146,19 +156,32 @@ void ct_muscle_product(const ct_muscle* muscle, ct_muscle_work* work, const doub
     ct_local_nodes_add(&muscle->nodes, work->f, out);
 }
 
-// ---- fibre by fibre: what is called less often
+void ct_muscle_vjp(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x, const double* lam,
+                   double* activation_bar, double* stiffness_bar) {
+    const ct_muscle_pass pass = pass_of(muscle, work, activation, x);
+    ct_local_nodes_gather(&muscle->nodes, lam, work->f);  // no forces are wanted
+    muscle->kernels->parameter(&pass, work->f, work->pull, work->excess);
+    for (int e = 0, lane = 0; e < muscle->ntet; lane++)
+        for (int b = 0; b < muscle->nblock && e < muscle->ntet; b++, e++) {
+            const double pull = work->pull[b * CT_FIBRE_BLOCK + lane];
+            if (activation_bar) activation_bar[muscle->block[b].segment[lane]] += muscle->stiffness[muscle->owner[e]] * pull;
+            if (stiffness_bar) stiffness_bar[muscle->owner[e]] += work->excess[b * CT_FIBRE_BLOCK + lane] * pull;
+        }
+}
+
+// ---- the matrix, fibre by fibre
 
 typedef struct fibre {
     int node[4];          // of all nodes
     const double* slope;  // c
-    double weight, stiff;
+    double stiff;
     int segment;
 } fibre;
 
 static fibre fibre_at(const ct_muscle* muscle, int e) {
-    const ct_fibre_block* block = &muscle->block[e / CT_FIBRE_BLOCK];
-    const int lane = e % CT_FIBRE_BLOCK;
-    fibre f = {.slope = block->slope[lane], .weight = block->weight[lane], .stiff = block->stiff[lane], .segment = block->segment[lane]};
+    const ct_fibre_block* block = block_of(muscle, e);
+    const int lane = lane_of(muscle, e);
+    fibre f = {.slope = block->slope[lane], .stiff = block->stiff[lane], .segment = block->segment[lane]};
     for (int j = 0; j < 4; j++) f.node[j] = muscle->nodes.node[block->node[lane][j]];
     return f;
 }
@@ -198,17 +221,5 @@ void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const
                 for (int i = 0; i < 9; i++) value[i] = s * (rank * u[i / 3] * u[i % 3] + (i % 4 == 0 ? h.across : 0));
                 ct_block_matrix_add(matrix, unknown[f.node[a]], unknown[f.node[b]], value);
             }
-    }
-}
-
-void ct_muscle_vjp(const ct_muscle* muscle, const double* activation, const double* x, const double* lam, double* activation_bar,
-                   double* stiffness_bar) {
-    for (int e = 0; e < muscle->ntet; e++) {
-        const fibre f = fibre_at(muscle, e);
-        const ct_vec3 y = gather(&f, x);
-        const double l = ct_vec3_norm(y), excess = l - (1 - activation[f.segment]);
-        const double pull = f.weight * ct_vec3_dot(y, gather(&f, lam)) / fmax(l, CT_FIBRE_SHORTEST);
-        if (activation_bar) activation_bar[f.segment] += muscle->stiffness[muscle->owner[e]] * pull;
-        if (stiffness_bar) stiffness_bar[muscle->owner[e]] += excess * pull;
     }
 }

@@ -47,7 +47,7 @@ void ct_muscle_product(const ct_muscle* muscle, ct_muscle_work* work, const doub
 void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const double* x, bool project, const int* unknown,
                         ct_block_matrix* matrix);
 // Adds lam . d grad/da to activation_bar (nsegment), lam . d grad/dk to stiffness_bar (nmuscle); NULL: not wanted.
-void ct_muscle_vjp(const ct_muscle* muscle, const double* activation, const double* x, const double* lam, double* activation_bar,
-                   double* stiffness_bar);
+void ct_muscle_vjp(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x, const double* lam,
+                   double* activation_bar, double* stiffness_bar);
 
 #endif

@@ -78,4 +78,15 @@ static void fibre_product(const ct_muscle_pass* pass, const double* linear) {
         }
 }
 
-const ct_muscle_kernels WITH_ISA(ct_muscle_kernels, CT_ISA) = {fibre_gradient, fibre_linearise, fibre_product};
+static void fibre_parameter(const ct_muscle_pass* pass, const double* lam, double* pull, double* excess) {
+    for (int slot = 0; slot < pass->nblock * NVECTOR; slot++) {
+        const ct_fibre_block* block = pass->block + slot / NVECTOR;
+        const int v = slot % NVECTOR;
+        const vvec3 y = gather(block, pass->x, v), dy = gather(block, lam, v);
+        const vd l = vsqrt(dot(y, y));
+        vstore(pull + slot * CT_LANES, vload(&block->weight[v * CT_LANES]) * dot(y, dy) / vmax(l, vset(CT_FIBRE_SHORTEST)));
+        vstore(excess + slot * CT_LANES, l - wanted(block, pass->activation, v));
+    }
+}
+
+const ct_muscle_kernels WITH_ISA(ct_muscle_kernels, CT_ISA) = {fibre_gradient, fibre_linearise, fibre_product, fibre_parameter};

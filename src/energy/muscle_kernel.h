@@ -31,6 +31,8 @@ typedef struct ct_muscle_kernels {
     // d2E/dy2 = across I + (along - across) u u^T
     void (*linearise)(const ct_muscle_pass* pass, double* linear);
     void (*product)(const ct_muscle_pass* pass, const double* linear);
+    // u . dy(lam) V w and l - (1 - a), CT_FIBRE_BLOCK per block each; lam: like x.
+    void (*parameter)(const ct_muscle_pass* pass, const double* lam, double* pull, double* excess);
 } ct_muscle_kernels;
 
 #endif
