@@ -299,12 +299,14 @@ static ct_status use_problem(ct_problem* problem, double* y, double* gradient) {
     const double line[2] = {1, 2};
     ct_plot_series series = {.x = line, .y = line, .count = 2};
     ct_plot_def plot = ct_plot_def_default();
+    plot.width = 160, plot.height = 120;
     double loss;
-    search.iterations = 2;
+    search.iterations = 1;  // where a first step of L-BFGS leads, rollouts are slow
     ct_problem_start(problem, y);
     ct_status status = ct_problem_evaluate(problem, y, &loss, gradient, NULL, NULL);
     if (status == CT_OK) status = ct_problem_optimize(problem, &search, y, NULL, NULL, NULL, NULL);
     search.method = CT_METHOD_ADAM;
+    search.iterations = 2;
     if (status == CT_OK) status = ct_problem_optimize(problem, &search, y, NULL, NULL, NULL, NULL);
     if (status == CT_OK) status = ct_plot_save(CT_BINARY_DIR "/test_allocation.png", &plot, &series, 1, NULL);
     // last: failures in what comes before need not wait for its many rollouts
