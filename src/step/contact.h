@@ -46,6 +46,7 @@ struct ct_contact_work {
     ct_contact* list;            // for the report
     size_t list_capacity;
     int measured;                // touches of the W that the vectors hold, listed there; 0: none
+    bool factored;               // the last Newton step's factor is of these touches, with the sets listed there
     // the linear systems: unknowns, then three rows a touch that is not open
     ct_compliance* compliance;
     ct_friction_work* friction;

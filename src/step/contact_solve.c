@@ -106,7 +106,7 @@ static bool reserve(const ct_model* model, ct_contact_work* contact, system_vect
     size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + 3 * m + m + m + 3 * m + 3 * m + 2 * m + 64;
     if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double))) return false;
     double* at = contact->vector;
-    if (contact->vector_layout != m) contact->measured = 0;
+    if (contact->vector_layout != m) contact->measured = 0, contact->factored = false;
     contact->vector_layout = m;
     v->right = at, at += rows;
     v->solution = at, at += rows;
@@ -206,6 +206,7 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     ct_status status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, count, v.which, v.W);
     if (status != CT_OK) return status;
     contact->measured = count;
+    contact->factored = false;
     size_t side = 3 * (size_t)count;
     for (int i = 0; i < count; i++) {
         const double* diagonal = v.W + 3 * (size_t)i * (side + 1);
@@ -275,6 +276,29 @@ static void newton_precondition(const double* in, double* out, void* user) {
     push_forces(c->model, c->work, c->slots, c->v.which, out + n, out, c->report);
 }
 
+// D W + E of the rows, by the kept inverse of W or by a factor. known: the vectors hold W of these touches.
+static ct_status factor_rows(newton_context* c, bool known) {
+    ct_contact_work* contact = c->work->contact;
+    ct_friction_inverse inverse;
+    bool inverted = false, factored = known && contact->factored;
+    if (!known) contact->measured = 0;
+    ct_status status = ct_compliance_invert(contact->compliance, c->model, c->work, contact->touch, c->slots, c->v.which, &inverse);
+    if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, c->v.D, c->v.E, &inverted);
+    if (status != CT_OK || inverted) return status;
+    // with the same sets the factor of the Newton step before still serves
+    for (int i = 0; i < c->slots; i++) {
+        unsigned char set = (unsigned char)contact->touch[c->v.which[i]].is.set;
+        factored = factored && c->v.set[i] == set;
+        c->v.set[i] = set;
+    }
+    if (factored) return CT_OK;
+    if (!known) status = ct_compliance_update(contact->compliance, c->model, c->work, &c->work->at, contact->touch, c->slots, c->v.which, c->v.W);
+    if (status == CT_OK) contact->measured = c->slots;
+    if (status == CT_OK) status = ct_friction_factor(contact->friction, c->v.W, 3 * c->slots, c->slots, c->v.D, c->v.E);
+    contact->factored = status == CT_OK;
+    return status;
+}
+
 static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target, bool keep, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown;
@@ -308,22 +332,11 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
             }
         }
     }
-    bool inverted = false;
-    if (c.slots) {
-        ct_friction_inverse inverse;
-        status = ct_compliance_invert(contact->compliance, model, work, contact->touch, c.slots, c.v.which, &inverse);
-        if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, c.v.D, c.v.E, &inverted);
-        if (status != CT_OK) return status;
-    }
-    if (c.slots && !inverted) {
-        if (!known) status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, c.slots, c.v.which, c.v.W);
-        contact->measured = status == CT_OK ? c.slots : 0;
-        if (status == CT_OK) status = ct_friction_factor(contact->friction, c.v.W, 3 * c.slots, c.slots, c.v.D, c.v.E);
-        if (status != CT_OK) return status;
-    }
+    if (c.slots) status = factor_rows(&c, known);
+    if (status != CT_OK) return status;
     double eta = fmin(0.1, sqrt(here->total / work->reference));
     ct_krylov_def def = {.n = rows, .apply = newton_product, .precondition = newton_precondition, .user = &c,
-                         .tolerance = fmax(eta * here->total, 0.3 * target), .max_iterations = model->settings.max_iterations - report->solves,
+                         .tolerance = fmax(eta * here->total, 0.1 * target), .max_iterations = model->settings.max_iterations - report->solves,
                          .cycle = GMRES_RESTART};  // the adjoint shares the work, with longer ones
     ct_krylov_report inner;
     memset(c.v.solution, 0, (size_t)rows * sizeof(double));
@@ -396,6 +409,7 @@ static bool keep_sets(ct_contact_work* contact) {
 static ct_status solve_known(const ct_model* model, ct_work* work, bool first, ct_step_report* report) {
     point here = evaluate(model, work, &work->at, work->r, report);
     bool keep = first && keep_sets(work->contact), newton = keep;
+    work->contact->factored = false;
     double accuracy = 1e-5;  // of the friction problem
     ct_status status = CT_OK;
     int iteration = 0;

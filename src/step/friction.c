@@ -24,7 +24,7 @@
 #include "step/friction_system.h"
 
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
-#define SMALL 1e-3         // part of a row that a preconditioner may leave out
+#define SMALL 1e-2         // part of a row that a preconditioner may leave out
 
 enum {
     NEWTON_FIRST = 12,   // steps of the first round
