@@ -164,7 +164,7 @@ static ct_status convergence(ct_error* error) {
 
 // ---- cost ----
 
-typedef enum setting { HANGING, RESTING, HANGING_TWO, STACKED, SLIDING, SETTINGS } setting;
+typedef enum setting { HANGING, RESTING, SLIDING, HANGING_TWO, STACKED, SETTINGS } setting;
 
 static ct_status add_slab(ct_scene* scene, const int cells[3], const double at[3], bool hang, ct_error* error) {
     ct_mesh* mesh = NULL;
@@ -245,7 +245,7 @@ static ct_status measure_cost(setting which, cost* out, ct_error* error) {
 }
 
 static ct_status costs(ct_error* error) {
-    static const char* const names[] = {"hanging, no contact", "resting", "two, hanging, no contact", "block on block", "sliding"};
+    static const char* const names[] = {"hanging, no contact", "resting", "sliding", "two, hanging, no contact", "block on block"};
     cost all[SETTINGS] = {{0}};
     printf("| blocks | tets | contacts | solves a step | ms a step | over hanging |\n| --- | --- | --- | --- | --- | --- |\n");
     ct_status status = CT_OK;
