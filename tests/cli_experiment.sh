@@ -2,25 +2,8 @@
 # cuttle experiment as a user meets it, on small bridges. usage: cli_experiment.sh PROGRAM
 # Ends like the other test programs: "[  PASSED  ] N test(s)."
 cuttle=$1
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
-passed=0
-failed=0
-
-claim() {  # name: counts the result of the command before it
-    if [ "$status" = 0 ]; then
-        passed=$((passed + 1))
-        echo "[       OK ] $1"
-    else
-        failed=$((failed + 1))
-        echo "[  FAILED  ] $1"
-        head -20 out err 2> /dev/null
-    fi
-}
+. "$(dirname "$(realpath "$0")")/claims.sh"
 run() { "$cuttle" experiment "$@" > out 2> err; code=$?; }
-expect() { status=0; for test in "$@"; do eval "$test" || { status=1; echo "    not: $test"; }; done; }
-value() { python3 -c "import json,sys; print(eval('d' + sys.argv[1], {'d': json.loads(open('out').read().splitlines()[-1])}))" "$1"; }
 rows() { tail -n +2 "$1" | wc -l; }
 results() { cut -d, -f1-5 "$1"; }  # without times
 

@@ -4,26 +4,10 @@
 program=$1
 scene=$2/scenes/suspension_bridge.json
 built=$3
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
-passed=0
-failed=0
+. "$(dirname "$(realpath "$0")")/claims.sh"
 # root in a container, more ranks than cores, no direct access to one another's memory; the library's leaks are not ours
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_memory=^patcher
 export OMPI_MCA_btl=self,vader OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0
-
-claim() {  # name status
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "[       OK ] $1"
-    else
-        failed=$((failed + 1))
-        echo "[  FAILED  ] $1"
-        head -20 out err 2> /dev/null
-    fi
-}
-
 ranks() { timeout 100 mpirun --oversubscribe --bind-to none -n "$1" "$program" "${@:2}" > out 2> err; }
 
 "$program" "$scene" 0.1 1 10 > alone 2> err
