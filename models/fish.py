@@ -10,6 +10,8 @@ Usage: python3 models/fish.py > models/fish.msh
 """
 import math
 
+import msh
+
 ACROSS, UP, LAST = 4, 6, 23  # cells across and upwards, the last cross-section
 NOSE, PEDUNCLE, END = 0.19, -0.155, -0.25  # m along z: nose, where the tail fin begins, its rear edge at mid-height
 TAIL_CELLS = 5
@@ -132,13 +134,4 @@ for n, (tag, tet) in enumerate(tets):
 mass = sum(volume(tet) for _, tet in tets)
 centre = [sum(volume(tet) * sum(points[v][c] for v in tet) / 4 for _, tet in tets) / mass for c in range(3)]
 
-print('$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n5')
-for n, name in enumerate(("body", "tail", "dorsal", "left", "right")):
-    print(3, n + 1, '"%s"' % name)
-print('$EndPhysicalNames\n$Nodes\n%d' % len(points))
-for n, p in enumerate(points):
-    print(n + 1, *("%.9g" % (p[c] - centre[c]) for c in range(3)))
-print('$EndNodes\n$Elements\n%d' % len(tets))
-for n, (tag, tet) in enumerate(tets):
-    print(n + 1, 4, 2, tag, tag, *(v + 1 for v in tet))
-print('$EndElements')
+msh.write(("body", "tail", "dorsal", "left", "right"), [[p[c] - centre[c] for c in range(3)] for p in points], tets, "{:.9g}")

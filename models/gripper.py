@@ -14,6 +14,8 @@ Usage: python3 models/gripper.py > models/gripper.msh; python3 models/gripper.py
 import math
 import sys
 
+import msh
+
 CELLS = 14                            # of an arm, two blocks each
 LENGTH = 1 + 2 * CELLS                # blocks of an arm; the first belongs to the palm
 PAD = 4                               # blocks of an arm's end that carry a pad
@@ -97,23 +99,4 @@ for arm, s, i, k in arms(len(BOOM) - 1 if frame else LENGTH):
     if s >= LENGTH - PAD:
         block(i, 0, k, tag_of["pad"])
 
-places = list(nodes)
-
-
-def oriented(tet):
-    a, b, c, d = (places[v - 1] for v in tet)
-    u, v, w = ([q[n] - a[n] for n in range(3)] for q in (b, c, d))
-    volume = sum(w[n] * (u[n - 2] * v[n - 1] - u[n - 1] * v[n - 2]) for n in range(3))
-    return tet if volume > 0 else [tet[0], tet[2], tet[1], tet[3]]
-
-
-print(f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n{len(names)}")
-for name, tag in tag_of.items():
-    print(f'3 {tag} "{name}"')
-print(f"$EndPhysicalNames\n$Nodes\n{len(places)}")
-for n, (x, y, z) in enumerate(places, 1):
-    print(n, x, y, z)
-print(f"$EndNodes\n$Elements\n{len(tets)}")
-for n, (tag, tet) in enumerate(tets, 1):
-    print(n, 4, 2, tag, tag, *oriented(tet))
-print("$EndElements")
+msh.write(names, list(nodes), [(tag, [v - 1 for v in tet]) for tag, tet in tets])

@@ -11,6 +11,8 @@ Usage: python3 models/octopus.py > models/octopus.msh
 """
 import math
 
+import msh
+
 # The outer ring of each disc: radius and height, m; then how much higher the ring inside and the axis are.
 DISCS = [(0.105, -0.042, -0.004, -0.004), (0.110, 0.000, 0, 0), (0.105, 0.042, 0.002, 0.002), (0.108, 0.092, 0, 0),
          (0.138, 0.158, 0, 0), (0.143, 0.228, -0.002, -0.008), (0.103, 0.304, 0.023, 0.034)]
@@ -124,14 +126,4 @@ rings = make_mantle()
 for leg in range(8):
     make_leg(leg, rings)
 
-if __name__ == "__main__":
-    print("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n9\n3 1 \"mantle\"")
-    for leg in range(8):
-        print(f'3 {leg + 2} "leg{leg + 1}"')
-    print("$EndPhysicalNames\n$Nodes\n%d" % len(nodes))
-    for i, p in enumerate(nodes):
-        print("%d %.6g %.6g %.6g" % (i + 1, *p))
-    print("$EndNodes\n$Elements\n%d" % len(tets))
-    for i, (tag, t) in enumerate(tets):
-        print(i + 1, 4, 2, tag, tag, *(v + 1 for v in t))
-    print("$EndElements")
+msh.write(["mantle"] + [f"leg{leg + 1}" for leg in range(8)], nodes, tets, "{:.6g}")

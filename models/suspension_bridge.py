@@ -9,6 +9,8 @@ Usage: python3 models/suspension_bridge.py > models/suspension_bridge.msh
 """
 import math
 
+import msh
+
 PITCH, BAR = 0.485, 0.12          # m, from column to column, width of a column
 COLUMNS = range(-4, 5)            # anchor, tower, five hangers, tower, anchor
 TOWERS = (-3, 3)
@@ -91,23 +93,4 @@ for i in range(last + 1):
     if i in column_of and column_of[i] in TOWERS:
         cell(i, 1, 1, "low", "high", 2)  # the beam between the legs, at the top
 
-places = list(nodes)
-
-
-def oriented(tet):
-    a, b, c, d = (places[v - 1] for v in tet)
-    u, v, w = ([q[n] - a[n] for n in range(3)] for q in (b, c, d))
-    volume = sum(w[n] * (u[n - 2] * v[n - 1] - u[n - 1] * v[n - 2]) for n in range(3))
-    return tet if volume > 0 else [tet[0], tet[2], tet[1], tet[3]]
-
-
-print("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n4")
-for tag, name in enumerate(("deck", "tower", "cable", "hanger"), 1):
-    print(f'3 {tag} "{name}"')
-print(f"$EndPhysicalNames\n$Nodes\n{len(places)}")
-for n, (x, y, z) in enumerate(places, 1):
-    print(n, x, y, z)
-print(f"$EndNodes\n$Elements\n{len(cells)}")
-for n, (tag, tet) in enumerate(cells, 1):
-    print(n, 4, 2, tag, tag, *oriented(tet))
-print("$EndElements")
+msh.write(("deck", "tower", "cable", "hanger"), list(nodes), [(tag, [v - 1 for v in tet]) for tag, tet in cells])
