@@ -324,3 +324,13 @@ void cli_catch_interrupt(void) {
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }
+
+bool cli_grow(void** items, int* capacity, int count, size_t size) {
+    if (count < *capacity) return true;
+    int more = *capacity ? 2 * *capacity : 256;
+    void* grown = realloc(*items, (size_t)more * size);
+    if (!grown) return false;
+    *items = grown;
+    *capacity = more;
+    return true;
+}

@@ -62,6 +62,9 @@ bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** argum
                int* exit_code);
 void cli_print_help(const cli_usage* usage);
 
+// Room for one more item in an array of `count`; false: out of memory, and nothing has changed.
+bool cli_grow(void** items, int* capacity, int count, size_t size);
+
 // Whole-string conversions; false when the text is anything else (NaN and infinity included).
 // The file's own name with `ending` in place of its own, in the current directory.
 void cli_default_path(const char* file, const char* ending, char* path, size_t size);

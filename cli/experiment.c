@@ -15,9 +15,8 @@
 const experiment_method experiment_methods[EXPERIMENT_METHODS] = {
     {"gradient", "gradient", CT_METHOD_LBFGS},        {"cmaes", "CMA-ES", CT_METHOD_CMAES},
     {"evolution", "evolution", CT_METHOD_EVOLUTION},  {"bobyqa", "BOBYQA", CT_METHOD_BOBYQA},
-    {"nelder-mead", "Nelder-Mead", CT_METHOD_NELDER_MEAD},
+    {"nelder_mead", "Nelder-Mead", CT_METHOD_NELDER_MEAD},
 };
-const char* const experiment_search_names[EXPERIMENT_SEARCHES] = {"lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution", "bobyqa", "nelder-mead"};
 
 static const experiment_kind kinds[] = {
     {.name = "suspension_bridge", .title = "Suspension bridge", .paper = "about 10 iterations; the other methods not in 100",
@@ -35,7 +34,7 @@ enum { NKIND = sizeof kinds / sizeof kinds[0], MOST = 16 };
 static const char overview[] =
     "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, all, or a scene with parameters and an\n"
     "objective (FILE.json). Every method searches from every seed's start; an episode is one rollout, with its gradient where the\n"
-    "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, bobyqa, nelder-mead.\n"
+    "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, bobyqa, nelder_mead.\n"
     "\n"
     "Writes into DIR: METHOD.csv (a row an episode), loss.png (best distance so far over episodes), summary.md (episodes to 5 % of\n"
     "the start distance, times), best.json, before.h5, after.h5, before.png, after.png, strip.png, before_after.mp4, and\n"
@@ -60,7 +59,7 @@ static int read_methods(const cli_usage* usage, experiment_options* o) {
         while (m < EXPERIMENT_METHODS && strcmp(item, names[m]) != 0) m++;
         if (m == EXPERIMENT_METHODS) {
             const char* near = cli_nearest(item, names, EXPERIMENT_METHODS);
-            return cli_bad_usage(usage, "there is no method '%s'%s%s%s: choose gradient, cmaes, evolution, bobyqa or nelder-mead, or several with commas",
+            return cli_bad_usage(usage, "there is no method '%s'%s%s%s: choose gradient, cmaes, evolution, bobyqa or nelder_mead, or several with commas",
                                  item, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
         o->wanted[m] = true;

@@ -12,7 +12,7 @@
 
 #include "search_files.h"
 
-enum { EXPERIMENT_METHODS = 5, EXPERIMENT_SEARCHES = CT_METHOD_NELDER_MEAD + 1 };
+enum { EXPERIMENT_METHODS = 5 };
 enum { EXPERIMENT_GOAL = 5 };  // per cent of the start distance that count as reached
 
 typedef struct experiment_method {
@@ -21,7 +21,6 @@ typedef struct experiment_method {
     ct_method method;    // of gradient: the scene's
 } experiment_method;
 extern const experiment_method experiment_methods[EXPERIMENT_METHODS];  // [0]: gradient
-extern const char* const experiment_search_names[EXPERIMENT_SEARCHES];    // of ct_method
 
 typedef struct experiment_kind {
     const char* name;    // of the scene's file, without .json

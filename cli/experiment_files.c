@@ -48,13 +48,7 @@ ct_status experiment_write_text(const char* path, const char* text, ct_error* er
 // ---- tables --------------------------------------------------------------------------------
 
 static bool keep_row(experiment_table* table, const experiment_row* row) {
-    if (table->nrow == table->capacity) {
-        int capacity = table->capacity ? 2 * table->capacity : 1024;
-        experiment_row* grown = realloc(table->row, (size_t)capacity * sizeof *grown);
-        if (!grown) return false;
-        table->row = grown;
-        table->capacity = capacity;
-    }
+    if (!cli_grow((void**)&table->row, &table->capacity, table->nrow, sizeof *table->row)) return false;
     table->row[table->nrow++] = *row;
     return true;
 }
@@ -215,8 +209,8 @@ static bool take_searches(experiment* e, const json_t* list) {
 }
 
 static const char* name_of_method(const char* name) {
-    for (int k = 0; name && k < EXPERIMENT_SEARCHES; k++)
-        if (strcmp(name, experiment_search_names[k]) == 0) return experiment_search_names[k];
+    for (int k = 0; name && k < CLI_METHODS; k++)
+        if (strcmp(name, cli_method_names[k]) == 0) return cli_method_names[k];
     return "";
 }
 

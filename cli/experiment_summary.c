@@ -213,16 +213,26 @@ static void machine_text(char* out, size_t size) {
     snprintf(out + used, size - used, ", %ld cores", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+typedef struct method_text {     // what a method found, in words
+    experiment_result r;         // seeds 0: nothing
+    char episodes[80], final[80];
+} method_text;
+
+static method_text method_text_of(const experiment* e, int method) {
+    method_text t = {.r = experiment_result_of(e, method)};
+    if (t.r.seeds == 0) return t;
+    episodes_text(&t.r, t.episodes, sizeof t.episodes);
+    final_text(&t.r, t.final, sizeof t.final);
+    return t;
+}
+
 static void write_methods(FILE* stream, const experiment* e) {
     fprintf(stream, "| method | seeds | episodes to %d %% of the start distance | distance in the end | failed rollouts |\n", EXPERIMENT_GOAL);
     fprintf(stream, "| --- | ---: | --- | --- | ---: |\n");
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
-        experiment_result r = experiment_result_of(e, m);
-        char episodes[80], final[80];
-        if (r.seeds == 0) continue;
-        episodes_text(&r, episodes, sizeof episodes);
-        final_text(&r, final, sizeof final);
-        fprintf(stream, "| %s | %d | %s | %s | %d |\n", experiment_methods[m].title, r.seeds, episodes, final, r.failures);
+        method_text t = method_text_of(e, m);
+        if (t.r.seeds == 0) continue;
+        fprintf(stream, "| %s | %d | %s | %s | %d |\n", experiment_methods[m].title, t.r.seeds, t.episodes, t.final, t.r.failures);
     }
 }
 
@@ -298,13 +308,10 @@ ct_status experiment_overview(const experiment* list, int count, const char* pat
 void experiment_print(const experiment* e) {
     printf("%s\n", e->kind.title);
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
-        experiment_result r = experiment_result_of(e, m);
-        char episodes[80], final[80];
-        if (r.seeds == 0) continue;
-        episodes_text(&r, episodes, sizeof episodes);
-        final_text(&r, final, sizeof final);
-        printf("  %-12s %d seed%s  episodes to %d %% of the start distance: %-20s  in the end: %s\n", experiment_methods[m].title, r.seeds,
-               r.seeds == 1 ? " " : "s", EXPERIMENT_GOAL, episodes, final);
+        method_text t = method_text_of(e, m);
+        if (t.r.seeds == 0) continue;
+        printf("  %-12s %d seed%s  episodes to %d %% of the start distance: %-20s  in the end: %s\n", experiment_methods[m].title, t.r.seeds,
+               t.r.seeds == 1 ? " " : "s", EXPERIMENT_GOAL, t.episodes, t.final);
     }
     if (e->timing.forward > 0)
         printf("  an episode of %d steps takes %.3g s forward and %.3g s for its gradient, on one thread\n", e->steps, e->timing.forward,

@@ -27,9 +27,6 @@ typedef struct search {
     ct_error error;
 } search;
 
-static const char* const method_names[] = {"lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution", "bobyqa", "nelder_mead"};
-enum { NMETHOD = sizeof method_names / sizeof method_names[0] };
-
 static const char overview[] =
     "Writes into its directory: best.json (the best parameters so far), loss.csv and loss.png (the loss over the\n"
     "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after the present evaluation.\n"
@@ -63,7 +60,7 @@ static search_best best_of(const search* s, const ct_progress* progress) {
     return (search_best){.iteration = s->earlier.iteration + progress->iteration,
                          .loss = progress->best,
                          .seconds = s->earlier.seconds + progress->seconds,
-                         .method = method_names[s->def.method],
+                         .method = cli_method_names[s->def.method],
                          .y = progress->best_y};
 }
 
@@ -86,11 +83,11 @@ static bool on_progress(const ct_progress* progress, void* user) {
 static int choose_method(search* s, const cli_usage* usage) {
     const char* name = s->options->method;
     if (!name) return CLI_OK;
-    for (int i = 0; i < NMETHOD; i++)
-        if (strcmp(name, method_names[i]) == 0) return s->def.method = (ct_method)i, CLI_OK;
-    const char* nearest = cli_nearest(name, method_names, NMETHOD);
+    for (int i = 0; i < CLI_METHODS; i++)
+        if (strcmp(name, cli_method_names[i]) == 0) return s->def.method = (ct_method)i, CLI_OK;
+    const char* nearest = cli_nearest(name, cli_method_names, CLI_METHODS);
     return cli_bad_usage(usage, "there is no method '%s'; did you mean '%s'? There are lbfgs, adam, mma, slsqp, cmaes, "
-                         "evolution, bobyqa and nelder_mead", name, nearest ? nearest : method_names[0]);
+                         "evolution, bobyqa and nelder_mead", name, nearest ? nearest : cli_method_names[0]);
 }
 
 static int prepare(search* s, const cli_usage* usage) {
@@ -114,7 +111,7 @@ static int prepare(search* s, const cli_usage* usage) {
     if (s->earlier.iteration > 0) s->def.noise = 0;       // nor another start
     if (!o->quiet)
         fprintf(stderr, "%s: %d parameters, %d steps, %s, at most %d evaluations\n", o->problem.scene, s->p.size,
-                ct_problem_steps(s->p.problem), method_names[s->def.method], s->def.iterations > 0 ? s->def.iterations : 0);
+                ct_problem_steps(s->p.problem), cli_method_names[s->def.method], s->def.iterations > 0 ? s->def.iterations : 0);
     return CLI_OK;
 }
 
@@ -127,7 +124,7 @@ static void print_result(const search* s) {
                                   "trajectory", s->files.result);
         cli_print_json(json_pack("{s:o, s:i, s:i, s:f, s:s, s:s, s:b, s:o}", "loss", cli_json_number(s->report.loss), "iterations",
                                  iterations, "failures", s->report.failures, "seconds", seconds, "method",
-                                 method_names[s->def.method], "reason", s->report.reason, "interrupted", cli_interrupted(), "files", files));
+                                 cli_method_names[s->def.method], "reason", s->report.reason, "interrupted", cli_interrupted(), "files", files));
     } else if (!o->quiet) {
         printf("loss %.9g after %d evaluations in %.1f s: %s\n%s\n%s\n", s->report.loss, iterations, seconds, s->report.reason,
                s->files.best, s->files.result);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+const char* const cli_method_names[CLI_METHODS] = {"lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution", "bobyqa", "nelder_mead"};
+
 static ct_status apply_settings(ct_scene* scene, const cli_problem_def* def, ct_error* error) {
     ct_settings settings;
     ct_scene_settings(scene, &settings);

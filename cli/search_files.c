@@ -60,13 +60,7 @@ void search_files_end(search_files* files) {
 // ---- the table -----------------------------------------------------------------------------
 
 static bool keep_row(search_files* files, const search_row* row) {
-    if (files->nrow == files->capacity) {
-        int capacity = files->capacity ? 2 * files->capacity : 256;
-        search_row* grown = realloc(files->row, (size_t)capacity * sizeof *grown);
-        if (!grown) return false;
-        files->row = grown;
-        files->capacity = capacity;
-    }
+    if (!cli_grow((void**)&files->row, &files->capacity, files->nrow, sizeof *files->row)) return false;
     files->row[files->nrow++] = *row;
     return true;
 }

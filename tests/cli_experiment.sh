@@ -37,12 +37,12 @@ expect '[ $code = 0 ]' 'grep -q mpirun out' 'grep -q -- --fresh out'; claim help
 run bridges --seeds 2 --episodes 20 --threads 1 -o one --no-movie --json
 expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][1][\"experiment\"]")" = arch_bridge ]' \
     '[ "$(value "[\"experiments\"][0][\"methods\"][0][\"reached\"]")" = 2 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 10 ]' \
-    '[ "$(rows one/suspension_bridge/cmaes.csv)" = 40 ]' '[ "$(rows one/arch_bridge/nelder-mead.csv)" = 40 ]' \
+    '[ "$(rows one/suspension_bridge/cmaes.csv)" = 40 ]' '[ "$(rows one/arch_bridge/nelder_mead.csv)" = 40 ]' \
     '[ "$(rows one/arch_bridge/gradient.csv)" -lt 24 ]' 'head -1 one/arch_bridge/bobyqa.csv | grep -q "^seed,episode,distance,loss,best_distance,forward"' \
     'head -c 4 one/arch_bridge/loss.png | grep -q PNG' 'grep -q "| gradient | 2 |" one/arch_bridge/summary.md' \
     'grep -q "cuttle experiment bridges --seeds 2" one/summary.md' 'grep -q "Arch bridge" one/summary.md' '[ -s one/arch_bridge/after.h5 ]'
 claim every_method_searches_from_every_start
-first=$(for m in gradient cmaes evolution bobyqa nelder-mead; do grep "^2,1," one/arch_bridge/$m.csv | cut -d, -f1-4; done | sort -u | wc -l)
+first=$(for m in gradient cmaes evolution bobyqa nelder_mead; do grep "^2,1," one/arch_bridge/$m.csv | cut -d, -f1-4; done | sort -u | wc -l)
 seeds=$(grep -h "^[12],1," one/arch_bridge/cmaes.csv | cut -d, -f3 | sort -u | wc -l)
 expect '[ $first = 1 ]' '[ $seeds = 2 ]'; claim methods_of_a_seed_share_its_start_and_seeds_differ
 expect 'python3 - <<END
@@ -58,7 +58,7 @@ claim best_distance_is_the_least_so_far
 run bridges --seeds 2 --episodes 20 --threads 2 -o two --no-movie -q
 same=0
 for b in suspension_bridge arch_bridge; do
-    for m in gradient cmaes evolution bobyqa nelder-mead; do cmp -s <(results one/$b/$m.csv) <(results two/$b/$m.csv) && same=$((same + 1)); done
+    for m in gradient cmaes evolution bobyqa nelder_mead; do cmp -s <(results one/$b/$m.csv) <(results two/$b/$m.csv) && same=$((same + 1)); done
 done
 expect '[ $code = 0 ]' '[ $same = 10 ]' '[ ! -s out ]' '[ ! -s err ]'; claim tables_are_the_same_for_any_number_of_threads
 
@@ -73,7 +73,7 @@ if command -v mpirun > /dev/null && ldd "$cuttle" | grep -q libmpi; then
     ranks 3 bridges --seeds 2 --episodes 20 --threads 1 -o ranks --no-movie -q
     same=0
     for b in suspension_bridge arch_bridge; do
-        for m in gradient cmaes evolution bobyqa nelder-mead; do cmp -s <(results one/$b/$m.csv) <(results ranks/$b/$m.csv) && same=$((same + 1)); done
+        for m in gradient cmaes evolution bobyqa nelder_mead; do cmp -s <(results one/$b/$m.csv) <(results ranks/$b/$m.csv) && same=$((same + 1)); done
     done
     expect '[ $code = 0 ]' '[ $same = 10 ]' 'grep -q "Arch bridge" ranks/summary.md'; claim tables_are_the_same_on_several_ranks
     ranks 2 octopus --scenes nowhere
