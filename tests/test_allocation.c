@@ -10,6 +10,7 @@
 #include "build.h"
 #include "grad/loss.h"
 #include "grad/params.h"
+#include "optim/optimize.h"
 
 // ---- The allocator ----
 
@@ -338,6 +339,33 @@ static ct_status create_batch(void** out) {
     return status;
 }
 
+// A search on a bowl with two flat directions, long enough to begin anew.
+static ct_status bowl(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+    for (int k = 0; k < count; k++, y += 4) {
+        results[k] = (ct_batch_result){.loss = y[0] * y[0] + y[1] * y[1]};
+        if (gradients) gradients[4 * k] = 2 * y[0], gradients[4 * k + 1] = 2 * y[1];
+    }
+    return CT_OK;
+}
+
+static ct_method fixture_method;
+
+static ct_status run_search(void** out) {
+    static double y[4];
+    const double lower[4] = {-1, -1, -1, -1}, upper[4] = {2, 2, INFINITY, 2};
+    const ct_function function = {.size = 4, .lower = lower, .upper = upper, .evaluate = bowl};
+    ct_optimize_def def = ct_optimize_def_default();
+    def.method = fixture_method;
+    def.iterations = 60;
+    def.restarts = 2;
+    def.noise = 0.1;
+    def.tolerance = 0.3;
+    for (int i = 0; i < 4; i++) y[i] = 1;
+    ct_status status = ct_search_minimise(&function, &def, y, NULL, NULL, NULL, NULL);
+    *out = status == CT_OK ? y : NULL;
+    return status;
+}
+
 static ct_status create_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 1); }
 static ct_status create_shared_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 3); }
 
@@ -407,6 +435,7 @@ static void free_loss(void* object) { ct_loss_free(object); }
 static void free_problem(void* object) { ct_problem_free(object); }
 static void free_batch(void* object) { ct_batch_free(object); }
 static void free_work(void* object) { ct_work_free(object); }
+static void free_nothing(void* object) { assert_non_null(object); }
 static void free_mesh(void* object) { ct_mesh_free(object); }
 static void free_shape(void* object) { ct_shape_free(object); }
 
@@ -483,6 +512,9 @@ static void loss_creation_survives_out_of_memory(void** unused) { walk_both(crea
 static void problems_survive_out_of_memory(void** unused) { walk_both(create_problem, free_problem); }
 static void batches_survive_out_of_memory(void** unused) { walk_both(create_batch, free_batch); }
 static void small_problems_survive_out_of_memory(void** unused) { walk(create_problem, free_problem, MEMORY_ONLY, false); }
+static void searches_survive_out_of_memory(void** unused) {
+    for (fixture_method = CT_METHOD_LBFGS; fixture_method <= CT_METHOD_NELDER_MEAD; fixture_method++) walk_both(run_search, free_nothing);
+}
 static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
 static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
 
@@ -525,6 +557,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_swimmer_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_swimmer_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_swimmer_fixture, free_fixture),
+        cmocka_unit_test(searches_survive_out_of_memory),
         cmocka_unit_test(robot_import_survives_out_of_memory),
         cmocka_unit_test(scene_building_survives_out_of_memory),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_fixture, free_fixture),
