@@ -204,7 +204,7 @@ static ct_status run_threads(experiment* e, int count) {
 
 // The scene's own start: what distances are measured against, and whether earlier results are of the same scene.
 static ct_status evaluate_start(experiment* e, ct_error* error) {
-    ct_batch_result result;
+    ct_evaluation result;
     ct_status status = ct_batch_evaluate(e->batch, 1, e->p.y, NULL, &result, error);
     if (status == CT_OK) status = result.status;
     if (status != CT_OK) return error->code = status;

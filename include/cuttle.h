@@ -1160,7 +1160,25 @@ typedef struct ct_optimize_report {
     double loss, seconds;    // the best
     const char* reason;      // why it stopped, static
 } ct_optimize_report;
-// Starts from y (moved into the bounds) and leaves the best there. Fails with CT_NOT_CONVERGED only if the start does.
+typedef struct ct_evaluation {  // of a point
+    ct_status status;        // CT_NOT_CONVERGED: loss and measure are NAN
+    double loss, measure;
+    double forward_seconds, backward_seconds;
+} ct_evaluation;
+// Evaluates y[0], ..., y[count - 1], and their gradients (zeros before) unless NULL. What befell a point is its result's status, and the sentence of
+// the first that failed may be left in error; anything but CT_OK returned ends the search.
+typedef ct_status (*ct_evaluate)(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error);
+typedef struct ct_function { // anything that can be minimised: several scenes at once, say
+    int size;
+    const double *lower, *upper;  // size; -inf, inf, or NULL: none
+    ct_evaluate evaluate;
+    void* user;
+    int most;                // points that it is asked for at a time; 0: as many as a method has
+} ct_function;
+// Starts from y (moved into the bounds) and leaves the best there. Fails with CT_NOT_CONVERGED only if the start does. progress, report and error may be
+// NULL; stopping early is CT_OK. Which points are looked at depends on def and their losses (and gradients) alone.
+CT_API ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+                                      ct_optimize_report* report, ct_error* error);
 CT_API ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
                                      ct_optimize_report* report, ct_error* error);
 
@@ -1177,11 +1195,6 @@ typedef struct ct_transport {
 } ct_transport;
 
 typedef struct ct_batch ct_batch;  // workers, each with a problem and one thread of its own
-typedef struct ct_batch_result {
-    ct_status status;        // CT_NOT_CONVERGED: loss and measure are NAN
-    double loss, measure;
-    double forward_seconds, backward_seconds;
-} ct_batch_result;
 // workers: threads of this process, 0: all cores. transport NULL: this process alone. With one, every rank creates the batch from the same scene; rank 0
 // asks, the others call ct_batch_serve. Results depend on y alone: not on the workers, nor on what they did before; machines of one kind give the same
 // to the last bit. What a rank that is lost had to do is done by another.
@@ -1191,7 +1204,7 @@ CT_API const ct_problem* ct_batch_problem(const ct_batch* batch);  // for sizes,
 CT_API int ct_batch_workers(const ct_batch* batch);                // of all ranks
 // Evaluates y[0], ..., y[count - 1] (ct_problem_size numbers each), and their gradients unless NULL. Several threads may ask at the same time, and are
 // served in turn. CT_OK although some did not converge: see their results; error has the sentence of the first that failed.
-CT_API ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients, ct_batch_result* results, ct_error* error);
+CT_API ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients, ct_evaluation* results, ct_error* error);
 // As ct_problem_optimize; generations are evaluated at the same time. Several threads may each run a search of their own.
 CT_API ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
                                    ct_optimize_report* report, ct_error* error);

@@ -61,7 +61,7 @@ typedef struct outcome {  // of a set of points
     int count;
     size_t n;
     double* gradient;
-    ct_batch_result* result;
+    ct_evaluation* result;
 } outcome;
 
 static inline outcome evaluate_all(ct_batch* batch, int count, const double* y) {

@@ -30,7 +30,7 @@ static ct_status ask(ct_batch* batch, int count, ct_error* error) {
     const ct_problem* problem = ct_batch_problem(batch);
     size_t n = (size_t)ct_problem_size(problem);
     double *y = calloc((size_t)count * n, sizeof(double)), *gradients = calloc((size_t)count * n, sizeof(double));
-    ct_batch_result* results = calloc((size_t)count, sizeof *results);
+    ct_evaluation* results = calloc((size_t)count, sizeof *results);
     spread(problem, count, y);
     double begun = now();
     ct_status status = ct_batch_evaluate(batch, count, y, gradients, results, error);

@@ -330,7 +330,7 @@ static ct_status create_problem(void** out) {
 static ct_status create_batch(void** out) {
     static double y[256], gradient[256];
     ct_batch** batch = (ct_batch**)out;
-    ct_batch_result result;
+    ct_evaluation result;
     ct_status status = ct_batch_create(batch, fixture_scene, 1, NULL, NULL);
     if (status != CT_OK) return status;
     ct_problem_start(ct_batch_problem(*batch), y);
@@ -340,9 +340,9 @@ static ct_status create_batch(void** out) {
 }
 
 // A search on a bowl with two flat directions, long enough to begin anew.
-static ct_status bowl(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+static ct_status bowl(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
     for (int k = 0; k < count; k++, y += 4) {
-        results[k] = (ct_batch_result){.loss = y[0] * y[0] + y[1] * y[1]};
+        results[k] = (ct_evaluation){.loss = y[0] * y[0] + y[1] * y[1]};
         if (gradients) gradients[4 * k] = 2 * y[0], gradients[4 * k + 1] = 2 * y[1];
     }
     return CT_OK;
@@ -361,7 +361,7 @@ static ct_status run_search(void** out) {
     def.noise = 0.1;
     def.tolerance = 0.3;
     for (int i = 0; i < 4; i++) y[i] = 1;
-    ct_status status = ct_search_minimise(&function, &def, y, NULL, NULL, NULL, NULL);
+    ct_status status = ct_function_optimize(&function, &def, y, NULL, NULL, NULL, NULL);
     *out = status == CT_OK ? y : NULL;
     return status;
 }

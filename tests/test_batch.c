@@ -16,7 +16,7 @@ static void* call(void* user) {
     caller* c = user;
     c->outcome = (outcome){.count = POINTS, .n = (size_t)ct_problem_size(ct_batch_problem(c->batch))};
     c->outcome.gradient = calloc(POINTS * c->outcome.n, sizeof(double));
-    c->outcome.result = calloc(POINTS, sizeof(ct_batch_result));
+    c->outcome.result = calloc(POINTS, sizeof(ct_evaluation));
     for (int k = 0; k < POINTS; k += 2)
         ct_batch_evaluate(c->batch, 2, c->y + (size_t)k * c->outcome.n, c->outcome.gradient + (size_t)k * c->outcome.n, c->outcome.result + k, NULL);
     return NULL;
@@ -74,7 +74,7 @@ static void* stand_in_line(void* user) {
     line* l = user;
     int n = ct_problem_size(ct_batch_problem(l->batch));
     double* y = points_of(l->batch, l->count, 0, 1);
-    ct_batch_result results[8];
+    ct_evaluation results[8];
     for (int k = 0; k < l->count; k++) y[k * n] = 0.01 * (l->first + k);
     ct_batch_evaluate(l->batch, l->count, y, NULL, results, NULL);
     free(y);
@@ -162,7 +162,7 @@ static void bad_arguments_are_refused(void** state) {
     assert_null(batch);
     assert_int_equal(ct_batch_create(&batch, scene, 1000000, NULL, NULL), CT_BAD_ARGUMENT);
     batch = open_batch(scene, 2, NULL);
-    ct_batch_result results[2];
+    ct_evaluation results[2];
     double* y = points_of(batch, 2, 0, 1);
     assert_int_equal(ct_batch_evaluate(batch, -1, y, NULL, results, &error), CT_BAD_ARGUMENT);
     assert_int_equal(ct_batch_evaluate(batch, 0, y, NULL, results, &error), CT_OK);

@@ -149,7 +149,7 @@ static void several_ranks_give_the_same_as_one(void** state) {
         assert_same(&expected, &here);
         free_outcome(&here);
     }
-    ct_batch_result results[POINTS];
+    ct_evaluation results[POINTS];
     assert_int_equal(ct_batch_evaluate(batch, POINTS, y, NULL, results, NULL), CT_OK);
     for (int i = 0; i < POINTS; i++) assert_memory_equal(&results[i].loss, &expected.result[i].loss, sizeof(double));
     ct_batch_free(batch);
@@ -277,7 +277,7 @@ static void only_rank_0_asks(void** state) {
     ct_transport transport = transport_of(&ends[1], 2);
     ct_batch* batch = open_batch(scene, 1, &transport);
     double y[8] = {0};
-    ct_batch_result result;
+    ct_evaluation result;
     ct_error error = {0};
     assert_int_equal(ct_batch_evaluate(batch, 1, y, NULL, &result, &error), CT_BAD_ARGUMENT);
     assert_non_null(strstr(error.message, "rank 0"));

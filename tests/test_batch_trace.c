@@ -17,7 +17,7 @@ static void check_scene(ct_scene* scene, double near, double far) {
     assert_true(before.result[0].loss != expected.result[0].loss);
     assert_true(expected.result[0].forward_seconds > 0 && expected.result[0].backward_seconds > 0);
 
-    ct_batch_result alone;
+    ct_evaluation alone;
     ct_error error = {0};
     must(ct_batch_evaluate(used, 1, B, NULL, &alone, &error), &error);
     assert_memory_equal(&alone.loss, &expected.result[0].loss, sizeof(double));
@@ -55,7 +55,7 @@ static void failures_leave_no_trace(void** state) {
     y[n] = 1e200;
     double* gradients = calloc(3 * (size_t)n, sizeof(double));
     gradients[n] = 1;
-    ct_batch_result results[3];
+    ct_evaluation results[3];
     ct_error error = {0};
     assert_int_equal(ct_batch_evaluate(used, 3, y, gradients, results, &error), CT_OK);
     assert_int_equal(results[1].status, CT_NOT_CONVERGED);

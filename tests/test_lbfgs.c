@@ -28,7 +28,7 @@ static double cosines(const loss* f, const double* y, double* gradient) {
     return sum;
 }
 
-static ct_status evaluate(int count, const double* y, double* gradient, ct_batch_result* result, void* user, ct_error* error) {
+static ct_status evaluate(int count, const double* y, double* gradient, ct_evaluation* result, void* user, ct_error* error) {
     const loss* f = user;
     double* value = &result->loss;
     (void)error;
@@ -70,7 +70,7 @@ static result minimise(loss* f, double start, double lower, double upper, int it
     ct_optimize_report report;
     def.iterations = iterations;
     def.tolerance = 0;
-    must(ct_search_minimise(&function, &def, y, NULL, NULL, &report, &error), &error);
+    must(ct_function_optimize(&function, &def, y, NULL, NULL, &report, &error), &error);
     memcpy(r.y, y, sizeof y);
     r.best = report.loss;
     r.iterations = report.iterations;

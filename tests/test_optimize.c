@@ -9,7 +9,7 @@ typedef struct valley {  // Rosenbrock's function times `scale`, which fails whe
     int calls, failed;
 } valley;
 
-static void look(valley* f, const double* y, double* gradient, ct_batch_result* result) {
+static void look(valley* f, const double* y, double* gradient, ct_evaluation* result) {
     f->calls++;
     if (y[0] > f->wall) {
         f->failed++;
@@ -23,7 +23,7 @@ static void look(valley* f, const double* y, double* gradient, ct_batch_result* 
     gradient[1] = f->scale * 200 * b;
 }
 
-static ct_status valley_function(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+static ct_status valley_function(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
     for (int i = 0; i < count; i++) look(user, y + 2 * i, gradients ? gradients + 2 * i : NULL, results + i);
     return CT_OK;
 }
@@ -59,7 +59,7 @@ static result minimise(valley* f, ct_optimize_def def, const double start[2], co
     ct_error error = {0};
     ct_function function = {.size = 2, .lower = lower, .upper = upper, .evaluate = valley_function, .user = f, .most = 1};
     ct_optimize_report report;
-    ct_status status = ct_search_minimise(&function, &def, y, watch, s, &report, &error);
+    ct_status status = ct_function_optimize(&function, &def, y, watch, s, &report, &error);
     assert_int_equal(report.iterations, s->calls);
     return (result){.best = report.loss, .y = {y[0], y[1]}, .iterations = report.iterations, .failures = report.failures,
                     .reason = report.reason, .status = status};

@@ -54,7 +54,7 @@ static void note(function* f, const double* y) {
     }
 }
 
-static ct_status evaluate(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
     function* f = user;
     if (count > f->largest) f->largest = count;
     for (int k = 0; k < count; k++, y += f->n) {
@@ -88,7 +88,7 @@ static outcome minimise_sets(function* f, const ct_optimize_def* def, int most, 
     }
     ct_function function = {.size = f->n, .lower = lower, .upper = upper, .evaluate = evaluate, .user = f, .most = most};
     ct_error error;
-    o.status = ct_search_minimise(&function, def, o.y, progress, user, &o.report, &error);
+    o.status = ct_function_optimize(&function, def, o.y, progress, user, &o.report, &error);
     return o;
 }
 
@@ -165,6 +165,34 @@ static void bounds_hold_and_minima_on_them_are_found(void** state) {
         }
 }
 
+static void functions_without_bounds_have_none(void** state) {
+    (void)state;
+    for (int method = FIRST; method <= LAST; method++) {
+        double y[3] = {5, 5, 5};
+        function f = {.shape = SPHERE, .n = 3};
+        ct_function g = {.size = 3, .evaluate = evaluate, .user = &f};
+        ct_optimize_def def = settings(method, 3000);
+        ct_optimize_report report;
+        assert_int_equal(ct_function_optimize(&g, &def, y, NULL, NULL, &report, NULL), CT_OK);
+        assert_true(report.loss < 1e-2);
+    }
+}
+
+static void functions_that_are_none_are_refused(void** state) {
+    (void)state;
+    double lower[2] = {0, 1}, upper[2] = {1, 0}, y[2] = {0, 0};
+    function f = {.shape = SPHERE, .n = 2};
+    ct_optimize_def def = settings(FIRST, 10);
+    ct_error error;
+    ct_function crossed = {.size = 2, .lower = lower, .upper = upper, .evaluate = evaluate, .user = &f};
+    assert_int_equal(ct_function_optimize(&crossed, &def, y, NULL, NULL, NULL, &error), CT_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "number 1 are 1 and 0"));
+    ct_function empty = {.size = 0, .evaluate = evaluate, .user = &f}, silent = {.size = 2};
+    assert_int_equal(ct_function_optimize(&empty, &def, y, NULL, NULL, NULL, &error), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_function_optimize(&silent, &def, y, NULL, NULL, NULL, &error), CT_BAD_ARGUMENT);
+    assert_int_equal(f.calls, 0);
+}
+
 static void bounds_that_meet_leave_a_parameter_where_it_is(void** state) {
     (void)state;
     for (int method = FIRST; method <= LAST; method++) {
@@ -173,11 +201,11 @@ static void bounds_that_meet_leave_a_parameter_where_it_is(void** state) {
         ct_function g = {.size = 3, .lower = lower, .upper = upper, .evaluate = evaluate, .user = &f};
         ct_optimize_def def = settings(method, 3000);
         ct_optimize_report report;
-        assert_int_equal(ct_search_minimise(&g, &def, y, NULL, NULL, &report, NULL), CT_OK);
+        assert_int_equal(ct_function_optimize(&g, &def, y, NULL, NULL, &report, NULL), CT_OK);
         assert_true(y[1] == 0.7 && fabs(y[0] - 0.3) < 1e-2 && fabs(y[2] - 0.3) < 1e-2);
 
         memcpy(upper, lower, sizeof upper);  // nothing is free at all
-        assert_int_equal(ct_search_minimise(&g, &def, y, NULL, NULL, &report, NULL), CT_OK);
+        assert_int_equal(ct_function_optimize(&g, &def, y, NULL, NULL, &report, NULL), CT_OK);
         assert_true(y[0] == -2 && y[1] == 0.7 && y[2] == -2);
     }
 }
@@ -405,6 +433,8 @@ int main(void) {
         cmocka_unit_test(cmaes_learns_an_ill_conditioned_ellipsoid),
         cmocka_unit_test(cmaes_keeps_a_diagonal_for_many_parameters),
         cmocka_unit_test(bounds_hold_and_minima_on_them_are_found),
+        cmocka_unit_test(functions_without_bounds_have_none),
+        cmocka_unit_test(functions_that_are_none_are_refused),
         cmocka_unit_test(bounds_that_meet_leave_a_parameter_where_it_is),
         cmocka_unit_test(seed_determines_the_sequence_bit_for_bit),
         cmocka_unit_test(budget_is_never_exceeded),

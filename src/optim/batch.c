@@ -46,7 +46,7 @@ bool ct_batch_take(ct_batch* batch, ct_batch_task* task) {
     return task->job != NULL;
 }
 
-void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_batch_result* result, const ct_error* error) {
+void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_evaluation* result, const ct_error* error) {
     ct_batch_job* job = task->job;
     pthread_mutex_lock(&batch->lock);
     job->results[task->index] = *result;
@@ -60,11 +60,11 @@ void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_batch_
 
 // ---- a worker ------------------------------------------------------------------------------
 
-void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_batch_result* result, ct_error* error) {
+void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_evaluation* result, ct_error* error) {
     ct_problem_report report;
     size_t bytes = (size_t)ct_problem_size(problem) * sizeof(double);
     if (gradient) memset(gradient, 0, bytes);
-    *result = (ct_batch_result){0};
+    *result = (ct_evaluation){0};
     result->status = ct_problem_evaluate(problem, y, &result->loss, gradient, &report, error);
     result->measure = result->status == CT_OK ? report.measure : NAN;
     result->forward_seconds = report.forward.seconds;
@@ -78,7 +78,7 @@ static void work(ct_batch_worker* worker) {
     while (ct_batch_take(worker->batch, &task)) {
         const ct_batch_job* job = task.job;
         size_t first = (size_t)task.index * n;
-        ct_batch_result result;
+        ct_evaluation result;
         ct_error error;
         ct_batch_compute(worker->problem, job->y + first, job->gradients ? job->gradients + first : NULL, &result, &error);
         ct_batch_finish(worker->batch, &task, &result, &error);
@@ -291,7 +291,7 @@ static ct_status serve_job(ct_batch* batch, ct_batch_job* job, ct_error* error) 
     return CT_OK;
 }
 
-ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients, ct_batch_result* results, ct_error* error) {
+ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients, ct_evaluation* results, ct_error* error) {
     ct_error_clear(error);
     if (batch->transport.rank != 0)
         return ct_fail(error, CT_BAD_ARGUMENT, "rank %d cannot ask for evaluations: rank 0 does, the others serve", batch->transport.rank);
@@ -304,7 +304,7 @@ ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double*
     return status;
 }
 
-static ct_status evaluate_points(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+static ct_status evaluate_points(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
     return ct_batch_evaluate(user, count, y, gradients, results, error);
 }
 
@@ -320,7 +320,7 @@ ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double*
         if (report) *report = (ct_optimize_report){.loss = INFINITY, .reason = ct_status_text(status)};
     } else {
         ct_problem_bounds(ct_batch_problem(batch), lower, upper);
-        status = ct_search_minimise(&function, def, y, progress, user, report, error);
+        status = ct_function_optimize(&function, def, y, progress, user, report, error);
     }
     ct_arena_free(&arena);
     return status;

@@ -16,7 +16,7 @@ typedef struct ct_batch_job {
     int count, next, left;        // points: all, the first that no worker has begun, those not finished
     const double* y;
     double* gradients;            // NULL: not wanted
-    ct_batch_result* results;
+    ct_evaluation* results;
     int failed;                   // the first point that failed, count: none
     ct_error error;               // of that point
     pthread_cond_t done;
@@ -63,9 +63,9 @@ struct ct_batch {
 
 // The next point, waiting for one; false: the batch ends.
 bool ct_batch_take(ct_batch* batch, ct_batch_task* task);
-void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_batch_result* result, const ct_error* error);
+void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_evaluation* result, const ct_error* error);
 // Evaluates a point on a worker's problem; gradient: zeros where it failed.
-void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_batch_result* result, ct_error* error);
+void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_evaluation* result, ct_error* error);
 
 // ---- other ranks: batch_remote.c -----------------------------------------------------------
 

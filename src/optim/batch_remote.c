@@ -21,7 +21,7 @@ typedef struct verdict {
 typedef enum request { EVALUATE, DIFFERENTIATE, LEAVE } request;
 
 typedef struct answer {
-    ct_batch_result result;
+    ct_evaluation result;
     ct_error error;  // where it failed
     bool resigned;
 } answer;

@@ -43,7 +43,7 @@ static double lead_back(const ct_search* search, const double* y, double* gradie
     return bad;
 }
 
-static void tell(ct_search* search, const double* y, const ct_batch_result* result, double gradient_norm) {
+static void tell(ct_search* search, const double* y, const ct_evaluation* result, double gradient_norm) {
     bool failed = result->status != CT_OK;
     ct_progress progress = {.iteration = search->iteration,
                             .loss = failed ? NAN : result->loss,
@@ -67,7 +67,7 @@ static void abandon(ct_search* search, ct_status status) {
 }
 
 // Counts a point that was evaluated; gradient NULL: none was asked for. False: it did not converge, or the search must end.
-static bool count(ct_search* search, const double* y, const double* gradient, const ct_batch_result* result) {
+static bool count(ct_search* search, const double* y, const double* gradient, const ct_evaluation* result) {
     search->iteration++;
     if (result->status != CT_OK) {
         search->failures++;
@@ -87,7 +87,7 @@ static bool count(ct_search* search, const double* y, const double* gradient, co
 
 double ct_search_evaluate(ct_search* search, const double* y, double* gradient) {
     const ct_function* f = search->function;
-    ct_batch_result result = {.loss = NAN, .measure = NAN};
+    ct_evaluation result = {.loss = NAN, .measure = NAN};
     if (gradient) memset(gradient, 0, (size_t)search->size * sizeof(double));
     if (search->stop) return INFINITY;
     ct_status status = f->evaluate(1, y, gradient, &result, f->user, search->error);
@@ -106,7 +106,7 @@ static void evaluate_set(ct_search* search, int number, const double* y, double*
         abandon(search, ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory"));
         return;
     }
-    for (int i = 0; i < number; i++) search->results[i] = (ct_batch_result){.loss = NAN, .measure = NAN};
+    for (int i = 0; i < number; i++) search->results[i] = (ct_evaluation){.loss = NAN, .measure = NAN};
     ct_status status = f->evaluate(number, y, NULL, search->results, f->user, search->error);
     if (status != CT_OK) abandon(search, status);
     for (int i = 0; i < number && !search->stop; i++)
@@ -141,6 +141,22 @@ static ct_status check_def(const ct_optimize_def* def, ct_error* error) {
     return CT_OK;
 }
 
+static ct_status check_function(const ct_search* search, ct_error* error) {
+    if (!search->function->evaluate) return ct_fail(error, CT_BAD_ARGUMENT, "the function has nothing that evaluates it");
+    if (search->size < 1) return ct_fail(error, CT_BAD_ARGUMENT, "there is nothing to search: the function's size is %d", search->size);
+    for (int i = 0; i < search->size; i++)
+        if (!(search->lower[i] <= search->upper[i]))
+            return ct_fail(error, CT_BAD_ARGUMENT, "bounds of number %d are %g and %g: the first must not be above the second", i, search->lower[i],
+                           search->upper[i]);
+    return CT_OK;
+}
+
+static const double* bounds_or(ct_arena* arena, const double* given, size_t n, double none) {
+    double* own = given ? NULL : ct_arena_alloc(arena, n, sizeof *own);
+    for (size_t i = 0; own && i < n; i++) own[i] = none;
+    return given ? given : own;
+}
+
 // search->y = clamp(center + deviation N(0, 1))
 static void start_around(ct_search* search, const double* center, double deviation) {
     for (int i = 0; i < search->size; i++) {
@@ -173,16 +189,16 @@ static ct_status run(ct_search* search) {
     return status;
 }
 
-ct_status ct_search_minimise(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
+ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
                              ct_optimize_report* report, ct_error* error) {
     ct_error own;
-    size_t n = (size_t)function->size;
+    size_t n = function->size > 0 ? (size_t)function->size : 0;
     ct_arena arena = {0};
     ct_search search = {.function = function,
                         .def = *def,
                         .size = function->size,
-                        .lower = function->lower,
-                        .upper = function->upper,
+                        .lower = bounds_or(&arena, function->lower, n, -INFINITY),
+                        .upper = bounds_or(&arena, function->upper, n, INFINITY),
                         .progress = progress,
                         .progress_user = user,
                         .y = ct_arena_copy(&arena, y, n, sizeof(double)),
@@ -194,6 +210,7 @@ ct_status ct_search_minimise(const ct_function* function, const ct_optimize_def*
                         .error = error ? error : &own};
     ct_error_clear(search.error);
     ct_status status = arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_def(def, search.error);
+    if (status == CT_OK) status = check_function(&search, search.error);
     if (status == CT_OK) {
         status = run(&search);
         memcpy(y, search.best_y, n * sizeof(double));
@@ -209,7 +226,7 @@ ct_status ct_search_minimise(const ct_function* function, const ct_optimize_def*
 
 // ---- of a problem --------------------------------------------------------------------------
 
-static ct_status evaluate_problem(int number, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error) {
+static ct_status evaluate_problem(int number, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
     size_t n = (size_t)ct_problem_size(user);
     for (int i = 0; i < number; i++) {
         ct_problem_report report;
@@ -234,7 +251,7 @@ ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, d
         if (report) *report = (ct_optimize_report){.loss = INFINITY, .reason = ct_status_text(status)};
     } else {
         ct_problem_bounds(problem, lower, upper);
-        status = ct_search_minimise(&function, def, y, progress, user, report, error);
+        status = ct_function_optimize(&function, def, y, progress, user, report, error);
     }
     ct_arena_free(&arena);
     return status;

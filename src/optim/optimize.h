@@ -9,29 +9,12 @@
 #include "cuttle.h"
 #include "math/rng.h"
 
-// Evaluates y[0], ..., y[count - 1]: results, and gradients (zeros before) unless NULL. What befell a point is its result's status, and the
-// sentence of the first that failed may be left in error; anything but CT_OK returned ends the search.
-typedef ct_status (*ct_evaluate)(int count, const double* y, double* gradients, ct_batch_result* results, void* user, ct_error* error);
-
-typedef struct ct_function {      // what is minimised
-    int size;
-    const double *lower, *upper;  // size; -inf, inf: none
-    ct_evaluate evaluate;
-    void* user;
-    int most;                     // points that it is asked for at a time; 0: as many as a method has
-} ct_function;
-
-// Runs a search from y, which is moved into the bounds, and leaves the best there; progress, report and error may be NULL. Stopping early
-// is CT_OK. Fails with CT_NOT_CONVERGED if the start does. Which points are looked at depends on def and their losses alone.
-ct_status ct_search_minimise(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
-                             ct_optimize_report* report, ct_error* error);
-
 typedef struct ct_search {
     // what is minimised, and how
     const ct_function* function;
     ct_optimize_def def;
     int size;
-    const double *lower, *upper;  // the function's
+    const double *lower, *upper;  // size
     ct_on_progress progress;      // NULL: nobody listens
     void* progress_user;
     // state of the search
@@ -46,7 +29,7 @@ typedef struct ct_search {
     const char* reason;           // why it stopped, static
     ct_status status;             // of an evaluation that ended the search
     ct_error* error;
-    ct_batch_result* results;     // of the points asked for last
+    ct_evaluation* results;       // of the points asked for last
     size_t result_capacity;
 } ct_search;
 
