@@ -38,7 +38,7 @@ static const char overview[] =
     "\n"
     "Writes into DIR: METHOD.csv (a row an episode), loss.png (best distance so far over episodes), summary.md (episodes to 5 % of\n"
     "the start distance, times), best.json, before.h5, after.h5, before.png, after.png, strip.png, before_after.mp4, and\n"
-    "experiment.json, which says which searches are whole. The same command again runs only those that are missing.";
+    "experiment.json, which says which searches are whole. The same command again runs what is missing.";
 
 static const char examples[] =
     "  cuttle experiment octopus --method gradient --seeds 1\n"
@@ -181,6 +181,7 @@ static void close_experiment(experiment* e) {
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
         if (e->table[m].stream) fclose(e->table[m].stream);
         free(e->table[m].row);
+        free(e->known[m].row);
     }
     search_files_end(&e->files);
     free(e->search);
@@ -271,7 +272,7 @@ static int report(const experiment_options* o, const experiment* e, int count, i
         if (experiment_overview(e, count, path, &error)) return cli_report_error(&error, o->json);
     }
     if (cli_interrupted() && !o->quiet)
-        fprintf(stderr, "Interrupted. Whole searches are kept; to go on: %s\n", o->command);
+        fprintf(stderr, "Interrupted. Nothing is lost; to go on: %s\n", o->command);
     if (o->json && (code == CLI_OK || cli_interrupted())) {
         json_t* list = json_array();
         for (int k = 0; k < count; k++)

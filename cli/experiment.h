@@ -51,12 +51,15 @@ typedef struct experiment_row {  // an episode: one rollout, with its gradient w
     double distance, loss;       // NAN: did not converge
     double best_distance;        // so far
     double forward, backward;    // s
+    uint64_t point;              // a hash of the parameters
+    bool spent;                  // of `known`: taken over, or of no use any more
 } experiment_row;
 
 typedef struct experiment_table {  // of a method
     experiment_row* row;         // by seed, then episode, once sorted
     int nrow, capacity;
     FILE* stream;                // where rows are appended while searches run
+    bool moved;                  // by sorting: the file has another order
 } experiment_table;
 
 typedef struct experiment_search {
@@ -66,6 +69,8 @@ typedef struct experiment_search {
     char reason[80];
     bool done;                   // all of its rows are in the table
     bool converged;              // it ended of its own accord, before its budget did
+    experiment_row* known;       // nknown, what an earlier run that was cut short found
+    int nknown;
 } experiment_search;
 
 typedef struct experiment_timing {
@@ -82,6 +87,7 @@ typedef struct experiment {
     int steps;
     double start_loss, start_distance;  // of the scene's own start
     experiment_table table[EXPERIMENT_METHODS];
+    experiment_table known[EXPERIMENT_METHODS];  // rows of searches that were cut short, from episode 1 on, those of a seed side by side
     experiment_search* search;   // nsearch: those of earlier runs that are done, and those to do
     int nsearch;
     search_files files;          // paths; best.json
@@ -100,19 +106,23 @@ typedef struct experiment {
     double drawn;                // s, when loss.png was last drawn
     cli_progress progress;
     double episodes_done, episodes_total;
+    int recalled;                // episodes that are known
     ct_error error;              // the first failure
 } experiment;
 
 // ---- experiment_files.c ----
 
 void experiment_path(const experiment* e, const char* name, char* path);  // SEARCH_PATH
-// Reads what an earlier run left; searches that are not whole are forgotten.
+// Reads what an earlier run left.
 ct_status experiment_load(experiment* e, ct_error* error);
 // Are the results in the directory of the same scene? Compares the loss of its start.
 ct_status experiment_check_start(experiment* e, double loss, double distance, ct_error* error);
 ct_status experiment_save(const experiment* e, ct_error* error);          // experiment.json
 ct_status experiment_open_table(experiment* e, int method, ct_error* error);
-ct_status experiment_append(experiment* e, int method, const experiment_row* row, ct_error* error);
+// written: the file has it already.
+ct_status experiment_append(experiment* e, int method, const experiment_row* row, bool written, ct_error* error);
+// Moves the rows of a seed from the table to those that are known; the gradient's go.
+ct_status experiment_set_aside(experiment* e, int method, int seed, ct_error* error);
 ct_status experiment_sort_table(experiment* e, int method, ct_error* error);  // and writes it anew
 ct_status experiment_remove(const experiment* e, ct_error* error);        // --fresh
 // Writes a text file by rename.

@@ -2,8 +2,10 @@
 //
 // <method>.csv has a row an episode. While searches run, rows are appended in the order in which episodes end, and flushed; in the end the
 // table is written anew, sorted. experiment.json says which searches are whole. It is replaced by rename, after the rows are on disk: a
-// killed run leaves tables with rows of searches that experiment.json does not name, and these are dropped and searched again.
+// killed run leaves tables with rows of searches that experiment.json does not name. These are known: when such a search is run again, it is
+// told what it found, as long as it asks for the same points. Gradients are not kept, so that searches with gradients begin anew.
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 
 #include "experiment.h"
 
-static const char table_head[] = "seed,episode,distance,loss,best_distance,forward_seconds,backward_seconds\n";
+static const char table_head[] = "seed,episode,distance,loss,best_distance,forward_seconds,backward_seconds,point\n";
 
 static ct_status fail(ct_error* error, ct_status status, const char* path, const char* message) {
     *error = (ct_error){.code = status, .element = -1};
@@ -63,7 +65,7 @@ static void write_row(FILE* stream, const experiment_row* r) {
     print_number(stream, r->distance);
     print_number(stream, r->loss);
     print_number(stream, r->best_distance);
-    fprintf(stream, "%.6f,%.6f\n", r->forward, r->backward);
+    fprintf(stream, "%.6f,%.6f,%016" PRIx64 "\n", r->forward, r->backward, r->point);
 }
 
 // A last row that was cut short ends the table.
@@ -72,10 +74,12 @@ static bool read_table(experiment_table* table, const char* path) {
     bool good = true;
     FILE* stream = fopen(path, "r");
     while (good && stream && fgets(line, sizeof line, stream)) {
-        experiment_row r;
+        experiment_row r = {0};
         if (strcmp(line, table_head) == 0) continue;
         if (!strchr(line, '\n')) break;
-        if (sscanf(line, "%d,%d,%lf,%lf,%lf,%lf,%lf", &r.seed, &r.episode, &r.distance, &r.loss, &r.best_distance, &r.forward, &r.backward) != 7) break;
+        if (sscanf(line, "%d,%d,%lf,%lf,%lf,%lf,%lf,%" SCNx64, &r.seed, &r.episode, &r.distance, &r.loss, &r.best_distance, &r.forward, &r.backward,
+                   &r.point) != 8)
+            break;
         good = keep_row(table, &r);
     }
     if (stream) fclose(stream);
@@ -88,6 +92,7 @@ static int compare_rows(const void* a, const void* b) {
 }
 
 static void sort_rows(experiment_table* table) {
+    for (int i = 1; i < table->nrow; i++) table->moved |= compare_rows(&table->row[i - 1], &table->row[i]) > 0;
     if (table->nrow > 0) qsort(table->row, (size_t)table->nrow, sizeof *table->row, compare_rows);
 }
 
@@ -101,22 +106,25 @@ ct_status experiment_open_table(experiment* e, int method, ct_error* error) {
     if (!table->stream) return fail_writing(error, temporary);
     fputs(table_head, table->stream);
     for (int i = 0; i < table->nrow; i++) write_row(table->stream, &table->row[i]);
+    for (int i = 0; i < e->known[method].nrow; i++)
+        if (!e->known[method].row[i].spent) write_row(table->stream, &e->known[method].row[i]);
     if (fflush(table->stream) != 0 || rename(temporary, path) != 0) return fail_writing(error, path);
     return CT_OK;
 }
 
-ct_status experiment_append(experiment* e, int method, const experiment_row* row, ct_error* error) {
+ct_status experiment_append(experiment* e, int method, const experiment_row* row, bool written, ct_error* error) {
     char path[SEARCH_PATH];
     experiment_table* table = &e->table[method];
     table_path(e, method, path);
     if (!keep_row(table, row)) return fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    if (written) return CT_OK;
     write_row(table->stream, row);
     return fflush(table->stream) == 0 ? CT_OK : fail_writing(error, path);
 }
 
 ct_status experiment_sort_table(experiment* e, int method, ct_error* error) {
-    if (!e->table[method].stream) return CT_OK;
     sort_rows(&e->table[method]);
+    if (!e->table[method].stream && !e->table[method].moved) return CT_OK;
     ct_status status = experiment_open_table(e, method, error);
     if (e->table[method].stream) fclose(e->table[method].stream);
     e->table[method].stream = NULL;
@@ -182,30 +190,57 @@ static int count_rows(const experiment_table* table, int seed) {
     return count;
 }
 
-static void drop_rows(experiment* e, int method) {
-    experiment_table* table = &e->table[method];
-    int kept = 0;
-    for (int i = 0; i < table->nrow; i++) {
-        bool whole = false;
-        for (int k = 0; k < e->nsearch; k++) whole |= e->search[k].method == method && e->search[k].seed == table->row[i].seed;
-        if (whole) table->row[kept++] = table->row[i];
-    }
-    table->nrow = kept;
+static bool is_whole(const experiment* e, int method, int seed) {
+    for (int k = 0; k < e->nsearch; k++)
+        if (e->search[k].method == method && e->search[k].seed == seed) return true;
+    return false;
 }
 
-// Searches whose rows are all there; the rows of the others go.
-static bool take_searches(experiment* e, const json_t* list) {
+// A row that does not follow the one before it ends what is known of its seed.
+static bool know_row(experiment_table* known, const experiment_row* row) {
+    const experiment_row* last = known->nrow > 0 ? &known->row[known->nrow - 1] : NULL;
+    int next = last && last->seed == row->seed ? last->episode + 1 : 1;
+    return row->episode != next || keep_row(known, row);
+}
+
+ct_status experiment_set_aside(experiment* e, int method, int seed, ct_error* error) {
+    experiment_table* table = &e->table[method];
+    int kept = 0;
+    bool good = true;
+    for (int i = 0; i < table->nrow; i++) {
+        if (table->row[i].seed != seed) table->row[kept++] = table->row[i];
+        else if (method > 0) good = know_row(&e->known[method], &table->row[i]) && good;
+    }
+    table->nrow = kept;
+    return good ? CT_OK : fail(error, CT_OUT_OF_MEMORY, e->directory, "out of memory");
+}
+
+// Sets the rows of all searches aside that are not whole; the table is sorted.
+static bool set_aside_pieces(experiment* e, int method, ct_error* error) {
+    const experiment_table* table = &e->table[method];
+    bool good = true;
+    for (int i = 0; i < table->nrow && good;) {
+        int seed = table->row[i].seed;
+        if (is_whole(e, method, seed)) i++;
+        else good = experiment_set_aside(e, method, seed, error) == CT_OK;
+    }
+    return good;
+}
+
+// Searches whose rows are all there.
+static bool take_searches(experiment* e, const json_t* list, ct_error* error) {
     e->search = calloc(json_array_size(list) + 1, sizeof *e->search);
     if (!e->search) return false;
     for (size_t k = 0; k < json_array_size(list); k++) {
         experiment_search s;
         if (read_search(json_array_get(list, k), &s) && count_rows(&e->table[s.method], s.seed) == s.episodes) e->search[e->nsearch++] = s;
     }
+    bool good = true;
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
-        drop_rows(e, m);
         sort_rows(&e->table[m]);
+        good = good && set_aside_pieces(e, m, error);
     }
-    return true;
+    return good;
 }
 
 static const char* name_of_method(const char* name) {
@@ -242,7 +277,7 @@ ct_status experiment_load(experiment* e, ct_error* error) {
     }
     const json_t *start = json_object_get(object, "start"), *timing = json_object_get(object, "timing");
     ct_status status = CT_OK;
-    if (!good || !take_searches(e, json_object_get(object, "searches"))) status = fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    if (!good || !take_searches(e, json_object_get(object, "searches"), error)) status = fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
     else if (there) {
         e->start_loss = number_at(start, "loss");
         e->start_distance = number_at(start, "distance");
@@ -254,7 +289,9 @@ ct_status experiment_load(experiment* e, ct_error* error) {
 }
 
 ct_status experiment_check_start(experiment* e, double loss, double distance, ct_error* error) {
-    bool earlier = e->nsearch > 0, same = fabs(loss - e->start_loss) <= 1e-6 * fabs(e->start_loss);
+    bool earlier = e->nsearch > 0;
+    for (int m = 0; m < EXPERIMENT_METHODS; m++) earlier |= e->known[m].nrow > 0;
+    bool same = fabs(loss - e->start_loss) <= 1e-6 * fabs(e->start_loss);
     if (earlier && !same) {
         fail(error, CT_BAD_FILE, e->directory, "");
         snprintf(error->message, sizeof error->message,

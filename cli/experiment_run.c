@@ -1,7 +1,8 @@
 // The searches of an experiment: every method from every start, over one batch of workers; see experiment.h.
 //
 // As many searches run at the same time as there are workers, in the order of the methods, each in a thread of its own that mostly waits for
-// the batch. What a search finds depends on its method and seed alone, so that the tables are the same for any number of workers.
+// the batch. What a search finds depends on its method and seed alone, so that the tables are the same for any number of workers, and a search
+// that was cut short is led to where it was by telling it what it found.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +36,18 @@ static experiment_search* find_search(experiment* e, int method, int seed) {
     return NULL;
 }
 
-static void forget_rows(experiment_table* table, int seed) {
-    int kept = 0;
-    for (int i = 0; i < table->nrow; i++)
-        if (table->row[i].seed != seed) table->row[kept++] = table->row[i];
-    table->nrow = kept;
+// What is known of a search, as far as its budget goes.
+static int use_known(experiment* e, experiment_search* s) {
+    experiment_table* known = &e->known[s->method];
+    int count = 0;
+    for (int i = 0; i < known->nrow; i++) {
+        experiment_row* row = &known->row[i];
+        if (row->seed != s->seed) continue;
+        if (!s->known) s->known = row;
+        row->spent = row->episode > s->budget;
+        count += !row->spent;
+    }
+    return s->nknown = count;
 }
 
 ct_status experiment_plan(experiment* e, ct_error* error) {
@@ -53,14 +61,19 @@ ct_status experiment_plan(experiment* e, ct_error* error) {
         for (int seed = 1; seed <= e->options->seeds && e->options->wanted[m]; seed++) {
             experiment_search* s = find_search(e, m, seed);
             if (s && (s->converged || s->episodes >= budget_of(e, m))) continue;
-            if (s) {  // shorter than is wanted now: anew
-                forget_rows(&e->table[m], seed);
+            if (s) {  // shorter than is wanted now
+                if (experiment_set_aside(e, m, seed, error)) return error->code;
                 memmove(s, s + 1, (size_t)(e->search + e->nsearch - s - 1) * sizeof *s);
                 e->nsearch--, e->next--;
             }
             e->search[e->nsearch++] = (experiment_search){.method = m, .seed = seed, .budget = budget_of(e, m)};
-            e->episodes_total += budget_of(e, m);
             pending = true;
+        }
+        for (int k = e->next; k < e->nsearch; k++) {  // once the rows stay where they are
+            if (e->search[k].method != m) continue;
+            int known = use_known(e, &e->search[k]);
+            e->recalled += known;
+            e->episodes_total += e->search[k].budget - known;
         }
         if (pending && experiment_open_table(e, m, error)) return error->code;
     }
@@ -75,9 +88,56 @@ typedef struct runner {          // a search on its way
     double best_distance;
     int reached;                 // episode in which the goal was, 0: not yet
     double start;                // m
+    int recalled;                // episodes that were known
     ct_status status;            // of the files
     ct_error error;
 } runner;
+
+static uint64_t point_of(const double* y, int size) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < size; i++) {
+        uint64_t bits;
+        memcpy(&bits, y + i, sizeof bits);
+        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+// The search has come to another point than the earlier run, of another version of the program, say: the rest of that run is of no use.
+static void stop_recalling(runner* r) {
+    experiment* e = r->e;
+    experiment_search* s = r->search;
+    pthread_mutex_lock(&e->lock);
+    for (int i = r->recalled; i < s->nknown; i++) s->known[i].spent = true;
+    e->episodes_total += s->nknown - r->recalled;
+    s->nknown = r->recalled;
+    r->status = experiment_open_table(e, s->method, &r->error);
+    pthread_mutex_unlock(&e->lock);
+}
+
+// How many of the points are known; their results.
+static int recall(runner* r, int count, const double* y, ct_evaluation* results) {
+    const experiment_search* s = r->search;
+    for (int k = 0; k < count; k++, y += r->e->p.size) {
+        if (r->recalled == s->nknown) return k;
+        const experiment_row* row = &s->known[r->recalled];
+        if (row->point != point_of(y, r->e->p.size)) {
+            stop_recalling(r);
+            return k;
+        }
+        results[k] = (ct_evaluation){isnan(row->loss) ? CT_NOT_CONVERGED : CT_OK, row->loss, row->distance, row->forward, row->backward};
+        r->recalled++;
+    }
+    return count;
+}
+
+static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+    runner* r = user;
+    int known = gradients ? 0 : recall(r, count, y, results);
+    if (known == count) return CT_OK;
+    return ct_batch_evaluate(r->e->batch, count - known, y + (size_t)known * (size_t)r->e->p.size, gradients, results + known, error);
+}
 
 static void keep_best(runner* r, const ct_progress* progress) {
     experiment* e = r->e;
@@ -118,12 +178,14 @@ static bool on_progress(const ct_progress* progress, void* user) {
     if (progress->iteration == 1) r->start = e->kind.own_start ? progress->measure : e->start_distance;
     if (!r->reached && r->best_distance <= 0.01 * EXPERIMENT_GOAL * r->start) r->reached = progress->iteration;
     experiment_row row = {r->search->seed, progress->iteration, progress->measure, progress->loss, r->best_distance,
-                          progress->forward_seconds, progress->backward_seconds};
-    r->status = experiment_append(e, r->search->method, &row, &r->error);
+                          progress->forward_seconds, progress->backward_seconds, .point = point_of(progress->y, e->p.size)};
+    bool known = progress->iteration <= r->recalled;
+    if (known) r->search->known[progress->iteration - 1].spent = true;
+    if (r->status == CT_OK) r->status = experiment_append(e, r->search->method, &row, known, &r->error);
     keep_best(r, progress);
     r->search->episodes = progress->iteration;
-    e->episodes_done++;
-    show_episode(r, progress);
+    e->episodes_done += !known;
+    if (!known) show_episode(r, progress);
     if (r->status == CT_OK && cli_seconds() - e->drawn > 5) {
         r->status = experiment_plot(e, &r->error);
         e->drawn = cli_seconds();
@@ -149,6 +211,7 @@ static void finish(runner* r, ct_status status, const ct_optimize_report* report
     experiment_search* s = r->search;
     if (status == CT_OK && r->status == CT_OK && !cli_interrupted()) {
         s->done = true;
+        for (int i = 0; i < s->nknown; i++) s->known[i].spent = true;
         s->episodes = report->iterations;
         s->failures = report->failures;
         s->seconds = report->seconds;
@@ -169,7 +232,7 @@ static void finish(runner* r, ct_status status, const ct_optimize_report* report
 
 static void* run_searches(void* user) {
     experiment* e = user;
-    double* y = malloc((size_t)e->p.size * sizeof *y);
+    double *y = malloc(3 * (size_t)e->p.size * sizeof *y), *lower = y + e->p.size, *upper = lower + e->p.size;
     for (;;) {
         pthread_mutex_lock(&e->lock);
         if (!y && e->error.code == CT_OK) e->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"};
@@ -181,7 +244,9 @@ static void* run_searches(void* user) {
         ct_optimize_report report = {0};
         ct_error error = {.element = -1};
         ct_problem_start(ct_batch_problem(e->batch), y);
-        ct_status status = ct_batch_optimize(e->batch, &def, y, on_progress, &r, &report, &error);
+        ct_problem_bounds(ct_batch_problem(e->batch), lower, upper);
+        ct_function function = {.size = e->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = &r};
+        ct_status status = ct_function_optimize(&function, &def, y, on_progress, &r, &report, &error);
         pthread_mutex_lock(&e->lock);
         finish(&r, status, &report, &error);
         pthread_mutex_unlock(&e->lock);
@@ -221,6 +286,9 @@ ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error*
         if (!e->options->quiet)
             fprintf(stderr, "%s: %d parameters, %d steps; %d search%s on %d worker%s, start distance %.4g\n", e->kind.name, e->p.size, e->steps,
                     pending, pending == 1 ? "" : "es", workers, workers == 1 ? "" : "s", e->start_distance);
+        if (!e->options->quiet && e->recalled)
+            fprintf(stderr, "%s: %d episode%s of these searches %s known from an earlier run\n", e->kind.name, e->recalled, e->recalled == 1 ? "" : "s",
+                    e->recalled == 1 ? "is" : "are");
         e->progress = cli_progress_begin(e->kind.name, e->options->quiet);
         e->drawn = cli_seconds();
         if (run_threads(e, pending < workers ? pending : workers)) *error = e->error, status = e->error.code;

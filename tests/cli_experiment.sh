@@ -5,7 +5,9 @@ cuttle=$1
 . "$(dirname "$(realpath "$0")")/claims.sh"
 run() { "$cuttle" experiment "$@" > out 2> err; code=$?; }
 rows() { tail -n +2 "$1" | wc -l; }
-results() { cut -d, -f1-5 "$1"; }  # without times
+results() { cut -d, -f1-5,8 "$1"; }  # without times
+mark() { sed -i "s/^\($1,.*\),[^,]*,\([^,]*,[^,]*\)\$/\1,1234.500000,\2/" "$2"; }  # a time that no episode takes
+marked() { grep -q "^$1,.*,1234.500000," "$2"; }
 
 mkdir scenes
 bridge() {
@@ -88,14 +90,31 @@ expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 
 claim whole_searches_are_not_run_again
 sed -i '$d' two/arch_bridge/bobyqa.csv
 printf '2,20,0.00' >> two/arch_bridge/bobyqa.csv
+mark 2,7 two/arch_bridge/bobyqa.csv
 run arch_bridge --seeds 3 --method bobyqa,cmaes --episodes 20 -o two/arch_bridge --no-movie --json
 expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 3 ]' '[ "$(rows two/arch_bridge/cmaes.csv)" = 60 ]' \
     '[ "$(value "[\"experiments\"][0][\"methods\"][4][\"seeds\"]")" = 2 ]' \
-    'cmp -s <(results one/arch_bridge/bobyqa.csv) <(results two/arch_bridge/bobyqa.csv | head -41)'
-claim what_is_missing_or_cut_short_is_searched_again
+    'cmp -s <(results one/arch_bridge/bobyqa.csv) <(results two/arch_bridge/bobyqa.csv | head -41)' 'grep -q "19 episodes of these searches are known" err' \
+    'marked 2,7 two/arch_bridge/bobyqa.csv'
+claim what_was_cut_short_goes_on_where_it_was
+for m in cmaes evolution nelder_mead; do
+    cp one/arch_bridge/$m.csv whole.csv
+    mark 1,3 whole.csv
+    mark 2,3 whole.csv
+    head -31 whole.csv > two/arch_bridge/$m.csv
+done
+sed -i 's/\(^2,2,.*\),.*/\1,0123456789abcdef/' two/arch_bridge/evolution.csv
+run arch_bridge --seeds 2 --episodes 20 --threads 2 -o two/arch_bridge --no-movie --json
+same=0
+for m in cmaes evolution nelder_mead; do cmp -s <(results one/arch_bridge/$m.csv) <(results two/arch_bridge/$m.csv | grep -v ^3,) && same=$((same + 1)); done
+expect '[ $code = 0 ]' '[ $same = 3 ]' 'marked 2,3 two/arch_bridge/cmaes.csv' 'marked 2,3 two/arch_bridge/nelder_mead.csv' \
+    '! marked 2,3 two/arch_bridge/evolution.csv' 'marked 1,3 two/arch_bridge/evolution.csv'
+claim what_is_known_is_used_as_long_as_the_points_are_the_same
+mark 1,3 two/arch_bridge/cmaes.csv
 run arch_bridge --seeds 1 --method cmaes --episodes 30 -o two/arch_bridge --no-movie --json
 expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 1 ]' '[ "$(grep -c "^1," two/arch_bridge/cmaes.csv)" = 30 ]' \
-    '[ "$(grep -c "^2," two/arch_bridge/cmaes.csv)" = 20 ]' 'cmp -s <(results one/arch_bridge/cmaes.csv | grep ^1,) <(results two/arch_bridge/cmaes.csv | head -21 | grep ^1,)'
+    '[ "$(grep -c "^2," two/arch_bridge/cmaes.csv)" = 20 ]' 'cmp -s <(results one/arch_bridge/cmaes.csv | grep ^1,) <(results two/arch_bridge/cmaes.csv | head -21 | grep ^1,)' \
+    'marked 1,3 two/arch_bridge/cmaes.csv'
 claim larger_budget_goes_further
 bridge arch_bridge 7e4 > other.json
 sed -i 's/"arch_bridge"/"other"/' other.json
@@ -121,6 +140,17 @@ expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 
     'head -c 4 cut/before.png | grep -q PNG' 'head -c 4 cut/strip.png | grep -q PNG' \
     '! command -v ffmpeg > /dev/null || [ -s cut/before_after.mp4 ]' 'python3 -c "import json; assert len(json.load(open(\"cut/best.json\"))[\"y\"]) == 24"'
 claim an_interrupted_experiment_is_completed
+run other.json --method evolution --seeds 2 --episodes 1000 -o whole --no-movie -q
+for last in 100 300 700; do  # rows after which it is killed
+    "$cuttle" experiment other.json --method evolution --seeds 2 --episodes 1000 -o killed --no-movie -q &
+    pid=$!
+    for i in $(seq 400); do [ -s killed/evolution.csv ] && [ "$(rows killed/evolution.csv)" -gt $last ] && break; sleep 0.01; done
+    kill -KILL $pid
+    wait $pid 2> /dev/null
+done
+run other.json --method evolution --seeds 2 --episodes 1000 -o killed --no-movie
+expect '[ $code = 0 ]' 'cmp -s <(results whole/evolution.csv) <(results killed/evolution.csv)'
+claim killed_experiments_find_the_same
 
 echo "[==========] $((passed + failed)) test(s) run."
 echo "[  PASSED  ] $passed test(s)."
