@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "search_files.h"
+#include "problem.h"
 
 typedef struct check_options {
     cli_problem_def problem;
     ct_check_def check;
-    const char* from;    // best.json, NULL: the scene's start
     bool json, quiet;
 } check_options;
 
@@ -135,7 +134,7 @@ int cuttle_check(int argc, char** argv) {
     const cli_option options[] = {
         {"--components", 'n', CLI_COUNT, &o.check.components, "N", "numbers to try of every parameter (default: 4)"},
         {"--slices", 0, CLI_COUNT, &o.check.slices, "N", "parameters to look at, spread over all (default: all)"},
-        {"--from", 0, CLI_TEXT, &o.from, "FILE", "at the best.json of cuttle optimize (default: at the scene's start)"},
+        {"--from", 0, CLI_TEXT, &o.problem.from, "FILE", "at the best.json of cuttle optimize (default: at the scene's start)"},
         {"--tolerance", 0, CLI_POSITIVE, &o.check.tolerance, "T", "largest relative error that passes (default: 1e-6)"},
         {"--step", 0, CLI_POSITIVE, &o.check.step, "H", "largest relative step of the differences (default: 1e-3)"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
@@ -147,9 +146,6 @@ int cuttle_check(int argc, char** argv) {
     o.problem.json = o.json;
     cli_problem p;
     code = cli_problem_open(&p, &o.problem);
-    search_best best;
-    ct_error error = {.element = -1};
-    if (code == CLI_OK && o.from && search_files_read_best(o.from, p.size, p.y, &best, &error)) code = cli_report_input_error(&error, o.json);
     if (code == CLI_OK) code = compare(&p, &o);
     cli_problem_close(&p);
     return code;

@@ -28,7 +28,8 @@ typedef struct experiment_kind {
     const char* paper;   // what the paper found; NULL: nothing
     int episodes;        // of the methods without gradients
     double noise;        // of the starts, in y, where the scene names none
-    bool own_start;      // distances count from each seed's own start, not from the scene's
+    double start;        // m, that distances count from; 0: from the end of the scene's own start
+    bool own_start;      // distances count from each seed's own start
     const char* color;   // what the pictures' colours show
     double range[2];     // of these; equal: from the data
     bool no_mark;        // the target is no place to be shown

@@ -7,17 +7,18 @@
 
 typedef struct grad_options {
     cli_problem_def problem;
-    const char* output;
+    const char *output, *motion;
     bool json;
 } grad_options;
 
 static const char overview[] =
-    "Runs the scene once forward and once backward at its starting values. The gradient is that of the vector which the\n"
-    "optimiser sees: y, after the parameters' transforms.";
+    "Runs the scene once forward and once backward, at its starting values or where an optimisation has arrived. The gradient is\n"
+    "that of the vector which the optimiser sees: y, after the parameters' transforms.";
 
 static const char examples[] =
     "  cuttle grad scenes/identify.json\n"
-    "  cuttle grad scenes/identify.json -o gradient.csv --json";
+    "  cuttle grad scenes/identify.json -o gradient.csv --json\n"
+    "  cuttle grad slippery.json --from found/best.json --motion slips.h5   # what was found, in a scene that has changed since";
 
 // One row a number: slice, index in it, physical value, y, derivative by y.
 static ct_status write_table(const cli_problem* p, const char* path, ct_error* error) {
@@ -62,6 +63,7 @@ static void print_json(const cli_problem* p, const grad_options* options, double
     json_object_set_new(object, "backward", backward);
     json_object_set_new(object, "tape_bytes", json_integer((json_int_t)r->tape_bytes));
     if (options->output) json_object_set_new(object, "file", json_string(options->output));
+    if (options->motion) json_object_set_new(object, "motion", json_string(options->motion));
     cli_print_json(object);
 }
 
@@ -83,6 +85,7 @@ static void print_text(const cli_problem* p, const grad_options* options, double
         printf("\none-sided in %d step%s: a contact is on the edge between open, stick and slip", r->forward.edges, r->forward.edges == 1 ? "" : "s");
     printf("\nmemory    %.1f MB of states\n", 1e-6 * (double)r->tape_bytes);
     if (options->output) printf("written   %s\n", options->output);
+    if (options->motion) printf("written   %s\n", options->motion);
 }
 
 static int differentiate(cli_problem* p, const grad_options* options) {
@@ -92,6 +95,7 @@ static int differentiate(cli_problem* p, const grad_options* options) {
     if (ct_problem_evaluate(p->problem, p->y, &loss, p->gradient, &report, &error)) return cli_report_error(&error, options->json);
     ct_problem_values(p->problem, p->y, p->values);
     if (options->output && write_table(p, options->output, &error)) return cli_report_error(&error, options->json);
+    if (options->motion && ct_problem_record(p->problem, p->y, options->motion, p->scene, &error)) return cli_report_error(&error, options->json);
     if (options->json) print_json(p, options, loss, &report);
     else print_text(p, options, loss, &report);
     return CLI_OK;
@@ -101,6 +105,8 @@ int cuttle_grad(int argc, char** argv) {
     grad_options o = {0};
     const cli_option options[] = {
         {"--output", 'o', CLI_TEXT, &o.output, "FILE", "write the gradient as a table (.csv)"},
+        {"--from", 0, CLI_TEXT, &o.problem.from, "FILE", "at the best.json of cuttle optimize (default: at the scene's start)"},
+        {"--motion", 0, CLI_TEXT, &o.motion, "RUN.h5", "write the motion as a trajectory"},
         {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB", "keep at most this much of states and replay the others"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "print one JSON object"},

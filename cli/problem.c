@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "search_files.h"
+
 const char* const cli_method_names[CLI_METHODS] = {"lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution", "bobyqa", "nelder_mead"};
 
 static ct_status apply_settings(ct_scene* scene, const cli_problem_def* def, ct_error* error) {
@@ -27,6 +29,8 @@ int cli_problem_open(cli_problem* p, const cli_problem_def* def) {
     p->values = calloc((size_t)p->size, sizeof(double));
     if (!p->y || !p->gradient || !p->values) return cli_report_status(CT_OUT_OF_MEMORY, "preparing the problem", def->json);
     ct_problem_start(p->problem, p->y);
+    search_best best;
+    if (def->from && search_files_read_best(def->from, p->size, p->y, &best, &error)) return cli_report_input_error(&error, def->json);
     return CLI_OK;
 }
 

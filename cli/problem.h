@@ -8,11 +8,12 @@ typedef struct cli_problem {
     ct_scene* scene;
     ct_problem* problem;
     int size, nslice;
-    double *y, *gradient, *values;  // size; y: the scene's start
+    double *y, *gradient, *values;  // size; y: where it begins
 } cli_problem;
 
 typedef struct cli_problem_def {
     const char* scene;   // file
+    const char* from;    // best.json of an optimisation, where y begins; NULL: at the scene's start
     double tolerance;    // of the solver at most; 0: the scene's
     double memory;       // MB of stored states at most; 0: no limit
     int threads;         // 0: the scene's

@@ -169,6 +169,11 @@ run optimize sink.json -o found --target 1e-12 --json -q
 expect '[ $code = 0 ]' '[ ! -s err ]' '[ "$(value "[\"loss\"] <= 1e-12")" = True ]' '[ "$(value "[\"reason\"]")" = "the target is reached" ]' \
     '"$cuttle" info found/result.h5 | grep -q "31 frames"' 'head -c 4 found/loss.png | grep -q PNG' 'head -1 found/loss.csv | grep -q "^iteration,loss"'
 claim optimize_reaches_its_target_and_writes_its_files
+run grad sink.json --from found/best.json --motion motion.h5 --json
+expect '[ $code = 0 ]' '[ "$(value "[\"loss\"] <= 1e-12")" = True ]' 'cmp -s <("$cuttle" info motion.h5 | tail -n +2) <("$cuttle" info found/result.h5 | tail -n +2)'
+claim grad_is_taken_where_an_optimisation_has_arrived
+run grad sink.json --from absent.json
+expect '[ $code = 2 ]' 'grep -q "absent.json" err'; claim grad_from_nothing_is_bad_input
 run optimize sink.json -o parts -n 3 -q
 rows=$(wc -l < parts/loss.csv)
 cp parts/best.json first.json

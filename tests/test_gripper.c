@@ -1,4 +1,4 @@
-// The gripper of scenes/gripper.json: four arms close around a ball when their cells inflate, and lift it by friction alone.
+// The gripper of scenes/gripper.json: four arms close around a ball when their cells inflate, and lift it by friction alone; nothing is under it.
 #include "build.h"
 
 enum { CELLS = 56, MOVE = 6, CLOSING = 2, LIFTING = 7 };

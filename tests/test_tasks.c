@@ -5,13 +5,14 @@
 
 typedef struct task {
     const char* name;
-    int steps;      // of the rollout whose gradient is checked
-    double away;    // y of that rollout, from the scene's start
-    double step;    // of the differences, of y
-    int allowed;    // rollouts of the search
+    double distance;  // m, from where the body begins to where it is to be
+    int steps;        // of the rollout whose gradient is checked
+    double away;      // y of that rollout, from the scene's start
+    double step;      // of the differences, of y
+    int allowed;      // rollouts of the search
 } task;
 
-static const task octopus = {"octopus", 12, 0.3, 0.03, 50}, fish = {"fish", 8, 0.2, 0.01, 50}, gripper = {"gripper", 4, 0.05, 0.01, 10};
+static const task octopus = {"octopus", 0.98, 12, 0.3, 0.03, 50}, fish = {"fish", 0.15, 8, 0.2, 0.01, 50}, gripper = {"gripper", 0.3, 4, 0.05, 0.01, 10};
 
 static ct_scene* load(const task* t) {
     char path[512];
@@ -63,15 +64,14 @@ static void check_gradient(const task* t) {
 }
 
 typedef struct course {
-    double start, best;
-    int arrived;    // rollout that came within 5 %, 0: none
+    double goal, best;  // m
+    int arrived;        // rollout that came within the goal, 0: none
 } course;
 
 static bool watch(const ct_progress* progress, void* user) {
     course* c = user;
-    if (progress->iteration == 1) c->start = c->best = progress->measure;
     if (progress->measure < c->best) c->best = progress->measure;
-    if (c->best <= 0.05 * c->start) c->arrived = progress->iteration;
+    if (c->best <= c->goal) c->arrived = progress->iteration;
     return !c->arrived;
 }
 
@@ -79,13 +79,13 @@ static void search(const task* t) {
     ct_scene* scene = load(t);
     ct_optimize_def def;
     ct_error error;
-    course c = {0};
+    course c = {.goal = 0.05 * t->distance, .best = INFINITY};
     double* y;
     ct_scene_optimize_def(scene, &def);
     def.iterations = t->allowed;
     ct_problem* problem = pose(scene, &y);
     must(ct_problem_optimize(problem, &def, y, watch, &c, NULL, &error), &error);
-    print_message("%s: from %.4f to %.4f m, arrived in rollout %d\n", t->name, c.start, c.best, c.arrived);
+    print_message("%s: from %.4f to %.4f m, arrived in rollout %d\n", t->name, t->distance, c.best, c.arrived);
     assert_in_range(c.arrived, 1, t->allowed);
     free(y);
     ct_problem_free(problem);
