@@ -232,7 +232,7 @@ static void finish(runner* r, ct_status status, const ct_optimize_report* report
 
 static void* run_searches(void* user) {
     experiment* e = user;
-    double *y = malloc(3 * (size_t)e->p.size * sizeof *y), *lower = y + e->p.size, *upper = lower + e->p.size;
+    double* y = malloc(3 * (size_t)e->p.size * sizeof *y);  // and its bounds
     for (;;) {
         pthread_mutex_lock(&e->lock);
         if (!y && e->error.code == CT_OK) e->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"};
@@ -244,6 +244,7 @@ static void* run_searches(void* user) {
         ct_optimize_report report = {0};
         ct_error error = {.element = -1};
         ct_problem_start(ct_batch_problem(e->batch), y);
+        double *lower = y + e->p.size, *upper = lower + e->p.size;
         ct_problem_bounds(ct_batch_problem(e->batch), lower, upper);
         ct_function function = {.size = e->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = &r};
         ct_status status = ct_function_optimize(&function, &def, y, on_progress, &r, &report, &error);
