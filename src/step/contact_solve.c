@@ -26,7 +26,7 @@
 static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
 static const double deep = 0.01;  // of the way from thickness to core: how far gaps may be below zero
 
-enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60 };
+enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60, STALL_LIMIT = 20 };
 
 static double norm(const double* x, size_t n) {
     double sum[4] = {0, 0, 0, 0};
@@ -412,8 +412,9 @@ static ct_status solve_known(const ct_model* model, ct_work* work, bool first, c
     work->contact->factored = false;
     double accuracy = 1e-5;  // of the friction problem
     ct_status status = CT_OK;
-    int iteration = 0;
-    for (; iteration < NEWTON_LIMIT && status == CT_OK; iteration++) {
+    double mark = here.total;  // half of it must be reached within STALL_LIMIT iterations
+    int iteration = 0, marked = 0;
+    for (; iteration < NEWTON_LIMIT && iteration - marked < STALL_LIMIT && status == CT_OK; iteration++) {
         double target = target_of(model, work, &here);
         if (!isfinite(here.total)) break;
         if (is_converged(&here, target)) break;
@@ -432,6 +433,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, bool first, c
             if (iteration > 30) break;
         } else newton = !newton || here.total < 0.5 * before;
         if (modelled && here.total > 0.5 * before) accuracy = fmax(1e-12, 0.01 * accuracy);
+        if (here.total <= 0.5 * mark) mark = here.total, marked = iteration + 1;
     }
     double target = target_of(model, work, &here);
     report->residual = here.total;

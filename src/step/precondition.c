@@ -3,6 +3,7 @@
 //     P^-1 b = [y - W u; dz],   y = R A^-1 R^T b_f,   S_z dz = b_z - J^T (R_l W^T R^T b_f),   u = R_l^T J dz,
 //     S_z = J^T R_l S R_l^T J + joint springs + curvature,
 // with R, R_l the rotations of nodes and links since the factor was made, J from joint rates to link twists.
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -283,10 +284,9 @@ static void solve_joints(const ct_work* work, int n, double* y) {
 // y holds warp^T b on entry of the free part; dz = S_z^-1 (b_z - J^T R_l W^T y), u = R_l^T J dz.
 static void joints_forward(const ct_model* model, ct_work* work, const ct_config* config, const double* y, const double* b, double* dz, double* u) {
     const ct_tree* tree = &model->tree;
-    size_t m = 6 * (size_t)tree->nlink, n = 3 * (size_t)model->nfree;
-    memset(u, 0, m * sizeof(double));
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < m; k++) u[k] += work->coupling->W[i * m + k] * y[i];
+    const int m = 6 * tree->nlink, n = 3 * model->nfree;
+    memset(u, 0, (size_t)m * sizeof(double));
+    if (n) cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1, work->coupling->W, m, y, 1, 0, u, 1);
     for (int k = 0; k < tree->nlink; k++) wrench_from_link(tree, work, config, k, u + 6 * k, work->wrench + 6 * k);
     ct_skeleton_pull_links(model, config, work->wrench, dz);
     for (int j = 0; j < tree->ndof; j++) dz[j] = b[j] - dz[j];
@@ -296,14 +296,10 @@ static void joints_forward(const ct_model* model, ct_work* work, const ct_config
 }
 
 void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_config* config, const double* b, double* y) {
-    size_t n = 3 * (size_t)model->nfree, m = 6 * (size_t)model->tree.nlink;
+    const int n = 3 * model->nfree, m = 6 * model->tree.nlink;
     unwarp(model, work, b, y);
     if (m) joints_forward(model, work, config, y, b + n, y + n, work->spread);
     if (model->nfree) ct_factor_solve(work->factor, work->solve, work->threads, y, y);
-    for (size_t i = 0; m && i < n; i++) {
-        double sum = 0;
-        for (size_t k = 0; k < m; k++) sum += work->coupling->W[i * m + k] * work->spread[k];
-        y[i] -= sum;
-    }
+    if (m && n) cblas_dgemv(CblasRowMajor, CblasNoTrans, n, m, -1, work->coupling->W, m, work->spread, 1, 1, y, 1);
     warp(model, work, y);
 }

@@ -79,7 +79,7 @@ static size_t state_size_of(const ct_model* model) {
 }
 
 static ct_status create_parts(ct_work* work, const ct_model* model, int threads) {
-    if (model->tree.ndof) ct_blas_serial();  // the joints' matrix is too small for threads, and its result must not depend on them
+    if (model->tree.nlink) ct_blas_serial();  // the links' matrices are too small for threads, and results must not depend on them
     size_t state_size = state_size_of(model);
     if (!state_size) return CT_OUT_OF_MEMORY;
     ct_status status = allocate_vectors(work, model, state_size);
