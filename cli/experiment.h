@@ -86,7 +86,8 @@ typedef struct experiment {
     cli_problem p;               // one thread; the scene
     ct_optimize_def def;         // the scene's
     int steps;
-    double start_loss, start_distance;  // of the scene's own start
+    double start_loss, start_distance;  // of the scene's own start; m, that distances count from
+    double before;               // m, distance of the scene's own start
     experiment_table table[EXPERIMENT_METHODS];
     experiment_table known[EXPERIMENT_METHODS];  // rows of searches that were cut short, from episode 1 on, those of a seed side by side
     experiment_search* search;   // nsearch: those of earlier runs that are done, and those to do

@@ -165,7 +165,7 @@ static ct_status open_sides(experiment* e, sides* s, ct_error* error) {
     ct_status status = CT_OK;
     bool marked = find_target(e, s->mark);
     char far[40], near[40];
-    distance_text(e->start_distance, far, sizeof far);
+    distance_text(e->before, far, sizeof far);
     distance_text(e->best_distance, near, sizeof near);
     snprintf(s->title[0], sizeof s->title[0], "before: distance %s", far);
     snprintf(s->title[1], sizeof s->title[1], "after %d episodes: distance %s", e->best.iteration, near);

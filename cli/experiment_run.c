@@ -274,6 +274,7 @@ static ct_status evaluate_start(experiment* e, ct_error* error) {
     ct_status status = ct_batch_evaluate(e->batch, 1, e->p.y, NULL, &result, error);
     if (status == CT_OK) status = result.status;
     if (status != CT_OK) return error->code = status;
+    e->before = result.measure;
     return experiment_check_start(e, result.loss, e->kind.start > 0 ? e->kind.start : result.measure, error);
 }
 
