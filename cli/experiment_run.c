@@ -93,17 +93,6 @@ typedef struct runner {          // a search on its way
     ct_error error;
 } runner;
 
-static uint64_t point_of(const double* y, int size) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (int i = 0; i < size; i++) {
-        uint64_t bits;
-        memcpy(&bits, y + i, sizeof bits);
-        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 // The search has come to another point than the earlier run, of another version of the program, say: the rest of that run is of no use.
 static void stop_recalling(runner* r) {
     experiment* e = r->e;
@@ -122,7 +111,7 @@ static int recall(runner* r, int count, const double* y, ct_evaluation* results)
     for (int k = 0; k < count; k++, y += r->e->p.size) {
         if (r->recalled == s->nknown) return k;
         const experiment_row* row = &s->known[r->recalled];
-        if (row->point != point_of(y, r->e->p.size)) {
+        if (row->point != cli_point(y, r->e->p.size)) {
             stop_recalling(r);
             return k;
         }
@@ -178,7 +167,7 @@ static bool on_progress(const ct_progress* progress, void* user) {
     if (progress->iteration == 1) r->start = e->kind.own_start ? progress->measure : e->start_distance;
     if (!r->reached && r->best_distance <= 0.01 * EXPERIMENT_GOAL * r->start) r->reached = progress->iteration;
     experiment_row row = {r->search->seed, progress->iteration, progress->measure, progress->loss, r->best_distance,
-                          progress->forward_seconds, progress->backward_seconds, .point = point_of(progress->y, e->p.size)};
+                          progress->forward_seconds, progress->backward_seconds, .point = cli_point(progress->y, e->p.size)};
     bool known = progress->iteration <= r->recalled;
     if (known) r->search->known[progress->iteration - 1].spent = true;
     if (r->status == CT_OK) r->status = experiment_append(e, r->search->method, &row, known, &r->error);

@@ -1,11 +1,14 @@
 // cuttle optimize: minimises a scene's objective over its parameters.
 //
-// After every evaluation the best so far is on disk: Ctrl-C and a killed run lose nothing, --resume goes on from there.
+// After every evaluation the best so far and what was found are on disk: Ctrl-C and a killed run lose nothing. --resume begins the same search
+// again and tells it what is known (search_log.h); where settings or the scene have changed since, it goes on from the best.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "search_files.h"
+#include "search_log.h"
 
 typedef struct optimize_options {
     cli_problem_def problem;
@@ -19,9 +22,12 @@ typedef struct search {
     const optimize_options* options;
     cli_problem p;
     search_files files;
+    search_log log;
     ct_optimize_def def;
     ct_optimize_report report;
-    search_best earlier;   // what --resume found; iteration 0: nothing
+    search_best earlier;   // of searches before this one; iteration 0: there were none
+    double* kept;          // p.size, the best that --resume found: it stays until there is a better one
+    double kept_loss;
     double drawn;          // s, when the plot was last drawn
     ct_status status;      // of the files
     ct_error error;
@@ -30,7 +36,8 @@ typedef struct search {
 static const char overview[] =
     "Writes into its directory: best.json (the best parameters so far), loss.csv and loss.png (the loss over the\n"
     "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after the present evaluation.\n"
-    "--resume goes on from best.json; --iterations counts the evaluations of all runs together. Methods with gradients:\n"
+    "--resume goes on where the search was (evaluations.bin), or from best.json where the scene or the options have changed since;\n"
+    "--iterations counts the evaluations of all runs together. Methods with gradients:\n"
     "  lbfgs  for smooth losses, the default        mma    with many bounds at work\n"
     "  adam   for long or rough rollouts            slsqp  for few parameters\n"
     "and without:\n"
@@ -57,20 +64,35 @@ static void print_progress(const ct_progress* progress, int iteration, double be
 
 // The best of this run and the earlier ones.
 static search_best best_of(const search* s, const ct_progress* progress) {
+    bool kept = s->kept && s->kept_loss < progress->best;
     return (search_best){.iteration = s->earlier.iteration + progress->iteration,
-                         .loss = progress->best,
+                         .loss = kept ? s->kept_loss : progress->best,
                          .seconds = s->earlier.seconds + progress->seconds,
                          .method = cli_method_names[s->def.method],
-                         .y = progress->best_y};
+                         .y = kept ? s->kept : progress->best_y};
+}
+
+static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+    search* s = user;
+    (void)count;  // one at a time
+    if (search_log_recall(&s->log, y, gradients, results)) return CT_OK;
+    ct_problem_report report;
+    results->status = ct_problem_evaluate(s->p.problem, y, &results->loss, gradients, &report, error);
+    results->measure = report.measure;
+    results->forward_seconds = report.forward.seconds;
+    results->backward_seconds = report.backward.seconds;
+    if (results->status == CT_OK || results->status == CT_NOT_CONVERGED) s->status = search_log_append(&s->log, y, gradients, results, &s->error);
+    return CT_OK;
 }
 
 static bool on_progress(const ct_progress* progress, void* user) {
     search* s = user;
     search_best best = best_of(s, progress);
     search_row row = {best.iteration, progress->loss, best.loss, progress->gradient_norm, best.seconds};
-    if (!s->options->quiet) print_progress(progress, best.iteration, best.loss, best.seconds);
-    s->status = search_files_append(&s->files, &row, &s->error);
-    if (s->status == CT_OK) s->status = search_files_write_best(&s->files, &s->p, &best, &s->error);
+    bool known = progress->iteration <= s->log.recalled;
+    if (!s->options->quiet && !known) print_progress(progress, best.iteration, best.loss, best.seconds);
+    if (s->status == CT_OK && best.iteration > s->files.nrow) s->status = search_files_append(&s->files, &row, &s->error);
+    if (s->status == CT_OK && !known) s->status = search_files_write_best(&s->files, &s->p, &best, &s->error);
     if (s->status == CT_OK && cli_seconds() - s->drawn > 2) {
         s->status = search_files_draw(&s->files, &s->error);
         s->drawn = cli_seconds();
@@ -90,6 +112,34 @@ static int choose_method(search* s, const cli_usage* usage) {
                          "evolution, bobyqa and nelder_mead", name, nearest ? nearest : cli_method_names[0]);
 }
 
+// Is the loss at the best still what it was? Then what else is known holds as well.
+static bool is_same_scene(search* s) {
+    double loss;
+    ct_error error;
+    if (ct_problem_evaluate(s->p.problem, s->p.y, &loss, NULL, NULL, &error)) return false;
+    double first = s->files.nrow > 0 ? fabs(s->files.row[0].loss) : 0;
+    return fabs(loss - s->earlier.loss) <= 1e-6 * fabs(s->earlier.loss) + 1e-9 * first;
+}
+
+// The search that --resume found, from its start; or a new one, from the best or the scene's start.
+static ct_status begin_log(search* s) {
+    double* start = s->p.values;  // scratch
+    int first;
+    bool same = s->options->resume && search_log_open(&s->log, s->files.log, s->p.size, &s->def, start, &first);
+    if (same && is_same_scene(s)) {
+        double* best = s->p.y;
+        s->kept = malloc((size_t)s->p.size * sizeof *s->kept);
+        if (!s->kept) return s->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"}, CT_OUT_OF_MEMORY;
+        memcpy(s->kept, best, (size_t)s->p.size * sizeof *best);
+        memcpy(s->p.y, start, (size_t)s->p.size * sizeof *start);
+        s->kept_loss = s->earlier.loss;
+        s->earlier.iteration = first;
+        return CT_OK;
+    }
+    search_log_end(&s->log);
+    return search_log_begin(&s->log, s->files.log, s->p.size, &s->def, s->p.y, s->earlier.iteration, &s->error);
+}
+
 static int prepare(search* s, const cli_usage* usage) {
     const optimize_options* o = s->options;
     int code = cli_problem_open(&s->p, &o->problem);
@@ -106,6 +156,7 @@ static int prepare(search* s, const cli_usage* usage) {
     if (o->resume && search_files_resume(&s->files, s->p.size, s->p.y, &s->earlier, &s->error))
         return cli_report_input_error(&s->error, o->json);
     if (search_files_open_table(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
+    if (begin_log(s)) return cli_report_error(&s->error, o->json);
     s->def.iterations -= s->earlier.iteration;
     s->def.seed += (uint64_t)s->earlier.iteration;        // not the same random numbers again
     if (s->earlier.iteration > 0) s->def.noise = 0;       // nor another start
@@ -139,9 +190,18 @@ static int optimize(search* s) {
     s->drawn = cli_seconds();
     if (s->def.iterations > 0) {
         ct_error error = {.element = -1};
-        if (ct_problem_optimize(s->p.problem, &s->def, s->p.y, on_progress, s, &s->report, &error))
-            return cli_report_error(&error, o->json);
+        double *lower = malloc(2 * (size_t)s->p.size * sizeof *lower), *upper = lower ? lower + s->p.size : NULL;
+        if (!lower) return cli_report_status(CT_OUT_OF_MEMORY, "beginning the search", o->json);
+        ct_problem_bounds(s->p.problem, lower, upper);
+        ct_function function = {.size = s->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = s, .most = 1};
+        ct_status status = ct_function_optimize(&function, &s->def, s->p.y, on_progress, s, &s->report, &error);
+        free(lower);
+        if (status != CT_OK) return cli_report_error(&error, o->json);
         if (s->status != CT_OK) return cli_report_error(&s->error, o->json);
+    }
+    if (s->kept && s->kept_loss < s->report.loss) {
+        memcpy(s->p.y, s->kept, (size_t)s->p.size * sizeof *s->kept);
+        s->report.loss = s->kept_loss;
     }
     if (search_files_draw(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
     if (ct_problem_record(s->p.problem, s->p.y, s->files.result, s->p.scene, &s->error)) return cli_report_error(&s->error, o->json);
@@ -160,7 +220,7 @@ int cuttle_optimize(int argc, char** argv) {
         {"--seed", 0, CLI_INTEGER, &o.seed, "S", "of everything random, 0 at least (default: the scene's)"},
         {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB", "keep at most this much of states and replay the others"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
-        {"--resume", 0, CLI_FLAG, &o.resume, NULL, "go on from best.json"},
+        {"--resume", 0, CLI_FLAG, &o.resume, NULL, "go on with the search in the directory"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
@@ -178,6 +238,8 @@ int cuttle_optimize(int argc, char** argv) {
     cli_catch_interrupt();
     code = prepare(&s, &usage);
     if (code == CLI_OK) code = optimize(&s);
+    free(s.kept);
+    search_log_end(&s.log);
     search_files_end(&s.files);
     cli_problem_close(&s.p);
     return code;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "search_files.h"
 
@@ -48,4 +49,15 @@ double cli_norm(const double* values, int count) {
     double sum = 0;
     for (int i = 0; i < count; i++) sum += values[i] * values[i];
     return sqrt(sum);
+}
+
+uint64_t cli_point(const double* y, int size) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < size; i++) {
+        uint64_t bits;
+        memcpy(&bits, y + i, sizeof bits);
+        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return hash;
 }

@@ -30,5 +30,6 @@ extern const char* const cli_method_names[CLI_METHODS];
 
 json_t* cli_json_number(double value);  // null where JSON has no number
 double cli_norm(const double* values, int count);
+uint64_t cli_point(const double* y, int size);  // a hash that tells points apart
 
 #endif

@@ -47,6 +47,7 @@ ct_status search_files_begin(search_files* files, const char* directory, bool cr
     snprintf(files->table, SEARCH_PATH, "%s%sloss.csv", directory, slash);
     snprintf(files->plot, SEARCH_PATH, "%s%sloss.png", directory, slash);
     snprintf(files->result, SEARCH_PATH, "%s%sresult.h5", directory, slash);
+    snprintf(files->log, SEARCH_PATH, "%s%sevaluations.bin", directory, slash);
     return CT_OK;
 }
 

@@ -15,7 +15,7 @@ typedef struct search_row {
 } search_row;
 
 typedef struct search_files {
-    char best[SEARCH_PATH], table[SEARCH_PATH], plot[SEARCH_PATH], result[SEARCH_PATH];
+    char best[SEARCH_PATH], table[SEARCH_PATH], plot[SEARCH_PATH], result[SEARCH_PATH], log[SEARCH_PATH];
     FILE* stream;      // of the table
     search_row* row;   // nrow, all of this search, earlier runs included
     int nrow, capacity;

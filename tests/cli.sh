@@ -183,6 +183,23 @@ expect '[ $code = 0 ]' '[ $rows = 4 ]' '[ "$(wc -l < parts/loss.csv)" = 7 ]' '[ 
     '[ "$(grep -c "  loss " err)" = 3 ]' \
     'python3 -c "import json; a, b = (json.load(open(f)) for f in (\"first.json\", \"parts/best.json\")); assert b[\"loss\"] <= a[\"loss\"] and b[\"iteration\"] == 6"'
 claim optimize_resumes_where_it_stopped
+same=0
+for m in lbfgs adam slsqp cmaes; do
+    run optimize sink.json -o whole -n 8 -m $m -q
+    run optimize sink.json -o pieces -n 3 -m $m -q
+    truncate -s -5 pieces/evaluations.bin  # as if killed
+    run optimize sink.json -o pieces -n 6 -m $m -q --resume
+    run optimize sink.json -o pieces -n 8 -m $m -q --resume
+    python3 - <<END && same=$((same + 1))
+a, b = ([list(map(float, line.split(",")))[:3] for line in open(d + "/loss.csv").readlines()[1:]] for d in ("whole", "pieces"))
+assert len(a) == len(b) == 8 and all(abs(x - y) <= 1e-6 * abs(a[0][1]) for r, s in zip(a, b) for x, y in zip(r, s))
+END
+done
+expect '[ $same = 4 ]'; claim optimize_in_pieces_is_the_same_search
+sed 's/-0.02/-0.03/' sink.json > deeper.json
+run optimize deeper.json -o pieces -n 9 -m cmaes --resume --json
+best=$(python3 -c 'import json; print(json.load(open("pieces/best.json"))["iteration"])')
+expect '[ $code = 0 ]' '[ "$(grep -c "  loss " err)" = 1 ]' '[ "$best" = 9 ]'; claim optimize_of_another_version_of_the_scene_goes_on_from_the_best
 run optimize sink.json -o parts -n 6 --resume -q
 expect '[ $code = 0 ]' '[ "$(wc -l < parts/loss.csv)" = 7 ]'; claim optimize_does_nothing_when_the_iterations_are_used_up
 run optimize sink.json -o absent --resume
