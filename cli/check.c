@@ -103,6 +103,9 @@ static void print_text(const cli_problem* p, const check_options* options, const
         if (!s->passed && (s->switches || s->halved >= 0)) {
             printf("       these differences are no derivatives: contacts switch between the rollouts\n");
             print_switches(p, s);
+        } else if (!s->passed && isfinite(s->relative_error) && s->slope > 1.5) {
+            double finer = options->check.step * sqrt(options->check.tolerance / s->relative_error) / 2;
+            printf("       the error falls with the step, as it does where the gradient is right: a smaller one may pass (--step %.0e)\n", finer);
         }
     }
     bool drowned = false;

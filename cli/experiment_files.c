@@ -268,6 +268,7 @@ ct_status experiment_load(experiment* e, ct_error* error) {
     json_t* object = there ? json_load_file(path, 0, &where) : json_object();
     if (!object) {
         fail(error, CT_BAD_FILE, path, there ? where.text : "out of memory");
+        strncat(error->message, there ? "; --fresh throws the earlier results away" : "", sizeof error->message - strlen(error->message) - 1);
         return error->code;
     }
     bool good = true;

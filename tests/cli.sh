@@ -148,6 +148,8 @@ expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"ma
 claim check_passes_a_right_gradient
 run check sink.json --tolerance 1e-15
 expect '[ $code = 1 ]' 'grep -q "^FAILED young" out'; claim check_fails_with_exit_code_1
+run check sink.json --step 0.5
+expect '[ $code = 1 ]' 'grep -q "a smaller one may pass (--step 1e-01)" out'; claim check_says_when_its_step_is_too_coarse
 # a sheet on an incline, with the friction that just holds it
 cat > slope.json <<'END'
 {"name": "slope", "time_step": 0.01, "duration": 0.03, "gravity": [3, -10, 0], "contact": {"friction": 0.3000000001},

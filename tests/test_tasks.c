@@ -12,7 +12,7 @@ typedef struct task {
     int allowed;      // rollouts of the search
 } task;
 
-static const task octopus = {"octopus", 0.98, 12, 0.3, 0.03, 50}, fish = {"fish", 0.15, 8, 0.2, 0.01, 50}, gripper = {"gripper", 0.3, 4, 0.05, 0.01, 10};
+static const task octopus = {"octopus", 0.98, 12, 0.3, 0.03, 50}, fish = {"fish", 0.15, 8, 0.2, 0.3, 50}, gripper = {"gripper", 0.3, 6, 0.05, 0.3, 10};
 
 static ct_scene* load(const task* t) {
     char path[512];
@@ -47,7 +47,7 @@ static void check_gradient(const task* t) {
     def.slices = REPEAT(4, 2);
     def.components = 1;
     def.step = t->step;
-    def.levels = 4;
+    def.levels = 6;
     def.tolerance = 1e-5;
     ct_check_slice* slices = calloc((size_t)ct_problem_slice_count(problem), sizeof *slices);
     must(ct_problem_check(problem, y, &def, slices, &error), &error);
@@ -55,7 +55,7 @@ static void check_gradient(const task* t) {
         const ct_check_slice* s = &slices[k];
         if (s->skipped) continue;
         print_message("%s, %s: error %.1e, slope %.2f, gradient %.2e\n", t->name, s->name, s->relative_error, s->slope, s->worst_gradient);
-        if (!s->passed || s->drowned || (isfinite(s->slope) && s->slope < 1.5)) fail_msg("%s: %s is wrong", t->name, s->name);
+        if (!s->passed || !(s->slope > 1.8)) fail_msg("%s: %s is wrong", t->name, s->name);
     }
     free(slices);
     free(y);

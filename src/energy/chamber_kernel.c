@@ -77,18 +77,13 @@ CT_INLINE vmat3 deformation(const ct_cell_block* block, const double* x, int v) 
         const v4 origin = *(const v4*)(x + 4 * (size_t)block->node[0][slot]);
         for (int k = 0; k < 3; k++) edge[k][lane] = *(const v4*)(x + 4 * (size_t)block->node[k + 1][slot]) - origin;
     }
-    const vvec3 a = vtranspose_in(edge[0]), b = vtranspose_in(edge[1]), c = vtranspose_in(edge[2]);
-    const vmat3 Ds = {a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z};
-    return vmat3_multiply(Ds, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK));
+    return vtet_deformation(edge, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK));
 }
 
 // Adds the forces of the stress P, cell after cell.
 CT_INLINE void scatter(const ct_cell_block* block, vmat3 P, double* f, int v) {
-    const vmat3 H = vmat3_multiply(P, vmat3_transpose(vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK)));
     v4 force[3][CT_LANES];
-    vtranspose_out((vvec3){H.a00, H.a10, H.a20}, force[0]);
-    vtranspose_out((vvec3){H.a01, H.a11, H.a21}, force[1]);
-    vtranspose_out((vvec3){H.a02, H.a12, H.a22}, force[2]);
+    vtet_forces(P, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK), force);
     for (int lane = 0; lane < CT_LANES; lane++) {
         const int slot = v * CT_LANES + lane;
         *(v4*)(f + 4 * (size_t)block->node[0][slot]) -= force[0][lane] + force[1][lane] + force[2][lane];

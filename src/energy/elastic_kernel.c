@@ -20,21 +20,15 @@ CT_INLINE vmat3 deformation(const ct_elastic_block* block, const double* x, int 
         const v4 origin = *(const v4_unaligned*)(x + 3 * (size_t)block->node[0][slot]);
         for (int k = 0; k < 3; k++) edge[k][lane] = *(const v4_unaligned*)(x + 3 * (size_t)block->node[k + 1][slot]) - origin;
     }
-    const vvec3 a = vtranspose_in(edge[0]), b = vtranspose_in(edge[1]), c = vtranspose_in(edge[2]);
-    const vmat3 Ds = {a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z};
-    return vmat3_multiply(Ds, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK));
+    return vtet_deformation(edge, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK));
 }
 
 // Adds or stores the forces of a block. Not inlined: every caller sums the very same bits.
 static __attribute__((noinline)) void add_forces(const ct_elastic_pass* pass, int b, const vmat3* P) {
     const ct_elastic_block* block = pass->block + b;
     for (int v = 0; v < NVECTOR; v++) {
-        // columns of V P Dm^-T
-        const vmat3 H = vmat3_multiply(P[v], vmat3_transpose(vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK)));
         v4 force[3][CT_LANES];
-        vtranspose_out((vvec3){H.a00, H.a10, H.a20}, force[0]);
-        vtranspose_out((vvec3){H.a01, H.a11, H.a21}, force[1]);
-        vtranspose_out((vvec3){H.a02, H.a12, H.a22}, force[2]);
+        vtet_forces(P[v], vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK), force);
         for (int lane = 0; lane < CT_LANES; lane++) {
             const int slot = v * CT_LANES + lane;
             const v4 f1 = force[0][lane], f2 = force[1][lane], f3 = force[2][lane], f0 = -(f1 + f2 + f3);
