@@ -77,13 +77,13 @@ CT_INLINE vmat3 deformation(const ct_cell_block* block, const double* x, int v) 
         const v4 origin = *(const v4*)(x + 4 * (size_t)block->node[0][slot]);
         for (int k = 0; k < 3; k++) edge[k][lane] = *(const v4*)(x + 4 * (size_t)block->node[k + 1][slot]) - origin;
     }
-    return vtet_deformation(edge, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK));
+    return vtet_deformation(edge, &block->inverse[0][v * CT_LANES], CT_BLOCK);
 }
 
 // Adds the forces of the stress P, cell after cell.
 CT_INLINE void scatter(const ct_cell_block* block, vmat3 P, double* f, int v) {
     v4 force[3][CT_LANES];
-    vtet_forces(P, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK), force);
+    vtet_forces(P, &block->inverse[0][v * CT_LANES], CT_BLOCK, force);
     for (int lane = 0; lane < CT_LANES; lane++) {
         const int slot = v * CT_LANES + lane;
         *(v4*)(f + 4 * (size_t)block->node[0][slot]) -= force[0][lane] + force[1][lane] + force[2][lane];

@@ -20,7 +20,7 @@ CT_INLINE vmat3 deformation(const ct_elastic_block* block, const double* x, int 
         const v4 origin = *(const v4_unaligned*)(x + 3 * (size_t)block->node[0][slot]);
         for (int k = 0; k < 3; k++) edge[k][lane] = *(const v4_unaligned*)(x + 3 * (size_t)block->node[k + 1][slot]) - origin;
     }
-    return vtet_deformation(edge, vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK));
+    return vtet_deformation(edge, &block->inverse[0][v * CT_LANES], CT_BLOCK);
 }
 
 // Adds or stores the forces of a block. Not inlined: every caller sums the very same bits.
@@ -28,7 +28,7 @@ static __attribute__((noinline)) void add_forces(const ct_elastic_pass* pass, in
     const ct_elastic_block* block = pass->block + b;
     for (int v = 0; v < NVECTOR; v++) {
         v4 force[3][CT_LANES];
-        vtet_forces(P[v], vmat3_load(&block->inverse[0][v * CT_LANES], CT_BLOCK), force);
+        vtet_forces(P[v], &block->inverse[0][v * CT_LANES], CT_BLOCK, force);
         for (int lane = 0; lane < CT_LANES; lane++) {
             const int slot = v * CT_LANES + lane;
             const v4 f1 = force[0][lane], f2 = force[1][lane], f3 = force[2][lane], f0 = -(f1 + f2 + f3);

@@ -216,16 +216,16 @@ CT_INLINE void vsym3_store(double* p, int stride, vsym3 A) {
     vstore(p + 3 * stride, A.xy), vstore(p + 4 * stride, A.xz), vstore(p + 5 * stride, A.yz);
 }
 
-// ---- tets, from nodes to lanes and back
+// ---- tets, from nodes to lanes and back; inverse: Dm^-1
 
 // [e1 e2 e3] Dm^-1, the edges from node 0 node by node.
-CT_INLINE vmat3 vtet_deformation(v4 edge[3][CT_LANES], vmat3 inverse) {
+CT_INLINE vmat3 vtet_deformation(v4 edge[3][CT_LANES], const double* inverse, int stride) {
     const vvec3 a = vtranspose_in(edge[0]), b = vtranspose_in(edge[1]), c = vtranspose_in(edge[2]);
-    return vmat3_multiply((vmat3){a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z}, inverse);
+    return vmat3_multiply((vmat3){a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z}, vmat3_load(inverse, stride));
 }
 // Columns of P Dm^-T, node by node: the forces on nodes 1 to 3; node 0 has minus their sum.
-CT_INLINE void vtet_forces(vmat3 P, vmat3 inverse, v4 force[3][CT_LANES]) {
-    const vmat3 H = vmat3_multiply(P, vmat3_transpose(inverse));
+CT_INLINE void vtet_forces(vmat3 P, const double* inverse, int stride, v4 force[3][CT_LANES]) {
+    const vmat3 H = vmat3_multiply(P, vmat3_transpose(vmat3_load(inverse, stride)));
     vtranspose_out((vvec3){H.a00, H.a10, H.a20}, force[0]);
     vtranspose_out((vvec3){H.a01, H.a11, H.a21}, force[1]);
     vtranspose_out((vvec3){H.a02, H.a12, H.a22}, force[2]);
