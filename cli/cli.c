@@ -325,6 +325,19 @@ void cli_catch_interrupt(void) {
 
 bool cli_interrupted(void) { return interrupted != 0; }
 
+ct_status cli_fail(ct_error* error, ct_status status, const char* path, const char* message) {
+    *error = (ct_error){.code = status, .element = -1};
+    snprintf(error->file, sizeof error->file, "%.255s", path);
+    snprintf(error->message, sizeof error->message, "%s", message);
+    return status;
+}
+
+ct_status cli_fail_writing(ct_error* error, const char* path) {
+    char text[256];
+    snprintf(text, sizeof text, "cannot be written: %s", strerror(errno));
+    return cli_fail(error, CT_IO, path, text);
+}
+
 bool cli_grow(void** items, int* capacity, int count, size_t size) {
     if (count < *capacity) return true;
     int more = *capacity ? 2 * *capacity : 256;

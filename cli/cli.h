@@ -62,6 +62,10 @@ bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** argum
                int* exit_code);
 void cli_print_help(const cli_usage* usage);
 
+// Fills an error about a file, and returns its code; the second says what errno does.
+ct_status cli_fail(ct_error* error, ct_status status, const char* path, const char* message);
+ct_status cli_fail_writing(ct_error* error, const char* path);
+
 // Room for one more item in an array of `count`; false: out of memory, and nothing has changed.
 bool cli_grow(void** items, int* capacity, int count, size_t size);
 

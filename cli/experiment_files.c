@@ -15,19 +15,6 @@
 
 static const char table_head[] = "seed,episode,distance,loss,best_distance,forward_seconds,backward_seconds,point\n";
 
-static ct_status fail(ct_error* error, ct_status status, const char* path, const char* message) {
-    *error = (ct_error){.code = status, .element = -1};
-    snprintf(error->file, sizeof error->file, "%.255s", path);
-    snprintf(error->message, sizeof error->message, "%s", message);
-    return status;
-}
-
-static ct_status fail_writing(ct_error* error, const char* path) {
-    char text[256];
-    snprintf(text, sizeof text, "cannot be written: %s", strerror(errno));
-    return fail(error, CT_IO, path, text);
-}
-
 void experiment_path(const experiment* e, const char* name, char* path) {
     snprintf(path, SEARCH_PATH, "%.*s/%s", SEARCH_PATH - 64, e->directory, name);
 }
@@ -44,7 +31,7 @@ ct_status experiment_write_text(const char* path, const char* text, ct_error* er
     FILE* stream = fopen(temporary, "w");
     bool good = stream && fputs(text, stream) != EOF && fflush(stream) == 0 && fsync(fileno(stream)) == 0;
     if (stream && fclose(stream) != 0) good = false;
-    return good && rename(temporary, path) == 0 ? CT_OK : fail_writing(error, path);
+    return good && rename(temporary, path) == 0 ? CT_OK : cli_fail_writing(error, path);
 }
 
 // ---- tables --------------------------------------------------------------------------------
@@ -103,12 +90,12 @@ ct_status experiment_open_table(experiment* e, int method, ct_error* error) {
     snprintf(temporary, sizeof temporary, "%s.new", path);
     if (table->stream) fclose(table->stream);
     table->stream = fopen(temporary, "w");
-    if (!table->stream) return fail_writing(error, temporary);
+    if (!table->stream) return cli_fail_writing(error, temporary);
     fputs(table_head, table->stream);
     for (int i = 0; i < table->nrow; i++) write_row(table->stream, &table->row[i]);
     for (int i = 0; i < e->known[method].nrow; i++)
         if (!e->known[method].row[i].spent) write_row(table->stream, &e->known[method].row[i]);
-    if (fflush(table->stream) != 0 || rename(temporary, path) != 0) return fail_writing(error, path);
+    if (fflush(table->stream) != 0 || rename(temporary, path) != 0) return cli_fail_writing(error, path);
     return CT_OK;
 }
 
@@ -116,10 +103,10 @@ ct_status experiment_append(experiment* e, int method, const experiment_row* row
     char path[SEARCH_PATH];
     experiment_table* table = &e->table[method];
     table_path(e, method, path);
-    if (!keep_row(table, row)) return fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    if (!keep_row(table, row)) return cli_fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
     if (written) return CT_OK;
     write_row(table->stream, row);
-    return fflush(table->stream) == 0 ? CT_OK : fail_writing(error, path);
+    return fflush(table->stream) == 0 ? CT_OK : cli_fail_writing(error, path);
 }
 
 ct_status experiment_sort_table(experiment* e, int method, ct_error* error) {
@@ -156,7 +143,7 @@ ct_status experiment_save(const experiment* e, ct_error* error) {
                                "best", best, "timing", timing, "searches", search_list(e));
     char* text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
-    ct_status status = text ? experiment_write_text(path, text, error) : fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    ct_status status = text ? experiment_write_text(path, text, error) : cli_fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
     free(text);
     return status;
 }
@@ -212,7 +199,7 @@ ct_status experiment_set_aside(experiment* e, int method, int seed, ct_error* er
         else if (method > 0) good = know_row(&e->known[method], &table->row[i]) && good;
     }
     table->nrow = kept;
-    return good ? CT_OK : fail(error, CT_OUT_OF_MEMORY, e->directory, "out of memory");
+    return good ? CT_OK : cli_fail(error, CT_OUT_OF_MEMORY, e->directory, "out of memory");
 }
 
 // Sets the rows of all searches aside that are not whole; the table is sorted.
@@ -252,7 +239,7 @@ static const char* name_of_method(const char* name) {
 static ct_status take_best(experiment* e, const json_t* best, ct_error* error) {
     if (access(e->files.best, F_OK) != 0) return CT_OK;
     if (search_files_resume(&e->files, e->p.size, e->best_y, &e->best, error))
-        return fail(error, CT_BAD_FILE, e->files.best, "is not of this scene's parameters; --fresh throws the earlier results away, -o DIR keeps them");
+        return cli_fail(error, CT_BAD_FILE, e->files.best, "is not of this scene's parameters; --fresh throws the earlier results away, -o DIR keeps them");
     e->best.y = e->best_y;
     e->best.method = name_of_method(json_string_value(json_object_get(best, "method")));
     e->best_seed = integer_at(best, "seed");
@@ -267,7 +254,7 @@ ct_status experiment_load(experiment* e, ct_error* error) {
     bool there = access(path, F_OK) == 0;
     json_t* object = there ? json_load_file(path, 0, &where) : json_object();
     if (!object) {
-        fail(error, CT_BAD_FILE, path, there ? where.text : "out of memory");
+        cli_fail(error, CT_BAD_FILE, path, there ? where.text : "out of memory");
         strncat(error->message, there ? "; --fresh throws the earlier results away" : "", sizeof error->message - strlen(error->message) - 1);
         return error->code;
     }
@@ -278,7 +265,7 @@ ct_status experiment_load(experiment* e, ct_error* error) {
     }
     const json_t *start = json_object_get(object, "start"), *timing = json_object_get(object, "timing");
     ct_status status = CT_OK;
-    if (!good || !take_searches(e, json_object_get(object, "searches"), error)) status = fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    if (!good || !take_searches(e, json_object_get(object, "searches"), error)) status = cli_fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
     else if (there) {
         e->start_loss = number_at(start, "loss");
         e->start_distance = number_at(start, "distance");
@@ -294,7 +281,7 @@ ct_status experiment_check_start(experiment* e, double loss, double distance, ct
     for (int m = 0; m < EXPERIMENT_METHODS; m++) earlier |= e->known[m].nrow > 0;
     bool same = fabs(loss - e->start_loss) <= 1e-6 * fabs(e->start_loss);
     if (earlier && !same) {
-        fail(error, CT_BAD_FILE, e->directory, "");
+        cli_fail(error, CT_BAD_FILE, e->directory, "");
         snprintf(error->message, sizeof error->message,
                  "holds results of another version of this scene (its start had a loss of %.9g, now it has %.9g): --fresh throws them away, -o DIR keeps them",
                  e->start_loss, loss);
@@ -310,7 +297,7 @@ ct_status experiment_remove(const experiment* e, ct_error* error) {
     for (int k = 0; k < 2 + EXPERIMENT_METHODS; k++) {
         if (k < 2) experiment_path(e, names[k], path);
         else table_path(e, k - 2, path);
-        if (unlink(path) != 0 && errno != ENOENT) return fail_writing(error, path);
+        if (unlink(path) != 0 && errno != ENOENT) return cli_fail_writing(error, path);
     }
     return CT_OK;
 }

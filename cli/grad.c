@@ -1,7 +1,5 @@
 // cuttle grad: the loss of a scene and its gradient, with what they cost.
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "problem.h"
 
@@ -32,11 +30,7 @@ static ct_status write_table(const cli_problem* p, const char* path, ct_error* e
             fprintf(stream, "%s,%d,%.17g,%.17g,%.17g\n", slice.name, i, p->values[j], p->y[j], p->gradient[j]);
     }
     if (stream && (ferror(stream) | (fclose(stream) != 0))) good = false;
-    if (good) return CT_OK;
-    error->code = CT_IO;
-    snprintf(error->file, sizeof error->file, "%.255s", path);
-    snprintf(error->message, sizeof error->message, "the gradient cannot be written: %s", strerror(errno));
-    return CT_IO;
+    return good ? CT_OK : cli_fail_writing(error, path);
 }
 
 static json_t* slice_objects(const cli_problem* p) {

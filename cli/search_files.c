@@ -10,19 +10,6 @@
 
 static const char table_head[] = "iteration,loss,best,gradient_norm,seconds\n";
 
-static ct_status fail(ct_error* error, ct_status status, const char* path, const char* message) {
-    error->code = status;
-    snprintf(error->file, sizeof error->file, "%.255s", path);
-    snprintf(error->message, sizeof error->message, "%s", message);
-    return status;
-}
-
-static ct_status fail_writing(ct_error* error, const char* path) {
-    char text[256];
-    snprintf(text, sizeof text, "cannot be written: %s", strerror(errno));
-    return fail(error, CT_IO, path, text);
-}
-
 // ---- the directory -------------------------------------------------------------------------
 
 static bool make_directory(const char* path) {
@@ -40,8 +27,8 @@ static bool make_directory(const char* path) {
 
 ct_status search_files_begin(search_files* files, const char* directory, bool create, ct_error* error) {
     *files = (search_files){0};
-    if (strlen(directory) > SEARCH_PATH - 32) return fail(error, CT_BAD_ARGUMENT, directory, "the name is too long");
-    if (create && !make_directory(directory)) return fail_writing(error, directory);
+    if (strlen(directory) > SEARCH_PATH - 32) return cli_fail(error, CT_BAD_ARGUMENT, directory, "the name is too long");
+    if (create && !make_directory(directory)) return cli_fail_writing(error, directory);
     const char* slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
     snprintf(files->best, SEARCH_PATH, "%s%sbest.json", directory, slash);
     snprintf(files->table, SEARCH_PATH, "%s%sloss.csv", directory, slash);
@@ -88,23 +75,23 @@ ct_status search_files_open_table(search_files* files, ct_error* error) {
     char temporary[SEARCH_PATH + 8];
     snprintf(temporary, sizeof temporary, "%s.new", files->table);
     files->stream = fopen(temporary, "w");
-    if (!files->stream) return fail_writing(error, temporary);
+    if (!files->stream) return cli_fail_writing(error, temporary);
     fputs(table_head, files->stream);
     for (int i = 0; i < files->nrow; i++) write_row(files->stream, &files->row[i]);
-    if (fflush(files->stream) != 0 || rename(temporary, files->table) != 0) return fail_writing(error, files->table);
+    if (fflush(files->stream) != 0 || rename(temporary, files->table) != 0) return cli_fail_writing(error, files->table);
     return CT_OK;
 }
 
 ct_status search_files_append(search_files* files, const search_row* row, ct_error* error) {
-    if (!keep_row(files, row)) return fail(error, CT_OUT_OF_MEMORY, files->table, "out of memory");
+    if (!keep_row(files, row)) return cli_fail(error, CT_OUT_OF_MEMORY, files->table, "out of memory");
     write_row(files->stream, row);
-    return fflush(files->stream) == 0 ? CT_OK : fail_writing(error, files->table);
+    return fflush(files->stream) == 0 ? CT_OK : cli_fail_writing(error, files->table);
 }
 
 ct_status search_files_draw(const search_files* files, ct_error* error) {
     size_t n = (size_t)files->nrow;
     double* column = calloc(3 * n + 1, sizeof(double));
-    if (!column) return fail(error, CT_OUT_OF_MEMORY, files->plot, "out of memory");
+    if (!column) return cli_fail(error, CT_OUT_OF_MEMORY, files->plot, "out of memory");
     bool positive = true;
     for (size_t i = 0; i < n; i++) {
         const search_row* r = &files->row[i];
@@ -152,7 +139,7 @@ ct_status search_files_write_best(const search_files* files, const cli_problem* 
     if (stream && (fflush(stream) != 0 || fsync(fileno(stream)) != 0)) good = false;
     if (stream && fclose(stream) != 0) good = false;
     json_decref(object);
-    if (!good || rename(temporary, files->best) != 0) return fail_writing(error, files->best);
+    if (!good || rename(temporary, files->best) != 0) return cli_fail_writing(error, files->best);
     return CT_OK;
 }
 
@@ -170,9 +157,10 @@ ct_status search_files_read_best(const char* path, int size, double* y, search_b
     json_error_t where;
     json_t* object = json_load_file(path, 0, &where);
     if (!object) {
-        if (access(path, R_OK) != 0) return fail(error, CT_IO, path, "cannot be read");
+        if (access(path, R_OK) != 0) return cli_fail(error, CT_IO, path, "cannot be read");
+        cli_fail(error, CT_BAD_FILE, path, where.text);
         error->line = where.line > 0 ? where.line : 0;
-        return fail(error, CT_BAD_FILE, path, where.text);
+        return error->code;
     }
     const json_t *loss = json_object_get(object, "loss"), *iteration = json_object_get(object, "iteration");
     const json_t* seconds = json_object_get(object, "seconds");
@@ -184,7 +172,7 @@ ct_status search_files_read_best(const char* path, int size, double* y, search_b
         best->seconds = json_number_value(seconds);
     }
     json_decref(object);
-    return good ? CT_OK : fail(error, CT_BAD_FILE, path, "is not of this scene's parameters");
+    return good ? CT_OK : cli_fail(error, CT_BAD_FILE, path, "is not of this scene's parameters");
 }
 
 ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error) {

@@ -27,13 +27,6 @@ static head head_of(int size, int first, const ct_optimize_def* def) {
                   .spread = def->spread};
 }
 
-static ct_status fail_writing(const search_log* log, ct_error* error) {
-    *error = (ct_error){.code = CT_IO, .element = -1};
-    snprintf(error->file, sizeof error->file, "%.255s", log->path);
-    snprintf(error->message, sizeof error->message, "cannot be written: %s", strerror(errno));
-    return CT_IO;
-}
-
 bool search_log_open(search_log* log, const char* path, int size, const ct_optimize_def* def, double* start, int* first) {
     head found;
     *log = (search_log){.stream = fopen(path, "r+b"), .path = path, .size = size, .recalls = true};
@@ -50,12 +43,12 @@ bool search_log_open(search_log* log, const char* path, int size, const ct_optim
 ct_status search_log_begin(search_log* log, const char* path, int size, const ct_optimize_def* def, const double* start, int first, ct_error* error) {
     *log = (search_log){.path = path, .size = size};
     bool gradients = def->method <= CT_METHOD_SLSQP;
-    if (8.0 * size * (gradients ? def->iterations : 1) > most_bytes) return unlink(path) == 0 || errno == ENOENT ? CT_OK : fail_writing(log, error);
+    if (8.0 * size * (gradients ? def->iterations : 1) > most_bytes) return unlink(path) == 0 || errno == ENOENT ? CT_OK : cli_fail_writing(error, path);
     head here = head_of(size, first, def);
     log->stream = fopen(path, "wb");
     bool good = log->stream && fwrite(&here, sizeof here, 1, log->stream) == 1 &&
                 fwrite(start, sizeof(double), (size_t)size, log->stream) == (size_t)size && fflush(log->stream) == 0;
-    return good ? CT_OK : fail_writing(log, error);
+    return good ? CT_OK : cli_fail_writing(error, path);
 }
 
 bool search_log_recall(search_log* log, const double* y, double* gradient, ct_evaluation* result) {
@@ -82,7 +75,7 @@ ct_status search_log_append(search_log* log, const double* y, const double* grad
                 result->backward_seconds};
     bool good = fwrite(&r, sizeof r, 1, log->stream) == 1 &&
                 (!gradient || fwrite(gradient, sizeof(double), (size_t)log->size, log->stream) == (size_t)log->size);
-    return good && fflush(log->stream) == 0 ? CT_OK : fail_writing(log, error);
+    return good && fflush(log->stream) == 0 ? CT_OK : cli_fail_writing(error, log->path);
 }
 
 void search_log_end(search_log* log) {
