@@ -3,6 +3,7 @@
 #define CUTTLE_BENCH_H
 
 #include "cli.h"
+#include "cuttle_profile.h"
 
 int cuttle_bench_memory(int argc, char** argv);
 int cuttle_bench_gradient(int argc, char** argv);

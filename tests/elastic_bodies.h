@@ -14,7 +14,7 @@
 
 #include "math/quat.h"
 #include "math/svd3.h"
-#include "energy/elastic.h"
+#include "force/elastic.h"
 
 #define NCLOUD 11  // tets of the cloud: one block and a partly filled one
 

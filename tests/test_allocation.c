@@ -8,8 +8,8 @@
 #include <suitesparse/SuiteSparse_config.h>
 
 #include "build.h"
-#include "grad/loss.h"
-#include "grad/params.h"
+#include "optim/loss.h"
+#include "step/params.h"
 #include "optim/optimize.h"
 
 // ---- The allocator ----

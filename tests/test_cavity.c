@@ -1,6 +1,6 @@
 // Closed surfaces under pressure: volumes of known bodies, balance of forces, derivatives by slope.
 #include "actuator_checks.h"
-#include "energy/cavity.h"
+#include "force/cavity.h"
 
 // Surface of a box, or of the sphere that it is blown up to.
 typedef struct balloon {

@@ -1,6 +1,6 @@
 // Pneumatic cells: the nearest matrix of a determinant, derivatives by slope, invariance, known answers.
 #include "actuator_checks.h"
-#include "energy/chamber.h"
+#include "force/chamber.h"
 
 enum { CELL_GROUPS = 3, NCHAMBER = 2 };
 

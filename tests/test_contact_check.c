@@ -4,7 +4,7 @@
 // A thin sheet that lies on a plane is as good as a cloud of points: every node carries its own weight, and under gravity that leans by an
 // angle all of them stick while friction is above its tangent and slip below.
 #include "contact_problem.h"
-#include "grad/contact_log.h"
+#include "step/contact_log.h"
 
 enum { NODES = 9, STEPS = 3, SLICES = 8, WHEN = 4 };
 static const double g = 9.81, h = 0.01;  // m/s^2, s

@@ -1,6 +1,6 @@
 // Controls along time: splines and sinusoids of parameters, values of scenes.
 #include "build.h"
-#include "grad/control_shapes.h"
+#include "step/control_shapes.h"
 #include "scene_text.h"
 #include "slope.h"
 

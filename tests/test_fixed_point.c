@@ -1,4 +1,5 @@
 // The two ways to solve the adjoint system of a step, as `cuttle bench gradient` compares them.
+#include "cuttle_profile.h"
 #include "build.h"
 
 static sim beam(ct_energy energy, ct_solver solver, double poisson) {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "math/quat.h"
-#include "step/friction.h"
+#include "contact/friction.h"
 
 static uint64_t seed = 1;
 static double uniform(void) {

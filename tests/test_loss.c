@@ -1,6 +1,6 @@
 // Objectives: known values, windows of time, and derivatives against differences.
 #include "build.h"
-#include "grad/loss.h"
+#include "optim/loss.h"
 #include "slope.h"
 #include "step/state.h"
 

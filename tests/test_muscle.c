@@ -1,6 +1,6 @@
 // Fibres of muscles: derivatives by slope, invariance, known forces.
 #include "actuator_checks.h"
-#include "energy/muscle.h"
+#include "force/muscle.h"
 
 enum { NSEGMENT = 3, NMUSCLE = 2 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/muscle_map.h"
+#include "scene/muscle_map.h"
 
 typedef struct map {
     ct_mesh* mesh;

@@ -1,6 +1,6 @@
 // Parameters: slices, starts, bounds, and the transposed map against differences of the map.
 #include "build.h"
-#include "grad/params.h"
+#include "step/params.h"
 #include "slope.h"
 
 enum { NSTEP = 7 };

@@ -9,7 +9,7 @@
 
 #include "math/quat.h"
 #include "math/svd3.h"
-#include "energy/elastic_kernel.h"
+#include "force/elastic_kernel.h"
 
 static uint64_t random_state = 3;
 static double random_unit(void) {  // in [-1, 1)

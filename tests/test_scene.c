@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/scene.h"
+#include "scene/scene.h"
 
 static ct_scene* box_scene(void) {
     ct_scene* scene;

@@ -2,7 +2,7 @@
 #include <dirent.h>
 
 #include "build.h"
-#include "grad/params.h"
+#include "step/params.h"
 #include "model/model.h"
 #include "scene_text.h"
 #include "step/detect.h"

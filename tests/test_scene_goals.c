@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/scene.h"
+#include "scene/scene.h"
 #include "scene_text.h"
 
 #define BOX "{\"name\":\"bar\",\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]}}"

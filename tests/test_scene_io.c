@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "model/json_read.h"
-#include "model/scene.h"
-#include "model/scene_keys.h"
+#include "text/json_read.h"
+#include "scene/scene.h"
+#include "scene/scene_keys.h"
 #include "scene_text.h"
 
 #define BOX "{\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]}}"

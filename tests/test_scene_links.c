@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "build.h"
-#include "model/scene.h"
+#include "scene/scene.h"
 #include "scene_text.h"
 
 #define BOX "{\"box\":{\"size\":[2,1,1],\"cells\":[4,1,1]}}"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/scene.h"
+#include "scene/scene.h"
 
 // Body 0 "left": [0,2]x[0,1]x[0,1], 3x2x2 nodes; body 1 "right": the same, shifted by 10 along x.
 static ct_scene* two_boxes(void) {

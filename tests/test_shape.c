@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cuttle.h"
-#include "model/shape_io.h"
+#include "read/shape_io.h"
 #include "shape/shape.h"
 
 static double uniform(uint64_t* seed, double low, double high) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/sheet.h"
+#include "force/sheet.h"
 #include "math/svd3.h"
 #include "slope.h"
 

@@ -1,6 +1,6 @@
 // Water in scene files and problems: what is read, what is refused, and gradients of its parameters.
 #include "build.h"
-#include "model/scene.h"
+#include "scene/scene.h"
 #include "scene_text.h"
 
 #define BODY "{\"name\": \"fin\", \"group\": \"fish\", \"box\": {\"size\": [0.2, 0.02, 0.1], \"cells\": [3, 1, 2]}, \"material\": {\"young\": 2e5, \"density\": 1100}}"

@@ -7,23 +7,7 @@
 #ifndef CT_MODEL_ACTUATOR_H
 #define CT_MODEL_ACTUATOR_H
 
-#include "base/memory.h"
-#include "cuttle.h"
-
-typedef struct ct_scene_actuator {
-    char* name;
-    ct_actuator_kind kind;
-    int size;            // numbers
-    int nelement;        // tets, or triangles of a cavity
-    int* tet;            // nelement scene tets; muscles and chambers
-    int* number;         // nelement, from 0 on: which of the numbers acts on it; muscles and chambers
-    double* direction;   // 3 nelement, rest, unit; muscles
-    double* weight;      // nelement; muscles
-    int* tri;            // 3 nelement scene nodes, normals out of the enclosed volume; cavities
-    double stiffness;    // Pa; 0 of cavities
-    double start;        // of every number
-    double time;         // s, activation_time
-} ct_scene_actuator;
+#include "scene/scene.h"
 
 typedef struct ct_actuators {
     int count, size;     // actuators; numbers of all

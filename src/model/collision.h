@@ -7,7 +7,7 @@
 #define CT_MODEL_COLLISION_H
 
 #include "base/memory.h"
-#include "model/scene.h"
+#include "scene/scene.h"
 
 typedef struct ct_collider {
     const char* name;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/status.h"
+#include "skeleton/point_masses.h"
 
 // ---- geometry and materials ----------------------------------------------------------------
 
@@ -129,7 +130,7 @@ static ct_status create_tree(ct_model* model, const ct_scene* scene) {
     for (int k = 0; k < scene->nlink; k++) {
         const ct_scene_link* link = &scene->link[k];
         if (!(link->mass > 0)) continue;
-        ct_status status = ct_tree_point_masses(link->mass, link->center, link->inertia, model->rest + 3 * at);
+        ct_status status = ct_point_masses(link->mass, link->center, link->inertia, model->rest + 3 * at);
         if (status != CT_OK) return status;
         for (int i = 0; i < 6; i++) model->own_mass[at++] = link->mass / 6;
     }

@@ -9,10 +9,12 @@
 #define CT_MODEL_MODEL_H
 
 #include "base/memory.h"
-#include "energy/potential.h"
+#include "force/potential.h"
+#include "model/actuator.h"
 #include "model/collision.h"
-#include "model/scene.h"
+#include "scene/scene.h"
 #include "model/tree.h"
+#include "model/water.h"
 #include "sparse/factor.h"
 #include "sparse/scalar_factor.h"
 

@@ -10,8 +10,8 @@
 #ifndef CT_MODEL_TREE_H
 #define CT_MODEL_TREE_H
 
-#include "base/memory.h"
-#include "model/scene.h"
+#include "scene/scene.h"
+#include "skeleton/joint.h"
 
 typedef struct ct_tree {
     int nlink, ndof, ncoordinate;
@@ -38,11 +38,5 @@ typedef struct ct_tree {
 
 // Compiles the links of the scene for a model with nvert nodes; virtual nodes of the links' own masses begin at `first_virtual`.
 ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest);
-int ct_joint_dof_count(ct_joint_kind kind);
-int ct_joint_coordinate_count(ct_joint_kind kind);
-
-// Six point masses that have mass, centre and inertia (xx yy zz xy xz yz about the centre): mass/6 each at `points` (18).
-// CT_BAD_ARGUMENT when no distribution of mass has that inertia.
-ct_status ct_tree_point_masses(double mass, const double center[3], const double inertia[6], double points[18]);
 
 #endif

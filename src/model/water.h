@@ -2,18 +2,7 @@
 #ifndef CT_MODEL_WATER_H
 #define CT_MODEL_WATER_H
 
-#include "base/memory.h"
-#include "cuttle.h"
-
-enum { CT_WATER_DRAG = 4, CT_WATER_THRUST = 3 };  // control points
-
-typedef struct ct_scene_water {
-    bool enabled;
-    bool all;                  // every body of the scene
-    ct_water_def def;          // bodies not used
-    unsigned char* wet;        // nbody bodies of the scene when the water was set, 1: in the water
-    int nbody;
-} ct_scene_water;
+#include "scene/scene.h"
 
 typedef struct ct_water {
     bool enabled;

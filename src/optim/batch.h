@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "model/scene.h"
+#include "scene/scene.h"
 #include "optim/problem.h"
 
 typedef struct ct_batch_job {

@@ -8,7 +8,7 @@
 // is moved inside by the largest step. Steps at which a rollout does not converge are left out.
 //
 // Where a contact opens, sticks or slips in one rollout and not in the other, the loss has a kink between them and its differences say
-// nothing of the gradient. The contacts of every sample are compared with those at y, step by step (grad/contact_log.h). Where no step size
+// nothing of the gradient. The contacts of every sample are compared with those at y, step by step (step/contact_log.h). Where no step size
 // passes, one at which nothing switches is reported, if there is one.
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "grad/contact_log.h"
+#include "step/contact_log.h"
 #include "optim/problem.h"
 
 #define NOISE 1e-11  // of a loss, relative

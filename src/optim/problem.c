@@ -3,7 +3,7 @@
 //   forward: y -> values of the model, initial state, controls -> rollout -> sum of terms over states and controls
 //   reverse: terms -> seeds of the states -> adjoint of the rollout -> derivatives of values, state, controls -> dL/dy
 //
-// Inputs: a scene with parameters (grad/params.h) and objectives (grad/loss.h), or a term of the user's own.
+// Inputs: a scene with parameters (step/params.h) and objectives (optim/loss.h), or a term of the user's own.
 #include "optim/problem.h"
 
 #include <math.h>

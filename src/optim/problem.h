@@ -2,8 +2,8 @@
 #ifndef CT_OPTIM_PROBLEM_H
 #define CT_OPTIM_PROBLEM_H
 
-#include "grad/loss.h"
-#include "grad/params.h"
+#include "optim/loss.h"
+#include "step/params.h"
 
 struct ct_problem {
     ct_model* model;      // own copy: parameters change its values

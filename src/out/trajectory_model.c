@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "energy/sheet_fields.h"
+#include "force/sheet_fields.h"
 #include "model/model.h"
 #include "out/trajectory.h"
 

@@ -8,8 +8,9 @@
 #define CT_SHAPE_MESH_H
 
 #include "cuttle.h"
+#include "text/text_scan.h"
 
-#define CT_MESH_MAX_COUNT 300000000  // nodes, tets or triangles: 4 * count fits an int
+#define CT_MESH_MAX_COUNT CT_SCAN_MAX_COUNT  // nodes, tets or triangles
 
 // The four faces of a tet with positive volume, outward; face i is opposite node i.
 extern const int ct_tet_face[4][3];

@@ -2,7 +2,7 @@
 #ifndef CT_SHAPE_VTU_DATA_H
 #define CT_SHAPE_VTU_DATA_H
 
-#include "shape/text_scan.h"
+#include "text/text_scan.h"
 #include "shape/vtk_array.h"
 
 typedef struct ct_vtu_coding {

@@ -7,7 +7,7 @@
 #define CT_STEP_COMPLIANCE_H
 
 #include "step/contact.h"
-#include "step/friction_inverse.h"
+#include "contact/friction_inverse.h"
 
 ct_status ct_compliance_create(ct_compliance** out, const ct_model* model);
 void ct_compliance_free(ct_compliance* compliance);

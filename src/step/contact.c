@@ -8,7 +8,7 @@
 #include "math/quat.h"
 #include "step/compliance.h"
 #include "step/external.h"
-#include "step/friction.h"
+#include "contact/friction.h"
 
 static const double away = 0.25;  // of the primitives' parameters: with its feet so far outside, a touch is open
 static const double shared_compliance = 2e-7;  // of a touch's own, where touches share nodes

@@ -20,7 +20,7 @@
 #include "step/compliance.h"
 #include "step/contact_pairs.h"
 #include "step/coords.h"
-#include "step/friction.h"
+#include "contact/friction.h"
 #include "step/solve.h"
 
 static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping

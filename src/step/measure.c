@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "shape/closed_surface.h"
 #include "step/actuate.h"
 #include "step/state.h"
 

@@ -19,7 +19,7 @@
 
 #include "step/contact_pairs.h"
 #include "step/coords.h"
-#include "step/friction.h"
+#include "contact/friction.h"
 #include "step/solve.h"
 
 static const double deep = 0.01;      // of the way from thickness to core: how far gaps may be below zero

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "model/robot_import.h"
-#include "model/scene.h"
+#include "read/robot_import.h"
+#include "scene/scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cuttle.h"
-#include "model/scene.h"
+#include "scene/scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 

@@ -1,0 +1,244 @@
+// Compiles tets into blocks of eight: sorted by energy, then along a space-filling curve through their centroids,
+// so that tets of a block share nodes and the nodes of neighbouring blocks are still in the cache. See elastic.h.
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/mat3.h"
+#include "force/elastic_data.h"
+
+#define CT_CHUNK_BLOCKS 64  // blocks of a chunk
+
+extern const ct_elastic_kernels ct_elastic_kernels_portable, ct_elastic_kernels_avx2, ct_elastic_kernels_avx512;
+
+const ct_elastic_kernels* ct_elastic_kernels_of(ct_isa isa) {
+#ifdef CT_HAVE_X86_KERNELS
+    if (isa == CT_ISA_AVX512) return &ct_elastic_kernels_avx512;
+    if (isa == CT_ISA_AVX2) return &ct_elastic_kernels_avx2;
+#endif
+    return &ct_elastic_kernels_portable;
+}
+
+int ct_elastic_linear_size(int energy) {
+    static const int size[CT_ENERGY_COUNT] = {CT_LINEAR_COROTATED, CT_LINEAR_PROJECTIVE, CT_LINEAR_NEOHOOKEAN, CT_LINEAR_STVK};
+    return size[energy];
+}
+
+// ---- order of the tets
+
+typedef struct sort_key {
+    uint64_t curve;  // position along the curve
+    int energy, tet;
+} sort_key;
+
+static int compare_keys(const void* first, const void* second) {
+    const sort_key *a = first, *b = second;
+    if (a->energy != b->energy) return a->energy < b->energy ? -1 : 1;
+    if (a->curve != b->curve) return a->curve < b->curve ? -1 : 1;
+    return a->tet < b->tet ? -1 : 1;
+}
+
+// Spreads the low 21 bits to every third bit.
+static uint64_t spread_bits(uint64_t x) {
+    x &= 0x1fffff;
+    x = (x | x << 32) & 0x1f00000000ffff;
+    x = (x | x << 16) & 0x1f0000ff0000ff;
+    x = (x | x << 8) & 0x100f00f00f00f00f;
+    x = (x | x << 4) & 0x10c30c30c30c30c3;
+    return (x | x << 2) & 0x1249249249249249;
+}
+
+static void make_keys(const ct_elastic_def* def, sort_key* key) {
+    double lower[3] = {INFINITY, INFINITY, INFINITY}, size = 0;
+    for (int c = 0; c < 4 * def->ntet; c++)
+        for (int i = 0; i < 3; i++) lower[i] = fmin(lower[i], def->rest[3 * (size_t)def->tet[c] + i]);
+    for (int c = 0; c < 4 * def->ntet; c++)
+        for (int i = 0; i < 3; i++) size = fmax(size, def->rest[3 * (size_t)def->tet[c] + i] - lower[i]);
+    const double scale = size > 0 ? 2097151 / size : 0;
+    for (int e = 0; e < def->ntet; e++) {
+        uint64_t curve = 0;
+        for (int i = 0; i < 3; i++) {
+            double center = 0;
+            for (int k = 0; k < 4; k++) center += 0.25 * def->rest[3 * (size_t)def->tet[4 * (size_t)e + k] + i];
+            curve |= spread_bits((uint64_t)(scale * (center - lower[i]))) << i;
+        }
+        key[e] = (sort_key){.curve = curve, .energy = def->energy[e], .tet = e};
+    }
+    qsort(key, (size_t)def->ntet, sizeof *key, compare_keys);
+}
+
+// ---- blocks, chunks, incidence
+
+static int count_blocks(const ct_elastic_def* def, int count[CT_ENERGY_COUNT]) {
+    memset(count, 0, CT_ENERGY_COUNT * sizeof *count);
+    for (int e = 0; e < def->ntet; e++) count[def->energy[e]]++;
+    int nblock = 0;
+    for (int k = 0; k < CT_ENERGY_COUNT; k++) nblock += (count[k] + CT_BLOCK - 1) / CT_BLOCK;
+    return nblock;
+}
+
+// Dm^-1 and the volume of a tet.
+static ct_mat3 rest_inverse(const ct_elastic_def* def, int tet, double* volume) {
+    const int* node = def->tet + 4 * (size_t)tet;
+    const ct_vec3 origin = ct_vec3_load(def->rest + 3 * (size_t)node[0]);
+    ct_vec3 edge[3];
+    for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(ct_vec3_load(def->rest + 3 * (size_t)node[k + 1]), origin);
+    const ct_mat3 Dm = ct_mat3_columns(edge[0], edge[1], edge[2]);
+    *volume = ct_mat3_determinant(Dm) / 6;
+    return ct_mat3_inverse(Dm);
+}
+
+// Writes tet `tet` (scene index) into a lane; volume 0 marks a repeated one.
+static void fill_lane(ct_elastic* elastic, const ct_elastic_def* def, int lane, int tet, bool repeated) {
+    ct_elastic_block* block = elastic->block + lane / CT_BLOCK;
+    double volume;
+    const ct_mat3 inverse = rest_inverse(def, tet, &volume);
+    for (int i = 0; i < 9; i++) block->inverse[i][lane % CT_BLOCK] = inverse.a[i / 3][i % 3];
+    for (int k = 0; k < 4; k++) block->node[k][lane % CT_BLOCK] = def->tet[4 * (size_t)tet + k];
+    elastic->lane_tet[lane] = repeated ? -1 : tet;
+    elastic->lane_volume[lane] = repeated ? 0 : volume;
+    if (!repeated) elastic->volume[tet] = volume;
+}
+
+static void fill_blocks(ct_elastic* elastic, const ct_elastic_def* def, const sort_key* key, const int count[CT_ENERGY_COUNT]) {
+    int lane = 0, first = 0, block = 0;
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        for (int k = 0; k < count[energy]; k++) fill_lane(elastic, def, lane++, key[first + k].tet, false);
+        first += count[energy];
+        while (lane % CT_BLOCK) fill_lane(elastic, def, lane++, key[first - 1].tet, true);
+        // chunks of this energy
+        for (const int last = lane / CT_BLOCK; block < last;) {
+            const int size = last - block < CT_CHUNK_BLOCKS ? last - block : CT_CHUNK_BLOCKS;
+            elastic->chunk[elastic->nchunk++] = (ct_elastic_chunk){block, size, energy, elastic->linear_size};
+            elastic->linear_size += (size_t)size * CT_BLOCK * (size_t)ct_elastic_linear_size(energy);
+            block += size;
+        }
+    }
+}
+
+static void fill_incidence(ct_elastic* elastic) {
+    int* start = elastic->incident_start;
+    const int nlane = elastic->nblock * CT_BLOCK;
+    for (int pass = 0; pass < 2; pass++) {  // count, then place
+        for (int lane = 0; lane < nlane; lane++) {
+            if (elastic->lane_tet[lane] < 0) continue;
+            for (int k = 0; k < 4; k++) {
+                const int node = elastic->block[lane / CT_BLOCK].node[k][lane % CT_BLOCK];
+                if (pass == 0) start[node + 1]++;
+                else elastic->incident[start[node]++] = 4 * lane + k;
+            }
+        }
+        if (pass == 0)
+            for (int v = 0; v < elastic->nvert; v++) start[v + 1] += start[v];
+    }
+    for (int v = elastic->nvert; v > 0; v--) start[v] = start[v - 1];
+    start[0] = 0;
+}
+
+// ---- interface
+
+static ct_status check_def(const ct_elastic_def* def) {
+    if (def->nvert < 0 || def->ntet < 0 || def->ntet > INT32_MAX / 4 - CT_BLOCK * CT_ENERGY_COUNT) return CT_BAD_ARGUMENT;
+    for (int e = 0; e < def->ntet; e++) {
+        if (def->energy[e] >= CT_ENERGY_COUNT) return CT_BAD_ARGUMENT;
+        for (int k = 0; k < 4; k++) {
+            const int node = def->tet[4 * (size_t)e + k];
+            if (node < 0 || node >= def->nvert) return CT_BAD_MESH;
+        }
+        double volume;
+        rest_inverse(def, e, &volume);
+        if (!(volume > 0) || !isfinite(1 / volume)) return CT_BAD_MESH;
+    }
+    return CT_OK;
+}
+
+static void allocate(ct_elastic* elastic, const ct_elastic_def* def) {
+    ct_arena* arena = &elastic->arena;
+    const size_t nlane = (size_t)elastic->nblock * CT_BLOCK, nvert = (size_t)def->nvert, ntet = (size_t)def->ntet;
+    elastic->rest = ct_arena_copy(arena, def->rest, 3 * nvert, sizeof(double));
+    elastic->volume = ct_arena_alloc(arena, ntet, sizeof(double));
+    elastic->block = ct_arena_alloc(arena, (size_t)elastic->nblock, sizeof(ct_elastic_block));
+    elastic->beta = ct_arena_alloc(arena, nlane, sizeof(double));
+    elastic->lane_volume = ct_arena_alloc(arena, nlane, sizeof(double));
+    elastic->lane_tet = ct_arena_alloc(arena, nlane, sizeof(int));
+    elastic->chunk = ct_arena_alloc(arena, (size_t)elastic->nblock / CT_CHUNK_BLOCKS + CT_ENERGY_COUNT, sizeof(ct_elastic_chunk));
+    elastic->incident_start = ct_arena_alloc(arena, nvert + 1, sizeof(int));
+    elastic->incident = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
+}
+
+ct_status ct_elastic_create(ct_elastic** out, const ct_elastic_def* def) {
+    *out = NULL;
+    const ct_status status = check_def(def);
+    if (status != CT_OK) return status;
+    ct_elastic* elastic = ct_alloc(1, sizeof *elastic);
+    sort_key* key = ct_alloc((size_t)def->ntet, sizeof *key);
+    int count[CT_ENERGY_COUNT];
+    if (elastic) {
+        elastic->kernels = ct_elastic_kernels_of(ct_cpu_isa());
+        elastic->nvert = def->nvert;
+        elastic->ntet = def->ntet;
+        elastic->nblock = count_blocks(def, count);
+        allocate(elastic, def);
+    }
+    if (!elastic || !key || elastic->arena.failed) {
+        ct_free(key);
+        ct_elastic_free(elastic);
+        return CT_OUT_OF_MEMORY;
+    }
+    make_keys(def, key);
+    fill_blocks(elastic, def, key, count);
+    fill_incidence(elastic);
+    ct_elastic_set_parameters(elastic, def->mu, def->lambda, def->beta);
+    ct_free(key);
+    *out = elastic;
+    return CT_OK;
+}
+
+void ct_elastic_free(ct_elastic* elastic) {
+    if (!elastic) return;
+    ct_arena_free(&elastic->arena);
+    ct_free(elastic);
+}
+
+void ct_elastic_set_parameters(ct_elastic* elastic, const double* mu, const double* lambda, const double* beta) {
+    for (int lane = 0; lane < elastic->nblock * CT_BLOCK; lane++) {
+        const int tet = elastic->lane_tet[lane];
+        if (tet < 0) continue;
+        ct_elastic_block* block = elastic->block + lane / CT_BLOCK;
+        if (mu) block->mu[lane % CT_BLOCK] = mu[tet] * elastic->lane_volume[lane];
+        if (lambda) block->lambda[lane % CT_BLOCK] = lambda[tet] * elastic->lane_volume[lane];
+        if (beta) elastic->beta[lane] = beta[tet];
+    }
+    if (!beta) return;
+    elastic->damped = false;
+    for (int e = 0; e < elastic->ntet; e++) elastic->damped |= beta[e] > 0;
+}
+
+const double* ct_elastic_volume(const ct_elastic* elastic) { return elastic->volume; }
+
+const char* ct_elastic_kernel(const ct_elastic* elastic) { return elastic->kernels->name; }
+
+ct_status ct_elastic_work_create(ct_elastic_work** out, const ct_elastic* elastic) {
+    *out = NULL;
+    ct_elastic_work* work = ct_alloc(1, sizeof *work);
+    if (!work) return CT_OUT_OF_MEMORY;
+    const size_t nlane = (size_t)elastic->nblock * CT_BLOCK;
+    work->node = ct_arena_alloc(&work->arena, CT_NODE_SIZE * (size_t)elastic->nvert, sizeof(double));
+    work->element = ct_arena_alloc(&work->arena, CT_ELEMENT_SIZE * nlane, sizeof(double));
+    work->linear = ct_arena_alloc(&work->arena, elastic->linear_size + CT_LINEAR_DAMPER * nlane, sizeof(double));
+    work->rate = ct_arena_alloc(&work->arena, 6 * nlane, sizeof(double));
+    work->partial = ct_arena_alloc(&work->arena, (size_t)elastic->nchunk, sizeof(double));
+    if (work->arena.failed) {
+        ct_elastic_work_free(work);
+        return CT_OUT_OF_MEMORY;
+    }
+    *out = work;
+    return CT_OK;
+}
+
+void ct_elastic_work_free(ct_elastic_work* work) {
+    if (!work) return;
+    ct_arena_free(&work->arena);
+    ct_free(work);
+}

@@ -1,0 +1,44 @@
+// The compiled tets and their scratch, shared by the elastic_*.c files.
+#ifndef CT_FORCE_ELASTIC_DATA_H
+#define CT_FORCE_ELASTIC_DATA_H
+
+#include "force/elastic.h"
+#include "force/elastic_kernel.h"
+
+// A run of blocks of one energy: the unit of parallel work and of the energy's partial sums.
+typedef struct ct_elastic_chunk {
+    int first, count;  // blocks
+    int energy;        // ct_energy
+    size_t linear;     // doubles of undamped linearisation before this chunk
+} ct_elastic_chunk;
+
+struct ct_elastic {
+    ct_arena arena;
+    const ct_elastic_kernels* kernels;
+    int nvert, ntet, nblock, nchunk;
+    bool damped;               // some beta > 0
+    double* rest;              // 3 nvert
+    double* volume;            // ntet, m^3, scene order
+    ct_elastic_block* block;   // nblock
+    double* beta;              // CT_BLOCK nblock
+    double* lane_volume;       // CT_BLOCK nblock, 0 in lanes without a tet
+    int* lane_tet;             // CT_BLOCK nblock, scene tet or -1
+    ct_elastic_chunk* chunk;   // nchunk
+    size_t linear_size;        // doubles of all undamped linearisations
+    int* incident_start;       // nvert + 1
+    int* incident;             // 4 ntet: 4 lane + corner, ascending for each node
+};
+
+struct ct_elastic_work {
+    ct_arena arena;
+    double* node;     // CT_NODE_SIZE nvert  sums of forces or of deformation
+    double* element;  // CT_ELEMENT_SIZE CT_BLOCK nblock  forces or deformation of each tet
+    double* linear;   // records of the linearisation
+    double* rate;     // 6 CT_BLOCK nblock  g of the damping
+    double* partial;  // nchunk  energies
+    double c;         // 1/s, rate factor of the damping; 0: off
+    bool rated;       // `rate` holds the g of this step
+    double linear_c;  // c when the linearisation was made
+};
+
+#endif

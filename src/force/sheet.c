@@ -1,0 +1,273 @@
+// Passes over the triangles and hinges of sheets; see sheet.h.
+#include "force/sheet.h"
+
+#include <string.h>
+
+#include "force/sheet_data.h"
+#include "math/svd3.h"
+
+bool ct_sheet_has_damping(const ct_sheet* sheet) { return sheet->damped; }
+
+static bool is_viscous(const ct_sheet* sheet, double c) { return sheet->damped && c > 0; }
+
+static bool is_idle(const ct_sheet_hinge* h) { return h->stiffness == 0 && h->damper == 0; }
+
+// ---- the rate of the damping ---------------------------------------------------------------
+
+static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale, const double* x) {
+    for (int e = 0; e < sheet->ntri; e++) {
+        double G[3];
+        ct_sheet_strain(ct_sheet_deformation(&sheet->triangle[e], x), G);
+        for (int i = 0; i < 3; i++) work->strain_rate[3 * (size_t)e + (size_t)i] += scale * G[i];
+    }
+    for (int k = 0; k < sheet->nhinge; k++) work->angle_rate[k] += scale * ct_sheet_hinge_angle(sheet, k, x);
+}
+
+void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n, double b, const double* x_nm1) {
+    work->c = c;
+    work->rated = true;
+    memset(work->strain_rate, 0, 3 * (size_t)sheet->ntri * sizeof(double));
+    memset(work->angle_rate, 0, (size_t)sheet->nhinge * sizeof(double));
+    add_history(sheet, work, a, x_n);
+    if (x_nm1) add_history(sheet, work, b, x_nm1);
+}
+
+void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n, double b, const double* x_nm1) {
+    work->c = c;
+    work->rated = false;
+    if (is_viscous(sheet, c)) ct_sheet_begin_rate(sheet, work, c, a, x_n, b, x_nm1);
+}
+
+// c G - g
+static void strain_rate(const ct_sheet_work* work, int e, double c, ct_mat32 F, double rate[3]) {
+    ct_sheet_strain(F, rate);
+    for (int i = 0; i < 3; i++) rate[i] = c * rate[i] - work->strain_rate[3 * (size_t)e + (size_t)i];
+}
+
+// ---- energy and gradient -------------------------------------------------------------------
+
+static double membrane_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f) {
+    const bool viscous = is_viscous(sheet, work->c);
+    double energy = 0;
+    for (int e = 0; e < sheet->ntri; e++) {
+        const ct_sheet_triangle* t = &sheet->triangle[e];
+        const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
+        const ct_sheet_slopes s = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, p.I, p.J);
+        ct_mat32 P = ct_sheet_stress(&p, &s);
+        energy += s.W;
+        if (viscous) {
+            double rate[3], sigma[3];
+            strain_rate(work, e, work->c, p.F, rate);
+            ct_sheet_viscous(t, rate, sigma);
+            P = ct_mat32_axpy(P, 1, ct_mat32_stress(p.F, sigma));
+            energy += (sigma[0] * rate[0] + sigma[1] * rate[1] + 2 * sigma[2] * rate[2]) / (2 * work->c);
+        }
+        ct_sheet_add_stress(t, P, f);
+    }
+    return energy;
+}
+
+static double hinge_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f) {
+    const bool viscous = is_viscous(sheet, work->c);
+    double energy = 0;
+    for (int k = 0; k < sheet->nhinge; k++) {
+        const ct_sheet_hinge* h = &sheet->hinge[k];
+        if (is_idle(h)) continue;
+        ct_vec3 node[4];
+        ct_hinge_point p;
+        ct_sheet_load(x, h->node, 4, node);
+        const double angle = ct_hinge_point_of(node, &p), bend = angle - h->rest;
+        double pull = 2 * h->stiffness * bend;
+        energy += h->stiffness * bend * bend;
+        if (viscous) {
+            const double rate = work->c * angle - work->angle_rate[k];
+            pull += 2 * h->damper * rate;
+            energy += h->damper * rate * rate / work->c;
+        }
+        for (int i = 0; i < 4; i++) ct_sheet_add_node(f, h->node[i], ct_vec3_scale(pull, p.gradient[i]));
+    }
+    return energy;
+}
+
+double ct_sheet_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f) {
+    const double membrane = membrane_gradient(sheet, work, x, f);
+    return membrane + hinge_gradient(sheet, work, x, f);
+}
+
+double ct_sheet_energy(const ct_sheet* sheet, const double* x) {
+    double energy = 0;
+    for (int e = 0; e < sheet->ntri; e++) {
+        const ct_sheet_triangle* t = &sheet->triangle[e];
+        const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
+        energy += ct_sheet_slopes_of(t->energy, t->mu, t->lambda, p.I, p.J).W;
+    }
+    for (int k = 0; k < sheet->nhinge; k++) {
+        if (sheet->hinge[k].stiffness == 0) continue;
+        const double bend = ct_sheet_hinge_angle(sheet, k, x) - sheet->hinge[k].rest;
+        energy += sheet->hinge[k].stiffness * bend * bend;
+    }
+    return energy;
+}
+
+// ---- Hessian products ----------------------------------------------------------------------
+
+void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, const double* x, double c, ct_sheet_linear* out) {
+    const ct_sheet_triangle* t = &sheet->triangle[e];
+    out->point = ct_sheet_point_of(ct_sheet_deformation(t, x));
+    out->slopes = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, out->point.I, out->point.J);
+    memset(out->sigma, 0, sizeof out->sigma);
+    if (!is_viscous(sheet, c)) return;
+    double rate[3];
+    strain_rate(work, e, c, out->point.F, rate);
+    ct_sheet_viscous(t, rate, out->sigma);
+}
+
+void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x, double c, ct_sheet_bend* out) {
+    const ct_sheet_hinge* h = &sheet->hinge[k];
+    ct_vec3 node[4];
+    ct_sheet_load(x, h->node, 4, node);
+    const double angle = ct_hinge_point_of(node, &out->point);
+    out->pull = 2 * h->stiffness * (angle - h->rest);
+    out->stiffness = 2 * h->stiffness;
+    if (!is_viscous(sheet, c)) return;
+    out->pull += 2 * h->damper * (c * angle - work->angle_rate[k]);
+    out->stiffness += 2 * h->damper * c;
+}
+
+ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous, ct_mat32 dF) {
+    ct_mat32 dP = ct_sheet_stress_change(&l->point, &l->slopes, dF);
+    if (!viscous) return dP;
+    double change[3], sigma[3];
+    ct_sheet_strain_change(l->point.F, dF, change);
+    ct_sheet_viscous(t, change, sigma);
+    dP = ct_mat32_axpy(dP, 1, ct_mat32_stress(dF, l->sigma));
+    return ct_mat32_axpy(dP, c, ct_mat32_stress(l->point.F, sigma));
+}
+
+void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x) {
+    work->linear_c = work->c;
+    for (int e = 0; e < sheet->ntri; e++) ct_sheet_linearise_triangle(sheet, work, e, x, work->c, &work->linear[e]);
+    for (int k = 0; k < sheet->nhinge; k++)
+        if (!is_idle(&sheet->hinge[k])) ct_sheet_linearise_hinge(sheet, work, k, x, work->c, &work->bend[k]);
+}
+
+void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const double* dx, double* out) {
+    const bool viscous = is_viscous(sheet, work->linear_c);
+    for (int e = 0; e < sheet->ntri; e++) {
+        const ct_sheet_triangle* t = &sheet->triangle[e];
+        const ct_mat32 dF = ct_sheet_deformation(t, dx);
+        ct_sheet_add_stress(t, ct_sheet_linear_product(t, &work->linear[e], work->linear_c, viscous, dF), out);
+    }
+    for (int k = 0; k < sheet->nhinge; k++) {
+        const ct_sheet_hinge* h = &sheet->hinge[k];
+        if (is_idle(h)) continue;
+        const ct_sheet_bend* b = &work->bend[k];
+        ct_vec3 d[4], curve[4];
+        ct_sheet_load(dx, h->node, 4, d);
+        ct_hinge_curve(&b->point, d, curve);
+        const double along = b->stiffness * ct_hinge_dot(b->point.gradient, d);
+        for (int i = 0; i < 4; i++)
+            ct_sheet_add_node(out, h->node[i], ct_vec3_axpy(ct_vec3_scale(b->pull, curve[i]), along, b->point.gradient[i]));
+    }
+}
+
+// ---- rotations -----------------------------------------------------------------------------
+
+// Sums the triangles' rotations, from the frame at rest to the polar factor and its normal, weighted by their areas.
+void ct_sheet_rotations(const ct_sheet* sheet, ct_sheet_work* work, const double* x, double* rotation) {
+    memset(work->frame, 0, 9 * (size_t)sheet->nvert * sizeof(double));
+    for (int e = 0; e < sheet->ntri; e++) {
+        const ct_sheet_triangle* t = &sheet->triangle[e];
+        const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
+        const ct_mat32 R = ct_mat32_scale(1 / fmax(sqrt(p.I + 2 * p.J), CT_SHEET_NARROWEST), ct_mat32_axpy(p.F, 1, p.K));
+        const ct_mat3 now = ct_mat3_columns(R.c[0], R.c[1], p.normal);
+        const ct_mat3 turn = ct_mat3_multiply(now, ct_mat3_transpose(ct_mat3_load(sheet->frame + 9 * (size_t)e)));
+        for (int k = 0; k < 3; k++) {
+            double* sum = work->frame + 9 * (size_t)t->node[k];
+            for (int i = 0; i < 9; i++) sum[i] += t->area * turn.a[i / 3][i % 3];
+        }
+    }
+    for (int i = 0; i < sheet->nnode; i++) {
+        const size_t at = 9 * (size_t)sheet->node[i];
+        ct_mat3_store(rotation + at, ct_polar3(ct_mat3_load(work->frame + at)));
+    }
+}
+
+// ---- derivatives of the gradient for the adjoint -------------------------------------------
+
+static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam, double* d_mu,
+                         double* d_lambda, double* d_beta) {
+    const bool rated = work->rated && work->c > 0;
+    for (int e = 0; e < sheet->ntri; e++) {
+        const ct_sheet_triangle* t = &sheet->triangle[e];
+        const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
+        const ct_mat32 dF = ct_sheet_deformation(t, lam);
+        const ct_sheet_slopes shear = ct_sheet_slopes_of(t->energy, t->area, 0, p.I, p.J);
+        const ct_sheet_slopes bulk = ct_sheet_slopes_of(t->energy, 0, t->area, p.I, p.J);
+        const double from_mu = ct_mat32_dot(ct_sheet_stress(&p, &shear), dF), from_lambda = ct_mat32_dot(ct_sheet_stress(&p, &bulk), dF);
+        double rate[3] = {0, 0, 0}, change[3] = {0, 0, 0};
+        if (rated) {
+            strain_rate(work, e, work->c, p.F, rate);
+            ct_sheet_strain_change(p.F, dF, change);
+        }
+        const double inner = 2 * (rate[0] * change[0] + rate[1] * change[1] + 2 * rate[2] * change[2]);
+        const double traces = (rate[0] + rate[1]) * (change[0] + change[1]);
+        if (d_mu) d_mu[e] = from_mu + t->area * t->beta * inner;
+        if (d_lambda) d_lambda[e] = from_lambda + t->area * t->beta * traces;
+        if (d_beta) d_beta[e] = t->mu * inner + t->lambda * traces;
+    }
+}
+
+void ct_sheet_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam, double* d_mu,
+                            double* d_lambda, double* d_beta, double* d_rigidity) {
+    const bool rated = work->rated && work->c > 0;
+    membrane_vjp(sheet, work, x, lam, d_mu, d_lambda, d_beta);
+    if (d_rigidity) memset(d_rigidity, 0, (size_t)sheet->ntri * sizeof(double));
+    if (!d_beta && !d_rigidity) return;
+    for (int k = 0; k < sheet->nhinge; k++) {
+        const ct_sheet_hinge* h = &sheet->hinge[k];
+        ct_vec3 node[4], d[4];
+        ct_hinge_point p;
+        ct_sheet_load(x, h->node, 4, node);
+        ct_sheet_load(lam, h->node, 4, d);
+        const double angle = ct_hinge_point_of(node, &p), half = h->weight * ct_hinge_dot(p.gradient, d);
+        const double rate = rated ? work->c * angle - work->angle_rate[k] : 0;
+        for (int i = 0; i < 2; i++) {
+            const int e = h->tri[i];
+            if (d_beta) d_beta[e] += half * sheet->rigidity[e] * rate;
+            if (d_rigidity) d_rigidity[e] += half * (angle - h->rest + sheet->triangle[e].beta * rate);
+        }
+    }
+}
+
+// One time of the history: adds scale (d g / dx_then)^T (change of the damping stress by g, along lam).
+static void add_history_vjp(const ct_sheet* sheet, const double* x, const double* lam, double scale, const double* x_then, double* bar) {
+    for (int e = 0; e < sheet->ntri; e++) {
+        const ct_sheet_triangle* t = &sheet->triangle[e];
+        if (t->beta == 0) continue;
+        double change[3], sigma[3];
+        ct_sheet_strain_change(ct_sheet_deformation(t, x), ct_sheet_deformation(t, lam), change);
+        ct_sheet_viscous(t, change, sigma);
+        ct_sheet_add_stress(t, ct_mat32_scale(scale, ct_mat32_stress(ct_sheet_deformation(t, x_then), sigma)), bar);
+    }
+    for (int k = 0; k < sheet->nhinge; k++) {
+        const ct_sheet_hinge* h = &sheet->hinge[k];
+        if (h->damper == 0) continue;
+        ct_vec3 node[4], d[4];
+        ct_hinge_point now, then;
+        ct_sheet_load(x, h->node, 4, node);
+        ct_sheet_load(lam, h->node, 4, d);
+        ct_hinge_point_of(node, &now);
+        ct_sheet_load(x_then, h->node, 4, node);
+        ct_hinge_point_of(node, &then);
+        const double pull = 2 * scale * h->damper * ct_hinge_dot(now.gradient, d);
+        for (int i = 0; i < 4; i++) ct_sheet_add_node(bar, h->node[i], ct_vec3_scale(pull, then.gradient[i]));
+    }
+}
+
+void ct_sheet_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam, double a,
+                          const double* x_n, double* x_n_bar, double b, const double* x_nm1, double* x_nm1_bar) {
+    if (!is_viscous(sheet, work->c)) return;
+    add_history_vjp(sheet, x, lam, a, x_n, x_n_bar);
+    if (x_nm1) add_history_vjp(sheet, x, lam, b, x_nm1, x_nm1_bar);
+}

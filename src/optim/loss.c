@@ -1,0 +1,309 @@
+// The objective of a scene; see loss.h.
+//
+//     L = sum over terms of  w / n * sum over the n states of its window of  N(q),   N(q) = q or sqrt(q)
+//
+//     point, velocity    q = |sum_i m_i x_i - target(t)|^2           m_i weights with sum 1
+//     shape              q = sum_i m_i |x_i - target_i|^2
+//     joint              q = |coordinate - target(t)|^2              a ball: its rotation vector
+//     effort             q = mean over steps of |u_k|^2              one term for the whole rollout
+//     smoothness         q = mean over steps of |u_k - u_(k-1)|^2
+//
+// sqrt(q) has no derivative at 0: there 0 is taken, its smallest subgradient. The weights are those of the model's
+// masses when the loss is created and stay as they are when densities change.
+#include "optim/loss.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "math/rotation.h"
+#include "step/state.h"
+
+typedef struct term {
+    ct_objective_kind kind;
+    double weight;             // divided by the number of states
+    bool distance;
+    int first, last;           // states; EFFORT and SMOOTHNESS: steps
+    int nnode;
+    int* node;
+    double* share;             // nnode, m_i
+    ct_scene_driver path;      // POINT, VELOCITY
+    double origin[3];          // added to the path
+    double* target;            // 3 nnode, SHAPE
+    int control, width;        // EFFORT, SMOOTHNESS: first number and count
+    int coordinate, dof;       // JOINT: first coordinate and rate
+    bool ball;                 // JOINT: of a ball
+} term;
+
+struct ct_loss {
+    ct_arena arena;
+    int nterm, control_size;
+    double time_step;
+    term* terms;
+};
+
+static bool is_of_control(const term* t) { return t->kind == CT_OBJECTIVE_EFFORT || t->kind == CT_OBJECTIVE_SMOOTHNESS; }
+
+// -------------------------------------------------------------------------------------------------
+// Creation
+
+// Times to states 0..nstep; a thousandth of a step is forgiven.
+static ct_status find_window(const ct_scene_objective* o, double h, int nstep, bool steps, term* t, ct_error* error) {
+    double slack = 1e-3, start = o->start / h, stop = o->stop / h;
+    if (isnan(start)) {
+        t->first = steps ? 0 : nstep;
+        t->last = steps ? nstep - 1 : nstep;
+        return CT_OK;
+    }
+    if (o->start == o->stop) start = stop = round(start);
+    double first = ceil(start - slack), last = steps ? ceil(stop - slack) - 1 : floor(stop + slack);
+    last = fmin(last, steps ? nstep - 1 : nstep);
+    if (first > last)
+        return ct_fail(error, CT_BAD_SCENE, "objective \"%s\" looks at times from %g to %g s, where there is no %s: the motion has "
+                                            "%d steps of %g s", o->name, o->start, o->stop, steps ? "step" : "state", nstep, h);
+    t->first = (int)first;
+    t->last = (int)last;
+    return CT_OK;
+}
+
+static void fill_shares(const ct_scene_objective* o, const ct_model* model, term* t) {
+    double total = 0;
+    for (int i = 0; i < o->nnode; i++) total += model->mass[o->node[i]];
+    bool uniform = o->uniform || !(total > 0);
+    for (int i = 0; i < o->nnode; i++) t->share[i] = uniform ? 1.0 / o->nnode : model->mass[o->node[i]] / total;
+}
+
+static void mean(const term* t, const double* x, double out[3]) {
+    memset(out, 0, 3 * sizeof *out);
+    for (int i = 0; i < t->nnode; i++)
+        for (int a = 0; a < 3; a++) out[a] += t->share[i] * x[3 * (size_t)t->node[i] + a];
+}
+
+static void fill_targets(const ct_scene_objective* o, const ct_model* model, term* t) {
+    fill_shares(o, model, t);
+    if (o->kind == CT_OBJECTIVE_SHAPE && o->relative)
+        for (int i = 0; i < t->nnode; i++)
+            for (int a = 0; a < 3; a++) t->target[3 * (size_t)i + a] += model->rest[3 * (size_t)t->node[i] + a];
+    if (o->kind == CT_OBJECTIVE_POINT && o->relative) mean(t, model->rest, t->origin);
+}
+
+static void find_joint(const ct_scene_objective* o, const ct_model* model, term* t) {
+    const ct_tree* tree = &model->tree;
+    t->coordinate = tree->coordinate[o->link];
+    t->dof = tree->dof[o->link];
+    t->ball = tree->joint[o->link].kind == CT_JOINT_BALL;
+    if (o->relative && !t->ball) t->origin[0] = tree->joint[o->link].position;
+    if (o->relative && t->ball) ct_vec3_store(t->origin, ct_rotation_log(ct_quat_from_vector(ct_vec3_load(tree->joint[o->link].pose))));
+}
+
+static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_model* model, term* t, ct_error* error) {
+    if (o->kind == CT_OBJECTIVE_JOINT) find_joint(o, model, t);
+    t->nnode = o->nnode;
+    t->node = ct_arena_copy(&loss->arena, o->node, (size_t)o->nnode, sizeof *o->node);
+    t->share = ct_arena_alloc(&loss->arena, (size_t)o->nnode, sizeof *t->share);
+    if (o->shape) t->target = ct_arena_copy(&loss->arena, o->shape, 3 * (size_t)o->nnode, sizeof *o->shape);
+    t->path.nkey = o->npath;
+    t->path.key = ct_arena_copy(&loss->arena, o->path, (size_t)o->npath, sizeof *o->path);
+    if (loss->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    fill_targets(o, model, t);
+    return CT_OK;
+}
+
+static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model* model, int index, int nstep, ct_error* error) {
+    const ct_scene_objective* o = &scene->objective[index];
+    term* t = &loss->terms[index];
+    *t = (term){.kind = o->kind, .weight = o->weight, .distance = o->distance};
+    bool steps = is_of_control(t);
+    ct_status status = find_window(o, loss->time_step, nstep, steps, t, error);
+    if (status) return status;
+    if (!steps) {
+        t->weight /= t->last - t->first + 1;
+        return copy_term(loss, o, model, t, error);
+    }
+    t->control = o->control < 0 ? 0 : ct_scene_control_first(scene, o->control);
+    t->width = o->control < 0 ? loss->control_size : scene->control[o->control].size;
+    if (t->kind == CT_OBJECTIVE_SMOOTHNESS && t->first == 0) t->first = 1;  // a change needs a step before
+    return CT_OK;
+}
+
+ct_status ct_loss_create(ct_loss** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
+    *out = NULL;
+    ct_error_clear(error);
+    if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
+        return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
+    ct_loss* loss = ct_alloc(1, sizeof *loss);
+    if (!loss) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    loss->nterm = scene->nobjective;
+    loss->time_step = model->settings.time_step;
+    loss->control_size = ct_scene_control_first(scene, scene->ncontrol);
+    loss->terms = ct_arena_alloc(&loss->arena, (size_t)loss->nterm, sizeof *loss->terms);
+    ct_status status = loss->terms ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    for (int i = 0; i < loss->nterm && !status; i++) status = make_term(loss, scene, model, i, nstep, error);
+    if (status) ct_loss_free(loss);
+    else *out = loss;
+    return status;
+}
+
+void ct_loss_free(ct_loss* loss) {
+    if (!loss) return;
+    ct_arena_free(&loss->arena);
+    ct_free(loss);
+}
+
+int ct_loss_term_count(const ct_loss* loss) { return loss->nterm; }
+
+// -------------------------------------------------------------------------------------------------
+// The norm
+
+static double norm(const term* t, double q) { return t->weight * (t->distance ? sqrt(q) : q); }
+
+// dL/dq
+static double norm_slope(const term* t, double q) {
+    if (!t->distance) return t->weight;
+    return q > 0 ? t->weight / (2 * sqrt(q)) : 0;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Terms of states
+
+// The joint's coordinate, or a ball's rotation vector.
+static void joint_value(const term* t, const double* q, double out[3]) {
+    memset(out, 0, 3 * sizeof *out);
+    if (t->ball) ct_vec3_store(out, ct_rotation_log(ct_quat_load(q + t->coordinate)));
+    else out[0] = q[t->coordinate];
+}
+
+// d = value - target(t) at the state after `step` steps, of a joint or of a mean over nodes
+static void deviation(const ct_loss* loss, const term* t, int step, const ct_state* state, double d[3]) {
+    static const double zero[3];
+    double target[3];
+    ct_scene_drive_position(&t->path, step * loss->time_step, zero, target);
+    if (t->kind == CT_OBJECTIVE_JOINT) joint_value(t, state->q, d);
+    else mean(t, t->kind == CT_OBJECTIVE_POINT ? state->x : state->v, d);
+    for (int a = 0; a < (t->kind == CT_OBJECTIVE_JOINT && !t->ball ? 1 : 3); a++) d[a] -= target[a] + t->origin[a];
+}
+
+static double shape_square(const term* t, const double* x) {
+    double q = 0;
+    for (int i = 0; i < t->nnode; i++)
+        for (int a = 0; a < 3; a++) {
+            double d = x[3 * (size_t)t->node[i] + a] - t->target[3 * (size_t)i + a];
+            q += t->share[i] * d * d;
+        }
+    return q;
+}
+
+static void shape_square_vjp(const term* t, const double* x, double q_bar, double* x_bar) {
+    for (int i = 0; i < t->nnode; i++)
+        for (int a = 0; a < 3; a++) {
+            size_t k = 3 * (size_t)t->node[i] + a;
+            x_bar[k] += q_bar * 2 * t->share[i] * (x[k] - t->target[3 * (size_t)i + a]);
+        }
+}
+
+static void mean_square_vjp(const term* t, const double d[3], double q_bar, double* x_bar) {
+    for (int i = 0; i < t->nnode; i++)
+        for (int a = 0; a < 3; a++) x_bar[3 * (size_t)t->node[i] + a] += q_bar * 2 * t->share[i] * d[a];
+}
+
+static bool looks_at(const term* t, int step) { return !is_of_control(t) && step >= t->first && step <= t->last; }
+static double square(const double d[3]) { return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; }
+
+static double state_square(const ct_loss* loss, const term* t, int step, const ct_state* state) {
+    double d[3];
+    if (t->kind == CT_OBJECTIVE_SHAPE) return shape_square(t, state->x);
+    deviation(loss, t, step, state, d);
+    return square(d);
+}
+
+double ct_loss_state(const ct_loss* loss, int step, const ct_state* state) {
+    double sum = 0;
+    for (int i = 0; i < loss->nterm; i++)
+        if (looks_at(&loss->terms[i], step)) sum += norm(&loss->terms[i], state_square(loss, &loss->terms[i], step, state));
+    return sum;
+}
+
+double ct_loss_first_state(const ct_loss* loss, int step, const ct_state* state) {
+    const term* t = loss->terms;
+    if (loss->nterm == 0 || !looks_at(t, step)) return 0;
+    return state_square(loss, t, step, state) / (t->last - t->first + 1);
+}
+
+// theta = log Q, moved by exp(phi) Q: theta_bar becomes J^-T theta_bar.
+static void joint_vjp(const term* t, const ct_state* state, const double d[3], double q_bar, double* joint_bar) {
+    ct_vec3 bar = ct_vec3_scale(2 * q_bar, ct_vec3_load(d));
+    if (!t->ball) {
+        joint_bar[t->dof] += bar.x;
+        return;
+    }
+    ct_mat3 J = ct_rotation_jacobian_inverse(ct_rotation_log(ct_quat_load(state->q + t->coordinate)));
+    double* out = joint_bar + t->dof;
+    ct_vec3_store(out, ct_vec3_add(ct_vec3_load(out), ct_mat3_apply(ct_mat3_transpose(J), bar)));
+}
+
+void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar) {
+    double d[3];
+    for (int i = 0; i < loss->nterm; i++) {
+        const term* t = &loss->terms[i];
+        if (!looks_at(t, step)) continue;
+        if (t->kind == CT_OBJECTIVE_SHAPE) {
+            shape_square_vjp(t, state->x, norm_slope(t, shape_square(t, state->x)), x_bar);
+            continue;
+        }
+        deviation(loss, t, step, state, d);
+        double slope = norm_slope(t, square(d));
+        if (t->kind == CT_OBJECTIVE_JOINT) joint_vjp(t, state, d, slope, q_bar);
+        else mean_square_vjp(t, d, slope, t->kind == CT_OBJECTIVE_POINT ? x_bar : v_bar);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Terms of controls
+
+// u_k, or u_k - u_(k-1), of number `i` at a step
+static double control_difference(const ct_loss* loss, const term* t, const double* controls, int step, int i) {
+    const double* u = controls + (size_t)step * (size_t)loss->control_size + (size_t)(t->control + i);
+    return t->kind == CT_OBJECTIVE_EFFORT ? u[0] : u[0] - u[-loss->control_size];
+}
+
+static double control_square(const ct_loss* loss, const term* t, const double* controls) {
+    double q = 0;
+    for (int step = t->first; step <= t->last; step++)
+        for (int i = 0; i < t->width; i++) {
+            double d = control_difference(loss, t, controls, step, i);
+            q += d * d;
+        }
+    return t->last < t->first ? 0 : q / (t->last - t->first + 1);
+}
+
+double ct_loss_controls(const ct_loss* loss, const double* controls) {
+    double sum = 0;
+    for (int i = 0; i < loss->nterm && controls; i++)
+        if (is_of_control(&loss->terms[i])) sum += norm(&loss->terms[i], control_square(loss, &loss->terms[i], controls));
+    return sum;
+}
+
+double ct_loss_first_controls(const ct_loss* loss, const double* controls) {
+    return loss->nterm > 0 && controls && is_of_control(loss->terms) ? control_square(loss, loss->terms, controls) : 0;
+}
+
+static void control_square_vjp(const ct_loss* loss, const term* t, const double* controls, double q_bar, double* controls_bar) {
+    double factor = 2 * q_bar / (t->last - t->first + 1);
+    for (int step = t->first; step <= t->last; step++)
+        for (int i = 0; i < t->width; i++) {
+            double* bar = controls_bar + (size_t)step * (size_t)loss->control_size + (size_t)(t->control + i);
+            double d_bar = factor * control_difference(loss, t, controls, step, i);
+            bar[0] += d_bar;
+            if (t->kind == CT_OBJECTIVE_SMOOTHNESS) bar[-loss->control_size] -= d_bar;
+        }
+}
+
+void ct_loss_controls_vjp(const ct_loss* loss, const double* controls, double* controls_bar) {
+    for (int i = 0; i < loss->nterm && controls; i++) {
+        const term* t = &loss->terms[i];
+        if (!is_of_control(t)) continue;
+        double q = control_square(loss, t, controls);
+        control_square_vjp(loss, t, controls, norm_slope(t, q), controls_bar);
+    }
+}

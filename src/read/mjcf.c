@@ -1,0 +1,319 @@
+// Reading MJCF, the format of MuJoCo: <worldbody> as a tree of bodies with joints, inertials and geoms; <compiler>,
+// <default> and the <motor> and <position> of <actuator>.
+//
+// A body's frame is its parent's frame times its own pos and orientation. Several joints of a body act one after the other,
+// each about its axis in the body's frame: all but the last become links without mass. A joint's coordinate counts from
+// its rest pose, that is from `ref`. Where a body has no <inertial>, its geoms give the mass. What has no part in the motion
+// of the links (pictures, contacts, sensors, MuJoCo's own options) is passed over; all else is refused by name.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "math/quat.h"
+#include "read/mjcf.h"
+
+// -------------------------------------------------------------------------------------------------
+// Attributes, with default classes
+
+// The <default> of a class, NULL: none.
+static const ct_xml* find_class(const ct_xml* within, const char* name) {
+    for (const ct_xml* at = ct_xml_child(within, "default"); at; at = ct_xml_next(at, "default")) {
+        const char* given = ct_xml_get(at, "class");
+        if (given && !strcmp(given, name)) return at;
+        const ct_xml* found = find_class(at, name);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+// The defaults of an element: its class, else the childclass of the nearest body around it, else the outermost.
+static const ct_xml* defaults_of(ct_mjcf* m, const ct_xml* element) {
+    const char* name = ct_xml_get(element, "class");
+    for (const ct_xml* at = element->parent; at && !name; at = at->parent) name = ct_xml_get(at, "childclass");
+    if (!name) return ct_xml_child(m->root, "default");
+    const ct_xml* found = find_class(m->root, name);
+    if (!found) ct_robot_fail(m->reader, element, "is of the class \"%.60s\", which no <default> defines", name);
+    return found;
+}
+
+const char* ct_mjcf_get(ct_mjcf* m, const ct_xml* element, const char* attribute) {
+    const char* value = ct_xml_get(element, attribute);
+    if (value || m->reader->status) return value;
+    for (const ct_xml* at = defaults_of(m, element); at && !strcmp(at->name, "default"); at = at->parent) {
+        const ct_xml* given = ct_xml_child(at, element->name);
+        if (given && (value = ct_xml_get(given, attribute))) return value;
+    }
+    return NULL;
+}
+
+int ct_mjcf_numbers(ct_mjcf* m, const ct_xml* element, const char* attribute, int least, int most, double* out) {
+    return ct_robot_numbers(m->reader, element, attribute, ct_mjcf_get(m, element, attribute), least, most, out);
+}
+
+typedef struct known_attributes {
+    const char* element;
+    const char* used;     // words
+    const char* ignored;  // no part in the motion of links
+} known_attributes;
+
+static const known_attributes known[] = {
+    {"body", "name childclass pos quat axisangle euler xyaxes zaxis", "user mocap gravcomp sleep"},
+    {"inertial", "pos quat axisangle euler xyaxes zaxis mass diaginertia fullinertia", ""},
+    {"joint", "name class type pos axis range limited stiffness damping ref springref",
+     "armature frictionloss group margin solreflimit solimplimit solreffriction solimpfriction user actuatorfrcrange "
+     "actuatorfrclimited actuatorgravcomp"},
+    {"freejoint", "name", "group align"},
+    {"geom", "name class type pos quat axisangle euler xyaxes zaxis fromto size density mass",
+     "contype conaffinity condim group priority friction solmix solref solimp margin gap material rgba user hfield mesh fitscale "
+     "shellinertia fluidshape fluidcoef"},
+    {"motor", "name class joint gear", "ctrllimited ctrlrange forcelimited forcerange group user"},
+    {"position", "name class joint kp kv gear", "ctrllimited ctrlrange forcelimited forcerange group user inheritrange"},
+    {"compiler", "angle eulerseq coordinate inertiafromgeom autolimits",
+     "meshdir texturedir assetdir discardvisual fusestatic strippath convexhull usethread fitaabb exactmeshinertia alignfree saveinertial "
+     "balanceinertia boundmass boundinertia settotalmass"},
+};
+
+static bool has_word(const char* words, const char* word) {
+    size_t length = strlen(word);
+    for (const char* at = words; length && (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
+    return false;
+}
+
+static void check_attributes(ct_mjcf* m, const ct_xml* element) {
+    const known_attributes* entry = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].element, element->name)) entry = &known[i];
+    for (int i = 0; entry && i < element->nattribute && !m->reader->status; i++) {
+        const char* name = element->attribute[i].name;
+        if (!has_word(entry->used, name) && !has_word(entry->ignored, name))
+            ct_robot_fail(m->reader, element, "has the attribute %.40s, which is not supported: remove it", name);
+    }
+}
+
+// Effects that links do not have here; 0, "false" and absence are fine.
+static void refuse_effects(ct_mjcf* m, const ct_xml* element, const char* const* attributes) {
+    for (; *attributes && !m->reader->status; attributes++) {
+        const char* value = ct_mjcf_get(m, element, *attributes);
+        double number = 0;
+        if (!value || !strcmp(value, "false")) continue;
+        if (strcmp(value, "true")) ct_robot_numbers(m->reader, element, *attributes, value, 1, 1, &number);
+        else number = 1;
+        if (number != 0 && !(number < 0 && !strcmp(*attributes, "settotalmass")))
+            ct_robot_fail(m->reader, element, "has %s=\"%.40s\", which is not supported: remove it or set it to 0", *attributes, value);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Joints
+
+static ct_joint_kind joint_kind(ct_mjcf* m, const ct_xml* joint) {
+    static const char* const words[] = {"hinge", "slide", "ball", "free"};
+    static const ct_joint_kind kinds[] = {CT_JOINT_REVOLUTE, CT_JOINT_PRISMATIC, CT_JOINT_BALL, CT_JOINT_FREE};
+    if (!strcmp(joint->name, "freejoint")) return CT_JOINT_FREE;
+    const char* type = ct_mjcf_get(m, joint, "type");
+    for (int i = 0; type && i < 4; i++)
+        if (!strcmp(type, words[i])) return kinds[i];
+    if (type) ct_robot_fail(m->reader, joint, "has the type \"%.40s\": it must be hinge, slide, ball or free", type);
+    return CT_JOINT_REVOLUTE;
+}
+
+static bool is_limited(ct_mjcf* m, const ct_xml* joint) {
+    const char *limited = ct_mjcf_get(m, joint, "limited"), *range = ct_mjcf_get(m, joint, "range");
+    if (limited && strcmp(limited, "auto")) {
+        if (!range && !strcmp(limited, "true")) ct_robot_fail(m->reader, joint, "is limited but has no range");
+        return !strcmp(limited, "true");
+    }
+    if (range && !m->autolimits) ct_robot_fail(m->reader, joint, "has a range while autolimits is off: say limited=\"true\" or \"false\"");
+    return range != NULL;
+}
+
+static void read_axial(ct_mjcf* m, const ct_xml* joint, ct_robot_pose pose, ct_joint_def* def) {
+    double axis[3] = {0, 0, 1}, ref = 0, rest = 0, range[2];
+    double unit = def->kind == CT_JOINT_REVOLUTE ? m->angle : 1;
+    ct_mjcf_numbers(m, joint, "axis", 3, 3, axis);
+    ct_vec3_store(def->axis, ct_mat3_apply(pose.R, ct_vec3_load(axis)));
+    ct_mjcf_numbers(m, joint, "ref", 1, 1, &ref);
+    ct_mjcf_numbers(m, joint, "springref", 1, 1, &rest);
+    ct_mjcf_numbers(m, joint, "stiffness", 1, 1, &def->stiffness);
+    ct_mjcf_numbers(m, joint, "damping", 1, 1, &def->damping);
+    def->rest = unit * (rest - ref);
+    def->target = -unit * ref;
+    if (!is_limited(m, joint)) return;
+    if (ct_mjcf_numbers(m, joint, "range", 2, 2, range) != 2) return;
+    def->lower = unit * (range[0] - ref);
+    def->upper = unit * (range[1] - ref);
+}
+
+static void read_joint(ct_mjcf* m, const ct_xml* joint, ct_robot_pose pose, ct_joint_def* def) {
+    double pos[3] = {0};
+    check_attributes(m, joint);
+    *def = ct_joint_def_default();
+    def->kind = joint_kind(m, joint);
+    if (def->kind != CT_JOINT_FREE) ct_mjcf_numbers(m, joint, "pos", 3, 3, pos);
+    ct_vec3_store(def->anchor, ct_vec3_add(ct_mat3_apply(pose.R, ct_vec3_load(pos)), pose.t));
+    if (!strcmp(joint->name, "freejoint")) return;
+    refuse_effects(m, joint, (const char* const[]){"armature", "frictionloss", NULL});
+    if (def->kind == CT_JOINT_REVOLUTE || def->kind == CT_JOINT_PRISMATIC) {
+        read_axial(m, joint, pose, def);
+        return;
+    }
+    if (def->kind == CT_JOINT_FREE) refuse_effects(m, joint, (const char* const[]){"stiffness", "damping", NULL});
+    else {
+        ct_mjcf_numbers(m, joint, "stiffness", 1, 1, &def->stiffness);
+        ct_mjcf_numbers(m, joint, "damping", 1, 1, &def->damping);
+    }
+    if (def->kind == CT_JOINT_BALL && is_limited(m, joint)) ct_robot_fail(m->reader, joint, "is a ball with a range, which is not supported: remove it");
+}
+
+static bool is_joint(const ct_xml* element) { return !strcmp(element->name, "joint") || !strcmp(element->name, "freejoint"); }
+
+// Adds links without mass for all joints but the last, whose link is left in `link`.
+static void add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int parent, ct_robot_link* link) {
+    int count = 0;
+    link->parent = parent;
+    link->joint.kind = CT_JOINT_FIXED;
+    ct_vec3_store(link->joint.anchor, pose.t);
+    for (const ct_xml* joint = body->child; joint && !m->reader->status; joint = joint->next) {
+        if (!is_joint(joint)) continue;
+        if (count++) {
+            char name[160];
+            ct_robot_link between = *link;
+            const char* own = between.joint_name;
+            snprintf(name, sizeof name, "%.60s.%.60s", link->name ? link->name : "body", own ? own : "joint");
+            between.name = link->name || own ? name : NULL;
+            link->parent = ct_robot_new_link(m->reader, joint, &between);
+        }
+        read_joint(m, joint, pose, &link->joint);
+        link->joint_name = ct_xml_get(joint, "name");
+    }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Bodies
+
+static void read_inertial(ct_mjcf* m, const ct_xml* inertial, ct_robot_pose body, ct_robot_link* link) {
+    double mass = 0, J[6] = {0};
+    const double center[3] = {0};
+    check_attributes(m, inertial);
+    bool diagonal = ct_robot_numbers(m->reader, inertial, "diaginertia", ct_xml_get(inertial, "diaginertia"), 3, 3, J) > 0;
+    bool full = ct_robot_numbers(m->reader, inertial, "fullinertia", ct_xml_get(inertial, "fullinertia"), 6, 6, J) > 0;
+    if (!ct_robot_numbers(m->reader, inertial, "mass", ct_xml_get(inertial, "mass"), 1, 1, &mass))
+        ct_robot_fail(m->reader, inertial, "lacks its mass");
+    if (mass < 0) ct_robot_fail(m->reader, inertial, "has the mass %g: it is not negative", mass);
+    if (diagonal == full) ct_robot_fail(m->reader, inertial, "needs either diaginertia or fullinertia");
+    ct_robot_set_mass(link, ct_robot_pose_compose(body, ct_mjcf_pose(m, inertial)), mass, center, J);
+}
+
+static void read_mass(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, ct_robot_link* link) {
+    const ct_xml* inertial = ct_xml_child(body, "inertial");
+    if (m->from_geom == CT_MJCF_ALWAYS) inertial = NULL;
+    if (inertial) {
+        read_inertial(m, inertial, pose, link);
+        return;
+    }
+    double mass = 0, center[3] = {0}, J[6] = {0};
+    if (m->from_geom != CT_MJCF_NEVER) ct_mjcf_geoms(m, body, &mass, center, J);
+    ct_robot_set_mass(link, pose, mass, center, J);
+}
+
+static const char* const body_children[] = {"body", "inertial", "joint", "freejoint", "geom", "site", "camera", "light", NULL};
+
+static void add_bodies(ct_mjcf* m, const ct_xml* parent_element, ct_robot_pose parent_pose, int parent) {
+    for (const ct_xml* body = ct_xml_child(parent_element, "body"); body && !m->reader->status; body = ct_xml_next(body, "body")) {
+        check_attributes(m, body);
+        ct_robot_check_children(m->reader, body, body_children);
+        refuse_effects(m, body, (const char* const[]){"mocap", "gravcomp", NULL});
+        ct_robot_pose pose = ct_robot_pose_compose(parent_pose, ct_mjcf_pose(m, body));
+        ct_robot_link link = {.name = ct_xml_get(body, "name"), .joint = ct_joint_def_default()};
+        for (const ct_xml* geom = ct_xml_child(body, "geom"); geom; geom = ct_xml_next(geom, "geom")) check_attributes(m, geom);
+        add_joints(m, body, pose, parent, &link);
+        read_mass(m, body, pose, &link);
+        int index = ct_robot_new_link(m->reader, body, &link);
+        if (index >= 0) add_bodies(m, body, pose, index);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Actuators, settings, the file
+
+static int find_joint(const ct_robot* robot, const char* name) {
+    for (int k = 0; k < robot->nlink; k++)
+        if (robot->link[k].joint_name && !strcmp(robot->link[k].joint_name, name)) return k;
+    return -1;
+}
+
+// A motor's control is the joint's torque or force itself: its gear and ranges belong to whoever chooses it.
+static void add_actuator(ct_mjcf* m, const ct_xml* actuator) {
+    check_attributes(m, actuator);
+    const char *joint = ct_mjcf_get(m, actuator, "joint"), *name = ct_xml_get(actuator, "name");
+    int link = joint ? find_joint(m->reader->robot, joint) : -1;
+    if (link < 0) ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\", which does not exist", joint ? joint : "");
+    bool position = !strcmp(actuator->name, "position");
+    if (m->reader->status) return;
+    if (position) {
+        double gear[6] = {1}, kp = 1, kv = 0;
+        ct_joint_def* def = &m->reader->robot->link[link].joint;
+        ct_mjcf_numbers(m, actuator, "gear", 1, 6, gear);
+        ct_mjcf_numbers(m, actuator, "kp", 1, 1, &kp);
+        ct_mjcf_numbers(m, actuator, "kv", 1, 1, &kv);
+        if (gear[0] != 1) ct_robot_fail(m->reader, actuator, "has the gear %g: a position servo needs 1", gear[0]);
+        if (def->servo_stiffness > 0) ct_robot_fail(m->reader, actuator, "is the second servo of the joint \"%.60s\": keep one", joint);
+        if (def->kind == CT_JOINT_BALL) ct_robot_fail(m->reader, actuator, "is a servo of the ball \"%.60s\", which is not supported: remove it", joint);
+        if (def->target != 0) ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\" with a ref: set that to 0", joint);
+        def->servo_stiffness = kp;
+        def->servo_damping = kv;
+    }
+    ct_robot_new_control(m->reader, actuator, name && name[0] ? name : joint, position ? CT_CONTROL_TARGET : CT_CONTROL_TORQUE, link);
+}
+
+static bool compiler_choice(ct_mjcf* m, const ct_xml* compiler, const char* attribute, const char* a, const char* b, bool otherwise) {
+    const char* value = ct_xml_get(compiler, attribute);
+    if (!value) return otherwise;
+    if (strcmp(value, a) && strcmp(value, b))
+        ct_robot_fail(m->reader, compiler, "has %s=\"%.40s\": supported are \"%s\" and \"%s\"", attribute, value, a, b);
+    return !strcmp(value, a);
+}
+
+static void read_compiler(ct_mjcf* m, const ct_xml* compiler) {
+    check_attributes(m, compiler);
+    refuse_effects(m, compiler, (const char* const[]){"balanceinertia", "boundmass", "boundinertia", "settotalmass", NULL});
+    bool degrees = compiler_choice(m, compiler, "angle", "degree", "radian", m->angle != 1);
+    m->angle = degrees ? M_PI / 180 : 1;
+    compiler_choice(m, compiler, "coordinate", "local", "local", true);
+    m->autolimits = compiler_choice(m, compiler, "autolimits", "true", "false", m->autolimits);
+    const char *from = ct_xml_get(compiler, "inertiafromgeom"), *order = ct_xml_get(compiler, "eulerseq");
+    if (from && strcmp(from, "auto")) {
+        bool always = compiler_choice(m, compiler, "inertiafromgeom", "true", "false", false);
+        m->from_geom = always ? CT_MJCF_ALWAYS : CT_MJCF_NEVER;
+    }
+    if (!order) return;
+    if (strlen(order) != 3 || strspn(order, "xyzXYZ") != 3)
+        ct_robot_fail(m->reader, compiler, "has eulerseq=\"%.20s\": it must be three of the letters x y z X Y Z", order);
+    else memcpy(m->euler, order, 3);
+}
+
+static void check_defaults(ct_mjcf* m, const ct_xml* element) {
+    for (const ct_xml* child = element->child; child && !m->reader->status; child = child->next) {
+        if (!strcmp(child->name, "default")) check_defaults(m, child);
+        else check_attributes(m, child);
+    }
+}
+
+void ct_mjcf_read(ct_robot_reader* reader, const ct_xml* root) {
+    static const char* const parts[] = {"compiler", "default", "worldbody", "actuator", "option", "size", "visual", "statistic",
+                                        "asset", "contact", "sensor", "keyframe", "custom", NULL};
+    static const char* const actuators[] = {"motor", "position", NULL};
+    ct_mjcf m = {.reader = reader, .root = root, .angle = M_PI / 180, .euler = "xyz", .autolimits = true};
+    ct_robot_check_children(reader, root, parts);
+    for (const ct_xml* part = ct_xml_child(root, "compiler"); part; part = ct_xml_next(part, "compiler")) read_compiler(&m, part);
+    for (const ct_xml* part = ct_xml_child(root, "default"); part; part = ct_xml_next(part, "default")) check_defaults(&m, part);
+    for (const ct_xml* part = ct_xml_child(root, "worldbody"); part && !reader->status; part = ct_xml_next(part, "worldbody")) {
+        ct_robot_check_children(reader, part, body_children);
+        add_bodies(&m, part, (ct_robot_pose){ct_mat3_identity(), {0, 0, 0}}, -1);
+    }
+    for (const ct_xml* part = ct_xml_child(root, "actuator"); part && !reader->status; part = ct_xml_next(part, "actuator")) {
+        ct_robot_check_children(reader, part, actuators);
+        for (const ct_xml* at = part->child; at && !reader->status; at = at->next) add_actuator(&m, at);
+    }
+}

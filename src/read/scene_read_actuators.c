@@ -1,0 +1,88 @@
+// Reads actuators: muscles, chambers, cavities.
+#include "base/memory.h"
+#include "base/status.h"
+#include "read/scene_read.h"
+
+// The body, which may be left out where there is only one.
+static void read_body(const ct_scene* scene, ct_json object, int* body) {
+    ct_json at = scene->nbody == 1 ? ct_json_member(object, "body") : ct_json_required(object, "body");
+    *body = 0;
+    ct_scene_read_body_reference(scene, at, body);
+    if (!scene->nbody) ct_json_fail(object, "needs a body, but the scene has none");
+}
+
+// A tag of the body's mesh, by number or name.
+static void read_tag(const ct_scene* scene, ct_json at, int body, int* tag) {
+    if (!at.value || at.reader->status) return;
+    if (!json_is_string(at.value)) ct_json_integer(at, 0, 2147483647, tag);
+    else if (!ct_scene_read_tag(at, scene->body[body].mesh, json_string_value(at.value), tag))
+        ct_json_fail(at, "is \"%.60s\": the mesh of \"%.60s\" has no such tag", json_string_value(at.value), scene->body[body].name);
+}
+
+void ct_scene_read_muscle(ct_scene* scene, ct_json at) {
+    ct_muscle_def def = ct_muscle_def_default();
+    ct_arena arena = {0};
+    ct_error inner;
+    if (!ct_scene_read_keys(at, CT_OBJECT_MUSCLE)) return;
+    ct_json_text(ct_json_member(at, "name"), &def.name);
+    read_body(scene, at, &def.body);
+    ct_json points = ct_json_required(at, "points");
+    size_t count = points.value ? ct_json_length(points) : 0;
+    double* list = ct_arena_alloc(&arena, 3 * count, sizeof(double));
+    if (!list) ct_json_out_of_memory(points);
+    for (size_t i = 0; i < count && !at.reader->status; i++) ct_json_vector(ct_json_item(points, i), list + 3 * i);
+    def.points = list;
+    def.npoint = count < 2147483647 / 3 ? (int)count : 0;
+    ct_json_positive(ct_json_required(at, "radius"), &def.radius);
+    ct_json_integer(ct_json_member(at, "segments"), 1, 100000, &def.segments);
+    ct_json_positive(ct_json_member(at, "stiffness"), &def.stiffness);
+    ct_json_number(ct_json_member(at, "activation"), &def.activation);
+    ct_json_at_least(ct_json_member(at, "activation_time"), 0, &def.activation_time);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_muscle(scene, &def, NULL, &inner), &inner);
+    ct_arena_free(&arena);
+}
+
+void ct_scene_read_chamber(ct_scene* scene, ct_json at) {
+    ct_chamber_def def = ct_chamber_def_default();
+    int *nodes = NULL, cells = (int)def.cells;
+    ct_error inner;
+    if (!ct_scene_read_keys(at, CT_OBJECT_CHAMBER)) return;
+    ct_json_text(ct_json_member(at, "name"), &def.name);
+    read_body(scene, at, &def.body);
+    read_tag(scene, ct_json_member(at, "tag"), def.body, &def.tag);
+    if (ct_json_has(at, "select")) ct_scene_read_nodes(scene, at, &nodes, &def.count);
+    def.nodes = nodes;
+    ct_json_choice(ct_json_member(at, "cells"), ct_scene_choices[CT_CHOICE_CELLS].words, &cells);
+    def.cells = (ct_cells)cells;
+    ct_json_positive(ct_json_member(at, "stiffness"), &def.stiffness);
+    ct_json_positive(ct_json_member(at, "activation"), &def.activation);
+    ct_json_at_least(ct_json_member(at, "activation_time"), 0, &def.activation_time);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_chamber(scene, &def, NULL, &inner), &inner);
+    ct_free(nodes);
+}
+
+void ct_scene_read_cavity(ct_scene* scene, ct_json at) {
+    ct_cavity_def def = ct_cavity_def_default();
+    ct_error inner;
+    if (!ct_scene_read_keys(at, CT_OBJECT_CAVITY)) return;
+    ct_json_text(ct_json_member(at, "name"), &def.name);
+    read_body(scene, at, &def.body);
+    read_tag(scene, ct_json_member(at, "tag"), def.body, &def.tag);
+    ct_json_vector(ct_json_member(at, "seed"), def.seed);
+    if (ct_json_has(at, "tag") == ct_json_has(at, "seed"))
+        ct_json_fail(at, "needs either the \"tag\" of the triangles around it or a \"seed\", a point inside");
+    ct_json_number(ct_json_member(at, "pressure"), &def.pressure);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_cavity(scene, &def, NULL, &inner), &inner);
+}
+
+void ct_scene_read_actuator_control(ct_scene* scene, const char* name, ct_json control) {
+    ct_json at = ct_json_member(control, "actuator");
+    const char* of = "";
+    ct_error inner;
+    ct_json_text(at, &of);
+    int actuator = ct_scene_find_actuator(scene, of);
+    if (actuator < 0 && scene->nactuator)
+        ct_json_fail(at, "is \"%.60s\", which is no muscle, chamber or cavity; the first one is \"%.60s\"", of, scene->actuator[0].name);
+    else if (actuator < 0) ct_json_fail(at, "is \"%.60s\", but the scene has no actuators", of);
+    if (!at.reader->status) ct_json_relay(control, ct_scene_add_actuator_control(scene, name, actuator, &inner), &inner);
+}

@@ -1,0 +1,360 @@
+// A scene while it is being authored: settings, prescribed motion, forces, initial velocities.
+// Node sets are sorted, free of duplicates and checked here, so that the compiled model need not look at them again.
+#include "scene/scene.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+ct_settings ct_settings_default(void) {
+    return (ct_settings){
+        .gravity = {0, -9.81, 0},
+        .up = 1,
+        .time_step = 0.01,
+        .duration = 1,
+        .integrator = CT_EULER,
+        .solver = CT_SOLVER_NEWTON,
+        .tolerance = 1e-6,
+        .max_iterations = 1000,
+        .max_substep_depth = 6,
+        .threads = 0,
+        .output_every = 1,
+        .ground = NAN,
+        .contact = {.method = CT_CONTACT_NONE, .split = CT_SPLIT_DIAGONAL, .friction = 0.5, .max_passes = 8},
+    };
+}
+
+ct_force_def ct_force_def_default(void) {
+    return (ct_force_def){.kind = CT_FORCE_TOTAL, .start = 0, .stop = INFINITY};
+}
+
+ct_status ct_scene_fail(ct_error* error, const char* field, const char* format, ...) {
+    if (!error) return CT_BAD_SCENE;
+    char rest[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(rest, sizeof rest, format, arguments);
+    va_end(arguments);
+    snprintf(error->path, sizeof error->path, "%s", field);
+    return ct_fail(error, CT_BAD_SCENE, "%s %s", field, rest);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Life and settings
+
+ct_status ct_scene_create(ct_scene** out) {
+    ct_scene* scene = *out = ct_alloc(1, sizeof *scene);
+    if (!scene) return CT_OUT_OF_MEMORY;
+    scene->settings = ct_settings_default();
+    scene->view = (ct_view){.automatic = true, .field_of_view = 40};
+    scene->optimize = ct_optimize_def_default();
+    scene->name = ct_duplicate_text("scene");
+    scene->file = ct_duplicate_text("");
+    if (scene->name && scene->file) return CT_OK;
+    ct_scene_free(scene);
+    *out = NULL;
+    return CT_OUT_OF_MEMORY;
+}
+
+void ct_scene_free(ct_scene* scene) {
+    if (!scene) return;
+    for (int i = 0; i < scene->nbody; i++) ct_scene_free_body(&scene->body[i]);
+    for (int i = 0; i < scene->ndrive; i++) {
+        ct_free(scene->drive[i].node);
+        ct_free(scene->drive[i].key);
+    }
+    for (int i = 0; i < scene->nforce; i++) ct_free(scene->force[i].node);
+    ct_scene_free_goals(scene);
+    ct_free(scene->body);
+    ct_free(scene->drive);
+    ct_free(scene->force);
+    ct_free(scene->name);
+    ct_free(scene->file);
+    ct_free(scene);
+}
+
+void ct_scene_settings(const ct_scene* scene, ct_settings* settings) { *settings = scene->settings; }
+
+static ct_status check_integer(ct_error* error, const char* field, int value, int least, int most) {
+    if (value >= least && value <= most) return CT_OK;
+    return ct_scene_fail(error, field, "is %d: it must be from %d to %d", value, least, most);
+}
+
+static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
+
+static ct_status check_time(const ct_settings* s, ct_error* error) {
+    if (!(s->time_step > 0 && isfinite(s->time_step)))
+        return ct_scene_fail(error, "time_step", "is %g: it must be above 0, for example 0.01", s->time_step);
+    if (!(s->duration > 0 && isfinite(s->duration)))
+        return ct_scene_fail(error, "duration", "is %g: it must be above 0", s->duration);
+    if (s->duration < s->time_step * (1 - 1e-9))
+        return ct_scene_fail(error, "duration", "is %g, shorter than one time_step of %g: make it at least as long",
+                             s->duration, s->time_step);
+    if (s->duration / s->time_step > 1e9)
+        return ct_scene_fail(error, "duration", "is %g, more than 1e9 steps of %g: shorten it or lengthen time_step",
+                             s->duration, s->time_step);
+    return CT_OK;
+}
+
+static ct_status check_settings(const ct_settings* s, ct_error* error) {
+    if (!is_finite3(s->gravity)) return ct_scene_fail(error, "gravity", "must be three finite numbers");
+    ct_status status = check_time(s, error);
+    if (!status) status = check_integer(error, "up", s->up, 0, 2);
+    if (!status) status = check_integer(error, "integrator", (int)s->integrator, CT_EULER, CT_BDF2);
+    if (!status) status = check_integer(error, "solver.type", (int)s->solver, CT_SOLVER_NEWTON, CT_SOLVER_PROJECTIVE);
+    if (!status && !(s->tolerance >= 1e-15 && s->tolerance <= 0.1))
+        status = ct_scene_fail(error, "solver.tolerance", "is %g: it must be from 1e-15 to 0.1; 1e-6 suits most scenes",
+                               s->tolerance);
+    if (!status) status = check_integer(error, "solver.max_iterations", s->max_iterations, 1, 1000000);
+    if (!status) status = check_integer(error, "solver.max_substep_depth", s->max_substep_depth, 0, 20);
+    if (!status) status = check_integer(error, "solver.threads", s->threads, 0, 1024);
+    if (!status) status = check_integer(error, "output.every", s->output_every, 1, 1000000000);
+    if (!status) status = check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_NONE, CT_CONTACT_SPLIT);
+    if (!status) status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_WHOLE);
+    if (!status) status = check_integer(error, "contact.max_passes", s->contact.max_passes, 1, 1000);
+    if (!status) status = check_integer(error, "contact.truncate", s->contact.truncate, 0, 1000000);
+    if (!status && !(s->contact.friction >= 0 && isfinite(s->contact.friction)))
+        status = ct_scene_fail(error, "contact.friction", "is %g: a coefficient of friction is at least 0", s->contact.friction);
+    if (!status && isinf(s->ground)) status = ct_scene_fail(error, "ground", "must be a finite height, or NAN for none");
+    return status;
+}
+
+ct_status ct_scene_set_settings(ct_scene* scene, const ct_settings* settings, ct_error* error) {
+    ct_error_clear(error);
+    ct_status status = check_settings(settings, error);
+    if (!status) scene->settings = *settings;
+    return status;
+}
+
+void ct_scene_view(const ct_scene* scene, ct_view* view) { *view = scene->view; }
+void ct_scene_set_view(ct_scene* scene, const ct_view* view) { scene->view = *view; }
+
+ct_status ct_scene_set_name(ct_scene* scene, const char* name) {
+    char* copy = ct_duplicate_text(name);
+    if (!copy) return CT_OUT_OF_MEMORY;
+    ct_free(scene->name);
+    scene->name = copy;
+    return CT_OK;
+}
+
+const char* ct_scene_name(const ct_scene* scene) { return scene->name; }
+const char* ct_scene_file(const ct_scene* scene) { return scene->file; }
+
+// The splitting iteration is one of projective dynamics on nodes.
+static ct_status check_split(const ct_scene* scene, ct_error* error) {
+    if (scene->settings.contact.method != CT_CONTACT_SPLIT) return CT_OK;
+    if (scene->settings.solver != CT_SOLVER_PROJECTIVE)
+        return ct_scene_fail(error, "contact.method",
+                             "is \"split\", which is an iteration of the solver \"projective\": choose that, with bodies of energy "
+                             "\"projective\", or the method \"newton\"");
+    if (scene->nlink)
+        return ct_scene_fail(error, "contact.method", "is \"split\", which has no skeletons, but the scene has links: use the method \"newton\"");
+    return CT_OK;
+}
+
+ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
+    if (!scene->nbody && !scene->nlink)
+        return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
+    ct_status links = ct_scene_check_links(scene, error);
+    if (!links) links = ct_scene_check_pairs(scene, error);
+    if (!links) links = check_split(scene, error);
+    if (links) return links;
+    if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
+    if (scene->nactuator)
+        return ct_scene_fail(error, "solver.type", "is \"projective\", which has no actuators, but the scene has \"%s\": use the solver \"newton\"",
+                             scene->actuator[0].name);
+    for (int b = 0; b < scene->nbody; b++) {
+        const ct_scene_body* body = &scene->body[b];
+        if (ct_scene_sheet_size(body))
+            return ct_scene_fail(error, "solver.type",
+                                 "is \"projective\", which has no sheets, but body \"%s\" is one: use the solver \"newton\"", body->name);
+        for (int e = 0; e < body->mesh->ntet; e++) {
+            if (body->tet_material[e].damping_stiffness > 0)
+                return ct_scene_fail(error, "solver.type",
+                                     "is \"projective\", which has no stiffness damping, but body \"%s\" asks for it: "
+                                     "remove \"damping\".\"stiffness\", or use the solver \"newton\"",
+                                     body->name);
+            if (body->tet_material[e].energy == CT_ENERGY_PROJECTIVE) continue;
+            if (error) error->element = e;
+            return ct_scene_fail(error, "solver.type",
+                                 "is \"projective\", but body \"%s\" has another energy: give it \"energy\": "
+                                 "\"projective\", or use the solver \"newton\"",
+                                 body->name);
+        }
+    }
+    return CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Node sets
+
+static int compare_int(const void* a, const void* b) {
+    int i = *(const int*)a, j = *(const int*)b;
+    return (i > j) - (i < j);
+}
+
+ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout, ct_error* error) {
+    *out = NULL;
+    if (count <= 0 || !nodes) return ct_fail(error, CT_BAD_SCENE, "the set of nodes is empty: select at least one node");
+    int nnode = ct_scene_node_count(scene);
+    for (int i = 0; i < count; i++) {
+        if (nodes[i] >= 0 && nodes[i] < nnode) continue;
+        if (error) error->element = nodes[i];
+        return ct_fail(error, CT_BAD_SCENE, "node %d does not exist: the scene has nodes 0 to %d", nodes[i], nnode - 1);
+    }
+    int* sorted = *out = ct_duplicate(nodes, (size_t)count, sizeof *nodes);
+    if (!sorted) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_int);
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        if (!n || sorted[i] != sorted[n - 1]) sorted[n++] = sorted[i];
+    *nout = n;
+    return CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Prescribed motion
+
+// Whether the last key puts points where the first does, so that the motion repeats without a jump.
+static bool closes(const ct_motion* motion) {
+    ct_scene_driver first = {.key = (ct_keyframe*)motion->key, .nkey = 1};
+    ct_scene_driver last = {.key = (ct_keyframe*)motion->key + motion->nkey - 1, .nkey = 1};
+    for (int axis = 0; axis < 4; axis++) {
+        double point[3] = {axis == 0, axis == 1, axis == 2}, a[3], b[3];
+        ct_scene_drive_position(&first, 0, point, a);
+        ct_scene_drive_position(&last, 0, point, b);
+        for (int i = 0; i < 3; i++)
+            if (!(fabs(a[i] - b[i]) <= 1e-6 * (1 + fabs(a[i])))) return false;
+    }
+    return true;
+}
+
+ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
+    if (motion->nkey < 0 || (motion->nkey > 0 && !motion->key))
+        return ct_scene_fail(error, "motion.keys", "is missing: give the keyframes, or none to pin the nodes");
+    if (!is_finite3(motion->center)) return ct_scene_fail(error, "motion.center", "must be three finite numbers");
+    for (int i = 0; i < motion->nkey; i++) {
+        const ct_keyframe* key = &motion->key[i];
+        char field[48];
+        snprintf(field, sizeof field, "motion.keys[%d]", i);
+        if (!isfinite(key->time) || !is_finite3(key->translate) || !is_finite3(key->rotate))
+            return ct_scene_fail(error, field, "has a number that is not finite");
+        if (i && !(key->time > key[-1].time))
+            return ct_scene_fail(error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
+                                 key->time, key[-1].time);
+    }
+    if (motion->repeat && motion->nkey < 2)
+        return ct_scene_fail(error, "motion.repeat", "is true with %d keys: a motion needs two keys or more to repeat",
+                             motion->nkey);
+    if (motion->repeat && !closes(motion))
+        return ct_scene_fail(error, "motion.repeat", "is true, but the last key does not bring the nodes to where the first "
+                                                     "puts them: they would jump; make the keys equal, or whole turns apart");
+    return CT_OK;
+}
+
+// Sorted sets: the first common node, -1 when there is none.
+static int common_node(const int* a, int na, const int* b, int nb) {
+    for (int i = 0, j = 0; i < na && j < nb;) {
+        if (a[i] == b[j]) return a[i];
+        if (a[i] < b[j]) i++;
+        else j++;
+    }
+    return -1;
+}
+
+static ct_status check_undriven(const ct_scene* scene, const int* node, int nnode, ct_error* error) {
+    for (int k = 0; k < scene->nlink; k++) {
+        int common = common_node(node, nnode, scene->link[k].node, scene->link[k].nnode);
+        if (common < 0) continue;
+        if (error) error->element = common;
+        return ct_fail(error, CT_BAD_SCENE, "node %d sits on the link \"%.60s\": it cannot be pinned or driven too; move the link in its place",
+                       common, scene->link[k].name);
+    }
+    for (int d = 0; d < scene->ndrive; d++) {
+        int common = common_node(node, nnode, scene->drive[d].node, scene->drive[d].nnode);
+        if (common < 0) continue;
+        const ct_scene_body* body = &scene->body[ct_scene_node_body(scene, common)];
+        const double* x = body->mesh->x + 3 * (size_t)(common - body->first_node);
+        if (error) error->element = common;
+        return ct_fail(error, CT_BAD_SCENE,
+                       "node %d of body \"%s\" at [%g, %g, %g] is already driven by drive %d (drives are counted from 0, "
+                       "pins follow them): make the selections disjoint",
+                       common - body->first_node, body->name, x[0], x[1], x[2], d);
+    }
+    return CT_OK;
+}
+
+ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion, ct_error* error) {
+    ct_error_clear(error);
+    ct_motion pinned = {0};
+    if (!motion) motion = &pinned;
+    ct_scene_driver drive = {.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
+    memcpy(drive.center, motion->center, sizeof drive.center);
+    ct_status status = ct_scene_check_motion(motion, error);
+    if (!status) status = ct_scene_sorted_nodes(scene, nodes, count, &drive.node, &drive.nnode, error);
+    if (!status) status = check_undriven(scene, drive.node, drive.nnode, error);
+    if (status) {
+        ct_free(drive.node);
+        return status;
+    }
+    drive.key = ct_duplicate(motion->key, (size_t)motion->nkey, sizeof *motion->key);
+    ct_scene_driver* grown = drive.key ? ct_resize(scene->drive, (size_t)scene->ndrive + 1, sizeof drive) : NULL;
+    if (!grown) {
+        ct_free(drive.node);
+        ct_free(drive.key);
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    }
+    scene->drive = grown;
+    scene->drive[scene->ndrive++] = drive;
+    return CT_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Forces and velocities
+
+static ct_status check_force(const ct_force_def* def, ct_error* error) {
+    static const char* const field[] = {"total", "per_node", "acceleration"};
+    if ((unsigned)def->kind > CT_FORCE_ACCELERATION) return ct_scene_fail(error, "kind", "is not one of ct_force_kind");
+    if (!is_finite3(def->vector)) return ct_scene_fail(error, field[def->kind], "must be three finite numbers");
+    if (isnan(def->start) || def->start == INFINITY) return ct_scene_fail(error, "start", "must be a time");
+    if (!(def->stop > def->start))
+        return ct_scene_fail(error, "stop", "is %g: it must be after start, which is %g", def->stop, def->start);
+    return CT_OK;
+}
+
+ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def, ct_error* error) {
+    ct_error_clear(error);
+    ct_scene_force force = {.def = *def};
+    ct_status status = check_force(def, error);
+    if (!status) status = ct_scene_sorted_nodes(scene, nodes, count, &force.node, &force.nnode, error);
+    if (status) return status;
+    ct_scene_force* grown = ct_resize(scene->force, (size_t)scene->nforce + 1, sizeof force);
+    if (!grown) {
+        ct_free(force.node);
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    }
+    scene->force = grown;
+    scene->force[scene->nforce++] = force;
+    return CT_OK;
+}
+
+ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
+                                const double angular_velocity[3], ct_error* error) {
+    static const double zero[3];
+    ct_error_clear(error);
+    if (!velocity) velocity = zero;
+    if (!angular_velocity) angular_velocity = zero;
+    if (!is_finite3(velocity)) return ct_scene_fail(error, "velocity", "must be three finite numbers");
+    if (!is_finite3(angular_velocity)) return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
+    int *sorted, nnode;
+    ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &sorted, &nnode, error);
+    if (status) return status;
+    status = ct_scene_apply_velocity(scene, sorted, nnode, velocity, angular_velocity);
+    ct_free(sorted);
+    return status ? ct_fail(error, status, "out of memory") : CT_OK;
+}

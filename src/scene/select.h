@@ -1,0 +1,12 @@
+// Node sets by selector; see ct_selector in cuttle.h.
+#ifndef CT_SCENE_SELECT_H
+#define CT_SCENE_SELECT_H
+
+#include "scene/scene.h"
+
+enum { CT_SELECT_MOST_DEPTH = 32 };  // nesting of and, or, not
+
+// Names of the kinds in the order of ct_select_kind, NULL-terminated; they are the keys of scene files.
+extern const char* const ct_select_names[];
+
+#endif

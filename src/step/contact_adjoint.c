@@ -1,0 +1,150 @@
+// The adjoint of contacts; see contact_adjoint.h.
+#include "step/contact_adjoint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "step/compliance.h"
+#include "step/coords.h"
+#include "contact/friction.h"
+
+enum { GMRES_RESTART = 80, SOLVE_LIMIT = 2000 };
+
+ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config, const ct_touch_record* touch, size_t count,
+                                   const double* x_start, double time, double h) {
+    ct_contact_work* contact = work->contact;
+    ct_contact_begin(model, contact, x_start, time, h);
+    ct_status status = ct_contact_restore(model, contact, touch, count);
+    if (status != CT_OK) return status;
+    ct_contact_place(model, contact, config->x, true);
+    ct_contact_linearise(contact);
+    ct_contact_forces(model, contact);
+    for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
+    return CT_OK;
+}
+
+// ---- the system ----------------------------------------------------------------------------
+
+typedef struct context {
+    const ct_model* model;
+    ct_work* work;
+    const ct_config* config;
+    ct_backward_report* report;
+    double *nodes, *rows, *unknowns;  // scratch: 3 nvert, 3 slots, nunknown
+    int slots;
+} context;
+
+static void product(const double* in, double* out, void* user) {
+    context* c = user;
+    size_t n = (size_t)c->model->nunknown;
+    ct_coords_hessian(c->model, c->work, c->config, in, out);
+    ct_coords_push(c->model, c->work, c->config, in, c->work->contact->shift);
+    memset(c->nodes, 0, 3 * (size_t)c->model->nvert * sizeof(double));
+    ct_contact_product_transposed(c->work->contact, c->work->contact->shift, in + n, c->nodes, out + n);
+    ct_coords_pull(c->model, c->work, c->config, c->nodes, c->unknowns);
+    for (size_t i = 0; i < n; i++) out[i] += c->unknowns[i];
+}
+
+static void solve_factor(context* c, const double* b, double* y) {
+    ct_coords_precondition(c->model, c->work, c->config, b, y);
+    c->report->solves++;
+}
+
+// y = P^-1 a, (D W + E)^T mu = b + J y, then y -= P^-1 J^T D^T mu.
+static void precondition(const double* in, double* out, void* user) {
+    context* c = user;
+    const ct_contact_work* contact = c->work->contact;
+    size_t n = (size_t)c->model->nunknown, nodes = 3 * (size_t)c->model->nvert;
+    solve_factor(c, in, out);
+    ct_coords_push(c->model, c->work, c->config, out, contact->shift);
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        double* row = c->rows + 3 * touch->slot;
+        for (int a = 0; a < 3; a++) {
+            row[a] = in[n + 3 * (size_t)touch->slot + (size_t)a];
+            for (int k = 0; k < touch->at.count; k++) row[a] += touch->at.w[k] * contact->shift[3 * touch->is.pair.node[k] + a];
+        }
+    }
+    ct_friction_apply_transposed(contact->friction, c->rows, out + n);
+    memset(c->nodes, 0, nodes * sizeof(double));
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        const double* mu = out + n + 3 * (size_t)touch->slot;
+        for (int a = 0; a < 3; a++) {
+            double force = touch->D[0][a] * mu[0] + touch->D[1][a] * mu[1] + touch->D[2][a] * mu[2];
+            for (int k = 0; k < touch->at.count; k++) c->nodes[3 * touch->is.pair.node[k] + a] -= touch->at.w[k] * force;
+        }
+    }
+    ct_coords_pull(c->model, c->work, c->config, c->nodes, c->unknowns);
+    solve_factor(c, c->unknowns, c->work->scratch2);
+    for (size_t i = 0; i < n; i++) out[i] += c->work->scratch2[i];
+}
+
+ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config, const double* right, double* lam_z,
+                                   ct_backward_report* report) {
+    ct_contact_work* contact = work->contact;
+    size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
+    size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + m;
+    if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double))) return CT_OUT_OF_MEMORY;
+    ct_status status = ct_krylov_reserve(contact->krylov, (int)rows, GMRES_RESTART);
+    if (status != CT_OK) return status;
+    double *b = contact->vector, *x = b + rows, *W = x + rows, *D = W + 9 * m * m, *E = D + 9 * m;
+    context c = {.model = model, .work = work, .config = config, .report = report, .rows = E + 9 * m, .slots = (int)m,
+                 .nodes = work->node_scratch, .unknowns = work->scratch};
+    int* which = (int*)(c.rows + 3 * m);
+    for (size_t i = 0; i < m; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        which[touch->slot] = (int)i;
+        memcpy(D + 9 * touch->slot, touch->D, sizeof touch->D);
+        memcpy(E + 9 * touch->slot, touch->dF, sizeof touch->dF);
+    }
+    ct_friction_inverse inverse;
+    bool inverted = false;
+    status = ct_compliance_invert(contact->compliance, model, work, contact->touch, (int)m, which, &inverse);
+    if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, D, E, &inverted);
+    if (status == CT_OK && !inverted) status = ct_compliance_update(contact->compliance, model, work, config, contact->touch, (int)m, which, W);
+    if (status == CT_OK && !inverted) status = ct_friction_factor(contact->friction, W, (int)(3 * m), (int)m, D, E);
+    if (status != CT_OK) return status;
+    double size = 0;
+    for (size_t i = 0; i < n; i++) size += right[i] * right[i];
+    size = sqrt(size);
+    memset(b, 0, 2 * rows * sizeof(double));
+    if (size > 0) {
+        memcpy(b, right, n * sizeof(double));
+        ct_krylov_def def = {.n = (int)rows, .apply = product, .precondition = precondition, .user = &c,
+                             .tolerance = model->settings.tolerance * size, .max_iterations = SOLVE_LIMIT};
+        ct_krylov_report inner;
+        ct_gmres(&def, contact->krylov, b, x, &inner);
+        report->max_residual = fmax(report->max_residual, inner.residual / size);
+        if (!(inner.residual <= fmax(def.tolerance, 1e-9 * size))) return CT_NOT_CONVERGED;
+    }
+    memcpy(lam_z, x, n * sizeof(double));
+    for (size_t i = 0; i < m; i++) memcpy(contact->touch[i].delta, x + n + 3 * (size_t)contact->touch[i].slot, 3 * sizeof(double));
+    return CT_OK;
+}
+
+// ---- what follows --------------------------------------------------------------------------
+
+void ct_contact_adjoint_nodes(const ct_work* work, const double* lam, double* out) {
+    const ct_contact_work* contact = work->contact;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        ct_touch_transposed(touch, lam, touch->delta, out, NULL);
+    }
+}
+
+void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar, double* friction_bar) {
+    const ct_contact_work* contact = work->contact;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        const double* l = touch->delta;
+        for (int k = 0; k < 3 * touch->at.count; k++)
+            start_bar[3 * touch->is.pair.node[k / 3] + k % 3] -=
+                touch->dx_start[0][k] * l[0] + touch->dx_start[1][k] * l[1] + touch->dx_start[2][k] * l[2];
+        if (!friction_bar || touch->is.set != CT_SLIP) continue;
+        double slope[3];
+        ct_contact_friction_slope(touch, slope);
+        int index = model->collision.friction[touch->is.pair.a * model->collision.ncollider + touch->is.pair.b];
+        for (int a = 0; a < 3; a++) friction_bar[index] -= slope[a] * l[a];
+    }
+}
