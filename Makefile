@@ -50,7 +50,7 @@ install: build
 
 format:
 	@tools/install_dependencies format
-	@clang-format -i include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch]
+	@tools/check_format --fix
 
 clean:
 	rm -rf build

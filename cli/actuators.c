@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-static const char* const kind_names[] = {[CT_ACTUATOR_MUSCLE] = "muscle", [CT_ACTUATOR_CHAMBER] = "chamber", [CT_ACTUATOR_CAVITY] = "cavity"};
+static const char* const kind_names[] = {
+    [CT_ACTUATOR_MUSCLE] = "muscle", [CT_ACTUATOR_CHAMBER] = "chamber", [CT_ACTUATOR_CAVITY] = "cavity"};
 enum { LISTED = 12 };  // numbers of an actuator that are printed
 
 static void print_numbers(const double* value, int count) {
@@ -17,12 +18,14 @@ void cli_print_actuators(const ct_model* model, const ct_state* state) {
         ct_actuator_info info;
         double volume = 0, rest = 0, pressure = 0;
         ct_model_actuator_info(model, k, &info);
-        printf("  %s %s: %d %s, ", kind_names[info.kind], info.name, info.element_count, info.kind == CT_ACTUATOR_CAVITY ? "triangles" : "tets");
+        printf("  %s %s: %d %s, ", kind_names[info.kind], info.name, info.element_count,
+               info.kind == CT_ACTUATOR_CAVITY ? "triangles" : "tets");
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
             printf("%.4g m^3 (%.3f times that at rest), %.4g Pa\n", volume, volume / rest, pressure);
             continue;
         }
-        printf("%.3g Pa, %s ", info.stiffness, info.kind == CT_ACTUATOR_MUSCLE ? "activation" : "volume ratio");
+        printf("%.3g Pa, %s ", info.stiffness,
+               info.kind == CT_ACTUATOR_MUSCLE ? "activation" : "volume ratio");
         print_numbers(value + info.first, info.count);
         printf("\n");
     }
@@ -35,12 +38,15 @@ json_t* cli_actuator_objects(const ct_model* model, const ct_state* state) {
         ct_actuator_info info;
         double volume, rest, pressure;
         ct_model_actuator_info(model, k, &info);
-        json_t* object = json_pack("{s:s, s:s, s:i}", "name", info.name, "kind", kind_names[info.kind], "elements", info.element_count);
+        json_t* object = json_pack("{s:s, s:s, s:i}", "name", info.name, "kind", kind_names[info.kind],
+                                   "elements", info.element_count);
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
-            json_object_update_new(object, json_pack("{s:f, s:f, s:f}", "volume", volume, "rest_volume", rest, "pressure", pressure));
+            json_object_update_new(object, json_pack("{s:f, s:f, s:f}", "volume", volume, "rest_volume", rest,
+                                                     "pressure", pressure));
         } else {
             json_t* numbers = json_array();
-            for (int i = 0; i < info.count; i++) json_array_append_new(numbers, json_real(value[info.first + i]));
+            for (int i = 0; i < info.count; i++)
+                json_array_append_new(numbers, json_real(value[info.first + i]));
             json_object_set_new(object, "stiffness", json_real(info.stiffness));
             json_object_set_new(object, "activation", numbers);
         }

@@ -1,9 +1,10 @@
 // cuttle bench: times the solvers on swinging beams.
 //
-// A beam of 1 x 0.2 x 0.2 m, clamped at one end, is let go under gravity. Each case (size, threads, solver) runs in
-// a process of its own, so that its peak memory is its own: warm-up steps, then the same range of steps several times
-// over from the same state; of each step the fastest time counts. The projective solver is slow, so that it takes
-// only the first steps of the range; the speed-up is the ratio of the two over the steps that both have taken.
+// A beam of 1 x 0.2 x 0.2 m, clamped at one end, is let go under gravity. Each case (size, threads, solver)
+// runs in a process of its own, so that its peak memory is its own: warm-up steps, then the same range of
+// steps several times over from the same state; of each step the fastest time counts. The projective solver
+// is slow, so that it takes only the first steps of the range; the speed-up is the ratio of the two over the
+// steps that both have taken.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum { MOST = 16, MOST_STEPS = 1000, PASSES = 5, PROJECTIVE_ITERATIONS = 20000 }
 static const double PASS_BUDGET = 4;  // s, no further pass beyond this
 
 typedef struct bench_case {
-    int tets;             // wanted
+    int tets;  // wanted
     int threads;
     int warmup, steps;
     ct_solver solver;
@@ -27,13 +28,13 @@ typedef struct bench_case {
 typedef struct bench_result {
     ct_status status;
     char message[512];
-    int tets;             // actual
+    int tets;                    // actual
     double seconds[MOST_STEPS];  // of each measured step
     double seconds_per_step, solves_per_step, iterations_per_step;
     double setup_seconds;
-    double peak_bytes;    // set by the parent
+    double peak_bytes;  // set by the parent
     ct_profile profile;
-    double speedup;       // over the projective solver, 0: not measured
+    double speedup;  // over the projective solver, 0: not measured
 } bench_result;
 
 // ---- One case, in the child ----
@@ -57,7 +58,8 @@ static ct_status clamp_end(ct_scene* scene, ct_error* error) {
     return status;
 }
 
-ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads, ct_error* error) {
+ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads,
+                     ct_error* error) {
     ct_mesh* mesh = NULL;
     int cells[3];
     beam_cells(tets, cells);
@@ -91,8 +93,8 @@ static ct_status fail_step(bench_result* result, ct_status status, const ct_step
 }
 
 // One pass over the measured steps; keeps the least time of each.
-static ct_status time_pass(const ct_model* model, ct_work* work, ct_state* state, const bench_case* c, bool first,
-                           bench_result* result) {
+static ct_status time_pass(const ct_model* model, ct_work* work, ct_state* state, const bench_case* c,
+                           bool first, bench_result* result) {
     ct_step_report report;
     long solves = 0, iterations = 0;
     for (int i = 0; i < c->steps; i++) {
@@ -116,8 +118,8 @@ static double total(const double* seconds, int count) {
 }
 
 // Warm-up, then passes over the same steps.
-static ct_status time_steps(const ct_model* model, ct_work* work, ct_state* state, ct_state* start, const bench_case* c,
-                            bench_result* result) {
+static ct_status time_steps(const ct_model* model, ct_work* work, ct_state* state, ct_state* start,
+                            const bench_case* c, bench_result* result) {
     ct_step_report report;
     ct_status status = CT_OK;
     for (int i = 0; i < c->warmup; i++) {
@@ -125,7 +127,8 @@ static ct_status time_steps(const ct_model* model, ct_work* work, ct_state* stat
     }
     status = ct_state_copy(start, state);
     double begun = cli_seconds();
-    for (int pass = 0; status == CT_OK && pass < PASSES && (pass == 0 || cli_seconds() - begun < PASS_BUDGET); pass++) {
+    for (int pass = 0; status == CT_OK && pass < PASSES && (pass == 0 || cli_seconds() - begun < PASS_BUDGET);
+         pass++) {
         status = ct_state_copy(state, start);
         if (status == CT_OK) status = time_pass(model, work, state, c, pass == 0, result);
     }
@@ -144,7 +147,8 @@ static ct_status measure(const ct_scene* scene, const bench_case* c, bench_resul
     if (status == CT_OK) status = ct_work_create(&work, model, c->threads);
     result->setup_seconds = cli_seconds() - begun;
     if (status == CT_OK) status = time_steps(model, work, state, start, c, result);
-    if (status == CT_OK && c->solver == CT_SOLVER_NEWTON) status = ct_profile_run(model, work, state, &result->profile);
+    if (status == CT_OK && c->solver == CT_SOLVER_NEWTON)
+        status = ct_profile_run(model, work, state, &result->profile);
     if (status == CT_OK) {
         ct_model_info info;
         ct_model_get_info(model, &info);
@@ -164,7 +168,8 @@ static void run_case(const void* what, void* into) {
     ct_scene* scene = NULL;
     ct_energy energy = c->solver == CT_SOLVER_PROJECTIVE ? CT_ENERGY_PROJECTIVE : CT_ENERGY_COROTATED;
     result->status = ct_scene_create(&scene);
-    if (result->status == CT_OK) result->status = bench_beam(scene, c->tets, energy, c->solver, c->threads, &error);
+    if (result->status == CT_OK)
+        result->status = bench_beam(scene, c->tets, energy, c->solver, c->threads, &error);
     if (result->status == CT_OK) result->status = measure(scene, c, result, &error);
     if (*error.message) snprintf(result->message, sizeof result->message, "%s", error.message);
     ct_scene_free(scene);
@@ -182,7 +187,8 @@ static bool read_all(int descriptor, void* bytes, size_t size) {
     return true;
 }
 
-bool bench_apart(void (*run)(const void* what, void* result), const void* what, void* result, size_t size, double* peak_bytes) {
+bool bench_apart(void (*run)(const void* what, void* result), const void* what, void* result, size_t size,
+                 double* peak_bytes) {
     int ends[2], status;
     struct rusage usage;
     memset(result, 0, size);
@@ -202,41 +208,46 @@ bool bench_apart(void (*run)(const void* what, void* result), const void* what, 
     return complete;
 }
 
-static const char* solver_name(ct_solver solver) { return solver == CT_SOLVER_NEWTON ? "newton" : "projective"; }
+static const char* solver_name(ct_solver solver) {
+    return solver == CT_SOLVER_NEWTON ? "newton" : "projective";
+}
 
 static json_t* result_object(const bench_case* c, const bench_result* r) {
-    json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:f}", "scene", "beam", "tets", c->tets,
-                               "tets_actual", r->tets, "threads", c->threads, "solver", solver_name(c->solver), "steps", c->steps,
-                               "ms_per_step", 1e3 * r->seconds_per_step, "solves_per_step", r->solves_per_step,
-                               "iterations_per_step", r->iterations_per_step, "peak_memory_mb", r->peak_bytes / 1e6,
-                               "setup_seconds", r->setup_seconds);
+    json_t* object =
+        json_pack("{s:s, s:i, s:i, s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:f}", "scene", "beam", "tets", c->tets,
+                  "tets_actual", r->tets, "threads", c->threads, "solver", solver_name(c->solver), "steps",
+                  c->steps, "ms_per_step", 1e3 * r->seconds_per_step, "solves_per_step", r->solves_per_step,
+                  "iterations_per_step", r->iterations_per_step, "peak_memory_mb", r->peak_bytes / 1e6,
+                  "setup_seconds", r->setup_seconds);
     const ct_profile* p = &r->profile;
     if (p->solve_seconds > 0) {
         double rate = p->solve_bytes / p->solve_seconds;
-        json_t* parts = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "gradient_ns_per_tet", p->gradient_ns_per_tet,
-                                  "product_ns_per_tet", p->product_ns_per_tet, "solve_ms", 1e3 * p->solve_seconds, "solve_gb_per_s",
-                                  rate / 1e9, "bandwidth_gb_per_s", p->bandwidth / 1e9, "bandwidth_share", rate / p->bandwidth);
+        json_t* parts = json_pack(
+            "{s:f, s:f, s:f, s:f, s:f, s:f}", "gradient_ns_per_tet", p->gradient_ns_per_tet,
+            "product_ns_per_tet", p->product_ns_per_tet, "solve_ms", 1e3 * p->solve_seconds, "solve_gb_per_s",
+            rate / 1e9, "bandwidth_gb_per_s", p->bandwidth / 1e9, "bandwidth_share", rate / p->bandwidth);
         json_object_update(object, parts);
         json_decref(parts);
     }
-    json_object_set_new(object, "speedup_over_projective", r->speedup > 0 ? json_real(r->speedup) : json_null());
+    json_object_set_new(object, "speedup_over_projective",
+                        r->speedup > 0 ? json_real(r->speedup) : json_null());
     return object;
 }
 
 static void print_heading(void) {
-    printf("%8s %8s %-11s %10s %8s %9s %9s %9s %6s %8s %8s %8s\n", "tets", "threads", "solver", "ms/step", "solves", "gradient",
-           "product", "solve", "of RAM", "memory", "set-up", "speed-up");
-    printf("%8s %8s %-11s %10s %8s %9s %9s %9s %6s %8s %8s %8s\n", "", "", "", "", "/step", "ns/tet", "ns/tet", "ms", "speed", "MB", "s",
-           "");
+    printf("%8s %8s %-11s %10s %8s %9s %9s %9s %6s %8s %8s %8s\n", "tets", "threads", "solver", "ms/step",
+           "solves", "gradient", "product", "solve", "of RAM", "memory", "set-up", "speed-up");
+    printf("%8s %8s %-11s %10s %8s %9s %9s %9s %6s %8s %8s %8s\n", "", "", "", "", "/step", "ns/tet",
+           "ns/tet", "ms", "speed", "MB", "s", "");
 }
 
 static void print_row(const bench_case* c, const bench_result* r) {
     const ct_profile* p = &r->profile;
-    printf("%8d %8d %-11s %10.3f %8.1f", r->tets, c->threads, solver_name(c->solver), 1e3 * r->seconds_per_step,
-           r->solves_per_step);
+    printf("%8d %8d %-11s %10.3f %8.1f", r->tets, c->threads, solver_name(c->solver),
+           1e3 * r->seconds_per_step, r->solves_per_step);
     if (p->solve_seconds > 0) {
-        printf(" %9.1f %9.1f %9.3f %5.0f%%", p->gradient_ns_per_tet, p->product_ns_per_tet, 1e3 * p->solve_seconds,
-               100 * p->solve_bytes / p->solve_seconds / p->bandwidth);
+        printf(" %9.1f %9.1f %9.3f %5.0f%%", p->gradient_ns_per_tet, p->product_ns_per_tet,
+               1e3 * p->solve_seconds, 100 * p->solve_bytes / p->solve_seconds / p->bandwidth);
     } else {
         printf(" %9s %9s %9s %6s", "", "", "", "");
     }
@@ -248,7 +259,7 @@ static void print_row(const bench_case* c, const bench_result* r) {
 
 typedef struct bench_options {
     int size[MOST], nsize, thread[MOST], nthread;
-    int steps;              // 0: by size
+    int steps;  // 0: by size
     bool newton, projective, json;
 } bench_options;
 
@@ -271,12 +282,13 @@ static int run_pair(const bench_options* o, int tets, int threads, json_t* resul
         bench_case c = make_case(o, tets, threads, solver);
         bench_result* result = &pair[i];
         double peak;
-        if (!bench_apart(run_case, &c, result, sizeof *result, &peak)) return cli_report_status(CT_OUT_OF_MEMORY, "a measurement ended early", o->json);
+        if (!bench_apart(run_case, &c, result, sizeof *result, &peak))
+            return cli_report_status(CT_OUT_OF_MEMORY, "a measurement ended early", o->json);
         result->peak_bytes = peak;
         if (result->status != CT_OK) {
             ct_error error = {.code = result->status, .element = -1};
-            snprintf(error.message, sizeof error.message, "%s solver, %d tets: %s. %.300s", solver_name(solver), tets,
-                     ct_status_text(result->status), result->message);
+            snprintf(error.message, sizeof error.message, "%s solver, %d tets: %s. %.300s",
+                     solver_name(solver), tets, ct_status_text(result->status), result->message);
             return cli_report_error(&error, o->json);
         }
         if (solver == CT_SOLVER_PROJECTIVE) common = c.steps;
@@ -289,16 +301,17 @@ static int run_pair(const bench_options* o, int tets, int threads, json_t* resul
 }
 
 static const char details[] =
-    "A beam of 1 x 0.2 x 0.2 m (E 1 MPa, nu 0.45, 1000 kg/m^3), clamped at one end, swings under gravity with a time\n"
-    "step of 0.01 s and a tolerance of 1e-6: warm-up steps, then the measured ones, several times over, of which the\n"
+    "A beam of 1 x 0.2 x 0.2 m (E 1 MPa, nu 0.45, 1000 kg/m^3), clamped at one end, swings under gravity "
+    "with a time\n"
+    "step of 0.01 s and a tolerance of 1e-6: warm-up steps, then the measured ones, several times over, of "
+    "which the\n"
     "fastest counts. The speed-up compares the steps that both solvers have taken.\n"
     "Other measurements: cuttle bench gradient --help, cuttle bench memory --help,\n"
     "cuttle bench skeleton --help, cuttle bench contact --help.";
 
-static const char examples[] =
-    "  cuttle bench\n"
-    "  cuttle bench --json --sizes 10k --threads 1\n"
-    "  cuttle bench --sizes 1k,10k --solver newton --steps 100";
+static const char examples[] = "  cuttle bench\n"
+                               "  cuttle bench --json --sizes 10k --threads 1\n"
+                               "  cuttle bench --sizes 1k,10k --solver newton --steps 100";
 
 static bool parse(bench_options* o, int argc, char** argv, int* exit_code) {
     const char *sizes = "1k,10k,100k", *threads = NULL, *solver = "both";
@@ -311,7 +324,8 @@ static bool parse(bench_options* o, int argc, char** argv, int* exit_code) {
         {"--solver", 0, CLI_TEXT, &solver, "NAME", "newton, projective or both (default: both)"},
         {"--json", 0, CLI_FLAG, &o->json, NULL, "print one JSON object"},
         {0}};
-    const cli_usage usage = {"bench", "", "Measures the solvers on this machine.", details, examples, options};
+    const cli_usage usage = {"bench", "",       "Measures the solvers on this machine.",
+                             details, examples, options};
     int count;
     if (!cli_parse(&usage, argc, argv, NULL, 0, 0, &count, exit_code)) return false;
     if (cores > 1) snprintf(default_threads, sizeof default_threads, "1,%ld", cores);
@@ -322,9 +336,12 @@ static bool parse(bench_options* o, int argc, char** argv, int* exit_code) {
     o->projective = strcmp(solver, "newton") != 0;
     bool known = !o->newton || !o->projective || strcmp(solver, "both") == 0;
     *exit_code = CLI_OK;
-    if (o->nsize == 0) *exit_code = cli_bad_usage(&usage, "--sizes wants a list such as 1k,10k, not '%s'", sizes);
-    else if (o->nthread == 0) *exit_code = cli_bad_usage(&usage, "--threads wants a list such as 1,2, not '%s'", threads);
-    else if (!known) *exit_code = cli_bad_usage(&usage, "--solver is newton, projective or both, not '%s'", solver);
+    if (o->nsize == 0)
+        *exit_code = cli_bad_usage(&usage, "--sizes wants a list such as 1k,10k, not '%s'", sizes);
+    else if (o->nthread == 0)
+        *exit_code = cli_bad_usage(&usage, "--threads wants a list such as 1,2, not '%s'", threads);
+    else if (!known)
+        *exit_code = cli_bad_usage(&usage, "--solver is newton, projective or both, not '%s'", solver);
     return *exit_code == CLI_OK;
 }
 

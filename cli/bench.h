@@ -11,10 +11,12 @@ int cuttle_bench_skeleton(int argc, char** argv);
 int cuttle_bench_contact(int argc, char** argv);
 
 // Fills the scene with a beam of about `tets` tets, clamped at one end, under gravity.
-ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads, ct_error* error);
+ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads,
+                     ct_error* error);
 
-// Runs `run` in a child that writes its `size` bytes of result, and waits for it; *peak_bytes: its peak memory. False: it could
-// not be run to its end.
-bool bench_apart(void (*run)(const void* what, void* result), const void* what, void* result, size_t size, double* peak_bytes);
+// Runs `run` in a child that writes its `size` bytes of result, and waits for it; *peak_bytes: its peak
+// memory. False: it could not be run to its end.
+bool bench_apart(void (*run)(const void* what, void* result), const void* what, void* result, size_t size,
+                 double* peak_bytes);
 
 #endif

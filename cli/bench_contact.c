@@ -1,8 +1,10 @@
-// cuttle bench contact: what contact costs, how its solvers converge, and its gradient. Prints tables in Markdown.
+// cuttle bench contact: what contact costs, how its solvers converge, and its gradient. Prints tables in
+// Markdown.
 //
-// A block of 0.2 x 0.1 x 0.2 m slides down an incline (gravity leans), on a box mesh and on an unstructured one: the default method
-// and the splitting iterations, all with projective energies and to the same residual. Then blocks of about 10,000 tets: resting,
-// stacked and sliding, against the same blocks hanging from their upper faces, which sag by the same amount without contact.
+// A block of 0.2 x 0.1 x 0.2 m slides down an incline (gravity leans), on a box mesh and on an unstructured
+// one: the default method and the splitting iterations, all with projective energies and to the same
+// residual. Then blocks of about 10,000 tets: resting, stacked and sliding, against the same blocks hanging
+// from their upper faces, which sag by the same amount without contact.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,15 @@
 
 #include "bench.h"
 
-enum { CONVERGENCE_STEPS = 3, SLIDE_STEPS = 20, ITERATIONS = 30000, WARMUP = 5, STEPS = 20, PASSES = 3, GRADIENT_STEPS = 20 };
+enum {
+    CONVERGENCE_STEPS = 3,
+    SLIDE_STEPS = 20,
+    ITERATIONS = 30000,
+    WARMUP = 5,
+    STEPS = 20,
+    PASSES = 3,
+    GRADIENT_STEPS = 20
+};
 static const double THICKNESS = 1e-4;
 
 typedef struct run {
@@ -76,7 +86,8 @@ static ct_status block_mesh(ct_mesh** out, bool structured, ct_error* error) {
     return status;
 }
 
-static ct_status fill_incline(ct_scene* scene, bool structured, double h, const method* m, int truncate, ct_error* error) {
+static ct_status fill_incline(ct_scene* scene, bool structured, double h, const method* m, int truncate,
+                              ct_error* error) {
     ct_mesh* mesh = NULL;
     ct_settings settings = common_settings(0.35);
     settings.time_step = h;
@@ -104,8 +115,10 @@ static ct_status fill_incline(ct_scene* scene, bool structured, double h, const 
     return status == CT_OK ? add_floor(scene, error) : status;
 }
 
-// Steps down the incline; the report is that of all steps together, its residual the worst. Failing to converge is a result.
-static ct_status slide(bool structured, double h, const method* m, int truncate, int nstep, ct_step_report* total, double* distance, ct_error* error) {
+// Steps down the incline; the report is that of all steps together, its residual the worst. Failing to
+// converge is a result.
+static ct_status slide(bool structured, double h, const method* m, int truncate, int nstep,
+                       ct_step_report* total, double* distance, ct_error* error) {
     ct_scene* scene = NULL;
     run r = {0};
     ct_status status = ct_scene_create(&scene);
@@ -131,7 +144,8 @@ static ct_status slide(bool structured, double h, const method* m, int truncate,
 }
 
 static ct_status convergence(ct_error* error) {
-    printf("| mesh | h (s) | matrix | iterations a step | ms a step | worst residual | |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| mesh | h (s) | matrix | iterations a step | ms a step | worst residual | |\n| --- | --- | --- "
+           "| --- | --- | --- | --- |\n");
     ct_status status = CT_OK;
     for (int mesh = 0; mesh < 2; mesh++)
         for (int i = 0; i < 3; i++)
@@ -141,22 +155,31 @@ static ct_status convergence(ct_error* error) {
                 double distance;
                 status = slide(mesh == 0, h[i], &methods[k], 0, CONVERGENCE_STEPS, &total, &distance, error);
                 if (status != CT_OK) return status;
-                const char* end = total.converged ? "converged" : total.residual > 1 ? "diverges" : "not converged";
+                const char* end = total.converged      ? "converged"
+                                  : total.residual > 1 ? "diverges"
+                                                       : "not converged";
                 if (total.converged)
-                    printf("| %s | %g | %s | %.0f | %.1f | %.0e | %s |\n", mesh ? "unstructured" : "box", h[i], methods[k].name,
-                           (double)total.iterations / CONVERGENCE_STEPS, 1e3 * total.seconds / CONVERGENCE_STEPS, total.residual, end);
-                else printf("| %s | %g | %s | - | - | %.0e | %s |\n", mesh ? "unstructured" : "box", h[i], methods[k].name, total.residual, end);
+                    printf("| %s | %g | %s | %.0f | %.1f | %.0e | %s |\n", mesh ? "unstructured" : "box",
+                           h[i], methods[k].name, (double)total.iterations / CONVERGENCE_STEPS,
+                           1e3 * total.seconds / CONVERGENCE_STEPS, total.residual, end);
+                else
+                    printf("| %s | %g | %s | - | - | %.0e | %s |\n", mesh ? "unstructured" : "box", h[i],
+                           methods[k].name, total.residual, end);
                 fflush(stdout);
             }
-    printf("\n| matrix | iterations | distance slid in %d steps (mm) | error |\n| --- | --- | --- | --- |\n", SLIDE_STEPS);
+    printf("\n| matrix | iterations | distance slid in %d steps (mm) | error |\n| --- | --- | --- | --- |\n",
+           SLIDE_STEPS);
     double exact = 0;
     for (int i = 0; status == CT_OK && i < 4; i++) {
         const int truncate[] = {0, 30, 100, 300};
         ct_step_report total;
         double distance;
-        status = slide(true, 0.01, &methods[i ? 1 : METHODS - 1], truncate[i], SLIDE_STEPS, &total, &distance, error);
+        status = slide(true, 0.01, &methods[i ? 1 : METHODS - 1], truncate[i], SLIDE_STEPS, &total, &distance,
+                       error);
         if (i == 0) exact = distance;
-        if (i) printf("| M + h^2 D | %d | %.3f | %.1f %% |\n", truncate[i], 1e3 * distance, 100 * fabs(distance / exact - 1));
+        if (i)
+            printf("| M + h^2 D | %d | %.3f | %.1f %% |\n", truncate[i], 1e3 * distance,
+                   100 * fabs(distance / exact - 1));
         else printf("| newton | converged | %.3f | |\n", 1e3 * distance);
     }
     return status;
@@ -166,7 +189,8 @@ static ct_status convergence(ct_error* error) {
 
 typedef enum setting { HANGING, RESTING, SLIDING, HANGING_TWO, STACKED, SETTINGS } setting;
 
-static ct_status add_slab(ct_scene* scene, const int cells[3], const double at[3], bool hang, ct_error* error) {
+static ct_status add_slab(ct_scene* scene, const int cells[3], const double at[3], bool hang,
+                          ct_error* error) {
     ct_mesh* mesh = NULL;
     const double size[3] = {0.34, 0.02 * cells[1], 0.34};
     ct_status status = ct_mesh_box(&mesh, size, cells);
@@ -181,7 +205,8 @@ static ct_status add_slab(ct_scene* scene, const int cells[3], const double at[3
     status = ct_scene_add_body(scene, &body, &index, error);
     ct_mesh_free(mesh);
     if (status != CT_OK || !hang) return status;
-    ct_selector top = {.kind = CT_SELECT_PLANE, .body = index, .a = {0, at[1] + size[1] - 1e-6, 0}, .b = {0, 1, 0}};
+    ct_selector top = {
+        .kind = CT_SELECT_PLANE, .body = index, .a = {0, at[1] + size[1] - 1e-6, 0}, .b = {0, 1, 0}};
     status = ct_scene_select(scene, &top, &nodes, &count, error);
     if (status == CT_OK) status = ct_scene_drive(scene, nodes, count, NULL, error);
     ct_free(nodes);
@@ -196,7 +221,8 @@ static ct_status fill_blocks(ct_scene* scene, setting which, int across, ct_erro
     ct_status status = ct_scene_set_settings(scene, &settings, error);
     const int cells[3] = {across, two ? 3 : 6, across}, small[3] = {across - 1, 3, across - 1};
     if (status == CT_OK) status = add_slab(scene, cells, (double[]){0, THICKNESS + 1e-6, 0}, hang, error);
-    if (status == CT_OK && two) status = add_slab(scene, small, (double[]){0, 0.06 + 3 * THICKNESS + 2e-6, 0}, hang, error);
+    if (status == CT_OK && two)
+        status = add_slab(scene, small, (double[]){0, 0.06 + 3 * THICKNESS + 2e-6, 0}, hang, error);
     return status == CT_OK && !hang ? add_floor(scene, error) : status;
 }
 
@@ -210,7 +236,8 @@ static ct_status time_steps(run* r, cost* out) {
     ct_step_report report;
     ct_status status = CT_OK;
     double best[STEPS];
-    for (int i = 0; status == CT_OK && i < WARMUP; i++) status = ct_step(r->model, r->work, r->state, NULL, &report);
+    for (int i = 0; status == CT_OK && i < WARMUP; i++)
+        status = ct_step(r->model, r->work, r->state, NULL, &report);
     if (status == CT_OK) status = ct_state_copy(r->start, r->state);
     for (int pass = 0; status == CT_OK && pass < PASSES; pass++) {
         status = ct_state_copy(r->state, r->start);
@@ -245,16 +272,18 @@ static ct_status measure_cost(setting which, cost* out, ct_error* error) {
 }
 
 static ct_status costs(ct_error* error) {
-    static const char* const names[] = {"hanging, no contact", "resting", "sliding", "two, hanging, no contact", "block on block"};
+    static const char* const names[] = {"hanging, no contact", "resting", "sliding",
+                                        "two, hanging, no contact", "block on block"};
     cost all[SETTINGS] = {{0}};
-    printf("| blocks | tets | contacts | solves a step | ms a step | over hanging |\n| --- | --- | --- | --- | --- | --- |\n");
+    printf("| blocks | tets | contacts | solves a step | ms a step | over hanging |\n| --- | --- | --- | --- "
+           "| --- | --- |\n");
     ct_status status = CT_OK;
     for (int i = 0; status == CT_OK && i < SETTINGS; i++) {
         status = measure_cost((setting)i, &all[i], error);
         if (status != CT_OK) break;
         const cost* base = &all[i == STACKED || i == HANGING_TWO ? HANGING_TWO : HANGING];
-        printf("| %s | %d | %d | %.1f | %.2f | %.2f |\n", names[i], all[i].tets, all[i].contacts, all[i].solves, 1e3 * all[i].seconds,
-               all[i].seconds / base->seconds);
+        printf("| %s | %d | %d | %.1f | %.2f | %.2f |\n", names[i], all[i].tets, all[i].contacts,
+               all[i].solves, 1e3 * all[i].seconds, all[i].seconds / base->seconds);
         fflush(stdout);
     }
     return status;
@@ -279,7 +308,8 @@ static ct_status scene_row(const char* path, const char* note, ct_error* error) 
         seconds += report.seconds;
         if (report.contacts > contacts) contacts = report.contacts;
     }
-    if (status == CT_OK) printf("| %s | %d | %d | %.1f | %s |\n", path, steps, contacts, 1e3 * seconds / steps, note);
+    if (status == CT_OK)
+        printf("| %s | %d | %d | %.1f | %s |\n", path, steps, contacts, 1e3 * seconds / steps, note);
     close_run(&r);
     ct_scene_free(scene);
     return status;
@@ -316,7 +346,8 @@ static ct_status gradient_row(int across, setting which, ct_error* error) {
     if (status == CT_OK) status = ct_tape_create(&tape, r.model, GRADIENT_STEPS, 0);
     ct_model_info info = {0};
     if (status == CT_OK) ct_model_get_info(r.model, &info);
-    double *young = calloc((size_t)info.ntet + 1, sizeof(double)), forward = INFINITY, backward = INFINITY, residual = 0;
+    double *young = calloc((size_t)info.ntet + 1, sizeof(double)), forward = INFINITY, backward = INFINITY,
+           residual = 0;
     if (!young && status == CT_OK) status = CT_OUT_OF_MEMORY;
     int contacts = 0;
     for (int pass = 0; status == CT_OK && pass < PASSES; pass++) {
@@ -332,8 +363,9 @@ static ct_status gradient_row(int across, setting which, ct_error* error) {
         residual = back.max_residual;
     }
     if (status == CT_OK)
-        printf("| %s | %d | %d | %.2f | %.2f | %.2f | %.0e |\n", which == SLIDING ? "sliding" : "resting", info.ntet, contacts,
-               1e3 * forward / GRADIENT_STEPS, 1e3 * backward / GRADIENT_STEPS, backward / forward, residual);
+        printf("| %s | %d | %d | %.2f | %.2f | %.2f | %.0e |\n", which == SLIDING ? "sliding" : "resting",
+               info.ntet, contacts, 1e3 * forward / GRADIENT_STEPS, 1e3 * backward / GRADIENT_STEPS,
+               backward / forward, residual);
     fflush(stdout);
     free(young);
     ct_tape_free(tape);
@@ -343,24 +375,28 @@ static ct_status gradient_row(int across, setting which, ct_error* error) {
 }
 
 static ct_status gradients(ct_error* error) {
-    printf("| block | tets | contacts | forward, ms a step | backward | ratio | residual of the adjoint |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| block | tets | contacts | forward, ms a step | backward | ratio | residual of the adjoint |\n| "
+           "--- | --- | --- | --- | --- | --- | --- |\n");
     ct_status status = CT_OK;
-    for (int i = 0; status == CT_OK && i < 4; i++) status = gradient_row(i < 2 ? 7 : 17, i % 2 ? SLIDING : RESTING, error);
+    for (int i = 0; status == CT_OK && i < 4; i++)
+        status = gradient_row(i < 2 ? 7 : 17, i % 2 ? SLIDING : RESTING, error);
     return status;
 }
 
 // ---- the command ----
 
 static const char details[] =
-    "Tables in Markdown. convergence: iterations of the splitting methods and of the default on a block that slides down an incline,\n"
-    "to a residual of 1e-8, and what is left when they are cut short. cost: blocks of about 10,000 tets that rest, lie on one another\n"
-    "and slide, against the same blocks hanging from their upper faces without contact. scenes: humanoid_fall and ball_sheet.\n"
+    "Tables in Markdown. convergence: iterations of the splitting methods and of the default on a block that "
+    "slides down an incline,\n"
+    "to a residual of 1e-8, and what is left when they are cut short. cost: blocks of about 10,000 tets that "
+    "rest, lie on one another\n"
+    "and slide, against the same blocks hanging from their upper faces without contact. scenes: "
+    "humanoid_fall and ball_sheet.\n"
     "gradient: backward against forward. One thread; the fastest of several passes counts.";
 
-static const char examples[] =
-    "  cuttle bench contact\n"
-    "  cuttle bench contact --part cost\n"
-    "  cuttle bench contact --part scenes --scenes scenes";
+static const char examples[] = "  cuttle bench contact\n"
+                               "  cuttle bench contact --part cost\n"
+                               "  cuttle bench contact --part scenes --scenes scenes";
 
 int cuttle_bench_contact(int argc, char** argv) {
     const char *part = "all", *directory = "scenes";
@@ -368,7 +404,8 @@ int cuttle_bench_contact(int argc, char** argv) {
         {"--part", 0, CLI_TEXT, &part, "NAME", "convergence, cost, scenes, gradient or all (default: all)"},
         {"--scenes", 0, CLI_TEXT, &directory, "DIR", "where the scene files are (default: scenes)"},
         {0}};
-    const cli_usage usage = {"bench contact", "", "Measures contact on this machine.", details, examples, options};
+    const cli_usage usage = {"bench contact", "",       "Measures contact on this machine.",
+                             details,         examples, options};
     int code, count;
     if (!cli_parse(&usage, argc, argv, NULL, 0, 0, &count, &code)) return code;
     bool all = strcmp(part, "all") == 0, known = all;
@@ -379,9 +416,13 @@ int cuttle_bench_contact(int argc, char** argv) {
         if (!all && strcmp(part, names[i]) != 0) continue;
         known = true;
         if (all) printf("%s%s\n\n", i ? "\n" : "", names[i]);
-        status = i == 0 ? convergence(&error) : i == 1 ? costs(&error) : i == 2 ? scenes(directory, &error) : gradients(&error);
+        status = i == 0   ? convergence(&error)
+                 : i == 1 ? costs(&error)
+                 : i == 2 ? scenes(directory, &error)
+                          : gradients(&error);
     }
-    if (!known) return cli_bad_usage(&usage, "--part is convergence, cost, scenes, gradient or all, not '%s'", part);
+    if (!known)
+        return cli_bad_usage(&usage, "--part is convergence, cost, scenes, gradient or all, not '%s'", part);
     if (status == CT_OK) return CLI_OK;
     if (error.code == CT_OK) error.code = status;
     if (!*error.message) snprintf(error.message, sizeof error.message, "%s", ct_status_text(status));

@@ -1,9 +1,10 @@
 // cuttle bench gradient: what the reverse of a motion costs beside the motion itself.
 //
-// The swinging beam of `cuttle bench` is run and reversed several times over; the fastest counts. The gradient is that of the
-// final centre of mass with respect to Young's modulus and Poisson's ratio of every tet and the initial velocities.
-// Then the adjoint system of the last step, with projective energies, is solved in two ways to a residual of 1e-6: by
-// Cuttle's, and by the fixed point of DiffPD on the constant matrix of projective dynamics.
+// The swinging beam of `cuttle bench` is run and reversed several times over; the fastest counts. The
+// gradient is that of the final centre of mass with respect to Young's modulus and Poisson's ratio of every
+// tet and the initial velocities. Then the adjoint system of the last step, with projective energies, is
+// solved in two ways to a residual of 1e-6: by Cuttle's, and by the fixed point of DiffPD on the constant
+// matrix of projective dynamics.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "bench.h"
 
 enum { MOST = 16, PASSES = 5, STEPS = 30, FIXED_LIMIT = 5000 };
-static const double PASS_BUDGET = 6;     // s, no further pass beyond this
+static const double PASS_BUDGET = 6;  // s, no further pass beyond this
 static const double TOLERANCE = 1e-6;
 
 typedef struct gradient_case {
@@ -23,9 +24,9 @@ typedef struct gradient_result {
     ct_status status;
     char message[512];
     int tets;
-    double forward, backward;             // s a step
+    double forward, backward;                // s a step
     double forward_solves, backward_solves;  // a step
-    double residual;                      // worst, of the adjoint systems
+    double residual;                         // worst, of the adjoint systems
     ct_adjoint_profile adjoint;
 } gradient_result;
 
@@ -54,13 +55,15 @@ static ct_status add_goal(ct_scene* scene, int steps, ct_error* error) {
 }
 
 // The motion and its reverse, several times over.
-static ct_status time_passes(ct_problem* problem, double* y, double* gradient, gradient_result* r, ct_error* error) {
+static ct_status time_passes(ct_problem* problem, double* y, double* gradient, gradient_result* r,
+                             ct_error* error) {
     ct_problem_report report;
     ct_status status = CT_OK;
     double begun = cli_seconds(), loss;
     r->forward = r->backward = INFINITY;
     ct_problem_start(problem, y);
-    for (int pass = 0; status == CT_OK && pass < PASSES && (pass == 0 || cli_seconds() - begun < PASS_BUDGET); pass++) {
+    for (int pass = 0; status == CT_OK && pass < PASSES && (pass == 0 || cli_seconds() - begun < PASS_BUDGET);
+         pass++) {
         status = ct_problem_evaluate(problem, y, &loss, gradient, &report, error);
         if (status != CT_OK) break;
         int steps = report.forward.steps;
@@ -78,7 +81,8 @@ static ct_status measure_gradient(const gradient_case* c, gradient_result* r, ct
     ct_problem* problem = NULL;
     double* y = NULL;
     ct_status status = ct_scene_create(&scene);
-    if (status == CT_OK) status = bench_beam(scene, c->tets, CT_ENERGY_COROTATED, CT_SOLVER_NEWTON, c->threads, error);
+    if (status == CT_OK)
+        status = bench_beam(scene, c->tets, CT_ENERGY_COROTATED, CT_SOLVER_NEWTON, c->threads, error);
     if (status == CT_OK) status = add_goal(scene, c->steps, error);
     if (status == CT_OK) status = ct_problem_create(&problem, scene, 0, error);
     if (status == CT_OK) {
@@ -104,7 +108,8 @@ typedef struct last_step {  // of the same motion with projective energies, by C
 static ct_status open_last_step(last_step* last, const gradient_case* c, ct_error* error) {
     ct_scene* scene = NULL;
     ct_status status = ct_scene_create(&scene);
-    if (status == CT_OK) status = bench_beam(scene, c->tets, CT_ENERGY_PROJECTIVE, CT_SOLVER_NEWTON, c->threads, error);
+    if (status == CT_OK)
+        status = bench_beam(scene, c->tets, CT_ENERGY_PROJECTIVE, CT_SOLVER_NEWTON, c->threads, error);
     if (status == CT_OK) status = ct_model_create(&last->model, scene, error);
     ct_scene_free(scene);
     if (status == CT_OK) status = ct_work_create(&last->work, last->model, c->threads);
@@ -135,19 +140,23 @@ static double* height_seed(const ct_model* model) {
 }
 
 // The adjoint system of that step; the constant matrix is that of a model made for the projective solver.
-static ct_status profile_last_step(const last_step* last, const gradient_case* c, ct_adjoint_profile* best, ct_error* error) {
+static ct_status profile_last_step(const last_step* last, const gradient_case* c, ct_adjoint_profile* best,
+                                   ct_error* error) {
     ct_scene* scene = NULL;
     ct_model* model = NULL;
     ct_work* work = NULL;
     double *x_bar = height_seed(last->model), begun = cli_seconds();
     ct_status status = x_bar ? ct_scene_create(&scene) : CT_OUT_OF_MEMORY;
-    if (status == CT_OK) status = bench_beam(scene, c->tets, CT_ENERGY_PROJECTIVE, CT_SOLVER_PROJECTIVE, c->threads, error);
+    if (status == CT_OK)
+        status = bench_beam(scene, c->tets, CT_ENERGY_PROJECTIVE, CT_SOLVER_PROJECTIVE, c->threads, error);
     if (status == CT_OK) status = ct_model_create(&model, scene, error);
     if (status == CT_OK) status = ct_work_create(&work, model, c->threads);
     *best = (ct_adjoint_profile){.seconds = INFINITY, .fixed_seconds = INFINITY};
-    for (int pass = 0; status == CT_OK && pass < PASSES && (pass == 0 || cli_seconds() - begun < PASS_BUDGET); pass++) {
+    for (int pass = 0; status == CT_OK && pass < PASSES && (pass == 0 || cli_seconds() - begun < PASS_BUDGET);
+         pass++) {
         ct_adjoint_profile one;
-        status = ct_profile_adjoint(model, work, last->before, last->after, x_bar, TOLERANCE, FIXED_LIMIT, &one);
+        status =
+            ct_profile_adjoint(model, work, last->before, last->after, x_bar, TOLERANCE, FIXED_LIMIT, &one);
         one.seconds = fmin(one.seconds, best->seconds);
         one.fixed_seconds = fmin(one.fixed_seconds, best->fixed_seconds);
         *best = one;
@@ -179,40 +188,49 @@ static void run_case(const void* what, void* into) {
 // ---- in the parent ----
 
 static void print_heading(void) {
-    printf("%8s %8s %9s %9s %7s %9s %10s | %-16s %-24s\n", "tets", "threads", "forward", "backward", "ratio", "solves", "adjoint",
-           "last step: ours", "fixed point of DiffPD");
-    printf("%8s %8s %9s %9s %7s %9s %10s | %6s %9s %6s %9s %8s\n", "", "", "ms/step", "ms/step", "", "back/step", "residual",
-           "solves", "ms", "solves", "ms", "slower");
+    printf("%8s %8s %9s %9s %7s %9s %10s | %-16s %-24s\n", "tets", "threads", "forward", "backward", "ratio",
+           "solves", "adjoint", "last step: ours", "fixed point of DiffPD");
+    printf("%8s %8s %9s %9s %7s %9s %10s | %6s %9s %6s %9s %8s\n", "", "", "ms/step", "ms/step", "",
+           "back/step", "residual", "solves", "ms", "solves", "ms", "slower");
 }
 
 static void print_row(const gradient_case* c, const gradient_result* r) {
     const ct_adjoint_profile* a = &r->adjoint;
-    printf("%8d %8d %9.3f %9.3f %7.2f %9.1f %10.1e | %6d %9.3f", r->tets, c->threads, 1e3 * r->forward, 1e3 * r->backward,
-           r->backward / r->forward, r->backward_solves, r->residual, a->iterations, 1e3 * a->seconds);
-    if (a->fixed_converged) printf(" %6d %9.2f %7.0fx\n", a->fixed_iterations, 1e3 * a->fixed_seconds, a->fixed_seconds / a->seconds);
-    else if (a->fixed_residual < 1) printf(" %6d %9.2f  residual %.0e\n", a->fixed_iterations, 1e3 * a->fixed_seconds, a->fixed_residual);
+    printf("%8d %8d %9.3f %9.3f %7.2f %9.1f %10.1e | %6d %9.3f", r->tets, c->threads, 1e3 * r->forward,
+           1e3 * r->backward, r->backward / r->forward, r->backward_solves, r->residual, a->iterations,
+           1e3 * a->seconds);
+    if (a->fixed_converged)
+        printf(" %6d %9.2f %7.0fx\n", a->fixed_iterations, 1e3 * a->fixed_seconds,
+               a->fixed_seconds / a->seconds);
+    else if (a->fixed_residual < 1)
+        printf(" %6d %9.2f  residual %.0e\n", a->fixed_iterations, 1e3 * a->fixed_seconds, a->fixed_residual);
     else printf(" %6s %9s\n", "-", "diverges");
     fflush(stdout);
 }
 
 static json_t* row_object(const gradient_case* c, const gradient_result* r) {
     const ct_adjoint_profile* a = &r->adjoint;
-    json_t* fixed = json_pack("{s:i, s:f, s:f, s:b}", "solves", a->fixed_iterations, "ms", 1e3 * a->fixed_seconds, "residual",
-                              isfinite(a->fixed_residual) ? a->fixed_residual : 1e300, "converged", a->fixed_converged);
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:i, s:f, s:f}, s:o}", "scene", "beam", "tets", c->tets,
-                     "tets_actual", r->tets, "threads", c->threads, "steps", c->steps, "forward_ms_per_step", 1e3 * r->forward,
-                     "backward_ms_per_step", 1e3 * r->backward, "ratio", r->backward / r->forward, "forward_solves_per_step",
-                     r->forward_solves, "backward_solves_per_step", r->backward_solves, "residual", r->residual, "last_step_adjoint",
-                     "solves", a->iterations, "ms", 1e3 * a->seconds, "residual", a->residual, "fixed_point", fixed);
+    json_t* fixed = json_pack(
+        "{s:i, s:f, s:f, s:b}", "solves", a->fixed_iterations, "ms", 1e3 * a->fixed_seconds, "residual",
+        isfinite(a->fixed_residual) ? a->fixed_residual : 1e300, "converged", a->fixed_converged);
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:i, s:f, s:f}, s:o}",
+                     "scene", "beam", "tets", c->tets, "tets_actual", r->tets, "threads", c->threads, "steps",
+                     c->steps, "forward_ms_per_step", 1e3 * r->forward, "backward_ms_per_step",
+                     1e3 * r->backward, "ratio", r->backward / r->forward, "forward_solves_per_step",
+                     r->forward_solves, "backward_solves_per_step", r->backward_solves, "residual",
+                     r->residual, "last_step_adjoint", "solves", a->iterations, "ms", 1e3 * a->seconds,
+                     "residual", a->residual, "fixed_point", fixed);
 }
 
 static int run_row(const gradient_case* c, bool json, json_t* rows) {
     static gradient_result r;
     double peak;
-    if (!bench_apart(run_case, c, &r, sizeof r, &peak)) return cli_report_status(CT_OUT_OF_MEMORY, "a measurement ended early", json);
+    if (!bench_apart(run_case, c, &r, sizeof r, &peak))
+        return cli_report_status(CT_OUT_OF_MEMORY, "a measurement ended early", json);
     if (r.status != CT_OK) {
         ct_error error = {.code = r.status, .element = -1};
-        snprintf(error.message, sizeof error.message, "%d tets: %s. %.300s", c->tets, ct_status_text(r.status), r.message);
+        snprintf(error.message, sizeof error.message, "%d tets: %s. %.300s", c->tets,
+                 ct_status_text(r.status), r.message);
         return cli_report_error(&error, json);
     }
     if (json) json_array_append_new(rows, row_object(c, &r));
@@ -220,14 +238,14 @@ static int run_row(const gradient_case* c, bool json, json_t* rows) {
     return CLI_OK;
 }
 
-static const char details[] =
-    "The beam of `cuttle bench` swings, and the gradient of its final height with respect to the material of every tet and\n"
-    "the initial velocities is taken. Beside it the adjoint system of the last step (projective energies, residual 1e-6),\n"
-    "solved as here and by the fixed point of DiffPD.";
+static const char details[] = "The beam of `cuttle bench` swings, and the gradient of its final height with "
+                              "respect to the material of every tet and\n"
+                              "the initial velocities is taken. Beside it the adjoint system of the last "
+                              "step (projective energies, residual 1e-6),\n"
+                              "solved as here and by the fixed point of DiffPD.";
 
-static const char examples[] =
-    "  cuttle bench gradient\n"
-    "  cuttle bench gradient --json --sizes 10k --threads 1";
+static const char examples[] = "  cuttle bench gradient\n"
+                               "  cuttle bench gradient --json --sizes 10k --threads 1";
 
 int cuttle_bench_gradient(int argc, char** argv) {
     const char *sizes = "1k,10k", *threads = "1";
@@ -239,7 +257,8 @@ int cuttle_bench_gradient(int argc, char** argv) {
         {"--steps", 0, CLI_COUNT, &steps, "N", "steps of the motion (default: 30)"},
         {"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"},
         {0}};
-    const cli_usage usage = {"bench gradient", "", "Measures gradients on this machine.", details, examples, options};
+    const cli_usage usage = {"bench gradient", "",       "Measures gradients on this machine.",
+                             details,          examples, options};
     if (!cli_parse(&usage, argc, argv, NULL, 0, 0, &count, &code)) return code;
     int nsize = cli_read_counts(sizes, size, MOST), nthread = cli_read_counts(threads, thread, MOST);
     if (nsize == 0) return cli_bad_usage(&usage, "--sizes wants a list such as 1k,10k, not '%s'", sizes);

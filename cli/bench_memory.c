@@ -1,7 +1,9 @@
-// cuttle bench memory: peak memory of a whole gradient, with every state kept and with few kept and the others replayed.
+// cuttle bench memory: peak memory of a whole gradient, with every state kept and with few kept and the
+// others replayed.
 //
-// Each cell is a process of its own that loads the scene, runs it and takes the gradient once; its peak is that of the whole
-// process, libraries included. Beside it stands what the DiffPD-based code of the paper on articulated soft bodies needs.
+// Each cell is a process of its own that loads the scene, runs it and takes the gradient once; its peak is
+// that of the whole process, libraries included. Beside it stands what the DiffPD-based code of the paper on
+// articulated soft bodies needs.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +13,13 @@
 
 enum { COUNTS = 4 };
 static const int step_counts[COUNTS] = {10, 20, 100, 200};
-static const double paper_gigabytes[2][COUNTS] = {{0.9, 1.4, 6.9, 15.7}, {0.1, 0.1, 0.1, 0.1}};  // without and with checkpoints
+// without and with checkpoints
+static const double paper_gigabytes[2][COUNTS] = {{0.9, 1.4, 6.9, 15.7}, {0.1, 0.1, 0.1, 0.1}};
 
 typedef struct memory_case {
     const char* scene;
     int steps;
-    size_t budget;          // of the states, bytes; 0: keep all
+    size_t budget;  // of the states, bytes; 0: keep all
 } memory_case;
 
 typedef struct memory_result {
@@ -77,16 +80,18 @@ static void run_cell(const void* what, void* into) {
 // ---- the table, in the parent ----
 
 static void print_cell(const memory_case* c, const memory_result* r, double peak, double paper) {
-    printf("%8d %-12s %10.1f %10.2f %9d %9.3f %10.1f\n", c->steps, c->budget ? "checkpoints" : "all states", peak / 1e6,
-           r->tape_bytes / 1e6, r->replayed, r->seconds, paper);
+    printf("%8d %-12s %10.1f %10.2f %9d %9.3f %10.1f\n", c->steps, c->budget ? "checkpoints" : "all states",
+           peak / 1e6, r->tape_bytes / 1e6, r->replayed, r->seconds, paper);
     fflush(stdout);
 }
 
-static json_t* cell_object(const memory_case* c, const memory_result* r, double peak, double paper, bool same) {
-    return json_pack("{s:i, s:b, s:f, s:f, s:i, s:f, s:f, s:f, s:b, s:i, s:i}", "steps", c->steps, "checkpoints", c->budget > 0,
-                     "peak_memory_mb", peak / 1e6, "tape_mb", r->tape_bytes / 1e6, "replayed_steps", r->replayed, "seconds", r->seconds,
-                     "gradient_norm", r->gradient_norm, "paper_gb", paper, "gradient_identical", same, "tets", r->tets,
-                     "parameters", r->parameters);
+static json_t* cell_object(const memory_case* c, const memory_result* r, double peak, double paper,
+                           bool same) {
+    return json_pack("{s:i, s:b, s:f, s:f, s:i, s:f, s:f, s:f, s:b, s:i, s:i}", "steps", c->steps,
+                     "checkpoints", c->budget > 0, "peak_memory_mb", peak / 1e6, "tape_mb",
+                     r->tape_bytes / 1e6, "replayed_steps", r->replayed, "seconds", r->seconds,
+                     "gradient_norm", r->gradient_norm, "paper_gb", paper, "gradient_identical", same, "tets",
+                     r->tets, "parameters", r->parameters);
 }
 
 static int run_table(const char* scene, double megabytes, bool json) {
@@ -104,14 +109,17 @@ static int run_table(const char* scene, double megabytes, bool json) {
             }
             if (r.status != CT_OK) {
                 json_decref(cells);
-                return r.error.code ? cli_report_input_error(&r.error, json) : cli_report_status(r.status, "the gradient", json);
+                return r.error.code ? cli_report_input_error(&r.error, json)
+                                    : cli_report_status(r.status, "the gradient", json);
             }
             bool same = !sparse || (stored[0] == r.checksum && stored[1] == r.gradient_norm);
             if (!sparse) stored[0] = r.checksum, stored[1] = r.gradient_norm;
             all_same &= same;
             if (!json && k == 0 && !sparse) {
-                printf("%s: %d tets, %d parameters; gradient of the whole motion\n", scene, r.tets, r.parameters);
-                printf("%8s %-12s %10s %10s %9s %9s %10s\n", "steps", "kept", "peak, MB", "states, MB", "replayed", "s", "paper, GB");
+                printf("%s: %d tets, %d parameters; gradient of the whole motion\n", scene, r.tets,
+                       r.parameters);
+                printf("%8s %-12s %10s %10s %9s %9s %10s\n", "steps", "kept", "peak, MB", "states, MB",
+                       "replayed", "s", "paper, GB");
             }
             if (json) json_array_append_new(cells, cell_object(&c, &r, peak, paper, same));
             else print_cell(&c, &r, peak, paper);
@@ -124,13 +132,14 @@ static int run_table(const char* scene, double megabytes, bool json) {
 }
 
 static const char details[] =
-    "Runs SCENE (default: scenes/suspension_bridge.json) for 10, 20, 100 and 200 steps and takes the gradient of its objective, once\n"
-    "with every state kept and once with as many as the budget holds. Every cell is a process of its own; its peak\n"
+    "Runs SCENE (default: scenes/suspension_bridge.json) for 10, 20, 100 and 200 steps and takes the "
+    "gradient of its objective, once\n"
+    "with every state kept and once with as many as the budget holds. Every cell is a process of its own; "
+    "its peak\n"
     "memory is that of the whole process. The last column is the paper's, for a bridge of 668 tets.";
 
-static const char examples[] =
-    "  cuttle bench memory\n"
-    "  cuttle bench memory scenes/arch_bridge.json --budget 4 --json";
+static const char examples[] = "  cuttle bench memory\n"
+                               "  cuttle bench memory scenes/arch_bridge.json --budget 4 --json";
 
 int cuttle_bench_memory(int argc, char** argv) {
     double megabytes = 1;
@@ -139,7 +148,8 @@ int cuttle_bench_memory(int argc, char** argv) {
         {"--budget", 0, CLI_POSITIVE, &megabytes, "MB", "for states when they are replayed (default: 1)"},
         {"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"},
         {0}};
-    const cli_usage usage = {"bench memory", "[SCENE]", "Measures the memory of gradients.", details, examples, options};
+    const cli_usage usage = {"bench memory", "[SCENE]", "Measures the memory of gradients.",
+                             details,        examples,  options};
     const char* scene = "scenes/suspension_bridge.json";
     int count, code;
     if (!cli_parse(&usage, argc, argv, &scene, 0, 1, &count, &code)) return code;

@@ -1,9 +1,10 @@
-// cuttle bench skeleton: how the assembly of skeletons grows with their links, and what bones cost a soft body.
+// cuttle bench skeleton: how the assembly of skeletons grows with their links, and what bones cost a soft
+// body.
 //
-// Chains of N links, each with a mass of its own, alternate two axes and are bent. Timed, the best of several runs each: B over the
-// links' nodes, and the joints' matrix of the preconditioner. The slope is that of log time over log N by least squares, over
-// the chains of 50 links and more, where the time is not that of an empty call.
-// Then a soft arm swings under gravity, clamped at one end, without bones and with three.
+// Chains of N links, each with a mass of its own, alternate two axes and are bent. Timed, the best of several
+// runs each: B over the links' nodes, and the joints' matrix of the preconditioner. The slope is that of log
+// time over log N by least squares, over the chains of 50 links and more, where the time is not that of an
+// empty call. Then a soft arm swings under gravity, clamped at one end, without bones and with three.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,10 @@ static double fit_slope(const double* seconds) {
 // ---- A soft arm with and without bones ----
 
 static ct_status add_bone(ct_scene* scene, int k, ct_error* error) {
-    ct_selector bone = {.kind = CT_SELECT_BOX, .body = -1, .a = {0.3 * k + (k ? 0.06 : -1), 0.07, 0.07}, .b = {0.3 * k + 0.24, 0.13, 0.13}};
+    ct_selector bone = {.kind = CT_SELECT_BOX,
+                        .body = -1,
+                        .a = {0.3 * k + (k ? 0.06 : -1), 0.07, 0.07},
+                        .b = {0.3 * k + 0.24, 0.13, 0.13}};
     ct_link_def def = ct_link_def_default();
     int *nodes = NULL, count = 0;
     ct_status status = ct_scene_select(scene, &bone, &nodes, &count, error);
@@ -91,7 +95,8 @@ static ct_status clamp(ct_scene* scene, ct_error* error) {
 
 static ct_status fill_arm(ct_scene* scene, bool bones, ct_error* error) {
     ct_mesh* mesh = NULL;
-    ct_status status = ct_mesh_box(&mesh, (double[]){0.3 * ARM_BONES, 0.2, 0.2}, (int[]){6 * ARM_BONES, 4, 4});
+    ct_status status =
+        ct_mesh_box(&mesh, (double[]){0.3 * ARM_BONES, 0.2, 0.2}, (int[]){6 * ARM_BONES, 4, 4});
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
@@ -157,33 +162,46 @@ static ct_status measure(skeleton_bench* bench, ct_error* error) {
 
 static void print_table(const skeleton_bench* bench) {
     printf("%8s %16s %20s\n%8s %16s %20s\n", "links", "B, top-down", "joints' matrix", "", "ms", "ms");
-    for (int i = 0; i < SIZES; i++) printf("%8d %16.4f %20.4f\n", sizes[i], 1e3 * bench->jacobian[i], 1e3 * bench->matrix[i]);
-    printf("%8s %16.2f %20.2f   (log time over log links, from %d links)\n\n", "slope", fit_slope(bench->jacobian), fit_slope(bench->matrix),
-           sizes[FIT_FROM]);
-    printf("soft arm: %.1f solves and %.2f ms a step without bones, %.1f and %.2f with %d: %.2f times the solves\n", bench->solves[0],
-           1e3 * bench->seconds[0], bench->solves[1], 1e3 * bench->seconds[1], ARM_BONES, bench->solves[1] / bench->solves[0]);
+    for (int i = 0; i < SIZES; i++)
+        printf("%8d %16.4f %20.4f\n", sizes[i], 1e3 * bench->jacobian[i], 1e3 * bench->matrix[i]);
+    printf("%8s %16.2f %20.2f   (log time over log links, from %d links)\n\n", "slope",
+           fit_slope(bench->jacobian), fit_slope(bench->matrix), sizes[FIT_FROM]);
+    printf("soft arm: %.1f solves and %.2f ms a step without bones, %.1f and %.2f with %d: %.2f times the "
+           "solves\n",
+           bench->solves[0], 1e3 * bench->seconds[0], bench->solves[1], 1e3 * bench->seconds[1], ARM_BONES,
+           bench->solves[1] / bench->solves[0]);
 }
 
 static void print_object(const skeleton_bench* bench) {
     json_t* chains = json_array();
     for (int i = 0; i < SIZES; i++)
-        json_array_append_new(chains, json_pack("{s:i, s:f, s:f}", "links", sizes[i], "jacobian_ms", 1e3 * bench->jacobian[i], "matrix_ms",
-                                                1e3 * bench->matrix[i]));
-    cli_print_json(json_pack("{s:o, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}}", "chains", chains, "jacobian_slope", fit_slope(bench->jacobian),
-                             "matrix_slope", fit_slope(bench->matrix), "arm", "solves_per_step_without", bench->solves[0],
-                             "solves_per_step_with", bench->solves[1], "ms_per_step_without", 1e3 * bench->seconds[0],
-                             "ms_per_step_with", 1e3 * bench->seconds[1], "solve_ratio", bench->solves[1] / bench->solves[0]));
+        json_array_append_new(chains,
+                              json_pack("{s:i, s:f, s:f}", "links", sizes[i], "jacobian_ms",
+                                        1e3 * bench->jacobian[i], "matrix_ms", 1e3 * bench->matrix[i]));
+    cli_print_json(json_pack("{s:o, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}}", "chains", chains,
+                             "jacobian_slope", fit_slope(bench->jacobian), "matrix_slope",
+                             fit_slope(bench->matrix), "arm", "solves_per_step_without", bench->solves[0],
+                             "solves_per_step_with", bench->solves[1], "ms_per_step_without",
+                             1e3 * bench->seconds[0], "ms_per_step_with", 1e3 * bench->seconds[1],
+                             "solve_ratio", bench->solves[1] / bench->solves[0]));
 }
 
 static const char details[] =
-    "Chains of 10 to 400 links: the time of B, the derivative of the links' nodes with respect to the joints, by the top-down\n"
-    "assembly, and that of the joints' matrix in the preconditioner, with the slope of time over links (2: quadratic).\n"
+    "Chains of 10 to 400 links: the time of B, the derivative of the links' nodes with respect to the "
+    "joints, by the top-down\n"
+    "assembly, and that of the joints' matrix in the preconditioner, with the slope of time over links (2: "
+    "quadratic).\n"
     "Then a soft arm of 1,728 tets under gravity: solves a step without bones and with three.";
 
 int cuttle_bench_skeleton(int argc, char** argv) {
     bool json = false;
     const cli_option options[] = {{"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"}, {0}};
-    const cli_usage usage = {"bench skeleton", "", "Measures skeletons on this machine.", details, "  cuttle bench skeleton --json", options};
+    const cli_usage usage = {"bench skeleton",
+                             "",
+                             "Measures skeletons on this machine.",
+                             details,
+                             "  cuttle bench skeleton --json",
+                             options};
     int code, count;
     if (!cli_parse(&usage, argc, argv, NULL, 0, 0, &count, &code)) return code;
     skeleton_bench bench = {0};

@@ -11,16 +11,19 @@ typedef struct check_options {
     bool json, quiet;
 } check_options;
 
-static const char overview[] =
-    "Some numbers of every parameter are moved up and down by several step sizes, and the change of the loss is compared with\n"
-    "the gradient. Every step is solved to 1e-12 here. The slope of the error over the step size is 2 where the gradient is\n"
-    "right and about 0 where it is wrong; '-' means that round-off was reached at the largest step already. Where contacts switch\n"
-    "between the rollouts (open, stick, slip) the loss has a kink and differences are no derivatives: those contacts are named.";
+static const char overview[] = "Some numbers of every parameter are moved up and down by several step sizes, "
+                               "and the change of the loss is compared with\n"
+                               "the gradient. Every step is solved to 1e-12 here. The slope of the error "
+                               "over the step size is 2 where the gradient is\n"
+                               "right and about 0 where it is wrong; '-' means that round-off was reached at "
+                               "the largest step already. Where contacts switch\n"
+                               "between the rollouts (open, stick, slip) the loss has a kink and differences "
+                               "are no derivatives: those contacts are named.";
 
-static const char examples[] =
-    "  cuttle check scenes/identify.json\n"
-    "  cuttle check scenes/identify.json --components 20 --tolerance 1e-7 --json\n"
-    "  cuttle check scenes/octopus.json --from found/best.json --slices 6 -n 2   # where an optimisation has arrived";
+static const char examples[] = "  cuttle check scenes/identify.json\n"
+                               "  cuttle check scenes/identify.json --components 20 --tolerance 1e-7 --json\n"
+                               "  cuttle check scenes/octopus.json --from found/best.json --slices 6 -n 2   "
+                               "# where an optimisation has arrived";
 
 static double largest_error(const ct_check_slice* slices, int count) {
     double most = 0;
@@ -45,19 +48,24 @@ static const char* const type_names[] = {"plane", "vertex_face", "edge_edge", "p
 
 static const char* collider_name(const cli_problem* p, int collider) {
     int nbody = ct_scene_body_count(p->scene);
-    return collider < nbody ? ct_scene_body_name(p->scene, collider) : ct_scene_obstacle_name(p->scene, collider - nbody);
+    return collider < nbody ? ct_scene_body_name(p->scene, collider)
+                            : ct_scene_obstacle_name(p->scene, collider - nbody);
 }
 
-static int switch_count(const ct_check_slice* s) { return s->switches < CT_SWITCHES ? s->switches : CT_SWITCHES; }
+static int switch_count(const ct_check_slice* s) {
+    return s->switches < CT_SWITCHES ? s->switches : CT_SWITCHES;
+}
 
 static json_t* switch_objects(const cli_problem* p, const ct_check_slice* s) {
     json_t* list = json_array();
     for (int i = 0; i < switch_count(s); i++) {
         const ct_contact_switch* at = &s->switched[i];
         json_t* nodes = json_array();
-        for (int k = 0; k < 4 && at->node[k] >= 0; k++) json_array_append_new(nodes, json_integer(at->node[k]));
-        json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:o, s:s, s:s}", "step", at->step, "type", type_names[at->type], "a",
-                                              collider_name(p, at->a), "b", collider_name(p, at->b), "nodes", nodes, "from",
+        for (int k = 0; k < 4 && at->node[k] >= 0; k++)
+            json_array_append_new(nodes, json_integer(at->node[k]));
+        json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:o, s:s, s:s}", "step", at->step, "type",
+                                              type_names[at->type], "a", collider_name(p, at->a), "b",
+                                              collider_name(p, at->b), "nodes", nodes, "from",
                                               set_names[at->from], "to", set_names[at->to]));
     }
     return list;
@@ -66,14 +74,15 @@ static json_t* switch_objects(const cli_problem* p, const ct_check_slice* s) {
 static void print_switches(const cli_problem* p, const ct_check_slice* s) {
     for (int i = 0; i < switch_count(s); i++) {
         const ct_contact_switch* at = &s->switched[i];
-        printf("       at step %d %s and %s (%s, node%s", at->step, collider_name(p, at->a), collider_name(p, at->b), type_names[at->type],
-               at->node[1] >= 0 ? "s" : "");
+        printf("       at step %d %s and %s (%s, node%s", at->step, collider_name(p, at->a),
+               collider_name(p, at->b), type_names[at->type], at->node[1] >= 0 ? "s" : "");
         for (int k = 0; k < 4 && at->node[k] >= 0; k++) printf(" %d", at->node[k]);
         if (at->from == at->to) printf(") share nodes with other contacts, or no longer\n");
         else printf(") go from %s to %s\n", set_names[at->from], set_names[at->to]);
     }
     if (s->switches > CT_SWITCHES) printf("       and %d more\n", s->switches - CT_SWITCHES);
-    if (s->halved >= 0) printf("       step %d is halved in some of the rollouts and not in the others\n", s->halved);
+    if (s->halved >= 0)
+        printf("       step %d is halved in some of the rollouts and not in the others\n", s->halved);
 }
 
 static void print_json(const cli_problem* p, const ct_check_slice* slices) {
@@ -81,11 +90,14 @@ static void print_json(const cli_problem* p, const ct_check_slice* slices) {
     for (int k = 0; k < p->nslice; k++) {
         const ct_check_slice* s = &slices[k];
         if (s->skipped) continue;
-        json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:o, s:o, s:i, s:o, s:o, s:i, s:o, s:o}", "name", s->name, "passed", s->passed, "drowned", s->drowned, "relative_error",
-                                              cli_json_number(s->relative_error), "slope", cli_json_number(s->slope), "worst", s->worst,
-                                              "gradient", cli_json_number(s->worst_gradient), "difference",
-                                              cli_json_number(s->worst_difference), "switches", s->switches, "switched",
-                                              switch_objects(p, s), "halved", s->halved >= 0 ? json_integer(s->halved) : json_null()));
+        json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:o, s:o, s:i, s:o, s:o, s:i, s:o, s:o}",
+                                              "name", s->name, "passed", s->passed, "drowned", s->drowned,
+                                              "relative_error", cli_json_number(s->relative_error), "slope",
+                                              cli_json_number(s->slope), "worst", s->worst, "gradient",
+                                              cli_json_number(s->worst_gradient), "difference",
+                                              cli_json_number(s->worst_difference), "switches", s->switches,
+                                              "switched", switch_objects(p, s), "halved",
+                                              s->halved >= 0 ? json_integer(s->halved) : json_null()));
     }
     cli_print_json(json_pack("{s:b, s:o, s:o}", "passed", all_passed(slices, p->nslice), "max_relative_error",
                              cli_json_number(largest_error(slices, p->nslice)), "slices", list));
@@ -97,22 +109,33 @@ static void print_text(const cli_problem* p, const check_options* options, const
         char slope[32] = "-";
         if (s->skipped) continue;
         if (isfinite(s->slope)) snprintf(slope, sizeof slope, "%.2f", s->slope);
-        printf("%-6s %-24s error %.2e  slope %5s", s->drowned ? "small" : s->passed ? "ok" : "FAILED", s->name, s->relative_error, slope);
+        printf("%-6s %-24s error %.2e  slope %5s",
+               s->drowned  ? "small"
+               : s->passed ? "ok"
+                           : "FAILED",
+               s->name, s->relative_error, slope);
         if (isinf(s->relative_error)) printf("  no rollout beside the start converges\n");
-        else printf("  worst: number %d, gradient %.9e, difference %.9e\n", s->worst, s->worst_gradient, s->worst_difference);
+        else
+            printf("  worst: number %d, gradient %.9e, difference %.9e\n", s->worst, s->worst_gradient,
+                   s->worst_difference);
         if (!s->passed && (s->switches || s->halved >= 0)) {
             printf("       these differences are no derivatives: contacts switch between the rollouts\n");
             print_switches(p, s);
         } else if (!s->passed && isfinite(s->relative_error) && s->slope > 1.5) {
             double finer = options->check.step * sqrt(options->check.tolerance / s->relative_error) / 2;
-            printf("       the error falls with the step, as it does where the gradient is right: a smaller one may pass (--step %.0e)\n", finer);
+            printf("       the error falls with the step, as it does where the gradient is right: a smaller "
+                   "one may pass (--step %.0e)\n",
+                   finer);
         }
     }
     bool drowned = false;
     for (int k = 0; k < p->nslice; k++) drowned |= slices[k].drowned;
-    if (drowned) printf("'small': the loss changes by less than its round-off, and nothing was compared; a larger --step may help.\n");
+    if (drowned)
+        printf("'small': the loss changes by less than its round-off, and nothing was compared; a larger "
+               "--step may help.\n");
     if (all_drowned(slices, p->nslice)) return;
-    if (all_passed(slices, p->nslice)) printf("The gradient is right to %.1e.\n", largest_error(slices, p->nslice));
+    if (all_passed(slices, p->nslice))
+        printf("The gradient is right to %.1e.\n", largest_error(slices, p->nslice));
     else printf("The gradient differs by more than %.1e.\n", options->check.tolerance);
 }
 
@@ -134,16 +157,22 @@ static int compare(cli_problem* p, const check_options* options) {
 
 int cuttle_check(int argc, char** argv) {
     check_options o = {.problem.tolerance = 1e-12, .check = ct_check_def_default()};
-    const cli_option options[] = {
-        {"--components", 'n', CLI_COUNT, &o.check.components, "N", "numbers to try of every parameter (default: 4)"},
-        {"--slices", 0, CLI_COUNT, &o.check.slices, "N", "parameters to look at, spread over all (default: all)"},
-        {"--from", 0, CLI_TEXT, &o.problem.from, "FILE", "at the best.json of cuttle optimize (default: at the scene's start)"},
-        {"--tolerance", 0, CLI_POSITIVE, &o.check.tolerance, "T", "largest relative error that passes (default: 1e-6)"},
-        {"--step", 0, CLI_POSITIVE, &o.check.step, "H", "largest relative step of the differences (default: 1e-3)"},
-        {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
-        {"--json", 0, CLI_FLAG, &o.json, NULL, "print one JSON object"},
-        {0}};
-    const cli_usage usage = {"check", "SCENE", "Compares the gradient of a scene with central differences.", overview, examples, options};
+    const cli_option options[] = {{"--components", 'n', CLI_COUNT, &o.check.components, "N",
+                                   "numbers to try of every parameter (default: 4)"},
+                                  {"--slices", 0, CLI_COUNT, &o.check.slices, "N",
+                                   "parameters to look at, spread over all (default: all)"},
+                                  {"--from", 0, CLI_TEXT, &o.problem.from, "FILE",
+                                   "at the best.json of cuttle optimize (default: at the scene's start)"},
+                                  {"--tolerance", 0, CLI_POSITIVE, &o.check.tolerance, "T",
+                                   "largest relative error that passes (default: 1e-6)"},
+                                  {"--step", 0, CLI_POSITIVE, &o.check.step, "H",
+                                   "largest relative step of the differences (default: 1e-3)"},
+                                  {"--threads", 't', CLI_COUNT, &o.problem.threads, "N",
+                                   "threads (default: the scene's, else all cores)"},
+                                  {"--json", 0, CLI_FLAG, &o.json, NULL, "print one JSON object"},
+                                  {0}};
+    const cli_usage usage = {"check",  "SCENE",  "Compares the gradient of a scene with central differences.",
+                             overview, examples, options};
     int count, code;
     if (!cli_parse(&usage, argc, argv, &o.problem.scene, 1, 1, &count, &code)) return code;
     o.problem.json = o.json;

@@ -105,17 +105,18 @@ const char* cli_nearest(const char* text, const char* const* names, int count) {
 
 static void print_option(char letter, const char* name, const char* value, const char* help) {
     char left[64];
-    snprintf(left, sizeof left, "%s%c%s%s%s%s", letter ? "-" : "  ", letter ? letter : ' ', letter ? ", " : " ", name,
-             value ? " " : "", value ? value : "");
+    snprintf(left, sizeof left, "%s%c%s%s%s%s", letter ? "-" : "  ", letter ? letter : ' ',
+             letter ? ", " : " ", name, value ? " " : "", value ? value : "");
     printf("  %-26s %s\n", left, help);
 }
 
 void cli_print_help(const cli_usage* usage) {
-    printf("%s\n\nUsage: cuttle%s%s [OPTIONS]%s%s\n", usage->summary, *usage->command ? " " : "", usage->command,
-           *usage->arguments ? " " : "", usage->arguments);
+    printf("%s\n\nUsage: cuttle%s%s [OPTIONS]%s%s\n", usage->summary, *usage->command ? " " : "",
+           usage->command, *usage->arguments ? " " : "", usage->arguments);
     if (usage->details) printf("\n%s\n", usage->details);
     printf("\nOptions:\n");
-    for (const cli_option* o = usage->options; o && o->name; o++) print_option(o->letter, o->name, o->value, o->help);
+    for (const cli_option* o = usage->options; o && o->name; o++)
+        print_option(o->letter, o->name, o->value, o->help);
     print_option('h', "--help", NULL, "show this help");
     if (usage->examples) printf("\nExamples:\n%s\n", usage->examples);
 }
@@ -195,8 +196,8 @@ static int parse_option(const cli_usage* usage, int argc, char** argv, int i) {
     return equals ? 1 : 2;
 }
 
-bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** arguments, int min, int max, int* count,
-               int* exit_code) {
+bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** arguments, int min, int max,
+               int* count, int* exit_code) {
     bool only_arguments = false;
     *count = 0;
     *exit_code = CLI_BAD_INPUT;
@@ -238,9 +239,9 @@ void cli_print_json(json_t* object) {
 static void print_error(const ct_error* error, bool json) {
     const char* message = *error->message ? error->message : ct_status_text(error->code);
     if (json) {
-        json_t* fields = json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "message", message, "kind", ct_status_text(error->code),
-                                   "file", error->file, "line", error->line, "path", error->path, "element",
-                                   (json_int_t)error->element);
+        json_t* fields = json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "message", message, "kind",
+                                   ct_status_text(error->code), "file", error->file, "line", error->line,
+                                   "path", error->path, "element", (json_int_t)error->element);
         cli_print_json(json_pack("{s:o}", "error", fields));
         return;
     }

@@ -1,8 +1,8 @@
 // What every sub-command shares: the command table, option parsing with help, errors, progress, interruption.
 //
-// A sub-command is a function `int cuttle_<name>(int argc, char** argv)`, argv[0] its own name; it returns the
-// exit code. Results go to stdout, messages to stderr. With --json the last thing on stdout is one JSON object,
-// also for a failure: {"error": {...}}.
+// A sub-command is a function `int cuttle_<name>(int argc, char** argv)`, argv[0] its own name; it returns
+// the exit code. Results go to stdout, messages to stderr. With --json the last thing on stdout is one JSON
+// object, also for a failure: {"error": {...}}.
 #ifndef CUTTLE_CLI_H
 #define CUTTLE_CLI_H
 
@@ -12,7 +12,8 @@
 
 #include "cuttle.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_BAD_INPUT = 2 };  // exit codes: done, the work failed, bad input or usage
+// exit codes: done, the work failed, bad input or usage
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_BAD_INPUT = 2 };
 
 int cuttle_run(int argc, char** argv);
 int cuttle_grad(int argc, char** argv);
@@ -39,11 +40,11 @@ typedef enum cli_kind {
 } cli_kind;
 
 typedef struct cli_option {
-    const char* name;    // "--output"; NULL ends the table
-    char letter;         // 'o' for -o, 0: none
+    const char* name;  // "--output"; NULL ends the table
+    char letter;       // 'o' for -o, 0: none
     cli_kind kind;
-    void* target;        // where the value goes; left alone when the option is not given
-    const char* value;   // name of the value in the help, "FILE"; NULL for flags
+    void* target;       // where the value goes; left alone when the option is not given
+    const char* value;  // name of the value in the help, "FILE"; NULL for flags
     const char* help;
 } cli_option;
 
@@ -58,8 +59,8 @@ typedef struct cli_usage {
 
 // Reads the options into their targets and collects the other arguments (in order, at most `max`, at least
 // `min`). Returns true to go on; false: leave with *exit_code (after --help or a mistake, which it explains).
-bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** arguments, int min, int max, int* count,
-               int* exit_code);
+bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** arguments, int min, int max,
+               int* count, int* exit_code);
 void cli_print_help(const cli_usage* usage);
 
 // Fills an error about a file, and returns its code; the second says what errno does.
@@ -75,7 +76,8 @@ void cli_default_path(const char* file, const char* ending, char* path, size_t s
 bool cli_read_integer(const char* text, int* value);
 bool cli_read_number(const char* text, double* value);
 bool cli_read_numbers(const char* text, double* values, int count);  // exactly count, separated by commas
-// A list of 1 to max counts, with k and M for thousands and millions: "1k,10k"; returns how many, 0: malformed.
+// A list of 1 to max counts, with k and M for thousands and millions: "1k,10k"; returns how many, 0:
+// malformed.
 int cli_read_counts(const char* text, int* values, int max);
 
 // The name closest to `text` among `count`, NULL when none is near.
@@ -85,8 +87,8 @@ const char* cli_nearest(const char* text, const char* const* names, int count);
 
 // "cuttle run: message" on stderr; returns CLI_BAD_INPUT.
 int cli_bad_usage(const cli_usage* usage, const char* format, ...) __attribute__((format(printf, 2, 3)));
-// Prints "file:line: path: message" on stderr, or with json {"error": {...}} on stdout; returns the exit code that
-// the error's kind asks for: input that is wrong 2, otherwise 1.
+// Prints "file:line: path: message" on stderr, or with json {"error": {...}} on stdout; returns the exit code
+// that the error's kind asks for: input that is wrong 2, otherwise 1.
 int cli_report_error(const ct_error* error, bool json);
 // The same for a failure to read the input, where a missing file is bad input as well.
 int cli_report_input_error(const ct_error* error, bool json);
@@ -98,14 +100,15 @@ void cli_print_json(json_t* object);
 // ---- Progress and interruption ----
 
 typedef struct cli_progress {
-    bool active;         // stderr is a terminal and the user did not ask for quiet
-    double begun, shown; // s
+    bool active;          // stderr is a terminal and the user did not ask for quiet
+    double begun, shown;  // s
     const char* label;
 } cli_progress;
 
 double cli_seconds(void);  // monotonic clock
 cli_progress cli_progress_begin(const char* label, bool quiet);
-void cli_progress_show(cli_progress* progress, double done, double total, const char* note);  // at most 20 a second
+// at most 20 a second
+void cli_progress_show(cli_progress* progress, double done, double total, const char* note);
 void cli_progress_end(cli_progress* progress);  // clears the line
 
 // Actuators of a model as they are in a state (cli/actuators.c): a line each on stdout; an array.

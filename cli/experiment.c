@@ -1,4 +1,5 @@
-// cuttle experiment: the paper's applications, each one command: searched by gradients and by methods without, from several starts.
+// cuttle experiment: the paper's applications, each one command: searched by gradients and by methods
+// without, from several starts.
 #include "experiment.h"
 
 #include <errno.h>
@@ -13,32 +14,75 @@
 #include "team.h"
 
 const experiment_method experiment_methods[EXPERIMENT_METHODS] = {
-    {"gradient", "gradient", CT_METHOD_LBFGS},        {"cmaes", "CMA-ES", CT_METHOD_CMAES},
-    {"evolution", "evolution", CT_METHOD_EVOLUTION},  {"bobyqa", "BOBYQA", CT_METHOD_BOBYQA},
+    {"gradient", "gradient", CT_METHOD_LBFGS},
+    {"cmaes", "CMA-ES", CT_METHOD_CMAES},
+    {"evolution", "evolution", CT_METHOD_EVOLUTION},
+    {"bobyqa", "BOBYQA", CT_METHOD_BOBYQA},
     {"nelder_mead", "Nelder-Mead", CT_METHOD_NELDER_MEAD},
 };
 
 static const experiment_kind kinds[] = {
-    {.name = "suspension_bridge", .title = "Suspension bridge", .paper = "about 10 iterations; the other methods not in 100",
-     .episodes = 100, .noise = 0.3, .own_start = true, .no_mark = true, .color = "displacement", .range = {0, 0.4}, .forward = 160, .backward = 120},
-    {.name = "arch_bridge", .title = "Arch bridge", .paper = "about 10 iterations; the other methods not in 100",
-     .episodes = 100, .noise = 0.3, .own_start = true, .no_mark = true, .color = "displacement", .range = {0, 0.3}, .forward = 650, .backward = 680},
-    {.name = "gripper", .title = "Gripper", .paper = "10 episodes; CMA-ES 200, PPO 500", .episodes = 500, .noise = 0.05, .start = 0.3,
+    {.name = "suspension_bridge",
+     .title = "Suspension bridge",
+     .paper = "about 10 iterations; the other methods not in 100",
+     .episodes = 100,
+     .noise = 0.3,
+     .own_start = true,
+     .no_mark = true,
+     .color = "displacement",
+     .range = {0, 0.4},
+     .forward = 160,
+     .backward = 120},
+    {.name = "arch_bridge",
+     .title = "Arch bridge",
+     .paper = "about 10 iterations; the other methods not in 100",
+     .episodes = 100,
+     .noise = 0.3,
+     .own_start = true,
+     .no_mark = true,
+     .color = "displacement",
+     .range = {0, 0.3},
+     .forward = 650,
+     .backward = 680},
+    {.name = "gripper",
+     .title = "Gripper",
+     .paper = "10 episodes; CMA-ES 200, PPO 500",
+     .episodes = 500,
+     .noise = 0.05,
+     .start = 0.3,
      .color = "body"},
-    {.name = "octopus", .title = "Octopus", .paper = "50 episodes; the other methods not in 500", .episodes = 500, .noise = 0.05, .color = "activation", .range = {0, 1},
-     .forward = 150, .backward = 1430},
-    {.name = "fish", .title = "Fish", .paper = "about 50 episodes; the other methods not in 500", .episodes = 500, .noise = 0.05, .color = "body",
-     .forward = 1130, .backward = 11500},
+    {.name = "octopus",
+     .title = "Octopus",
+     .paper = "50 episodes; the other methods not in 500",
+     .episodes = 500,
+     .noise = 0.05,
+     .color = "activation",
+     .range = {0, 1},
+     .forward = 150,
+     .backward = 1430},
+    {.name = "fish",
+     .title = "Fish",
+     .paper = "about 50 episodes; the other methods not in 500",
+     .episodes = 500,
+     .noise = 0.05,
+     .color = "body",
+     .forward = 1130,
+     .backward = 11500},
 };
 enum { NKIND = sizeof kinds / sizeof kinds[0], MOST = 16 };
 
 static const char overview[] =
-    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, all, or a scene with parameters and an\n"
-    "objective (FILE.json). Every method searches from every seed's start; an episode is one rollout, with its gradient where the\n"
-    "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, bobyqa, nelder_mead.\n"
+    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, all, or a scene with "
+    "parameters and an\n"
+    "objective (FILE.json). Every method searches from every seed's start; an episode is one rollout, with "
+    "its gradient where the\n"
+    "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, bobyqa, "
+    "nelder_mead.\n"
     "\n"
-    "Writes into DIR: METHOD.csv (a row an episode), loss.png (best distance so far over episodes), summary.md (episodes to 5 % of\n"
-    "the start distance, times), best.json, before.h5, after.h5, before.png, after.png, strip.png, before_after.mp4, and\n"
+    "Writes into DIR: METHOD.csv (a row an episode), loss.png (best distance so far over episodes), "
+    "summary.md (episodes to 5 % of\n"
+    "the start distance, times), best.json, before.h5, after.h5, before.png, after.png, strip.png, "
+    "before_after.mp4, and\n"
     "experiment.json, which says which searches are whole. The same command again runs what is missing.";
 
 static const char examples[] =
@@ -52,7 +96,8 @@ static const char examples[] =
 static int read_methods(const cli_usage* usage, experiment_options* o) {
     const char* names[EXPERIMENT_METHODS];
     char text[256];
-    for (int m = 0; m < EXPERIMENT_METHODS; m++) names[m] = experiment_methods[m].name, o->wanted[m] = !o->method;
+    for (int m = 0; m < EXPERIMENT_METHODS; m++)
+        names[m] = experiment_methods[m].name, o->wanted[m] = !o->method;
     if (!o->method) return CLI_OK;
     snprintf(text, sizeof text, "%s", o->method);
     for (char *rest = text, *item; (item = strsep(&rest, ",")) != NULL;) {
@@ -60,7 +105,9 @@ static int read_methods(const cli_usage* usage, experiment_options* o) {
         while (m < EXPERIMENT_METHODS && strcmp(item, names[m]) != 0) m++;
         if (m == EXPERIMENT_METHODS) {
             const char* near = cli_nearest(item, names, EXPERIMENT_METHODS);
-            return cli_bad_usage(usage, "there is no method '%s'%s%s%s: choose gradient, cmaes, evolution, bobyqa or nelder_mead, or several with commas",
+            return cli_bad_usage(usage,
+                                 "there is no method '%s'%s%s%s: choose gradient, cmaes, evolution, bobyqa "
+                                 "or nelder_mead, or several with commas",
                                  item, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
         o->wanted[m] = true;
@@ -71,9 +118,11 @@ static int read_methods(const cli_usage* usage, experiment_options* o) {
 static int read_size(const cli_usage* usage, experiment_options* o) {
     char end;
     if (!o->size) return CLI_OK;
-    bool good = sscanf(o->size, "%dx%d%c", &o->width, &o->height, &end) == 2 && o->width >= 32 && o->height >= 32 && o->width <= 8192 && o->height <= 8192;
+    bool good = sscanf(o->size, "%dx%d%c", &o->width, &o->height, &end) == 2 && o->width >= 32 &&
+                o->height >= 32 && o->width <= 8192 && o->height <= 8192;
     o->width -= o->width % 2, o->height -= o->height % 2;  // halves, in the strip
-    return good ? CLI_OK : cli_bad_usage(usage, "--size %s: write it as 960x540, each side 32 to 8192", o->size);
+    return good ? CLI_OK
+                : cli_bad_usage(usage, "--size %s: write it as 960x540, each side 32 to 8192", o->size);
 }
 
 static bool is_scene_file(const char* name) {
@@ -81,24 +130,28 @@ static bool is_scene_file(const char* name) {
     return length > 5 && strcmp(name + length - 5, ".json") == 0;
 }
 
-typedef struct choice {          // an experiment that is asked for
+typedef struct choice {  // an experiment that is asked for
     experiment_kind kind;
-    char name[128];              // of a scene that is no application
-    const char* file;            // the scene, NULL: by the kind's name
+    char name[128];    // of a scene that is no application
+    const char* file;  // the scene, NULL: by the kind's name
 } choice;
 
 static int add_kinds(choice* list, int count, const char* name) {
     for (int k = 0; k < NKIND; k++) {
         bool bridge = strstr(kinds[k].name, "bridge") != NULL;
-        bool wanted = strcmp(name, "all") == 0 || strcmp(name, kinds[k].name) == 0 || (strcmp(name, "bridges") == 0 && bridge), there = false;
-        for (int i = 0; i < count; i++) there |= !list[i].file && strcmp(list[i].kind.name, kinds[k].name) == 0;
+        bool wanted = strcmp(name, "all") == 0 || strcmp(name, kinds[k].name) == 0 ||
+                      (strcmp(name, "bridges") == 0 && bridge),
+             there = false;
+        for (int i = 0; i < count; i++)
+            there |= !list[i].file && strcmp(list[i].kind.name, kinds[k].name) == 0;
         if (wanted && !there && count < MOST) list[count++] = (choice){.kind = kinds[k]};
     }
     return count;
 }
 
 static int choose(const cli_usage* usage, const char** arguments, int narguments, choice* list, int* count) {
-    static const char* const names[] = {"bridges", "suspension_bridge", "arch_bridge", "gripper", "octopus", "fish", "all"};
+    static const char* const names[] = {
+        "bridges", "suspension_bridge", "arch_bridge", "gripper", "octopus", "fish", "all"};
     enum { NNAME = sizeof names / sizeof names[0] };
     *count = 0;
     for (int i = 0; i < narguments; i++) {
@@ -112,19 +165,24 @@ static int choose(const cli_usage* usage, const char** arguments, int narguments
             cli_default_path(arguments[i], "", c->name, sizeof c->name);
         } else {
             const char* near = cli_nearest(arguments[i], names, NNAME);
-            return cli_bad_usage(usage, "there is no experiment '%s'%s%s%s: choose bridges, gripper, octopus, fish or all, or a scene FILE.json",
-                                 arguments[i], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+            return cli_bad_usage(usage,
+                                 "there is no experiment '%s'%s%s%s: choose bridges, gripper, octopus, fish "
+                                 "or all, or a scene FILE.json",
+                                 arguments[i], near ? "; did you mean '" : "", near ? near : "",
+                                 near ? "'?" : "");
         }
     }
     for (int i = 0; i < *count; i++)  // once the list stays where it is
-        if (list[i].file) list[i].kind = (experiment_kind){.name = list[i].name, .title = list[i].name, .episodes = 500, .noise = 0.05, .color = "body"};
+        if (list[i].file)
+            list[i].kind = (experiment_kind){
+                .name = list[i].name, .title = list[i].name, .episodes = 500, .noise = 0.05, .color = "body"};
     return CLI_OK;
 }
 
 // ---- where the scenes are ------------------------------------------------------------------
 
-// In the directory that is given, or else in ./scenes, beside an installed program (share/cuttle/scenes), or in the source tree
-// around its build directory.
+// In the directory that is given, or else in ./scenes, beside an installed program (share/cuttle/scenes), or
+// in the source tree around its build directory.
 static ct_status find_scene(const experiment_options* o, const char* name, char* path, ct_error* error) {
     char program[PATH_MAX] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -133,15 +191,17 @@ static ct_status find_scene(const experiment_options* o, const char* name, char*
     char tried[3][PATH_MAX];
     int count = 0;
     snprintf(tried[count++], PATH_MAX, "%s", o->scenes ? o->scenes : "scenes");
-    for (int k = 0; k < 2 && !o->scenes; k++) snprintf(tried[count++], PATH_MAX, "%.*s/%s", PATH_MAX - 64, home, places[k]);
+    for (int k = 0; k < 2 && !o->scenes; k++)
+        snprintf(tried[count++], PATH_MAX, "%.*s/%s", PATH_MAX - 64, home, places[k]);
     for (int k = 0; k < count; k++) {
         snprintf(path, SEARCH_PATH, "%.*s/%s.json", SEARCH_PATH - 200, tried[k], name);
         if (access(path, R_OK) == 0) return CT_OK;
     }
     *error = (ct_error){.code = CT_BAD_ARGUMENT, .element = -1};
     snprintf(error->message, sizeof error->message,
-             "the scene %s.json is not in %.120s%s%.120s: --scenes DIR says where the scenes are (the directory `scenes` of Cuttle's sources)", name,
-             tried[0], count > 1 ? " nor " : "", count > 1 ? tried[1] : "");
+             "the scene %s.json is not in %.120s%s%.120s: --scenes DIR says where the scenes are (the "
+             "directory `scenes` of Cuttle's sources)",
+             name, tried[0], count > 1 ? " nor " : "", count > 1 ? tried[1] : "");
     return error->code;
 }
 
@@ -205,12 +265,14 @@ static int prepare(experiment* e, const choice* c, bool several) {
     ct_error error = {.element = -1};
     e->kind = c->kind;
     if (scene_path(o, c, scene, &error)) return cli_report_error(&error, o->json);
-    snprintf(e->directory, SEARCH_PATH, "%.*s%s%s", SEARCH_PATH - 256, o->directory, several ? "/" : "", several ? e->kind.name : "");
+    snprintf(e->directory, SEARCH_PATH, "%.*s%s%s", SEARCH_PATH - 256, o->directory, several ? "/" : "",
+             several ? e->kind.name : "");
     return open_experiment(e, scene);
 }
 
-// Rank 0. Before each experiment all ranks agree that it begins: first that rank 0 can, whose complaint is the only one then, then that the
-// others can. With several ranks, what wants the machine for itself waits until they have ended.
+// Rank 0. Before each experiment all ranks agree that it begins: first that rank 0 can, whose complaint is
+// the only one then, then that the others can. With several ranks, what wants the machine for itself waits
+// until they have ended.
 static int lead(const choice* list, experiment* e, int count, const ct_transport* team) {
     int code = CLI_OK, worst = CLI_OK, begun = 0;
     for (; begun < count; begun++) {
@@ -223,7 +285,8 @@ static int lead(const choice* list, experiment* e, int count, const ct_transport
             break;
         }
         ct_error error = {.element = -1};
-        if (experiment_run(x, team->size > 1 ? team : NULL, &error)) worst = cli_report_error(&error, x->options->json);
+        if (experiment_run(x, team->size > 1 ? team : NULL, &error))
+            worst = cli_report_error(&error, x->options->json);
         if (worst == CLI_BAD_INPUT) code = worst;
         else if (team->size == 1) code = finish_experiment(x);
     }
@@ -232,7 +295,8 @@ static int lead(const choice* list, experiment* e, int count, const ct_transport
     return code != CLI_OK ? code : cli_interrupted() || begun < count ? CLI_FAILED : worst;
 }
 
-// The other ranks. They end well whatever happens, because MPI stops rank 0 in what it still has to do when one does not.
+// The other ranks. They end well whatever happens, because MPI stops rank 0 in what it still has to do when
+// one does not.
 static int serve(const experiment_options* o, const choice* list, int count, const ct_transport* team) {
     ct_error error = {.element = -1};
     ct_status status = CT_OK;
@@ -303,20 +367,25 @@ static char* join(int argc, char** argv) {
 int cuttle_experiment(int argc, char** argv) {
     experiment_options o = {.seeds = 5, .width = 960, .height = 540};
     const cli_option options[] = {
-        {"--output", 'o', CLI_TEXT, &o.directory, "DIR", "directory to write into (default: results/EXPERIMENT; for several results)"},
+        {"--output", 'o', CLI_TEXT, &o.directory, "DIR",
+         "directory to write into (default: results/EXPERIMENT; for several results)"},
         {"--method", 'm', CLI_TEXT, &o.method, "M,M...", "which methods (default: all five)"},
         {"--seeds", 's', CLI_COUNT, &o.seeds, "N", "starts, numbered from 1 (default 5)"},
-        {"--episodes", 'n', CLI_COUNT, &o.episodes, "N", "budget of a search (default 500, bridges 100); gradient: at most the scene's"},
+        {"--episodes", 'n', CLI_COUNT, &o.episodes, "N",
+         "budget of a search (default 500, bridges 100); gradient: at most the scene's"},
         {"--threads", 't', CLI_COUNT, &o.threads, "N", "workers of this process (default: all cores)"},
-        {"--scenes", 0, CLI_TEXT, &o.scenes, "DIR", "where the scenes are (default: ./scenes, or those that were installed)"},
+        {"--scenes", 0, CLI_TEXT, &o.scenes, "DIR",
+         "where the scenes are (default: ./scenes, or those that were installed)"},
         {"--fresh", 0, CLI_FLAG, &o.fresh, NULL, "throw earlier results in the directory away"},
-        {"--size", 0, CLI_TEXT, &o.size, "WxH", "pixels of a picture and of each half of the movie (default 960x540)"},
+        {"--size", 0, CLI_TEXT, &o.size, "WxH",
+         "pixels of a picture and of each half of the movie (default 960x540)"},
         {"--no-movie", 0, CLI_FLAG, &o.no_movie, NULL, "no pictures and no movie of the motion"},
         {"--verbose", 'v', CLI_FLAG, &o.verbose, NULL, "a line an episode"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
-    const cli_usage usage = {"experiment", "EXPERIMENT", "Repeats the paper's applications.", overview, examples, options};
+    const cli_usage usage = {"experiment", "EXPERIMENT", "Repeats the paper's applications.",
+                             overview,     examples,     options};
     const char* arguments[MOST];
     char directory[SEARCH_PATH] = "results";
     choice list[MOST];

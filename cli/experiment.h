@@ -1,4 +1,5 @@
-// The parts of `cuttle experiment`: one application (a scene), searched by several methods from several starts.
+// The parts of `cuttle experiment`: one application (a scene), searched by several methods from several
+// starts.
 //
 //   experiment.c          options, which applications, the order of work
 //   experiment_run.c      all (method, seed) searches over one batch of workers
@@ -16,51 +17,52 @@ enum { EXPERIMENT_METHODS = 5 };
 enum { EXPERIMENT_GOAL = 5 };  // per cent of the start distance that count as reached
 
 typedef struct experiment_method {
-    const char* name;    // on the command line, and of the table's file
+    const char* name;  // on the command line, and of the table's file
     const char* title;
-    ct_method method;    // of gradient: the scene's
+    ct_method method;  // of gradient: the scene's
 } experiment_method;
 extern const experiment_method experiment_methods[EXPERIMENT_METHODS];  // [0]: gradient
 
 typedef struct experiment_kind {
-    const char* name;    // of the scene's file, without .json
+    const char* name;  // of the scene's file, without .json
     const char* title;
-    const char* paper;   // what the paper found; NULL: nothing
-    int episodes;        // of the methods without gradients
-    double noise;        // of the starts, in y, where the scene names none
-    double start;        // m, that distances count from; 0: from the end of the scene's own start
-    bool own_start;      // distances count from each seed's own start
-    const char* color;   // what the pictures' colours show
-    double range[2];     // of these; equal: from the data
-    bool no_mark;        // the target is no place to be shown
-    double forward, backward;  // ms a step of the paper's code on the machine of docs/experiments.md; 0: unknown
+    const char* paper;  // what the paper found; NULL: nothing
+    int episodes;       // of the methods without gradients
+    double noise;       // of the starts, in y, where the scene names none
+    double start;       // m, that distances count from; 0: from the end of the scene's own start
+    bool own_start;     // distances count from each seed's own start
+    const char* color;  // what the pictures' colours show
+    double range[2];    // of these; equal: from the data
+    bool no_mark;       // the target is no place to be shown
+    // ms a step of the paper's code on the machine of docs/experiments.md; 0: unknown
+    double forward, backward;
 } experiment_kind;
 
 typedef struct experiment_options {
     const char *directory, *method, *scenes;
-    const char* command;     // the line that was typed
+    const char* command;  // the line that was typed
     bool wanted[EXPERIMENT_METHODS];
-    int seeds, episodes;     // episodes 0: the application's
-    int threads;             // workers of a process, 0: all cores
+    int seeds, episodes;  // episodes 0: the application's
+    int threads;          // workers of a process, 0: all cores
     const char* size;
-    int width, height;       // of pictures
+    int width, height;  // of pictures
     bool fresh, no_movie, json, quiet, verbose;
 } experiment_options;
 
 typedef struct experiment_row {  // an episode: one rollout, with its gradient where the method asks for it
     int seed, episode;
-    double distance, loss;       // NAN: did not converge
-    double best_distance;        // so far
-    double forward, backward;    // s
-    uint64_t point;              // a hash of the parameters
-    bool spent;                  // of `known`: taken over, or of no use any more
+    double distance, loss;     // NAN: did not converge
+    double best_distance;      // so far
+    double forward, backward;  // s
+    uint64_t point;            // a hash of the parameters
+    bool spent;                // of `known`: taken over, or of no use any more
 } experiment_row;
 
 typedef struct experiment_table {  // of a method
-    experiment_row* row;         // by seed, then episode, once sorted
+    experiment_row* row;           // by seed, then episode, once sorted
     int nrow, capacity;
-    FILE* stream;                // where rows are appended while searches run
-    bool moved;                  // by sorting: the file has another order
+    FILE* stream;  // where rows are appended while searches run
+    bool moved;    // by sorting: the file has another order
 } experiment_table;
 
 typedef struct experiment_search {
@@ -68,48 +70,49 @@ typedef struct experiment_search {
     int episodes, failures;
     double seconds;
     char reason[80];
-    bool done;                   // all of its rows are in the table
-    bool converged;              // it ended of its own accord, before its budget did
-    experiment_row* known;       // nknown, what an earlier run that was cut short found
+    bool done;              // all of its rows are in the table
+    bool converged;         // it ended of its own accord, before its budget did
+    experiment_row* known;  // nknown, what an earlier run that was cut short found
     int nknown;
 } experiment_search;
 
 typedef struct experiment_timing {
-    double forward, backward;    // s of an episode, at the best parameters, one thread; 0: not measured
-    double tape;                 // bytes
+    double forward, backward;  // s of an episode, at the best parameters, one thread; 0: not measured
+    double tape;               // bytes
 } experiment_timing;
 
 typedef struct experiment {
     const experiment_options* options;
     experiment_kind kind;
     char directory[SEARCH_PATH];
-    cli_problem p;               // one thread; the scene
-    ct_optimize_def def;         // the scene's
+    cli_problem p;        // one thread; the scene
+    ct_optimize_def def;  // the scene's
     int steps;
     double start_loss, start_distance;  // of the scene's own start; m, that distances count from
-    double before;               // m, distance of the scene's own start
+    double before;                      // m, distance of the scene's own start
     experiment_table table[EXPERIMENT_METHODS];
-    experiment_table known[EXPERIMENT_METHODS];  // rows of searches that were cut short, from episode 1 on, those of a seed side by side
-    experiment_search* search;   // nsearch: those of earlier runs that are done, and those to do
+    // rows of searches that were cut short, from episode 1 on, those of a seed side by side
+    experiment_table known[EXPERIMENT_METHODS];
+    experiment_search* search;  // nsearch: those of earlier runs that are done, and those to do
     int nsearch;
-    search_files files;          // paths; best.json
-    search_best best;            // of all searches; iteration 0: none yet
-    double* best_y;              // p.size
+    search_files files;  // paths; best.json
+    search_best best;    // of all searches; iteration 0: none yet
+    double* best_y;      // p.size
     int best_seed;
-    double best_distance;        // m
-    bool improved;               // this run found a better one than was on disk
+    double best_distance;  // m
+    bool improved;         // this run found a better one than was on disk
     experiment_timing timing;
     // while searches run
     pthread_mutex_t lock;
     ct_batch* batch;
-    int next;                    // search to begin next
-    int ran;                     // searches done in this run
-    bool alone;                  // there is only one: every episode is told
-    double drawn;                // s, when loss.png was last drawn
+    int next;      // search to begin next
+    int ran;       // searches done in this run
+    bool alone;    // there is only one: every episode is told
+    double drawn;  // s, when loss.png was last drawn
     cli_progress progress;
     double episodes_done, episodes_total;
-    int recalled;                // episodes that are known
-    ct_error error;              // the first failure
+    int recalled;    // episodes that are known
+    ct_error error;  // the first failure
 } experiment;
 
 // ---- experiment_files.c ----
@@ -119,14 +122,15 @@ void experiment_path(const experiment* e, const char* name, char* path);  // SEA
 ct_status experiment_load(experiment* e, ct_error* error);
 // Are the results in the directory of the same scene? Compares the loss of its start.
 ct_status experiment_check_start(experiment* e, double loss, double distance, ct_error* error);
-ct_status experiment_save(const experiment* e, ct_error* error);          // experiment.json
+ct_status experiment_save(const experiment* e, ct_error* error);  // experiment.json
 ct_status experiment_open_table(experiment* e, int method, ct_error* error);
 // written: the file has it already.
-ct_status experiment_append(experiment* e, int method, const experiment_row* row, bool written, ct_error* error);
+ct_status experiment_append(experiment* e, int method, const experiment_row* row, bool written,
+                            ct_error* error);
 // Moves the rows of a seed from the table to those that are known; the gradient's go.
 ct_status experiment_set_aside(experiment* e, int method, int seed, ct_error* error);
 ct_status experiment_sort_table(experiment* e, int method, ct_error* error);  // and writes it anew
-ct_status experiment_remove(const experiment* e, ct_error* error);        // --fresh
+ct_status experiment_remove(const experiment* e, ct_error* error);            // --fresh
 // Writes a text file by rename.
 ct_status experiment_write_text(const char* path, const char* text, ct_error* error);
 
@@ -139,12 +143,12 @@ ct_status experiment_measure(experiment* e, ct_error* error);  // timing
 
 // ---- experiment_summary.c ----
 
-typedef struct experiment_result {  // of a method
-    int seeds, reached;          // searches; those that came within the goal
-    int budget;                  // the largest
-    double median, first, last;  // episodes until they did; median inf: of most it did not
+typedef struct experiment_result {                 // of a method
+    int seeds, reached;                            // searches; those that came within the goal
+    int budget;                                    // the largest
+    double median, first, last;                    // episodes until they did; median inf: of most it did not
     double final_median, final_best, final_worst;  // per cent of the start distance
-    double distance;             // m, median of the final ones
+    double distance;                               // m, median of the final ones
     int failures;
 } experiment_result;
 

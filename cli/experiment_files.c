@@ -1,9 +1,11 @@
 // What an experiment keeps in its directory; see experiment.h.
 //
-// <method>.csv has a row an episode. While searches run, rows are appended in the order in which episodes end, and flushed; in the end the
-// table is written anew, sorted. experiment.json says which searches are whole. It is replaced by rename, after the rows are on disk: a
-// killed run leaves tables with rows of searches that experiment.json does not name. These are known: when such a search is run again, it is
-// told what it found, as long as it asks for the same points. Gradients are not kept, so that searches with gradients begin anew.
+// <method>.csv has a row an episode. While searches run, rows are appended in the order in which episodes
+// end, and flushed; in the end the table is written anew, sorted. experiment.json says which searches are
+// whole. It is replaced by rename, after the rows are on disk: a killed run leaves tables with rows of
+// searches that experiment.json does not name. These are known: when such a search is run again, it is told
+// what it found, as long as it asks for the same points. Gradients are not kept, so that searches with
+// gradients begin anew.
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +15,8 @@
 
 #include "experiment.h"
 
-static const char table_head[] = "seed,episode,distance,loss,best_distance,forward_seconds,backward_seconds,point\n";
+static const char table_head[] =
+    "seed,episode,distance,loss,best_distance,forward_seconds,backward_seconds,point\n";
 
 void experiment_path(const experiment* e, const char* name, char* path) {
     snprintf(path, SEARCH_PATH, "%.*s/%s", SEARCH_PATH - 64, e->directory, name);
@@ -64,8 +67,8 @@ static bool read_table(experiment_table* table, const char* path) {
         experiment_row r = {0};
         if (strcmp(line, table_head) == 0) continue;
         if (!strchr(line, '\n')) break;
-        if (sscanf(line, "%d,%d,%lf,%lf,%lf,%lf,%lf,%" SCNx64, &r.seed, &r.episode, &r.distance, &r.loss, &r.best_distance, &r.forward, &r.backward,
-                   &r.point) != 8)
+        if (sscanf(line, "%d,%d,%lf,%lf,%lf,%lf,%lf,%" SCNx64, &r.seed, &r.episode, &r.distance, &r.loss,
+                   &r.best_distance, &r.forward, &r.backward, &r.point) != 8)
             break;
         good = keep_row(table, &r);
     }
@@ -75,11 +78,13 @@ static bool read_table(experiment_table* table, const char* path) {
 
 static int compare_rows(const void* a, const void* b) {
     const experiment_row *r = a, *s = b;
-    return r->seed != s->seed ? (r->seed > s->seed) - (r->seed < s->seed) : (r->episode > s->episode) - (r->episode < s->episode);
+    return r->seed != s->seed ? (r->seed > s->seed) - (r->seed < s->seed)
+                              : (r->episode > s->episode) - (r->episode < s->episode);
 }
 
 static void sort_rows(experiment_table* table) {
-    for (int i = 1; i < table->nrow; i++) table->moved |= compare_rows(&table->row[i - 1], &table->row[i]) > 0;
+    for (int i = 1; i < table->nrow; i++)
+        table->moved |= compare_rows(&table->row[i - 1], &table->row[i]) > 0;
     if (table->nrow > 0) qsort(table->row, (size_t)table->nrow, sizeof *table->row, compare_rows);
 }
 
@@ -99,7 +104,8 @@ ct_status experiment_open_table(experiment* e, int method, ct_error* error) {
     return CT_OK;
 }
 
-ct_status experiment_append(experiment* e, int method, const experiment_row* row, bool written, ct_error* error) {
+ct_status experiment_append(experiment* e, int method, const experiment_row* row, bool written,
+                            ct_error* error) {
     char path[SEARCH_PATH];
     experiment_table* table = &e->table[method];
     table_path(e, method, path);
@@ -124,9 +130,11 @@ static json_t* search_list(const experiment* e) {
     json_t* list = json_array();
     for (const experiment_search* s = e->search; s < e->search + e->nsearch; s++) {
         if (!s->done) continue;
-        json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:f, s:s}", "method", experiment_methods[s->method].name, "seed",
-                                              s->seed, "episodes", s->episodes, "budget", s->budget, "failures", s->failures, "converged",
-                                              s->converged, "seconds", s->seconds, "reason", s->reason));
+        json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:f, s:s}", "method",
+                                              experiment_methods[s->method].name, "seed", s->seed, "episodes",
+                                              s->episodes, "budget", s->budget, "failures", s->failures,
+                                              "converged", s->converged, "seconds", s->seconds, "reason",
+                                              s->reason));
     }
     return list;
 }
@@ -134,16 +142,21 @@ static json_t* search_list(const experiment* e) {
 ct_status experiment_save(const experiment* e, ct_error* error) {
     char path[SEARCH_PATH];
     experiment_path(e, "experiment.json", path);
-    json_t* start = json_pack("{s:o, s:o}", "loss", cli_json_number(e->start_loss), "distance", cli_json_number(e->start_distance));
-    json_t* timing = json_pack("{s:i, s:f, s:f, s:f}", "steps", e->steps, "forward_seconds", e->timing.forward, "backward_seconds",
-                               e->timing.backward, "tape_bytes", e->timing.tape);
-    json_t* best = json_pack("{s:s, s:i, s:i, s:o, s:o}", "method", e->best.iteration ? e->best.method : "", "seed", e->best_seed, "episode",
-                             e->best.iteration, "loss", cli_json_number(e->best.loss), "distance", cli_json_number(e->best_distance));
-    json_t* object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "experiment", e->kind.name, "scene", ct_scene_file(e->p.scene), "start", start,
-                               "best", best, "timing", timing, "searches", search_list(e));
+    json_t* start = json_pack("{s:o, s:o}", "loss", cli_json_number(e->start_loss), "distance",
+                              cli_json_number(e->start_distance));
+    json_t* timing =
+        json_pack("{s:i, s:f, s:f, s:f}", "steps", e->steps, "forward_seconds", e->timing.forward,
+                  "backward_seconds", e->timing.backward, "tape_bytes", e->timing.tape);
+    json_t* best = json_pack("{s:s, s:i, s:i, s:o, s:o}", "method", e->best.iteration ? e->best.method : "",
+                             "seed", e->best_seed, "episode", e->best.iteration, "loss",
+                             cli_json_number(e->best.loss), "distance", cli_json_number(e->best_distance));
+    json_t* object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "experiment", e->kind.name, "scene",
+                               ct_scene_file(e->p.scene), "start", start, "best", best, "timing", timing,
+                               "searches", search_list(e));
     char* text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
-    ct_status status = text ? experiment_write_text(path, text, error) : cli_fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    ct_status status = text ? experiment_write_text(path, text, error)
+                            : cli_fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
     free(text);
     return status;
 }
@@ -154,8 +167,12 @@ static int method_named(const char* name) {
     return -1;
 }
 
-static int integer_at(const json_t* object, const char* key) { return (int)json_integer_value(json_object_get(object, key)); }
-static double number_at(const json_t* object, const char* key) { return json_number_value(json_object_get(object, key)); }
+static int integer_at(const json_t* object, const char* key) {
+    return (int)json_integer_value(json_object_get(object, key));
+}
+static double number_at(const json_t* object, const char* key) {
+    return json_number_value(json_object_get(object, key));
+}
 
 static bool read_search(const json_t* item, experiment_search* s) {
     const char* reason = json_string_value(json_object_get(item, "reason"));
@@ -220,7 +237,8 @@ static bool take_searches(experiment* e, const json_t* list, ct_error* error) {
     if (!e->search) return false;
     for (size_t k = 0; k < json_array_size(list); k++) {
         experiment_search s;
-        if (read_search(json_array_get(list, k), &s) && count_rows(&e->table[s.method], s.seed) == s.episodes) e->search[e->nsearch++] = s;
+        if (read_search(json_array_get(list, k), &s) && count_rows(&e->table[s.method], s.seed) == s.episodes)
+            e->search[e->nsearch++] = s;
     }
     bool good = true;
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
@@ -239,7 +257,9 @@ static const char* name_of_method(const char* name) {
 static ct_status take_best(experiment* e, const json_t* best, ct_error* error) {
     if (access(e->files.best, F_OK) != 0) return CT_OK;
     if (search_files_resume(&e->files, e->p.size, e->best_y, &e->best, error))
-        return cli_fail(error, CT_BAD_FILE, e->files.best, "is not of this scene's parameters; --fresh throws the earlier results away, -o DIR keeps them");
+        return cli_fail(
+            error, CT_BAD_FILE, e->files.best,
+            "is not of this scene's parameters; --fresh throws the earlier results away, -o DIR keeps them");
     e->best.y = e->best_y;
     e->best.method = name_of_method(json_string_value(json_object_get(best, "method")));
     e->best_seed = integer_at(best, "seed");
@@ -255,7 +275,8 @@ ct_status experiment_load(experiment* e, ct_error* error) {
     json_t* object = there ? json_load_file(path, 0, &where) : json_object();
     if (!object) {
         cli_fail(error, CT_BAD_FILE, path, there ? where.text : "out of memory");
-        strncat(error->message, there ? "; --fresh throws the earlier results away" : "", sizeof error->message - strlen(error->message) - 1);
+        strncat(error->message, there ? "; --fresh throws the earlier results away" : "",
+                sizeof error->message - strlen(error->message) - 1);
         return error->code;
     }
     bool good = true;
@@ -265,11 +286,14 @@ ct_status experiment_load(experiment* e, ct_error* error) {
     }
     const json_t *start = json_object_get(object, "start"), *timing = json_object_get(object, "timing");
     ct_status status = CT_OK;
-    if (!good || !take_searches(e, json_object_get(object, "searches"), error)) status = cli_fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
+    if (!good || !take_searches(e, json_object_get(object, "searches"), error))
+        status = cli_fail(error, CT_OUT_OF_MEMORY, path, "out of memory");
     else if (there) {
         e->start_loss = number_at(start, "loss");
         e->start_distance = number_at(start, "distance");
-        e->timing = (experiment_timing){number_at(timing, "forward_seconds"), number_at(timing, "backward_seconds"), number_at(timing, "tape_bytes")};
+        e->timing =
+            (experiment_timing){number_at(timing, "forward_seconds"), number_at(timing, "backward_seconds"),
+                                number_at(timing, "tape_bytes")};
         status = take_best(e, json_object_get(object, "best"), error);
     }
     json_decref(object);
@@ -283,7 +307,8 @@ ct_status experiment_check_start(experiment* e, double loss, double distance, ct
     if (earlier && !same) {
         cli_fail(error, CT_BAD_FILE, e->directory, "");
         snprintf(error->message, sizeof error->message,
-                 "holds results of another version of this scene (its start had a loss of %.9g, now it has %.9g): --fresh throws them away, -o DIR keeps them",
+                 "holds results of another version of this scene (its start had a loss of %.9g, now it has "
+                 "%.9g): --fresh throws them away, -o DIR keeps them",
                  e->start_loss, loss);
         return CT_BAD_FILE;
     }

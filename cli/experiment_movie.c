@@ -1,6 +1,8 @@
-// Before and after: the motion at the scene's start and at the best parameters, as trajectories, pictures and a movie; see experiment.h.
+// Before and after: the motion at the scene's start and at the best parameters, as trajectories, pictures and
+// a movie; see experiment.h.
 //
-// The movie shows both side by side, slower than life where that would be over in less than four seconds, and holds its last frame.
+// The movie shows both side by side, slower than life where that would be over in less than four seconds, and
+// holds its last frame.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +13,16 @@
 enum { STRIP = 4 };
 static const double SHORTEST = 4, HOLD = 1, FASTEST = 30;  // s, s, frames a second
 
-typedef struct sides {           // before and after
+typedef struct sides {  // before and after
     ct_trajectory* file[2];
     ct_trajectory_info info[2];
     ct_picture_def def[2];
     char title[2][120];
     double mark[3];
-    int width, height;           // of each half of the movie
-    uint8_t* panel;              // one picture
-    uint8_t* frame;              // all of them
-    double* x;                   // positions of a frame
+    int width, height;  // of each half of the movie
+    uint8_t* panel;     // one picture
+    uint8_t* frame;     // all of them
+    double* x;          // positions of a frame
 } sides;
 
 static const char* const side_names[2] = {"before", "after"};
@@ -45,10 +47,13 @@ static void find_center(const ct_model* model, double center[3]) {
 static bool find_target(const experiment* e, double target[3]) {
     double center[3] = {0};
     json_t* scene = json_load_file(ct_scene_file(e->p.scene), 0, NULL);
-    const json_t *term = json_array_get(json_object_get(scene, "objective"), 0), *place = json_object_get(term, "target");
+    const json_t *term = json_array_get(json_object_get(scene, "objective"), 0),
+                 *place = json_object_get(term, "target");
     const char* type = json_string_value(json_object_get(term, "type"));
-    bool relative = json_is_true(json_object_get(term, "relative")), part = json_object_get(term, "select") != NULL;
-    bool found = type && strcmp(type, "point") == 0 && json_array_size(place) == 3 && !(relative && part) && !e->kind.no_mark;
+    bool relative = json_is_true(json_object_get(term, "relative")),
+         part = json_object_get(term, "select") != NULL;
+    bool found = type && strcmp(type, "point") == 0 && json_array_size(place) == 3 && !(relative && part) &&
+                 !e->kind.no_mark;
     if (relative) find_center(ct_problem_model(e->p.problem), center);
     for (size_t k = 0; k < 3 && found; k++) {
         found = json_is_number(json_array_get(place, k));
@@ -74,7 +79,8 @@ static ct_status draw(sides* s, int side, int frame, int part, ct_error* error) 
 
 static void paste(const sides* s, int width, int height, int sheet_width, int x, int y) {
     for (int row = 0; row < height; row++)
-        memcpy(s->frame + 3 * ((size_t)(y + row) * (size_t)sheet_width + (size_t)x), s->panel + 3 * (size_t)row * (size_t)width, 3 * (size_t)width);
+        memcpy(s->frame + 3 * ((size_t)(y + row) * (size_t)sheet_width + (size_t)x),
+               s->panel + 3 * (size_t)row * (size_t)width, 3 * (size_t)width);
 }
 
 static ct_status save_last(const experiment* e, sides* s, int side, ct_error* error) {
@@ -91,7 +97,8 @@ static ct_status save_strip(const experiment* e, sides* s, ct_error* error) {
     int width = s->width / 2, height = s->height / 2;
     ct_status status = CT_OK;
     for (int k = 0; k < 2 * STRIP && !status; k++) {
-        int side = k / STRIP, frame = (int)lround((k % STRIP) * (s->info[side].nframe - 1) / (double)(STRIP - 1));
+        int side = k / STRIP,
+            frame = (int)lround((k % STRIP) * (s->info[side].nframe - 1) / (double)(STRIP - 1));
         s->def[side].title = k % STRIP ? NULL : s->title[side];
         s->def[side].label = k % STRIP > 0;
         status = draw(s, side, frame, 2, error);
@@ -105,7 +112,7 @@ static ct_status save_strip(const experiment* e, sides* s, ct_error* error) {
 
 typedef struct pace {
     double fps;
-    int stride, count, hold;     // stored frames from one to the next; frames; repeats of the last
+    int stride, count, hold;  // stored frames from one to the next; frames; repeats of the last
 } pace;
 
 static pace find_pace(const ct_trajectory_info* info) {
@@ -117,12 +124,15 @@ static pace find_pace(const ct_trajectory_info* info) {
     return p;
 }
 
-// Whether a frame shows what the one `back` frames before it showed: a start at which nothing moves is drawn once.
+// Whether a frame shows what the one `back` frames before it showed: a start at which nothing moves is drawn
+// once.
 static bool stands_still(sides* s, int side, int frame, int back) {
     size_t bytes = 3 * (size_t)s->info[side].nvert * sizeof(double);
     ct_frame now;
     ct_error error;
-    if (s->info[side].nobstacle > 0 || frame < back || !s->x || ct_trajectory_read(s->file[side], frame - back, &now, &error)) return false;
+    if (s->info[side].nobstacle > 0 || frame < back || !s->x ||
+        ct_trajectory_read(s->file[side], frame - back, &now, &error))
+        return false;
     memcpy(s->x, now.x, bytes);
     return !ct_trajectory_read(s->file[side], frame, &now, &error) && memcmp(s->x, now.x, bytes) == 0;
 }
@@ -142,7 +152,7 @@ static ct_status save_movie(const experiment* e, sides* s, ct_error* error) {
     char path[SEARCH_PATH];
     ct_movie* movie = NULL;
     pace p = find_pace(&s->info[1]);
-    s->def[0].label = false;     // the right half has the time, and the colours are the same
+    s->def[0].label = false;  // the right half has the time, and the colours are the same
     experiment_path(e, "before_after.mp4", path);
     ct_status status = ct_movie_create(&movie, path, 2 * s->width, s->height, p.fps, error);
     if (status) return status;
@@ -206,7 +216,8 @@ ct_status experiment_record(experiment* e, ct_error* error) {
     s.frame = malloc(6 * (size_t)s.width * (size_t)s.height);
     *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1};
     ct_status status = s.panel && s.frame ? open_sides(e, &s, error) : CT_OUT_OF_MEMORY;
-    for (int side = 0; side < 2 && !status && !e->options->no_movie; side++) status = save_last(e, &s, side, error);
+    for (int side = 0; side < 2 && !status && !e->options->no_movie; side++)
+        status = save_last(e, &s, side, error);
     if (!status && !e->options->no_movie) status = allow_no_movie(e, save_movie(e, &s, error), error);
     if (!status && !e->options->no_movie && !cli_interrupted()) status = save_strip(e, &s, error);
     for (int side = 0; side < 2; side++)

@@ -1,8 +1,9 @@
 // The searches of an experiment: every method from every start, over one batch of workers; see experiment.h.
 //
-// As many searches run at the same time as there are workers, in the order of the methods, each in a thread of its own that mostly waits for
-// the batch. What a search finds depends on its method and seed alone, so that the tables are the same for any number of workers, and a search
-// that was cut short is led to where it was by telling it what it found.
+// As many searches run at the same time as there are workers, in the order of the methods, each in a thread
+// of its own that mostly waits for the batch. What a search finds depends on its method and seed alone, so
+// that the tables are the same for any number of workers, and a search that was cut short is led to where it
+// was by telling it what it found.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,8 @@ ct_status experiment_plan(experiment* e, ct_error* error) {
                 memmove(s, s + 1, (size_t)(e->search + e->nsearch - s - 1) * sizeof *s);
                 e->nsearch--, e->next--;
             }
-            e->search[e->nsearch++] = (experiment_search){.method = m, .seed = seed, .budget = budget_of(e, m)};
+            e->search[e->nsearch++] =
+                (experiment_search){.method = m, .seed = seed, .budget = budget_of(e, m)};
             pending = true;
         }
         for (int k = e->next; k < e->nsearch; k++) {  // once the rows stay where they are
@@ -82,18 +84,19 @@ ct_status experiment_plan(experiment* e, ct_error* error) {
 
 // ---- one search ----------------------------------------------------------------------------
 
-typedef struct runner {          // a search on its way
+typedef struct runner {  // a search on its way
     experiment* e;
     experiment_search* search;
     double best_distance;
-    int reached;                 // episode in which the goal was, 0: not yet
-    double start;                // m
-    int recalled;                // episodes that were known
-    ct_status status;            // of the files
+    int reached;       // episode in which the goal was, 0: not yet
+    double start;      // m
+    int recalled;      // episodes that were known
+    ct_status status;  // of the files
     ct_error error;
 } runner;
 
-// The search has come to another point than the earlier run, of another version of the program, say: the rest of that run is of no use.
+// The search has come to another point than the earlier run, of another version of the program, say: the rest
+// of that run is of no use.
 static void stop_recalling(runner* r) {
     experiment* e = r->e;
     experiment_search* s = r->search;
@@ -115,17 +118,20 @@ static int recall(runner* r, int count, const double* y, ct_evaluation* results)
             stop_recalling(r);
             return k;
         }
-        results[k] = (ct_evaluation){isnan(row->loss) ? CT_NOT_CONVERGED : CT_OK, row->loss, row->distance, row->forward, row->backward};
+        results[k] = (ct_evaluation){isnan(row->loss) ? CT_NOT_CONVERGED : CT_OK, row->loss, row->distance,
+                                     row->forward, row->backward};
         r->recalled++;
     }
     return count;
 }
 
-static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user,
+                          ct_error* error) {
     runner* r = user;
     int known = gradients ? 0 : recall(r, count, y, results);
     if (known == count) return CT_OK;
-    return ct_batch_evaluate(r->e->batch, count - known, y + (size_t)known * (size_t)r->e->p.size, gradients, results + known, error);
+    return ct_batch_evaluate(r->e->batch, count - known, y + (size_t)known * (size_t)r->e->p.size, gradients,
+                             results + known, error);
 }
 
 static void keep_best(runner* r, const ct_progress* progress) {
@@ -134,7 +140,8 @@ static void keep_best(runner* r, const ct_progress* progress) {
     if (progress->failed || r->status != CT_OK || !better) return;
     memcpy(e->best_y, progress->y, (size_t)e->p.size * sizeof(double));
     ct_optimize_def def = def_of(e, r->search);
-    e->best = (search_best){progress->iteration, progress->loss, progress->seconds, cli_method_names[def.method], e->best_y};
+    e->best = (search_best){progress->iteration, progress->loss, progress->seconds,
+                            cli_method_names[def.method], e->best_y};
     e->best_seed = r->search->seed;
     e->best_distance = progress->measure;
     e->improved = true;
@@ -149,13 +156,16 @@ static void show_episode(runner* r, const ct_progress* progress) {
     double percent = 100 * r->best_distance / r->start;
     if (e->options->quiet) return;
     if (e->options->verbose || e->alone) {
-        fprintf(stderr, "%s, %s, seed %d, episode %3d: ", e->kind.name, experiment_methods[s->method].name, s->seed, progress->iteration);
+        fprintf(stderr, "%s, %s, seed %d, episode %3d: ", e->kind.name, experiment_methods[s->method].name,
+                s->seed, progress->iteration);
         if (progress->failed) fprintf(stderr, "did not converge\n");
-        else fprintf(stderr, "distance %.5f, best %.5f (%.1f %% of the start)\n", progress->measure, r->best_distance, percent);
+        else
+            fprintf(stderr, "distance %.5f, best %.5f (%.1f %% of the start)\n", progress->measure,
+                    r->best_distance, percent);
         return;
     }
-    snprintf(note, sizeof note, "%s, seed %d: %.1f %% of the start after %d", experiment_methods[s->method].name, s->seed, percent,
-             progress->iteration);
+    snprintf(note, sizeof note, "%s, seed %d: %.1f %% of the start after %d",
+             experiment_methods[s->method].name, s->seed, percent, progress->iteration);
     cli_progress_show(&e->progress, e->episodes_done, e->episodes_total, note);
 }
 
@@ -165,9 +175,16 @@ static bool on_progress(const ct_progress* progress, void* user) {
     pthread_mutex_lock(&e->lock);
     if (!progress->failed) r->best_distance = fmin(r->best_distance, progress->measure);
     if (progress->iteration == 1) r->start = e->kind.own_start ? progress->measure : e->start_distance;
-    if (!r->reached && r->best_distance <= 0.01 * EXPERIMENT_GOAL * r->start) r->reached = progress->iteration;
-    experiment_row row = {r->search->seed, progress->iteration, progress->measure, progress->loss, r->best_distance,
-                          progress->forward_seconds, progress->backward_seconds, .point = cli_point(progress->y, e->p.size)};
+    if (!r->reached && r->best_distance <= 0.01 * EXPERIMENT_GOAL * r->start)
+        r->reached = progress->iteration;
+    experiment_row row = {r->search->seed,
+                          progress->iteration,
+                          progress->measure,
+                          progress->loss,
+                          r->best_distance,
+                          progress->forward_seconds,
+                          progress->backward_seconds,
+                          .point = cli_point(progress->y, e->p.size)};
     bool known = progress->iteration <= r->recalled;
     if (known) r->search->known[progress->iteration - 1].spent = true;
     if (r->status == CT_OK) r->status = experiment_append(e, r->search->method, &row, known, &r->error);
@@ -190,8 +207,10 @@ static void show_end(const runner* r) {
     if (e->options->quiet) return;
     cli_progress_end(&e->progress);
     fprintf(stderr, "%s, %s, seed %d: ", e->kind.name, experiment_methods[s->method].name, s->seed);
-    if (r->reached) fprintf(stderr, "%d %% of the start distance after %d episodes, ", EXPERIMENT_GOAL, r->reached);
-    fprintf(stderr, "%.3g %% after %d in %.1f s: %s\n", 100 * r->best_distance / r->start, s->episodes, s->seconds, s->reason);
+    if (r->reached)
+        fprintf(stderr, "%d %% of the start distance after %d episodes, ", EXPERIMENT_GOAL, r->reached);
+    fprintf(stderr, "%.3g %% after %d in %.1f s: %s\n", 100 * r->best_distance / r->start, s->episodes,
+            s->seconds, s->reason);
 }
 
 // Books the end of a search; the lock is held.
@@ -216,7 +235,8 @@ static void finish(runner* r, ct_status status, const ct_optimize_report* report
     if (e->error.code == CT_OK) e->error = *first;
     cli_progress_end(&e->progress);
     if (!e->options->quiet)
-        fprintf(stderr, "%s, %s, seed %d failed: %s\n", e->kind.name, experiment_methods[s->method].name, s->seed, first->message);
+        fprintf(stderr, "%s, %s, seed %d failed: %s\n", e->kind.name, experiment_methods[s->method].name,
+                s->seed, first->message);
 }
 
 static void* run_searches(void* user) {
@@ -224,7 +244,8 @@ static void* run_searches(void* user) {
     double* y = malloc(3 * (size_t)e->p.size * sizeof *y);  // and its bounds
     for (;;) {
         pthread_mutex_lock(&e->lock);
-        if (!y && e->error.code == CT_OK) e->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"};
+        if (!y && e->error.code == CT_OK)
+            e->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"};
         experiment_search* s = y && e->next < e->nsearch && !cli_interrupted() ? &e->search[e->next++] : NULL;
         pthread_mutex_unlock(&e->lock);
         if (!s) break;
@@ -235,7 +256,8 @@ static void* run_searches(void* user) {
         ct_problem_start(ct_batch_problem(e->batch), y);
         double *lower = y + e->p.size, *upper = lower + e->p.size;
         ct_problem_bounds(ct_batch_problem(e->batch), lower, upper);
-        ct_function function = {.size = e->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = &r};
+        ct_function function = {
+            .size = e->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = &r};
         ct_status status = ct_function_optimize(&function, &def, y, on_progress, &r, &report, &error);
         pthread_mutex_lock(&e->lock);
         finish(&r, status, &report, &error);
@@ -257,7 +279,8 @@ static ct_status run_threads(experiment* e, int count) {
     return e->error.code;
 }
 
-// The scene's own start: what distances are measured against, and whether earlier results are of the same scene.
+// The scene's own start: what distances are measured against, and whether earlier results are of the same
+// scene.
 static ct_status evaluate_start(experiment* e, ct_error* error) {
     ct_evaluation result;
     ct_status status = ct_batch_evaluate(e->batch, 1, e->p.y, NULL, &result, error);
@@ -275,11 +298,12 @@ ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error*
     e->alone = pending == 1;
     if (status == CT_OK && pending > 0) {
         if (!e->options->quiet)
-            fprintf(stderr, "%s: %d parameters, %d steps; %d search%s on %d worker%s, start distance %.4g\n", e->kind.name, e->p.size, e->steps,
-                    pending, pending == 1 ? "" : "es", workers, workers == 1 ? "" : "s", e->start_distance);
+            fprintf(stderr, "%s: %d parameters, %d steps; %d search%s on %d worker%s, start distance %.4g\n",
+                    e->kind.name, e->p.size, e->steps, pending, pending == 1 ? "" : "es", workers,
+                    workers == 1 ? "" : "s", e->start_distance);
         if (!e->options->quiet && e->recalled)
-            fprintf(stderr, "%s: %d episode%s of these searches %s known from an earlier run\n", e->kind.name, e->recalled, e->recalled == 1 ? "" : "s",
-                    e->recalled == 1 ? "is" : "are");
+            fprintf(stderr, "%s: %d episode%s of these searches %s known from an earlier run\n", e->kind.name,
+                    e->recalled, e->recalled == 1 ? "" : "s", e->recalled == 1 ? "is" : "are");
         e->progress = cli_progress_begin(e->kind.name, e->options->quiet);
         e->drawn = cli_seconds();
         if (run_threads(e, pending < workers ? pending : workers)) *error = e->error, status = e->error.code;
@@ -299,10 +323,12 @@ ct_status experiment_measure(experiment* e, ct_error* error) {
     enum { REPEATS = 3 };
     double forward = INFINITY, backward = INFINITY, loss;
     if (e->best.iteration == 0 || (e->ran == 0 && e->timing.forward > 0)) return CT_OK;
-    if (!e->options->quiet) fprintf(stderr, "%s: measuring %d episodes on one thread\n", e->kind.name, REPEATS);
+    if (!e->options->quiet)
+        fprintf(stderr, "%s: measuring %d episodes on one thread\n", e->kind.name, REPEATS);
     for (int k = 0; k < REPEATS; k++) {
         ct_problem_report report;
-        if (ct_problem_evaluate(e->p.problem, e->best_y, &loss, e->p.gradient, &report, error)) return error->code;
+        if (ct_problem_evaluate(e->p.problem, e->best_y, &loss, e->p.gradient, &report, error))
+            return error->code;
         forward = fmin(forward, report.forward.seconds);
         backward = fmin(backward, report.backward.seconds);
         e->timing.tape = (double)report.tape_bytes;

@@ -1,7 +1,8 @@
 // What an experiment found: statistics over seeds, loss.png, summary.md, one JSON object; see experiment.h.
 //
-// The distance of an episode is the first term of the objective as a root mean square, that of the start the scene's own or, where the starts
-// are what is random, the seed's. A seed has reached the goal in the first episode whose best distance so far is at most 5 % of that.
+// The distance of an episode is the first term of the objective as a root mean square, that of the start the
+// scene's own or, where the starts are what is random, the seed's. A seed has reached the goal in the first
+// episode whose best distance so far is at most 5 % of that.
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -36,9 +37,9 @@ double experiment_start_of(const experiment* e, int method, int seed) {
     return first ? first->distance : e->start_distance;
 }
 
-typedef struct ending {          // of a search
-    int reached;                 // episode, 0: never
-    double distance;             // best, m
+typedef struct ending {  // of a search
+    int reached;         // episode, 0: never
+    double distance;     // best, m
 } ending;
 
 static ending ending_of(const experiment* e, const experiment_search* s) {
@@ -81,7 +82,7 @@ experiment_result experiment_result_of(const experiment* e, int method) {
 
 // ---- the plot ------------------------------------------------------------------------------
 
-typedef struct curve {           // of a method: per cent of the start over episodes
+typedef struct curve {  // of a method: per cent of the start over episodes
     double *x, *y, *low, *high;
     int count;
 } curve;
@@ -98,14 +99,16 @@ static bool is_done(const experiment* e, int method, int seed) {
     return false;
 }
 
-// Best so far of every seed (seeds x count, from episode 1), NAN where a search has not come so far; one that has ended keeps its best.
+// Best so far of every seed (seeds x count, from episode 1), NAN where a search has not come so far; one that
+// has ended keeps its best.
 static double* fill_grid(const experiment* e, int method, int seeds, int count) {
     const experiment_table* table = &e->table[method];
     double* grid = malloc((size_t)seeds * (size_t)count * sizeof *grid);
     for (int i = 0; grid && i < seeds * count; i++) grid[i] = NAN;
     for (int i = 0; grid && i < table->nrow; i++) {
         const experiment_row* r = &table->row[i];
-        grid[(r->seed - 1) * count + r->episode - 1] = 100 * r->best_distance / experiment_start_of(e, method, r->seed);
+        grid[(r->seed - 1) * count + r->episode - 1] =
+            100 * r->best_distance / experiment_start_of(e, method, r->seed);
     }
     for (int s = 0; grid && s < seeds; s++)
         for (int k = 1; k < count && is_done(e, method, s + 1); k++)
@@ -117,7 +120,8 @@ static bool make_curve(const experiment* e, int method, curve* c) {
     const experiment_table* table = &e->table[method];
     int seeds = seed_count(table);
     *c = (curve){0};
-    for (int i = 0; i < table->nrow; i++) c->count = table->row[i].episode > c->count ? table->row[i].episode : c->count;
+    for (int i = 0; i < table->nrow; i++)
+        c->count = table->row[i].episode > c->count ? table->row[i].episode : c->count;
     if (c->count == 0) return true;
     double *grid = fill_grid(e, method, seeds, c->count), *values = malloc((size_t)seeds * sizeof *values);
     c->x = calloc(4 * (size_t)c->count, sizeof(double));
@@ -149,15 +153,21 @@ ct_status experiment_plot(const experiment* e, ct_error* error) {
         good = make_curve(e, m, &curves[m]) && good;
         if (curves[m].count == 0) continue;
         last = fmax(last, curves[m].count);
-        series[count++] = (ct_plot_series){.name = experiment_methods[m].title, .x = curves[m].x, .y = curves[m].y, .count = curves[m].count,
-                                           .low = curves[m].low, .high = curves[m].high, .color = colors[m]};
+        series[count++] = (ct_plot_series){.name = experiment_methods[m].title,
+                                           .x = curves[m].x,
+                                           .y = curves[m].y,
+                                           .count = curves[m].count,
+                                           .low = curves[m].low,
+                                           .high = curves[m].high,
+                                           .color = colors[m]};
     }
     double goal_x[2] = {1, last}, goal_y[2] = {EXPERIMENT_GOAL, EXPERIMENT_GOAL};
-    series[count] = (ct_plot_series){.name = "5 %", .x = goal_x, .y = goal_y, .count = 2, .dashed = true, .color = 5};
+    series[count] =
+        (ct_plot_series){.name = "5 %", .x = goal_x, .y = goal_y, .count = 2, .dashed = true, .color = 5};
     ct_plot_def def = ct_plot_def_default();
     def.width = 960, def.height = 560;
     def.title = e->kind.title, def.x_label = "episode", def.y_label = "best distance, % of the start";
-    def.log_x = last > 60;       // gradients need tens of episodes, the others hundreds
+    def.log_x = last > 60;  // gradients need tens of episodes, the others hundreds
     def.log_y = true;
     experiment_path(e, "loss.png", path);
     *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1};
@@ -187,7 +197,8 @@ static ct_status text_save(text* t, const char* path, ct_error* error) {
 // "23 (19 - 31)", "not in 500", "23, 4 of 5"
 static void episodes_text(const experiment_result* r, char* out, size_t size) {
     if (r->reached == 0) snprintf(out, size, "not in %d", r->budget);
-    else if (r->reached < r->seeds) snprintf(out, size, "%d of %d seeds, first %.0f", r->reached, r->seeds, r->first);
+    else if (r->reached < r->seeds)
+        snprintf(out, size, "%d of %d seeds, first %.0f", r->reached, r->seeds, r->first);
     else if (r->seeds == 1) snprintf(out, size, "%.0f", r->first);
     else snprintf(out, size, "%g (%.0f - %.0f)", r->median, r->first, r->last);
 }
@@ -213,8 +224,8 @@ static void machine_text(char* out, size_t size) {
     snprintf(out + used, size - used, ", %ld cores", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-typedef struct method_text {     // what a method found, in words
-    experiment_result r;         // seeds 0: nothing
+typedef struct method_text {  // what a method found, in words
+    experiment_result r;      // seeds 0: nothing
     char episodes[80], final[80];
 } method_text;
 
@@ -227,12 +238,16 @@ static method_text method_text_of(const experiment* e, int method) {
 }
 
 static void write_methods(FILE* stream, const experiment* e) {
-    fprintf(stream, "| method | seeds | episodes to %d %% of the start distance | distance in the end | failed rollouts |\n", EXPERIMENT_GOAL);
+    fprintf(stream,
+            "| method | seeds | episodes to %d %% of the start distance | distance in the end | failed "
+            "rollouts |\n",
+            EXPERIMENT_GOAL);
     fprintf(stream, "| --- | ---: | --- | --- | ---: |\n");
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
         method_text t = method_text_of(e, m);
         if (t.r.seeds == 0) continue;
-        fprintf(stream, "| %s | %d | %s | %s | %d |\n", experiment_methods[m].title, t.r.seeds, t.episodes, t.final, t.r.failures);
+        fprintf(stream, "| %s | %d | %s | %s | %d |\n", experiment_methods[m].title, t.r.seeds, t.episodes,
+                t.final, t.r.failures);
     }
 }
 
@@ -245,8 +260,12 @@ static void write_timing_row(FILE* stream, const char* what, double seconds, int
 static void write_timing(FILE* stream, const experiment* e) {
     const experiment_timing* t = &e->timing;
     if (!(t->forward > 0)) return;
-    fprintf(stream, "\nAn episode has %d steps; times at the parameters found, one thread, nothing else of the experiment running, the best of 3:\n\n", e->steps);
-    fprintf(stream, "| | an episode | a step | the paper's code, a step | ratio |\n| --- | ---: | ---: | ---: | ---: |\n");
+    fprintf(stream,
+            "\nAn episode has %d steps; times at the parameters found, one thread, nothing else of the "
+            "experiment running, the best of 3:\n\n",
+            e->steps);
+    fprintf(stream, "| | an episode | a step | the paper's code, a step | ratio |\n| --- | ---: | ---: | "
+                    "---: | ---: |\n");
     write_timing_row(stream, "forward", t->forward, e->steps, e->kind.forward);
     write_timing_row(stream, "gradient", t->backward, e->steps, e->kind.backward);
     write_timing_row(stream, "both", t->forward + t->backward, e->steps, e->kind.forward + e->kind.backward);
@@ -257,18 +276,22 @@ ct_status experiment_summarise(const experiment* e, ct_error* error) {
     char path[SEARCH_PATH], machine[300];
     text t = {0};
     ct_model_info info;
-    if (!text_begin(&t)) return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
+    if (!text_begin(&t))
+        return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
     ct_model_get_info(ct_problem_model(e->p.problem), &info);
     machine_text(machine, sizeof machine);
-    fprintf(t.stream, "# %s\n\n    %s\n\nCuttle %s on %s.\n\n", e->kind.title, e->options->command, ct_version(), machine);
-    fprintf(t.stream, "Scene `%s`: %d nodes, %d tets, %d steps, %d parameters. ", ct_scene_file(e->p.scene), info.nvert, info.ntet, e->steps, e->p.size);
-    fprintf(t.stream, "The distance at the start is %.4g m%s.\n", e->start_distance, e->kind.own_start ? ", or that of each seed's own start" : "");
+    fprintf(t.stream, "# %s\n\n    %s\n\nCuttle %s on %s.\n\n", e->kind.title, e->options->command,
+            ct_version(), machine);
+    fprintf(t.stream, "Scene `%s`: %d nodes, %d tets, %d steps, %d parameters. ", ct_scene_file(e->p.scene),
+            info.nvert, info.ntet, e->steps, e->p.size);
+    fprintf(t.stream, "The distance at the start is %.4g m%s.\n", e->start_distance,
+            e->kind.own_start ? ", or that of each seed's own start" : "");
     if (e->kind.paper) fprintf(t.stream, "The paper reports: %s.\n", e->kind.paper);
     fprintf(t.stream, "\n");
     write_methods(t.stream, e);
     if (e->best.iteration > 0)
-        fprintf(t.stream, "\nThe best of all: %.4g m, by %s, seed %d, episode %d (`best.json`).\n", e->best_distance, e->best.method, e->best_seed,
-                e->best.iteration);
+        fprintf(t.stream, "\nThe best of all: %.4g m, by %s, seed %d, episode %d (`best.json`).\n",
+                e->best_distance, e->best.method, e->best_seed, e->best.iteration);
     write_timing(t.stream, e);
     fprintf(t.stream, "\n![distance over episodes](loss.png)\n");
     experiment_path(e, "strip.png", path);
@@ -280,9 +303,12 @@ ct_status experiment_summarise(const experiment* e, ct_error* error) {
 ct_status experiment_overview(const experiment* list, int count, const char* path, ct_error* error) {
     char machine[300];
     text t = {0};
-    if (!text_begin(&t)) return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
+    if (!text_begin(&t))
+        return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
     machine_text(machine, sizeof machine);
-    fprintf(t.stream, "# Experiments\n\n    %s\n\nCuttle %s on %s. Episodes to %d %% of the start distance, median (range) of the seeds:\n\n",
+    fprintf(t.stream,
+            "# Experiments\n\n    %s\n\nCuttle %s on %s. Episodes to %d %% of the start distance, median "
+            "(range) of the seeds:\n\n",
             list[0].options->command, ct_version(), machine, EXPERIMENT_GOAL);
     fprintf(t.stream, "| |");
     for (int m = 0; m < EXPERIMENT_METHODS; m++) fprintf(t.stream, " %s |", experiment_methods[m].title);
@@ -296,7 +322,9 @@ ct_status experiment_overview(const experiment* list, int count, const char* pat
             if (r.seeds > 0) episodes_text(&r, episodes, sizeof episodes);
             fprintf(t.stream, " %s |", episodes);
         }
-        if (e->timing.forward > 0) fprintf(t.stream, " %.3g | %.3g |", 1e3 * e->timing.forward / e->steps, 1e3 * e->timing.backward / e->steps);
+        if (e->timing.forward > 0)
+            fprintf(t.stream, " %.3g | %.3g |", 1e3 * e->timing.forward / e->steps,
+                    1e3 * e->timing.backward / e->steps);
         else fprintf(t.stream, " | |");
         if (e->kind.forward > 0) fprintf(t.stream, " %.0f + %.0f |", e->kind.forward, e->kind.backward);
         else fprintf(t.stream, " |");
@@ -310,15 +338,21 @@ void experiment_print(const experiment* e) {
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
         method_text t = method_text_of(e, m);
         if (t.r.seeds == 0) continue;
-        printf("  %-12s %d seed%s  episodes to %d %% of the start distance: %-20s  in the end: %s\n", experiment_methods[m].title, t.r.seeds,
-               t.r.seeds == 1 ? " " : "s", EXPERIMENT_GOAL, t.episodes, t.final);
+        printf("  %-12s %d seed%s  episodes to %d %% of the start distance: %-20s  in the end: %s\n",
+               experiment_methods[m].title, t.r.seeds, t.r.seeds == 1 ? " " : "s", EXPERIMENT_GOAL,
+               t.episodes, t.final);
     }
     if (e->timing.forward > 0)
-        printf("  an episode of %d steps takes %.3g s forward and %.3g s for its gradient, on one thread\n", e->steps, e->timing.forward,
-               e->timing.backward);
-    static const char* const names[] = {"summary.md", "loss.png", "before_after.mp4", "strip.png", "best.json", "after.h5"};
-    static const char* const meaning[] = {"tables", "distance over episodes", "the motion before and after", "the same as one picture",
-                                          "the parameters found", "the motion, for ParaView"};
+        printf("  an episode of %d steps takes %.3g s forward and %.3g s for its gradient, on one thread\n",
+               e->steps, e->timing.forward, e->timing.backward);
+    static const char* const names[] = {"summary.md", "loss.png",  "before_after.mp4",
+                                        "strip.png",  "best.json", "after.h5"};
+    static const char* const meaning[] = {"tables",
+                                          "distance over episodes",
+                                          "the motion before and after",
+                                          "the same as one picture",
+                                          "the parameters found",
+                                          "the motion, for ParaView"};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         char path[SEARCH_PATH];
         experiment_path(e, names[k], path);
@@ -331,14 +365,17 @@ json_t* experiment_object(const experiment* e) {
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
         experiment_result r = experiment_result_of(e, m);
         if (r.seeds == 0) continue;
-        json_array_append_new(methods, json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "method", experiment_methods[m].name, "seeds",
-                                                 r.seeds, "budget", r.budget, "reached", r.reached, "episodes_median", cli_json_number(r.median),
-                                                 "episodes_first", cli_json_number(r.first), "final_percent", cli_json_number(r.final_median),
-                                                 "final_distance", cli_json_number(r.distance), "failures", r.failures));
+        json_array_append_new(
+            methods, json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "method",
+                               experiment_methods[m].name, "seeds", r.seeds, "budget", r.budget, "reached",
+                               r.reached, "episodes_median", cli_json_number(r.median), "episodes_first",
+                               cli_json_number(r.first), "final_percent", cli_json_number(r.final_median),
+                               "final_distance", cli_json_number(r.distance), "failures", r.failures));
     }
-    json_t* timing = json_pack("{s:f, s:f, s:f}", "forward_seconds", e->timing.forward, "backward_seconds", e->timing.backward, "tape_mb",
-                               1e-6 * e->timing.tape);
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:i, s:o, s:o}", "experiment", e->kind.name, "directory", e->directory, "scene",
-                     ct_scene_file(e->p.scene), "parameters", e->p.size, "steps", e->steps, "start_distance",
-                     cli_json_number(e->start_distance), "searches_run", e->ran, "methods", methods, "timing", timing);
+    json_t* timing = json_pack("{s:f, s:f, s:f}", "forward_seconds", e->timing.forward, "backward_seconds",
+                               e->timing.backward, "tape_mb", 1e-6 * e->timing.tape);
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:i, s:o, s:o}", "experiment", e->kind.name, "directory",
+                     e->directory, "scene", ct_scene_file(e->p.scene), "parameters", e->p.size, "steps",
+                     e->steps, "start_distance", cli_json_number(e->start_distance), "searches_run", e->ran,
+                     "methods", methods, "timing", timing);
 }

@@ -13,13 +13,14 @@ typedef struct export_options {
 } export_options;
 
 static const char overview[] =
-    "vtu: one file a frame with all fields, and frames.pvd with the times, for ParaView; obj: the surface of each frame.\n"
-    "FRAMES is FIRST:LAST:STRIDE, counted from 0, LAST included; parts may be left out, negative numbers count from\n"
+    "vtu: one file a frame with all fields, and frames.pvd with the times, for ParaView; obj: the surface of "
+    "each frame.\n"
+    "FRAMES is FIRST:LAST:STRIDE, counted from 0, LAST included; parts may be left out, negative numbers "
+    "count from\n"
     "the end. ParaView 5.12 and later also open the .h5 file itself: rename it to .vtkhdf.";
 
-static const char examples[] =
-    "  cuttle export run.h5 -o vtu/ --format vtu\n"
-    "  cuttle export run.h5 -o surfaces/ --format obj --frames 0:-1:10";
+static const char examples[] = "  cuttle export run.h5 -o vtu/ --format vtu\n"
+                               "  cuttle export run.h5 -o surfaces/ --format obj --frames 0:-1:10";
 
 // "a:b:stride", any part empty; false when malformed.
 static bool read_frames(const char* text, int nframe, int* first, int* last, int* stride) {
@@ -42,7 +43,8 @@ static bool read_frames(const char* text, int nframe, int* first, int* last, int
 static int export(const cli_usage* usage, const export_options* options, ct_export_format format) {
     ct_error error;
     ct_trajectory* file = NULL;
-    if (ct_trajectory_open(&file, options->input, &error)) return cli_report_input_error(&error, options->json);
+    if (ct_trajectory_open(&file, options->input, &error))
+        return cli_report_input_error(&error, options->json);
     ct_trajectory_info info;
     ct_trajectory_get_info(file, &info);
     int first, last, stride, code = CLI_OK;
@@ -53,9 +55,11 @@ static int export(const cli_usage* usage, const export_options* options, ct_expo
     } else {
         int written = (last - first) / stride + 1;
         if (options->json)
-            cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "directory", options->output, "format", options->format, "frames",
-                                     written, "first", first, "last", last, "stride", stride));
-        else if (!options->quiet) fprintf(stderr, "%s: %d %s files\n", options->output, written, options->format);
+            cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "directory", options->output, "format",
+                                     options->format, "frames", written, "first", first, "last", last,
+                                     "stride", stride));
+        else if (!options->quiet)
+            fprintf(stderr, "%s: %d %s files\n", options->output, written, options->format);
     }
     ct_trajectory_close(file, NULL);
     return code;
@@ -64,14 +68,16 @@ static int export(const cli_usage* usage, const export_options* options, ct_expo
 int cuttle_export(int argc, char** argv) {
     export_options o = {.format = "vtu"};
     const cli_option table[] = {
-        {"--output", 'o', CLI_TEXT, &o.output, "DIR", "directory to write to, created when it does not exist"},
+        {"--output", 'o', CLI_TEXT, &o.output, "DIR",
+         "directory to write to, created when it does not exist"},
         {"--format", 0, CLI_TEXT, &o.format, "FORMAT", "vtu (default) or obj"},
         {"--frames", 0, CLI_TEXT, &o.frames, "FRAMES", "which frames, default all"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "no summary"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "print the result as JSON"},
         {0},
     };
-    const cli_usage usage = {"export", "RUN.h5", "Write a trajectory as files of other programs.", overview, examples, table};
+    const cli_usage usage = {"export", "RUN.h5", "Write a trajectory as files of other programs.",
+                             overview, examples, table};
     int count, code = CLI_OK;
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;
     if (!o.output) return cli_bad_usage(&usage, "-o with a directory is needed");

@@ -11,10 +11,9 @@
 
 static const char* const energy_names[CT_ENERGY_COUNT] = {"corotated", "projective", "neohookean", "stvk"};
 
-static const char examples[] =
-    "  cuttle info scenes/jelly.json\n"
-    "  cuttle info jelly.h5\n"
-    "  cuttle info beam.msh --json";
+static const char examples[] = "  cuttle info scenes/jelly.json\n"
+                               "  cuttle info jelly.h5\n"
+                               "  cuttle info beam.msh --json";
 
 static json_t* vector(const double v[3]) { return json_pack("[f,f,f]", v[0], v[1], v[2]); }
 static json_t* range(const double r[2]) { return json_pack("[f,f]", r[0], r[1]); }
@@ -29,10 +28,15 @@ static bool has_extension(const char* path, const char* const* extensions) {
 
 // ---- Links ----
 
-static const char* const joint_names[] = {[CT_JOINT_FIXED] = "fixed", [CT_JOINT_REVOLUTE] = "revolute",
-                                          [CT_JOINT_PRISMATIC] = "prismatic", [CT_JOINT_BALL] = "ball", [CT_JOINT_FREE] = "free"};
+static const char* const joint_names[] = {[CT_JOINT_FIXED] = "fixed",
+                                          [CT_JOINT_REVOLUTE] = "revolute",
+                                          [CT_JOINT_PRISMATIC] = "prismatic",
+                                          [CT_JOINT_BALL] = "ball",
+                                          [CT_JOINT_FREE] = "free"};
 
-static bool is_axial(const ct_link_info* link) { return link->joint == CT_JOINT_REVOLUTE || link->joint == CT_JOINT_PRISMATIC; }
+static bool is_axial(const ct_link_info* link) {
+    return link->joint == CT_JOINT_REVOLUTE || link->joint == CT_JOINT_PRISMATIC;
+}
 
 // What moves the joint by itself: springs, dampers, limits, servos.
 static void joint_details(json_t* object, const ct_joint_def* joint) {
@@ -41,7 +45,8 @@ static void joint_details(json_t* object, const ct_joint_def* joint) {
     if (joint->damping) json_object_set_new(object, "damping", json_real(joint->damping));
     if (isfinite(joint->lower)) json_object_set_new(object, "lower", json_real(joint->lower));
     if (isfinite(joint->upper)) json_object_set_new(object, "upper", json_real(joint->upper));
-    if (joint->servo_stiffness) json_object_set_new(object, "servo_stiffness", json_real(joint->servo_stiffness));
+    if (joint->servo_stiffness)
+        json_object_set_new(object, "servo_stiffness", json_real(joint->servo_stiffness));
     if (joint->servo_damping) json_object_set_new(object, "servo_damping", json_real(joint->servo_damping));
 }
 
@@ -63,9 +68,11 @@ static int flesh_nodes(const int* tets, int ntet) {
 static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def* joint, int flesh) {
     const ct_link_info* link = &links[k];
     int nodes = flesh_count(link, flesh);
-    json_t* object = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", link->name, "joint", joint_names[link->joint], "anchor",
-                               vector(link->anchor), "coordinates", link->ncoordinate, "nodes", nodes, "own_mass", link->count > nodes);
-    json_object_set_new(object, "parent", link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
+    json_t* object = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", link->name, "joint",
+                               joint_names[link->joint], "anchor", vector(link->anchor), "coordinates",
+                               link->ncoordinate, "nodes", nodes, "own_mass", link->count > nodes);
+    json_object_set_new(object, "parent",
+                        link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
     if (is_axial(link)) json_object_set_new(object, "axis", vector(link->axis));
     if (joint) joint_details(object, joint);
     return object;
@@ -73,25 +80,31 @@ static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def*
 
 static void print_link(const ct_link_info* links, int k, const ct_joint_def* joint, int flesh) {
     const ct_link_info* link = &links[k];
-    printf("    %s: %s to %s", link->name, joint_names[link->joint], link->parent >= 0 ? links[link->parent].name : "the world");
-    if (link->joint != CT_JOINT_FIXED) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
+    printf("    %s: %s to %s", link->name, joint_names[link->joint],
+           link->parent >= 0 ? links[link->parent].name : "the world");
+    if (link->joint != CT_JOINT_FIXED)
+        printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
     if (is_axial(link)) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
     int nodes = flesh_count(link, flesh);
     if (nodes) printf(", %d nodes", nodes);
     if (link->count > nodes) printf(", own mass");
     if (joint && joint->stiffness) printf(", spring %g about %g", joint->stiffness, joint->rest);
     if (joint && joint->damping) printf(", damping %g", joint->damping);
-    if (joint && (isfinite(joint->lower) || isfinite(joint->upper))) printf(", limits %g..%g", joint->lower, joint->upper);
+    if (joint && (isfinite(joint->lower) || isfinite(joint->upper)))
+        printf(", limits %g..%g", joint->lower, joint->upper);
     if (joint && joint->servo_stiffness) printf(", servo %g", joint->servo_stiffness);
     printf("\n");
 }
 
-// The links of a model (NULL: of a file), one line each or an array. flesh: number of the nodes that come first.
+// The links of a model (NULL: of a file), one line each or an array. flesh: number of the nodes that come
+// first.
 static json_t* show_links(const ct_link_info* links, int count, const ct_model* model, int flesh, bool json) {
     json_t* array = json_array();
     int coordinates = 0;
     for (int k = 0; k < count; k++) coordinates += links[k].ncoordinate;
-    if (!json && count) printf("  %d link%s, %d joint coordinate%s\n", count, count == 1 ? "" : "s", coordinates, coordinates == 1 ? "" : "s");
+    if (!json && count)
+        printf("  %d link%s, %d joint coordinate%s\n", count, count == 1 ? "" : "s", coordinates,
+               coordinates == 1 ? "" : "s");
     for (int k = 0; k < count; k++) {
         ct_joint_def joint;
         if (model) ct_model_joint(model, k, &joint);
@@ -108,7 +121,8 @@ static json_t* show_model_links(const ct_model* model, bool json) {
     for (int k = 0; links && k < count; k++) ct_model_link_info(model, k, &links[k]);
     ct_model_info info;
     ct_model_get_info(model, &info);
-    json_t* array = show_links(links, links ? count : 0, model, flesh_nodes(ct_model_tets(model), info.ntet), json);
+    json_t* array =
+        show_links(links, links ? count : 0, model, flesh_nodes(ct_model_tets(model), info.ntet), json);
     free(links);
     return array;
 }
@@ -116,11 +130,12 @@ static json_t* show_model_links(const ct_model* model, bool json) {
 // ---- Scenes ----
 
 static json_t* body_object(const char* name, const ct_body_info* b) {
-    json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets", b->ntet, "sheet_triangles", b->ntri,
-                               "lower", vector(b->lower), "upper", vector(b->upper), "volume", b->volume, "min_quality",
-                               b->min_quality, "slivers", b->sliver_count);
-    json_t* material = json_pack("{s:s, s:o, s:o, s:o}", "energy", energy_names[b->material.energy], "young", range(b->young),
-                                 "poisson", range(b->poisson), "density", range(b->density));
+    json_t* object =
+        json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets",
+                  b->ntet, "sheet_triangles", b->ntri, "lower", vector(b->lower), "upper", vector(b->upper),
+                  "volume", b->volume, "min_quality", b->min_quality, "slivers", b->sliver_count);
+    json_t* material = json_pack("{s:s, s:o, s:o, s:o}", "energy", energy_names[b->material.energy], "young",
+                                 range(b->young), "poisson", range(b->poisson), "density", range(b->density));
     json_object_set_new(object, "material", material);
     return object;
 }
@@ -132,8 +147,9 @@ static void print_range(const char* name, const double r[2], const char* unit) {
 }
 
 static void print_body(const char* name, const ct_body_info* b) {
-    printf("  %s: %d nodes, %d %s, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert, b->ntri ? b->ntri : b->ntet, b->ntri ? "triangles" : "tets",
-           b->upper[0] - b->lower[0], b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], energy_names[b->material.energy]);
+    printf("  %s: %d nodes, %d %s, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert,
+           b->ntri ? b->ntri : b->ntet, b->ntri ? "triangles" : "tets", b->upper[0] - b->lower[0],
+           b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], energy_names[b->material.energy]);
     print_range("young", b->young, " Pa, ");
     print_range("poisson", b->poisson, ", ");
     print_range("density", b->density, " kg/m^3\n");
@@ -147,15 +163,17 @@ static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
     ct_model_info info;
     ct_model_get_info(model, &info);
     const ct_settings* set = ct_model_settings(model);
-    json_t* object = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f}", "kind", "scene", "name", ct_scene_name(scene),
-                               "nodes", info.nvert, "tets", info.ntet, "surface_triangles", info.nsurface, "free_nodes", info.nfree,
-                               "driven_nodes", info.ndriven, "mass", info.mass, "volume", info.volume);
-    json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set->time_step, "duration", set->duration,
-                                 "gravity", vector(set->gravity), "integrator", set->integrator == CT_BDF2 ? "bdf2" : "euler",
-                                 "solver", set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", "tolerance", set->tolerance,
-                                 "output_every", set->output_every);
-    json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel, "factor_mb",
-                               info.factor_bytes / 1e6, "setup_seconds", info.setup_seconds);
+    json_t* object = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f}", "kind", "scene", "name",
+                               ct_scene_name(scene), "nodes", info.nvert, "tets", info.ntet,
+                               "surface_triangles", info.nsurface, "free_nodes", info.nfree, "driven_nodes",
+                               info.ndriven, "mass", info.mass, "volume", info.volume);
+    json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set->time_step,
+                                 "duration", set->duration, "gravity", vector(set->gravity), "integrator",
+                                 set->integrator == CT_BDF2 ? "bdf2" : "euler", "solver",
+                                 set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", "tolerance",
+                                 set->tolerance, "output_every", set->output_every);
+    json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel,
+                               "factor_mb", info.factor_bytes / 1e6, "setup_seconds", info.setup_seconds);
     json_object_set_new(object, "settings", settings);
     json_object_set_new(object, "system", system);
     return object;
@@ -165,28 +183,38 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
     ct_model_info info;
     ct_model_get_info(model, &info);
     const ct_settings* set = ct_model_settings(model);
-    printf("scene %s\n  %d nodes (%d free, %d driven), %d tets, ", ct_scene_name(scene), info.nvert, info.nfree, info.ndriven, info.ntet);
+    printf("scene %s\n  %d nodes (%d free, %d driven), %d tets, ", ct_scene_name(scene), info.nvert,
+           info.nfree, info.ndriven, info.ntet);
     if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
     printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
     printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set->duration, set->time_step,
-           set->integrator == CT_BDF2 ? "BDF2" : "implicit Euler", set->solver == CT_SOLVER_NEWTON ? "newton" : "projective",
-           set->tolerance);
+           set->integrator == CT_BDF2 ? "BDF2" : "implicit Euler",
+           set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", set->tolerance);
     printf("  gravity %g %g %g m/s^2\n", set->gravity[0], set->gravity[1], set->gravity[2]);
-    printf("  factor %.1f MB (%s), set up in %.2f s, %s kernels\n", info.factor_bytes / 1e6, info.ordering, info.setup_seconds,
-           info.kernel);
+    printf("  factor %.1f MB (%s), set up in %.2f s, %s kernels\n", info.factor_bytes / 1e6, info.ordering,
+           info.setup_seconds, info.kernel);
 }
 
 // ---- Contact ----
 
-static const char* const contact_names[] = {[CT_CONTACT_NONE] = "none", [CT_CONTACT_NEWTON] = "newton", [CT_CONTACT_SPLIT] = "split"};
-static const char* const split_names[] = {[CT_SPLIT_MASS] = "mass", [CT_SPLIT_DIAGONAL] = "diagonal", [CT_SPLIT_TWICE] = "twice", [CT_SPLIT_WHOLE] = "whole"};
-static const char* const obstacle_names[] = {[CT_OBSTACLE_PLANE] = "plane", [CT_OBSTACLE_SPHERE] = "sphere", [CT_OBSTACLE_CAPSULE] = "capsule",
-                                             [CT_OBSTACLE_BOX] = "box", [CT_OBSTACLE_MESH] = "mesh"};
+static const char* const contact_names[] = {
+    [CT_CONTACT_NONE] = "none", [CT_CONTACT_NEWTON] = "newton", [CT_CONTACT_SPLIT] = "split"};
+static const char* const split_names[] = {[CT_SPLIT_MASS] = "mass",
+                                          [CT_SPLIT_DIAGONAL] = "diagonal",
+                                          [CT_SPLIT_TWICE] = "twice",
+                                          [CT_SPLIT_WHOLE] = "whole"};
+static const char* const obstacle_names[] = {[CT_OBSTACLE_PLANE] = "plane",
+                                             [CT_OBSTACLE_SPHERE] = "sphere",
+                                             [CT_OBSTACLE_CAPSULE] = "capsule",
+                                             [CT_OBSTACLE_BOX] = "box",
+                                             [CT_OBSTACLE_MESH] = "mesh"};
 
 static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* set) {
-    json_t* object = json_pack("{s:s, s:f, s:i}", "method", contact_names[set->method], "friction", set->friction, "max_passes", set->max_passes);
+    json_t* object = json_pack("{s:s, s:f, s:i}", "method", contact_names[set->method], "friction",
+                               set->friction, "max_passes", set->max_passes);
     json_t* pairs = json_array();
-    if (set->method == CT_CONTACT_SPLIT) json_object_set_new(object, "split", json_string(split_names[set->split]));
+    if (set->method == CT_CONTACT_SPLIT)
+        json_object_set_new(object, "split", json_string(split_names[set->split]));
     for (int i = 0; i < ct_scene_pair_count(scene); i++) {
         ct_pair_def pair = ct_scene_pair(scene, i);
         json_t* rule = json_pack("{s:[s,s], s:b}", "between", pair.a, pair.b, "collide", pair.collide);
@@ -200,8 +228,9 @@ static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* 
 static json_t* obstacle_objects(const ct_scene* scene) {
     json_t* array = json_array();
     for (int i = 0; i < ct_scene_obstacle_count(scene); i++)
-        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", ct_scene_obstacle_name(scene, i), "kind",
-                                               obstacle_names[ct_scene_obstacle_kind(scene, i)], "moves", ct_scene_obstacle_moves(scene, i)));
+        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", ct_scene_obstacle_name(scene, i),
+                                               "kind", obstacle_names[ct_scene_obstacle_kind(scene, i)],
+                                               "moves", ct_scene_obstacle_moves(scene, i)));
     return array;
 }
 
@@ -209,7 +238,8 @@ static void print_contact(const ct_scene* scene, const ct_contact_settings* set)
     int nobstacle = ct_scene_obstacle_count(scene);
     for (int i = 0; i < nobstacle; i++) {
         if (i < LISTED || i == nobstacle - 1)
-            printf("  obstacle %s: %s%s\n", ct_scene_obstacle_name(scene, i), obstacle_names[ct_scene_obstacle_kind(scene, i)],
+            printf("  obstacle %s: %s%s\n", ct_scene_obstacle_name(scene, i),
+                   obstacle_names[ct_scene_obstacle_kind(scene, i)],
                    ct_scene_obstacle_moves(scene, i) ? ", moves" : "");
         else if (i == LISTED) printf("  ... (--json lists all)\n");
     }
@@ -258,7 +288,8 @@ static int show_scene(const char* path, bool json) {
     json_t* links = code == CLI_OK ? show_model_links(model, json) : json_array();
     if (code == CLI_OK && !json) print_contact(scene, &ct_model_settings(model)->contact);
     if (code == CLI_OK) code = show_actuators(model, object, json);
-    if (object) json_object_set_new(object, "contact", contact_object(scene, &ct_model_settings(model)->contact));
+    if (object)
+        json_object_set_new(object, "contact", contact_object(scene, &ct_model_settings(model)->contact));
     if (object) json_object_set_new(object, "obstacles", obstacle_objects(scene));
     if (object) json_object_set(object, "bodies", bodies);
     if (object) json_object_set(object, "links", links);
@@ -275,27 +306,31 @@ static int show_scene(const char* path, bool json) {
 
 static void print_mesh(const char* path, const ct_mesh* mesh, const ct_mesh_report* r) {
     printf("mesh %s\n  %d nodes, %d tets, %d triangles\n", path, mesh->nvert, mesh->ntet, mesh->ntri);
-    printf("  from %g %g %g to %g %g %g m\n", r->lower[0], r->lower[1], r->lower[2], r->upper[0], r->upper[1], r->upper[2]);
+    printf("  from %g %g %g to %g %g %g m\n", r->lower[0], r->lower[1], r->lower[2], r->upper[0], r->upper[1],
+           r->upper[2]);
     printf("  %d component%s, %s surface of %.4g m^2", r->component_count, r->component_count == 1 ? "" : "s",
            r->closed_surface ? "closed" : "open", r->area);
     if (mesh->ntet) printf(", volume %.4g m^3", r->volume);
     printf("\n");
     if (mesh->ntet) {
-        printf("  dihedral angles %.1f..%.1f degrees, worst quality %.3f (tet %d), %d slivers\n", r->min_dihedral, r->max_dihedral,
-               r->min_quality, r->worst_tet, r->sliver_count);
+        printf("  dihedral angles %.1f..%.1f degrees, worst quality %.3f (tet %d), %d slivers\n",
+               r->min_dihedral, r->max_dihedral, r->min_quality, r->worst_tet, r->sliver_count);
     }
     for (int i = 0; i < mesh->ntag; i++) printf("  tag %d %s\n", mesh->tag[i].id, mesh->tag[i].name);
 }
 
 static json_t* mesh_object(const ct_mesh* mesh, const ct_mesh_report* r) {
-    json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i, s:b}", "kind", "mesh", "nodes", mesh->nvert, "tets",
-                               mesh->ntet, "triangles", mesh->ntri, "lower", vector(r->lower), "upper", vector(r->upper), "volume",
-                               r->volume, "area", r->area, "components", r->component_count, "closed_surface", r->closed_surface);
-    json_t* quality = json_pack("{s:f, s:i, s:i, s:f, s:f}", "min_quality", r->min_quality, "worst_tet", r->worst_tet, "slivers",
-                                r->sliver_count, "min_dihedral", r->min_dihedral, "max_dihedral", r->max_dihedral);
+    json_t* object = json_pack(
+        "{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i, s:b}", "kind", "mesh", "nodes", mesh->nvert, "tets",
+        mesh->ntet, "triangles", mesh->ntri, "lower", vector(r->lower), "upper", vector(r->upper), "volume",
+        r->volume, "area", r->area, "components", r->component_count, "closed_surface", r->closed_surface);
+    json_t* quality = json_pack("{s:f, s:i, s:i, s:f, s:f}", "min_quality", r->min_quality, "worst_tet",
+                                r->worst_tet, "slivers", r->sliver_count, "min_dihedral", r->min_dihedral,
+                                "max_dihedral", r->max_dihedral);
     json_t* tags = json_array();
     for (int i = 0; i < mesh->ntag; i++) {
-        json_array_append_new(tags, json_pack("{s:i, s:s}", "id", mesh->tag[i].id, "name", mesh->tag[i].name));
+        json_array_append_new(tags,
+                              json_pack("{s:i, s:s}", "id", mesh->tag[i].id, "name", mesh->tag[i].name));
     }
     json_object_set_new(object, "quality", quality);
     json_object_set_new(object, "tags", tags);
@@ -318,8 +353,8 @@ static int show_mesh(const char* path, bool json) {
 // ---- Trajectories ----
 
 typedef struct contact_summary {
-    int most;            // in a frame, with force
-    double deepest;      // m, 0: no penetration
+    int most;        // in a frame, with force
+    double deepest;  // m, 0: no penetration
 } contact_summary;
 
 static ct_status sum_up_contacts(ct_trajectory* file, int nframe, contact_summary* out, ct_error* error) {
@@ -339,41 +374,56 @@ static ct_status sum_up_contacts(ct_trajectory* file, int nframe, contact_summar
 }
 
 // Sheets, obstacles and contacts of a trajectory: lines, or entries of an object (NULL: lines).
-static ct_status show_contacts(ct_trajectory* file, const ct_trajectory_info* info, json_t* object, ct_error* error) {
+static ct_status show_contacts(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
+                               ct_error* error) {
     contact_summary contacts = {0};
     ct_status status = info->contact ? sum_up_contacts(file, info->nframe, &contacts, error) : CT_OK;
     const ct_obstacle_info* obstacle = ct_trajectory_obstacles(file);
     if (status) return status;
     json_t* array = json_array();
     for (int k = 0; k < info->nobstacle; k++) {
-        if (!object) printf("  obstacle %s: %s%s\n", obstacle[k].name, obstacle_names[obstacle[k].kind], obstacle[k].hidden ? ", hidden" : "");
-        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", obstacle[k].name, "kind", obstacle_names[obstacle[k].kind], "hidden", (int)obstacle[k].hidden));
+        if (!object)
+            printf("  obstacle %s: %s%s\n", obstacle[k].name, obstacle_names[obstacle[k].kind],
+                   obstacle[k].hidden ? ", hidden" : "");
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:b}", "name", obstacle[k].name, "kind",
+                                        obstacle_names[obstacle[k].kind], "hidden", (int)obstacle[k].hidden));
     }
     if (object) json_object_set(object, "obstacles", array);
     json_decref(array);
     if (object && info->contact)
-        json_object_set_new(object, "contacts", json_pack("{s:I, s:i, s:f}", "stored", (json_int_t)info->ncontact, "most", contacts.most, "penetration", contacts.deepest));
+        json_object_set_new(object, "contacts",
+                            json_pack("{s:I, s:i, s:f}", "stored", (json_int_t)info->ncontact, "most",
+                                      contacts.most, "penetration", contacts.deepest));
     else if (info->contact && !object) {
-        printf("  %lld contacts stored, up to %d with force in a frame", (long long)info->ncontact, contacts.most);
+        printf("  %lld contacts stored, up to %d with force in a frame", (long long)info->ncontact,
+               contacts.most);
         if (contacts.deepest > 0) printf(", deepest penetration %.1e m", contacts.deepest);
         printf("\n");
     }
     return CT_OK;
 }
 
-// Cavities of a trajectory, volume and pressure from the first to the last frame: lines, or an entry of an object.
-static ct_status show_cavities(ct_trajectory* file, const ct_trajectory_info* info, json_t* object, ct_error* error) {
+// Cavities of a trajectory, volume and pressure from the first to the last frame: lines, or an entry of an
+// object.
+static ct_status show_cavities(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
+                               ct_error* error) {
     json_t* array = json_array();
     ct_status status = CT_OK;
     for (int k = 0; !status && k < info->ncavity && info->nframe; k++) {
         const double* values;
         double first[2], last[2] = {0};
-        if (!(status = ct_trajectory_read_cavities(file, 0, &values, error))) memcpy(first, values + 2 * k, sizeof first);
-        if (!status && !(status = ct_trajectory_read_cavities(file, info->nframe - 1, &values, error))) memcpy(last, values + 2 * k, sizeof last);
+        if (!(status = ct_trajectory_read_cavities(file, 0, &values, error)))
+            memcpy(first, values + 2 * k, sizeof first);
+        if (!status && !(status = ct_trajectory_read_cavities(file, info->nframe - 1, &values, error)))
+            memcpy(last, values + 2 * k, sizeof last);
         if (status) break;
         const char* name = ct_trajectory_cavity_name(file, k);
-        if (!object) printf("  cavity %s: from %.4g m^3 at %.4g Pa to %.4g m^3 at %.4g Pa\n", name, first[0], first[1], last[0], last[1]);
-        json_array_append_new(array, json_pack("{s:s, s:[f,f], s:[f,f]}", "name", name, "volume", first[0], last[0], "pressure", first[1], last[1]));
+        if (!object)
+            printf("  cavity %s: from %.4g m^3 at %.4g Pa to %.4g m^3 at %.4g Pa\n", name, first[0], first[1],
+                   last[0], last[1]);
+        json_array_append_new(array, json_pack("{s:s, s:[f,f], s:[f,f]}", "name", name, "volume", first[0],
+                                               last[0], "pressure", first[1], last[1]));
     }
     if (object && info->ncavity) json_object_set(object, "cavities", array);
     json_decref(array);
@@ -390,23 +440,26 @@ static int show_trajectory(const char* path, bool json) {
     for (int i = 0; i < 3 * info.ntri; i++)
         if (ct_trajectory_tris(file)[i] >= flesh) flesh = ct_trajectory_tris(file)[i] + 1;
     if (json) {
-        json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory", "frames",
-                                 info.nframe, "nodes", info.nvert, "tets", info.ntet, "sheet_triangles", info.ntri, "surface_triangles",
-                                 info.nsurface, "bodies", info.nbody, "start", info.start, "stop", info.stop, "time_step", info.time_step, "scene_file",
-                                 info.scene_file, "scene_name", info.scene_name, "links",
-                                 show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
-        if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error)) code = cli_report_error(&error, true);
+        json_t* object = json_pack(
+            "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory",
+            "frames", info.nframe, "nodes", info.nvert, "tets", info.ntet, "sheet_triangles", info.ntri,
+            "surface_triangles", info.nsurface, "bodies", info.nbody, "start", info.start, "stop", info.stop,
+            "time_step", info.time_step, "scene_file", info.scene_file, "scene_name", info.scene_name,
+            "links", show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
+        if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error))
+            code = cli_report_error(&error, true);
         else cli_print_json(json_incref(object));
         json_decref(object);
     } else {
-        printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start, info.stop,
-               info.time_step);
+        printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start,
+               info.stop, info.time_step);
         printf("  %d nodes, %d tets, ", info.nvert, info.ntet);
         if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
         printf("%d surface triangles, %d bod%s\n", info.nsurface, info.nbody, info.nbody == 1 ? "y" : "ies");
         printf("  scene %s %s\n", info.scene_name, info.scene_file);
         json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, false));
-        if (show_contacts(file, &info, NULL, &error) || show_cavities(file, &info, NULL, &error)) code = cli_report_error(&error, false);
+        if (show_contacts(file, &info, NULL, &error) || show_cavities(file, &info, NULL, &error))
+            code = cli_report_error(&error, false);
     }
     ct_trajectory_close(file, NULL);
     return code;
@@ -417,7 +470,9 @@ int cuttle_info(int argc, char** argv) {
     static const char* const trajectory_endings[] = {".h5", ".hdf5", ".hdf", ".vtkhdf", NULL};
     bool json = false;
     const cli_option options[] = {{"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"}, {0}};
-    const cli_usage usage = {"info", "FILE", "Describes a scene (.json), a trajectory (.h5) or a mesh file.", NULL, examples, options};
+    const cli_usage usage = {
+        "info", "FILE",   "Describes a scene (.json), a trajectory (.h5) or a mesh file.",
+        NULL,   examples, options};
     const char* path;
     int count, code;
     if (!cli_parse(&usage, argc, argv, &path, 1, 1, &count, &code)) return code;

@@ -49,13 +49,14 @@ static int unknown_command(const char* name) {
 }
 
 static void print_overview(FILE* stream) {
-    fprintf(stream, "Cuttle %s: simulation of soft bodies.\n\nUsage: cuttle COMMAND [OPTIONS] ...\n\nCommands:\n", ct_version());
-    for (int i = 0; i < NCOMMAND; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(stream,
-            "\nExamples:\n"
-            "  cuttle run scenes/jelly.json -o jelly.h5\n"
-            "  cuttle render jelly.h5 --mp4 jelly.mp4\n"
-            "  cuttle run --help\n");
+            "Cuttle %s: simulation of soft bodies.\n\nUsage: cuttle COMMAND [OPTIONS] ...\n\nCommands:\n",
+            ct_version());
+    for (int i = 0; i < NCOMMAND; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream, "\nExamples:\n"
+                    "  cuttle run scenes/jelly.json -o jelly.h5\n"
+                    "  cuttle render jelly.h5 --mp4 jelly.mp4\n"
+                    "  cuttle run --help\n");
 }
 
 static int cuttle_help(int argc, char** argv) {

@@ -1,7 +1,8 @@
 // cuttle optimize: minimises a scene's objective over its parameters.
 //
-// After every evaluation the best so far and what was found are on disk: Ctrl-C and a killed run lose nothing. --resume begins the same search
-// again and tells it what is known (search_log.h); where settings or the scene have changed since, it goes on from the best.
+// After every evaluation the best so far and what was found are on disk: Ctrl-C and a killed run lose
+// nothing. --resume begins the same search again and tells it what is known (search_log.h); where settings or
+// the scene have changed since, it goes on from the best.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,18 +26,21 @@ typedef struct search {
     search_log log;
     ct_optimize_def def;
     ct_optimize_report report;
-    search_best earlier;   // of searches before this one; iteration 0: there were none
-    double* kept;          // p.size, the best that --resume found: it stays until there is a better one
+    search_best earlier;  // of searches before this one; iteration 0: there were none
+    double* kept;         // p.size, the best that --resume found: it stays until there is a better one
     double kept_loss;
-    double drawn;          // s, when the plot was last drawn
-    ct_status status;      // of the files
+    double drawn;      // s, when the plot was last drawn
+    ct_status status;  // of the files
     ct_error error;
 } search;
 
 static const char overview[] =
-    "Writes into its directory: best.json (the best parameters so far), loss.csv and loss.png (the loss over the\n"
-    "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after the present evaluation.\n"
-    "--resume goes on where the search was (evaluations.bin), or from best.json where the scene or the options have changed since;\n"
+    "Writes into its directory: best.json (the best parameters so far), loss.csv and loss.png (the loss over "
+    "the\n"
+    "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after the "
+    "present evaluation.\n"
+    "--resume goes on where the search was (evaluations.bin), or from best.json where the scene or the "
+    "options have changed since;\n"
     "--iterations counts the evaluations of all runs together. Methods with gradients:\n"
     "  lbfgs  for smooth losses, the default        mma    with many bounds at work\n"
     "  adam   for long or rough rollouts            slsqp  for few parameters\n"
@@ -58,8 +62,8 @@ static void print_progress(const ct_progress* progress, int iteration, double be
     else if (isnan(progress->gradient_norm))
         fprintf(stderr, "%5d  loss %.6e  best %.6e  %.1f s\n", iteration, progress->loss, best, seconds);
     else
-        fprintf(stderr, "%5d  loss %.6e  best %.6e  gradient %.3e  %.1f s\n", iteration, progress->loss, best, progress->gradient_norm,
-                seconds);
+        fprintf(stderr, "%5d  loss %.6e  best %.6e  gradient %.3e  %.1f s\n", iteration, progress->loss, best,
+                progress->gradient_norm, seconds);
 }
 
 // The best of this run and the earlier ones.
@@ -72,7 +76,8 @@ static search_best best_of(const search* s, const ct_progress* progress) {
                          .y = kept ? s->kept : progress->best_y};
 }
 
-static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user,
+                          ct_error* error) {
     search* s = user;
     (void)count;  // one at a time
     if (search_log_recall(&s->log, y, gradients, results)) return CT_OK;
@@ -81,7 +86,8 @@ static ct_status evaluate(int count, const double* y, double* gradients, ct_eval
     results->measure = report.measure;
     results->forward_seconds = report.forward.seconds;
     results->backward_seconds = report.backward.seconds;
-    if (results->status == CT_OK || results->status == CT_NOT_CONVERGED) s->status = search_log_append(&s->log, y, gradients, results, &s->error);
+    if (results->status == CT_OK || results->status == CT_NOT_CONVERGED)
+        s->status = search_log_append(&s->log, y, gradients, results, &s->error);
     return CT_OK;
 }
 
@@ -91,7 +97,8 @@ static bool on_progress(const ct_progress* progress, void* user) {
     search_row row = {best.iteration, progress->loss, best.loss, progress->gradient_norm, best.seconds};
     bool known = progress->iteration <= s->log.recalled;
     if (!s->options->quiet && !known) print_progress(progress, best.iteration, best.loss, best.seconds);
-    if (s->status == CT_OK && best.iteration > s->files.nrow) s->status = search_files_append(&s->files, &row, &s->error);
+    if (s->status == CT_OK && best.iteration > s->files.nrow)
+        s->status = search_files_append(&s->files, &row, &s->error);
     if (s->status == CT_OK && !known) s->status = search_files_write_best(&s->files, &s->p, &best, &s->error);
     if (s->status == CT_OK && cli_seconds() - s->drawn > 2) {
         s->status = search_files_draw(&s->files, &s->error);
@@ -108,8 +115,11 @@ static int choose_method(search* s, const cli_usage* usage) {
     for (int i = 0; i < CLI_METHODS; i++)
         if (strcmp(name, cli_method_names[i]) == 0) return s->def.method = (ct_method)i, CLI_OK;
     const char* nearest = cli_nearest(name, cli_method_names, CLI_METHODS);
-    return cli_bad_usage(usage, "there is no method '%s'; did you mean '%s'? There are lbfgs, adam, mma, slsqp, cmaes, "
-                         "evolution, bobyqa and nelder_mead", name, nearest ? nearest : cli_method_names[0]);
+    return cli_bad_usage(
+        usage,
+        "there is no method '%s'; did you mean '%s'? There are lbfgs, adam, mma, slsqp, cmaes, "
+        "evolution, bobyqa and nelder_mead",
+        name, nearest ? nearest : cli_method_names[0]);
 }
 
 // Is the loss at the best still what it was? Then what else is known holds as well.
@@ -125,11 +135,14 @@ static bool is_same_scene(search* s) {
 static ct_status begin_log(search* s) {
     double* start = s->p.values;  // scratch
     int first;
-    bool same = s->options->resume && search_log_open(&s->log, s->files.log, s->p.size, &s->def, start, &first);
+    bool same =
+        s->options->resume && search_log_open(&s->log, s->files.log, s->p.size, &s->def, start, &first);
     if (same && is_same_scene(s)) {
         double* best = s->p.y;
         s->kept = malloc((size_t)s->p.size * sizeof *s->kept);
-        if (!s->kept) return s->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"}, CT_OUT_OF_MEMORY;
+        if (!s->kept)
+            return s->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"},
+                   CT_OUT_OF_MEMORY;
         memcpy(s->kept, best, (size_t)s->p.size * sizeof *best);
         memcpy(s->p.y, start, (size_t)s->p.size * sizeof *start);
         s->kept_loss = s->earlier.loss;
@@ -137,7 +150,8 @@ static ct_status begin_log(search* s) {
         return CT_OK;
     }
     search_log_end(&s->log);
-    return search_log_begin(&s->log, s->files.log, s->p.size, &s->def, s->p.y, s->earlier.iteration, &s->error);
+    return search_log_begin(&s->log, s->files.log, s->p.size, &s->def, s->p.y, s->earlier.iteration,
+                            &s->error);
 }
 
 static int prepare(search* s, const cli_usage* usage) {
@@ -152,17 +166,19 @@ static int prepare(search* s, const cli_usage* usage) {
     if (o->rate > 0) s->def.rate = o->rate;
     if (o->seed >= 0) s->def.seed = (uint64_t)o->seed;
 
-    if (search_files_begin(&s->files, o->directory, !o->resume, &s->error)) return cli_report_error(&s->error, o->json);
+    if (search_files_begin(&s->files, o->directory, !o->resume, &s->error))
+        return cli_report_error(&s->error, o->json);
     if (o->resume && search_files_resume(&s->files, s->p.size, s->p.y, &s->earlier, &s->error))
         return cli_report_input_error(&s->error, o->json);
     if (search_files_open_table(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
     if (begin_log(s)) return cli_report_error(&s->error, o->json);
     s->def.iterations -= s->earlier.iteration;
-    s->def.seed += (uint64_t)s->earlier.iteration;        // not the same random numbers again
-    if (s->earlier.iteration > 0) s->def.noise = 0;       // nor another start
+    s->def.seed += (uint64_t)s->earlier.iteration;   // not the same random numbers again
+    if (s->earlier.iteration > 0) s->def.noise = 0;  // nor another start
     if (!o->quiet)
-        fprintf(stderr, "%s: %d parameters, %d steps, %s, at most %d evaluations\n", o->problem.scene, s->p.size,
-                ct_problem_steps(s->p.problem), cli_method_names[s->def.method], s->def.iterations > 0 ? s->def.iterations : 0);
+        fprintf(stderr, "%s: %d parameters, %d steps, %s, at most %d evaluations\n", o->problem.scene,
+                s->p.size, ct_problem_steps(s->p.problem), cli_method_names[s->def.method],
+                s->def.iterations > 0 ? s->def.iterations : 0);
     return CLI_OK;
 }
 
@@ -171,17 +187,20 @@ static void print_result(const search* s) {
     int iterations = s->earlier.iteration + s->report.iterations;
     double seconds = s->earlier.seconds + s->report.seconds;
     if (o->json) {
-        json_t* files = json_pack("{s:s, s:s, s:s, s:s}", "best", s->files.best, "table", s->files.table, "plot", s->files.plot,
-                                  "trajectory", s->files.result);
-        cli_print_json(json_pack("{s:o, s:i, s:i, s:f, s:s, s:s, s:b, s:o}", "loss", cli_json_number(s->report.loss), "iterations",
-                                 iterations, "failures", s->report.failures, "seconds", seconds, "method",
-                                 cli_method_names[s->def.method], "reason", s->report.reason, "interrupted", cli_interrupted(), "files", files));
+        json_t* files = json_pack("{s:s, s:s, s:s, s:s}", "best", s->files.best, "table", s->files.table,
+                                  "plot", s->files.plot, "trajectory", s->files.result);
+        cli_print_json(json_pack("{s:o, s:i, s:i, s:f, s:s, s:s, s:b, s:o}", "loss",
+                                 cli_json_number(s->report.loss), "iterations", iterations, "failures",
+                                 s->report.failures, "seconds", seconds, "method",
+                                 cli_method_names[s->def.method], "reason", s->report.reason, "interrupted",
+                                 cli_interrupted(), "files", files));
     } else if (!o->quiet) {
-        printf("loss %.9g after %d evaluations in %.1f s: %s\n%s\n%s\n", s->report.loss, iterations, seconds, s->report.reason,
-               s->files.best, s->files.result);
+        printf("loss %.9g after %d evaluations in %.1f s: %s\n%s\n%s\n", s->report.loss, iterations, seconds,
+               s->report.reason, s->files.best, s->files.result);
     }
     if (cli_interrupted() && !o->quiet)
-        fprintf(stderr, "Interrupted; continue with: cuttle optimize %s -o %s --resume\n", o->problem.scene, o->directory);
+        fprintf(stderr, "Interrupted; continue with: cuttle optimize %s -o %s --resume\n", o->problem.scene,
+                o->directory);
 }
 
 static int optimize(search* s) {
@@ -190,11 +209,14 @@ static int optimize(search* s) {
     s->drawn = cli_seconds();
     if (s->def.iterations > 0) {
         ct_error error = {.element = -1};
-        double *lower = malloc(2 * (size_t)s->p.size * sizeof *lower), *upper = lower ? lower + s->p.size : NULL;
+        double *lower = malloc(2 * (size_t)s->p.size * sizeof *lower),
+               *upper = lower ? lower + s->p.size : NULL;
         if (!lower) return cli_report_status(CT_OUT_OF_MEMORY, "beginning the search", o->json);
         ct_problem_bounds(s->p.problem, lower, upper);
-        ct_function function = {.size = s->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = s, .most = 1};
-        ct_status status = ct_function_optimize(&function, &s->def, s->p.y, on_progress, s, &s->report, &error);
+        ct_function function = {
+            .size = s->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = s, .most = 1};
+        ct_status status =
+            ct_function_optimize(&function, &s->def, s->p.y, on_progress, s, &s->report, &error);
         free(lower);
         if (status != CT_OK) return cli_report_error(&error, o->json);
         if (s->status != CT_OK) return cli_report_error(&s->error, o->json);
@@ -204,7 +226,8 @@ static int optimize(search* s) {
         s->report.loss = s->kept_loss;
     }
     if (search_files_draw(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
-    if (ct_problem_record(s->p.problem, s->p.y, s->files.result, s->p.scene, &s->error)) return cli_report_error(&s->error, o->json);
+    if (ct_problem_record(s->p.problem, s->p.y, s->files.result, s->p.scene, &s->error))
+        return cli_report_error(&s->error, o->json);
     print_result(s);
     return cli_interrupted() ? CLI_FAILED : CLI_OK;
 }
@@ -212,23 +235,28 @@ static int optimize(search* s) {
 int cuttle_optimize(int argc, char** argv) {
     optimize_options o = {.target = NAN, .seed = -1};
     const cli_option options[] = {
-        {"--output", 'o', CLI_TEXT, &o.directory, "DIR", "directory to write into (default: the scene's name with -optimized)"},
+        {"--output", 'o', CLI_TEXT, &o.directory, "DIR",
+         "directory to write into (default: the scene's name with -optimized)"},
         {"--method", 'm', CLI_TEXT, &o.method, "M", "see above (default: the scene's)"},
         {"--iterations", 'n', CLI_COUNT, &o.iterations, "N", "evaluations at most (default: the scene's)"},
         {"--target", 0, CLI_NUMBER, &o.target, "L", "stop when the loss is at most L (default: the scene's)"},
         {"--rate", 0, CLI_POSITIVE, &o.rate, "R", "step of adam (default: the scene's)"},
         {"--seed", 0, CLI_INTEGER, &o.seed, "S", "of everything random, 0 at least (default: the scene's)"},
-        {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB", "keep at most this much of states and replay the others"},
-        {"--threads", 't', CLI_COUNT, &o.problem.threads, "N", "threads (default: the scene's, else all cores)"},
+        {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB",
+         "keep at most this much of states and replay the others"},
+        {"--threads", 't', CLI_COUNT, &o.problem.threads, "N",
+         "threads (default: the scene's, else all cores)"},
         {"--resume", 0, CLI_FLAG, &o.resume, NULL, "go on with the search in the directory"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
-    const cli_usage usage = {"optimize", "SCENE", "Minimises a scene's objective over its parameters.", overview, examples, options};
+    const cli_usage usage = {"optimize", "SCENE",  "Minimises a scene's objective over its parameters.",
+                             overview,   examples, options};
     char path[512];
     int count, code;
     if (!cli_parse(&usage, argc, argv, &o.problem.scene, 1, 1, &count, &code)) return code;
-    if (o.seed < -1) return cli_bad_usage(&usage, "--seed wants a whole number of at least 0, not %d", o.seed);
+    if (o.seed < -1)
+        return cli_bad_usage(&usage, "--seed wants a whole number of at least 0, not %d", o.seed);
     if (!o.directory) {
         cli_default_path(o.problem.scene, "-optimized", path, sizeof path);
         o.directory = path;

@@ -7,7 +7,8 @@
 
 #include "search_files.h"
 
-const char* const cli_method_names[CLI_METHODS] = {"lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution", "bobyqa", "nelder_mead"};
+const char* const cli_method_names[CLI_METHODS] = {"lbfgs", "adam",      "mma",    "slsqp",
+                                                   "cmaes", "evolution", "bobyqa", "nelder_mead"};
 
 static ct_status apply_settings(ct_scene* scene, const cli_problem_def* def, ct_error* error) {
     ct_settings settings;
@@ -22,16 +23,19 @@ int cli_problem_open(cli_problem* p, const cli_problem_def* def) {
     *p = (cli_problem){0};
     if (ct_scene_load(&p->scene, def->scene, &error)) return cli_report_input_error(&error, def->json);
     if (apply_settings(p->scene, def, &error)) return cli_report_error(&error, def->json);
-    if (ct_problem_create(&p->problem, p->scene, (size_t)(1e6 * def->memory), &error)) return cli_report_error(&error, def->json);
+    if (ct_problem_create(&p->problem, p->scene, (size_t)(1e6 * def->memory), &error))
+        return cli_report_error(&error, def->json);
     p->size = ct_problem_size(p->problem);
     p->nslice = ct_problem_slice_count(p->problem);
     p->y = calloc((size_t)p->size, sizeof(double));
     p->gradient = calloc((size_t)p->size, sizeof(double));
     p->values = calloc((size_t)p->size, sizeof(double));
-    if (!p->y || !p->gradient || !p->values) return cli_report_status(CT_OUT_OF_MEMORY, "preparing the problem", def->json);
+    if (!p->y || !p->gradient || !p->values)
+        return cli_report_status(CT_OUT_OF_MEMORY, "preparing the problem", def->json);
     ct_problem_start(p->problem, p->y);
     search_best best;
-    if (def->from && search_files_read_best(def->from, p->size, p->y, &best, &error)) return cli_report_input_error(&error, def->json);
+    if (def->from && search_files_read_best(def->from, p->size, p->y, &best, &error))
+        return cli_report_input_error(&error, def->json);
     return CLI_OK;
 }
 

@@ -12,11 +12,11 @@ typedef struct cli_problem {
 } cli_problem;
 
 typedef struct cli_problem_def {
-    const char* scene;   // file
-    const char* from;    // best.json of an optimisation, where y begins; NULL: at the scene's start
-    double tolerance;    // of the solver at most; 0: the scene's
-    double memory;       // MB of stored states at most; 0: no limit
-    int threads;         // 0: the scene's
+    const char* scene;  // file
+    const char* from;   // best.json of an optimisation, where y begins; NULL: at the scene's start
+    double tolerance;   // of the solver at most; 0: the scene's
+    double memory;      // MB of stored states at most; 0: no limit
+    int threads;        // 0: the scene's
     bool json;
 } cli_problem_def;
 

@@ -10,9 +10,9 @@
 
 typedef struct render_options {
     const char* input;
-    const char* output;      // file with --png, directory otherwise
+    const char* output;  // file with --png, directory otherwise
     const char* movie;
-    const char* frames;      // --png
+    const char* frames;  // --png
     const char* size;
     const char* color;
     const char* range;
@@ -31,27 +31,32 @@ typedef struct rendering {
 } rendering;
 
 static const char overview[] =
-    "Without --png or --mp4 every frame becomes DIR/frame_000000.png. FRAME is a number counted from 0, negative from\n"
-    "the end, `last`, or a time such as 0.5s; several, separated by commas, are drawn side by side in one picture.\n"
-    "Colours: body, displacement, velocity, stress, energy, volume, contact (the force), activation. The camera frames the whole motion by itself\n"
-    "unless --eye and --target are given. Bones: through (skeletons show through the flesh), only (no flesh), off. A movie plays in real time unless --fps gives frames per second.";
+    "Without --png or --mp4 every frame becomes DIR/frame_000000.png. FRAME is a number counted from 0, "
+    "negative from\n"
+    "the end, `last`, or a time such as 0.5s; several, separated by commas, are drawn side by side in one "
+    "picture.\n"
+    "Colours: body, displacement, velocity, stress, energy, volume, contact (the force), activation. The "
+    "camera frames the whole motion by itself\n"
+    "unless --eye and --target are given. Bones: through (skeletons show through the flesh), only (no "
+    "flesh), off. A movie plays in real time unless --fps gives frames per second.";
 
-static const char examples[] =
-    "  cuttle render run.h5 --png last -o run.png\n"
-    "  cuttle render run.h5 --png 0,0.5s,last -o strip.png --color stress\n"
-    "  cuttle render run.h5 --mp4 run.mp4 --size 1920x1080\n"
-    "  cuttle render run.h5 --png last -o bones.png --bones only\n"
-    "  cuttle render run.h5 --mp4 run.mp4 --contacts\n"
-    "  cuttle render run.h5 -o frames/ --stride 4";
+static const char examples[] = "  cuttle render run.h5 --png last -o run.png\n"
+                               "  cuttle render run.h5 --png 0,0.5s,last -o strip.png --color stress\n"
+                               "  cuttle render run.h5 --mp4 run.mp4 --size 1920x1080\n"
+                               "  cuttle render run.h5 --png last -o bones.png --bones only\n"
+                               "  cuttle render run.h5 --mp4 run.mp4 --contacts\n"
+                               "  cuttle render run.h5 -o frames/ --stride 4";
 
 static bool read_size(const char* text, int* width, int* height) {
     char end;
-    return sscanf(text, "%dx%d%c", width, height, &end) == 2 && *width >= 16 && *height >= 16 && *width <= 16384 && *height <= 16384;
+    return sscanf(text, "%dx%d%c", width, height, &end) == 2 && *width >= 16 && *height >= 16 &&
+           *width <= 16384 && *height <= 16384;
 }
 
 // Everything that the options say about each picture; returns an exit code.
 static int read_look(const cli_usage* usage, const render_options* options, ct_picture_def* def) {
-    static const char* const colors[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact", "activation"};
+    static const char* const colors[] = {"body",   "displacement", "velocity", "stress",
+                                         "energy", "volume",       "contact",  "activation"};
     *def = ct_picture_def_default();
     if (options->size && !read_size(options->size, &def->width, &def->height))
         return cli_bad_usage(usage, "--size %s: write it as 1280x720, each side 16 to 16384", options->size);
@@ -59,20 +64,30 @@ static int read_look(const cli_usage* usage, const render_options* options, ct_p
     for (int k = 0; k < 8; k++) known |= strcmp(options->color, colors[k]) == 0;
     if (!known) {
         const char* near = cli_nearest(options->color, colors, 8);
-        return cli_bad_usage(usage, "--color %s: choose body, displacement, velocity, stress, energy, volume, contact or activation%s%s%s", options->color,
-                             near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+        return cli_bad_usage(usage,
+                             "--color %s: choose body, displacement, velocity, stress, energy, volume, "
+                             "contact or activation%s%s%s",
+                             options->color, near ? " (did you mean " : "", near ? near : "",
+                             near ? "?)" : "");
     }
     def->color_by = options->color;
-    if (options->range && (!cli_read_numbers(options->range, def->range, 2) || def->range[0] >= def->range[1]))
-        return cli_bad_usage(usage, "--range %s: write two rising numbers, as in --range 0,5e4", options->range);
-    if (options->samples < 1 || options->samples > 4) return cli_bad_usage(usage, "--samples %d: choose 1 to 4", options->samples);
-    if (options->stride < 1) return cli_bad_usage(usage, "--stride %d: it must be at least 1", options->stride);
-    static const char* const bones[] = {[CT_BONES_THROUGH] = "through", [CT_BONES_ONLY] = "only", [CT_BONES_OFF] = "off"};
+    if (options->range &&
+        (!cli_read_numbers(options->range, def->range, 2) || def->range[0] >= def->range[1]))
+        return cli_bad_usage(usage, "--range %s: write two rising numbers, as in --range 0,5e4",
+                             options->range);
+    if (options->samples < 1 || options->samples > 4)
+        return cli_bad_usage(usage, "--samples %d: choose 1 to 4", options->samples);
+    if (options->stride < 1)
+        return cli_bad_usage(usage, "--stride %d: it must be at least 1", options->stride);
+    static const char* const bones[] = {
+        [CT_BONES_THROUGH] = "through", [CT_BONES_ONLY] = "only", [CT_BONES_OFF] = "off"};
     int look = 0;
     while (look < 3 && strcmp(options->bones, bones[look]) != 0) look++;
     if (look == 3) return cli_bad_usage(usage, "--bones %s: choose through, only or off", options->bones);
     def->bones = (ct_bones)look;
-    if (options->contact_scale < 0) return cli_bad_usage(usage, "--contact-scale %g: give the length of an arrow in m a newton", options->contact_scale);
+    if (options->contact_scale < 0)
+        return cli_bad_usage(usage, "--contact-scale %g: give the length of an arrow in m a newton",
+                             options->contact_scale);
     def->contacts = options->contacts || options->contact_scale > 0;
     def->contact_scale = options->contact_scale;
     def->samples = options->samples;
@@ -122,19 +137,23 @@ static int read_frame(rendering* r, const char* text, ct_error* error) {
         if (cli_read_number(number, &time)) return frame_at(r, time, error);
     }
     if (!cli_read_integer(text, &frame)) {
-        snprintf(error->message, sizeof error->message, "--png %.60s: give a frame number, `last` or a time such as 0.5s", text);
+        snprintf(error->message, sizeof error->message,
+                 "--png %.60s: give a frame number, `last` or a time such as 0.5s", text);
         return -1;
     }
     if (frame < 0) frame += r->info.nframe;
     if (frame >= 0 && frame < r->info.nframe) return frame;
-    snprintf(error->message, sizeof error->message, "--png %.60s: the file holds frames 0 to %d", text, r->info.nframe - 1);
+    snprintf(error->message, sizeof error->message, "--png %.60s: the file holds frames 0 to %d", text,
+             r->info.nframe - 1);
     return -1;
 }
 
 // Copies a picture into column `column`, row `row` of a sheet that is `sheet_width` pixels wide.
-static void paste(uint8_t* sheet, int sheet_width, const ct_picture_def* def, const uint8_t* pixels, int column, int row) {
+static void paste(uint8_t* sheet, int sheet_width, const ct_picture_def* def, const uint8_t* pixels,
+                  int column, int row) {
     for (int y = 0; y < def->height; y++) {
-        size_t at = ((size_t)row * (size_t)def->height + (size_t)y) * (size_t)sheet_width + (size_t)column * (size_t)def->width;
+        size_t at = ((size_t)row * (size_t)def->height + (size_t)y) * (size_t)sheet_width +
+                    (size_t)column * (size_t)def->width;
         memcpy(sheet + 3 * at, pixels + 3 * (size_t)y * (size_t)def->width, 3 * (size_t)def->width);
     }
 }
@@ -145,7 +164,8 @@ static int render_sheet(rendering* r, const int* frames, int count, ct_error* er
     int width = columns * r->def.width, height = rows * r->def.height;
     uint8_t* sheet = malloc(3 * (size_t)width * (size_t)height);
     if (!sheet) return cli_report_status(CT_OUT_OF_MEMORY, "making the picture", r->options->json);
-    for (size_t k = 0; k < 3 * (size_t)width * (size_t)height; k++) sheet[k] = (uint8_t)(255 * r->def.background[k % 3]);
+    for (size_t k = 0; k < 3 * (size_t)width * (size_t)height; k++)
+        sheet[k] = (uint8_t)(255 * r->def.background[k % 3]);
     ct_status status = CT_OK;
     for (int k = 0; !status && k < count; k++) {
         status = ct_picture_draw(r->file, frames[k], &r->def, r->pixels, error);
@@ -155,7 +175,8 @@ static int render_sheet(rendering* r, const int* frames, int count, ct_error* er
     free(sheet);
     if (status) return cli_report_error(error, r->options->json);
     if (r->options->json)
-        cli_print_json(json_pack("{s:s, s:i, s:i, s:i}", "picture", r->options->output, "width", width, "height", height, "frames", count));
+        cli_print_json(json_pack("{s:s, s:i, s:i, s:i}", "picture", r->options->output, "width", width,
+                                 "height", height, "frames", count));
     else if (!r->options->quiet) fprintf(stderr, "%s: %d x %d pixels\n", r->options->output, width, height);
     return CLI_OK;
 }
@@ -167,7 +188,9 @@ static int render_pictures(rendering* r) {
     snprintf(text, sizeof text, "%s", r->options->frames);
     for (char *rest = text, *item; (item = strsep(&rest, ",")) != NULL;) {
         if (count == 64) {
-            error = (ct_error){.code = CT_BAD_ARGUMENT, .element = -1, .message = "--png: at most 64 frames fit in one picture"};
+            error = (ct_error){.code = CT_BAD_ARGUMENT,
+                               .element = -1,
+                               .message = "--png: at most 64 frames fit in one picture"};
             return cli_report_error(&error, r->options->json);
         }
         frames[count] = read_frame(r, item, &error);
@@ -185,7 +208,8 @@ typedef struct schedule {
 
 static schedule plan_movie(const rendering* r) {
     int stored = (r->info.nframe - 1) / r->options->stride + 1;
-    double length = r->info.stop - r->info.start, rate = length > 0 ? (r->info.nframe - 1) / length / r->options->stride : 30;
+    double length = r->info.stop - r->info.start,
+           rate = length > 0 ? (r->info.nframe - 1) / length / r->options->stride : 30;
     schedule plan = {.fps = r->options->fps, .count = stored, .real_time = false};
     if (plan.fps > 0) return plan;
     // Whole stored frames where the rate is a usual one; otherwise 30 a second, dropping or repeating some.
@@ -223,8 +247,10 @@ static int render_movie(rendering* r) {
     if (closed) return cli_report_error(&closing, r->options->json);
     if (status) return cli_report_error(&error, r->options->json);
     if (r->options->json)
-        cli_print_json(json_pack("{s:s, s:i, s:f}", "movie", r->options->movie, "frames", done, "fps", plan.fps));
-    else if (!r->options->quiet) fprintf(stderr, "%s: %d frames, %.3g a second\n", r->options->movie, done, plan.fps);
+        cli_print_json(
+            json_pack("{s:s, s:i, s:f}", "movie", r->options->movie, "frames", done, "fps", plan.fps));
+    else if (!r->options->quiet)
+        fprintf(stderr, "%s: %d frames, %.3g a second\n", r->options->movie, done, plan.fps);
     return CLI_OK;
 }
 
@@ -239,7 +265,8 @@ static int render_frames(rendering* r) {
     cli_progress progress = cli_progress_begin("render", r->options->quiet);
     ct_status status = CT_OK;
     int done = 0;
-    for (int frame = 0; !status && frame < r->info.nframe && !cli_interrupted(); frame += r->options->stride, done++) {
+    for (int frame = 0; !status && frame < r->info.nframe && !cli_interrupted();
+         frame += r->options->stride, done++) {
         char path[4200];
         snprintf(path, sizeof path, "%s/frame_%06d.png", directory, frame);
         status = ct_picture_draw(r->file, frame, &r->def, r->pixels, &error);
@@ -255,10 +282,12 @@ static int render_frames(rendering* r) {
 
 static int render(rendering* r) {
     ct_error error;
-    if (ct_trajectory_open(&r->file, r->options->input, &error)) return cli_report_input_error(&error, r->options->json);
+    if (ct_trajectory_open(&r->file, r->options->input, &error))
+        return cli_report_input_error(&error, r->options->json);
     ct_trajectory_get_info(r->file, &r->info);
     if (r->info.nframe == 0) {
-        error = (ct_error){.code = CT_BAD_FILE, .element = -1, .message = "the trajectory holds no frame yet"};
+        error =
+            (ct_error){.code = CT_BAD_FILE, .element = -1, .message = "the trajectory holds no frame yet"};
         snprintf(error.file, sizeof error.file, "%s", r->options->input);
         return cli_report_error(&error, r->options->json);
     }
@@ -269,7 +298,12 @@ static int render(rendering* r) {
 }
 
 int cuttle_render(int argc, char** argv) {
-    render_options o = {.color = "body", .bones = "through", .stride = 1, .samples = 3, .eye = {NAN, NAN, NAN}, .target = {NAN, NAN, NAN}};
+    render_options o = {.color = "body",
+                        .bones = "through",
+                        .stride = 1,
+                        .samples = 3,
+                        .eye = {NAN, NAN, NAN},
+                        .target = {NAN, NAN, NAN}};
     const cli_option table[] = {
         {"--output", 'o', CLI_TEXT, &o.output, "PATH", "directory of the frames, or with --png the picture"},
         {"--mp4", 0, CLI_TEXT, &o.movie, "FILE", "write a movie (needs ffmpeg)"},
@@ -278,8 +312,10 @@ int cuttle_render(int argc, char** argv) {
         {"--color", 0, CLI_TEXT, &o.color, "FIELD", "what the colours show, default body"},
         {"--range", 0, CLI_TEXT, &o.range, "A,B", "ends of the colour map, default from the data"},
         {"--bones", 0, CLI_TEXT, &o.bones, "HOW", "of skeletons: through, only or off; default through"},
-        {"--contacts", 0, CLI_FLAG, &o.contacts, NULL, "contact forces as arrows: blue where it sticks, orange where it slips"},
-        {"--contact-scale", 0, CLI_NUMBER, &o.contact_scale, "LENGTH", "of these arrows, m a newton; default from the forces"},
+        {"--contacts", 0, CLI_FLAG, &o.contacts, NULL,
+         "contact forces as arrows: blue where it sticks, orange where it slips"},
+        {"--contact-scale", 0, CLI_NUMBER, &o.contact_scale, "LENGTH",
+         "of these arrows, m a newton; default from the forces"},
         {"--wireframe", 0, CLI_FLAG, &o.wireframe, NULL, "draw the edges of the surface"},
         {"--no-grid", 0, CLI_FLAG, &o.no_grid, NULL, "leave the ground grid out"},
         {"--no-label", 0, CLI_FLAG, &o.no_label, NULL, "leave time and colour bar out"},
@@ -287,13 +323,15 @@ int cuttle_render(int argc, char** argv) {
         {"--target", 0, CLI_VECTOR, o.target, "X,Y,Z", "what the camera looks at, m"},
         {"--fov", 0, CLI_NUMBER, &o.field_of_view, "DEGREES", "vertical field of view"},
         {"--stride", 0, CLI_INTEGER, &o.stride, "N", "use every N-th frame"},
-        {"--fps", 0, CLI_NUMBER, &o.fps, "RATE", "movie frames a second, one per stored frame; default real time"},
+        {"--fps", 0, CLI_NUMBER, &o.fps, "RATE",
+         "movie frames a second, one per stored frame; default real time"},
         {"--samples", 0, CLI_INTEGER, &o.samples, "N", "samples per pixel and axis, 1 to 4, default 3"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "no progress, no summary"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "print the result as JSON"},
         {0},
     };
-    const cli_usage usage = {"render", "RUN.h5", "Draw pictures or a movie of a trajectory.", overview, examples, table};
+    const cli_usage usage = {"render", "RUN.h5", "Draw pictures or a movie of a trajectory.",
+                             overview, examples, table};
     int count, code = CLI_OK;
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;
     if (o.frames && o.movie) return cli_bad_usage(&usage, "--png and --mp4 exclude one another");

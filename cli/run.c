@@ -23,25 +23,25 @@ typedef struct simulation {
     ct_state* state;
     ct_work* work;
     ct_trajectory* file;
-    int64_t first, last;      // step index at the start of this run, and to reach
-    int64_t stored;           // step index of the last frame in the file, -1: none
-    int every, frames;        // steps between frames, frames written by this run
+    int64_t first, last;  // step index at the start of this run, and to reach
+    int64_t stored;       // step index of the last frame in the file, -1: none
+    int every, frames;    // steps between frames, frames written by this run
     long solves, substeps, iterations;
-    double max_residual;      // largest |r| / reference of a step
-    bool contact;             // the scene has contact
-    int contacts, passes;     // most that carried force in a step, most passes of detection and solve
-    double penetration;       // m, deepest
-    double begun;             // s
+    double max_residual;   // largest |r| / reference of a step
+    bool contact;          // the scene has contact
+    int contacts, passes;  // most that carried force in a step, most passes of detection and solve
+    double penetration;    // m, deepest
+    double begun;          // s
 } simulation;
 
 static const char overview[] =
-    "Each step is solved to the scene's tolerance; a step that does not converge even when halved ends the run.\n"
+    "Each step is solved to the scene's tolerance; a step that does not converge even when halved ends the "
+    "run.\n"
     "Ctrl-C finishes the current step, closes the file and says how to go on; a second one stops at once.";
 
-static const char examples[] =
-    "  cuttle run scenes/jelly.json\n"
-    "  cuttle run scenes/jelly.json -o jelly.h5 --duration 2 --every 2\n"
-    "  cuttle run scenes/jelly.json -o jelly.h5 --resume --duration 4";
+static const char examples[] = "  cuttle run scenes/jelly.json\n"
+                               "  cuttle run scenes/jelly.json -o jelly.h5 --duration 2 --every 2\n"
+                               "  cuttle run scenes/jelly.json -o jelly.h5 --resume --duration 4";
 
 // Applies what the command line changes and finds the last step.
 static ct_status apply_settings(simulation* s, const run_options* options, ct_error* error) {
@@ -52,14 +52,16 @@ static ct_status apply_settings(simulation* s, const run_options* options, ct_er
     if (options->threads > 0) settings.threads = options->threads;
     if (options->every > 0) settings.output_every = options->every;
     s->every = settings.output_every > 0 ? settings.output_every : 1;
-    s->last = options->steps > 0 ? options->steps : (int64_t)ceil(settings.duration / settings.time_step - 1e-6);
+    s->last =
+        options->steps > 0 ? options->steps : (int64_t)ceil(settings.duration / settings.time_step - 1e-6);
     return ct_scene_set_settings(s->scene, &settings, error);
 }
 
 // Everything up to the first step, the file excepted. Returns the exit code.
 static int prepare(simulation* s, const run_options* options) {
     ct_error error = {.element = -1};
-    if (ct_scene_load(&s->scene, options->scene, &error)) return cli_report_input_error(&error, options->json);
+    if (ct_scene_load(&s->scene, options->scene, &error))
+        return cli_report_input_error(&error, options->json);
     if (apply_settings(s, options, &error)) return cli_report_error(&error, options->json);
     if (ct_model_create(&s->model, s->scene, &error)) return cli_report_error(&error, options->json);
     ct_status status = ct_state_create(&s->state, s->model);
@@ -72,12 +74,15 @@ static int prepare(simulation* s, const run_options* options) {
         fprintf(stderr, "%s: %d nodes, ", options->scene, info.nvert);
         if (info.ntet || !info.ntri) fprintf(stderr, "%d tets, ", info.ntet);
         if (info.ntri) fprintf(stderr, "%d triangles of sheets, ", info.ntri);
-        if (info.nobstacle) fprintf(stderr, "%d obstacle%s, ", info.nobstacle, info.nobstacle == 1 ? "" : "s");
+        if (info.nobstacle)
+            fprintf(stderr, "%d obstacle%s, ", info.nobstacle, info.nobstacle == 1 ? "" : "s");
         fprintf(stderr, "%.3g kg, ready in %.2f s\n", info.mass, info.setup_seconds);
     }
     if (!options->quiet && info.sliver_count > 0) {
-        fprintf(stderr, "note: %d tets are slivers (quality below 0.1), which slows the solver down; remeshing helps\n",
-                info.sliver_count);
+        fprintf(
+            stderr,
+            "note: %d tets are slivers (quality below 0.1), which slows the solver down; remeshing helps\n",
+            info.sliver_count);
     }
     return CLI_OK;
 }
@@ -102,18 +107,20 @@ static int open_file(simulation* s, const run_options* options) {
     }
     s->first = ct_state_step_index(s->state);
     if (status == CT_OK) return CLI_OK;
-    return options->resume ? cli_report_input_error(&error, options->json) : cli_report_error(&error, options->json);
+    return options->resume ? cli_report_input_error(&error, options->json)
+                           : cli_report_error(&error, options->json);
 }
 
 static void print_step(const simulation* s, const ct_step_report* r) {
     fprintf(stderr, "step %5lld  t %.4f s  residual %.1e  %d solves  %d iterations  %d products  %.2f ms",
-            (long long)ct_state_step_index(s->state), ct_state_time(s->state), r->residual / r->reference, r->solves,
-            r->iterations, r->hessian_products, 1e3 * r->seconds);
+            (long long)ct_state_step_index(s->state), ct_state_time(s->state), r->residual / r->reference,
+            r->solves, r->iterations, r->hessian_products, 1e3 * r->seconds);
     if (r->substeps > 1) fprintf(stderr, "  %d sub-steps", r->substeps);
     if (r->refactors > 0) fprintf(stderr, "  %d refactored", r->refactors);
     if (r->inverted > 0) fprintf(stderr, "  %d inverted", r->inverted);
     if (s->contact) {
-        fprintf(stderr, "  %d contacts (%d stick, %d slip)  %d passes", r->contacts, r->sticking, r->slipping, r->passes);
+        fprintf(stderr, "  %d contacts (%d stick, %d slip)  %d passes", r->contacts, r->sticking, r->slipping,
+                r->passes);
         if (r->penetration > 0) fprintf(stderr, "  %.1e m deep", r->penetration);
     }
     fprintf(stderr, "\n");
@@ -131,7 +138,8 @@ static void count_step(simulation* s, const ct_step_report* report) {
 }
 
 // Steps to the end, Ctrl-C or the first failure; *error is filled only when it was the file that failed.
-static ct_status step_to_end(simulation* s, const run_options* options, ct_step_report* report, ct_error* error) {
+static ct_status step_to_end(simulation* s, const run_options* options, ct_step_report* report,
+                             ct_error* error) {
     cli_progress progress = cli_progress_begin("simulating", options->quiet || options->verbose);
     ct_status status = CT_OK;
     while (status == CT_OK && ct_state_step_index(s->state) < s->last && !cli_interrupted()) {
@@ -144,7 +152,8 @@ static ct_status step_to_end(simulation* s, const run_options* options, ct_step_
         if (due) status = store(s, report, error);
         char note[64] = "";
         if (s->contact) snprintf(note, sizeof note, "%d contacts", report->contacts);
-        cli_progress_show(&progress, (double)(step - s->first), (double)(s->last - s->first), *note ? note : NULL);
+        cli_progress_show(&progress, (double)(step - s->first), (double)(s->last - s->first),
+                          *note ? note : NULL);
     }
     cli_progress_end(&progress);
     return status;
@@ -156,27 +165,33 @@ static void explain_failure(simulation* s, ct_status status, const ct_step_repor
     error->code = status;
     double residual = report->reference > 0 ? report->residual / report->reference : NAN;
     snprintf(error->message, sizeof error->message, "step %lld: %s (residual %.1e after %d solves). %s",
-             (long long)ct_state_step_index(s->state) + 1, ct_status_text(status), residual, report->solves, report->advice);
+             (long long)ct_state_step_index(s->state) + 1, ct_status_text(status), residual, report->solves,
+             report->advice);
 }
 
 static json_t* summary(const simulation* s, const run_options* options) {
-    json_t* object = json_pack("{s:I, s:f, s:f, s:s, s:I, s:I, s:I, s:f, s:i, s:b}", "steps",
-                               (json_int_t)(ct_state_step_index(s->state) - s->first), "seconds", cli_seconds() - s->begun, "max_residual",
-                               s->max_residual, "file", options->output, "solves", (json_int_t)s->solves, "iterations",
-                               (json_int_t)s->iterations, "substeps", (json_int_t)s->substeps, "simulated_seconds",
-                               ct_state_time(s->state), "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
+    json_t* object = json_pack(
+        "{s:I, s:f, s:f, s:s, s:I, s:I, s:I, s:f, s:i, s:b}", "steps",
+        (json_int_t)(ct_state_step_index(s->state) - s->first), "seconds", cli_seconds() - s->begun,
+        "max_residual", s->max_residual, "file", options->output, "solves", (json_int_t)s->solves,
+        "iterations", (json_int_t)s->iterations, "substeps", (json_int_t)s->substeps, "simulated_seconds",
+        ct_state_time(s->state), "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
     if (object && s->contact)
-        json_object_set_new(object, "contact", json_pack("{s:i, s:f, s:i}", "most", s->contacts, "penetration", s->penetration, "passes", s->passes));
-    if (object && ct_model_actuator_count(s->model)) json_object_set_new(object, "actuators", cli_actuator_objects(s->model, s->state));
+        json_object_set_new(object, "contact",
+                            json_pack("{s:i, s:f, s:i}", "most", s->contacts, "penetration", s->penetration,
+                                      "passes", s->passes));
+    if (object && ct_model_actuator_count(s->model))
+        json_object_set_new(object, "actuators", cli_actuator_objects(s->model, s->state));
     return object;
 }
 
 static void print_summary(const simulation* s, const run_options* options) {
     int64_t steps = ct_state_step_index(s->state) - s->first;
-    printf("%s: %lld steps to t = %.3f s in %.2f s", options->output, (long long)steps, ct_state_time(s->state),
-           cli_seconds() - s->begun);
+    printf("%s: %lld steps to t = %.3f s in %.2f s", options->output, (long long)steps,
+           ct_state_time(s->state), cli_seconds() - s->begun);
     if (steps > 0) {
-        printf(", %.1f solves a step, worst residual %.1e", (double)s->solves / (double)steps, s->max_residual);
+        printf(", %.1f solves a step, worst residual %.1e", (double)s->solves / (double)steps,
+               s->max_residual);
     }
     if (s->contact) {
         printf(", up to %d contacts in %d passes", s->contacts, s->passes);
@@ -202,7 +217,8 @@ static int simulate(simulation* s, const run_options* options) {
     if (options->json) {
         json_t* object = summary(s, options);
         if (status != CT_OK) {
-            json_t* fields = json_pack("{s:s, s:s}", "message", error.message, "kind", ct_status_text(status));
+            json_t* fields =
+                json_pack("{s:s, s:s}", "message", error.message, "kind", ct_status_text(status));
             json_object_set_new(object, "error", fields);
         }
         cli_print_json(object);
@@ -212,17 +228,19 @@ static int simulate(simulation* s, const run_options* options) {
     if (status != CT_OK && !options->json) cli_report_error(&error, false);
     if (!complete && !options->quiet) {
         fprintf(stderr, "%s at step %lld of %lld; continue with: cuttle run %s -o %s --resume\n",
-                status == CT_OK ? "Interrupted" : "Stopped", (long long)ct_state_step_index(s->state), (long long)s->last,
-                options->scene, options->output);
+                status == CT_OK ? "Interrupted" : "Stopped", (long long)ct_state_step_index(s->state),
+                (long long)s->last, options->scene, options->output);
     }
     return complete ? CLI_OK : CLI_FAILED;
 }
 
 static bool parse(run_options* o, int argc, char** argv, int* exit_code) {
     const cli_option options[] = {
-        {"--output", 'o', CLI_TEXT, &o->output, "FILE", "trajectory to write (default: the scene's name with .h5)"},
+        {"--output", 'o', CLI_TEXT, &o->output, "FILE",
+         "trajectory to write (default: the scene's name with .h5)"},
         {"--steps", 0, CLI_COUNT, &o->steps, "N", "stop at step N, counted from the scene's start"},
-        {"--duration", 0, CLI_POSITIVE, &o->duration, "S", "stop at S simulated seconds instead of the scene's duration"},
+        {"--duration", 0, CLI_POSITIVE, &o->duration, "S",
+         "stop at S simulated seconds instead of the scene's duration"},
         {"--threads", 't', CLI_COUNT, &o->threads, "N", "threads (default: the scene's, else all cores)"},
         {"--every", 0, CLI_COUNT, &o->every, "K", "store every K-th step (default: the scene's)"},
         {"--resume", 0, CLI_FLAG, &o->resume, NULL, "go on from the last frame of the file"},
@@ -230,7 +248,8 @@ static bool parse(run_options* o, int argc, char** argv, int* exit_code) {
         {"--verbose", 'v', CLI_COUNTER, &o->verbose, NULL, "print what the solver did in every step"},
         {"--quiet", 'q', CLI_FLAG, &o->quiet, NULL, "print errors only"},
         {0}};
-    const cli_usage usage = {"run", "SCENE", "Simulates a scene and writes its trajectory.", overview, examples, options};
+    const cli_usage usage = {"run",    "SCENE",  "Simulates a scene and writes its trajectory.",
+                             overview, examples, options};
     int count;
     return cli_parse(&usage, argc, argv, &o->scene, 1, 1, &count, exit_code);
 }

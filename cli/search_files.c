@@ -27,7 +27,8 @@ static bool make_directory(const char* path) {
 
 ct_status search_files_begin(search_files* files, const char* directory, bool create, ct_error* error) {
     *files = (search_files){0};
-    if (strlen(directory) > SEARCH_PATH - 32) return cli_fail(error, CT_BAD_ARGUMENT, directory, "the name is too long");
+    if (strlen(directory) > SEARCH_PATH - 32)
+        return cli_fail(error, CT_BAD_ARGUMENT, directory, "the name is too long");
     if (create && !make_directory(directory)) return cli_fail_writing(error, directory);
     const char* slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
     snprintf(files->best, SEARCH_PATH, "%s%sbest.json", directory, slash);
@@ -54,7 +55,8 @@ static bool keep_row(search_files* files, const search_row* row) {
 }
 
 static void write_row(FILE* stream, const search_row* r) {
-    fprintf(stream, "%.0f,%.17g,%.17g,%.17g,%.3f\n", r->iteration, r->loss, r->best, r->gradient_norm, r->seconds);
+    fprintf(stream, "%.0f,%.17g,%.17g,%.17g,%.3f\n", r->iteration, r->loss, r->best, r->gradient_norm,
+            r->seconds);
 }
 
 // Rows up to the first that is cut short.
@@ -65,7 +67,9 @@ static void read_table(search_files* files) {
         search_row r;
         if (strcmp(line, table_head) == 0) continue;
         if (!strchr(line, '\n')) break;
-        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &r.iteration, &r.loss, &r.best, &r.gradient_norm, &r.seconds) != 5) break;
+        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &r.iteration, &r.loss, &r.best, &r.gradient_norm,
+                   &r.seconds) != 5)
+            break;
         if (!keep_row(files, &r)) break;
     }
     if (stream) fclose(stream);
@@ -78,7 +82,8 @@ ct_status search_files_open_table(search_files* files, ct_error* error) {
     if (!files->stream) return cli_fail_writing(error, temporary);
     fputs(table_head, files->stream);
     for (int i = 0; i < files->nrow; i++) write_row(files->stream, &files->row[i]);
-    if (fflush(files->stream) != 0 || rename(temporary, files->table) != 0) return cli_fail_writing(error, files->table);
+    if (fflush(files->stream) != 0 || rename(temporary, files->table) != 0)
+        return cli_fail_writing(error, files->table);
     return CT_OK;
 }
 
@@ -128,14 +133,17 @@ static json_t* value_object(const cli_problem* p, const double* y) {
     return object;
 }
 
-ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best, ct_error* error) {
+ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best,
+                                  ct_error* error) {
     char temporary[SEARCH_PATH + 8];
     snprintf(temporary, sizeof temporary, "%s.new", files->best);
-    json_t* object = json_pack("{s:s, s:o, s:i, s:s, s:f, s:o, s:o}", "scene", ct_scene_file(p->scene), "loss", cli_json_number(best->loss),
-                               "iteration", best->iteration, "method", best->method, "seconds", best->seconds, "values",
-                               value_object(p, best->y), "y", number_list(best->y, p->size));
+    json_t* object = json_pack("{s:s, s:o, s:i, s:s, s:f, s:o, s:o}", "scene", ct_scene_file(p->scene),
+                               "loss", cli_json_number(best->loss), "iteration", best->iteration, "method",
+                               best->method, "seconds", best->seconds, "values", value_object(p, best->y),
+                               "y", number_list(best->y, p->size));
     FILE* stream = object ? fopen(temporary, "w") : NULL;
-    bool good = stream && json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 && fputc('\n', stream) != EOF;
+    bool good = stream && json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 &&
+                fputc('\n', stream) != EOF;
     if (stream && (fflush(stream) != 0 || fsync(fileno(stream)) != 0)) good = false;
     if (stream && fclose(stream) != 0) good = false;
     json_decref(object);
@@ -178,7 +186,8 @@ ct_status search_files_read_best(const char* path, int size, double* y, search_b
 ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error) {
     ct_status status = search_files_read_best(files->best, size, y, best, error);
     if (status != CT_OK) {
-        strncat(error->message, "; leave --resume away to start anew", sizeof error->message - strlen(error->message) - 1);
+        strncat(error->message, "; leave --resume away to start anew",
+                sizeof error->message - strlen(error->message) - 1);
         return status;
     }
     read_table(files);

@@ -1,6 +1,7 @@
 // The files of `cuttle optimize` in its directory: best.json, loss.csv, loss.png.
 //
-// best.json is replaced by rename, loss.csv grows row by row and is flushed: a killed run leaves both readable.
+// best.json is replaced by rename, loss.csv grows row by row and is flushed: a killed run leaves both
+// readable.
 #ifndef CUTTLE_CLI_SEARCH_FILES_H
 #define CUTTLE_CLI_SEARCH_FILES_H
 
@@ -16,13 +17,13 @@ typedef struct search_row {
 
 typedef struct search_files {
     char best[SEARCH_PATH], table[SEARCH_PATH], plot[SEARCH_PATH], result[SEARCH_PATH], log[SEARCH_PATH];
-    FILE* stream;      // of the table
-    search_row* row;   // nrow, all of this search, earlier runs included
+    FILE* stream;     // of the table
+    search_row* row;  // nrow, all of this search, earlier runs included
     int nrow, capacity;
 } search_files;
 
 typedef struct search_best {
-    int iteration;     // evaluations when it was written
+    int iteration;  // evaluations when it was written
     double loss, seconds;
     const char* method;
     const double* y;
@@ -37,7 +38,8 @@ ct_status search_files_resume(search_files* files, int size, double* y, search_b
 // Writes the table's head and the rows known so far, and leaves it open for more.
 ct_status search_files_open_table(search_files* files, ct_error* error);
 ct_status search_files_append(search_files* files, const search_row* row, ct_error* error);
-ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best, ct_error* error);
+ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best,
+                                  ct_error* error);
 ct_status search_files_draw(const search_files* files, ct_error* error);
 void search_files_end(search_files* files);
 

@@ -1,7 +1,7 @@
 // Ranks by MPI; see team.h. Built without MPI this file only knows whether it should have been there.
 //
-// Waiting: MPI's blocking calls keep a core busy, which on shared cores is taken from the workers. Here everything is polled, at first at
-// once, then with pauses that grow to a millisecond.
+// Waiting: MPI's blocking calls keep a core busy, which on shared cores is taken from the workers. Here
+// everything is polled, at first at once, then with pauses that grow to a millisecond.
 #include "team.h"
 
 #include <limits.h>
@@ -59,7 +59,8 @@ static bool wait_for(MPI_Request* request) {
 
 static bool send_bytes(int to, int tag, const void* bytes, size_t count, void* user) {
     MPI_Request request;
-    if (count > INT_MAX || MPI_Isend(bytes, (int)count, MPI_BYTE, to, tag, team, &request) != MPI_SUCCESS) return false;
+    if (count > INT_MAX || MPI_Isend(bytes, (int)count, MPI_BYTE, to, tag, team, &request) != MPI_SUCCESS)
+        return false;
     return wait_for(&request);
 }
 
@@ -72,7 +73,8 @@ static bool receive_bytes(int from, int tag, void* bytes, size_t count, void* us
         if (!there) wait_a_little(&p);
     }
     int size = -1;
-    if (count > INT_MAX || MPI_Get_count(&status, MPI_BYTE, &size) != MPI_SUCCESS || size != (int)count) return false;
+    if (count > INT_MAX || MPI_Get_count(&status, MPI_BYTE, &size) != MPI_SUCCESS || size != (int)count)
+        return false;
     MPI_Request request;
     return MPI_Imrecv(bytes, size, MPI_BYTE, &message, &request) == MPI_SUCCESS && wait_for(&request);
 }
@@ -82,15 +84,18 @@ ct_status team_begin(ct_transport* transport, ct_error* error) {
     bool is_launched = launched() > 1 || (launched() == 0 && getenv("PMIX_RANK"));
     if (!is_launched) return CT_OK;
     int level;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return fail(error, CT_UNSUPPORTED, "MPI does not begin");
-    if (MPI_Comm_dup(MPI_COMM_WORLD, &team) != MPI_SUCCESS) return fail(error, CT_OUT_OF_MEMORY, "MPI gives no communicator");
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
+        return fail(error, CT_UNSUPPORTED, "MPI does not begin");
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &team) != MPI_SUCCESS)
+        return fail(error, CT_OUT_OF_MEMORY, "MPI gives no communicator");
     MPI_Comm_set_errhandler(team, MPI_ERRORS_RETURN);
     MPI_Comm_rank(team, &transport->rank);
     MPI_Comm_size(team, &transport->size);
     transport->send = send_bytes;
     transport->receive = receive_bytes;
     if (level < MPI_THREAD_MULTIPLE && transport->size > 1)
-        return fail(error, CT_UNSUPPORTED, "this MPI does not serve several threads: use one with MPI_THREAD_MULTIPLE");
+        return fail(error, CT_UNSUPPORTED,
+                    "this MPI does not serve several threads: use one with MPI_THREAD_MULTIPLE");
     return CT_OK;
 }
 
@@ -98,7 +103,8 @@ bool team_agrees(bool good) {
     if (team == MPI_COMM_NULL) return good;
     int mine = good, all = 0;
     MPI_Request request;
-    return MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, team, &request) == MPI_SUCCESS && wait_for(&request) && all;
+    return MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, team, &request) == MPI_SUCCESS &&
+           wait_for(&request) && all;
 }
 
 void team_end(void) {
@@ -119,7 +125,8 @@ ct_status team_begin(ct_transport* transport, ct_error* error) {
     *transport = (ct_transport){.size = 1};
     if (launched() <= 1) return CT_OK;
     return fail(error, CT_UNSUPPORTED,
-                "this program was built without MPI: install libopenmpi-dev and openmpi-bin, configure again (cmake --preset release) and build");
+                "this program was built without MPI: install libopenmpi-dev and openmpi-bin, configure again "
+                "(cmake --preset release) and build");
 }
 
 bool team_agrees(bool good) { return good; }

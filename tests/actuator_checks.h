@@ -1,4 +1,5 @@
-// What every actuator's energy must satisfy: derivatives by slope, symmetric products, invariance, assembled = product.
+// What every actuator's energy must satisfy: derivatives by slope, symmetric products, invariance, assembled
+// = product.
 #ifndef CT_TESTS_ACTUATOR_CHECKS_H
 #define CT_TESTS_ACTUATOR_CHECKS_H
 
@@ -7,10 +8,11 @@
 
 #include "elastic_bodies.h"
 #include "slope.h"
+#include "unit.h"
 
 typedef struct actuator {
     int nvert;
-    const double* x;                                          // 3 nvert, where it is judged
+    const double* x;                                             // 3 nvert, where it is judged
     double (*gradient)(void* user, const double* x, double* f);  // adds to f unless NULL
     void (*product)(void* user, const double* x, const double* dx, double* out);
     void* user;
@@ -41,7 +43,8 @@ static inline double* numbers(int n) { return calloc((size_t)n + 1, sizeof(doubl
 // Energy and gradient belong together, so do gradient and product; the product is symmetric.
 static inline void check_actuator_derivatives(const actuator* a, double h) {
     const int n = 3 * a->nvert;
-    double *d = numbers(n), *e = numbers(n), *y = numbers(n), *f = numbers(n), *g = numbers(n), *Hd = numbers(n), *He = numbers(n);
+    double *d = numbers(n), *e = numbers(n), *y = numbers(n), *f = numbers(n), *g = numbers(n),
+           *Hd = numbers(n), *He = numbers(n);
     for (int trial = 0; trial < 4; trial++) {
         for (int i = 0; i < n; i++) d[i] = random_unit(), e[i] = random_unit(), g[i] = Hd[i] = He[i] = 0;
         actuator_line line = {a, d, e, y, f};
@@ -63,12 +66,14 @@ static inline void check_actuator_frame(const actuator* a) {
     double *y = numbers(n), *f = numbers(n), *g = numbers(n);
     const ct_mat3 Q = random_rotation();
     for (int v = 0; v < a->nvert; v++)
-        ct_vec3_store(y + 3 * v, ct_vec3_add(ct_mat3_apply(Q, ct_vec3_load(a->x + 3 * v)), (ct_vec3){0.3, -2, 1.1}));
+        ct_vec3_store(y + 3 * v,
+                      ct_vec3_add(ct_mat3_apply(Q, ct_vec3_load(a->x + 3 * v)), (ct_vec3){0.3, -2, 1.1}));
     const double energy = a->gradient(a->user, a->x, f), turned = a->gradient(a->user, y, g);
     assert_true(fabs(energy - turned) <= 1e-12 * fabs(energy));
     const double size = sqrt(dot(n, f, f));
     for (int v = 0; v < a->nvert; v++) {
-        const ct_vec3 difference = ct_vec3_sub(ct_mat3_apply(Q, ct_vec3_load(f + 3 * v)), ct_vec3_load(g + 3 * v));
+        const ct_vec3 difference =
+            ct_vec3_sub(ct_mat3_apply(Q, ct_vec3_load(f + 3 * v)), ct_vec3_load(g + 3 * v));
         assert_true(ct_vec3_norm(difference) <= 1e-12 * size);
     }
     free(y), free(f), free(g);
@@ -123,7 +128,8 @@ static inline void check_semidefinite(const body* b, const ct_block_matrix* matr
     const int n = 3 * b->nvert;
     double *d = numbers(n), *Ad = numbers(n);
     for (int trial = 0; trial < 200; trial++) {
-        for (int i = 0; i < n; i++) d[i] = random_unit() * (trial % 2 || i / 12 == trial % (b->nvert / 4) ? 1 : 0);
+        for (int i = 0; i < n; i++)
+            d[i] = random_unit() * (trial % 2 || i / 12 == trial % (b->nvert / 4) ? 1 : 0);
         ct_block_matrix_multiply(matrix, d, Ad);
         assert_true(dot(n, d, Ad) >= -1e-12 * sqrt(dot(n, Ad, Ad) * dot(n, d, d)));
     }

@@ -19,13 +19,21 @@ typedef struct beam_def {
 } beam_def;
 
 static beam_def beam_default(void) {
-    return (beam_def){.cells = {3, 1, 1}, .nstep = 7, .young = 2e4, .poisson = 0.35, .time_step = 0.02, .tolerance = 1e-13,
-                      .max_iterations = 400, .held = HELD, .threads = 1};
+    return (beam_def){.cells = {3, 1, 1},
+                      .nstep = 7,
+                      .young = 2e4,
+                      .poisson = 0.35,
+                      .time_step = 0.02,
+                      .tolerance = 1e-13,
+                      .max_iterations = 400,
+                      .held = HELD,
+                      .threads = 1};
 }
 
 static void select_plane(ct_scene* scene, double at, int** nodes, int* count) {
     ct_error error = {0};
-    const ct_selector selector = {.kind = CT_SELECT_BOX, .body = -1, .a = {at - 1e-9, -1, -1}, .b = {at + 1e-9, 1, 1}};
+    const ct_selector selector = {
+        .kind = CT_SELECT_BOX, .body = -1, .a = {at - 1e-9, -1, -1}, .b = {at + 1e-9, 1, 1}};
     must(ct_scene_select(scene, &selector, nodes, count, &error), &error);
 }
 
@@ -36,7 +44,8 @@ static void add_actions(ct_scene* scene, double length, bool everywhere) {
     const ct_selector all = ct_selector_default();
     if (everywhere) must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
     else select_plane(scene, 0, &nodes, &count);
-    const ct_keyframe key[2] = {{.time = 0}, {.time = 0.3, .translate = {0, 0.03, 0.02}, .rotate = {0.5, 0.2, -0.3}}};
+    const ct_keyframe key[2] = {{.time = 0},
+                                {.time = 0.3, .translate = {0, 0.03, 0.02}, .rotate = {0.5, 0.2, -0.3}}};
     const ct_motion motion = {.key = key, .nkey = 2, .center = {0, 0.1, 0.1}, .smooth = true};
     must(ct_scene_drive(scene, nodes, count, &motion, &error), &error);
     must(ct_scene_add_drive_control(scene, "mount", 0, &error), &error);

@@ -7,8 +7,10 @@
 
 #include "build.h"
 #include "optim/batch.h"
+#include "unit.h"
 
-// scenes/<name>.json over a shorter time, its objectives at the end; parameters: JSON that takes the place of its own, NULL: keep them.
+// scenes/<name>.json over a shorter time, its objectives at the end; parameters: JSON that takes the place of
+// its own, NULL: keep them.
 static inline ct_scene* shortened(const char* name, double duration, const char* parameters) {
     char path[512];
     json_error_t failure;
@@ -43,13 +45,15 @@ static inline ct_batch* open_batch(const ct_scene* scene, int workers, const ct_
 static inline double* points_of(const ct_batch* batch, int count, double spread, unsigned seed) {
     const ct_problem* problem = ct_batch_problem(batch);
     size_t n = (size_t)ct_problem_size(problem);
-    double *y = calloc((size_t)count * n, sizeof(double)), *lower = calloc(n, sizeof(double)), *upper = calloc(n, sizeof(double));
+    double *y = calloc((size_t)count * n, sizeof(double)), *lower = calloc(n, sizeof(double)),
+           *upper = calloc(n, sizeof(double));
     ct_problem_bounds(problem, lower, upper);
     for (size_t k = 0; k < (size_t)count; k++) {
         ct_problem_start(problem, y + k * n);
         for (size_t i = 0; i < n; i++) {
             seed = seed * 1664525u + 1013904223u;
-            y[k * n + i] = fmin(fmax(y[k * n + i] + spread * (2 * (seed >> 8) / 16777216.0 - 1), lower[i]), upper[i]);
+            y[k * n + i] =
+                fmin(fmax(y[k * n + i] + spread * (2 * (seed >> 8) / 16777216.0 - 1), lower[i]), upper[i]);
         }
     }
     free(lower);
@@ -84,7 +88,8 @@ static inline void assert_same_point(const outcome* a, int i, const outcome* b, 
     assert_int_equal(b->result[j].status, CT_OK);
     assert_memory_equal(&a->result[i].loss, &b->result[j].loss, sizeof(double));
     assert_memory_equal(&a->result[i].measure, &b->result[j].measure, sizeof(double));
-    assert_memory_equal(a->gradient + (size_t)i * a->n, b->gradient + (size_t)j * b->n, a->n * sizeof(double));
+    assert_memory_equal(a->gradient + (size_t)i * a->n, b->gradient + (size_t)j * b->n,
+                        a->n * sizeof(double));
 }
 
 static inline void assert_same(const outcome* a, const outcome* b) {

@@ -3,17 +3,14 @@
 #define CT_TESTS_BUILD_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cuttle.h"
+#include "unit.h"
 
 typedef struct sim {  // a scene on its way: model, state and work together
     ct_scene* scene;
@@ -34,7 +31,8 @@ static inline ct_scene* new_scene(const ct_settings* settings) {
     return scene;
 }
 
-static inline int add_box(ct_scene* scene, const double size[3], const int cells[3], const ct_material* material) {
+static inline int add_box(ct_scene* scene, const double size[3], const int cells[3],
+                          const ct_material* material) {
     ct_mesh* mesh = NULL;
     ct_error error = {0};
     int body;
@@ -83,8 +81,8 @@ static inline void steps(sim* s, int count) {
         ct_step_report report;
         ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
         if (status != CT_OK)
-            fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i, ct_status_text(status), report.residual,
-                     report.reference, report.solves, report.advice);
+            fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i, ct_status_text(status),
+                     report.residual, report.reference, report.solves, report.advice);
     }
 }
 

@@ -1,12 +1,18 @@
-// Problems with contact from short scene texts: ' stands for the double quotes of JSON, and the loss reaches every node.
+// Problems with contact from short scene texts: ' stands for the double quotes of JSON, and the loss reaches
+// every node.
 #ifndef CT_TESTS_CONTACT_PROBLEM_H
 #define CT_TESTS_CONTACT_PROBLEM_H
 
 #include "build.h"
+#include "unit.h"
 
-#define MATERIAL "'material': {'young': 1e5, 'poisson': 0.35, 'density': 1000, 'damping': {'mass': 0.1, 'stiffness': 1e-3}}, 'contact_thickness': 1e-3"
+#define MATERIAL                                                                                             \
+    "'material': {'young': 1e5, 'poisson': 0.35, 'density': 1000, 'damping': {'mass': 0.1, 'stiffness': "    \
+    "1e-3}}, 'contact_thickness': 1e-3"
 #define FLOOR "{'name': 'floor', 'plane': {'normal': [0, 1, 0]}}"
-#define MATTER "{'type': 'young'}, {'type': 'poisson'}, {'type': 'density'}, {'type': 'damping_mass'}, {'type': 'damping_stiffness'}"
+#define MATTER                                                                                               \
+    "{'type': 'young'}, {'type': 'poisson'}, {'type': 'density'}, {'type': 'damping_mass'}, {'type': "       \
+    "'damping_stiffness'}"
 #define START "{'type': 'position', 'per': 'element'}, {'type': 'velocity'}"
 #define EVERYTHING MATTER ", " START ", {'type': 'gravity'}, {'type': 'friction'}"
 
@@ -27,18 +33,21 @@ static ct_scene* scene_of(const char* text) {
     return scene;
 }
 
-// At every third state, a weight of its own for every coordinate, linear and quadratic in displacement and velocity.
+// At every third state, a weight of its own for every coordinate, linear and quadratic in displacement and
+// velocity.
 typedef struct contact_loss {
     const ct_model* model;
     int nstep;
 } contact_loss;
 
-static void contact_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user) {
+static void contact_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                         void* user) {
     const contact_loss* l = user;
     if (step != l->nstep && step % 3) return;
     ct_model_info info;
     ct_model_get_info(l->model, &info);
-    const double *x = ct_state_positions(state), *v = ct_state_velocities(state), *rest = ct_model_rest(l->model);
+    const double *x = ct_state_positions(state), *v = ct_state_velocities(state),
+                 *rest = ct_model_rest(l->model);
     for (int i = 0; i < 3 * info.nvert; i++) {
         double d = x[i] - rest[i], w = 1 + sin(0.7 * i + step), u = 0.1 * (1 + cos(1.3 * i + step));
         *loss += w * d + 0.5 * w * d * d + u * v[i] + 0.05 * u * v[i] * v[i];

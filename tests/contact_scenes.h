@@ -1,11 +1,13 @@
-// Scenes with contact for tests, through the public API: bodies above planes and other obstacles, and what is measured on them.
-// y points up; everything asserts that nothing failed.
+// Scenes with contact for tests, through the public API: bodies above planes and other obstacles, and what is
+// measured on them. y points up; everything asserts that nothing failed.
 #ifndef CT_TESTS_CONTACT_SCENES_H
 #define CT_TESTS_CONTACT_SCENES_H
 
 #include "build.h"
+#include "unit.h"
 
-static const double thickness = 1e-4;  // m, of every body here; they start this far and a micrometre above the plane y = 0
+// m, of every body here; they start this far and a micrometre above the plane y = 0
+static const double thickness = 1e-4;
 static const double clearance = 1.01e-4;
 static const double gravity = 9.81;
 
@@ -45,8 +47,8 @@ static inline ct_body_def body_of(const ct_mesh* mesh, double young) {
 }
 
 // A box with its lowest corner at `at`, moving with `velocity` (NULL: at rest).
-static inline int add_block(ct_scene* scene, const double size[3], const int cells[3], double young, const double at[3],
-                            const double velocity[3]) {
+static inline int add_block(ct_scene* scene, const double size[3], const int cells[3], double young,
+                            const double at[3], const double velocity[3]) {
     ct_mesh* mesh = NULL;
     must(ct_mesh_box(&mesh, size, cells), NULL);
     ct_body_def def = body_of(mesh, young);
@@ -57,7 +59,8 @@ static inline int add_block(ct_scene* scene, const double size[3], const int cel
     return body;
 }
 
-static inline int add_ball(ct_scene* scene, double radius, double size, double young, const double at[3], const double velocity[3]) {
+static inline int add_ball(ct_scene* scene, double radius, double size, double young, const double at[3],
+                           const double velocity[3]) {
     ct_mesh* mesh = NULL;
     must(ct_mesh_sphere(&mesh, radius, size), NULL);
     ct_body_def def = body_of(mesh, young);
@@ -93,8 +96,8 @@ static inline void add_pair(ct_scene* scene, const char* a, const char* b, bool 
 
 typedef struct moved {  // of one body
     double mass, center[3], velocity[3];
-    double momentum[3], angular[3];   // about the origin
-    double spin[3];                   // about the centre, as of a rigid body
+    double momentum[3], angular[3];  // about the origin
+    double spin[3];                  // about the centre, as of a rigid body
 } moved;
 
 static inline void body_range(const sim* s, int body, int* first, int* end) {
@@ -123,7 +126,8 @@ static inline moved measure(const sim* s, int body) {
     moved m = {0};
     int first, end;
     body_range(s, body, &first, &end);
-    const double *x = ct_state_positions(s->state), *v = ct_state_velocities(s->state), *mass = ct_model_node_mass(s->model);
+    const double *x = ct_state_positions(s->state), *v = ct_state_velocities(s->state),
+                 *mass = ct_model_node_mass(s->model);
     for (int i = first; i < end; i++) {
         const double *p = x + 3 * i, *u = v + 3 * i;
         m.mass += mass[i];
@@ -154,8 +158,8 @@ static inline ct_step_report step_once(sim* s) {
     ct_step_report report;
     const ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
     if (status != CT_OK)
-        fail_msg("step %d: %s, residual %g of %g after %d solves: %s", (int)ct_state_step_index(s->state), ct_status_text(status),
-                 report.residual, report.reference, report.solves, report.advice);
+        fail_msg("step %d: %s, residual %g of %g after %d solves: %s", (int)ct_state_step_index(s->state),
+                 ct_status_text(status), report.residual, report.reference, report.solves, report.advice);
     return report;
 }
 
@@ -165,7 +169,8 @@ static inline void acceleration(sim* s, int body, int count, double a[3]) {
     const double time = ct_state_time(s->state);
     steps(s, count);
     const moved after = measure(s, body);
-    for (int k = 0; k < 3; k++) a[k] = (after.velocity[k] - before.velocity[k]) / (ct_state_time(s->state) - time);
+    for (int k = 0; k < 3; k++)
+        a[k] = (after.velocity[k] - before.velocity[k]) / (ct_state_time(s->state) - time);
 }
 
 #endif

@@ -1,10 +1,13 @@
-// Scenes of contact that are hard for a solver: points on points, ridges along and across ridges, cracks, fast and folded bodies.
+// Scenes of contact that are hard for a solver: points on points, ridges along and across ridges, cracks,
+// fast and folded bodies.
 //
-// Soft bodies of 1e5 Pa and 1000 kg/m^3 under gravity along -y, friction 0.5, h = 5 ms, unless said otherwise. Lengths in m.
+// Soft bodies of 1e5 Pa and 1000 kg/m^3 under gravity along -y, friction 0.5, h = 5 ms, unless said
+// otherwise. Lengths in m.
 #ifndef CT_TESTS_DEGENERATE_SCENES_H
 #define CT_TESTS_DEGENERATE_SCENES_H
 
 #include "build.h"
+#include "unit.h"
 
 static inline ct_settings degenerate_settings(double time_step) {
     ct_settings settings = ct_settings_default();
@@ -31,22 +34,27 @@ static inline ct_material soft(double young, double damping) {
 
 static inline void add_tet(const double* x, int* tet, int* ntet, int a, int b, int c, int d) {
     double e[3][3];
-    for (int i = 0; i < 3; i++) e[0][i] = x[3 * b + i] - x[3 * a + i], e[1][i] = x[3 * c + i] - x[3 * a + i], e[2][i] = x[3 * d + i] - x[3 * a + i];
-    double volume = e[2][0] * (e[0][1] * e[1][2] - e[0][2] * e[1][1]) + e[2][1] * (e[0][2] * e[1][0] - e[0][0] * e[1][2]) +
+    for (int i = 0; i < 3; i++)
+        e[0][i] = x[3 * b + i] - x[3 * a + i], e[1][i] = x[3 * c + i] - x[3 * a + i],
+        e[2][i] = x[3 * d + i] - x[3 * a + i];
+    double volume = e[2][0] * (e[0][1] * e[1][2] - e[0][2] * e[1][1]) +
+                    e[2][1] * (e[0][2] * e[1][0] - e[0][0] * e[1][2]) +
                     e[2][2] * (e[0][0] * e[1][1] - e[0][1] * e[1][0]);
     int node[4] = {a, volume > 0 ? b : c, volume > 0 ? c : b, d};
     memcpy(tet + 4 * *ntet, node, sizeof node);
     (*ntet)++;
 }
 
-// Three tets of a prism with corners a and b = a + shift; neighbours agree on the diagonals where a is ascending.
+// Three tets of a prism with corners a and b = a + shift; neighbours agree on the diagonals where a is
+// ascending.
 static inline void add_prism(const double* x, int* tet, int* ntet, const int a[3], const int b[3]) {
     add_tet(x, tet, ntet, a[0], a[1], a[2], b[2]);
     add_tet(x, tet, ntet, a[0], a[1], b[1], b[2]);
     add_tet(x, tet, ntet, a[0], b[0], b[1], b[2]);
 }
 
-// A spike with a triangular base of circumradius `radius` in y = 0 and its point at (0, height, 0), in `layers` slices.
+// A spike with a triangular base of circumradius `radius` in y = 0 and its point at (0, height, 0), in
+// `layers` slices.
 static inline ct_mesh* spike_mesh(double radius, double height, int layers) {
     double x[3 * 64];
     int tet[4 * 64], ntet = 0, top = 3 * layers;
@@ -69,10 +77,12 @@ static inline ct_mesh* spike_mesh(double radius, double height, int layers) {
     return mesh;
 }
 
-// A wedge along x, centred, with its base of width 2 half in y = 0 and its ridge at y = height, in `pieces` slices.
+// A wedge along x, centred, with its base of width 2 half in y = 0 and its ridge at y = height, in `pieces`
+// slices.
 static inline ct_mesh* wedge_mesh(double half, double height, double length, int pieces) {
     // Cross section: a triangle with the middles of its sides.
-    const double section[6][2] = {{-half, 0}, {0, 0}, {half, 0}, {-half / 2, height / 2}, {half / 2, height / 2}, {0, height}};
+    const double section[6][2] = {
+        {-half, 0}, {0, 0}, {half, 0}, {-half / 2, height / 2}, {half / 2, height / 2}, {0, height}};
     const int part[4][3] = {{0, 1, 3}, {1, 3, 4}, {1, 2, 4}, {3, 4, 5}};
     double x[3 * 6 * 17];
     int tet[4 * 12 * 16], ntet = 0;
@@ -95,8 +105,10 @@ static inline ct_mesh* wedge_mesh(double half, double height, double length, int
     return mesh;
 }
 
-// A block along x, centred, 2 half wide and `height` high, with a V-shaped crack of the given width and depth along the middle of its top.
-static inline ct_mesh* crack_mesh(double half, double height, double opening, double depth, double length, int pieces) {
+// A block along x, centred, 2 half wide and `height` high, with a V-shaped crack of the given width and depth
+// along the middle of its top.
+static inline ct_mesh* crack_mesh(double half, double height, double opening, double depth, double length,
+                                  int pieces) {
     const double size[3] = {length, height, 2 * half};
     const int cells[3] = {pieces, 2, 4};
     ct_mesh *box = NULL, *mesh = NULL;
@@ -120,7 +132,7 @@ static inline ct_mesh* crack_mesh(double half, double height, double opening, do
 // ---- bodies ------------------------------------------------------------------------------------
 
 typedef struct placed {
-    double turn[4];       // unit quaternion
+    double turn[4];  // unit quaternion
     double at[3];
     double velocity[3];
 } placed;
@@ -131,7 +143,8 @@ static inline int add_mesh(ct_scene* scene, ct_mesh* mesh, const ct_material* ma
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.material = *material;
-    if (where.turn[0] != 0 || where.turn[1] != 0 || where.turn[2] != 0 || where.turn[3] != 0) memcpy(def.rotate, where.turn, sizeof def.rotate);
+    if (where.turn[0] != 0 || where.turn[1] != 0 || where.turn[2] != 0 || where.turn[3] != 0)
+        memcpy(def.rotate, where.turn, sizeof def.rotate);
     memcpy(def.translate, where.at, sizeof def.translate);
     memcpy(def.velocity, where.velocity, sizeof def.velocity);
     def.contact_thickness = 2e-4;
@@ -141,7 +154,8 @@ static inline int add_mesh(ct_scene* scene, ct_mesh* mesh, const ct_material* ma
     return body;
 }
 
-static inline void drive_box(ct_scene* scene, int body, const double lower[3], const double upper[3], const ct_motion* motion) {
+static inline void drive_box(ct_scene* scene, int body, const double lower[3], const double upper[3],
+                             const ct_motion* motion) {
     ct_error error = {0};
     ct_selector selector = {.kind = CT_SELECT_BOX, .body = body};
     memcpy(selector.a, lower, sizeof selector.a);
@@ -166,8 +180,9 @@ static inline void add_ground(ct_scene* scene, double height) {
     must(ct_scene_add_obstacle(scene, &def, NULL, &error), &error);
 }
 
-static const double upside_down[4] = {0, 1, 0, 0};              // half a turn about x
-static const double upside_down_across[4] = {0, M_SQRT1_2, 0, M_SQRT1_2};  // the same, then a quarter about y
+static const double upside_down[4] = {0, 1, 0, 0};  // half a turn about x
+// the same, then a quarter about y
+static const double upside_down_across[4] = {0, M_SQRT1_2, 0, M_SQRT1_2};
 
 // ---- degenerate pairs: a pinned body and one that falls on it ------------------------------------------
 
@@ -181,7 +196,8 @@ static inline ct_mesh* sharp_mesh(sharp kind) {
 
 static inline double sharp_height(sharp kind) { return kind == WEDGE ? 0.08 : 0.1; }
 
-// The upper body hangs `shift` beside the middle of the lower one, 2 mm above it (in a crack: above its ground).
+// The upper body hangs `shift` beside the middle of the lower one, 2 mm above it (in a crack: above its
+// ground).
 static inline ct_scene* degenerate_pair(sharp lower, sharp upper, bool across, double shift) {
     ct_settings settings = degenerate_settings(0.005);
     settings.duration = 0.8;
@@ -209,12 +225,13 @@ static inline ct_scene* pressed_spikes(void) {
     int upper = add_mesh(scene, sharp_mesh(SPIKE), &material, above);
     pin_below(scene, lower, 0);
     const ct_keyframe key[2] = {{.time = 0}, {.time = 0.3, .translate = {0, -0.03, 0}}};
-    drive_box(scene, upper, (double[3]){-1, 0.2019, -1}, (double[3]){1, 1, 1}, &(ct_motion){.key = key, .nkey = 2, .smooth = true});
+    drive_box(scene, upper, (double[3]){-1, 0.2019, -1}, (double[3]){1, 1, 1},
+              &(ct_motion){.key = key, .nkey = 2, .smooth = true});
     return scene;
 }
 
-// Two bars with a ridge, the lower one clamped at its ends, the upper one lying across it, four times as heavy as gravity makes it.
-// Their ridges meet in the middle of edges, far from every node.
+// Two bars with a ridge, the lower one clamped at its ends, the upper one lying across it, four times as
+// heavy as gravity makes it. Their ridges meet in the middle of edges, far from every node.
 static inline ct_scene* crossed_bars(double load) {
     ct_settings settings = degenerate_settings(0.005);
     settings.duration = 0.8;
@@ -232,7 +249,8 @@ static inline ct_scene* crossed_bars(double load) {
 
 // ---- fast, folded, stacked --------------------------------------------------------------------------
 
-// A ball of 4 cm at `speed` against a plate of 2 cm that is clamped at two ends, at h = 10 ms: at 100 m/s it moves by 1 m a step.
+// A ball of 4 cm at `speed` against a plate of 2 cm that is clamped at two ends, at h = 10 ms: at 100 m/s it
+// moves by 1 m a step.
 static inline ct_scene* bullet(double speed) {
     ct_settings settings = degenerate_settings(0.01);
     settings.duration = 0.2;
@@ -249,7 +267,8 @@ static inline ct_scene* bullet(double speed) {
     return scene;
 }
 
-// A strip (or a sheet) along x whose far end is carried over its clamped one and let down: it comes to lie on itself.
+// A strip (or a sheet) along x whose far end is carried over its clamped one and let down: it comes to lie on
+// itself.
 static inline ct_scene* folded(bool sheet) {
     ct_settings settings = degenerate_settings(0.01);
     settings.duration = 1.2;
@@ -267,10 +286,12 @@ static inline ct_scene* folded(bool sheet) {
     }
     int body = add_mesh(scene, mesh, &material, where);
     drive_box(scene, body, (double[3]){-1, -1, -1}, (double[3]){0.016, 1, 1}, NULL);
-    const ct_keyframe key[3] = {{.time = 0},
-                                {.time = 0.5, .translate = {0, 0.08, 0}, .rotate = {0, 0, M_PI}},
-                                {.time = 0.8, .translate = {0, sheet ? -0.030 : -0.0195, 0}, .rotate = {0, 0, M_PI - 0.25}}};
-    drive_box(scene, body, (double[3]){0.284, -1, -1}, (double[3]){1, 1, 1}, &(ct_motion){.key = key, .nkey = 3, .center = {0.16, 0, 0}, .smooth = true});
+    const ct_keyframe key[3] = {
+        {.time = 0},
+        {.time = 0.5, .translate = {0, 0.08, 0}, .rotate = {0, 0, M_PI}},
+        {.time = 0.8, .translate = {0, sheet ? -0.030 : -0.0195, 0}, .rotate = {0, 0, M_PI - 0.25}}};
+    drive_box(scene, body, (double[3]){0.284, -1, -1}, (double[3]){1, 1, 1},
+              &(ct_motion){.key = key, .nkey = 3, .center = {0.16, 0, 0}, .smooth = true});
     add_ground(scene, -0.001);
     return scene;
 }
@@ -284,7 +305,8 @@ static inline ct_scene* stack(int count, bool offset) {
     for (int k = 0; k < count; k++) {
         ct_mesh* box = NULL;
         must(ct_mesh_box(&box, (double[3]){0.1, 0.1, 0.1}, (int[3]){2, 2, 2}), NULL);
-        double angle = offset && k % 2 ? 0.2 : 0, slide = offset ? 0.008 * (k % 3 - 1) : 0, c = cos(angle), s = sin(angle);
+        double angle = offset && k % 2 ? 0.2 : 0, slide = offset ? 0.008 * (k % 3 - 1) : 0, c = cos(angle),
+               s = sin(angle);
         placed where = {.turn = {cos(angle / 2), 0, sin(angle / 2), 0},
                         .at = {slide - 0.05 * (c + s), 3e-4 + k * (0.1 + 6e-4), slide / 2 - 0.05 * (c - s)}};
         add_mesh(scene, box, &material, where);

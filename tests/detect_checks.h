@@ -2,13 +2,14 @@
 #ifndef CT_TESTS_DETECT_CHECKS_H
 #define CT_TESTS_DETECT_CHECKS_H
 
+#include "build.h"
 #include "math/vec3.h"
 #include "shape/ccd.h"
 #include "shape/closest.h"
 #include "shape/orient.h"
-#include "build.h"
 #include "step/detect_data.h"
 #include "surfaces.h"
+#include "unit.h"
 
 static uint64_t seed = 1;
 
@@ -23,10 +24,12 @@ static inline ct_detect* detect_of(const surfaces* s) {
     return detect;
 }
 
-static inline const ct_pair* find(const ct_pairs* pairs, ct_contact_type type, int n0, int n1, int n2, int n3) {
+static inline const ct_pair* find(const ct_pairs* pairs, ct_contact_type type, int n0, int n1, int n2,
+                                  int n3) {
     for (size_t i = 0; i < pairs->count; i++) {
         const ct_pair* p = pairs->item + i;
-        if (p->type == type && p->node[0] == n0 && p->node[1] == n1 && p->node[2] == n2 && p->node[3] == n3) return p;
+        if (p->type == type && p->node[0] == n0 && p->node[1] == n1 && p->node[2] == n2 && p->node[3] == n3)
+            return p;
     }
     return NULL;
 }
@@ -48,7 +51,8 @@ static inline void disorder(surfaces* s, int patches, double thickness) {
         const int collider = new_collider(s, thickness * (1 + 0.5 * uniform()), 0), first = s->model.nvert;
         const double at[3] = {0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform()};
         for (int i = 0; i < 12; i++)
-            new_node(s, collider, at[0] + 0.3 * uniform(), at[1] + 0.3 * uniform(), at[2] + 0.3 * uniform(), c % 3 != 2);
+            new_node(s, collider, at[0] + 0.3 * uniform(), at[1] + 0.3 * uniform(), at[2] + 0.3 * uniform(),
+                     c % 3 != 2);
         for (int i = 0; i < 10; i++) new_triangle(s, collider, first + i, first + i + 1, first + i + 2);
     }
     const int capsule = new_collider(s, thickness, 0.02);
@@ -90,7 +94,8 @@ static inline bool driven(const surfaces* s, const int* node, int count) {
     return true;
 }
 
-typedef void (*each)(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs, void* user);
+typedef void (*each)(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind,
+                     const ct_pairs* pairs, void* user);
 
 // Calls `f` with every vertex and face, every two edges that may touch.
 static inline void for_all(const surfaces* s, const double* end, const ct_pairs* pairs, each f, void* user) {
@@ -98,7 +103,8 @@ static inline void for_all(const surfaces* s, const double* end, const ct_pairs*
     for (int i = 0; i < c->nnode; i++)
         for (int t = 0; t < c->ntri; t++) {
             const int node[4] = {c->node[i], c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};
-            if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3] || driven(s, node, 4)) continue;
+            if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3] || driven(s, node, 4))
+                continue;
             f(s, end, node, CT_CCD_VERTEX_FACE, pairs, user);
         }
     for (int i = 0; i < c->nedge; i++)
@@ -110,12 +116,15 @@ static inline void for_all(const surfaces* s, const double* end, const ct_pairs*
                 const int keep[2] = {node[0], node[1]};
                 node[0] = node[2], node[1] = node[3], node[2] = keep[0], node[3] = keep[1];
             }
-            if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3] || driven(s, node, 4)) continue;
+            if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3] ||
+                driven(s, node, 4))
+                continue;
             f(s, end, node, CT_CCD_EDGE_EDGE, pairs, user);
         }
 }
 
-static inline ct_closest closest_at(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, double t) {
+static inline ct_closest closest_at(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind,
+                                    double t) {
     ct_vec3 x[4];
     for (int k = 0; k < 4; k++) x[k] = node_between(s, end, node[k], t);
     return kind == CT_CCD_VERTEX_FACE ? ct_closest_point_triangle(x) : ct_closest_edges(x);

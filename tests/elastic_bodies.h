@@ -3,18 +3,15 @@
 #define CT_TESTS_ELASTIC_BODIES_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "force/elastic.h"
 #include "math/quat.h"
 #include "math/svd3.h"
-#include "force/elastic.h"
+#include "unit.h"
 
 #define NCLOUD 11  // tets of the cloud: one block and a partly filled one
 
@@ -28,7 +25,8 @@ static inline double random_unit(void) {  // in [-1, 1)
 }
 
 static inline ct_mat3 random_rotation(void) {
-    return ct_quat_matrix(ct_quat_normalise((ct_quat){random_unit(), random_unit(), random_unit(), random_unit()}));
+    return ct_quat_matrix(
+        ct_quat_normalise((ct_quat){random_unit(), random_unit(), random_unit(), random_unit()}));
 }
 
 // ---- bodies under test
@@ -70,7 +68,8 @@ static inline void body_free(body* b) {
 
 static inline double* node_array(const body* b) { return calloc((size_t)b->nvert * 3 + 1, sizeof(double)); }
 
-// Separate tets of random shape; tet e is deformed by U diag(s) V^T with random rotations and s near `stretch`.
+// Separate tets of random shape; tet e is deformed by U diag(s) V^T with random rotations and s near
+// `stretch`.
 static inline body make_cloud(int energy, const double stretch[3], double spread) {
     body b = body_allocate(4 * NCLOUD, NCLOUD);
     for (int e = 0; e < NCLOUD; e++) {

@@ -1,5 +1,5 @@
-// Evaluates points of a scene on all ranks of an mpirun and prints the results to the last bit, for comparison with a run without.
-// usage: mpi_batch SCENE DURATION WORKERS POINTS; the time goes to stderr.
+// Evaluates points of a scene on all ranks of an mpirun and prints the results to the last bit, for
+// comparison with a run without. usage: mpi_batch SCENE DURATION WORKERS POINTS; the time goes to stderr.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static void spread(const ct_problem* problem, int count, double* y) {
 static ct_status ask(ct_batch* batch, int count, ct_error* error) {
     const ct_problem* problem = ct_batch_problem(batch);
     size_t n = (size_t)ct_problem_size(problem);
-    double *y = calloc((size_t)count * n, sizeof(double)), *gradients = calloc((size_t)count * n, sizeof(double));
+    double *y = calloc((size_t)count * n, sizeof(double)),
+           *gradients = calloc((size_t)count * n, sizeof(double));
     ct_evaluation* results = calloc((size_t)count, sizeof *results);
     spread(problem, count, y);
     double begun = now();

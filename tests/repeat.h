@@ -1,5 +1,5 @@
-// Under a sanitizer a line that has run once has been looked at: what tests repeat for the sake of numbers (starts, directions, steps) is
-// repeated less there. Never what reaches other lines.
+// Under a sanitizer a line that has run once has been looked at: what tests repeat for the sake of numbers
+// (starts, directions, steps) is repeated less there. Never what reaches other lines.
 #ifndef CT_TESTS_REPEAT_H
 #define CT_TESTS_REPEAT_H
 

@@ -1,4 +1,5 @@
-// A rollout with everything that has a gradient as one flat vector, a loss on its states, and central differences.
+// A rollout with everything that has a gradient as one flat vector, a loss on its states, and central
+// differences.
 #ifndef CT_TESTS_ROLLOUT_H
 #define CT_TESTS_ROLLOUT_H
 
@@ -6,32 +7,58 @@
 #include "model/model.h"
 #include "repeat.h"
 #include "step/state.h"
+#include "unit.h"
 
-enum { POSITION, VELOCITY, YOUNG, POISSON, DENSITY, DAMPING_MASS, DAMPING_STIFFNESS, GRAVITY, CONTROLS, BENDING, THICKNESS, SLICES };
-static const char* const slice_names[] = {"position", "velocity", "young", "poisson", "density", "damping_mass",
-                                          "damping_stiffness", "gravity", "controls", "bending", "thickness"};
+enum {
+    POSITION,
+    VELOCITY,
+    YOUNG,
+    POISSON,
+    DENSITY,
+    DAMPING_MASS,
+    DAMPING_STIFFNESS,
+    GRAVITY,
+    CONTROLS,
+    BENDING,
+    THICKNESS,
+    SLICES
+};
+static const char* const slice_names[] = {
+    "position",          "velocity", "young",    "poisson", "density",  "damping_mass",
+    "damping_stiffness", "gravity",  "controls", "bending", "thickness"};
 enum { LEVELS = 6 };  // step sizes of a difference, each a quarter of the one before
 
 typedef struct rollout {
     sim sim;
     ct_tape* tape;
     int nstep, nvert, size;
-    int ntet, ntri;     // elements: tets and triangles of sheets; of these the triangles
+    int ntet, ntri;  // elements: tets and triangles of sheets; of these the triangles
     int first[SLICES + 1];
-    double* value;      // size: where the gradient is taken
-    double* scale;      // size: natural length of each component
-    double* gradient;   // size
-    double* weight;     // per state: linear and quadratic weights of x and v, 12 nvert
-    int substepped, substeps, refreshed;  // of the last rollout: steps that were halved; all sub-steps; states whose factor was refreshed
-    double loss, magnitude;     // of the last rollout; magnitude: sum of the sizes of its terms
-    bool jumped;                // rollouts of a difference halved different steps: their losses do not belong together
-    double roundoff;            // of a loss, relative to its magnitude
+    double* value;     // size: where the gradient is taken
+    double* scale;     // size: natural length of each component
+    double* gradient;  // size
+    double* weight;    // per state: linear and quadratic weights of x and v, 12 nvert
+    // of the last rollout: steps that were halved; all sub-steps; states whose factor was refreshed
+    int substepped, substeps, refreshed;
+    double loss, magnitude;  // of the last rollout; magnitude: sum of the sizes of its terms
+    // rollouts of a difference halved different steps: their losses do not belong together
+    bool jumped;
+    double roundoff;  // of a loss, relative to its magnitude
 } rollout;
 
 static inline int slice_size(const rollout* r, int slice) {
     const int nodes = 3 * r->nvert;
-    const int sizes[] = {nodes, nodes, r->ntet, r->ntet, r->ntet, r->ntet, r->ntet, 3, r->nstep * ct_model_control_size(r->sim.model),
-                         r->ntri ? r->ntet : 0, r->ntri ? r->ntet : 0};
+    const int sizes[] = {nodes,
+                         nodes,
+                         r->ntet,
+                         r->ntet,
+                         r->ntet,
+                         r->ntet,
+                         r->ntet,
+                         3,
+                         r->nstep * ct_model_control_size(r->sim.model),
+                         r->ntri ? r->ntet : 0,
+                         r->ntri ? r->ntet : 0};
     return sizes[slice];
 }
 
@@ -44,20 +71,24 @@ static void add_loss(int step, const ct_state* state, void* user) {
     r->refreshed += state->header->reference != 0;
     if (!counts(r, step)) return;
     const int n = 3 * r->nvert;
-    const double *w = r->weight + (size_t)step * 4 * n, *x = ct_state_positions(state), *v = ct_state_velocities(state);
+    const double *w = r->weight + (size_t)step * 4 * n, *x = ct_state_positions(state),
+                 *v = ct_state_velocities(state);
     for (int i = 0; i < n; i++) {
-        const double term[2] = {w[i] * x[i] + 0.5 * w[n + i] * x[i] * x[i], w[2 * n + i] * v[i] + 0.5 * w[3 * n + i] * v[i] * v[i]};
+        const double term[2] = {w[i] * x[i] + 0.5 * w[n + i] * x[i] * x[i],
+                                w[2 * n + i] * v[i] + 0.5 * w[3 * n + i] * v[i] * v[i]};
         r->loss += term[0] + term[1];
         r->magnitude += fabs(term[0]) + fabs(term[1]);
     }
 }
 
-static void add_seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
+static void add_seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar,
+                     void* user) {
     (void)q_bar;
     const rollout* r = user;
     if (!counts(r, step)) return;
     const int n = 3 * r->nvert;
-    const double *w = r->weight + (size_t)step * 4 * n, *x = ct_state_positions(state), *v = ct_state_velocities(state);
+    const double *w = r->weight + (size_t)step * 4 * n, *x = ct_state_positions(state),
+                 *v = ct_state_velocities(state);
     for (int i = 0; i < n; i++) {
         x_bar[i] += w[i] + w[n + i] * x[i];
         v_bar[i] += w[2 * n + i] + w[3 * n + i] * v[i];
@@ -80,7 +111,8 @@ static void fill_values(rollout* r) {
     ct_model_get_values(r->sim.model, CT_DENSITY, at[DENSITY]);
     memcpy(at[GRAVITY], settings->gravity, sizeof settings->gravity);
     for (int i = 0; i < r->size; i++) r->scale[i] = 1;
-    for (int i = 0; i < 3 * r->nvert; i++) r->scale[r->first[POSITION] + i] = 0.01, r->scale[r->first[VELOCITY] + i] = 0.3;
+    for (int i = 0; i < 3 * r->nvert; i++)
+        r->scale[r->first[POSITION] + i] = 0.01, r->scale[r->first[VELOCITY] + i] = 0.3;
     for (int t = 0; t < r->ntet; t++) {
         r->scale[r->first[YOUNG] + t] = at[YOUNG][t];
         r->scale[r->first[POISSON] + t] = 0.05;
@@ -99,8 +131,11 @@ static void fill_values(rollout* r) {
                 if (k >= info.first && k < info.first + info.count) break;
             }
             const int i = r->first[CONTROLS] + s * size + k;
-            r->scale[i] = info.kind == CT_CONTROL_FORCE ? 0.5 : info.kind == CT_CONTROL_ACTIVATION ? 0.2 : info.kind == CT_CONTROL_PRESSURE ? 800
-                          : k - info.first < 3 ? 0.01 : 0.2;
+            r->scale[i] = info.kind == CT_CONTROL_FORCE        ? 0.5
+                          : info.kind == CT_CONTROL_ACTIVATION ? 0.2
+                          : info.kind == CT_CONTROL_PRESSURE   ? 800
+                          : k - info.first < 3                 ? 0.01
+                                                               : 0.2;
             r->value[i] = r->scale[i] * noise(&seed);
         }
 }
@@ -135,19 +170,24 @@ static void rollout_stop(rollout* r) {
 
 static double evaluate(rollout* r, const double* y) {
     ct_error error = {0};
-    const ct_material_values values = {.young = y + r->first[YOUNG], .poisson = y + r->first[POISSON], .density = y + r->first[DENSITY],
-                                       .damping_mass = y + r->first[DAMPING_MASS], .damping_stiffness = y + r->first[DAMPING_STIFFNESS],
-                                       .gravity = y + r->first[GRAVITY], .bending = r->ntri ? y + r->first[BENDING] : NULL,
+    const ct_material_values values = {.young = y + r->first[YOUNG],
+                                       .poisson = y + r->first[POISSON],
+                                       .density = y + r->first[DENSITY],
+                                       .damping_mass = y + r->first[DAMPING_MASS],
+                                       .damping_stiffness = y + r->first[DAMPING_STIFFNESS],
+                                       .gravity = y + r->first[GRAVITY],
+                                       .bending = r->ntri ? y + r->first[BENDING] : NULL,
                                        .thickness = r->ntri ? y + r->first[THICKNESS] : NULL};
     must(ct_model_set_values(r->sim.model, &values, NULL, &error), &error);
     must(ct_state_set(r->sim.state, y + r->first[POSITION], y + r->first[VELOCITY]), NULL);
     ct_rollout_report report;
     r->loss = r->magnitude = 0;
     r->refreshed = 0;
-    const ct_status status = ct_rollout(r->sim.model, r->sim.work, r->tape, r->sim.state, r->nstep, y + r->first[CONTROLS], add_loss, r, &report);
+    const ct_status status = ct_rollout(r->sim.model, r->sim.work, r->tape, r->sim.state, r->nstep,
+                                        y + r->first[CONTROLS], add_loss, r, &report);
     if (status != CT_OK)
-        fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps, report.last.residual,
-                 report.last.reference, report.last.advice);
+        fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps,
+                 report.last.residual, report.last.reference, report.last.advice);
     r->substepped = report.substepped;
     r->substeps = report.substeps;
     return r->loss;
@@ -157,20 +197,28 @@ static double evaluate_gradient(rollout* r) {
     const double loss = evaluate(r, r->value);
     double* g[SLICES];
     for (int s = 0; s < SLICES; s++) g[s] = r->gradient + r->first[s];
-    ct_gradient gradient = {.position = g[POSITION], .velocity = g[VELOCITY], .young = g[YOUNG], .poisson = g[POISSON],
-                            .density = g[DENSITY], .damping_mass = g[DAMPING_MASS],
-                            .damping_stiffness = g[DAMPING_STIFFNESS], .gravity = g[GRAVITY],
+    ct_gradient gradient = {.position = g[POSITION],
+                            .velocity = g[VELOCITY],
+                            .young = g[YOUNG],
+                            .poisson = g[POISSON],
+                            .density = g[DENSITY],
+                            .damping_mass = g[DAMPING_MASS],
+                            .damping_stiffness = g[DAMPING_STIFFNESS],
+                            .gravity = g[GRAVITY],
                             .controls = slice_size(r, CONTROLS) ? g[CONTROLS] : NULL,
-                            .bending = r->ntri ? g[BENDING] : NULL, .thickness = r->ntri ? g[THICKNESS] : NULL};
+                            .bending = r->ntri ? g[BENDING] : NULL,
+                            .thickness = r->ntri ? g[THICKNESS] : NULL};
     ct_backward_report report;
-    const ct_status status = ct_backward(r->sim.model, r->sim.work, r->tape, r->value + r->first[CONTROLS], add_seed, r, &gradient, &report);
+    const ct_status status = ct_backward(r->sim.model, r->sim.work, r->tape, r->value + r->first[CONTROLS],
+                                         add_seed, r, &gradient, &report);
     if (status != CT_OK) fail_msg("backward: %s, residual %g", ct_status_text(status), report.max_residual);
     return loss;
 }
 
 // ---- differences
 
-// dL/dt of L(value + t d) at t = 0, of second order: central, or where d must not be walked backwards one-sided.
+// dL/dt of L(value + t d) at t = 0, of second order: central, or where d must not be walked backwards
+// one-sided.
 static double difference(rollout* r, const double* d, double h, bool one_sided, double* y) {
     double loss[3];
     for (int k = 0; k < 3; k++) {
@@ -185,15 +233,18 @@ static double difference(rollout* r, const double* d, double h, bool one_sided, 
 }
 
 typedef struct judgement {
-    double best;    // smallest relative error of the extrapolated differences
-    double slope;   // of the errors above round-off, 2 (or more, where the second order vanishes) for a right derivative; NAN: at round-off from the start
+    double best;  // smallest relative error of the extrapolated differences
+    // of the errors above round-off, 2 (or more, where the second order vanishes) for a right derivative;
+    // NAN: at round-off from the start
+    double slope;
     double error[LEVELS];
 } judgement;
 
 // Errors of the derivative along d over step sizes from h on, relative to the derivative.
 static judgement judge(rollout* r, const double* d, double h, bool one_sided) {
     double derivative = 0, magnitude = 0;
-    for (int i = 0; i < r->size; i++) derivative += r->gradient[i] * d[i], magnitude += pow(r->gradient[i] * d[i], 2);
+    for (int i = 0; i < r->size; i++)
+        derivative += r->gradient[i] * d[i], magnitude += pow(r->gradient[i] * d[i], 2);
     magnitude = fmax(fmax(fabs(derivative), 0.1 * sqrt(magnitude)), 1e-300);
     double* y = calloc((size_t)r->size, sizeof(double));
     judgement j = {.best = INFINITY, .slope = NAN};
@@ -204,7 +255,8 @@ static judgement judge(rollout* r, const double* d, double h, bool one_sided) {
         // two step sizes together cancel the term of second order
         if (k > 0) j.best = fmin(j.best, fabs((16 * finer - coarser) / 15 - derivative) / magnitude);
         const double noise = r->roundoff * r->magnitude / (h * magnitude);
-        if (k > 0 && j.error[k - 1] < 1e-2 && j.error[k] > 10 * noise) j.slope = log(j.error[k - 1] / j.error[k]) / log(4);
+        if (k > 0 && j.error[k - 1] < 1e-2 && j.error[k] > 10 * noise)
+            j.slope = log(j.error[k - 1] / j.error[k]) / log(4);
         coarser = finer;
     }
     free(y);
@@ -214,13 +266,15 @@ static judgement judge(rollout* r, const double* d, double h, bool one_sided) {
 static void assert_judged(const judgement* j, double tolerance, const char* what) {
     const double* e = j->error;
     if (!(j->best <= tolerance) || (j->slope == j->slope && j->slope < 1.8))
-        fail_msg("%s: errors %.1e %.1e %.1e %.1e %.1e %.1e, extrapolated %.1e, slope %.2f", what, e[0], e[1], e[2], e[3], e[4], e[5], j->best, j->slope);
+        fail_msg("%s: errors %.1e %.1e %.1e %.1e %.1e %.1e, extrapolated %.1e, slope %.2f", what, e[0], e[1],
+                 e[2], e[3], e[4], e[5], j->best, j->slope);
 }
 
 // A random direction within slice s, in natural lengths; `positive`: none of its components negative.
 static void random_direction(const rollout* r, int s, bool positive, uint64_t* seed, double* d) {
     memset(d, 0, (size_t)r->size * sizeof(double));
-    for (int i = r->first[s]; i < r->first[s + 1]; i++) d[i] = r->scale[i] * (positive ? fabs(noise(seed)) : noise(seed));
+    for (int i = r->first[s]; i < r->first[s + 1]; i++)
+        d[i] = r->scale[i] * (positive ? fabs(noise(seed)) : noise(seed));
 }
 
 // A random direction and `components` single components of every slice; these may be small beside round-off.

@@ -1,25 +1,23 @@
-// Colliders without a simulation: a model that holds positions, surfaces and the rules of contact, and nothing else.
+// Colliders without a simulation: a model that holds positions, surfaces and the rules of contact, and
+// nothing else.
 #ifndef CT_TESTS_SURFACES_H
 #define CT_TESTS_SURFACES_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model/model.h"
 #include "step/detect.h"
+#include "unit.h"
 
 typedef struct surfaces {
-    ct_model model;            // collision, row, rest, tree and friction are filled
-    double* x;                 // 3 nvert, where the nodes are; model.rest is the same array
-    size_t room[6];            // of x, row, node, edge, tri, plane
+    ct_model model;  // collision, row, rest, tree and friction are filled
+    double* x;       // 3 nvert, where the nodes are; model.rest is the same array
+    size_t room[6];  // of x, row, node, edge, tri, plane
     double coefficient;
 } surfaces;
 
@@ -35,7 +33,8 @@ static inline int new_collider(surfaces* s, double thickness, double radius) {
     ct_collision* c = &s->model.collision;
     c->collider = realloc(c->collider, (size_t)(c->ncollider + 1) * sizeof *c->collider);
     assert_non_null(c->collider);
-    c->collider[c->ncollider] = (ct_collider){.name = "", .thickness = thickness, .radius = radius, .drive = -1};
+    c->collider[c->ncollider] =
+        (ct_collider){.name = "", .thickness = thickness, .radius = radius, .drive = -1};
     return c->ncollider++;
 }
 
@@ -59,7 +58,9 @@ static inline int new_node(surfaces* s, int collider, double x, double y, double
 static inline void new_edge(surfaces* s, int collider, int a, int b) {
     ct_collision* c = &s->model.collision;
     for (int e = c->nedge - 1; e >= 0 && c->edge_owner[e] == collider; e--)
-        if ((c->edge[2 * e] == a && c->edge[2 * e + 1] == b) || (c->edge[2 * e] == b && c->edge[2 * e + 1] == a)) return;
+        if ((c->edge[2 * e] == a && c->edge[2 * e + 1] == b) ||
+            (c->edge[2 * e] == b && c->edge[2 * e + 1] == a))
+            return;
     const size_t before = s->room[3];
     c->edge = grow(c->edge, &s->room[3], 2 * (size_t)(c->nedge + 1), sizeof(int));
     if (s->room[3] != before) c->edge_owner = realloc(c->edge_owner, s->room[3] * sizeof(int));
@@ -112,7 +113,8 @@ static inline int new_box(surfaces* s, const double lo[3], const double hi[3], d
         const bool x = i % 4 == 1 || i % 4 == 2, y = i % 4 >= 2, z = i >= 4;
         new_node(s, c, x ? hi[0] : lo[0], y ? hi[1] : lo[1], z ? hi[2] : lo[2], free);
     }
-    for (int t = 0; t < 12; t++) new_triangle(s, c, first + tri[3 * t], first + tri[3 * t + 1], first + tri[3 * t + 2]);
+    for (int t = 0; t < 12; t++)
+        new_triangle(s, c, first + tri[3 * t], first + tri[3 * t + 1], first + tri[3 * t + 2]);
     return c;
 }
 

@@ -1,5 +1,6 @@
-// Actuators against known answers that need a scene: a muscle under load, Lame's sphere under refinement, rest states that do not
-// depend on the time step; and what actuators and water cost the solver beside a passive body.
+// Actuators against known answers that need a scene: a muscle under load, Lame's sphere under refinement,
+// rest states that do not depend on the time step; and what actuators and water cost the solver beside a
+// passive body.
 #include "build.h"
 
 static ct_settings still_settings(double time_step) {
@@ -19,7 +20,8 @@ static void pull_end(ct_scene* scene, const ct_mesh* mesh, double length, double
     int *tri = NULL, ntri = 0;
     must(ct_mesh_surface(mesh, &tri, &ntri), NULL);
     for (int k = 0; k < ntri; k++) {
-        const double *a = mesh->x + 3 * tri[3 * k], *b = mesh->x + 3 * tri[3 * k + 1], *c = mesh->x + 3 * tri[3 * k + 2];
+        const double *a = mesh->x + 3 * tri[3 * k], *b = mesh->x + 3 * tri[3 * k + 1],
+                     *c = mesh->x + 3 * tri[3 * k + 2];
         if (fabs(a[0] - length) + fabs(b[0] - length) + fabs(c[0] - length) > 1e-9) continue;
         const double area = 0.5 * fabs((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]));
         ct_force_def def = ct_force_def_default();
@@ -30,10 +32,13 @@ static void pull_end(ct_scene* scene, const ct_mesh* mesh, double length, double
     ct_free(tri);
 }
 
-// Without lateral effects the stretch l of a bar under the traction t is E (l - 1) + k (l - (1 - a)) = t, pulled or pushed.
+// Without lateral effects the stretch l of a bar under the traction t is E (l - 1) + k (l - (1 - a)) = t,
+// pulled or pushed.
 static void muscle_carries_a_load_as_the_balance_says(void** state) {
     const double E = 2e4, k = 3e4;
-    const struct { double activation, load; } cases[] = {{0.3, 0}, {0.3, 4e3}, {0.3, 9e3}, {0.5, 12e3}, {0.2, -8e2}, {0, 5e3}};
+    const struct {
+        double activation, load;
+    } cases[] = {{0.3, 0}, {0.3, 4e3}, {0.3, 9e3}, {0.5, 12e3}, {0.2, -8e2}, {0, 5e3}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const ct_settings settings = still_settings(10);
         ct_scene* scene = new_scene(&settings);
@@ -48,14 +53,16 @@ static void muscle_carries_a_load_as_the_balance_says(void** state) {
         pull_end(scene, mesh, 0.6, cases[i].load);
         ct_muscle_def def = ct_muscle_def_default();
         const double points[] = {0, 0.1, 0.1, 0.6, 0.1, 0.1};
-        def.points = points, def.npoint = 2, def.radius = 1, def.stiffness = k, def.activation = cases[i].activation;
+        def.points = points, def.npoint = 2, def.radius = 1, def.stiffness = k,
+        def.activation = cases[i].activation;
         must(ct_scene_add_muscle(scene, &def, NULL, &error), &error);
         sim s = start(scene, 1);
         steps(&s, 5);
         const double stretch = (E + k * (1 - cases[i].activation) + cases[i].load) / (E + k);
         for (int v = 0; v < node_count(&s); v++)
             if (!(fabs(ct_state_positions(s.state)[3 * v] - stretch * ct_model_rest(s.model)[3 * v]) < 1e-9))
-                fail_msg("activation %g, load %g: node %d at %g", cases[i].activation, cases[i].load, v, ct_state_positions(s.state)[3 * v]);
+                fail_msg("activation %g, load %g: node %d at %g", cases[i].activation, cases[i].load, v,
+                         ct_state_positions(s.state)[3 * v]);
         ct_mesh_free(mesh);
         stop(&s);
     }
@@ -77,7 +84,8 @@ static ct_mesh* shell(int n, double a, double b) {
     }
     for (int v = 0; v < full->nvert; v++) {
         double* x = full->x + 3 * v;
-        const double s = fmax(fmax(fabs(x[0]), fabs(x[1])), fabs(x[2])), norm = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        const double s = fmax(fmax(fabs(x[0]), fabs(x[1])), fabs(x[2])),
+                     norm = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
         const double r = a + (b - a) * (s - third) / (1 - third);
         for (int k = 0; norm > 0 && k < 3; k++) x[k] *= r / norm;
     }
@@ -88,7 +96,8 @@ static ct_mesh* shell(int n, double a, double b) {
     return mesh;
 }
 
-static ct_scene* balloon(const ct_mesh* mesh, const ct_settings* settings, double young, double poisson, double pressure) {
+static ct_scene* balloon(const ct_mesh* mesh, const ct_settings* settings, double young, double poisson,
+                         double pressure) {
     ct_scene* scene = new_scene(settings);
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
@@ -119,7 +128,8 @@ static ct_mesh* skin(int n, double a) {
     return mesh;
 }
 
-// The share by which the pressure p widens the volume inside a balloon, with its pressure and rest volume checked.
+// The share by which the pressure p widens the volume inside a balloon, with its pressure and rest volume
+// checked.
 static double widened(const ct_mesh* mesh, double E, double nu, double p, double a, int n) {
     ct_settings settings = still_settings(10);
     settings.tolerance = 1e-9;
@@ -132,11 +142,13 @@ static double widened(const ct_mesh* mesh, double E, double nu, double p, double
     return volume / rest - 1;
 }
 
-// Thick wall (Lame): the inner radius grows by u = p a^3/(b^3 - a^3) ((1 - 2 nu) a + (1 + nu) b^3/(2 a^2)) / E; thin wall, here a sheet of
-// thickness t: by u = p a^2 (1 - nu)/(2 E t). The volume inside grows by the share 3 u/a; the error falls with the square of the mesh size.
+// Thick wall (Lame): the inner radius grows by u = p a^3/(b^3 - a^3) ((1 - 2 nu) a + (1 + nu) b^3/(2 a^2)) /
+// E; thin wall, here a sheet of thickness t: by u = p a^2 (1 - nu)/(2 E t). The volume inside grows by the
+// share 3 u/a; the error falls with the square of the mesh size.
 static void pressure_widens_spheres_as_known_in_the_limit(void** state) {
     const double E = 2e4, nu = 0.3, p = 0.02, a = 0.05, b = 0.1, t = ct_material_default().thickness;
-    const double thick = p * pow(a, 3) / (pow(b, 3) - pow(a, 3)) * ((1 - 2 * nu) * a + (1 + nu) * pow(b, 3) / (2 * a * a)) / E;
+    const double thick =
+        p * pow(a, 3) / (pow(b, 3) - pow(a, 3)) * ((1 - 2 * nu) * a + (1 + nu) * pow(b, 3) / (2 * a * a)) / E;
     const double thin = p * a * a * (1 - nu) / (2 * E * t);
     for (int sheet = 0; sheet < 2; sheet++) {
         double before = 0, error = 0;
@@ -188,7 +200,8 @@ static ct_scene* actuated(actuator kind, const ct_settings* settings) {
         def.density = 500;  // the beam sags
         must(ct_scene_set_water(scene, &def, &error), &error);
     }
-    if (kind == MUSCLE || kind == CELLS) must(ct_scene_add_actuator_control(scene, "actuator", 0, &error), &error);
+    if (kind == MUSCLE || kind == CELLS)
+        must(ct_scene_add_actuator_control(scene, "actuator", 0, &error), &error);
     return scene;
 }
 
@@ -200,7 +213,8 @@ static void rest_does_not_depend_on_the_time_step(void** state) {
         for (int k = 0; k < 2; k++) {
             const ct_settings settings = still_settings(k ? 40 : 2);
             s[k] = start(actuated(kind, &settings), 1);
-            for (int i = 0; i < 30; i++) must(ct_step(s[k].model, s[k].work, s[k].state, &strength[kind], NULL), NULL);
+            for (int i = 0; i < 30; i++)
+                must(ct_step(s[k].model, s[k].work, s[k].state, &strength[kind], NULL), NULL);
         }
         double apart = 0, moved = 0;
         for (int i = 0; i < 3 * node_count(&s[0]); i++) {
@@ -222,9 +236,11 @@ static int count_solves(actuator kind, bool active) {
     sim s = start(actuated(kind, &settings), 1);
     int solves = 0;
     if (kind == CAVITY) {  // a free body: shaken, so that the passive one moves too
-        double *v = calloc(3 * (size_t)node_count(&s), sizeof(double)), *x = calloc(3 * (size_t)node_count(&s), sizeof(double));
+        double *v = calloc(3 * (size_t)node_count(&s), sizeof(double)),
+               *x = calloc(3 * (size_t)node_count(&s), sizeof(double));
         memcpy(x, ct_state_positions(s.state), 3 * (size_t)node_count(&s) * sizeof(double));
-        for (int i = 0; i < node_count(&s); i++) v[3 * i] = 8 * x[3 * i], v[3 * i + 1] = -8 * x[3 * i + 1], v[3 * i + 2] = 5 * x[3 * i];
+        for (int i = 0; i < node_count(&s); i++)
+            v[3 * i] = 8 * x[3 * i], v[3 * i + 1] = -8 * x[3 * i + 1], v[3 * i + 2] = 5 * x[3 * i];
         must(ct_state_set(s.state, x, v), NULL);
         free(v), free(x);
     }
@@ -242,7 +258,8 @@ static void actuated_bodies_cost_less_than_twice_a_passive_one(void** state) {
     static const char* const names[] = {"nothing", "a muscle", "cells", "pressure", "water"};
     const int passive = count_solves(NONE, false);
     for (actuator kind = MUSCLE; kind <= WATER; kind++) {
-        const int base = kind == CAVITY ? count_solves(CAVITY, false) : passive, active = count_solves(kind, true);
+        const int base = kind == CAVITY ? count_solves(CAVITY, false) : passive,
+                  active = count_solves(kind, true);
         print_message("%s: %d solves, passive %d\n", names[kind], active, base);
         assert_true(active <= 2 * base);
     }
@@ -255,7 +272,8 @@ static void cavities_are_reported(void** state) {
     sim s = start(actuated(CAVITY, &settings), 1);
     double volume, rest, pressure;
     must(ct_state_cavity(s.model, s.state, 0, &volume, &rest, &pressure), NULL);
-    assert_true(volume == rest && pressure == 0 && fabs(rest / (4.0 / 3 * acos(-1) * pow(0.06, 3)) - 1) < 0.25);
+    assert_true(volume == rest && pressure == 0 &&
+                fabs(rest / (4.0 / 3 * acos(-1) * pow(0.06, 3)) - 1) < 0.25);
     must(ct_step(s.model, s.work, s.state, (double[]){4000}, NULL), NULL);
     must(ct_state_cavity(s.model, s.state, 0, &volume, NULL, &pressure), NULL);
     assert_true(volume > rest && pressure == 4000);

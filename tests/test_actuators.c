@@ -73,7 +73,8 @@ static void muscle_shortens_a_bar_to_the_balance_of_stresses(void** state) {
     steps(&s, 4);
     const double expected = (2e4 + 3e4 * 0.6) / (2e4 + 3e4);
     const double* x = ct_state_positions(s.state);
-    for (int v = 0; v < node_count(&s); v++) assert_true(fabs(x[3 * v] - expected * ct_model_rest(s.model)[3 * v]) < 1e-9);
+    for (int v = 0; v < node_count(&s); v++)
+        assert_true(fabs(x[3 * v] - expected * ct_model_rest(s.model)[3 * v]) < 1e-9);
     stop(&s);
 }
 
@@ -108,7 +109,8 @@ static void free_cells_grow_to_the_balance_of_stresses(void** state) {
     const double mu = 2e4 / 2.7, lambda = 2e4 * 0.35 / (1.35 * 0.3), rest = 2 * mu + 3 * lambda;
     const double stretch = (rest + 4e4 * cbrt(1.8)) / (rest + 4e4);
     for (int t = 0; t < mesh->ntet; t++)
-        if (!(fabs(ratio[t] - pow(stretch, 3)) < 1e-9)) fail_msg("volume ratio %.10g of tet %d in place of %.10g", ratio[t], t, pow(stretch, 3));
+        if (!(fabs(ratio[t] - pow(stretch, 3)) < 1e-9))
+            fail_msg("volume ratio %.10g of tet %d in place of %.10g", ratio[t], t, pow(stretch, 3));
     ct_mesh_free(mesh);
     free(ratio);
 }
@@ -118,14 +120,17 @@ static void free_cell_reaches_its_volume(void** state) {
     ct_material material = soft_material();
     material.young = 1e-5;
     ct_mesh* mesh = NULL;
-    must(ct_mesh_create(&mesh, 4, (double[]){0, 0, 0, 0.3, 0, 0, 0, 0.2, 0.1, 0.1, 0, 0.2}, 1, (int[]){0, 1, 2, 3}, 0, NULL), NULL);
+    must(ct_mesh_create(&mesh, 4, (double[]){0, 0, 0, 0.3, 0, 0, 0, 0.2, 0.1, 0.1, 0, 0.2}, 1,
+                        (int[]){0, 1, 2, 3}, 0, NULL),
+         NULL);
     double* ratio = grown_ratios(mesh, &material, 15);
     if (!(fabs(ratio[0] - 1.8) < 1e-8)) fail_msg("volume ratio %.10g", ratio[0]);
     ct_mesh_free(mesh);
     free(ratio);
 }
 
-// Lame's thick-walled sphere: the inner radius grows by p a^3/(b^3 - a^3) ((1 - 2 nu) a + (1 + nu) b^3/(2 a^2)) / E.
+// Lame's thick-walled sphere: the inner radius grows by p a^3/(b^3 - a^3) ((1 - 2 nu) a + (1 + nu) b^3/(2
+// a^2)) / E.
 static void pressure_widens_a_hollow_sphere_as_lame_says(void** state) {
     const double a = 0.05, b = 0.1, p = 200, E = 2e4, nu = 0.3, zero[3] = {0};
     double error_of[2];
@@ -157,18 +162,22 @@ static void pressure_widens_a_hollow_sphere_as_lame_says(void** state) {
         double grown = 0;
         int count = 0;
         for (int v = 0; v < node_count(&s); v++) {
-            const double r = sqrt(rest[3 * v] * rest[3 * v] + rest[3 * v + 1] * rest[3 * v + 1] + rest[3 * v + 2] * rest[3 * v + 2]);
+            const double r = sqrt(rest[3 * v] * rest[3 * v] + rest[3 * v + 1] * rest[3 * v + 1] +
+                                  rest[3 * v + 2] * rest[3 * v + 2]);
             if (r > 1.02 * a) continue;
-            grown += sqrt(x[3 * v] * x[3 * v] + x[3 * v + 1] * x[3 * v + 1] + x[3 * v + 2] * x[3 * v + 2]) - r;
+            grown +=
+                sqrt(x[3 * v] * x[3 * v] + x[3 * v + 1] * x[3 * v + 1] + x[3 * v + 2] * x[3 * v + 2]) - r;
             count++;
         }
-        const double lame = p * pow(a, 3) / (pow(b, 3) - pow(a, 3)) * ((1 - 2 * nu) * a + (1 + nu) * pow(b, 3) / (2 * a * a)) / E;
+        const double lame = p * pow(a, 3) / (pow(b, 3) - pow(a, 3)) *
+                            ((1 - 2 * nu) * a + (1 + nu) * pow(b, 3) / (2 * a * a)) / E;
         assert_true(count > 20);
         error_of[k] = fabs(grown / count / lame - 1);
         ct_mesh_free(mesh);
         stop(&s);
     }
-    if (!(error_of[1] < 0.06 && error_of[1] < 0.6 * error_of[0])) fail_msg("errors %g, %g", error_of[0], error_of[1]);
+    if (!(error_of[1] < 0.06 && error_of[1] < 0.6 * error_of[0]))
+        fail_msg("errors %g, %g", error_of[0], error_of[1]);
 }
 
 // Without a way to push off, actuators do not move the centre of mass, nor turn the body.
@@ -192,7 +201,8 @@ static void actuators_conserve_momentum(void** state) {
     steps(&s, 20);
     ct_state_measure(s.model, s.state, &after);
     double moved = 0;
-    for (int i = 0; i < 3 * node_count(&s); i++) moved = fmax(moved, fabs(ct_state_positions(s.state)[i] - ct_model_rest(s.model)[i]));
+    for (int i = 0; i < 3 * node_count(&s); i++)
+        moved = fmax(moved, fabs(ct_state_positions(s.state)[i] - ct_model_rest(s.model)[i]));
     assert_true(moved > 0.01);
     for (int i = 0; i < 3; i++) {
         assert_true(fabs(after.center[i] - before.center[i]) < 1e-11);
@@ -236,8 +246,10 @@ static void add_actuators(ct_scene* scene, scene_kind kind) {
     ct_error error = {0};
     if (kind == MUSCLES || kind == SLOW_MUSCLES) {
         for (int k = 0; k < 2; k++) {
-            ct_muscle_def def = muscle_along((double[]){0, 0.05 + 0.1 * k, 0.05, 0.3, 0.05 + 0.1 * k, 0.1, 0.6, 0.1, 0.1}, 3, 0.15, 3e4);
-            def.segments = k ? 0 : 3, def.activation = 0.3, def.activation_time = kind == SLOW_MUSCLES ? 0.03 : 0;
+            ct_muscle_def def = muscle_along(
+                (double[]){0, 0.05 + 0.1 * k, 0.05, 0.3, 0.05 + 0.1 * k, 0.1, 0.6, 0.1, 0.1}, 3, 0.15, 3e4);
+            def.segments = k ? 0 : 3, def.activation = 0.3,
+            def.activation_time = kind == SLOW_MUSCLES ? 0.03 : 0;
             must(ct_scene_add_muscle(scene, &def, NULL, &error), &error);
             must(ct_scene_add_actuator_control(scene, k ? "lower" : "upper", k, &error), &error);
         }
@@ -255,7 +267,8 @@ static void add_actuators(ct_scene* scene, scene_kind kind) {
     }
 }
 
-static rollout actuated_start(scene_kind kind, ct_integrator integrator, int max_iterations, size_t max_bytes) {
+static rollout actuated_start(scene_kind kind, ct_integrator integrator, int max_iterations,
+                              size_t max_bytes) {
     ct_settings settings = soft_settings();
     settings.max_iterations = max_iterations;
     settings.integrator = integrator;
@@ -287,7 +300,9 @@ static void check_kind(scene_kind kind, const char* name) {
     }
 }
 static void muscle_gradient_matches_differences(void** state) { check_kind(MUSCLES, "muscles"); }
-static void slow_muscle_gradient_matches_differences(void** state) { check_kind(SLOW_MUSCLES, "slow muscles"); }
+static void slow_muscle_gradient_matches_differences(void** state) {
+    check_kind(SLOW_MUSCLES, "slow muscles");
+}
 static void cell_gradient_matches_differences(void** state) { check_kind(CELLS, "cells"); }
 static void cavity_gradient_matches_differences(void** state) { check_kind(CAVITY, "cavity"); }
 
@@ -300,8 +315,11 @@ static void check_stiffness(scene_kind kind) {
     const ct_material_values values = {.muscle_stiffness = stiffness, .chamber_stiffness = stiffness};
     must(ct_model_set_values(r.sim.model, &values, NULL, NULL), NULL);
     evaluate(&r, r.value);
-    ct_gradient gradient = {.muscle_stiffness = kind == CELLS ? other : gradient_of, .chamber_stiffness = kind == CELLS ? gradient_of : other};
-    must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r, &gradient, NULL), NULL);
+    ct_gradient gradient = {.muscle_stiffness = kind == CELLS ? other : gradient_of,
+                            .chamber_stiffness = kind == CELLS ? gradient_of : other};
+    must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r, &gradient,
+                     NULL),
+         NULL);
     for (int k = 0; k < count; k++) {
         assert_true(other[k] == 0);
         const double at = stiffness[k];
@@ -331,15 +349,16 @@ static void stiffness_gradient_matches_differences(void** state) {
     check_stiffness(CELLS);
 }
 
-// Activations jump on the way and some step is halved: all of its parts see the activation of the whole step. Losses where another
-// step is halved lie close by: a limit that keeps clear of them is looked for.
+// Activations jump on the way and some step is halved: all of its parts see the activation of the whole step.
+// Losses where another step is halved lie close by: a limit that keeps clear of them is looked for.
 static void gradient_is_right_where_steps_are_halved(void** state) {
     for (int kind = MUSCLES; kind <= CELLS; kind++) {
         bool clear = false;
         for (int limit = 14; limit < 40 && !clear; limit++) {
             rollout r = actuated_start((scene_kind)kind, CT_EULER, limit, 0);
             const int size = ct_model_control_size(r.sim.model);
-            for (int i = 0; i < size; i++) r.value[r.first[CONTROLS] + 3 * size + i] += kind == CELLS ? 1.5 : 0.6;
+            for (int i = 0; i < size; i++)
+                r.value[r.first[CONTROLS] + 3 * size + i] += kind == CELLS ? 1.5 : 0.6;
             evaluate(&r, r.value);
             if (r.substepped) clear = check_slices(&r, 0.02, 1e-7, 1, "halved steps");
             rollout_stop(&r);
@@ -351,7 +370,8 @@ static void gradient_is_right_where_steps_are_halved(void** state) {
 // Activations are part of the state: replayed from checkpoints the gradient is the same to the last bit.
 static void checkpointed_gradient_is_the_stored_one(void** state) {
     for (int kind = SLOW_MUSCLES; kind <= CAVITY; kind++) {
-        rollout whole = actuated_start((scene_kind)kind, CT_BDF2, 400, 0), sparse = actuated_start((scene_kind)kind, CT_BDF2, 400, 1);
+        rollout whole = actuated_start((scene_kind)kind, CT_BDF2, 400, 0),
+                sparse = actuated_start((scene_kind)kind, CT_BDF2, 400, 1);
         assert_true(ct_tape_bytes(sparse.tape) < ct_tape_bytes(whole.tape));
         evaluate_gradient(&whole);
         evaluate_gradient(&sparse);
@@ -402,9 +422,14 @@ static void bad_actuators_are_refused(void** state) {
     add_box(scene, (double[]){0.4, 0.2, 0.2}, (int[]){2, 1, 1}, &material);
     ct_error error = {0};
     const double points[] = {0, 0.1, 0.1, 0.4, 0.1, 0.1, 0.4, 0.1, 0.1};
-    const struct { int body, npoint; double radius, stiffness, activation, time; const char* path; } bad[] = {
-        {1, 2, 0.1, 1, 0, 0, "body"}, {0, 1, 0.1, 1, 0, 0, "points"}, {0, 3, 0.1, 1, 0, 0, "points"}, {0, 2, 0, 1, 0, 0, "radius"},
-        {0, 2, 1e-6, 1, 0, 0, "radius"}, {0, 2, 0.1, -1, 0, 0, "stiffness"}, {0, 2, 0.1, 1, 2, 0, "activation"}, {0, 2, 0.1, 1, 0, -1, "activation_time"}};
+    const struct {
+        int body, npoint;
+        double radius, stiffness, activation, time;
+        const char* path;
+    } bad[] = {{1, 2, 0.1, 1, 0, 0, "body"},       {0, 1, 0.1, 1, 0, 0, "points"},
+               {0, 3, 0.1, 1, 0, 0, "points"},     {0, 2, 0, 1, 0, 0, "radius"},
+               {0, 2, 1e-6, 1, 0, 0, "radius"},    {0, 2, 0.1, -1, 0, 0, "stiffness"},
+               {0, 2, 0.1, 1, 2, 0, "activation"}, {0, 2, 0.1, 1, 0, -1, "activation_time"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ct_muscle_def def = muscle_along(points, bad[i].npoint, bad[i].radius, bad[i].stiffness);
         def.body = bad[i].body, def.activation = bad[i].activation, def.activation_time = bad[i].time;
@@ -434,7 +459,9 @@ static void bad_actuators_are_refused(void** state) {
     assert_int_equal(ct_step(s.model, s.work, s.state, (double[]){-1}, NULL), CT_BAD_ARGUMENT);
     assert_true(ct_state_step_index(s.state) == 0);
     const double stiffness[] = {0};
-    assert_int_equal(ct_model_set_values(s.model, &(ct_material_values){.chamber_stiffness = stiffness}, NULL, &error), CT_BAD_ARGUMENT);
+    assert_int_equal(
+        ct_model_set_values(s.model, &(ct_material_values){.chamber_stiffness = stiffness}, NULL, &error),
+        CT_BAD_ARGUMENT);
     stop(&s);
 }
 

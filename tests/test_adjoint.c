@@ -1,7 +1,8 @@
-// The whole adjoint against differences of rollouts: every energy, integrator, damping, and every kind of parameter.
+// The whole adjoint against differences of rollouts: every energy, integrator, damping, and every kind of
+// parameter.
 //
-// A wrong term shows as an error that does not fall with the step size; a right gradient as one that falls with its
-// square until round-off: both are asked for, the smallest error and the slope.
+// A wrong term shows as an error that does not fall with the step size; a right gradient as one that falls
+// with its square until round-off: both are asked for, the smallest error and the slope.
 #include "adjoint_beam.h"
 
 static const char* const energy_names[] = {"corotated", "projective", "neohookean", "stvk"};
@@ -15,7 +16,8 @@ static void check_energy(ct_energy energy) {
         def.integrator = k & 1 ? CT_BDF2 : CT_EULER;
         if (k & 2) def.damping_mass = 0.8, def.damping_stiffness = 0.02;
         char name[64];
-        snprintf(name, sizeof name, "%s, %s, %s", energy_names[energy], k & 1 ? "BDF2" : "Euler", k & 2 ? "damped" : "undamped");
+        snprintf(name, sizeof name, "%s, %s, %s", energy_names[energy], k & 1 ? "BDF2" : "Euler",
+                 k & 2 ? "damped" : "undamped");
         rollout r = beam_start(&def);
         assert_true(check_slices(&r, 0.1, 2e-8, 2, name));
         assert_int_equal(r.substepped, 0);
@@ -41,13 +43,15 @@ static void gradient_is_right_at_rest(void** state) {
         memset(r.value + r.first[VELOCITY], 0, 3 * (size_t)r.nvert * sizeof(double));
         memset(r.value + r.first[GRAVITY], 0, 3 * sizeof(double));
         memset(r.value + r.first[CONTROLS], 0, (size_t)slice_size(&r, CONTROLS) * sizeof(double));
-        for (int t = 0; t < r.ntet; t++) r.value[r.first[DAMPING_MASS] + t] = 0.5, r.value[r.first[DAMPING_STIFFNESS] + t] = 0.01;
+        for (int t = 0; t < r.ntet; t++)
+            r.value[r.first[DAMPING_MASS] + t] = 0.5, r.value[r.first[DAMPING_STIFFNESS] + t] = 0.01;
         assert_true(check_slices(&r, 0.1, 1e-8, 0, energy_names[def.energy]));
         rollout_stop(&r);
     }
 }
 
-// Steps of the loss where another step is halved lie close by: a limit that keeps clear of them is looked for.
+// Steps of the loss where another step is halved lie close by: a limit that keeps clear of them is looked
+// for.
 static void check_halved(ct_integrator integrator, bool damped) {
     bool clear = false;
     for (int limit = 14; limit < 22 && !clear; limit++) {
@@ -69,8 +73,8 @@ static void gradient_is_right_where_steps_are_halved(void** state) {
     for (int k = 0; k < 4; k++) check_halved(k & 1 ? CT_BDF2 : CT_EULER, k & 2);
 }
 
-// Nearly incompressible, stiffness from 1 to 1000, one tet pressed to 3 % of its height; 60 % for St. Venant-Kirchhoff,
-// which has several solutions below.
+// Nearly incompressible, stiffness from 1 to 1000, one tet pressed to 3 % of its height; 60 % for St.
+// Venant-Kirchhoff, which has several solutions below.
 static void gradient_is_right_in_an_ill_conditioned_body(void** state) {
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
         beam_def def = beam_default();
@@ -90,7 +94,8 @@ static void gradient_is_right_in_an_ill_conditioned_body(void** state) {
         }
         double* x = r.value + r.first[POSITION];
         const int* tet = ct_model_tets(r.sim.model) + 4 * 8;
-        double *x0 = x + 3 * tet[0], *x1 = x + 3 * tet[1], *x2 = x + 3 * tet[2], *x3 = x + 3 * tet[3], a[3], b[3], n[3], height = 0, square = 0;
+        double *x0 = x + 3 * tet[0], *x1 = x + 3 * tet[1], *x2 = x + 3 * tet[2], *x3 = x + 3 * tet[3], a[3],
+               b[3], n[3], height = 0, square = 0;
         for (int i = 0; i < 3; i++) a[i] = x1[i] - x0[i], b[i] = x2[i] - x0[i];
         for (int i = 0; i < 3; i++) {
             n[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];

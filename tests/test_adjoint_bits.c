@@ -1,5 +1,5 @@
-// Gradients are the same bits whatever the tape keeps, however many threads there are and whatever else is wanted; and as good as the
-// steps' tolerance.
+// Gradients are the same bits whatever the tape keeps, however many threads there are and whatever else is
+// wanted; and as good as the steps' tolerance.
 #include "adjoint_beam.h"
 
 static double* gradient_of(const beam_def* def, double* loss, int* size) {
@@ -61,9 +61,18 @@ static void gradient_is_the_same_bits_when_less_is_wanted(void** state) {
         double* wanted = malloc((size_t)slice_size(&r, s) * sizeof(double));
         double* at[SLICES] = {0};
         at[s] = wanted;
-        ct_gradient gradient = {.position = at[0], .velocity = at[1], .young = at[2], .poisson = at[3], .density = at[4],
-                                .damping_mass = at[5], .damping_stiffness = at[6], .gravity = at[7], .controls = at[8]};
-        must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r, &gradient, NULL), NULL);
+        ct_gradient gradient = {.position = at[0],
+                                .velocity = at[1],
+                                .young = at[2],
+                                .poisson = at[3],
+                                .density = at[4],
+                                .damping_mass = at[5],
+                                .damping_stiffness = at[6],
+                                .gravity = at[7],
+                                .controls = at[8]};
+        must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r,
+                         &gradient, NULL),
+             NULL);
         assert_memory_equal(wanted, r.gradient + r.first[s], (size_t)slice_size(&r, s) * sizeof(double));
         free(wanted);
     }

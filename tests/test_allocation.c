@@ -1,24 +1,25 @@
-// Every allocation fails once: creation then reports it, returns nothing and leaks nothing. A warm step allocates nothing.
+// Every allocation fails once: creation then reports it, returns nothing and leaks nothing. A warm step
+// allocates nothing.
 //
-// The linker sends the library's malloc, calloc, realloc and free here (--wrap); Jansson and SuiteSparse are given the
-// same functions through their own hooks. Live blocks are kept by address, so that a block that came from elsewhere
-// (libc itself) and is freed by the library does not count.
+// The linker sends the library's malloc, calloc, realloc and free here (--wrap); Jansson and SuiteSparse are
+// given the same functions through their own hooks. Live blocks are kept by address, so that a block that
+// came from elsewhere (libc itself) and is freed by the library does not count.
 #include <jansson.h>
 #include <stdint.h>
 #include <suitesparse/SuiteSparse_config.h>
 
 #include "build.h"
 #include "optim/loss.h"
-#include "step/params.h"
 #include "optim/optimize.h"
+#include "step/params.h"
 
 // ---- The allocator ----
 
 enum { TABLE = 1 << 20 };
-static void* table[TABLE];       // live blocks, open addressing
-static long live, calls;         // blocks alive, allocations since `arm`
-static long failing = -1;        // index of the allocation that fails, -1: none
-static bool failing_after;       // and all later ones too
+static void* table[TABLE];  // live blocks, open addressing
+static long live, calls;    // blocks alive, allocations since `arm`
+static long failing = -1;   // index of the allocation that fails, -1: none
+static bool failing_after;  // and all later ones too
 
 void* __real_malloc(size_t);
 void* __real_calloc(size_t, size_t);
@@ -58,7 +59,9 @@ static bool must_fail(void) {
 }
 
 void* __wrap_malloc(size_t size) { return must_fail() ? NULL : note_block(__real_malloc(size)); }
-void* __wrap_calloc(size_t count, size_t size) { return must_fail() ? NULL : note_block(__real_calloc(count, size)); }
+void* __wrap_calloc(size_t count, size_t size) {
+    return must_fail() ? NULL : note_block(__real_calloc(count, size));
+}
 
 void* __wrap_realloc(void* block, size_t size) {
     if (must_fail()) return NULL;
@@ -95,12 +98,14 @@ static int hook_libraries(void** unused) {
 
 // ---- Walking the failures ----
 
-// What creation may report; Jansson takes some failures of its own for syntax errors, and the scene loader cannot know.
+// What creation may report; Jansson takes some failures of its own for syntax errors, and the scene loader
+// cannot know.
 typedef enum blame { MEMORY_ONLY, MEMORY_OR_FILE } blame;
 typedef ct_status (*creator)(void** out);
 typedef void (*destroyer)(void* object);
 
-// Fails allocation k (alone, or with all that follow) for k = 0, 1, ... until creation no longer gets that far.
+// Fails allocation k (alone, or with all that follow) for k = 0, 1, ... until creation no longer gets that
+// far.
 static void walk(creator create, destroyer destroy, blame allowed, bool and_after) {
     long failures = 0;
     for (long k = 0;; k += 1 + k / 400) {
@@ -136,14 +141,18 @@ static const char scene_text[] =
     "{\"name\": \"box\", \"time_step\": 0.01, \"duration\": 0.1,\n"
     " \"bodies\": [{\"name\": \"beam\", \"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [3, 1, 1]},\n"
     "               \"material\": {\"young\": 1e5, \"poisson\": 0.4, \"density\": 1000}}],\n"
-    " \"contact\": {\"method\": \"none\", \"pairs\": [{\"between\": [\"beam\", \"things\"], \"friction\": 0.1}]},\n"
-    " \"obstacles\": [{\"plane\": {\"normal\": [0, 1, 0]}, \"motion\": {\"keys\": [{\"time\": 0, \"translate\": [0, -1, 0]}]}},\n"
+    " \"contact\": {\"method\": \"none\", \"pairs\": [{\"between\": [\"beam\", \"things\"], \"friction\": "
+    "0.1}]},\n"
+    " \"obstacles\": [{\"plane\": {\"normal\": [0, 1, 0]}, \"motion\": {\"keys\": [{\"time\": 0, "
+    "\"translate\": [0, -1, 0]}]}},\n"
     "  {\"group\": \"things\", \"capsule\": {\"ends\": [[0, -2, 0], [1, -2, 0]], \"radius\": 0.1}},\n"
     "  {\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [1, 1, 1]}}, \"translate\": [0, -3, 0]}],\n"
     " \"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [0.001, 1, 1]]}}],\n"
-    " \"controls\": [{\"name\": \"push\", \"force\": {\"select\": {\"list\": [7]}}}, {\"name\": \"mount\", \"drive\": 0}],\n"
+    " \"controls\": [{\"name\": \"push\", \"force\": {\"select\": {\"list\": [7]}}}, {\"name\": \"mount\", "
+    "\"drive\": 0}],\n"
     " \"parameters\": [{\"type\": \"young\"}, {\"type\": \"control\", \"control\": \"push\"}],\n"
-    " \"objective\": [{\"type\": \"point\", \"path\": [{\"time\": 0, \"target\": [1, 0, 0]}]}, {\"type\": \"effort\"},\n"
+    " \"objective\": [{\"type\": \"point\", \"path\": [{\"time\": 0, \"target\": [1, 0, 0]}]}, {\"type\": "
+    "\"effort\"},\n"
     "                 {\"type\": \"shape\", \"select\": {\"list\": [7]}, \"shape\": [[1, 0, 0]]}]}\n";
 
 // Bones in flesh: a driven root, a ball, a hinge with everything that a joint can have.
@@ -151,18 +160,25 @@ static const char bones_text[] =
     "{\"time_step\": 0.01, \"duration\": 0.01, \"solver\": {\"threads\": 1, \"tolerance\": 1e-3},\n"
     " \"bodies\": [{\"name\": \"arm\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [3, 1, 1]}}],\n"
     " \"skeletons\": [{\"links\": [\n"
-    "  {\"name\": \"base\", \"joint\": {\"type\": \"fixed\"}, \"nodes\": {\"box\": [[-1, -1, -1], [0.01, 1, 1]]},\n"
+    "  {\"name\": \"base\", \"joint\": {\"type\": \"fixed\"}, \"nodes\": {\"box\": [[-1, -1, -1], [0.01, 1, "
+    "1]]},\n"
     "   \"motion\": {\"keys\": [{\"time\": 0}, {\"time\": 1, \"translate\": [0, 0.1, 0]}]}},\n"
-    "  {\"name\": \"upper\", \"parent\": \"base\", \"joint\": {\"type\": \"ball\", \"stiffness\": 1, \"damping\": 0.1},\n"
+    "  {\"name\": \"upper\", \"parent\": \"base\", \"joint\": {\"type\": \"ball\", \"stiffness\": 1, "
+    "\"damping\": 0.1},\n"
     "   \"mass\": 1, \"center\": [0.2, 0.1, 0.1], \"inertia\": [0.01, 0.01, 0.01]},\n"
-    "  {\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.4, 0.1, 0.1], \"stiffness\": 1,\n"
+    "  {\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.4, "
+    "0.1, 0.1], \"stiffness\": 1,\n"
     "   \"damping\": 0.1, \"servo\": {\"stiffness\": 1}, \"limits\": [-1, 1], \"limit_stiffness\": 3},\n"
     "   \"nodes\": {\"box\": [[0.59, -1, -1], [1, 1, 1]]}}]}],\n"
-    " \"controls\": [{\"name\": \"mount\", \"drive\": \"base\"}, {\"name\": \"ball\", \"torque\": \"upper\"}, {\"name\": \"aim\", \"target\": \"fore\"}],\n"
-    " \"parameters\": [{\"type\": \"joint_stiffness\"}, {\"type\": \"joint_damping\"}, {\"type\": \"joint_rest\"}, {\"type\": \"servo_stiffness\"},\n"
-    "  {\"type\": \"limit_stiffness\"}, {\"type\": \"link_mass\"}, {\"type\": \"joint_position\"}, {\"type\": \"joint_velocity\"},\n"
+    " \"controls\": [{\"name\": \"mount\", \"drive\": \"base\"}, {\"name\": \"ball\", \"torque\": "
+    "\"upper\"}, {\"name\": \"aim\", \"target\": \"fore\"}],\n"
+    " \"parameters\": [{\"type\": \"joint_stiffness\"}, {\"type\": \"joint_damping\"}, {\"type\": "
+    "\"joint_rest\"}, {\"type\": \"servo_stiffness\"},\n"
+    "  {\"type\": \"limit_stiffness\"}, {\"type\": \"link_mass\"}, {\"type\": \"joint_position\"}, "
+    "{\"type\": \"joint_velocity\"},\n"
     "  {\"type\": \"control\", \"control\": \"mount\"}, {\"type\": \"control\", \"control\": \"ball\"}],\n"
-    " \"objective\": [{\"type\": \"joint\", \"link\": \"fore\", \"target\": 1}, {\"name\": \"b\", \"type\": \"joint\", \"link\": \"upper\", \"target\": [0, 0, 1]}]}\n";
+    " \"objective\": [{\"type\": \"joint\", \"link\": \"fore\", \"target\": 1}, {\"name\": \"b\", \"type\": "
+    "\"joint\", \"link\": \"upper\", \"target\": [0, 0, 1]}]}\n";
 
 static const char mesh_text[] =
     "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 0\n"
@@ -179,34 +195,48 @@ static ct_status parse_scene(void** out) {
 static const char actuators_text[] =
     "{\"time_step\": 0.01, \"duration\": 0.01, \"solver\": {\"threads\": 1, \"tolerance\": 1e-3},\n"
     " \"bodies\": [{\"name\": \"beam\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [3, 1, 1]}},\n"
-    "  {\"name\": \"ball\", \"shape\": {\"difference\": [{\"sphere\": {\"center\": [2, 0, 0], \"radius\": 0.2}}, {\"sphere\": {\"center\": [2, 0, 0], \"radius\": 0.1}}]},\n"
+    "  {\"name\": \"ball\", \"shape\": {\"difference\": [{\"sphere\": {\"center\": [2, 0, 0], \"radius\": "
+    "0.2}}, {\"sphere\": {\"center\": [2, 0, 0], \"radius\": 0.1}}]},\n"
     "   \"size\": 0.1}],\n"
-    " \"muscles\": [{\"name\": \"flexor\", \"body\": \"beam\", \"points\": [[0, 0.1, 0.1], [0.6, 0.1, 0.1]], \"radius\": 0.2, \"activation_time\": 0.1}],\n"
-    " \"chambers\": [{\"name\": \"bellows\", \"body\": \"beam\", \"cells\": \"tet\", \"select\": {\"box\": [[0.1, -1, -1], [1, 1, 1]]}}],\n"
+    " \"muscles\": [{\"name\": \"flexor\", \"body\": \"beam\", \"points\": [[0, 0.1, 0.1], [0.6, 0.1, 0.1]], "
+    "\"radius\": 0.2, \"activation_time\": 0.1}],\n"
+    " \"chambers\": [{\"name\": \"bellows\", \"body\": \"beam\", \"cells\": \"tet\", \"select\": {\"box\": "
+    "[[0.1, -1, -1], [1, 1, 1]]}}],\n"
     " \"cavities\": [{\"name\": \"hollow\", \"body\": \"ball\", \"seed\": [2, 0, 0], \"pressure\": 1000}],\n"
-    " \"controls\": [{\"name\": \"bend\", \"actuator\": \"flexor\"}, {\"name\": \"press\", \"actuator\": \"hollow\"}],\n"
-    " \"parameters\": [{\"type\": \"control\", \"control\": \"bend\"}, {\"type\": \"control\", \"control\": \"press\"}, {\"type\": \"muscle_stiffness\"},\n"
+    " \"controls\": [{\"name\": \"bend\", \"actuator\": \"flexor\"}, {\"name\": \"press\", \"actuator\": "
+    "\"hollow\"}],\n"
+    " \"parameters\": [{\"type\": \"control\", \"control\": \"bend\"}, {\"type\": \"control\", \"control\": "
+    "\"press\"}, {\"type\": \"muscle_stiffness\"},\n"
     "  {\"type\": \"chamber_stiffness\"}],\n"
     " \"objective\": [{\"type\": \"point\", \"target\": [0, 1, 0]}]}";
 
-static ct_status parse_actuators(void** out) { return ct_scene_parse((ct_scene**)out, actuators_text, sizeof actuators_text - 1, NULL, NULL); }
+static ct_status parse_actuators(void** out) {
+    return ct_scene_parse((ct_scene**)out, actuators_text, sizeof actuators_text - 1, NULL, NULL);
+}
 
 // Water, controls along time and a policy.
 static const char swimmer_text[] =
-    "{\"duration\":0.03,\"bodies\":[{\"name\":\"fin\",\"box\":{\"size\":[0.2,0.1,0.1],\"cells\":[2,1,1]}}],\"water\":{\"bodies\":[\"fin\"],\"level\":0.05},"
+    "{\"duration\":0.03,\"bodies\":[{\"name\":\"fin\",\"box\":{\"size\":[0.2,0.1,0.1],\"cells\":[2,1,1]}}],"
+    "\"water\":{\"bodies\":[\"fin\"],\"level\":0.05},"
     "\"controls\":[{\"name\":\"push\",\"force\":{\"select\":{\"all\":true}},\"values\":\"push.csv\"},"
-    "{\"name\":\"pull\",\"force\":{\"select\":{\"all\":true}},\"values\":[{\"time\":0,\"value\":[0,0,0]},{\"time\":1,\"value\":[1,0,0]}]}],"
-    "\"policy\":{\"observe\":[{\"position\":{\"all\":true},\"relative\":\"fin\"},{\"phase\":1}],\"hidden\":2,\"controls\":[\"push\"],"
+    "{\"name\":\"pull\",\"force\":{\"select\":{\"all\":true}},\"values\":[{\"time\":0,\"value\":[0,0,0]},{"
+    "\"time\":1,\"value\":[1,0,0]}]}],"
+    "\"policy\":{\"observe\":[{\"position\":{\"all\":true},\"relative\":\"fin\"},{\"phase\":1}],\"hidden\":2,"
+    "\"controls\":[\"push\"],"
     "\"weights\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]},"
-    "\"parameters\":[{\"type\":\"water_drag\"},{\"type\":\"policy\"},{\"type\":\"control\",\"control\":\"push\",\"shape\":\"spline\",\"knots\":2},"
+    "\"parameters\":[{\"type\":\"water_drag\"},{\"type\":\"policy\"},{\"type\":\"control\",\"control\":"
+    "\"push\",\"shape\":\"spline\",\"knots\":2},"
     "{\"type\":\"control\",\"control\":\"pull\",\"shape\":\"sinusoid\",\"amplitude\":1,\"frequency\":1}],"
     "\"objective\":[{\"type\":\"point\",\"target\":[0,0,0]}]}";
 
 static ct_status parse_swimmer(void** out) {
-    return ct_scene_parse((ct_scene**)out, swimmer_text, sizeof swimmer_text - 1, CT_SOURCE_DIR "/tests/data", NULL);
+    return ct_scene_parse((ct_scene**)out, swimmer_text, sizeof swimmer_text - 1, CT_SOURCE_DIR "/tests/data",
+                          NULL);
 }
 
-static ct_status parse_bones(void** out) { return ct_scene_parse((ct_scene**)out, bones_text, sizeof bones_text - 1, NULL, NULL); }
+static ct_status parse_bones(void** out) {
+    return ct_scene_parse((ct_scene**)out, bones_text, sizeof bones_text - 1, NULL, NULL);
+}
 
 // A robot file becomes links and controls of a scene.
 static ct_status import_robot(void** out, const char* path) {
@@ -216,8 +246,12 @@ static ct_status import_robot(void** out, const char* path) {
     return status;
 }
 
-static ct_status import_mjcf(void** out) { return import_robot(out, CT_SOURCE_DIR "/tests/data/double_pendulum.xml"); }
-static ct_status import_urdf(void** out) { return import_robot(out, CT_SOURCE_DIR "/tests/data/double_pendulum.urdf"); }
+static ct_status import_mjcf(void** out) {
+    return import_robot(out, CT_SOURCE_DIR "/tests/data/double_pendulum.xml");
+}
+static ct_status import_urdf(void** out) {
+    return import_robot(out, CT_SOURCE_DIR "/tests/data/double_pendulum.urdf");
+}
 
 static ct_status add_goals(ct_scene* scene, const int* nodes, int count) {
     static const ct_keyframe target = {.translate = {1, 2, 3}};
@@ -268,7 +302,8 @@ static ct_status fill_scene(ct_scene* scene, ct_solver solver) {
     if (status == CT_OK) status = ct_scene_select(scene, &end, &nodes, &count, NULL);
     if (status == CT_OK) status = ct_scene_drive(scene, nodes, count, &motion, NULL);
     if (status == CT_OK) status = ct_scene_add_force(scene, nodes, count, &force, NULL);
-    if (status == CT_OK && solver == CT_SOLVER_NEWTON) status = ct_scene_set_tag_material(scene, 0, 0, &soft, NULL);
+    if (status == CT_OK && solver == CT_SOLVER_NEWTON)
+        status = ct_scene_set_tag_material(scene, 0, 0, &soft, NULL);
     if (status == CT_OK) status = ct_scene_set_tet_values(scene, 0, CT_YOUNG, young, 18, NULL);
     if (status == CT_OK) status = add_goals(scene, nodes, count);
     ct_free(nodes);
@@ -290,7 +325,9 @@ static ct_status create_state(void** out) { return ct_state_create((ct_state**)o
 static ct_status create_params(void** out) {
     return ct_params_create((ct_params**)out, fixture_scene, fixture_model, 10, NULL);
 }
-static ct_status create_loss(void** out) { return ct_loss_create((ct_loss**)out, fixture_scene, fixture_model, 10, NULL); }
+static ct_status create_loss(void** out) {
+    return ct_loss_create((ct_loss**)out, fixture_scene, fixture_model, 10, NULL);
+}
 
 // A problem in all of its uses: evaluated, searched with two methods, drawn, checked.
 static ct_status use_problem(ct_problem* problem, double* y, double* gradient) {
@@ -340,7 +377,8 @@ static ct_status create_batch(void** out) {
 }
 
 // A search on a bowl with two flat directions, long enough to begin anew.
-static ct_status bowl(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+static ct_status bowl(int count, const double* y, double* gradients, ct_evaluation* results, void* user,
+                      ct_error* error) {
     for (int k = 0; k < count; k++, y += 4) {
         results[k] = (ct_evaluation){.loss = y[0] * y[0] + y[1] * y[1]};
         if (gradients) gradients[4 * k] = 2 * y[0], gradients[4 * k + 1] = 2 * y[1];
@@ -442,7 +480,8 @@ static void free_shape(void* object) { ct_shape_free(object); }
 // ---- Tests ----
 
 static int make_fixture(void** unused) {
-    return build_scene_with(&fixture_scene, CT_SOLVER_NEWTON) || ct_model_create(&fixture_model, fixture_scene, NULL);
+    return build_scene_with(&fixture_scene, CT_SOLVER_NEWTON) ||
+           ct_model_create(&fixture_model, fixture_scene, NULL);
 }
 
 static int make_short_fixture(void** unused) {
@@ -464,11 +503,13 @@ static int make_actuators_fixture(void** unused) {
 
 static int make_sheet_fixture(void** unused) {
     static const char text[] =
-        "{\"bodies\":[{\"sheet\":{\"size\":[1,0.5],\"cells\":[4,2]},\"material\":{\"damping\":{\"stiffness\":0.001}}}],"
+        "{\"bodies\":[{\"sheet\":{\"size\":[1,0.5],\"cells\":[4,2]},\"material\":{\"damping\":{\"stiffness\":"
+        "0.001}}}],"
         "\"pins\":[{\"select\":{\"nearest\":[0,0,0]}}],\"duration\":0.05,\"solver\":{\"threads\":1},"
         "\"parameters\":[{\"type\":\"bending\"},{\"type\":\"thickness\",\"per\":\"element\"}],"
         "\"objective\":[{\"type\":\"point\",\"target\":[0,0,0]}]}";
-    return ct_scene_parse(&fixture_scene, text, sizeof text - 1, NULL, NULL) || ct_model_create(&fixture_model, fixture_scene, NULL);
+    return ct_scene_parse(&fixture_scene, text, sizeof text - 1, NULL, NULL) ||
+           ct_model_create(&fixture_model, fixture_scene, NULL);
 }
 
 static int make_swimmer_fixture(void** unused) {
@@ -476,7 +517,8 @@ static int make_swimmer_fixture(void** unused) {
 }
 
 static int make_projective_fixture(void** unused) {
-    return build_scene_with(&fixture_scene, CT_SOLVER_PROJECTIVE) || ct_model_create(&fixture_model, fixture_scene, NULL);
+    return build_scene_with(&fixture_scene, CT_SOLVER_PROJECTIVE) ||
+           ct_model_create(&fixture_model, fixture_scene, NULL);
 }
 
 static int free_fixture(void** unused) {
@@ -496,10 +538,15 @@ static void surface_shape_survives_out_of_memory(void** unused) { walk_both(surf
 static void scene_parsing_survives_out_of_memory(void** unused) {
     walk(parse_scene, free_scene, MEMORY_OR_FILE, false);
     walk(parse_scene, free_scene, MEMORY_OR_FILE, true);
-    walk(parse_bones, free_scene, MEMORY_OR_FILE, true);  // after a single failure Jansson goes on with half a key
+    // after a single failure Jansson goes on with half a key
+    walk(parse_bones, free_scene, MEMORY_OR_FILE, true);
 }
-static void actuators_survive_out_of_memory(void** unused) { walk(parse_actuators, free_scene, MEMORY_OR_FILE, true); }
-static void swimmer_survives_out_of_memory(void** unused) { walk(parse_swimmer, free_scene, MEMORY_OR_FILE, true); }
+static void actuators_survive_out_of_memory(void** unused) {
+    walk(parse_actuators, free_scene, MEMORY_OR_FILE, true);
+}
+static void swimmer_survives_out_of_memory(void** unused) {
+    walk(parse_swimmer, free_scene, MEMORY_OR_FILE, true);
+}
 static void robot_import_survives_out_of_memory(void** unused) {
     walk_both(import_mjcf, free_scene);
     walk_both(import_urdf, free_scene);
@@ -511,12 +558,17 @@ static void params_creation_survives_out_of_memory(void** unused) { walk_both(cr
 static void loss_creation_survives_out_of_memory(void** unused) { walk_both(create_loss, free_loss); }
 static void problems_survive_out_of_memory(void** unused) { walk_both(create_problem, free_problem); }
 static void batches_survive_out_of_memory(void** unused) { walk_both(create_batch, free_batch); }
-static void small_problems_survive_out_of_memory(void** unused) { walk(create_problem, free_problem, MEMORY_ONLY, false); }
+static void small_problems_survive_out_of_memory(void** unused) {
+    walk(create_problem, free_problem, MEMORY_ONLY, false);
+}
 static void searches_survive_out_of_memory(void** unused) {
-    for (fixture_method = CT_METHOD_LBFGS; fixture_method <= CT_METHOD_NELDER_MEAD; fixture_method++) walk_both(run_search, free_nothing);
+    for (fixture_method = CT_METHOD_LBFGS; fixture_method <= CT_METHOD_NELDER_MEAD; fixture_method++)
+        walk_both(run_search, free_nothing);
 }
 static void work_creation_survives_out_of_memory(void** unused) { walk_both(create_work, free_work); }
-static void threaded_work_creation_survives_out_of_memory(void** unused) { walk_both(create_shared_work, free_work); }
+static void threaded_work_creation_survives_out_of_memory(void** unused) {
+    walk_both(create_shared_work, free_work);
+}
 
 static void count_step_allocations(int threads) {
     ct_state* state;
@@ -547,37 +599,52 @@ int main(void) {
         cmocka_unit_test(surface_shape_survives_out_of_memory),
         cmocka_unit_test(scene_parsing_survives_out_of_memory),
         cmocka_unit_test(actuators_survive_out_of_memory),
-        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_actuators_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_actuators_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_actuators_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_actuators_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_actuators_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_actuators_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_actuators_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_actuators_fixture,
+                                        free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_actuators_fixture, free_fixture),
         cmocka_unit_test(swimmer_survives_out_of_memory),
-        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_swimmer_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_swimmer_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_swimmer_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_swimmer_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_swimmer_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_swimmer_fixture,
+                                        free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_swimmer_fixture, free_fixture),
         cmocka_unit_test(searches_survive_out_of_memory),
         cmocka_unit_test(robot_import_survives_out_of_memory),
         cmocka_unit_test(scene_building_survives_out_of_memory),
         cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_projective_fixture,
+                                        free_fixture),
         cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_bones_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_bones_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_bones_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_bones_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(state_creation_survives_out_of_memory, make_bones_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_bones_fixture,
+                                        free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(params_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(loss_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(problems_survive_out_of_memory, make_short_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(batches_survive_out_of_memory, make_short_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_projective_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(threaded_work_creation_survives_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_projective_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(threaded_work_creation_survives_out_of_memory, make_fixture,
+                                        free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_projective_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_sheet_fixture, free_fixture),
-        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_sheet_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(model_creation_survives_out_of_memory, make_sheet_fixture,
+                                        free_fixture),
+        cmocka_unit_test_setup_teardown(work_creation_survives_out_of_memory, make_sheet_fixture,
+                                        free_fixture),
         cmocka_unit_test_setup_teardown(problems_survive_out_of_memory, make_sheet_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_sheet_fixture, free_fixture),
     };

@@ -1,6 +1,4 @@
 // Memory, arena, worker pool and status texts.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "unit.h"
 
 // ---- Memory ----
 

@@ -18,7 +18,8 @@ static void* call(void* user) {
     c->outcome.gradient = calloc(POINTS * c->outcome.n, sizeof(double));
     c->outcome.result = calloc(POINTS, sizeof(ct_evaluation));
     for (int k = 0; k < POINTS; k += 2)
-        ct_batch_evaluate(c->batch, 2, c->y + (size_t)k * c->outcome.n, c->outcome.gradient + (size_t)k * c->outcome.n, c->outcome.result + k, NULL);
+        ct_batch_evaluate(c->batch, 2, c->y + (size_t)k * c->outcome.n,
+                          c->outcome.gradient + (size_t)k * c->outcome.n, c->outcome.result + k, NULL);
     return NULL;
 }
 
@@ -31,7 +32,8 @@ static void several_threads_may_ask_at_the_same_time(void** state) {
         callers[i] = (caller){.batch = batch, .y = points_of(batch, POINTS, 1, 10 + i)};
         expected[i] = evaluate_all(batch, POINTS, callers[i].y);
     }
-    for (int i = 0; i < CALLERS; i++) assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
     for (int i = 0; i < CALLERS; i++) {
         pthread_join(callers[i].thread, NULL);
         assert_same(&expected[i], &callers[i].outcome);
@@ -43,15 +45,16 @@ static void several_threads_may_ask_at_the_same_time(void** state) {
     ct_scene_free(scene);
 }
 
-// One worker notes the order of its points, which it knows by the velocity that they begin with; it waits at the first one until both
-// callers stand in the queue.
+// One worker notes the order of its points, which it knows by the velocity that they begin with; it waits at
+// the first one until both callers stand in the queue.
 typedef struct diary {
     ct_batch* batch;
     int count;
     double order[32];
 } diary;
 
-static void note_order(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user) {
+static void note_order(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                       void* user) {
     diary* d = user;
     double id = round(100 * ct_state_velocities(state)[0]);
     if (step || x_bar) return;
@@ -137,7 +140,8 @@ static void searches_do_not_depend_on_the_workers_nor_on_one_another(void** stat
         beside[i] = (search){.batch = three, .def = def};
         look(&alone[i]);
     }
-    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&beside[i].thread, NULL, look, &beside[i]), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&beside[i].thread, NULL, look, &beside[i]), 0);
     for (int i = 0; i < 2; i++) {
         pthread_join(beside[i].thread, NULL);
         assert_int_equal(alone[i].status, CT_OK);

@@ -1,4 +1,5 @@
-// Batches over several ranks: the ranks are threads of this program, or another process, and their messages go through sockets.
+// Batches over several ranks: the ranks are threads of this program, or another process, and their messages
+// go through sockets.
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,8 @@ typedef struct rank_end {
 
 static void connect_all(wires* w) {
     for (int r = 1; r < RANKS; r++)
-        for (int t = 0; t < TAGS; t++) assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, w->socket[r][t]), 0);
+        for (int t = 0; t < TAGS; t++)
+            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, w->socket[r][t]), 0);
 }
 
 static void disconnect_all(wires* w) {
@@ -63,7 +65,8 @@ static bool receive_bytes(int from, int tag, void* bytes, size_t count, void* us
 }
 
 static ct_transport transport_of(rank_end* end, int size) {
-    return (ct_transport){.rank = end->rank, .size = size, .send = send_bytes, .receive = receive_bytes, .user = end};
+    return (ct_transport){
+        .rank = end->rank, .size = size, .send = send_bytes, .receive = receive_bytes, .user = end};
 }
 
 // ---- another rank --------------------------------------------------------------------------
@@ -73,8 +76,8 @@ typedef struct other {
     const ct_scene* scene;
     rank_end end;
     int size, workers;
-    int batches;             // one after the other; 0: one
-    bool serves;             // false: frees its batch at once
+    int batches;  // one after the other; 0: one
+    bool serves;  // false: frees its batch at once
     ct_status created, served;
     int total;
     ct_error error;
@@ -101,7 +104,8 @@ typedef struct team {
     int size;
 } team;
 
-// Rank 0 of a team, the others begun as threads; `scene` NULL in an entry of others: the same as that of rank 0.
+// Rank 0 of a team, the others begun as threads; `scene` NULL in an entry of others: the same as that of rank
+// 0.
 static ct_transport begin_team(team* t, int size, const ct_scene* scene) {
     connect_all(&t->wires);
     t->size = size;
@@ -151,7 +155,8 @@ static void several_ranks_give_the_same_as_one(void** state) {
     }
     ct_evaluation results[POINTS];
     assert_int_equal(ct_batch_evaluate(batch, POINTS, y, NULL, results, NULL), CT_OK);
-    for (int i = 0; i < POINTS; i++) assert_memory_equal(&results[i].loss, &expected.result[i].loss, sizeof(double));
+    for (int i = 0; i < POINTS; i++)
+        assert_memory_equal(&results[i].loss, &expected.result[i].loss, sizeof(double));
     ct_batch_free(batch);
     end_team(&t);
     for (int r = 1; r < 3; r++) {
@@ -169,7 +174,8 @@ typedef struct delay {
     const int* answers;
 } delay;
 
-static void wait_for_answers(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user) {
+static void wait_for_answers(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                             void* user) {
     const delay* d = user;
     if (step || x_bar) return;
     while (__atomic_load_n(d->answers, __ATOMIC_SEQ_CST) >= 0) sched_yield();
@@ -225,7 +231,8 @@ static void a_rank_that_does_not_serve_is_not_waited_for(void** state) {
 
 // Whichever rank fails, all learn of it.
 static void a_rank_that_cannot_begin_stops_all(void** state) {
-    ct_scene *scene = shortened("throw", 0.1, NULL), *longer = shortened("throw", 0.2, NULL), *bare = shortened("throw", 0.1, "[]");
+    ct_scene *scene = shortened("throw", 0.1, NULL), *longer = shortened("throw", 0.2, NULL),
+             *bare = shortened("throw", 0.1, "[]");
     const struct {
         const ct_scene *first, *second;
         ct_status status;
@@ -298,7 +305,11 @@ static void begin_process(void) {
     if (process) return;
     for (int t = 0; t < TAGS; t++) close(process_wires.socket[1][t][0]);
     ct_scene* scene = shortened("incline", 0.05, NULL);
-    other o = {.scene = scene, .end = {.wires = &process_wires, .rank = 1, .answers = -1}, .size = 2, .workers = 2, .serves = true};
+    other o = {.scene = scene,
+               .end = {.wires = &process_wires, .rank = 1, .answers = -1},
+               .size = 2,
+               .workers = 2,
+               .serves = true};
     be_another_rank(&o);
     ct_scene_free(scene);
     _exit(o.created == CT_OK && o.served == CT_OK ? 0 : 1);

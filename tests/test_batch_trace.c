@@ -1,14 +1,19 @@
 // Results of a batch depend on their points alone: nothing that a worker did before leaves a trace in them.
 #include "batch_scenes.h"
 
-// B on workers that have done nothing before, after points far away, and among several workers; and without its gradient.
+// B on workers that have done nothing before, after points far away, and among several workers; and without
+// its gradient.
 static void check_scene(ct_scene* scene, double near, double far) {
-    ct_batch *fresh = open_batch(scene, 1, NULL), *used = open_batch(scene, 1, NULL), *several = open_batch(scene, 2, NULL);
+    ct_batch *fresh = open_batch(scene, 1, NULL), *used = open_batch(scene, 1, NULL),
+             *several = open_batch(scene, 2, NULL);
     size_t n = (size_t)ct_problem_size(ct_batch_problem(fresh));
-    double *B = points_of(fresh, 1, near, 1), *others = points_of(fresh, 2, far, 2), *all = calloc(6 * n, sizeof(double));
-    outcome expected = evaluate_all(fresh, 1, B), before = evaluate_all(used, 2, others), after = evaluate_all(used, 1, B);
+    double *B = points_of(fresh, 1, near, 1), *others = points_of(fresh, 2, far, 2),
+           *all = calloc(6 * n, sizeof(double));
+    outcome expected = evaluate_all(fresh, 1, B), before = evaluate_all(used, 2, others),
+            after = evaluate_all(used, 1, B);
     assert_same(&expected, &after);
-    for (int k = 0; k < 6; k++) memcpy(all + (size_t)k * n, k % 2 ? B : others + (size_t)(k / 2 % 2) * n, n * sizeof(double));
+    for (int k = 0; k < 6; k++)
+        memcpy(all + (size_t)k * n, k % 2 ? B : others + (size_t)(k / 2 % 2) * n, n * sizeof(double));
     outcome mixed = evaluate_all(several, 6, all);
     for (int k = 0; k < 6; k++) {
         if (k % 2) assert_same_point(&expected, 0, &mixed, k);
@@ -30,17 +35,25 @@ static void check_scene(ct_scene* scene, double near, double far) {
     ct_scene_free(scene);
 }
 
-static void stiffness_leaves_no_trace(void** state) { check_scene(shortened("suspension_bridge", 0.1, NULL), 0.3, 3); }
+static void stiffness_leaves_no_trace(void** state) {
+    check_scene(shortened("suspension_bridge", 0.1, NULL), 0.3, 3);
+}
 
 static void contact_leaves_no_trace(void** state) {
-    check_scene(shortened("incline", 0.1, "[{\"type\": \"friction\", \"lower\": 0, \"upper\": 1}, {\"type\": \"young\", \"per\": \"element\"},"
-                                          " {\"type\": \"density\"}]"), 0.3, 2);
+    check_scene(shortened("incline", 0.1,
+                          "[{\"type\": \"friction\", \"lower\": 0, \"upper\": 1}, {\"type\": \"young\", "
+                          "\"per\": \"element\"},"
+                          " {\"type\": \"density\"}]"),
+                0.3, 2);
 }
 
 static void flight_leaves_no_trace(void** state) { check_scene(shortened("throw", 0.4, NULL), 0.1, 1); }
 
 static void muscles_and_water_leave_no_trace(void** state) {
-    check_scene(shortened("starfish", 0.1, "[{\"type\": \"control\", \"control\": \"stroke1\", \"shape\": \"spline\", \"knots\": 3, \"start\": 0.2}]"), 0.3, 1);
+    check_scene(shortened("starfish", 0.1,
+                          "[{\"type\": \"control\", \"control\": \"stroke1\", \"shape\": \"spline\", "
+                          "\"knots\": 3, \"start\": 0.2}]"),
+                0.3, 1);
 }
 
 static void skeletons_leave_no_trace(void** state) { check_scene(shortened("arm", 0.05, NULL), 0.1, 2); }
@@ -90,7 +103,8 @@ static void results_are_those_of_the_problem(void** state) {
         assert_true(fabs(loss - o.result[k].loss) < 1e-6 * loss);
         assert_true(fabs(report.measure - o.result[k].measure) < 1e-6 * report.measure);
         double difference = 0, size = 0;
-        for (size_t i = 0; i < n; i++) difference += pow(gradient[i] - o.gradient[k * n + i], 2), size += gradient[i] * gradient[i];
+        for (size_t i = 0; i < n; i++)
+            difference += pow(gradient[i] - o.gradient[k * n + i], 2), size += gradient[i] * gradient[i];
         assert_true(sqrt(difference / size) < 1e-5);
     }
     free_outcome(&o);

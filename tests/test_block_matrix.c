@@ -1,12 +1,10 @@
 // Block matrices: pattern, assembly, product.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "sparse/block_matrix.h"
+#include "unit.h"
 
 static const int two_tets[8] = {0, 2, 1, 4, 4, 2, 3, -1};
 

@@ -1,15 +1,13 @@
-// Bones in pictures: where they lie, that they show through flesh, and that a skeleton alone is framed and seen.
-#include <setjmp.h>
-#include <stdarg.h>
+// Bones in pictures: where they lie, that they show through flesh, and that a skeleton alone is framed and
+// seen.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "out/camera.h"
 #include "out/picture.h"
 #include "synthetic.h"
+#include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_bone.h5"
 
@@ -25,7 +23,8 @@ static void look(ct_picture_def* def) {
     def->view = (ct_view){.eye = {0.5, 0.7, 5}, .target = {0.5, 0.5, 0.5}, .field_of_view = 35};
 }
 
-// A cube of flesh (or none) and three links: one through its middle, one that leaves it in front, one beyond it.
+// A cube of flesh (or none) and three links: one through its middle, one that leaves it in front, one beyond
+// it.
 typedef struct body {
     synthetic grid;
     ct_link_info link[LINKS];
@@ -48,8 +47,13 @@ static body make_body(bool flesh) {
             b.node[k][i] = first + 2 * k + i;
             memcpy(b.grid.rest + 3 * b.node[k][i], i ? end[k] : anchor[k], 3 * sizeof(double));
         }
-        b.link[k] = (ct_link_info){.name = "bone", .parent = k - 1, .joint = k ? CT_JOINT_REVOLUTE : CT_JOINT_FIXED, .axis = {0, 1, 0},
-                                   .ncoordinate = k > 0, .coordinate = k > 1, .count = 2};
+        b.link[k] = (ct_link_info){.name = "bone",
+                                   .parent = k - 1,
+                                   .joint = k ? CT_JOINT_REVOLUTE : CT_JOINT_FIXED,
+                                   .axis = {0, 1, 0},
+                                   .ncoordinate = k > 0,
+                                   .coordinate = k > 1,
+                                   .count = 2};
         memcpy(b.link[k].anchor, anchor[k], sizeof anchor[k]);
     }
     return b;
@@ -70,9 +74,16 @@ static void write_body(body* b, bool links, double shift) {
             memcpy(poses + 12 * k, identity, sizeof identity);
             poses[12 * k + 9] = frame * shift;
         }
-        for (int i = 0; i < 3 * b->grid.nvert; i++) b->grid.x[i] = b->grid.rest[i] + (i % 3 ? 0 : frame * shift), b->grid.v[i] = 0;
-        ct_trajectory_sample sample = {.time = frame, .x = b->grid.x, .v = b->grid.v, .stress = b->grid.field, .energy = b->grid.field,
-                                       .volume = b->grid.field, .coordinates = coordinates, .poses = poses};
+        for (int i = 0; i < 3 * b->grid.nvert; i++)
+            b->grid.x[i] = b->grid.rest[i] + (i % 3 ? 0 : frame * shift), b->grid.v[i] = 0;
+        ct_trajectory_sample sample = {.time = frame,
+                                       .x = b->grid.x,
+                                       .v = b->grid.v,
+                                       .stress = b->grid.field,
+                                       .energy = b->grid.field,
+                                       .volume = b->grid.field,
+                                       .coordinates = coordinates,
+                                       .poses = poses};
         assert_int_equal(ct_trajectory_append_sample(b->file, &sample, &error), CT_OK);
     }
 }
@@ -82,7 +93,8 @@ static void end_body(body* b) {
     synthetic_free(&b->grid);
 }
 
-static const uint8_t* pixel_at(const uint8_t* pixels, const ct_picture_def* def, double x, double y, double z) {
+static const uint8_t* pixel_at(const uint8_t* pixels, const ct_picture_def* def, double x, double y,
+                               double z) {
     ct_camera camera;
     double clip[4], point[3] = {x, y, z};
     ct_camera_look(&camera, &def->view, 1, (double)W / H);
@@ -128,7 +140,8 @@ static void bone_of_a_fixed_link_ignores_an_anchor_off_it(void** unused) {
 // Two links hang on the first, whose nodes stand upright: a spine and two struts at right angles to it.
 static void link_with_two_below_has_a_spine(void** unused) {
     body b = make_body(true);
-    const double ends[2][3] = {{0.5, 0.1, 0.5}, {0.5, 0.9, 0.5}}, side[2][3] = {{0.2, 0.7, 0.5}, {0.8, 0.7, 0.5}};
+    const double ends[2][3] = {{0.5, 0.1, 0.5}, {0.5, 0.9, 0.5}},
+                 side[2][3] = {{0.2, 0.7, 0.5}, {0.8, 0.7, 0.5}};
     for (int i = 0; i < 2; i++) {
         memcpy(b.grid.rest + 3 * b.node[0][i], ends[i], sizeof ends[i]);
         memcpy(b.link[1 + i].anchor, side[i], sizeof side[i]);
@@ -161,11 +174,13 @@ static void bones_show_through_flesh(void** unused) {
     def.bones = CT_BONES_OFF;
     assert_int_equal(ct_picture_draw(b.file, 0, &def, without, NULL), CT_OK);
     // on the first bone, inside the cube: a good part of the flesh's red is gone, but not all of it
-    int with_bone = redness(pixel_at(through, &def, 0.3, 0.5, 0.5)), flesh = redness(pixel_at(without, &def, 0.3, 0.5, 0.5));
+    int with_bone = redness(pixel_at(through, &def, 0.3, 0.5, 0.5)),
+        flesh = redness(pixel_at(without, &def, 0.3, 0.5, 0.5));
     assert_true(flesh > 60);
     assert_true(with_bone < 0.75 * flesh && with_bone > 0.2 * flesh);
     // beside it hardly anything changes
-    int beside = redness(pixel_at(through, &def, 0.3, 0.8, 0.5)) - redness(pixel_at(without, &def, 0.3, 0.8, 0.5));
+    int beside =
+        redness(pixel_at(through, &def, 0.3, 0.8, 0.5)) - redness(pixel_at(without, &def, 0.3, 0.8, 0.5));
     assert_true(abs(beside) < 8);
     end_body(&b);
 }
@@ -197,7 +212,8 @@ static void bones_only_leave_no_flesh(void** unused) {
     for (int only = 0; only < 2; only++) {
         def.bones = only ? CT_BONES_ONLY : CT_BONES_THROUGH;
         assert_int_equal(ct_picture_draw(b.file, 0, &def, pixels, NULL), CT_OK);
-        for (int i = 0; i < W * H; i++) red[only] += pixels[3 * i] > pixels[3 * i + 1] + 75;  // flesh, not the bronze of joints
+        // flesh, not the bronze of joints
+        for (int i = 0; i < W * H; i++) red[only] += pixels[3 * i] > pixels[3 * i + 1] + 75;
     }
     assert_true(red[0] > W * H / 20);
     assert_int_equal(red[1], 0);
@@ -228,7 +244,8 @@ static void skeleton_without_flesh_is_framed_and_seen(void** unused) {
         assert_true(bright > W * H / 200 && bright < W * H / 5);
         assert_int_equal(edge, 0);
     }
-    assert_true(b.file->lower[0] < 0.1 && b.file->lower[0] > -0.2 && b.file->upper[0] > 2.9 && b.file->upper[0] < 3.2);
+    assert_true(b.file->lower[0] < 0.1 && b.file->lower[0] > -0.2 && b.file->upper[0] > 2.9 &&
+                b.file->upper[0] < 3.2);
     end_body(&b);
 }
 

@@ -1,4 +1,5 @@
-// The bridges of scenes/: Young's modulus and Poisson's ratio of every tet are found so that the barycentre sinks by 8 cm.
+// The bridges of scenes/: Young's modulus and Poisson's ratio of every tet are found so that the barycentre
+// sinks by 8 cm.
 #include "build.h"
 #include "repeat.h"
 
@@ -21,7 +22,9 @@ static ct_problem* pose(const ct_scene* scene) {
     return problem;
 }
 
-static double* zeros(const ct_problem* problem) { return calloc((size_t)ct_problem_size(problem), sizeof(double)); }
+static double* zeros(const ct_problem* problem) {
+    return calloc((size_t)ct_problem_size(problem), sizeof(double));
+}
 
 // Uniform in [0, 1).
 static double draw(uint64_t* seed) {
@@ -29,8 +32,8 @@ static double draw(uint64_t* seed) {
     return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-// Young's moduli between 0.3 and 3 times the scene's, ratios between 0.1 and 0.4. y is the logarithm of the modulus and the
-// logit of the ratio within its bounds.
+// Young's moduli between 0.3 and 3 times the scene's, ratios between 0.1 and 0.4. y is the logarithm of the
+// modulus and the logit of the ratio within its bounds.
 static void random_start(const ct_problem* problem, uint64_t seed, double* y) {
     ct_slice young, poisson;
     ct_problem_slice(problem, 0, &young);
@@ -56,8 +59,8 @@ static void find_from_random_starts(const char* name) {
         ct_error error;
         random_start(problem, seed, y);
         assert_int_equal(ct_problem_optimize(problem, &def, y, NULL, NULL, &report, &error), CT_OK);
-        print_message("%s, start %d: loss %.1e after %d evaluations, %.2f s\n", name, (int)seed, report.loss, report.iterations,
-                      report.seconds);
+        print_message("%s, start %d: loss %.1e after %d evaluations, %.2f s\n", name, (int)seed, report.loss,
+                      report.iterations, report.seconds);
         assert_true(report.loss <= CLOSE);
     }
     free(y);
@@ -86,7 +89,8 @@ static void every_tet_of_a_bridge_has_a_derivative(void** state) {
         ct_error error;
         ct_problem_start(problem, y);
         must(ct_problem_evaluate(problem, y, &loss, gradient, NULL, &error), &error);
-        for (int i = 0; i < ct_problem_size(problem); i++) assert_true(isfinite(gradient[i]) && gradient[i] != 0);
+        for (int i = 0; i < ct_problem_size(problem); i++)
+            assert_true(isfinite(gradient[i]) && gradient[i] != 0);
         free(gradient);
         free(y);
         ct_problem_free(problem);

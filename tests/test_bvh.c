@@ -1,17 +1,14 @@
 // Hierarchies of boxes against all pairs tested one by one.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "math/vec3.h"
 #include "shape/bvh.h"
+#include "unit.h"
 
 static uint64_t seed = 1;
 
@@ -28,7 +25,7 @@ static ct_vec3 anywhere(double size) {
 typedef struct table {  // how often each pair was visited
     int* count;
     int columns, visits, stop_after;
-    uint64_t order;     // hash of the sequence
+    uint64_t order;  // hash of the sequence
 } table;
 
 static bool visit(int i, int j, void* user) {
@@ -78,10 +75,12 @@ static void pairs_are_those_of_brute_force(void** state) {
                 assert_true(ct_bvh_pairs(&ta, &tb, visit, &cross));
                 assert_true(ct_bvh_self_pairs(&ta, visit, &self));
                 for (int i = 0; i < na; i++) {
-                    for (int j = 0; j < nb; j++) assert_int_equal(cross.count[i * nb + j], ct_box_overlap(a + i, b + j));
+                    for (int j = 0; j < nb; j++)
+                        assert_int_equal(cross.count[i * nb + j], ct_box_overlap(a + i, b + j));
                     assert_int_equal(self.count[i * na + i], 0);
                     for (int j = 0; j < i; j++)
-                        assert_int_equal(self.count[i * na + j] + self.count[j * na + i], ct_box_overlap(a + i, a + j));
+                        assert_int_equal(self.count[i * na + j] + self.count[j * na + i],
+                                         ct_box_overlap(a + i, a + j));
                 }
                 free(cross.count), free(self.count);
                 random_boxes(a, NULL, na, 0.3);

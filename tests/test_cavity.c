@@ -56,14 +56,16 @@ static void box_has_its_volume_wherever_it_is(void** state) {
     balloon_stop(&b);
 }
 
-// Points of the cube's surface moved onto the unit sphere: the volume tends to 4 pi/3 with the square of the mesh size.
+// Points of the cube's surface moved onto the unit sphere: the volume tends to 4 pi/3 with the square of the
+// mesh size.
 static void sphere_has_its_volume_in_the_limit(void** state) {
     double error[2];
     for (int k = 0; k < 2; k++) {
         balloon b;
         balloon_start(&b, k ? 16 : 8, (double[]){2, 2, 2});
         for (int v = 0; v < b.mesh->nvert; v++)
-            ct_vec3_store(b.x + 3 * v, ct_vec3_normalise(ct_vec3_sub(ct_vec3_load(b.x + 3 * v), (ct_vec3){1, 1, 1})));
+            ct_vec3_store(b.x + 3 * v,
+                          ct_vec3_normalise(ct_vec3_sub(ct_vec3_load(b.x + 3 * v), (ct_vec3){1, 1, 1})));
         error[k] = 4 * acos(-1) / 3 - volume(&b);
         balloon_stop(&b);
     }
@@ -80,7 +82,8 @@ static void pressure_pushes_with_its_area(void** state) {
     gradient(&b, b.x, f);
     for (int side = 0; side < 3; side++) {
         double push = 0;
-        for (int v = 0; v < b.mesh->nvert; v++) push -= b.x[3 * v + side] > size[side] - 1e-9 ? f[3 * v + side] : 0;
+        for (int v = 0; v < b.mesh->nvert; v++)
+            push -= b.x[3 * v + side] > size[side] - 1e-9 ? f[3 * v + side] : 0;
         assert_true(fabs(push - b.pressure[0] * 1.5 / size[side]) < 1e-13);
     }
     free(f);

@@ -1,17 +1,14 @@
 // Continuous collision: never a miss, against distances sampled in time; known times; degenerate motion.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "shape/ccd.h"
 #include "shape/closest.h"
+#include "unit.h"
 
 static uint64_t seed = 1;
 
@@ -28,11 +25,13 @@ static ct_vec3 anywhere(double size) {
 static double distance_at(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double time) {
     ct_vec3 at[4];
     ct_ccd_at(x, end, time, at);
-    return kind == CT_CCD_VERTEX_FACE ? ct_closest_point_triangle(at).distance : ct_closest_edges(at).distance;
+    return kind == CT_CCD_VERTEX_FACE ? ct_closest_point_triangle(at).distance
+                                      : ct_closest_edges(at).distance;
 }
 
 // Against `samples` times: no sample is nearer than d before the answer, and the answer is where it says.
-static bool check(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d, double tolerance, int samples) {
+static bool check(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d, double tolerance,
+                  int samples) {
     double time = -1;
     const bool hit = ct_ccd(kind, x, end, d, tolerance, &time);
     for (int k = 0; k <= samples; k++) {
@@ -85,28 +84,33 @@ static void vertex_through_a_face_is_hit_in_time(void** state) {
 }
 
 static void crossing_edges_are_hit_in_time(void** state) {
-    const ct_vec3 x[4] = {{-1, 0, 1}, {1, 0, 1}, {0, -1, 0}, {0, 1, 0}}, end[4] = {{-1, 0, -3}, {1, 0, -3}, {0, -1, 0}, {0, 1, 0}};
+    const ct_vec3 x[4] = {{-1, 0, 1}, {1, 0, 1}, {0, -1, 0}, {0, 1, 0}},
+                  end[4] = {{-1, 0, -3}, {1, 0, -3}, {0, -1, 0}, {0, 1, 0}};
     double time;
     assert_true(ct_ccd(CT_CCD_EDGE_EDGE, x, end, 0.2, 0, &time));
     assert_float_equal(time, 0.2, 1e-13);
     assert_true(ct_ccd(CT_CCD_EDGE_EDGE, x, end, 0, 0, &time));
     assert_float_equal(time, 0.25, 1e-13);
     // parallel edges, beside and end to end
-    const ct_vec3 beside[4] = {{0, 0, 1}, {1, 0, 1}, {0.5, 0, 0}, {3, 0, 0}}, falls[4] = {{0, 0, 0}, {1, 0, 0}, {0.5, 0, 0}, {3, 0, 0}};
+    const ct_vec3 beside[4] = {{0, 0, 1}, {1, 0, 1}, {0.5, 0, 0}, {3, 0, 0}},
+                  falls[4] = {{0, 0, 0}, {1, 0, 0}, {0.5, 0, 0}, {3, 0, 0}};
     assert_true(ct_ccd(CT_CCD_EDGE_EDGE, beside, falls, 0.1, 0, &time));
     assert_float_equal(time, 0.9, 1e-13);
-    const ct_vec3 apart[4] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}}, slides[4] = {{2, 0, 0}, {3, 0, 0}, {2, 0, 0}, {3, 0, 0}};
+    const ct_vec3 apart[4] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}},
+                  slides[4] = {{2, 0, 0}, {3, 0, 0}, {2, 0, 0}, {3, 0, 0}};
     assert_true(ct_ccd(CT_CCD_EDGE_EDGE, apart, slides, 0, 0, &time));
     assert_float_equal(time, 0.5, 1e-13);
 }
 
-// An edge that turns through half a circle's chord sweeps past a vertex-like edge; distances that just miss are not called hits.
+// An edge that turns through half a circle's chord sweeps past a vertex-like edge; distances that just miss
+// are not called hits.
 static void grazing_is_told_apart(void** state) {
     for (int i = -20; i <= 20; i++) {
         if (i == 0) continue;
         // a vertex passes over the edge of a triangle at height h while the triangle stands
         const double d = 0.01, h = d + 1e-4 * i;
-        const ct_vec3 x[4] = {{-5, 0.3, h}, {0, 0, 0}, {0, 1, 0}, {1e-3, 0.5, -1}}, end[4] = {{7, 0.3, h}, x[1], x[2], x[3]};
+        const ct_vec3 x[4] = {{-5, 0.3, h}, {0, 0, 0}, {0, 1, 0}, {1e-3, 0.5, -1}},
+                      end[4] = {{7, 0.3, h}, x[1], x[2], x[3]};
         double time;
         assert_int_equal(ct_ccd(CT_CCD_VERTEX_FACE, x, end, d, 1e-6, &time), i < 0);
     }
@@ -130,7 +134,8 @@ static void degenerate_motion_ends(void** state) {
         assert_true(ct_ccd((ct_ccd_kind)kind, points, bad, 0, 0, &time));
     }
     // collinear triangle, hit in the middle of its longest edge
-    const ct_vec3 x[4] = {{0.5, 0, 2}, {0, 0, 0}, {1, 0, 0}, {0.3, 0, 0}}, end[4] = {{0.5, 0, -2}, x[1], x[2], x[3]};
+    const ct_vec3 x[4] = {{0.5, 0, 2}, {0, 0, 0}, {1, 0, 0}, {0.3, 0, 0}},
+                  end[4] = {{0.5, 0, -2}, x[1], x[2], x[3]};
     assert_true(ct_ccd(CT_CCD_VERTEX_FACE, x, end, 1e-3, 1e-9, &time));
     assert_float_equal(time, 0.49975, 1e-9);
 }

@@ -28,8 +28,14 @@ static void cells_start(cells* c, body b) {
     *c = (cells){.body = b, .activation = {1.4, 0.6, 2.2}, .stiffness = {2.5, 0.8}};
     c->group = calloc((size_t)b.ntet, sizeof(int)), c->owner = calloc((size_t)b.ntet, sizeof(int));
     for (int e = 0; e < b.ntet; e++) c->group[e] = e % CELL_GROUPS, c->owner[e] = e % CELL_GROUPS == 2;
-    const ct_chamber_cells def = {.ntet = b.ntet, .ngroup = CELL_GROUPS, .nchamber = NCHAMBER, .rest = b.rest, .tet = b.tet, .group = c->group,
-                                  .chamber = c->owner, .stiffness = c->stiffness};
+    const ct_chamber_cells def = {.ntet = b.ntet,
+                                  .ngroup = CELL_GROUPS,
+                                  .nchamber = NCHAMBER,
+                                  .rest = b.rest,
+                                  .tet = b.tet,
+                                  .group = c->group,
+                                  .chamber = c->owner,
+                                  .stiffness = c->stiffness};
     assert_int_equal(ct_chamber_create(&c->chamber, &def), CT_OK);
     assert_int_equal(ct_chamber_work_create(&c->work, c->chamber), CT_OK);
     c->actuator = (actuator){b.nvert, c->body.x, gradient, product, c};
@@ -55,7 +61,8 @@ static ct_mat3 single_deformation(const cells* c) {
     return ct_mat3_columns(edge[0], edge[1], edge[2]);
 }
 
-static const double stretches[][3] = {{1.2, 1.05, 0.85}, {0.7, 0.5, 0.4}, {1.5, 1.2, 0.1}, {2.1, 0.6, 0.5}, {1.3, 0.9, -0.5}, {4, 1.2, 0.6}};
+static const double stretches[][3] = {{1.2, 1.05, 0.85}, {0.7, 0.5, 0.4},  {1.5, 1.2, 0.1},
+                                      {2.1, 0.6, 0.5},   {1.3, 0.9, -0.5}, {4, 1.2, 0.6}};
 enum { NSTRETCH = sizeof stretches / sizeof stretches[0] };
 
 static void derivatives_match_differences(void** state) {
@@ -83,7 +90,8 @@ static void energy_does_not_see_the_frame(void** state) {
     cells_stop(&c);
 }
 
-// F - R is a multiple of the cofactors of R and det R = a: R is a stationary point; no random matrix with det = a is nearer.
+// F - R is a multiple of the cofactors of R and det R = a: R is a stationary point; no random matrix with det
+// = a is nearer.
 static void projection_is_the_nearest_matrix_of_its_determinant(void** state) {
     for (int k = 0; k < NSTRETCH; k++) {
         const ct_mat3 S = ct_mat3_diagonal(stretches[k][0], stretches[k][1], stretches[k][2]);
@@ -91,7 +99,8 @@ static void projection_is_the_nearest_matrix_of_its_determinant(void** state) {
         cells c;
         cells_start(&c, make_single(0, F));
         const double a = c.activation[0];
-        const ct_mat3 R = ct_mat3_axpy(F, -6 / c.stiffness[0], single_force(&c)), C = ct_mat3_cofactor(R), away = ct_mat3_axpy(F, -1, R);
+        const ct_mat3 R = ct_mat3_axpy(F, -6 / c.stiffness[0], single_force(&c)), C = ct_mat3_cofactor(R),
+                      away = ct_mat3_axpy(F, -1, R);
         assert_true(fabs(ct_mat3_determinant(R) - a) < 1e-12);
         const ct_mat3 rest = ct_mat3_axpy(away, -ct_mat3_dot(away, C) / ct_mat3_dot(C, C), C);
         assert_true(sqrt(ct_mat3_dot(rest, rest)) < 1e-12 * sqrt(ct_mat3_dot(F, F)));
@@ -118,7 +127,8 @@ static void uniform_stretch_has_known_energy(void** state) {
     }
 }
 
-// Steepest descent on a free cell ends where its volume ratio is a, at one of the shapes nearest to the start.
+// Steepest descent on a free cell ends where its volume ratio is a, at one of the shapes nearest to the
+// start.
 static void free_cell_reaches_its_volume(void** state) {
     for (int g = 0; g < CELL_GROUPS; g++) {
         cells c;
@@ -201,13 +211,15 @@ static void activation_and_stiffness_derivatives_match_differences(void** state)
         cells c;
         cells_start(&c, make_cloud(0, stretches[k], 0.05));
         const int n = 3 * c.body.nvert;
-        double *lam = numbers(n), *f = numbers(n), activation_bar[CELL_GROUPS] = {0}, stiffness_bar[NCHAMBER] = {0};
+        double *lam = numbers(n), *f = numbers(n), activation_bar[CELL_GROUPS] = {0},
+               stiffness_bar[NCHAMBER] = {0};
         for (int i = 0; i < n; i++) lam[i] = random_unit();
         ct_chamber_vjp(c.chamber, c.work, c.activation, c.body.x, lam, activation_bar, stiffness_bar);
         for (int i = 0; i < CELL_GROUPS + NCHAMBER; i++) {
             double* value = i < CELL_GROUPS ? &c.activation[i] : &c.stiffness[i - CELL_GROUPS];
             value_line line = {&c, value, *value, lam, f};
-            assert_slope(line_value, &line, i < CELL_GROUPS ? activation_bar[i] : stiffness_bar[i - CELL_GROUPS], 4e-3, 1);
+            assert_slope(line_value, &line,
+                         i < CELL_GROUPS ? activation_bar[i] : stiffness_bar[i - CELL_GROUPS], 4e-3, 1);
         }
         free(lam), free(f);
         cells_stop(&c);
@@ -240,7 +252,8 @@ static void results_depend_on_their_place_alone(void** state) {
     memset(f, 0, (size_t)n * sizeof(double)), memset(h, 0, (size_t)n * sizeof(double));
     gradient(&c, c.body.x, f);
     product(&c, c.body.x, dx, h);
-    for (int i = 0; i < n; i++) assert_true(f[i] == 2 * first_f[i] && fabs(h[i] - 2 * first_h[i]) <= 1e-14 * fabs(h[i]));
+    for (int i = 0; i < n; i++)
+        assert_true(f[i] == 2 * first_f[i] && fabs(h[i] - 2 * first_h[i]) <= 1e-14 * fabs(h[i]));
     free(dx), free(f), free(h), free(first_f), free(first_h);
     cells_stop(&c);
 }

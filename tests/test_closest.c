@@ -1,18 +1,16 @@
 // Closest points: checked by the inequality that tells the nearest points of two convex sets.
 //
-// q1 in A and q2 in B are closest exactly when  d.(a - q1) >= 0  for all nodes a of A and  d.(b - q2) <= 0  for all b of B, d = q1 - q2.
+// q1 in A and q2 in B are closest exactly when  d.(a - q1) >= 0  for all nodes a of A and  d.(b - q2) <= 0
+// for all b of B, d = q1 - q2.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "shape/closest.h"
+#include "unit.h"
 
 static uint64_t seed = 1;
 
@@ -72,7 +70,8 @@ static void random_pairs_meet_the_inequality(void** state) {
     for (int k = 0; k < 9; k++) assert_true(seen[1][edge[k]] > 100);
 }
 
-// Coordinates on a coarse grid: coincident points, collinear triangles, parallel and crossing edges in abundance.
+// Coordinates on a coarse grid: coincident points, collinear triangles, parallel and crossing edges in
+// abundance.
 static void degenerate_pairs_meet_the_inequality(void** state) {
     for (int i = 0; i < 200000; i++) {
         ct_vec3 x[4];
@@ -98,7 +97,8 @@ static void needles_meet_the_inequality(void** state) {
         assert_closest(needle, 1, &f, 1e-6);
         // a second edge along the first, beside it
         const ct_vec3 beside = anywhere(0.1);
-        const ct_vec3 along[4] = {a, b, ct_vec3_add(a, beside), ct_vec3_axpy(ct_vec3_add(b, beside), flat, anywhere(1))};
+        const ct_vec3 along[4] = {a, b, ct_vec3_add(a, beside),
+                                  ct_vec3_axpy(ct_vec3_add(b, beside), flat, anywhere(1))};
         const ct_closest e = ct_closest_edges(along);
         assert_closest(along, 2, &e, 1e-6);
     }
@@ -111,8 +111,9 @@ static void known_features(void** state) {
         unsigned mask;
         double distance;
     } known[] = {
-        {{0.25, 0.25, 2}, 15, 2}, {{0.5, -3, 4}, 7, 5}, {{-3, 0.5, 4}, 11, 5}, {{-3, -4, 12}, 3, 13}, {{4, 0, 4}, 5, 5}, {{0, 4, 4}, 9, 5},
-        {{1, 1, 0}, 13, sqrt(0.5)}, {{0.25, 0.25, 0}, 15, 0}, {{0, 0, 0}, 3, 0}, {{0.5, 0, 1}, 7, 1},
+        {{0.25, 0.25, 2}, 15, 2}, {{0.5, -3, 4}, 7, 5}, {{-3, 0.5, 4}, 11, 5},      {{-3, -4, 12}, 3, 13},
+        {{4, 0, 4}, 5, 5},        {{0, 4, 4}, 9, 5},    {{1, 1, 0}, 13, sqrt(0.5)}, {{0.25, 0.25, 0}, 15, 0},
+        {{0, 0, 0}, 3, 0},        {{0.5, 0, 1}, 7, 1},
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         const ct_closest found = ct_closest_point_triangle((ct_vec3[4]){known[k].p, a, b, c});

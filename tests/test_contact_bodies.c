@@ -1,5 +1,5 @@
-// Contact between bodies: momentum, the laws of Signorini and Coulomb contact by contact, pair rules, skeletons, and the same bits
-// whenever a step is repeated.
+// Contact between bodies: momentum, the laws of Signorini and Coulomb contact by contact, pair rules,
+// skeletons, and the same bits whenever a step is repeated.
 #include "contact_scenes.h"
 
 #define PI 3.14159265358979323846
@@ -9,7 +9,8 @@ static const int cells[3] = {2, 2, 2};
 
 // ---- the laws ------------------------------------------------------------------------------
 
-// Every contact: no deeper than `depth`, forces in the cone, on its surface where it slips, none where the gap is open.
+// Every contact: no deeper than `depth`, forces in the cone, on its surface where it slips, none where the
+// gap is open.
 static void obeys_coulomb(const ct_step_report* report, double scale, double depth) {
     for (int c = 0; c < report->ncontact; c++) {
         const ct_contact* contact = &report->contact[c];
@@ -20,7 +21,9 @@ static void obeys_coulomb(const ct_step_report* report, double scale, double dep
         below(-normal / scale, 1e-6, "pull of a contact");
         below((tangent - contact->friction * normal) / scale, 1e-6, "friction beyond the cone");
         below(fabs(normal * contact->gap) / scale, depth, "complementarity");
-        if (contact->set == CT_SLIP) below(fabs(tangent - contact->friction * normal) / scale, 1e-6, "friction inside the cone while slipping");
+        if (contact->set == CT_SLIP)
+            below(fabs(tangent - contact->friction * normal) / scale, 1e-6,
+                  "friction inside the cone while slipping");
         if (contact->set == CT_OPEN) below(hypot(normal, tangent) / scale, 1e-9, "force of an open contact");
     }
 }
@@ -63,7 +66,8 @@ static void forces_of_a_tower_at_rest_carry_its_weight(void** state) {
     for (int c = 0; c < report.ncontact; c++) {
         const ct_contact* contact = &report.contact[c];
         double* sum = contact->b == 2 ? on_floor : between;
-        for (int a = 0; a < 3; a++) sum[a] += (contact->b == 2 || contact->a == 1 ? 1 : -1) * contact->force[a];
+        for (int a = 0; a < 3; a++)
+            sum[a] += (contact->b == 2 || contact->a == 1 ? 1 : -1) * contact->force[a];
     }
     for (int a = 0; a < 3; a++) {
         const double up = a == 1;
@@ -89,7 +93,8 @@ static collision collide(double h, double friction) {
     ct_settings settings = contact_settings(h, friction, 1e-10);
     settings.gravity[1] = 0;
     ct_scene* scene = new_scene(&settings);
-    const double left[3] = {-0.12, 0.02, 0.03}, right[3] = {0.02, -0.01, 0}, fast[3] = {1, 0.1, 0}, slow[3] = {-1, 0, 0.2};
+    const double left[3] = {-0.12, 0.02, 0.03}, right[3] = {0.02, -0.01, 0}, fast[3] = {1, 0.1, 0},
+                 slow[3] = {-1, 0, 0.2};
     add_block(scene, cube, cells, 3e5, left, fast);
     add_block(scene, cube, (const int[3]){2, 3, 2}, 2e5, right, slow);
     sim s = start(scene, 1);
@@ -115,19 +120,23 @@ static collision collide(double h, double friction) {
     }
     const moved a1 = measure(&s, 0), b1 = measure(&s, 1);
     for (int c = 0; c < 3; c++) {
-        result.momentum = fmax(result.momentum, fabs(a1.momentum[c] + b1.momentum[c] - a.momentum[c] - b.momentum[c]) / size);
-        result.angular = fmax(result.angular, fabs(a1.angular[c] + b1.angular[c] - a.angular[c] - b.angular[c]) / (size * 0.1));
+        result.momentum = fmax(result.momentum,
+                               fabs(a1.momentum[c] + b1.momentum[c] - a.momentum[c] - b.momentum[c]) / size);
+        result.angular = fmax(
+            result.angular, fabs(a1.angular[c] + b1.angular[c] - a.angular[c] - b.angular[c]) / (size * 0.1));
     }
     result.exchanged = fabs(a1.momentum[0] - a.momentum[0]) / size;
     stop(&s);
     return result;
 }
 
-// Friction acts on both surfaces, two thicknesses apart: a torque of that order. Implicit Euler itself keeps angular momentum to first order.
+// Friction acts on both surfaces, two thicknesses apart: a torque of that order. Implicit Euler itself keeps
+// angular momentum to first order.
 static void bodies_that_collide_keep_their_momentum(void** state) {
     for (int k = 0; k < 2; k++) {
         const double friction = k ? 0.4 : 0;
-        const collision coarse = collide(0.004, friction), fine = collide(0.002, friction), finest = collide(0.001, friction);
+        const collision coarse = collide(0.004, friction), fine = collide(0.002, friction),
+                        finest = collide(0.001, friction);
         below(0.5, finest.exchanged, "they meet");
         below(coarse.momentum, 1e-10, "change of momentum");
         below(fine.momentum, 1e-10, "change of momentum");
@@ -162,7 +171,8 @@ static void excluded_pairs_pass_through_one_another(void** state) {
         ct_scene* scene = falling_cubes(k == 2 ? same : none);
         if (k == 1) add_pair(scene, "upper", "lower", false, NAN);
         if (k == 2) add_pair(scene, "ghosts", "ghosts", false, NAN);
-        if (k == 3) add_pair(scene, "*", "*", false, NAN), add_pair(scene, "floor", "upper", true, NAN);  // the last rule counts
+        // the last rule counts
+        if (k == 3) add_pair(scene, "*", "*", false, NAN), add_pair(scene, "floor", "upper", true, NAN);
         sim s = start(scene, 1);
         steps(&s, 120);
         const double upper = measure(&s, 1).center[1], lower = measure(&s, 0).center[1];
@@ -197,7 +207,8 @@ static void pairs_have_their_own_friction(void** state) {
     steps(&s, 20);
     for (int k = 0; k < 3; k++) {
         const double a = (measure(&s, k).velocity[0] - before[k].velocity[0]) / 0.2;
-        below(fabs(a / (gravity * (sin(slope) - friction[k] * cos(slope))) - 1), 1e-9, "relative error of the acceleration");
+        below(fabs(a / (gravity * (sin(slope) - friction[k] * cos(slope))) - 1), 1e-9,
+              "relative error of the acceleration");
     }
     stop(&s);
 }
@@ -235,7 +246,8 @@ static void a_bone_slides_like_a_rigid_block(void** state) {
         double a[3];
         steps(&s, 20);
         acceleration(&s, 0, 40, a);
-        below(fabs(-a[0] / (gravity * (sin(slope) - friction * cos(slope))) - 1), 1e-9, "relative error of a bone's acceleration");
+        below(fabs(-a[0] / (gravity * (sin(slope) - friction * cos(slope))) - 1), 1e-9,
+              "relative error of a bone's acceleration");
         below(fabs(a[1]), 1e-9, "acceleration away from the plane");
         stop(&s);
     }
@@ -246,7 +258,8 @@ static void bones_that_collide_keep_their_momentum(void** state) {
     ct_settings settings = contact_settings(0.002, 0.3, 1e-11);
     settings.gravity[1] = 0;
     ct_scene* scene = new_scene(&settings);
-    const double left[3] = {-0.12, 0.02, 0.03}, right[3] = {0.02, -0.01, 0}, rate[6] = {1, 0, 0, 0, 0, 0}, back[6] = {-1, 0, 0.1, 0, 0, 0};
+    const double left[3] = {-0.12, 0.02, 0.03}, right[3] = {0.02, -0.01, 0}, rate[6] = {1, 0, 0, 0, 0, 0},
+                 back[6] = {-1, 0, 0.1, 0, 0, 0};
     const double middle[2][3] = {{-0.07, 0.07, 0.08}, {0.07, 0.04, 0.05}};
     add_bone(scene, add_block(scene, cube, cells, 3e5, left, NULL), middle[0], rate);
     add_bone(scene, add_block(scene, cube, (const int[3]){2, 3, 2}, 3e5, right, NULL), middle[1], back);
@@ -258,7 +271,8 @@ static void bones_that_collide_keep_their_momentum(void** state) {
     }
     const moved a1 = measure(&s, 0), b1 = measure(&s, 1);
     for (int c = 0; c < 3; c++)
-        below(fabs(a1.momentum[c] + b1.momentum[c] - a.momentum[c] - b.momentum[c]) / a.mass, 1e-8, "change of momentum");
+        below(fabs(a1.momentum[c] + b1.momentum[c] - a.momentum[c] - b.momentum[c]) / a.mass, 1e-8,
+              "change of momentum");
     below(0.5, a.velocity[0] - a1.velocity[0], "they meet");
     stop(&s);
 }
@@ -266,7 +280,8 @@ static void bones_that_collide_keep_their_momentum(void** state) {
 static void a_soft_cube_rests_on_a_bone(void** state) {
     const ct_settings settings = contact_settings(0.01, 0.5, 1e-9);
     ct_scene* scene = new_scene(&settings);
-    const double at[3] = {0, clearance, 0}, above[3] = {0.013, 0.1 + 4 * clearance, 0.011}, anchor[3] = {0.05, 0.05, 0.05};
+    const double at[3] = {0, clearance, 0}, above[3] = {0.013, 0.1 + 4 * clearance, 0.011},
+                 anchor[3] = {0.05, 0.05, 0.05};
     add_bone(scene, add_block(scene, cube, cells, 3e5, at, NULL), anchor, NULL);
     add_block(scene, cube, (const int[3]){2, 3, 2}, 3e5, above, NULL);
     add_floor(scene, 0);
@@ -301,7 +316,8 @@ static sim large_block(int threads) {
     add_block(scene, size, (const int[3]){12, 8, 12}, 3e5, at, velocity);
     add_floor(scene, 0);
     ct_obstacle_def def = ct_obstacle_def_default();
-    def.kind = CT_OBSTACLE_SPHERE, def.radius = 0.1, def.center[0] = 0.42, def.center[1] = 0.1, def.center[2] = 0.13;
+    def.kind = CT_OBSTACLE_SPHERE, def.radius = 0.1, def.center[0] = 0.42, def.center[1] = 0.1,
+    def.center[2] = 0.13;
     add_obstacle(scene, &def);
     return start(scene, threads);
 }

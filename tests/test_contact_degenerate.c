@@ -1,17 +1,18 @@
-// Contact where it is degenerate: in every frame no two triangles intersect, nothing penetrates, the step is solved to its
-// tolerance and the energy does not grow beyond what was put in; and each scene touches in the way that it is built for.
+// Contact where it is degenerate: in every frame no two triangles intersect, nothing penetrates, the step is
+// solved to its tolerance and the energy does not grow beyond what was put in; and each scene touches in the
+// way that it is built for.
 #include "degenerate_scenes.h"
 
 #include "model/model.h"
 #include "step/detect.h"
 
 typedef struct seen {  // over all frames of a run
-    int type[5];         // contacts that carried force, by ct_contact_type
-    int self;            // of these, a body with itself
-    int touching;        // frames with such contacts between bodies
+    int type[5];       // contacts that carried force, by ct_contact_type
+    int self;          // of these, a body with itself
+    int touching;      // frames with such contacts between bodies
     int substeps;
-    double energy;       // J, of the last frame less that of the first
-    double kinetic;      // J, at the end
+    double energy;   // J, of the last frame less that of the first
+    double kinetic;  // J, at the end
 } seen;
 
 static double energy_of(const sim* s, double* kinetic) {
@@ -45,13 +46,15 @@ static seen run(sim* s, int count, bool driven) {
         ct_step_report report;
         ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
         if (status != CT_OK)
-            fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i + 1, ct_status_text(status), report.residual, report.reference,
-                     report.solves, report.advice);
+            fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i + 1, ct_status_text(status),
+                     report.residual, report.reference, report.solves, report.advice);
         int where[5];
         if (ct_detect_intersections(s->model, detect, ct_state_positions(s->state), where))
-            fail_msg("step %d: the edge %d %d goes through the triangle %d %d %d", i + 1, where[0], where[1], where[2], where[3], where[4]);
+            fail_msg("step %d: the edge %d %d goes through the triangle %d %d %d", i + 1, where[0], where[1],
+                     where[2], where[3], where[4]);
         if (report.penetration > 0) fail_msg("step %d: penetration %g", i + 1, report.penetration);
-        if (!(report.residual <= tolerance * report.reference)) fail_msg("step %d: residual %g of %g", i + 1, report.residual, report.reference);
+        if (!(report.residual <= tolerance * report.reference))
+            fail_msg("step %d: residual %g of %g", i + 1, report.residual, report.reference);
         count_contacts(&report, &all);
         all.energy = energy_of(s, &all.kinetic) - begun;
         most = fmax(most, all.energy);
@@ -75,7 +78,8 @@ enum { STEPS = 160 };
 
 static void spikes_touch_point_to_point(void** state) {
     (void)state;
-    assert_true(run_scene(degenerate_pair(SPIKE, SPIKE, false, 0), STEPS, false).type[CT_CONTACT_POINT_POINT] > 20);
+    assert_true(
+        run_scene(degenerate_pair(SPIKE, SPIKE, false, 0), STEPS, false).type[CT_CONTACT_POINT_POINT] > 20);
     assert_true(run_scene(degenerate_pair(SPIKE, SPIKE, false, 1e-4), STEPS, false).touching > 1);
 }
 
@@ -104,7 +108,8 @@ static void ridges_touch_along_one_another(void** state) {
 static void ridges_touch_across_one_another(void** state) {
     (void)state;
     for (int k = 0; k < 2; k++)
-        assert_true(run_scene(degenerate_pair(WEDGE, WEDGE, true, 0.013 * k), STEPS, false).type[CT_CONTACT_EDGE_EDGE] > STEPS / 2);
+        assert_true(run_scene(degenerate_pair(WEDGE, WEDGE, true, 0.013 * k), STEPS, false)
+                        .type[CT_CONTACT_EDGE_EDGE] > STEPS / 2);
 }
 
 static void cracks_hold_what_falls_into_them(void** state) {
@@ -116,8 +121,8 @@ static void cracks_hold_what_falls_into_them(void** state) {
     assert_true(wedge.kinetic < 1e-3);
 }
 
-// Nothing but edges meets: every force is one of edge on edge, so that without them the upper bar would fall through. It is top-heavy
-// and tips over late.
+// Nothing but edges meets: every force is one of edge on edge, so that without them the upper bar would fall
+// through. It is top-heavy and tips over late.
 static void bars_rest_on_crossing_edges_alone(void** state) {
     (void)state;
     sim s = start(crossed_bars(4), 1);
@@ -178,7 +183,8 @@ static void blocks_whose_meshes_do_not_match_stand(void** state) {
     stop(&s);
 }
 
-// ---- the scenes that come with the program, at their own tolerance ------------------------------------------
+// ---- the scenes that come with the program, at their own tolerance
+// ------------------------------------------
 
 static void cards_stand(void** state) {
     (void)state;
@@ -202,7 +208,8 @@ static void balls_flatten_on_sheets_that_give_way(void** state) {
     double lower[2] = {1e3, 1e3}, upper[2] = {-1e3, -1e3}, deepest = 0;
     for (int v = 0; v < node_count(&s); v++) {
         if (rest[3 * v + 1] < 0.1) deepest = fmin(deepest, x[3 * v + 1]);
-        for (int a = 0; a < 2 && rest[3 * v + 1] > 0.1; a++) lower[a] = fmin(lower[a], x[3 * v + a]), upper[a] = fmax(upper[a], x[3 * v + a]);
+        for (int a = 0; a < 2 && rest[3 * v + 1] > 0.1; a++)
+            lower[a] = fmin(lower[a], x[3 * v + a]), upper[a] = fmax(upper[a], x[3 * v + a]);
     }
     assert_true(upper[1] - lower[1] < 0.95 * 0.2 && upper[0] - lower[0] > 1.01 * 0.2);
     assert_true(deepest < -0.1);

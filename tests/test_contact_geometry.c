@@ -28,7 +28,8 @@ static int node_count(ct_contact_type type) {
 }
 
 static ct_quat random_turn(uint64_t* seed, double angle) {
-    return ct_quat_from_vector(ct_vec3_make(angle * uniform(seed), angle * uniform(seed), angle * uniform(seed)));
+    return ct_quat_from_vector(
+        ct_vec3_make(angle * uniform(seed), angle * uniform(seed), angle * uniform(seed)));
 }
 
 // A pair that is apart by a fraction of its size, its nodes in scrambled order, on the move.
@@ -40,7 +41,9 @@ static setup random_setup(ct_contact_type type, int sample) {
         [CT_CONTACT_POINT_EDGE] = {0.3, 0.2, 0.1, -0.4, 0, 0, 0.8, 0.1, 0.1},
         [CT_CONTACT_POINT_POINT] = {0.3, 0.2, 0.1, 0.1, 0.3, 0.2},
     };
-    setup s = {.pair = {.type = type, .node = {2, 0, 3, 1}, .plane = -1, .sign = 1, .thickness = 0.05, .friction = 0.3}};
+    setup s = {
+        .pair = {
+            .type = type, .node = {2, 0, 3, 1}, .plane = -1, .sign = 1, .thickness = 0.05, .friction = 0.3}};
     uint64_t seed = (uint64_t)(7919 * sample + (int)type + 1);
     const ct_quat q = random_turn(&seed, 2);
     for (int i = 0; i < node_count(type); i++) {
@@ -99,10 +102,8 @@ static double exact(const line* l, const ct_contact_geometry* g) {
             double d;
             if (l->which >= 8)
                 d = l->at_start ? g->du_start[l->which - 8][column] : g->du[l->which - 8][column];
-            else if (l->which == 7)
-                d = g->w[i] * g->n[a];
-            else
-                d = l->which < 3 ? g->dn[l->which][column] : g->dw[l->which - 3][column];
+            else if (l->which == 7) d = g->w[i] * g->n[a];
+            else d = l->which < 3 ? g->dn[l->which][column] : g->dw[l->which - 3][column];
             sum += d * l->direction[3 * l->s.pair.node[i] + a];
         }
     return sum;
@@ -118,7 +119,8 @@ static void derivatives_follow_central_differences(void** state) {
             for (l.which = 0; l.which < 11; l.which++) {
                 const bool constant = l.which < 7 && type == CT_CONTACT_PLANE;
                 if (l.which >= 3 + g.count && l.which < 7) continue;
-                if (constant || (type == CT_CONTACT_POINT_POINT && l.which >= 3 && l.which < 7) || (l.which == 3 && type != CT_CONTACT_EDGE_EDGE))
+                if (constant || (type == CT_CONTACT_POINT_POINT && l.which >= 3 && l.which < 7) ||
+                    (l.which == 3 && type != CT_CONTACT_EDGE_EDGE))
                     assert_true(exact(&l, &g) == 0);
                 assert_slope(along, &l, exact(&l, &g), 0.01, 1);
             }
@@ -175,7 +177,8 @@ static setup moved_rigidly(setup s, ct_quat q, ct_vec3 by) {
         ct_vec3_store(s.start + 3 * i, ct_vec3_add(by, ct_quat_rotate(q, ct_vec3_load(s.start + 3 * i))));
     }
     double* points[] = {s.motion.origin_start, s.motion.origin_end, s.motion.point};
-    for (int k = 0; k < 3; k++) ct_vec3_store(points[k], ct_vec3_add(by, ct_quat_rotate(q, ct_vec3_load(points[k]))));
+    for (int k = 0; k < 3; k++)
+        ct_vec3_store(points[k], ct_vec3_add(by, ct_quat_rotate(q, ct_vec3_load(points[k]))));
     ct_vec3_store(s.motion.normal, ct_quat_rotate(q, ct_vec3_load(s.motion.normal)));
     const ct_mat3 R = ct_quat_matrix(q), turn = ct_mat3_load(s.motion.turn);
     ct_mat3_store(s.motion.turn, ct_mat3_multiply(ct_mat3_multiply(R, turn), ct_mat3_transpose(R)));
@@ -204,7 +207,8 @@ static void normal_points_from_the_second_to_the_first(void** state) {
         for (int sample = 0; sample < 4; sample++) {
             setup s = random_setup(type, sample);
             if (type == CT_CONTACT_VERTEX_FACE || type == CT_CONTACT_EDGE_EDGE) {
-                // the sign that detection gives: positive distance; with the other the pair counts as passed through
+                // the sign that detection gives: positive distance; with the other the pair counts as passed
+                // through
                 s.pair.sign = 1;
                 ct_contact_geometry g = at(&s);
                 const double gap = g.gap;
@@ -227,7 +231,8 @@ static void normal_points_from_the_second_to_the_first(void** state) {
 static void start_rigidly(setup* s) {
     for (int i = 0; i < NODES; i++) {
         const ct_vec3 arm = ct_vec3_sub(ct_vec3_load(s->x + 3 * i), ct_vec3_load(s->motion.origin_end));
-        const ct_vec3 start = ct_vec3_add(ct_vec3_load(s->motion.origin_start), ct_mat3_apply(ct_mat3_load(s->motion.turn), arm));
+        const ct_vec3 start = ct_vec3_add(ct_vec3_load(s->motion.origin_start),
+                                          ct_mat3_apply(ct_mat3_load(s->motion.turn), arm));
         ct_vec3_store(s->start + 3 * i, start);
     }
 }
@@ -257,12 +262,15 @@ static void a_conveyor_slips_by_its_travel(void** state) {
     for (int a = 0; a < 3; a++) assert_true(fabs(g.u[a] + travel[a]) < 1e-15);
 }
 
-// A sphere of radius r at the origin spins by phi about z under a resting point at (d, 0, 0), which sees its surface pass by:
-// the surface moves along +y by r sin phi, so that the point slips by -r sin phi, whichever primitive comes first.
+// A sphere of radius r at the origin spins by phi about z under a resting point at (d, 0, 0), which sees its
+// surface pass by: the surface moves along +y by r sin phi, so that the point slips by -r sin phi, whichever
+// primitive comes first.
 static void a_spinning_sphere_drags_its_surface(void** state) {
     const double r = 0.5, phi = 0.1;
     for (int side = 0; side < 2; side++) {
-        setup s = {.pair = {.type = CT_CONTACT_POINT_POINT, .node = {0, 1, -1, -1}, .sign = 1, .thickness = r}, .moving = true};
+        setup s = {
+            .pair = {.type = CT_CONTACT_POINT_POINT, .node = {0, 1, -1, -1}, .sign = 1, .thickness = r},
+            .moving = true};
         s.motion.side = side;
         s.motion.radius = r;
         // end to start: the turn by -phi
@@ -282,7 +290,8 @@ static void feet_beyond_the_primitive_are_not_inside(void** state) {
     const struct {
         double x, y;
         bool inside;
-    } feet[] = {{0.5, 0.5, true}, {0.5, 0.5 + 5e-10, true}, {0.5, 0.5 + 1e-8, false}, {-0.1, 0.2, false}, {0.2, -1e-8, false}, {0, 0, true}};
+    } feet[] = {{0.5, 0.5, true},   {0.5, 0.5 + 5e-10, true}, {0.5, 0.5 + 1e-8, false},
+                {-0.1, 0.2, false}, {0.2, -1e-8, false},      {0, 0, true}};
     for (int i = 0; i < NODES; i++) s.pair.node[i] = i;
     memcpy(s.x, face, sizeof face);
     for (int k = 0; k < 6; k++) {
@@ -292,14 +301,16 @@ static void feet_beyond_the_primitive_are_not_inside(void** state) {
     }
     // edges that cross beyond the end of the first, then of the second
     s = random_setup(CT_CONTACT_EDGE_EDGE, 0);
-    const double edges[2][N] = {{1.1, 0, 0.1, 2, 0, 0.1, 1, -1, 0, 1, 1, 0}, {0, 0, 0.1, 2, 0, 0.1, 1, 1, 0, 1, 3, 0}};
+    const double edges[2][N] = {{1.1, 0, 0.1, 2, 0, 0.1, 1, -1, 0, 1, 1, 0},
+                                {0, 0, 0.1, 2, 0, 0.1, 1, 1, 0, 1, 3, 0}};
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < NODES; i++) s.pair.node[i] = i;
         memcpy(s.x, edges[k], sizeof s.x);
         assert_false(at(&s).inside);
     }
     s = random_setup(CT_CONTACT_POINT_EDGE, 0);
-    for (int a = 0; a < 3; a++) s.x[3 * s.pair.node[0] + a] = 1.1 * s.x[3 * s.pair.node[1] + a] - 0.1 * s.x[3 * s.pair.node[2] + a];
+    for (int a = 0; a < 3; a++)
+        s.x[3 * s.pair.node[0] + a] = 1.1 * s.x[3 * s.pair.node[1] + a] - 0.1 * s.x[3 * s.pair.node[2] + a];
     s.x[3 * s.pair.node[0]] += 1e-3;
     assert_false(at(&s).inside);
 }
@@ -330,14 +341,15 @@ static void assert_finite(const ct_contact_geometry* g) {
 
 static void degenerate_primitives_stay_finite(void** state) {
     const double shapes[][N] = {
-        {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},                // all in one point
-        {0, 0, 1, 0, 0, 0, 1, 0, 0, 2, 0, 0},                // a face without area; parallel edges at an angle
-        {0, 0, 1, 1, 0, 1, 0, 0, 0, 2, 0, 0},                // parallel edges
-        {0, 0, 0, 1, 0, 0, 0.5, 0, 0, 2, 0, 0},              // all on one line
-        {0.5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},              // a point on its edge; an edge without length
-        {0.2, 0.2, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0},            // a vertex in its face
-        {1e-200, 0, 0, 0, 0, 0, 1e-180, 0, 0, 0, 1e-170, 0}, // squares that vanish
-        {0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 1e-14, 0},            // nearly no area
+        {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},  // all in one point
+        // a face without area; parallel edges at an angle
+        {0, 0, 1, 0, 0, 0, 1, 0, 0, 2, 0, 0},
+        {0, 0, 1, 1, 0, 1, 0, 0, 0, 2, 0, 0},                 // parallel edges
+        {0, 0, 0, 1, 0, 0, 0.5, 0, 0, 2, 0, 0},               // all on one line
+        {0.5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},               // a point on its edge; an edge without length
+        {0.2, 0.2, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0},             // a vertex in its face
+        {1e-200, 0, 0, 0, 0, 0, 1e-180, 0, 0, 0, 1e-170, 0},  // squares that vanish
+        {0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 1e-14, 0},             // nearly no area
     };
     for (ct_contact_type type = CT_CONTACT_VERTEX_FACE; type <= CT_CONTACT_POINT_POINT; type++)
         for (int k = 0; k < 8; k++) {

@@ -1,12 +1,14 @@
-// Gradients through contact against central differences: every type of contact, sticking and slipping, every kind of obstacle, at rest and
-// moving; materials, initial states, gravity, friction, controls and joints; both integrators, halved steps, impacts, sheets.
+// Gradients through contact against central differences: every type of contact, sticking and slipping, every
+// kind of obstacle, at rest and moving; materials, initial states, gravity, friction, controls and joints;
+// both integrators, halved steps, impacts, sheets.
 #include "contact_problem.h"
 #include "repeat.h"
 
 enum { SETS = 3, TYPES = 5 };
 typedef struct seen {
     int count[TYPES][SETS];
-    int halved, steps_with, changes;  // steps: halved, with contacts, with other numbers of them than the one before
+    // steps: halved, with contacts, with other numbers of them than the one before
+    int halved, steps_with, changes;
 } seen;
 
 static seen look(const ct_scene* scene) {
@@ -33,7 +35,8 @@ static void print_seen(const char* name, const seen* s) {
     static const char* const types[] = {"plane", "vertex-face", "edge-edge", "point-edge", "point-point"};
     print_message("%s:", name);
     for (int t = 0; t < TYPES; t++)
-        if (s->count[t][CT_STICK] || s->count[t][CT_SLIP]) print_message(" %s %d stick %d slip,", types[t], s->count[t][CT_STICK], s->count[t][CT_SLIP]);
+        if (s->count[t][CT_STICK] || s->count[t][CT_SLIP])
+            print_message(" %s %d stick %d slip,", types[t], s->count[t][CT_STICK], s->count[t][CT_SLIP]);
     print_message(" %d steps halved, contacts change in %d\n", s->halved, s->changes);
 }
 
@@ -57,9 +60,11 @@ static void compare(const char* name, const ct_scene* scene, double tolerance) {
         bool bent = !isnan(s->slope) && !(s->slope > 1.5) && s->relative_error > 1e-8;
         if (!s->passed || bent) {
             failed++;
-            print_message("%s: %s error %.1e slope %.2f, number %d, gradient %g, difference %g, %d contacts switch (first: step %d, node %d, %d to %d)\n",
-                          name, s->name, s->relative_error, s->slope, s->worst, s->worst_gradient, s->worst_difference, s->switches,
-                          s->switched[0].step, s->switched[0].node[0], s->switched[0].from, s->switched[0].to);
+            print_message("%s: %s error %.1e slope %.2f, number %d, gradient %g, difference %g, %d contacts "
+                          "switch (first: step %d, node %d, %d to %d)\n",
+                          name, s->name, s->relative_error, s->slope, s->worst, s->worst_gradient,
+                          s->worst_difference, s->switches, s->switched[0].step, s->switched[0].node[0],
+                          s->switched[0].from, s->switched[0].to);
         }
     }
     free(slices);
@@ -80,11 +85,15 @@ static void check(const char* name, const char* text, int type, int set, double 
 
 // ---- types and sets ------------------------------------------------------------------------
 
-#define ON_FLOOR(mu, v, rest)                                                                                                          \
-    "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': " mu ", 'pairs': [{'between': ['block', 'floor'], "  \
-    "'friction': " mu "}]}, 'bodies': [{'name': 'block', 'box': {'size': [0.2, 0.1, 0.2], 'cells': [2, 2, 2]}, 'translate': [0, 0.00101, 0], " \
-    "'velocity': " v ", " MATERIAL "}], 'obstacles': [" FLOOR "], 'controls': [{'name': 'push', 'force': {'select': {'all': true}}, "     \
-    "'values': [1, 0.5, 0.7]}], 'parameters': [" MATTER ", " START ", {'type': 'gravity'}, {'type': 'friction', 'per': 'element'}, "              \
+#define ON_FLOOR(mu, v, rest)                                                                                \
+    "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': " mu                     \
+    ", 'pairs': [{'between': ['block', 'floor'], "                                                           \
+    "'friction': " mu "}]}, 'bodies': [{'name': 'block', 'box': {'size': [0.2, 0.1, 0.2], 'cells': [2, 2, "  \
+    "2]}, 'translate': [0, 0.00101, 0], "                                                                    \
+    "'velocity': " v ", " MATERIAL "}], 'obstacles': [" FLOOR                                                \
+    "], 'controls': [{'name': 'push', 'force': {'select': {'all': true}}, "                                  \
+    "'values': [1, 0.5, 0.7]}], 'parameters': [" MATTER ", " START                                           \
+    ", {'type': 'gravity'}, {'type': 'friction', 'per': 'element'}, "                                        \
     "{'type': 'control', 'control': 'push'}]" rest "}"
 
 static void plane_slip(void** state) {
@@ -99,15 +108,18 @@ static void plane_stick(void** state) {
 
 static void plane_with_bdf2(void** state) {
     (void)state;
-    check("bdf2", ON_FLOOR("0.3", "[0.8, -0.1, 0.3]", ", 'integrator': 'bdf2'"), CT_CONTACT_PLANE, CT_SLIP, 1e-7);
+    check("bdf2", ON_FLOOR("0.3", "[0.8, -0.1, 0.3]", ", 'integrator': 'bdf2'"), CT_CONTACT_PLANE, CT_SLIP,
+          1e-7);
 }
 
 // A block that stands on a corner of its own on a held one.
-#define ON_FACE(mu, v)                                                                                                                  \
-    "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': " mu "}, 'bodies': ["                                \
-    "{'name': 'low', 'box': {'size': [0.3, 0.1, 0.3], 'cells': [2, 1, 2]}, " MATERIAL "}, "                                              \
-    "{'name': 'high', 'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'rotate': {'axis': [1, 0, -1], 'degrees': -50}, "             \
-    "'translate': [0.117, 0.1035, 0.143], 'velocity': " v ", " MATERIAL "}], 'pins': [{'select': {'body': 'low', 'box': [[-1, -0.001, -1], [1, 0.001, 1]]}}], " \
+#define ON_FACE(mu, v)                                                                                       \
+    "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': " mu "}, 'bodies': ["    \
+    "{'name': 'low', 'box': {'size': [0.3, 0.1, 0.3], 'cells': [2, 1, 2]}, " MATERIAL "}, "                  \
+    "{'name': 'high', 'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'rotate': {'axis': [1, 0, -1], " \
+    "'degrees': -50}, "                                                                                      \
+    "'translate': [0.117, 0.1035, 0.143], 'velocity': " v ", " MATERIAL                                      \
+    "}], 'pins': [{'select': {'body': 'low', 'box': [[-1, -0.001, -1], [1, 0.001, 1]]}}], "                  \
     "'parameters': [" EVERYTHING "]}"
 
 static void vertex_face_slip(void** state) {
@@ -121,13 +133,16 @@ static void vertex_face_stick(void** state) {
 }
 
 // Crossed wedges.
-#define WEDGES(mu, v)                                                                                                                   \
-    "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': " mu "}, 'bodies': ["                                \
-    "{'name': 'low', 'box': {'size': [0.05, 0.05, 0.2], 'cells': [1, 1, 2]}, 'rotate': {'axis': [0, 0, 1], 'degrees': 45}, "              \
-    "'translate': [0, 0, -0.133], " MATERIAL "}, "                                                                                      \
-    "{'name': 'high', 'box': {'size': [0.2, 0.05, 0.05], 'cells': [2, 1, 1]}, 'rotate': {'axis': [1, 0, 0], 'degrees': -45}, "             \
-    "'translate': [-0.071, 0.0737, 0.0], 'velocity': " v ", " MATERIAL "}], "                                                           \
-    "'pins': [{'select': {'body': 'low', 'box': [[-1, -1, -1], [1, 0.036, 1]]}}], 'parameters': [" EVERYTHING "]}"
+#define WEDGES(mu, v)                                                                                        \
+    "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': " mu "}, 'bodies': ["    \
+    "{'name': 'low', 'box': {'size': [0.05, 0.05, 0.2], 'cells': [1, 1, 2]}, 'rotate': {'axis': [0, 0, 1], " \
+    "'degrees': 45}, "                                                                                       \
+    "'translate': [0, 0, -0.133], " MATERIAL "}, "                                                           \
+    "{'name': 'high', 'box': {'size': [0.2, 0.05, 0.05], 'cells': [2, 1, 1]}, 'rotate': {'axis': [1, 0, "    \
+    "0], 'degrees': -45}, "                                                                                  \
+    "'translate': [-0.071, 0.0737, 0.0], 'velocity': " v ", " MATERIAL "}], "                                \
+    "'pins': [{'select': {'body': 'low', 'box': [[-1, -1, -1], [1, 0.036, 1]]}}], 'parameters': "            \
+    "[" EVERYTHING "]}"
 
 static void edge_edge_slip(void** state) {
     (void)state;
@@ -141,33 +156,47 @@ static void edge_edge_stick(void** state) {
 
 // ---- obstacles -----------------------------------------------------------------------------
 
-#define ON_OBSTACLE(mu, v, obstacle)                                                                                                    \
-    "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': " mu "}, 'bodies': [{'name': 'block', "               \
-    "'box': {'size': [0.3, 0.05, 0.3], 'cells': [3, 1, 3]}, 'translate': [-0.151, 0.2025, -0.143], 'velocity': " v ", " MATERIAL "}], "   \
+#define ON_OBSTACLE(mu, v, obstacle)                                                                         \
+    "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': " mu                     \
+    "}, 'bodies': [{'name': 'block', "                                                                       \
+    "'box': {'size': [0.3, 0.05, 0.3], 'cells': [3, 1, 3]}, 'translate': [-0.151, 0.2025, -0.143], "         \
+    "'velocity': " v ", " MATERIAL "}], "                                                                    \
     "'obstacles': [" obstacle "], 'parameters': [" EVERYTHING "]}"
-#define MOTION "'motion': {'center': [0, 0.1, 0], 'keys': [{'time': 0}, {'time': 1, 'rotate': [0.3, 2, 0.5], 'translate': [0.3, 0.4, 0.1]}]}"
+#define MOTION                                                                                               \
+    "'motion': {'center': [0, 0.1, 0], 'keys': [{'time': 0}, {'time': 1, 'rotate': [0.3, 2, 0.5], "          \
+    "'translate': [0.3, 0.4, 0.1]}]}"
 #define SPHERE "{'name': 'ball', 'sphere': {'center': [0.01, 0, 0.013], 'radius': 0.2}"
 #define CAPSULE "{'name': 'bar', 'capsule': {'ends': [[-0.5, 0.1, 0.05], [0.5, 0.1, -0.02]], 'radius': 0.1}"
-#define BOX "{'name': 'box', 'box': {'center': [0, 0.1, 0], 'half': [0.1, 0.1, 0.1]}, 'rotate': {'axis': [0, 1, 0], 'degrees': 27}"
-#define MESH "{'name': 'egg', 'mesh': {'sphere': {'radius': 0.2, 'size': 0.12}}, 'rotate': {'axis': [1, 2, 0.5], 'degrees': 31}"
+#define BOX                                                                                                  \
+    "{'name': 'box', 'box': {'center': [0, 0.1, 0], 'half': [0.1, 0.1, 0.1]}, 'rotate': {'axis': [0, 1, "    \
+    "0], 'degrees': 27}"
+#define MESH                                                                                                 \
+    "{'name': 'egg', 'mesh': {'sphere': {'radius': 0.2, 'size': 0.12}}, 'rotate': {'axis': [1, 2, 0.5], "    \
+    "'degrees': 31}"
 
 static const struct obstacle {
     const char *name, *still, *moving;
 } obstacles[] = {
-    {"sphere", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", SPHERE "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", SPHERE ", " MOTION "}")},
-    {"capsule", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", CAPSULE "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", CAPSULE ", " MOTION "}")},
-    {"box", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", BOX "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", BOX ", " MOTION "}")},
-    {"mesh", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", MESH "}"), ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", MESH ", " MOTION "}")},
+    {"sphere", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", SPHERE "}"),
+     ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", SPHERE ", " MOTION "}")},
+    {"capsule", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", CAPSULE "}"),
+     ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", CAPSULE ", " MOTION "}")},
+    {"box", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", BOX "}"),
+     ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", BOX ", " MOTION "}")},
+    {"mesh", ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", MESH "}"),
+     ON_OBSTACLE("0.3", "[0.2, -0.3, 0.1]", MESH ", " MOTION "}")},
 };
 
 static void obstacles_at_rest(void** state) {
     (void)state;
-    for (size_t i = 0; i < sizeof obstacles / sizeof obstacles[0]; i++) check(obstacles[i].name, obstacles[i].still, -1, 0, 1e-6);
+    for (size_t i = 0; i < sizeof obstacles / sizeof obstacles[0]; i++)
+        check(obstacles[i].name, obstacles[i].still, -1, 0, 1e-6);
 }
 
 static void obstacles_that_move_and_spin(void** state) {
     (void)state;
-    for (size_t i = 0; i < sizeof obstacles / sizeof obstacles[0]; i++) check(obstacles[i].name, obstacles[i].moving, -1, 0, 1e-6);
+    for (size_t i = 0; i < sizeof obstacles / sizeof obstacles[0]; i++)
+        check(obstacles[i].name, obstacles[i].moving, -1, 0, 1e-6);
 }
 
 static void obstacles_that_hold(void** state) {
@@ -177,33 +206,44 @@ static void obstacles_that_hold(void** state) {
 }
 
 // A corner of the block on the bar, a corner on the ball.
-#define CORNER(mu, v, obstacle)                                                                                                         \
-    "{'time_step': 0.01, 'duration': 0.05, 'gravity': 9.81, 'contact': {'friction': " mu "}, 'bodies': [{'name': 'block', "               \
-    "'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'rotate': {'axis': [1, 0, -1], 'degrees': -50}, 'translate': [0, 0.203, 0], "   \
+#define CORNER(mu, v, obstacle)                                                                              \
+    "{'time_step': 0.01, 'duration': 0.05, 'gravity': 9.81, 'contact': {'friction': " mu                     \
+    "}, 'bodies': [{'name': 'block', "                                                                       \
+    "'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'rotate': {'axis': [1, 0, -1], 'degrees': -50}, " \
+    "'translate': [0, 0.203, 0], "                                                                           \
     "'velocity': " v ", " MATERIAL "}], 'obstacles': [" obstacle "], 'parameters': [" EVERYTHING "]}"
 #define BAR "{'name': 'bar', 'capsule': {'ends': [[-0.5, 0.1, 0.01], [0.5, 0.1, -0.01]], 'radius': 0.1}"
 #define BALL "{'name': 'ball', 'sphere': {'center': [0.003, 0, 0.002], 'radius': 0.2}"
 
 static void point_edge(void** state) {
     (void)state;
-    check("point-edge, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BAR "}"), CT_CONTACT_POINT_EDGE, CT_SLIP, 1e-6);
-    check("point-edge, stick", CORNER("2", "[0.02, -0.4, 0.01]", BAR "}"), CT_CONTACT_POINT_EDGE, CT_STICK, 1e-6);
-    check("point-edge, moving", CORNER("0.3", "[0.3, -0.4, 0.1]", BAR ", " MOTION "}"), CT_CONTACT_POINT_EDGE, CT_STICK, 1e-6);
+    check("point-edge, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BAR "}"), CT_CONTACT_POINT_EDGE, CT_SLIP,
+          1e-6);
+    check("point-edge, stick", CORNER("2", "[0.02, -0.4, 0.01]", BAR "}"), CT_CONTACT_POINT_EDGE, CT_STICK,
+          1e-6);
+    check("point-edge, moving", CORNER("0.3", "[0.3, -0.4, 0.1]", BAR ", " MOTION "}"), CT_CONTACT_POINT_EDGE,
+          CT_STICK, 1e-6);
 }
 
 static void point_point(void** state) {
     (void)state;
-    check("point-point, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BALL "}"), CT_CONTACT_POINT_POINT, CT_SLIP, 1e-6);
-    check("point-point, stick", CORNER("2", "[0.02, -0.4, 0.01]", BALL "}"), CT_CONTACT_POINT_POINT, CT_STICK, 1e-6);
-    check("point-point, moving", CORNER("0.3", "[0.3, -0.4, 0.1]", BALL ", " MOTION "}"), CT_CONTACT_POINT_POINT, CT_STICK, 1e-6);
+    check("point-point, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BALL "}"), CT_CONTACT_POINT_POINT, CT_SLIP,
+          1e-6);
+    check("point-point, stick", CORNER("2", "[0.02, -0.4, 0.01]", BALL "}"), CT_CONTACT_POINT_POINT, CT_STICK,
+          1e-6);
+    check("point-point, moving", CORNER("0.3", "[0.3, -0.4, 0.1]", BALL ", " MOTION "}"),
+          CT_CONTACT_POINT_POINT, CT_STICK, 1e-6);
 }
 
 static void turning_table(void** state) {
     (void)state;
     check("turning table",
-          "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.4}, 'bodies': [{'name': 'block', 'box': {'size': [0.2, 0.1, 0.2], "
-          "'cells': [2, 2, 2]}, 'translate': [0, 0.00101, 0], 'velocity': [0.1, -0.1, 0.02], " MATERIAL "}], 'obstacles': [{'name': 'table', "
-          "'plane': {'normal': [0, 1, 0]}, 'motion': {'center': [0, 0, 0], 'keys': [{'time': 0}, {'time': 1, 'rotate': [0, 4, 0.1], 'translate': [0.3, 0.02, 0]}]}}], "
+          "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.4}, 'bodies': "
+          "[{'name': 'block', 'box': {'size': [0.2, 0.1, 0.2], "
+          "'cells': [2, 2, 2]}, 'translate': [0, 0.00101, 0], 'velocity': [0.1, -0.1, 0.02], " MATERIAL
+          "}], 'obstacles': [{'name': 'table', "
+          "'plane': {'normal': [0, 1, 0]}, 'motion': {'center': [0, 0, 0], 'keys': [{'time': 0}, {'time': 1, "
+          "'rotate': [0, 4, 0.1], 'translate': [0.3, 0.02, 0]}]}}], "
           "'parameters': [" EVERYTHING "]}",
           CT_CONTACT_PLANE, CT_SLIP, 1e-7);
 }
@@ -213,10 +253,14 @@ static void turning_table(void** state) {
 static void links(void** state) {
     (void)state;
     check("a link that hits the floor",
-          "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': [{'name': 'paddle', 'box': {'size': [0.3, 0.05, 0.1], "
-          "'cells': [2, 1, 1]}, 'translate': [0, 0.03, 0], " MATERIAL "}], 'skeletons': [{'name': 's', 'links': [{'name': 'arm', 'nodes': {'all': true}, 'mass': 0.5, "
-          "'center': [0.1, 0.05, 0.05], 'inertia': [0.01, 0.02, 0.015], 'joint': {'type': 'free', 'velocity': [0.5, -0.8, 0.1, 0, 0.2, -1]}}]}], "
-          "'obstacles': [" FLOOR "], 'parameters': [{'type': 'gravity'}, {'type': 'friction'}, {'type': 'density'}, {'type': 'link_mass'}, "
+          "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "
+          "[{'name': 'paddle', 'box': {'size': [0.3, 0.05, 0.1], "
+          "'cells': [2, 1, 1]}, 'translate': [0, 0.03, 0], " MATERIAL
+          "}], 'skeletons': [{'name': 's', 'links': [{'name': 'arm', 'nodes': {'all': true}, 'mass': 0.5, "
+          "'center': [0.1, 0.05, 0.05], 'inertia': [0.01, 0.02, 0.015], 'joint': {'type': 'free', "
+          "'velocity': [0.5, -0.8, 0.1, 0, 0.2, -1]}}]}], "
+          "'obstacles': [" FLOOR "], 'parameters': [{'type': 'gravity'}, {'type': 'friction'}, {'type': "
+          "'density'}, {'type': 'link_mass'}, "
           "{'type': 'joint_position'}, {'type': 'joint_velocity'}]}",
           CT_CONTACT_PLANE, CT_SLIP, 1e-6);
 }
@@ -224,15 +268,21 @@ static void links(void** state) {
 static void flesh_with_bones(void** state) {
     (void)state;
     check("flesh with bones",
-          "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': [{'name': 'flesh', 'box': {'size': [0.4, 0.1, 0.1], "
-          "'cells': [4, 2, 2]}, 'translate': [0, 0.002, 0], 'velocity': [0.4, -0.3, 0.1], " MATERIAL "}], 'skeletons': [{'name': 's', 'links': ["
-          "{'name': 'upper', 'nodes': {'box': [[0.05, 0.04, 0.04], [0.15, 0.06, 0.06]]}, 'mass': 0.2, 'center': [0.1, 0.052, 0.05], 'inertia': [0.001, 0.001, 0.001], "
+          "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "
+          "[{'name': 'flesh', 'box': {'size': [0.4, 0.1, 0.1], "
+          "'cells': [4, 2, 2]}, 'translate': [0, 0.002, 0], 'velocity': [0.4, -0.3, 0.1], " MATERIAL
+          "}], 'skeletons': [{'name': 's', 'links': ["
+          "{'name': 'upper', 'nodes': {'box': [[0.05, 0.04, 0.04], [0.15, 0.06, 0.06]]}, 'mass': 0.2, "
+          "'center': [0.1, 0.052, 0.05], 'inertia': [0.001, 0.001, 0.001], "
           "'joint': {'type': 'free', 'velocity': [0.4, -0.3, 0.1, 0, 0, 0]}}, "
           "{'name': 'fore', 'parent': 'upper', 'nodes': {'box': [[0.25, 0.04, 0.04], [0.35, 0.06, 0.06]]}, "
-          "'joint': {'type': 'revolute', 'anchor': [0.2, 0.052, 0.05], 'axis': [0, 0, 1], 'stiffness': 0.2, 'damping': 0.05}}]}], "
+          "'joint': {'type': 'revolute', 'anchor': [0.2, 0.052, 0.05], 'axis': [0, 0, 1], 'stiffness': 0.2, "
+          "'damping': 0.05}}]}], "
           "'obstacles': [" FLOOR "], 'controls': [{'name': 'elbow', 'torque': 'fore', 'values': [0.3]}], "
-          "'parameters': [" MATTER ", {'type': 'gravity'}, {'type': 'friction'}, {'type': 'joint_position'}, {'type': 'joint_velocity'}, "
-          "{'type': 'joint_stiffness'}, {'type': 'joint_damping'}, {'type': 'link_mass'}, {'type': 'control', 'control': 'elbow'}]}",
+          "'parameters': [" MATTER ", {'type': 'gravity'}, {'type': 'friction'}, {'type': 'joint_position'}, "
+          "{'type': 'joint_velocity'}, "
+          "{'type': 'joint_stiffness'}, {'type': 'joint_damping'}, {'type': 'link_mass'}, {'type': "
+          "'control', 'control': 'elbow'}]}",
           CT_CONTACT_PLANE, CT_SLIP, 1e-6);
 }
 
@@ -240,29 +290,40 @@ static void drives(void** state) {
     (void)state;
     check("a driven body pushes another",
           "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': ["
-          "{'name': 'pusher', 'box': {'size': [0.1, 0.12, 0.12], 'cells': [1, 2, 2]}, 'translate': [-0.103, 0.03, -0.011], 'rotate': {'axis': [0, 1, 0], 'degrees': 4}, " MATERIAL "}, "
-          "{'name': 'block', 'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'translate': [0.006, 0.00101, 0], 'velocity': [0, -0.1, 0], " MATERIAL "}], "
-          "'obstacles': [" FLOOR "], 'drives': [{'select': {'body': 'pusher', 'box': [[-1, -1, -1], [-0.095, 1, 1]]}, 'motion': {'center': [-0.1, 0.1, 0], "
-          "'keys': [{'time': 0}, {'time': 1, 'translate': [1, 0.1, 0.2]}]}}], 'controls': [{'name': 'hand', 'drive': 0, 'values': [0.001, 0.001, 0.002, 0.01, 0.02, 0.01]}], "
-          "'parameters': [" MATTER ", {'type': 'gravity'}, {'type': 'friction'}, {'type': 'velocity'}, {'type': 'control', 'control': 'hand'}]}",
+          "{'name': 'pusher', 'box': {'size': [0.1, 0.12, 0.12], 'cells': [1, 2, 2]}, 'translate': [-0.103, "
+          "0.03, -0.011], 'rotate': {'axis': [0, 1, 0], 'degrees': 4}, " MATERIAL "}, "
+          "{'name': 'block', 'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'translate': [0.006, "
+          "0.00101, 0], 'velocity': [0, -0.1, 0], " MATERIAL "}], "
+          "'obstacles': [" FLOOR "], 'drives': [{'select': {'body': 'pusher', 'box': [[-1, -1, -1], [-0.095, "
+          "1, 1]]}, 'motion': {'center': [-0.1, 0.1, 0], "
+          "'keys': [{'time': 0}, {'time': 1, 'translate': [1, 0.1, 0.2]}]}}], 'controls': [{'name': 'hand', "
+          "'drive': 0, 'values': [0.001, 0.001, 0.002, 0.01, 0.02, 0.01]}], "
+          "'parameters': [" MATTER ", {'type': 'gravity'}, {'type': 'friction'}, {'type': 'velocity'}, "
+          "{'type': 'control', 'control': 'hand'}]}",
           -1, 0, 1e-6);
 }
 
 static void sheets(void** state) {
     (void)state;
     check("a sheet on a ball",
-          "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': [{'name': 'cloth', 'sheet': {'size': [0.3, 0.3], "
-          "'cells': [4, 4]}, 'rotate': {'axis': [1, 0, 0], 'degrees': -90}, 'translate': [-0.15, 0.203, 0.15], 'velocity': [0.1, -0.3, 0.05], "
-          "'material': {'young': 1e5, 'poisson': 0.3, 'density': 1000, 'thickness': 2e-3, 'damping': {'mass': 0.1, 'stiffness': 1e-3}}}], "
-          "'obstacles': [" SPHERE "}], 'parameters': [" EVERYTHING ", {'type': 'bending'}, {'type': 'thickness'}]}",
+          "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "
+          "[{'name': 'cloth', 'sheet': {'size': [0.3, 0.3], "
+          "'cells': [4, 4]}, 'rotate': {'axis': [1, 0, 0], 'degrees': -90}, 'translate': [-0.15, 0.203, "
+          "0.15], 'velocity': [0.1, -0.3, 0.05], "
+          "'material': {'young': 1e5, 'poisson': 0.3, 'density': 1000, 'thickness': 2e-3, 'damping': "
+          "{'mass': 0.1, 'stiffness': 1e-3}}}], "
+          "'obstacles': [" SPHERE "}], 'parameters': [" EVERYTHING
+          ", {'type': 'bending'}, {'type': 'thickness'}]}",
           -1, 0, 1e-6);
 }
 
 // ---- halved steps, impacts, checkpoints ----------------------------------------------------
 
-#define TUMBLE(time_step, duration, contact)                                                                                            \
-    "{'time_step': " time_step ", 'duration': " duration ", 'gravity': 9.81, 'contact': {'friction': 0.3" contact "}, 'bodies': [{'name': 'block', " \
-    "'box': {'size': [0.2, 0.1, 0.2], 'cells': [2, 1, 2]}, 'rotate': {'axis': [0.3, 0.2, 1], 'degrees': 20}, 'translate': [0, 0.05, 0], "    \
+#define TUMBLE(time_step, duration, contact)                                                                 \
+    "{'time_step': " time_step ", 'duration': " duration                                                     \
+    ", 'gravity': 9.81, 'contact': {'friction': 0.3" contact "}, 'bodies': [{'name': 'block', "              \
+    "'box': {'size': [0.2, 0.1, 0.2], 'cells': [2, 1, 2]}, 'rotate': {'axis': [0.3, 0.2, 1], 'degrees': "    \
+    "20}, 'translate': [0, 0.05, 0], "                                                                       \
     "'velocity': [0.8, -1, 0.3], " MATERIAL "}], 'obstacles': [" FLOOR "], 'parameters': [" EVERYTHING "]}"
 
 static void halved_steps(void** state) {
@@ -324,12 +385,25 @@ static void checkpoints_change_no_bit(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plane_slip), cmocka_unit_test(plane_stick), cmocka_unit_test(plane_with_bdf2), cmocka_unit_test(turning_table),
-        cmocka_unit_test(vertex_face_slip), cmocka_unit_test(vertex_face_stick), cmocka_unit_test(edge_edge_slip), cmocka_unit_test(edge_edge_stick),
-        cmocka_unit_test(point_edge), cmocka_unit_test(point_point), cmocka_unit_test(obstacles_at_rest),
-        cmocka_unit_test(obstacles_that_move_and_spin), cmocka_unit_test(obstacles_that_hold), cmocka_unit_test(links),
-        cmocka_unit_test(flesh_with_bones), cmocka_unit_test(drives), cmocka_unit_test(sheets), cmocka_unit_test(halved_steps),
-        cmocka_unit_test(impacts), cmocka_unit_test(checkpoints_change_no_bit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plane_slip),
+                                       cmocka_unit_test(plane_stick),
+                                       cmocka_unit_test(plane_with_bdf2),
+                                       cmocka_unit_test(turning_table),
+                                       cmocka_unit_test(vertex_face_slip),
+                                       cmocka_unit_test(vertex_face_stick),
+                                       cmocka_unit_test(edge_edge_slip),
+                                       cmocka_unit_test(edge_edge_stick),
+                                       cmocka_unit_test(point_edge),
+                                       cmocka_unit_test(point_point),
+                                       cmocka_unit_test(obstacles_at_rest),
+                                       cmocka_unit_test(obstacles_that_move_and_spin),
+                                       cmocka_unit_test(obstacles_that_hold),
+                                       cmocka_unit_test(links),
+                                       cmocka_unit_test(flesh_with_bones),
+                                       cmocka_unit_test(drives),
+                                       cmocka_unit_test(sheets),
+                                       cmocka_unit_test(halved_steps),
+                                       cmocka_unit_test(impacts),
+                                       cmocka_unit_test(checkpoints_change_no_bit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-// Contact with friction against known answers: inclines, stopping distances, rolling, impact, obstacles that move.
+// Contact with friction against known answers: inclines, stopping distances, rolling, impact, obstacles that
+// move.
 #include "contact_scenes.h"
 #include "repeat.h"
 
@@ -39,7 +40,8 @@ static ct_scene* tilted_plane(double friction, double tolerance, const int cells
 
 static const double frictions[6] = {0.05, 0.1, 0.16, 0.22, 0.3, 0.36};
 
-// Sideways motions of the landing die down slowly, like the square of the time: they turn friction out of the slope's direction.
+// Sideways motions of the landing die down slowly, like the square of the time: they turn friction out of the
+// slope's direction.
 static void a_block_slides_down_an_incline_with_the_acceleration_of_coulomb(void** state) {
     for (int k = 0; k < 6; k++) {
         ct_scene* scene = tilted_gravity(frictions[k], 1e-12, fine);
@@ -48,7 +50,8 @@ static void a_block_slides_down_an_incline_with_the_acceleration_of_coulomb(void
         double a[3];
         steps(&s, 200);
         acceleration(&s, 0, 10, a);
-        below(fabs(-a[0] / incline_acceleration(frictions[k]) - 1), 1e-9, "relative error of the acceleration");
+        below(fabs(-a[0] / incline_acceleration(frictions[k]) - 1), 1e-9,
+              "relative error of the acceleration");
         below(fabs(a[1]), 1e-9, "acceleration away from the plane");
         stop(&s);
     }
@@ -60,8 +63,10 @@ static void a_tilted_plane_is_the_same_as_tilted_gravity(void** state) {
         double a[3];
         steps(&s, 200);
         acceleration(&s, 0, 10, a);
-        const double along = -a[0] * cos(slope) - a[1] * sin(slope), away = -a[0] * sin(slope) + a[1] * cos(slope);
-        below(fabs(along / incline_acceleration(frictions[k]) - 1), 1e-9, "relative error of the acceleration");
+        const double along = -a[0] * cos(slope) - a[1] * sin(slope),
+                     away = -a[0] * sin(slope) + a[1] * cos(slope);
+        below(fabs(along / incline_acceleration(frictions[k]) - 1), 1e-9,
+              "relative error of the acceleration");
         below(fabs(away), 1e-9, "acceleration away from the plane");
         stop(&s);
     }
@@ -96,14 +101,17 @@ static void a_block_sticks_above_the_friction_angle_and_slides_below(void** stat
         double a[3];
         steps(&s, 400);
         acceleration(&s, 0, 50, a);
-        if (slides) below(fabs(-a[0] / incline_acceleration(friction) - 1), 1e-6, "relative error of a small acceleration");
+        if (slides)
+            below(fabs(-a[0] / incline_acceleration(friction) - 1), 1e-6,
+                  "relative error of a small acceleration");
         else below(speed_of_touching(&s), 1e-15, "speed of the nodes that stick");
         stop(&s);
     }
     stop(&rest);
 }
 
-// Nodes in contact stay where they are to the last bit; the others feel the solver's tolerance, and stay within it.
+// Nodes in contact stay where they are to the last bit; the others feel the solver's tolerance, and stay
+// within it.
 static void a_block_that_sticks_does_not_creep(void** state) {
     ct_scene* scene = tilted_gravity(0.4, ct_settings_default().tolerance, coarse);
     add_floor(scene, 0);
@@ -132,10 +140,12 @@ static sim meshed_incline(double friction, double tolerance) {
     must(ct_mesh_sheet(&mesh, size, (const int[2]){17, 9}), NULL);
     for (int v = 0; v < mesh->nvert; v++) mesh->x[3 * v] -= 2.2, mesh->x[3 * v + 1] -= 0.75;
     ct_obstacle_def def = ct_obstacle_def_default();
-    def.kind = CT_OBSTACLE_MESH, def.mesh = mesh, def.contact_thickness = thickness, def.translate[1] = -thickness;
+    def.kind = CT_OBSTACLE_MESH, def.mesh = mesh, def.contact_thickness = thickness,
+    def.translate[1] = -thickness;
     // from z up to y up, then about y
     const double up[4] = {cos(half_turn), sin(half_turn), 0, 0}, about[4] = {cos(turn), 0, sin(turn), 0};
-    def.rotate[0] = about[0] * up[0], def.rotate[1] = about[0] * up[1], def.rotate[2] = about[2] * up[0], def.rotate[3] = -about[2] * up[1];
+    def.rotate[0] = about[0] * up[0], def.rotate[1] = about[0] * up[1], def.rotate[2] = about[2] * up[0],
+    def.rotate[3] = -about[2] * up[1];
     add_obstacle(scene, &def);
     ct_mesh_free(mesh);
     return start(scene, 1);
@@ -152,8 +162,8 @@ static void a_meshed_incline_is_as_good_as_a_plane(void** state) {
     stop(&s);
 }
 
-// Where contacts share nodes, as a node of the mesh under a face whose corners touch too, their tiny compliance gives way to friction: by
-// nanometres a second.
+// Where contacts share nodes, as a node of the mesh under a face whose corners touch too, their tiny
+// compliance gives way to friction: by nanometres a second.
 static void a_block_that_sticks_on_a_mesh_creeps_by_nanometres(void** state) {
     sim s = meshed_incline(0.5, 1e-10);
     steps(&s, 150);
@@ -216,7 +226,8 @@ static void dissipate(sim* s, int count, double scale) {
     }
 }
 
-// Thrown without spin, a ball slips until v = omega r, with v0 / (1 + I / (m r^2)) left: 5/7 of a full ball's v0. Facets cost a little.
+// Thrown without spin, a ball slips until v = omega r, with v0 / (1 + I / (m r^2)) left: 5/7 of a full ball's
+// v0. Facets cost a little.
 static void a_ball_that_slips_begins_to_roll(void** state) {
     const double radius = 0.1, speed = 1;
     const ct_settings settings = contact_settings(0.005, 0.3, 1e-8);
@@ -226,10 +237,12 @@ static void a_ball_that_slips_begins_to_roll(void** state) {
     add_floor(scene, 0);
     sim s = start(scene, 1);
     steps(&s, 16);
-    below(fabs(measure(&s, 0).velocity[0] - (speed - 0.3 * gravity * 0.08)), 0.02, "deceleration while it slips");
+    below(fabs(measure(&s, 0).velocity[0] - (speed - 0.3 * gravity * 0.08)), 0.02,
+          "deceleration while it slips");
     steps(&s, 24);
     double v = 0, spin = 0;
-    for (int i = 0; i < 40; i++) steps(&s, 1), v += measure(&s, 0).velocity[0] / 40, spin += measure(&s, 0).spin[2] / 40;
+    for (int i = 0; i < 40; i++)
+        steps(&s, 1), v += measure(&s, 0).velocity[0] / 40, spin += measure(&s, 0).spin[2] / 40;
     below(fabs(-spin * radius / v - 1), 0.03, "rolling without slip");
     below(fabs(v - 5.0 / 7 * speed), 0.05, "speed of rolling");
     stop(&s);
@@ -262,7 +275,8 @@ static void a_tumbling_block_never_gains_energy(void** state) {
     ct_mesh* mesh = NULL;
     must(ct_mesh_box(&mesh, (const double[3]){0.1, 0.2, 0.1}, (const int[3]){2, 4, 2}), NULL);
     ct_body_def def = body_of(mesh, 3e5);
-    def.rotate[0] = cos(0.3), def.rotate[3] = sin(0.3), def.translate[1] = 0.05, def.angular_velocity[2] = 2, def.angular_velocity[0] = 3;
+    def.rotate[0] = cos(0.3), def.rotate[3] = sin(0.3), def.translate[1] = 0.05, def.angular_velocity[2] = 2,
+    def.angular_velocity[0] = 3;
     def.velocity[0] = -1;
     add_def(scene, &def);
     ct_mesh_free(mesh);
@@ -323,7 +337,8 @@ static void a_roller_drives_a_block(ct_obstacle_kind kind) {
         double a[3];
         steps(&s, 10);
         acceleration(&s, 0, 15, a);
-        below(fabs(-sign * a[0] / (friction * gravity) - 1), 0.03, "relative error of the acceleration on a roller");
+        below(fabs(-sign * a[0] / (friction * gravity) - 1), 0.03,
+              "relative error of the acceleration on a roller");
         stop(&s);
     }
 }

@@ -1,8 +1,8 @@
 // Controls along time: splines and sinusoids of parameters, values of scenes.
 #include "build.h"
-#include "step/control_shapes.h"
 #include "scene_text.h"
 #include "slope.h"
+#include "step/control_shapes.h"
 
 enum { STEPS = 13, STRIDE = 4 };
 
@@ -37,16 +37,22 @@ static void check_curve(const ct_control_curve* curve, int count) {
 static void curves_match_differences(void** state) {
     (void)state;
     for (int knots = 2; knots <= STEPS; knots++) {
-        const ct_control_curve spline = {.shape = CT_SHAPE_SPLINE, .control = 1, .size = 2, .knots = knots, .points = 3};
+        const ct_control_curve spline = {
+            .shape = CT_SHAPE_SPLINE, .control = 1, .size = 2, .knots = knots, .points = 3};
         check_curve(&spline, 3 + 2 * knots);
     }
     const ct_control_curve wave = {.shape = CT_SHAPE_SINUSOID, .control = 1, .size = 3, .part = {0, 3, 6, 9}};
     check_curve(&wave, 12);
-    const ct_control_curve part = {.shape = CT_SHAPE_SINUSOID, .control = 0, .size = 2, .part = {-1, 0, 2, -1}, .fixed = {0.7, 0, 0, 0.1}};
+    const ct_control_curve part = {.shape = CT_SHAPE_SINUSOID,
+                                   .control = 0,
+                                   .size = 2,
+                                   .part = {-1, 0, 2, -1},
+                                   .fixed = {0.7, 0, 0, 0.1}};
     check_curve(&part, 4);
 }
 
-// Equal control points give a constant, a line of them at Greville's abscissae a line; the ends are met; bounds are kept.
+// Equal control points give a constant, a line of them at Greville's abscissae a line; the ends are met;
+// bounds are kept.
 static void spline_is_what_it_claims(void** state) {
     (void)state;
     for (int knots = 2; knots <= STEPS; knots++) {
@@ -70,18 +76,26 @@ static void spline_is_what_it_claims(void** state) {
     ct_control_curve_apply(&bezier, p, 0.1, STEPS, 1, u);
     for (int k = 0; k < STEPS; k++) {
         const double t = k / (STEPS - 1.0), r = 1 - t;
-        assert_true(fabs(u[k] - (r * r * r * p[0] + 3 * t * r * r * p[1] + 3 * t * t * r * p[2] + t * t * t * p[3])) < 1e-14);
+        assert_true(fabs(u[k] - (r * r * r * p[0] + 3 * t * r * r * p[1] + 3 * t * t * r * p[2] +
+                                 t * t * t * p[3])) < 1e-14);
     }
 }
 
 // ---- problems ------------------------------------------------------------------------------
 
-#define SCENE(controls, parameters)                                                                                          \
-    "{\"time_step\": 0.02, \"duration\": 0.3, \"solver\": {\"tolerance\": 1e-12}, \"bodies\": [{\"name\": \"bar\", \"box\": {\"size\": [0.3, 0.1, 0.1], " \
-    "\"cells\": [3, 1, 1]}, \"material\": {\"young\": 1e5}}],\n\"controls\": [" controls "],\n\"parameters\": [" parameters "],"               \
-    "\"objective\": [{\"type\": \"point\", \"target\": [0.1, 0.2, 0.3], \"from\": 0}, {\"type\": \"effort\", \"weight\": 0.1}]}"
-#define PUSH "{\"name\": \"push\", \"force\": {\"select\": {\"plane\": {\"point\": [0.25, 0, 0], \"normal\": [1, 0, 0]}}}}"
-#define PUSH_WITH(more) "{\"name\": \"push\", \"force\": {\"select\": {\"plane\": {\"point\": [0.25, 0, 0], \"normal\": [1, 0, 0]}}}, " more "}"
+#define SCENE(controls, parameters)                                                                          \
+    "{\"time_step\": 0.02, \"duration\": 0.3, \"solver\": {\"tolerance\": 1e-12}, \"bodies\": [{\"name\": "  \
+    "\"bar\", \"box\": {\"size\": [0.3, 0.1, 0.1], "                                                         \
+    "\"cells\": [3, 1, 1]}, \"material\": {\"young\": 1e5}}],\n\"controls\": [" controls                     \
+    "],\n\"parameters\": [" parameters "],"                                                                  \
+    "\"objective\": [{\"type\": \"point\", \"target\": [0.1, 0.2, 0.3], \"from\": 0}, {\"type\": "           \
+    "\"effort\", \"weight\": 0.1}]}"
+#define PUSH                                                                                                 \
+    "{\"name\": \"push\", \"force\": {\"select\": {\"plane\": {\"point\": [0.25, 0, 0], \"normal\": [1, 0, " \
+    "0]}}}}"
+#define PUSH_WITH(more)                                                                                      \
+    "{\"name\": \"push\", \"force\": {\"select\": {\"plane\": {\"point\": [0.25, 0, 0], \"normal\": [1, 0, " \
+    "0]}}}, " more "}"
 
 static ct_problem* make(const char* text, size_t max_bytes) {
     ct_scene* scene = parse_in(text, CT_SOURCE_DIR "/tests/data");
@@ -103,24 +117,36 @@ static void check_gradients(const char* text, int size) {
     ct_check_slice slices[8];
     must(ct_problem_check(problem, y, &def, slices, &error), &error);
     for (int i = 0; i < ct_problem_slice_count(problem); i++)
-        if (!slices[i].passed) fail_msg("%s: error %g, slope %g", slices[i].name, slices[i].relative_error, slices[i].slope);
+        if (!slices[i].passed)
+            fail_msg("%s: error %g, slope %g", slices[i].name, slices[i].relative_error, slices[i].slope);
     ct_problem_free(problem);
 }
 
 static void gradients_of_shapes_match_differences(void** state) {
     (void)state;
-    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"knots\": 5, \"lower\": -2, \"upper\": 3, \"start\": 0.5}"), 15);
-    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"knots\": 4, \"transform\": \"sigmoid\", \"lower\": -2, \"upper\": 3}"), 12);
-    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", \"amplitude\": 2, \"frequency\": {\"start\": 3, \"lower\": 1},"
-                                "\"phase\": 0.4, \"center\": 0.1}, {\"type\": \"young\"}"), 13);
-    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", \"amplitude\": {\"start\": 2, \"fixed\": true},"
-                                "\"frequency\": {\"start\": 3, \"upper\": 9}}"), 9);
+    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", "
+                                "\"knots\": 5, \"lower\": -2, \"upper\": 3, \"start\": 0.5}"),
+                    15);
+    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", "
+                                "\"knots\": 4, \"transform\": \"sigmoid\", \"lower\": -2, \"upper\": 3}"),
+                    12);
+    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", "
+                                "\"amplitude\": 2, \"frequency\": {\"start\": 3, \"lower\": 1},"
+                                "\"phase\": 0.4, \"center\": 0.1}, {\"type\": \"young\"}"),
+                    13);
+    check_gradients(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", "
+                                "\"amplitude\": {\"start\": 2, \"fixed\": true},"
+                                "\"frequency\": {\"start\": 3, \"upper\": 9}}"),
+                    9);
 }
 
 static void slices_of_a_sinusoid_have_names_and_bounds(void** state) {
     (void)state;
-    ct_problem* problem = make(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", \"amplitude\": {\"start\": 2, \"lower\": 1, \"upper\": 4},"
-                                           "\"frequency\": {\"start\": 3, \"fixed\": true}, \"phase\": 0.5}"), 0);
+    ct_problem* problem =
+        make(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", "
+                         "\"amplitude\": {\"start\": 2, \"lower\": 1, \"upper\": 4},"
+                         "\"frequency\": {\"start\": 3, \"fixed\": true}, \"phase\": 0.5}"),
+             0);
     static const char* const names[] = {"push.amplitude", "push.phase", "push.center"};
     assert_int_equal(ct_problem_slice_count(problem), 3);
     double y[9], values[9], lower[9], upper[9];
@@ -133,7 +159,8 @@ static void slices_of_a_sinusoid_have_names_and_bounds(void** state) {
         assert_string_equal(slice.name, names[i]);
         assert_true(slice.first == 3 * i && slice.count == 3);
     }
-    assert_true(values[0] == 2 && values[3] == 0.5 && values[6] == 0 && lower[0] == 0.5 && upper[0] == 2 && isinf(upper[3]));
+    assert_true(values[0] == 2 && values[3] == 0.5 && values[6] == 0 && lower[0] == 0.5 && upper[0] == 2 &&
+                isinf(upper[3]));
     ct_problem_free(problem);
 }
 
@@ -142,7 +169,8 @@ static void slices_of_a_sinusoid_have_names_and_bounds(void** state) {
 static void scene_values_are_played(void** state) {
     (void)state;
     static const char* const same[] = {
-        PUSH_WITH("\"values\": [{\"time\": 0, \"value\": [0, 1, 0]}, {\"time\": 0.1, \"value\": [2, 0, 0]}, {\"time\": 0.3, \"value\": [-1, 0, 1]}]"),
+        PUSH_WITH("\"values\": [{\"time\": 0, \"value\": [0, 1, 0]}, {\"time\": 0.1, \"value\": [2, 0, 0]}, "
+                  "{\"time\": 0.3, \"value\": [-1, 0, 1]}]"),
         PUSH_WITH("\"values\": \"push.csv\""),
     };
     double last[2];
@@ -162,7 +190,8 @@ static void scene_values_are_played(void** state) {
             must(ct_step(s.model, s.work, other, direct, NULL), NULL);
             must(ct_step(s.model, s.work, s.state, NULL, NULL), NULL);
         }
-        assert_memory_equal(ct_state_positions(other), ct_state_positions(s.state), 3 * (size_t)node_count(&s) * sizeof(double));
+        assert_memory_equal(ct_state_positions(other), ct_state_positions(s.state),
+                            3 * (size_t)node_count(&s) * sizeof(double));
         last[k] = ct_state_positions(s.state)[0];
         ct_state_free(other);
         stop(&s);
@@ -172,7 +201,11 @@ static void scene_values_are_played(void** state) {
 
 static void scene_values_repeat(void** state) {
     (void)state;
-    sim s = start(parse(SCENE(PUSH_WITH("\"repeat\": true, \"values\": [{\"time\": 1, \"value\": [0, 0, 0]}, {\"time\": 1.5, \"value\": [1, 2, 3]}, {\"time\": 2, \"value\": [0, 0, 0]}]"), "")), 1);
+    sim s = start(
+        parse(SCENE(PUSH_WITH("\"repeat\": true, \"values\": [{\"time\": 1, \"value\": [0, 0, 0]}, "
+                              "{\"time\": 1.5, \"value\": [1, 2, 3]}, {\"time\": 2, \"value\": [0, 0, 0]}]"),
+                    "")),
+        1);
     const double times[] = {0.25, 1.25, 7.25, 2.75};
     for (int i = 0; i < 4; i++) {
         double u[3];
@@ -182,10 +215,12 @@ static void scene_values_repeat(void** state) {
     stop(&s);
 }
 
-// Parameters start from the scene's values, and other controls keep playing; states that are replayed see them too.
+// Parameters start from the scene's values, and other controls keep playing; states that are replayed see
+// them too.
 static void parameters_go_with_scene_values(void** state) {
     (void)state;
-    const char* values = "\"values\": [{\"time\": 0, \"value\": [0, 1, 0]}, {\"time\": 0.3, \"value\": [2, 0, 0]}]";
+    const char* values =
+        "\"values\": [{\"time\": 0, \"value\": [0, 1, 0]}, {\"time\": 0.3, \"value\": [2, 0, 0]}]";
     char control[1000], text[3000];
     snprintf(control, sizeof control, PUSH_WITH("%s"), values);
     snprintf(text, sizeof text, SCENE("%s", "{\"type\": \"control\", \"control\": \"push\"}"), control);
@@ -210,7 +245,10 @@ static void parameters_go_with_scene_values(void** state) {
     assert_memory_equal(gradient[0], gradient[1], 2 * sizeof(double));
     check_gradients(text, 2);
 
-    snprintf(text, sizeof text, SCENE("%s", "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"knots\": 2}"), control);
+    snprintf(
+        text, sizeof text,
+        SCENE("%s", "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"knots\": 2}"),
+        control);
     problem = make(text, 0);
     ct_problem_start(problem, y);
     ct_problem_values(problem, y, u);
@@ -221,16 +259,34 @@ static void parameters_go_with_scene_values(void** state) {
 static void bad_shapes_and_values_are_refused(void** state) {
     (void)state;
     refused(SCENE(PUSH_WITH("\"values\": [1, 2]"), ""), "controls[0].values", 2, "3 numbers");
-    refused(SCENE(PUSH_WITH("\"values\": [{\"time\": 1, \"value\": [0, 0, 0]}, {\"time\": 1, \"value\": [0, 0, 0]}]"), ""), "controls[0].values", 2, "order of time");
-    refused(SCENE(PUSH_WITH("\"repeat\": true, \"values\": [{\"time\": 0, \"value\": [0, 0, 0]}, {\"time\": 1, \"value\": [0, 1, 0]}]"), ""), "controls[0].repeat", 2, "equals the first");
+    refused(
+        SCENE(PUSH_WITH(
+                  "\"values\": [{\"time\": 1, \"value\": [0, 0, 0]}, {\"time\": 1, \"value\": [0, 0, 0]}]"),
+              ""),
+        "controls[0].values", 2, "order of time");
+    refused(SCENE(PUSH_WITH("\"repeat\": true, \"values\": [{\"time\": 0, \"value\": [0, 0, 0]}, {\"time\": "
+                            "1, \"value\": [0, 1, 0]}]"),
+                  ""),
+            "controls[0].repeat", 2, "equals the first");
     refused(SCENE(PUSH_WITH("\"repeat\": true"), ""), "controls[0].repeat", 2, "without");
-    refused(SCENE(PUSH, "{\"type\": \"young\", \"shape\": \"spline\"}"), "parameters[0].shape", 3, "no meaning");
-    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"hold\": 2}"), "parameters[0].hold", 3, "spline");
-    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"knots\": 3}"), "parameters[0].knots", 3, "steps");
-    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", \"amplitude\": 1}"), "parameters[0]", 3, "frequency");
-    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", \"amplitude\": 1, \"frequency\": {\"start\": 1, \"lower\": 2}}"), "parameters[0].frequency", 3, "between");
-    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", \"amplitude\": 1, \"frequency\": 1, \"lower\": 2}"), "parameters[0].lower", 3, "sinusoid");
-    ct_scene* scene = parse(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"knots\": 40}"));
+    refused(SCENE(PUSH, "{\"type\": \"young\", \"shape\": \"spline\"}"), "parameters[0].shape", 3,
+            "no meaning");
+    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"hold\": 2}"),
+            "parameters[0].hold", 3, "spline");
+    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"knots\": 3}"),
+            "parameters[0].knots", 3, "steps");
+    refused(
+        SCENE(PUSH,
+              "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", \"amplitude\": 1}"),
+        "parameters[0]", 3, "frequency");
+    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", "
+                        "\"amplitude\": 1, \"frequency\": {\"start\": 1, \"lower\": 2}}"),
+            "parameters[0].frequency", 3, "between");
+    refused(SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"sinusoid\", "
+                        "\"amplitude\": 1, \"frequency\": 1, \"lower\": 2}"),
+            "parameters[0].lower", 3, "sinusoid");
+    ct_scene* scene = parse(
+        SCENE(PUSH, "{\"type\": \"control\", \"control\": \"push\", \"shape\": \"spline\", \"knots\": 40}"));
     ct_problem* problem;
     ct_error error;
     assert_int_equal(ct_problem_create(&problem, scene, 0, &error), CT_BAD_SCENE);

@@ -1,4 +1,5 @@
-// Finding contacts: rules, round obstacles, degenerate surfaces, compiled scenes; memory and the past change nothing.
+// Finding contacts: rules, round obstacles, degenerate surfaces, compiled scenes; memory and the past change
+// nothing.
 #include "detect_checks.h"
 
 static size_t count_near(const surfaces* s, double margin) {
@@ -15,7 +16,8 @@ static void rigid_and_forbidden_pairs_are_left_out(void** state) {
     for (int rule = 0; rule < 7; rule++) {
         surfaces s = {0};
         const bool free = rule != 1;
-        const double lo[3] = {-1, -1, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {-0.7, -0.6, 1.01}, upper_hi[3] = {0.8, 0.9, 2};
+        const double lo[3] = {-1, -1, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {-0.7, -0.6, 1.01},
+                     upper_hi[3] = {0.8, 0.9, 2};
         new_box(&s, lo, hi, 0.005, free);
         new_box(&s, upper_lo, upper_hi, 0.005, free);
         allow_all(&s, true);
@@ -23,7 +25,8 @@ static void rigid_and_forbidden_pairs_are_left_out(void** state) {
         for (int v = 0; v < 16; v++) node_link[v] = -1;
         s.model.tree = (ct_tree){.nlink = 3, .parent = parent, .node_link = node_link};
         if (rule == 2) s.model.collision.collide[1] = s.model.collision.collide[2] = 0;
-        // 3: one link; 4: parent and child; 5: grandparent and grandchild; 6: one link and half of the other body
+        // 3: one link; 4: parent and child; 5: grandparent and grandchild; 6: one link and half of the other
+        // body
         if (rule >= 3)
             for (int v = 0; v < 16; v++) {
                 if (rule == 6 && v >= 12) continue;
@@ -45,8 +48,9 @@ static void round_obstacles_meet_every_feature(void** state) {
         ct_contact_type type;
     } capsule[] = {
         {{0.6, 0.3, 1.1}, {0.6, 0.3, 3}, CT_CONTACT_VERTEX_FACE},
-        {{-0.1, 0.4, 2}, {-0.1, 0.4, -2}, CT_CONTACT_EDGE_EDGE},   // beside the face x = 0, which its diagonal crosses
-        {{1.07, 1.07, -1}, {1.07, 1.07, 3}, CT_CONTACT_POINT_EDGE},  // along a vertical edge
+        // beside the face x = 0, which its diagonal crosses
+        {{-0.1, 0.4, 2}, {-0.1, 0.4, -2}, CT_CONTACT_EDGE_EDGE},
+        {{1.07, 1.07, -1}, {1.07, 1.07, 3}, CT_CONTACT_POINT_EDGE},    // along a vertical edge
         {{0.06, 0.4, 2.06}, {2.06, 0.5, 0.06}, CT_CONTACT_EDGE_EDGE},  // across a horizontal edge
         {{1.03 - 1, 1.06 + 1, 1.06}, {1.03 + 1, 1.06 - 1, 1.06}, CT_CONTACT_POINT_EDGE},  // across a corner
         {{1.05, 1.05, 1.05}, {2, 2, 2}, CT_CONTACT_POINT_POINT},
@@ -85,7 +89,8 @@ static void lists_keep_their_memory_and_repeat_exactly(void** state) {
     for (int k = 0; k < 3; k++) {
         assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, 0.05, &near), CT_OK);
         assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
-        assert_true(near.item == memory && near.capacity == capacity && near.count == count && hits.item == hit_memory);
+        assert_true(near.item == memory && near.capacity == capacity && near.count == count &&
+                    hits.item == hit_memory);
         assert_int_equal(ct_detect_near(&s.model, other, s.x, end, 0, 0.05, &again), CT_OK);
         assert_int_equal(again.count, count);
         for (size_t i = 0; i < count; i++) {
@@ -103,12 +108,15 @@ static void assert_same_pairs(const ct_pairs* a, const ct_pairs* b) {
     assert_int_equal(a->count, b->count);
     for (size_t i = 0; i < a->count; i++) {
         const ct_pair *p = a->item + i, *q = b->item + i;
-        assert_true(p->type == q->type && p->plane == q->plane && memcmp(p->node, q->node, sizeof p->node) == 0);
-        assert_true(p->sign == q->sign && p->time == q->time && memcmp(p->side, q->side, sizeof p->side) == 0);
+        assert_true(p->type == q->type && p->plane == q->plane &&
+                    memcmp(p->node, q->node, sizeof p->node) == 0);
+        assert_true(p->sign == q->sign && p->time == q->time &&
+                    memcmp(p->side, q->side, sizeof p->side) == 0);
     }
 }
 
-// A strip of 40 x 5 cells on its way: 0: turns and waves, 1: rolls up until it meets itself, 2: is crumpled, 3: is torn apart by noise.
+// A strip of 40 x 5 cells on its way: 0: turns and waves, 1: rolls up until it meets itself, 2: is crumpled,
+// 3: is torn apart by noise.
 static void place_strip(const surfaces* s, int kind, double t, double* x) {
     for (int v = 0; v < s->model.nvert; v++) {
         double a = s->x[3 * v], b = s->x[3 * v + 1], c = s->x[3 * v + 2];
@@ -224,7 +232,8 @@ static void compiled_scenes_are_detected(void** state) {
     def = ct_obstacle_def_default();
     def.kind = CT_OBSTACLE_CAPSULE;
     def.radius = 0.02;
-    for (int k = 0; k < 2; k++) def.ends[k][0] = 0.3202, def.ends[k][1] = 0.04 + 0.21 * k, def.ends[k][2] = 0.16 + 0.02 * k;
+    for (int k = 0; k < 2; k++)
+        def.ends[k][0] = 0.3202, def.ends[k][1] = 0.04 + 0.21 * k, def.ends[k][2] = 0.16 + 0.02 * k;
     must(ct_scene_add_obstacle(scene, &def, NULL, &error), &error);
     ct_model* model = NULL;
     must(ct_model_create(&model, scene, &error), &error);
@@ -238,7 +247,8 @@ static void compiled_scenes_are_detected(void** state) {
     int plane = 0, ball = 0, edges = 0;
     for (size_t i = 0; i < near.count; i++) {
         const ct_pair* p = near.item + i;
-        plane += p->type == CT_CONTACT_PLANE && p->a == body && p->b == 1 && model->rest[3 * p->node[0] + 2] == 0;
+        plane +=
+            p->type == CT_CONTACT_PLANE && p->a == body && p->b == 1 && model->rest[3 * p->node[0] + 2] == 0;
         ball += p->type == CT_CONTACT_VERTEX_FACE && p->a == 2 && p->b == body && p->sign == 1;
         edges += p->type == CT_CONTACT_EDGE_EDGE && (p->a == 3 || p->b == 3);
     }

@@ -1,9 +1,12 @@
-// Finding contacts: nothing that meets on the way is missed, nothing passes through; intersections are those of brute force.
+// Finding contacts: nothing that meets on the way is missed, nothing passes through; intersections are those
+// of brute force.
 #include "detect_checks.h"
 
-static double nearest_on_the_way(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, int samples) {
+static double nearest_on_the_way(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind,
+                                 int samples) {
     double nearest = INFINITY;
-    for (int k = 0; k <= samples; k++) nearest = fmin(nearest, closest_at(s, end, node, kind, (double)k / samples).distance);
+    for (int k = 0; k <= samples; k++)
+        nearest = fmin(nearest, closest_at(s, end, node, kind, (double)k / samples).distance);
     return nearest;
 }
 
@@ -36,11 +39,13 @@ static bool is_end_on_face(const surfaces* s, const ct_pair* p, int vertex, cons
     return false;
 }
 
-// Two edges meet where an end of one comes upon the other edge of its own triangle: that triangle collapses, which is no contact.
+// Two edges meet where an end of one comes upon the other edge of its own triangle: that triangle collapses,
+// which is no contact.
 static bool is_collapse(const surfaces* s, const double* end, const int node[4], double core) {
     const ct_collision* c = &s->model.collision;
     ct_vec3 x[4], to[4];
-    for (int k = 0; k < 4; k++) x[k] = node_between(s, end, node[k], 0), to[k] = node_between(s, end, node[k], 1);
+    for (int k = 0; k < 4; k++)
+        x[k] = node_between(s, end, node[k], 0), to[k] = node_between(s, end, node[k], 1);
     double time = 1;
     if (!ct_ccd(CT_CCD_EDGE_EDGE, x, to, core, 0.1 * core, &time)) time = 1;
     const ct_closest closest = closest_at(s, end, node, CT_CCD_EDGE_EDGE, time);
@@ -58,13 +63,14 @@ static bool is_collapse(const surfaces* s, const double* end, const int node[4],
     return false;
 }
 
-// What comes nearer than the core, or ends too near, has a pair made of its nodes; edges also count as met when an end and a face at the
-// other are.
-static void assert_hit_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs,
-                              void* user) {
+// What comes nearer than the core, or ends too near, has a pair made of its nodes; edges also count as met
+// when an end and a face at the other are.
+static void assert_hit_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind,
+                              const ct_pairs* pairs, void* user) {
     hit_rule* rule = user;
     const int a = owner_of(s, node[0]), b = owner_of(s, node[2]);
-    const double limit = reach(s, a, b, false) - 2 * rule->tolerance * (reach(s, a, b, false) - reach(s, a, b, true));
+    const double limit =
+        reach(s, a, b, false) - 2 * rule->tolerance * (reach(s, a, b, false) - reach(s, a, b, true));
     const bool met = nearest_on_the_way(s, end, node, kind, 1000) < reach(s, a, b, true);
     const bool near = closest_at(s, end, node, kind, 1).distance < limit;
     if (!met && !near) return;
@@ -106,13 +112,15 @@ static void nothing_that_meets_is_missed(void** state) {
     assert_true(rule.count > 400);
 }
 
-// A small box shot at a plate 2 mm thick, at speeds of a thousandth to a thousand plates per step, from both sides, turned a little.
+// A small box shot at a plate 2 mm thick, at speeds of a thousandth to a thousand plates per step, from both
+// sides, turned a little.
 static void a_fast_body_never_passes_a_thin_plate(void** state) {
     for (int i = 0; i < 400; i++) {
         surfaces s = {0};
         const double lo[3] = {-0.1, -0.1, -0.001}, hi[3] = {0.1, 0.1, 0.001};
         const int plate = new_box(&s, lo, hi, 1e-4, true);
-        const double side = i % 2 ? 1 : -1, start = 0.003 + 0.01 * (i % 7), at[2] = {0.05 * uniform(), 0.05 * uniform()};
+        const double side = i % 2 ? 1 : -1, start = 0.003 + 0.01 * (i % 7),
+                     at[2] = {0.05 * uniform(), 0.05 * uniform()};
         const double lower[3] = {at[0] - 0.002, at[1] - 0.003, side > 0 ? start : -start - 0.002};
         const double upper[3] = {at[0] + 0.002, at[1] + 0.003, side > 0 ? start + 0.002 : -start};
         new_box(&s, lower, upper, 1e-4, true);
@@ -132,7 +140,8 @@ static void a_fast_body_never_passes_a_thin_plate(void** state) {
             assert_true(p->a != p->b);
             if (p->type != CT_CONTACT_VERTEX_FACE || p->b != plate) continue;
             const double* x = s.x + 3 * p->node[1];
-            const bool level = fabs(s.x[3 * p->node[2] + 2] - x[2]) < 1e-9 && fabs(s.x[3 * p->node[3] + 2] - x[2]) < 1e-9;
+            const bool level =
+                fabs(s.x[3 * p->node[2] + 2] - x[2]) < 1e-9 && fabs(s.x[3 * p->node[3] + 2] - x[2]) < 1e-9;
             if (level && x[2] * side > 0) {
                 assert_true(p->sign == 1);
                 faces++;
@@ -146,8 +155,8 @@ static void a_fast_body_never_passes_a_thin_plate(void** state) {
     }
 }
 
-// Sheets and boxes that start apart and move at random: whenever a sampled time shows an edge through a triangle, the list has a pair of
-// the two colliders.
+// Sheets and boxes that start apart and move at random: whenever a sampled time shows an edge through a
+// triangle, the list has a pair of the two colliders.
 static void no_sampled_intersection_was_missed(void** state) {
     enum { SAMPLES = 1000 };
     int crossed = 0, clear = 0;
@@ -198,7 +207,8 @@ static void intersections_are_those_of_brute_force(void** state) {
         int count = 0, first[5] = {-1};
         for (int e = 0; e < c->nedge; e++)
             for (int t = 0; t < c->ntri; t++) {
-                const int node[5] = {c->edge[2 * e], c->edge[2 * e + 1], c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};
+                const int node[5] = {c->edge[2 * e], c->edge[2 * e + 1], c->tri[3 * t], c->tri[3 * t + 1],
+                                     c->tri[3 * t + 2]};
                 bool common = false;
                 for (int k = 2; k < 5; k++) common |= node[k] == node[0] || node[k] == node[1];
                 if (common || driven(&s, node, 5)) continue;
@@ -218,11 +228,13 @@ static void intersections_are_those_of_brute_force(void** state) {
     assert_true(total > 100);
 }
 
-// The vertex starts above the triangle's plane, passes it beside the triangle, which turns down, and meets it from below.
+// The vertex starts above the triangle's plane, passes it beside the triangle, which turns down, and meets it
+// from below.
 static void hits_are_signed_on_the_side_they_come_from(void** state) {
     surfaces s = {0};
     const int sheet = new_collider(&s, 0.01, 0);
-    new_node(&s, sheet, 0, 0, 0, true), new_node(&s, sheet, 1, 0, 0, true), new_node(&s, sheet, 0, 1, 0, true);
+    new_node(&s, sheet, 0, 0, 0, true), new_node(&s, sheet, 1, 0, 0, true),
+        new_node(&s, sheet, 0, 1, 0, true);
     new_triangle(&s, sheet, 0, 1, 2);
     const int v = new_node(&s, new_collider(&s, 0.01, 0), -1, 0.2, 0.1, true);
     allow_all(&s, true);

@@ -31,9 +31,9 @@ static ct_vec3 pair_apart(const surfaces* s, const double* end, const ct_pair* p
     ct_vec3 x[4];
     for (int k = 0; k < 4; k++) x[k] = p->node[k] >= 0 ? node_between(s, end, p->node[k], t) : x[k - 1];
     switch (p->type) {
-        case CT_CONTACT_EDGE_EDGE: return ct_closest_edges(x).apart;
-        case CT_CONTACT_POINT_POINT: return ct_vec3_sub(x[0], x[1]);
-        default: return ct_closest_point_triangle(x).apart;  // an edge: without area
+    case CT_CONTACT_EDGE_EDGE: return ct_closest_edges(x).apart;
+    case CT_CONTACT_POINT_POINT: return ct_vec3_sub(x[0], x[1]);
+    default: return ct_closest_point_triangle(x).apart;  // an edge: without area
     }
 }
 
@@ -41,8 +41,10 @@ static double feature_distance(const surfaces* s, const double* end, const ct_pa
     return ct_vec3_norm(pair_apart(s, end, p, t));
 }
 
-// The surface at the features of b[0..count-1] that carry weight comes no nearer to q than d: they are where it is closest.
-static bool is_closest(const surfaces* s, const double* end, double t, ct_vec3 q, const int* b, const double* weight, int count, double d) {
+// The surface at the features of b[0..count-1] that carry weight comes no nearer to q than d: they are where
+// it is closest.
+static bool is_closest(const surfaces* s, const double* end, double t, ct_vec3 q, const int* b,
+                       const double* weight, int count, double d) {
     const ct_collision* c = &s->model.collision;
     for (int i = 0; i < c->ntri; i++) {
         const int* tri = c->tri + 3 * i;
@@ -58,7 +60,8 @@ static bool is_closest(const surfaces* s, const double* end, double t, ct_vec3 q
 }
 
 // The same for an edge, and for points a little to both sides of q: it is no edge in a level surface.
-static bool edge_is_closest(const surfaces* s, const double* end, double t, ct_vec3 q, const int edge[2], const double* weight) {
+static bool edge_is_closest(const surfaces* s, const double* end, double t, ct_vec3 q, const int edge[2],
+                            const double* weight) {
     const ct_vec3 a = node_between(s, end, edge[0], t), b = node_between(s, end, edge[1], t);
     const ct_vec3 apart = ct_closest_point_triangle((ct_vec3[4]){q, a, b, b}).apart;
     const ct_vec3 aside = ct_vec3_scale(1.1e-3, ct_vec3_cross(ct_vec3_normalise(ct_vec3_sub(b, a)), apart));
@@ -72,42 +75,48 @@ static bool edge_is_closest(const surfaces* s, const double* end, double t, ct_v
 
 typedef struct near_rule {
     double margin;
-    int count[2];              // how many were asked for, of each kind
+    int count[2];  // how many were asked for, of each kind
 } near_rule;
 
-// What comes near and is where the surface is closest has a pair not farther, in the same direction: of this vertex and this face's
-// collider, or of these edges. Two vertices must be closest to one another, of two edges one to the other's point; nearly parallel edges
-// are not asked for.
-// An edge whose ends both have a face of the collider.
+// What comes near and is where the surface is closest has a pair not farther, in the same direction: of this
+// vertex and this face's collider, or of these edges. Two vertices must be closest to one another, of two
+// edges one to the other's point; nearly parallel edges are not asked for. An edge whose ends both have a
+// face of the collider.
 static bool ends_have_faces(const ct_pairs* pairs, const int edge[2], int collider) {
     int found[2] = {0, 0};
     for (size_t i = 0; i < pairs->count; i++)
         for (int k = 0; k < 2; k++)
-            found[k] += pairs->item[i].type == CT_CONTACT_VERTEX_FACE && pairs->item[i].node[0] == edge[k] && pairs->item[i].b == collider;
+            found[k] += pairs->item[i].type == CT_CONTACT_VERTEX_FACE && pairs->item[i].node[0] == edge[k] &&
+                        pairs->item[i].b == collider;
     return found[0] && found[1];
 }
 
-static void assert_near_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind, const ct_pairs* pairs,
-                               void* user) {
+static void assert_near_listed(const surfaces* s, const double* end, const int node[4], ct_ccd_kind kind,
+                               const ct_pairs* pairs, void* user) {
     near_rule* rule = user;
     const int first = kind == CT_CCD_VERTEX_FACE ? 1 : 2, b = owner_of(s, node[2]);
     const double limit = reach(s, owner_of(s, node[0]), b, false) + rule->margin;
     ct_vec3 x[4], to[4], at[4];
-    for (int k = 0; k < 4; k++) x[k] = node_between(s, end, node[k], 0), to[k] = node_between(s, end, node[k], 1);
+    for (int k = 0; k < 4; k++)
+        x[k] = node_between(s, end, node[k], 0), to[k] = node_between(s, end, node[k], 1);
     double time;
     if (!ct_ccd(kind, x, to, limit, 1e-3 * limit, &time)) return;
     ct_ccd_at(x, to, time, at);
     const ct_closest closest = closest_at(s, end, node, kind, time);
     if (first == 2 && (closest.mask != CT_CLOSEST_ALL || closest.sine < 0.02)) return;
     const ct_vec3 q = ct_vec3_axpy(ct_vec3_scale(closest.w[0], at[0]), first == 2 ? closest.w[1] : 0, at[1]);
-    const bool mutual = first == 2 || (closest.mask != 3 && closest.mask != 5 && closest.mask != 9) ||
-                        is_closest(s, end, time, ct_vec3_sub(q, closest.apart), node, closest.w, 1, closest.distance);
-    const bool needed = first == 1 ? mutual && is_closest(s, end, time, q, node + 1, closest.w + 1, 3, closest.distance)
-                                   : edge_is_closest(s, end, time, q, node + 2, closest.w + 2) ||
-                                         edge_is_closest(s, end, time, ct_vec3_sub(q, closest.apart), node, closest.w);
+    const bool mutual =
+        first == 2 || (closest.mask != 3 && closest.mask != 5 && closest.mask != 9) ||
+        is_closest(s, end, time, ct_vec3_sub(q, closest.apart), node, closest.w, 1, closest.distance);
+    const bool needed =
+        first == 1 ? mutual && is_closest(s, end, time, q, node + 1, closest.w + 1, 3, closest.distance)
+                   : edge_is_closest(s, end, time, q, node + 2, closest.w + 2) ||
+                         edge_is_closest(s, end, time, ct_vec3_sub(q, closest.apart), node, closest.w);
     if (!needed) return;
     rule->count[first - 1]++;
-    if (first == 2 && (ends_have_faces(pairs, node, b) || ends_have_faces(pairs, node + 2, owner_of(s, node[0])))) return;
+    if (first == 2 &&
+        (ends_have_faces(pairs, node, b) || ends_have_faces(pairs, node + 2, owner_of(s, node[0]))))
+        return;
     for (size_t i = 0; i < pairs->count; i++) {
         const ct_pair* p = pairs->item + i;
         if (first == 2) {
@@ -157,7 +166,8 @@ static void near_lists_what_comes_near_and_nothing_else(void** state) {
 static void new_ridge(surfaces* s, double kink, double slope) {
     const int c = new_collider(s, 1e-4, 0);
     for (int row = -1; row <= 1; row++)
-        for (int i = -1; i <= 1; i++) new_node(s, c, 0.01 * i, 0.01 * row, -0.01 * (kink * abs(i) + slope * abs(row)), true);
+        for (int i = -1; i <= 1; i++)
+            new_node(s, c, 0.01 * i, 0.01 * row, -0.01 * (kink * abs(i) + slope * abs(row)), true);
     for (int row = 0; row < 2; row++)
         for (int i = 0; i < 2; i++) {
             const int a = 3 * row + i;
@@ -166,7 +176,8 @@ static void new_ridge(surfaces* s, double kink, double slope) {
         }
 }
 
-// A large ball rolls over nodes and edges that hardly stand out, or not at all: the nearest gap is always in the list.
+// A large ball rolls over nodes and edges that hardly stand out, or not at all: the nearest gap is always in
+// the list.
 static void a_ball_never_sinks_between_features(void** state) {
     const double bend[] = {0, 1e-9, 1e-5, 2e-4, 6e-4, 9.9e-4, 1.01e-3, 1.5e-3, 3e-3, 0.1};
     for (int trial = 0; trial < 100 * 25; trial++) {
@@ -174,8 +185,10 @@ static void a_ball_never_sinks_between_features(void** state) {
         const double kink = bend[trial % 10], slope = trial / 10 % 2 ? 0.8 : bend[trial / 20 % 10];
         new_ridge(&s, kink, slope);
         const int ball = new_collider(&s, 1e-4, 0.5);
-        // towards the middle node, within the cone of the features' normals and a little beyond; the first: straight above
-        const double u = trial < 100 ? 0 : 2 * kink * uniform(), w = trial < 200 ? 0 : 1.2 * slope * uniform(), far = 0.5002;
+        // towards the middle node, within the cone of the features' normals and a little beyond; the first:
+        // straight above
+        const double u = trial < 100 ? 0 : 2 * kink * uniform(),
+                     w = trial < 200 ? 0 : 1.2 * slope * uniform(), far = 0.5002;
         const double size = sqrt(1 + u * u + w * w);
         const int v = new_node(&s, ball, far * u / size, far * w / size, far / size, true);
         allow_all(&s, false);
@@ -188,7 +201,8 @@ static void a_ball_never_sinks_between_features(void** state) {
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
         assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 1e-4, &near), CT_OK);
-        for (size_t i = 0; i < near.count; i++) found = fmin(found, feature_distance(&s, s.x, near.item + i, 0));
+        for (size_t i = 0; i < near.count; i++)
+            found = fmin(found, feature_distance(&s, s.x, near.item + i, 0));
         assert_float_equal(found, least, 1e-5 * least);
         ct_pairs_free(&near);
         ct_detect_free(detect);
@@ -197,8 +211,8 @@ static void a_ball_never_sinks_between_features(void** state) {
 }
 
 static ct_closest segment_pair(const surfaces* s, int p, int a, int b) {
-    return ct_closest_point_triangle((ct_vec3[4]){ct_vec3_load(s->x + 3 * p), ct_vec3_load(s->x + 3 * a), ct_vec3_load(s->x + 3 * b),
-                                                  ct_vec3_load(s->x + 3 * b)});
+    return ct_closest_point_triangle((ct_vec3[4]){ct_vec3_load(s->x + 3 * p), ct_vec3_load(s->x + 3 * a),
+                                                  ct_vec3_load(s->x + 3 * b), ct_vec3_load(s->x + 3 * b)});
 }
 
 // The smallest gap in the list is the smallest gap there is: for spheres, capsules and meshes in disorder.
@@ -219,14 +233,16 @@ static void the_smallest_gap_is_in_the_list(void** state) {
             for (int e = 0; e < c->nedge; e++) {
                 const int pair[3] = {p, c->edge[2 * e], c->edge[2 * e + 1]};
                 if (driven(&s, pair, 3) || c->node_owner[i] == c->edge_owner[e]) continue;
-                least = fmin(least, segment_pair(&s, p, pair[1], pair[2]).distance - reach(&s, c->node_owner[i], c->edge_owner[e], false));
+                least = fmin(least, segment_pair(&s, p, pair[1], pair[2]).distance -
+                                        reach(&s, c->node_owner[i], c->edge_owner[e], false));
             }
         }
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
         assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.5, &near), CT_OK);
         for (size_t i = 0; i < near.count; i++)
-            if (near.item[i].a != near.item[i].b) found = fmin(found, feature_distance(&s, s.x, near.item + i, 0) - near.item[i].thickness);
+            if (near.item[i].a != near.item[i].b)
+                found = fmin(found, feature_distance(&s, s.x, near.item + i, 0) - near.item[i].thickness);
         // faces and crossing edges may be nearer still
         assert_true(found <= least + 1e-14);
         ct_pairs_free(&near);
@@ -252,7 +268,8 @@ static void planes_meet_free_vertices(void** state) {
     assert_int_equal(pairs.count, 4);
     for (int v = 0; v < 4; v++) {
         const ct_pair* p = pairs.item + v;
-        assert_true(p->type == CT_CONTACT_PLANE && p->plane == 0 && p->node[0] == v && p->node[1] == -1 && p->sign == 1);
+        assert_true(p->type == CT_CONTACT_PLANE && p->plane == 0 && p->node[0] == v && p->node[1] == -1 &&
+                    p->sign == 1);
         assert_true(p->a == 0 && p->b == ground);
         assert_float_equal(p->thickness, 0.003, 1e-17);
         assert_float_equal(p->core, 0.0015, 1e-17);
@@ -277,7 +294,8 @@ static void touching_surfaces_part_outward(void** state) {
     for (int shift = 0; shift < 3; shift++) {
         surfaces s = {0};
         const double a = 0.3 * (shift > 0), b = 0.2 * (shift > 1);
-        const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {a, b, 1}, upper_hi[3] = {1 + a, 1 + b, 2};
+        const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {a, b, 1},
+                     upper_hi[3] = {1 + a, 1 + b, 2};
         new_box(&s, lo, hi, 0.001, true);
         new_box(&s, upper_lo, upper_hi, 0.001, true);
         allow_all(&s, true);
@@ -304,8 +322,8 @@ static void touching_surfaces_part_outward(void** state) {
     }
 }
 
-// Two boxes with the same corners, one above the other by the thickness: the corner of the lower node is paired with one
-// face, for both; none with edges or corners.
+// Two boxes with the same corners, one above the other by the thickness: the corner of the lower node is
+// paired with one face, for both; none with edges or corners.
 static void vertices_above_a_border_are_paired_with_a_face(void** state) {
     surfaces s = {0};
     const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1}, upper_lo[3] = {0, 0, 1.002}, upper_hi[3] = {1, 1, 2};
@@ -320,7 +338,8 @@ static void vertices_above_a_border_are_paired_with_a_face(void** state) {
         const ct_pair* p = near.item + i;
         assert_true(p->type == CT_CONTACT_VERTEX_FACE || p->type == CT_CONTACT_EDGE_EDGE);
         if (p->type == CT_CONTACT_VERTEX_FACE) {
-            for (int k = 1; k < 4; k++) assert_float_equal(fabs(s.x[3 * p->node[k] + 2] - s.x[3 * p->node[0] + 2]), 0.002, 1e-12);
+            for (int k = 1; k < 4; k++)
+                assert_float_equal(fabs(s.x[3 * p->node[k] + 2] - s.x[3 * p->node[0] + 2]), 0.002, 1e-12);
             assert_true(p->sign == 1);
             seen[p->node[0]]++;
         } else crossing++;

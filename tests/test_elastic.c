@@ -1,4 +1,5 @@
-// Elastic and viscous forces: derivatives by the slope of central differences, known energies, invariance, sums.
+// Elastic and viscous forces: derivatives by the slope of central differences, known energies, invariance,
+// sums.
 #include "elastic_bodies.h"
 
 // ---- derivatives
@@ -8,14 +9,17 @@ static void assert_second_order(const double error[3], double noise, const char*
     for (int k = 0; k < 2; k++) {
         if (error[k + 1] < noise) continue;
         const double slope = log2(error[k] / error[k + 1]);
-        if (!(slope > 1.8 && slope < 2.25)) fail_msg("%s of %s: errors %g %g %g, slope %g", what, energy, error[0], error[1], error[2], slope);
+        if (!(slope > 1.8 && slope < 2.25))
+            fail_msg("%s of %s: errors %g %g %g, slope %g", what, energy, error[0], error[1], error[2],
+                     slope);
     }
     if (!(error[2] < noise || error[2] < error[0] / 8)) fail_msg("%s of %s does not converge", what, energy);
 }
 
 static void check_derivatives(body* b, const char* name) {
     const int n = 3 * b->nvert;
-    double *f = node_array(b), *d = node_array(b), *y = node_array(b), *Hd = node_array(b), *plus = node_array(b), *minus = node_array(b);
+    double *f = node_array(b), *d = node_array(b), *y = node_array(b), *Hd = node_array(b),
+           *plus = node_array(b), *minus = node_array(b);
     for (int i = 0; i < n; i++) d[i] = random_unit();
     const double energy = ct_elastic_gradient(b->elastic, b->work, NULL, b->x, f);
     ct_elastic_linearise(b->elastic, b->work, NULL, b->x);
@@ -29,7 +33,8 @@ static void check_derivatives(body* b, const char* name) {
         const double below = ct_elastic_gradient(b->elastic, b->work, NULL, y, minus);
         gradient_error[k] = fabs((above - below) / (2 * h) - dot(n, f, d));
         product_error[k] = 0;
-        for (int i = 0; i < n; i++) product_error[k] = fmax(product_error[k], fabs((plus[i] - minus[i]) / (2 * h) - Hd[i]));
+        for (int i = 0; i < n; i++)
+            product_error[k] = fmax(product_error[k], fabs((plus[i] - minus[i]) / (2 * h) - Hd[i]));
     }
     double largest = 0;
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(f[i]));
@@ -46,7 +51,8 @@ static void check_cloud(const double stretch[3], double spread, bool damped) {
             for (int e = 0; e < b.ntet; e++) b.beta[e] = 0.004 * (1 + e % 3);
         body_compile(&b);
         double *x_n = node_array(&b), *x_nm1 = node_array(&b);
-        for (int i = 0; i < 3 * b.nvert; i++) x_n[i] = b.x[i] + 0.02 * random_unit(), x_nm1[i] = b.x[i] + 0.04 * random_unit();
+        for (int i = 0; i < 3 * b.nvert; i++)
+            x_n[i] = b.x[i] + 0.02 * random_unit(), x_nm1[i] = b.x[i] + 0.04 * random_unit();
         if (damped) ct_elastic_begin_step(b.elastic, b.work, NULL, 150, 200, x_n, -50, x_nm1);
         check_derivatives(&b, energy_names[energy]);
         free(x_n), free(x_nm1);
@@ -54,12 +60,24 @@ static void check_cloud(const double stretch[3], double spread, bool damped) {
     }
 }
 
-static void derivatives_match_differences_at_rest(void** state) { check_cloud((double[]){1, 1, 1}, 0, false); }
-static void derivatives_match_differences_at_moderate_strain(void** state) { check_cloud((double[]){1.2, 1.05, 0.85}, 0.05, false); }
-static void derivatives_match_differences_at_large_strain(void** state) { check_cloud((double[]){3, 1.6, 0.4}, 0.2, false); }
-static void derivatives_match_differences_when_inverted(void** state) { check_cloud((double[]){1.3, 0.9, -0.5}, 0.1, false); }
-static void derivatives_match_differences_when_collapsed(void** state) { check_cloud((double[]){1, 0.12, 0.09}, 0.1, false); }
-static void derivatives_match_differences_when_blown_up(void** state) { check_cloud((double[]){6, 4, 2.5}, 0.1, false); }
+static void derivatives_match_differences_at_rest(void** state) {
+    check_cloud((double[]){1, 1, 1}, 0, false);
+}
+static void derivatives_match_differences_at_moderate_strain(void** state) {
+    check_cloud((double[]){1.2, 1.05, 0.85}, 0.05, false);
+}
+static void derivatives_match_differences_at_large_strain(void** state) {
+    check_cloud((double[]){3, 1.6, 0.4}, 0.2, false);
+}
+static void derivatives_match_differences_when_inverted(void** state) {
+    check_cloud((double[]){1.3, 0.9, -0.5}, 0.1, false);
+}
+static void derivatives_match_differences_when_collapsed(void** state) {
+    check_cloud((double[]){1, 0.12, 0.09}, 0.1, false);
+}
+static void derivatives_match_differences_when_blown_up(void** state) {
+    check_cloud((double[]){6, 4, 2.5}, 0.1, false);
+}
 static void derivatives_match_differences_with_damping(void** state) {
     check_cloud((double[]){1.2, 1.05, 0.85}, 0.05, true);
     check_cloud((double[]){1.3, 0.9, -0.5}, 0.1, true);
@@ -101,7 +119,8 @@ static void rest_product_is_hooke_for_every_energy(void** state) {
             ct_elastic_product(b.elastic, b.work, NULL, d, Hd);
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++) {
-                    const double hooke = mu_value * (dF.a[i][j] + dF.a[j][i]) + (i == j) * lambda_value * ct_mat3_trace(dF);
+                    const double hooke =
+                        mu_value * (dF.a[i][j] + dF.a[j][i]) + (i == j) * lambda_value * ct_mat3_trace(dF);
                     assert_true(fabs(6 * Hd[3 * (j + 1) + i] - hooke) < 1e-13);
                 }
         }
@@ -114,9 +133,10 @@ static void uniform_scaling_has_known_energy(void** state) {
         const ct_mat3 F = ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(a, a, a));
         const double e = a - 1, g = (a * a - 1) / 2, j = a * a * a - 1;
         const double m = 4 * mu_value / 3, n = lambda_value + 5 * mu_value / 6;
-        const double known[] = {3 * mu_value * e * e + 4.5 * lambda_value * e * e, (3 * mu_value + 4.5 * lambda_value) * e * e,
-                                m / 2 * (3 * a * a - 3) - m / 2 * log((3 * a * a + 1) / 4) + n / 2 * j * j - 0.75 * m * j,
-                                3 * mu_value * g * g + 4.5 * lambda_value * g * g};
+        const double known[] = {
+            3 * mu_value * e * e + 4.5 * lambda_value * e * e, (3 * mu_value + 4.5 * lambda_value) * e * e,
+            m / 2 * (3 * a * a - 3) - m / 2 * log((3 * a * a + 1) / 4) + n / 2 * j * j - 0.75 * m * j,
+            3 * mu_value * g * g + 4.5 * lambda_value * g * g};
         for (int energy = 0; energy < CT_ENERGY_COUNT; energy++)
             assert_true(fabs(single_energy(energy, F) - known[energy]) < 1e-13 * (1 + known[energy]));
     }
@@ -128,7 +148,8 @@ static void simple_shear_has_known_energy(void** state) {
         F.a[0][1] = c;
         const double root = sqrt(1 + c * c / 4), s0 = root + c / 2, s1 = root - c / 2, m = 4 * mu_value / 3;
         const double shear = mu_value * ((s0 - 1) * (s0 - 1) + (s1 - 1) * (s1 - 1));
-        const double known[] = {shear + lambda_value / 2 * (s0 + s1 - 2) * (s0 + s1 - 2), shear, m / 2 * (c * c - log(1 + c * c / 4)),
+        const double known[] = {shear + lambda_value / 2 * (s0 + s1 - 2) * (s0 + s1 - 2), shear,
+                                m / 2 * (c * c - log(1 + c * c / 4)),
                                 mu_value * (c * c / 2 + pow(c, 4) / 4) + lambda_value / 8 * pow(c, 4)};
         for (int energy = 0; energy < CT_ENERGY_COUNT; energy++)
             assert_true(fabs(single_energy(energy, F) - known[energy]) < 1e-13 * (1 + known[energy]));
@@ -143,13 +164,15 @@ static void energy_ignores_rotation_and_gradient_follows_it(void** state) {
         ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, b.rest, 0, NULL);
         const ct_mat3 Q = random_rotation();
         double *f = node_array(&b), *y = node_array(&b), *g = node_array(&b);
-        for (int v = 0; v < b.nvert; v++) ct_vec3_store(y + 3 * v, ct_mat3_apply(Q, ct_vec3_load(b.x + 3 * v)));
+        for (int v = 0; v < b.nvert; v++)
+            ct_vec3_store(y + 3 * v, ct_mat3_apply(Q, ct_vec3_load(b.x + 3 * v)));
         const double before = ct_elastic_gradient(b.elastic, b.work, NULL, b.x, f);
         const double after = ct_elastic_gradient(b.elastic, b.work, NULL, y, g);
         assert_true(fabs(after - before) < 1e-12 * before);
         for (int v = 0; v < b.nvert; v++) {
             const ct_vec3 turned = ct_mat3_apply(Q, ct_vec3_load(f + 3 * v));
-            assert_true(ct_vec3_norm(ct_vec3_sub(turned, ct_vec3_load(g + 3 * v))) < 1e-11 * (1 + ct_vec3_norm(turned)));
+            assert_true(ct_vec3_norm(ct_vec3_sub(turned, ct_vec3_load(g + 3 * v))) <
+                        1e-11 * (1 + ct_vec3_norm(turned)));
         }
         free(f), free(y), free(g);
         body_free(&b);
@@ -187,7 +210,8 @@ static void check_nearest(ct_mat3 F) {
     const ct_mat3 D = ct_mat3_axpy(F, -1, single_stress(CT_ENERGY_PROJECTIVE, F, 0, 1.0 / 3));
     // rounding of D is relative to its largest entry, the determinant cubic in it
     const double tolerance = 1e-14 * (1 + pow(ct_mat3_dot(F, F), 1.5));
-    if (!(fabs(ct_mat3_determinant(D) - 1) < tolerance)) fail_msg("determinant %.17g, tolerance %g", ct_mat3_determinant(D), tolerance);
+    if (!(fabs(ct_mat3_determinant(D) - 1) < tolerance))
+        fail_msg("determinant %.17g, tolerance %g", ct_mat3_determinant(D), tolerance);
     const ct_mat3 difference = ct_mat3_axpy(F, -1, D);
     const double distance = ct_mat3_dot(difference, difference);
     for (int trial = 0; trial < 20; trial++) {
@@ -202,9 +226,10 @@ static void check_nearest(ct_mat3 F) {
 }
 
 static void nearest_volume_preserving_matrix_is_nearest(void** state) {
-    static const double stretch[][3] = {{1, 1, 1},       {1.1, 1, 0.9},   {0.3, 0.3, 0.3},   {1.5, 1.5, 1.5}, {4, 3, 2},    {10, 10, 0.1},
-                                        {2, 0.5, 0.01},  {1, 0.5, -0.3},  {0.1, 0.05, -0.04}, {100, 1, 0.01}, {5, 5, 0.02}, {1.001, 1, 0.999},
-                                        {3, 0.01, 0.005}, {2.5, 2.4, 1.1}};
+    static const double stretch[][3] = {
+        {1, 1, 1},     {1.1, 1, 0.9},     {0.3, 0.3, 0.3},  {1.5, 1.5, 1.5},    {4, 3, 2},
+        {10, 10, 0.1}, {2, 0.5, 0.01},    {1, 0.5, -0.3},   {0.1, 0.05, -0.04}, {100, 1, 0.01},
+        {5, 5, 0.02},  {1.001, 1, 0.999}, {3, 0.01, 0.005}, {2.5, 2.4, 1.1}};
     for (size_t k = 0; k < sizeof stretch / sizeof stretch[0]; k++) {
         const ct_mat3 S = ct_mat3_diagonal(stretch[k][0], stretch[k][1], stretch[k][2]);
         check_nearest(S);
@@ -300,7 +325,8 @@ static void check_assembled(const double* at, bool damped) {
     if (damped) ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, at ? b.x : b.rest, 0, NULL);
     const double* x = at ? b.x : b.rest;
     // every third node is no unknown
-    int *unknown = calloc((size_t)b.nvert, sizeof(int)), *element = calloc((size_t)b.ntet * 4, sizeof(int)), count = 0;
+    int *unknown = calloc((size_t)b.nvert, sizeof(int)), *element = calloc((size_t)b.ntet * 4, sizeof(int)),
+        count = 0;
     for (int v = 0; v < b.nvert; v++) unknown[v] = v % 3 == 1 ? -1 : count++;
     for (int i = 0; i < 4 * b.ntet; i++) element[i] = unknown[b.tet[i]];
     ct_arena arena = {0};
@@ -314,7 +340,8 @@ static void check_assembled(const double* at, bool damped) {
     ct_elastic_product(b.elastic, b.work, NULL, d, Hd);
     ct_block_matrix_multiply(&A, y, Ay);
     for (int v = 0; v < b.nvert; v++)
-        for (int i = 0; i < 3 && unknown[v] >= 0; i++) assert_true(fabs(Hd[3 * v + i] - Ay[3 * unknown[v] + i]) < 1e-12);
+        for (int i = 0; i < 3 && unknown[v] >= 0; i++)
+            assert_true(fabs(Hd[3 * v + i] - Ay[3 * unknown[v] + i]) < 1e-12);
     free(d), free(Hd), free(y), free(Ay), free(unknown), free(element);
     ct_arena_free(&arena);
     body_free(&b);
@@ -372,7 +399,10 @@ static void projected_hessian_is_semidefinite_and_exact_where_it_already_was(voi
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++)
         for (int k = 0; k < 8; k++) {
             const double* s = stretch[k % 4];
-            body b = make_single(energy, ct_mat3_multiply(ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(s[0], s[1], s[2])), random_rotation()));
+            body b = make_single(
+                energy,
+                ct_mat3_multiply(ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(s[0], s[1], s[2])),
+                                 random_rotation()));
             b.beta[0] = k < 4 ? 0 : 0.05;
             body_compile(&b);
             ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, b.rest, 0, NULL);
@@ -384,7 +414,8 @@ static void projected_hessian_is_semidefinite_and_exact_where_it_already_was(voi
                 scale = fmax(scale, fabs(exact[i / 12][i % 12]));
             }
             assert_true(smallest_eigenvalue(projected) > -1e-12 * scale);
-            // elastic and viscous parts are projected each on its own, so that only the undamped one stays exact
+            // elastic and viscous parts are projected each on its own, so that only the undamped one stays
+            // exact
             if (smallest_eigenvalue(exact) < -1e-9 * scale) assert_true(difference > 1e-9 * scale);
             else if (k < 4) assert_true(difference < 1e-12 * scale);
             body_free(&b);
@@ -405,7 +436,8 @@ static void laplacian_is_the_weighted_gram_matrix_of_gradients(void** state) {
         double unit[13] = {0}, column[13];
         unit[j] = 1;
         ct_block_matrix_multiply(&A, unit, column);
-        for (int i = 0; i < 12; i++) assert_true(fabs(column[i] - (i % 3 == j % 3) * w * gram[i / 3][j / 3]) < 1e-14);
+        for (int i = 0; i < 12; i++)
+            assert_true(fabs(column[i] - (i % 3 == j % 3) * w * gram[i / 3][j / 3]) < 1e-14);
     }
     ct_arena_free(&arena);
     body_free(&b);
@@ -417,7 +449,8 @@ static void node_rotations_follow_a_rotated_stretched_body(void** state) {
     body b = make_mixed_box((int[]){3, 2, 2});
     body_compile(&b);
     const ct_mat3 Q = random_rotation(), F = ct_mat3_multiply(Q, ct_mat3_diagonal(1.3, 0.9, 0.7));
-    for (int v = 0; v < b.nvert; v++) ct_vec3_store(b.x + 3 * v, ct_mat3_apply(F, ct_vec3_load(b.rest + 3 * v)));
+    for (int v = 0; v < b.nvert; v++)
+        ct_vec3_store(b.x + 3 * v, ct_mat3_apply(F, ct_vec3_load(b.rest + 3 * v)));
     double* R = calloc((size_t)b.nvert * 9, sizeof(double));
     ct_elastic_rotations(b.elastic, b.work, NULL, b.x, R);
     for (int v = 0; v < b.nvert; v++)

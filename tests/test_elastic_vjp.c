@@ -1,7 +1,7 @@
 // Derivatives of the elastic and viscous gradient by its parameters and by the start of the step.
 //
-// The gradient is linear in mu, lambda and beta and quadratic in the start positions, so that central differences
-// carry no truncation error: they must agree to round-off at every step size.
+// The gradient is linear in mu, lambda and beta and quadratic in the start positions, so that central
+// differences carry no truncation error: they must agree to round-off at every step size.
 #include "elastic_bodies.h"
 
 typedef struct step_start {  // rate = c G - (a G(x_n) + b G(x_nm1))
@@ -11,14 +11,16 @@ typedef struct step_start {  // rate = c G - (a G(x_n) + b G(x_nm1))
 
 static step_start make_start(const body* b, double c, double a, double second) {
     step_start s = {.c = c, .a = a, .b = second, .x_n = node_array(b), .x_nm1 = node_array(b)};
-    for (int i = 0; i < 3 * b->nvert; i++) s.x_n[i] = b->x[i] + 0.02 * random_unit(), s.x_nm1[i] = b->x[i] + 0.04 * random_unit();
+    for (int i = 0; i < 3 * b->nvert; i++)
+        s.x_n[i] = b->x[i] + 0.02 * random_unit(), s.x_nm1[i] = b->x[i] + 0.04 * random_unit();
     return s;
 }
 
 static void start_free(step_start* s) { free(s->x_n), free(s->x_nm1); }
 
 static void begin(const body* b, const step_start* s, ct_threads* threads) {
-    ct_elastic_begin_step(b->elastic, b->work, threads, s->c, s->a, s->x_n, s->b, s->b != 0 ? s->x_nm1 : NULL);
+    ct_elastic_begin_step(b->elastic, b->work, threads, s->c, s->a, s->x_n, s->b,
+                          s->b != 0 ? s->x_nm1 : NULL);
 }
 
 static double* random_nodes(const body* b) {
@@ -37,7 +39,8 @@ static double projected_gradient(const body* b, const step_start* s, const doubl
     return value;
 }
 
-static void check_parameter(body* b, const step_start* s, const double* lam, double* parameter, int e, double derivative, double scale) {
+static void check_parameter(body* b, const step_start* s, const double* lam, double* parameter, int e,
+                            double derivative, double scale) {
     const double keep = parameter[e];
     for (int k = 0; k < 3; k++) {
         double value[2];
@@ -49,7 +52,8 @@ static void check_parameter(body* b, const step_start* s, const double* lam, dou
         parameter[e] = keep;
         const double difference = (value[0] - value[1]) / (2 * scale / (1 << 2 * k));
         const double noise = 1e-13 * (1 + fabs(value[0])) * (1 << 2 * k) / scale;
-        if (!(fabs(difference - derivative) < noise + 1e-12 * fabs(derivative))) fail_msg("tet %d: %.15g, difference %.15g", e, derivative, difference);
+        if (!(fabs(difference - derivative) < noise + 1e-12 * fabs(derivative)))
+            fail_msg("tet %d: %.15g, difference %.15g", e, derivative, difference);
     }
     ct_elastic_set_parameters(b->elastic, b->mu, b->lambda, b->beta);
 }
@@ -76,7 +80,8 @@ static void check_parameters(double beta, const step_start* given) {
         const double high = projected_gradient(&b, &s, lam);
         b.beta[e] = keep;
         ct_elastic_set_parameters(b.elastic, NULL, NULL, b.beta);
-        if (!(fabs((high - low) / step - d[2][e]) < 1e-12 * (1 + fabs(low)) / step)) fail_msg("beta of tet %d: %.15g, difference %.15g", e, d[2][e], (high - low) / step);
+        if (!(fabs((high - low) / step - d[2][e]) < 1e-12 * (1 + fabs(low)) / step))
+            fail_msg("beta of tet %d: %.15g, difference %.15g", e, d[2][e], (high - low) / step);
         largest = fmax(largest, fabs(d[2][e]));
     }
     assert_true(largest > 0.1);
@@ -97,7 +102,8 @@ static void parameter_derivatives_match_differences_with_damping(void** state) {
 static void parameter_derivatives_ignore_damping_that_is_off(void** state) {
     body b = make_mixed_box((int[]){2, 2, 1});
     body_compile(&b);
-    double *lam = random_nodes(&b), *with = calloc((size_t)b.ntet, sizeof(double)), *without = calloc((size_t)b.ntet, sizeof(double)),
+    double *lam = random_nodes(&b), *with = calloc((size_t)b.ntet, sizeof(double)),
+           *without = calloc((size_t)b.ntet, sizeof(double)),
            *d_beta = calloc((size_t)b.ntet, sizeof(double));
     ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, b.rest, 0, NULL);
     ct_elastic_begin_step(b.elastic, b.work, NULL, 0, 0, b.rest, 0, NULL);
@@ -114,7 +120,8 @@ static void parameter_derivatives_ignore_damping_that_is_off(void** state) {
 }
 
 // -lam . d grad Psi / d(start) along `d`, by differences, against the derivative at three step sizes.
-static void check_history_direction(const body* b, const step_start* s, const double* lam, double* at, const double* bar) {
+static void check_history_direction(const body* b, const step_start* s, const double* lam, double* at,
+                                    const double* bar) {
     const int n = 3 * b->nvert;
     double *d = random_nodes(b), *keep = node_array(b);
     memcpy(keep, at, (size_t)n * sizeof(double));
@@ -126,7 +133,8 @@ static void check_history_direction(const body* b, const step_start* s, const do
         for (int i = 0; i < n; i++) at[i] = keep[i] - h * d[i];
         const double below = projected_gradient(b, s, lam);
         const double difference = -(above - below) / (2 * h);
-        if (!(fabs(difference - derivative) < 1e-13 * (1 + fabs(above)) / h)) fail_msg("derivative %.15g, difference %.15g", derivative, difference);
+        if (!(fabs(difference - derivative) < 1e-13 * (1 + fabs(above)) / h))
+            fail_msg("derivative %.15g, difference %.15g", derivative, difference);
     }
     memcpy(at, keep, (size_t)n * sizeof(double));
     assert_true(fabs(derivative) > 1e-3);
@@ -142,7 +150,8 @@ static void history_derivatives_match_differences(void** state) {
         step_start s = second ? make_start(&b, 150, 200, -50) : make_start(&b, 100, 100, 0);
         double *lam = random_nodes(&b), *first_bar = node_array(&b), *second_bar = node_array(&b);
         begin(&b, &s, NULL);
-        ct_elastic_history_vjp(b.elastic, b.work, NULL, b.x, lam, s.a, s.x_n, first_bar, s.b, second ? s.x_nm1 : NULL, second_bar);
+        ct_elastic_history_vjp(b.elastic, b.work, NULL, b.x, lam, s.a, s.x_n, first_bar, s.b,
+                               second ? s.x_nm1 : NULL, second_bar);
         check_history_direction(&b, &s, lam, s.x_n, first_bar);
         if (second) check_history_direction(&b, &s, lam, s.x_nm1, second_bar);
         for (int i = 0; i < 3 * b.nvert && !second; i++) assert_true(second_bar[i] == 0);
@@ -191,7 +200,8 @@ static void results_are_the_same_bits_for_every_thread_count(void** state) {
         begin(&b, &s, threads);
         ct_elastic_parameter_vjp(b.elastic, b.work, threads, b.x, lam, d[k][0], d[k][1], d[k][2]);
         memcpy(bar[k][0], lam, nodes);
-        ct_elastic_history_vjp(b.elastic, b.work, threads, b.x, lam, s.a, s.x_n, bar[k][0], s.b, s.x_nm1, bar[k][1]);
+        ct_elastic_history_vjp(b.elastic, b.work, threads, b.x, lam, s.a, s.x_n, bar[k][0], s.b, s.x_nm1,
+                               bar[k][1]);
         ct_threads_free(threads);
     }
     for (int k = 1; k < 3; k++) {

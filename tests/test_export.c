@@ -1,16 +1,15 @@
-// Exported files: read back by the mesh reader, checked byte by byte where it has no say; movies and pictures.
-#include <setjmp.h>
-#include <stdarg.h>
+// Exported files: read back by the mesh reader, checked byte by byte where it has no say; movies and
+// pictures.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <png.h>
 
 #include "synthetic.h"
+#include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_export.h5"
 #define DIRECTORY CT_BINARY_DIR "/test_export_frames"
@@ -75,9 +74,12 @@ static void export_vtu_offsets_lead_to_their_blocks(void** unused) {
     ct_trajectory* file = make_file(&s, 1);
     assert_int_equal(ct_trajectory_export(file, DIRECTORY, CT_EXPORT_VTU, 0, 0, 1, NULL), CT_OK);
     char* text = read_text(DIRECTORY "/frame_000000.vtu");
-    static const struct { const char* name; int per_node, per_tet; } want[] = {
-        {"velocity", 24, 0}, {"displacement", 24, 0}, {"stress", 0, 8}, {"energy", 0, 8}, {"volume", 0, 8}, {"body", 0, 4},
-        {"tag", 0, 4}, {"Points", 24, 0}, {"connectivity", 0, 32}, {"offsets", 0, 8}, {"types", 0, 1}};
+    static const struct {
+        const char* name;
+        int per_node, per_tet;
+    } want[] = {{"velocity", 24, 0},     {"displacement", 24, 0}, {"stress", 0, 8}, {"energy", 0, 8},
+                {"volume", 0, 8},        {"body", 0, 4},          {"tag", 0, 4},    {"Points", 24, 0},
+                {"connectivity", 0, 32}, {"offsets", 0, 8},       {"types", 0, 1}};
     const char* data = strstr(text, "encoding=\"raw\">");
     assert_non_null(data);
     data = strchr(data, '_') + 1;
@@ -120,7 +122,8 @@ static void export_refuses_frames_that_are_not_there(void** unused) {
     assert_int_equal(ct_trajectory_export(file, DIRECTORY, CT_EXPORT_OBJ, 0, 2, 1, &error), CT_BAD_ARGUMENT);
     assert_int_equal(ct_trajectory_export(file, DIRECTORY, CT_EXPORT_OBJ, -1, 1, 1, &error), CT_BAD_ARGUMENT);
     assert_int_equal(ct_trajectory_export(file, DIRECTORY, CT_EXPORT_OBJ, 0, 1, 0, &error), CT_BAD_ARGUMENT);
-    assert_int_equal(ct_trajectory_export(file, CT_BINARY_DIR "/no/such/place", CT_EXPORT_OBJ, 0, 1, 1, &error), CT_IO);
+    assert_int_equal(
+        ct_trajectory_export(file, CT_BINARY_DIR "/no/such/place", CT_EXPORT_OBJ, 0, 1, 1, &error), CT_IO);
     assert_int_equal(ct_trajectory_export(file, FILE_NAME, CT_EXPORT_OBJ, 0, 1, 1, &error), CT_IO);
     ct_trajectory_close(file, NULL);
     synthetic_free(&s);
@@ -177,7 +180,8 @@ static void movie_says_what_ffmpeg_said(void** unused) {
     ct_movie* movie = NULL;
     ct_error error;
     assert_int_equal(ct_movie_create(&movie, CT_BINARY_DIR "/no/such/test.mp4", 640, 480, 25, &error), CT_OK);
-    for (int k = 0; k < 20 && ct_movie_append(movie, pixels, &error) == CT_OK; k++) {}
+    for (int k = 0; k < 20 && ct_movie_append(movie, pixels, &error) == CT_OK; k++) {
+    }
     assert_int_equal(ct_movie_close(movie, &error), CT_IO);
     assert_non_null(strstr(error.message, "No such file"));
 }

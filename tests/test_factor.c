@@ -1,11 +1,8 @@
 // The factor as a preconditioner: accuracy, symmetry, updates, determinism.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/blas.h"
 #include "base/cpu.h"
@@ -13,6 +10,7 @@
 #include "cuttle.h"
 #include "sparse/factor.h"
 #include "sparse/half.h"
+#include "unit.h"
 
 static double random_unit(unsigned* seed) {
     *seed = *seed * 1664525u + 1013904223u;
@@ -20,7 +18,8 @@ static double random_unit(unsigned* seed) {
 }
 
 // Random couplings on the given pairs, diagonally dominant: symmetric positive definite.
-static void random_matrix(ct_block_matrix* A, ct_arena* arena, int n, int npair, const int* pairs, unsigned seed) {
+static void random_matrix(ct_block_matrix* A, ct_arena* arena, int n, int npair, const int* pairs,
+                          unsigned seed) {
     assert_int_equal(ct_block_matrix_create(A, arena, n, npair, 2, pairs), CT_OK);
     for (int p = 0; p < npair; p++) {
         double block[9], size = 0;
@@ -71,7 +70,8 @@ static void solve(const fixture* f, int n, const double* b, double* x) {
     free(y);
 }
 
-// |P^-1 b - A^-1 b| / |A^-1 b| for a random b; A^-1 b by iterative refinement in double. 1 when that does not converge.
+// |P^-1 b - A^-1 b| / |A^-1 b| for a random b; A^-1 b by iterative refinement in double. 1 when that does not
+// converge.
 static double solve_error(const fixture* f, const ct_block_matrix* A) {
     int count = 3 * A->n;
     unsigned seed = 5;
@@ -109,7 +109,8 @@ static void dense_solve(const ct_block_matrix* A, const double* b, double* x) {
     double* L = calloc((size_t)count * (size_t)count, sizeof(double));
     for (int j = 0; j < A->n; j++)
         for (int e = A->start[j]; e < A->start[j + 1]; e++)
-            for (int k = 0; k < 9; k++) L[(3 * A->row[e] + k / 3) * count + 3 * j + k % 3] = A->value[9 * e + k];
+            for (int k = 0; k < 9; k++)
+                L[(3 * A->row[e] + k / 3) * count + 3 * j + k % 3] = A->value[9 * e + k];
     for (int j = 0; j < count; j++) {
         for (int k = 0; k < j; k++)
             for (int i = j; i < count; i++) L[i * count + j] -= L[i * count + k] * L[j * count + k];
@@ -134,8 +135,7 @@ static void solve_agrees_with_dense_cholesky(void** state) {
         ct_block_matrix A;
         int pairs[240];
         unsigned seed = (unsigned)n;
-        for (int p = 0; p < 120; p++)
-            do {
+        for (int p = 0; p < 120; p++) do {
                 pairs[2 * p] = (int)((random_unit(&seed) + 0.5) * n);
                 pairs[2 * p + 1] = (int)((random_unit(&seed) + 0.5) * n);
             } while (n > 1 && pairs[2 * p] == pairs[2 * p + 1]);
@@ -148,7 +148,8 @@ static void solve_agrees_with_dense_cholesky(void** state) {
                 fixture f = make(&A, ordering, precision);
                 solve(&f, n, b, y);
                 for (int i = 0; i < 3 * n; i++) y[i] -= x[i];
-                assert_true(norm(y, 3 * n) < (precision == CT_PRECISION_SINGLE ? 1e-6 : 1e-3) * norm(x, 3 * n));
+                assert_true(norm(y, 3 * n) <
+                            (precision == CT_PRECISION_SINGLE ? 1e-6 : 1e-3) * norm(x, 3 * n));
                 drop(&f);
             }
         ct_arena_free(&arena);
@@ -175,7 +176,8 @@ static void disconnected_graphs_chains_and_arrows_are_solved(void** state) {
     } sizes[3] = {{N, N / 2}, {N, N - 1}, {300, 299}};
     for (int shape = 0; shape < 3; shape++) {
         for (int p = 0; p < sizes[shape].npair; p++) {
-            pairs[2 * p] = shape == 0 ? 2 * p : shape == 1 ? p : 0;  // pairs alone; a chain; all joined to node 0
+            // pairs alone; a chain; all joined to node 0
+            pairs[2 * p] = shape == 0 ? 2 * p : shape == 1 ? p : 0;
             pairs[2 * p + 1] = shape == 0 ? 2 * p + 1 : p + 1;
         }
         ct_arena arena = {0};
@@ -193,7 +195,8 @@ static void chain_without_reordering_gain_is_deep_and_solved(void** state) {
     static int pairs[2 * N * BAND];
     int count = 0;
     for (int i = 0; i < N; i++)
-        for (int k = 1; k <= BAND && i + k < N; k++, count++) pairs[2 * count] = i, pairs[2 * count + 1] = i + k;
+        for (int k = 1; k <= BAND && i + k < N; k++, count++)
+            pairs[2 * count] = i, pairs[2 * count + 1] = i + k;
     ct_arena arena = {0};
     ct_block_matrix A;
     random_matrix(&A, &arena, N, count, pairs, 11);
@@ -323,7 +326,8 @@ static void automatic_ordering_takes_the_smaller_factor(void** state) {
         assert_string_equal(name[CT_ORDER_METIS], "metis");
         bool metis = !strcmp(name[CT_ORDER_AUTO], "metis");
         assert_int_equal(bytes[CT_ORDER_AUTO], bytes[metis ? CT_ORDER_METIS : CT_ORDER_AMD]);
-        assert_true((double)bytes[CT_ORDER_AUTO] < 1.02 * (double)bytes[metis ? CT_ORDER_AMD : CT_ORDER_METIS]);
+        assert_true((double)bytes[CT_ORDER_AUTO] <
+                    1.02 * (double)bytes[metis ? CT_ORDER_AMD : CT_ORDER_METIS]);
         ct_arena_free(&arena);
     }
 }
@@ -356,7 +360,8 @@ static void indefinite_matrix_is_refused_and_the_old_factor_kept(void** state) {
     for (int i = 0; i < 3 * A.n; i++) b[i] = cos(i);
     ct_factor_solve(f.factor, f.work, NULL, b, x);
     double* diagonal = A.value + 9 * (size_t)A.start[A.n / 2];
-    const double bad[4] = {-diagonal[0], diagonal[0] * 1e-3, NAN, INFINITY};  // negative, indefinite, not finite
+    // negative, indefinite, not finite
+    const double bad[4] = {-diagonal[0], diagonal[0] * 1e-3, NAN, INFINITY};
     double good = diagonal[0];
     for (int k = 0; k < 4; k++) {
         diagonal[0] = bad[k];
@@ -418,12 +423,15 @@ static void panels_shared_among_threads_give_the_same_bits(void** state) {
     ct_arena_free(&arena);
 }
 
-// Every right-hand side of a group against a solve of its own; alone, among others and in place with the same bits.
+// Every right-hand side of a group against a solve of its own; alone, among others and in place with the same
+// bits.
 static void check_many(const ct_block_matrix* A, ct_precision precision, int count) {
     fixture f = make(A, CT_ORDER_METIS, precision);
     size_t n = 3 * (size_t)A->n, size = n * sizeof(double);
-    double *b = malloc((size_t)count * size), *x = malloc((size_t)count * size), *y = malloc((size_t)count * size);
-    for (size_t i = 0; i < n * (size_t)count; i++) b[i] = cos((double)i) * ldexp(1, 200 * (int)(i / n % 3) - 200);
+    double *b = malloc((size_t)count * size), *x = malloc((size_t)count * size),
+           *y = malloc((size_t)count * size);
+    for (size_t i = 0; i < n * (size_t)count; i++)
+        b[i] = cos((double)i) * ldexp(1, 200 * (int)(i / n % 3) - 200);
     memset(b + n * (size_t)(count / 2), 0, size);
     assert_int_equal(ct_factor_solve_many(f.factor, f.work, NULL, count, b, x), CT_OK);
     for (int k = 0; k < count; k++) {
@@ -454,10 +462,8 @@ static void many_right_hand_sides_are_solved_as_single_ones(void** state) {
         ct_block_matrix A;
         const int pairs[6] = {0, 1, 1, 2, 3, 4};  // a forest
         beam_def def = beam_def_default(20, 5);
-        if (shape == 0)
-            assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
-        else
-            random_matrix(&A, &arena, shape == 1 ? 1 : 6, shape == 1 ? 0 : 3, pairs, 4);
+        if (shape == 0) assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
+        else random_matrix(&A, &arena, shape == 1 ? 1 : 6, shape == 1 ? 0 : 3, pairs, 4);
         for (int k = 0; k < 6; k++) {
             check_many(&A, CT_PRECISION_SINGLE, counts[k]);
             check_many(&A, CT_PRECISION_HALF, counts[k]);
@@ -467,8 +473,8 @@ static void many_right_hand_sides_are_solved_as_single_ones(void** state) {
 }
 
 // Blocks of the inverse against solves for unit vectors, relative to the largest entry of each column.
-static void check_columns(const fixture* f, int n, ct_threads* threads, int ncolumn, const int* column, int nrow, const int* row,
-                          double tolerance) {
+static void check_columns(const fixture* f, int n, ct_threads* threads, int ncolumn, const int* column,
+                          int nrow, const int* row, double tolerance) {
     float* out = malloc((9 * (size_t)ncolumn * (size_t)nrow + 1) * sizeof *out);
     double* x = malloc(3 * (size_t)n * sizeof *x);
     out[9 * ncolumn * nrow] = 7;
@@ -483,7 +489,8 @@ static void check_columns(const fixture* f, int n, ct_threads* threads, int ncol
             for (int k = 0; k < 3 * n; k++) largest = fmax(largest, fabs(x[k]));
             for (int i = 0; i < nrow; i++)
                 for (int a = 0; a < 3; a++)
-                    assert_float_equal(out[9 * (j * nrow + i) + 3 * a + b], x[3 * row[i] + a], tolerance * largest);
+                    assert_float_equal(out[9 * (j * nrow + i) + 3 * a + b], x[3 * row[i] + a],
+                                       tolerance * largest);
         }
     free(out), free(x);
 }
@@ -535,14 +542,15 @@ static void columns_are_solves_for_unit_vectors(void** state) {
 static void columns_of_small_and_degenerate_patterns_are_right(void** state) {
     enum { N = 400 };
     static int pairs[N * N];
-    const int sizes[6] = {1, 2, N, N, 120, 40};  // one node; two; pairs alone; a chain; an arrow; one dense supernode
+    // one node; two; pairs alone; a chain; an arrow; one dense supernode
+    const int sizes[6] = {1, 2, N, N, 120, 40};
     for (int shape = 0; shape < 6; shape++) {
         int n = sizes[shape], npair = 0;
         for (int i = 0; i < n; i++)
             for (int j = i + 1; j < n; j++) {
                 bool next = j == i + 1;
-                bool joined = shape == 1 || shape == 5 || (shape == 2 && i % 2 == 0 && next) || (shape == 3 && next) ||
-                              (shape == 4 && i == 0);
+                bool joined = shape == 1 || shape == 5 || (shape == 2 && i % 2 == 0 && next) ||
+                              (shape == 3 && next) || (shape == 4 && i == 0);
                 if (joined) pairs[2 * npair] = i, pairs[2 * npair + 1] = j, npair++;
             }
         ct_arena arena = {0};
@@ -570,13 +578,15 @@ static void columns_are_symmetric_and_bit_identical_for_every_thread_count(void*
         for (int i = 0; i < ncolumn; i++)
             for (int j = 0; j < ncolumn; j++)
                 for (int k = 0; k < 9; k++)
-                    assert_true(few || known[9 * (j * COUNT + i) + k] == known[9 * (i * COUNT + j) + k % 3 * 3 + k / 3]);
+                    assert_true(few || known[9 * (j * COUNT + i) + k] ==
+                                           known[9 * (i * COUNT + j) + k % 3 * 3 + k / 3]);
         for (int count = 1; count <= 4; count++) {
             ct_threads* threads;
             assert_int_equal(ct_threads_create(&threads, count), CT_OK);
             for (int repeat = 0; repeat < 4; repeat++) {
                 memset(out, 0, size);
-                assert_int_equal(ct_factor_columns(f.factor, f.work, threads, ncolumn, node, COUNT, node, out), CT_OK);
+                assert_int_equal(
+                    ct_factor_columns(f.factor, f.work, threads, ncolumn, node, COUNT, node, out), CT_OK);
                 assert_memory_equal(known, out, size);
             }
             ct_threads_free(threads);
@@ -620,7 +630,8 @@ static void instruction_sets_agree(void** state) {
     beam_def def = beam_def_default(20, 5);
     assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
     int count = 3 * A.n;
-    double *b = malloc((size_t)count * sizeof *b), *x = malloc((size_t)count * sizeof *x), *y = malloc((size_t)count * sizeof *y);
+    double *b = malloc((size_t)count * sizeof *b), *x = malloc((size_t)count * sizeof *x),
+           *y = malloc((size_t)count * sizeof *y);
     for (int i = 0; i < count; i++) b[i] = cos(i);
     ct_isa best = ct_cpu_isa();
     for (ct_precision precision = CT_PRECISION_SINGLE; precision <= CT_PRECISION_HALF; precision++)

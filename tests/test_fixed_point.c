@@ -1,6 +1,6 @@
 // The two ways to solve the adjoint system of a step, as `cuttle bench gradient` compares them.
-#include "cuttle_profile.h"
 #include "build.h"
+#include "cuttle_profile.h"
 
 static sim beam(ct_energy energy, ct_solver solver, double poisson) {
     ct_settings settings = ct_settings_default();

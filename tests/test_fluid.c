@@ -1,8 +1,9 @@
-// Water: derivatives, known answers (buoyancy, terminal velocity, deceleration), stability of light fins, loss of energy.
+// Water: derivatives, known answers (buoyancy, terminal velocity, deceleration), stability of light fins,
+// loss of energy.
 #include "build.h"
-#include "slope.h"
-#include "rollout.h"
 #include "model/model.h"
+#include "rollout.h"
+#include "slope.h"
 #include "step/external.h"
 #include "step/fluid.h"
 #include "step/inertia.h"
@@ -28,7 +29,7 @@ typedef struct probe {
     sim sim;
     int n;
     double *x_n, *v_n, *x_nm1, *x, *lam;
-    double *base, *direction;     // what is varied, and along what
+    double *base, *direction;  // what is varied, and along what
     double* target;
     int count;
     double* rho;
@@ -148,7 +149,8 @@ static void check_probe(double level, bool two_sided, bool second_order) {
 
     double *x_bar = zeros(p.n), *v_bar = zeros(p.n), *old_bar = zeros(p.n);
     double density = 0, drag[4] = {0}, thrust[3] = {0}, current[3] = {0}, gravity[3] = {0};
-    const ct_fluid_bar bar = {.density = &density, .drag = drag, .thrust = thrust, .current = current, .gravity = gravity};
+    const ct_fluid_bar bar = {
+        .density = &density, .drag = drag, .thrust = thrust, .current = current, .gravity = gravity};
     gradient_of(&p);
     ct_fluid_vjp(model, work, p.x_n, p.v_n, p.x, p.lam, x_bar, v_bar, old_bar, &bar);
     ct_fluid_buoyancy_vjp(model, p.lam, &bar);
@@ -216,7 +218,8 @@ static void neutral_body_rests(void** state) {
     stop(&s);
 }
 
-// Archimedes: the net force is the weight less that of the water displaced, the net moment about the centre is zero.
+// Archimedes: the net force is the weight less that of the water displaced, the net moment about the centre
+// is zero.
 static void buoyancy_is_that_of_the_displaced_water(void** state) {
     (void)state;
     const double size[3] = {0.3, 0.1, 0.2};
@@ -232,7 +235,8 @@ static void buoyancy_is_that_of_the_displaced_water(void** state) {
         set_water(scene, &water);
         sim s = start(scene, 1);
         const int n = node_count(&s);
-        double *force = calloc(3 * (size_t)n, sizeof(double)), *rho = calloc(3 * (size_t)n, sizeof(double)), net[3] = {0}, moment = 0;
+        double *force = calloc(3 * (size_t)n, sizeof(double)), *rho = calloc(3 * (size_t)n, sizeof(double)),
+               net[3] = {0}, moment = 0;
         ct_external_forces(s.model, 0, NULL, force);
         ct_rate rate = ct_rate_euler(0.01);
         ct_inertia_begin(s.model, s.work, s.state, rate);
@@ -274,13 +278,15 @@ static void plate_falls_at_its_terminal_velocity(void** state) {
     set_water(scene, &water);
     sim s = start(scene, 1);
     steps(&s, 200);
-    const double resistance = 0.5 * 1000 * (1.9 * 0.04 + 0.5 * 0.1 * 4 * 0.002), weight = 1000 * 0.0004 * 9.81;
+    const double resistance = 0.5 * 1000 * (1.9 * 0.04 + 0.5 * 0.1 * 4 * 0.002),
+                 weight = 1000 * 0.0004 * 9.81;
     const double U = sqrt(weight / resistance);
     assert_true(fabs(mean_velocity(&s, 1) + U) < 1e-6 * U);
     stop(&s);
 }
 
-// A sheet feels what a thin plate of tets feels: the weight less that of the displaced water against the drag of one side.
+// A sheet feels what a thin plate of tets feels: the weight less that of the displaced water against the drag
+// of one side.
 static void sheet_falls_at_its_terminal_velocity(void** state) {
     (void)state;
     const double size[2] = {0.2, 0.2};
@@ -343,10 +349,12 @@ static void coasting_cube_slows_down_as_it_must(void** state) {
     }
 }
 
-// From rest under a constant force U = Ut tanh(F t / (m Ut)), Ut^2 = F / k; on a straight path the scheme is of second order.
+// From rest under a constant force U = Ut tanh(F t / (m Ut)), Ut^2 = F / k; on a straight path the scheme is
+// of second order.
 static void falling_cube_gathers_speed_as_it_must(void** state) {
     (void)state;
-    const double rest[3] = {0, 0, 0}, force = 9.81, top = sqrt(force / cube_resistance), exact = top * tanh(force * 0.16 / (2 * top));
+    const double rest[3] = {0, 0, 0}, force = 9.81, top = sqrt(force / cube_resistance),
+                 exact = top * tanh(force * 0.16 / (2 * top));
     double error[3];
     for (int k = 0; k < 3; k++) {
         sim s = stiff_cube(0.01 / (1 << k), 2000, NULL, rest);
@@ -401,7 +409,8 @@ static void block_floats_half_immersed(void** state) {
 
 // ---- stability -----------------------------------------------------------------------------
 
-// Of a film of density 10, flapped at one end: drag per step exceeds momentum by far, an explicit force would blow up.
+// Of a film of density 10, flapped at one end: drag per step exceeds momentum by far, an explicit force would
+// blow up.
 static void light_fin_is_stable(void** state) {
     (void)state;
     const double size[3] = {0.1, 0.002, 0.05};
@@ -438,7 +447,8 @@ static void light_fin_is_stable(void** state) {
             worst = fmax(worst, 0.02 * s.work->fluid[f].drag / mass);
         }
     }
-    print_message("light fin: drag over momentum in a step up to %.0f, %.1f solves a step\n", worst, solves / 300.0);
+    print_message("light fin: drag over momentum in a step up to %.0f, %.1f solves a step\n", worst,
+                  solves / 300.0);
     assert_true(worst > 20);
     stop(&s);
 }
@@ -475,7 +485,8 @@ static double energy_of(const sim* s) {
     return measure.kinetic + measure.elastic;
 }
 
-// A soft body that tumbles and wobbles in still water: its energy falls in every step, and faster than without water.
+// A soft body that tumbles and wobbles in still water: its energy falls in every step, and faster than
+// without water.
 static void energy_is_only_lost(void** state) {
     (void)state;
     double left[2];

@@ -1,17 +1,14 @@
 // Friction on a compliance matrix: known answers of rigid bodies, and the conditions of contact themselves.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "math/quat.h"
 #include "contact/friction.h"
+#include "math/quat.h"
+#include "unit.h"
 
 static uint64_t seed = 1;
 static double uniform(void) {
@@ -46,8 +43,8 @@ static void clear(problem* p) {
 static double* entry(problem* p, int i, int j) { return p->W + (size_t)i * 3 * (size_t)p->count + j; }
 
 // W = h^2 J M^-1 J^T, b = h^2 J M^-1 f + h J v; J: 3 count x ndof
-static void assemble(problem* p, int ndof, const double* J, const double* inverse_mass, const double* f, const double* v, double h,
-                     double eps) {
+static void assemble(problem* p, int ndof, const double* J, const double* inverse_mass, const double* f,
+                     const double* v, double h, double eps) {
     const int n = 3 * p->count;
     for (int i = 0; i < n; i++) {
         const double* row = J + (size_t)i * (size_t)ndof;
@@ -55,7 +52,8 @@ static void assemble(problem* p, int ndof, const double* J, const double* invers
             const double* other = J + (size_t)j * (size_t)ndof;
             for (int k = 0; k < ndof; k++) *entry(p, i, j) += h * h * row[k] * inverse_mass[k] * other[k];
         }
-        for (int k = 0; k < ndof; k++) p->b[i] += row[k] * (h * h * inverse_mass[k] * f[k] + (v ? h * v[k] : 0));
+        for (int k = 0; k < ndof; k++)
+            p->b[i] += row[k] * (h * h * inverse_mass[k] * f[k] + (v ? h * v[k] : 0));
     }
     for (int c = 0; c < p->count; c++) p->eps[c] = eps * *entry(p, 3 * c, 3 * c);
 }
@@ -93,7 +91,8 @@ static void assert_conditions(problem* p, double tolerance) {
     int stick = 0, slip = 0;
     for (int c = 0; c < p->count; c++) {
         const double *m = p->normal + 3 * c, *F = p->F + 3 * c, *v = u + 3 * c, mu = p->mu[c];
-        const double f_N = F[0] * m[0] + F[1] * m[1] + F[2] * m[2], u_N = v[0] * m[0] + v[1] * m[1] + v[2] * m[2];
+        const double f_N = F[0] * m[0] + F[1] * m[1] + F[2] * m[2],
+                     u_N = v[0] * m[0] + v[1] * m[1] + v[2] * m[2];
         double f_T = 0, u_T = 0, along = 0;
         for (int i = 0; i < 3; i++) {
             f_T += pow(F[i] - f_N * m[i], 2);
@@ -101,7 +100,8 @@ static void assert_conditions(problem* p, double tolerance) {
         }
         f_T = sqrt(f_T);
         u_T = sqrt(u_T);
-        for (int i = 0; i < 3; i++) along = fmax(along, fabs(u_T * (F[i] - f_N * m[i]) + mu * f_N * (v[i] - u_N * m[i])));
+        for (int i = 0; i < 3; i++)
+            along = fmax(along, fabs(u_T * (F[i] - f_N * m[i]) + mu * f_N * (v[i] - u_N * m[i])));
         assert_true(f_T <= mu * f_N + tolerance * force);
         assert_true(f_N >= -tolerance * force);
         if (p->set[c] == CT_OPEN) {
@@ -112,10 +112,10 @@ static void assert_conditions(problem* p, double tolerance) {
         stick += p->set[c] == CT_STICK;
         slip += p->set[c] == CT_SLIP;
         assert_true(fabs(u_N) <= tolerance * length);
-        if (p->set[c] == CT_STICK)
-            assert_true(u_T <= tolerance * length);
+        if (p->set[c] == CT_STICK) assert_true(u_T <= tolerance * length);
         else
-            assert_true(along <= tolerance * length * force * fmax(1, mu) && fabs(f_T - mu * f_N) <= tolerance * force);
+            assert_true(along <= tolerance * length * force * fmax(1, mu) &&
+                        fabs(f_T - mu * f_N) <= tolerance * force);
     }
     assert_int_equal(stick, p->report.stick);
     assert_int_equal(slip, p->report.slip);
@@ -124,12 +124,15 @@ static void assert_conditions(problem* p, double tolerance) {
 
 static void assert_solved(problem* p) {
     assert_int_equal(solve(p, 1e-12), CT_OK);
-    if (!p->report.converged) fail_msg("residual %g after %d Newton steps, %d sweeps", p->report.residual, p->report.newton, p->report.sweeps);
+    if (!p->report.converged)
+        fail_msg("residual %g after %d Newton steps, %d sweeps", p->report.residual, p->report.newton,
+                 p->report.sweeps);
     assert_true(p->report.residual <= 1e-12);
     assert_conditions(p, 1e-10);
 }
 
-// A flat box of mass m on a plane that is inclined by `angle`, at rest, axes along the plane: its corners carry the same.
+// A flat box of mass m on a plane that is inclined by `angle`, at rest, axes along the plane: its corners
+// carry the same.
 static problem incline(double m, double angle, double mu, double h, double eps) {
     problem p = make(4);
     double J[12 * 6] = {0};
@@ -155,7 +158,8 @@ static void a_block_sticks_below_the_angle_of_friction_and_slides_above(void** s
             assert_int_equal(p.set[c], mu > tan(angle) ? CT_STICK : CT_SLIP);
             for (int i = 0; i < 3; i++) sum[i] += p.F[3 * c + i];
         }
-        const double weight = m * 9.81 * cos(angle), acceleration = 9.81 * fmax(0, sin(angle) - mu * cos(angle));
+        const double weight = m * 9.81 * cos(angle),
+                     acceleration = 9.81 * fmax(0, sin(angle) - mu * cos(angle));
         assert_true(fabs(sum[2] - weight) < 1e-7 * weight);
         assert_true(fabs(sum[1]) < 1e-7 * weight);
         // what is left of gravity along the plane moves the box
@@ -164,7 +168,8 @@ static void a_block_sticks_below_the_angle_of_friction_and_slides_above(void** s
     }
 }
 
-// Boxes on top of one another, four contacts (times `copies`) between each two; masses from 1 to `ratio` at the top.
+// Boxes on top of one another, four contacts (times `copies`) between each two; masses from 1 to `ratio` at
+// the top.
 static problem stack(int bodies, int copies, double mu, double ratio, double push, double eps) {
     const int ndof = 6 * bodies;
     problem p = make(4 * bodies * copies);
@@ -296,16 +301,20 @@ static problem patch(int side, double mu, double press, double drag, double roug
         for (int i = 0; i < 3; i++) n[i] = i == 2 ? 1 : rough * uniform(), length += n[i] * n[i];
         for (int i = 0; i < 3; i++) n[i] /= sqrt(length);
         const double x = (c % side) * h - 0.5, y = (c / side) * h - 0.5;
-        const double gap = -press * (1 - 6 * (x * x + y * y)), slip[3] = {drag * (1 + 0.5 * uniform()), drag * uniform(), 0};
+        const double gap = -press * (1 - 6 * (x * x + y * y)),
+                     slip[3] = {drag * (1 + 0.5 * uniform()), drag * uniform(), 0};
         const double s_N = slip[0] * n[0] + slip[1] * n[1];
         for (int i = 0; i < 3; i++) p.b[3 * c + i] = gap * n[i] + slip[i] - s_N * n[i];
         p.mu[c] = mu;
     }
     for (int c = 0; c < p.count; c++)
         for (int d = 0; d < p.count; d++) {
-            const double r[3] = {(c % side - d % side) * h, (c / side - d / side) * h, 0}, q = r[0] * r[0] + r[1] * r[1] + a * a;
+            const double r[3] = {(c % side - d % side) * h, (c / side - d / side) * h, 0},
+                         q = r[0] * r[0] + r[1] * r[1] + a * a;
             for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++) *entry(&p, 3 * c + i, 3 * d + j) = 1e-5 / sqrt(q) * ((i == j) * (1.4 + a * a / q) + r[i] * r[j] / q);
+                for (int j = 0; j < 3; j++)
+                    *entry(&p, 3 * c + i, 3 * d + j) =
+                        1e-5 / sqrt(q) * ((i == j) * (1.4 + a * a / q) + r[i] * r[j] / q);
         }
     for (int c = 0; c < p.count; c++) p.eps[c] = 1e-6 * *entry(&p, 3 * c, 3 * c);
     return p;
@@ -351,7 +360,8 @@ static void nearly_redundant_contacts_with_uneven_gaps_converge(void** state) {
                 p.normal[3 * c + i] = one.normal[3 * (c / 4) + i];
                 p.b[3 * c + i] = one.b[3 * (c / 4) + i] + uneven * p.normal[3 * c + i];
                 for (int d = 0; d < p.count; d++)
-                    for (int j = 0; j < 3; j++) *entry(&p, 3 * c + i, 3 * d + j) = *entry(&one, 3 * (c / 4) + i, 3 * (d / 4) + j);
+                    for (int j = 0; j < 3; j++)
+                        *entry(&p, 3 * c + i, 3 * d + j) = *entry(&one, 3 * (c / 4) + i, 3 * (d / 4) + j);
             }
         }
         assert_solved(&p);
@@ -367,7 +377,8 @@ static void results_do_not_depend_on_what_the_work_did_before(void** state) {
     double* F = calloc(3 * (size_t)p.count, sizeof(double));
     assert_int_equal(ct_friction_work_create(&work), CT_OK);
     const ct_friction_def def = {p.count, p.W, 3 * p.count, p.b, p.normal, p.mu, p.eps, NULL};
-    const ct_friction_def first = {p.count, other.W, 3 * p.count, other.b, other.normal, other.mu, other.eps, NULL};
+    const ct_friction_def first = {p.count,      other.W,  3 * p.count, other.b,
+                                   other.normal, other.mu, other.eps,   NULL};
     assert_int_equal(ct_friction_solve(&first, work, 1e-10, other.F, other.set, &other.report), CT_OK);
     assert_int_equal(ct_friction_solve(&def, work, 1e-10, F, other.set, &other.report), CT_OK);
     assert_memory_equal(F, p.F, 3 * (size_t)p.count * sizeof(double));
@@ -421,9 +432,11 @@ static void random_rows(problem* p, double* D, double* E) {
 }
 
 // |(D W + E) F - a| / |a|, rows in units of their own size; transposed: (W D^T + E^T) F.
-static double linear_error(problem* p, const double* D, const double* E, const double* a, const double* F, bool transposed) {
+static double linear_error(problem* p, const double* D, const double* E, const double* a, const double* F,
+                           bool transposed) {
     const int n = 3 * p->count;
-    double worst = 0, largest = 0, *x = calloc((size_t)n, sizeof(double)), *y = calloc((size_t)n, sizeof(double));
+    double worst = 0, largest = 0, *x = calloc((size_t)n, sizeof(double)),
+           *y = calloc((size_t)n, sizeof(double));
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(a[i]));
     for (int c = 0; c < p->count; c++)
         for (int i = 0; i < 3; i++)
@@ -450,10 +463,13 @@ static void fixed_sets_are_solved_forwards_and_transposed(void** state) {
     for (int k = 0; k < 4; k++) {
         seed = (uint64_t)k + 1;
         // W of about 1; the last is so ill-conditioned that single precision does not do
-        problem p = k < 3 ? random_problem(10 + 20 * k, 60 + 90 * k, 0.5, 1e-6) : random_problem(60, 40, 0.5, 1e-7);
+        problem p =
+            k < 3 ? random_problem(10 + 20 * k, 60 + 90 * k, 0.5, 1e-6) : random_problem(60, 40, 0.5, 1e-7);
         const size_t n = 3 * (size_t)p.count;
-        double *D = malloc(3 * n * sizeof(double)), *E = malloc(3 * n * sizeof(double)), *a = malloc(n * sizeof(double));
-        double *F = malloc(n * sizeof(double)), *G = malloc(n * sizeof(double)), *b = malloc(n * sizeof(double));
+        double *D = malloc(3 * n * sizeof(double)), *E = malloc(3 * n * sizeof(double)),
+               *a = malloc(n * sizeof(double));
+        double *F = malloc(n * sizeof(double)), *G = malloc(n * sizeof(double)),
+               *b = malloc(n * sizeof(double));
         random_rows(&p, D, E);
         for (size_t i = 0; i < n; i++) a[i] = uniform(), b[i] = uniform();
         ct_friction_work* work;
@@ -491,7 +507,8 @@ static void rows_that_leave_a_force_open_are_singular(void** state) {
 // W = R L L^T R^T with a rotation for each contact.
 static void invert(problem* p, float* L, double* R) {
     const int n = 3 * p->count;
-    double *turned = calloc((size_t)n * (size_t)n, sizeof(double)), *factor = calloc((size_t)n * (size_t)n, sizeof(double));
+    double *turned = calloc((size_t)n * (size_t)n, sizeof(double)),
+           *factor = calloc((size_t)n * (size_t)n, sizeof(double));
     for (int c = 0; c < p->count; c++) {
         const ct_vec3 axis = ct_vec3_make(uniform(), uniform(), uniform());
         ct_mat3_store(R + 9 * c, ct_quat_matrix(ct_quat_from_vector(axis)));
@@ -500,7 +517,9 @@ static void invert(problem* p, float* L, double* R) {
         for (int j = 0; j < n; j++)
             for (int a = 0; a < 3; a++)
                 for (int b = 0; b < 3; b++)
-                    turned[i * n + j] += R[9 * (i / 3) + 3 * a + i % 3] * *entry(p, i / 3 * 3 + a, j / 3 * 3 + b) * R[9 * (j / 3) + 3 * b + j % 3];
+                    turned[i * n + j] += R[9 * (i / 3) + 3 * a + i % 3] *
+                                         *entry(p, i / 3 * 3 + a, j / 3 * 3 + b) *
+                                         R[9 * (j / 3) + 3 * b + j % 3];
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++) {
             double sum = turned[i * n + j];
@@ -516,12 +535,14 @@ static void the_inverse_of_the_compliance_solves_fixed_sets(void** state) {
         seed = (uint64_t)k + 11;
         problem p = random_problem(24, 150, 0.5, 0);
         const size_t n = 3 * (size_t)p.count;
-        double *D = calloc(3 * n, sizeof(double)), *E = calloc(3 * n, sizeof(double)), *R = malloc(3 * n * sizeof(double));
+        double *D = calloc(3 * n, sizeof(double)), *E = calloc(3 * n, sizeof(double)),
+               *R = malloc(3 * n * sizeof(double));
         double *a = malloc(n * sizeof(double)), *F = malloc(n * sizeof(double));
         float* L = calloc(n * n, sizeof(float));
         random_rows(&p, D, E);
         for (int c = 0; c < p.count; c++)
-            for (int i = 0; i < 9 && (k == 0 || (k == 1 && c % 3)); i++) D[9 * c + i] = i % 4 == 0, E[9 * c + i] = 0;
+            for (int i = 0; i < 9 && (k == 0 || (k == 1 && c % 3)); i++)
+                D[9 * c + i] = i % 4 == 0, E[9 * c + i] = 0;
         for (size_t i = 0; i < n; i++) a[i] = uniform();
         invert(&p, L, R);
         const ct_friction_inverse inverse = {.count = p.count, .L = L, .R = R};

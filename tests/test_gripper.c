@@ -1,4 +1,5 @@
-// The gripper of scenes/gripper.json: four arms close around a ball when their cells inflate, and lift it by friction alone; nothing is under it.
+// The gripper of scenes/gripper.json: four arms close around a ball when their cells inflate, and lift it by
+// friction alone; nothing is under it.
 #include "build.h"
 
 enum { CELLS = 56, MOVE = 6, CLOSING = 2, LIFTING = 7 };
@@ -56,7 +57,8 @@ static double rise(double friction, double ball_density, double ratio) {
     const double after = height(&s, "ball");
     assert_true(fabs(height(&s, "drone") - frame - LIFTING * LIFT) < 1e-12);
     stop(&s);
-    print_message("friction %.1f, ball of %.0f kg/m^3, ratio %.1f: rises by %.1f mm\n", friction, ball_density, ratio, 1e3 * (after - before));
+    print_message("friction %.1f, ball of %.0f kg/m^3, ratio %.1f: rises by %.1f mm\n", friction,
+                  ball_density, ratio, 1e3 * (after - before));
     return after - before;
 }
 
@@ -65,13 +67,15 @@ static void friction_lifts_the_ball(void** state) {
     assert_true(rise(0, 20, 1.3) < 0.1 * LIFTING * LIFT);
 }
 
-// A heavier ball slips out of arms that lie against it with their weight, and not out of arms whose cells press them on.
+// A heavier ball slips out of arms that lie against it with their weight, and not out of arms whose cells
+// press them on.
 static void cells_hold_what_slips_otherwise(void** state) {
     assert_true(rise(0.6, 90, 1.6) > 0.8 * LIFTING * LIFT);
     assert_true(rise(0.6, 90, 1) < 0.1 * LIFTING * LIFT);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(friction_lifts_the_ball), cmocka_unit_test(cells_hold_what_slips_otherwise)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(friction_lifts_the_ball),
+                                       cmocka_unit_test(cells_hold_what_slips_otherwise)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,12 @@
 // Krylov solvers on known systems, and with the factor as preconditioner.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "beam_matrix.h"
 #include "sparse/factor.h"
 #include "sparse/krylov.h"
+#include "unit.h"
 
 enum { N = 60 };
 
@@ -51,17 +49,20 @@ static void laplacian(dense* s, double convection, double shift) {
     }
 }
 
-static ct_krylov_report run(bool gmres, int restart, dense* s, bool preconditioned, double relative, double tolerance, int limit,
-                            const double* b, double* x) {
+static ct_krylov_report run(bool gmres, int restart, dense* s, bool preconditioned, double relative,
+                            double tolerance, int limit, const double* b, double* x) {
     ct_krylov_work* work;
     assert_int_equal(ct_krylov_work_create(&work, N, restart), CT_OK);
-    ct_krylov_def def = {.n = N, .apply = dense_product, .precondition = preconditioned ? dense_precondition : NULL, .user = s,
-                         .tolerance = tolerance, .relative = relative, .max_iterations = limit};
+    ct_krylov_def def = {.n = N,
+                         .apply = dense_product,
+                         .precondition = preconditioned ? dense_precondition : NULL,
+                         .user = s,
+                         .tolerance = tolerance,
+                         .relative = relative,
+                         .max_iterations = limit};
     ct_krylov_report report;
-    if (gmres)
-        ct_gmres(&def, work, b, x, &report);
-    else
-        ct_pcg(&def, work, b, x, &report);
+    if (gmres) ct_gmres(&def, work, b, x, &report);
+    else ct_pcg(&def, work, b, x, &report);
     ct_krylov_work_free(work);
     return report;
 }
@@ -216,7 +217,8 @@ static void leading_product(const double* x, double* y, void* user) {
 
 static void solve_leading(ct_krylov_work* work, bool gmres, int n, dense* s, double* x) {
     leading block = {s, n};
-    ct_krylov_def def = {.n = n, .apply = leading_product, .user = &block, .relative = 1e-11, .max_iterations = 500};
+    ct_krylov_def def = {
+        .n = n, .apply = leading_product, .user = &block, .relative = 1e-11, .max_iterations = 500};
     double b[N];
     for (int i = 0; i < N; i++) b[i] = cos(i), x[i] = 0;
     ct_krylov_report report;
@@ -237,7 +239,8 @@ static void one_work_serves_systems_of_changing_size(void** state) {
             assert_int_equal(ct_krylov_work_create(&fresh, sizes[k], 20), CT_OK);
             solve_leading(work, gmres, sizes[k], &s, x);
             solve_leading(fresh, gmres, sizes[k], &s, y);
-            assert_memory_equal(x, y, sizeof x);  // no trace of the sizes before; nothing beyond n is written
+            // no trace of the sizes before; nothing beyond n is written
+            assert_memory_equal(x, y, sizeof x);
             ct_krylov_work_free(fresh);
         }
         ct_krylov_work_free(work);
@@ -274,7 +277,12 @@ static void a_cycle_does_not_depend_on_the_room_for_longer_ones(void** state) {
     assert_int_equal(ct_krylov_work_create(&roomy, N, 25), CT_OK);
     assert_int_equal(ct_krylov_work_create(&fitting, N, 5), CT_OK);
     leading block = {&s, N};
-    ct_krylov_def def = {.n = N, .apply = leading_product, .user = &block, .relative = 1e-11, .max_iterations = 500, .cycle = 5};
+    ct_krylov_def def = {.n = N,
+                         .apply = leading_product,
+                         .user = &block,
+                         .relative = 1e-11,
+                         .max_iterations = 500,
+                         .cycle = 5};
     ct_krylov_report report, expected;
     ct_gmres(&def, roomy, b, x, &report);
     ct_gmres(&def, fitting, b, y, &expected);
@@ -291,7 +299,9 @@ typedef struct beam {
     ct_factor_work* work;
 } beam;
 
-static void beam_product(const double* x, double* y, void* user) { ct_block_matrix_multiply(&((beam*)user)->A, x, y); }
+static void beam_product(const double* x, double* y, void* user) {
+    ct_block_matrix_multiply(&((beam*)user)->A, x, y);
+}
 
 static void beam_precondition(const double* x, double* y, void* user) {
     beam* s = user;
@@ -304,9 +314,11 @@ static void permute(ct_block_matrix* out, ct_arena* arena, const ct_block_matrix
     int* pairs = ct_arena_alloc(arena, 2 * (size_t)A->start[A->n], sizeof(int));
     for (int k = 0; k < A->n; k++) position[order[k]] = k;
     for (int j = 0; j < A->n; j++)
-        for (int e = A->start[j]; e < A->start[j + 1]; e++) pairs[2 * e] = position[A->row[e]], pairs[2 * e + 1] = position[j];
+        for (int e = A->start[j]; e < A->start[j + 1]; e++)
+            pairs[2 * e] = position[A->row[e]], pairs[2 * e + 1] = position[j];
     assert_int_equal(ct_block_matrix_create(out, arena, A->n, A->start[A->n], 2, pairs), CT_OK);
-    for (int e = 0; e < A->start[A->n]; e++) ct_block_matrix_add(out, pairs[2 * e], pairs[2 * e + 1], A->value + 9 * e);
+    for (int e = 0; e < A->start[A->n]; e++)
+        ct_block_matrix_add(out, pairs[2 * e], pairs[2 * e + 1], A->value + 9 * e);
 }
 
 static void pcg_with_the_factor_needs_a_handful_of_iterations(void** state) {
@@ -327,8 +339,12 @@ static void pcg_with_the_factor_needs_a_handful_of_iterations(void** state) {
         ct_krylov_work* work;
         assert_int_equal(ct_krylov_work_create(&work, (int)n, 0), CT_OK);
         for (size_t i = 0; i < n; i++) b[i] = i % 3 == 2 ? -1 : 0.1 * cos((double)i);
-        ct_krylov_def tight = {.n = (int)n, .apply = beam_product, .precondition = beam_precondition, .user = &s,
-                               .relative = 1e-12, .max_iterations = 50};
+        ct_krylov_def tight = {.n = (int)n,
+                               .apply = beam_product,
+                               .precondition = beam_precondition,
+                               .user = &s,
+                               .relative = 1e-12,
+                               .max_iterations = 50};
         ct_krylov_report report;
         ct_pcg(&tight, work, b, x, &report);
         assert_int_equal(report.end, CT_KRYLOV_CONVERGED);

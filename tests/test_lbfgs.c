@@ -4,13 +4,15 @@
 
 enum { MOST = 200 };
 
-// L = floor + sum_k weight_k (a_k . y - b_k)^2, three rows of very different weight; or Rosenbrock's function.
+// L = floor + sum_k weight_k (a_k . y - b_k)^2, three rows of very different weight; or Rosenbrock's
+// function.
 typedef struct loss {
     int n;
     double row[3][MOST], right[3], weight[3];
     double floor, scale;
     bool valley;
-    int rows;                                     // 0: none; else so many rows of cosines that 0 <= y <= 1 cannot satisfy
+    // 0: none; else so many rows of cosines that 0 <= y <= 1 cannot satisfy
+    int rows;
 } loss;
 
 // sum_k 0.9^2k (mean_i cos((k + 1) 3.1 (i + 1/2) / n + 0.3 k) y_i - ((k mod 3) - 1) / 2)^2
@@ -28,7 +30,8 @@ static double cosines(const loss* f, const double* y, double* gradient) {
     return sum;
 }
 
-static ct_status evaluate(int count, const double* y, double* gradient, ct_evaluation* result, void* user, ct_error* error) {
+static ct_status evaluate(int count, const double* y, double* gradient, ct_evaluation* result, void* user,
+                          ct_error* error) {
     const loss* f = user;
     double* value = &result->loss;
     (void)error;
@@ -98,7 +101,8 @@ static void loss_above_a_floor_it_does_not_know_is_minimised(void** state) {
     for (int k = 0; k < 3; k++) {
         loss f = {.n = 2, .valley = true, .scale = 1, .floor = (double[]){5, -5, 1e4}[k]};
         result r = minimise(&f, -1.2, -INFINITY, INFINITY, 90);
-        print_message("floor %g: loss %.3e above after %d evaluations: %s\n", f.floor, r.best - f.floor, r.iterations, r.reason);
+        print_message("floor %g: loss %.3e above after %d evaluations: %s\n", f.floor, r.best - f.floor,
+                      r.iterations, r.reason);
         assert_true(r.best - f.floor <= 1e-11 * fabs(f.floor) + 1e-12);
     }
 }
@@ -113,7 +117,8 @@ static void bounds_that_all_act_leave_the_corner(void** state) {
     assert_string_equal(r.reason, "a minimum is found");
 }
 
-// At a minimum between bounds the gradient vanishes, on a lower one it is not negative, on an upper one not positive.
+// At a minimum between bounds the gradient vanishes, on a lower one it is not negative, on an upper one not
+// positive.
 static void start_on_a_bound_finds_which_bounds_act(void** state) {
     (void)state;
     loss f = {.n = MOST, .rows = 60};
@@ -127,7 +132,8 @@ static void start_on_a_bound_finds_which_bounds_act(void** state) {
         worst = fmax(worst, r.y[i] <= 0 ? -g[i] : r.y[i] >= 1 ? g[i] : fabs(g[i]));
         inside += r.y[i] > 0 && r.y[i] < 1;
     }
-    print_message("%d of %d inside, gradient %.1e of %.1e after %d evaluations\n", inside, MOST, worst, most, r.iterations);
+    print_message("%d of %d inside, gradient %.1e of %.1e after %d evaluations\n", inside, MOST, worst, most,
+                  r.iterations);
     assert_true(worst < 1e-7 * most);
     assert_in_range(inside, 1, MOST / 4);
 }

@@ -25,8 +25,8 @@ typedef struct fixture {
     ct_model* model;
     ct_state* state;
     ct_loss* loss;
-    size_t n;                        // 3 nvert
-    double *x, *v, *dx, *dv;         // the point and the direction of a test
+    size_t n;                 // 3 nvert
+    double *x, *v, *dx, *dv;  // the point and the direction of a test
     double u[NSTEP * CONTROLS], du[NSTEP * CONTROLS];
     int step;
 } fixture;
@@ -100,7 +100,9 @@ static void assert_state_derivative(fixture* f, int step) {
     free(v_bar);
 }
 
-static ct_keyframe target(double time, double x, double y, double z) { return (ct_keyframe){.time = time, .translate = {x, y, z}}; }
+static ct_keyframe target(double time, double x, double y, double z) {
+    return (ct_keyframe){.time = time, .translate = {x, y, z}};
+}
 
 static void add(ct_scene* scene, const ct_objective_def* def) {
     ct_error error = {0};
@@ -207,8 +209,9 @@ static void point_measures_the_centre_of_mass(void** unused) {
 static void windows_take_the_states_they_name(void** unused) {
     (void)unused;
     // start, stop, first and last state
-    const double cases[][4] = {{NAN, NAN, 10, 10}, {0.03, 0.03, 3, 3}, {0.034, 0.034, 3, 3}, {0.02, 0.05, 2, 5},
-                               {0.021, 0.049, 3, 4}, {0.08, INFINITY, 8, 10}, {0, 0, 0, 0}};
+    const double cases[][4] = {{NAN, NAN, 10, 10}, {0.03, 0.03, 3, 3},   {0.034, 0.034, 3, 3},
+                               {0.02, 0.05, 2, 5}, {0.021, 0.049, 3, 4}, {0.08, INFINITY, 8, 10},
+                               {0, 0, 0, 0}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         ct_scene* scene = one_box();
         ct_keyframe goal = target(0, 3, 0, 0);

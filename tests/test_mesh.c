@@ -1,16 +1,13 @@
 // The mesh object, its adjacency and its checks, against counts and measures known in closed form.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cuttle.h"
 #include "shape/mesh.h"
+#include "unit.h"
 
 static const double unit_tet[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
 static const int first_four[4] = {0, 1, 2, 3};
@@ -26,7 +23,8 @@ static void assert_fault(ct_mesh* mesh, long element, const char* part, const ch
     ct_error error;
     assert_int_equal(ct_mesh_check(mesh, NULL, &error), CT_BAD_MESH);
     assert_int_equal(error.code, CT_BAD_MESH);
-    if (!strstr(error.message, part) || !strstr(error.message, remedy)) fail_msg("unexpected message: %s", error.message);
+    if (!strstr(error.message, part) || !strstr(error.message, remedy))
+        fail_msg("unexpected message: %s", error.message);
     assert_int_equal(error.element, element);
     ct_mesh_free(mesh);
 }
@@ -74,7 +72,8 @@ static void box_refuses_empty_or_flat(void** state) {
     assert_null(mesh);
     assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 0, 1}, (int[3]){1, 1, 1}), CT_BAD_ARGUMENT);
     assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, NAN, 1}, (int[3]){1, 1, 1}), CT_BAD_ARGUMENT);
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 1, 1}, (int[3]){100000, 100000, 100000}), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 1, 1}, (int[3]){100000, 100000, 100000}),
+                     CT_BAD_ARGUMENT);
 }
 
 static void create_refuses_indices_out_of_range(void** state) {
@@ -109,8 +108,11 @@ static void surface_points_outward(void** state) {
     assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri), CT_OK);
     double flux = 0;
     for (int i = 0; i < ntri; i++) {
-        const double *a = mesh->x + 3 * tri[3 * i], *b = mesh->x + 3 * tri[3 * i + 1], *c = mesh->x + 3 * tri[3 * i + 2];
-        flux += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6;
+        const double *a = mesh->x + 3 * tri[3 * i], *b = mesh->x + 3 * tri[3 * i + 1],
+                     *c = mesh->x + 3 * tri[3 * i + 2];
+        flux += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+                 a[2] * (b[0] * c[1] - b[1] * c[0])) /
+                6;
     }
     assert_true(fabs(flux - 30) < 1e-12);
     ct_free(tri);
@@ -149,7 +151,8 @@ static void edges_of_a_closed_surface_obey_euler(void** state) {
     assert_int_equal(ct_mesh_edges(mesh->nvert, ntri, tri, &edge, &nedge), CT_OK);
     int surface_nodes = 3 * 4 * 3 - 1 * 2 * 1;
     assert_int_equal(surface_nodes - nedge + ntri, 2);
-    for (int i = 0; i < nedge; i++) assert_true(edge[i].ntri == 2 && edge[i].opposed && edge[i].node[0] < edge[i].node[1]);
+    for (int i = 0; i < nedge; i++)
+        assert_true(edge[i].ntri == 2 && edge[i].opposed && edge[i].node[0] < edge[i].node[1]);
     ct_free(edge);
     ct_free(tri);
     ct_mesh_free(mesh);
@@ -225,7 +228,8 @@ static void check_names_inverted_tet(void** state) {
 static void check_names_degenerate_tet(void** state) {
     (void)state;
     const double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0};
-    assert_fault(make(5, x, 2, (int[8]){0, 1, 2, 3, 0, 1, 2, 4}, 0, NULL), 1, "tet 1 (nodes 0 1 2 4) is degenerate", "remesh");
+    assert_fault(make(5, x, 2, (int[8]){0, 1, 2, 3, 0, 1, 2, 4}, 0, NULL), 1,
+                 "tet 1 (nodes 0 1 2 4) is degenerate", "remesh");
 }
 
 static void check_names_unused_node(void** state) {
@@ -237,7 +241,8 @@ static void check_names_unused_node(void** state) {
 static void check_names_node_of_triangle_only(void** state) {
     (void)state;
     const double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5, 5, 5};
-    assert_fault(make(5, x, 1, first_four, 1, (int[3]){0, 1, 4}), 4, "node 4 belongs to a triangle but to no tet", "another file");
+    assert_fault(make(5, x, 1, first_four, 1, (int[3]){0, 1, 4}), 4,
+                 "node 4 belongs to a triangle but to no tet", "another file");
 }
 
 static void check_names_duplicate_nodes_of_one_body(void** state) {
@@ -245,7 +250,8 @@ static void check_names_duplicate_nodes_of_one_body(void** state) {
     // a fan around node 0 that closes on a copy of its first rim node
     const double x[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, -1, 0, 0, 0, -1, 0, 1, 0, 1e-13};
     const int tri[12] = {0, 1, 2, 0, 2, 3, 0, 3, 4, 0, 4, 5};
-    assert_fault(make(6, x, 0, NULL, 4, tri), 5, "nodes 1 and 5 of one body lie at the same place", "merge them");
+    assert_fault(make(6, x, 0, NULL, 4, tri), 5, "nodes 1 and 5 of one body lie at the same place",
+                 "merge them");
 }
 
 static void check_accepts_bodies_that_touch(void** state) {
@@ -272,7 +278,8 @@ static void check_names_face_of_three_tets(void** state) {
 static void check_names_overlapping_tets(void** state) {
     (void)state;
     const double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.2, 0.2, 2};
-    assert_fault(make(5, x, 2, (int[8]){0, 1, 2, 3, 0, 1, 2, 4}, 0, NULL), 1, "lie on the same side", "remove one");
+    assert_fault(make(5, x, 2, (int[8]){0, 1, 2, 3, 0, 1, 2, 4}, 0, NULL), 1, "lie on the same side",
+                 "remove one");
 }
 
 static void check_names_non_manifold_edge_of_tets(void** state) {
@@ -312,7 +319,8 @@ static void check_names_nan_and_bad_index_and_nothing(void** state) {
 static void sheet_is_open_and_closed_surface_is_closed(void** state) {
     (void)state;
     ct_mesh_report report;
-    ct_mesh* sheet = make(4, (double[12]){0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}, 0, NULL, 2, (int[6]){0, 1, 2, 1, 3, 2});
+    ct_mesh* sheet =
+        make(4, (double[12]){0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}, 0, NULL, 2, (int[6]){0, 1, 2, 1, 3, 2});
     assert_int_equal(ct_mesh_check(sheet, &report, NULL), CT_OK);
     assert_false(report.closed_surface);
     assert_true(fabs(report.area - 1) < 1e-15);

@@ -1,10 +1,9 @@
-// Mesh files: every format and encoding reads as the known mesh (seeds written by fuzz/make_corpus), what is saved reads
-// back exactly, damage is reported with its place and a remedy, and no damage crashes the readers.
+// Mesh files: every format and encoding reads as the known mesh (seeds written by fuzz/make_corpus), what is
+// saved reads back exactly, damage is reported with its place and a remedy, and no damage crashes the
+// readers.
 #include <dirent.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,11 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cuttle.h"
 #include "fuzz/fuzz_mesh.c"
 #include "shape/mesh.h"
+#include "unit.h"
 
 #define CORPUS CT_SOURCE_DIR "/tests/fuzz/corpus/mesh"
 #define CASES CT_SOURCE_DIR "/tests/fuzz/cases/mesh"
@@ -66,7 +64,8 @@ static ct_status read_seed(ct_mesh** mesh, bytes b, ct_error* error) {
         size = (size_t)(zero - b.data) - 1;
         second = b.size - 2 - size;
     }
-    return ct_mesh_read(mesh, (ct_mesh_format)format, b.data + 1, size, zero ? zero + 1 : NULL, second, error);
+    return ct_mesh_read(mesh, (ct_mesh_format)format, b.data + 1, size, zero ? zero + 1 : NULL, second,
+                        error);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -93,7 +92,8 @@ static void check_surface(const ct_mesh* mesh) {
     assert_int_equal(mesh->ntet, 0);
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 3; k++)
-            assert_memory_equal(mesh->x + 3 * mesh->tri[3 * i + k], known_x + 3 * ct_tet_face[i][k], 3 * sizeof(double));
+            assert_memory_equal(mesh->x + 3 * mesh->tri[3 * i + k], known_x + 3 * ct_tet_face[i][k],
+                                3 * sizeof(double));
     ct_mesh_report report;
     assert_int_equal(ct_mesh_check(mesh, &report, NULL), CT_OK);
     assert_true(report.closed_surface);
@@ -116,7 +116,8 @@ static void every_format_reads_as_the_known_mesh(void** state) {
 
 static void gmsh_names_come_with_their_tags(void** state) {
     (void)state;
-    const char* const files[] = {"solid_gmsh22_ascii", "solid_gmsh22_binary", "solid_gmsh41_ascii", "solid_gmsh41_binary_big"};
+    const char* const files[] = {"solid_gmsh22_ascii", "solid_gmsh22_binary", "solid_gmsh41_ascii",
+                                 "solid_gmsh41_binary_big"};
     for (int i = 0; i < 4; i++) {
         char path[1024];
         snprintf(path, sizeof path, CORPUS "/%s", files[i]);
@@ -137,7 +138,8 @@ static void gmsh_names_come_with_their_tags(void** state) {
 // Gmsh numbers the nodes of a partitioned mesh anew; both versions, text and binary.
 static void gmsh_partitions_keep_the_groups(void** state) {
     (void)state;
-    const char* const files[] = {"parts_by_gmsh22_ascii", "parts_by_gmsh22_binary", "parts_by_gmsh41_ascii", "parts_by_gmsh41_binary"};
+    const char* const files[] = {"parts_by_gmsh22_ascii", "parts_by_gmsh22_binary", "parts_by_gmsh41_ascii",
+                                 "parts_by_gmsh41_binary"};
     for (int i = 0; i < 4; i++) {
         char path[1024];
         snprintf(path, sizeof path, CORPUS "/%s", files[i]);
@@ -161,13 +163,15 @@ static void gmsh_partitions_keep_the_groups(void** state) {
 static ct_mesh* read_text(ct_mesh_format format, const char* text) {
     ct_mesh* mesh;
     ct_error error;
-    if (ct_mesh_read(&mesh, format, text, strlen(text), NULL, 0, &error) != CT_OK) fail_msg("%s", error.message);
+    if (ct_mesh_read(&mesh, format, text, strlen(text), NULL, 0, &error) != CT_OK)
+        fail_msg("%s", error.message);
     return mesh;
 }
 
 static void obj_polygons_become_fans(void** state) {
     (void)state;
-    ct_mesh* mesh = read_text(CT_MESH_OBJ, "v 0 0 0\r\nv 2 0 0\r\nv 3 1 0\r\nv 2 2 0\r\nv 0 2 0\r\nf 1/1 2/2 3/3 4/4 5/5\r\n");
+    ct_mesh* mesh = read_text(
+        CT_MESH_OBJ, "v 0 0 0\r\nv 2 0 0\r\nv 3 1 0\r\nv 2 2 0\r\nv 0 2 0\r\nf 1/1 2/2 3/3 4/4 5/5\r\n");
     assert_int_equal(mesh->ntri, 3);
     assert_memory_equal(mesh->tri, ((int[9]){0, 1, 2, 0, 2, 3, 0, 3, 4}), 9 * sizeof(int));
     ct_mesh_free(mesh);
@@ -175,9 +179,10 @@ static void obj_polygons_become_fans(void** state) {
 
 static void stl_merges_minus_zero_and_reads_several_solids(void** state) {
     (void)state;
-    ct_mesh* mesh = read_text(CT_MESH_STL,
-        "solid one\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid one\n"
-        "solid two words\nfacet normal 0 0 1\nouter loop\nvertex 1 -0.0 0\nvertex 1e0 1 0\nvertex 0 1 -0\nendloop\nendfacet\nendsolid\n");
+    ct_mesh* mesh = read_text(CT_MESH_STL, "solid one\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex "
+                                           "1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid one\n"
+                                           "solid two words\nfacet normal 0 0 1\nouter loop\nvertex 1 -0.0 "
+                                           "0\nvertex 1e0 1 0\nvertex 0 1 -0\nendloop\nendfacet\nendsolid\n");
     assert_int_equal(mesh->nvert, 4);
     assert_int_equal(mesh->ntag, 2);
     assert_string_equal(mesh->tag[1].name, "two words");
@@ -187,17 +192,23 @@ static void stl_merges_minus_zero_and_reads_several_solids(void** state) {
 
 static void vtk_strips_alternate_their_sense(void** state) {
     (void)state;
-    ct_mesh* mesh = read_text(CT_MESH_VTK, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 1 1 0\n"
-                              "TRIANGLE_STRIPS 1 5\n4 0 1 2 3\n");
+    ct_mesh* mesh = read_text(
+        CT_MESH_VTK,
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 1 1 0\n"
+        "TRIANGLE_STRIPS 1 5\n4 0 1 2 3\n");
     assert_memory_equal(mesh->tri, ((int[6]){0, 1, 2, 2, 1, 3}), 6 * sizeof(int));
     ct_mesh_free(mesh);
 }
 
 static void vtk_data_of_no_interest_is_skipped(void** state) {
     (void)state;
-    ct_mesh* mesh = read_text(CT_MESH_VTK, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\n"
-                              "POINT_DATA 3\nCOLOR_SCALARS c 2\n0 0 1 1 0 0\nLOOKUP_TABLE t 1\n0 0 0 1\nTEXTURE_COORDINATES u 2 float\n0 0 1 0 0 1\n"
-                              "CELL_DATA 1\nFIELD f 2\nx 2 1 double\n1 2\nMETADATA\nINFORMATION 0\n\nregion 1 1 float\n6\n");
+    ct_mesh* mesh = read_text(
+        CT_MESH_VTK,
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\nPOLYGONS "
+        "1 4\n3 0 1 2\n"
+        "POINT_DATA 3\nCOLOR_SCALARS c 2\n0 0 1 1 0 0\nLOOKUP_TABLE t 1\n0 0 0 1\nTEXTURE_COORDINATES u 2 "
+        "float\n0 0 1 0 0 1\n"
+        "CELL_DATA 1\nFIELD f 2\nx 2 1 double\n1 2\nMETADATA\nINFORMATION 0\n\nregion 1 1 float\n6\n");
     assert_int_equal(mesh->ntri, 1);
     assert_int_equal(mesh->tri_tag[0], 6);
     ct_mesh_free(mesh);
@@ -205,10 +216,14 @@ static void vtk_data_of_no_interest_is_skipped(void** state) {
 
 static void vtu_pieces_are_joined(void** state) {
     (void)state;
-#define PIECE "<Piece NumberOfPoints='3' NumberOfCells='1'><Points><DataArray type='Float32' format='ascii'>0 0 0 1 0 0 0 1 0</DataArray></Points>" \
-    "<Cells><DataArray type='Int32' Name='connectivity' format='ascii'>0 1 2</DataArray><DataArray type='Int32' Name='offsets' format='ascii'>3" \
+#define PIECE                                                                                                \
+    "<Piece NumberOfPoints='3' NumberOfCells='1'><Points><DataArray type='Float32' format='ascii'>0 0 0 1 "  \
+    "0 0 0 1 0</DataArray></Points>"                                                                         \
+    "<Cells><DataArray type='Int32' Name='connectivity' format='ascii'>0 1 2</DataArray><DataArray "         \
+    "type='Int32' Name='offsets' format='ascii'>3"                                                           \
     "</DataArray><DataArray type='UInt8' Name='types' format='ascii'>5</DataArray></Cells></Piece>"
-    ct_mesh* mesh = read_text(CT_MESH_VTU, "<VTKFile type='UnstructuredGrid'><UnstructuredGrid>" PIECE PIECE "</UnstructuredGrid></VTKFile>");
+    ct_mesh* mesh = read_text(CT_MESH_VTU, "<VTKFile type='UnstructuredGrid'><UnstructuredGrid>" PIECE PIECE
+                                           "</UnstructuredGrid></VTKFile>");
     assert_int_equal(mesh->nvert, 6);
     assert_memory_equal(mesh->tri, ((int[6]){0, 1, 2, 3, 4, 5}), 6 * sizeof(int));
     ct_mesh_free(mesh);
@@ -254,7 +269,8 @@ static ct_mesh* save_and_load(const ct_mesh* mesh, const char* name) {
     ct_mesh* loaded;
     ct_error error;
     if (ct_mesh_save(mesh, temporary(name), &error) != CT_OK) fail_msg("%s: %s", name, error.message);
-    if (ct_mesh_load(&loaded, temporary(name), CT_MESH_AUTO, &error) != CT_OK) fail_msg("%s:%d: %s", name, error.line, error.message);
+    if (ct_mesh_load(&loaded, temporary(name), CT_MESH_AUTO, &error) != CT_OK)
+        fail_msg("%s:%d: %s", name, error.line, error.message);
     return loaded;
 }
 
@@ -272,7 +288,8 @@ static void what_is_saved_reads_back_exactly(void** state) {
         assert_memory_equal(loaded->tet, mesh->tet, 4 * (size_t)mesh->ntet * sizeof(int));
         if (!obj) assert_memory_equal(loaded->tet_tag, mesh->tet_tag, (size_t)mesh->ntet * sizeof(int));
         if (!tetgen) assert_memory_equal(loaded->tri, mesh->tri, 3 * (size_t)mesh->ntri * sizeof(int));
-        if (!tetgen && !obj) assert_memory_equal(loaded->tri_tag, mesh->tri_tag, (size_t)mesh->ntri * sizeof(int));
+        if (!tetgen && !obj)
+            assert_memory_equal(loaded->tri_tag, mesh->tri_tag, (size_t)mesh->ntri * sizeof(int));
         ct_mesh_free(loaded);
     }
     ct_mesh_free(mesh);
@@ -325,7 +342,8 @@ static void stl_of_tets_is_their_boundary(void** state) {
     assert_int_equal(ct_mesh_surface(box, &boundary, &count), CT_OK);
     for (int given = 0; given < 2; given++) {
         const int tri[6] = {boundary[0], boundary[2], boundary[1], 0, 7, 1};
-        assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, 2 * given, tri), CT_OK);
+        assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, 2 * given, tri),
+                         CT_OK);
         if (given) mesh->tri_tag[0] = 5, mesh->tri_tag[1] = 6;
         ct_mesh* loaded = save_and_load(mesh, "box.stl");
         ct_mesh_report report;
@@ -412,77 +430,116 @@ static void errors_of_a_file_carry_its_name_and_line(void** state) {
 #define VTK "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
 #define VTK_POINTS "POINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 1\n"
 #define MEDIT "MeshVersionFormatted 1\nDimension 3\nVertices 4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
-#define VTU(attributes, body) "<VTKFile type='UnstructuredGrid' " attributes "><UnstructuredGrid>\n" body "</UnstructuredGrid></VTKFile>"
+#define VTU(attributes, body)                                                                                \
+    "<VTKFile type='UnstructuredGrid' " attributes "><UnstructuredGrid>\n" body                              \
+    "</UnstructuredGrid></VTKFile>"
 
 typedef struct damage {
     ct_mesh_format format;
     const char* text;
     ct_status status;
-    int line;             // -1: any
+    int line;  // -1: any
     long element;
-    const char* part;     // of the message
+    const char* part;  // of the message
 } damage;
 
 static const damage damages[] = {
     {CT_MESH_AUTO, "hello world", CT_BAD_FILE, 0, -1, "no mesh format that is known"},
     {CT_MESH_AUTO, "", CT_BAD_FILE, 0, -1, "no mesh format that is known"},
-    {CT_MESH_GMSH, "$MeshFormat\n4.0 0 8\n$EndMeshFormat\n", CT_UNSUPPORTED, 2, -1, "version 4.0 is not supported: save the mesh as version 2.2 or 4.1"},
+    {CT_MESH_GMSH, "$MeshFormat\n4.0 0 8\n$EndMeshFormat\n", CT_UNSUPPORTED, 2, -1,
+     "version 4.0 is not supported: save the mesh as version 2.2 or 4.1"},
     {CT_MESH_GMSH, "$MeshFormat\n2.2 0 4\n$EndMeshFormat\n", CT_UNSUPPORTED, 2, -1, "8-byte"},
     {CT_MESH_GMSH, "$Nodes\n0\n$EndNodes\n", CT_BAD_FILE, 1, -1, "does not start with $MeshFormat"},
-    {CT_MESH_GMSH, GMSH22 "$Nodes\n1000000\n1 0 0 0\n$EndNodes\n", CT_BAD_FILE, 5, -1, "announces 1000000 nodes but only"},
-    {CT_MESH_GMSH, GMSH22 "$Nodes\n99999999999\n1 0 0 0\n$EndNodes\n", CT_BAD_FILE, 5, -1, "more than can be handled"},
+    {CT_MESH_GMSH, GMSH22 "$Nodes\n1000000\n1 0 0 0\n$EndNodes\n", CT_BAD_FILE, 5, -1,
+     "announces 1000000 nodes but only"},
+    {CT_MESH_GMSH, GMSH22 "$Nodes\n99999999999\n1 0 0 0\n$EndNodes\n", CT_BAD_FILE, 5, -1,
+     "more than can be handled"},
     {CT_MESH_GMSH, GMSH22 "$Nodes\n-1\n$EndNodes\n", CT_BAD_FILE, 5, -1, "negative"},
-    {CT_MESH_GMSH, GMSH22 "$Nodes\n1\n1 0 nan 0\n$EndNodes\n", CT_BAD_FILE, 6, 0, "node 1: expected a finite number, found 'nan'"},
+    {CT_MESH_GMSH, GMSH22 "$Nodes\n1\n1 0 nan 0\n$EndNodes\n", CT_BAD_FILE, 6, 0,
+     "node 1: expected a finite number, found 'nan'"},
     {CT_MESH_GMSH, GMSH22 "$Nodes\n1\n1 0 1e999 0\n$EndNodes\n", CT_BAD_FILE, 6, 0, "found '1e999'"},
     {CT_MESH_GMSH, GMSH22 "$Nodes\n1\n1 0 0x10 0\n$EndNodes\n", CT_BAD_FILE, 6, 0, "found '0x10'"},
-    {CT_MESH_GMSH, GMSH22 "$Nodes\n2\n5 0 0 0\n5 0 0 0\n$EndNodes\n", CT_BAD_FILE, -1, 1, "node 5 is defined twice"},
-    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 4 0 1 2 3 17\n$EndElements\n", CT_BAD_FILE, 13, 0, "node 17 of element 1 is not in the file, which has 4 nodes"},
-    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 11 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n", CT_UNSUPPORTED, 13, 0, "10-node second-order tetrahedron"},
-    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 5 0 1 2 3 4 1 2 3 4\n$EndElements\n", CT_UNSUPPORTED, 13, 0, "8-node hexahedron"},
-    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 99 0 1\n$EndElements\n", CT_UNSUPPORTED, 13, 0, "has type 99"},
+    {CT_MESH_GMSH, GMSH22 "$Nodes\n2\n5 0 0 0\n5 0 0 0\n$EndNodes\n", CT_BAD_FILE, -1, 1,
+     "node 5 is defined twice"},
+    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 4 0 1 2 3 17\n$EndElements\n", CT_BAD_FILE, 13, 0,
+     "node 17 of element 1 is not in the file, which has 4 nodes"},
+    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 11 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n", CT_UNSUPPORTED,
+     13, 0, "10-node second-order tetrahedron"},
+    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 5 0 1 2 3 4 1 2 3 4\n$EndElements\n", CT_UNSUPPORTED, 13,
+     0, "8-node hexahedron"},
+    {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 99 0 1\n$EndElements\n", CT_UNSUPPORTED, 13, 0,
+     "has type 99"},
     {CT_MESH_GMSH, GMSH22 NODES22 "$Elements\n1\n1 4 0 1 2 3 4\n", CT_BAD_FILE, 13, -1, "no $EndElements"},
     {CT_MESH_GMSH, GMSH22 NODES22, CT_BAD_FILE, 0, -1, "no tets and no triangles (4 nodes)"},
-    {CT_MESH_GMSH, GMSH22 "$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n", CT_BAD_FILE, -1, -1, "before $Nodes"},
-    {CT_MESH_GMSH, GMSH41 "$Nodes\n1 1 1 1\n3 1 0 99\n1\n0 0 0\n$EndNodes\n", CT_BAD_FILE, 6, -2, "announces 99 nodes"},
-    {CT_MESH_GMSH, GMSH41 "$Nodes\n1 1 1 1\n7 1 1 1\n1\n0 0 0\n$EndNodes\n", CT_BAD_FILE, 6, -2, "it must be 0 to 3"},
+    {CT_MESH_GMSH, GMSH22 "$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n", CT_BAD_FILE, -1, -1,
+     "before $Nodes"},
+    {CT_MESH_GMSH, GMSH41 "$Nodes\n1 1 1 1\n3 1 0 99\n1\n0 0 0\n$EndNodes\n", CT_BAD_FILE, 6, -2,
+     "announces 99 nodes"},
+    {CT_MESH_GMSH, GMSH41 "$Nodes\n1 1 1 1\n7 1 1 1\n1\n0 0 0\n$EndNodes\n", CT_BAD_FILE, 6, -2,
+     "it must be 0 to 3"},
     {CT_MESH_VTK, "hello\n", CT_BAD_FILE, -1, -1, "not a legacy VTK file"},
-    {CT_MESH_VTK, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_GRID\n", CT_UNSUPPORTED, 4, -1, "save an unstructured grid"},
-    {CT_MESH_VTK, VTK "POINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 inf\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n", CT_BAD_FILE, 6, 3, "node 3: expected a finite number"},
-    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 17\nCELL_TYPES 1\n10\n", CT_BAD_FILE, 0, 0, "node 17 of cell 0 is out of range: the file has 4 nodes"},
-    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n24\n", CT_UNSUPPORTED, 0, 0, "10-node second-order tetrahedron"},
-    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n12\n", CT_UNSUPPORTED, 0, 0, "hexahedron"},
-    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n", CT_BAD_FILE, 0, 0, "cell 0 has 3 nodes, its type needs 4"},
-    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n9 0 1 2 3\nCELL_TYPES 1\n10\n", CT_BAD_FILE, 8, 0, "announces 9 nodes"},
-    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 2\n10 10\n", CT_BAD_FILE, 9, -1, "1 cells but 2 cell types"},
+    {CT_MESH_VTK, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_GRID\n", CT_UNSUPPORTED, 4, -1,
+     "save an unstructured grid"},
+    {CT_MESH_VTK, VTK "POINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 inf\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n",
+     CT_BAD_FILE, 6, 3, "node 3: expected a finite number"},
+    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 17\nCELL_TYPES 1\n10\n", CT_BAD_FILE, 0, 0,
+     "node 17 of cell 0 is out of range: the file has 4 nodes"},
+    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n24\n", CT_UNSUPPORTED, 0, 0,
+     "10-node second-order tetrahedron"},
+    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n12\n", CT_UNSUPPORTED, 0, 0,
+     "hexahedron"},
+    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n", CT_BAD_FILE, 0, 0,
+     "cell 0 has 3 nodes, its type needs 4"},
+    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n9 0 1 2 3\nCELL_TYPES 1\n10\n", CT_BAD_FILE, 8, 0,
+     "announces 9 nodes"},
+    {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 2\n10 10\n", CT_BAD_FILE, 9, -1,
+     "1 cells but 2 cell types"},
     {CT_MESH_VTU, "<html></html>", CT_BAD_FILE, 1, -1, "no .vtu file"},
     {CT_MESH_VTU, "<VTKFile type='PolyData'></VTKFile>", CT_UNSUPPORTED, 1, -1, "no UnstructuredGrid"},
     {CT_MESH_VTU, VTU("compressor='vtkLZ4DataCompressor'", ""), CT_UNSUPPORTED, 1, -1, "save with zlib"},
-    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='x' NumberOfCells='1'></Piece>"), CT_BAD_FILE, 2, -1, "needs NumberOfPoints"},
-    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='3' NumberOfCells='1'></Piece>"), CT_BAD_FILE, 2, -1, "<Points> holds 0 numbers, 3 nodes need 9"},
-    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='1' NumberOfCells='1'><Points><DataArray type='Float64' format='binary'>////fwAA</DataArray></Points></Piece>"),
+    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='x' NumberOfCells='1'></Piece>"), CT_BAD_FILE, 2, -1,
+     "needs NumberOfPoints"},
+    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='3' NumberOfCells='1'></Piece>"), CT_BAD_FILE, 2, -1,
+     "<Points> holds 0 numbers, 3 nodes need 9"},
+    {CT_MESH_VTU,
+     VTU("", "<Piece NumberOfPoints='1' NumberOfCells='1'><Points><DataArray type='Float64' "
+             "format='binary'>////fwAA</DataArray></Points></Piece>"),
      CT_BAD_FILE, 2, -1, "announces 2147483647 bytes, more than the file holds"},
-    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='1' NumberOfCells='1'><Points><DataArray type='Float64' format='appended' offset='3'/></Points></Piece>"),
+    {CT_MESH_VTU,
+     VTU("", "<Piece NumberOfPoints='1' NumberOfCells='1'><Points><DataArray type='Float64' "
+             "format='appended' offset='3'/></Points></Piece>"),
      CT_BAD_FILE, 2, -1, "no <AppendedData>"},
-    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='1' NumberOfCells='1'>"), CT_BAD_FILE, -1, -1, "a <Piece> is not closed"},
+    {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='1' NumberOfCells='1'>"), CT_BAD_FILE, -1, -1,
+     "a <Piece> is not closed"},
     {CT_MESH_TETGEN, "1 3 0 0\n0 0 0 0\n", CT_BAD_FILE, -1, -1, "the .ele part is missing"},
     {CT_MESH_MEDIT, "Vertices 1\n", CT_BAD_FILE, -1, -1, "does not start with MeshVersionFormatted"},
-    {CT_MESH_MEDIT, "MeshVersionFormatted 1\nDimension 2\n", CT_UNSUPPORTED, 2, -1, "dimension 2: 3 is needed"},
+    {CT_MESH_MEDIT, "MeshVersionFormatted 1\nDimension 2\n", CT_UNSUPPORTED, 2, -1,
+     "dimension 2: 3 is needed"},
     {CT_MESH_MEDIT, MEDIT "Tetrahedra 4\n1 2 3 4 0\n1 2 3 4 0\n1 2 3 4 0\n1 2 3 17 0\n", CT_BAD_FILE, 12, 3,
      "node 17 of tet 4 is out of range: the file has 4 nodes (1 to 4)"},
     {CT_MESH_MEDIT, MEDIT "Tetrahedra 1\n0 1 2 3 0\n", CT_BAD_FILE, 9, 0, "node 0 of tet 1 is out of range"},
-    {CT_MESH_MEDIT, MEDIT "Hexahedra 1\n1 2 3 4 1 2 3 4 0\n", CT_UNSUPPORTED, 8, -1, "Hexahedra cannot be read"},
-    {CT_MESH_MEDIT, MEDIT "Triangles 2\n1 2 3 0\n1 2 3        ", CT_BAD_FILE, 10, 1, "file ends where an integer should be"},
+    {CT_MESH_MEDIT, MEDIT "Hexahedra 1\n1 2 3 4 1 2 3 4 0\n", CT_UNSUPPORTED, 8, -1,
+     "Hexahedra cannot be read"},
+    {CT_MESH_MEDIT, MEDIT "Triangles 2\n1 2 3 0\n1 2 3        ", CT_BAD_FILE, 10, 1,
+     "file ends where an integer should be"},
     {CT_MESH_OBJ, "v 0 0\nf 1 2 3\n", CT_BAD_FILE, 1, 0, "node 1: expected three finite numbers"},
-    {CT_MESH_OBJ, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", CT_BAD_FILE, 0, 0, "node 4 of triangle 1 is out of range: the file has 3 nodes (1 to 3)"},
-    {CT_MESH_OBJ, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", CT_BAD_FILE, 0, 0, "node 0 of triangle 1 is out of range"},
+    {CT_MESH_OBJ, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", CT_BAD_FILE, 0, 0,
+     "node 4 of triangle 1 is out of range: the file has 3 nodes (1 to 3)"},
+    {CT_MESH_OBJ, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", CT_BAD_FILE, 0, 0,
+     "node 0 of triangle 1 is out of range"},
     {CT_MESH_OBJ, "v 0 0 0\nf 1 -2 1\n", CT_BAD_FILE, 0, 0, "out of range"},
     {CT_MESH_OBJ, "v 0 0 0\nf 1 1\n", CT_BAD_FILE, 2, 0, "face 1 has 2 nodes: at least 3"},
-    {CT_MESH_OBJ, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nt 0 1 2 4\n", CT_BAD_FILE, 0, 0, "node 4 of tet 0 is out of range"},
+    {CT_MESH_OBJ, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nt 0 1 2 4\n", CT_BAD_FILE, 0, 0,
+     "node 4 of tet 0 is out of range"},
     {CT_MESH_OBJ, "v 0 0 0\nt 1 1 1\n", CT_BAD_FILE, 2, 0, "4 are needed"},
     {CT_MESH_STL, "short", CT_BAD_FILE, 0, -1, "too short for an STL"},
-    {CT_MESH_STL, "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n", CT_BAD_FILE, 9, -1, "no 'endsolid'"},
-    {CT_MESH_STL, "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 inf\n", CT_BAD_FILE, 4, 0, "found 'inf'"},
-    {CT_MESH_STL, "solid a\nfacet normal 0 0 1\nouter\nvertex 0 0 0\n", CT_BAD_FILE, 4, 0, "expected 'outer loop'"},
+    {CT_MESH_STL,
+     "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n",
+     CT_BAD_FILE, 9, -1, "no 'endsolid'"},
+    {CT_MESH_STL, "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 inf\n", CT_BAD_FILE, 4, 0,
+     "found 'inf'"},
+    {CT_MESH_STL, "solid a\nfacet normal 0 0 1\nouter\nvertex 0 0 0\n", CT_BAD_FILE, 4, 0,
+     "expected 'outer loop'"},
 };
 
 static void damage_is_named_with_place_and_remedy(void** state) {
@@ -493,16 +550,26 @@ static void damage_is_named_with_place_and_remedy(void** state) {
         ct_error error;
         ct_status status = ct_mesh_read(&mesh, d->format, d->text, strlen(d->text), NULL, 0, &error);
         bool good = status == d->status && !mesh && error.code == status && strstr(error.message, d->part) &&
-                    (d->line < 0 || error.line == d->line) && (d->element < -1 || error.element == d->element);
-        if (!good) fail_msg("damage %zu: status %d line %d element %ld: %s", i, status, error.line, error.element, error.message);
+                    (d->line < 0 || error.line == d->line) &&
+                    (d->element < -1 || error.element == d->element);
+        if (!good)
+            fail_msg("damage %zu: status %d line %d element %ld: %s", i, status, error.line, error.element,
+                     error.message);
     }
 }
 
 static void tetgen_damage_is_named(void** state) {
     (void)state;
-    static const struct { const char *node, *ele; int line; long element; const char* part; } cases[] = {
-        {"2 3 0 0\n1 0 0 0\n2 1 0 0\n", "1 4 0\n1 1 2 2 17\n", 2, 0, "node 17 of tet 1 is out of range: the file has 2 nodes (1 to 2)"},
-        {"2 3 0 0\n0 0 0 0\n1 1 0 0\n", "1 4 0\n0 0 1 1 2\n", 2, 0, "node 2 of tet 0 is out of range: the file has 2 nodes (0 to 1)"},
+    static const struct {
+        const char *node, *ele;
+        int line;
+        long element;
+        const char* part;
+    } cases[] = {
+        {"2 3 0 0\n1 0 0 0\n2 1 0 0\n", "1 4 0\n1 1 2 2 17\n", 2, 0,
+         "node 17 of tet 1 is out of range: the file has 2 nodes (1 to 2)"},
+        {"2 3 0 0\n0 0 0 0\n1 1 0 0\n", "1 4 0\n0 0 1 1 2\n", 2, 0,
+         "node 2 of tet 0 is out of range: the file has 2 nodes (0 to 1)"},
         {"2 3 0 0\n1 0 0 0\n3 1 0 0\n", "1 4 0\n1 1 2 2 1\n", 3, 1, "must be numbered in order"},
         {"1 2 0 0\n1 0 0 0\n", "1 4 0\n1 1 1 1 1\n", 1, -1, "3 are needed"},
         {"1 3 0 0\n1 0 0 0\n", "1 10 0\n1 1 1 1 1 1 1 1 1 1 1\n", 1, -1, "second-order tetrahedra"},
@@ -511,15 +578,18 @@ static void tetgen_damage_is_named(void** state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ct_mesh* mesh;
         ct_error error;
-        ct_status status = ct_mesh_read(&mesh, CT_MESH_TETGEN, cases[i].node, strlen(cases[i].node), cases[i].ele, strlen(cases[i].ele), &error);
-        if (status == CT_OK || !strstr(error.message, cases[i].part) || error.line != cases[i].line || error.element != cases[i].element)
+        ct_status status = ct_mesh_read(&mesh, CT_MESH_TETGEN, cases[i].node, strlen(cases[i].node),
+                                        cases[i].ele, strlen(cases[i].ele), &error);
+        if (status == CT_OK || !strstr(error.message, cases[i].part) || error.line != cases[i].line ||
+            error.element != cases[i].element)
             fail_msg("case %zu: line %d element %ld: %s", i, error.line, error.element, error.message);
     }
 }
 
 static void binary_nan_is_refused(void** state) {
     (void)state;
-    const char* const names[] = {"solid_gmsh22_binary", "solid_gmsh41_binary", "solid_vtk_binary", "solid_vtu_raw", "surface_stl_binary"};
+    const char* const names[] = {"solid_gmsh22_binary", "solid_gmsh41_binary", "solid_vtk_binary",
+                                 "solid_vtu_raw", "surface_stl_binary"};
     for (int i = 0; i < 5; i++) {
         char path[1024];
         snprintf(path, sizeof path, CORPUS "/%s", names[i]);
@@ -532,7 +602,9 @@ static void binary_nan_is_refused(void** state) {
         size_t size = i == 2 || i == 4 ? 4 : 8;
         unsigned char* found = memmem(b.data, b.size, pattern, size);
         if (i == 0 || i == 1) {  // the last one: the bounding boxes of the entities hold it too
-            for (unsigned char* next; (next = memmem(found + 1, b.size - (size_t)(found + 1 - b.data), pattern, size));) found = next;
+            for (unsigned char* next;
+                 (next = memmem(found + 1, b.size - (size_t)(found + 1 - b.data), pattern, size));)
+                found = next;
         }
         assert_non_null(found);
         memset(found, 0xff, size);

@@ -1,4 +1,5 @@
-// Mounts: frames that controls move by increments, with nodes or a skeleton's root on them. Where they go, and gradients.
+// Mounts: frames that controls move by increments, with nodes or a skeleton's root on them. Where they go,
+// and gradients.
 #include "rollout.h"
 #include "scene_text.h"
 
@@ -30,13 +31,15 @@ static ct_scene* beam(const ct_settings* settings, const ct_motion* motion) {
 }
 
 // A motion of its own, so that the mount's pose is on top of something.
-static const ct_keyframe keys[] = {{.time = 0}, {.time = 0.06, .translate = {0.02, 0.01, 0}, .rotate = {0.1, -0.2, 0.1}},
+static const ct_keyframe keys[] = {{.time = 0},
+                                   {.time = 0.06, .translate = {0.02, 0.01, 0}, .rotate = {0.1, -0.2, 0.1}},
                                    {.time = 0.3, .translate = {-0.05, 0, 0.03}, .rotate = {-0.2, 0.3, 0.1}}};
 static const ct_motion moving = {.key = keys, .nkey = 3, .center = {0.05, 0.1, 0.02}, .smooth = true};
 
 // ---- where they go
 
-// After a quarter turn about z a quarter turn about x, and shifts: Q = exp(w2) exp(w1), about the moved centre.
+// After a quarter turn about z a quarter turn about x, and shifts: Q = exp(w2) exp(w1), about the moved
+// centre.
 static void increments_add_up(void** state) {
     const ct_settings settings = soft_settings(CT_EULER);
     const ct_motion still = {.center = {0, 0.1, 0.1}};
@@ -45,14 +48,18 @@ static void increments_add_up(void** state) {
     must(ct_scene_add_move_control(scene, "mount", 0, -1, &error), &error);
     sim s = start(scene, 1);
     const double eighth = 0.78539816339744830962;
-    const double control[4][6] = {{0.1, 0, 0, 0, 0, eighth}, {0, 0, 0.2, 0, 0, eighth}, {0, 0.05, 0, eighth, 0, 0}, {0, 0, 0, eighth, 0, 0}};
+    const double control[4][6] = {{0.1, 0, 0, 0, 0, eighth},
+                                  {0, 0, 0.2, 0, 0, eighth},
+                                  {0, 0.05, 0, eighth, 0, 0},
+                                  {0, 0, 0, eighth, 0, 0}};
     for (int i = 0; i < 4; i++) must(ct_step(s.model, s.work, s.state, control[i], NULL), NULL);
     const double* x = ct_state_positions(s.state);
     for (int v = 0; v < node_count(&s); v++) {
         const double* X = ct_model_rest(s.model) + 3 * v;
         if (X[0] > 1e-9) continue;
         // (a, b, c) -> (-b, a, c) about z, then (a, b, c) -> (a, -c, b) about x
-        const double a = X[0], b = X[1] - 0.1, c = X[2] - 0.1, expected[3] = {-b + 0.1, -c + 0.1 + 0.05, a + 0.1 + 0.2};
+        const double a = X[0], b = X[1] - 0.1, c = X[2] - 0.1,
+                     expected[3] = {-b + 0.1, -c + 0.1 + 0.05, a + 0.1 + 0.2};
         for (int k = 0; k < 3; k++) assert_true(fabs(x[3 * v + k] - expected[k]) < 1e-14);
     }
     const double* pose = ct_state_mounts(s.state);
@@ -72,7 +79,9 @@ static void sums_of_shifts_are_those_of_a_drive(void** state) {
         const ct_settings settings = soft_settings(CT_BDF2);
         ct_scene* scene = beam(&settings, &moving);
         ct_error error = {0};
-        must(k ? ct_scene_add_move_control(scene, "mount", 0, -1, &error) : ct_scene_add_drive_control(scene, "mount", 0, &error), &error);
+        must(k ? ct_scene_add_move_control(scene, "mount", 0, -1, &error)
+               : ct_scene_add_drive_control(scene, "mount", 0, &error),
+             &error);
         s[k] = start(scene, 1);
     }
     double sum[6] = {0};
@@ -118,7 +127,8 @@ static void root_goes_where_nodes_go(void** state) {
     for (int v = 0; v < node_count(&s); v++) {
         const double *X = ct_model_rest(s.model) + 3 * v, *x = ct_state_positions(s.state) + 3 * v;
         for (int a = 0; X[0] < 1e-9 && a < 3; a++)
-            assert_true(fabs(R[3 * a] * X[0] + R[3 * a + 1] * X[1] + R[3 * a + 2] * X[2] + t[a] - x[a]) < 1e-13);
+            assert_true(fabs(R[3 * a] * X[0] + R[3 * a + 1] * X[1] + R[3 * a + 2] * X[2] + t[a] - x[a]) <
+                        1e-13);
     }
     stop(&s);
 }
@@ -165,21 +175,33 @@ static void checkpointed_gradient_is_the_stored_one(void** state) {
 
 // ---- scene files, problems, policies
 
-#define BAR "\"bodies\": [{\"name\": \"bar\", \"box\": {\"size\": [0.4, 0.1, 0.1], \"cells\": [4, 1, 1]}, \"material\": {\"young\": 1e5}}]"
-#define MOUNTED "{\"time_step\": 0.02, \"duration\": 0.16, \"solver\": {\"tolerance\": 1e-12}, " BAR "," \
-    "\"drives\": [{\"select\": {\"box\": [[-1, -1, -1], [1e-6, 1, 1]]}, \"motion\": {\"keys\": [{\"time\": 0}], \"center\": [0, 0.05, 0.05]}}]," \
-    "\"skeletons\": [{\"links\": [{\"name\": \"base\", \"joint\": {\"type\": \"fixed\"}, \"mass\": 1, \"center\": [0, 1, 0], \"inertia\": [0.01, 0.01, 0.01]}," \
-    "{\"name\": \"arm\", \"parent\": \"base\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.1, 1, 0], \"axis\": [0, 1, 1]}, \"mass\": 0.5," \
-    "\"center\": [0.3, 1, 0], \"inertia\": [0.01, 0.01, 0.01]}]}]," \
-    "\"controls\": [{\"name\": \"drone\", \"move\": 0, \"values\": [0.01, 0, 0, 0, 0, 0.1]}, {\"name\": \"cart\", \"move\": \"base\"}],"
-#define GOALS "\"objective\": [{\"type\": \"point\", \"target\": [0.3, 0.2, 0.1], \"from\": 0}, {\"type\": \"joint\", \"link\": \"arm\", \"target\": 0.4}]"
+#define BAR                                                                                                  \
+    "\"bodies\": [{\"name\": \"bar\", \"box\": {\"size\": [0.4, 0.1, 0.1], \"cells\": [4, 1, 1]}, "          \
+    "\"material\": {\"young\": 1e5}}]"
+#define MOUNTED                                                                                              \
+    "{\"time_step\": 0.02, \"duration\": 0.16, \"solver\": {\"tolerance\": 1e-12}, " BAR ","                 \
+    "\"drives\": [{\"select\": {\"box\": [[-1, -1, -1], [1e-6, 1, 1]]}, \"motion\": {\"keys\": [{\"time\": " \
+    "0}], \"center\": [0, 0.05, 0.05]}}],"                                                                   \
+    "\"skeletons\": [{\"links\": [{\"name\": \"base\", \"joint\": {\"type\": \"fixed\"}, \"mass\": 1, "      \
+    "\"center\": [0, 1, 0], \"inertia\": [0.01, 0.01, 0.01]},"                                               \
+    "{\"name\": \"arm\", \"parent\": \"base\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.1, 1, "    \
+    "0], \"axis\": [0, 1, 1]}, \"mass\": 0.5,"                                                               \
+    "\"center\": [0.3, 1, 0], \"inertia\": [0.01, 0.01, 0.01]}]}],"                                          \
+    "\"controls\": [{\"name\": \"drone\", \"move\": 0, \"values\": [0.01, 0, 0, 0, 0, 0.1]}, {\"name\": "    \
+    "\"cart\", \"move\": \"base\"}],"
+#define GOALS                                                                                                \
+    "\"objective\": [{\"type\": \"point\", \"target\": [0.3, 0.2, 0.1], \"from\": 0}, {\"type\": "           \
+    "\"joint\", \"link\": \"arm\", \"target\": 0.4}]"
 
 static void problems_with_mounts_match_differences(void** state) {
     static const char* const rest[] = {
-        "\"parameters\": [{\"type\": \"control\", \"control\": \"drone\", \"scale\": 0.05}, {\"type\": \"control\", \"control\": \"cart\", \"scale\": 0.05}," 
+        "\"parameters\": [{\"type\": \"control\", \"control\": \"drone\", \"scale\": 0.05}, {\"type\": "
+        "\"control\", \"control\": \"cart\", \"scale\": 0.05},"
         "{\"type\": \"gravity\"}, {\"type\": \"young\"}], " GOALS "}",
-        "\"parameters\": [{\"type\": \"control\", \"control\": \"drone\", \"shape\": \"spline\", \"knots\": 4, \"scale\": 0.05}], " GOALS "}",
-        "\"policy\": {\"observe\": [{\"velocity\": {\"all\": true}}, {\"position\": {\"all\": true}}, {\"joint\": \"arm\"}, {\"phase\": 4}], \"hidden\": 4, \"scale\": 0.3},"
+        "\"parameters\": [{\"type\": \"control\", \"control\": \"drone\", \"shape\": \"spline\", \"knots\": "
+        "4, \"scale\": 0.05}], " GOALS "}",
+        "\"policy\": {\"observe\": [{\"velocity\": {\"all\": true}}, {\"position\": {\"all\": true}}, "
+        "{\"joint\": \"arm\"}, {\"phase\": 4}], \"hidden\": 4, \"scale\": 0.3},"
         "\"parameters\": [{\"type\": \"policy\"}], " GOALS "}"};
     for (size_t k = 0; k < sizeof rest / sizeof rest[0]; k++) {
         char text[6000];
@@ -196,7 +218,8 @@ static void problems_with_mounts_match_differences(void** state) {
         assert_true(ct_problem_slice_count(problem) <= 8);
         must(ct_problem_check(problem, y, &def, slices, &error), &error);
         for (int i = 0; i < ct_problem_slice_count(problem); i++)
-            if (!slices[i].passed || !(slices[i].relative_error < 1e-6)) fail_msg("%s: error %g, slope %g", slices[i].name, slices[i].relative_error, slices[i].slope);
+            if (!slices[i].passed || !(slices[i].relative_error < 1e-6))
+                fail_msg("%s: error %g, slope %g", slices[i].name, slices[i].relative_error, slices[i].slope);
         free(y);
         ct_problem_free(problem);
         ct_scene_free(scene);
@@ -205,8 +228,10 @@ static void problems_with_mounts_match_differences(void** state) {
 
 static void bad_mounts_are_refused(void** state) {
     refused("{" BAR ",\n\"controls\": [{\"name\": \"a\", \"move\": 0}]}", "controls[0].move", 2, "no drives");
-    refused("{" BAR ",\n\"controls\": [{\"name\": \"a\", \"move\": \"base\"}]}", "controls[0].move", 2, "no skeleton");
-    refused("{" BAR ", \"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [1e-6, 1, 1]]}}],\n\"controls\": [{\"name\": \"a\", \"move\": 0}, {\"name\": \"b\", \"drive\": 0}]}",
+    refused("{" BAR ",\n\"controls\": [{\"name\": \"a\", \"move\": \"base\"}]}", "controls[0].move", 2,
+            "no skeleton");
+    refused("{" BAR ", \"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [1e-6, 1, 1]]}}],\n\"controls\": "
+            "[{\"name\": \"a\", \"move\": 0}, {\"name\": \"b\", \"drive\": 0}]}",
             "controls[1].drive", 2, "already moves");
 }
 

@@ -36,8 +36,15 @@ static void muscles_start(muscles* m, body b) {
 }
 
 static void muscles_compile(muscles* m) {
-    const ct_muscle_fibres def = {.ntet = m->body.ntet, .nsegment = NSEGMENT, .nmuscle = NMUSCLE, .rest = m->body.rest, .tet = m->body.tet,
-                                  .direction = m->direction, .weight = m->weight, .segment = m->segment, .muscle = m->owner,
+    const ct_muscle_fibres def = {.ntet = m->body.ntet,
+                                  .nsegment = NSEGMENT,
+                                  .nmuscle = NMUSCLE,
+                                  .rest = m->body.rest,
+                                  .tet = m->body.tet,
+                                  .direction = m->direction,
+                                  .weight = m->weight,
+                                  .segment = m->segment,
+                                  .muscle = m->owner,
                                   .stiffness = m->stiffness};
     assert_int_equal(ct_muscle_create(&m->muscle, &def), CT_OK);
     assert_int_equal(ct_muscle_work_create(&m->work, m->muscle), CT_OK);
@@ -51,7 +58,8 @@ static void muscles_stop(muscles* m) {
     body_free(&m->body);
 }
 
-static const double stretches[][3] = {{1, 1, 1}, {1.3, 0.9, 0.8}, {0.5, 0.4, 0.45}, {2.5, 1.5, 0.3}, {1.3, 0.9, -0.5}};
+static const double stretches[][3] = {
+    {1, 1, 1}, {1.3, 0.9, 0.8}, {0.5, 0.4, 0.45}, {2.5, 1.5, 0.3}, {1.3, 0.9, -0.5}};
 enum { NSTRETCH = sizeof stretches / sizeof stretches[0] };
 
 static void derivatives_match_differences(void** state) {
@@ -80,14 +88,16 @@ static void rest_without_activation_has_no_force(void** state) {
     memset(m.activation, 0, sizeof m.activation);
     double* f = numbers(3 * m.body.nvert);
     const ct_mat3 Q = random_rotation();
-    for (int v = 0; v < m.body.nvert; v++) ct_vec3_store(m.body.x + 3 * v, ct_mat3_apply(Q, ct_vec3_load(m.body.rest + 3 * v)));
+    for (int v = 0; v < m.body.nvert; v++)
+        ct_vec3_store(m.body.x + 3 * v, ct_mat3_apply(Q, ct_vec3_load(m.body.rest + 3 * v)));
     assert_true(gradient(&m, m.body.x, f) < 1e-28);
     for (int i = 0; i < 3 * m.body.nvert; i++) assert_true(fabs(f[i]) < 1e-14);
     free(f);
     muscles_stop(&m);
 }
 
-// One tet with Dm = I and its fibre along x: node 1 is pulled by k V w (l - (1 - a)) along the fibre, node 0 takes the opposite.
+// One tet with Dm = I and its fibre along x: node 1 is pulled by k V w (l - (1 - a)) along the fibre, node 0
+// takes the opposite.
 static void force_of_one_fibre_is_its_tension(void** state) {
     muscles m;
     muscles_start(&m, make_single(0, ct_mat3_diagonal(1.4, 0.7, 0.9)));
@@ -101,13 +111,14 @@ static void force_of_one_fibre_is_its_tension(void** state) {
     muscles_stop(&m);
 }
 
-// A bar of active fibres along x beside passive ones, of stiffness k1 and k2: their tensions cancel at the length
-// (k1 (1 - a) + k2) / (k1 + k2).
+// A bar of active fibres along x beside passive ones, of stiffness k1 and k2: their tensions cancel at the
+// length (k1 (1 - a) + k2) / (k1 + k2).
 static void active_and_passive_fibres_balance_at_the_mean_length(void** state) {
     muscles m;
     muscles_start(&m, make_box((int[]){3, 1, 1}, 0));
     const int ntet = m.body.ntet;
-    for (int e = 0; e < ntet; e++) memcpy(m.direction + 3 * e, (double[]){1, 0, 0}, 3 * sizeof(double)), m.weight[e] = 1;
+    for (int e = 0; e < ntet; e++)
+        memcpy(m.direction + 3 * e, (double[]){1, 0, 0}, 3 * sizeof(double)), m.weight[e] = 1;
     const double expected = (m.stiffness[0] * (1 - 0.3) + m.stiffness[1]) / (m.stiffness[0] + m.stiffness[1]);
     for (int v = 0; v < m.body.nvert; v++) m.body.x[3 * v] = expected * m.body.rest[3 * v];
     double* f = numbers(3 * m.body.nvert);
@@ -186,21 +197,24 @@ static void activation_and_stiffness_derivatives_match_differences(void** state)
         muscles_start(&m, make_cloud(0, stretches[k], 0.05));
         muscles_compile(&m);
         const int n = 3 * m.body.nvert;
-        double *lam = numbers(n), *f = numbers(n), activation_bar[NSEGMENT] = {0}, stiffness_bar[NMUSCLE] = {0};
+        double *lam = numbers(n), *f = numbers(n), activation_bar[NSEGMENT] = {0},
+               stiffness_bar[NMUSCLE] = {0};
         for (int i = 0; i < n; i++) lam[i] = random_unit();
         ct_muscle_vjp(m.muscle, m.work, m.activation, m.body.x, lam, activation_bar, stiffness_bar);
         for (int i = 0; i < NSEGMENT + NMUSCLE; i++) {
             double* value = i < NSEGMENT ? &m.activation[i] : &m.stiffness[i - NSEGMENT];
             value_line line = {&m, value, *value, lam, f};
             const double size = fabs(line_value(&line, 0)) + fabs(line_value(&line, 0.1));
-            assert_slope(line_value, &line, i < NSEGMENT ? activation_bar[i] : stiffness_bar[i - NSEGMENT], 1e-2, fmax(size, 1));
+            assert_slope(line_value, &line, i < NSEGMENT ? activation_bar[i] : stiffness_bar[i - NSEGMENT],
+                         1e-2, fmax(size, 1));
         }
         free(lam), free(f);
         muscles_stop(&m);
     }
 }
 
-// Bodies whose fibres fill their last block by one to eight lanes, on every instruction set: the energy is the sum over fibres.
+// Bodies whose fibres fill their last block by one to eight lanes, on every instruction set: the energy is
+// the sum over fibres.
 static void energy_is_the_sum_over_fibres(void** state) {
     const char* const names[] = {"portable", "avx2", "avx512"};
     for (int isa = 0; isa < 3; isa++)
@@ -216,12 +230,16 @@ static void energy_is_the_sum_over_fibres(void** state) {
                 for (int k = 0; k < 3; k++) {
                     const int a = m.body.tet[4 * e], b = m.body.tet[4 * e + k + 1];
                     now[k] = ct_vec3_sub(ct_vec3_load(m.body.x + 3 * b), ct_vec3_load(m.body.x + 3 * a));
-                    rest[k] = ct_vec3_sub(ct_vec3_load(m.body.rest + 3 * b), ct_vec3_load(m.body.rest + 3 * a));
+                    rest[k] =
+                        ct_vec3_sub(ct_vec3_load(m.body.rest + 3 * b), ct_vec3_load(m.body.rest + 3 * a));
                 }
-                const ct_mat3 Dm = ct_mat3_columns(rest[0], rest[1], rest[2]), Ds = ct_mat3_columns(now[0], now[1], now[2]);
-                const ct_vec3 y = ct_mat3_apply(Ds, ct_mat3_apply(ct_mat3_inverse(Dm), ct_vec3_load(m.direction + 3 * e)));
+                const ct_mat3 Dm = ct_mat3_columns(rest[0], rest[1], rest[2]),
+                              Ds = ct_mat3_columns(now[0], now[1], now[2]);
+                const ct_vec3 y =
+                    ct_mat3_apply(Ds, ct_mat3_apply(ct_mat3_inverse(Dm), ct_vec3_load(m.direction + 3 * e)));
                 const double excess = ct_vec3_norm(y) - (1 - m.activation[m.segment[e]]);
-                sum += 0.5 * m.stiffness[m.owner[e]] * m.weight[e] * ct_mat3_determinant(Dm) / 6 * excess * excess;
+                sum += 0.5 * m.stiffness[m.owner[e]] * m.weight[e] * ct_mat3_determinant(Dm) / 6 * excess *
+                       excess;
             }
             assert_true(fabs(gradient(&m, m.body.x, NULL) - sum) < 1e-13 * sum);
             muscles_stop(&m);

@@ -1,14 +1,11 @@
 // Where muscles run: distances, weights, tangents and segments along polylines.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scene/muscle_map.h"
+#include "unit.h"
 
 typedef struct map {
     ct_mesh* mesh;
@@ -54,7 +51,9 @@ static void straight_line_has_constant_direction_and_known_weights(void** state)
     int count = 0;
     for (int t = 0; t < m.mesh->ntet; t++) {
         double y = 0, z = 0;
-        for (int k = 0; k < 4; k++) y += 0.25 * m.mesh->x[3 * m.mesh->tet[4 * t + k] + 1], z += 0.25 * m.mesh->x[3 * m.mesh->tet[4 * t + k] + 2];
+        for (int k = 0; k < 4; k++)
+            y += 0.25 * m.mesh->x[3 * m.mesh->tet[4 * t + k] + 1],
+                z += 0.25 * m.mesh->x[3 * m.mesh->tet[4 * t + k] + 2];
         count += hypot(y - 1, z - 1) < radius;
     }
     assert_int_equal(count, m.map.ntet);
@@ -73,7 +72,8 @@ static void pieces_are_segments_unless_told(void** state) {
     release(&m);
 }
 
-// A right angle: the tangent turns from x to y along the two pieces, through the bisector at the corner; nowhere does it jump.
+// A right angle: the tangent turns from x to y along the two pieces, through the bisector at the corner;
+// nowhere does it jump.
 static void tangent_turns_smoothly_around_a_corner(void** state) {
     const double points[] = {0, 0.2, 1, 3, 0.2, 1, 3, 2, 1};
     map m = make(points, 3, 0.4, 0);

@@ -1,4 +1,5 @@
-// Searches: analytic minima with every method, bounds, failures, stopping; then beams whose properties are known.
+// Searches: analytic minima with every method, bounds, failures, stopping; then beams whose properties are
+// known.
 #include "build.h"
 #include "optim/optimize.h"
 
@@ -23,7 +24,8 @@ static void look(valley* f, const double* y, double* gradient, ct_evaluation* re
     gradient[1] = f->scale * 200 * b;
 }
 
-static ct_status valley_function(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+static ct_status valley_function(int count, const double* y, double* gradients, ct_evaluation* results,
+                                 void* user, ct_error* error) {
     for (int i = 0; i < count; i++) look(user, y + 2 * i, gradients ? gradients + 2 * i : NULL, results + i);
     return CT_OK;
 }
@@ -52,17 +54,23 @@ typedef struct result {
 
 static const double unbounded[2] = {INFINITY, INFINITY}, below[2] = {-INFINITY, -INFINITY};
 
-static result minimise(valley* f, ct_optimize_def def, const double start[2], const double* lower, const double* upper, seen* s) {
+static result minimise(valley* f, ct_optimize_def def, const double start[2], const double* lower,
+                       const double* upper, seen* s) {
     seen own = {.best = INFINITY};
     if (!s) s = &own;
     double y[2] = {start[0], start[1]};
     ct_error error = {0};
-    ct_function function = {.size = 2, .lower = lower, .upper = upper, .evaluate = valley_function, .user = f, .most = 1};
+    ct_function function = {
+        .size = 2, .lower = lower, .upper = upper, .evaluate = valley_function, .user = f, .most = 1};
     ct_optimize_report report;
     ct_status status = ct_function_optimize(&function, &def, y, watch, s, &report, &error);
     assert_int_equal(report.iterations, s->calls);
-    return (result){.best = report.loss, .y = {y[0], y[1]}, .iterations = report.iterations, .failures = report.failures,
-                    .reason = report.reason, .status = status};
+    return (result){.best = report.loss,
+                    .y = {y[0], y[1]},
+                    .iterations = report.iterations,
+                    .failures = report.failures,
+                    .reason = report.reason,
+                    .status = status};
 }
 
 static ct_optimize_def exact(ct_method method, int iterations) {
@@ -74,11 +82,18 @@ static ct_optimize_def exact(ct_method method, int iterations) {
 }
 
 static void every_method_finds_the_valley_floor(void** state) {
-    const struct { ct_method method; int iterations; double error; } cases[] = {
-        {CT_METHOD_LBFGS, 100, 1e-6}, {CT_METHOD_ADAM, 3000, 1e-2}, {CT_METHOD_MMA, 3000, 1e-2}, {CT_METHOD_SLSQP, 100, 1e-6}};
+    const struct {
+        ct_method method;
+        int iterations;
+        double error;
+    } cases[] = {{CT_METHOD_LBFGS, 100, 1e-6},
+                 {CT_METHOD_ADAM, 3000, 1e-2},
+                 {CT_METHOD_MMA, 3000, 1e-2},
+                 {CT_METHOD_SLSQP, 100, 1e-6}};
     for (int k = 0; k < 4; k++) {
         valley f = {.scale = 1, .wall = INFINITY};
-        result r = minimise(&f, exact(cases[k].method, cases[k].iterations), (double[]){-1.2, 1}, below, unbounded, NULL);
+        result r = minimise(&f, exact(cases[k].method, cases[k].iterations), (double[]){-1.2, 1}, below,
+                            unbounded, NULL);
         print_message("method %d: loss %.1e after %d evaluations: %s\n", k, r.best, r.iterations, r.reason);
         assert_int_equal(r.status, CT_OK);
         assert_true(fabs(r.y[0] - 1) < cases[k].error && fabs(r.y[1] - 1) < 2 * cases[k].error);
@@ -167,7 +182,8 @@ static void bad_settings_are_refused(void** state) {
     bad[2].tolerance = -1;
     bad[3].method = (ct_method)9;
     for (int k = 0; k < 4; k++)
-        assert_int_equal(minimise(&f, bad[k], (double[]){0, 0}, below, unbounded, NULL).status, CT_BAD_ARGUMENT);
+        assert_int_equal(minimise(&f, bad[k], (double[]){0, 0}, below, unbounded, NULL).status,
+                         CT_BAD_ARGUMENT);
     assert_int_equal(f.calls, 0);
 }
 
@@ -249,7 +265,8 @@ static void young_modulus_is_found_from_the_deflection(void** state) {
     }
 }
 
-// A free body flies on a parabola of implicit Euler: after n steps of h, x = x0 + n h v + h^2 g n (n + 1) / 2.
+// A free body flies on a parabola of implicit Euler: after n steps of h, x = x0 + n h v + h^2 g n (n + 1)
+// / 2.
 static void velocity_that_hits_a_target_is_found(void** state) {
     const double h = 0.01, n = 20, wanted[3] = {1.5, 2, -0.5};
     const ct_method methods[] = {CT_METHOD_LBFGS, CT_METHOD_ADAM};
@@ -257,24 +274,28 @@ static void velocity_that_hits_a_target_is_found(void** state) {
     double target[3], velocity[3];
     mass_centre(&at_rest, target);
     stop(&at_rest);
-    for (int a = 0; a < 3; a++) target[a] += n * h * wanted[a] - (a == 1 ? 9.81 * h * h * n * (n + 1) / 2 : 0);
+    for (int a = 0; a < 3; a++)
+        target[a] += n * h * wanted[a] - (a == 1 ? 9.81 * h * h * n * (n + 1) / 2 : 0);
     for (int k = 0; k < 2; k++) {
         ct_scene* scene = beam(2e5, n * h, false);
         aim(scene, target);
         vary(scene, CT_PARAMETER_VELOCITY);
         ct_optimize_report report = solve(scene, methods[k], 150, velocity);
-        print_message("velocity %.6f %.6f %.6f after %d evaluations\n", velocity[0], velocity[1], velocity[2], report.iterations);
+        print_message("velocity %.6f %.6f %.6f after %d evaluations\n", velocity[0], velocity[1], velocity[2],
+                      report.iterations);
         for (int a = 0; a < 3; a++) assert_true(fabs(velocity[a] - wanted[a]) < (k ? 0.05 : 1e-5));
         ct_scene_free(scene);
     }
 }
 
-// The same without gradients; the measure is the distance of the mass centre from its target, whatever the weight.
+// The same without gradients; the measure is the distance of the mass centre from its target, whatever the
+// weight.
 static bool hear_measure(const ct_progress* progress, void* user) {
     int* calls = user;
     ++*calls;
     assert_true(fabs(progress->measure - sqrt(progress->loss / 5)) <= 1e-12 * progress->measure);
-    assert_true(isnan(progress->gradient_norm) && progress->backward_seconds == 0 && progress->forward_seconds > 0);
+    assert_true(isnan(progress->gradient_norm) && progress->backward_seconds == 0 &&
+                progress->forward_seconds > 0);
     return true;
 }
 
@@ -284,7 +305,8 @@ static void methods_without_gradients_hit_the_target_and_tell_the_measure(void**
     double target[3], velocity[3];
     mass_centre(&at_rest, target);
     stop(&at_rest);
-    for (int a = 0; a < 3; a++) target[a] += n * h * wanted[a] - (a == 1 ? 9.81 * h * h * n * (n + 1) / 2 : 0);
+    for (int a = 0; a < 3; a++)
+        target[a] += n * h * wanted[a] - (a == 1 ? 9.81 * h * h * n * (n + 1) / 2 : 0);
     for (int method = CT_METHOD_CMAES; method <= CT_METHOD_NELDER_MEAD; method++) {
         ct_scene* scene = beam(2e5, n * h, false);
         ct_error error = {0};
@@ -306,7 +328,8 @@ static void methods_without_gradients_hit_the_target_and_tell_the_measure(void**
         ct_problem_values(problem, y, velocity);
         print_message("method %d: velocity %.5f %.5f %.5f\n", method, velocity[0], velocity[1], velocity[2]);
         assert_int_equal(calls, report.iterations);
-        for (int a = 0; a < 3; a++) assert_true(fabs(velocity[a] - wanted[a]) < (method == CT_METHOD_EVOLUTION ? 0.1 : 0.02));
+        for (int a = 0; a < 3; a++)
+            assert_true(fabs(velocity[a] - wanted[a]) < (method == CT_METHOD_EVOLUTION ? 0.1 : 0.02));
         ct_problem_free(problem);
         ct_scene_free(scene);
     }
@@ -336,7 +359,8 @@ static void measure_is_the_root_mean_square_of_the_first_term(void** state) {
     ct_error error = {0};
     double loss;
     for (int distance = 0; distance < 2; distance++) {
-        // A free body whose target is where its mass centre is at first: after k steps it is h^2 g k (k + 1) / 2 below.
+        // A free body whose target is where its mass centre is at first: after k steps it is h^2 g k (k + 1)
+        // / 2 below.
         sim at_rest = start(beam(2e5, 0.03, false), 1);
         ct_keyframe key = {0};
         mass_centre(&at_rest, key.translate);

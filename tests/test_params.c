@@ -1,7 +1,7 @@
 // Parameters: slices, starts, bounds, and the transposed map against differences of the map.
 #include "build.h"
-#include "step/params.h"
 #include "slope.h"
+#include "step/params.h"
 
 enum { NSTEP = 7 };
 
@@ -37,7 +37,8 @@ static ct_scene* two_boxes(void) {
     return scene;
 }
 
-static void add(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, int body, ct_transform transform) {
+static void add(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, int body,
+                ct_transform transform) {
     ct_error error = {0};
     ct_parameter_def def = ct_parameter_def_default();
     def.kind = kind;
@@ -60,7 +61,10 @@ static size_t field_size(const fixture* f, int kind) {
     ct_model_info info;
     ct_model_get_info(f->model, &info);
     size_t sizes[] = {(size_t)info.ntet, 3, 3 * (size_t)info.nvert, NSTEP * 9};
-    return kind < CT_PARAMETER_GRAVITY ? sizes[0] : kind == CT_PARAMETER_GRAVITY ? 3 : kind < CT_PARAMETER_CONTROL ? sizes[2] : sizes[3];
+    return kind < CT_PARAMETER_GRAVITY    ? sizes[0]
+           : kind == CT_PARAMETER_GRAVITY ? 3
+           : kind < CT_PARAMETER_CONTROL  ? sizes[2]
+                                          : sizes[3];
 }
 
 static fixture begin(ct_scene* scene) {
@@ -94,7 +98,7 @@ static void end(fixture* f) {
 }
 
 static void pointers(const ct_param_values* v, const double* out[9]) {
-    const double* list[] = {v->young, v->poisson, v->density, v->damping_mass, v->damping_stiffness,
+    const double* list[] = {v->young,   v->poisson,  v->density,  v->damping_mass, v->damping_stiffness,
                             v->gravity, v->position, v->velocity, v->controls};
     memcpy(out, list, sizeof list);
 }
@@ -109,13 +113,14 @@ static double sum_at(void* user, double t) {
     free(y);
     double sum = 0;
     for (int kind = 0; kind < 9; kind++)
-        for (size_t i = 0; value[kind] && i < field_size(f, kind); i++) sum += f->weight[kind][i] * value[kind][i];
+        for (size_t i = 0; value[kind] && i < field_size(f, kind); i++)
+            sum += f->weight[kind][i] * value[kind][i];
     return sum;
 }
 
 static void assert_transpose(fixture* f) {
     ct_gradient* g = ct_params_gradient(f->params);
-    double* bar[] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
+    double* bar[] = {g->young,   g->poisson,  g->density,  g->damping_mass, g->damping_stiffness,
                      g->gravity, g->position, g->velocity, g->controls};
     const double* value[9];
     double size = 0, exact = 0;
@@ -139,7 +144,8 @@ static void transpose_matches_differences_for_every_kind_and_grouping(void** unu
     for (int kind = 0; kind < 9; kind++)
         for (int per = 0; per < 4; per++)
             for (int body = -1; body < 2; body++) {
-                if (per == CT_PER_TAG && (kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY)) continue;
+                if (per == CT_PER_TAG && (kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY))
+                    continue;
                 ct_scene* scene = two_boxes();
                 add(scene, kind, per, body, CT_TRANSFORM_AUTO);
                 fixture f = begin(scene);
@@ -183,7 +189,8 @@ static void transpose_matches_differences_with_all_parameters_at_once(void** unu
 static void start_gives_the_scene_back(void** unused) {
     (void)unused;
     ct_scene* scene = two_boxes();
-    for (int kind = 0; kind < CT_PARAMETER_GRAVITY; kind++) add(scene, kind, CT_PER_TAG, -1, CT_TRANSFORM_AUTO);
+    for (int kind = 0; kind < CT_PARAMETER_GRAVITY; kind++)
+        add(scene, kind, CT_PER_TAG, -1, CT_TRANSFORM_AUTO);
     add(scene, CT_PARAMETER_GRAVITY, CT_PER_SCENE, -1, CT_TRANSFORM_AUTO);
     add(scene, CT_PARAMETER_POSITION, CT_PER_ELEMENT, 1, CT_TRANSFORM_AUTO);
     add(scene, CT_PARAMETER_VELOCITY, CT_PER_BODY, -1, CT_TRANSFORM_AUTO);
@@ -200,7 +207,8 @@ static void start_gives_the_scene_back(void** unused) {
             assert_true(fabs(v->damping_mass[i] - m->damping_mass) < 1e-14);
         }
     for (int i = 0; i < 3; i++) assert_true(v->gravity[i] == scene->settings.gravity[i]);
-    for (int i = 0; i < 3 * ct_scene_node_count(scene); i++) assert_true(fabs(v->position[i] - f.model->rest[i]) < 1e-15);
+    for (int i = 0; i < 3 * ct_scene_node_count(scene); i++)
+        assert_true(fabs(v->position[i] - f.model->rest[i]) < 1e-15);
     assert_null(v->controls);
     end(&f);
 }
@@ -238,7 +246,8 @@ static void offset_moves_the_free_nodes_of_a_body(void** unused) {
         bool moves = i < scene->body[0].mesh->nvert && f.model->row[i] >= 0;
         moved += moves;
         for (int a = 0; a < 3; a++)
-            assert_true(fabs(v->position[3 * i + a] - f.model->rest[3 * i + a] - (moves ? f.y[a] : 0)) < 1e-15);
+            assert_true(fabs(v->position[3 * i + a] - f.model->rest[3 * i + a] - (moves ? f.y[a] : 0)) <
+                        1e-15);
     }
     assert_int_equal(moved, 12);
     end(&f);
@@ -258,7 +267,8 @@ static void control_values_are_held(void** unused) {
     assert_int_equal(f.n, 3 * 6);  // steps 0-2, 3-5, 6
     const ct_param_values* v = ct_params_apply(f.params, f.y);
     for (int step = 0; step < NSTEP; step++)
-        for (int i = 0; i < 9; i++) assert_true(v->controls[9 * step + i] == (i < 3 ? 0 : f.y[6 * (step / 3) + i - 3]));
+        for (int i = 0; i < 9; i++)
+            assert_true(v->controls[9 * step + i] == (i < 3 ? 0 : f.y[6 * (step / 3) + i - 3]));
     assert_transpose(&f);
     end(&f);
 }

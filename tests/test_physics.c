@@ -1,7 +1,9 @@
-// Physics with known answers: patch test, conservation laws, beam theory, incompressibility, damping rates, order in h.
+// Physics with known answers: patch test, conservation laws, beam theory, incompressibility, damping rates,
+// order in h.
 #include "build.h"
 
-static const ct_energy all_energies[] = {CT_ENERGY_COROTATED, CT_ENERGY_PROJECTIVE, CT_ENERGY_NEOHOOKEAN, CT_ENERGY_STVK};
+static const ct_energy all_energies[] = {CT_ENERGY_COROTATED, CT_ENERGY_PROJECTIVE, CT_ENERGY_NEOHOOKEAN,
+                                         CT_ENERGY_STVK};
 
 static ct_settings free_settings(double h, ct_integrator integrator) {
     ct_settings settings = ct_settings_default();
@@ -90,7 +92,8 @@ static void rigid_motion_has_no_stress(void** unused) {
         int n = node_count(&s);
         ct_model_info info;
         ct_model_get_info(s.model, &info);
-        double *x = calloc(3 * (size_t)n, sizeof *x), *v = calloc(3 * (size_t)n, sizeof *v), *stress = calloc((size_t)info.ntet, sizeof *stress);
+        double *x = calloc(3 * (size_t)n, sizeof *x), *v = calloc(3 * (size_t)n, sizeof *v),
+               *stress = calloc((size_t)info.ntet, sizeof *stress);
         double c = cos(2.3), q = sin(2.3);
         for (int i = 0; i < n; i++) {
             const double* X = ct_model_rest(s.model) + 3 * i;
@@ -101,7 +104,7 @@ static void rigid_motion_has_no_stress(void** unused) {
         must(ct_state_set(s.state, x, v), NULL);
         must(ct_state_tet_field(s.model, s.state, CT_FIELD_VON_MISES, stress), NULL);
         for (int t = 0; t < info.ntet; t++) assert_true(stress[t] < 1e-7);  // Pa, of 1e6
-        steps(&s, 5);  // and it stays where it is
+        steps(&s, 5);                                                       // and it stays where it is
         for (int i = 0; i < 3 * n; i++) assert_true(fabs(ct_state_positions(s.state)[i] - x[i]) < 1e-12);
         free(x), free(v), free(stress);
         stop(&s);
@@ -123,7 +126,8 @@ static drift spin(double h, ct_integrator integrator) {
     ct_selector all = {.kind = CT_SELECT_ALL, .body = -1};
     int *nodes, count;
     must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
-    must(ct_scene_set_velocity(scene, nodes, count, (double[]){1, -2, 0.5}, (double[]){2, 1, 3}, &error), &error);
+    must(ct_scene_set_velocity(scene, nodes, count, (double[]){1, -2, 0.5}, (double[]){2, 1, 3}, &error),
+         &error);
     ct_free(nodes);
     sim s = start(scene, 1);
     ct_measure first, last;
@@ -149,8 +153,8 @@ static void momentum_is_conserved_and_the_rest_to_the_integrators_order(void** u
     for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
         drift coarse = spin(0.005, integrator), fine = spin(0.0025, integrator);
         double angular = log2(coarse.angular / fine.angular), energy = log2(coarse.energy / fine.energy);
-        print_message("integrator %d: momentum %.1e, angular %.2e order %.2f, energy %.2e order %.2f\n", integrator,
-                      fine.momentum, fine.angular, angular, fine.energy, energy);
+        print_message("integrator %d: momentum %.1e, angular %.2e order %.2f, energy %.2e order %.2f\n",
+                      integrator, fine.momentum, fine.angular, angular, fine.energy, energy);
         assert_true(coarse.momentum < 1e-9 && fine.momentum < 1e-9);
         double order = integrator == CT_EULER ? 1 : 2;
         assert_true(fabs(angular - order) < 0.35);
@@ -167,7 +171,8 @@ static sim clamped_beam(ct_settings settings, int n, double density, double damp
     ct_scene* scene = new_scene(&settings);
     ct_material material = elastic(CT_ENERGY_COROTATED, beam_young, 0, density);
     material.damping_stiffness = damping;
-    add_box(scene, (double[]){beam_length, beam_thickness, beam_thickness}, (int[]){LENGTH_TO_THICKNESS * n, n, n}, &material);
+    add_box(scene, (double[]){beam_length, beam_thickness, beam_thickness},
+            (int[]){LENGTH_TO_THICKNESS * n, n, n}, &material);
     pin_plane(scene, 0, 0);
     return start(scene, 1);
 }
@@ -186,11 +191,12 @@ static double static_deflection(int n) {
 // Euler-Bernoulli rho g L^4 12 / (8 E t^2) and Timoshenko's shear rho g L^2 / (2 (5/6) G), G = E/2.
 static void clamped_beam_converges_to_the_beam_theory_deflection(void** unused) {
     double load = 1 * 9.81;
-    double theory = 1.5 * load / (beam_young * beam_thickness * beam_thickness) + load / (2 * 5.0 / 6 * beam_young / 2);
+    double theory =
+        1.5 * load / (beam_young * beam_thickness * beam_thickness) + load / (2 * 5.0 / 6 * beam_young / 2);
     double w2 = static_deflection(2), w4 = static_deflection(4), w8 = static_deflection(8);
     double order = log2((theory - w4) / (theory - w8)), limit = w8 + (w8 - w4) / 3;
-    print_message("deflection %.4g %.4g %.4g mm, limit %.5g, theory %.5g, order %.2f\n", 1e3 * w2, 1e3 * w4, 1e3 * w8,
-                  1e3 * limit, 1e3 * theory, order);
+    print_message("deflection %.4g %.4g %.4g mm, limit %.5g, theory %.5g, order %.2f\n", 1e3 * w2, 1e3 * w4,
+                  1e3 * w8, 1e3 * limit, 1e3 * theory, order);
     assert_true(order > 1.6 && order < 2.4);
     assert_true(w2 < w4 && w4 < w8 && fabs(limit / theory - 1) < 0.015);
 }
@@ -217,7 +223,8 @@ typedef struct ringing {
 
 // Released from a small deflection in the first mode; frequency from zero crossings of the modal amplitude.
 static ringing ring(int n, double damping) {
-    double omega = 3.51601526850 * sqrt(beam_young * beam_thickness * beam_thickness / (12 * 1000.0)) / (beam_length * beam_length);
+    double omega = 3.51601526850 * sqrt(beam_young * beam_thickness * beam_thickness / (12 * 1000.0)) /
+                   (beam_length * beam_length);
     double h = 2 * M_PI / omega / 160;
     ct_settings settings = free_settings(h, CT_BDF2);
     sim s = clamped_beam(settings, n, 1000, damping);
@@ -251,10 +258,12 @@ static void beam_rings_at_the_beam_theory_frequency(void** unused) {
     double limit = fine + (fine - coarse) / 3;
     print_message("omega %.4g %.4g, limit %.5g, theory %.5g\n", coarse, fine, limit, theory);
     assert_true(fabs(fine - theory) < 0.4 * fabs(coarse - theory));
-    assert_true(fabs(limit / theory - 1) < 0.015);  // theory has neither shear nor rotary inertia: 0.8 % high here
+    // theory has neither shear nor rotary inertia: 0.8 % high here
+    assert_true(fabs(limit / theory - 1) < 0.015);
 }
 
-// Kelvin-Voigt: damping ratio beta omega / 2, amplitude after a period exp(-pi beta omega) in the limit of small beta.
+// Kelvin-Voigt: damping ratio beta omega / 2, amplitude after a period exp(-pi beta omega) in the limit of
+// small beta.
 static void stiffness_damping_decays_at_the_known_rate(void** unused) {
     ringing plain = ring(2, 0);
     double beta = 0.05 / plain.omega;
@@ -276,12 +285,14 @@ static void mass_damping_slows_free_flight_exactly(void** unused) {
     ct_selector all = {.kind = CT_SELECT_ALL, .body = -1};
     int *nodes, count;
     must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
-    must(ct_scene_set_velocity(scene, nodes, count, (double[]){2, 0, 0}, (double[]){0, 0, 0}, &error), &error);
+    must(ct_scene_set_velocity(scene, nodes, count, (double[]){2, 0, 0}, (double[]){0, 0, 0}, &error),
+         &error);
     ct_free(nodes);
     sim s = start(scene, 1);
     steps(&s, 50);
     double expected = 2 * pow(1 + alpha * h, -50);
-    for (int v = 0; v < node_count(&s); v++) assert_true(fabs(ct_state_velocities(s.state)[3 * v] - expected) < 1e-8);
+    for (int v = 0; v < node_count(&s); v++)
+        assert_true(fabs(ct_state_velocities(s.state)[3 * v] - expected) < 1e-8);
     stop(&s);
 }
 
@@ -303,7 +314,8 @@ static double swinging_tip(double h, ct_integrator integrator) {
 
 static void order_in_h_is_one_for_euler_and_two_for_bdf2(void** unused) {
     for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
-        double a = swinging_tip(0.0025, integrator), b = swinging_tip(0.00125, integrator), c = swinging_tip(0.000625, integrator);
+        double a = swinging_tip(0.0025, integrator), b = swinging_tip(0.00125, integrator),
+               c = swinging_tip(0.000625, integrator);
         double order = log2(fabs((a - b) / (b - c)));
         print_message("integrator %d: tip %.8f %.8f %.8f, order %.2f\n", integrator, a, b, c, order);
         assert_true(fabs(order - (integrator == CT_EULER ? 1 : 2)) < 0.3);
@@ -335,7 +347,8 @@ static double volume_change(double poisson) {
 }
 
 static void volume_change_vanishes_towards_poisson_one_half(void** unused) {
-    double at30 = volume_change(0.3), at45 = volume_change(0.45), at49 = volume_change(0.49), at499 = volume_change(0.499), at4999 = volume_change(0.4999);
+    double at30 = volume_change(0.3), at45 = volume_change(0.45), at49 = volume_change(0.49),
+           at499 = volume_change(0.499), at4999 = volume_change(0.4999);
     print_message("volume change %.4f %.4f %.5f %.6f %.7f\n", at30, at45, at49, at499, at4999);
     assert_true(at30 > at45 && at45 > at49 && at49 > at499 && at499 > at4999 && at4999 > 0);
     assert_true(at499 / at4999 > 8 && at499 / at4999 < 12);  // proportional to 1 - 2 nu in the limit
@@ -356,7 +369,8 @@ static void free_fall_matches_the_integrator_exactly(void** unused) {
     steps(&s, 40);
     double fall = 9.81 * h * h * 40 * 41 / 2;
     for (int v = 0; v < node_count(&s); v++)
-        assert_true(fabs(ct_model_rest(s.model)[3 * v + 2] - fall - ct_state_positions(s.state)[3 * v + 2]) < 1e-9);
+        assert_true(fabs(ct_model_rest(s.model)[3 * v + 2] - fall - ct_state_positions(s.state)[3 * v + 2]) <
+                    1e-9);
     ct_measure measure;
     ct_state_measure(s.model, s.state, &measure);
     assert_true(measure.elastic < 1e-9);

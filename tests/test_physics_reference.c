@@ -1,9 +1,10 @@
 // Statics against an independent program: a clamped block bent by its weight, small loads.
 //
 // The reference is a linear tetrahedral finite element solution made with numpy and scipy for the tets of
-// ct_mesh_box(0.4 x 0.2 x 0.3 m, 4 x 2 x 3 cells): per tet K = V B' C B with the 6 x 12 strain matrix B and the isotropic
-// C(young, poisson), a quarter of each tet's weight at its nodes, the nodes at x = 0 removed, a direct sparse solve.
-// One implicit Euler step of 1e6 s has no inertia left to speak of, so it ends in static equilibrium.
+// ct_mesh_box(0.4 x 0.2 x 0.3 m, 4 x 2 x 3 cells): per tet K = V B' C B with the 6 x 12 strain matrix B and
+// the isotropic C(young, poisson), a quarter of each tet's weight at its nodes, the nodes at x = 0 removed, a
+// direct sparse solve. One implicit Euler step of 1e6 s has no inertia left to speak of, so it ends in static
+// equilibrium.
 #include "build.h"
 
 #define NREFERENCE 5
@@ -38,12 +39,14 @@ static void displacements(ct_energy energy, double sign, double u[NREFERENCE][3]
     for (int i = 0; i < NREFERENCE; i++) {
         const double* rest = reference[i].rest;
         int node = node_at(&s, rest[0], rest[1], rest[2]);
-        for (int a = 0; a < 3; a++) u[i][a] = ct_state_positions(s.state)[3 * node + a] - ct_model_rest(s.model)[3 * node + a];
+        for (int a = 0; a < 3; a++)
+            u[i][a] = ct_state_positions(s.state)[3 * node + a] - ct_model_rest(s.model)[3 * node + a];
     }
     stop(&s);
 }
 
-// Half the difference of the two signs of the load leaves the linear part, up to third order in the strain of 1e-4.
+// Half the difference of the two signs of the load leaves the linear part, up to third order in the strain of
+// 1e-4.
 static void small_loads_bend_a_block_as_linear_finite_elements_say(void** unused) {
     (void)unused;
     double scale = 0;

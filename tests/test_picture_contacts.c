@@ -1,17 +1,14 @@
 // Pictures of sheets, obstacles and contact forces: what must be seen is seen, where it must be.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "contact_file.h"
 #include "out/obstacle.h"
 #include "out/picture.h"
 #include "out/solid.h"
+#include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_picture_contacts.h5"
 enum { W = 320, H = 200 };
@@ -64,11 +61,13 @@ static void sheet_has_two_sides(void** unused) {
     ct_trajectory* file = contact_scene_record(&s, FILE_NAME, 1);
     for (int below = 0; below < 2; below++) {
         ct_picture_def def = small_picture();
-        def.view = (ct_view){.eye = {0.5, below ? 0.2 : 4, 4.5}, .target = {0.5, 1.4, 0.5}, .field_of_view = 25};
+        def.view =
+            (ct_view){.eye = {0.5, below ? 0.2 : 4, 4.5}, .target = {0.5, 1.4, 0.5}, .field_of_view = 25};
         draw(file, 0, &def, pixels);
         int blue = count_color(pixels, 2, 25), brightest = 0;
         for (int i = 0; i < W * H; i++)
-            if (pixels[3 * i + 2] > pixels[3 * i] + 25 && pixels[3 * i + 2] > brightest) brightest = pixels[3 * i + 2];
+            if (pixels[3 * i + 2] > pixels[3 * i] + 25 && pixels[3 * i + 2] > brightest)
+                brightest = pixels[3 * i + 2];
         assert_true(blue > W * H / 40);
         assert_true(brightest > 90);
     }
@@ -85,7 +84,8 @@ static void every_obstacle_is_drawn_in_its_colour(void** unused) {
         ct_obstacle_info obstacle[OBSTACLES];
         for (int hidden = 0; hidden < 2; hidden++) {
             memcpy(obstacle, contact_obstacle, sizeof obstacle);
-            for (int i = 0; i < OBSTACLES; i++) obstacle[i].color[0] = obstacle[i].color[1] = obstacle[i].color[2] = 0.5;
+            for (int i = 0; i < OBSTACLES; i++)
+                obstacle[i].color[0] = obstacle[i].color[1] = obstacle[i].color[2] = 0.5;
             obstacle[k].color[0] = obstacle[k].color[2] = 0.05;
             obstacle[k].color[1] = 0.8;
             obstacle[k].hidden = hidden;
@@ -160,14 +160,16 @@ static void arrows_have_the_length_of_their_force(void** unused) {
 
 // All vertices of a capsule keep its radius from the segment, all normals point away from it.
 static void capsule_is_exact(void** unused) {
-    ct_solid solid = {.a = {1, 0, 0}, .b = {1, 2, 1}, .radius = 0.25, .material = 3, .shape = CT_SOLID_CAPSULE};
+    ct_solid solid = {
+        .a = {1, 0, 0}, .b = {1, 2, 1}, .radius = 0.25, .material = 3, .shape = CT_SOLID_CAPSULE};
     ct_arena arena = {0};
     ct_skin skin = {0};
     ct_solid_append(&skin, &arena, &solid, 1, 50, 72);
     assert_int_equal(skin.nvert, 50 * 72);
     for (int c = 0; c < 3 * skin.ntri; c++) {
         const double* x = skin.x + 3 * skin.tri[c];
-        double along = fmin(1, fmax(0, (x[1] * 2 + x[2]) / 5)), d[3] = {x[0] - 1, x[1] - 2 * along, x[2] - along};
+        double along = fmin(1, fmax(0, (x[1] * 2 + x[2]) / 5)),
+               d[3] = {x[0] - 1, x[1] - 2 * along, x[2] - along};
         double radius = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), outward = 0;
         assert_true(fabs(radius - 0.25) < 1e-12);
         for (int a = 0; a < 3; a++) outward += d[a] / radius * (double)skin.normal[3 * c + a];
@@ -177,7 +179,8 @@ static void capsule_is_exact(void** unused) {
     ct_arena_free(&arena);
 }
 
-// An obstacle a hundred times as large does not change what the automatic view frames; one of the bodies' size does.
+// An obstacle a hundred times as large does not change what the automatic view frames; one of the bodies'
+// size does.
 static void framing_leaves_huge_obstacles_out(void** unused) {
     double upper[3], lower[3];
     for (int huge = 0; huge < 2; huge++) {
@@ -189,8 +192,8 @@ static void framing_leaves_huge_obstacles_out(void** unused) {
         if (!huge) {
             memcpy(upper, file->upper, sizeof upper);
             memcpy(lower, file->lower, sizeof lower);
-            assert_true(fabs(upper[0] - 3) < 1e-12);   // the box
-            assert_true(fabs(lower[0] + 1.2) < 1e-12); // the sphere
+            assert_true(fabs(upper[0] - 3) < 1e-12);    // the box
+            assert_true(fabs(lower[0] + 1.2) < 1e-12);  // the sphere
             assert_false(file->obstacle_far[3]);
         } else {
             assert_true(fabs(file->upper[0] - 1.5) < 1e-12);  // the sheet
@@ -243,7 +246,8 @@ static void picture_survives_contacts_that_are_not_numbers(void** unused) {
     ct_picture_def look = small_picture();
     look.contacts = true;
     for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < 4; i++) s.contact[i].force[i % 3] = k ? INFINITY : NAN, s.contact[i].position[0] = NAN;
+        for (int i = 0; i < 4; i++)
+            s.contact[i].force[i % 3] = k ? INFINITY : NAN, s.contact[i].position[0] = NAN;
         for (int i = 0; i < 6 * OBSTACLES; i++) s.poses[i] = k ? INFINITY : NAN;
         assert_int_equal(ct_trajectory_append_sample(file, &sample, NULL), CT_OK);
         draw(file, k, &look, pixels);

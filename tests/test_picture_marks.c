@@ -1,14 +1,11 @@
 // A title and a marked place in pictures.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "contact_file.h"
+#include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_picture_marks.h5"
 enum { W = 320, H = 200 };
@@ -60,7 +57,8 @@ static int changed(const stage* s, int box[4]) {
     return count;
 }
 
-// What the camera looks at is in the middle of the picture, and so is its ring; a place to the right of it is drawn to the right.
+// What the camera looks at is in the middle of the picture, and so is its ring; a place to the right of it is
+// drawn to the right.
 static void mark_is_where_the_place_is_seen(void** state) {
     stage* s = *state;
     double at_target[3] = {0.5, 1.4, 0.5}, beside[3] = {0.8, 1.4, 0.5};

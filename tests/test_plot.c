@@ -48,7 +48,8 @@ static void line_ends(const image* p, int* first, int* last) {
 static void three_rows(const image* p, double row[3]) {
     int first, last;
     line_ends(p, &first, &last);
-    for (int k = 0; k < 3; k++) row[k] = row_of(p, k == 0 ? first + 3 : k == 1 ? (first + last) / 2 : last - 3);
+    for (int k = 0; k < 3; k++)
+        row[k] = row_of(p, k == 0 ? first + 3 : k == 1 ? (first + last) / 2 : last - 3);
 }
 
 static void logarithmic_axis_makes_a_decay_straight(void** state) {
@@ -89,8 +90,11 @@ static void values_that_cannot_be_drawn_interrupt_the_line(void** state) {
 static void degenerate_series_are_drawn(void** state) {
     double zero = 0, one = 1, same[3] = {5, 5, 5}, index[3] = {1, 2, 3}, nothing = NAN;
     ct_plot_def def = ct_plot_def_default();
-    ct_plot_series series[] = {{.x = &zero, .y = &zero, .count = 1}, {.x = &one, .y = &one, .count = 1}, {.x = index, .y = same, .count = 3},
-                               {.x = &nothing, .y = &nothing, .count = 1}, {0}};
+    ct_plot_series series[] = {{.x = &zero, .y = &zero, .count = 1},
+                               {.x = &one, .y = &one, .count = 1},
+                               {.x = index, .y = same, .count = 3},
+                               {.x = &nothing, .y = &nothing, .count = 1},
+                               {0}};
     for (int k = 0; k < 5; k++) {
         for (int log = 0; log < 2; log++) {
             def.log_y = log;
@@ -130,7 +134,8 @@ static int pale_pixels(const image* p, int x) {
 static void band_spans_what_it_says(void** state) {
     double x[2] = {0, 1}, y[2] = {2, 2}, low[2] = {1, 1}, high[2] = {3, 3}, frame[2] = {0, 10};
     ct_plot_def def = ct_plot_def_default();
-    ct_plot_series series[] = {{.x = x, .y = y, .count = 2}, {.x = x, .y = frame, .count = 2, .color = 5, .dashed = true}};
+    ct_plot_series series[] = {{.x = x, .y = y, .count = 2},
+                               {.x = x, .y = frame, .count = 2, .color = 5, .dashed = true}};
     image bare = draw(&def, series, 2);
     series[0].low = low, series[0].high = high;
     image p = draw(&def, series, 2);
@@ -147,7 +152,8 @@ static void band_spans_what_it_says(void** state) {
 static void dashed_line_has_gaps_in_its_colour(void** state) {
     double x[2] = {0, 1}, y[2] = {2, 2};
     ct_plot_def def = ct_plot_def_default();
-    ct_plot_series series[] = {{.x = x, .y = x, .count = 2, .color = 5}, {.x = x, .y = y, .count = 2, .color = 1, .dashed = true}};
+    ct_plot_series series[] = {{.x = x, .y = x, .count = 2, .color = 5},
+                               {.x = x, .y = y, .count = 2, .color = 1, .dashed = true}};
     image p = draw(&def, series, 2);
     int seen = 0, first, last;
     line_ends(&p, &first, &last);

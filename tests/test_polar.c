@@ -1,15 +1,12 @@
 // Decompositions of 3x3 matrices: the scalar ones by their definition, the vector polar kernel against them.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "force/elastic_kernel.h"
 #include "math/quat.h"
 #include "math/svd3.h"
-#include "force/elastic_kernel.h"
+#include "unit.h"
 
 static uint64_t random_state = 3;
 static double random_unit(void) {  // in [-1, 1)
@@ -24,12 +21,14 @@ static ct_mat3 random_matrix(void) {
 }
 
 static ct_mat3 random_rotation(void) {
-    return ct_quat_matrix(ct_quat_normalise((ct_quat){random_unit(), random_unit(), random_unit(), random_unit()}));
+    return ct_quat_matrix(
+        ct_quat_normalise((ct_quat){random_unit(), random_unit(), random_unit(), random_unit()}));
 }
 
 // U diag(s) V^T with random rotations
 static ct_mat3 with_singular_values(double s0, double s1, double s2) {
-    return ct_mat3_multiply(ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(s0, s1, s2)), random_rotation());
+    return ct_mat3_multiply(ct_mat3_multiply(random_rotation(), ct_mat3_diagonal(s0, s1, s2)),
+                            random_rotation());
 }
 
 static double distance(ct_mat3 A, ct_mat3 B) {
@@ -44,12 +43,16 @@ static void assert_rotation(ct_mat3 R, double tolerance) {
 
 // Matrices that are awkward on purpose, then random ones.
 static ct_mat3 sample(int k) {
-    static const double awkward[][3] = {{1, 1, 1}, {1, 1, -1}, {0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {1, 1e-9, 1e-10}, {1, 1e-9, -1e-9},
-                                        {2, 1, -1}, {2, 1, -0.999}, {3, 3, 3}, {1e6, 1, 1e-6}, {1e-8, 1e-8, 1e-8}, {1, 1 + 1e-12, 1},
-                                        {1, 0.5, -0.4999}, {5, 1e-3, 1e-3}, {5, 1e-4, 1e-3}};
+    static const double awkward[][3] = {
+        {1, 1, 1},         {1, 1, -1},        {0, 0, 0},        {1, 0, 0},
+        {1, 1, 0},         {1, 1e-9, 1e-10},  {1, 1e-9, -1e-9}, {2, 1, -1},
+        {2, 1, -0.999},    {3, 3, 3},         {1e6, 1, 1e-6},   {1e-8, 1e-8, 1e-8},
+        {1, 1 + 1e-12, 1}, {1, 0.5, -0.4999}, {5, 1e-3, 1e-3},  {5, 1e-4, 1e-3}};
     const int nawkward = (int)(sizeof awkward / sizeof awkward[0]);
     if (k < nawkward) return ct_mat3_diagonal(awkward[k][0], awkward[k][1], awkward[k][2]);
-    if (k < 3 * nawkward) return with_singular_values(awkward[k % nawkward][0], awkward[k % nawkward][1], awkward[k % nawkward][2]);
+    if (k < 3 * nawkward)
+        return with_singular_values(awkward[k % nawkward][0], awkward[k % nawkward][1],
+                                    awkward[k % nawkward][2]);
     return random_matrix();
 }
 
@@ -61,7 +64,8 @@ static void symmetric_eigenvectors_diagonalise(void** state) {
         ct_symmetric3(A, w, &V);
         assert_rotation(V, 1e-14);
         assert_true(w[0] <= w[1] && w[1] <= w[2]);
-        const ct_mat3 again = ct_mat3_multiply(ct_mat3_multiply(V, ct_mat3_diagonal(w[0], w[1], w[2])), ct_mat3_transpose(V));
+        const ct_mat3 again =
+            ct_mat3_multiply(ct_mat3_multiply(V, ct_mat3_diagonal(w[0], w[1], w[2])), ct_mat3_transpose(V));
         assert_true(distance(A, again) <= 1e-14 * sqrt(ct_mat3_dot(A, A)));
     }
 }
@@ -118,14 +122,17 @@ static void check_kernel(const ct_elastic_kernels* kernels, int first) {
         assert_true(fabs(ct_mat3_trace(S) - (svd.s[0] + svd.s[1] + svd.s[2])) <= 1e-11 * svd.s[0]);
         // where it is unique, its error grows like 1/(s1 + s2)
         const double gap = (svd.s[1] + svd.s[2]) / svd.s[0];
-        if (gap > 1e-8) assert_true(distance(R, ct_polar3(F[lane])) < 1e-13 / (gap * gap) + 1e-14 && distance(R, ct_polar3(F[lane])) < 1e-7);
+        if (gap > 1e-8)
+            assert_true(distance(R, ct_polar3(F[lane])) < 1e-13 / (gap * gap) + 1e-14 &&
+                        distance(R, ct_polar3(F[lane])) < 1e-7);
         if (gap > 0.1) assert_rotation(R, 1e-12);
     }
 }
 
 static void polar_kernel_agrees_with_the_svd(void** state) {
     for (int isa = 0; isa <= (int)ct_cpu_isa(); isa++)
-        for (int first = 0; first < 2000; first += CT_BLOCK) check_kernel(ct_elastic_kernels_of((ct_isa)isa), first);
+        for (int first = 0; first < 2000; first += CT_BLOCK)
+            check_kernel(ct_elastic_kernels_of((ct_isa)isa), first);
 }
 
 static void polar_of_the_identity_is_exact(void** state) {
@@ -137,13 +144,16 @@ static void polar_of_the_identity_is_exact(void** state) {
 
 static void quaternions_rotate_like_their_matrices(void** state) {
     for (int k = 0; k < 50; k++) {
-        const ct_vec3 axis = {3 * random_unit(), 3 * random_unit(), 3 * random_unit()}, v = {random_unit(), random_unit(), random_unit()};
+        const ct_vec3 axis = {3 * random_unit(), 3 * random_unit(), 3 * random_unit()},
+                      v = {random_unit(), random_unit(), random_unit()};
         const ct_quat q = ct_quat_from_vector(axis), p = ct_quat_from_vector(ct_vec3_scale(1e-5 * k, v));
         assert_rotation(ct_quat_matrix(q), 1e-14);
-        assert_true(ct_vec3_norm(ct_vec3_sub(ct_quat_rotate(q, v), ct_mat3_apply(ct_quat_matrix(q), v))) < 1e-14);
+        assert_true(ct_vec3_norm(ct_vec3_sub(ct_quat_rotate(q, v), ct_mat3_apply(ct_quat_matrix(q), v))) <
+                    1e-14);
         // the axis stays, a quarter turn about z takes x to y, products compose
         assert_true(ct_vec3_norm(ct_vec3_sub(ct_quat_rotate(q, axis), axis)) < 1e-13);
-        const ct_vec3 once = ct_quat_rotate(q, ct_quat_rotate(p, v)), both = ct_quat_rotate(ct_quat_multiply(q, p), v);
+        const ct_vec3 once = ct_quat_rotate(q, ct_quat_rotate(p, v)),
+                      both = ct_quat_rotate(ct_quat_multiply(q, p), v);
         assert_true(ct_vec3_norm(ct_vec3_sub(once, both)) < 1e-14);
     }
     const ct_vec3 y = ct_quat_rotate(ct_quat_from_vector((ct_vec3){0, 0, acos(0)}), (ct_vec3){1, 0, 0});

@@ -1,4 +1,5 @@
-// Problems: losses and gradients of whole rollouts against differences, terms of the user's own, memory, files.
+// Problems: losses and gradients of whole rollouts against differences, terms of the user's own, memory,
+// files.
 #include "build.h"
 
 enum { STEPS = 8 };
@@ -12,7 +13,8 @@ static ct_settings tight_settings(void) {
     return settings;
 }
 
-static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, const char* control) {
+static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per,
+                          const char* control) {
     ct_error error = {0};
     ct_parameter_def def = ct_parameter_def_default();
     def.kind = kind;
@@ -65,7 +67,9 @@ static double* start_of(const ct_problem* problem) {
     return y;
 }
 
-static double* new_vector(const ct_problem* problem) { return calloc((size_t)ct_problem_size(problem), sizeof(double)); }
+static double* new_vector(const ct_problem* problem) {
+    return calloc((size_t)ct_problem_size(problem), sizeof(double));
+}
 
 static double evaluate(ct_problem* problem, const double* y, double* gradient) {
     double loss;
@@ -130,12 +134,13 @@ static void gradient_matches_differences_with_bdf2(void** state) {
 
 typedef struct own_term {
     int nvert, last;
-    double fault;    // factor on the seeds: 1 is right
-    double x[3];     // mean position at the last state
+    double fault;  // factor on the seeds: 1 is right
+    double x[3];   // mean position at the last state
 } own_term;
 
 // |mean x - (1, 2, 3)|^2 at the last state, plain mean.
-static void mean_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user) {
+static void mean_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                      void* user) {
     own_term* own = user;
     if (step != own->last) return;
     const double* x = ct_state_positions(state);
@@ -144,7 +149,8 @@ static void mean_term(int step, const ct_state* state, double* loss, double* x_b
         for (int v = 0; v < own->nvert; v++) mean += x[3 * v + a] / own->nvert;
         own->x[a] = mean;
         *loss += (mean - a - 1) * (mean - a - 1);
-        for (int v = 0; x_bar && v < own->nvert; v++) x_bar[3 * v + a] += own->fault * 2 * (mean - a - 1) / own->nvert;
+        for (int v = 0; x_bar && v < own->nvert; v++)
+            x_bar[3 * v + a] += own->fault * 2 * (mean - a - 1) / own->nvert;
     }
 }
 
@@ -234,14 +240,17 @@ static void evaluation_forgets_the_one_before(void** state) {
     ct_scene* scene = full_scene(&settings);
     ct_problem* problem = open_problem(scene, 0);
     int n = ct_problem_size(problem);
-    double *y = start_of(problem), *other = start_of(problem), *g = new_vector(problem), *h = new_vector(problem);
+    double *y = start_of(problem), *other = start_of(problem), *g = new_vector(problem),
+           *h = new_vector(problem);
     uint64_t seed = 5;
     for (int i = 0; i < n; i++) other[i] += 0.02 * noise(&seed);
-    double first = evaluate(problem, y, g), between = evaluate(problem, other, h), again = evaluate(problem, y, h);
+    double first = evaluate(problem, y, g), between = evaluate(problem, other, h),
+           again = evaluate(problem, y, h);
     assert_true(fabs(between - first) > 1e-6 * fabs(first));
     assert_true(fabs(again - first) <= 1e-11 * fabs(first));
     double largest = 0, difference = 0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(g[i])), difference = fmax(difference, fabs(g[i] - h[i]));
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, fabs(g[i])), difference = fmax(difference, fabs(g[i] - h[i]));
     assert_true(largest > 0 && difference <= 1e-9 * largest);
     free(y), free(other), free(g), free(h);
     ct_problem_free(problem);

@@ -1,7 +1,7 @@
 // The projective solver with skeletons: the top-down assembly of B, and agreement with Newton's method.
 #include "build.h"
-#include "math/svd3.h"
 #include "math/quat.h"
+#include "math/svd3.h"
 #include "step/assembly.h"
 #include "step/coords.h"
 
@@ -51,8 +51,10 @@ static void assembled_jacobian_is_that_of_the_twists(void** unused) {
     sim s = start(every_joint(CT_SOLVER_NEWTON), 1);
     const ct_tree* tree = &s.model->tree;
     size_t n = (size_t)tree->ndof, rows = 3 * (size_t)tree->start[tree->nlink];
-    double *scratch = calloc(ct_assembly_scratch(s.model), sizeof(double)), *B = calloc(rows * n, sizeof(double));
-    double *dz = calloc(n, sizeof(double)), *dx = calloc(3 * (size_t)s.model->nvert, sizeof(double)), worst = 0;
+    double *scratch = calloc(ct_assembly_scratch(s.model), sizeof(double)),
+           *B = calloc(rows * n, sizeof(double));
+    double *dz = calloc(n, sizeof(double)), *dx = calloc(3 * (size_t)s.model->nvert, sizeof(double)),
+           worst = 0;
     uint64_t seed = 5;
     // a posture far from rest
     memcpy(s.work->at.x, s.state->x, 3 * (size_t)s.model->nvert * sizeof(double));
@@ -65,7 +67,8 @@ static void assembled_jacobian_is_that_of_the_twists(void** unused) {
         memset(dz, 0, n * sizeof(double));
         dz[j] = 1;
         ct_coords_push(s.model, s.work, &s.work->trial, dz, dx);
-        for (size_t i = 0; i < rows; i++) worst = fmax(worst, fabs(B[i * n + j] - dx[3 * tree->node[i / 3] + (int)(i % 3)]));
+        for (size_t i = 0; i < rows; i++)
+            worst = fmax(worst, fabs(B[i * n + j] - dx[3 * tree->node[i / 3] + (int)(i % 3)]));
     }
     print_message("worst difference %.2g\n", worst);
     assert_true(worst < 1e-12);
@@ -78,10 +81,12 @@ static void rotation_projection_is_a_turn_by_the_arctangent(void** unused) {
     uint64_t seed = 3;
     for (int trial = 0; trial < 20; trial++) {
         ct_vec3 w = {2 * noise(&seed), 2 * noise(&seed), 2 * noise(&seed)};
-        ct_mat3 R = ct_quat_matrix(ct_quat_from_vector((ct_vec3){3 * noise(&seed), noise(&seed), noise(&seed)}));
+        ct_mat3 R =
+            ct_quat_matrix(ct_quat_from_vector((ct_vec3){3 * noise(&seed), noise(&seed), noise(&seed)}));
         ct_mat3 moved = ct_mat3_multiply(ct_mat3_axpy(ct_mat3_identity(), 1, ct_mat3_cross(w)), R);
         double size = ct_vec3_norm(w);
-        ct_mat3 turned = ct_mat3_multiply(ct_quat_matrix(ct_quat_from_vector(ct_vec3_scale(atan(size) / size, w))), R);
+        ct_mat3 turned =
+            ct_mat3_multiply(ct_quat_matrix(ct_quat_from_vector(ct_vec3_scale(atan(size) / size, w))), R);
         ct_mat3 difference = ct_mat3_axpy(ct_polar3(moved), -1, turned);
         assert_true(ct_mat3_dot(difference, difference) < 1e-24);
     }
@@ -101,19 +106,23 @@ static double run_both(sim* newton, sim* projective, int count, const double* co
         ct_step_report report;
         assert_int_equal(ct_step(newton->model, newton->work, newton->state, control, NULL), CT_OK);
         ct_status status = ct_step(projective->model, projective->work, projective->state, control, &report);
-        if (status != CT_OK) fail_msg("step %d: residual %g of %g after %d iterations", i, report.residual, report.reference, report.iterations);
+        if (status != CT_OK)
+            fail_msg("step %d: residual %g of %g after %d iterations", i, report.residual, report.reference,
+                     report.iterations);
         iterations += report.iterations;
     }
     *moved = 0;
     for (int i = 0; i < 3 * node_count(newton); i++)
         *moved = fmax(*moved, fabs(ct_state_positions(newton->state)[i] - ct_model_rest(newton->model)[i]));
     double difference = distance(newton, projective);
-    print_message("difference %.2g m after a motion of %.2g m, %.1f iterations a step\n", difference, *moved, (double)iterations / count);
+    print_message("difference %.2g m after a motion of %.2g m, %.1f iterations a step\n", difference, *moved,
+                  (double)iterations / count);
     return difference;
 }
 
 static void bare_tree_agrees_with_newton(void** unused) {
-    sim newton = start(every_joint(CT_SOLVER_NEWTON), 1), projective = start(every_joint(CT_SOLVER_PROJECTIVE), 1);
+    sim newton = start(every_joint(CT_SOLVER_NEWTON), 1),
+        projective = start(every_joint(CT_SOLVER_PROJECTIVE), 1);
     double moved;
     assert_true(run_both(&newton, &projective, 30, NULL, &moved) < 1e-7);
     assert_true(moved > 0.1);
@@ -134,7 +143,10 @@ static sim fleshy_arm(ct_solver solver, ct_integrator integrator) {
     add_box(scene, (double[]){0.9, 0.2, 0.2}, (int[]){9, 2, 2}, &material);
     const ct_joint_kind kinds[] = {CT_JOINT_FIXED, CT_JOINT_REVOLUTE, CT_JOINT_BALL};
     for (int k = 0; k < 3; k++) {
-        ct_selector bone = {.kind = CT_SELECT_BOX, .body = -1, .a = {0.3 * k + (k ? 0.06 : -1), 0.07, 0.07}, .b = {0.3 * k + 0.24, 0.13, 0.13}};
+        ct_selector bone = {.kind = CT_SELECT_BOX,
+                            .body = -1,
+                            .a = {0.3 * k + (k ? 0.06 : -1), 0.07, 0.07},
+                            .b = {0.3 * k + 0.24, 0.13, 0.13}};
         int *nodes, count;
         must(ct_scene_select(scene, &bone, &nodes, &count, &error), &error);
         ct_link_def def = ct_link_def_default();
@@ -162,7 +174,8 @@ static sim fleshy_arm(ct_solver solver, ct_integrator integrator) {
 
 static void fleshy_arm_agrees_with_newton(void** unused) {
     for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
-        sim newton = fleshy_arm(CT_SOLVER_NEWTON, integrator), projective = fleshy_arm(CT_SOLVER_PROJECTIVE, integrator);
+        sim newton = fleshy_arm(CT_SOLVER_NEWTON, integrator),
+            projective = fleshy_arm(CT_SOLVER_PROJECTIVE, integrator);
         double moved, torque = -6;
         assert_true(run_both(&newton, &projective, 15, &torque, &moved) < 1e-6);
         assert_true(moved > 0.03);

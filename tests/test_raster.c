@@ -1,12 +1,8 @@
 // Pictures: coverage, depth and projection with known answers, and whole pictures that repeat byte for byte.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "out/camera.h"
 #include "out/color.h"
@@ -15,11 +11,13 @@
 #include "out/skin.h"
 #include "out/text.h"
 #include "synthetic.h"
+#include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_raster.h5"
 
 // A triangle given in samples of an 8 x 8 picture, depth z.
-static void draw(ct_raster* raster, int id, double x0, double y0, double x1, double y1, double x2, double y2, double z) {
+static void draw(ct_raster* raster, int id, double x0, double y0, double x1, double y1, double x2, double y2,
+                 double z) {
     double at[3][2] = {{x0, y0}, {x1, y1}, {x2, y2}}, clip[3][4];
     for (int k = 0; k < 3; k++) {
         clip[k][0] = at[k][0] / 4 - 1;
@@ -46,9 +44,10 @@ static void raster_covers_the_samples_inside(void** unused) {
 }
 
 static void raster_gives_a_shared_edge_to_one_triangle(void** unused) {
-    static const double turn[4][2][6] = {
-        {{0, 0, 8, 0, 0, 8}, {8, 0, 8, 8, 0, 8}}, {{0, 0, 8, 8, 0, 8}, {0, 0, 8, 0, 8, 8}},
-        {{0, 0, 4.5, 0, 4.5, 8}, {4.5, 0, 8, 0, 4.5, 8}}, {{0, 4.5, 8, 4.5, 0, 8}, {0, 4.5, 8, 4.5, 8, 0}}};
+    static const double turn[4][2][6] = {{{0, 0, 8, 0, 0, 8}, {8, 0, 8, 8, 0, 8}},
+                                         {{0, 0, 8, 8, 0, 8}, {0, 0, 8, 0, 8, 8}},
+                                         {{0, 0, 4.5, 0, 4.5, 8}, {4.5, 0, 8, 0, 4.5, 8}},
+                                         {{0, 4.5, 8, 4.5, 0, 8}, {0, 4.5, 8, 4.5, 8, 0}}};
     for (int k = 0; k < 4; k++) {
         ct_arena arena = {0};
         ct_raster a, b;
@@ -135,7 +134,8 @@ static void camera_projects_known_points(void** unused) {
     ct_camera_look(&camera, &view, 1, 2.0);
     ct_camera_project(&camera, (double[3]){0, 0, 0}, clip);
     assert_true(clip[0] == 0 && clip[1] == 0 && fabs(clip[3] - 5) < 1e-12);
-    ct_camera_project(&camera, (double[3]){10, 5, 0}, clip);  // the corner of a 90 degree view, twice as wide as high
+    // the corner of a 90 degree view, twice as wide as high
+    ct_camera_project(&camera, (double[3]){10, 5, 0}, clip);
     assert_true(fabs(clip[0] / clip[3] - 1) < 1e-12 && fabs(clip[1] / clip[3] - 1) < 1e-12);
     double ray[3];
     ct_camera_ray(&camera, 1, 1, ray);
@@ -143,14 +143,16 @@ static void camera_projects_known_points(void** unused) {
 }
 
 static void camera_frames_a_box_whatever_its_shape(void** unused) {
-    static const double size[5][3] = {{1, 1, 1}, {10, 0.1, 0.1}, {0.01, 3, 0.01}, {1e-3, 2e-3, 5e-3}, {40, 1, 40}};
+    static const double size[5][3] = {
+        {1, 1, 1}, {10, 0.1, 0.1}, {0.01, 3, 0.01}, {1e-3, 2e-3, 5e-3}, {40, 1, 40}};
     for (int k = 0; k < 15; k++) {
         double lower[3] = {-3, 2, 7}, upper[3], furthest = 0;
         for (int j = 0; j < 3; j++) upper[j] = lower[j] + size[k / 3][j];
         ct_camera camera;
         ct_camera_frame(&camera, lower, upper, k % 3, 30, 16.0 / 9);
         for (int c = 0; c < 8; c++) {
-            double clip[4], p[3] = {c & 1 ? upper[0] : lower[0], c & 2 ? upper[1] : lower[1], c & 4 ? upper[2] : lower[2]};
+            double clip[4], p[3] = {c & 1 ? upper[0] : lower[0], c & 2 ? upper[1] : lower[1],
+                                    c & 4 ? upper[2] : lower[2]};
             ct_camera_project(&camera, p, clip);
             assert_true(clip[3] > camera.near);
             furthest = fmax(furthest, fmax(fabs(clip[0] / clip[3]), fabs(clip[1] / clip[3])));
@@ -168,7 +170,8 @@ static void project(const ct_camera* camera, const double point[3], double at[2]
     for (int k = 0; k < 2; k++) at[k] = clip[k] / clip[3];
 }
 
-// The two axes after `up` in cyclic order span a ground that turns anticlockwise seen from above, and `up` points up.
+// The two axes after `up` in cyclic order span a ground that turns anticlockwise seen from above, and `up`
+// points up.
 static void camera_keeps_frames_right_handed(void** unused) {
     for (int up = 0; up < 3; up++) {
         const double lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};
@@ -183,7 +186,8 @@ static void camera_keeps_frames_right_handed(void** unused) {
         const double *a = axis[(up + 1) % 3], *b = axis[(up + 2) % 3];
         assert_true(a[0] * b[1] - a[1] * b[0] > 0.01);
         assert_true(axis[up][1] > 0.1);
-        ct_view view = {.field_of_view = 40};  // along an axis of the ground the other one points to its side
+        // along an axis of the ground the other one points to its side
+        ct_view view = {.field_of_view = 40};
         view.eye[(up + 1) % 3] = 5;
         ct_camera_look(&camera, &view, up, 1.5);
         double side[3] = {0};
@@ -202,7 +206,8 @@ static void color_maps_brighten_evenly(void** unused) {
         assert_true(light > before);
         before = light;
     }
-    for (int k = 0; k <= 255; k++) assert_true(fabs(ct_color_srgb(ct_color_linear(k / 255.0)) - k / 255.0) < 1e-9);
+    for (int k = 0; k <= 255; k++)
+        assert_true(fabs(ct_color_srgb(ct_color_linear(k / 255.0)) - k / 255.0) < 1e-9);
     ct_color_map_diverging(0.5, rgb);
     assert_true(fabs(rgb[0] - rgb[2]) < 0.05 && rgb[0] > 0.8);
 }

@@ -1,4 +1,5 @@
-// Robots from MJCF and URDF: poses, inertias, joints, controls, the same motion as through the API, and what is refused.
+// Robots from MJCF and URDF: poses, inertias, joints, controls, the same motion as through the API, and what
+// is refused.
 #include "build.h"
 #include "read/robot_import.h"
 #include "scene/scene.h"
@@ -8,7 +9,8 @@
 static ct_robot read_robot(const char* text) {
     ct_robot robot;
     ct_error error = {0};
-    if (ct_robot_read(&robot, text, strlen(text), "", &error)) fail_msg("line %d: %s", error.line, error.message);
+    if (ct_robot_read(&robot, text, strlen(text), "", &error))
+        fail_msg("line %d: %s", error.line, error.message);
     return robot;
 }
 
@@ -30,7 +32,8 @@ static void refused(const char* text, int line, const char* words) {
 
 static void near(const double* a, int count, const double* expected) {
     for (int i = 0; i < count; i++)
-        if (!(fabs(a[i] - expected[i]) <= 1e-12 * (1 + fabs(expected[i])))) fail_msg("number %d is %.15g, expected %.15g", i, a[i], expected[i]);
+        if (!(fabs(a[i] - expected[i]) <= 1e-12 * (1 + fabs(expected[i]))))
+            fail_msg("number %d is %.15g, expected %.15g", i, a[i], expected[i]);
 }
 
 // ---- the same motion ----
@@ -44,7 +47,8 @@ static ct_settings swing_settings(void) {
     return settings;
 }
 
-static void add_pendulum_link(ct_scene* scene, const char* name, int parent, double z, double center, double mass, const double* inertia, double damping) {
+static void add_pendulum_link(ct_scene* scene, const char* name, int parent, double z, double center,
+                              double mass, const double* inertia, double damping) {
     ct_error error = {0};
     ct_link_def def = ct_link_def_default();
     def.name = name;
@@ -62,7 +66,8 @@ static void add_pendulum_link(ct_scene* scene, const char* name, int parent, dou
 static void swing(ct_scene* scene, bool control, double out[2]) {
     sim s = start(scene, 1);
     double zero = 0;
-    for (int i = 0; i < 100; i++) assert_int_equal(ct_step(s.model, s.work, s.state, control ? &zero : NULL, NULL), CT_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(ct_step(s.model, s.work, s.state, control ? &zero : NULL, NULL), CT_OK);
     memcpy(out, ct_state_coordinates(s.state), 2 * sizeof *out);
     stop(&s);
 }
@@ -84,8 +89,8 @@ static void double_pendulum_moves_as_the_one_of_the_api_from_both_formats(void**
     assert_int_equal(ct_scene_link_count(scene), 3);
     assert_int_equal(ct_scene_find_link(scene, "lower"), 2);
     swing(scene, false, urdf);
-    print_message("angles %.12f %.12f, differences %.1e %.1e and %.1e %.1e\n", own[0], own[1], mjcf[0] - own[0], mjcf[1] - own[1], urdf[0] - own[0],
-                  urdf[1] - own[1]);
+    print_message("angles %.12f %.12f, differences %.1e %.1e and %.1e %.1e\n", own[0], own[1],
+                  mjcf[0] - own[0], mjcf[1] - own[1], urdf[0] - own[0], urdf[1] - own[1]);
     assert_true(fabs(own[0]) > 0.1 && fabs(own[1]) > 0.05);
     for (int i = 0; i < 2; i++) assert_true(fabs(mjcf[i] - own[i]) < 1e-9 && fabs(urdf[i] - own[i]) < 1e-9);
 }
@@ -94,7 +99,8 @@ static void double_pendulum_moves_as_the_one_of_the_api_from_both_formats(void**
 static void joints_of_one_body_act_one_after_the_other(void** unused) {
     ct_settings settings = swing_settings();
     ct_scene* scene = new_scene(&settings);
-    ct_robot robot = read_body("<body name='bob' pos='0 0 1'><joint name='a' axis='1 0 0'/><joint name='b' axis='0 1 0' pos='0 0 -0.1'/>"
+    ct_robot robot = read_body("<body name='bob' pos='0 0 1'><joint name='a' axis='1 0 0'/><joint name='b' "
+                               "axis='0 1 0' pos='0 0 -0.1'/>"
                                "<inertial pos='0.3 0 -1' mass='1' diaginertia='1 1 1'/></body>");
     ct_error error = {0};
     assert_int_equal(robot.nlink, 2);
@@ -105,7 +111,9 @@ static void joints_of_one_body_act_one_after_the_other(void** unused) {
     must(ct_robot_add(scene, &robot, NULL, &error), &error);
     ct_robot_free(&robot);
     sim s = start(scene, 1);
-    double R[9], t[3], x[3], c = cos(0.5), d = sin(0.5), y[3] = {0.3 * cos(0.7) + 0.9 * sin(0.7), 0, 0.9 + 0.3 * sin(0.7) - 0.9 * cos(0.7)};
+    double R[9], t[3], x[3],
+        c = cos(0.5), d = sin(0.5),
+        y[3] = {0.3 * cos(0.7) + 0.9 * sin(0.7), 0, 0.9 + 0.3 * sin(0.7) - 0.9 * cos(0.7)};
     must(ct_state_link_pose(s.model, s.state, 1, R, t), NULL);
     for (int a = 0; a < 3; a++) x[a] = R[3 * a] * 0.3 + t[a];
     near(x, 3, (double[]){y[0], -d * (y[2] - 1), 1 + c * (y[2] - 1)});
@@ -117,12 +125,15 @@ static void joints_of_one_body_act_one_after_the_other(void** unused) {
 
 static void orientations_of_every_kind_agree(void** unused) {
     // all of them: 90 degrees about x
-    static const char* const turns[] = {"quat='2 2 0 0'", "axisangle='3 0 0 1.5707963267948966'", "euler='1.5707963267948966 0 0'",
-                                        "xyaxes='2 0 0 1 0 5'", "zaxis='0 -3 0'"};
+    static const char* const turns[] = {"quat='2 2 0 0'", "axisangle='3 0 0 1.5707963267948966'",
+                                        "euler='1.5707963267948966 0 0'", "xyaxes='2 0 0 1 0 5'",
+                                        "zaxis='0 -3 0'"};
     for (int i = 0; i < 5; i++) {
         char text[600];
-        snprintf(text, sizeof text, "<body name='a' pos='1 2 3' %s><joint type='slide' pos='0 0 1' axis='0 1 0'/>"
-                                    "<inertial pos='0 0 2' mass='2' fullinertia='1 2 2.5 0.1 0.2 0.3'/></body>", turns[i]);
+        snprintf(text, sizeof text,
+                 "<body name='a' pos='1 2 3' %s><joint type='slide' pos='0 0 1' axis='0 1 0'/>"
+                 "<inertial pos='0 0 2' mass='2' fullinertia='1 2 2.5 0.1 0.2 0.3'/></body>",
+                 turns[i]);
         ct_robot robot = read_body(text);
         const ct_robot_link* link = robot.link;
         assert_int_equal(link->joint.kind, CT_JOINT_PRISMATIC);
@@ -140,7 +151,9 @@ static void euler_sequence_turns_moving_or_fixed_axes(void** unused) {
     static const double expected[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int i = 0; i < 2; i++) {
         char text[400];
-        snprintf(text, sizeof text, "<mujoco><compiler eulerseq='%s'/><worldbody><body euler='90 90 0'><joint axis='0 0 1'/></body></worldbody></mujoco>",
+        snprintf(text, sizeof text,
+                 "<mujoco><compiler eulerseq='%s'/><worldbody><body euler='90 90 0'><joint axis='0 0 "
+                 "1'/></body></worldbody></mujoco>",
                  sequence[i]);
         ct_robot robot = read_robot(text);
         // moving: z -> (about y) x -> (about x) x; fixed: z -> (about x) -y -> (about y) -y
@@ -154,7 +167,8 @@ static void geoms_have_the_inertia_of_their_solids(void** unused) {
     double h = 0.4, r = 0.1, V = 2 * M_PI * r * r * h, W = 4 * M_PI / 3 * r * r * r;
     double along = 1000 * (V * r * r / 2 + W * 0.4 * r * r);
     // a half ball about its plane 2/5 m r^2, centre at 3/8 r from it
-    double half = 500 * W, own = 0.4 * r * r - 9.0 / 64 * r * r, across = 1000 * V * (r * r / 4 + h * h / 3) + 2 * half * (own + pow(h + 0.375 * r, 2));
+    double half = 500 * W, own = 0.4 * r * r - 9.0 / 64 * r * r,
+           across = 1000 * V * (r * r / 4 + h * h / 3) + 2 * half * (own + pow(h + 0.375 * r, 2));
     const struct {
         const char* geom;
         double mass, inertia[3];
@@ -164,9 +178,14 @@ static void geoms_have_the_inertia_of_their_solids(void** unused) {
         {"<geom type='ellipsoid' size='1 2 3' mass='5'/>", 5, {13, 10, 5}},
         {"<geom type='cylinder' size='2 3' mass='12'/>", 12, {48, 48, 24}},
         {"<geom type='capsule' size='0.1 0.4'/>", 1000 * (V + W), {across, across, along}},
-        {"<geom type='capsule' size='0.1' fromto='-0.4 0 0 0.4 0 0'/>", 1000 * (V + W), {along, across, across}},
+        {"<geom type='capsule' size='0.1' fromto='-0.4 0 0 0.4 0 0'/>",
+         1000 * (V + W),
+         {along, across, across}},
         {"<geom type='box' size='1' fromto='0 -3 0 0 3 0' mass='6'/>", 6, {20, 4, 20}},
-        {"<geom type='box' size='1 1 1' mass='3' pos='0 0 1'/><geom type='box' size='1 1 1' mass='3' pos='0 0 -1'/><geom type='mesh' mass='0'/>", 6, {10, 10, 4}},
+        {"<geom type='box' size='1 1 1' mass='3' pos='0 0 1'/><geom type='box' size='1 1 1' mass='3' pos='0 "
+         "0 -1'/><geom type='mesh' mass='0'/>",
+         6,
+         {10, 10, 4}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[500];
@@ -184,11 +203,16 @@ static void geoms_have_the_inertia_of_their_solids(void** unused) {
 static void default_classes_reach_joints_and_geoms(void** unused) {
     ct_robot robot = read_robot(
         "<mujoco><compiler angle='degree'/><default><geom density='10'/><joint stiffness='1' damping='2'/>"
-        "<default class='stiff'><joint stiffness='7' range='-90 90' ref='30' springref='60'/></default></default><worldbody>"
-        "<body name='a' childclass='stiff'><joint/><geom type='box' size='.5 .5 .5'/><body name='b'><joint type='slide' stiffness='9' limited='false'/></body></body>"
-        "<body name='c'><joint class='stiff' limited='true'/></body><body name='d'><joint/></body></worldbody></mujoco>");
-    const ct_joint_def *a = &robot.link[0].joint, *b = &robot.link[1].joint, *c = &robot.link[2].joint, *d = &robot.link[3].joint;
-    assert_true(a->stiffness == 7 && a->damping == 2 && b->stiffness == 9 && d->stiffness == 1 && isinf(d->upper) && isinf(b->upper));
+        "<default class='stiff'><joint stiffness='7' range='-90 90' ref='30' "
+        "springref='60'/></default></default><worldbody>"
+        "<body name='a' childclass='stiff'><joint/><geom type='box' size='.5 .5 .5'/><body name='b'><joint "
+        "type='slide' stiffness='9' limited='false'/></body></body>"
+        "<body name='c'><joint class='stiff' limited='true'/></body><body "
+        "name='d'><joint/></body></worldbody></mujoco>");
+    const ct_joint_def *a = &robot.link[0].joint, *b = &robot.link[1].joint, *c = &robot.link[2].joint,
+                       *d = &robot.link[3].joint;
+    assert_true(a->stiffness == 7 && a->damping == 2 && b->stiffness == 9 && d->stiffness == 1 &&
+                isinf(d->upper) && isinf(b->upper));
     near(&a->lower, 1, (double[]){-2 * M_PI / 3});
     near(&c->upper, 1, (double[]){M_PI / 3});
     near(&a->rest, 1, (double[]){M_PI / 6});
@@ -199,10 +223,13 @@ static void default_classes_reach_joints_and_geoms(void** unused) {
 
 static void urdf_root_and_joints_are_read(void** unused) {
     ct_robot robot = read_robot(
-        "<robot name='r'><link name='base'><inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+        "<robot name='r'><link name='base'><inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' "
+        "ixy='0' ixz='0' iyz='0'/></inertial></link>"
         "<link name='slide'/><link name='tool'/><link name='ship'/>"
-        "<joint name='s' type='prismatic'><origin xyz='1 0 0' rpy='1.5707963267948966 0 1.5707963267948966'/><parent link='base'/><child link='slide'/>"
-        "<axis xyz='0 0 1'/><limit lower='-1' upper='2' effort='1' velocity='1'/><dynamics damping='3'/></joint>"
+        "<joint name='s' type='prismatic'><origin xyz='1 0 0' rpy='1.5707963267948966 0 "
+        "1.5707963267948966'/><parent link='base'/><child link='slide'/>"
+        "<axis xyz='0 0 1'/><limit lower='-1' upper='2' effort='1' velocity='1'/><dynamics "
+        "damping='3'/></joint>"
         "<joint name='t' type='fixed'><origin xyz='0 0 2'/><parent link='slide'/><child link='tool'/></joint>"
         "<joint name='f' type='floating'><parent link='base'/><child link='ship'/></joint></robot>");
     assert_int_equal(robot.nlink, 4);
@@ -219,7 +246,8 @@ static void urdf_root_and_joints_are_read(void** unused) {
 }
 
 static void placing_scales_then_turns_then_moves(void** unused) {
-    ct_robot robot = read_body("<body pos='1 0 0'><joint type='slide' range='-1 2' axis='1 0 0'/><inertial pos='1 0 0' mass='3' diaginertia='1 2 3'/></body>");
+    ct_robot robot = read_body("<body pos='1 0 0'><joint type='slide' range='-1 2' axis='1 0 0'/><inertial "
+                               "pos='1 0 0' mass='3' diaginertia='1 2 3'/></body>");
     ct_robot_place(&robot, (double[]){0, 0, 5}, (double[]){sqrt(0.5), 0, 0, sqrt(0.5)}, 2);
     const ct_robot_link* link = robot.link;
     near(link->joint.anchor, 3, (double[]){0, 2, 5});
@@ -234,8 +262,10 @@ static void placing_scales_then_turns_then_moves(void** unused) {
 static void motors_and_servos_become_controls(void** unused) {
     ct_settings settings = swing_settings();
     ct_scene* scene = new_scene(&settings);
-    ct_robot robot = read_robot("<mujoco><worldbody><body><joint name='j'/><geom size='1' pos='1 0 0'/></body><body><joint name='k'/><geom size='1' pos='1 0 0'/></body></worldbody>"
-                                "<actuator><motor joint='j'/><position name='p' joint='k' kp='5' kv='0.5'/></actuator></mujoco>");
+    ct_robot robot = read_robot(
+        "<mujoco><worldbody><body><joint name='j'/><geom size='1' pos='1 0 0'/></body><body><joint "
+        "name='k'/><geom size='1' pos='1 0 0'/></body></worldbody>"
+        "<actuator><motor joint='j'/><position name='p' joint='k' kp='5' kv='0.5'/></actuator></mujoco>");
     ct_error error = {0};
     must(ct_robot_add(scene, &robot, NULL, &error), &error);
     assert_int_equal(scene->ncontrol, 2);
@@ -257,7 +287,8 @@ static void imported_limits_hold_the_weight(void** unused) {
     ct_settings settings = swing_settings();
     settings.tolerance = 1e-8;
     ct_scene* scene = new_scene(&settings);
-    ct_robot robot = read_body("<body><joint axis='0 1 0' range='-0.3 0.3' damping='1'/><inertial pos='1 0 0' mass='2' diaginertia='0.01 0.01 0.01'/></body>");
+    ct_robot robot = read_body("<body><joint axis='0 1 0' range='-0.3 0.3' damping='1'/><inertial pos='1 0 "
+                               "0' mass='2' diaginertia='0.01 0.01 0.01'/></body>");
     ct_error error = {0};
     must(ct_robot_add(scene, &robot, NULL, &error), &error);
     ct_robot_free(&robot);
@@ -291,13 +322,18 @@ static void unsupported_parts_are_refused_by_name(void** unused) {
     refused(BODY("<inertial pos='0 0 0' mass='1'/>"), 3, "diaginertia or fullinertia");
     refused(BODY("<body name='b'/>"), 3, "its own name");
     refused(MJCF("<compiler coordinate='global'/>"), 2, "coordinate");
-    refused("<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator>\n<muscle joint='j'/></actuator></mujoco>", 2, "<muscle>");
-    refused("<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator>\n<motor joint='k'/></actuator></mujoco>", 2, "does not exist");
+    refused("<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator>\n<muscle "
+            "joint='j'/></actuator></mujoco>",
+            2, "<muscle>");
+    refused("<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator>\n<motor "
+            "joint='k'/></actuator></mujoco>",
+            2, "does not exist");
     refused(MJCF(""), 1, "no links");
 }
 
 #define LINKS "<link name='a'/><link name='b'/>\n"
-#define JOINT(type, rest) "<joint name='j' type='" type "'><parent link='a'/><child link='b'/>" rest "</joint>"
+#define JOINT(type, rest)                                                                                    \
+    "<joint name='j' type='" type "'><parent link='a'/><child link='b'/>" rest "</joint>"
 
 static void faulty_urdf_is_refused(void** unused) {
     refused("<robot>" LINKS JOINT("planar", "") "</robot>", 2, "planar");
@@ -306,10 +342,13 @@ static void faulty_urdf_is_refused(void** unused) {
     refused("<robot>" LINKS JOINT("continuous", "<dynamics friction='1'/>") "</robot>", 2, "friction");
     refused("<robot>" LINKS JOINT("fixed", "") JOINT("fixed", "") "</robot>", 1, "closed loops");
     refused("<robot>" LINKS "<link name='c'/>" JOINT("fixed", "") "</robot>", 2, "one tree");
-    refused("<robot>" LINKS "<joint type='fixed'><parent link='a'/><child link='z'/></joint></robot>", 2, "\"z\"");
+    refused("<robot>" LINKS "<joint type='fixed'><parent link='a'/><child link='z'/></joint></robot>", 2,
+            "\"z\"");
     refused("<robot><link name='a'/>" LINKS JOINT("fixed", "") "</robot>", 1, "one tree");
-    refused("<robot><link name='a'/><link name='b'/><link name='c'/><joint type='fixed'><parent link='b'/><child link='c'/></joint>"
-            "<joint type='fixed'><parent link='c'/><child link='b'/></joint></robot>", 1, "closed loops");
+    refused("<robot><link name='a'/><link name='b'/><link name='c'/><joint type='fixed'><parent "
+            "link='b'/><child link='c'/></joint>"
+            "<joint type='fixed'><parent link='c'/><child link='b'/></joint></robot>",
+            1, "closed loops");
 }
 
 static void bad_xml_has_its_line(void** unused) {
@@ -324,7 +363,8 @@ static void bad_xml_has_its_line(void** unused) {
     ct_error error = {0};
     must(ct_scene_create(&scene), NULL);
     assert_int_equal(ct_scene_import_skeleton(scene, "/nonexistent.xml", NULL, NULL, 1, &error), CT_IO);
-    assert_int_equal(ct_scene_import_skeleton(scene, DATA "double_pendulum.xml", NULL, NULL, 0, &error), CT_BAD_SCENE);
+    assert_int_equal(ct_scene_import_skeleton(scene, DATA "double_pendulum.xml", NULL, NULL, 0, &error),
+                     CT_BAD_SCENE);
     ct_scene_free(scene);
 }
 

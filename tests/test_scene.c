@@ -1,15 +1,12 @@
 // Authoring a scene through the API: transforms, materials, velocities, motions, settings.
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scene/scene.h"
+#include "unit.h"
 
 static ct_scene* box_scene(void) {
     ct_scene* scene;
@@ -74,8 +71,9 @@ static void bad_body_leaves_the_scene_unchanged(void** state) {
     def.name = "other";
     def.material.poisson = 0.5;
     assert_int_equal(ct_scene_add_body(scene, &def, NULL, &error), CT_BAD_SCENE);
-    assert_string_equal(error.message, "material.poisson is 0.5: it must be at least 0 and below 0.5; use 0.49 for "
-                                       "nearly incompressible material");
+    assert_string_equal(error.message,
+                        "material.poisson is 0.5: it must be at least 0 and below 0.5; use 0.49 for "
+                        "nearly incompressible material");
     def.material = ct_material_default();
     def.translate[1] = NAN;
     assert_int_equal(ct_scene_add_body(scene, &def, NULL, &error), CT_BAD_SCENE);
@@ -142,12 +140,13 @@ static void momentum(const ct_scene_body* body, double linear[3], double center[
     memset(center, 0, 3 * sizeof *center);
     for (int e = 0; e < body->mesh->ntet; e++) {
         const int* t = body->mesh->tet + 4 * e;
-        const double *a = body->mesh->x + 3 * t[0], *b = body->mesh->x + 3 * t[1], *c = body->mesh->x + 3 * t[2],
-                     *d = body->mesh->x + 3 * t[3];
+        const double *a = body->mesh->x + 3 * t[0], *b = body->mesh->x + 3 * t[1],
+                     *c = body->mesh->x + 3 * t[2], *d = body->mesh->x + 3 * t[3];
         double u[3], v[3], w[3];
         for (int i = 0; i < 3; i++) u[i] = b[i] - a[i], v[i] = c[i] - a[i], w[i] = d[i] - a[i];
         double volume = (u[0] * (v[1] * w[2] - v[2] * w[1]) - u[1] * (v[0] * w[2] - v[2] * w[0]) +
-                         u[2] * (v[0] * w[1] - v[1] * w[0])) / 6;
+                         u[2] * (v[0] * w[1] - v[1] * w[0])) /
+                        6;
         double mass = volume * body->tet_material[e].density / 4;
         for (int k = 0; k < 4; k++) {
             total += mass;
@@ -196,7 +195,8 @@ static void set_velocity_touches_only_its_nodes(void** state) {
     (void)state;
     ct_scene* scene = box_scene();
     ct_error error;
-    assert_int_equal(ct_scene_set_velocity(scene, (int[]){3, 1, 3}, 3, (double[]){0, 4, 0}, NULL, &error), CT_OK);
+    assert_int_equal(ct_scene_set_velocity(scene, (int[]){3, 1, 3}, 3, (double[]){0, 4, 0}, NULL, &error),
+                     CT_OK);
     const double* v = scene->body[0].velocity;
     for (int node = 0; node < scene->body[0].mesh->nvert; node++)
         assert_true(v[3 * node + 1] == (node == 1 || node == 3 ? 4 : 0));
@@ -322,7 +322,9 @@ static void assert_smooth_at(const ct_scene_driver* drive, double time) {
 
 static void smooth_motion_is_c1_and_hits_its_keys(void** state) {
     (void)state;
-    ct_keyframe key[] = {{.time = 0}, {.time = 1, .translate = {0, 1, 0}}, {.time = 1.5, .translate = {0, -1, 0}},
+    ct_keyframe key[] = {{.time = 0},
+                         {.time = 1, .translate = {0, 1, 0}},
+                         {.time = 1.5, .translate = {0, -1, 0}},
                          {.time = 3, .translate = {0, 0, 0}}};
     ct_scene_driver drive = {.key = key, .nkey = 4, .smooth = true};
     double x[3];
@@ -411,7 +413,8 @@ static void projective_solver_wants_projective_energy(void** state) {
     assert_int_equal(ct_scene_set_settings(scene, &settings, &error), CT_OK);
     assert_int_equal(ct_scene_check(scene, &error), CT_BAD_SCENE);
     assert_non_null(strstr(error.message, "body \"body0\""));
-    for (int e = 0; e < scene->body[0].mesh->ntet; e++) scene->body[0].tet_material[e].energy = CT_ENERGY_PROJECTIVE;
+    for (int e = 0; e < scene->body[0].mesh->ntet; e++)
+        scene->body[0].tet_material[e].energy = CT_ENERGY_PROJECTIVE;
     assert_int_equal(ct_scene_check(scene, &error), CT_OK);
     ct_scene_free(scene);
 }

@@ -8,16 +8,24 @@
 // A beam with two muscles and a few cells.
 static const char beam[] =
     "{\"time_step\": 0.02, \"duration\": 0.1, \"solver\": {\"tolerance\": 1e-12, \"max_iterations\": 400},"
-    " \"bodies\": [{\"name\": \"beam\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [3, 2, 2]}, \"material\": {\"young\": 2e4, \"poisson\": 0.3}}],"
+    " \"bodies\": [{\"name\": \"beam\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [3, 2, 2]}, "
+    "\"material\": {\"young\": 2e4, \"poisson\": 0.3}}],"
     " \"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [1e-6, 1, 1]]}}],"
-    " \"muscles\": [{\"name\": \"flexor\", \"points\": [[0, 0.05, 0.1], [0.3, 0.05, 0.1], [0.6, 0.08, 0.1]], \"radius\": 0.12, \"segments\": 3,"
+    " \"muscles\": [{\"name\": \"flexor\", \"points\": [[0, 0.05, 0.1], [0.3, 0.05, 0.1], [0.6, 0.08, 0.1]], "
+    "\"radius\": 0.12, \"segments\": 3,"
     "   \"stiffness\": 3e4, \"activation\": 0.1, \"activation_time\": 0.03},"
-    "  {\"name\": \"extensor\", \"body\": \"beam\", \"points\": [[0, 0.15, 0.1], [0.6, 0.15, 0.1]], \"radius\": 0.12, \"stiffness\": 2e4}],"
-    " \"chambers\": [{\"name\": \"bellows\", \"select\": {\"box\": [[0.1, 0.1, -1], [0.5, 1, 1]]}, \"cells\": \"one\", \"stiffness\": 1e4}],"
-    " \"controls\": [{\"name\": \"bend\", \"actuator\": \"flexor\"}, {\"name\": \"blow\", \"actuator\": \"bellows\"}],"
-    " \"parameters\": [{\"type\": \"control\", \"control\": \"bend\", \"start\": 0.3}, {\"type\": \"control\", \"control\": \"blow\", \"start\": 0.2},"
-    "  {\"type\": \"muscle_stiffness\", \"per\": \"element\"}, {\"type\": \"chamber_stiffness\", \"actuator\": \"bellows\"}],"
-    " \"objective\": [{\"type\": \"point\", \"select\": {\"box\": [[0.59, -1, -1], [1, 1, 1]]}, \"target\": [0.5, 0.3, 0.1]}]}";
+    "  {\"name\": \"extensor\", \"body\": \"beam\", \"points\": [[0, 0.15, 0.1], [0.6, 0.15, 0.1]], "
+    "\"radius\": 0.12, \"stiffness\": 2e4}],"
+    " \"chambers\": [{\"name\": \"bellows\", \"select\": {\"box\": [[0.1, 0.1, -1], [0.5, 1, 1]]}, "
+    "\"cells\": \"one\", \"stiffness\": 1e4}],"
+    " \"controls\": [{\"name\": \"bend\", \"actuator\": \"flexor\"}, {\"name\": \"blow\", \"actuator\": "
+    "\"bellows\"}],"
+    " \"parameters\": [{\"type\": \"control\", \"control\": \"bend\", \"start\": 0.3}, {\"type\": "
+    "\"control\", \"control\": \"blow\", \"start\": 0.2},"
+    "  {\"type\": \"muscle_stiffness\", \"per\": \"element\"}, {\"type\": \"chamber_stiffness\", "
+    "\"actuator\": \"bellows\"}],"
+    " \"objective\": [{\"type\": \"point\", \"select\": {\"box\": [[0.59, -1, -1], [1, 1, 1]]}, \"target\": "
+    "[0.5, 0.3, 0.1]}]}";
 
 static void actuators_are_read(void** state) {
     ct_scene* scene = parse(beam);
@@ -29,7 +37,8 @@ static void actuators_are_read(void** state) {
     ct_actuator_info info;
     ct_model_actuator_info(model, 0, &info);
     assert_string_equal(info.name, "flexor");
-    assert_true(info.kind == CT_ACTUATOR_MUSCLE && info.count == 3 && info.element_count > 10 && info.stiffness == 3e4);
+    assert_true(info.kind == CT_ACTUATOR_MUSCLE && info.count == 3 && info.element_count > 10 &&
+                info.stiffness == 3e4);
     ct_model_actuator_info(model, 1, &info);
     assert_true(info.first == 3 && info.count == 1);
     ct_model_actuator_info(model, 2, &info);
@@ -45,7 +54,9 @@ static void actuators_are_read(void** state) {
 static void values_of_controls_reach_actuators(void** state) {
     char text[4096];
     const char* at = strstr(beam, "\"actuator\": \"bellows\"");
-    snprintf(text, sizeof text, "%.*s\"values\": [{\"time\": 0, \"value\": 0}, {\"time\": 0.1, \"value\": 0.5}], %s", (int)(at - beam), beam, at);
+    snprintf(text, sizeof text,
+             "%.*s\"values\": [{\"time\": 0, \"value\": 0}, {\"time\": 0.1, \"value\": 0.5}], %s",
+             (int)(at - beam), beam, at);
     ct_scene* scene = parse(text);
     ct_error error = {0};
     ct_model* model = NULL;
@@ -69,7 +80,8 @@ static void controls_of_actuators_have_bounds(void** state) {
     ct_problem* problem = NULL;
     if (ct_problem_create(&problem, scene, 0, &error)) fail_msg("%s", error.message);
     const int n = ct_problem_size(problem);
-    double *lower = calloc((size_t)n, sizeof(double)), *upper = calloc((size_t)n, sizeof(double)), *values = calloc((size_t)n, sizeof(double));
+    double *lower = calloc((size_t)n, sizeof(double)), *upper = calloc((size_t)n, sizeof(double)),
+           *values = calloc((size_t)n, sizeof(double));
     ct_problem_bounds(problem, lower, upper);
     ct_slice slice;
     ct_problem_slice(problem, 0, &slice);
@@ -91,15 +103,21 @@ static void controls_of_actuators_have_bounds(void** state) {
 // Two bones in flesh with a muscle across their joint.
 static const char arm[] =
     "{\"time_step\": 0.02, \"duration\": 0.12, \"solver\": {\"tolerance\": 1e-12, \"max_iterations\": 400},"
-    " \"bodies\": [{\"name\": \"arm\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [6, 2, 2]}, \"material\": {\"young\": 3e4, \"poisson\": 0.3}}],"
+    " \"bodies\": [{\"name\": \"arm\", \"box\": {\"size\": [0.6, 0.2, 0.2], \"cells\": [6, 2, 2]}, "
+    "\"material\": {\"young\": 3e4, \"poisson\": 0.3}}],"
     " \"skeletons\": [{\"links\": ["
-    "  {\"name\": \"upper\", \"joint\": {\"type\": \"fixed\"}, \"nodes\": {\"box\": [[-1, -1, 0.09], [0.25, 1, 0.11]]}},"
-    "  {\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.3, 0.1, 0.1], \"axis\": [0, 0, 1], \"damping\": 0.1},"
+    "  {\"name\": \"upper\", \"joint\": {\"type\": \"fixed\"}, \"nodes\": {\"box\": [[-1, -1, 0.09], [0.25, "
+    "1, 0.11]]}},"
+    "  {\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.3, "
+    "0.1, 0.1], \"axis\": [0, 0, 1], \"damping\": 0.1},"
     "   \"nodes\": {\"box\": [[0.35, -1, 0.09], [1, 1, 0.11]]}}]}],"
-    " \"muscles\": [{\"name\": \"biceps\", \"points\": [[0.05, 0.15, 0.1], [0.55, 0.15, 0.1]], \"radius\": 0.12, \"segments\": 2, \"stiffness\": 5e4}],"
+    " \"muscles\": [{\"name\": \"biceps\", \"points\": [[0.05, 0.15, 0.1], [0.55, 0.15, 0.1]], \"radius\": "
+    "0.12, \"segments\": 2, \"stiffness\": 5e4}],"
     " \"controls\": [{\"name\": \"bend\", \"actuator\": \"biceps\"}],"
-    " \"parameters\": [{\"type\": \"control\", \"control\": \"bend\", \"start\": 0.4, \"hold\": 2}, {\"type\": \"muscle_stiffness\"}],"
-    " \"objective\": [{\"type\": \"joint\", \"link\": \"fore\", \"target\": 0.5}, {\"type\": \"point\", \"target\": [0, 0, 0]}]}";
+    " \"parameters\": [{\"type\": \"control\", \"control\": \"bend\", \"start\": 0.4, \"hold\": 2}, "
+    "{\"type\": \"muscle_stiffness\"}],"
+    " \"objective\": [{\"type\": \"joint\", \"link\": \"fore\", \"target\": 0.5}, {\"type\": \"point\", "
+    "\"target\": [0, 0, 0]}]}";
 
 static void check_gradients(const char* text) {
     ct_scene* scene = parse(text);
@@ -112,7 +130,8 @@ static void check_gradients(const char* text) {
     const ct_check_def def = ct_check_def_default();
     if (ct_problem_check(problem, y, &def, slices, &error)) fail_msg("%s", error.message);
     for (int i = 0; i < ct_problem_slice_count(problem); i++) {
-        print_message("%-24s error %.1e slope %.2f\n", slices[i].name, slices[i].relative_error, slices[i].slope);
+        print_message("%-24s error %.1e slope %.2f\n", slices[i].name, slices[i].relative_error,
+                      slices[i].slope);
         assert_true(slices[i].passed && slices[i].relative_error < 1e-6);
     }
     free(y);
@@ -134,7 +153,9 @@ static void assert_refused(const char* before, const char* after, const char* pa
     ct_scene* scene = NULL;
     ct_error error = {0};
     const ct_status status = ct_scene_parse(&scene, text, strlen(text), NULL, &error);
-    if (status != CT_BAD_SCENE || strcmp(error.path, path)) fail_msg("%s in place of %s: status %d, path \"%s\": %s", after, before, (int)status, error.path, error.message);
+    if (status != CT_BAD_SCENE || strcmp(error.path, path))
+        fail_msg("%s in place of %s: status %d, path \"%s\": %s", after, before, (int)status, error.path,
+                 error.message);
 }
 
 static void bad_actuators_are_refused(void** state) {
@@ -146,11 +167,16 @@ static void bad_actuators_are_refused(void** state) {
     assert_refused("\"cells\": \"one\"", "\"cells\": \"two\"", "chambers[0].cells");
     assert_refused("\"cells\": \"one\"", "\"tag\": \"rubber\"", "chambers[0].tag");
     assert_refused("\"cells\": \"one\"", "\"activation\": 0", "chambers[0].activation");
-    assert_refused("\"chambers\": [{\"name\": \"bellows\",", "\"cavities\": [{\"seed\": [0.1, 0.1, 0.1]}], \"chambers\": [{\"name\": \"bellows\",", "cavities[0].seed");
-    assert_refused("\"chambers\": [{\"name\": \"bellows\",", "\"cavities\": [{}], \"chambers\": [{\"name\": \"bellows\",", "cavities[0]");
+    assert_refused("\"chambers\": [{\"name\": \"bellows\",",
+                   "\"cavities\": [{\"seed\": [0.1, 0.1, 0.1]}], \"chambers\": [{\"name\": \"bellows\",",
+                   "cavities[0].seed");
+    assert_refused("\"chambers\": [{\"name\": \"bellows\",",
+                   "\"cavities\": [{}], \"chambers\": [{\"name\": \"bellows\",", "cavities[0]");
     assert_refused("\"actuator\": \"flexor\"", "\"actuator\": \"biceps\"", "controls[0].actuator");
-    assert_refused("\"chamber_stiffness\", \"actuator\": \"bellows\"", "\"chamber_stiffness\", \"actuator\": \"flexor\"", "parameters[3].actuator");
-    assert_refused("\"muscle_stiffness\", \"per\"", "\"young\", \"actuator\": \"flexor\", \"per\"", "parameters[2].actuator");
+    assert_refused("\"chamber_stiffness\", \"actuator\": \"bellows\"",
+                   "\"chamber_stiffness\", \"actuator\": \"flexor\"", "parameters[3].actuator");
+    assert_refused("\"muscle_stiffness\", \"per\"", "\"young\", \"actuator\": \"flexor\", \"per\"",
+                   "parameters[2].actuator");
     assert_refused("\"solver\": {", "\"solver\": {\"type\": \"projective\", ", "solver.type");
 }
 

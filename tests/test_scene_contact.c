@@ -1,13 +1,14 @@
-// Obstacles and the rules of contact: what is read, what is refused and how it says so, and what they become in a model.
+// Obstacles and the rules of contact: what is read, what is refused and how it says so, and what they become
+// in a model.
 #include <dirent.h>
 
 #include "build.h"
-#include "step/params.h"
 #include "model/model.h"
 #include "scene_text.h"
-#include "step/detect.h"
 #include "step/contact_solve.h"
+#include "step/detect.h"
 #include "step/external.h"
+#include "step/params.h"
 #include "step/state.h"
 
 #define BOX "{\"name\":\"block\",\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]}}"
@@ -37,7 +38,8 @@ static void defaults_are_contact_off_with_friction_one_half(void** unused) {
     assert_true(s.contact.method == CT_CONTACT_NONE && s.contact.split == CT_SPLIT_DIAGONAL);
     assert_true(s.contact.friction == 0.5 && s.contact.max_passes == 8);
     ct_obstacle_def def = ct_obstacle_def_default();
-    assert_true(def.kind == CT_OBSTACLE_PLANE && def.normal[1] == 1 && def.scale == 1 && isnan(def.contact_thickness) && isnan(def.color[0]));
+    assert_true(def.kind == CT_OBSTACLE_PLANE && def.normal[1] == 1 && def.scale == 1 &&
+                isnan(def.contact_thickness) && isnan(def.color[0]));
     ct_pair_def pair = ct_pair_def_default();
     assert_true(pair.collide && isnan(pair.friction));
     assert_true(isnan(ct_body_def_default().contact_thickness) && !ct_body_def_default().group);
@@ -49,8 +51,10 @@ static void contact_settings_are_checked(void** unused) {
     const struct {
         ct_contact_settings contact;
         const char* path;
-    } bad[] = {{{(ct_contact_method)3, CT_SPLIT_MASS, 0.5, 8, 0}, "contact.method"}, {{CT_CONTACT_SPLIT, (ct_split)4, 0.5, 8, 0}, "contact.split"},
-               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, -0.1, 8, 0}, "contact.friction"}, {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, NAN, 8, 0}, "contact.friction"},
+    } bad[] = {{{(ct_contact_method)3, CT_SPLIT_MASS, 0.5, 8, 0}, "contact.method"},
+               {{CT_CONTACT_SPLIT, (ct_split)4, 0.5, 8, 0}, "contact.split"},
+               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, -0.1, 8, 0}, "contact.friction"},
+               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, NAN, 8, 0}, "contact.friction"},
                {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, 0.5, 0, 0}, "contact.max_passes"},
                {{CT_CONTACT_SPLIT, CT_SPLIT_MASS, 0.5, 8, -1}, "contact.truncate"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -62,27 +66,30 @@ static void contact_settings_are_checked(void** unused) {
     ct_scene_free(scene);
 }
 
-static void obstacle_refused(const ct_scene* scene, const ct_obstacle_def* def, const char* path, const char* words) {
+static void obstacle_refused(const ct_scene* scene, const ct_obstacle_def* def, const char* path,
+                             const char* words) {
     ct_error error;
     int before = ct_scene_obstacle_count(scene);
     assert_int_not_equal(ct_scene_add_obstacle((ct_scene*)scene, def, NULL, &error), CT_OK);
-    if (strcmp(error.path, path)) fail_msg("path \"%s\", expected \"%s\" (%s)", error.path, path, error.message);
+    if (strcmp(error.path, path))
+        fail_msg("path \"%s\", expected \"%s\" (%s)", error.path, path, error.message);
     if (!strstr(error.message, words)) fail_msg("\"%s\" not in \"%s\"", words, error.message);
     assert_int_equal(ct_scene_obstacle_count(scene), before);
     assert_int_equal(ct_scene_add_obstacle((ct_scene*)scene, def, NULL, NULL), error.code);
 }
 
 // Changes one field of a valid obstacle and expects a refusal there.
-#define REFUSED(base, change, path, words)         \
-    do {                                           \
-        ct_obstacle_def def = base;                \
-        change;                                    \
-        obstacle_refused(scene, &def, path, words); \
+#define REFUSED(base, change, path, words)                                                                   \
+    do {                                                                                                     \
+        ct_obstacle_def def = base;                                                                          \
+        change;                                                                                              \
+        obstacle_refused(scene, &def, path, words);                                                          \
     } while (0)
 
 static void shapes_of_obstacles_are_checked(void** unused) {
     ct_scene* scene = scene_with_box();
-    ct_obstacle_def plane = ct_obstacle_def_default(), sphere = plane, capsule = plane, box = plane, mesh = plane;
+    ct_obstacle_def plane = ct_obstacle_def_default(), sphere = plane, capsule = plane, box = plane,
+                    mesh = plane;
     sphere.kind = CT_OBSTACLE_SPHERE;
     capsule.kind = CT_OBSTACLE_CAPSULE;
     box.kind = CT_OBSTACLE_BOX;
@@ -205,31 +212,43 @@ static void pairs_are_resolved_when_the_scene_is_complete(void** unused) {
 // ---- scene files ---------------------------------------------------------------------------
 
 static void every_key_of_contact_and_obstacles_is_read(void** unused) {
-    ct_scene* scene = parse(
-        "{\"contact\":{\"method\":\"split\",\"split\":\"twice\",\"friction\":0.3,\"max_passes\":5,\"truncate\":30,\"pairs\":["
-        "{\"between\":[\"block\",\"things\"],\"friction\":0.1},{\"between\":[\"*\",\"floor\"],\"collide\":false}]},\"solver\":{\"type\":\"projective\"},"
-        "\"bodies\":[{\"name\":\"block\",\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]},\"material\":{\"energy\":\"projective\"},\"group\":\"soft\",\"contact_thickness\":0.02}],"
-        "\"obstacles\":["
-        "{\"name\":\"floor\",\"plane\":{\"point\":[1,2,3],\"normal\":[0,0,2]},\"color\":\"#ff0000\",\"hidden\":true},"
-        "{\"group\":\"things\",\"sphere\":{\"center\":[1,0,0],\"radius\":2},\"scale\":2,\"translate\":[0,1,0],\"thickness\":0.5},"
-        "{\"capsule\":{\"ends\":[[0,0,0],[1,0,0]],\"radius\":0.5},\"rotate\":{\"axis\":[0,0,1],\"degrees\":90},"
-        "\"motion\":{\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[0,3,0]}],\"smooth\":true}},"
-        "{\"box\":{\"center\":[9,0,0],\"half\":[1,2,3]}},"
-        "{\"mesh\":{\"torus\":{\"major\":1,\"minor\":0.3,\"size\":0.2}}}]}");
+    ct_scene* scene =
+        parse("{\"contact\":{\"method\":\"split\",\"split\":\"twice\",\"friction\":0.3,\"max_passes\":5,"
+              "\"truncate\":30,\"pairs\":["
+              "{\"between\":[\"block\",\"things\"],\"friction\":0.1},{\"between\":[\"*\",\"floor\"],"
+              "\"collide\":false}]},\"solver\":{\"type\":\"projective\"},"
+              "\"bodies\":[{\"name\":\"block\",\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]},\"material\":{"
+              "\"energy\":\"projective\"},\"group\":\"soft\",\"contact_thickness\":0.02}],"
+              "\"obstacles\":["
+              "{\"name\":\"floor\",\"plane\":{\"point\":[1,2,3],\"normal\":[0,0,2]},\"color\":\"#ff0000\","
+              "\"hidden\":true},"
+              "{\"group\":\"things\",\"sphere\":{\"center\":[1,0,0],\"radius\":2},\"scale\":2,\"translate\":["
+              "0,1,0],\"thickness\":0.5},"
+              "{\"capsule\":{\"ends\":[[0,0,0],[1,0,0]],\"radius\":0.5},\"rotate\":{\"axis\":[0,0,1],"
+              "\"degrees\":90},"
+              "\"motion\":{\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[0,3,0]}],\"smooth\":true}},"
+              "{\"box\":{\"center\":[9,0,0],\"half\":[1,2,3]}},"
+              "{\"mesh\":{\"torus\":{\"major\":1,\"minor\":0.3,\"size\":0.2}}}]}");
     ct_settings s;
     ct_scene_settings(scene, &s);
-    assert_true(s.contact.method == CT_CONTACT_SPLIT && s.contact.split == CT_SPLIT_TWICE && s.contact.friction == 0.3 && s.contact.max_passes == 5);
+    assert_true(s.contact.method == CT_CONTACT_SPLIT && s.contact.split == CT_SPLIT_TWICE &&
+                s.contact.friction == 0.3 && s.contact.max_passes == 5);
     assert_int_equal(s.contact.truncate, 30);
     assert_string_equal(scene->body[0].group, "soft");
     assert_true(scene->body[0].contact_thickness == 0.02);
     assert_true(ct_scene_obstacle_count(scene) == 5 && scene->npair == 2);
-    assert_true(scene->pair[0].friction == 0.1 && scene->pair[0].collide && isnan(scene->pair[1].friction) && !scene->pair[1].collide);
+    assert_true(scene->pair[0].friction == 0.1 && scene->pair[0].collide && isnan(scene->pair[1].friction) &&
+                !scene->pair[1].collide);
     const ct_scene_obstacle* o = scene->obstacle;
-    assert_true(o[0].kind == CT_OBSTACLE_PLANE && o[0].point[2] == 3 && o[0].normal[2] == 1 && o[0].color[0] == 1 && o[0].color[1] == 0 && o[0].hidden);
-    assert_true(o[1].radius == 4 && o[1].x[0] == 2 && o[1].x[1] == 1 && o[1].thickness == 0.5 && !o[1].hidden && o[1].color[0] == 0.6);
+    assert_true(o[0].kind == CT_OBSTACLE_PLANE && o[0].point[2] == 3 && o[0].normal[2] == 1 &&
+                o[0].color[0] == 1 && o[0].color[1] == 0 && o[0].hidden);
+    assert_true(o[1].radius == 4 && o[1].x[0] == 2 && o[1].x[1] == 1 && o[1].thickness == 0.5 &&
+                !o[1].hidden && o[1].color[0] == 0.6);
     assert_string_equal(o[1].group, "things");
-    assert_true(o[2].nvert == 2 && fabs(o[2].x[4] - 1) < 1e-15 && o[2].radius == 0.5 && o[2].motion.nkey == 2 && o[2].motion.smooth);
-    assert_true(ct_scene_obstacle_moves(scene, 2) && !ct_scene_obstacle_moves(scene, 1) && ct_scene_obstacle_kind(scene, 2) == CT_OBSTACLE_CAPSULE);
+    assert_true(o[2].nvert == 2 && fabs(o[2].x[4] - 1) < 1e-15 && o[2].radius == 0.5 &&
+                o[2].motion.nkey == 2 && o[2].motion.smooth);
+    assert_true(ct_scene_obstacle_moves(scene, 2) && !ct_scene_obstacle_moves(scene, 1) &&
+                ct_scene_obstacle_kind(scene, 2) == CT_OBSTACLE_CAPSULE);
     assert_true(o[3].nvert == 8 && o[3].ntri == 12 && o[4].ntri > 100 && o[4].kind == CT_OBSTACLE_MESH);
     ct_scene_free(scene);
 }
@@ -238,9 +257,13 @@ static void contact_is_in_force_where_the_scene_speaks_of_it(void** unused) {
     static const struct {
         const char* text;
         ct_contact_method method;
-    } cases[] = {{SCENE("\"name\":\"a\""), CT_CONTACT_NONE},          {SCENE("\"obstacles\":[]"), CT_CONTACT_NONE},
-                 {CONTACT(""), CT_CONTACT_NEWTON},                    {OBSTACLE("{\"plane\":{\"normal\":[0,1,0]}}"), CT_CONTACT_NEWTON},
-                 {CONTACT("\"method\":\"none\""), CT_CONTACT_NONE},   {SCENE("\"contact\":{\"method\":\"none\"},\"obstacles\":[{\"plane\":{\"normal\":[0,1,0]}}]"), CT_CONTACT_NONE}};
+    } cases[] = {{SCENE("\"name\":\"a\""), CT_CONTACT_NONE},
+                 {SCENE("\"obstacles\":[]"), CT_CONTACT_NONE},
+                 {CONTACT(""), CT_CONTACT_NEWTON},
+                 {OBSTACLE("{\"plane\":{\"normal\":[0,1,0]}}"), CT_CONTACT_NEWTON},
+                 {CONTACT("\"method\":\"none\""), CT_CONTACT_NONE},
+                 {SCENE("\"contact\":{\"method\":\"none\"},\"obstacles\":[{\"plane\":{\"normal\":[0,1,0]}}]"),
+                  CT_CONTACT_NONE}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ct_scene* scene = parse(cases[i].text);
         ct_settings s;
@@ -260,41 +283,56 @@ static void what_is_wrong_in_a_file_is_named(void** unused) {
     refused(CONTACT("\"max_passes\":0"), "contact.max_passes", 1, "1");
     refused(CONTACT("\"pairs\":[{}]"), "contact.pairs[0]", 1, "needs the key \"between\"");
     refused(CONTACT("\"pairs\":[{\"between\":[\"block\"]}]"), "contact.pairs[0].between", 1, "two names");
-    refused(CONTACT("\"pairs\":[{\"between\":[\"block\",\"*\"],\"frictoin\":1}]"), "contact.pairs[0].frictoin", 1, "did you mean \"friction\"");
-    refused(CONTACT("\"pairs\":[{\"between\":[\"block\",\"*\"],\"friction\":-1}]"), "contact.pairs[0].friction", 1, "at least 0");
-    refused(CONTACT("\"pairs\":[{\"between\":[\"block\",\"*\"],\"friction\":1,\"collide\":false}]"), "contact.pairs[0].friction", 1, "does not collide");
-    refused(CONTACT("\"pairs\":[\n{\"between\":[\"blok\",\"*\"]}]"), "contact.pairs[0].between[0]", 2, "did you mean \"block\"");
+    refused(CONTACT("\"pairs\":[{\"between\":[\"block\",\"*\"],\"frictoin\":1}]"),
+            "contact.pairs[0].frictoin", 1, "did you mean \"friction\"");
+    refused(CONTACT("\"pairs\":[{\"between\":[\"block\",\"*\"],\"friction\":-1}]"),
+            "contact.pairs[0].friction", 1, "at least 0");
+    refused(CONTACT("\"pairs\":[{\"between\":[\"block\",\"*\"],\"friction\":1,\"collide\":false}]"),
+            "contact.pairs[0].friction", 1, "does not collide");
+    refused(CONTACT("\"pairs\":[\n{\"between\":[\"blok\",\"*\"]}]"), "contact.pairs[0].between[0]", 2,
+            "did you mean \"block\"");
     refused(OBSTACLE("{}"), "obstacles[0]", 1, "has 0 shapes");
-    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0]},\"sphere\":{\"radius\":1}}"), "obstacles[0]", 1, "has 2 shapes");
+    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0]},\"sphere\":{\"radius\":1}}"), "obstacles[0]", 1,
+            "has 2 shapes");
     refused(OBSTACLE("{\"plain\":{}}"), "obstacles[0].plain", 1, "did you mean \"plane\"");
     refused(OBSTACLE("{\"plane\":{}}"), "obstacles[0].plane", 1, "needs the key \"normal\"");
     refused(OBSTACLE("{\"plane\":{\"normal\":[0,0,0]}}"), "obstacles[0].plane.normal", 1, "has no direction");
-    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0],\"offset\":1}}"), "obstacles[0].plane.offset", 1, "is not a known key");
+    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0],\"offset\":1}}"), "obstacles[0].plane.offset", 1,
+            "is not a known key");
     refused(OBSTACLE("{\"sphere\":{\"radius\":0}}"), "obstacles[0].sphere.radius", 1, "above 0");
-    refused(OBSTACLE("{\"capsule\":{\"ends\":[[0,0,0]],\"radius\":1}}"), "obstacles[0].capsule.ends", 1, "two points");
-    refused(OBSTACLE("{\"capsule\":{\"ends\":[[0,0,0],[0,0,0]],\"radius\":1}}"), "obstacles[0].capsule.ends", 1, "use a sphere");
+    refused(OBSTACLE("{\"capsule\":{\"ends\":[[0,0,0]],\"radius\":1}}"), "obstacles[0].capsule.ends", 1,
+            "two points");
+    refused(OBSTACLE("{\"capsule\":{\"ends\":[[0,0,0],[0,0,0]],\"radius\":1}}"), "obstacles[0].capsule.ends",
+            1, "use a sphere");
     refused(OBSTACLE("{\"box\":{\"half\":[1,1,0]}}"), "obstacles[0].box.half", 1, "has 0");
     refused(OBSTACLE("{\"box\":{\"half\":[1,1,1]},\"thickness\":0}"), "obstacles[0].thickness", 1, "above 0");
-    refused(OBSTACLE("{\"box\":{\"half\":[1,1,1]},\"repair\":true}"), "obstacles[0]", 1, "without a \"mesh\"");
+    refused(OBSTACLE("{\"box\":{\"half\":[1,1,1]},\"repair\":true}"), "obstacles[0]", 1,
+            "without a \"mesh\"");
     refused(OBSTACLE("{\"mesh\":\"no_such.obj\"}"), "obstacles[0].mesh", 0, "cannot open the file");
     refused(OBSTACLE("{\"mesh\":{}}"), "obstacles[0].mesh", 1, "has 0 meshes");
     refused(OBSTACLE("{\"mesh\":{\"cone\":{}}}"), "obstacles[0].mesh.cone", 1, "is not a known key");
-    refused(OBSTACLE("{\"mesh\":{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},\"repair\":true}"), "obstacles[0]", 1, "put it inside");
-    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0]},\"name\":\"block\"}"), "obstacles[0].name", 1, "another body");
-    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0]},\"motion\":{\"keys\":[{\"time\":1},{\"time\":0}]}}"), "obstacles[0].motion.keys[1]", 1, "order of time");
+    refused(OBSTACLE("{\"mesh\":{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},\"repair\":true}"),
+            "obstacles[0]", 1, "put it inside");
+    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0]},\"name\":\"block\"}"), "obstacles[0].name", 1,
+            "another body");
+    refused(OBSTACLE("{\"plane\":{\"normal\":[0,1,0]},\"motion\":{\"keys\":[{\"time\":1},{\"time\":0}]}}"),
+            "obstacles[0].motion.keys[1]", 1, "order of time");
 }
 
 // ---- what they become ----------------------------------------------------------------------
 
-#define SHAPES                                                                                                                        \
-    "{\"name\":\"floor\",\"plane\":{\"point\":[0,-1,0],\"normal\":[0,1,0]}},"                                                          \
-    "{\"name\":\"ball\",\"sphere\":{\"center\":[5,0,0],\"radius\":1},\"motion\":{\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[0,3,0]}]}}," \
-    "{\"name\":\"bar\",\"capsule\":{\"ends\":[[0,5,0],[1,5,0]],\"radius\":0.5}},"                                                       \
-    "{\"name\":\"brick\",\"box\":{\"center\":[0,9,0],\"half\":[1,2,3]},\"motion\":{\"keys\":[{\"time\":0},{\"time\":2,\"rotate\":{\"axis\":[0,0,1],\"degrees\":90}}]}}," \
+#define SHAPES                                                                                               \
+    "{\"name\":\"floor\",\"plane\":{\"point\":[0,-1,0],\"normal\":[0,1,0]}},"                                \
+    "{\"name\":\"ball\",\"sphere\":{\"center\":[5,0,0],\"radius\":1},\"motion\":{\"keys\":[{\"time\":0},{"   \
+    "\"time\":1,\"translate\":[0,3,0]}]}},"                                                                  \
+    "{\"name\":\"bar\",\"capsule\":{\"ends\":[[0,5,0],[1,5,0]],\"radius\":0.5}},"                            \
+    "{\"name\":\"brick\",\"box\":{\"center\":[0,9,0],\"half\":[1,2,3]},\"motion\":{\"keys\":[{\"time\":0},{" \
+    "\"time\":2,\"rotate\":{\"axis\":[0,0,1],\"degrees\":90}}]}},"                                           \
     "{\"name\":\"cube\",\"mesh\":{\"box\":{\"size\":[1,1,1],\"cells\":[3,3,3]}},\"translate\":[0,0,9]}"
 
 static void obstacles_become_nodes_without_mass_behind_all_others(void** unused) {
-    ct_scene* scene = parse("{\"bodies\":[" BOX "],\"skeletons\":[{\"links\":[{\"joint\":{\"type\":\"free\"},\"mass\":3,\"center\":[9,9,9],\"inertia\":[1,1,1]}]}],"
+    ct_scene* scene = parse("{\"bodies\":[" BOX "],\"skeletons\":[{\"links\":[{\"joint\":{\"type\":\"free\"},"
+                            "\"mass\":3,\"center\":[9,9,9],\"inertia\":[1,1,1]}]}],"
                             "\"pins\":[{\"select\":{\"list\":[0]}}],\"obstacles\":[" SHAPES "]}");
     ct_model* model = compile(scene);
     ct_model_info info;
@@ -304,7 +342,8 @@ static void obstacles_become_nodes_without_mass_behind_all_others(void** unused)
     assert_int_equal(ct_scene_node_count(scene), 12);
     assert_true(info.nobstacle == 5 && info.nbody == 1 && info.nfree == 11 && info.ndriven == 1 + 67);
     assert_true(fabs(info.mass - (2000 + 3)) < 1e-9 && fabs(info.volume - 2) < 1e-12);
-    for (int v = 0; v < info.nvert; v++) assert_true((model->mass[v] > 0) == (v < 18) && (v >= 18 ? model->row[v] < 0 : 1));
+    for (int v = 0; v < info.nvert; v++)
+        assert_true((model->mass[v] > 0) == (v < 18) && (v >= 18 ? model->row[v] < 0 : 1));
     assert_true(model->extent < 10.1);  // of what has mass
     const double ball[3] = {5, 0, 0}, bar[3] = {1, 5, 0};
     assert_memory_equal(model->rest + 3 * 18, ball, sizeof ball);
@@ -314,8 +353,13 @@ static void obstacles_become_nodes_without_mass_behind_all_others(void** unused)
     assert_int_equal(info.nsurface, 20 + 12 + 108);
     double volume[6] = {0};
     for (int t = 0; t < info.nsurface; t++) {
-        const double *a = model->rest + 3 * model->surface[3 * t], *b = model->rest + 3 * model->surface[3 * t + 1], *c = model->rest + 3 * model->surface[3 * t + 2];
-        volume[ct_model_surface_owner(model)[t]] += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6;
+        const double *a = model->rest + 3 * model->surface[3 * t],
+                     *b = model->rest + 3 * model->surface[3 * t + 1],
+                     *c = model->rest + 3 * model->surface[3 * t + 2];
+        volume[ct_model_surface_owner(model)[t]] +=
+            (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+             a[2] * (b[0] * c[1] - b[1] * c[0])) /
+            6;
     }
     const double expected[6] = {2, 0, 0, 0, 48, 1};
     for (int i = 0; i < 6; i++) assert_true(fabs(volume[i] - expected[i]) < 1e-12);
@@ -329,7 +373,8 @@ static void primitives_belong_to_their_colliders(void** unused) {
     const ct_collision* c = &model->collision;
     assert_true(c->ncollider == 6 && c->nplane == 1 && c->plane[0].collider == 1 && c->ntri == 140);
     static const char* const names[] = {"block", "floor", "ball", "bar", "brick", "cube"};
-    static const int nodes[] = {12, 0, 1, 2, 8, 56}, tris[] = {20, 0, 0, 0, 12, 108}, edges[] = {30, 0, 0, 1, 18, 162}, drives[] = {-1, -1, 0, -1, 2, -1};
+    static const int nodes[] = {12, 0, 1, 2, 8, 56}, tris[] = {20, 0, 0, 0, 12, 108},
+                     edges[] = {30, 0, 0, 1, 18, 162}, drives[] = {-1, -1, 0, -1, 2, -1};
     static const double radius[] = {0, 0, 1, 0.5, 0, 0};
     int node_count[6] = {0}, edge_count[6] = {0}, tri_count[6] = {0};
     for (int i = 0; i < c->nnode; i++) node_count[c->node_owner[i]]++;
@@ -346,13 +391,17 @@ static void primitives_belong_to_their_colliders(void** unused) {
 }
 
 static void thickness_is_a_thousandth_of_the_mean_edge_unless_given(void** unused) {
-    ct_scene* scene = parse("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"contact_thickness\":0.25}],"
-                            "\"obstacles\":[{\"plane\":{\"normal\":[0,1,0]}},{\"sphere\":{\"radius\":1}},{\"box\":{\"half\":[0.5,0.5,0.5]},\"scale\":10},"
-                            "{\"plane\":{\"normal\":[0,1,0]},\"thickness\":0.1},{\"mesh\":{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}}]}");
+    ct_scene* scene = parse("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},{\"box\":{\"size\":["
+                            "1,1,1],\"cells\":[1,1,1]},\"contact_thickness\":0.25}],"
+                            "\"obstacles\":[{\"plane\":{\"normal\":[0,1,0]}},{\"sphere\":{\"radius\":1}},{"
+                            "\"box\":{\"half\":[0.5,0.5,0.5]},\"scale\":10},"
+                            "{\"plane\":{\"normal\":[0,1,0]},\"thickness\":0.1},{\"mesh\":{\"box\":{\"size\":"
+                            "[1,1,1],\"cells\":[1,1,1]}}}]}");
     ct_model* model = compile(scene);
     double mean = (12 + 6 * sqrt(2)) / 18;  // of a cube's 12 edges and 6 diagonals
     const double expected[7] = {1e-3 * mean, 0.25, 0, 0, 1e-2 * mean, 0.1, 1e-3 * mean};
-    for (int i = 0; i < 7; i++) assert_true(fabs(model->collision.collider[i].thickness - expected[i]) < 1e-15);
+    for (int i = 0; i < 7; i++)
+        assert_true(fabs(model->collision.collider[i].thickness - expected[i]) < 1e-15);
     ct_model_free(model);
     ct_scene_free(scene);
 }
@@ -377,10 +426,13 @@ static void sheets_keep_half_their_thickness(void** unused) {
 }
 
 static void rules_are_applied_in_order(void** unused) {
-    ct_scene* scene = parse("{\"bodies\":[{\"name\":\"a\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},"
-                            "{\"name\":\"b\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}],\"obstacles\":[{\"name\":\"p\",\"plane\":{\"normal\":[0,1,0]}}],"
-                            "\"contact\":{\"friction\":0.7,\"pairs\":[{\"between\":[\"g\",\"p\"],\"friction\":0.1},{\"between\":[\"*\",\"a\"],\"collide\":false},"
-                            "{\"between\":[\"p\",\"a\"]},{\"between\":[\"b\",\"p\"],\"friction\":0.2}]}}");
+    ct_scene* scene =
+        parse("{\"bodies\":[{\"name\":\"a\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},"
+              "{\"name\":\"b\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}],\"obstacles\":["
+              "{\"name\":\"p\",\"plane\":{\"normal\":[0,1,0]}}],"
+              "\"contact\":{\"friction\":0.7,\"pairs\":[{\"between\":[\"g\",\"p\"],\"friction\":0.1},{"
+              "\"between\":[\"*\",\"a\"],\"collide\":false},"
+              "{\"between\":[\"p\",\"a\"]},{\"between\":[\"b\",\"p\"],\"friction\":0.2}]}}");
     ct_model* model = compile(scene);
     const ct_collision* c = &model->collision;
     static const unsigned char collide[9] = {0, 0, 1, 0, 1, 1, 1, 1, 1};
@@ -397,7 +449,8 @@ static void rules_are_applied_in_order(void** unused) {
 static void everything_collides_without_rules(void** unused) {
     ct_scene* scene = parse(OBSTACLE(SHAPES));
     ct_model* model = compile(scene);
-    for (int i = 0; i < 36; i++) assert_true(model->collision.collide[i] == 1 && model->collision.friction[i] == 0);
+    for (int i = 0; i < 36; i++)
+        assert_true(model->collision.collide[i] == 1 && model->collision.friction[i] == 0);
     assert_true(model->nfriction == 1 && model->friction[0] == 0.5);
     ct_model_free(model);
     ct_scene_free(scene);
@@ -407,10 +460,13 @@ static void everything_collides_without_rules(void** unused) {
 
 static void overlapping_bodies_are_named(void** unused) {
     for (int apart = 0; apart < 2; apart++) {
-        ct_scene* scene = parse(apart ? "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}], \"obstacles\": "
-                                        "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.31, 0.5], \"radius\": 0.3}}]}"
-                                      : "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}], \"obstacles\": "
-                                        "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.2, 0.5], \"radius\": 0.3}}]}");
+        ct_scene* scene = parse(
+            apart ? "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, "
+                    "2]}}], \"obstacles\": "
+                    "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.31, 0.5], \"radius\": 0.3}}]}"
+                  : "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, "
+                    "2]}}], \"obstacles\": "
+                    "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.2, 0.5], \"radius\": 0.3}}]}");
         ct_model* model = compile(scene);
         ct_work* work = NULL;
         assert_int_equal(ct_work_create(&work, model, 1), CT_OK);
@@ -433,7 +489,8 @@ static void obstacles_follow_their_motion(void** unused) {
     assert_true(ball[0] == 5 && fabs(ball[1] - 1.5) < 1e-15 && ball[2] == 0);
     ct_external_drive(model, 2, NULL, NULL, x);
     for (int k = 0; k < 8; k++) {  // a quarter turn about z through the origin
-        const double *rest = model->rest + 3 * (collider[4].first_node + k), *now = x + 3 * (collider[4].first_node + k);
+        const double *rest = model->rest + 3 * (collider[4].first_node + k),
+                     *now = x + 3 * (collider[4].first_node + k);
         assert_true(fabs(now[0] + rest[1]) < 1e-12 && fabs(now[1] - rest[0]) < 1e-12 && now[2] == rest[2]);
     }
     const double* still = x + 3 * collider[3].first_node;
@@ -444,15 +501,19 @@ static void obstacles_follow_their_motion(void** unused) {
 }
 
 static void planes_are_posed_by_their_motion(void** unused) {
-    ct_scene* scene = parse(OBSTACLE("{\"plane\":{\"point\":[1,0,0],\"normal\":[0,3,0]},\"rotate\":{\"axis\":[0,0,1],\"degrees\":90},\"translate\":[0,0,5],"
-                                     "\"motion\":{\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[0,0,2],\"rotate\":{\"axis\":[0,0,1],\"degrees\":90}}]}},"
+    ct_scene* scene = parse(OBSTACLE("{\"plane\":{\"point\":[1,0,0],\"normal\":[0,3,0]},\"rotate\":{\"axis\":"
+                                     "[0,0,1],\"degrees\":90},\"translate\":[0,0,5],"
+                                     "\"motion\":{\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[0,0,2],"
+                                     "\"rotate\":{\"axis\":[0,0,1],\"degrees\":90}}]}},"
                                      "{\"plane\":{\"point\":[1,2,3],\"normal\":[1,0,0]}}"));
     ct_model* model = compile(scene);
     double point[3], normal[3];
     ct_plane_pose(&model->collision.plane[0], 0, point, normal);  // placed: point (0, 1, 5), normal -x
-    assert_true(fabs(point[0]) < 1e-15 && fabs(point[1] - 1) < 1e-15 && point[2] == 5 && fabs(normal[0] + 1) < 1e-15 && fabs(normal[1]) < 1e-15);
+    assert_true(fabs(point[0]) < 1e-15 && fabs(point[1] - 1) < 1e-15 && point[2] == 5 &&
+                fabs(normal[0] + 1) < 1e-15 && fabs(normal[1]) < 1e-15);
     ct_plane_pose(&model->collision.plane[0], 1, point, normal);  // and turned once more about the origin
-    assert_true(fabs(point[0] + 1) < 1e-15 && fabs(point[1]) < 1e-15 && point[2] == 7 && fabs(normal[0]) < 1e-15 && fabs(normal[1] + 1) < 1e-15);
+    assert_true(fabs(point[0] + 1) < 1e-15 && fabs(point[1]) < 1e-15 && point[2] == 7 &&
+                fabs(normal[0]) < 1e-15 && fabs(normal[1] + 1) < 1e-15);
     ct_plane_pose(&model->collision.plane[1], 3, point, normal);
     assert_true(point[0] == 1 && point[1] == 2 && point[2] == 3 && normal[0] == 1 && normal[1] == 0);
     ct_model_free(model);
@@ -461,7 +522,8 @@ static void planes_are_posed_by_their_motion(void** unused) {
 
 // ---- obstacles that nothing touches change nothing -----------------------------------------
 
-static void seed_height(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
+static void seed_height(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar,
+                        void* user) {
     for (int v = 0; step == 5 && v < *(int*)user; v++) x_bar[3 * v + 1] = 1;
 }
 
@@ -469,14 +531,19 @@ static void motion_and_gradient_are_those_without_obstacles(void** unused) {
     double x[2][36], density[2][12], gravity[2][3], friction[2] = {NAN, NAN};
     ct_measure measure[2];
     for (int k = 0; k < 2; k++) {
-        ct_scene* scene = parse(k ? "{\"bodies\":[" BOX "],\"pins\":[{\"select\":{\"box\":[[0,0,0],[0,1,1]]}}],\"contact\":{\"method\":\"none\"},\"obstacles\":[" SHAPES "]}"
-                                  : "{\"bodies\":[" BOX "],\"pins\":[{\"select\":{\"box\":[[0,0,0],[0,1,1]]}}]}");
+        ct_scene* scene =
+            parse(k ? "{\"bodies\":[" BOX "],\"pins\":[{\"select\":{\"box\":[[0,0,0],[0,1,1]]}}],\"contact\":"
+                      "{\"method\":\"none\"},\"obstacles\":[" SHAPES "]}"
+                    : "{\"bodies\":[" BOX "],\"pins\":[{\"select\":{\"box\":[[0,0,0],[0,1,1]]}}]}");
         sim s = start(scene, 1);
         steps(&s, 5);
-        for (int i = 0; i < 3 * node_count(&s); i++) assert_true(isfinite(ct_state_positions(s.state)[i]) && isfinite(ct_state_velocities(s.state)[i]));
+        for (int i = 0; i < 3 * node_count(&s); i++)
+            assert_true(isfinite(ct_state_positions(s.state)[i]) &&
+                        isfinite(ct_state_velocities(s.state)[i]));
         memcpy(x[k], ct_state_positions(s.state), sizeof x[k]);
         ct_state_measure(s.model, s.state, &measure[k]);
-        if (k) assert_true(fabs(ct_state_velocities(s.state)[3 * 12 + 1] - 3) < 1e-12);  // the ball rises at 3 m/s
+        // the ball rises at 3 m/s
+        if (k) assert_true(fabs(ct_state_velocities(s.state)[3 * 12 + 1] - 3) < 1e-12);
         ct_tape* tape;
         ct_state* initial;
         must(ct_state_create(&initial, s.model), NULL);
@@ -493,12 +560,15 @@ static void motion_and_gradient_are_those_without_obstacles(void** unused) {
     assert_memory_equal(density[0], density[1], sizeof density[0]);
     assert_memory_equal(gravity[0], gravity[1], sizeof gravity[0]);
     assert_true(friction[0] == 0 && friction[1] == 0);
-    assert_true(measure[0].mass == measure[1].mass && measure[0].kinetic == measure[1].kinetic && measure[0].center[1] == measure[1].center[1]);
+    assert_true(measure[0].mass == measure[1].mass && measure[0].kinetic == measure[1].kinetic &&
+                measure[0].center[1] == measure[1].center[1]);
 }
 
 // ---- friction ------------------------------------------------------------------------------
 
-#define PAIRS "\"contact\":{\"friction\":0.7,\"pairs\":[{\"between\":[\"block\",\"block\"],\"friction\":0.1},{\"between\":[\"*\",\"*\"]},{\"between\":[\"block\",\"*\"],\"friction\":0.2}]}"
+#define PAIRS                                                                                                \
+    "\"contact\":{\"friction\":0.7,\"pairs\":[{\"between\":[\"block\",\"block\"],\"friction\":0.1},{"        \
+    "\"between\":[\"*\",\"*\"]},{\"between\":[\"block\",\"*\"],\"friction\":0.2}]}"
 
 static void friction_is_a_value_of_the_model(void** unused) {
     ct_scene* scene = parse(SCENE(PAIRS));
@@ -522,7 +592,8 @@ static void friction_is_a_value_of_the_model(void** unused) {
 
 static void friction_parameter(const char* per, int count) {
     char text[1024];
-    snprintf(text, sizeof text, SCENE(PAIRS ",\"parameters\":[{\"type\":\"friction\"%s},{\"type\":\"young\"}]"), per);
+    snprintf(text, sizeof text,
+             SCENE(PAIRS ",\"parameters\":[{\"type\":\"friction\"%s},{\"type\":\"young\"}]"), per);
     ct_scene* scene = parse(text);
     ct_model* model = compile(scene);
     ct_params* params;
@@ -532,7 +603,8 @@ static void friction_parameter(const char* per, int count) {
     double y[4], lower[4], upper[4], bar[4];
     ct_params_start(params, y);
     ct_params_bounds(params, lower, upper);
-    assert_true(ct_params_apply(params, y)->friction[0] == 0.7 && ct_params_apply(params, y)->friction[2] == 0.2);
+    assert_true(ct_params_apply(params, y)->friction[0] == 0.7 &&
+                ct_params_apply(params, y)->friction[2] == 0.2);
     for (int k = 0; k < count; k++) {
         // y = value / scale, the scale that of the largest start
         assert_true(lower[k] == 0 && upper[k] == INFINITY);
@@ -555,11 +627,14 @@ static void friction_parameters_set_the_scene_or_all(void** unused) {
     friction_parameter(",\"per\":\"scene\"", 1);
     friction_parameter(",\"per\":\"element\"", 3);
 #define PARAMETER(text) SCENE(PAIRS ",\"parameters\":[" text "]")
-    refused(PARAMETER("{\"type\":\"friction\",\"per\":\"tag\"}"), "parameters[0].per", 1, "no meaning for friction");
+    refused(PARAMETER("{\"type\":\"friction\",\"per\":\"tag\"}"), "parameters[0].per", 1,
+            "no meaning for friction");
     refused(PARAMETER("{\"type\":\"friction\",\"body\":0}"), "parameters[0].body", 1, "no meaning");
     refused(PARAMETER("{\"type\":\"friction\",\"link\":\"a\"}"), "parameters[0].link", 1, "no meaning");
-    refused(PARAMETER("{\"type\":\"friction\",\"lower\":-1}"), "parameters[0].lower", 1, "must not be negative");
-    refused(PARAMETER("{\"type\":\"friction\"},{\"type\":\"friction\",\"name\":\"b\"}"), "parameters[1].type", 1, "already sets the same numbers");
+    refused(PARAMETER("{\"type\":\"friction\",\"lower\":-1}"), "parameters[0].lower", 1,
+            "must not be negative");
+    refused(PARAMETER("{\"type\":\"friction\"},{\"type\":\"friction\",\"name\":\"b\"}"), "parameters[1].type",
+            1, "already sets the same numbers");
 }
 
 // ---- state ---------------------------------------------------------------------------------
@@ -599,7 +674,9 @@ static bool starts_apart(const char* name) {
         const double* x = ct_state_positions(s.state);
         must(ct_detect_create(&detect, s.model), NULL);
         must(ct_detect_near(s.model, detect, x, x, 0, 0, &pairs), NULL);
-        if (pairs.count) fail_msg("%s: %zu contacts at the start, the first of colliders %d and %d", name, pairs.count, pairs.item[0].a, pairs.item[0].b);
+        if (pairs.count)
+            fail_msg("%s: %zu contacts at the start, the first of colliders %d and %d", name, pairs.count,
+                     pairs.item[0].a, pairs.item[0].b);
         assert_int_equal(ct_detect_intersections(s.model, detect, x, NULL), 0);
         ct_pairs_free(&pairs);
         ct_detect_free(detect);

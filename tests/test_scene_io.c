@@ -1,21 +1,19 @@
-// The JSON loader: what it reads, what it refuses and how it says so, and that the published schema tells the same.
+// The JSON loader: what it reads, what it refuses and how it says so, and that the published schema tells the
+// same.
 #include <dirent.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "text/json_read.h"
 #include "scene/scene.h"
 #include "scene/scene_keys.h"
 #include "scene_text.h"
+#include "text/json_read.h"
+#include "unit.h"
 
 #define BOX "{\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]}}"
 
@@ -27,12 +25,15 @@ static void left_out_keys_keep_their_defaults(void** state) {
     ct_scene* scene = parse("{\"bodies\":[" BOX "]}");
     ct_settings s = scene->settings, t = ct_settings_default();
     assert_memory_equal(s.gravity, t.gravity, sizeof s.gravity);
-    assert_true(s.up == t.up && s.time_step == t.time_step && s.duration == t.duration && s.integrator == t.integrator);
+    assert_true(s.up == t.up && s.time_step == t.time_step && s.duration == t.duration &&
+                s.integrator == t.integrator);
     assert_true(s.solver == t.solver && s.tolerance == t.tolerance && s.max_iterations == t.max_iterations);
-    assert_true(s.max_substep_depth == t.max_substep_depth && s.threads == t.threads && s.output_every == t.output_every);
+    assert_true(s.max_substep_depth == t.max_substep_depth && s.threads == t.threads &&
+                s.output_every == t.output_every);
     assert_true(isnan(s.ground));
     ct_material m = scene->body[0].tet_material[0], n = ct_material_default();
-    assert_true(m.energy == n.energy && m.young == n.young && m.poisson == n.poisson && m.density == n.density);
+    assert_true(m.energy == n.energy && m.young == n.young && m.poisson == n.poisson &&
+                m.density == n.density);
     assert_true(m.damping_mass == 0 && m.damping_stiffness == 0 && !m.paper_weights);
     assert_true(scene->view.automatic && scene->view.field_of_view == 40);
     assert_string_equal(ct_scene_name(scene), "scene");
@@ -43,11 +44,14 @@ static void left_out_keys_keep_their_defaults(void** state) {
 
 static void settings_are_read(void** state) {
     (void)state;
-    ct_scene* scene = parse(
-        "{\"name\":\"s\",\"gravity\":3,\"up\":\"z\",\"time_step\":0.02,\"duration\":4,\"integrator\":\"bdf2\","
-        "\"solver\":{\"type\":\"projective\",\"tolerance\":1e-5,\"max_iterations\":7,\"max_substep_depth\":2,\"threads\":3},"
-        "\"output\":{\"every\":5},\"view\":{\"eye\":[1,2,3],\"target\":[0,0,1],\"field_of_view\":30},\"ground\":-1,"
-        "\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{\"energy\":\"projective\"}}]}");
+    ct_scene* scene = parse("{\"name\":\"s\",\"gravity\":3,\"up\":\"z\",\"time_step\":0.02,\"duration\":4,"
+                            "\"integrator\":\"bdf2\","
+                            "\"solver\":{\"type\":\"projective\",\"tolerance\":1e-5,\"max_iterations\":7,"
+                            "\"max_substep_depth\":2,\"threads\":3},"
+                            "\"output\":{\"every\":5},\"view\":{\"eye\":[1,2,3],\"target\":[0,0,1],\"field_"
+                            "of_view\":30},\"ground\":-1,"
+                            "\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{"
+                            "\"energy\":\"projective\"}}]}");
     const ct_settings* s = &scene->settings;
     assert_true(s->gravity[0] == 0 && s->gravity[1] == 0 && s->gravity[2] == -3 && s->up == 2);
     assert_true(s->time_step == 0.02 && s->duration == 4 && s->integrator == CT_BDF2);
@@ -61,12 +65,12 @@ static void settings_are_read(void** state) {
 
 static void body_is_read(void** state) {
     (void)state;
-    ct_scene* scene = parse(
-        "{\"bodies\":[{\"name\":\"b\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"scale\":2,"
-        "\"rotate\":{\"axis\":[0,0,3],\"degrees\":90},\"translate\":[1,0,0],\"color\":\"#ff8000\","
-        "\"material\":{\"energy\":\"neohookean\",\"young\":2,\"poisson\":0.3,\"density\":4,"
-        "\"damping\":{\"mass\":5,\"stiffness\":6}},\"values\":{\"density\":[1,2,3,4,5,6]},"
-        "\"velocity\":[0,0,7]}]}");
+    ct_scene* scene =
+        parse("{\"bodies\":[{\"name\":\"b\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"scale\":2,"
+              "\"rotate\":{\"axis\":[0,0,3],\"degrees\":90},\"translate\":[1,0,0],\"color\":\"#ff8000\","
+              "\"material\":{\"energy\":\"neohookean\",\"young\":2,\"poisson\":0.3,\"density\":4,"
+              "\"damping\":{\"mass\":5,\"stiffness\":6}},\"values\":{\"density\":[1,2,3,4,5,6]},"
+              "\"velocity\":[0,0,7]}]}");
     const ct_scene_body* body = &scene->body[0];
     double lower[3], upper[3];
     ct_scene_bounds(scene, 0, lower, upper);
@@ -81,8 +85,10 @@ static void body_is_read(void** state) {
 
 static void quaternion_equals_axis_and_degrees(void** state) {
     (void)state;
-    ct_scene* a = parse("{\"bodies\":[{\"box\":{\"size\":[1,2,3],\"cells\":[1,1,1]},\"rotate\":{\"axis\":[1,0,0],\"degrees\":90}}]}");
-    ct_scene* b = parse("{\"bodies\":[{\"box\":{\"size\":[1,2,3],\"cells\":[1,1,1]},\"rotate\":{\"quaternion\":[2,2,0,0]}}]}");
+    ct_scene* a = parse("{\"bodies\":[{\"box\":{\"size\":[1,2,3],\"cells\":[1,1,1]},\"rotate\":{\"axis\":[1,"
+                        "0,0],\"degrees\":90}}]}");
+    ct_scene* b = parse("{\"bodies\":[{\"box\":{\"size\":[1,2,3],\"cells\":[1,1,1]},\"rotate\":{"
+                        "\"quaternion\":[2,2,0,0]}}]}");
     for (int k = 0; k < 3 * a->body[0].mesh->nvert; k++)
         assert_true(fabs(a->body[0].mesh->x[k] - b->body[0].mesh->x[k]) < 1e-14);
     ct_scene_free(a);
@@ -91,14 +97,19 @@ static void quaternion_equals_axis_and_degrees(void** state) {
 
 static void sets_are_read(void** state) {
     (void)state;
-    ct_scene* scene = parse(
-        "{\"bodies\":[" BOX ",{\"name\":\"far\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"translate\":[9,0,0]}],"
-        "\"drives\":[{\"select\":{\"body\":0,\"box\":[[0,0,0],[0,1,1]]},\"motion\":{\"center\":[0,1,0],\"smooth\":true,"
-        "\"repeat\":true,\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[1,2,3],\"rotate\":{\"axis\":[0,2,0],\"degrees\":720}},{\"time\":2}]}}],"
-        "\"pins\":[{\"select\":{\"and\":[{\"body\":\"far\",\"all\":true},{\"not\":{\"nearest\":[9,0,0],\"count\":7}}]}}],"
-        "\"forces\":[{\"select\":{\"list\":[3]},\"per_node\":[0,0,1],\"stop\":2},"
-        "{\"select\":{\"surface\":true},\"acceleration\":[1,0,0],\"start\":1}],"
-        "\"velocities\":[{\"select\":{\"capsule\":{\"a\":[2,0,0],\"b\":[2,1,0],\"radius\":0.1}},\"velocity\":[0,1,0]}]}");
+    ct_scene* scene =
+        parse("{\"bodies\":[" BOX
+              ",{\"name\":\"far\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"translate\":[9,0,0]}],"
+              "\"drives\":[{\"select\":{\"body\":0,\"box\":[[0,0,0],[0,1,1]]},\"motion\":{\"center\":[0,1,0],"
+              "\"smooth\":true,"
+              "\"repeat\":true,\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[1,2,3],\"rotate\":{\"axis\":"
+              "[0,2,0],\"degrees\":720}},{\"time\":2}]}}],"
+              "\"pins\":[{\"select\":{\"and\":[{\"body\":\"far\",\"all\":true},{\"not\":{\"nearest\":[9,0,0],"
+              "\"count\":7}}]}}],"
+              "\"forces\":[{\"select\":{\"list\":[3]},\"per_node\":[0,0,1],\"stop\":2},"
+              "{\"select\":{\"surface\":true},\"acceleration\":[1,0,0],\"start\":1}],"
+              "\"velocities\":[{\"select\":{\"capsule\":{\"a\":[2,0,0],\"b\":[2,1,0],\"radius\":0.1}},"
+              "\"velocity\":[0,1,0]}]}");
     assert_int_equal(scene->ndrive, 2);
     const ct_scene_driver* drive = &scene->drive[0];
     assert_int_equal(drive->nnode, 4);
@@ -123,7 +134,8 @@ static void values_come_from_a_file_beside_the_scene(void** state) {
     FILE* file = fopen(path, "w");
     fputs("# six tets\n1e5 2e5\n3e5\n4.5e5 5e5 6e5\n", file);
     fclose(file);
-    const char* text = "{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"values\":{\"young\":\"young.txt\"}}]}";
+    const char* text =
+        "{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"values\":{\"young\":\"young.txt\"}}]}";
     ct_scene* scene;
     ct_error error;
     assert_int_equal(ct_scene_parse(&scene, text, strlen(text), directory, &error), CT_OK);
@@ -143,7 +155,9 @@ static void values_come_from_a_file_beside_the_scene(void** state) {
 // A locale with a decimal comma: an installed one, or one compiled for the test.
 static bool use_comma_locale(void) {
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8") || setlocale(LC_NUMERIC, "fr_FR.UTF-8")) return true;
-    if (system("localedef -i de_DE -f UTF-8 " CT_BINARY_DIR "/de_DE.UTF-8 >" CT_BINARY_DIR "/localedef.log 2>&1")) return false;
+    if (system("localedef -i de_DE -f UTF-8 " CT_BINARY_DIR "/de_DE.UTF-8 >" CT_BINARY_DIR
+               "/localedef.log 2>&1"))
+        return false;
     setenv("LOCPATH", CT_BINARY_DIR, 1);
     return setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
 }
@@ -176,7 +190,8 @@ static void syntax_errors_have_their_line(void** state) {
 static void unknown_keys_get_a_proposal(void** state) {
     (void)state;
     refused("{\n\"bodys\":[]}", "bodys", 2, "did you mean \"bodies\"?");
-    refused("{\"bodies\":[{\"material\":{\n\"yuong\":1}}]}", "bodies[0].material.yuong", 2, "did you mean \"young\"?");
+    refused("{\"bodies\":[{\"material\":{\n\"yuong\":1}}]}", "bodies[0].material.yuong", 2,
+            "did you mean \"young\"?");
     refused("{\"timestep\":1}", "timestep", 1, "did you mean \"time_step\"?");
     refused("{\"output\":{\"zzzzzzzz\":1},\"bodies\":[]}", "output.zzzzzzzz", 1, "the keys here are every");
     refused("{\"integrator\":\"eular\",\"bodies\":[]}", "integrator", 1, "did you mean \"euler\"?");
@@ -185,33 +200,44 @@ static void unknown_keys_get_a_proposal(void** state) {
 
 static void bad_values_say_what_to_change(void** state) {
     (void)state;
-    refused("{\"bodies\":[\n" BOX ",\n{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\n\"material\":{\n\"poisson\":0.5}}]}",
+    refused("{\"bodies\":[\n" BOX
+            ",\n{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\n\"material\":{\n\"poisson\":0.5}}]}",
             "bodies[1].material.poisson", 5,
-            "bodies[1].material.poisson is 0.5: it must be at least 0 and below 0.5; use 0.49 for nearly incompressible");
-    refused("{\"time_step\":\"fast\",\"bodies\":[]}", "time_step", 1, "time_step is \"fast\": it must be a number");
+            "bodies[1].material.poisson is 0.5: it must be at least 0 and below 0.5; use 0.49 for nearly "
+            "incompressible");
+    refused("{\"time_step\":\"fast\",\"bodies\":[]}", "time_step", 1,
+            "time_step is \"fast\": it must be a number");
     refused("{\"time_step\":-1,\"bodies\":[]}", "time_step", 1, "time_step is -1: it must be above 0");
     refused("{\"duration\":0.001,\"bodies\":[]}", "duration", 1, "shorter than one time_step");
-    refused("{\"gravity\":[1,2],\"bodies\":[]}", "gravity", 1, "gravity has 2 items: it must be an array of 3 numbers");
-    refused("{\"solver\":{\"threads\":1.5},\"bodies\":[]}", "solver.threads", 1, "whole number from 0 to 1024");
+    refused("{\"gravity\":[1,2],\"bodies\":[]}", "gravity", 1,
+            "gravity has 2 items: it must be an array of 3 numbers");
+    refused("{\"solver\":{\"threads\":1.5},\"bodies\":[]}", "solver.threads", 1,
+            "whole number from 0 to 1024");
     refused("{\"solver\":{\"tolerance\":1},\"bodies\":[]}", "solver.tolerance", 1, "from 1e-15 to 0.1");
     refused("{}", "", 1, "needs the key \"bodies\"");
     refused("{\"bodies\":[]}", "bodies", 1, "at least one");
     refused("{\"view\":{\"eye\":[0,0,0]},\"bodies\":[]}", "view", 1, "needs the key \"target\"");
     refused("{\"bodies\":[{}]}", "bodies[0]", 1, "exactly one of \"mesh\"");
     refused("{\"bodies\":[{\"mesh\":\"nowhere.msh\"}]}", "bodies[0].mesh", 0, "cannot open");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,0,1]}}]}", "bodies[0].box.cells[1]", 1, "from 1 to");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"color\":\"red\"}]}", "bodies[0].color", 1, "#rrggbb");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"rotate\":{\"axis\":[0,0,0],\"degrees\":9}}]}",
+    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,0,1]}}]}", "bodies[0].box.cells[1]", 1,
+            "from 1 to");
+    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"color\":\"red\"}]}",
+            "bodies[0].color", 1, "#rrggbb");
+    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"rotate\":{\"axis\":[0,0,0],"
+            "\"degrees\":9}}]}",
             "bodies[0].rotate", 1, "axis without a direction");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"values\":{\"young\":[1]}}]}", "bodies[0].values.young", 1,
-            "has 1 values: body \"body0\" has 6 tets");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"values\":{\"young\":[1,1,1,1,1,-2]}}]}",
-            "bodies[0].values.young[5]", 1, "is -2: it must be above 0");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"tags\":{\"bone\":{}}}]}", "bodies[0].tags.bone", 1,
-            "not a tag of the mesh");
+    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"values\":{\"young\":[1]}}]}",
+            "bodies[0].values.young", 1, "has 1 values: body \"body0\" has 6 tets");
+    refused(
+        "{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"values\":{\"young\":[1,1,1,1,1,-2]}}]}",
+        "bodies[0].values.young[5]", 1, "is -2: it must be above 0");
+    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"tags\":{\"bone\":{}}}]}",
+            "bodies[0].tags.bone", 1, "not a tag of the mesh");
     refused("{\"bodies\":[{\"name\":\"a\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},"
-            "{\"name\":\"a\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}]}", "bodies[1].name", 1, "names must differ");
-    refused("{\"solver\":{\n\"type\":\"projective\"},\"bodies\":[" BOX "]}", "solver.type", 2, "another energy");
+            "{\"name\":\"a\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}]}",
+            "bodies[1].name", 1, "names must differ");
+    refused("{\"solver\":{\n\"type\":\"projective\"},\"bodies\":[" BOX "]}", "solver.type", 2,
+            "another energy");
 }
 
 static void bad_sets_say_what_to_change(void** state) {
@@ -219,22 +245,30 @@ static void bad_sets_say_what_to_change(void** state) {
 #define WITH(part) "{\"bodies\":[" BOX "],\n" part "}"
     refused(WITH("\"pins\":[{\"select\":\n{\"box\":[[5,0,0],[6,1,1]]}}]"), "pins[0].select", 2,
             "selects no node: the scene spans [0, 0, 0] to [2, 1, 1]");
-    refused(WITH("\"pins\":[{\"select\":{\"all\":true}},\n{\"select\":{\"list\":[3]}}]"), "pins[1]", 3, "already driven");
+    refused(WITH("\"pins\":[{\"select\":{\"all\":true}},\n{\"select\":{\"list\":[3]}}]"), "pins[1]", 3,
+            "already driven");
     refused(WITH("\"pins\":[{\"select\":{}}]"), "pins[0].select", 2, "0 conditions");
-    refused(WITH("\"pins\":[{\"select\":{\"all\":true,\"surface\":true}}]"), "pins[0].select", 2, "2 conditions");
+    refused(WITH("\"pins\":[{\"select\":{\"all\":true,\"surface\":true}}]"), "pins[0].select", 2,
+            "2 conditions");
     refused(WITH("\"pins\":[{\"select\":{\"all\":false}}]"), "pins[0].select.all", 2, "is false");
-    refused(WITH("\"pins\":[{\"select\":{\"body\":\"arm\",\"all\":true}}]"), "pins[0].select.body", 2, "no body of that name");
-    refused(WITH("\"pins\":[{\"select\":{\"body\":4,\"all\":true}}]"), "pins[0].select.body", 2, "from 0 to 0");
+    refused(WITH("\"pins\":[{\"select\":{\"body\":\"arm\",\"all\":true}}]"), "pins[0].select.body", 2,
+            "no body of that name");
+    refused(WITH("\"pins\":[{\"select\":{\"body\":4,\"all\":true}}]"), "pins[0].select.body", 2,
+            "from 0 to 0");
     refused(WITH("\"pins\":[{\"select\":{\"tag\":\"bone\"}}]"), "pins[0].select.tag", 2, "no such tag");
-    refused(WITH("\"pins\":[{\"select\":{\"all\":true,\"count\":2}}]"), "pins[0].select", 2, "without \"nearest\"");
-    refused(WITH("\"pins\":[{\"select\":{\"not\":\n{\"and\":[{\"all\":true},\n{\"box\":[[1,0,0],[0,0,0]]}]}}}]"),
-            "pins[0].select.not.and[1].box", 4, "swap them");
-    refused(WITH("\"pins\":[{\"select\":{\"all\":true},\"motion\":{\"keys\":[]}}]"), "pins[0].motion", 2, "not a known key");
-    refused(WITH("\"drives\":[{\"select\":{\"all\":true},\"motion\":{\"keys\":[{\"time\":1},\n{\"time\":0}]}}]"),
-            "drives[0].motion.keys[1]", 3, "in order of time");
+    refused(WITH("\"pins\":[{\"select\":{\"all\":true,\"count\":2}}]"), "pins[0].select", 2,
+            "without \"nearest\"");
+    refused(
+        WITH("\"pins\":[{\"select\":{\"not\":\n{\"and\":[{\"all\":true},\n{\"box\":[[1,0,0],[0,0,0]]}]}}}]"),
+        "pins[0].select.not.and[1].box", 4, "swap them");
+    refused(WITH("\"pins\":[{\"select\":{\"all\":true},\"motion\":{\"keys\":[]}}]"), "pins[0].motion", 2,
+            "not a known key");
+    refused(
+        WITH("\"drives\":[{\"select\":{\"all\":true},\"motion\":{\"keys\":[{\"time\":1},\n{\"time\":0}]}}]"),
+        "drives[0].motion.keys[1]", 3, "in order of time");
     refused(WITH("\"forces\":[{\"select\":{\"all\":true}}]"), "forces[0]", 2, "exactly one of");
-    refused(WITH("\"forces\":[{\"select\":{\"all\":true},\"total\":[0,0,1],\"start\":2,\"stop\":1}]"), "forces[0].stop", 2,
-            "after start");
+    refused(WITH("\"forces\":[{\"select\":{\"all\":true},\"total\":[0,0,1],\"start\":2,\"stop\":1}]"),
+            "forces[0].stop", 2, "after start");
     refused(WITH("\"forces\":[{\"total\":[0,0,1]}]"), "forces[0]", 2, "needs the key \"select\"");
 #undef WITH
 }
@@ -276,7 +310,8 @@ static void nearest_word_allows_for_slips_only(void** state) {
 
 static void lines_are_found_through_escapes_and_nesting(void** state) {
     (void)state;
-    const char* text = "{\n \"a\\\"}\": \"]\\\\\",\n \"b\": [ {\"c\":1}, [2,\n3], {\n\"d\": {\"e.f\":\n null}} ]\n}";
+    const char* text =
+        "{\n \"a\\\"}\": \"]\\\\\",\n \"b\": [ {\"c\":1}, [2,\n3], {\n\"d\": {\"e.f\":\n null}} ]\n}";
     size_t size = strlen(text);
     assert_int_equal(ct_json_line(text, size, "b"), 3);
     assert_int_equal(ct_json_line(text, size, "b[0].c"), 3);
@@ -293,7 +328,8 @@ static void lines_are_found_through_escapes_and_nesting(void** state) {
 
 static json_t* load_schema(void) {
     json_error_t problem;
-    json_t* schema = json_load_file(CT_SOURCE_DIR "/docs/scene.schema.json", JSON_REJECT_DUPLICATES, &problem);
+    json_t* schema =
+        json_load_file(CT_SOURCE_DIR "/docs/scene.schema.json", JSON_REJECT_DUPLICATES, &problem);
     if (!schema) fail_msg("line %d: %s", problem.line, problem.text);
     return schema;
 }
@@ -303,8 +339,10 @@ static void assert_same_keys(const json_t* defs, const char* name, const char* c
     if (!properties) fail_msg("the schema has no object \"%s\"", name);
     size_t count = 0;
     for (; words[count]; count++)
-        if (!json_object_get(properties, words[count])) fail_msg("%s.%s is not in the schema", name, words[count]);
-    if (json_object_size(properties) != count) fail_msg("the schema's \"%s\" has a key that the loader does not know", name);
+        if (!json_object_get(properties, words[count]))
+            fail_msg("%s.%s is not in the schema", name, words[count]);
+    if (json_object_size(properties) != count)
+        fail_msg("the schema's \"%s\" has a key that the loader does not know", name);
     if (!json_is_false(json_object_get(json_object_get(defs, name), "additionalProperties")))
         fail_msg("the schema's \"%s\" allows other keys", name);
 }
@@ -313,7 +351,8 @@ static void schema_has_exactly_the_keys_of_the_loader(void** state) {
     (void)state;
     json_t* schema = load_schema();
     const json_t* defs = json_object_get(schema, "$defs");
-    for (int i = 0; i < CT_OBJECT_COUNT; i++) assert_same_keys(defs, ct_scene_keys[i].name, ct_scene_keys[i].words);
+    for (int i = 0; i < CT_OBJECT_COUNT; i++)
+        assert_same_keys(defs, ct_scene_keys[i].name, ct_scene_keys[i].words);
     assert_same_keys(defs, "rotation", ct_json_rotation_keys);
     json_decref(schema);
 }
@@ -328,14 +367,17 @@ static void assert_same_shape_keys(const json_t* defs, const char* name, const c
     assert_int_equal(ct_scene_parse(&scene, text, strlen(text), NULL, &error), CT_BAD_SCENE);
     char* list = strstr(error.message, "the keys here are ");
     if (!list) fail_msg("%s: %s", name, error.message);
-    for (char* word = strtok_r(list + 18, ", ", &rest); word && count < 31; word = strtok_r(NULL, ", ", &rest)) words[count++] = word;
+    for (char* word = strtok_r(list + 18, ", ", &rest); word && count < 31;
+         word = strtok_r(NULL, ", ", &rest))
+        words[count++] = word;
     words[count] = NULL;
     assert_same_keys(defs, name, (const char* const*)words);
 }
 
 static void schema_has_exactly_the_keys_of_shapes(void** state) {
     (void)state;
-    static const char* const kinds[] = {"sphere", "ellipsoid", "box", "capsule", "cylinder", "torus", "sweep"};
+    static const char* const kinds[] = {"sphere",   "ellipsoid", "box",  "capsule",
+                                        "cylinder", "torus",     "sweep"};
     json_t* schema = load_schema();
     const json_t* defs = json_object_get(schema, "$defs");
     assert_same_shape_keys(defs, "shape", "{\"unheard_of_key\":1}");
@@ -454,7 +496,8 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     assert_default(schema, "optimizer.population", optimize.population);
     ct_scene* scene = parse("{\"bodies\":[" BOX "]}");
     assert_default(schema, "view.field_of_view", scene->view.field_of_view);
-    assert_string_equal(json_string_value(json_object_get(property(schema, "scene.name"), "default")), ct_scene_name(scene));
+    assert_string_equal(json_string_value(json_object_get(property(schema, "scene.name"), "default")),
+                        ct_scene_name(scene));
     ct_scene_free(scene);
     json_decref(schema);
 }

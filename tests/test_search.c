@@ -1,4 +1,5 @@
-// Methods without gradients, and what all methods share: known minima, bounds, failures, budgets, seeds, noise, restarts.
+// Methods without gradients, and what all methods share: known minima, bounds, failures, budgets, seeds,
+// noise, restarts.
 #include "build.h"
 #include "optim/optimize.h"
 
@@ -9,14 +10,14 @@ typedef enum shape { SPHERE, ELLIPSOID, VALLEY, SLOPES, WELLS } shape;
 typedef struct function {
     shape shape;
     int n;
-    double wall;               // fails where y0 is above; 0: nowhere
-    int fail_every;            // every such call fails but the first; 0: none
+    double wall;                 // fails where y0 is above; 0: nowhere
+    int fail_every;              // every such call fails but the first; 0: none
     int calls, failed, largest;  // largest: number of points in a set
-    double lower, upper;       // where lower < upper: asserted for every point
-    uint64_t hash;             // of all points in order
-    bool touched[MOST];        // components that were ever not `start`
+    double lower, upper;         // where lower < upper: asserted for every point
+    uint64_t hash;               // of all points in order
+    bool touched[MOST];          // components that were ever not `start`
     double start;
-    double first[MOST];        // the first point
+    double first[MOST];  // the first point
 } function;
 
 // sum_i 10^(6 i / (n - 1)) r_i^2, r the mirror image of y
@@ -36,9 +37,11 @@ static double value(shape shape, const double* y, int n) {
     for (int i = 0; i < n; i++) {
         double d = y[i] - 0.3, w = y[i] * y[i] - 1;
         if (shape == SPHERE) sum += d * d;
-        if (shape == SLOPES) sum += i % 2 ? d * d : 1 - y[i];     // minimum 0 where all even y are 1
-        if (shape == WELLS) sum += w * w + 0.4 * (y[i] + 1.0487); // the well near -1.05 is the deeper one, about 0
-        if (shape == VALLEY && i + 1 < n) sum += (1 - y[i]) * (1 - y[i]) + 100 * pow(y[i + 1] - y[i] * y[i], 2);
+        if (shape == SLOPES) sum += i % 2 ? d * d : 1 - y[i];  // minimum 0 where all even y are 1
+        // the well near -1.05 is the deeper one, about 0
+        if (shape == WELLS) sum += w * w + 0.4 * (y[i] + 1.0487);
+        if (shape == VALLEY && i + 1 < n)
+            sum += (1 - y[i]) * (1 - y[i]) + 100 * pow(y[i + 1] - y[i] * y[i], 2);
     }
     return sum;
 }
@@ -54,7 +57,8 @@ static void note(function* f, const double* y) {
     }
 }
 
-static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user,
+                          ct_error* error) {
     function* f = user;
     if (count > f->largest) f->largest = count;
     for (int k = 0; k < count; k++, y += f->n) {
@@ -77,7 +81,8 @@ typedef struct outcome {
     double y[MOST];
 } outcome;
 
-static outcome minimise_sets(function* f, const ct_optimize_def* def, int most, ct_on_progress progress, void* user) {
+static outcome minimise_sets(function* f, const ct_optimize_def* def, int most, ct_on_progress progress,
+                             void* user) {
     static outcome o;
     static double lower[MOST], upper[MOST];
     bool bounded = f->lower < f->upper;
@@ -86,13 +91,16 @@ static outcome minimise_sets(function* f, const ct_optimize_def* def, int most, 
         lower[i] = bounded ? f->lower : -INFINITY;
         upper[i] = bounded ? f->upper : INFINITY;
     }
-    ct_function function = {.size = f->n, .lower = lower, .upper = upper, .evaluate = evaluate, .user = f, .most = most};
+    ct_function function = {
+        .size = f->n, .lower = lower, .upper = upper, .evaluate = evaluate, .user = f, .most = most};
     ct_error error;
     o.status = ct_function_optimize(&function, def, o.y, progress, user, &o.report, &error);
     return o;
 }
 
-static outcome minimise(function* f, const ct_optimize_def* def) { return minimise_sets(f, def, 0, NULL, NULL); }
+static outcome minimise(function* f, const ct_optimize_def* def) {
+    return minimise_sets(f, def, 0, NULL, NULL);
+}
 
 static ct_optimize_def settings(int method, int iterations) {
     ct_optimize_def def = ct_optimize_def_default();
@@ -108,7 +116,11 @@ enum { FIRST = CT_METHOD_CMAES, LAST = CT_METHOD_NELDER_MEAD };
 
 static void every_method_finds_known_minima(void** state) {
     (void)state;
-    const struct { shape shape; int n, iterations[4]; double loss[4]; } cases[] = {
+    const struct {
+        shape shape;
+        int n, iterations[4];
+        double loss[4];
+    } cases[] = {
         {SPHERE, 1, {200, 1000, 20, 60}, {1e-10, 1e-5, 1e-10, 1e-10}},
         {SPHERE, 10, {2500, 10000, 60, 3000}, {1e-10, 1e-2, 1e-10, 1e-10}},
         {VALLEY, 2, {1500, 10000, 500, 500}, {1e-10, 1e-2, 1e-10, 1e-10}},
@@ -119,7 +131,8 @@ static void every_method_finds_known_minima(void** state) {
             function f = {.shape = cases[c].shape, .n = cases[c].n, .start = -1};
             ct_optimize_def def = settings(method, cases[c].iterations[k]);
             outcome o = minimise(&f, &def);
-            print_message("shape %d, method %d: %.1e after %d\n", c, method, o.report.loss, o.report.iterations);
+            print_message("shape %d, method %d: %.1e after %d\n", c, method, o.report.loss,
+                          o.report.iterations);
             assert_int_equal(o.status, CT_OK);
             assert_true(o.report.loss <= cases[c].loss[k]);
             assert_true(fabs(value(f.shape, o.y, f.n) - o.report.loss) == 0);
@@ -158,8 +171,11 @@ static void bounds_hold_and_minima_on_them_are_found(void** state) {
             function f = {.shape = SLOPES, .n = 6, .start = (double[]){0, 0.9, 1}[s], .lower = 0, .upper = 1};
             ct_optimize_def def = settings(method, 8000);
             outcome o = minimise(&f, &def);
-            double least = method == CT_METHOD_EVOLUTION ? 1e-4 : method == CT_METHOD_NELDER_MEAD ? 1e-3 : 1e-10;
-            print_message("method %d from %g: %.1e after %d: %s\n", method, f.start, o.report.loss, o.report.iterations, o.report.reason);
+            double least = method == CT_METHOD_EVOLUTION     ? 1e-4
+                           : method == CT_METHOD_NELDER_MEAD ? 1e-3
+                                                             : 1e-10;
+            print_message("method %d from %g: %.1e after %d: %s\n", method, f.start, o.report.loss,
+                          o.report.iterations, o.report.reason);
             assert_int_equal(o.status, CT_OK);
             assert_true(o.report.loss <= least);
         }
@@ -390,10 +406,12 @@ static void noise_changes_the_start_by_its_deviation(void** state) {
     }
 }
 
-// From 1 all methods end in the well near 0.95, 0.78 above the other. BOBYQA and the simplex search the same parameters again.
+// From 1 all methods end in the well near 0.95, 0.78 above the other. BOBYQA and the simplex search the same
+// parameters again.
 static void restarts_leave_a_local_minimum(void** state) {
     (void)state;
-    const int methods[] = {CT_METHOD_LBFGS, CT_METHOD_MMA, CT_METHOD_SLSQP, CT_METHOD_CMAES, CT_METHOD_BOBYQA, CT_METHOD_NELDER_MEAD};
+    const int methods[] = {CT_METHOD_LBFGS, CT_METHOD_MMA,    CT_METHOD_SLSQP,
+                           CT_METHOD_CMAES, CT_METHOD_BOBYQA, CT_METHOD_NELDER_MEAD};
     for (int k = 0; k < 6; k++) {
         function f = {.shape = WELLS, .n = 1, .start = 1};
         ct_optimize_def def = settings(methods[k], 3000);
@@ -403,7 +421,8 @@ static void restarts_leave_a_local_minimum(void** state) {
         def.restarts = 40;
         def.spread = 1;
         outcome o = minimise(&f, &def);
-        print_message("method %d: %.3f, with restarts %.3f after %d\n", methods[k], alone.report.loss, o.report.loss, o.report.iterations);
+        print_message("method %d: %.3f, with restarts %.3f after %d\n", methods[k], alone.report.loss,
+                      o.report.loss, o.report.iterations);
         assert_true(alone.y[0] > 0.9 && alone.report.loss > 0.7);
         assert_true(o.y[0] < -1 && o.report.loss < 0.05);
         assert_true(o.report.iterations <= 3000);

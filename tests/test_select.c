@@ -1,14 +1,11 @@
 // Node selection: each kind against a direct computation on a small scene of two boxes.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scene/scene.h"
+#include "unit.h"
 
 // Body 0 "left": [0,2]x[0,1]x[0,1], 3x2x2 nodes; body 1 "right": the same, shifted by 10 along x.
 static ct_scene* two_boxes(void) {
@@ -62,7 +59,9 @@ static bool on_bottom_edge(const ct_scene* scene, int node) {
     return x[0] <= 2 && x[1] == 0 && x[2] == 0;
 }
 static bool in_right(const ct_scene* scene, int node) { return ct_scene_node_body(scene, node) == 1; }
-static bool right_off_x10(const ct_scene* scene, int node) { return in_right(scene, node) && node_x(scene, node)[0] != 10; }
+static bool right_off_x10(const ct_scene* scene, int node) {
+    return in_right(scene, node) && node_x(scene, node)[0] != 10;
+}
 static bool both_ends(const ct_scene* scene, int node) { return on_x0(scene, node) || past_12(scene, node); }
 
 static void all_selects_every_node(void** state) {
@@ -93,7 +92,8 @@ static void plane_keeps_the_side_of_its_normal(void** state) {
 
 static void capsule_follows_its_segment(void** state) {
     (void)state;
-    ct_selector capsule = {.kind = CT_SELECT_CAPSULE, .body = -1, .a = {0, 0, 0}, .b = {2, 0, 0}, .radius = 0.5};
+    ct_selector capsule = {
+        .kind = CT_SELECT_CAPSULE, .body = -1, .a = {0, 0, 0}, .b = {2, 0, 0}, .radius = 0.5};
     assert_selects(&capsule, on_bottom_edge);
 }
 
@@ -210,7 +210,8 @@ static void rotated_face_is_found_in_spite_of_round_off(void** state) {
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     double half = 37 * M_PI / 360, axis = 1 / sqrt(3.0);
-    memcpy(def.rotate, (double[]){cos(half), sin(half) * axis, sin(half) * axis, sin(half) * axis}, sizeof def.rotate);
+    memcpy(def.rotate, (double[]){cos(half), sin(half) * axis, sin(half) * axis, sin(half) * axis},
+           sizeof def.rotate);
     ct_scene_add_body(scene, &def, NULL, NULL);
     // The face x = 0 lies in the plane through the origin whose normal is the rotated -x axis.
     double w = cos(half), u = sin(half) * axis;

@@ -1,18 +1,15 @@
 // Signed distances of shapes against formulas, brute force and the Lipschitz bound; shapes from JSON.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cuttle.h"
 #include "read/shape_io.h"
 #include "shape/shape.h"
+#include "unit.h"
 
 static double uniform(uint64_t* seed, double low, double high) {
     *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -72,7 +69,8 @@ static double ellipsoid_by_search(const double r[3], const double p[3]) {
         for (int i = -10; i <= 10; i++)
             for (int j = -10; j <= 10; j++) {
                 double u = center[0] + width[0] * i / 10, v = center[1] + width[1] * j / 10;
-                double d = hypot(hypot(p[0] - r[0] * cos(u) * cos(v), p[1] - r[1] * sin(u) * cos(v)), p[2] - r[2] * sin(v));
+                double d = hypot(hypot(p[0] - r[0] * cos(u) * cos(v), p[1] - r[1] * sin(u) * cos(v)),
+                                 p[2] - r[2] * sin(v));
                 if (d < best) best = d, middle[0] = u, middle[1] = v;
             }
         for (int k = 0; k < 2; k++) center[k] = middle[k], width[k] *= 0.6;
@@ -93,7 +91,8 @@ static void ellipsoid_distance_is_exact(void** state) {
         assert_float_equal(ct_shape_distance(shape, p), ellipsoid_by_search(radii, p), 1e-7);
     }
     assert_float_equal(at(shape, 0, 0, 0), -0.3, 1e-9);
-    assert_float_equal(at(shape, 0.2, 0, 0), ellipsoid_by_search(radii, (const double[3]){0.2, 0, 1e-9}), 1e-6);
+    assert_float_equal(at(shape, 0.2, 0, 0), ellipsoid_by_search(radii, (const double[3]){0.2, 0, 1e-9}),
+                       1e-6);
     assert_lipschitz(shape);
     ct_shape_free(shape);
 }
@@ -108,7 +107,8 @@ static void capsule_with_two_radii_is_the_hull_of_two_balls(void** state) {
         random_point(&seed, p);
         for (int k = 0; k <= 20000; k++) {
             double t = k / 20000.0;
-            best = fmin(best, hypot(hypot(p[0] - t * b[0], p[1] - t * b[1]), p[2] - t * b[2]) - (0.4 - 0.3 * t));
+            best =
+                fmin(best, hypot(hypot(p[0] - t * b[0], p[1] - t * b[1]), p[2] - t * b[2]) - (0.4 - 0.3 * t));
         }
         assert_float_equal(ct_shape_distance(shape, p), best, 1e-6);
     }
@@ -202,7 +202,8 @@ static void transform_scales_rotates_and_translates(void** state) {
 
 static void tag_is_that_of_the_deepest_part_and_is_inherited(void** state) {
     const double a[3] = {0, 0, 0}, b[3] = {1, 0, 0}, c[3] = {0, 1, 0};
-    ct_shape *first = ct_shape_sphere(a, 0.6), *second = ct_shape_sphere(b, 0.6), *hole = ct_shape_sphere(c, 0.6);
+    ct_shape *first = ct_shape_sphere(a, 0.6), *second = ct_shape_sphere(b, 0.6),
+             *hole = ct_shape_sphere(c, 0.6);
     ct_shape_set_tag(second, 2, "two");
     ct_shape_set_tag(hole, 3, "hole");
     ct_shape* shape = ct_shape_difference(ct_shape_union(first, second, 0), hole, 0);
@@ -240,12 +241,21 @@ static void every_kind_of_shape_is_read_from_json(void** state) {
         {"{\"capsule\": {\"a\": [0, 0, 0], \"b\": [1, 0, 0], \"radii\": [0.5, 0.25]}}", {-1, 0, 0}, 0.5},
         {"{\"cylinder\": {\"a\": [0, 0, 0], \"b\": [1, 0, 0], \"radius\": 0.25}}", {2, 0, 0}, 1},
         {"{\"torus\": {\"major\": 1, \"minor\": 0.25}}", {2, 0, 0}, 0.75},
-        {"{\"sweep\": {\"points\": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], \"radii\": [0.1, 0.1, 0.1]}}", {1, 1, 0}, 0.9},
-        {"{\"union\": [{\"sphere\": {\"radius\": 1}}, {\"sphere\": {\"radius\": 2}}, {\"sphere\": {\"radius\": 3}}]}", {4, 0, 0}, 1},
+        {"{\"sweep\": {\"points\": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], \"radii\": [0.1, 0.1, 0.1]}}",
+         {1, 1, 0},
+         0.9},
+        {"{\"union\": [{\"sphere\": {\"radius\": 1}}, {\"sphere\": {\"radius\": 2}}, {\"sphere\": "
+         "{\"radius\": 3}}]}",
+         {4, 0, 0},
+         1},
         {"{\"intersection\": [{\"sphere\": {\"radius\": 1}}, {\"sphere\": {\"radius\": 2}}]}", {3, 0, 0}, 2},
-        {"{\"difference\": [{\"sphere\": {\"radius\": 2}}, {\"sphere\": {\"radius\": 1}}]}", {0.5, 0, 0}, 0.5},
+        {"{\"difference\": [{\"sphere\": {\"radius\": 2}}, {\"sphere\": {\"radius\": 1}}]}",
+         {0.5, 0, 0},
+         0.5},
         {"{\"sphere\": {\"radius\": 1}, \"translate\": [1, 0, 0], \"scale\": 2}", {4, 0, 0}, 1},
-        {"{\"box\": {\"half\": [1, 0.1, 0.1]}, \"rotate\": {\"axis\": [0, 0, 1], \"degrees\": 90}}", {0, 2, 0}, 1},
+        {"{\"box\": {\"half\": [1, 0.1, 0.1]}, \"rotate\": {\"axis\": [0, 0, 1], \"degrees\": 90}}",
+         {0, 2, 0},
+         1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ct_shape* shape = NULL;
@@ -260,7 +270,8 @@ static void wrong_json_is_named_with_its_path(void** state) {
     static const struct {
         const char *text, *path, *word;
     } cases[] = {
-        {"{\"union\": [{\"sphere\": {\"radius\": 1}}, {\"sphere\": {\"radus\": 1}}]}", "bodies[0].shape.union[1].sphere.radus", "\"radius\""},
+        {"{\"union\": [{\"sphere\": {\"radius\": 1}}, {\"sphere\": {\"radus\": 1}}]}",
+         "bodies[0].shape.union[1].sphere.radus", "\"radius\""},
         {"{\"shpere\": {\"radius\": 1}}", "bodies[0].shape.shpere", "\"sphere\""},
         {"{\"sphere\": {\"radius\": -1}}", "bodies[0].shape.sphere.radius", "above 0"},
         {"{\"sphere\": {\"radius\": 1}, \"box\": {\"half\": [1, 1, 1]}}", "bodies[0].shape", "exactly one"},
@@ -269,8 +280,10 @@ static void wrong_json_is_named_with_its_path(void** state) {
         {"{\"difference\": [{\"sphere\": {\"radius\": 1}}]}", "bodies[0].shape.difference", "at least 2"},
         {"{\"sphere\": {\"radius\": 1}, \"smooth\": 1}", "bodies[0].shape.smooth", "union"},
         {"{\"box\": {\"half\": [1, 1, 1], \"rounding\": 2}}", "bodies[0].shape.box.rounding", "half"},
-        {"{\"sweep\": {\"points\": [[0, 0, 0], [1, 0]], \"radii\": [1, 1]}}", "bodies[0].shape.sweep.points[1]", "3"},
-        {"{\"sweep\": {\"points\": [[0, 0, 0], [1, 0, 0]], \"radii\": [1]}}", "bodies[0].shape.sweep.radii", "2"},
+        {"{\"sweep\": {\"points\": [[0, 0, 0], [1, 0]], \"radii\": [1, 1]}}",
+         "bodies[0].shape.sweep.points[1]", "3"},
+        {"{\"sweep\": {\"points\": [[0, 0, 0], [1, 0, 0]], \"radii\": [1]}}", "bodies[0].shape.sweep.radii",
+         "2"},
         {"{\"surface\": \"absent.stl\"}", "bodies[0].shape.surface", "open"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

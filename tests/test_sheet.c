@@ -1,4 +1,5 @@
-// Thin sheets: gradients, Hessians and derivatives by slope; symmetry; stretched strips and bent plates against theory.
+// Thin sheets: gradients, Hessians and derivatives by slope; symmetry; stretched strips and bent plates
+// against theory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +40,15 @@ static patch make(int energy, bool damped, double amount) {
         p.rigidity[e] = 0.01 + 0.005 * noise(&seed);
         p.beta[e] = damped ? 0.02 + 0.01 * noise(&seed) : 0;
     }
-    const ct_sheet_def def = {.nvert = NV, .ntri = NT, .rest = p.mesh->x, .tri = p.mesh->tri, .energy = p.energy, .mu = p.mu,
-                              .lambda = p.lambda, .rigidity = p.rigidity, .beta = damped ? p.beta : NULL};
+    const ct_sheet_def def = {.nvert = NV,
+                              .ntri = NT,
+                              .rest = p.mesh->x,
+                              .tri = p.mesh->tri,
+                              .energy = p.energy,
+                              .mu = p.mu,
+                              .lambda = p.lambda,
+                              .rigidity = p.rigidity,
+                              .beta = damped ? p.beta : NULL};
     must(ct_sheet_create(&p.sheet, &def), NULL);
     must(ct_sheet_work_create(&p.work, p.sheet), NULL);
     return p;
@@ -86,8 +94,8 @@ static void begin(patch* p, double* x_n, double* x_nm1) {
 
 typedef struct line {
     patch* p;
-    const double *d, *u;   // along d; u: what the gradient is multiplied with
-    int which, element;    // parameter
+    const double *d, *u;  // along d; u: what the gradient is multiplied with
+    int which, element;   // parameter
     double *x_n, *x_nm1;
 } line;
 
@@ -147,7 +155,9 @@ static void hessian_is_symmetric(void** state) {
     destroy(&p);
 }
 
-static double* parameter(patch* p, int which) { return which == 0 ? p->mu : which == 1 ? p->lambda : which == 2 ? p->beta : p->rigidity; }
+static double* parameter(patch* p, int which) {
+    return which == 0 ? p->mu : which == 1 ? p->lambda : which == 2 ? p->beta : p->rigidity;
+}
 
 static double force_of_parameter(void* user, double t) {
     const line* l = user;
@@ -183,7 +193,8 @@ static void parameter_derivatives_match_differences(void** state) {
 static double force_of_history(void* user, double t) {
     const line* l = user;
     double f[3 * NV], n[3 * NV], m[3 * NV];
-    for (int i = 0; i < 3 * NV; i++) n[i] = l->x_n[i] + (l->which ? 0 : t * l->d[i]), m[i] = l->x_nm1[i] + (l->which ? t * l->d[i] : 0);
+    for (int i = 0; i < 3 * NV; i++)
+        n[i] = l->x_n[i] + (l->which ? 0 : t * l->d[i]), m[i] = l->x_nm1[i] + (l->which ? t * l->d[i] : 0);
     ct_sheet_begin_step(l->p->sheet, l->p->work, C, A, n, B, m);
     gradient(l->p, l->p->x, f);
     return dot(l->u, f);
@@ -197,7 +208,8 @@ static void history_derivatives_match_differences(void** state) {
     direction(7, 0.1, d);
     ct_sheet_history_vjp(p.sheet, p.work, p.x, u, A, x_n, bar[0], B, x_nm1, bar[1]);
     line l = {.p = &p, .d = d, .u = u, .x_n = x_n, .x_nm1 = x_nm1};
-    for (l.which = 0; l.which < 2; l.which++) assert_slope(force_of_history, &l, -dot(bar[l.which], d), 0.01, 1000);
+    for (l.which = 0; l.which < 2; l.which++)
+        assert_slope(force_of_history, &l, -dot(bar[l.which], d), 0.01, 1000);
     destroy(&p);
 }
 
@@ -248,7 +260,8 @@ static void a_curved_sheet_is_at_rest_in_its_rest_shape(void** state) {
     ct_sheet_hinges(p.sheet, &nhinge);
     assert_int_equal(nhinge, 3 * NX * NY - NX - NY);
     double largest = 0;
-    for (int k = 0; k < nhinge; k++) largest = fmax(largest, fabs(ct_sheet_hinge_angle(p.sheet, k, p.mesh->x)));
+    for (int k = 0; k < nhinge; k++)
+        largest = fmax(largest, fabs(ct_sheet_hinge_angle(p.sheet, k, p.mesh->x)));
     assert_true(largest > 0.05);
     destroy(&p);
 }
@@ -348,12 +361,20 @@ static void a_stretched_strip_has_its_modulus_and_contraction(void** state) {
         const unsigned char kind[2] = {(unsigned char)energy, (unsigned char)energy};
         const double mu[2] = {m, m}, lambda[2] = {l, l}, rigidity[2] = {0, 0};
         must(ct_mesh_sheet(&mesh, size, cells), NULL);
-        const ct_sheet_def def = {.nvert = 4, .ntri = 2, .rest = mesh->x, .tri = mesh->tri, .energy = kind, .mu = mu, .lambda = lambda, .rigidity = rigidity};
+        const ct_sheet_def def = {.nvert = 4,
+                                  .ntri = 2,
+                                  .rest = mesh->x,
+                                  .tri = mesh->tri,
+                                  .energy = kind,
+                                  .mu = mu,
+                                  .lambda = lambda,
+                                  .rigidity = rigidity};
         must(ct_sheet_create(&sheet, &def), NULL);
         must(ct_sheet_work_create(&work, sheet), NULL);
         double x[12], f[12] = {0}, pull[2] = {0};
         for (int v = 0; v < 4; v++) {
-            x[3 * v] = mesh->x[3 * v] * (1 + e), x[3 * v + 1] = mesh->x[3 * v + 1] * (1 - nu * e), x[3 * v + 2] = 0;
+            x[3 * v] = mesh->x[3 * v] * (1 + e), x[3 * v + 1] = mesh->x[3 * v + 1] * (1 - nu * e),
+                  x[3 * v + 2] = 0;
         }
         ct_sheet_gradient(sheet, work, x, f);
         for (int v = 0; v < 4; v++)
@@ -394,7 +415,8 @@ static ct_mesh* strip(int n, double length, double width, bool alternating) {
     if (alternating) return mesh;
     for (int j = 0, t = 0; j < cells[1]; j++)
         for (int i = 0; i < cells[0]; i++, t += 6) {
-            const int node = i + j * (cells[0] + 1), above = node + cells[0] + 1, cell[6] = {node, node + 1, above + 1, node, above + 1, above};
+            const int node = i + j * (cells[0] + 1), above = node + cells[0] + 1,
+                      cell[6] = {node, node + 1, above + 1, node, above + 1, above};
             memcpy(mesh->tri + t, cell, sizeof cell);
         }
     must(ct_mesh_copy(&plain, mesh), NULL);
@@ -402,10 +424,12 @@ static ct_mesh* strip(int n, double length, double width, bool alternating) {
     return plain;
 }
 
-// Tip deflection of a strip clamped by two rows of nodes under its own weight, by the linear theory; relative to that of the
-// plate, q L^4 / 8 D, with L counted from the last clamped row. cylindrical: nodes of equal x have the same height.
+// Tip deflection of a strip clamped by two rows of nodes under its own weight, by the linear theory; relative
+// to that of the plate, q L^4 / 8 D, with L counted from the last clamped row. cylindrical: nodes of equal x
+// have the same height.
 static double cantilever(int n, bool alternating, bool cylindrical) {
-    const double length = 1, width = 0.4, young = 1e6, thickness = 0.01, weight = 0.1, a = length / n;  // weight: N/m^2
+    // weight: N/m^2
+    const double length = 1, width = 0.4, young = 1e6, thickness = 0.01, weight = 0.1, a = length / n;
     const double rigidity = young * pow(thickness, 3) / 12;
     patch p = {.mesh = strip(n, length, width, alternating)};
     const ct_mesh* mesh = p.mesh;
@@ -413,8 +437,14 @@ static double cantilever(int n, bool alternating, bool cylindrical) {
     unsigned char* energy = calloc(ntri, 1);
     double *mu = calloc(ntri, 8), *lambda = calloc(ntri, 8), *D = calloc(ntri, 8);
     for (size_t e = 0; e < ntri; e++) mu[e] = thickness * young / 2, D[e] = rigidity;
-    const ct_sheet_def def = {.nvert = mesh->nvert, .ntri = mesh->ntri, .rest = mesh->x, .tri = mesh->tri, .energy = energy,
-                              .mu = mu, .lambda = lambda, .rigidity = D};
+    const ct_sheet_def def = {.nvert = mesh->nvert,
+                              .ntri = mesh->ntri,
+                              .rest = mesh->x,
+                              .tri = mesh->tri,
+                              .energy = energy,
+                              .mu = mu,
+                              .lambda = lambda,
+                              .rigidity = D};
     must(ct_sheet_create(&p.sheet, &def), NULL);
     must(ct_sheet_work_create(&p.work, p.sheet), NULL);
     int *unknown = calloc(nvert, sizeof(int)), *all = calloc(nvert, sizeof(int)), n_free = 0, count = 0;
@@ -436,7 +466,8 @@ static double cantilever(int n, bool alternating, bool cylindrical) {
             if (matrix.row[k] != j) A[column * n_free + row] += matrix.value[9 * k + 8];
         }
     for (int i = 0; i < 3 * mesh->ntri; i++)
-        if (unknown[mesh->tri[i]] >= 0) b[unknown[mesh->tri[i]]] += weight * ct_sheet_area(p.sheet)[i / 3] / 3;
+        if (unknown[mesh->tri[i]] >= 0)
+            b[unknown[mesh->tri[i]]] += weight * ct_sheet_area(p.sheet)[i / 3] / 3;
     solve_dense(A, b, n_free);
     for (int v = 0; v < mesh->nvert; v++)
         if (mesh->x[3 * v] > length + 0.5 * a) tip += b[unknown[v]], count++;
@@ -446,8 +477,9 @@ static double cantilever(int n, bool alternating, bool cylindrical) {
     return tip / count / (weight * pow(length, 4) / (8 * rigidity));
 }
 
-// In cylindrical bending both grids have the stiffness of the plate. The hinge at the clamp stands for half a cell behind it too:
-// against the plate that begins there the error falls with the square of the cell, otherwise with the cell.
+// In cylindrical bending both grids have the stiffness of the plate. The hinge at the clamp stands for half a
+// cell behind it too: against the plate that begins there the error falls with the square of the cell,
+// otherwise with the cell.
 static void a_cantilevered_strip_bends_like_a_plate(void** state) {
     for (int alternating = 0; alternating < 2; alternating++)
         for (int n = 5; n <= 40; n *= 2) {
@@ -457,14 +489,16 @@ static void a_cantilevered_strip_bends_like_a_plate(void** state) {
         }
 }
 
-// Left free, a strip finds an easier way between the hinges of a grid: with alternating diagonals nodes of 4 and of 8 edges give
-// way against each other, to 5/6 of the stiffness; where all diagonals run one way bending is coupled to twist, 4/5.
+// Left free, a strip finds an easier way between the hinges of a grid: with alternating diagonals nodes of 4
+// and of 8 edges give way against each other, to 5/6 of the stiffness; where all diagonals run one way
+// bending is coupled to twist, 4/5.
 static void a_free_strip_is_softer_by_what_its_mesh_allows(void** state) {
     assert_true(fabs(cantilever(20, true, false) / pow(1 + 0.5 / 20, 4) - 6.0 / 5) < 0.02);
     assert_true(fabs(cantilever(20, false, false) - cantilever(20, false, true)) > 0.1);
 }
 
-// Six equilateral triangles on a shallow cylinder of any direction: D/2 kappa^2 on the area a h of each pair of opposite hinges.
+// Six equilateral triangles on a shallow cylinder of any direction: D/2 kappa^2 on the area a h of each pair
+// of opposite hinges.
 static void equilateral_triangles_bend_alike_in_all_directions(void** state) {
     const double a = 0.1, h = a * sqrt(0.75), kappa = 1e-3, D = 0.7;
     double rest[21] = {0}, mu[6] = {0}, rigidity[6];
@@ -475,13 +509,21 @@ static void equilateral_triangles_bend_alike_in_all_directions(void** state) {
         tri[3 * k] = 0, tri[3 * k + 1] = 1 + k, tri[3 * k + 2] = 1 + (k + 1) % 6;
         rigidity[k] = D;
     }
-    const ct_sheet_def def = {.nvert = 7, .ntri = 6, .rest = rest, .tri = tri, .energy = energy, .mu = mu, .lambda = mu, .rigidity = rigidity};
+    const ct_sheet_def def = {.nvert = 7,
+                              .ntri = 6,
+                              .rest = rest,
+                              .tri = tri,
+                              .energy = energy,
+                              .mu = mu,
+                              .lambda = mu,
+                              .rigidity = rigidity};
     ct_sheet* sheet;
     must(ct_sheet_create(&sheet, &def), NULL);
     for (int k = 0; k < 12; k++) {
         double x[21];
         memcpy(x, rest, sizeof x);
-        for (int v = 0; v < 7; v++) x[3 * v + 2] = 0.5 * kappa * pow(x[3 * v] * cos(0.2 * k) + x[3 * v + 1] * sin(0.2 * k), 2);
+        for (int v = 0; v < 7; v++)
+            x[3 * v + 2] = 0.5 * kappa * pow(x[3 * v] * cos(0.2 * k) + x[3 * v + 1] * sin(0.2 * k), 2);
         assert_true(fabs(ct_sheet_energy(sheet, x) / (0.5 * D * kappa * kappa * 2 * a * h) - 1) < 1e-6);
     }
     ct_sheet_free(sheet);
@@ -492,7 +534,14 @@ static void bad_sheets_are_refused(void** state) {
     const int line_up[3] = {0, 1, 2}, out_of_range[3] = {0, 1, 3};
     unsigned char energy = 0;
     ct_sheet* sheet;
-    ct_sheet_def def = {.nvert = 3, .ntri = 1, .rest = rest, .tri = line_up, .energy = &energy, .mu = &one, .lambda = &one, .rigidity = &one};
+    ct_sheet_def def = {.nvert = 3,
+                        .ntri = 1,
+                        .rest = rest,
+                        .tri = line_up,
+                        .energy = &energy,
+                        .mu = &one,
+                        .lambda = &one,
+                        .rigidity = &one};
     assert_int_equal(ct_sheet_create(&sheet, &def), CT_BAD_MESH);
     assert_null(sheet);
     def.tri = out_of_range;

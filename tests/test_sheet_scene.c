@@ -1,18 +1,22 @@
-// Thin sheets in scene files: what is read and refused, and problems over their parameters, also on a skeleton.
+// Thin sheets in scene files: what is read and refused, and problems over their parameters, also on a
+// skeleton.
 #include "build.h"
 #include "model/model.h"
 #include "scene_text.h"
 
 static void a_sheet_is_read(void** state) {
-    ct_scene* scene = parse("{\"bodies\":[{\"sheet\":{\"size\":[2,1],\"cells\":[4,2]},\"scale\":0.5,\"material\":"
-                            "{\"energy\":\"stvk\",\"thickness\":2e-3,\"bending\":0.25,\"young\":5e4},\"values\":{\"density\":"
-                            "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}}]}");
+    ct_scene* scene = parse(
+        "{\"bodies\":[{\"sheet\":{\"size\":[2,1],\"cells\":[4,2]},\"scale\":0.5,\"material\":"
+        "{\"energy\":\"stvk\",\"thickness\":2e-3,\"bending\":0.25,\"young\":5e4},\"values\":{\"density\":"
+        "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}}]}");
     ct_body_info info;
     must(ct_scene_body_get_info(scene, 0, &info), NULL);
     assert_int_equal(info.ntri, 16);
     assert_int_equal(info.nvert, 15);
-    assert_true(info.material.thickness == 2e-3 && info.material.bending == 0.25 && info.material.energy == CT_ENERGY_STVK);
-    assert_true(info.density[0] == 1 && info.density[1] == 16 && info.upper[0] == 1 && info.upper[1] == 0.5 && info.upper[2] == 0);
+    assert_true(info.material.thickness == 2e-3 && info.material.bending == 0.25 &&
+                info.material.energy == CT_ENERGY_STVK);
+    assert_true(info.density[0] == 1 && info.density[1] == 16 && info.upper[0] == 1 && info.upper[1] == 0.5 &&
+                info.upper[2] == 0);
     int *nodes, count;
     const ct_selector surface = {.kind = CT_SELECT_SURFACE, .body = -1};
     ct_error error;
@@ -32,33 +36,49 @@ static void a_file_of_triangles_is_a_sheet_with_tags(void** state) {
     mesh->tri_tag[3] = 7;
     must(ct_mesh_save(mesh, path, &error), &error);
     ct_mesh_free(mesh);
-    ct_scene* scene = parse_in("{\"bodies\":[{\"mesh\":\"test_sheet_scene.msh\",\"tags\":{\"7\":{\"thickness\":0.01}}}]}", CT_BINARY_DIR);
+    ct_scene* scene =
+        parse_in("{\"bodies\":[{\"mesh\":\"test_sheet_scene.msh\",\"tags\":{\"7\":{\"thickness\":0.01}}}]}",
+                 CT_BINARY_DIR);
     sim s = start(scene, 1);
     assert_true(s.model->material[2].thickness == 1e-3 && s.model->material[3].thickness == 0.01);
     stop(&s);
 }
 
 static void bad_sheets_say_what_to_change(void** state) {
-    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1,1],\"cells\":[1,1]}}]}", "bodies[0].sheet.size", 1, "two numbers");
-    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[0,1]}}]}", "bodies[0].sheet.cells[0]", 1, "from 1 to");
-    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]},\"material\":{\"thickness\":0}}]}", "bodies[0].material.thickness", 1, "above 0");
-    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]},\"material\":{\"bending\":-1}}]}", "bodies[0].material.bending", 1, "at least 0");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{\"thickness\":1}}]}", "bodies[0].material.thickness", 1, "tets");
-    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}],\"parameters\":[{\"type\":\"bending\"}]}", "parameters[0].type", 1, "sheet");
+    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1,1],\"cells\":[1,1]}}]}", "bodies[0].sheet.size", 1,
+            "two numbers");
+    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[0,1]}}]}", "bodies[0].sheet.cells[0]", 1,
+            "from 1 to");
+    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]},\"material\":{\"thickness\":0}}]}",
+            "bodies[0].material.thickness", 1, "above 0");
+    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]},\"material\":{\"bending\":-1}}]}",
+            "bodies[0].material.bending", 1, "at least 0");
+    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{\"thickness\":1}}]}",
+            "bodies[0].material.thickness", 1, "tets");
+    refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}],\"parameters\":[{\"type\":"
+            "\"bending\"}]}",
+            "parameters[0].type", 1, "sheet");
 }
 
 static const char fin[] =
     "{\"time_step\":0.01,\"duration\":0.08,\"solver\":{\"tolerance\":1e-12,\"threads\":1},"
-    "\"bodies\":[{\"name\":\"block\",\"box\":{\"size\":[0.1,0.1,0.1],\"cells\":[1,1,1]},\"translate\":[0,1,0]},"
-    "{\"name\":\"fin\",\"sheet\":{\"size\":[0.4,0.2],\"cells\":[4,2]},\"material\":{\"young\":1e5,\"thickness\":0.004,\"density\":500,"
+    "\"bodies\":[{\"name\":\"block\",\"box\":{\"size\":[0.1,0.1,0.1],\"cells\":[1,1,1]},\"translate\":[0,1,0]"
+    "},"
+    "{\"name\":\"fin\",\"sheet\":{\"size\":[0.4,0.2],\"cells\":[4,2]},\"material\":{\"young\":1e5,"
+    "\"thickness\":0.004,\"density\":500,"
     "\"damping\":{\"stiffness\":0.002,\"mass\":0.1}}}],"
-    "\"skeletons\":[{\"links\":[{\"name\":\"mast\",\"nodes\":{\"body\":\"fin\",\"box\":[[-1,-1,-1],[0.11,1,1]]},\"mass\":0.05,"
-    "\"center\":[0.05,0.1,0],\"inertia\":[1e-4,1e-4,1e-4,0,0,0],\"joint\":{\"type\":\"revolute\",\"anchor\":[0,0,0],\"axis\":[0,1,0],"
+    "\"skeletons\":[{\"links\":[{\"name\":\"mast\",\"nodes\":{\"body\":\"fin\",\"box\":[[-1,-1,-1],[0.11,1,1]"
+    "]},\"mass\":0.05,"
+    "\"center\":[0.05,0.1,0],\"inertia\":[1e-4,1e-4,1e-4,0,0,0],\"joint\":{\"type\":\"revolute\",\"anchor\":["
+    "0,0,0],\"axis\":[0,1,0],"
     "\"velocity\":4,\"stiffness\":0.05}}]}],"
-    "\"parameters\":[{\"type\":\"bending\",\"per\":\"body\"},{\"type\":\"thickness\",\"per\":\"element\"},{\"type\":\"young\",\"per\":\"body\"},"
-    "{\"type\":\"poisson\",\"per\":\"tag\",\"body\":\"fin\"},{\"type\":\"density\",\"per\":\"body\"},{\"type\":\"damping_stiffness\",\"per\":\"body\",\"body\":\"fin\"},"
+    "\"parameters\":[{\"type\":\"bending\",\"per\":\"body\"},{\"type\":\"thickness\",\"per\":\"element\"},{"
+    "\"type\":\"young\",\"per\":\"body\"},"
+    "{\"type\":\"poisson\",\"per\":\"tag\",\"body\":\"fin\"},{\"type\":\"density\",\"per\":\"body\"},{"
+    "\"type\":\"damping_stiffness\",\"per\":\"body\",\"body\":\"fin\"},"
     "{\"type\":\"damping_mass\",\"per\":\"scene\"},{\"type\":\"joint_stiffness\"}],"
-    "\"objective\":[{\"type\":\"point\",\"select\":{\"body\":\"fin\",\"nearest\":[0.4,0.2,0]},\"target\":[0.3,0.2,0.2]},"
+    "\"objective\":[{\"type\":\"point\",\"select\":{\"body\":\"fin\",\"nearest\":[0.4,0.2,0]},\"target\":[0."
+    "3,0.2,0.2]},"
     "{\"type\":\"point\",\"select\":{\"body\":\"block\",\"all\":true},\"target\":[0.3,0.2,0.2]}]}";
 
 static void problems_over_sheets_on_a_skeleton_are_right(void** state) {
@@ -81,8 +101,8 @@ static void problems_over_sheets_on_a_skeleton_are_right(void** state) {
     must(ct_problem_check(problem, y, &def, checks, &error), &error);
     for (int i = 0; i < 8; i++)
         if (!checks[i].passed)
-            fail_msg("%s: error %g, slope %g, %g against %g", checks[i].name, checks[i].relative_error, checks[i].slope, checks[i].worst_gradient,
-                     checks[i].worst_difference);
+            fail_msg("%s: error %g, slope %g, %g against %g", checks[i].name, checks[i].relative_error,
+                     checks[i].slope, checks[i].worst_gradient, checks[i].worst_difference);
     free(y);
     ct_problem_free(problem);
     ct_scene_free(scene);
@@ -93,7 +113,8 @@ static void what_sits_on_one_link_is_rigid(void** state) {
     sim s = start(parse(fin), 1);
     int count, bones = 0;
     const int* hinge = ct_sheet_hinges(s.model->potential.sheet, &count);
-    assert_int_equal(count, 3 * 4 * 2 - 4 - 2 - 3);  // a column of two cells: two diagonals and the edge between the cells
+    // a column of two cells: two diagonals and the edge between the cells
+    assert_int_equal(count, 3 * 4 * 2 - 4 - 2 - 3);
     for (int k = 0; k < count; k++) {
         bool rigid = true;
         for (int i = 0; i < 4; i++) rigid = rigid && s.model->tree.node_link[hinge[4 * k + i]] >= 0;

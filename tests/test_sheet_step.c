@@ -3,7 +3,8 @@
 
 static const char* const energy_names[] = {"corotated", "projective", "neohookean", "stvk"};
 
-static int add_sheet(ct_scene* scene, const double size[2], const int cells[2], double arch, const ct_material* material) {
+static int add_sheet(ct_scene* scene, const double size[2], const int cells[2], double arch,
+                     const ct_material* material) {
     ct_mesh* mesh = NULL;
     ct_error error = {0};
     int body;
@@ -53,7 +54,8 @@ static void a_sheet_has_the_mass_and_the_surface_of_its_triangles(void** state) 
     assert_int_equal(info.ntri, 48);
     assert_int_equal(info.nsurface, 24 + 12 + 24);
     assert_true(fabs(info.mass - 400 * (1e-3 + 2 * 0.12 * material.thickness)) < 1e-12);
-    const int *tri = ct_model_tris(s.model), *surface = ct_model_surface(s.model), *owner = ct_model_surface_owner(s.model);
+    const int *tri = ct_model_tris(s.model), *surface = ct_model_surface(s.model),
+              *owner = ct_model_surface_owner(s.model);
     assert_memory_equal(tri, surface, 72 * sizeof(int));
     assert_memory_equal(tri + 72, surface + 108, 72 * sizeof(int));
     for (int t = 0; t < info.nsurface; t++) assert_int_equal(owner[t], t < 24 ? 0 : t < 36 ? 1 : 2);
@@ -128,7 +130,8 @@ static void a_free_shell_keeps_its_momentum(void** state) {
     ct_state_measure(s.model, s.state, &before);
     steps(&s, 20);
     ct_state_measure(s.model, s.state, &after);
-    for (int a = 0; a < 3; a++) assert_true(fabs(after.momentum[a] - before.momentum[a]) < 1e-8 * before.mass);
+    for (int a = 0; a < 3; a++)
+        assert_true(fabs(after.momentum[a] - before.momentum[a]) < 1e-8 * before.mass);
     assert_true(after.elastic > 0);
     free(x), free(v);
     stop(&s);
@@ -157,7 +160,8 @@ static void a_hanging_cloth_stretches_under_its_weight(void** state) {
     stop(&s);
 }
 
-// A stiff plate on a line of hinges swings like a rigid body: T = 2 pi sqrt(I / (m g s)), I and s from the lumped masses.
+// A stiff plate on a line of hinges swings like a rigid body: T = 2 pi sqrt(I / (m g s)), I and s from the
+// lumped masses.
 static void a_stiff_plate_swings_like_a_pendulum(void** state) {
     ct_settings settings = ct_settings_default();
     settings.gravity[0] = settings.gravity[2] = 0, settings.gravity[1] = -9.81;
@@ -254,7 +258,8 @@ static rollout shell_start(ct_energy energy, ct_integrator integrator, bool damp
     }
     for (int v = 0; v < r.nvert; v++) {
         double *x = r.value + r.first[POSITION] + 3 * v, *u = r.value + r.first[VELOCITY] + 3 * v;
-        for (int a = 0; a < 3 && v != 0 && v != 8; a++) x[a] += 0.005 * noise(&seed), u[a] += 0.3 * noise(&seed);
+        for (int a = 0; a < 3 && v != 0 && v != 8; a++)
+            x[a] += 0.005 * noise(&seed), u[a] += 0.3 * noise(&seed);
     }
     return r;
 }

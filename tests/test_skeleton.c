@@ -1,4 +1,5 @@
-// Skeletons: kinematics, rigid-body dynamics with known answers, flesh around bones, gradients of torques and joint states.
+// Skeletons: kinematics, rigid-body dynamics with known answers, flesh around bones, gradients of torques and
+// joint states.
 #include "build.h"
 
 static ct_settings bare_settings(double h, ct_integrator integrator) {
@@ -12,8 +13,9 @@ static ct_settings bare_settings(double h, ct_integrator integrator) {
     return settings;
 }
 
-static int add_rod(ct_scene* scene, int parent, ct_joint_kind kind, const double anchor[3], const double axis[3],
-                   const double center[3], double mass, double moment, double position, double velocity) {
+static int add_rod(ct_scene* scene, int parent, ct_joint_kind kind, const double anchor[3],
+                   const double axis[3], const double center[3], double mass, double moment, double position,
+                   double velocity) {
     ct_error error = {0};
     ct_link_def def = ct_link_def_default();
     def.parent = parent;
@@ -40,7 +42,8 @@ static double pendulum_reference(double theta, double ratio, double time) {
     double h = time / count, w = 0;
     for (int i = 0; i < count; i++) {
         double k1 = w, l1 = -ratio * sin(theta), k2 = w + h / 2 * l1, l2 = -ratio * sin(theta + h / 2 * k1);
-        double k3 = w + h / 2 * l2, l3 = -ratio * sin(theta + h / 2 * k2), k4 = w + h * l3, l4 = -ratio * sin(theta + h * k3);
+        double k3 = w + h / 2 * l2, l3 = -ratio * sin(theta + h / 2 * k2), k4 = w + h * l3,
+               l4 = -ratio * sin(theta + h * k3);
         theta += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
         w += h / 6 * (l1 + 2 * l2 + 2 * l3 + l4);
     }
@@ -50,7 +53,8 @@ static double pendulum_reference(double theta, double ratio, double time) {
 static double pendulum_angle(double h, ct_integrator integrator, double time) {
     ct_settings settings = bare_settings(h, integrator);
     ct_scene* scene = new_scene(&settings);
-    add_rod(scene, -1, CT_JOINT_REVOLUTE, (double[]){0.3, 1, 0.2}, (double[]){0, 0, 2}, (double[]){0.3, 0.5, 0.2}, 2, 0.01, 1.2, 0);
+    add_rod(scene, -1, CT_JOINT_REVOLUTE, (double[]){0.3, 1, 0.2}, (double[]){0, 0, 2},
+            (double[]){0.3, 0.5, 0.2}, 2, 0.01, 1.2, 0);
     sim s = start(scene, 1);
     steps(&s, (int)lround(time / h));
     double angle = ct_state_coordinates(s.state)[0];
@@ -61,7 +65,8 @@ static double pendulum_angle(double h, ct_integrator integrator, double time) {
 static void pendulum_converges_to_the_exact_motion(void** unused) {
     double exact = pendulum_reference(1.2, 2 * 9.81 * 0.5 / (2 * 0.25 + 0.01), 0.8);
     for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
-        double a = pendulum_angle(0.004, integrator, 0.8) - exact, b = pendulum_angle(0.002, integrator, 0.8) - exact;
+        double a = pendulum_angle(0.004, integrator, 0.8) - exact,
+               b = pendulum_angle(0.002, integrator, 0.8) - exact;
         print_message("integrator %d: errors %.3g %.3g, order %.2f\n", integrator, a, b, log2(fabs(a / b)));
         assert_true(fabs(log2(fabs(a / b)) - (integrator == CT_EULER ? 1 : 2)) < 0.25);
     }
@@ -71,14 +76,16 @@ static void torque_gives_the_angular_acceleration_over_inertia(void** unused) {
     ct_settings settings = bare_settings(0.001, CT_EULER);
     settings.gravity[1] = 0;
     ct_scene* scene = new_scene(&settings);
-    int link = add_rod(scene, -1, CT_JOINT_REVOLUTE, (double[]){0, 0, 0}, (double[]){0, 1, 0}, (double[]){0, 0.4, 0}, 3, 0.7, 0, 0);
+    int link = add_rod(scene, -1, CT_JOINT_REVOLUTE, (double[]){0, 0, 0}, (double[]){0, 1, 0},
+                       (double[]){0, 0.4, 0}, 3, 0.7, 0, 0);
     ct_error error = {0};
     must(ct_scene_add_joint_control(scene, "motor", CT_CONTROL_TORQUE, link, &error), &error);
     sim s = start(scene, 1);
     double torque = 0.35, n = 100;
     for (int i = 0; i < n; i++) assert_int_equal(ct_step(s.model, s.work, s.state, &torque, NULL), CT_OK);
     double expected = torque / 0.7 * 0.001 * 0.001 * n * (n + 1) / 2;
-    assert_true(fabs(ct_state_coordinates(s.state)[0] / expected - 1) < 1e-5);  // the chord of an arc falls short by the square of the step's angle
+    // the chord of an arc falls short by the square of the step's angle
+    assert_true(fabs(ct_state_coordinates(s.state)[0] / expected - 1) < 1e-5);
     stop(&s);
 }
 
@@ -87,8 +94,8 @@ static void torque_gives_the_angular_acceleration_over_inertia(void** unused) {
 static sim chain(ct_settings settings, int count, ct_joint_kind kind, double angle) {
     ct_scene* scene = new_scene(&settings);
     for (int k = 0; k < count; k++)
-        add_rod(scene, k - 1, kind, (double[]){0.2 * k, 0, 0}, (double[]){0, 0, 1}, (double[]){0.2 * k + 0.1, 0, 0}, 0.5, 0.002,
-                kind == CT_JOINT_REVOLUTE ? angle : 0, 0);
+        add_rod(scene, k - 1, kind, (double[]){0.2 * k, 0, 0}, (double[]){0, 0, 1},
+                (double[]){0.2 * k + 0.1, 0, 0}, 0.5, 0.002, kind == CT_JOINT_REVOLUTE ? angle : 0, 0);
     return start(scene, 1);
 }
 
@@ -126,7 +133,8 @@ static void double_pendulum_keeps_its_energy_to_the_order_of_the_integrator(void
             assert_true(anchor_error(&s, 2) < 1e-13);
             stop(&s);
         }
-        print_message("integrator %d: drift %.3g %.3g J, order %.2f\n", integrator, drift[0], drift[1], log2(fabs(drift[0] / drift[1])));
+        print_message("integrator %d: drift %.3g %.3g J, order %.2f\n", integrator, drift[0], drift[1],
+                      log2(fabs(drift[0] / drift[1])));
         assert_true(fabs(log2(fabs(drift[0] / drift[1])) - (integrator == CT_EULER ? 1 : 2)) < 0.3);
     }
 }
@@ -136,7 +144,8 @@ static void ball_chain_stays_joined_under_violent_motion(void** unused) {
     settings.tolerance = 1e-8;
     ct_scene* scene = new_scene(&settings);
     for (int k = 0; k < 6; k++)
-        add_rod(scene, k - 1, CT_JOINT_BALL, (double[]){0.2 * k, 0, 0}, (double[]){0, 0, 1}, (double[]){0.2 * k + 0.1, 0, 0}, 0.5, 0.002, 0, 0);
+        add_rod(scene, k - 1, CT_JOINT_BALL, (double[]){0.2 * k, 0, 0}, (double[]){0, 0, 1},
+                (double[]){0.2 * k + 0.1, 0, 0}, 0.5, 0.002, 0, 0);
     sim s = start(scene, 1);
     for (int i = 0; i < 300; i++) steps(&s, 1);
     assert_true(anchor_error(&s, 6) < 1e-12);
@@ -153,9 +162,12 @@ static void free_tree_conserves_momentum(void** unused) {
         ct_settings settings = bare_settings(h, CT_EULER);
         settings.gravity[1] = 0;
         ct_scene* scene = new_scene(&settings);
-        add_rod(scene, -1, CT_JOINT_FREE, (double[]){0, 0, 0}, (double[]){0, 0, 1}, (double[]){0.1, 0, 0}, 1, 0.01, 0, 0);
-        add_rod(scene, 0, CT_JOINT_REVOLUTE, (double[]){0.2, 0, 0}, (double[]){0, 0, 1}, (double[]){0.35, 0, 0}, 0.5, 0.004, 0.4, 3);
-        add_rod(scene, 1, CT_JOINT_REVOLUTE, (double[]){0.5, 0, 0}, (double[]){0, 1, 0}, (double[]){0.6, 0, 0.1}, 0.4, 0.003, 0.2, -4);
+        add_rod(scene, -1, CT_JOINT_FREE, (double[]){0, 0, 0}, (double[]){0, 0, 1}, (double[]){0.1, 0, 0}, 1,
+                0.01, 0, 0);
+        add_rod(scene, 0, CT_JOINT_REVOLUTE, (double[]){0.2, 0, 0}, (double[]){0, 0, 1},
+                (double[]){0.35, 0, 0}, 0.5, 0.004, 0.4, 3);
+        add_rod(scene, 1, CT_JOINT_REVOLUTE, (double[]){0.5, 0, 0}, (double[]){0, 1, 0},
+                (double[]){0.6, 0, 0.1}, 0.4, 0.003, 0.2, -4);
         sim s = start(scene, 1);
         ct_measure first, last;
         ct_state_measure(s.model, s.state, &first);
@@ -171,7 +183,8 @@ static void free_tree_conserves_momentum(void** unused) {
         drift[i] = sqrt(angular / size);
         stop(&s);
     }
-    print_message("angular momentum drift %.3g %.3g, order %.2f\n", drift[0], drift[1], log2(drift[0] / drift[1]));
+    print_message("angular momentum drift %.3g %.3g, order %.2f\n", drift[0], drift[1],
+                  log2(drift[0] / drift[1]));
     assert_true(fabs(log2(drift[0] / drift[1]) - 1) < 0.3);
 }
 
@@ -187,7 +200,8 @@ typedef struct swing_problem {
 static double state_loss(const ct_state* state, int n, int step) {
     double sum = 0;
     const double *x = ct_state_positions(state), *v = ct_state_velocities(state);
-    for (int i = 0; i < 3 * n; i++) sum += sin(0.7 * i + step) * x[i] + 0.1 * cos(1.3 * i) * v[i] + 0.5 * x[i] * x[i];
+    for (int i = 0; i < 3 * n; i++)
+        sum += sin(0.7 * i + step) * x[i] + 0.1 * cos(1.3 * i) * v[i] + 0.5 * x[i] * x[i];
     return sum;
 }
 
@@ -208,7 +222,8 @@ static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, 
 
 static double run_loss(swing_problem* p, const double* controls) {
     p->loss = 0;
-    must(ct_rollout(p->sim.model, p->sim.work, p->tape, p->sim.state, p->nstep, controls, visit, p, NULL), NULL);
+    must(ct_rollout(p->sim.model, p->sim.work, p->tape, p->sim.state, p->nstep, controls, visit, p, NULL),
+         NULL);
     return p->loss;
 }
 
@@ -243,10 +258,11 @@ static void torque_gradients_of_a_bare_tree_match_differences(void** unused) {
     settings.tolerance = 1e-13;
     ct_scene* scene = new_scene(&settings);
     ct_error error = {0};
-    add_rod(scene, -1, CT_JOINT_BALL, (double[]){0, 0, 0}, (double[]){0, 0, 1}, (double[]){0.1, 0, 0}, 0.5, 0.01, 0, 0);
+    add_rod(scene, -1, CT_JOINT_BALL, (double[]){0, 0, 0}, (double[]){0, 0, 1}, (double[]){0.1, 0, 0}, 0.5,
+            0.01, 0, 0);
     for (int k = 1; k < 4; k++) {
-        add_rod(scene, k - 1, CT_JOINT_REVOLUTE, (double[]){0.2 * k, 0, 0}, (double[]){0.3, k - 2, 1}, (double[]){0.2 * k + 0.1, 0, 0.05},
-                0.5, 0.003, 0.3, 1);
+        add_rod(scene, k - 1, CT_JOINT_REVOLUTE, (double[]){0.2 * k, 0, 0}, (double[]){0.3, k - 2, 1},
+                (double[]){0.2 * k + 0.1, 0, 0.05}, 0.5, 0.003, 0.3, 1);
         char name[8];
         snprintf(name, sizeof name, "t%d", k);
         must(ct_scene_add_joint_control(scene, name, CT_CONTROL_TORQUE, k, &error), &error);
@@ -260,10 +276,11 @@ static void torque_gradients_of_a_bare_tree_match_differences(void** unused) {
 
 // ---- thrown bodies -------------------------------------------------------------------------
 
-// A body with the inertia of a sphere, thrown without gravity from a pose: its centre is where it must be, and the angle that it
-// has turned by misses omega t by what it returns.
+// A body with the inertia of a sphere, thrown without gravity from a pose: its centre is where it must be,
+// and the angle that it has turned by misses omega t by what it returns.
 static double thrown(double h, ct_integrator integrator) {
-    const double pose[6] = {0.1, 0.2, -0.3, 0.5, -0.4, 0.9}, rate[6] = {1, 2, -0.5, 0.6, -1.2, 0.9}, time = 0.8;
+    const double pose[6] = {0.1, 0.2, -0.3, 0.5, -0.4, 0.9}, rate[6] = {1, 2, -0.5, 0.6, -1.2, 0.9},
+                 time = 0.8;
     ct_settings settings = bare_settings(h, integrator);
     settings.gravity[1] = 0;
     ct_scene* scene = new_scene(&settings);
@@ -279,11 +296,14 @@ static double thrown(double h, ct_integrator integrator) {
     const double* q = ct_state_coordinates(s.state);
     for (int a = 0; a < 3; a++) assert_true(fabs(q[a] - (pose[a] + rate[a] * time)) < 1e-9);
     // Q exp(-pose) is a rotation about omega
-    double before = sqrt(0.25 + 0.16 + 0.81), speed = sqrt(0.36 + 1.44 + 0.81), c = cos(before / 2), p[3], turned[3];
+    double before = sqrt(0.25 + 0.16 + 0.81), speed = sqrt(0.36 + 1.44 + 0.81), c = cos(before / 2), p[3],
+           turned[3];
     for (int a = 0; a < 3; a++) p[a] = -sin(before / 2) / before * pose[3 + a];
     const double* u = q + 4;
     double w = q[3] * c - (u[0] * p[0] + u[1] * p[1] + u[2] * p[2]), along = 0, length = 0;
-    for (int a = 0; a < 3; a++) turned[a] = q[3] * p[a] + c * u[a] + u[(a + 1) % 3] * p[(a + 2) % 3] - u[(a + 2) % 3] * p[(a + 1) % 3];
+    for (int a = 0; a < 3; a++)
+        turned[a] =
+            q[3] * p[a] + c * u[a] + u[(a + 1) % 3] * p[(a + 2) % 3] - u[(a + 2) % 3] * p[(a + 1) % 3];
     for (int a = 0; a < 3; a++) along += turned[a] * rate[3 + a] / speed, length += turned[a] * turned[a];
     assert_true(fabs(fabs(along) - sqrt(length)) < 1e-9);
     stop(&s);
@@ -310,7 +330,10 @@ static sim fleshy_arm(ct_settings settings, int bones, bool flesh_only, bool con
     int n = 3 * (bones ? bones : 3);
     add_box(scene, (double[]){0.3 * (bones ? bones : 3), 0.2, 0.2}, (int[]){2 * n, 4, 4}, &material);
     for (int k = 0; k < bones && !flesh_only; k++) {
-        ct_selector bone = {.kind = CT_SELECT_BOX, .body = -1, .a = {0.3 * k + (k ? 0.06 : -1), 0.07, 0.07}, .b = {0.3 * k + 0.24, 0.13, 0.13}};
+        ct_selector bone = {.kind = CT_SELECT_BOX,
+                            .body = -1,
+                            .a = {0.3 * k + (k ? 0.06 : -1), 0.07, 0.07},
+                            .b = {0.3 * k + 0.24, 0.13, 0.13}};
         int *nodes, count;
         must(ct_scene_select(scene, &bone, &nodes, &count, &error), &error);
         ct_link_def def = ct_link_def_default();
@@ -345,7 +368,8 @@ static void skeleton_costs_few_more_solves(void** unused) {
         }
         stop(&s);
     }
-    print_message("solves per step: %.1f without, %.1f with a skeleton\n", solves[0] / 40.0, solves[1] / 40.0);
+    print_message("solves per step: %.1f without, %.1f with a skeleton\n", solves[0] / 40.0,
+                  solves[1] / 40.0);
     assert_true(solves[1] <= 1.5 * solves[0]);
 }
 

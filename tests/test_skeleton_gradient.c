@@ -1,15 +1,29 @@
-// Gradients of skeletons against central differences: torques, targets, joint parameters, masses, initial joint states,
-// driven roots, and the flesh around bones. The error must fall with the square of the step down to round-off.
+// Gradients of skeletons against central differences: torques, targets, joint parameters, masses, initial
+// joint states, driven roots, and the flesh around bones. The error must fall with the square of the step
+// down to round-off.
 #include "build.h"
-#include "step/state.h"
 #include "repeat.h"
+#include "step/state.h"
 
 typedef enum slice {
-    CONTROLS, STIFFNESS, DAMPING, REST, SERVO_STIFFNESS, SERVO_DAMPING, LIMIT, MASS, JOINT_POSITION, JOINT_VELOCITY,
-    YOUNG, POISSON, DENSITY, SLICES
+    CONTROLS,
+    STIFFNESS,
+    DAMPING,
+    REST,
+    SERVO_STIFFNESS,
+    SERVO_DAMPING,
+    LIMIT,
+    MASS,
+    JOINT_POSITION,
+    JOINT_VELOCITY,
+    YOUNG,
+    POISSON,
+    DENSITY,
+    SLICES
 } slice;
-static const char* const slice_name[] = {"controls", "stiffness", "damping", "rest", "servo stiffness", "servo damping", "limit",
-                                         "mass", "joint position", "joint velocity", "young", "poisson", "density"};
+static const char* const slice_name[] = {
+    "controls", "stiffness",      "damping",        "rest",  "servo stiffness", "servo damping", "limit",
+    "mass",     "joint position", "joint velocity", "young", "poisson",         "density"};
 enum { LEVELS = 3 };
 
 typedef struct swing {
@@ -20,16 +34,18 @@ typedef struct swing {
     double *value, *scale, *gradient;
     double loss, magnitude;
     int substepped, substeps;  // of the last rollout: steps that were halved; all sub-steps
-    double turned;  // largest rotation of a ball so far
+    double turned;             // largest rotation of a ball so far
 } swing;
 
 // ---- loss: linear and quadratic in x and v, and in the coordinates of joints with one
 
 static void visit(int step, const ct_state* state, void* user) {
     swing* s = user;
-    const double *x = ct_state_positions(state), *v = ct_state_velocities(state), *q = ct_state_coordinates(state);
+    const double *x = ct_state_positions(state), *v = ct_state_velocities(state),
+                 *q = ct_state_coordinates(state);
     for (int i = 0; i < 3 * node_count(&s->sim); i++) {
-        double term = sin(0.7 * i + step) * x[i] + 0.1 * cos(1.3 * i) * v[i] + 0.5 * x[i] * x[i] + 0.01 * v[i] * v[i];
+        double term =
+            sin(0.7 * i + step) * x[i] + 0.1 * cos(1.3 * i) * v[i] + 0.5 * x[i] * x[i] + 0.01 * v[i] * v[i];
         s->loss += term;
         s->magnitude += fabs(term);
     }
@@ -37,13 +53,15 @@ static void visit(int step, const ct_state* state, void* user) {
         ct_link_info info;
         ct_model_link_info(s->sim.model, k, &info);
         if (info.ncoordinate == 1) s->loss += (k + 1) * sin(q[info.coordinate]);
-        if (info.joint == CT_JOINT_BALL) s->turned = fmax(s->turned, 2 * acos(fmin(1, fabs(q[info.coordinate]))));
+        if (info.joint == CT_JOINT_BALL)
+            s->turned = fmax(s->turned, 2 * acos(fmin(1, fabs(q[info.coordinate]))));
     }
 }
 
 static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
     swing* s = user;
-    const double *x = ct_state_positions(state), *v = ct_state_velocities(state), *q = ct_state_coordinates(state);
+    const double *x = ct_state_positions(state), *v = ct_state_velocities(state),
+                 *q = ct_state_coordinates(state);
     for (int i = 0; i < 3 * node_count(&s->sim); i++) {
         x_bar[i] += sin(0.7 * i + step) + x[i];
         v_bar[i] += 0.1 * cos(1.3 * i) + 0.02 * v[i];
@@ -52,7 +70,10 @@ static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, 
         ct_link_info info;
         ct_model_link_info(s->sim.model, k, &info);
         if (info.ncoordinate == 1) q_bar[rate] += (k + 1) * cos(q[info.coordinate]);
-        rate += info.joint == CT_JOINT_FIXED ? 0 : info.joint == CT_JOINT_BALL ? 3 : info.joint == CT_JOINT_FREE ? 6 : 1;
+        rate += info.joint == CT_JOINT_FIXED  ? 0
+                : info.joint == CT_JOINT_BALL ? 3
+                : info.joint == CT_JOINT_FREE ? 6
+                                              : 1;
     }
 }
 
@@ -60,12 +81,12 @@ static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, 
 
 static double joint_value(const ct_joint_def* joint, slice which) {
     switch (which) {
-        case STIFFNESS: return joint->stiffness;
-        case DAMPING: return joint->damping;
-        case REST: return joint->rest;
-        case SERVO_STIFFNESS: return joint->servo_stiffness;
-        case SERVO_DAMPING: return joint->servo_damping;
-        default: return joint->limit_stiffness;
+    case STIFFNESS: return joint->stiffness;
+    case DAMPING: return joint->damping;
+    case REST: return joint->rest;
+    case SERVO_STIFFNESS: return joint->servo_stiffness;
+    case SERVO_DAMPING: return joint->servo_damping;
+    default: return joint->limit_stiffness;
     }
 }
 
@@ -73,7 +94,8 @@ static double joint_value(const ct_joint_def* joint, slice which) {
 static double own_mass(const swing* s, const ct_link_info* info) {
     double mass = 0;
     for (int i = 0; i < info->count; i++)
-        if (info->nodes[i] >= ct_scene_node_count(s->sim.scene)) mass += ct_model_node_mass(s->sim.model)[info->nodes[i]];
+        if (info->nodes[i] >= ct_scene_node_count(s->sim.scene))
+            mass += ct_model_node_mass(s->sim.model)[info->nodes[i]];
     return mass;
 }
 
@@ -103,7 +125,10 @@ static void fill_links(swing* s) {
             s->scale[s->first[JOINT_POSITION] + rate + j] = 0.3;
             s->scale[s->first[JOINT_VELOCITY] + rate + j] = 1;
         }
-        rate += info.joint == CT_JOINT_FIXED ? 0 : info.joint == CT_JOINT_BALL ? 3 : info.joint == CT_JOINT_FREE ? 6 : 1;
+        rate += info.joint == CT_JOINT_FIXED  ? 0
+                : info.joint == CT_JOINT_BALL ? 3
+                : info.joint == CT_JOINT_FREE ? 6
+                                              : 1;
     }
 }
 
@@ -117,7 +142,10 @@ static void fill_controls(swing* s, double size) {
             for (int k = 0; k < info.count; k++) {
                 int i = s->first[CONTROLS] + step * n + info.first + k;
                 bool drive = info.kind == CT_CONTROL_DRIVE || info.kind == CT_CONTROL_MOVE;
-                s->scale[i] = info.kind == CT_CONTROL_TORQUE ? size : drive && k < 3 ? 0.02 : drive ? 0.1 : 0.4;
+                s->scale[i] = info.kind == CT_CONTROL_TORQUE ? size
+                              : drive && k < 3               ? 0.02
+                              : drive                        ? 0.1
+                                                             : 0.4;
                 s->value[i] = s->scale[i] * sin(1.0 + 0.3 * step + 2 * (info.first + k));
             }
     }
@@ -129,7 +157,10 @@ static swing begin(ct_scene* scene, int nstep, double size, size_t max_bytes) {
     ct_model_get_info(s.sim.model, &info);
     s.nlink = info.nlink, s.njoint = info.njoint, s.ntet = info.ntet;
     for (int i = 0; i < SLICES; i++) {
-        int count = i == CONTROLS ? nstep * ct_model_control_size(s.sim.model) : i <= MASS ? s.nlink : i <= JOINT_VELOCITY ? s.njoint : s.ntet;
+        int count = i == CONTROLS         ? nstep * ct_model_control_size(s.sim.model)
+                    : i <= MASS           ? s.nlink
+                    : i <= JOINT_VELOCITY ? s.njoint
+                                          : s.ntet;
         s.first[i + 1] = s.first[i] + count;
     }
     s.value = calloc((size_t)s.first[SLICES], sizeof(double));
@@ -138,7 +169,8 @@ static swing begin(ct_scene* scene, int nstep, double size, size_t max_bytes) {
     ct_model_get_values(s.sim.model, CT_YOUNG, s.value + s.first[YOUNG]);
     ct_model_get_values(s.sim.model, CT_POISSON, s.value + s.first[POISSON]);
     ct_model_get_values(s.sim.model, CT_DENSITY, s.value + s.first[DENSITY]);
-    for (int i = s.first[YOUNG]; i < s.first[SLICES]; i++) s.scale[i] = i >= s.first[POISSON] && i < s.first[DENSITY] ? 0.1 : s.value[i];
+    for (int i = s.first[YOUNG]; i < s.first[SLICES]; i++)
+        s.scale[i] = i >= s.first[POISSON] && i < s.first[DENSITY] ? 0.1 : s.value[i];
     fill_links(&s);
     fill_controls(&s, size);
     must(ct_tape_create(&s.tape, s.sim.model, nstep, max_bytes), NULL);
@@ -152,19 +184,28 @@ static void end(swing* s) {
 }
 
 static double evaluate(swing* s, const double* y) {
-    const ct_material_values values = {
-        .joint_stiffness = y + s->first[STIFFNESS], .joint_damping = y + s->first[DAMPING], .joint_rest = y + s->first[REST],
-        .servo_stiffness = y + s->first[SERVO_STIFFNESS], .servo_damping = y + s->first[SERVO_DAMPING],
-        .limit_stiffness = y + s->first[LIMIT], .link_mass = y + s->first[MASS],
-        .young = y + s->first[YOUNG], .poisson = y + s->first[POISSON], .density = y + s->first[DENSITY]};
+    const ct_material_values values = {.joint_stiffness = y + s->first[STIFFNESS],
+                                       .joint_damping = y + s->first[DAMPING],
+                                       .joint_rest = y + s->first[REST],
+                                       .servo_stiffness = y + s->first[SERVO_STIFFNESS],
+                                       .servo_damping = y + s->first[SERVO_DAMPING],
+                                       .limit_stiffness = y + s->first[LIMIT],
+                                       .link_mass = y + s->first[MASS],
+                                       .young = y + s->first[YOUNG],
+                                       .poisson = y + s->first[POISSON],
+                                       .density = y + s->first[DENSITY]};
     ct_error error = {0};
     must(ct_model_set_values(s->sim.model, &values, NULL, &error), &error);
-    must(ct_state_set_joints(s->sim.state, s->sim.model, y + s->first[JOINT_POSITION], y + s->first[JOINT_VELOCITY]), NULL);
+    must(ct_state_set_joints(s->sim.state, s->sim.model, y + s->first[JOINT_POSITION],
+                             y + s->first[JOINT_VELOCITY]),
+         NULL);
     ct_rollout_report report;
     s->loss = s->magnitude = 0;
-    ct_status status = ct_rollout(s->sim.model, s->sim.work, s->tape, s->sim.state, s->nstep, y + s->first[CONTROLS], visit, s, &report);
+    ct_status status = ct_rollout(s->sim.model, s->sim.work, s->tape, s->sim.state, s->nstep,
+                                  y + s->first[CONTROLS], visit, s, &report);
     if (status != CT_OK)
-        fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps, report.last.residual, report.last.reference, report.last.advice);
+        fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps,
+                 report.last.residual, report.last.reference, report.last.advice);
     s->substepped = report.substepped;
     s->substeps = report.substeps;
     return s->loss;
@@ -174,21 +215,33 @@ static void differentiate(swing* s) {
     double *g = s->gradient, *at[SLICES];
     for (int i = 0; i < SLICES; i++) at[i] = g + s->first[i];
     evaluate(s, s->value);
-    ct_gradient gradient = {.controls = s->first[STIFFNESS] ? at[CONTROLS] : NULL, .joint_stiffness = at[STIFFNESS], .joint_damping = at[DAMPING],
-                            .joint_rest = at[REST], .servo_stiffness = at[SERVO_STIFFNESS], .servo_damping = at[SERVO_DAMPING],
-                            .limit_stiffness = at[LIMIT], .link_mass = at[MASS], .joint_position = at[JOINT_POSITION],
-                            .joint_velocity = at[JOINT_VELOCITY], .young = at[YOUNG], .poisson = at[POISSON], .density = at[DENSITY]};
-    must(ct_backward(s->sim.model, s->sim.work, s->tape, s->value + s->first[CONTROLS], seed, s, &gradient, NULL), NULL);
+    ct_gradient gradient = {.controls = s->first[STIFFNESS] ? at[CONTROLS] : NULL,
+                            .joint_stiffness = at[STIFFNESS],
+                            .joint_damping = at[DAMPING],
+                            .joint_rest = at[REST],
+                            .servo_stiffness = at[SERVO_STIFFNESS],
+                            .servo_damping = at[SERVO_DAMPING],
+                            .limit_stiffness = at[LIMIT],
+                            .link_mass = at[MASS],
+                            .joint_position = at[JOINT_POSITION],
+                            .joint_velocity = at[JOINT_VELOCITY],
+                            .young = at[YOUNG],
+                            .poisson = at[POISSON],
+                            .density = at[DENSITY]};
+    must(ct_backward(s->sim.model, s->sim.work, s->tape, s->value + s->first[CONTROLS], seed, s, &gradient,
+                     NULL),
+         NULL);
 }
 
 // ---- the check
 
-// Central differences of every stride-th component of a slice, and their extrapolation from each step size and the next;
-// the worst errors in units of the slice's largest derivative.
+// Central differences of every stride-th component of a slice, and their extrapolation from each step size
+// and the next; the worst errors in units of the slice's largest derivative.
 static void check_slice(swing* s, slice which, int stride, double step, double tolerance) {
     double error[LEVELS] = {0}, finer[LEVELS] = {0}, largest = 0;
     int halved = s->substepped, substeps = s->substeps, used = 0;
-    for (int i = s->first[which]; i < s->first[which + 1]; i++) largest = fmax(largest, fabs(s->gradient[i]) * s->scale[i]);
+    for (int i = s->first[which]; i < s->first[which + 1]; i++)
+        largest = fmax(largest, fabs(s->gradient[i]) * s->scale[i]);
     if (largest == 0) return;
     for (int i = s->first[which]; i < s->first[which + 1]; i += stride) {
         double last = 0;
@@ -205,13 +258,16 @@ static void check_slice(swing* s, slice which, int stride, double step, double t
             if (jumped) continue;
             used++;
             error[level] = fmax(error[level], fabs(difference - s->gradient[i]) * s->scale[i] / largest);
-            if (level) finer[level] = fmax(finer[level], fabs((16 * difference - last) / 15 - s->gradient[i]) * s->scale[i] / largest);
+            if (level)
+                finer[level] = fmax(finer[level], fabs((16 * difference - last) / 15 - s->gradient[i]) *
+                                                      s->scale[i] / largest);
             last = difference;
         }
     }
     double best = error[0], slope = log(error[0] / error[1]) / log(4);
     for (int level = 1; level < LEVELS; level++) best = fmin(best, fmin(error[level], finer[level]));
-    print_message("%-16s %.1e %.1e %.1e  extrapolated %.1e  slope %.2f\n", slice_name[which], error[0], error[1], error[2], best, slope);
+    print_message("%-16s %.1e %.1e %.1e  extrapolated %.1e  slope %.2f\n", slice_name[which], error[0],
+                  error[1], error[2], best, slope);
     s->substepped = halved;
     s->substeps = substeps;
     assert_true(used >= LEVELS && best < tolerance);
@@ -236,7 +292,8 @@ static ct_settings settings_of(double h, ct_integrator integrator) {
     return settings;
 }
 
-static int add_rod(ct_scene* scene, int parent, ct_joint_def joint, const double at[3], const ct_motion* motion) {
+static int add_rod(ct_scene* scene, int parent, ct_joint_def joint, const double at[3],
+                   const ct_motion* motion) {
     ct_link_def def = ct_link_def_default();
     ct_error error = {0};
     int link;
@@ -338,7 +395,8 @@ static void free_and_ball_starts_match_differences(void** unused) {
             ct_joint_def joint = ct_joint_def_default();
             joint.kind = k == 1 ? CT_JOINT_BALL : CT_JOINT_FREE;
             if (k == 3) joint = axial(CT_JOINT_REVOLUTE, 0.2, 1, 0.3);
-            for (int i = 0; k < 3 && i < (k == 1 ? 3 : 6); i++) joint.pose[i] = 0.4 * sin(1.0 + i + 2 * k), joint.rate[i] = 2 * cos(2.0 * i + k);
+            for (int i = 0; k < 3 && i < (k == 1 ? 3 : 6); i++)
+                joint.pose[i] = 0.4 * sin(1.0 + i + 2 * k), joint.rate[i] = 2 * cos(2.0 * i + k);
             if (k == 1) joint.upper = 0.2, joint.limit_stiffness = 8;  // it begins beyond
             add_rod(scene, k - 1, joint, (double[]){0.2 * k, 0, 0.1}, NULL);
         }
@@ -352,11 +410,14 @@ static void free_and_ball_starts_match_differences(void** unused) {
 }
 
 static void driven_root_gradients_match_differences(void** unused) {
-    const ct_keyframe key[] = {{.time = 0}, {.time = 0.05, .translate = {0.1, 0.05, 0}, .rotate = {0.2, -0.3, 0.4}},
+    const ct_keyframe key[] = {{.time = 0},
+                               {.time = 0.05, .translate = {0.1, 0.05, 0}, .rotate = {0.2, -0.3, 0.4}},
                                {.time = 0.2, .translate = {-0.1, 0, 0.1}, .rotate = {-0.4, 0.9, 0.2}}};
     ct_motion motion = {.key = key, .nkey = 3, .center = {0.1, -0.05, 0.2}, .smooth = true};
     for (int variant = 0; variant < 4; variant++) {
-        swing s = begin(mixed_chain(settings_of(0.01, variant / 2 ? CT_BDF2 : CT_EULER), &motion, 1 + variant % 2), 8, 1, 0);
+        swing s =
+            begin(mixed_chain(settings_of(0.01, variant / 2 ? CT_BDF2 : CT_EULER), &motion, 1 + variant % 2),
+                  8, 1, 0);
         check(&s, 7, 0.05, 1e-8);
         end(&s);
     }
@@ -374,8 +435,10 @@ static void gradients_hold_through_substeps(void** unused) {
         differentiate(&s);
         print_message("%d of %d steps were halved\n", s.substepped, s.nstep);
         assert_true(s.substepped > 0);
-        // a joint meets its limit 0.0014 away, where the second derivative of the loss jumps: smaller steps stay on this side
-        for (slice which = CONTROLS; which <= JOINT_VELOCITY; which++) check_slice(&s, which, which == CONTROLS ? 7 : 1, 0.001, 1e-7);
+        // a joint meets its limit 0.0014 away, where the second derivative of the loss jumps: smaller steps
+        // stay on this side
+        for (slice which = CONTROLS; which <= JOINT_VELOCITY; which++)
+            check_slice(&s, which, which == CONTROLS ? 7 : 1, 0.001, 1e-7);
         end(&s);
     }
 }
@@ -400,7 +463,10 @@ static ct_scene* fleshy(ct_settings settings) {
     material.young = 3e4;
     add_box(scene, (double[]){0.9, 0.2, 0.2}, (int[]){9, 2, 2}, &material);
     for (int k = 0; k < 3; k++) {
-        ct_selector bone = {.kind = CT_SELECT_BOX, .body = -1, .a = {0.3 * k + (k ? 0.05 : -1), 0.05, 0.05}, .b = {0.3 * k + 0.25, 0.15, 0.25}};
+        ct_selector bone = {.kind = CT_SELECT_BOX,
+                            .body = -1,
+                            .a = {0.3 * k + (k ? 0.05 : -1), 0.05, 0.05},
+                            .b = {0.3 * k + 0.25, 0.15, 0.25}};
         int *nodes, count;
         must(ct_scene_select(scene, &bone, &nodes, &count, &error), &error);
         ct_link_def def = ct_link_def_default();
@@ -435,7 +501,8 @@ static void gradients_in_flesh_match_differences(void** unused) {
 
 // ---- parameters and objectives
 
-static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, const char* link, const char* control) {
+static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, const char* link,
+                          const char* control) {
     ct_parameter_def def = ct_parameter_def_default();
     ct_error error = {0};
     def.kind = kind;
@@ -445,7 +512,8 @@ static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_
     must(ct_scene_add_parameter(scene, &def, &error), &error);
 }
 
-static void add_angle(ct_scene* scene, const char* name, const char* link, const ct_keyframe* path, int npath) {
+static void add_angle(ct_scene* scene, const char* name, const char* link, const ct_keyframe* path,
+                      int npath) {
     ct_objective_def def = ct_objective_def_default();
     ct_error error = {0};
     def.kind = CT_OBJECTIVE_JOINT;
@@ -489,7 +557,8 @@ static void problem_differentiates_joint_parameters_for_joint_angles(void** unus
     assert_int_equal(ct_problem_slice_count(problem), 11);
     must(ct_problem_check(problem, y, &def, slices, &error), &error);
     for (int i = 0; i < 11; i++) {
-        print_message("%-24s error %.1e slope %.2f\n", slices[i].name, slices[i].relative_error, slices[i].slope);
+        print_message("%-24s error %.1e slope %.2f\n", slices[i].name, slices[i].relative_error,
+                      slices[i].slope);
         assert_true(slices[i].passed);
         assert_true(slices[i].worst_gradient != 0);
     }
@@ -500,13 +569,18 @@ static void problem_differentiates_joint_parameters_for_joint_angles(void** unus
 
 // The derivative along the last number of a scene read from text; the loss looks at a ball and a hinge.
 static void scene_file_names_joint_parameters_and_angles(void** unused) {
-    const char* text =
-        "{\"time_step\": 0.01, \"duration\": 0.05, \"solver\": {\"tolerance\": 1e-12}, \"skeletons\": [{\"links\": ["
-        "{\"name\": \"upper\", \"joint\": {\"type\": \"ball\", \"stiffness\": 1, \"position\": [0.2, -0.1, 0.4], \"velocity\": [1, 2, -1]}, \"mass\": 1, \"center\": [0.2, 0, 0], \"inertia\": [0.01, 0.01, 0.01]},"
-        "{\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.4, 0, 0], \"position\": 0.3, \"stiffness\": 2},"
-        " \"mass\": 0.5, \"center\": [0.5, 0, 0], \"inertia\": [0.01, 0.01, 0.01]}]}],"
-        "\"parameters\": [{\"type\": \"joint_stiffness\"}, {\"type\": \"link_mass\", \"link\": \"fore\"}, {\"type\": \"joint_position\"}],"
-        "\"objective\": [{\"type\": \"joint\", \"link\": \"fore\", \"target\": 1}, {\"name\": \"ball\", \"type\": \"joint\", \"link\": \"upper\", \"target\": [0, 0, 0.5]}]}";
+    const char* text = "{\"time_step\": 0.01, \"duration\": 0.05, \"solver\": {\"tolerance\": 1e-12}, "
+                       "\"skeletons\": [{\"links\": ["
+                       "{\"name\": \"upper\", \"joint\": {\"type\": \"ball\", \"stiffness\": 1, "
+                       "\"position\": [0.2, -0.1, 0.4], \"velocity\": [1, 2, -1]}, \"mass\": 1, \"center\": "
+                       "[0.2, 0, 0], \"inertia\": [0.01, 0.01, 0.01]},"
+                       "{\"name\": \"fore\", \"parent\": \"upper\", \"joint\": {\"type\": \"revolute\", "
+                       "\"anchor\": [0.4, 0, 0], \"position\": 0.3, \"stiffness\": 2},"
+                       " \"mass\": 0.5, \"center\": [0.5, 0, 0], \"inertia\": [0.01, 0.01, 0.01]}]}],"
+                       "\"parameters\": [{\"type\": \"joint_stiffness\"}, {\"type\": \"link_mass\", "
+                       "\"link\": \"fore\"}, {\"type\": \"joint_position\"}],"
+                       "\"objective\": [{\"type\": \"joint\", \"link\": \"fore\", \"target\": 1}, {\"name\": "
+                       "\"ball\", \"type\": \"joint\", \"link\": \"upper\", \"target\": [0, 0, 0.5]}]}";
     ct_scene* scene = NULL;
     ct_problem* problem = NULL;
     ct_error error = {0};
@@ -595,7 +669,8 @@ static void ball_started_at_a_pose_swings_like_a_hinge(void** unused) {
 
 // Where the motion ends the fixed link is: x = c + exp(w) (X - c) + u, then the control on top.
 static void driven_root_follows_its_motion_and_control(void** unused) {
-    const ct_keyframe key[] = {{.time = 0}, {.time = 0.1, .translate = {0.5, 0, 0}, .rotate = {0, 0, 1.5707963267948966}}};
+    const ct_keyframe key[] = {{.time = 0},
+                               {.time = 0.1, .translate = {0.5, 0, 0}, .rotate = {0, 0, 1.5707963267948966}}};
     ct_motion motion = {.key = key, .nkey = 2, .center = {1, 0, 0}};
     ct_settings settings = settings_of(0.01, CT_EULER);
     ct_scene* scene = new_scene(&settings);
@@ -631,10 +706,12 @@ static void servo_brings_a_ball_to_its_target(void** unused) {
         add_rod(scene, -1, joint, (double[]){0, 0, 0}, NULL);
         if (control) add_control(scene, CT_CONTROL_TARGET, 0);
         sim s = start(scene, 1);
-        for (int i = 0; i < 300; i++) assert_int_equal(ct_step(s.model, s.work, s.state, control ? target : NULL, NULL), CT_OK);
+        for (int i = 0; i < 300; i++)
+            assert_int_equal(ct_step(s.model, s.work, s.state, control ? target : NULL, NULL), CT_OK);
         const double* q = ct_state_coordinates(s.state);
         double sign = q[0] < 0 ? -1 : 1;
-        for (int a = 0; a < 3; a++) assert_true(fabs(sign * q[1 + a] - sin(angle / 2) / angle * target[a]) < 1e-6);
+        for (int a = 0; a < 3; a++)
+            assert_true(fabs(sign * q[1 + a] - sin(angle / 2) / angle * target[a]) < 1e-6);
         stop(&s);
     }
 }

@@ -1,8 +1,9 @@
-// Long chains and long runs: the shape that a hanging chain takes, and joints that stay together whatever happens to them.
+// Long chains and long runs: the shape that a hanging chain takes, and joints that stay together whatever
+// happens to them.
 #include "build.h"
 
-// A force on a link acts through a small tet that is part of it: its nodes share the force evenly, so that it acts at their
-// centre, and its weight is known.
+// A force on a link acts through a small tet that is part of it: its nodes share the force evenly, so that it
+// acts at their centre, and its weight is known.
 enum { LINKS = 200 };
 static const double link_length = 0.05, link_mass = 0.02, handle_mass = 1e-3, gravity = 9.81;
 
@@ -39,7 +40,8 @@ static void add_handle(ct_scene* scene, const double at[3], const double force[3
 }
 
 // A chain of rods along x, fixed at the origin, pulled at its free end.
-static sim pulled_chain(ct_settings settings, int count, ct_joint_kind kind, const double force[3], double damping) {
+static sim pulled_chain(ct_settings settings, int count, ct_joint_kind kind, const double force[3],
+                        double damping) {
     ct_scene* scene = new_scene(&settings);
     ct_error error = {0};
     int *nodes, nnode;
@@ -67,7 +69,8 @@ static void joint_position(const sim* s, int count, int k, double out[3]) {
     for (int a = 0; a < 3; a++) out[a] = R[3 * a] * k * link_length + t[a];
 }
 
-// The exact shape: moments about a link's start give its direction, along (force at its end - half its weight).
+// The exact shape: moments about a link's start give its direction, along (force at its end - half its
+// weight).
 static double shape_error(const sim* s, int count, const double force[3]) {
     double at[3] = {0, 0, 0}, worst = 0;
     for (int k = 0; k <= count; k++) {
@@ -81,7 +84,8 @@ static double shape_error(const sim* s, int count, const double force[3]) {
     return worst;
 }
 
-// The smooth chain: y = a cosh(x / a) through the lowest point, where the tension is horizontal; a = H / (weight per metre).
+// The smooth chain: y = a cosh(x / a) through the lowest point, where the tension is horizontal; a = H /
+// (weight per metre).
 static double catenary_error(const sim* s, int count, const double force[3]) {
     double end[3], a = force[0] / (gravity * link_mass / link_length), worst = 0;
     double x_low = 0, y_low = 0;
@@ -99,11 +103,15 @@ static double catenary_error(const sim* s, int count, const double force[3]) {
 
 // Lets the chain come to rest with longer and longer steps, whose implicit Euler rule damps what is left.
 static sim settle(int count, ct_joint_kind kind, const double force[3], double damping) {
-    const struct { double h; int steps; } stages[] = {{0.03, 40}, {0.1, 30}, {0.3, 30}, {2, 60}};
+    const struct {
+        double h;
+        int steps;
+    } stages[] = {{0.03, 40}, {0.1, 30}, {0.3, 30}, {2, 60}};
     sim s = {0};
     long solves = 0;
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-        sim next = pulled_chain(chain_settings(stages[i].h, i < 3 ? 1e-4 : 1e-8), count, kind, force, damping);
+        sim next =
+            pulled_chain(chain_settings(stages[i].h, i < 3 ? 1e-4 : 1e-8), count, kind, force, damping);
         if (i) must(ct_state_copy(next.state, s.state), NULL);
         if (i) stop(&s);
         s = next;
@@ -111,15 +119,19 @@ static sim settle(int count, ct_joint_kind kind, const double force[3], double d
             ct_step_report report;
             ct_status status = ct_step(s.model, s.work, s.state, NULL, &report);
             solves += report.solves;
-            if (status != CT_OK) fail_msg("step %d of stage %d: residual %g of %g: %s", k, (int)i, report.residual, report.reference, report.advice);
+            if (status != CT_OK)
+                fail_msg("step %d of stage %d: residual %g of %g: %s", k, (int)i, report.residual,
+                         report.reference, report.advice);
         }
-        print_message("stage %d: %.2g m from the exact shape, %ld solves\n", (int)i, shape_error(&s, count, force), solves);
+        print_message("stage %d: %.2g m from the exact shape, %ld solves\n", (int)i,
+                      shape_error(&s, count, force), solves);
     }
     return s;
 }
 
 static void chain_of_200_links_hangs_in_the_catenary(void** unused) {
-    double weight = gravity * link_mass * LINKS, force[3] = {0.3 * weight, 0.5 * weight, 0}, length = LINKS * link_length;
+    double weight = gravity * link_mass * LINKS, force[3] = {0.3 * weight, 0.5 * weight, 0},
+           length = LINKS * link_length;
     sim s = settle(LINKS, CT_JOINT_REVOLUTE, force, 0.001);
     double smooth = catenary_error(&s, LINKS, force);
     print_message("%.2g m from the catenary of a chain of %g m\n", smooth, length);

@@ -45,7 +45,9 @@ static void add_floor(ct_scene* scene) {
 static sim block(const ct_settings* settings, bool two) {
     ct_scene* scene = new_scene(settings);
     add_block(scene, (double[]){0.2, 0.1, 0.2}, (int[]){3, 2, 3}, (double[]){0, thickness + 1e-6, 0});
-    if (two) add_block(scene, (double[]){0.1, 0.1, 0.1}, (int[]){2, 2, 2}, (double[]){0.043, 0.1 + 3 * thickness + 2e-6, 0.051});
+    if (two)
+        add_block(scene, (double[]){0.1, 0.1, 0.1}, (int[]){2, 2, 2},
+                  (double[]){0.043, 0.1 + 3 * thickness + 2e-6, 0.051});
     add_floor(scene);
     return start(scene, 1);
 }
@@ -67,7 +69,8 @@ static void fixed_points_are_newtons_solutions(void** unused) {
             settings.contact.split = (ct_split)split;
             sim other = block(&settings, two);
             steps(&other, 5);
-            double moved = fabs(ct_state_positions(newton.state)[0] - ct_model_rest(newton.model)[0]), difference = distance(&newton, &other);
+            double moved = fabs(ct_state_positions(newton.state)[0] - ct_model_rest(newton.model)[0]),
+                   difference = distance(&newton, &other);
             print_message("split %d: %.2g of a motion of %.2g\n", split, difference, moved);
             assert_true(moved > 1e-4 && difference < 1e-5 * moved);
             stop(&other);
@@ -81,7 +84,8 @@ static void mass_alone_diverges_on_a_soft_solid_unless_steps_are_tiny(void** unu
     ct_step_report report;
     sim s = block(&settings, false);
     assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_NOT_CONVERGED);
-    assert_true(!report.converged && report.residual > 1e3 * report.reference && strstr(report.advice, "split"));
+    assert_true(!report.converged && report.residual > 1e3 * report.reference &&
+                strstr(report.advice, "split"));
     assert_int_equal(ct_state_step_index(s.state), 0);
     stop(&s);
     settings.time_step = 2e-4;
@@ -101,7 +105,8 @@ static void blocks_slide_with_coulombs_acceleration(void** unused) {
     ct_state_measure(s.model, s.state, &before);
     steps(&s, 20);
     ct_state_measure(s.model, s.state, &after);
-    double gained = (after.momentum[0] - before.momentum[0] + mu * (after.momentum[1] - before.momentum[1])) / after.mass;
+    double gained =
+        (after.momentum[0] - before.momentum[0] + mu * (after.momentum[1] - before.momentum[1])) / after.mass;
     double expected = 0.2 * 9.81 * (sin(angle) - mu * cos(angle));
     print_message("gained %.6f of %.6f m/s\n", gained, expected);
     assert_true(fabs(gained - expected) < 1e-3 * expected);
@@ -117,7 +122,8 @@ static void truncation_is_told_and_has_no_gradient(void** unused) {
     ct_step_report report;
     for (int i = 0; i < 10; i++) {
         assert_int_equal(ct_step(cut.model, cut.work, cut.state, NULL, &report), CT_OK);
-        assert_true(!report.converged && report.iterations == 30 && report.residual > settings.tolerance * report.reference);
+        assert_true(!report.converged && report.iterations == 30 &&
+                    report.residual > settings.tolerance * report.reference);
     }
     double moved = ct_state_positions(exact.state)[0], error = fabs(ct_state_positions(cut.state)[0] - moved);
     print_message("30 iterations leave %.1f %% of the distance\n", 100 * error / moved);
@@ -127,7 +133,8 @@ static void truncation_is_told_and_has_no_gradient(void** unused) {
     ct_gradient gradient = {0};
     must(ct_tape_create(&tape, cut.model, 2, 0), NULL);
     must(ct_rollout(cut.model, cut.work, tape, cut.state, 2, NULL, NULL, NULL, NULL), NULL);
-    assert_int_equal(ct_backward(cut.model, cut.work, tape, NULL, NULL, NULL, &gradient, NULL), CT_UNSUPPORTED);
+    assert_int_equal(ct_backward(cut.model, cut.work, tape, NULL, NULL, NULL, &gradient, NULL),
+                     CT_UNSUPPORTED);
     ct_tape_free(tape);
     stop(&cut);
     stop(&exact);
@@ -164,7 +171,8 @@ static void gradients_of_converged_steps_are_exact(void** unused) {
         ct_problem_start(problem, y);
         must(ct_problem_check(problem, y, &check, slices, &error), &error);
         for (int i = 0; i < 3; i++) {
-            print_message("%s: error %.2g, slope %.2f\n", slices[i].name, slices[i].relative_error, slices[i].slope);
+            print_message("%s: error %.2g, slope %.2f\n", slices[i].name, slices[i].relative_error,
+                          slices[i].slope);
             assert_true(slices[i].passed && slices[i].relative_error < 1e-5);
         }
         ct_problem_free(problem);

@@ -1,7 +1,8 @@
 // The step: convergence, sub-steps, exact replay, determinism, solvers that agree, recovery from inversion.
 #include "build.h"
 
-static const ct_energy all_energies[] = {CT_ENERGY_COROTATED, CT_ENERGY_PROJECTIVE, CT_ENERGY_NEOHOOKEAN, CT_ENERGY_STVK};
+static const ct_energy all_energies[] = {CT_ENERGY_COROTATED, CT_ENERGY_PROJECTIVE, CT_ENERGY_NEOHOOKEAN,
+                                         CT_ENERGY_STVK};
 
 static ct_settings quick_settings(void) {
     ct_settings settings = ct_settings_default();
@@ -200,7 +201,8 @@ static void inverted_elements_recover(void** unused) {
             assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_OK);
             if (i == 0) inverted_first = report.inverted;
         }
-        print_message("energy %d: inverted %d after the first step, %d at the end\n", e, inverted_first, report.inverted);
+        print_message("energy %d: inverted %d after the first step, %d at the end\n", e, inverted_first,
+                      report.inverted);
         assert_int_equal(report.inverted, 0);
         const double* rest = ct_model_rest(s.model);
         for (int i = 0; i < 3 * n; i++) assert_true(fabs(ct_state_positions(s.state)[i] - rest[i]) < 2e-2);

@@ -1,16 +1,14 @@
-// Filling shapes: volumes converge, angles stay bounded, the mesh is conforming with a closed manifold surface.
+// Filling shapes: volumes converge, angles stay bounded, the mesh is conforming with a closed manifold
+// surface.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cuttle.h"
+#include "unit.h"
 
 static const double origin[3] = {0.013, 0.021, -0.017};
 
@@ -24,7 +22,8 @@ static ct_mesh* fill(const ct_shape* shape, double size, double interior, ct_mes
     return mesh;
 }
 
-// What holds for every mesh of the stuffing with one surface size: the paper's angles, no sliver, closed surface.
+// What holds for every mesh of the stuffing with one surface size: the paper's angles, no sliver, closed
+// surface.
 static void assert_sound(const ct_mesh_report* report) {
     assert_true(report->min_dihedral > 10.7);
     assert_true(report->max_dihedral < 164.8);
@@ -55,13 +54,15 @@ static void sphere_volume_converges_with_second_order(void** state) {
 static void box_volume_converges(void** state) {
     // Turned, so that no face lies on the lattice; chamfered edges cost a second-order volume.
     const double half[3] = {0.5, 0.4, 0.6}, zero[3] = {0, 0, 0}, turn[4] = {0.9, 0.2, -0.3, 0.1};
-    assert_volume_converges(ct_shape_transform(ct_shape_box(zero, half, 0), origin, turn, 1), 0.2, 8 * 0.12, 1.5);
+    assert_volume_converges(ct_shape_transform(ct_shape_box(zero, half, 0), origin, turn, 1), 0.2, 8 * 0.12,
+                            1.5);
 }
 
 static void capsule_volume_converges(void** state) {
     const double a[3] = {0, 0, 0}, b[3] = {0.6, 0.3, 0.2};
     double length = sqrt(0.36 + 0.09 + 0.04), r = 0.25;
-    assert_volume_converges(ct_shape_capsule(a, b, r, r), 0.12, M_PI * r * r * length + 4 * M_PI / 3 * r * r * r, 1.8);
+    assert_volume_converges(ct_shape_capsule(a, b, r, r), 0.12,
+                            M_PI * r * r * length + 4 * M_PI / 3 * r * r * r, 1.8);
 }
 
 static void torus_volume_converges(void** state) {
@@ -80,7 +81,8 @@ static void surface_nodes_lie_on_the_surface(void** state) {
     ct_mesh* mesh = fill(shape, 0.06, 0, &report);
     int *tri, ntri;
     assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri), CT_OK);
-    for (int i = 0; i < 3 * ntri; i++) assert_float_equal(ct_shape_distance(shape, mesh->x + 3 * tri[i]), 0, 1e-6);
+    for (int i = 0; i < 3 * ntri; i++)
+        assert_float_equal(ct_shape_distance(shape, mesh->x + 3 * tri[i]), 0, 1e-6);
     // A torus has Euler characteristic 0: V - E + F with E = 3F/2.
     bool* used = calloc((size_t)mesh->nvert, sizeof *used);
     int count = 0;

@@ -1,5 +1,5 @@
-// The tasks of scenes/: octopus, fish and gripper. Their gradients match differences, and the scene's own search brings the body to within 5 % of
-// the distance at the start in as many rollouts as are allowed.
+// The tasks of scenes/: octopus, fish and gripper. Their gradients match differences, and the scene's own
+// search brings the body to within 5 % of the distance at the start in as many rollouts as are allowed.
 #include "build.h"
 #include "repeat.h"
 
@@ -12,7 +12,8 @@ typedef struct task {
     int allowed;      // rollouts of the search
 } task;
 
-static const task octopus = {"octopus", 0.98, 12, 0.3, 0.03, 50}, fish = {"fish", 0.15, 8, 0.2, 0.3, 50}, gripper = {"gripper", 0.3, 6, 0.05, 0.3, 10};
+static const task octopus = {"octopus", 0.98, 12, 0.3, 0.03, 50}, fish = {"fish", 0.15, 8, 0.2, 0.3, 50},
+                  gripper = {"gripper", 0.3, 6, 0.05, 0.3, 10};
 
 static ct_scene* load(const task* t) {
     char path[512];
@@ -54,7 +55,8 @@ static void check_gradient(const task* t) {
     for (int k = 0; k < ct_problem_slice_count(problem); k++) {
         const ct_check_slice* s = &slices[k];
         if (s->skipped) continue;
-        print_message("%s, %s: error %.1e, slope %.2f, gradient %.2e\n", t->name, s->name, s->relative_error, s->slope, s->worst_gradient);
+        print_message("%s, %s: error %.1e, slope %.2f, gradient %.2e\n", t->name, s->name, s->relative_error,
+                      s->slope, s->worst_gradient);
         if (!s->passed || !(s->slope > 1.8)) fail_msg("%s: %s is wrong", t->name, s->name);
     }
     free(slices);
@@ -85,7 +87,8 @@ static void search(const task* t) {
     def.iterations = t->allowed;
     ct_problem* problem = pose(scene, &y);
     must(ct_problem_optimize(problem, &def, y, watch, &c, NULL, &error), &error);
-    print_message("%s: from %.4f to %.4f m, arrived in rollout %d\n", t->name, t->distance, c.best, c.arrived);
+    print_message("%s: from %.4f to %.4f m, arrived in rollout %d\n", t->name, t->distance, c.best,
+                  c.arrived);
     assert_in_range(c.arrived, 1, t->allowed);
     free(y);
     ct_problem_free(problem);
@@ -97,15 +100,27 @@ static void fish_has_the_right_gradient(void** state) { check_gradient(&fish); }
 static void gripper_has_the_right_gradient(void** state) { check_gradient(&gripper); }
 
 // Searches take their time, and reach no other lines: not under sanitizers.
-static void octopus_arrives(void** state) { if (REPEAT(1, 0)) search(&octopus); else skip(); }
-static void fish_arrives(void** state) { if (REPEAT(1, 0)) search(&fish); else skip(); }
-static void gripper_arrives(void** state) { if (REPEAT(1, 0)) search(&gripper); else skip(); }
+static void octopus_arrives(void** state) {
+    if (REPEAT(1, 0)) search(&octopus);
+    else skip();
+}
+static void fish_arrives(void** state) {
+    if (REPEAT(1, 0)) search(&fish);
+    else skip();
+}
+static void gripper_arrives(void** state) {
+    if (REPEAT(1, 0)) search(&gripper);
+    else skip();
+}
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(octopus_has_the_right_gradient), cmocka_unit_test(fish_has_the_right_gradient),
-        cmocka_unit_test(gripper_has_the_right_gradient), cmocka_unit_test(octopus_arrives),
-        cmocka_unit_test(fish_arrives),                   cmocka_unit_test(gripper_arrives),
+        cmocka_unit_test(octopus_has_the_right_gradient),
+        cmocka_unit_test(fish_has_the_right_gradient),
+        cmocka_unit_test(gripper_has_the_right_gradient),
+        cmocka_unit_test(octopus_arrives),
+        cmocka_unit_test(fish_arrives),
+        cmocka_unit_test(gripper_arrives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
-// Trajectory files: round trips to the last bit, kills, damage, and the VTKHDF layout read with plain HDF5 calls.
+// Trajectory files: round trips to the last bit, kills, damage, and the VTKHDF layout read with plain HDF5
+// calls.
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "synthetic.h"
+#include "unit.h"
 
 #define NSTATE 500
 #define FILE_NAME CT_BINARY_DIR "/test_trajectory.h5"
@@ -26,7 +24,8 @@ static ct_trajectory* write_frames(synthetic* s, const char* path, int count) {
     ct_error error;
     assert_int_equal(ct_trajectory_create_arrays(&file, path, &def, &error), CT_OK);
     for (int k = 0; k < count; k++) {
-        ct_step_report report = {.converged = true, .iterations = k, .residual = 1.0 / (k + 1), .substeps = 1};
+        ct_step_report report = {
+            .converged = true, .iterations = k, .residual = 1.0 / (k + 1), .substeps = 1};
         ct_trajectory_sample sample = synthetic_frame(s, k, state, NSTATE);
         sample.report = &report;
         assert_int_equal(ct_trajectory_append_sample(file, &sample, &error), CT_OK);
@@ -78,7 +77,8 @@ static void trajectory_gives_fields_by_name(void** unused) {
     int count;
     bool per_tet;
     assert_int_equal(ct_trajectory_open(&file, FILE_NAME, &error), CT_OK);
-    assert_int_equal(ct_trajectory_read_field(file, 2, "displacement", &values, &count, &per_tet, &error), CT_OK);
+    assert_int_equal(ct_trajectory_read_field(file, 2, "displacement", &values, &count, &per_tet, &error),
+                     CT_OK);
     synthetic_frame(&s, 2, NULL, 0);
     assert_true(!per_tet && count == 3 * s.nvert);
     for (int i = 0; i < count; i++) assert_true(values[i] == s.x[i] - s.rest[i]);
@@ -88,7 +88,8 @@ static void trajectory_gives_fields_by_name(void** unused) {
     assert_int_equal(ct_trajectory_read_field(file, 1, "stress", &values, &count, &per_tet, &error), CT_OK);
     assert_true(per_tet && count == s.ntet);
     for (int i = 0; i < count; i++) assert_true(values[i] == (float)s.field[i]);
-    assert_int_equal(ct_trajectory_read_field(file, 1, "heat", &values, &count, &per_tet, &error), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_trajectory_read_field(file, 1, "heat", &values, &count, &per_tet, &error),
+                     CT_BAD_ARGUMENT);
     assert_non_null(strstr(error.message, "displacement"));
     ct_frame frame;
     assert_int_equal(ct_trajectory_read(file, 3, &frame, &error), CT_BAD_ARGUMENT);
@@ -130,7 +131,8 @@ static void trajectory_refuses_another_scene(void** unused) {
     synthetic_free(&s);
 }
 
-// The child appends as fast as it can and tells each frame that returned; the parent kills it at a random moment.
+// The child appends as fast as it can and tells each frame that returned; the parent kills it at a random
+// moment.
 static int append_until_killed(synthetic* s, const char* path, long nanoseconds) {
     int tell[2];
     assert_int_equal(pipe(tell), 0);
@@ -141,7 +143,7 @@ static int append_until_killed(synthetic* s, const char* path, long nanoseconds)
         ct_trajectory_def def = synthetic_def(s, sizeof state);
         ct_trajectory* file = NULL;
         if (ct_trajectory_create_arrays(&file, path, &def, NULL)) _exit(1);
-        for (int k = 0; ; k++) {
+        for (int k = 0;; k++) {
             ct_trajectory_sample sample = synthetic_frame(s, k, state, NSTATE);
             if (ct_trajectory_append_sample(file, &sample, NULL)) _exit(1);
             if (write(tell[1], "x", 1) != 1) _exit(1);
@@ -271,7 +273,8 @@ static void trajectory_leaves_an_old_file_alone_when_it_cannot_start(void** unus
     ct_trajectory_def def = synthetic_def(&s, 8);
     ct_trajectory* file = NULL;
     ct_error error;
-    assert_int_equal(ct_trajectory_create_arrays(&file, CT_BINARY_DIR "/no/such/run.h5", &def, &error), CT_IO);
+    assert_int_equal(ct_trajectory_create_arrays(&file, CT_BINARY_DIR "/no/such/run.h5", &def, &error),
+                     CT_IO);
     assert_non_null(strstr(error.message, "mkdir"));
     assert_int_equal(ct_trajectory_create_arrays(&file, CT_BINARY_DIR, &def, &error), CT_IO);
     assert_null(file);

@@ -37,7 +37,8 @@ static ct_settings still(void) {
     return settings;
 }
 
-// Pulled along x by a small strain e, free to contract: stress E e, energy density E e^2 / 2, area 1 + (1 - nu) e.
+// Pulled along x by a small strain e, free to contract: stress E e, energy density E e^2 / 2, area 1 + (1 -
+// nu) e.
 static void pulled_sheet_has_the_stress_of_hooke(void** unused) {
     const double e = 1e-6, young = 2e5, nu = 0.3;
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
@@ -61,7 +62,8 @@ static void pulled_sheet_has_the_stress_of_hooke(void** unused) {
         must(ct_trajectory_create(&file, FILE_NAME, s.scene, s.model, &error), &error);
         must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
         static const char* const name[3] = {"stress", "energy", "volume"};
-        const double want[3] = {young * e, 0.5 * young * e * e, 1 + (1 - nu) * e}, tolerance[3] = {1e-4, 1e-3, 1e-7};
+        const double want[3] = {young * e, 0.5 * young * e * e, 1 + (1 - nu) * e},
+                     tolerance[3] = {1e-4, 1e-3, 1e-7};
         for (int k = 0; k < 3; k++) {
             const double* values;
             int count;
@@ -82,8 +84,14 @@ static void sheets_and_owners_are_those_of_the_model(void** unused) {
     ct_material material = ct_material_default();
     add_box(scene, (double[]){0.2, 0.2, 0.2}, (int[]){2, 2, 2}, &material);
     add_sheet(scene, CT_ENERGY_COROTATED);
-    add_obstacle(scene, (ct_obstacle_def){.name = "step", .kind = CT_OBSTACLE_BOX, .half = {0.1, 0.1, 0.1}, .scale = 1, .rotate = {1, 0, 0, 0},
-                                          .translate = {0, 0, -1}, .contact_thickness = NAN, .color = {0.2, 0.4, 0.6}});
+    add_obstacle(scene, (ct_obstacle_def){.name = "step",
+                                          .kind = CT_OBSTACLE_BOX,
+                                          .half = {0.1, 0.1, 0.1},
+                                          .scale = 1,
+                                          .rotate = {1, 0, 0, 0},
+                                          .translate = {0, 0, -1},
+                                          .contact_thickness = NAN,
+                                          .color = {0.2, 0.4, 0.6}});
     sim s = start(scene, 1);
     ct_trajectory* file = NULL;
     ct_error error = {0};
@@ -100,8 +108,10 @@ static void sheets_and_owners_are_those_of_the_model(void** unused) {
     assert_int_equal(info.nsurface, model.nsurface);
     assert_int_equal(info.nobstacle, 1);
     assert_false(info.contact);
-    assert_memory_equal(ct_trajectory_tris(file), ct_model_tris(s.model), 3 * (size_t)info.ntri * sizeof(int));
-    assert_memory_equal(ct_trajectory_surface_owner(file), ct_model_surface_owner(s.model), (size_t)info.nsurface * sizeof(int));
+    assert_memory_equal(ct_trajectory_tris(file), ct_model_tris(s.model),
+                        3 * (size_t)info.ntri * sizeof(int));
+    assert_memory_equal(ct_trajectory_surface_owner(file), ct_model_surface_owner(s.model),
+                        (size_t)info.nsurface * sizeof(int));
     assert_string_equal(ct_trajectory_collider_name(file, 1), "cloth");
     assert_string_equal(ct_trajectory_collider_name(file, 2), "step");
     assert_true(ct_trajectory_obstacles(file)[0].color[1] == 0.4);
@@ -109,20 +119,24 @@ static void sheets_and_owners_are_those_of_the_model(void** unused) {
     stop(&s);
 }
 
-// A plane that tips over and a sphere that rolls away are where their motions have them; capsules where their ends are.
+// A plane that tips over and a sphere that rolls away are where their motions have them; capsules where their
+// ends are.
 static void obstacles_are_where_their_motions_have_them(void** unused) {
     const double quarter = 1.5707963267948966;
-    const ct_keyframe key[2] = {{.time = 0}, {.time = 0.1, .translate = {0.1, 0, 0}, .rotate = {0, 0, quarter}}};
+    const ct_keyframe key[2] = {{.time = 0},
+                                {.time = 0.1, .translate = {0.1, 0, 0}, .rotate = {0, 0, quarter}}};
     const ct_motion motion = {.key = key, .nkey = 2};
     ct_settings settings = still();
     ct_scene* scene = new_scene(&settings);
     ct_material material = ct_material_default();
     add_box(scene, (double[]){0.2, 0.2, 0.2}, (int[]){1, 1, 1}, &material);
-    ct_obstacle_def base = {.scale = 1, .rotate = {1, 0, 0, 0}, .contact_thickness = NAN, .color = {NAN, NAN, NAN}};
+    ct_obstacle_def base = {
+        .scale = 1, .rotate = {1, 0, 0, 0}, .contact_thickness = NAN, .color = {NAN, NAN, NAN}};
     ct_obstacle_def plane = base, sphere = base, capsule = base;
     plane.kind = CT_OBSTACLE_PLANE, plane.normal[1] = 2, plane.center[1] = -3, plane.motion = &motion;
     sphere.kind = CT_OBSTACLE_SPHERE, sphere.radius = 0.3, sphere.center[1] = 5, sphere.motion = &motion;
-    capsule.kind = CT_OBSTACLE_CAPSULE, capsule.radius = 0.1, capsule.ends[0][0] = -4, capsule.ends[1][0] = -5, capsule.scale = 2;
+    capsule.kind = CT_OBSTACLE_CAPSULE, capsule.radius = 0.1, capsule.ends[0][0] = -4,
+    capsule.ends[1][0] = -5, capsule.scale = 2;
     add_obstacle(scene, plane), add_obstacle(scene, sphere), add_obstacle(scene, capsule);
     sim s = start(scene, 1);
     ct_trajectory* file = NULL;
@@ -155,13 +169,39 @@ static void contacts_of_reports_are_stored(void** unused) {
     ct_scene* scene = new_scene(&settings);
     ct_material material = ct_material_default();
     add_box(scene, (double[]){0.2, 0.2, 0.2}, (int[]){1, 1, 1}, &material);
-    add_obstacle(scene, (ct_obstacle_def){.name = "floor", .kind = CT_OBSTACLE_PLANE, .center = {0, -1, 0}, .normal = {0, 1, 0}, .scale = 1,
-                                          .rotate = {1, 0, 0, 0}, .contact_thickness = NAN, .color = {NAN, NAN, NAN}});
+    add_obstacle(scene, (ct_obstacle_def){.name = "floor",
+                                          .kind = CT_OBSTACLE_PLANE,
+                                          .center = {0, -1, 0},
+                                          .normal = {0, 1, 0},
+                                          .scale = 1,
+                                          .rotate = {1, 0, 0, 0},
+                                          .contact_thickness = NAN,
+                                          .color = {NAN, NAN, NAN}});
     sim s = start(scene, 1);
-    const ct_contact made[3] = {
-        {.type = CT_CONTACT_PLANE, .set = CT_STICK, .node = {2, -1, -1, -1}, .a = 0, .b = 1, .normal = {0, 1, 0}, .gap = -1e-9, .force = {0, 3, 0}, .friction = 0.5},
-        {.type = CT_CONTACT_PLANE, .set = CT_SLIP, .node = {4, -1, -1, -1}, .a = 0, .b = 1, .normal = {0, 1, 0}, .force = {-1, 2, 0}, .friction = 0.5},
-        {.type = CT_CONTACT_EDGE_EDGE, .set = CT_OPEN, .node = {0, 1, 2, 3}, .a = 0, .b = 0, .normal = {1, 0, 0}, .gap = 0.01}};
+    const ct_contact made[3] = {{.type = CT_CONTACT_PLANE,
+                                 .set = CT_STICK,
+                                 .node = {2, -1, -1, -1},
+                                 .a = 0,
+                                 .b = 1,
+                                 .normal = {0, 1, 0},
+                                 .gap = -1e-9,
+                                 .force = {0, 3, 0},
+                                 .friction = 0.5},
+                                {.type = CT_CONTACT_PLANE,
+                                 .set = CT_SLIP,
+                                 .node = {4, -1, -1, -1},
+                                 .a = 0,
+                                 .b = 1,
+                                 .normal = {0, 1, 0},
+                                 .force = {-1, 2, 0},
+                                 .friction = 0.5},
+                                {.type = CT_CONTACT_EDGE_EDGE,
+                                 .set = CT_OPEN,
+                                 .node = {0, 1, 2, 3},
+                                 .a = 0,
+                                 .b = 0,
+                                 .normal = {1, 0, 0},
+                                 .gap = 0.01}};
     ct_step_report report = {.converged = true, .contact = made, .ncontact = 2};
     ct_trajectory* file = NULL;
     ct_error error = {0};

@@ -1,15 +1,14 @@
-// Sheets, obstacles and contacts in trajectory files: they come back bit for bit, whatever their number from frame to frame.
-#include <setjmp.h>
-#include <stdarg.h>
+// Sheets, obstacles and contacts in trajectory files: they come back bit for bit, whatever their number from
+// frame to frame.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <hdf5.h>
 
 #include "contact_file.h"
+#include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_trajectory_contacts.h5"
 #define DIRECTORY CT_BINARY_DIR "/test_trajectory_contacts_export"
@@ -145,7 +144,8 @@ static void unfinished_frame_is_written_over(void** unused) {
     contact_scene s = contact_scene_create();
     assert_int_equal(ct_trajectory_close(contact_scene_record(&s, FILE_NAME, FRAMES), NULL), CT_OK);
     hid_t raw = H5Fopen(FILE_NAME, H5F_ACC_RDWR, H5P_DEFAULT);
-    hid_t steps = H5Gopen2(raw, "VTKHDF/Steps", H5P_DEFAULT), attribute = H5Aopen(steps, "NSteps", H5P_DEFAULT);
+    hid_t steps = H5Gopen2(raw, "VTKHDF/Steps", H5P_DEFAULT),
+          attribute = H5Aopen(steps, "NSteps", H5P_DEFAULT);
     int64_t kept = 4;
     assert_true(H5Awrite(attribute, H5T_NATIVE_INT64, &kept) >= 0);
     H5Aclose(attribute), H5Gclose(steps), H5Fclose(raw);
@@ -167,7 +167,8 @@ static void unfinished_frame_is_written_over(void** unused) {
         contact_list(expected, k);
         assert_int_equal(ct_trajectory_read_contacts(file, k, &list, &count, NULL), CT_OK);
         assert_int_equal(count, contact_count(k));
-        for (int i = 0; i < count; i++) assert_memory_equal(list[i].force, expected[i].force, sizeof(double[3]));
+        for (int i = 0; i < count; i++)
+            assert_memory_equal(list[i].force, expected[i].force, sizeof(double[3]));
         sum += count;
     }
     ct_trajectory_info info;
@@ -192,7 +193,8 @@ static void resume_refuses_other_obstacles(void** unused) {
     contact_scene_free(&s);
 }
 
-// Files from before there were contacts say nothing of them: the surface belongs to the bodies, forces are zero.
+// Files from before there were contacts say nothing of them: the surface belongs to the bodies, forces are
+// zero.
 static void file_without_contacts_opens_as_before(void** unused) {
     synthetic s = synthetic_grid(2, 2, 2, false);
     ct_trajectory_def def = synthetic_def(&s, 0);
@@ -271,7 +273,8 @@ static void export_holds_sheets_obstacles_and_contacts(void** unused) {
     ct_error error = {0};
     ct_mesh* mesh = NULL;
     if (ct_trajectory_export(file, DIRECTORY, CT_EXPORT_VTU, 1, 1, 1, &error)) fail_msg("%s", error.message);
-    if (ct_mesh_load(&mesh, DIRECTORY "/frame_000001.vtu", CT_MESH_AUTO, &error)) fail_msg("%s", error.message);
+    if (ct_mesh_load(&mesh, DIRECTORY "/frame_000001.vtu", CT_MESH_AUTO, &error))
+        fail_msg("%s", error.message);
     contact_scene_frame(&s, 1);
     assert_int_equal(mesh->ntet, s.cube.ntet);
     assert_int_equal(mesh->ntri, s.ntri);
@@ -289,7 +292,8 @@ static void export_holds_sheets_obstacles_and_contacts(void** unused) {
 
     // the .obj has the bodies, the box, and the round obstacles, in groups of their names
     if (ct_trajectory_export(file, DIRECTORY, CT_EXPORT_OBJ, 1, 1, 1, &error)) fail_msg("%s", error.message);
-    if (ct_mesh_load(&mesh, DIRECTORY "/frame_000001.obj", CT_MESH_AUTO, &error)) fail_msg("%s", error.message);
+    if (ct_mesh_load(&mesh, DIRECTORY "/frame_000001.obj", CT_MESH_AUTO, &error))
+        fail_msg("%s", error.message);
     assert_true(mesh->ntri > s.nsurface + 2000);
     bool ball = false, wall = false;
     double lowest = INFINITY;

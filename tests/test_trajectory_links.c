@@ -1,4 +1,5 @@
-// Skeletons in trajectory files: joint coordinates and link poses come back bit for bit, and a run goes on exactly.
+// Skeletons in trajectory files: joint coordinates and link poses come back bit for bit, and a run goes on
+// exactly.
 #include <hdf5.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ static ct_settings small_settings(void) {
     return settings;
 }
 
-static int add_bone(ct_scene* scene, const char* name, int parent, ct_joint_kind kind, double x, const int* nodes, int count) {
+static int add_bone(ct_scene* scene, const char* name, int parent, ct_joint_kind kind, double x,
+                    const int* nodes, int count) {
     ct_error error = {0};
     ct_link_def def = ct_link_def_default();
     def.name = name;
@@ -101,7 +103,8 @@ static void coordinates_and_poses_read_back_every_bit(void** unused) {
     for (int k = 0; k < FRAMES; k++) {
         steps(&s, 1);
         memcpy(q[k], ct_state_coordinates(s.state), sizeof q[k]);
-        for (int l = 0; l < LINKS; l++) must(ct_state_link_pose(s.model, s.state, l, poses[k] + 12 * l, poses[k] + 12 * l + 9), NULL);
+        for (int l = 0; l < LINKS; l++)
+            must(ct_state_link_pose(s.model, s.state, l, poses[k] + 12 * l, poses[k] + 12 * l + 9), NULL);
         must(ct_trajectory_append(file, s.model, s.state, NULL, NULL), NULL);
     }
     must(ct_trajectory_close(file, NULL), NULL);
@@ -130,9 +133,11 @@ static void poses_move_the_nodes_of_their_links(void** unused) {
     const ct_link_info* link = ct_trajectory_links(file);
     for (int k = 0; k < 4; k++)
         for (int i = 0; i < link[k].count; i++) {
-            const double *X = rest + 3 * link[k].nodes[i], *x = frame.x + 3 * link[k].nodes[i], *R = poses + 12 * k, *t = R + 9;
+            const double *X = rest + 3 * link[k].nodes[i], *x = frame.x + 3 * link[k].nodes[i],
+                         *R = poses + 12 * k, *t = R + 9;
             for (int a = 0; a < 3; a++)
-                assert_true(fabs(R[3 * a] * X[0] + R[3 * a + 1] * X[1] + R[3 * a + 2] * X[2] + t[a] - x[a]) < 1e-12);
+                assert_true(fabs(R[3 * a] * X[0] + R[3 * a + 1] * X[1] + R[3 * a + 2] * X[2] + t[a] - x[a]) <
+                            1e-12);
         }
     must(ct_trajectory_close(file, NULL), NULL);
     stop(&s);
@@ -178,7 +183,8 @@ static void resume_refuses_another_skeleton(void** unused) {
     must(ct_trajectory_close(record(&chain[0], FILE_NAME, 2), NULL), NULL);
     ct_trajectory* file = NULL;
     ct_error error = {0};
-    assert_int_equal(ct_trajectory_resume(&file, FILE_NAME, chain[1].model, chain[1].state, &error), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_trajectory_resume(&file, FILE_NAME, chain[1].model, chain[1].state, &error),
+                     CT_BAD_ARGUMENT);
     assert_null(file);
     stop(&chain[0]), stop(&chain[1]);
 }
@@ -195,8 +201,12 @@ static void skeleton_without_flesh_has_a_trajectory(void** unused) {
     must(ct_trajectory_read_links(file, 0, &q, &poses, NULL), NULL);
     assert_true(poses[0] == 1 && poses[4] == 1 && poses[9] == 0);
     assert_int_equal(access(FILE_NAME, R_OK), 0);
-    must(ct_trajectory_export(file, CT_BINARY_DIR "/test_trajectory_links_export", CT_EXPORT_VTU, 0, 0, 1, NULL), NULL);
-    must(ct_trajectory_export(file, CT_BINARY_DIR "/test_trajectory_links_export", CT_EXPORT_OBJ, 0, 0, 1, NULL), NULL);
+    must(ct_trajectory_export(file, CT_BINARY_DIR "/test_trajectory_links_export", CT_EXPORT_VTU, 0, 0, 1,
+                              NULL),
+         NULL);
+    must(ct_trajectory_export(file, CT_BINARY_DIR "/test_trajectory_links_export", CT_EXPORT_OBJ, 0, 0, 1,
+                              NULL),
+         NULL);
     must(ct_trajectory_close(file, NULL), NULL);
     stop(&s);
 }
@@ -207,9 +217,11 @@ static void file_without_links_opens_and_continues(void** unused) {
     must(ct_trajectory_close(record(&s, FILE_NAME, 3), NULL), NULL);
     hid_t raw = H5Fopen(FILE_NAME, H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(raw >= 0);
-    static const char* const arrays[] = {"LinkName", "LinkParent", "LinkJoint", "LinkAnchor", "LinkAxis", "LinkNodeStart", "LinkNode",
-                                         "JointCoordinates", "LinkPoses"};
-    static const char* const attributes[] = {"NumberOfLinks", "NumberOfCoordinates", "NumberOfLinkNodes", "LinkNameSize"};
+    static const char* const arrays[] = {"LinkName",   "LinkParent",       "LinkJoint",
+                                         "LinkAnchor", "LinkAxis",         "LinkNodeStart",
+                                         "LinkNode",   "JointCoordinates", "LinkPoses"};
+    static const char* const attributes[] = {"NumberOfLinks", "NumberOfCoordinates", "NumberOfLinkNodes",
+                                             "LinkNameSize"};
     hid_t group = H5Gopen2(raw, "Cuttle", H5P_DEFAULT);
     for (int k = 0; k < 9; k++) assert_true(H5Ldelete(group, arrays[k], H5P_DEFAULT) >= 0);
     for (int k = 0; k < 4; k++) assert_true(H5Adelete(group, attributes[k]) >= 0);

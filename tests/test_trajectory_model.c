@@ -1,16 +1,14 @@
-// Trajectories of a simulation: what is stored is what was computed, and a resumed run is the uninterrupted one.
+// Trajectories of a simulation: what is stored is what was computed, and a resumed run is the uninterrupted
+// one.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cuttle.h"
+#include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_trajectory_model.h5"
 
@@ -110,9 +108,11 @@ static void trajectory_resumed_run_equals_the_uninterrupted_one(void** unused) {
     assert_int_equal(ct_state_step_index(second.state), 5);
     run(&second, file, 5);
     ct_trajectory_close(file, NULL);
-    for (int k = 0; k < 10; k++) assert_int_equal(ct_step(whole.model, whole.work, whole.state, NULL, &(ct_step_report){0}), CT_OK);
+    for (int k = 0; k < 10; k++)
+        assert_int_equal(ct_step(whole.model, whole.work, whole.state, NULL, &(ct_step_report){0}), CT_OK);
     assert_int_equal(ct_state_size(whole.state), ct_state_size(second.state));
-    assert_memory_equal(ct_state_bytes(whole.state), ct_state_bytes(second.state), ct_state_size(whole.state));
+    assert_memory_equal(ct_state_bytes(whole.state), ct_state_bytes(second.state),
+                        ct_state_size(whole.state));
     free_world(&whole);
     free_world(&first);
     free_world(&second);

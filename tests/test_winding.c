@@ -1,17 +1,14 @@
 // Winding number and signed distance of triangle surfaces: cube, sphere, with a hole, turned inside out.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cuttle.h"
 #include "shape/winding.h"
+#include "unit.h"
 
 static const double cube_x[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
 static const int cube_tri[36] = {0, 2, 1, 0, 3, 2, 4, 5, 6, 4, 6, 7, 0, 1, 5, 0, 5, 4,
@@ -40,9 +37,11 @@ static surface make_sphere(int rings) {
         for (int j = 0; j < around; j++) {
             int next = (j + 1) % around;
             int a = i == 0 ? 0 : 1 + (i - 1) * around + j, b = i == 0 ? 0 : 1 + (i - 1) * around + next;
-            int c = i == rings - 1 ? s.nvert - 1 : 1 + i * around + j, d = i == rings - 1 ? s.nvert - 1 : 1 + i * around + next;
+            int c = i == rings - 1 ? s.nvert - 1 : 1 + i * around + j,
+                d = i == rings - 1 ? s.nvert - 1 : 1 + i * around + next;
             if (i > 0) s.tri[3 * s.ntri] = a, s.tri[3 * s.ntri + 1] = c, s.tri[3 * s.ntri + 2] = b, s.ntri++;
-            if (i < rings - 1) s.tri[3 * s.ntri] = b, s.tri[3 * s.ntri + 1] = c, s.tri[3 * s.ntri + 2] = d, s.ntri++;
+            if (i < rings - 1)
+                s.tri[3 * s.ntri] = b, s.tri[3 * s.ntri + 1] = c, s.tri[3 * s.ntri + 2] = d, s.ntri++;
         }
     return s;
 }

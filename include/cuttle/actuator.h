@@ -8,20 +8,25 @@
 extern "C" {
 #endif
 
-// Each has numbers of its own (a muscle: one a segment; a chamber: one a group; a cavity: one) with a starting value, to which a
-// control adds. They keep their value during a step.
-typedef enum ct_actuator_kind { CT_ACTUATOR_MUSCLE, CT_ACTUATOR_CHAMBER, CT_ACTUATOR_CAVITY } ct_actuator_kind;
+// Each has numbers of its own (a muscle: one a segment; a chamber: one a group; a cavity: one) with a
+// starting value, to which a control adds. They keep their value during a step.
+typedef enum ct_actuator_kind {
+    CT_ACTUATOR_MUSCLE,
+    CT_ACTUATOR_CHAMBER,
+    CT_ACTUATOR_CAVITY
+} ct_actuator_kind;
 
-// Fibres along a polyline: per tet with volume V and fibre direction m, k/2 V w (|F m| - (1 - a))^2 with the activation a of its
-// segment. The weight w is 1 up to half of the radius and falls smoothly to 0 at the radius. Fibres push when they are shorter
-// than 1 - a. Meant for a from 0 (passive) to 1.
+// Fibres along a polyline: per tet with volume V and fibre direction m, k/2 V w (|F m| - (1 - a))^2 with the
+// activation a of its segment. The weight w is 1 up to half of the radius and falls smoothly to 0 at the
+// radius. Fibres push when they are shorter than 1 - a. Meant for a from 0 (passive) to 1.
 typedef struct ct_muscle_def {
-    const char* name;        // NULL: "actuator<k>"; actuators share one space of names
+    const char* name;  // NULL: "actuator<k>"; actuators share one space of names
     int body;
-    const double* points;    // 3 npoint, m, in the world at rest
-    int npoint;              // 2 or more
-    double radius;           // m
-    int segments;            // of equal length, each with its own activation; 0: one for each piece of the polyline
+    const double* points;  // 3 npoint, m, in the world at rest
+    int npoint;            // 2 or more
+    double radius;         // m
+    // of equal length, each with its own activation; 0: one for each piece of the polyline
+    int segments;
     double stiffness;        // k, Pa
     double activation;       // at the start
     double activation_time;  // s: da/dt = (wanted - a) / activation_time; 0: at once
@@ -29,9 +34,10 @@ typedef struct ct_muscle_def {
 CT_API ct_muscle_def ct_muscle_def_default(void);  // 1e6 Pa, without activation, at once
 
 typedef enum ct_cells { CT_CELLS_ONE, CT_CELLS_PER_TAG, CT_CELLS_PER_TET } ct_cells;
-// Cells: per tet k/2 V |F - R|^2, R the matrix nearest to F with det R = a: the volume ratio that the cell wants, above 0.
+// Cells: per tet k/2 V |F - R|^2, R the matrix nearest to F with det R = a: the volume ratio that the cell
+// wants, above 0.
 typedef struct ct_chamber_def {
-    const char* name;        // as of muscles
+    const char* name;  // as of muscles
     int body;
     int tag;                 // tets with this tag; -1: any
     const int* nodes;        // and with all four nodes in this set of scene nodes
@@ -43,28 +49,32 @@ typedef struct ct_chamber_def {
 } ct_chamber_def;
 CT_API ct_chamber_def ct_chamber_def_default(void);  // all tets of body 0 in one group, 1e6 Pa, a = 1
 
-// A closed surface with a pressure inside, energy -p V: a hollow in a body of tets, or a sheet that is closed.
+// A closed surface with a pressure inside, energy -p V: a hollow in a body of tets, or a sheet that is
+// closed.
 typedef struct ct_cavity_def {
-    const char* name;        // as of muscles
+    const char* name;  // as of muscles
     int body;
-    int tag;                 // of the triangles around it; -1: the component of the surface around `seed`
-    double seed[3];          // a point in the hollow, m, in the world at rest
-    double pressure;         // Pa above that outside, at the start
+    int tag;          // of the triangles around it; -1: the component of the surface around `seed`
+    double seed[3];   // a point in the hollow, m, in the world at rest
+    double pressure;  // Pa above that outside, at the start
 } ct_cavity_def;
 CT_API ct_cavity_def ct_cavity_def_default(void);  // no pressure
 
-CT_API ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* actuator, ct_error* error);
-CT_API ct_status ct_scene_add_chamber(ct_scene* scene, const ct_chamber_def* def, int* actuator, ct_error* error);
-CT_API ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* actuator, ct_error* error);
+CT_API ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* actuator,
+                                     ct_error* error);
+CT_API ct_status ct_scene_add_chamber(ct_scene* scene, const ct_chamber_def* def, int* actuator,
+                                      ct_error* error);
+CT_API ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* actuator,
+                                     ct_error* error);
 CT_API int ct_scene_actuator_count(const ct_scene* scene);
 CT_API int ct_scene_find_actuator(const ct_scene* scene, const char* name);  // -1: none
 
 typedef struct ct_actuator_info {
-    const char* name;        // borrowed
+    const char* name;  // borrowed
     ct_actuator_kind kind;
-    int first, count;        // its numbers within ct_state_actuation
-    int element_count;       // tets, or triangles around a cavity
-    double stiffness;        // Pa; 0 of cavities
+    int first, count;   // its numbers within ct_state_actuation
+    int element_count;  // tets, or triangles around a cavity
+    double stiffness;   // Pa; 0 of cavities
 } ct_actuator_info;
 CT_API int ct_model_actuator_count(const ct_model* model);
 CT_API void ct_model_actuator_info(const ct_model* model, int actuator, ct_actuator_info* info);

@@ -20,16 +20,16 @@ extern "C" {
 #define CT_API
 #endif
 
-#define CT_STATUS_LIST(X)                                   \
-    X(CT_OK, "no error")                                    \
-    X(CT_OUT_OF_MEMORY, "out of memory")                    \
-    X(CT_BAD_ARGUMENT, "an argument is out of range")       \
-    X(CT_BAD_FILE, "the file is not what it claims to be")  \
-    X(CT_BAD_MESH, "the mesh cannot be simulated")          \
-    X(CT_BAD_SCENE, "the scene is not valid")               \
-    X(CT_IO, "reading or writing a file failed")            \
-    X(CT_NOT_CONVERGED, "the step did not converge")        \
-    X(CT_SINGULAR, "the system matrix is not positive definite") \
+#define CT_STATUS_LIST(X)                                                                                    \
+    X(CT_OK, "no error")                                                                                     \
+    X(CT_OUT_OF_MEMORY, "out of memory")                                                                     \
+    X(CT_BAD_ARGUMENT, "an argument is out of range")                                                        \
+    X(CT_BAD_FILE, "the file is not what it claims to be")                                                   \
+    X(CT_BAD_MESH, "the mesh cannot be simulated")                                                           \
+    X(CT_BAD_SCENE, "the scene is not valid")                                                                \
+    X(CT_IO, "reading or writing a file failed")                                                             \
+    X(CT_NOT_CONVERGED, "the step did not converge")                                                         \
+    X(CT_SINGULAR, "the system matrix is not positive definite")                                             \
     X(CT_UNSUPPORTED, "this is not supported")
 
 typedef enum ct_status {
@@ -40,27 +40,28 @@ typedef enum ct_status {
 
 typedef struct ct_error {
     ct_status code;
-    int line;            // 1-based line in `file`, 0 when unknown
-    long element;        // offending node or element, -1 when none
-    char file[256];      // "" when no file is involved
-    char path[128];      // JSON path such as "bodies[0].material.young", "" when none
-    char message[512];   // a sentence that says what is wrong and what to change
+    int line;           // 1-based line in `file`, 0 when unknown
+    long element;       // offending node or element, -1 when none
+    char file[256];     // "" when no file is involved
+    char path[128];     // JSON path such as "bodies[0].material.young", "" when none
+    char message[512];  // a sentence that says what is wrong and what to change
 } ct_error;
 
 CT_API const char* ct_status_text(ct_status status);  // borrowed, static
 CT_API const char* ct_version(void);                  // "0.1.0"
-// OpenBLAS chooses its kernels while it is loaded, and an old one takes slow ones on a CPU that it does not know. Returns
-// what OPENBLAS_CORETYPE should be in the environment before the program starts; NULL: all is well, or it is set.
+// OpenBLAS chooses its kernels while it is loaded, and an old one takes slow ones on a CPU that it does not
+// know. Returns what OPENBLAS_CORETYPE should be in the environment before the program starts; NULL: all is
+// well, or it is set.
 CT_API const char* ct_blas_coretype(void);
 
 // The handles. What they stand for is in the header of the same name.
-typedef struct ct_scene ct_scene;           // what is simulated, in the user's words
-typedef struct ct_model ct_model;           // a scene compiled and factored
-typedef struct ct_state ct_state;           // everything that determines the future
-typedef struct ct_work ct_work;             // scratch of one simulation
-typedef struct ct_tape ct_tape;             // the states of a rollout
-typedef struct ct_trajectory ct_trajectory; // a file of a motion
-typedef struct ct_problem ct_problem;       // a loss as a function of one vector
+typedef struct ct_scene ct_scene;            // what is simulated, in the user's words
+typedef struct ct_model ct_model;            // a scene compiled and factored
+typedef struct ct_state ct_state;            // everything that determines the future
+typedef struct ct_work ct_work;              // scratch of one simulation
+typedef struct ct_tape ct_tape;              // the states of a rollout
+typedef struct ct_trajectory ct_trajectory;  // a file of a motion
+typedef struct ct_problem ct_problem;        // a loss as a function of one vector
 
 #ifdef __cplusplus
 }

@@ -9,39 +9,42 @@ extern "C" {
 #endif
 
 typedef enum ct_obstacle_kind {
-    CT_OBSTACLE_PLANE,       // the half-space behind `center`, against `normal`
-    CT_OBSTACLE_SPHERE,      // center, radius
-    CT_OBSTACLE_CAPSULE,     // ends, radius
-    CT_OBSTACLE_BOX,         // center, half
-    CT_OBSTACLE_MESH         // triangles of `mesh`, or the boundary of its tets
+    CT_OBSTACLE_PLANE,    // the half-space behind `center`, against `normal`
+    CT_OBSTACLE_SPHERE,   // center, radius
+    CT_OBSTACLE_CAPSULE,  // ends, radius
+    CT_OBSTACLE_BOX,      // center, half
+    CT_OBSTACLE_MESH      // triangles of `mesh`, or the boundary of its tets
 } ct_obstacle_kind;
 typedef struct ct_obstacle_def {
-    const char* name;        // NULL: "obstacle<k>"; bodies, obstacles and groups share one space of names
-    const char* group;       // as in ct_body_def
+    const char* name;   // NULL: "obstacle<k>"; bodies, obstacles and groups share one space of names
+    const char* group;  // as in ct_body_def
     ct_obstacle_kind kind;
     double center[3], normal[3], half[3], ends[2][3], radius;  // m, in the obstacle's own frame
-    const ct_mesh* mesh;     // MESH; copied
-    double scale;            // applied first
-    double rotate[4];        // then rotation, unit quaternion w x y z
-    double translate[3];     // then translation, m
-    const ct_motion* motion; // prescribed; NULL: it stands still
-    double contact_thickness;  // as in ct_body_def; NAN: 0 for planes, spheres and capsules, else as for bodies
-    double color[3];         // NAN: grey
-    bool hidden;             // not in pictures
+    const ct_mesh* mesh;                                       // MESH; copied
+    double scale;                                              // applied first
+    double rotate[4];                                          // then rotation, unit quaternion w x y z
+    double translate[3];                                       // then translation, m
+    const ct_motion* motion;                                   // prescribed; NULL: it stands still
+    // as in ct_body_def; NAN: 0 for planes, spheres and capsules, else as for bodies
+    double contact_thickness;
+    double color[3];  // NAN: grey
+    bool hidden;      // not in pictures
 } ct_obstacle_def;
 CT_API ct_obstacle_def ct_obstacle_def_default(void);
-CT_API ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int* obstacle, ct_error* error);
+CT_API ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int* obstacle,
+                                       ct_error* error);
 CT_API int ct_scene_obstacle_count(const ct_scene* scene);
-CT_API int ct_scene_find_obstacle(const ct_scene* scene, const char* name);  // -1: none
-CT_API const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle);   // NULL: none
+CT_API int ct_scene_find_obstacle(const ct_scene* scene, const char* name);      // -1: none
+CT_API const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle);  // NULL: none
 CT_API ct_obstacle_kind ct_scene_obstacle_kind(const ct_scene* scene, int obstacle);
-CT_API bool ct_scene_obstacle_moves(const ct_scene* scene, int obstacle);         // it has a motion
+CT_API bool ct_scene_obstacle_moves(const ct_scene* scene, int obstacle);  // it has a motion
 
-// A rule for pairs of bodies and obstacles; a body with itself: its self-contact. Of several that match, the last counts.
+// A rule for pairs of bodies and obstacles; a body with itself: its self-contact. Of several that match, the
+// last counts.
 typedef struct ct_pair_def {
-    const char *a, *b;       // names of bodies, obstacles or groups; "*": any
+    const char *a, *b;  // names of bodies, obstacles or groups; "*": any
     bool collide;
-    double friction;         // NAN: unchanged by this rule
+    double friction;  // NAN: unchanged by this rule
 } ct_pair_def;
 CT_API ct_pair_def ct_pair_def_default(void);  // collide, friction unchanged
 CT_API ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* error);
@@ -59,13 +62,13 @@ typedef enum ct_contact_set { CT_OPEN, CT_STICK, CT_SLIP } ct_contact_set;
 typedef struct ct_contact {  // one contact of a step
     ct_contact_type type;
     ct_contact_set set;
-    int node[4];             // -1 where the type has fewer
-    int a, b;                // colliders: bodies, then obstacles; a is that of node 0
-    double position[3];      // m, on a
-    double normal[3];        // from b to a
-    double gap;              // m, less the thicknesses
-    double force[3];         // N, on a
-    double friction;         // coefficient
+    int node[4];         // -1 where the type has fewer
+    int a, b;            // colliders: bodies, then obstacles; a is that of node 0
+    double position[3];  // m, on a
+    double normal[3];    // from b to a
+    double gap;          // m, less the thicknesses
+    double force[3];     // N, on a
+    double friction;     // coefficient
 } ct_contact;
 
 #ifdef __cplusplus

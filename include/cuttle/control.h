@@ -10,36 +10,51 @@ extern "C" {
 
 typedef enum ct_control_kind {
     CT_CONTROL_FORCE,  // 3 numbers: total force on a node set, N, spread by mass
-    CT_CONTROL_TORQUE, // 1 number: torque or force of a joint with one coordinate, N m or N; a ball: 3, N m, along its parent's axes
-    CT_CONTROL_TARGET, // 1 number: target of its servo, rad or m; a ball: 3, a rotation vector
-    CT_CONTROL_DRIVE,  // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or a root's motion
-    CT_CONTROL_ACTIVATION, // a number for each segment of a muscle or group of a chamber: on top of its starting activation
-    CT_CONTROL_PRESSURE,   // 1 number: Pa, on top of a cavity's starting pressure
-    CT_CONTROL_MOVE    // 6 numbers: how far a mount, a drive or a root, moves and turns in this step: added to its pose, which the state keeps
+    // 1 number: torque or force of a joint with one coordinate, N m or N; a ball: 3, N m, along its parent's
+    // axes
+    CT_CONTROL_TORQUE,
+    CT_CONTROL_TARGET,  // 1 number: target of its servo, rad or m; a ball: 3, a rotation vector
+    // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or
+    // a root's motion
+    CT_CONTROL_DRIVE,
+    // a number for each segment of a muscle or group of a chamber: on top of its starting activation
+    CT_CONTROL_ACTIVATION,
+    CT_CONTROL_PRESSURE,  // 1 number: Pa, on top of a cavity's starting pressure
+    // 6 numbers: how far a mount, a drive or a root, moves and turns in this step: added to its pose, which
+    // the state keeps
+    CT_CONTROL_MOVE
 } ct_control_kind;
 typedef struct ct_control_info {
     char name[64];
     ct_control_kind kind;
-    int first, count;        // its numbers within a step's control vector
+    int first, count;  // its numbers within a step's control vector
 } ct_control_info;
-CT_API ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count, ct_error* error);
+CT_API ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count,
+                                            ct_error* error);
 // `drive`: index of the drive, in order of ct_scene_drive calls.
 CT_API ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error);
 // kind: CT_CONTROL_TORQUE or CT_CONTROL_TARGET.
-CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error);
+CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link,
+                                            ct_error* error);
 // Moves the frame that a root's joint sits on, on top of its motion (without one: about the joint's anchor).
 CT_API ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error);
-// A mount: CT_CONTROL_MOVE of the drive (or, where that is -1, of the root `link`). Its pose on top of the motion, a translation s and a
-// rotation Q about the motion's centre (without a motion: the joint's anchor), starts as none; a step with the numbers (u, w) makes them
-// s + u and exp(w) Q, in the world's axes. A drive or a root takes one control.
-CT_API ct_status ct_scene_add_move_control(ct_scene* scene, const char* name, int drive, int link, ct_error* error);
-// Of a muscle or a chamber: CT_CONTROL_ACTIVATION; of a cavity: CT_CONTROL_PRESSURE. A volume ratio at or below 0 is refused by the step.
-CT_API ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error);
-// What the control does where no one else says: `count` rows of its numbers at increasing times (s), linear between them, held before
-// and after, or repeated (the last row then equals the first). time NULL: one row, constant. Without this it is zero.
-CT_API ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, const double* time, const double* values, int count,
-                                             bool repeat, ct_error* error);
-CT_API void ct_model_control_values(const ct_model* model, double time, double* control);  // control size numbers
+// A mount: CT_CONTROL_MOVE of the drive (or, where that is -1, of the root `link`). Its pose on top of the
+// motion, a translation s and a rotation Q about the motion's centre (without a motion: the joint's anchor),
+// starts as none; a step with the numbers (u, w) makes them s + u and exp(w) Q, in the world's axes. A drive
+// or a root takes one control.
+CT_API ct_status ct_scene_add_move_control(ct_scene* scene, const char* name, int drive, int link,
+                                           ct_error* error);
+// Of a muscle or a chamber: CT_CONTROL_ACTIVATION; of a cavity: CT_CONTROL_PRESSURE. A volume ratio at or
+// below 0 is refused by the step.
+CT_API ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator,
+                                               ct_error* error);
+// What the control does where no one else says: `count` rows of its numbers at increasing times (s), linear
+// between them, held before and after, or repeated (the last row then equals the first). time NULL: one row,
+// constant. Without this it is zero.
+CT_API ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, const double* time,
+                                             const double* values, int count, bool repeat, ct_error* error);
+// control size numbers
+CT_API void ct_model_control_values(const ct_model* model, double time, double* control);
 CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
 CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);

@@ -9,18 +9,18 @@ extern "C" {
 #endif
 
 typedef struct ct_tag {
-    int id;          // value found in tet_tag / tri_tag
-    char name[60];   // physical name, "" when the file gives none
+    int id;         // value found in tet_tag / tri_tag
+    char name[60];  // physical name, "" when the file gives none
 } ct_tag;
 
 typedef struct ct_mesh {  // open: read freely; create and free only through the functions below
     int nvert, ntet, ntri, ntag;
-    double* x;      // 3 nvert   positions, m
-    int* tet;       // 4 ntet    nodes of each tet
-    int* tri;       // 3 ntri    triangles given by the file (surface, sheet, obstacle)
-    int* tet_tag;   // ntet      physical tag, 0 when none
-    int* tri_tag;   // ntri
-    ct_tag* tag;    // ntag      names of the tags
+    double* x;     // 3 nvert   positions, m
+    int* tet;      // 4 ntet    nodes of each tet
+    int* tri;      // 3 ntri    triangles given by the file (surface, sheet, obstacle)
+    int* tet_tag;  // ntet      physical tag, 0 when none
+    int* tri_tag;  // ntri
+    ct_tag* tag;   // ntag      names of the tags
 } ct_mesh;
 
 typedef enum ct_mesh_format {
@@ -35,20 +35,20 @@ typedef enum ct_mesh_format {
 } ct_mesh_format;
 
 typedef struct ct_mesh_report {
-    double volume;           // m^3, sum over tets
-    double area;             // m^2, boundary surface
+    double volume;  // m^3, sum over tets
+    double area;    // m^2, boundary surface
     double lower[3], upper[3];
     double min_dihedral, max_dihedral;  // degrees, over all tets
-    double min_quality;      // 1 = regular tet, 0 = degenerate; 3 * inradius / circumradius
-    int worst_tet;           // index of min_quality, -1 when there is no tet
-    int sliver_count;        // tets with quality < 0.1
-    int surface_tri_count;   // boundary triangles of the tets
-    int component_count;     // connected components
-    bool closed_surface;     // the triangles (or the tets' boundary) form a closed 2-manifold
+    double min_quality;                 // 1 = regular tet, 0 = degenerate; 3 * inradius / circumradius
+    int worst_tet;                      // index of min_quality, -1 when there is no tet
+    int sliver_count;                   // tets with quality < 0.1
+    int surface_tri_count;              // boundary triangles of the tets
+    int component_count;                // connected components
+    bool closed_surface;                // the triangles (or the tets' boundary) form a closed 2-manifold
 } ct_mesh_report;
 
-CT_API ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet,
-                                int ntri, const int* tri);
+CT_API ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet, int ntri,
+                                const int* tri);
 CT_API ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh);
 CT_API void ct_mesh_free(ct_mesh* mesh);
 // Reads a mesh as it is in the file. Syntax errors, NaN and indices out of range are errors here.
@@ -61,16 +61,17 @@ CT_API ct_status ct_mesh_save(const ct_mesh* mesh, const char* path, ct_error* e
 // Checks that the tets (or, without tets, the triangles) can be simulated: inverted or degenerate
 // elements, unused or duplicate nodes, non-manifold surface: CT_BAD_MESH names the element and a remedy.
 CT_API ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_error* error);
-// Repairs what can be repaired without guessing: drops unused nodes and elements that use a node twice, flips inverted
-// tets. Returns the count of changes.
+// Repairs what can be repaired without guessing: drops unused nodes and elements that use a node twice, flips
+// inverted tets. Returns the count of changes.
 CT_API int ct_mesh_repair(ct_mesh* mesh);
 // Boundary triangles of the tets, outward; *tri (3 *ntri) is freed by ct_free.
 CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri);
 CT_API void ct_free(void* memory);
 
-// Mass (kg), centre and inertia about it (xx yy zz xy xz yz, kg m^2) of the tets or, without tets, of the inside of a closed
-// surface, exactly. density: kg/m^3.
-CT_API ct_status ct_mesh_mass(const ct_mesh* mesh, double density, double* mass, double center[3], double inertia[6], ct_error* error);
+// Mass (kg), centre and inertia about it (xx yy zz xy xz yz, kg m^2) of the tets or, without tets, of the
+// inside of a closed surface, exactly. density: kg/m^3.
+CT_API ct_status ct_mesh_mass(const ct_mesh* mesh, double density, double* mass, double center[3],
+                              double inertia[6], ct_error* error);
 
 // Structured box [0,size], cells[i] cells along axis i, 6 tets a cell.
 CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]);

@@ -9,114 +9,139 @@ extern "C" {
 #endif
 
 typedef enum ct_parameter_kind {
-    CT_PARAMETER_YOUNG, CT_PARAMETER_POISSON, CT_PARAMETER_DENSITY, CT_PARAMETER_DAMPING_MASS, CT_PARAMETER_DAMPING_STIFFNESS,
-    CT_PARAMETER_GRAVITY,    // 3 numbers
-    CT_PARAMETER_POSITION,   // initial positions: 3 a node; per body or scene: one offset of all nodes
-    CT_PARAMETER_VELOCITY,   // initial velocities: likewise
-    CT_PARAMETER_CONTROL,    // a named control at every step
-    CT_PARAMETER_JOINT_STIFFNESS, CT_PARAMETER_JOINT_DAMPING, CT_PARAMETER_JOINT_REST,
-    CT_PARAMETER_SERVO_STIFFNESS, CT_PARAMETER_SERVO_DAMPING, CT_PARAMETER_LIMIT_STIFFNESS,
-    CT_PARAMETER_LINK_MASS,      // own masses of links, shapes kept
-    CT_PARAMETER_JOINT_POSITION, // initial coordinates; balls (3 numbers) and free joints (6): increments on top of their pose, as in
-                                 // ct_state_set_joints, from 0; per scene: of joints with one coordinate
-    CT_PARAMETER_JOINT_VELOCITY, // their initial rates
-    CT_PARAMETER_FRICTION,   // coefficients: of the scene, or (per element) that and those of the pair rules, in their order
-    CT_PARAMETER_BENDING,    // of sheets' materials
+    CT_PARAMETER_YOUNG,
+    CT_PARAMETER_POISSON,
+    CT_PARAMETER_DENSITY,
+    CT_PARAMETER_DAMPING_MASS,
+    CT_PARAMETER_DAMPING_STIFFNESS,
+    CT_PARAMETER_GRAVITY,   // 3 numbers
+    CT_PARAMETER_POSITION,  // initial positions: 3 a node; per body or scene: one offset of all nodes
+    CT_PARAMETER_VELOCITY,  // initial velocities: likewise
+    CT_PARAMETER_CONTROL,   // a named control at every step
+    CT_PARAMETER_JOINT_STIFFNESS,
+    CT_PARAMETER_JOINT_DAMPING,
+    CT_PARAMETER_JOINT_REST,
+    CT_PARAMETER_SERVO_STIFFNESS,
+    CT_PARAMETER_SERVO_DAMPING,
+    CT_PARAMETER_LIMIT_STIFFNESS,
+    CT_PARAMETER_LINK_MASS,  // own masses of links, shapes kept
+    // initial coordinates; balls (3 numbers) and free joints (6): increments on top of their pose, as in
+    // ct_state_set_joints, from 0; per scene: of joints with one coordinate
+    CT_PARAMETER_JOINT_POSITION,
+    CT_PARAMETER_JOINT_VELOCITY,  // their initial rates
+    // coefficients: of the scene, or (per element) that and those of the pair rules, in their order
+    CT_PARAMETER_FRICTION,
+    CT_PARAMETER_BENDING,  // of sheets' materials
     CT_PARAMETER_THICKNESS,
     CT_PARAMETER_WATER_DENSITY,
-    CT_PARAMETER_WATER_DRAG,    // 4 numbers
-    CT_PARAMETER_WATER_THRUST,  // 3 numbers
-    CT_PARAMETER_WATER_CURRENT, // 3 numbers
-    CT_PARAMETER_MUSCLE_STIFFNESS, CT_PARAMETER_CHAMBER_STIFFNESS,
-    CT_PARAMETER_POLICY      // weights of the policy
+    CT_PARAMETER_WATER_DRAG,     // 4 numbers
+    CT_PARAMETER_WATER_THRUST,   // 3 numbers
+    CT_PARAMETER_WATER_CURRENT,  // 3 numbers
+    CT_PARAMETER_MUSCLE_STIFFNESS,
+    CT_PARAMETER_CHAMBER_STIFFNESS,
+    CT_PARAMETER_POLICY  // weights of the policy
 } ct_parameter_kind;
-// Element: tet or triangle of a sheet, node, or (always unless SCENE) for controls a group of `hold` steps, for joints and links a link, for
-// muscles and chambers one of them.
+// Element: tet or triangle of a sheet, node, or (always unless SCENE) for controls a group of `hold` steps,
+// for joints and links a link, for muscles and chambers one of them.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
 typedef enum ct_transform {
-    CT_TRANSFORM_AUTO,       // LOG for young, density, thickness, link mass and stiffness of actuators, SIGMOID for poisson, AFFINE for the others
-    CT_TRANSFORM_NONE,       // value = y
-    CT_TRANSFORM_AFFINE,     // value = offset + scale y
-    CT_TRANSFORM_LOG,        // value = scale exp(y)
-    CT_TRANSFORM_SIGMOID     // value = lower + (upper - lower) / (1 + exp(-y))
+    // LOG for young, density, thickness, link mass and stiffness of actuators, SIGMOID for poisson, AFFINE
+    // for the others
+    CT_TRANSFORM_AUTO,
+    CT_TRANSFORM_NONE,    // value = y
+    CT_TRANSFORM_AFFINE,  // value = offset + scale y
+    CT_TRANSFORM_LOG,     // value = scale exp(y)
+    CT_TRANSFORM_SIGMOID  // value = lower + (upper - lower) / (1 + exp(-y))
 } ct_transform;
 typedef enum ct_control_shape {
-    CT_SHAPE_STEPS,          // a value for every `hold` steps
-    CT_SHAPE_SPLINE,         // a cubic B-spline over the rollout with `knots` control points, of which the first and last are its ends
-    CT_SHAPE_SINUSOID        // center + amplitude sin(2 pi frequency t + phase); a slice each, such as "<name>.phase"
+    CT_SHAPE_STEPS,  // a value for every `hold` steps
+    // a cubic B-spline over the rollout with `knots` control points, of which the first and last are its ends
+    CT_SHAPE_SPLINE,
+    // center + amplitude sin(2 pi frequency t + phase); a slice each, such as "<name>.phase"
+    CT_SHAPE_SINUSOID
 } ct_control_shape;
 typedef struct ct_wave_number {
     double start, lower, upper;
-    bool fixed;              // not a parameter
+    bool fixed;  // not a parameter
 } ct_wave_number;
 typedef struct ct_parameter_def {
-    const char* name;        // NULL: the kind's name, such as "young"; for controls the control's
+    const char* name;  // NULL: the kind's name, such as "young"; for controls the control's
     ct_parameter_kind kind;
     ct_parameter_per per;
-    int body;                // restrict to this body, -1: all
-    const char* control;     // CT_PARAMETER_CONTROL: which
-    const char* link;        // joints and links: restrict to this one, NULL: all that have such a quantity
-    const char* actuator;    // stiffness of muscles and chambers: restrict to this one, NULL: all of them
-    int hold;                // CT_PARAMETER_CONTROL: steps for which a value is held (1: every step its own)
+    int body;              // restrict to this body, -1: all
+    const char* control;   // CT_PARAMETER_CONTROL: which
+    const char* link;      // joints and links: restrict to this one, NULL: all that have such a quantity
+    const char* actuator;  // stiffness of muscles and chambers: restrict to this one, NULL: all of them
+    int hold;              // CT_PARAMETER_CONTROL: steps for which a value is held (1: every step its own)
     ct_transform transform;
-    double lower, upper;     // bounds of the value; -inf, inf: none, but 0 and 0.49 for poisson, 0 for damping, and
-                             // start/1000 for young and density
-    double scale, offset;    // of the transform; scale 0: chosen from the starting value
-    double start;            // starting value of every number; NAN: the scene's (its mean where one value stands for many)
+    // bounds of the value; -inf, inf: none, but 0 and 0.49 for poisson, 0 for damping, and start/1000 for
+    // young and density
+    double lower, upper;
+    double scale, offset;  // of the transform; scale 0: chosen from the starting value
+    // starting value of every number; NAN: the scene's (its mean where one value stands for many)
+    double start;
     ct_control_shape shape;  // CT_PARAMETER_CONTROL: how it goes along time
     int knots;               // SPLINE; at most the steps of the rollout
-    ct_wave_number amplitude, frequency, phase, center;  // SINUSOID, frequency in Hz, phase in rad; in place of transform, bounds and start
+    // SINUSOID, frequency in Hz, phase in rad; in place of transform, bounds and start
+    ct_wave_number amplitude, frequency, phase, center;
 } ct_parameter_def;
 CT_API ct_parameter_def ct_parameter_def_default(void);  // young, per body, all bodies
 CT_API ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, ct_error* error);
 
 typedef enum ct_objective_kind {
-    CT_OBJECTIVE_POINT,      // mean position of the nodes to a target
-    CT_OBJECTIVE_VELOCITY,   // mean velocity of the nodes to a target
-    CT_OBJECTIVE_SHAPE,      // every node of the set to its own target position, mean square
-    CT_OBJECTIVE_EFFORT,     // mean square of a control
-    CT_OBJECTIVE_SMOOTHNESS, // mean square of a control's change from step to step
-    CT_OBJECTIVE_JOINT       // coordinate of a joint to a target, rad or m: path, first number; a ball: its rotation vector
+    CT_OBJECTIVE_POINT,       // mean position of the nodes to a target
+    CT_OBJECTIVE_VELOCITY,    // mean velocity of the nodes to a target
+    CT_OBJECTIVE_SHAPE,       // every node of the set to its own target position, mean square
+    CT_OBJECTIVE_EFFORT,      // mean square of a control
+    CT_OBJECTIVE_SMOOTHNESS,  // mean square of a control's change from step to step
+    // coordinate of a joint to a target, rad or m: path, first number; a ball: its rotation vector
+    CT_OBJECTIVE_JOINT
 } ct_objective_kind;
 // A term of the loss: weight times the mean over a time window of |d|^2.
 typedef struct ct_objective_def {
-    const char* name;        // NULL: the kind's name, such as "point"
+    const char* name;  // NULL: the kind's name, such as "point"
     ct_objective_kind kind;
-    const int* nodes;        // scene nodes; count 0: all
+    const int* nodes;  // scene nodes; count 0: all
     int count;
-    bool uniform;            // plain means over nodes; otherwise weighted by the mass at the start
-    const ct_keyframe* path; // target along time (translate only), npath >= 1; one key: a fixed target
+    bool uniform;             // plain means over nodes; otherwise weighted by the mass at the start
+    const ct_keyframe* path;  // target along time (translate only), npath >= 1; one key: a fixed target
     int npath;
-    bool relative;           // targets count from the rest value of the same mean (SHAPE: from each node's rest position)
-    const double* shape;     // SHAPE: 3 count target positions
-    double start, stop;      // s: states with times in [start, stop]; start = stop: the nearest; both NAN: the last.
-                             // EFFORT, SMOOTHNESS: steps that begin in [start, stop); both NAN: all
-    const char* control;     // EFFORT, SMOOTHNESS; NULL: all
-    const char* link;        // JOINT: which
+    // targets count from the rest value of the same mean (SHAPE: from each node's rest position)
+    bool relative;
+    const double* shape;  // SHAPE: 3 count target positions
+    // s: states with times in [start, stop]; start = stop: the nearest; both NAN: the last. EFFORT,
+    // SMOOTHNESS: steps that begin in [start, stop); both NAN: all
+    double start, stop;
+    const char* control;  // EFFORT, SMOOTHNESS; NULL: all
+    const char* link;     // JOINT: which
     double weight;
-    bool distance;           // |d| in place of |d|^2; for SHAPE, EFFORT and SMOOTHNESS the root mean square
+    bool distance;  // |d| in place of |d|^2; for SHAPE, EFFORT and SMOOTHNESS the root mean square
 } ct_objective_def;
 CT_API ct_objective_def ct_objective_def_default(void);  // POINT, weight 1, last state
 CT_API ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error);
 
 typedef enum ct_method {
-    CT_METHOD_LBFGS, CT_METHOD_ADAM, CT_METHOD_MMA, CT_METHOD_SLSQP,  // with gradients
-    CT_METHOD_CMAES,         // covariance matrix adaptation; its diagonal alone for many parameters
-    CT_METHOD_EVOLUTION,     // tournaments, crossover, Gaussian mutation, elitism
-    CT_METHOD_BOBYQA,        // quadratic models in a trust region
-    CT_METHOD_NELDER_MEAD    // a simplex
+    CT_METHOD_LBFGS,
+    CT_METHOD_ADAM,
+    CT_METHOD_MMA,
+    CT_METHOD_SLSQP,       // with gradients
+    CT_METHOD_CMAES,       // covariance matrix adaptation; its diagonal alone for many parameters
+    CT_METHOD_EVOLUTION,   // tournaments, crossover, Gaussian mutation, elitism
+    CT_METHOD_BOBYQA,      // quadratic models in a trust region
+    CT_METHOD_NELDER_MEAD  // a simplex
 } ct_method;
 typedef struct ct_optimize_def {
     ct_method method;
-    int iterations;          // evaluations at most
-    double target;           // stop when the loss is at most this
-    double rate;             // Adam: step in y
-    double tolerance;        // relative change of the loss at which it stops, 0: never
-    int restarts;            // how often a method that sees no further progress begins anew from a start around the best
-    uint64_t seed;           // of everything random
-    double noise;            // standard deviation of a random change of the start, in y; 0: none
-    double spread;           // first steps of the methods without gradients, in y
-    int population;          // CMAES, EVOLUTION: samples a generation; 0: from the number of parameters
+    int iterations;    // evaluations at most
+    double target;     // stop when the loss is at most this
+    double rate;       // Adam: step in y
+    double tolerance;  // relative change of the loss at which it stops, 0: never
+    // how often a method that sees no further progress begins anew from a start around the best
+    int restarts;
+    uint64_t seed;   // of everything random
+    double noise;    // standard deviation of a random change of the start, in y; 0: none
+    double spread;   // first steps of the methods without gradients, in y
+    int population;  // CMAES, EVOLUTION: samples a generation; 0: from the number of parameters
 } ct_optimize_def;
 CT_API ct_optimize_def ct_optimize_def_default(void);
 CT_API void ct_scene_optimize_def(const ct_scene* scene, ct_optimize_def* def);
@@ -125,7 +150,7 @@ CT_API ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_de
 typedef struct ct_slice {
     char name[64];
     ct_parameter_kind kind;
-    int first, count;        // within the vector
+    int first, count;  // within the vector
 } ct_slice;
 
 #ifdef __cplusplus

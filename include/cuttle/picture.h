@@ -9,33 +9,39 @@ extern "C" {
 #endif
 
 typedef enum ct_bones {
-    CT_BONES_THROUGH,        // the bones of skeletons show through the flesh
-    CT_BONES_ONLY,           // bones without flesh
+    CT_BONES_THROUGH,  // the bones of skeletons show through the flesh
+    CT_BONES_ONLY,     // bones without flesh
     CT_BONES_OFF
 } ct_bones;
 typedef struct ct_picture_def {
     int width, height;
-    int samples;             // supersampling per axis: 1, 2, 3
-    const char* color_by;    // "body", "displacement", "velocity", "stress", "energy", "volume", "contact", "activation"
-    double range[2];         // of the colour map; equal: from the data
-    bool wireframe;          // draw the surface edges
-    bool grid;               // ground grid
-    bool label;              // time and colour bar
+    int samples;  // supersampling per axis: 1, 2, 3
+    // "body", "displacement", "velocity", "stress", "energy", "volume", "contact", "activation"
+    const char* color_by;
+    double range[2];  // of the colour map; equal: from the data
+    bool wireframe;   // draw the surface edges
+    bool grid;        // ground grid
+    bool label;       // time and colour bar
     ct_view view;
     double background[3];
-    ct_bones bones;          // matters where there are links
-    bool contacts;           // contact forces as arrows, one colour where it sticks, one where it slips
-    double contact_scale;    // m of arrow a newton; 0: from the forces of the motion, those of rare impacts cut short
-    const char* title;       // written at the top, in the middle; NULL: none
-    const double* mark;      // 3 numbers, m: a place with a ring around it, such as a target; NULL: none
+    ct_bones bones;  // matters where there are links
+    bool contacts;   // contact forces as arrows, one colour where it sticks, one where it slips
+    // m of arrow a newton; 0: from the forces of the motion, those of rare impacts cut short
+    double contact_scale;
+    const char* title;   // written at the top, in the middle; NULL: none
+    const double* mark;  // 3 numbers, m: a place with a ring around it, such as a target; NULL: none
 } ct_picture_def;
 CT_API ct_picture_def ct_picture_def_default(void);
 // RGB, 3 width height bytes into `pixels`, top row first.
-CT_API ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels, ct_error* error);
-CT_API ct_status ct_picture_save(const char* path, const uint8_t* pixels, int width, int height, ct_error* error);  // .png
+CT_API ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels,
+                                 ct_error* error);
+// .png
+CT_API ct_status ct_picture_save(const char* path, const uint8_t* pixels, int width, int height,
+                                 ct_error* error);
 
 typedef struct ct_movie ct_movie;  // MP4 (H.264) through the ffmpeg program
-CT_API ct_status ct_movie_create(ct_movie** out, const char* path, int width, int height, double frames_per_second, ct_error* error);
+CT_API ct_status ct_movie_create(ct_movie** out, const char* path, int width, int height,
+                                 double frames_per_second, ct_error* error);
 CT_API ct_status ct_movie_append(ct_movie* movie, const uint8_t* pixels, ct_error* error);
 CT_API ct_status ct_movie_close(ct_movie* movie, ct_error* error);  // also frees
 

@@ -9,22 +9,24 @@ extern "C" {
 #endif
 
 typedef struct ct_plot_series {
-    const char* name;        // in the legend when there are several; NULL: none
-    const double *x, *y;     // count each; points that are not finite interrupt the line
+    const char* name;     // in the legend when there are several; NULL: none
+    const double *x, *y;  // count each; points that are not finite interrupt the line
     int count;
     const double *low, *high;  // count each, a band in a pale tone of the line's colour; NULL: none
-    bool dashed;             // a thin dashed line
-    int color;               // 1 to 6: blue, orange, green, violet, grey, ochre; 0: by its place among the series
+    bool dashed;               // a thin dashed line
+    // 1 to 6: blue, orange, green, violet, grey, ochre; 0: by its place among the series
+    int color;
 } ct_plot_series;
 typedef struct ct_plot_def {
-    int width, height;       // pixels
+    int width, height;                      // pixels
     const char *title, *x_label, *y_label;  // NULL: none
-    bool log_y;              // values that are not positive interrupt the line
+    bool log_y;                             // values that are not positive interrupt the line
     bool log_x;
 } ct_plot_def;
 CT_API ct_plot_def ct_plot_def_default(void);
 // Lines over common axes, .png.
-CT_API ct_status ct_plot_save(const char* path, const ct_plot_def* def, const ct_plot_series* series, int nseries, ct_error* error);
+CT_API ct_status ct_plot_save(const char* path, const ct_plot_def* def, const ct_plot_series* series,
+                              int nseries, ct_error* error);
 
 #ifdef __cplusplus
 }

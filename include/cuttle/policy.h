@@ -9,24 +9,25 @@ extern "C" {
 #endif
 
 typedef enum ct_observe_kind {
-    CT_OBSERVE_POSITION,   // 3 numbers: mean position of a node set less that at rest
-    CT_OBSERVE_VELOCITY,   // 3 numbers: its mean velocity
-    CT_OBSERVE_JOINT,      // 1 number: coordinate of a revolute or prismatic joint
-    CT_OBSERVE_PHASE       // 2 numbers: sin and cos of 2 pi frequency t
+    CT_OBSERVE_POSITION,  // 3 numbers: mean position of a node set less that at rest
+    CT_OBSERVE_VELOCITY,  // 3 numbers: its mean velocity
+    CT_OBSERVE_JOINT,     // 1 number: coordinate of a revolute or prismatic joint
+    CT_OBSERVE_PHASE      // 2 numbers: sin and cos of 2 pi frequency t
 } ct_observe_kind;
 typedef struct ct_observe_def {
     ct_observe_kind kind;
-    const int* nodes;      // POSITION, VELOCITY
+    const int* nodes;  // POSITION, VELOCITY
     int count;
-    int relative;          // POSITION, VELOCITY: a body whose mean over all nodes is subtracted, -1: none
-    const char* link;      // JOINT
-    double frequency;      // PHASE, Hz
-    double scale;          // what is seen is multiplied by this
+    int relative;      // POSITION, VELOCITY: a body whose mean over all nodes is subtracted, -1: none
+    const char* link;  // JOINT
+    double frequency;  // PHASE, Hz
+    double scale;      // what is seen is multiplied by this
 } ct_observe_def;
 CT_API ct_observe_def ct_observe_def_default(void);
 
-// At every step, on top of the controls that are given or the scene's values: u += scale (W2 tanh(W1 o + b1) + b2), o the observations of the
-// state at the start of the step. The weights are, in this order, W1 (hidden x numbers of o), b1, W2 (numbers of u x hidden), b2.
+// At every step, on top of the controls that are given or the scene's values: u += scale (W2 tanh(W1 o + b1)
+// + b2), o the observations of the state at the start of the step. The weights are, in this order, W1 (hidden
+// x numbers of o), b1, W2 (numbers of u x hidden), b2.
 typedef struct ct_policy_def {
     const ct_observe_def* observe;
     int nobserve;
@@ -34,14 +35,14 @@ typedef struct ct_policy_def {
     const char* const* controls;  // that it sets; NULL: all
     int ncontrol;
     double scale;
-    const double* weights; // nweight; NULL: random, small
+    const double* weights;  // nweight; NULL: random, small
     int nweight;
     uint64_t seed;
 } ct_policy_def;
 CT_API ct_policy_def ct_policy_def_default(void);  // 16 hidden numbers, scale 1
 // For the bodies, links and controls that are in the scene by now; NULL: no policy.
 CT_API ct_status ct_scene_set_policy(ct_scene* scene, const ct_policy_def* def, ct_error* error);
-CT_API int ct_model_policy_size(const ct_model* model);           // weights; 0: no policy
+CT_API int ct_model_policy_size(const ct_model* model);  // weights; 0: no policy
 CT_API const double* ct_model_policy_weights(const ct_model* model);
 
 #ifdef __cplusplus

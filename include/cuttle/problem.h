@@ -9,105 +9,130 @@
 extern "C" {
 #endif
 
-// A term of the user's own: adds to *loss and, where x_bar is not NULL, to the seeds x_bar and v_bar (3 nvert each). Called
-// for every state on the way forward (x_bar NULL) and again backward.
-typedef void (*ct_term)(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user);
+// A term of the user's own: adds to *loss and, where x_bar is not NULL, to the seeds x_bar and v_bar (3 nvert
+// each). Called for every state on the way forward (x_bar NULL) and again backward.
+typedef void (*ct_term)(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                        void* user);
 typedef struct ct_problem_report {
     ct_rollout_report forward;
     ct_backward_report backward;
-    bool refactored;         // the parameters have moved so far that the system was factored anew
+    bool refactored;  // the parameters have moved so far that the system was factored anew
     size_t tape_bytes;
-    double measure;          // the first term of the objective as a root mean square without its weight: a distance in metres, say
+    // the first term of the objective as a root mean square without its weight: a distance in metres, say
+    double measure;
 } ct_problem_report;
-// Has a model of its own; the rollout takes round(duration / time_step) steps. max_bytes: of the tape, 0: no limit.
-CT_API ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes, ct_error* error);
+// Has a model of its own; the rollout takes round(duration / time_step) steps. max_bytes: of the tape, 0: no
+// limit.
+CT_API ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes,
+                                   ct_error* error);
 CT_API void ct_problem_free(ct_problem* problem);
-CT_API const ct_model* ct_problem_model(const ct_problem* problem);  // with the values of the last evaluation
+// with the values of the last evaluation
+CT_API const ct_model* ct_problem_model(const ct_problem* problem);
 CT_API int ct_problem_steps(const ct_problem* problem);
 CT_API int ct_problem_size(const ct_problem* problem);
 CT_API int ct_problem_slice_count(const ct_problem* problem);
 CT_API void ct_problem_slice(const ct_problem* problem, int index, ct_slice* slice);
-CT_API void ct_problem_start(const ct_problem* problem, double* y);                      // the scene's values, as the optimiser sees them
-CT_API void ct_problem_bounds(const ct_problem* problem, double* lower, double* upper);  // of y; -inf, inf where none
-CT_API void ct_problem_values(const ct_problem* problem, const double* y, double* values);  // physical values
-CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);          // NULL: none
+// the scene's values, as the optimiser sees them
+CT_API void ct_problem_start(const ct_problem* problem, double* y);
+// of y; -inf, inf where none
+CT_API void ct_problem_bounds(const ct_problem* problem, double* lower, double* upper);
+// physical values
+CT_API void ct_problem_values(const ct_problem* problem, const double* y, double* values);
+CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);  // NULL: none
 // Loss at y, and its gradient when `gradient` is not NULL. A rollout that fails is CT_NOT_CONVERGED.
-CT_API ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient, ct_problem_report* report, ct_error* error);
+CT_API ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient,
+                                     ct_problem_report* report, ct_error* error);
 // Runs the motion at y into a trajectory file. The scene is the one that the problem was made from.
-CT_API ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path, const ct_scene* scene, ct_error* error);
+CT_API ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path,
+                                   const ct_scene* scene, ct_error* error);
 
 typedef struct ct_check_def {
-    int slices;              // how many, spread over all of them; 0: all
-    int components;          // per slice: the largest derivative, the others spread and random; 0: all
-    double step;             // largest relative step of the differences
-    int levels;              // step sizes, each a quarter of the one before; 2 to 12
-    double tolerance;        // on the relative error
+    int slices;        // how many, spread over all of them; 0: all
+    int components;    // per slice: the largest derivative, the others spread and random; 0: all
+    double step;       // largest relative step of the differences
+    int levels;        // step sizes, each a quarter of the one before; 2 to 12
+    double tolerance;  // on the relative error
     uint64_t seed;
 } ct_check_def;
 CT_API ct_check_def ct_check_def_default(void);
 typedef struct ct_contact_switch {  // a contact that does something else in another rollout
-    int step;                // the step that begins after this many
+    int step;                       // the step that begins after this many
     ct_contact_type type;
     int node[4];
-    int a, b;                // colliders, as in ct_contact
-    ct_contact_set from, to; // the same: its tiny compliance differs, which contacts have that share nodes with others
+    int a, b;  // colliders, as in ct_contact
+    // the same: its tiny compliance differs, which contacts have that share nodes with others
+    ct_contact_set from, to;
 } ct_contact_switch;
 enum { CT_SWITCHES = 4 };
 typedef struct ct_check_slice {
     char name[64];
-    double relative_error;   // max |g - difference| / max |g| over the components, at the best step size; inf: no rollout converged
-    double slope;            // of log error over log step where truncation dominates (2 is right, 0 wrong); NAN: at round-off from the start
-    int worst;               // component within the slice
+    // max |g - difference| / max |g| over the components, at the best step size; inf: no rollout converged
+    double relative_error;
+    // of log error over log step where truncation dominates (2 is right, 0 wrong); NAN: at round-off from the
+    // start
+    double slope;
+    int worst;  // component within the slice
     double worst_gradient, worst_difference;
-    int switches;            // contacts that switch between y and the samples of these differences, summed over steps and samples: such
-                             // differences are not derivatives
+    // contacts that switch between y and the samples of these differences, summed over steps and samples:
+    // such differences are not derivatives
+    int switches;
     ct_contact_switch switched[CT_SWITCHES];  // the first of them
-    int halved;              // first step that is halved in some of these samples and not in the others; -1: none
+    // first step that is halved in some of these samples and not in the others; -1: none
+    int halved;
     bool passed;
-    bool skipped;            // not among the slices that were looked at
-    bool drowned;            // derivatives and differences are below the round-off of the loss at every step size: nothing was compared
+    bool skipped;  // not among the slices that were looked at
+    // derivatives and differences are below the round-off of the loss at every step size: nothing was
+    // compared
+    bool drowned;
 } ct_check_slice;
-// Compares the gradient with central differences. Where none of the step sizes pass, those are preferred at which no contact switches. slices: ct_problem_slice_count of them. The differences show the solver's
+// Compares the gradient with central differences. Where none of the step sizes pass, those are preferred at
+// which no contact switches. slices: ct_problem_slice_count of them. The differences show the solver's
 // tolerance: make the problem from a scene with a tight one (1e-12).
-CT_API ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def, ct_check_slice* slices, ct_error* error);
+CT_API ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def,
+                                  ct_check_slice* slices, ct_error* error);
 
 typedef struct ct_progress {
-    int iteration;           // evaluations so far
+    int iteration;                              // evaluations so far
     double loss, best, gradient_norm, seconds;  // gradient_norm is NAN where the method asks for none
-    double measure;          // as in ct_problem_report, of this evaluation
+    double measure;                             // as in ct_problem_report, of this evaluation
     double forward_seconds, backward_seconds;   // of this evaluation
-    bool failed;             // this evaluation did not converge; loss, measure and gradient_norm are NAN
-    const double* y;         // of this evaluation
+    bool failed;      // this evaluation did not converge; loss, measure and gradient_norm are NAN
+    const double* y;  // of this evaluation
     const double* best_y;
 } ct_progress;
 typedef bool (*ct_on_progress)(const ct_progress* progress, void* user);  // false: stop
 typedef struct ct_optimize_report {
-    int iterations;          // evaluations
-    int failures;            // of these, how many did not converge; they counted as a large loss
-    double loss, seconds;    // the best
-    const char* reason;      // why it stopped, static
+    int iterations;        // evaluations
+    int failures;          // of these, how many did not converge; they counted as a large loss
+    double loss, seconds;  // the best
+    const char* reason;    // why it stopped, static
 } ct_optimize_report;
 typedef struct ct_evaluation {  // of a point
-    ct_status status;        // CT_NOT_CONVERGED: loss and measure are NAN
+    ct_status status;           // CT_NOT_CONVERGED: loss and measure are NAN
     double loss, measure;
     double forward_seconds, backward_seconds;
 } ct_evaluation;
-// Evaluates y[0], ..., y[count - 1], and their gradients (zeros before) unless NULL. What befell a point is its result's status, and the sentence of
-// the first that failed may be left in error; anything but CT_OK returned ends the search.
-typedef ct_status (*ct_evaluate)(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error);
-typedef struct ct_function { // anything that can be minimised: several scenes at once, say
+// Evaluates y[0], ..., y[count - 1], and their gradients (zeros before) unless NULL. What befell a point is
+// its result's status, and the sentence of the first that failed may be left in error; anything but CT_OK
+// returned ends the search.
+typedef ct_status (*ct_evaluate)(int count, const double* y, double* gradients, ct_evaluation* results,
+                                 void* user, ct_error* error);
+typedef struct ct_function {  // anything that can be minimised: several scenes at once, say
     int size;
     const double *lower, *upper;  // size; -inf, inf, or NULL: none
     ct_evaluate evaluate;
     void* user;
-    int most;                // points that it is asked for at a time; 0: as many as a method has
+    int most;  // points that it is asked for at a time; 0: as many as a method has
 } ct_function;
-// Starts from y (moved into the bounds) and leaves the best there. Fails with CT_NOT_CONVERGED only if the start does. progress, report and error may be
-// NULL; stopping early is CT_OK. Which points are looked at depends on def and their losses (and gradients) alone.
-CT_API ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
-                                      ct_optimize_report* report, ct_error* error);
-CT_API ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
-                                     ct_optimize_report* report, ct_error* error);
+// Starts from y (moved into the bounds) and leaves the best there. Fails with CT_NOT_CONVERGED only if the
+// start does. progress, report and error may be NULL; stopping early is CT_OK. Which points are looked at
+// depends on def and their losses (and gradients) alone.
+CT_API ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y,
+                                      ct_on_progress progress, void* user, ct_optimize_report* report,
+                                      ct_error* error);
+CT_API ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y,
+                                     ct_on_progress progress, void* user, ct_optimize_report* report,
+                                     ct_error* error);
 
 #ifdef __cplusplus
 }

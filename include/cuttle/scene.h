@@ -9,17 +9,18 @@ extern "C" {
 #endif
 
 typedef enum ct_energy {
-    CT_ENERGY_COROTATED,     // mu |F-R|^2 + lambda/2 tr(R^T F - I)^2
-    CT_ENERGY_PROJECTIVE,    // mu |F-R|^2 + 3 lambda/2 |F-D|^2, det D = 1
-    CT_ENERGY_NEOHOOKEAN,    // stable neo-Hookean (Smith et al. 2018)
-    CT_ENERGY_STVK,          // St. Venant-Kirchhoff; sheets: the same in two dimensions, PROJECTIVE with lambda/2 (area ratio - 1)^2
+    CT_ENERGY_COROTATED,   // mu |F-R|^2 + lambda/2 tr(R^T F - I)^2
+    CT_ENERGY_PROJECTIVE,  // mu |F-R|^2 + 3 lambda/2 |F-D|^2, det D = 1
+    CT_ENERGY_NEOHOOKEAN,  // stable neo-Hookean (Smith et al. 2018)
+    // St. Venant-Kirchhoff; sheets: the same in two dimensions, PROJECTIVE with lambda/2 (area ratio - 1)^2
+    CT_ENERGY_STVK,
     CT_ENERGY_COUNT
 } ct_energy;
 
 typedef enum ct_integrator { CT_EULER, CT_BDF2 } ct_integrator;
 typedef enum ct_solver {
-    CT_SOLVER_NEWTON,       // L-BFGS fast path, then Newton-PCG, on the warped rest-Hessian factor
-    CT_SOLVER_PROJECTIVE    // the paper's local/global iteration; energies must be projective
+    CT_SOLVER_NEWTON,     // L-BFGS fast path, then Newton-PCG, on the warped rest-Hessian factor
+    CT_SOLVER_PROJECTIVE  // the paper's local/global iteration; energies must be projective
 } ct_solver;
 
 typedef struct ct_material {
@@ -31,108 +32,126 @@ typedef struct ct_material {
     double damping_stiffness;  // s, Kelvin-Voigt strain-rate damping
     bool paper_weights;        // projective only: volume weight lambda/2 instead of 3 lambda/2
     double thickness;          // m, of sheets
-    double bending;            // of sheets: factor on the plate's bending stiffness E t^3 / (12 (1 - nu^2)); 0: a membrane
+    // of sheets: factor on the plate's bending stiffness E t^3 / (12 (1 - nu^2)); 0: a membrane
+    double bending;
 } ct_material;
-CT_API ct_material ct_material_default(void);  // corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped; sheets: 1 mm, bending 1
+// corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped; sheets: 1 mm, bending 1
+CT_API ct_material ct_material_default(void);
 
 typedef struct ct_body_def {
-    const char* name;          // NULL: "body<k>"
-    const ct_mesh* mesh;       // tets, or, without tets, the triangles of a thin sheet; copied
-    double scale;              // applied first
-    double rotate[4];          // then rotation, unit quaternion w x y z
-    double translate[3];       // then translation, m
+    const char* name;     // NULL: "body<k>"
+    const ct_mesh* mesh;  // tets, or, without tets, the triangles of a thin sheet; copied
+    double scale;         // applied first
+    double rotate[4];     // then rotation, unit quaternion w x y z
+    double translate[3];  // then translation, m
     ct_material material;
-    double velocity[3];        // m/s
+    double velocity[3];          // m/s
     double angular_velocity[3];  // rad/s about the centre of mass
-    double color[3];           // 0..1; NAN: from a palette, by the body's index
-    const char* group;         // name that contact pairs may use for several bodies and obstacles; NULL: none
-    double contact_thickness;  // m, half the distance at which its surface touches another; NAN: half a sheet's thickness, or a
-                               // thousandth of the mean surface edge
+    double color[3];             // 0..1; NAN: from a palette, by the body's index
+    // name that contact pairs may use for several bodies and obstacles; NULL: none
+    const char* group;
+    // m, half the distance at which its surface touches another; NAN: half a sheet's thickness, or a
+    // thousandth of the mean surface edge
+    double contact_thickness;
 } ct_body_def;
 CT_API ct_body_def ct_body_def_default(void);
 
 typedef enum ct_material_field { CT_YOUNG, CT_POISSON, CT_DENSITY } ct_material_field;
 
 typedef enum ct_select_kind {
-    CT_SELECT_ALL, CT_SELECT_BOX, CT_SELECT_SPHERE, CT_SELECT_PLANE, CT_SELECT_CAPSULE,
-    CT_SELECT_TAG, CT_SELECT_NEAREST, CT_SELECT_LIST, CT_SELECT_SURFACE,
-    CT_SELECT_AND, CT_SELECT_OR, CT_SELECT_NOT
+    CT_SELECT_ALL,
+    CT_SELECT_BOX,
+    CT_SELECT_SPHERE,
+    CT_SELECT_PLANE,
+    CT_SELECT_CAPSULE,
+    CT_SELECT_TAG,
+    CT_SELECT_NEAREST,
+    CT_SELECT_LIST,
+    CT_SELECT_SURFACE,
+    CT_SELECT_AND,
+    CT_SELECT_OR,
+    CT_SELECT_NOT
 } ct_select_kind;
 
 // A set of nodes, by rest position in the world (after the body's transform). Boundaries are inclusive.
 typedef struct ct_selector {
     ct_select_kind kind;
-    int body;                // restrict to this body, -1: all
-    double a[3], b[3];       // BOX: corners; SPHERE, NEAREST: centre a; PLANE: point a, normal b (keeps (x-a).b >= 0); CAPSULE: ends
-    double radius;           // SPHERE, CAPSULE
-    int tag;                 // TAG: nodes of tets with this tag, or of triangles in a body where no tet has it
-    const int* list;         // LIST: body-local indices if body >= 0, else scene indices
-    int nlist;               // LIST: length; NEAREST: how many (0: 1)
+    int body;  // restrict to this body, -1: all
+    // BOX: corners; SPHERE, NEAREST: centre a; PLANE: point a, normal b (keeps (x-a).b >= 0); CAPSULE: ends
+    double a[3], b[3];
+    double radius;  // SPHERE, CAPSULE
+    // TAG: nodes of tets with this tag, or of triangles in a body where no tet has it
+    int tag;
+    const int* list;                  // LIST: body-local indices if body >= 0, else scene indices
+    int nlist;                        // LIST: length; NEAREST: how many (0: 1)
     const struct ct_selector* child;  // AND, OR: nchild operands; NOT: one
     int nchild;
 } ct_selector;
 CT_API ct_selector ct_selector_default(void);  // all nodes of all bodies
 
 typedef struct ct_keyframe {
-    double time;             // s
-    double translate[3];     // m, from the rest position
-    double rotate[3];        // rotation vector, rad, about the motion's centre, applied before translate
+    double time;          // s
+    double translate[3];  // m, from the rest position
+    double rotate[3];     // rotation vector, rad, about the motion's centre, applied before translate
 } ct_keyframe;
 
 typedef struct ct_motion {
-    const ct_keyframe* key;  // increasing time; before the first and after the last: held. 0 keys: pinned at rest
+    // increasing time; before the first and after the last: held. 0 keys: pinned at rest
+    const ct_keyframe* key;
     int nkey;
     double center[3];
-    bool smooth;             // cubic (C1) in place of linear interpolation
-    bool repeat;             // periodic with period last.time - first.time
+    bool smooth;  // cubic (C1) in place of linear interpolation
+    bool repeat;  // periodic with period last.time - first.time
 } ct_motion;
 
 typedef enum ct_force_kind { CT_FORCE_TOTAL, CT_FORCE_PER_NODE, CT_FORCE_ACCELERATION } ct_force_kind;
 typedef struct ct_force_def {
-    ct_force_kind kind;      // TOTAL: N, spread by mass; PER_NODE: N each; ACCELERATION: m/s^2
+    ct_force_kind kind;  // TOTAL: N, spread by mass; PER_NODE: N each; ACCELERATION: m/s^2
     double vector[3];
-    double start, stop;      // s, acts on steps that begin in [start, stop)
+    double start, stop;  // s, acts on steps that begin in [start, stop)
 } ct_force_def;
 CT_API ct_force_def ct_force_def_default(void);  // total, always
 
 typedef enum ct_contact_method {
-    CT_CONTACT_NONE,         // bodies pass through one another
-    CT_CONTACT_NEWTON,       // exact Signorini-Coulomb contact by Newton's method on the whole system
-    CT_CONTACT_SPLIT         // the paper's splitting iteration, for comparison; solver projective, no links
+    CT_CONTACT_NONE,    // bodies pass through one another
+    CT_CONTACT_NEWTON,  // exact Signorini-Coulomb contact by Newton's method on the whole system
+    CT_CONTACT_SPLIT    // the paper's splitting iteration, for comparison; solver projective, no links
 } ct_contact_method;
 typedef enum ct_split {
-    CT_SPLIT_MASS,           // M (Ly et al. 2020)
-    CT_SPLIT_DIAGONAL,       // M + h^2 D, the paper's
-    CT_SPLIT_TWICE,          // M + 2 h^2 D
-    CT_SPLIT_WHOLE           // M + h^2 L, not split: local/global steps with contact on the compliance of their matrix
+    CT_SPLIT_MASS,      // M (Ly et al. 2020)
+    CT_SPLIT_DIAGONAL,  // M + h^2 D, the paper's
+    CT_SPLIT_TWICE,     // M + 2 h^2 D
+    // M + h^2 L, not split: local/global steps with contact on the compliance of their matrix
+    CT_SPLIT_WHOLE
 } ct_split;
 typedef struct ct_contact_settings {
     ct_contact_method method;
-    ct_split split;          // CT_CONTACT_SPLIT: its matrix
-    double friction;         // coefficient between all pairs that no rule names
-    int max_passes;          // of detection and solve before a step is halved
-    int truncate;            // CT_CONTACT_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells); 0: only
-                             // when it has converged. Truncated steps have no gradient
+    ct_split split;   // CT_CONTACT_SPLIT: its matrix
+    double friction;  // coefficient between all pairs that no rule names
+    int max_passes;   // of detection and solve before a step is halved
+    // CT_CONTACT_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells); 0: only
+    // when it has converged. Truncated steps have no gradient
+    int truncate;
 } ct_contact_settings;
 
 typedef struct ct_settings {
-    double gravity[3];       // m/s^2
-    int up;                  // 0 x, 1 y, 2 z: for pictures and the ground grid
-    double time_step;        // s
-    double duration;         // s
+    double gravity[3];  // m/s^2
+    int up;             // 0 x, 1 y, 2 z: for pictures and the ground grid
+    double time_step;   // s
+    double duration;    // s
     ct_integrator integrator;
     ct_solver solver;
-    double tolerance;        // relative residual at which a step is converged
-    int max_iterations;      // linear solves per step before sub-stepping
-    int max_substep_depth;   // how often a step may be halved
-    int threads;             // 0: as many as there are cores
-    int output_every;        // steps between stored frames
-    double ground;           // height of the drawn ground grid along `up`; NAN: below the scene
+    double tolerance;       // relative residual at which a step is converged
+    int max_iterations;     // linear solves per step before sub-stepping
+    int max_substep_depth;  // how often a step may be halved
+    int threads;            // 0: as many as there are cores
+    int output_every;       // steps between stored frames
+    double ground;          // height of the drawn ground grid along `up`; NAN: below the scene
     ct_contact_settings contact;
 } ct_settings;
 CT_API ct_settings ct_settings_default(void);
 
-typedef struct ct_view {     // camera of pictures; `automatic` frames the scene
+typedef struct ct_view {  // camera of pictures; `automatic` frames the scene
     bool automatic;
     double eye[3], target[3], field_of_view;  // degrees
 } ct_view;
@@ -140,7 +159,8 @@ typedef struct ct_view {     // camera of pictures; `automatic` frames the scene
 CT_API ct_status ct_scene_create(ct_scene** out);
 CT_API ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error);
 // From text; mesh files are relative to `directory` (NULL: the current one).
-CT_API ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory, ct_error* error);
+CT_API ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory,
+                                ct_error* error);
 CT_API void ct_scene_free(ct_scene* scene);
 CT_API void ct_scene_settings(const ct_scene* scene, ct_settings* settings);
 CT_API ct_status ct_scene_set_settings(ct_scene* scene, const ct_settings* settings, ct_error* error);
@@ -148,32 +168,38 @@ CT_API void ct_scene_view(const ct_scene* scene, ct_view* view);
 CT_API void ct_scene_set_view(ct_scene* scene, const ct_view* view);
 CT_API ct_status ct_scene_set_name(ct_scene* scene, const char* name);
 CT_API const char* ct_scene_name(const ct_scene* scene);
-CT_API const char* ct_scene_file(const ct_scene* scene);   // absolute path it was loaded from, "" if none
+CT_API const char* ct_scene_file(const ct_scene* scene);  // absolute path it was loaded from, "" if none
 CT_API ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int* body, ct_error* error);
-CT_API ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material, ct_error* error);
+CT_API ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material,
+                                           ct_error* error);
 // One value a tet, of a sheet a triangle.
-CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field, const double* values, int count, ct_error* error);
+CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field,
+                                         const double* values, int count, ct_error* error);
 CT_API int ct_scene_body_count(const ct_scene* scene);
 CT_API const char* ct_scene_body_name(const ct_scene* scene, int body);
 CT_API int ct_scene_find_body(const ct_scene* scene, const char* name);  // -1: none
 typedef struct ct_body_info {
     int nvert, ntet;
-    int ntri;                   // of a sheet, 0: it has tets
-    double lower[3], upper[3];  // m, rest bounds in the world
-    ct_material material;       // of its first element
+    int ntri;                                 // of a sheet, 0: it has tets
+    double lower[3], upper[3];                // m, rest bounds in the world
+    ct_material material;                     // of its first element
     double young[2], poisson[2], density[2];  // smallest and largest over its elements
-    double volume;              // m^3; of a sheet, area times thickness
-    double min_quality;         // of its worst tet, as in ct_mesh_report
+    double volume;                            // m^3; of a sheet, area times thickness
+    double min_quality;                       // of its worst tet, as in ct_mesh_report
     int sliver_count;
 } ct_body_info;
 CT_API ct_status ct_scene_body_get_info(const ct_scene* scene, int body, ct_body_info* info);
 CT_API int ct_scene_node_count(const ct_scene* scene);
 // Sorted scene node indices; *nodes is freed by ct_free. An empty set is CT_BAD_SCENE.
-CT_API ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count, ct_error* error);
+CT_API ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count,
+                                 ct_error* error);
 // A node may be driven once. motion NULL: pinned at rest.
-CT_API ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion, ct_error* error);
-CT_API ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def, ct_error* error);
-// velocity + angular_velocity (rad/s) x (X - centre of mass of these nodes); NULL: zero. Set materials before.
+CT_API ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion,
+                                ct_error* error);
+CT_API ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def,
+                                    ct_error* error);
+// velocity + angular_velocity (rad/s) x (X - centre of mass of these nodes); NULL: zero. Set materials
+// before.
 CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
                                        const double angular_velocity[3], ct_error* error);
 

@@ -18,53 +18,64 @@ typedef enum ct_joint_kind {
 
 typedef struct ct_joint_def {
     ct_joint_kind kind;
-    double anchor[3], axis[3];   // rest, world
-    double position, velocity;   // initial coordinate and rate (revolute: rad, rad/s; prismatic: m, m/s)
-    double pose[6], rate[6];     // initial pose and rates, along the parent's axes; a ball: rotation vector (rad), angular velocity (rad/s);
-                                 // free: translation, rotation vector; velocity of the anchor (m/s), angular velocity
-    double stiffness, rest;      // spring (N m/rad or N/m) about the coordinate `rest`; a ball's: k/2 |rotation vector|^2, below half a turn
-    double damping;              // N m s/rad or N s/m
-    double lower, upper;         // limits of the coordinate; -INFINITY, INFINITY: none; a ball: `upper` is its greatest angle from rest, above 0
-    double limit_stiffness;      // N m/rad^2: beyond a limit the joint pushes back with this times the square of the excess
+    double anchor[3], axis[3];  // rest, world
+    double position, velocity;  // initial coordinate and rate (revolute: rad, rad/s; prismatic: m, m/s)
+    // initial pose and rates, along the parent's axes; a ball: rotation vector (rad), angular velocity
+    // (rad/s); free: translation, rotation vector; velocity of the anchor (m/s), angular velocity
+    double pose[6], rate[6];
+    // spring (N m/rad or N/m) about the coordinate `rest`; a ball's: k/2 |rotation vector|^2, below half a
+    // turn
+    double stiffness, rest;
+    double damping;  // N m s/rad or N s/m
+    // limits of the coordinate; -INFINITY, INFINITY: none; a ball: `upper` is its greatest angle from rest,
+    // above 0
+    double lower, upper;
+    // N m/rad^2: beyond a limit the joint pushes back with this times the square of the excess
+    double limit_stiffness;
     double servo_stiffness, servo_damping, target;  // PD servo towards `target`
-    double ball_target[3];       // a ball's: rotation vector along the parent's axes; k/2 |rotation vector from there|^2, below half a turn
+    // a ball's: rotation vector along the parent's axes; k/2 |rotation vector from there|^2, below half a
+    // turn
+    double ball_target[3];
 } ct_joint_def;
 CT_API ct_joint_def ct_joint_def_default(void);
 
 typedef struct ct_link_def {
-    const char* name;            // NULL: "link<k>"
-    int parent;                  // a link added before, -1: the world
-    ct_joint_def joint;          // to the parent
-    const int* nodes;            // scene nodes that sit on the link
+    const char* name;    // NULL: "link<k>"
+    int parent;          // a link added before, -1: the world
+    ct_joint_def joint;  // to the parent
+    const int* nodes;    // scene nodes that sit on the link
     int count;
-    double mass;                 // kg, its own, beside that of its nodes' tets; 0: none
-    double center[3];            // of that mass, rest, world
-    double inertia[6];           // kg m^2 about the centre: xx yy zz xy xz yz
-    const ct_motion* motion;     // roots: the frame that the joint sits on follows it; NULL: the world stands still
+    double mass;        // kg, its own, beside that of its nodes' tets; 0: none
+    double center[3];   // of that mass, rest, world
+    double inertia[6];  // kg m^2 about the centre: xx yy zz xy xz yz
+    // roots: the frame that the joint sits on follows it; NULL: the world stands still
+    const ct_motion* motion;
 } ct_link_def;
 CT_API ct_link_def ct_link_def_default(void);
 CT_API ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, ct_error* error);
 CT_API int ct_scene_link_count(const ct_scene* scene);
-// Links, joints and motors of a robot file: MJCF (MuJoCo .xml) or URDF; what it has and Cuttle has not is refused by name.
-// Lengths are multiplied by `scale` (masses by its cube, inertias by its fifth power), then rotated (NULL: not), then
-// translated (NULL: not). Motors and position servos of an MJCF file become controls of their names: a torque, a target.
-// Limits become soft: a joint passes one by about 0.01 rad under the weight that it carries. On failure the scene is as before.
-CT_API ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3], const double rotate[4], double scale,
-                                          ct_error* error);
+// Links, joints and motors of a robot file: MJCF (MuJoCo .xml) or URDF; what it has and Cuttle has not is
+// refused by name. Lengths are multiplied by `scale` (masses by its cube, inertias by its fifth power), then
+// rotated (NULL: not), then translated (NULL: not). Motors and position servos of an MJCF file become
+// controls of their names: a torque, a target. Limits become soft: a joint passes one by about 0.01 rad under
+// the weight that it carries. On failure the scene is as before.
+CT_API ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3],
+                                          const double rotate[4], double scale, ct_error* error);
 CT_API int ct_scene_find_link(const ct_scene* scene, const char* name);  // -1: none
 
-typedef struct ct_link_info {    // a link of a model or of a trajectory
-    const char* name;            // borrowed
-    int parent;                  // -1: the world
+typedef struct ct_link_info {  // a link of a model or of a trajectory
+    const char* name;          // borrowed
+    int parent;                // -1: the world
     ct_joint_kind joint;
-    double anchor[3], axis[3];   // of the joint; rest, world
-    int coordinate, ncoordinate; // its first joint coordinate, and how many
-    const int* nodes;            // nodes on the link, the six of its own mass included; borrowed
+    double anchor[3], axis[3];    // of the joint; rest, world
+    int coordinate, ncoordinate;  // its first joint coordinate, and how many
+    const int* nodes;             // nodes on the link, the six of its own mass included; borrowed
     int count;
 } ct_link_info;
 CT_API int ct_model_link_count(const ct_model* model);
 CT_API void ct_model_link_info(const ct_model* model, int link, ct_link_info* info);
-CT_API void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint);  // springs, limits, ... of the link's joint
+// springs, limits, ... of the link's joint
+CT_API void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint);
 
 #ifdef __cplusplus
 }

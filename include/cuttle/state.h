@@ -11,42 +11,56 @@ extern "C" {
 CT_API ct_status ct_state_create(ct_state** out, const ct_model* model);  // the scene's initial state
 CT_API void ct_state_free(ct_state* state);
 CT_API ct_status ct_state_copy(ct_state* target, const ct_state* source);  // same model
-CT_API size_t ct_state_size(const ct_state* state);        // bytes of the block
+CT_API size_t ct_state_size(const ct_state* state);                        // bytes of the block
 CT_API const void* ct_state_bytes(const ct_state* state);  // restores exactly with ct_state_restore
 CT_API ct_status ct_state_restore(ct_state* state, const void* bytes, size_t size);
 CT_API double ct_state_time(const ct_state* state);
 CT_API int64_t ct_state_step_index(const ct_state* state);
-CT_API const double* ct_state_positions(const ct_state* state);   // 3 nvert
-CT_API const double* ct_state_velocities(const ct_state* state);  // 3 nvert
+CT_API const double* ct_state_positions(const ct_state* state);       // 3 nvert
+CT_API const double* ct_state_velocities(const ct_state* state);      // 3 nvert
 CT_API const double* ct_state_contact_forces(const ct_state* state);  // 3 nvert, N, of the last (sub-)step
-CT_API const double* ct_state_actuation(const ct_state* state);  // numbers of the actuators: activations, volume ratios, pressures (Pa)
-CT_API const double* ct_state_mounts(const ct_state* state);     // 7 numbers a CT_CONTROL_MOVE, in order of the controls: translation (m), quaternion
-CT_API const double* ct_state_coordinates(const ct_state* state);  // of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation,
+// numbers of the actuators: activations, volume ratios, pressures (Pa)
+CT_API const double* ct_state_actuation(const ct_state* state);
+// 7 numbers a CT_CONTROL_MOVE, in order of the controls: translation (m), quaternion
+CT_API const double* ct_state_mounts(const ct_state* state);
+// of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation,
+CT_API const double* ct_state_coordinates(const ct_state* state);
 // quaternion; then the frames of driven roots: position of the motion's centre, quaternion
 // Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
-CT_API ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9], double translation[3]);
-CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses);  // all: 12 numbers a link, R then t
-// Puts joints at `position` with rates `velocity` (indexed by joint rate; NULL: the model's), and the links' nodes with them. The
-// positions of balls and free joints are increments on top of the model's pose: Q = exp(position) exp(pose), translations add up;
-// rates are along the parent's axes. The history is forgotten.
-CT_API ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position, const double* velocity);
-// Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion, mounts their pose; links follow their
-// joints: call ct_state_set_joints after it.
+CT_API ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link,
+                                    double rotation[9], double translation[3]);
+// all: 12 numbers a link, R then t
+CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses);
+// Puts joints at `position` with rates `velocity` (indexed by joint rate; NULL: the model's), and the links'
+// nodes with them. The positions of balls and free joints are increments on top of the model's pose: Q =
+// exp(position) exp(pose), translations add up; rates are along the parent's axes. The history is forgotten.
+CT_API ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position,
+                                     const double* velocity);
+// Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion,
+// mounts their pose; links follow their joints: call ct_state_set_joints after it.
 CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
 
-typedef enum ct_tet_field { CT_FIELD_ENERGY_DENSITY, CT_FIELD_VON_MISES, CT_FIELD_VOLUME_RATIO, CT_FIELD_ACTIVATION } ct_tet_field;
+typedef enum ct_tet_field {
+    CT_FIELD_ENERGY_DENSITY,
+    CT_FIELD_VON_MISES,
+    CT_FIELD_VOLUME_RATIO,
+    CT_FIELD_ACTIVATION
+} ct_tet_field;
 // ntet values: J/m^3, Pa (Cauchy), det F, w a of muscles (the largest) or a - 1 of cells.
-CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values);
+CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field,
+                                    double* values);
 
-// Volume (m^3), that at rest, and pressure (Pa) of a cavity, during the last step; NULL: not wanted. Other actuators: CT_BAD_ARGUMENT.
-CT_API ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume, double* rest, double* pressure);
+// Volume (m^3), that at rest, and pressure (Pa) of a cavity, during the last step; NULL: not wanted. Other
+// actuators: CT_BAD_ARGUMENT.
+CT_API ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume,
+                                 double* rest, double* pressure);
 
 typedef struct ct_measure {
-    double mass, volume;            // kg, m^3 (current, of the tets)
+    double mass, volume;                     // kg, m^3 (current, of the tets)
     double kinetic, elastic, gravitational;  // J
-    double center[3];               // m
-    double momentum[3];             // kg m/s
-    double angular_momentum[3];     // kg m^2/s about the origin
+    double center[3];                        // m
+    double momentum[3];                      // kg m/s
+    double angular_momentum[3];              // kg m^2/s about the origin
 } ct_measure;
 CT_API void ct_state_measure(const ct_model* model, const ct_state* state, ct_measure* measure);
 

@@ -14,29 +14,30 @@ CT_API void ct_work_free(ct_work* work);
 
 typedef struct ct_step_report {
     bool converged;
-    int substeps;            // 1: the step was taken whole
-    int iterations;          // outer iterations (L-BFGS, Newton or local/global)
-    int solves;              // applications of the factor
-    int gradients;           // element passes for the gradient
-    int hessian_products;    // element passes for Hessian-vector products
-    int line_searches;       // step-length reductions
-    int refactors;           // numeric factorisations
-    int inverted;            // tets with det F <= 0 at the end
-    double residual;         // |r|, N
-    double reference;        // what it is measured against, N
+    int substeps;                      // 1: the step was taken whole
+    int iterations;                    // outer iterations (L-BFGS, Newton or local/global)
+    int solves;                        // applications of the factor
+    int gradients;                     // element passes for the gradient
+    int hessian_products;              // element passes for Hessian-vector products
+    int line_searches;                 // step-length reductions
+    int refactors;                     // numeric factorisations
+    int inverted;                      // tets with det F <= 0 at the end
+    double residual;                   // |r|, N
+    double reference;                  // what it is measured against, N
     int contacts, sticking, slipping;  // contacts that carry force, of the last sub-step: all, by kind
-    int passes;              // of detection and solve, most of any sub-step
-    double penetration;      // m, deepest negative gap at the end, 0: none
-    bool smooth;             // no contact is on the edge between two sets: the gradient is two-sided
+    int passes;                        // of detection and solve, most of any sub-step
+    double penetration;                // m, deepest negative gap at the end, 0: none
+    bool smooth;                // no contact is on the edge between two sets: the gradient is two-sided
     const ct_contact* contact;  // of the last sub-step, borrowed from the work until its next step
     int ncontact;
     double seconds;
-    char advice[160];        // what to change when it did not converge
+    char advice[160];  // what to change when it did not converge
 } ct_step_report;
 
-// Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: the scene's values). On failure the state is
-// unchanged.
-CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control, ct_step_report* report);
+// Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: the scene's
+// values). On failure the state is unchanged.
+CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control,
+                         ct_step_report* report);
 
 #ifdef __cplusplus
 }

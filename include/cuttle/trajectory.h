@@ -11,72 +11,86 @@ extern "C" {
 
 typedef struct ct_frame {
     double time;
-    int64_t step;            // step index
-    const double* x;         // 3 nvert, borrowed until the next read
+    int64_t step;     // step index
+    const double* x;  // 3 nvert, borrowed until the next read
     const double* v;
 } ct_frame;
 typedef struct ct_trajectory_info {
     int nvert, ntet, nsurface, nbody;
     int nframe;
-    int up;                  // axis
+    int up;  // axis
     double ground, time_step;
-    double start, stop;      // s, first and last frame
-    char scene_file[256];    // absolute path, "" when built through the API
+    double start, stop;    // s, first and last frame
+    char scene_file[256];  // absolute path, "" when built through the API
     char scene_name[128];
     ct_view view;
     int nlink, ncoordinate;  // of the skeletons; 0 in files without them
     int ntri;                // triangles of sheets
     int nobstacle;
-    bool contact;            // the frames carry contacts and their forces
-    bool activation;         // there are muscles or pneumatic cells: the frames carry their activation
-    int64_t ncontact;        // contacts stored, of all frames
-    int ncavity;             // cavities under pressure
+    bool contact;      // the frames carry contacts and their forces
+    bool activation;   // there are muscles or pneumatic cells: the frames carry their activation
+    int64_t ncontact;  // contacts stored, of all frames
+    int ncavity;       // cavities under pressure
 } ct_trajectory_info;
 typedef struct ct_obstacle_info {  // an obstacle of a trajectory
-    const char* name;        // borrowed
+    const char* name;              // borrowed
     ct_obstacle_kind kind;
-    double radius;           // m, of spheres and capsules
-    double color[3];         // 0..1
-    bool hidden;             // not in pictures
+    double radius;    // m, of spheres and capsules
+    double color[3];  // 0..1
+    bool hidden;      // not in pictures
 } ct_obstacle_info;
 
-CT_API ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene, const ct_model* model, ct_error* error);
+CT_API ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene,
+                                      const ct_model* model, ct_error* error);
 // Opens for appending and puts the last stored state into `state`; the model must be of the same scene.
-CT_API ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_model* model, ct_state* state, ct_error* error);
-CT_API ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state, const ct_step_report* report, ct_error* error);
+CT_API ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_model* model,
+                                      ct_state* state, ct_error* error);
+CT_API ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
+                                      const ct_step_report* report, ct_error* error);
 CT_API ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error);  // read only
 CT_API void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info);
 CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
-// A field by name ("displacement", "velocity", "contact" (the force): 3 values a node, count 3 nvert; "stress", "energy", "volume", "activation": one an
-// element, tets, then triangles of sheets: *per_tet); borrowed until the next read. "contact" is zero in files without contacts.
-CT_API ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values, int* count, bool* per_tet, ct_error* error);
-CT_API const double* ct_trajectory_rest(const ct_trajectory* file);     // 3 nvert
-CT_API const int* ct_trajectory_tets(const ct_trajectory* file);        // 4 ntet
-CT_API const int* ct_trajectory_tris(const ct_trajectory* file);        // 3 ntri, of sheets
-CT_API const int* ct_trajectory_surface(const ct_trajectory* file);     // 3 nsurface
-CT_API const int* ct_trajectory_surface_owner(const ct_trajectory* file);  // nsurface: body, or nbody + obstacle
-CT_API const int* ct_trajectory_tet_body(const ct_trajectory* file);    // ntet
-CT_API const double* ct_trajectory_body_color(const ct_trajectory* file);  // 3 nbody
+// A field by name ("displacement", "velocity", "contact" (the force): 3 values a node, count 3 nvert;
+// "stress", "energy", "volume", "activation": one an element, tets, then triangles of sheets: *per_tet);
+// borrowed until the next read. "contact" is zero in files without contacts.
+CT_API ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name,
+                                          const double** values, int* count, bool* per_tet, ct_error* error);
+CT_API const double* ct_trajectory_rest(const ct_trajectory* file);  // 3 nvert
+CT_API const int* ct_trajectory_tets(const ct_trajectory* file);     // 4 ntet
+CT_API const int* ct_trajectory_tris(const ct_trajectory* file);     // 3 ntri, of sheets
+CT_API const int* ct_trajectory_surface(const ct_trajectory* file);  // 3 nsurface
+// nsurface: body, or nbody + obstacle
+CT_API const int* ct_trajectory_surface_owner(const ct_trajectory* file);
+CT_API const int* ct_trajectory_tet_body(const ct_trajectory* file);        // ntet
+CT_API const double* ct_trajectory_body_color(const ct_trajectory* file);   // 3 nbody
 CT_API const ct_link_info* ct_trajectory_links(const ct_trajectory* file);  // nlink
-// Joint coordinates (as ct_state_coordinates) and link poses (as ct_state_link_poses) of a frame; borrowed until the next read. NULL: not wanted.
-CT_API ct_status ct_trajectory_read_links(ct_trajectory* file, int frame, const double** coordinates, const double** poses, ct_error* error);
+// Joint coordinates (as ct_state_coordinates) and link poses (as ct_state_link_poses) of a frame; borrowed
+// until the next read. NULL: not wanted.
+CT_API ct_status ct_trajectory_read_links(ct_trajectory* file, int frame, const double** coordinates,
+                                          const double** poses, ct_error* error);
 CT_API const ct_obstacle_info* ct_trajectory_obstacles(const ct_trajectory* file);  // nobstacle
-// Where the obstacles are in a frame, 6 numbers each; plane: a point and the normal; sphere: its centre; capsule: its ends. Boxes and
-// meshes (zeros) are triangles of the surface, their nodes are those of the frame. Borrowed until the next read.
-CT_API ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, const double** poses, ct_error* error);
-// Name of a body (below nbody) or of obstacle collider - nbody, as ct_contact counts them; "" where the file has none.
+// Where the obstacles are in a frame, 6 numbers each; plane: a point and the normal; sphere: its centre;
+// capsule: its ends. Boxes and meshes (zeros) are triangles of the surface, their nodes are those of the
+// frame. Borrowed until the next read.
+CT_API ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, const double** poses,
+                                              ct_error* error);
+// Name of a body (below nbody) or of obstacle collider - nbody, as ct_contact counts them; "" where the file
+// has none.
 CT_API const char* ct_trajectory_collider_name(const ct_trajectory* file, int collider);
 // The contacts of the step that ended in a frame, of its last sub-step; borrowed until the next read.
-CT_API ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_contact** list, int* count, ct_error* error);
+CT_API ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_contact** list,
+                                             int* count, ct_error* error);
 // Volume (m^3) and pressure (Pa) of each cavity in a frame; borrowed until the next read.
-CT_API ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const double** values, ct_error* error);
+CT_API ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const double** values,
+                                             ct_error* error);
 CT_API const char* ct_trajectory_cavity_name(const ct_trajectory* file, int cavity);
 CT_API ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error);  // also frees
 
 typedef enum ct_export_format { CT_EXPORT_VTU, CT_EXPORT_OBJ } ct_export_format;
-// .vtu: one file a frame and a .pvd, beside it .vtp files of bones, obstacles and contacts where there are some; .obj: one surface a
-// frame, obstacles included. `directory` is created.
-CT_API ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format, int first, int last, int stride, ct_error* error);
+// .vtu: one file a frame and a .pvd, beside it .vtp files of bones, obstacles and contacts where there are
+// some; .obj: one surface a frame, obstacles included. `directory` is created.
+CT_API ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format,
+                                      int first, int last, int stride, ct_error* error);
 
 #ifdef __cplusplus
 }

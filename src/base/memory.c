@@ -82,7 +82,8 @@ void ct_arena_free(ct_arena* arena) {
 void ct_memory_large_pages(void* memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     const uintptr_t page = 2u << 20;
-    uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1), end = ((uintptr_t)memory + bytes) & ~(page - 1);
+    uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1),
+              end = ((uintptr_t)memory + bytes) & ~(page - 1);
     if (start < end) madvise((void*)start, end - start, MADV_HUGEPAGE);
 #else
     (void)memory, (void)bytes;

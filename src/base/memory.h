@@ -19,17 +19,19 @@ void* ct_resize(void* memory, size_t count, size_t size);
 void* ct_duplicate(const void* source, size_t count, size_t size);
 char* ct_duplicate_text(const char* text);  // NULL gives ""
 
-// Grows *memory (capacity *capacity elements) so that it holds at least `count`; false: out of memory, unchanged.
+// Grows *memory (capacity *capacity elements) so that it holds at least `count`; false: out of memory,
+// unchanged.
 bool ct_reserve(void** memory, size_t* capacity, size_t count, size_t size);
 
 typedef struct ct_arena_block ct_arena_block;
 typedef struct ct_arena {
     ct_arena_block* blocks;
-    size_t bytes;   // allocated in all
-    bool failed;    // some allocation returned NULL
+    size_t bytes;  // allocated in all
+    bool failed;   // some allocation returned NULL
 } ct_arena;
 
-// count * size bytes, zeroed, 64-byte aligned, followed by at least 64 readable bytes. NULL marks the arena failed.
+// count * size bytes, zeroed, 64-byte aligned, followed by at least 64 readable bytes. NULL marks the arena
+// failed.
 void* ct_arena_alloc(ct_arena* arena, size_t count, size_t size);
 void* ct_arena_copy(ct_arena* arena, const void* source, size_t count, size_t size);
 void ct_arena_free(ct_arena* arena);

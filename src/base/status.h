@@ -7,7 +7,8 @@
 // Clears the error to CT_OK with element -1; NULL is accepted.
 void ct_error_clear(ct_error* error);
 // Sets code and message, keeps file/line/path/element as they are; returns `code`.
-ct_status ct_fail(ct_error* error, ct_status code, const char* format, ...) __attribute__((format(printf, 3, 4)));
+ct_status ct_fail(ct_error* error, ct_status code, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 // The same with a place: file and line may be NULL/0.
 ct_status ct_fail_at(ct_error* error, ct_status code, const char* file, int line, const char* format, ...)
     __attribute__((format(printf, 5, 6)));

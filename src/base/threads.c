@@ -1,6 +1,7 @@
-// The worker pool. One atomic word, the ticket, holds a region's number, its task count and the next task; whoever moves
-// it from i to i + 1 owns task i. A region ends when its tasks are done, not when every worker has looked in: a worker
-// that the system keeps from running delays nobody. Waiting spins for some microseconds, then sleeps.
+// The worker pool. One atomic word, the ticket, holds a region's number, its task count and the next task;
+// whoever moves it from i to i + 1 owns task i. A region ends when its tasks are done, not when every worker
+// has looked in: a worker that the system keeps from running delays nobody. Waiting spins for some
+// microseconds, then sleeps.
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -15,16 +16,16 @@ enum { SPIN_COUNT = 4000, TASK_BITS = 20 };
 
 struct ct_threads {
     int count;
-    pthread_t* worker;         // count - 1
+    pthread_t* worker;  // count - 1
     int started;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    int sleepers;              // under the mutex
-    bool stop;                 // under the mutex
-    _Atomic uint64_t ticket;   // region << 40 | task count << 20 | next task
-    char apart[64];            // another cache line
-    atomic_int done;           // tasks finished in this region
-    ct_task task;              // of the region; stable while one of its tasks is unfinished
+    int sleepers;             // under the mutex
+    bool stop;                // under the mutex
+    _Atomic uint64_t ticket;  // region << 40 | task count << 20 | next task
+    char apart[64];           // another cache line
+    atomic_int done;          // tasks finished in this region
+    ct_task task;             // of the region; stable while one of its tasks is unfinished
     void* user;
 };
 
@@ -38,8 +39,8 @@ static void relax(void) {
 static void work_off(ct_threads* threads) {
     uint64_t ticket = atomic_load_explicit(&threads->ticket, memory_order_acquire);
     while ((ticket & TASK_MASK) < (ticket >> TASK_BITS & TASK_MASK)) {
-        if (!atomic_compare_exchange_weak_explicit(&threads->ticket, &ticket, ticket + 1, memory_order_acq_rel,
-                                                   memory_order_acquire))
+        if (!atomic_compare_exchange_weak_explicit(&threads->ticket, &ticket, ticket + 1,
+                                                   memory_order_acq_rel, memory_order_acquire))
             continue;
         threads->task((int)(ticket & TASK_MASK), threads->user);
         atomic_fetch_add_explicit(&threads->done, 1, memory_order_acq_rel);

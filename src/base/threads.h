@@ -16,7 +16,8 @@ typedef void (*ct_task)(int index, void* user);
 ct_status ct_threads_create(ct_threads** out, int count);
 void ct_threads_free(ct_threads* threads);
 int ct_threads_count(const ct_threads* threads);  // NULL: 1
-// Runs task(0..ntask-1, user) and returns when all are done. threads NULL or count 1: in order, on the caller.
+// Runs task(0..ntask-1, user) and returns when all are done. threads NULL or count 1: in order, on the
+// caller.
 void ct_threads_run(ct_threads* threads, int ntask, ct_task task, void* user);
 
 #endif

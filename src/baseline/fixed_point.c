@@ -1,5 +1,5 @@
-// The adjoint system of one step, H lam = g, solved twice for comparison: as ct_backward does, and by the fixed point of DiffPD
-// (Du et al. 2021) with the constant matrix A = c^2 M + c D + L of projective dynamics,
+// The adjoint system of one step, H lam = g, solved twice for comparison: as ct_backward does, and by the
+// fixed point of DiffPD (Du et al. 2021) with the constant matrix A = c^2 M + c D + L of projective dynamics,
 //   lam <- lam + A^-1 (g - H lam),
 // each to the same relative residual. H is the exact Hessian at the end of the step.
 #include <math.h>
@@ -35,12 +35,17 @@ static double norm(const double* a, size_t n) {
     return sqrt(sum);
 }
 
-static void run_krylov(system_context* c, const double* right, double* lam, double tolerance, int limit, ct_adjoint_profile* profile) {
+static void run_krylov(system_context* c, const double* right, double* lam, double tolerance, int limit,
+                       ct_adjoint_profile* profile) {
     size_t n = (size_t)c->model->nunknown;
     double size = norm(right, n), started = ct_clock();
     memset(lam, 0, n * sizeof(double));
     ct_coords_warp(c->model, c->work, c->config);
-    ct_krylov_def def = {.n = (int)n, .apply = hessian, .precondition = precondition, .user = c, .tolerance = tolerance * size,
+    ct_krylov_def def = {.n = (int)n,
+                         .apply = hessian,
+                         .precondition = precondition,
+                         .user = c,
+                         .tolerance = tolerance * size,
                          .max_iterations = limit};
     ct_krylov_report report;
     ct_pcg(&def, c->work->krylov, right, lam, &report);
@@ -60,8 +65,8 @@ static void correct(const system_context* c, const double* r, double* lam) {
         for (int a = 0; a < 3; a++) lam[3 * k + a] += rows[3 * (size_t)c->model->row[c->model->node[k]] + a];
 }
 
-static void run_fixed_point(system_context* c, const double* right, double* lam, double* r, double tolerance, int limit,
-                            ct_adjoint_profile* profile) {
+static void run_fixed_point(system_context* c, const double* right, double* lam, double* r, double tolerance,
+                            int limit, ct_adjoint_profile* profile) {
     size_t n = (size_t)c->model->nunknown;
     double size = norm(right, n), residual = size, started = ct_clock();
     int count = 0;
@@ -80,14 +85,17 @@ static void run_fixed_point(system_context* c, const double* right, double* lam,
     profile->fixed_converged = residual <= tolerance * size;
 }
 
-ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_state* before, const ct_state* after, const double* x_bar,
-                             double tolerance, int limit, ct_adjoint_profile* profile) {
+ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_state* before,
+                             const ct_state* after, const double* x_bar, double tolerance, int limit,
+                             ct_adjoint_profile* profile) {
     memset(profile, 0, sizeof *profile);
-    if (!model->scalar || model->nfree == 0 || model->settings.integrator != CT_EULER || !(tolerance > 0)) return CT_BAD_ARGUMENT;
+    if (!model->scalar || model->nfree == 0 || model->settings.integrator != CT_EULER || !(tolerance > 0))
+        return CT_BAD_ARGUMENT;
     if (model->tree.nlink) return CT_UNSUPPORTED;
     size_t n = (size_t)model->nunknown;
     ct_arena arena = {0};
-    double *right = ct_arena_alloc(&arena, n, sizeof(double)), *lam = ct_arena_alloc(&arena, n, sizeof(double));
+    double *right = ct_arena_alloc(&arena, n, sizeof(double)),
+           *lam = ct_arena_alloc(&arena, n, sizeof(double));
     double* r = ct_arena_alloc(&arena, n, sizeof(double));
     int unused = 0;
     ct_status status = arena.failed ? CT_OUT_OF_MEMORY : ct_coords_choose(model, work, after, 0, &unused);
@@ -97,7 +105,8 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
         system_context context = {model, work, &config};
         ct_inertia_begin(model, work, before, rate);
         if (model->water.enabled) ct_fluid_begin(model, work, before->x, before->v);
-        ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, before->x, 0, NULL);
+        ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, before->x,
+                                0, NULL);
         ct_coords_linearise(model, work, &config, work->rho);
         ct_coords_pull(model, work, &config, x_bar, right);
         if (norm(right, n) > 0) {

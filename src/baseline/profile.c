@@ -12,7 +12,7 @@ typedef struct profile_context {
     const ct_model* model;
     ct_work* work;
     const double* x;
-    const float* buffer;    // for the bandwidth
+    const float* buffer;  // for the bandwidth
     size_t count;
     float sink[64];
     double *scratch, *jacobian;  // of the assembly
@@ -34,7 +34,8 @@ static void run_gradient(profile_context* c) {
 }
 
 static void run_product(profile_context* c) {
-    ct_potential_product(&c->model->potential, &c->work->potential, c->work->threads, c->x, c->work->node_product);
+    ct_potential_product(&c->model->potential, &c->work->potential, c->work->threads, c->x,
+                         c->work->node_product);
 }
 
 static void run_solve(profile_context* c) {
@@ -63,7 +64,8 @@ ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* s
     memset(work->r, 0, (size_t)model->nunknown * sizeof(double));
     work->r[0] = 1;
     double rate = ct_model_rate(&model->settings);
-    ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate, rate, state->x, 0, NULL);
+    ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate, rate, state->x, 0,
+                            NULL);
     profile_context context = {.model = model, .work = work, .x = state->x, .buffer = buffer, .count = count};
     profile->gradient_ns_per_tet = 1e9 * best_of(run_gradient, &context) / model->ntet;
     ct_potential_linearise(&model->potential, &work->potential, work->threads, state->x);
@@ -75,18 +77,22 @@ ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* s
     return CT_OK;
 }
 
-static void run_jacobian(profile_context* c) { ct_skeleton_jacobian(c->model, &c->work->at, c->scratch, c->jacobian); }
+static void run_jacobian(profile_context* c) {
+    ct_skeleton_jacobian(c->model, &c->work->at, c->scratch, c->jacobian);
+}
 
 static void run_joint_matrix(profile_context* c) { ct_coords_joint_matrix(c->model, c->work, &c->work->at); }
 
-ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_state* state, ct_skeleton_profile* profile) {
+ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_state* state,
+                              ct_skeleton_profile* profile) {
     memset(profile, 0, sizeof *profile);
     const ct_tree* tree = &model->tree;
     if (!tree->ndof) return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     profile_context context = {.model = model, .work = work};
     context.scratch = ct_arena_alloc(&arena, ct_assembly_scratch(model), sizeof(double));
-    context.jacobian = ct_arena_alloc(&arena, 3 * (size_t)tree->start[tree->nlink] * (size_t)tree->ndof, sizeof(double));
+    context.jacobian =
+        ct_arena_alloc(&arena, 3 * (size_t)tree->start[tree->nlink] * (size_t)tree->ndof, sizeof(double));
     ct_status status = arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) {
         memcpy(work->at.x, state->x, 3 * (size_t)model->nvert * sizeof(double));

@@ -1,17 +1,20 @@
 // Contact with Coulomb friction on a dense compliance matrix; see friction.h.
 //
-// The conditions of one contact say that its force is a fixed point: with y = F - r u, y_N = n.y, y_T = P y, r = (r_N, r_T) > 0,
-//     Phi = F - projection = 0,   projection_N = max(0, y_N),   projection_T = the point of the disc of radius mu max(0, y_N) nearest to y_T
-// (Alart and Curnier 1991), with r_N = 1/(n.W_cc n), r_T = 2/trace(P W_cc P). A step of Newton's method solves
+// The conditions of one contact say that its force is a fixed point: with y = F - r u, y_N = n.y, y_T = P y,
+// r = (r_N, r_T) > 0,
+//     Phi = F - projection = 0,   projection_N = max(0, y_N),   projection_T = the point of the disc of
+//     radius mu max(0, y_N) nearest to y_T
+// (Alart and Curnier 1991), with r_N = 1/(n.W_cc n), r_T = 2/trace(P W_cc P). A step of Newton's method
+// solves
 //     open  (y_N <= 0):            dF = -F
 //     stick (|y_T| < mu y_N):      (W dF) = -u
 //     slip  (else), t = y_T/|y_T|, s = n x t, rho = mu y_N/|y_T|:
 //         n.(W dF) = -n.u,   (t - mu n).dF = (mu n - t).F,   rho s.(W dF) + (1 - rho)/r_T s.dF = -s.F/r_T
-// along dF, with halving where |Phi| does not fall. Where that does not help, and at a cold start, sweeps of Gauss-Seidel take over:
-// each contact is solved exactly against the others' forces. In its frame, with the normal row eliminated (S = W_TT - w w^T/W_NN,
-// c = q_T - w q_N/W_NN),
-// slip against the force means u_T = -nu F_T: F_T(nu) = -(S + nu)^-1 c and |F_T| = mu F_N is one equation for nu > 0, positive at 0 where
-// sticking fails and negative at infinity.
+// along dF, with halving where |Phi| does not fall. Where that does not help, and at a cold start, sweeps of
+// Gauss-Seidel take over: each contact is solved exactly against the others' forces. In its frame, with the
+// normal row eliminated (S = W_TT - w w^T/W_NN, c = q_T - w q_N/W_NN), slip against the force means u_T = -nu
+// F_T: F_T(nu) = -(S + nu)^-1 c and |F_T| = mu F_N is one equation for nu > 0, positive at 0 where sticking
+// fails and negative at infinity.
 #include "contact/friction.h"
 
 #include <cblas.h>
@@ -20,30 +23,30 @@
 #include <string.h>
 
 #include "base/blas.h"
-#include "math/mat3.h"
 #include "contact/friction_system.h"
+#include "math/mat3.h"
 
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
 #define SMALL 1e-2         // part of a row that a preconditioner may leave out
 
 enum {
     NEWTON_FIRST = 12,   // steps of the first round
-    NEWTON_LATER = 6,   // of each further one
+    NEWTON_LATER = 6,    // of each further one
     HALVINGS = 1,        // of a step
     WILD_LIMIT = 15,     // steps in a row that may leave |Phi| above the best
     STALL_LIMIT = 3,     // times that sweeps may help out in a round
     SWEEPS_STALLED = 8,  // then
     ROUND_LIMIT = 3,     // of sweeps, then Newton's method
     SWEEPS_COLD = 3,     // of the first round, when the start is far off
-    SWEEPS_ROUND = 200    // of the second; three times as many in each further one
+    SWEEPS_ROUND = 200   // of the second; three times as many in each further one
 };
 
 typedef struct local {
     ct_vec3 n, t1, t2;
-    double W[9];               // W_cc + eps
+    double W[9];  // W_cc + eps
     double r_N, r_T;
-    double W_NN, w[2];         // in the frame (n, t1, t2)
-    double s[2], e1[2], e2[2]; // eigenvalues and eigenvectors of S
+    double W_NN, w[2];          // in the frame (n, t1, t2)
+    double s[2], e1[2], e2[2];  // eigenvalues and eigenvectors of S
 } local;
 
 // |Phi|^2 and |F|^2 in the norm of the report, and the largest violation.
@@ -57,13 +60,13 @@ struct ct_friction_work {
     int capacity;
     local* contact;
     double *u, *dF, *Wd, *F_try, *u_try, *F_best, *F_held, *u_held, *a;  // 3 capacity
-    double *D, *E;                                     // 9 capacity
-    merit held;                                        // of F_held
-    unsigned char* rank;                               // of the blocks when the factor was made
-    int rank_count;                                    // contacts of that factor, -1: none
+    double *D, *E;                                                       // 9 capacity
+    merit held;                                                          // of F_held
+    unsigned char* rank;  // of the blocks when the factor was made
+    int rank_count;       // contacts of that factor, -1: none
     ct_friction_system newton, fixed;
     ct_friction_complement complement, fixed_complement;
-    bool inverted;                                     // the fixed system is solved by its complement
+    bool inverted;  // the fixed system is solved by its complement
 };
 
 ct_status ct_friction_work_create(ct_friction_work** out) {
@@ -90,7 +93,8 @@ static ct_status reserve(ct_friction_work* work, int count) {
     ct_friction_work grown = *work;
     grown.contact = ct_arena_alloc(&arena, capacity, sizeof(local));
     grown.rank = ct_arena_alloc(&arena, capacity, 1);
-    double** vectors[] = {&grown.u, &grown.dF, &grown.Wd, &grown.F_try, &grown.u_try, &grown.F_best, &grown.F_held, &grown.u_held, &grown.a};
+    double** vectors[] = {&grown.u,      &grown.dF,     &grown.Wd,     &grown.F_try, &grown.u_try,
+                          &grown.F_best, &grown.F_held, &grown.u_held, &grown.a};
     for (int i = 0; i < 9; i++) *vectors[i] = ct_arena_alloc(&arena, 3 * capacity, sizeof(double));
     grown.D = ct_arena_alloc(&arena, 9 * capacity, sizeof(double));
     grown.E = ct_arena_alloc(&arena, 9 * capacity, sizeof(double));
@@ -119,13 +123,15 @@ static void eigen(double a, double b, double c, double floor, local* l) {
 
 static void prepare(const ct_friction_def* def, ct_friction_work* work) {
     double largest = 0;
-    for (int i = 0; i < 3 * def->count; i++) largest = fmax(largest, def->W[(size_t)i * (size_t)def->stride + (size_t)i] + def->eps[i / 3]);
+    for (int i = 0; i < 3 * def->count; i++)
+        largest = fmax(largest, def->W[(size_t)i * (size_t)def->stride + (size_t)i] + def->eps[i / 3]);
     const double floor = fmax(1e-14 * largest, DBL_MIN / DBL_EPSILON);
     for (int c = 0; c < def->count; c++) {
         local* l = &work->contact[c];
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                l->W[3 * i + j] = def->W[(size_t)(3 * c + i) * (size_t)def->stride + (size_t)(3 * c + j)] + (i == j) * def->eps[c];
+                l->W[3 * i + j] = def->W[(size_t)(3 * c + i) * (size_t)def->stride + (size_t)(3 * c + j)] +
+                                  (i == j) * def->eps[c];
         const ct_mat3 W = ct_mat3_load(l->W);
         l->n = ct_vec3_load(def->normal + 3 * c);
         l->t1 = ct_vec3_orthogonal(l->n);
@@ -135,7 +141,8 @@ static void prepare(const ct_friction_def* def, ct_friction_work* work) {
         l->w[0] = ct_vec3_dot(l->t1, Wn);
         l->w[1] = ct_vec3_dot(l->t2, Wn);
         const double a = ct_vec3_dot(l->t1, W1), b = ct_vec3_dot(l->t1, W2), d = ct_vec3_dot(l->t2, W2);
-        eigen(a - l->w[0] * l->w[0] / l->W_NN, b - l->w[0] * l->w[1] / l->W_NN, d - l->w[1] * l->w[1] / l->W_NN, floor, l);
+        eigen(a - l->w[0] * l->w[0] / l->W_NN, b - l->w[0] * l->w[1] / l->W_NN,
+              d - l->w[1] * l->w[1] / l->W_NN, floor, l);
         l->r_N = 1 / l->W_NN;
         l->r_T = 2 / fmax(a + d, 2 * floor);
     }
@@ -144,7 +151,7 @@ static void prepare(const ct_friction_def* def, ct_friction_work* work) {
 // Phi of one contact in (N, T); what its set is; y_T.
 typedef struct state {
     ct_contact_set set;
-    double y_N, length;    // length: |y_T|
+    double y_N, length;  // length: |y_T|
     ct_vec3 y_T, Phi, projection;
 } state;
 
@@ -158,7 +165,11 @@ static state evaluate(const local* l, double mu, const double* F, const double* 
     if (!(s.y_N <= 0)) {  // not a number: neither is Phi
         const bool stick = s.length < mu * s.y_N;
         s.set = stick ? CT_STICK : CT_SLIP;
-        s.projection = ct_vec3_axpy(ct_vec3_scale(s.y_N, l->n), stick ? 1 : s.length > 0 ? mu * s.y_N / s.length : 0, s.y_T);
+        s.projection = ct_vec3_axpy(ct_vec3_scale(s.y_N, l->n),
+                                    stick          ? 1
+                                    : s.length > 0 ? mu * s.y_N / s.length
+                                                   : 0,
+                                    s.y_T);
     }
     s.Phi = ct_vec3_sub(force, s.projection);
     return s;
@@ -169,7 +180,8 @@ static double weigh(const local* l, ct_vec3 v) {
     return N * N / l->r_N + fmax(ct_vec3_dot(v, v) - N * N, 0) / l->r_T;
 }
 
-static merit measure(const ct_friction_def* def, const ct_friction_work* work, const double* F, const double* u, unsigned char* set) {
+static merit measure(const ct_friction_def* def, const ct_friction_work* work, const double* F,
+                     const double* u, unsigned char* set) {
     merit m = {0};
     double force = 0, projected = 0;
     for (int c = 0; c < def->count; c++) {
@@ -197,7 +209,8 @@ static void motion(const ct_friction_def* def, const double* F, double* u) {
 }
 
 // |F_T| - mu F_N at nu, and its derivative.
-static double excess(const local* l, double mu, double q_N, const double c[2], double nu, double f[3], double* slope) {
+static double excess(const local* l, double mu, double q_N, const double c[2], double nu, double f[3],
+                     double* slope) {
     double value = 0, change = 0, bend = 0, g[2] = {0, 0}, dg[2] = {0, 0};
     const double* axes[2] = {l->e1, l->e2};
     for (int i = 0; i < 2; i++) {
@@ -223,7 +236,8 @@ static void solve_local(const local* l, double mu, const double q[3], double f[3
     f[0] = f[1] = f[2] = 0;
     if (!(q[0] < 0)) return;
     const double plain[2] = {q[1] - l->w[0] * q[0] / l->W_NN, q[2] - l->w[1] * q[0] / l->W_NN};
-    const double c[2] = {plain[0] * l->e1[0] + plain[1] * l->e1[1], plain[0] * l->e2[0] + plain[1] * l->e2[1]};
+    const double c[2] = {plain[0] * l->e1[0] + plain[1] * l->e1[1],
+                         plain[0] * l->e2[0] + plain[1] * l->e2[1]};
     double slope;
     if (excess(l, mu, q[0], c, 0, f, &slope) <= 0) return;  // sticks
     if (mu == 0) {
@@ -241,10 +255,8 @@ static void solve_local(const local* l, double mu, const double q[3], double f[3
     for (int k = 0; k < 60 && high - low > 4 * DBL_EPSILON * high; k++) {
         value = excess(l, mu, q[0], c, nu, f, &slope);
         if (fabs(value) <= 4 * DBL_EPSILON * mu * fabs(f[0])) break;
-        if (value > 0)
-            low = nu;
-        else
-            high = nu;
+        if (value > 0) low = nu;
+        else high = nu;
         const double next = nu - value / slope;
         nu = next > low && next < high ? next : (low + high) / 2;
     }
@@ -269,7 +281,8 @@ static void sweep(const ct_friction_def* def, ct_friction_work* work, double* F,
         const ct_vec3 next = ct_vec3_axpy(ct_vec3_axpy(ct_vec3_scale(f[0], l->n), f[1], l->t1), f[2], l->t2);
         ct_vec3_store(d, ct_vec3_sub(next, force));
         if (d[0] == 0 && d[1] == 0 && d[2] == 0) continue;
-        cblas_dgemv(CblasColMajor, CblasNoTrans, 3 * def->count, 3, 1, def->W + 3 * (size_t)c * (size_t)def->stride, def->stride, d, 1, 1, u, 1);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, 3 * def->count, 3, 1,
+                    def->W + 3 * (size_t)c * (size_t)def->stride, def->stride, d, 1, 1, u, 1);
         for (int i = 0; i < 3; i++) {
             u[3 * c + i] += def->eps[c] * d[i];
             F[3 * c + i] += d[i];
@@ -304,7 +317,8 @@ static void linearise(const ct_friction_def* def, ct_friction_work* work, const 
                 a[i] = -u[3 * c + i];
             }
         } else {
-            const ct_vec3 t = s.length > 0 ? ct_vec3_scale(1 / s.length, s.y_T) : l->t1, side = ct_vec3_cross(l->n, t);
+            const ct_vec3 t = s.length > 0 ? ct_vec3_scale(1 / s.length, s.y_T) : l->t1,
+                          side = ct_vec3_cross(l->n, t);
             const double rho = s.length > 0 ? mu * s.y_N / s.length : 0;
             const ct_vec3 force = ct_vec3_load(F + 3 * c), slip = ct_vec3_load(u + 3 * c);
             add_outer(D, 1, l->n, l->n);
@@ -326,8 +340,10 @@ static bool same_ranks(const ct_friction_work* work, int count) {
     return true;
 }
 
-// dF with a factor in single precision, that of an earlier step where it still serves. CT_NOT_CONVERGED: it does not reach `relative`.
-static ct_status solve_single(ct_friction_work* work, double relative, double* dF, ct_friction_report* report) {
+// dF with a factor in single precision, that of an earlier step where it still serves. CT_NOT_CONVERGED: it
+// does not reach `relative`.
+static ct_status solve_single(ct_friction_work* work, double relative, double* dF,
+                              ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -339,7 +355,9 @@ static ct_status solve_single(ct_friction_work* work, double relative, double* d
             work->rank_count = status ? -1 : s->count;
             for (int c = 0; c < s->count; c++) work->rank[c] = (unsigned char)s->block[c].rank;
         }
-        if (!status) status = ct_friction_system_iterate(s, work->a, CT_FRICTION_SINGLE, relative, kept ? 8 : 16, dF, &gmres);
+        if (!status)
+            status = ct_friction_system_iterate(s, work->a, CT_FRICTION_SINGLE, relative, kept ? 8 : 16, dF,
+                                                &gmres);
         report->linear += gmres.iterations;
         if (status == CT_OUT_OF_MEMORY || gmres.end == CT_KRYLOV_CONVERGED) return status;
     }
@@ -347,7 +365,8 @@ static ct_status solve_single(ct_friction_work* work, double relative, double* d
 }
 
 // dF by the inverse of W. CT_NOT_CONVERGED: it does not fit the sets, or does not reach `relative`.
-static ct_status solve_inverse(const ct_friction_def* def, ct_friction_work* work, double relative, double* dF, ct_friction_report* report) {
+static ct_status solve_inverse(const ct_friction_def* def, ct_friction_work* work, double relative,
+                               double* dF, ct_friction_report* report) {
     bool fits = false;
     ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
     ct_status status = ct_friction_complement_build(&work->complement, def->inverse, work->D, work->E, &fits);
@@ -359,8 +378,8 @@ static ct_status solve_inverse(const ct_friction_def* def, ct_friction_work* wor
 }
 
 // dF of the Newton step, by the cheapest of the ways that have not failed before.
-static ct_status direction(const ct_friction_def* def, ct_friction_work* work, double relative, ct_friction_level* level, double* dF,
-                           ct_friction_report* report) {
+static ct_status direction(const ct_friction_def* def, ct_friction_work* work, double relative,
+                           ct_friction_level* level, double* dF, ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     const int n = s->n;
     if (def->inverse && def->inverse->L && n >= 100) {
@@ -400,17 +419,20 @@ static void attempt(ct_friction_work* work, int n, double alpha, const double* F
     }
 }
 
-// One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not fall, F_try and u_try are at
-// its end.
-static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work, double tolerance, ct_friction_level* level, double* F,
-                             merit* now, bool* moved, bool* possible, ct_friction_report* report) {
+// One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not
+// fall, F_try and u_try are at its end.
+static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work, double tolerance,
+                             ct_friction_level* level, double* F, merit* now, bool* moved, bool* possible,
+                             ct_friction_report* report) {
     const int n = 3 * def->count;
     *moved = *possible = false;
     report->newton++;
     linearise(def, work, F, work->u);
-    ct_status status = ct_friction_system_reduce(&work->newton, def->W, def->stride, def->count, work->D, work->E);
+    ct_status status =
+        ct_friction_system_reduce(&work->newton, def->W, def->stride, def->count, work->D, work->E);
     // as precise as the next residual can be: Newton's method squares it, and the tolerance is enough
-    const double residual = residual_of(*now), relative = fmax(0.3 * tolerance / residual, fmin(fmax(0.1 * residual, 1e-5), 1e-2));
+    const double residual = residual_of(*now),
+                 relative = fmax(0.3 * tolerance / residual, fmin(fmax(0.1 * residual, 1e-5), 1e-2));
     if (!status) status = direction(def, work, relative, level, work->dF, report);
     if (status == CT_SINGULAR || (!status && !all_finite(n, work->dF))) return CT_OK;
     if (status) return status;
@@ -433,7 +455,8 @@ static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work,
     return CT_OK;
 }
 
-static merit sweeps(const ct_friction_def* def, ct_friction_work* work, int count, double* F, ct_friction_report* report) {
+static merit sweeps(const ct_friction_def* def, ct_friction_work* work, int count, double* F,
+                    ct_friction_report* report) {
     for (int k = 0; k < count; k++) sweep(def, work, F, work->u);
     report->sweeps += count;
     return measure(def, work, F, work->u, NULL);
@@ -451,10 +474,11 @@ static merit release(ct_friction_work* work, int count, double* F) {
     return work->held;
 }
 
-// Newton's method, from F and to the best that was found. A step that does not lower |Phi| is taken nevertheless, as long as one of the next few
-// comes below the best so far: where contacts are nearly redundant, the sets sort themselves out while the forces are wild.
-static ct_status newton(const ct_friction_def* def, ct_friction_work* work, double tolerance, int limit, double* F, merit* now,
-                        ct_friction_report* report) {
+// Newton's method, from F and to the best that was found. A step that does not lower |Phi| is taken
+// nevertheless, as long as one of the next few comes below the best so far: where contacts are nearly
+// redundant, the sets sort themselves out while the forces are wild.
+static ct_status newton(const ct_friction_def* def, ct_friction_work* work, double tolerance, int limit,
+                        double* F, merit* now, ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
     ct_friction_level level = CT_FRICTION_ITERATE;
     hold(work, def->count, F, *now);
@@ -482,8 +506,8 @@ static ct_status newton(const ct_friction_def* def, ct_friction_work* work, doub
     return CT_OK;
 }
 
-ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, double tolerance, double* F, unsigned char* set,
-                            ct_friction_report* report) {
+ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, double tolerance, double* F,
+                            unsigned char* set, ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
     *report = (ct_friction_report){.converged = def->count == 0};
     if (def->count == 0) return CT_OK;
@@ -520,14 +544,15 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
     return CT_OK;
 }
 
-ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* inverse, const double* D, const double* E, bool* fits) {
+ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* inverse, const double* D,
+                             const double* E, bool* fits) {
     const ct_status status = ct_friction_complement_build(&work->fixed_complement, inverse, D, E, fits);
     work->inverted = *fits;
     return status;
 }
 
-// D without what hardly counts beside E: across the slip of a contact that slides far, the force does not depend on the motion. What is left has
-// the range of D's largest column.
+// D without what hardly counts beside E: across the slip of a contact that slides far, the force does not
+// depend on the motion. What is left has the range of D's largest column.
 static void drop_small(double w, const double* E, double* D) {
     const ct_mat3 A = ct_mat3_load(D);
     ct_vec3 n = {0, 0, 0};
@@ -538,7 +563,8 @@ static void drop_small(double w, const double* E, double* D) {
     n = ct_vec3_normalise(n);
     double kept[9], rest = 0, size = 0;
     for (int j = 0; j < 3; j++) {
-        const ct_vec3 column = ct_mat3_column(A, j), along = ct_vec3_scale(ct_vec3_dot(n, column), n), across = ct_vec3_sub(column, along);
+        const ct_vec3 column = ct_mat3_column(A, j), along = ct_vec3_scale(ct_vec3_dot(n, column), n),
+                      across = ct_vec3_sub(column, along);
         kept[j] = along.x, kept[3 + j] = along.y, kept[6 + j] = along.z;
         rest += ct_vec3_dot(across, across);
     }
@@ -546,7 +572,8 @@ static void drop_small(double w, const double* E, double* D) {
     if (rest > 0 && sqrt(rest) * w <= SMALL * sqrt(size)) memcpy(D, kept, sizeof kept);
 }
 
-ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D, const double* E) {
+ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D,
+                             const double* E) {
     ct_friction_system* s = &work->fixed;
     work->inverted = false;
     ct_status status = reserve(work, count);

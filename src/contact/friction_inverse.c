@@ -9,10 +9,11 @@
 
 // LAPACK: LU factorisation and its solve, column-major.
 extern void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* pivot, int* info);
-extern void sgetrs_(const char* trans, const int* n, const int* nrhs, const float* a, const int* lda, const int* pivot, float* b, const int* ldb,
-                    int* info);
+extern void sgetrs_(const char* trans, const int* n, const int* nrhs, const float* a, const int* lda,
+                    const int* pivot, float* b, const int* ldb, int* info);
 
-static const double most = 0.5;  // of the contacts: when more than these do not stick, it is not the cheap way
+// of the contacts: when more than these do not stick, it is not the cheap way
+static const double most = 0.5;
 
 void ct_friction_complement_free(ct_friction_complement* s) {
     ct_arena_free(&s->arena);
@@ -49,13 +50,15 @@ static void turn(const ct_friction_inverse* inverse, bool back, float* x) {
         const double* R = inverse->R + 9 * c;
         const double v[3] = {x[0], x[1], x[2]};
         for (int i = 0; i < 3; i++)
-            x[i] = (float)(back ? R[i] * v[0] + R[3 + i] * v[1] + R[6 + i] * v[2] : R[3 * i] * v[0] + R[3 * i + 1] * v[1] + R[3 * i + 2] * v[2]);
+            x[i] = (float)(back ? R[i] * v[0] + R[3 + i] * v[1] + R[6 + i] * v[2]
+                                : R[3 * i] * v[0] + R[3 * i + 1] * v[1] + R[3 * i + 2] * v[2]);
     }
 }
 
 static void solve_lower(const ct_friction_inverse* inverse, bool transposed, float* x) {
     const int n = 3 * inverse->count;
-    cblas_strsv(CblasColMajor, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, n, inverse->L, n, x, 1);
+    cblas_strsv(CblasColMajor, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, n,
+                inverse->L, n, x, 1);
 }
 
 // ---- the matrix of the others --------------------------------------------------------------
@@ -68,9 +71,11 @@ static void build_columns(ct_friction_complement* s) {
         const int c = s->other[i];
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)
-                s->H[(size_t)(3 * i + b) * (size_t)n + (size_t)(3 * c + a)] = s->inverse.R ? (float)s->inverse.R[9 * c + 3 * b + a] : a == b;
+                s->H[(size_t)(3 * i + b) * (size_t)n + (size_t)(3 * c + a)] =
+                    s->inverse.R ? (float)s->inverse.R[9 * c + 3 * b + a] : a == b;
     }
-    cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, k, 1, s->inverse.L, n, s->H, n);
+    cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, k, 1, s->inverse.L, n,
+                s->H, n);
 }
 
 // B = D_S + E_S H^T H, rows scaled, factored.
@@ -79,7 +84,8 @@ static bool factor(ct_friction_complement* s, const double* D) {
     float* B = s->B;
     cblas_ssyrk(CblasColMajor, CblasLower, CblasTrans, k, n, 1, s->H, n, 0, B, k);
     for (int j = 0; j < k; j++)
-        for (int i = 0; i < j; i++) B[(size_t)j * (size_t)k + (size_t)i] = B[(size_t)i * (size_t)k + (size_t)j];
+        for (int i = 0; i < j; i++)
+            B[(size_t)j * (size_t)k + (size_t)i] = B[(size_t)i * (size_t)k + (size_t)j];
     for (int i = 0; i < s->nother; i++) {
         const double *E = s->E + 9 * i, *own = D + 9 * s->other[i];
         double largest[3] = {0, 0, 0};
@@ -87,7 +93,8 @@ static bool factor(ct_friction_complement* s, const double* D) {
             float* column = B + (size_t)j * (size_t)k + 3 * i;
             const double v[3] = {column[0], column[1], column[2]};
             for (int a = 0; a < 3; a++) {
-                const double value = E[3 * a] * v[0] + E[3 * a + 1] * v[1] + E[3 * a + 2] * v[2] + (j / 3 == i ? own[3 * a + j % 3] : 0);
+                const double value = E[3 * a] * v[0] + E[3 * a + 1] * v[1] + E[3 * a + 2] * v[2] +
+                                     (j / 3 == i ? own[3 * a + j % 3] : 0);
                 largest[a] = fmax(largest[a], fabs(value));
                 column[a] = (float)value;
             }
@@ -107,7 +114,8 @@ static bool is_zero(const double* A) {
     return true;
 }
 
-ct_status ct_friction_complement_build(ct_friction_complement* s, const ct_friction_inverse* inverse, const double* D, const double* E, bool* fits) {
+ct_status ct_friction_complement_build(ct_friction_complement* s, const ct_friction_inverse* inverse,
+                                       const double* D, const double* E, bool* fits) {
     const int count = inverse->count;
     *fits = false;
     if (!inverse->L) return CT_OK;
@@ -129,7 +137,8 @@ ct_status ct_friction_complement_build(ct_friction_complement* s, const ct_frict
     if (s->nother > most * count) return CT_OK;
     if (s->nother) {
         const size_t n = 3 * (size_t)count, k = 3 * (size_t)s->nother;
-        if (!ct_reserve((void**)&s->H, &s->H_size, n * k, sizeof(float)) || !ct_reserve((void**)&s->B, &s->B_size, k * k, sizeof(float)))
+        if (!ct_reserve((void**)&s->H, &s->H_size, n * k, sizeof(float)) ||
+            !ct_reserve((void**)&s->B, &s->B_size, k * k, sizeof(float)))
             return CT_OUT_OF_MEMORY;
         build_columns(s);
         if (!factor(s, D)) return CT_OK;

@@ -12,10 +12,10 @@
 // LAPACK: LU factorisation and its solve, column-major.
 extern void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* pivot, int* info);
 extern void dgetrf_(const int* m, const int* n, double* a, const int* lda, int* pivot, int* info);
-extern void sgetrs_(const char* trans, const int* n, const int* nrhs, const float* a, const int* lda, const int* pivot, float* b, const int* ldb,
-                    int* info);
-extern void dgetrs_(const char* trans, const int* n, const int* nrhs, const double* a, const int* lda, const int* pivot, double* b,
-                    const int* ldb, int* info);
+extern void sgetrs_(const char* trans, const int* n, const int* nrhs, const float* a, const int* lda,
+                    const int* pivot, float* b, const int* ldb, int* info);
+extern void dgetrs_(const char* trans, const int* n, const int* nrhs, const double* a, const int* lda,
+                    const int* pivot, double* b, const int* ldb, int* info);
 
 // A sign for each unknown, without order.
 static double sign_of(int i) { return ((unsigned)i * 2654435761u >> 16) & 1 ? 1 : -1; }
@@ -29,7 +29,8 @@ ct_status ct_friction_system_reserve(ct_friction_system* s, int count) {
     grown.contact = ct_arena_alloc(&grown.arena, capacity, sizeof(int));
     grown.compact_contact = ct_arena_alloc(&grown.arena, capacity, sizeof(int));
     grown.pivot = ct_arena_alloc(&grown.arena, n, sizeof(int));
-    double** vectors[] = {&grown.particular, &grown.WF, &grown.rhs, &grown.y, &grown.row, &grown.line, &grown.probe, &grown.sign};
+    double** vectors[] = {&grown.particular, &grown.WF,   &grown.rhs,   &grown.y,
+                          &grown.row,        &grown.line, &grown.probe, &grown.sign};
     for (int i = 0; i < 8; i++) *vectors[i] = ct_arena_alloc(&grown.arena, n, sizeof(double));
     grown.small = ct_arena_alloc(&grown.arena, n, sizeof(float));
     grown.small_out = ct_arena_alloc(&grown.arena, n, sizeof(float));
@@ -65,7 +66,8 @@ void ct_friction_product(const double* W, size_t stride, int count, const double
         }
         int end = c + 1;
         while (end < count && (F[3 * end] != 0 || F[3 * end + 1] != 0 || F[3 * end + 2] != 0)) end++;
-        cblas_dgemv(CblasColMajor, CblasNoTrans, 3 * count, 3 * (end - c), 1, W + 3 * (size_t)c * stride, (int)stride, F + 3 * c, 1, 1, y, 1);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, 3 * count, 3 * (end - c), 1, W + 3 * (size_t)c * stride,
+                    (int)stride, F + 3 * c, 1, 1, y, 1);
         c = end;
     }
 }
@@ -90,10 +92,13 @@ static void complete(const double* v, double a[3], double b[3]) {
 static void split_range(const double* D, ct_friction_block* b) {
     const ct_mat3 A = ct_mat3_load(D), cofactor = ct_mat3_cofactor(A);
     const double size = sqrt(ct_mat3_dot(A, A)), area = sqrt(ct_mat3_dot(cofactor, cofactor));
-    double (*const U1)[3] = b->U1, (*const U2)[3] = b->U2;
+    double(*const U1)[3] = b->U1, (*const U2)[3] = b->U2;
     memset(U1, 0, sizeof b->U1);
     memset(U2, 0, sizeof b->U2);
-    b->rank = !(size > 0) ? 0 : area <= RANK * size * size ? 1 : fabs(ct_mat3_determinant(A)) <= RANK * size * area ? 2 : 3;
+    b->rank = !(size > 0)                                          ? 0
+              : area <= RANK * size * size                         ? 1
+              : fabs(ct_mat3_determinant(A)) <= RANK * size * area ? 2
+                                                                   : 3;
     for (int i = 0; i < 3; i++) (b->rank == 3 ? U1 : U2)[i][i] = 1;
     if (b->rank == 0 || b->rank == 3) return;
     // rank 2: the columns of the cofactor matrix are multiples of U2; rank 1: those of D are multiples of U1
@@ -103,7 +108,7 @@ static void split_range(const double* D, ct_friction_block* b) {
         const ct_vec3 column = ct_mat3_column(source, j);
         if (ct_vec3_dot(column, column) > ct_vec3_dot(best, best)) best = column;
     }
-    double (*const one)[3] = b->rank == 2 ? U2 : U1, (*const two)[3] = b->rank == 2 ? U1 : U2;
+    double(*const one)[3] = b->rank == 2 ? U2 : U1, (*const two)[3] = b->rank == 2 ? U1 : U2;
     ct_vec3_store(one[0], ct_vec3_normalise(best));
     complete(one[0], two[0], two[1]);
 }
@@ -132,7 +137,8 @@ static bool split_force(const double* E, ct_friction_block* b) {
     if (!(fabs(volume) > RANK * ct_vec3_norm(p) * ct_vec3_norm(q) * ct_vec3_norm(r))) return false;
     ct_vec3_store(b->Y[0], ct_vec3_scale(1 / volume, ct_vec3_cross(q, r)));
     ct_vec3_store(b->Y[1], ct_vec3_scale(1 / volume, ct_vec3_cross(r, p)));
-    ct_vec3_store(b->rank == 1 ? b->Z[0] : b->Y[2], b->rank == 1 ? r : ct_vec3_scale(1 / volume, ct_vec3_cross(p, q)));
+    ct_vec3_store(b->rank == 1 ? b->Z[0] : b->Y[2],
+                  b->rank == 1 ? r : ct_vec3_scale(1 / volume, ct_vec3_cross(p, q)));
     return true;
 }
 
@@ -176,7 +182,8 @@ static bool fill_block(const double* D, const double* E, const double W[9], ct_f
     return invert_diagonal(b, m);
 }
 
-ct_status ct_friction_system_reduce(ct_friction_system* s, const double* W, int stride, int count, const double* D, const double* E) {
+ct_status ct_friction_system_reduce(ct_friction_system* s, const double* W, int stride, int count,
+                                    const double* D, const double* E) {
     const ct_status status = ct_friction_system_reserve(s, count);
     if (status) return status;
     s->W = W;
@@ -187,7 +194,8 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* W, int 
     for (int c = 0; c < count; c++) {
         ct_friction_block* b = &s->block[c];
         double own[9];
-        for (int i = 0; i < 3; i++) memcpy(own + 3 * i, W + (3 * (size_t)c + (size_t)i) * s->stride + 3 * c, 3 * sizeof(double));
+        for (int i = 0; i < 3; i++)
+            memcpy(own + 3 * i, W + (3 * (size_t)c + (size_t)i) * s->stride + 3 * c, 3 * sizeof(double));
         split_range(D + 9 * c, b);
         b->offset = s->n;
         if (!split_force(E + 9 * c, b) || !fill_block(D + 9 * c, E + 9 * c, own, b)) return CT_SINGULAR;
@@ -272,7 +280,8 @@ ct_status ct_friction_system_compact(ct_friction_system* s) {
     const int active = s->active;
     const size_t n = 3 * (size_t)active;
     s->use_compact = true;
-    if (s->compact_count == active && !memcmp(s->compact_contact, s->contact, (size_t)active * sizeof(int))) return CT_OK;
+    if (s->compact_count == active && !memcmp(s->compact_contact, s->contact, (size_t)active * sizeof(int)))
+        return CT_OK;
     s->compact_count = -1;
     s->use_compact = false;
     if (!ct_reserve((void**)&s->compact, &s->compact_size, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
@@ -322,10 +331,8 @@ static void reduce_right_side(ct_friction_system* s, const double* a) {
         }
     }
     memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    if (any && s->use_compact)
-        mixed_product(s, s->particular);
-    else if (any)
-        ct_friction_product(s->W, s->stride, s->count, s->particular, s->WF);
+    if (any && s->use_compact) mixed_product(s, s->particular);
+    else if (any) ct_friction_product(s->W, s->stride, s->count, s->particular, s->WF);
     for (int k = 0; k < s->active; k++) {
         const int c = s->contact[k];
         const ct_friction_block* b = &s->block[c];
@@ -371,10 +378,8 @@ void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a,
             for (int j = 0; j < 3; j++) Ly[3 * c + j] += y[b->offset + i] * b->L[i][j];
     }
     memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    if (any && s->active == s->count && s->use_compact)
-        mixed_product(s, Ly);
-    else if (any)
-        ct_friction_product(s->W, s->stride, s->count, Ly, s->WF);
+    if (any && s->active == s->count && s->use_compact) mixed_product(s, Ly);
+    else if (any) ct_friction_product(s->W, s->stride, s->count, Ly, s->WF);
     for (int c = 0; c < s->count; c++) {
         const ct_friction_block* b = &s->block[c];
         double* f = F + 3 * c;
@@ -438,7 +443,8 @@ static void precondition_by_inverse(const double* in, double* out, void* user) {
     for (int k = 0; k < s->active; k++) {
         const ct_friction_block* b = &s->block[s->contact[k]];
         for (int i = 0; i < b->rank; i++)
-            for (int j = 0; j < 3; j++) a[3 * s->contact[k] + j] += in[b->offset + i] * b->U1[i][j] / dot(b->U1[i], b->U1[i]);
+            for (int j = 0; j < 3; j++)
+                a[3 * s->contact[k] + j] += in[b->offset + i] * b->U1[i][j] / dot(b->U1[i], b->U1[i]);
     }
     ct_friction_complement_solve(s->complement, a, F);
     for (int k = 0; k < s->active; k++) {
@@ -447,13 +453,17 @@ static void precondition_by_inverse(const double* in, double* out, void* user) {
     }
 }
 
-ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_friction_level level, double relative, int limit,
-                                     double* F, ct_krylov_report* report) {
+ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_friction_level level,
+                                     double relative, int limit, double* F, ct_krylov_report* report) {
     const ct_status status = ct_friction_system_compact(s);
     if (status) return status;
     reduce_right_side(s, a);
     memset(s->y, 0, (size_t)s->n * sizeof(double));
-    const ct_krylov_def def = {.n = s->n, .apply = small_product, .user = s, .relative = relative, .max_iterations = limit,
+    const ct_krylov_def def = {.n = s->n,
+                               .apply = small_product,
+                               .user = s,
+                               .relative = relative,
+                               .max_iterations = limit,
                                .precondition = level == CT_FRICTION_INVERSE   ? precondition_by_inverse
                                                : level == CT_FRICTION_ITERATE ? precondition_by_blocks
                                                                               : precondition_by_factor};

@@ -14,7 +14,8 @@ ct_status ct_actuation_work_create(ct_actuation_work* work, const ct_actuation* 
     ct_status status = CT_OK;
     memset(work, 0, sizeof *work);
     if (actuation->muscle) status = ct_muscle_work_create(&work->muscle, actuation->muscle);
-    if (status == CT_OK && actuation->chamber) status = ct_chamber_work_create(&work->chamber, actuation->chamber);
+    if (status == CT_OK && actuation->chamber)
+        status = ct_chamber_work_create(&work->chamber, actuation->chamber);
     if (status == CT_OK && actuation->cavity) {
         work->x = ct_alloc(3 * (size_t)actuation->nvert, sizeof(double));
         if (!work->x) status = CT_OUT_OF_MEMORY;
@@ -34,7 +35,8 @@ static const double* value_of(const ct_actuation* actuation, const ct_actuation_
     return work->value ? work->value : actuation->rest;
 }
 
-double ct_actuation_gradient(const ct_actuation* actuation, const ct_actuation_work* work, const double* x, double* f) {
+double ct_actuation_gradient(const ct_actuation* actuation, const ct_actuation_work* work, const double* x,
+                             double* f) {
     const double* value = value_of(actuation, work);
     double energy = 0;
     if (actuation->muscle) energy += ct_muscle_gradient(actuation->muscle, work->muscle, value, x, f);
@@ -50,21 +52,27 @@ void ct_actuation_linearise(const ct_actuation* actuation, ct_actuation_work* wo
     if (actuation->cavity) memcpy(work->x, x, 3 * (size_t)actuation->nvert * sizeof(double));
 }
 
-void ct_actuation_product(const ct_actuation* actuation, const ct_actuation_work* work, const double* dx, double* out) {
+void ct_actuation_product(const ct_actuation* actuation, const ct_actuation_work* work, const double* dx,
+                          double* out) {
     if (actuation->muscle) ct_muscle_product(actuation->muscle, work->muscle, dx, out);
     if (actuation->chamber) ct_chamber_product(actuation->chamber, work->chamber, dx, out);
     if (actuation->cavity) ct_cavity_product(actuation->cavity, value_of(actuation, work), work->x, dx, out);
 }
 
-void ct_actuation_assemble(const ct_actuation* actuation, const double* x, bool project, const int* unknown, ct_block_matrix* matrix) {
-    if (actuation->muscle) ct_muscle_assemble(actuation->muscle, actuation->rest, x, project, unknown, matrix);
-    if (actuation->chamber) ct_chamber_assemble(actuation->chamber, actuation->rest, x, project, unknown, matrix);
+void ct_actuation_assemble(const ct_actuation* actuation, const double* x, bool project, const int* unknown,
+                           ct_block_matrix* matrix) {
+    if (actuation->muscle)
+        ct_muscle_assemble(actuation->muscle, actuation->rest, x, project, unknown, matrix);
+    if (actuation->chamber)
+        ct_chamber_assemble(actuation->chamber, actuation->rest, x, project, unknown, matrix);
 }
 
-void ct_actuation_vjp(const ct_actuation* actuation, const ct_actuation_work* work, const double* x, const double* lam, double* value_bar,
-                      double* muscle_bar, double* chamber_bar) {
+void ct_actuation_vjp(const ct_actuation* actuation, const ct_actuation_work* work, const double* x,
+                      const double* lam, double* value_bar, double* muscle_bar, double* chamber_bar) {
     const double* value = value_of(actuation, work);
-    if (actuation->muscle) ct_muscle_vjp(actuation->muscle, work->muscle, value, x, lam, value_bar, muscle_bar);
-    if (actuation->chamber) ct_chamber_vjp(actuation->chamber, work->chamber, value, x, lam, value_bar, chamber_bar);
+    if (actuation->muscle)
+        ct_muscle_vjp(actuation->muscle, work->muscle, value, x, lam, value_bar, muscle_bar);
+    if (actuation->chamber)
+        ct_chamber_vjp(actuation->chamber, work->chamber, value, x, lam, value_bar, chamber_bar);
     if (actuation->cavity && value_bar) ct_cavity_vjp(actuation->cavity, x, lam, value_bar);
 }

@@ -7,9 +7,9 @@
 struct ct_cavity {
     ct_arena arena;
     int ncavity;
-    int* start;  // ncavity + 1
-    int* tri;    // 3 start[ncavity]
-    int* number; // ncavity
+    int* start;   // ncavity + 1
+    int* tri;     // 3 start[ncavity]
+    int* number;  // ncavity
 };
 
 // ---- creation
@@ -23,7 +23,8 @@ ct_status ct_cavity_create(ct_cavity** out, const ct_cavity_surfaces* def) {
     cavity->tri = ct_arena_copy(&cavity->arena, def->tri, 3 * (size_t)def->start[def->ncavity], sizeof(int));
     cavity->number = ct_arena_alloc(&cavity->arena, (size_t)def->ncavity, sizeof(int));
     ct_status status = cavity->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
-    for (int k = 0; status == CT_OK && k < def->ncavity; k++) cavity->number[k] = def->number ? def->number[k] : k;
+    for (int k = 0; status == CT_OK && k < def->ncavity; k++)
+        cavity->number[k] = def->number ? def->number[k] : k;
     for (int k = 0; status == CT_OK && k < def->ncavity; k++)
         status = ct_surface_check_closed(def->tri + 3 * def->start[k], def->start[k + 1] - def->start[k]);
     if (status != CT_OK) {
@@ -62,7 +63,8 @@ static double volume_of(const ct_cavity* cavity, int k, const double* x) {
 // out += s (a, b, c) at the corners
 static void scatter(const int* v, double s, ct_vec3 a, ct_vec3 b, ct_vec3 c, double* out) {
     const ct_vec3 add[3] = {a, b, c};
-    for (int j = 0; j < 3; j++) ct_vec3_store(out + 3 * v[j], ct_vec3_axpy(ct_vec3_load(out + 3 * v[j]), s, add[j]));
+    for (int j = 0; j < 3; j++)
+        ct_vec3_store(out + 3 * v[j], ct_vec3_axpy(ct_vec3_load(out + 3 * v[j]), s, add[j]));
 }
 
 void ct_cavity_volume(const ct_cavity* cavity, const double* x, double* volume) {
@@ -89,14 +91,16 @@ static ct_vec3 cross_derivative(ct_vec3 a, ct_vec3 b, ct_vec3 da, ct_vec3 db) {
     return ct_vec3_add(ct_vec3_cross(a, db), ct_vec3_cross(da, b));
 }
 
-void ct_cavity_product(const ct_cavity* cavity, const double* pressure, const double* x, const double* dx, double* out) {
+void ct_cavity_product(const ct_cavity* cavity, const double* pressure, const double* x, const double* dx,
+                       double* out) {
     for (int k = 0; k < cavity->ncavity; k++) {
         const double p = pressure[cavity->number[k]];
         const ct_vec3 o = origin_of(cavity, k, x), still = {0, 0, 0};
         for (int t = cavity->start[k]; p != 0 && t < cavity->start[k + 1]; t++) {
             const int* v = cavity->tri + 3 * t;
             const corners q = corners_of(v, x, o), d = corners_of(v, dx, still);
-            scatter(v, -p / 6, cross_derivative(q.b, q.c, d.b, d.c), cross_derivative(q.c, q.a, d.c, d.a), cross_derivative(q.a, q.b, d.a, d.b), out);
+            scatter(v, -p / 6, cross_derivative(q.b, q.c, d.b, d.c), cross_derivative(q.c, q.a, d.c, d.a),
+                    cross_derivative(q.a, q.b, d.a, d.b), out);
         }
     }
 }
@@ -108,7 +112,8 @@ void ct_cavity_vjp(const ct_cavity* cavity, const double* x, const double* lam, 
         for (int t = cavity->start[k]; t < cavity->start[k + 1]; t++) {
             const int* v = cavity->tri + 3 * t;
             const corners p = corners_of(v, x, o), d = corners_of(v, lam, still);
-            sum += ct_vec3_dot(d.a, ct_vec3_cross(p.b, p.c)) + ct_vec3_dot(d.b, ct_vec3_cross(p.c, p.a)) + ct_vec3_dot(d.c, ct_vec3_cross(p.a, p.b));
+            sum += ct_vec3_dot(d.a, ct_vec3_cross(p.b, p.c)) + ct_vec3_dot(d.b, ct_vec3_cross(p.c, p.a)) +
+                   ct_vec3_dot(d.c, ct_vec3_cross(p.a, p.b));
         }
         pressure_bar[cavity->number[k]] -= sum / 6;
     }

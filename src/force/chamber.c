@@ -8,7 +8,8 @@
 #include "force/local_nodes.h"
 #include "math/svd3.h"
 
-extern const ct_chamber_kernels ct_chamber_kernels_portable, ct_chamber_kernels_avx2, ct_chamber_kernels_avx512;
+extern const ct_chamber_kernels ct_chamber_kernels_portable, ct_chamber_kernels_avx2,
+    ct_chamber_kernels_avx512;
 
 struct ct_chamber {
     ct_arena arena;
@@ -16,23 +17,23 @@ struct ct_chamber {
     int ntet, nchamber, nblock;
     ct_cell_block* block;  // nblock
     ct_local_nodes nodes;
-    int* group;            // ntet, index of its activation
-    int* owner;            // ntet, index of its stiffness
-    double* volume;        // ntet, m^3, rest
-    double* stiffness;     // nchamber, Pa
+    int* group;         // ntet, index of its activation
+    int* owner;         // ntet, index of its stiffness
+    double* volume;     // ntet, m^3, rest
+    double* stiffness;  // nchamber, Pa
 };
 
 struct ct_chamber_work {
     ct_arena arena;
-    double* x;           // 4 nodes.count, what the kernels read
-    double* f;           // 4 nodes.count
+    double* x;  // 4 nodes.count, what the kernels read
+    double* f;  // 4 nodes.count
     // The decomposition of the cells and where it was made; it depends on nothing else.
     bool decomposed;
-    double* at;          // 4 nodes.count
-    double* activation;  // CT_CELL_BLOCK nblock
-    double* scale;       // CT_CELL_BLOCK nblock, activation^(1/3)
-    double* nearest;     // CT_CELL_NEAREST CT_CELL_BLOCK nblock
-    double* linear;      // CT_CELL_LINEAR CT_CELL_BLOCK nblock
+    double* at;             // 4 nodes.count
+    double* activation;     // CT_CELL_BLOCK nblock
+    double* scale;          // CT_CELL_BLOCK nblock, activation^(1/3)
+    double* nearest;        // CT_CELL_NEAREST CT_CELL_BLOCK nblock
+    double* linear;         // CT_CELL_LINEAR CT_CELL_BLOCK nblock
     double *along, *force;  // CT_CELL_BLOCK nblock
 };
 
@@ -48,7 +49,9 @@ static const ct_chamber_kernels* kernels_of(ct_isa isa) {
 
 static int slots(const ct_chamber* chamber) { return chamber->nblock * CT_CELL_BLOCK; }
 // Lanes behind the last cell repeat it.
-static int cell_of(const ct_chamber* chamber, int slot) { return slot < chamber->ntet ? slot : chamber->ntet - 1; }
+static int cell_of(const ct_chamber* chamber, int slot) {
+    return slot < chamber->ntet ? slot : chamber->ntet - 1;
+}
 
 static void set_cell(ct_chamber* chamber, int slot, const ct_chamber_cells* def, const int* local) {
     ct_cell_block* block = &chamber->block[slot / CT_CELL_BLOCK];
@@ -71,7 +74,8 @@ static ct_status make_blocks(ct_chamber* chamber, const ct_chamber_cells* def) {
     chamber->stiffness = ct_arena_alloc(&chamber->arena, (size_t)def->nchamber, sizeof(double));
     int* local = ct_alloc(4 * n, sizeof(int));
     ct_status status = chamber->arena.failed || !local ? CT_OUT_OF_MEMORY : CT_OK;
-    if (status == CT_OK) status = ct_local_nodes_create(&chamber->nodes, &chamber->arena, def->tet, def->ntet, local);
+    if (status == CT_OK)
+        status = ct_local_nodes_create(&chamber->nodes, &chamber->arena, def->tet, def->ntet, local);
     for (int slot = 0; status == CT_OK && slot < slots(chamber); slot++) set_cell(chamber, slot, def, local);
     ct_free(local);
     return status;
@@ -105,7 +109,8 @@ void ct_chamber_free(ct_chamber* chamber) {
 void ct_chamber_set_stiffness(ct_chamber* chamber, const double* stiffness) {
     memcpy(chamber->stiffness, stiffness, (size_t)chamber->nchamber * sizeof(double));
     for (int e = 0; e < chamber->ntet; e++)
-        chamber->block[e / CT_CELL_BLOCK].stiff[e % CT_CELL_BLOCK] = stiffness[chamber->owner[e]] * chamber->volume[e];
+        chamber->block[e / CT_CELL_BLOCK].stiff[e % CT_CELL_BLOCK] =
+            stiffness[chamber->owner[e]] * chamber->volume[e];
 }
 
 ct_status ct_chamber_work_create(ct_chamber_work** out, const ct_chamber* chamber) {
@@ -115,8 +120,10 @@ ct_status ct_chamber_work_create(ct_chamber_work** out, const ct_chamber* chambe
     const size_t node = 4 * (size_t)chamber->nodes.count, lane = (size_t)slots(chamber);
     double** const array[] = {&work->x,       &work->f,      &work->at,    &work->activation, &work->scale,
                               &work->nearest, &work->linear, &work->along, &work->force};
-    const size_t size[] = {node, node, node, lane, lane, CT_CELL_NEAREST * lane, CT_CELL_LINEAR * lane, lane, lane};
-    for (size_t k = 0; k < sizeof size / sizeof size[0]; k++) *array[k] = ct_arena_alloc(&work->arena, size[k], sizeof(double));
+    const size_t size[] = {node, node, node, lane, lane, CT_CELL_NEAREST * lane, CT_CELL_LINEAR * lane,
+                           lane, lane};
+    for (size_t k = 0; k < sizeof size / sizeof size[0]; k++)
+        *array[k] = ct_arena_alloc(&work->arena, size[k], sizeof(double));
     if (work->arena.failed) {
         ct_chamber_work_free(work);
         return CT_OUT_OF_MEMORY;
@@ -141,8 +148,10 @@ static ct_chamber_pass pass_of(const ct_chamber* chamber, ct_chamber_work* work,
     return (ct_chamber_pass){chamber->block, chamber->nblock, work->x, work->scale, work->f};
 }
 
-// Sees to it that work->nearest is that of x: a gradient, a linearisation and an adjoint are often wanted at the same place.
-static ct_chamber_pass decompose(const ct_chamber* chamber, ct_chamber_work* work, const double* activation, const double* x) {
+// Sees to it that work->nearest is that of x: a gradient, a linearisation and an adjoint are often wanted at
+// the same place.
+static ct_chamber_pass decompose(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
+                                 const double* x) {
     const ct_chamber_pass pass = pass_of(chamber, work, x);
     const size_t bytes = 4 * (size_t)chamber->nodes.count * sizeof(double);
     bool same = work->decomposed && !memcmp(work->at, work->x, bytes);
@@ -160,7 +169,8 @@ static ct_chamber_pass decompose(const ct_chamber* chamber, ct_chamber_work* wor
     return pass;
 }
 
-double ct_chamber_gradient(const ct_chamber* chamber, ct_chamber_work* work, const double* activation, const double* x, double* f) {
+double ct_chamber_gradient(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
+                           const double* x, double* f) {
     ct_chamber_pass pass = decompose(chamber, work, activation, x);
     if (!f) pass.f = NULL;
     const double energy = chamber->kernels->gradient(&pass, work->nearest);
@@ -168,7 +178,8 @@ double ct_chamber_gradient(const ct_chamber* chamber, ct_chamber_work* work, con
     return energy;
 }
 
-void ct_chamber_linearise(const ct_chamber* chamber, ct_chamber_work* work, const double* activation, const double* x) {
+void ct_chamber_linearise(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
+                          const double* x) {
     const ct_chamber_pass pass = decompose(chamber, work, activation, x);
     chamber->kernels->linearise(&pass, work->nearest, work->linear);
 }
@@ -179,14 +190,16 @@ void ct_chamber_product(const ct_chamber* chamber, ct_chamber_work* work, const 
     ct_local_nodes_add(&chamber->nodes, work->f, out);
 }
 
-void ct_chamber_vjp(const ct_chamber* chamber, ct_chamber_work* work, const double* activation, const double* x, const double* lam,
-                    double* activation_bar, double* stiffness_bar) {
+void ct_chamber_vjp(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
+                    const double* x, const double* lam, double* activation_bar, double* stiffness_bar) {
     decompose(chamber, work, activation, x);
     const ct_chamber_pass pass = pass_of(chamber, work, lam);
     chamber->kernels->parameter(&pass, work->nearest, work->along, work->force);
     for (int e = 0; e < chamber->ntet; e++) {
         const double volume = chamber->volume[e];
-        if (activation_bar) activation_bar[chamber->group[e]] -= chamber->stiffness[chamber->owner[e]] * volume * work->along[e];
+        if (activation_bar)
+            activation_bar[chamber->group[e]] -=
+                chamber->stiffness[chamber->owner[e]] * volume * work->along[e];
         if (stiffness_bar) stiffness_bar[chamber->owner[e]] += volume * work->force[e];
     }
 }
@@ -223,10 +236,12 @@ static ct_mat3 stress_product(const linear_cell* h, ct_mat3 dF) {
     const ct_mat3 M = to_basis(&h->U, dF, &h->V);
     ct_mat3 P;
     for (int i = 0; i < 3; i++)
-        P.a[i][i] = h->diagonal.a[i][0] * M.a[0][0] + h->diagonal.a[i][1] * M.a[1][1] + h->diagonal.a[i][2] * M.a[2][2];
+        P.a[i][i] = h->diagonal.a[i][0] * M.a[0][0] + h->diagonal.a[i][1] * M.a[1][1] +
+                    h->diagonal.a[i][2] * M.a[2][2];
     for (int k = 0; k < 3; k++) {
         const int i = k == 2, j = k == 0 ? 1 : 2;
-        const double even = 0.5 * h->even[k] * (M.a[i][j] + M.a[j][i]), odd = 0.5 * h->odd[k] * (M.a[i][j] - M.a[j][i]);
+        const double even = 0.5 * h->even[k] * (M.a[i][j] + M.a[j][i]),
+                     odd = 0.5 * h->odd[k] * (M.a[i][j] - M.a[j][i]);
         P.a[i][j] = even + odd;
         P.a[j][i] = even - odd;
     }
@@ -243,7 +258,8 @@ static void project_cell(linear_cell* h) {
 }
 
 // node: of all nodes; inverse: Dm^-1
-static void add_element(const int* node, ct_mat3 inverse, const linear_cell* h, const int* unknown, ct_block_matrix* matrix) {
+static void add_element(const int* node, ct_mat3 inverse, const linear_cell* h, const int* unknown,
+                        ct_block_matrix* matrix) {
     double slope[4][3];
     for (int j = 0; j < 3; j++) {
         for (int k = 0; k < 3; k++) slope[k + 1][j] = inverse.a[k][j];
@@ -258,15 +274,17 @@ static void add_element(const int* node, ct_mat3 inverse, const linear_cell* h, 
             const ct_mat3 P = stress_product(h, dF);
             for (int a = 0; a < 4; a++)
                 for (int i = 0; i < 3; i++)
-                    column[a][3 * i + k] = P.a[i][0] * slope[a][0] + P.a[i][1] * slope[a][1] + P.a[i][2] * slope[a][2];
+                    column[a][3 * i + k] =
+                        P.a[i][0] * slope[a][0] + P.a[i][1] * slope[a][1] + P.a[i][2] * slope[a][2];
         }
-        for (int a = b; a < 4; a++) ct_block_matrix_add(matrix, unknown[node[a]], unknown[node[b]], column[a]);
+        for (int a = b; a < 4; a++)
+            ct_block_matrix_add(matrix, unknown[node[a]], unknown[node[b]], column[a]);
     }
 }
 
 // F/alpha of a slot (x NULL: at rest with activation 1).
-static ct_mat3 scaled_deformation(const ct_chamber* chamber, int slot, const double* activation, const double* x, const int* node,
-                                  ct_mat3 inverse) {
+static ct_mat3 scaled_deformation(const ct_chamber* chamber, int slot, const double* activation,
+                                  const double* x, const int* node, ct_mat3 inverse) {
     if (!x) return ct_mat3_identity();
     const ct_vec3 p = ct_vec3_load(x + 3 * node[0]);
     ct_vec3 edge[3];
@@ -275,10 +293,11 @@ static ct_mat3 scaled_deformation(const ct_chamber* chamber, int slot, const dou
     return ct_mat3_scale(1 / scale, ct_mat3_multiply(ct_mat3_columns(edge[0], edge[1], edge[2]), inverse));
 }
 
-void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, const double* x, bool project, const int* unknown,
-                         ct_block_matrix* matrix) {
+void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, const double* x, bool project,
+                         const int* unknown, ct_block_matrix* matrix) {
     enum { TOGETHER = CT_CELL_GROUP * CT_CELL_BLOCK };
-    _Alignas(64) double F[9 * TOGETHER], nearest[CT_CELL_NEAREST * TOGETHER], linear[CT_CELL_LINEAR * TOGETHER];
+    _Alignas(64) double F[9 * TOGETHER], nearest[CT_CELL_NEAREST * TOGETHER],
+        linear[CT_CELL_LINEAR * TOGETHER];
     int node[TOGETHER][4];
     ct_mat3 inverse[TOGETHER];
     for (int first = 0; first < chamber->ntet; first += TOGETHER) {
@@ -294,7 +313,8 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
         chamber->kernels->decompose_group(F, nearest);
         chamber->kernels->linearise(&pass, nearest, linear);
         for (int i = 0; i < TOGETHER && first + i < chamber->ntet; i++) {
-            linear_cell h = linear_at(linear + i / CT_CELL_BLOCK * CT_CELL_LINEAR * CT_CELL_BLOCK, i % CT_CELL_BLOCK);
+            linear_cell h =
+                linear_at(linear + i / CT_CELL_BLOCK * CT_CELL_LINEAR * CT_CELL_BLOCK, i % CT_CELL_BLOCK);
             if (project) project_cell(&h);
             add_element(node[i], inverse[i], &h, unknown, matrix);
         }

@@ -1,7 +1,8 @@
-// Kernels over blocks of eight cells, compiled once per instruction set (CT_ISA, CT_LANES); the equations are in chamber.h.
+// Kernels over blocks of eight cells, compiled once per instruction set (CT_ISA, CT_LANES); the equations are
+// in chamber.h.
 //
-// Far above the wanted volume (det F > 4 a) there may be more than one matrix where the distance is stationary: such lanes
-// search again from several starts, one by one.
+// Far above the wanted volume (det F > 4 a) there may be more than one matrix where the distance is
+// stationary: such lanes search again from several starts, one by one.
 #include "force/chamber_kernel.h"
 
 #include "force/elastic_energy.h"
@@ -9,9 +10,11 @@
 #define JOIN_NAMES(a, b) a##_##b
 #define WITH_ISA(a, b) JOIN_NAMES(a, b)
 
-_Static_assert(CT_CELL_BLOCK == CT_BLOCK && CT_CELL_GROUP == GROUP && (int)CT_CELL_LINEAR == (int)CT_LINEAR_PROJECTIVE,
+_Static_assert(CT_CELL_BLOCK == CT_BLOCK && CT_CELL_GROUP == GROUP &&
+                   (int)CT_CELL_LINEAR == (int)CT_LINEAR_PROJECTIVE,
                "shared with the elastic kernels");
-_Static_assert(sizeof(vnearest) * NVECTOR == CT_CELL_NEAREST * CT_BLOCK * sizeof(double), "the size of a decomposition");
+_Static_assert(sizeof(vnearest) * NVECTOR == CT_CELL_NEAREST * CT_BLOCK * sizeof(double),
+               "the size of a decomposition");
 
 // ---- the nearest matrix of determinant 1, far from it
 
@@ -56,7 +59,8 @@ static double candidate_distance(const candidate* n) {
 static __attribute__((noinline, cold)) void nearest_far(vnearest* n, const vl* far) {
     for (int lane = 0; lane < CT_LANES; lane++) {
         if (!(*far)[lane]) continue;
-        const double s[3] = {n->s[0][lane], n->s[1][lane], n->s[2][lane]}, starts[3] = {n->D[2][lane], 1e-3, 1};
+        const double s[3] = {n->s[0][lane], n->s[1][lane], n->s[2][lane]},
+                     starts[3] = {n->D[2][lane], 1e-3, 1};
         candidate best = candidate_from(s, starts[0]);
         for (int k = 1; k < 3; k++) {
             const candidate other = candidate_from(s, starts[k]);
@@ -75,7 +79,8 @@ CT_INLINE vmat3 deformation(const ct_cell_block* block, const double* x, int v) 
     for (int lane = 0; lane < CT_LANES; lane++) {
         const int slot = v * CT_LANES + lane;
         const v4 origin = *(const v4*)(x + 4 * (size_t)block->node[0][slot]);
-        for (int k = 0; k < 3; k++) edge[k][lane] = *(const v4*)(x + 4 * (size_t)block->node[k + 1][slot]) - origin;
+        for (int k = 0; k < 3; k++)
+            edge[k][lane] = *(const v4*)(x + 4 * (size_t)block->node[k + 1][slot]) - origin;
     }
     return vtet_deformation(edge, &block->inverse[0][v * CT_LANES], CT_BLOCK);
 }
@@ -118,7 +123,8 @@ static void cell_decompose(const ct_chamber_pass* pass, double* nearest) {
 
 static void cell_decompose_group(const double* F, double* nearest) {
     vmat3 A[NGROUP];
-    for (int v = 0; v < NGROUP; v++) A[v] = vmat3_load(F + v / NVECTOR * 9 * CT_BLOCK + v % NVECTOR * CT_LANES, CT_BLOCK);
+    for (int v = 0; v < NGROUP; v++)
+        A[v] = vmat3_load(F + v / NVECTOR * 9 * CT_BLOCK + v % NVECTOR * CT_LANES, CT_BLOCK);
     decompose_vectors(A, (vnearest*)nearest);
 }
 
@@ -128,7 +134,8 @@ static double cell_gradient(const ct_chamber_pass* pass, const double* nearest) 
     for (int slot = 0; slot < pass->nblock * NVECTOR; slot++, n++) {
         const ct_cell_block* block = pass->block + slot / NVECTOR;
         const int v = slot % NVECTOR;
-        const vd scale = vload(pass->scale + (size_t)slot * CT_LANES), weight = vload(&block->stiff[v * CT_LANES]);
+        const vd scale = vload(pass->scale + (size_t)slot * CT_LANES),
+                 weight = vload(&block->stiff[v * CT_LANES]);
         const vd a = n->k / n->D[0], b = n->k / n->D[1], c = n->k / n->D[2];
         energy += weight * scale * scale * (a * a + b * b + c * c);
         if (pass->f) scatter(block, vmat3_scale(weight * scale, nearest_difference(n)), pass->f, v);
@@ -142,7 +149,8 @@ static void cell_linearise(const ct_chamber_pass* pass, const double* nearest, d
     for (int slot = 0; slot < pass->nblock * NVECTOR; slot++, n++) {
         const int v = slot % NVECTOR * CT_LANES;
         const vd weight = vload(&pass->block[slot / NVECTOR].stiff[v]);
-        projective_linearise(n, vset(0), weight / 3, linear + (size_t)(slot / NVECTOR) * CT_CELL_LINEAR * CT_BLOCK + v);
+        projective_linearise(n, vset(0), weight / 3,
+                             linear + (size_t)(slot / NVECTOR) * CT_CELL_LINEAR * CT_BLOCK + v);
     }
 }
 
@@ -155,21 +163,23 @@ static void cell_product(const ct_chamber_pass* pass, const double* linear) {
     }
 }
 
-// In the basis: (F - R)_ii = -alpha k/D_i; dR_ii/da = (1/q_i) / (a sum_j 1/(q_j D_j)) = alpha/a w q_2/q_i with
-// w = D_2 / (1 + q_2 D_2 sum_{j<2} 1/(q_j D_j)).
+// In the basis: (F - R)_ii = -alpha k/D_i; dR_ii/da = (1/q_i) / (a sum_j 1/(q_j D_j)) = alpha/a w q_2/q_i
+// with w = D_2 / (1 + q_2 D_2 sum_{j<2} 1/(q_j D_j)).
 static void cell_parameter(const ct_chamber_pass* pass, const double* nearest, double* along, double* force) {
     const vnearest* n = (const vnearest*)nearest;
     for (int slot = 0; slot < pass->nblock * NVECTOR; slot++, n++) {
         const vd scale = vload(pass->scale + (size_t)slot * CT_LANES);
         const vmat3 dF = deformation(pass->block + slot / NVECTOR, pass->x, slot % NVECTOR);
         const vmat3 U = vmat3_multiply(n->polar.R, n->V), A = vmat3_multiply(dF, n->V);
-        const vd m0 = U.a00 * A.a00 + U.a10 * A.a10 + U.a20 * A.a20, m1 = U.a01 * A.a01 + U.a11 * A.a11 + U.a21 * A.a21;
+        const vd m0 = U.a00 * A.a00 + U.a10 * A.a10 + U.a20 * A.a20,
+                 m1 = U.a01 * A.a01 + U.a11 * A.a11 + U.a21 * A.a21;
         const vd m2 = U.a02 * A.a02 + U.a12 * A.a12 + U.a22 * A.a22;
         const vd w = n->D[2] / (1 + n->q[2] * n->D[2] * (1 / (n->q[0] * n->D[0]) + 1 / (n->q[1] * n->D[1])));
-        vstore(along + (size_t)slot * CT_LANES, w * (m2 + n->q[2] * (m0 / n->q[0] + m1 / n->q[1])) / (scale * scale));
+        vstore(along + (size_t)slot * CT_LANES,
+               w * (m2 + n->q[2] * (m0 / n->q[0] + m1 / n->q[1])) / (scale * scale));
         vstore(force + (size_t)slot * CT_LANES, -scale * n->k * (m0 / n->D[0] + m1 / n->D[1] + m2 / n->D[2]));
     }
 }
 
-const ct_chamber_kernels WITH_ISA(ct_chamber_kernels, CT_ISA) = {cell_decompose, cell_decompose_group, cell_gradient,
-                                                                 cell_linearise, cell_product,         cell_parameter};
+const ct_chamber_kernels WITH_ISA(ct_chamber_kernels, CT_ISA) = {
+    cell_decompose, cell_decompose_group, cell_gradient, cell_linearise, cell_product, cell_parameter};

@@ -1,13 +1,14 @@
 // What the cell kernels read and write, and the table through which chamber.c calls them.
 //
-// They work on F/alpha, alpha = a^(1/3): R = alpha D with D the matrix nearest to F/alpha with det D = 1 (elastic_nearest.h),
-// and dR/dF = dD/d(F/alpha).
+// They work on F/alpha, alpha = a^(1/3): R = alpha D with D the matrix nearest to F/alpha with det D = 1
+// (elastic_nearest.h), and dR/dF = dD/d(F/alpha).
 #ifndef CT_FORCE_CHAMBER_KERNEL_H
 #define CT_FORCE_CHAMBER_KERNEL_H
 
 #include "base/cpu.h"
 
-// Cells of a block; blocks that are decomposed together; doubles per cell of a decomposition and of a linearisation.
+// Cells of a block; blocks that are decomposed together; doubles per cell of a decomposition and of a
+// linearisation.
 enum { CT_CELL_BLOCK = 8, CT_CELL_GROUP = 2, CT_CELL_NEAREST = 31, CT_CELL_LINEAR = 30 };
 
 // Eight cells, one a lane. Lanes behind the last cell repeat it with stiffness 0.
@@ -32,9 +33,9 @@ typedef struct ct_chamber_kernels {
     void (*decompose_group)(const double* F, double* nearest);
     // Energy; adds the gradient.
     double (*gradient)(const ct_chamber_pass* pass, const double* nearest);
-    // linear[(CT_CELL_LINEAR block + component) CT_CELL_BLOCK + lane]: U (9), V (9), and in their basis d2E/dF2 on the diagonal
-    // (xx yy zz xy xz yz), then, on the pairs (0,1), (0,2), (1,2) of other entries, what an entry gets from itself (3) and
-    // from its mirror (3).
+    // linear[(CT_CELL_LINEAR block + component) CT_CELL_BLOCK + lane]: U (9), V (9), and in their basis
+    // d2E/dF2 on the diagonal (xx yy zz xy xz yz), then, on the pairs (0,1), (0,2), (1,2) of other entries,
+    // what an entry gets from itself (3) and from its mirror (3).
     void (*linearise)(const ct_chamber_pass* pass, const double* nearest, double* linear);
     void (*product)(const ct_chamber_pass* pass, const double* linear);
     // With dF of x: dR/da : dF and (F - R) : dF, CT_CELL_BLOCK per block each.

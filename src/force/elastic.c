@@ -1,5 +1,5 @@
-// Passes over all tets: energy and gradient, linearisation and Hessian products, their derivatives by parameters and by
-// the start of the step, node rotations. See elastic.h.
+// Passes over all tets: energy and gradient, linearisation and Hessian products, their derivatives by
+// parameters and by the start of the step, node rotations. See elastic.h.
 //
 // On one thread (and for small meshes) the kernels add their forces to the node sums at once. On several they
 // store them per tet, and then every node sums its own tets: the same numbers in the same order.
@@ -9,23 +9,29 @@
 
 #include "force/elastic_data.h"
 
-#define CT_GATHER_NODES 1024   // nodes of a gathering task
-#define CT_PARAMETER_BLOCKS 16 // blocks whose parameter derivatives are computed before they are handed out
-#define CT_SERIAL_BLOCKS 250   // below this many blocks threads cost more than they gain
+#define CT_GATHER_NODES 1024    // nodes of a gathering task
+#define CT_PARAMETER_BLOCKS 16  // blocks whose parameter derivatives are computed before they are handed out
+#define CT_SERIAL_BLOCKS 250    // below this many blocks threads cost more than they gain
 
 typedef struct pass_task {
     const ct_elastic* elastic;
     ct_elastic_work* work;
     ct_elastic_pass pass;
-    double* out;         // what the pass fills: forces, rotations
-    bool add;            // forces are added to `out`
-    double scale;        // of added strains
+    double* out;   // what the pass fills: forces, rotations
+    bool add;      // forces are added to `out`
+    double scale;  // of added strains
     double *d_mu, *d_lambda, *d_beta;
 } pass_task;
 
-static ct_elastic_pass make_pass(const ct_elastic* elastic, ct_elastic_work* work, double c, const double* x) {
-    return (ct_elastic_pass){.block = elastic->block, .x = x, .element = work->element, .volume = elastic->lane_volume,
-                             .beta = elastic->beta, .rate = elastic->damped && c > 0 ? work->rate : NULL, .c = c};
+static ct_elastic_pass make_pass(const ct_elastic* elastic, ct_elastic_work* work, double c,
+                                 const double* x) {
+    return (ct_elastic_pass){.block = elastic->block,
+                             .x = x,
+                             .element = work->element,
+                             .volume = elastic->lane_volume,
+                             .beta = elastic->beta,
+                             .rate = elastic->damped && c > 0 ? work->rate : NULL,
+                             .c = c};
 }
 
 static double* chunk_linear(const pass_task* task, const ct_elastic_chunk* chunk) {
@@ -64,7 +70,8 @@ static void run_forces(pass_task* task, ct_threads* threads, ct_task visit) {
         task->pass.node = node;
         for (int k = 0; k < elastic->nchunk; k++) visit(k, task);
         for (int v = 0; v < elastic->nvert; v++)
-            for (int i = 0; i < 3; i++) task->out[3 * v + i] = task->add ? node[4 * v + i] + task->out[3 * v + i] : node[4 * v + i];
+            for (int i = 0; i < 3; i++)
+                task->out[3 * v + i] = task->add ? node[4 * v + i] + task->out[3 * v + i] : node[4 * v + i];
         return;
     }
     ct_threads_run(threads, elastic->nchunk, visit, task);
@@ -78,11 +85,14 @@ static void run_chunks(pass_task* task, ct_threads* threads, ct_task visit) {
 static void visit_gradient(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->work->partial[index] = task->elastic->kernels->gradient[chunk->energy](&task->pass, chunk->first, chunk->count);
+    task->work->partial[index] =
+        task->elastic->kernels->gradient[chunk->energy](&task->pass, chunk->first, chunk->count);
 }
 
-double ct_elastic_gradient(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, double* f) {
-    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x), .out = f};
+double ct_elastic_gradient(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
+                           const double* x, double* f) {
+    pass_task task = {
+        .elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x), .out = f};
     run_forces(&task, threads, visit_gradient);
     double energy = 0;
     for (int k = 0; k < elastic->nchunk; k++) energy += work->partial[k];
@@ -92,10 +102,12 @@ double ct_elastic_gradient(const ct_elastic* elastic, ct_elastic_work* work, ct_
 static void visit_linearise(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->elastic->kernels->linearise[chunk->energy](&task->pass, chunk->first, chunk->count, chunk_linear(task, chunk));
+    task->elastic->kernels->linearise[chunk->energy](&task->pass, chunk->first, chunk->count,
+                                                     chunk_linear(task, chunk));
 }
 
-void ct_elastic_linearise(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x) {
+void ct_elastic_linearise(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
+                          const double* x) {
     work->linear_c = work->c;
     pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x)};
     run_chunks(&task, threads, visit_linearise);
@@ -104,11 +116,14 @@ void ct_elastic_linearise(const ct_elastic* elastic, ct_elastic_work* work, ct_t
 static void visit_product(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->elastic->kernels->product[chunk->energy](&task->pass, chunk->first, chunk->count, chunk_linear(task, chunk));
+    task->elastic->kernels->product[chunk->energy](&task->pass, chunk->first, chunk->count,
+                                                   chunk_linear(task, chunk));
 }
 
-void ct_elastic_product(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* dx, double* out) {
-    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->linear_c, dx), .out = out};
+void ct_elastic_product(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
+                        const double* dx, double* out) {
+    pass_task task = {
+        .elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->linear_c, dx), .out = out};
     run_forces(&task, threads, visit_product);
 }
 
@@ -143,7 +158,8 @@ static void visit_parameter(int index, void* user) {
     const ct_elastic* elastic = task->elastic;
     const ct_elastic_chunk* chunk = elastic->chunk + index;
     _Alignas(64) double value[CT_PARAMETER_BLOCKS][3][CT_BLOCK];
-    for (int first = chunk->first, last = chunk->first + chunk->count; first < last; first += CT_PARAMETER_BLOCKS) {
+    for (int first = chunk->first, last = chunk->first + chunk->count; first < last;
+         first += CT_PARAMETER_BLOCKS) {
         const int count = last - first < CT_PARAMETER_BLOCKS ? last - first : CT_PARAMETER_BLOCKS;
         elastic->kernels->parameter[chunk->energy](&task->pass, first, count, value[0][0]);
         for (int lane = 0; lane < count * CT_BLOCK; lane++) {
@@ -156,10 +172,15 @@ static void visit_parameter(int index, void* user) {
     }
 }
 
-void ct_elastic_parameter_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x,
-                              const double* lam, double* d_mu, double* d_lambda, double* d_beta) {
-    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x),
-                      .d_mu = d_mu, .d_lambda = d_lambda, .d_beta = d_beta};
+void ct_elastic_parameter_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
+                              const double* x, const double* lam, double* d_mu, double* d_lambda,
+                              double* d_beta) {
+    pass_task task = {.elastic = elastic,
+                      .work = work,
+                      .pass = make_pass(elastic, work, work->c, x),
+                      .d_mu = d_mu,
+                      .d_lambda = d_lambda,
+                      .d_beta = d_beta};
     task.pass.rate = work->rated && work->c > 0 && (elastic->damped || d_beta) ? work->rate : NULL;
     task.pass.lam = lam;
     run_chunks(&task, threads, visit_parameter);
@@ -173,10 +194,16 @@ static void visit_history(int index, void* user) {
     task->elastic->kernels->history(&task->pass, chunk->first, chunk->count, task->scale);
 }
 
-void ct_elastic_history_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, const double* lam,
-                            double a, const double* x_n, double* x_n_bar, double b, const double* x_nm1, double* x_nm1_bar) {
+void ct_elastic_history_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
+                            const double* x, const double* lam, double a, const double* x_n, double* x_n_bar,
+                            double b, const double* x_nm1, double* x_nm1_bar) {
     if (!elastic->damped || !(work->c > 0)) return;
-    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x_n), .out = x_n_bar, .add = true, .scale = a};
+    pass_task task = {.elastic = elastic,
+                      .work = work,
+                      .pass = make_pass(elastic, work, work->c, x_n),
+                      .out = x_n_bar,
+                      .add = true,
+                      .scale = a};
     task.pass.now = x;
     task.pass.lam = lam;
     run_forces(&task, threads, visit_history);
@@ -223,8 +250,10 @@ static void visit_rotation(int index, void* user) {
     }
 }
 
-void ct_elastic_rotations(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, const double* x, double* rotation) {
-    pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, 0, x), .out = rotation};
+void ct_elastic_rotations(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
+                          const double* x, double* rotation) {
+    pass_task task = {
+        .elastic = elastic, .work = work, .pass = make_pass(elastic, work, 0, x), .out = rotation};
     if (is_serial(elastic, threads)) {
         memset(work->node, 0, (size_t)elastic->nvert * CT_NODE_SIZE * sizeof(double));
         task.pass.node = work->node;

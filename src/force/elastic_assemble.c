@@ -1,14 +1,15 @@
-// Assembled Hessians of the tets: sum of G^T (d(V P)/dF) G over elements, G the gradients of the shape functions.
+// Assembled Hessians of the tets: sum of G^T (d(V P)/dF) G over elements, G the gradients of the shape
+// functions.
 //
-// Projection: an isotropic energy's dP/dF is block-diagonal in the singular basis of F = U diag(s) V^T, with a
-// 3x3 block on the diagonal entries and, for each pair of axes, a symmetric and a skew mode (U (e_i e_j^T +- e_j e_i^T)
-// V^T / sqrt 2). Each negative eigenvalue is raised to zero by a rank-one update along its mode. The
-// damping's geometric part dF sigma becomes semi-definite with the positive part of sigma.
+// Projection: an isotropic energy's dP/dF is block-diagonal in the singular basis of F = U diag(s) V^T, with
+// a 3x3 block on the diagonal entries and, for each pair of axes, a symmetric and a skew mode (U (e_i e_j^T
+// +- e_j e_i^T) V^T / sqrt 2). Each negative eigenvalue is raised to zero by a rank-one update along its
+// mode. The damping's geometric part dF sigma becomes semi-definite with the positive part of sigma.
 #include <math.h>
 #include <string.h>
 
-#include "math/svd3.h"
 #include "force/elastic_data.h"
+#include "math/svd3.h"
 
 typedef double matrix9[9][9];
 
@@ -68,7 +69,8 @@ static void project_diagonal(matrix9 H, const ct_svd3* svd) {
     ct_symmetric3(A, w, &V);
     for (int k = 0; k < 3 && w[k] < 0; k++) {
         double v[9];
-        for (int i = 0; i < 9; i++) v[i] = V.a[0][k] * axis[0][i] + V.a[1][k] * axis[1][i] + V.a[2][k] * axis[2][i];
+        for (int i = 0; i < 9; i++)
+            v[i] = V.a[0][k] * axis[0][i] + V.a[1][k] * axis[1][i] + V.a[2][k] * axis[2][i];
         raise_mode(H, -w[k], v);
     }
 }
@@ -81,12 +83,14 @@ static void project_elastic(matrix9 H, ct_mat3 F) {
 
 // Replaces the damping stresses of a block's linearisation by their positive parts.
 static void project_damper(double* linear, int energy) {
-    double(*sigma)[CT_BLOCK] = (double(*)[CT_BLOCK])(linear + (ct_elastic_linear_size(energy) + 9) * CT_BLOCK);
+    double(*sigma)[CT_BLOCK] =
+        (double(*)[CT_BLOCK])(linear + (ct_elastic_linear_size(energy) + 9) * CT_BLOCK);
     for (int lane = 0; lane < CT_BLOCK; lane++) {
         const double xy = sigma[3][lane], xz = sigma[4][lane], yz = sigma[5][lane];
         double w[3];
         ct_mat3 V;
-        ct_symmetric3((ct_mat3){{{sigma[0][lane], xy, xz}, {xy, sigma[1][lane], yz}, {xz, yz, sigma[2][lane]}}}, w, &V);
+        ct_symmetric3(
+            (ct_mat3){{{sigma[0][lane], xy, xz}, {xy, sigma[1][lane], yz}, {xz, yz, sigma[2][lane]}}}, w, &V);
         for (int k = 0; k < 6; k++) {
             const int i = k < 3 ? k : k == 5, j = k < 3 ? k : k == 3 ? 1 : 2;
             sigma[k][lane] = 0;
@@ -104,19 +108,22 @@ static void shape_gradients(const ct_elastic_block* block, int lane, double grad
 }
 
 // Adds G^T H G of one lane.
-static void add_element(const ct_elastic_block* block, int lane, matrix9 H, const int* unknown, ct_block_matrix* matrix) {
+static void add_element(const ct_elastic_block* block, int lane, matrix9 H, const int* unknown,
+                        ct_block_matrix* matrix) {
     double gradient[4][3];
     shape_gradients(block, lane, gradient);
     for (int b = 0; b < 4; b++) {
         double HG[9][3];
         for (int i = 0; i < 9; i++)
             for (int k = 0; k < 3; k++)
-                HG[i][k] = H[i][3 * k] * gradient[b][0] + H[i][3 * k + 1] * gradient[b][1] + H[i][3 * k + 2] * gradient[b][2];
+                HG[i][k] = H[i][3 * k] * gradient[b][0] + H[i][3 * k + 1] * gradient[b][1] +
+                           H[i][3 * k + 2] * gradient[b][2];
         for (int a = b; a < 4; a++) {
             double value[9];
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < 3; k++)
-                    value[3 * i + k] = gradient[a][0] * HG[3 * i][k] + gradient[a][1] * HG[3 * i + 1][k] + gradient[a][2] * HG[3 * i + 2][k];
+                    value[3 * i + k] = gradient[a][0] * HG[3 * i][k] + gradient[a][1] * HG[3 * i + 1][k] +
+                                       gradient[a][2] * HG[3 * i + 2][k];
             ct_block_matrix_add(matrix, unknown[block->node[a][lane]], unknown[block->node[b][lane]], value);
         }
     }
@@ -124,12 +131,13 @@ static void add_element(const ct_elastic_block* block, int lane, matrix9 H, cons
 
 typedef struct block_hessian {
     _Alignas(64) double linear[CT_LINEAR_LONGEST * CT_BLOCK];
-    _Alignas(64) double value[81 * CT_BLOCK];   // all
-    _Alignas(64) double elastic[81 * CT_BLOCK]; // without damping, when projected
+    _Alignas(64) double value[81 * CT_BLOCK];    // all
+    _Alignas(64) double elastic[81 * CT_BLOCK];  // without damping, when projected
     _Alignas(64) double stress[19 * CT_BLOCK];
 } block_hessian;
 
-static void block_compute(const ct_elastic* elastic, const ct_elastic_pass* pass, int energy, int b, bool project, block_hessian* h) {
+static void block_compute(const ct_elastic* elastic, const ct_elastic_pass* pass, int energy, int b,
+                          bool project, block_hessian* h) {
     const ct_elastic_kernels* kernels = elastic->kernels;
     kernels->linearise[energy](pass, b, 1, h->linear);
     if (project && pass->rate) project_damper(h->linear, energy);
@@ -141,19 +149,21 @@ static void block_compute(const ct_elastic* elastic, const ct_elastic_pass* pass
     kernels->stress[energy](&undamped, b, h->stress);
 }
 
-static void add_block(const ct_elastic* elastic, const ct_elastic_pass* pass, int b, bool project, double scale, block_hessian* h,
-                      const int* unknown, ct_block_matrix* matrix) {
+static void add_block(const ct_elastic* elastic, const ct_elastic_pass* pass, int b, bool project,
+                      double scale, block_hessian* h, const int* unknown, ct_block_matrix* matrix) {
     for (int lane = 0; lane < CT_BLOCK; lane++) {
         if (elastic->lane_tet[b * CT_BLOCK + lane] < 0) continue;
         const double factor = 1 + scale * elastic->beta[b * CT_BLOCK + lane];
         matrix9 H;
-        for (int i = 0; i < 81; i++) H[i / 9][i % 9] = factor * (project ? h->elastic : h->value)[i * CT_BLOCK + lane];
+        for (int i = 0; i < 81; i++)
+            H[i / 9][i % 9] = factor * (project ? h->elastic : h->value)[i * CT_BLOCK + lane];
         if (project) {
             ct_mat3 F;
             for (int i = 0; i < 9; i++) F.a[i / 3][i % 3] = h->stress[(1 + i) * CT_BLOCK + lane];
             project_elastic(H, F);
             if (pass->rate)
-                for (int i = 0; i < 81; i++) H[i / 9][i % 9] += h->value[i * CT_BLOCK + lane] - h->elastic[i * CT_BLOCK + lane];
+                for (int i = 0; i < 81; i++)
+                    H[i / 9][i % 9] += h->value[i * CT_BLOCK + lane] - h->elastic[i * CT_BLOCK + lane];
         }
         add_element(&elastic->block[b], lane, H, unknown, matrix);
     }
@@ -164,8 +174,11 @@ void ct_elastic_assemble(const ct_elastic* elastic, ct_elastic_work* work, const
     // at rest every energy is Hooke's law and damping is beta c times the same matrix
     const bool damped = elastic->damped && work->c > 0;
     const double scale = damped && !x ? work->c : 0;
-    const ct_elastic_pass pass = {.block = elastic->block, .x = x ? x : elastic->rest, .beta = elastic->beta,
-                                  .rate = damped && x ? work->rate : NULL, .c = work->c};
+    const ct_elastic_pass pass = {.block = elastic->block,
+                                  .x = x ? x : elastic->rest,
+                                  .beta = elastic->beta,
+                                  .rate = damped && x ? work->rate : NULL,
+                                  .c = work->c};
     block_hessian h;
     for (int k = 0; k < elastic->nchunk; k++) {
         const ct_elastic_chunk* chunk = elastic->chunk + k;
@@ -191,7 +204,8 @@ void ct_elastic_assemble_laplacian(const ct_elastic* elastic, const int* unknown
                 for (int b = 0; b <= a; b++) {
                     const double w = weight * (g[a][0] * g[b][0] + g[a][1] * g[b][1] + g[a][2] * g[b][2]);
                     const double value[9] = {w, 0, 0, 0, w, 0, 0, 0, w};
-                    ct_block_matrix_add(matrix, unknown[block->node[a][l]], unknown[block->node[b][l]], value);
+                    ct_block_matrix_add(matrix, unknown[block->node[a][l]], unknown[block->node[b][l]],
+                                        value);
                 }
         }
     }

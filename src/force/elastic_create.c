@@ -1,16 +1,18 @@
-// Compiles tets into blocks of eight: sorted by energy, then along a space-filling curve through their centroids,
-// so that tets of a block share nodes and the nodes of neighbouring blocks are still in the cache. See elastic.h.
+// Compiles tets into blocks of eight: sorted by energy, then along a space-filling curve through their
+// centroids, so that tets of a block share nodes and the nodes of neighbouring blocks are still in the cache.
+// See elastic.h.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/mat3.h"
 #include "force/elastic_data.h"
+#include "math/mat3.h"
 
 #define CT_CHUNK_BLOCKS 64  // blocks of a chunk
 
-extern const ct_elastic_kernels ct_elastic_kernels_portable, ct_elastic_kernels_avx2, ct_elastic_kernels_avx512;
+extern const ct_elastic_kernels ct_elastic_kernels_portable, ct_elastic_kernels_avx2,
+    ct_elastic_kernels_avx512;
 
 const ct_elastic_kernels* ct_elastic_kernels_of(ct_isa isa) {
 #ifdef CT_HAVE_X86_KERNELS
@@ -21,7 +23,8 @@ const ct_elastic_kernels* ct_elastic_kernels_of(ct_isa isa) {
 }
 
 int ct_elastic_linear_size(int energy) {
-    static const int size[CT_ENERGY_COUNT] = {CT_LINEAR_COROTATED, CT_LINEAR_PROJECTIVE, CT_LINEAR_NEOHOOKEAN, CT_LINEAR_STVK};
+    static const int size[CT_ENERGY_COUNT] = {CT_LINEAR_COROTATED, CT_LINEAR_PROJECTIVE, CT_LINEAR_NEOHOOKEAN,
+                                              CT_LINEAR_STVK};
     return size[energy];
 }
 
@@ -60,7 +63,8 @@ static void make_keys(const ct_elastic_def* def, sort_key* key) {
         uint64_t curve = 0;
         for (int i = 0; i < 3; i++) {
             double center = 0;
-            for (int k = 0; k < 4; k++) center += 0.25 * def->rest[3 * (size_t)def->tet[4 * (size_t)e + k] + i];
+            for (int k = 0; k < 4; k++)
+                center += 0.25 * def->rest[3 * (size_t)def->tet[4 * (size_t)e + k] + i];
             curve |= spread_bits((uint64_t)(scale * (center - lower[i]))) << i;
         }
         key[e] = (sort_key){.curve = curve, .energy = def->energy[e], .tet = e};
@@ -83,7 +87,8 @@ static ct_mat3 rest_inverse(const ct_elastic_def* def, int tet, double* volume) 
     const int* node = def->tet + 4 * (size_t)tet;
     const ct_vec3 origin = ct_vec3_load(def->rest + 3 * (size_t)node[0]);
     ct_vec3 edge[3];
-    for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(ct_vec3_load(def->rest + 3 * (size_t)node[k + 1]), origin);
+    for (int k = 0; k < 3; k++)
+        edge[k] = ct_vec3_sub(ct_vec3_load(def->rest + 3 * (size_t)node[k + 1]), origin);
     const ct_mat3 Dm = ct_mat3_columns(edge[0], edge[1], edge[2]);
     *volume = ct_mat3_determinant(Dm) / 6;
     return ct_mat3_inverse(Dm);
@@ -101,7 +106,8 @@ static void fill_lane(ct_elastic* elastic, const ct_elastic_def* def, int lane, 
     if (!repeated) elastic->volume[tet] = volume;
 }
 
-static void fill_blocks(ct_elastic* elastic, const ct_elastic_def* def, const sort_key* key, const int count[CT_ENERGY_COUNT]) {
+static void fill_blocks(ct_elastic* elastic, const ct_elastic_def* def, const sort_key* key,
+                        const int count[CT_ENERGY_COUNT]) {
     int lane = 0, first = 0, block = 0;
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
         for (int k = 0; k < count[energy]; k++) fill_lane(elastic, def, lane++, key[first + k].tet, false);
@@ -139,7 +145,8 @@ static void fill_incidence(ct_elastic* elastic) {
 // ---- interface
 
 static ct_status check_def(const ct_elastic_def* def) {
-    if (def->nvert < 0 || def->ntet < 0 || def->ntet > INT32_MAX / 4 - CT_BLOCK * CT_ENERGY_COUNT) return CT_BAD_ARGUMENT;
+    if (def->nvert < 0 || def->ntet < 0 || def->ntet > INT32_MAX / 4 - CT_BLOCK * CT_ENERGY_COUNT)
+        return CT_BAD_ARGUMENT;
     for (int e = 0; e < def->ntet; e++) {
         if (def->energy[e] >= CT_ENERGY_COUNT) return CT_BAD_ARGUMENT;
         for (int k = 0; k < 4; k++) {
@@ -155,14 +162,16 @@ static ct_status check_def(const ct_elastic_def* def) {
 
 static void allocate(ct_elastic* elastic, const ct_elastic_def* def) {
     ct_arena* arena = &elastic->arena;
-    const size_t nlane = (size_t)elastic->nblock * CT_BLOCK, nvert = (size_t)def->nvert, ntet = (size_t)def->ntet;
+    const size_t nlane = (size_t)elastic->nblock * CT_BLOCK, nvert = (size_t)def->nvert,
+                 ntet = (size_t)def->ntet;
     elastic->rest = ct_arena_copy(arena, def->rest, 3 * nvert, sizeof(double));
     elastic->volume = ct_arena_alloc(arena, ntet, sizeof(double));
     elastic->block = ct_arena_alloc(arena, (size_t)elastic->nblock, sizeof(ct_elastic_block));
     elastic->beta = ct_arena_alloc(arena, nlane, sizeof(double));
     elastic->lane_volume = ct_arena_alloc(arena, nlane, sizeof(double));
     elastic->lane_tet = ct_arena_alloc(arena, nlane, sizeof(int));
-    elastic->chunk = ct_arena_alloc(arena, (size_t)elastic->nblock / CT_CHUNK_BLOCKS + CT_ENERGY_COUNT, sizeof(ct_elastic_chunk));
+    elastic->chunk = ct_arena_alloc(arena, (size_t)elastic->nblock / CT_CHUNK_BLOCKS + CT_ENERGY_COUNT,
+                                    sizeof(ct_elastic_chunk));
     elastic->incident_start = ct_arena_alloc(arena, nvert + 1, sizeof(int));
     elastic->incident = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
 }
@@ -201,7 +210,8 @@ void ct_elastic_free(ct_elastic* elastic) {
     ct_free(elastic);
 }
 
-void ct_elastic_set_parameters(ct_elastic* elastic, const double* mu, const double* lambda, const double* beta) {
+void ct_elastic_set_parameters(ct_elastic* elastic, const double* mu, const double* lambda,
+                               const double* beta) {
     for (int lane = 0; lane < elastic->nblock * CT_BLOCK; lane++) {
         const int tet = elastic->lane_tet[lane];
         if (tet < 0) continue;
@@ -226,7 +236,8 @@ ct_status ct_elastic_work_create(ct_elastic_work** out, const ct_elastic* elasti
     const size_t nlane = (size_t)elastic->nblock * CT_BLOCK;
     work->node = ct_arena_alloc(&work->arena, CT_NODE_SIZE * (size_t)elastic->nvert, sizeof(double));
     work->element = ct_arena_alloc(&work->arena, CT_ELEMENT_SIZE * nlane, sizeof(double));
-    work->linear = ct_arena_alloc(&work->arena, elastic->linear_size + CT_LINEAR_DAMPER * nlane, sizeof(double));
+    work->linear =
+        ct_arena_alloc(&work->arena, elastic->linear_size + CT_LINEAR_DAMPER * nlane, sizeof(double));
     work->rate = ct_arena_alloc(&work->arena, 6 * nlane, sizeof(double));
     work->partial = ct_arena_alloc(&work->arena, (size_t)elastic->nchunk, sizeof(double));
     if (work->arena.failed) {

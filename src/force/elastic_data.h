@@ -16,17 +16,17 @@ struct ct_elastic {
     ct_arena arena;
     const ct_elastic_kernels* kernels;
     int nvert, ntet, nblock, nchunk;
-    bool damped;               // some beta > 0
-    double* rest;              // 3 nvert
-    double* volume;            // ntet, m^3, scene order
-    ct_elastic_block* block;   // nblock
-    double* beta;              // CT_BLOCK nblock
-    double* lane_volume;       // CT_BLOCK nblock, 0 in lanes without a tet
-    int* lane_tet;             // CT_BLOCK nblock, scene tet or -1
-    ct_elastic_chunk* chunk;   // nchunk
-    size_t linear_size;        // doubles of all undamped linearisations
-    int* incident_start;       // nvert + 1
-    int* incident;             // 4 ntet: 4 lane + corner, ascending for each node
+    bool damped;              // some beta > 0
+    double* rest;             // 3 nvert
+    double* volume;           // ntet, m^3, scene order
+    ct_elastic_block* block;  // nblock
+    double* beta;             // CT_BLOCK nblock
+    double* lane_volume;      // CT_BLOCK nblock, 0 in lanes without a tet
+    int* lane_tet;            // CT_BLOCK nblock, scene tet or -1
+    ct_elastic_chunk* chunk;  // nchunk
+    size_t linear_size;       // doubles of all undamped linearisations
+    int* incident_start;      // nvert + 1
+    int* incident;            // 4 ntet: 4 lane + corner, ascending for each node
 };
 
 struct ct_elastic_work {

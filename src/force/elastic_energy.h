@@ -1,4 +1,5 @@
-// The energies: W, first Piola stress P = dW/dF, and the exact product dP = (d2W/dF2) dF, for one vector of tets.
+// The energies: W, first Piola stress P = dW/dF, and the exact product dP = (d2W/dF2) dF, for one vector of
+// tets.
 //
 // Weights mu and lambda arrive multiplied by the rest volume. With F = R S, S = V diag(s) V^T, U = R V:
 //   corotated    W = mu |F-R|^2 + lambda/2 (tr S - 3)^2
@@ -29,26 +30,29 @@ CT_INLINE vd corotated_stress(vmat3 F, const vpolar* polar, vd mu, vd lambda, vm
 // The inverse of tr S I - S, whose eigenvalues are the sums s_i + s_j, by cofactors.
 CT_INLINE vsym3 gap_inverse(vsym3 S, vd gap) {
     const vd a = S.yy + S.zz, b = S.xx + S.zz, c = S.xx + S.yy, inverse = 1 / gap;
-    return (vsym3){(b * c - S.yz * S.yz) * inverse,       (a * c - S.xz * S.xz) * inverse,
-                   (a * b - S.xy * S.xy) * inverse,       (S.xz * S.yz + c * S.xy) * inverse,
-                   (S.xy * S.yz + b * S.xz) * inverse,    (S.xy * S.xz + a * S.yz) * inverse};
+    return (vsym3){(b * c - S.yz * S.yz) * inverse,    (a * c - S.xz * S.xz) * inverse,
+                   (a * b - S.xy * S.xy) * inverse,    (S.xz * S.yz + c * S.xy) * inverse,
+                   (S.xy * S.yz + b * S.xz) * inverse, (S.xy * S.xz + a * S.yz) * inverse};
 }
 
 // The same where the gap is narrow, with the sums kept away from zero.
-static __attribute__((noinline, cold)) void gap_inverse_narrow(const vsym3* S, const vl* narrow, vsym3* inverse) {
+static __attribute__((noinline, cold)) void gap_inverse_narrow(const vsym3* S, const vl* narrow,
+                                                               vsym3* inverse) {
     double s[6][CT_LANES], result[6][CT_LANES];
     memcpy(s, S, sizeof s);
     memcpy(result, inverse, sizeof result);
     for (int lane = 0; lane < CT_LANES; lane++) {
         if (!(*narrow)[lane]) continue;
-        const double xx = s[0][lane], yy = s[1][lane], zz = s[2][lane], xy = s[3][lane], xz = s[4][lane], yz = s[5][lane];
+        const double xx = s[0][lane], yy = s[1][lane], zz = s[2][lane], xy = s[3][lane], xz = s[4][lane],
+                     yz = s[5][lane];
         double w[3], g[3];
         ct_mat3 V;
         ct_symmetric3((ct_mat3){{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}}, w, &V);
         for (int i = 0; i < 3; i++) g[i] = 1 / fmax(w[(i + 1) % 3] + w[(i + 2) % 3], CT_NARROWEST);
         for (int k = 0; k < 6; k++) {
             const int i = k < 3 ? k : k == 5, j = k < 3 ? k : k == 3 ? 1 : 2;
-            result[k][lane] = V.a[i][0] * V.a[j][0] * g[0] + V.a[i][1] * V.a[j][1] * g[1] + V.a[i][2] * V.a[j][2] * g[2];
+            result[k][lane] =
+                V.a[i][0] * V.a[j][0] * g[0] + V.a[i][1] * V.a[j][1] * g[1] + V.a[i][2] * V.a[j][2] * g[2];
         }
     }
     memcpy(inverse, result, sizeof result);
@@ -69,19 +73,23 @@ CT_INLINE vmat3 corotated_product(const double* linear, vmat3 dF, vd mu, vd lamb
     const vmat3 R = vmat3_load(linear, CT_BLOCK);
     const vsym3 K = vsym3_load(linear + 9 * CT_BLOCK, CT_BLOCK);
     // a = axial(R^T dF - dF^T R), w = K a
-    const vd ax = (R.a02 * dF.a01 + R.a12 * dF.a11 + R.a22 * dF.a21) - (R.a01 * dF.a02 + R.a11 * dF.a12 + R.a21 * dF.a22);
-    const vd ay = (R.a00 * dF.a02 + R.a10 * dF.a12 + R.a20 * dF.a22) - (R.a02 * dF.a00 + R.a12 * dF.a10 + R.a22 * dF.a20);
-    const vd az = (R.a01 * dF.a00 + R.a11 * dF.a10 + R.a21 * dF.a20) - (R.a00 * dF.a01 + R.a10 * dF.a11 + R.a20 * dF.a21);
+    const vd ax = (R.a02 * dF.a01 + R.a12 * dF.a11 + R.a22 * dF.a21) -
+                  (R.a01 * dF.a02 + R.a11 * dF.a12 + R.a21 * dF.a22);
+    const vd ay = (R.a00 * dF.a02 + R.a10 * dF.a12 + R.a20 * dF.a22) -
+                  (R.a02 * dF.a00 + R.a12 * dF.a10 + R.a22 * dF.a20);
+    const vd az = (R.a01 * dF.a00 + R.a11 * dF.a10 + R.a21 * dF.a20) -
+                  (R.a00 * dF.a01 + R.a10 * dF.a11 + R.a20 * dF.a21);
     const vd wx = K.xx * ax + K.xy * ay + K.xz * az;
     const vd wy = K.xy * ax + K.yy * ay + K.yz * az;
     const vd wz = K.xz * ax + K.yz * ay + K.zz * az;
     // 2 mu dF + R (lambda (R:dF) I + [w]x)
     const vd d = lambda * vmat3_dot(R, dF), m = 2 * mu;
-    return (vmat3){m * dF.a00 + R.a00 * d + R.a01 * wz - R.a02 * wy, m * dF.a01 + R.a01 * d + R.a02 * wx - R.a00 * wz,
-                   m * dF.a02 + R.a02 * d + R.a00 * wy - R.a01 * wx, m * dF.a10 + R.a10 * d + R.a11 * wz - R.a12 * wy,
-                   m * dF.a11 + R.a11 * d + R.a12 * wx - R.a10 * wz, m * dF.a12 + R.a12 * d + R.a10 * wy - R.a11 * wx,
-                   m * dF.a20 + R.a20 * d + R.a21 * wz - R.a22 * wy, m * dF.a21 + R.a21 * d + R.a22 * wx - R.a20 * wz,
-                   m * dF.a22 + R.a22 * d + R.a20 * wy - R.a21 * wx};
+    return (vmat3){
+        m * dF.a00 + R.a00 * d + R.a01 * wz - R.a02 * wy, m * dF.a01 + R.a01 * d + R.a02 * wx - R.a00 * wz,
+        m * dF.a02 + R.a02 * d + R.a00 * wy - R.a01 * wx, m * dF.a10 + R.a10 * d + R.a11 * wz - R.a12 * wy,
+        m * dF.a11 + R.a11 * d + R.a12 * wx - R.a10 * wz, m * dF.a12 + R.a12 * d + R.a10 * wy - R.a11 * wx,
+        m * dF.a20 + R.a20 * d + R.a21 * wz - R.a22 * wy, m * dF.a21 + R.a21 * d + R.a22 * wx - R.a20 * wz,
+        m * dF.a22 + R.a22 * d + R.a20 * wy - R.a21 * wx};
 }
 
 // ---- projective
@@ -96,8 +104,9 @@ CT_INLINE vd projective_stress(vmat3 F, const vnearest* nearest, vd mu, vd lambd
 CT_INLINE void projective_linearise(const vnearest* nearest, vd mu, vd lambda, double* linear) {
     const vsym3 diagonal = nearest_diagonal(nearest);
     const vd wr = 2 * mu, wv = 3 * lambda;
-    const vsym3 stiff = {wr + wv * (1 - diagonal.xx), wr + wv * (1 - diagonal.yy), wr + wv * (1 - diagonal.zz),
-                         -wv * diagonal.xy,           -wv * diagonal.xz,           -wv * diagonal.yz};
+    const vsym3 stiff = {wr + wv * (1 - diagonal.xx), wr + wv * (1 - diagonal.yy),
+                         wr + wv * (1 - diagonal.zz), -wv * diagonal.xy,
+                         -wv * diagonal.xz,           -wv * diagonal.yz};
     vmat3_store(linear, CT_BLOCK, vmat3_multiply(nearest->polar.R, nearest->V));
     vmat3_store(linear + 9 * CT_BLOCK, CT_BLOCK, nearest->V);
     vsym3_store(linear + 18 * CT_BLOCK, CT_BLOCK, stiff);
@@ -114,12 +123,20 @@ CT_INLINE void projective_linearise(const vnearest* nearest, vd mu, vd lambda, d
 CT_INLINE vmat3 projective_product(const double* linear, vmat3 dF) {
     const vmat3 U = vmat3_load(linear, CT_BLOCK), V = vmat3_load(linear + 9 * CT_BLOCK, CT_BLOCK);
     const vsym3 K = vsym3_load(linear + 18 * CT_BLOCK, CT_BLOCK);
-    const vd p01 = vload(linear + 24 * CT_BLOCK), p02 = vload(linear + 25 * CT_BLOCK), p12 = vload(linear + 26 * CT_BLOCK);
-    const vd m01 = vload(linear + 27 * CT_BLOCK), m02 = vload(linear + 28 * CT_BLOCK), m12 = vload(linear + 29 * CT_BLOCK);
+    const vd p01 = vload(linear + 24 * CT_BLOCK), p02 = vload(linear + 25 * CT_BLOCK),
+             p12 = vload(linear + 26 * CT_BLOCK);
+    const vd m01 = vload(linear + 27 * CT_BLOCK), m02 = vload(linear + 28 * CT_BLOCK),
+             m12 = vload(linear + 29 * CT_BLOCK);
     const vmat3 A = vmat3_multiply(vmat3_multiply(vmat3_transpose(U), dF), V);
-    const vmat3 B = {K.xx * A.a00 + K.xy * A.a11 + K.xz * A.a22, p01 * A.a01 + m01 * A.a10, p02 * A.a02 + m02 * A.a20,
-                     p01 * A.a10 + m01 * A.a01, K.xy * A.a00 + K.yy * A.a11 + K.yz * A.a22, p12 * A.a12 + m12 * A.a21,
-                     p02 * A.a20 + m02 * A.a02, p12 * A.a21 + m12 * A.a12, K.xz * A.a00 + K.yz * A.a11 + K.zz * A.a22};
+    const vmat3 B = {K.xx * A.a00 + K.xy * A.a11 + K.xz * A.a22,
+                     p01 * A.a01 + m01 * A.a10,
+                     p02 * A.a02 + m02 * A.a20,
+                     p01 * A.a10 + m01 * A.a01,
+                     K.xy * A.a00 + K.yy * A.a11 + K.yz * A.a22,
+                     p12 * A.a12 + m12 * A.a21,
+                     p02 * A.a20 + m02 * A.a02,
+                     p12 * A.a21 + m12 * A.a12,
+                     K.xz * A.a00 + K.yz * A.a11 + K.zz * A.a22};
     return vmat3_multiply(vmat3_multiply(U, B), vmat3_transpose(V));
 }
 
@@ -138,7 +155,8 @@ CT_INLINE vmat3 neohookean_product(const double* linear, vmat3 dF, vd mu, vd lam
     const vd m = (4.0 / 3) * mu, n = lambda + (5.0 / 6) * mu;
     const vd j = F.a00 * cofactor.a00 + F.a01 * cofactor.a01 + F.a02 * cofactor.a02 - 1;
     const vd inverse = 1 / (vmat3_dot(F, F) + 1);
-    const vmat3 first = vmat3_axpy(vmat3_scale(m * (1 - inverse), dF), 2 * m * inverse * inverse * vmat3_dot(F, dF), F);
+    const vmat3 first =
+        vmat3_axpy(vmat3_scale(m * (1 - inverse), dF), 2 * m * inverse * inverse * vmat3_dot(F, dF), F);
     const vmat3 second = vmat3_axpy(first, n * vmat3_dot(cofactor, dF), cofactor);
     return vmat3_axpy(second, n * j - 0.75 * m, vmat3_cofactor_derivative(F, dF));
 }
@@ -219,7 +237,8 @@ CT_INLINE void energy_parameter(int energy, const vgroup* group, int v, vmat3 dF
         *d_lambda = 3 * vmat3_dot(nearest_difference(&group->nearest[v]), dF);
     } else if (energy == CT_ENERGY_NEOHOOKEAN) {
         const vmat3 cofactor = vmat3_cofactor(*F);
-        const vd I = vmat3_dot(*F, *F), j = F->a00 * cofactor.a00 + F->a01 * cofactor.a01 + F->a02 * cofactor.a02 - 1;
+        const vd I = vmat3_dot(*F, *F),
+                 j = F->a00 * cofactor.a00 + F->a01 * cofactor.a01 + F->a02 * cofactor.a02 - 1;
         const vd growth = vmat3_dot(cofactor, dF);
         *d_mu = (4.0 / 3) * (1 - 1 / (I + 1)) * vmat3_dot(*F, dF) + ((5.0 / 6) * j - 1) * growth;
         *d_lambda = j * growth;

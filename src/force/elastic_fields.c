@@ -3,8 +3,8 @@
 // Cauchy stress sigma = P F^T / det F; von Mises = sqrt(3/2 dev sigma : dev sigma).
 #include <math.h>
 
-#include "math/mat3.h"
 #include "force/elastic_data.h"
+#include "math/mat3.h"
 
 static double von_mises_stress(ct_mat3 F, ct_mat3 P) {
     // a collapsed tet has no Cauchy stress: its volume ratio is kept away from zero
@@ -15,7 +15,8 @@ static double von_mises_stress(ct_mat3 F, ct_mat3 P) {
     return sqrt(1.5 * ct_mat3_dot(sigma, sigma));
 }
 
-void ct_elastic_fields(const ct_elastic* elastic, const double* x, double* density, double* von_mises, double* volume_ratio) {
+void ct_elastic_fields(const ct_elastic* elastic, const double* x, double* density, double* von_mises,
+                       double* volume_ratio) {
     const ct_elastic_pass pass = {.block = elastic->block, .x = x};
     _Alignas(64) double value[19][CT_BLOCK];
     for (int k = 0; k < elastic->nchunk; k++) {
@@ -26,7 +27,8 @@ void ct_elastic_fields(const ct_elastic* elastic, const double* x, double* densi
             if (tet < 0) continue;
             const double volume = elastic->lane_volume[lane];
             ct_mat3 F, P;
-            for (int i = 0; i < 9; i++) F.a[i / 3][i % 3] = value[1 + i][l], P.a[i / 3][i % 3] = value[10 + i][l] / volume;
+            for (int i = 0; i < 9; i++)
+                F.a[i / 3][i % 3] = value[1 + i][l], P.a[i / 3][i % 3] = value[10 + i][l] / volume;
             if (density) density[tet] = value[0][l] / volume;
             if (von_mises) von_mises[tet] = von_mises_stress(F, P);
             if (volume_ratio) volume_ratio[tet] = ct_mat3_determinant(F);
@@ -42,7 +44,8 @@ double ct_elastic_energy(const ct_elastic* elastic, const double* x) {
         const ct_elastic_chunk* chunk = elastic->chunk + k;
         for (int b = chunk->first; b < chunk->first + chunk->count; b++) {
             elastic->kernels->stress[chunk->energy](&pass, b, value[0]);
-            for (int l = 0; l < CT_BLOCK; l++) sum += elastic->lane_tet[b * CT_BLOCK + l] < 0 ? 0 : value[0][l];
+            for (int l = 0; l < CT_BLOCK; l++)
+                sum += elastic->lane_tet[b * CT_BLOCK + l] < 0 ? 0 : value[0][l];
         }
     }
     return sum;

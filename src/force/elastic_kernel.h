@@ -17,7 +17,8 @@ typedef struct ct_elastic_block {
     int node[4][CT_BLOCK];
 } ct_elastic_block;
 
-// Doubles of a linearisation, per tet and energy; with damping each block's record is CT_LINEAR_DAMPER longer.
+// Doubles of a linearisation, per tet and energy; with damping each block's record is CT_LINEAR_DAMPER
+// longer.
 enum { CT_LINEAR_COROTATED = 15, CT_LINEAR_PROJECTIVE = 30, CT_LINEAR_NEOHOOKEAN = 9, CT_LINEAR_STVK = 9 };
 enum { CT_LINEAR_DAMPER = 15, CT_LINEAR_LONGEST = CT_LINEAR_PROJECTIVE + CT_LINEAR_DAMPER };
 #define CT_ELEMENT_SIZE 16  // doubles of element forces per tet: 4 nodes, 4 doubles each
@@ -25,8 +26,9 @@ enum { CT_LINEAR_DAMPER = 15, CT_LINEAR_LONGEST = CT_LINEAR_PROJECTIVE + CT_LINE
 
 typedef struct ct_elastic_pass {
     const ct_elastic_block* block;
-    const double* x;       // positions or directions, 3 doubles a node and one more behind the last
-    double* node;          // sums of forces (4 nvert) or deformation (CT_NODE_SIZE nvert); NULL: store them per tet
+    const double* x;  // positions or directions, 3 doubles a node and one more behind the last
+    // sums of forces (4 nvert) or deformation (CT_NODE_SIZE nvert); NULL: store them per tet
+    double* node;
     double* element;       // CT_ELEMENT_SIZE per lane
     const double* volume;  // CT_BLOCK per block: rest volume, m^3, for mean deformations
     const double* beta;    // CT_BLOCK per block: stiffness damping, s
@@ -40,14 +42,17 @@ typedef struct ct_elastic_kernels {
     const char* name;
     // Energy of blocks first .. first+count-1; adds or stores the forces (gradient).
     double (*gradient[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count);
-    // `linear` holds the records of block `first` and on; a product sees the same rate (NULL or not) as its linearisation.
+    // `linear` holds the records of block `first` and on; a product sees the same rate (NULL or not) as its
+    // linearisation.
     void (*linearise[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, double* linear);
     void (*product[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, const double* linear);
     // d(V P)/dF of one block from its linearisation: hessian[(9 i + j) CT_BLOCK + lane], F and P row-major.
-    void (*hessian[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, const double* linear, double* hessian);
+    void (*hessian[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, const double* linear,
+                                     double* hessian);
     // V W, F (9), V P (9) of one block, without damping: values[(component) CT_BLOCK + lane], 19 components.
     void (*stress[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, double* values);
-    // V P : dF(lam) differentiated by mu, lambda and beta: values[(3 (block - first) + which) CT_BLOCK + lane].
+    // V P : dF(lam) differentiated by mu, lambda and beta: values[(3 (block - first) + which) CT_BLOCK +
+    // lane].
     void (*parameter[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, double* values);
     // Adds the rows of V F, 4 doubles each, to the nodes or stores them per tet.
     void (*deformation)(const ct_elastic_pass* pass, int first, int count);

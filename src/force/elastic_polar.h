@@ -1,17 +1,20 @@
-// Polar decomposition F = R S and eigenvectors of S for a block of tets, without a singular value decomposition.
+// Polar decomposition F = R S and eigenvectors of S for a block of tets, without a singular value
+// decomposition.
 //
 // With t = |F|^2, the trace l = tr S = s0 + s1 + s2 is the largest root of
 //     (l^2 - t)^2 - 4 |cof F|^2 - 8 l det F = 0,
-// found by Halley's method from sqrt(3 t), which lies above it: monotone (all four roots are real), cubic. Then
-//     R = [(l^2 + t) F + 2 l cof F - 2 F F^T F] / (2 gap),  gap = (s0+s1)(s0+s2)(s1+s2) = (l^3 - t l - 2 det F)/2.
+// found by Halley's method from sqrt(3 t), which lies above it: monotone (all four roots are real), cubic.
+// Then
+//     R = [(l^2 + t) F + 2 l cof F - 2 F F^T F] / (2 gap),  gap = (s0+s1)(s0+s2)(s1+s2) = (l^3 - t l - 2 det
+//     F)/2.
 // Inverted F get the rotation of the signed decomposition (s2 < 0). Where the gap nearly closes (two singular
 // values with opposite sign, collapsed tets), lane by lane the scalar decomposition takes over.
 #ifndef CT_FORCE_ELASTIC_POLAR_H
 #define CT_FORCE_ELASTIC_POLAR_H
 
-#include "math/svd3.h"
 #include "force/elastic_kernel.h"
 #include "force/elastic_vector.h"
+#include "math/svd3.h"
 
 #define NVECTOR (CT_BLOCK / CT_LANES)  // vectors in a block
 #define GROUP 2                        // blocks that are decomposed together
@@ -20,10 +23,10 @@
 // On the way to the decomposition.
 typedef struct vroot {
     vmat3 cofactor;
-    vsym3 C;         // F^T F
-    vd l, t;         // tr S, |F|^2
-    vd determinant8; // 8 det F
-    vl wide;         // lanes whose trace did not converge
+    vsym3 C;          // F^T F
+    vd l, t;          // tr S, |F|^2
+    vd determinant8;  // 8 det F
+    vl wide;          // lanes whose trace did not converge
 } vroot;
 
 typedef struct vpolar {
@@ -81,7 +84,8 @@ CT_INLINE void polar_roots(const vmat3* F, vroot* root) {
         root[v].determinant8 = 8 * (A.a00 * cofactor.a00 + A.a01 * cofactor.a01 + A.a02 * cofactor.a02);
         cofactor4[v] = 4 * vmat3_dot(cofactor, cofactor);
     }
-    // small strain needs two steps, moderate three; the error after one is at most 1e5 step^3 where the gap is open
+    // small strain needs two steps, moderate three; the error after one is at most 1e5 step^3 where the gap
+    // is open
     for (int iteration = 0; (iteration < 2 || vany(any)) && iteration < 16; iteration++) {
         any = (vl){0};
 #pragma GCC unroll 8
@@ -102,7 +106,12 @@ CT_INLINE vpolar polar_of(const vmat3* F, const vroot* root) {
     // F ((l^2 + t) I - 2 F^T F) / (2 gap)
     const vd diagonal = (l * l + t) * inverse, factor = -2 * inverse;
     const vsym3 C = root->C;
-    const vsym3 M = {diagonal + factor * C.xx, diagonal + factor * C.yy, diagonal + factor * C.zz, factor * C.xy, factor * C.xz, factor * C.yz};
+    const vsym3 M = {diagonal + factor * C.xx,
+                     diagonal + factor * C.yy,
+                     diagonal + factor * C.zz,
+                     factor * C.xy,
+                     factor * C.xz,
+                     factor * C.yz};
     polar.R = vmat3_axpy(vmat3_multiply_sym(*F, M), 2 * l * inverse, root->cofactor);
     polar.trace = l;
     polar.gap = 0.5 * twice_gap;
@@ -160,12 +169,16 @@ CT_INLINE void eigen_group(veigen* e) {
         vl any = {0};
         for (int v = 0; v < NGROUP; v++) {
             const vsym3* S = &e[v].S;
-            any |= vabs(S->xy) + vabs(S->xz) + vabs(S->yz) > 1e-17 * (vabs(S->xx) + vabs(S->yy) + vabs(S->zz));
+            any |=
+                vabs(S->xy) + vabs(S->xz) + vabs(S->yz) > 1e-17 * (vabs(S->xx) + vabs(S->yy) + vabs(S->zz));
         }
         if (!vany(any)) break;
-        for (int v = 0; v < NGROUP; v++) jacobi_rotate(&e[v].S.xx, &e[v].S.yy, &e[v].S.xy, &e[v].S.xz, &e[v].S.yz, e[v].V[0], e[v].V[1]);
-        for (int v = 0; v < NGROUP; v++) jacobi_rotate(&e[v].S.xx, &e[v].S.zz, &e[v].S.xz, &e[v].S.xy, &e[v].S.yz, e[v].V[0], e[v].V[2]);
-        for (int v = 0; v < NGROUP; v++) jacobi_rotate(&e[v].S.yy, &e[v].S.zz, &e[v].S.yz, &e[v].S.xy, &e[v].S.xz, e[v].V[1], e[v].V[2]);
+        for (int v = 0; v < NGROUP; v++)
+            jacobi_rotate(&e[v].S.xx, &e[v].S.yy, &e[v].S.xy, &e[v].S.xz, &e[v].S.yz, e[v].V[0], e[v].V[1]);
+        for (int v = 0; v < NGROUP; v++)
+            jacobi_rotate(&e[v].S.xx, &e[v].S.zz, &e[v].S.xz, &e[v].S.xy, &e[v].S.yz, e[v].V[0], e[v].V[2]);
+        for (int v = 0; v < NGROUP; v++)
+            jacobi_rotate(&e[v].S.yy, &e[v].S.zz, &e[v].S.yz, &e[v].S.xy, &e[v].S.xz, e[v].V[1], e[v].V[2]);
     }
     for (int v = 0; v < NGROUP; v++) {
         eigen_exchange(&e[v].S.xx, &e[v].S.zz, e[v].V[0], e[v].V[2]);

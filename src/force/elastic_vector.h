@@ -13,14 +13,20 @@
 
 #define CT_INLINE static inline __attribute__((always_inline))
 
-typedef double vd __attribute__((vector_size(CT_LANES * 8)));      // one double a lane
-typedef long long vl __attribute__((vector_size(CT_LANES * 8)));   // masks: 0 or -1 a lane
-typedef double v4 __attribute__((vector_size(32)));                // one node: x y z and a fourth
+typedef double vd __attribute__((vector_size(CT_LANES * 8)));     // one double a lane
+typedef long long vl __attribute__((vector_size(CT_LANES * 8)));  // masks: 0 or -1 a lane
+typedef double v4 __attribute__((vector_size(32)));               // one node: x y z and a fourth
 typedef double v4_unaligned __attribute__((vector_size(32), aligned(8)));
 
-typedef struct vvec3 { vd x, y, z; } vvec3;
-typedef struct vmat3 { vd a00, a01, a02, a10, a11, a12, a20, a21, a22; } vmat3;
-typedef struct vsym3 { vd xx, yy, zz, xy, xz, yz; } vsym3;
+typedef struct vvec3 {
+    vd x, y, z;
+} vvec3;
+typedef struct vmat3 {
+    vd a00, a01, a02, a10, a11, a12, a20, a21, a22;
+} vmat3;
+typedef struct vsym3 {
+    vd xx, yy, zz, xy, xz, yz;
+} vsym3;
 
 CT_INLINE vd vset(double a) { return a - (vd){0}; }
 CT_INLINE vd vload(const double* p) { return *(const vd*)p; }
@@ -29,7 +35,9 @@ CT_INLINE vd vselect(vl mask, vd a, vd b) { return (vd)(((vl)a & mask) | ((vl)b 
 CT_INLINE vd vmax(vd a, vd b) { return vselect(a > b, a, b); }
 CT_INLINE vd vmin(vd a, vd b) { return vselect(a < b, a, b); }
 CT_INLINE vd vabs(vd a) { return (vd)((vl)a & 0x7fffffffffffffffLL); }
-CT_INLINE vd vcopysign(vd a, vd sign) { return (vd)(((vl)a & 0x7fffffffffffffffLL) | ((vl)sign & ~0x7fffffffffffffffLL)); }
+CT_INLINE vd vcopysign(vd a, vd sign) {
+    return (vd)(((vl)a & 0x7fffffffffffffffLL) | ((vl)sign & ~0x7fffffffffffffffLL));
+}
 
 #if CT_LANES == 8 && defined(__AVX512DQ__)
 CT_INLINE int vany(vl mask) { return _mm512_movepi64_mask((__m512i)mask) != 0; }
@@ -82,16 +90,20 @@ CT_INLINE void vtranspose_out(vvec3 a, v4* node) {
 }
 #else
 CT_INLINE void vtranspose_in4(const v4* node, v4* x, v4* y, v4* z) {
-    const v4 ac = __builtin_shufflevector(node[0], node[1], 0, 4, 2, 6), bd = __builtin_shufflevector(node[0], node[1], 1, 5, 3, 7);
-    const v4 eg = __builtin_shufflevector(node[2], node[3], 0, 4, 2, 6), fh = __builtin_shufflevector(node[2], node[3], 1, 5, 3, 7);
+    const v4 ac = __builtin_shufflevector(node[0], node[1], 0, 4, 2, 6),
+             bd = __builtin_shufflevector(node[0], node[1], 1, 5, 3, 7);
+    const v4 eg = __builtin_shufflevector(node[2], node[3], 0, 4, 2, 6),
+             fh = __builtin_shufflevector(node[2], node[3], 1, 5, 3, 7);
     *x = __builtin_shufflevector(ac, eg, 0, 1, 4, 5);
     *y = __builtin_shufflevector(bd, fh, 0, 1, 4, 5);
     *z = __builtin_shufflevector(ac, eg, 2, 3, 6, 7);
 }
 CT_INLINE void vtranspose_out4(v4 x, v4 y, v4 z, v4* node) {
     const v4 zero = {0};
-    const v4 even = __builtin_shufflevector(x, y, 0, 4, 2, 6), odd = __builtin_shufflevector(x, y, 1, 5, 3, 7);
-    const v4 even_z = __builtin_shufflevector(z, zero, 0, 4, 2, 6), odd_z = __builtin_shufflevector(z, zero, 1, 5, 3, 7);
+    const v4 even = __builtin_shufflevector(x, y, 0, 4, 2, 6),
+             odd = __builtin_shufflevector(x, y, 1, 5, 3, 7);
+    const v4 even_z = __builtin_shufflevector(z, zero, 0, 4, 2, 6),
+             odd_z = __builtin_shufflevector(z, zero, 1, 5, 3, 7);
     node[0] = __builtin_shufflevector(even, even_z, 0, 1, 4, 5);
     node[1] = __builtin_shufflevector(odd, odd_z, 0, 1, 4, 5);
     node[2] = __builtin_shufflevector(even, even_z, 2, 3, 6, 7);
@@ -125,12 +137,14 @@ CT_INLINE void vtranspose_out(vvec3 a, v4* node) {
 
 // s A
 CT_INLINE vmat3 vmat3_scale(vd s, vmat3 A) {
-    return (vmat3){s * A.a00, s * A.a01, s * A.a02, s * A.a10, s * A.a11, s * A.a12, s * A.a20, s * A.a21, s * A.a22};
+    return (vmat3){s * A.a00, s * A.a01, s * A.a02, s * A.a10, s * A.a11,
+                   s * A.a12, s * A.a20, s * A.a21, s * A.a22};
 }
 // A + s B
 CT_INLINE vmat3 vmat3_axpy(vmat3 A, vd s, vmat3 B) {
-    return (vmat3){A.a00 + s * B.a00, A.a01 + s * B.a01, A.a02 + s * B.a02, A.a10 + s * B.a10, A.a11 + s * B.a11,
-                   A.a12 + s * B.a12, A.a20 + s * B.a20, A.a21 + s * B.a21, A.a22 + s * B.a22};
+    return (vmat3){A.a00 + s * B.a00, A.a01 + s * B.a01, A.a02 + s * B.a02,
+                   A.a10 + s * B.a10, A.a11 + s * B.a11, A.a12 + s * B.a12,
+                   A.a20 + s * B.a20, A.a21 + s * B.a21, A.a22 + s * B.a22};
 }
 CT_INLINE vmat3 vmat3_sub(vmat3 A, vmat3 B) {
     return (vmat3){A.a00 - B.a00, A.a01 - B.a01, A.a02 - B.a02, A.a10 - B.a10, A.a11 - B.a11,
@@ -143,13 +157,16 @@ CT_INLINE vd vmat3_dot(vmat3 A, vmat3 B) {
 }
 // A B
 CT_INLINE vmat3 vmat3_multiply(vmat3 A, vmat3 B) {
-    return (vmat3){A.a00 * B.a00 + A.a01 * B.a10 + A.a02 * B.a20, A.a00 * B.a01 + A.a01 * B.a11 + A.a02 * B.a21,
-                   A.a00 * B.a02 + A.a01 * B.a12 + A.a02 * B.a22, A.a10 * B.a00 + A.a11 * B.a10 + A.a12 * B.a20,
-                   A.a10 * B.a01 + A.a11 * B.a11 + A.a12 * B.a21, A.a10 * B.a02 + A.a11 * B.a12 + A.a12 * B.a22,
-                   A.a20 * B.a00 + A.a21 * B.a10 + A.a22 * B.a20, A.a20 * B.a01 + A.a21 * B.a11 + A.a22 * B.a21,
-                   A.a20 * B.a02 + A.a21 * B.a12 + A.a22 * B.a22};
+    return (vmat3){
+        A.a00 * B.a00 + A.a01 * B.a10 + A.a02 * B.a20, A.a00 * B.a01 + A.a01 * B.a11 + A.a02 * B.a21,
+        A.a00 * B.a02 + A.a01 * B.a12 + A.a02 * B.a22, A.a10 * B.a00 + A.a11 * B.a10 + A.a12 * B.a20,
+        A.a10 * B.a01 + A.a11 * B.a11 + A.a12 * B.a21, A.a10 * B.a02 + A.a11 * B.a12 + A.a12 * B.a22,
+        A.a20 * B.a00 + A.a21 * B.a10 + A.a22 * B.a20, A.a20 * B.a01 + A.a21 * B.a11 + A.a22 * B.a21,
+        A.a20 * B.a02 + A.a21 * B.a12 + A.a22 * B.a22};
 }
-CT_INLINE vmat3 vmat3_transpose(vmat3 A) { return (vmat3){A.a00, A.a10, A.a20, A.a01, A.a11, A.a21, A.a02, A.a12, A.a22}; }
+CT_INLINE vmat3 vmat3_transpose(vmat3 A) {
+    return (vmat3){A.a00, A.a10, A.a20, A.a01, A.a11, A.a21, A.a02, A.a12, A.a22};
+}
 // A S
 CT_INLINE vmat3 vmat3_multiply_sym(vmat3 A, vsym3 S) {
     return (vmat3){A.a00 * S.xx + A.a01 * S.xy + A.a02 * S.xz, A.a00 * S.xy + A.a01 * S.yy + A.a02 * S.yz,
@@ -160,22 +177,27 @@ CT_INLINE vmat3 vmat3_multiply_sym(vmat3 A, vsym3 S) {
 }
 // Symmetric part of A^T B.
 CT_INLINE vsym3 vmat3_sym_product(vmat3 A, vmat3 B) {
-    return (vsym3){A.a00 * B.a00 + A.a10 * B.a10 + A.a20 * B.a20, A.a01 * B.a01 + A.a11 * B.a11 + A.a21 * B.a21,
-                   A.a02 * B.a02 + A.a12 * B.a12 + A.a22 * B.a22,
-                   0.5 * (A.a00 * B.a01 + A.a10 * B.a11 + A.a20 * B.a21 + A.a01 * B.a00 + A.a11 * B.a10 + A.a21 * B.a20),
-                   0.5 * (A.a00 * B.a02 + A.a10 * B.a12 + A.a20 * B.a22 + A.a02 * B.a00 + A.a12 * B.a10 + A.a22 * B.a20),
-                   0.5 * (A.a01 * B.a02 + A.a11 * B.a12 + A.a21 * B.a22 + A.a02 * B.a01 + A.a12 * B.a11 + A.a22 * B.a21)};
+    return (vsym3){
+        A.a00 * B.a00 + A.a10 * B.a10 + A.a20 * B.a20,
+        A.a01 * B.a01 + A.a11 * B.a11 + A.a21 * B.a21,
+        A.a02 * B.a02 + A.a12 * B.a12 + A.a22 * B.a22,
+        0.5 * (A.a00 * B.a01 + A.a10 * B.a11 + A.a20 * B.a21 + A.a01 * B.a00 + A.a11 * B.a10 + A.a21 * B.a20),
+        0.5 * (A.a00 * B.a02 + A.a10 * B.a12 + A.a20 * B.a22 + A.a02 * B.a00 + A.a12 * B.a10 + A.a22 * B.a20),
+        0.5 *
+            (A.a01 * B.a02 + A.a11 * B.a12 + A.a21 * B.a22 + A.a02 * B.a01 + A.a12 * B.a11 + A.a22 * B.a21)};
 }
 // A^T A
 CT_INLINE vsym3 vmat3_gram(vmat3 A) {
-    return (vsym3){A.a00 * A.a00 + A.a10 * A.a10 + A.a20 * A.a20, A.a01 * A.a01 + A.a11 * A.a11 + A.a21 * A.a21,
-                   A.a02 * A.a02 + A.a12 * A.a12 + A.a22 * A.a22, A.a00 * A.a01 + A.a10 * A.a11 + A.a20 * A.a21,
-                   A.a00 * A.a02 + A.a10 * A.a12 + A.a20 * A.a22, A.a01 * A.a02 + A.a11 * A.a12 + A.a21 * A.a22};
+    return (vsym3){
+        A.a00 * A.a00 + A.a10 * A.a10 + A.a20 * A.a20, A.a01 * A.a01 + A.a11 * A.a11 + A.a21 * A.a21,
+        A.a02 * A.a02 + A.a12 * A.a12 + A.a22 * A.a22, A.a00 * A.a01 + A.a10 * A.a11 + A.a20 * A.a21,
+        A.a00 * A.a02 + A.a10 * A.a12 + A.a20 * A.a22, A.a01 * A.a02 + A.a11 * A.a12 + A.a21 * A.a22};
 }
 CT_INLINE vmat3 vmat3_cofactor(vmat3 A) {
-    return (vmat3){A.a11 * A.a22 - A.a12 * A.a21, A.a12 * A.a20 - A.a10 * A.a22, A.a10 * A.a21 - A.a11 * A.a20,
-                   A.a21 * A.a02 - A.a22 * A.a01, A.a22 * A.a00 - A.a20 * A.a02, A.a20 * A.a01 - A.a21 * A.a00,
-                   A.a01 * A.a12 - A.a02 * A.a11, A.a02 * A.a10 - A.a00 * A.a12, A.a00 * A.a11 - A.a01 * A.a10};
+    return (vmat3){
+        A.a11 * A.a22 - A.a12 * A.a21, A.a12 * A.a20 - A.a10 * A.a22, A.a10 * A.a21 - A.a11 * A.a20,
+        A.a21 * A.a02 - A.a22 * A.a01, A.a22 * A.a00 - A.a20 * A.a02, A.a20 * A.a01 - A.a21 * A.a00,
+        A.a01 * A.a12 - A.a02 * A.a11, A.a02 * A.a10 - A.a00 * A.a12, A.a00 * A.a11 - A.a01 * A.a10};
 }
 // Derivative of cof A in the direction B.
 CT_INLINE vmat3 vmat3_cofactor_derivative(vmat3 A, vmat3 B) {
@@ -190,7 +212,8 @@ CT_INLINE vmat3 vmat3_cofactor_derivative(vmat3 A, vmat3 B) {
                    A.a00 * B.a11 + B.a00 * A.a11 - A.a01 * B.a10 - B.a01 * A.a10};
 }
 CT_INLINE vsym3 vsym3_axpy(vsym3 A, vd s, vsym3 B) {
-    return (vsym3){A.xx + s * B.xx, A.yy + s * B.yy, A.zz + s * B.zz, A.xy + s * B.xy, A.xz + s * B.xz, A.yz + s * B.yz};
+    return (vsym3){A.xx + s * B.xx, A.yy + s * B.yy, A.zz + s * B.zz,
+                   A.xy + s * B.xy, A.xz + s * B.xz, A.yz + s * B.yz};
 }
 // A : B of two symmetric matrices
 CT_INLINE vd vsym3_dot(vsym3 A, vsym3 B) {
@@ -200,8 +223,15 @@ CT_INLINE vd vsym3_dot(vsym3 A, vsym3 B) {
 // ---- components stored one after the other, `stride` doubles apart
 
 CT_INLINE vmat3 vmat3_load(const double* p, int stride) {
-    return (vmat3){vload(p), vload(p + stride), vload(p + 2 * stride), vload(p + 3 * stride), vload(p + 4 * stride),
-                   vload(p + 5 * stride), vload(p + 6 * stride), vload(p + 7 * stride), vload(p + 8 * stride)};
+    return (vmat3){vload(p),
+                   vload(p + stride),
+                   vload(p + 2 * stride),
+                   vload(p + 3 * stride),
+                   vload(p + 4 * stride),
+                   vload(p + 5 * stride),
+                   vload(p + 6 * stride),
+                   vload(p + 7 * stride),
+                   vload(p + 8 * stride)};
 }
 CT_INLINE void vmat3_store(double* p, int stride, vmat3 A) {
     vstore(p, A.a00), vstore(p + stride, A.a01), vstore(p + 2 * stride, A.a02);
@@ -209,7 +239,12 @@ CT_INLINE void vmat3_store(double* p, int stride, vmat3 A) {
     vstore(p + 6 * stride, A.a20), vstore(p + 7 * stride, A.a21), vstore(p + 8 * stride, A.a22);
 }
 CT_INLINE vsym3 vsym3_load(const double* p, int stride) {
-    return (vsym3){vload(p), vload(p + stride), vload(p + 2 * stride), vload(p + 3 * stride), vload(p + 4 * stride), vload(p + 5 * stride)};
+    return (vsym3){vload(p),
+                   vload(p + stride),
+                   vload(p + 2 * stride),
+                   vload(p + 3 * stride),
+                   vload(p + 4 * stride),
+                   vload(p + 5 * stride)};
 }
 CT_INLINE void vsym3_store(double* p, int stride, vsym3 A) {
     vstore(p, A.xx), vstore(p + stride, A.yy), vstore(p + 2 * stride, A.zz);

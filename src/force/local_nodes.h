@@ -1,5 +1,5 @@
-// The nodes that actuated tets touch, numbered among themselves: kernels see their positions and forces as four doubles a
-// node (the fourth is 0), which vectors load and store whole.
+// The nodes that actuated tets touch, numbered among themselves: kernels see their positions and forces as
+// four doubles a node (the fourth is 0), which vectors load and store whole.
 #ifndef CT_FORCE_LOCAL_NODES_H
 #define CT_FORCE_LOCAL_NODES_H
 

@@ -16,16 +16,16 @@ struct ct_muscle {
     int ntet, nmuscle, nblock;
     ct_fibre_block* block;  // nblock
     ct_local_nodes nodes;
-    int* owner;             // ntet, index of its stiffness
-    double* direction;      // 3 ntet, m
-    double* stiffness;      // nmuscle, Pa
+    int* owner;         // ntet, index of its stiffness
+    double* direction;  // 3 ntet, m
+    double* stiffness;  // nmuscle, Pa
 };
 
 struct ct_muscle_work {
     ct_arena arena;
-    double* x;       // 4 nodes.count
-    double* f;       // 4 nodes.count
-    double* linear;  // CT_FIBRE_LINEAR CT_FIBRE_BLOCK nblock
+    double* x;              // 4 nodes.count
+    double* f;              // 4 nodes.count
+    double* linear;         // CT_FIBRE_LINEAR CT_FIBRE_BLOCK nblock
     double *pull, *excess;  // CT_FIBRE_BLOCK nblock
 };
 
@@ -39,7 +39,8 @@ static const ct_muscle_kernels* kernels_of(ct_isa isa) {
     return &ct_muscle_kernels_portable;
 }
 
-// Neighbouring fibres are in neighbouring blocks, not lanes: sums to the nodes that they share do not wait for one another.
+// Neighbouring fibres are in neighbouring blocks, not lanes: sums to the nodes that they share do not wait
+// for one another.
 static ct_fibre_block* block_of(const ct_muscle* muscle, int e) { return &muscle->block[e % muscle->nblock]; }
 static int lane_of(const ct_muscle* muscle, int e) { return e / muscle->nblock; }
 
@@ -67,7 +68,8 @@ static ct_status make_blocks(ct_muscle* muscle, const ct_muscle_fibres* def) {
     muscle->stiffness = ct_arena_copy(&muscle->arena, def->stiffness, (size_t)def->nmuscle, sizeof(double));
     int* local = ct_alloc(4 * n, sizeof(int));
     ct_status status = muscle->arena.failed || !local ? CT_OUT_OF_MEMORY : CT_OK;
-    if (status == CT_OK) status = ct_local_nodes_create(&muscle->nodes, &muscle->arena, def->tet, def->ntet, local);
+    if (status == CT_OK)
+        status = ct_local_nodes_create(&muscle->nodes, &muscle->arena, def->tet, def->ntet, local);
     for (int e = 0; status == CT_OK && e < def->ntet; e++) set_fibre(muscle, def, e, local);
     ct_free(local);
     return status;
@@ -112,7 +114,8 @@ ct_status ct_muscle_work_create(ct_muscle_work** out, const ct_muscle* muscle) {
     if (!work) return CT_OUT_OF_MEMORY;
     work->x = ct_arena_alloc(&work->arena, 4 * (size_t)muscle->nodes.count, sizeof(double));
     work->f = ct_arena_alloc(&work->arena, 4 * (size_t)muscle->nodes.count, sizeof(double));
-    work->linear = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_LINEAR * CT_FIBRE_BLOCK * sizeof(double));
+    work->linear = ct_arena_alloc(&work->arena, (size_t)muscle->nblock,
+                                  CT_FIBRE_LINEAR * CT_FIBRE_BLOCK * sizeof(double));
     work->pull = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_BLOCK * sizeof(double));
     work->excess = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_BLOCK * sizeof(double));
     if (work->arena.failed) {
@@ -131,13 +134,15 @@ void ct_muscle_work_free(ct_muscle_work* work) {
 
 // ---- all fibres
 
-static ct_muscle_pass pass_of(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x) {
+static ct_muscle_pass pass_of(const ct_muscle* muscle, ct_muscle_work* work, const double* activation,
+                              const double* x) {
     ct_local_nodes_gather(&muscle->nodes, x, work->x);
     memset(work->f, 0, 4 * (size_t)muscle->nodes.count * sizeof(double));
     return (ct_muscle_pass){muscle->block, muscle->nblock, work->x, work->f, activation};
 }
 
-double ct_muscle_gradient(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x, double* f) {
+double ct_muscle_gradient(const ct_muscle* muscle, ct_muscle_work* work, const double* activation,
+                          const double* x, double* f) {
     ct_muscle_pass pass = pass_of(muscle, work, activation, x);
     if (!f) pass.f = NULL;
     const double energy = muscle->kernels->gradient(&pass);
@@ -145,7 +150,8 @@ double ct_muscle_gradient(const ct_muscle* muscle, ct_muscle_work* work, const d
     return energy;
 }
 
-void ct_muscle_linearise(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x) {
+void ct_muscle_linearise(const ct_muscle* muscle, ct_muscle_work* work, const double* activation,
+                         const double* x) {
     const ct_muscle_pass pass = pass_of(muscle, work, activation, x);
     muscle->kernels->linearise(&pass, work->linear);
 }
@@ -156,16 +162,18 @@ void ct_muscle_product(const ct_muscle* muscle, ct_muscle_work* work, const doub
     ct_local_nodes_add(&muscle->nodes, work->f, out);
 }
 
-void ct_muscle_vjp(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x, const double* lam,
-                   double* activation_bar, double* stiffness_bar) {
+void ct_muscle_vjp(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x,
+                   const double* lam, double* activation_bar, double* stiffness_bar) {
     const ct_muscle_pass pass = pass_of(muscle, work, activation, x);
     ct_local_nodes_gather(&muscle->nodes, lam, work->f);  // no forces are wanted
     muscle->kernels->parameter(&pass, work->f, work->pull, work->excess);
     for (int e = 0, lane = 0; e < muscle->ntet; lane++)
         for (int b = 0; b < muscle->nblock && e < muscle->ntet; b++, e++) {
             const double pull = work->pull[b * CT_FIBRE_BLOCK + lane];
-            if (activation_bar) activation_bar[muscle->block[b].segment[lane]] += muscle->stiffness[muscle->owner[e]] * pull;
-            if (stiffness_bar) stiffness_bar[muscle->owner[e]] += work->excess[b * CT_FIBRE_BLOCK + lane] * pull;
+            if (activation_bar)
+                activation_bar[muscle->block[b].segment[lane]] += muscle->stiffness[muscle->owner[e]] * pull;
+            if (stiffness_bar)
+                stiffness_bar[muscle->owner[e]] += work->excess[b * CT_FIBRE_BLOCK + lane] * pull;
         }
 }
 
@@ -205,8 +213,8 @@ static linear_fibre linearise(const fibre* f, const double* activation, const do
     return (linear_fibre){ct_vec3_scale(inverse, y), f->stiff * (1 - r * inverse), f->stiff};
 }
 
-void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const double* x, bool project, const int* unknown,
-                        ct_block_matrix* matrix) {
+void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const double* x, bool project,
+                        const int* unknown, ct_block_matrix* matrix) {
     for (int e = 0; e < muscle->ntet; e++) {
         const fibre f = fibre_at(muscle, e);
         // at rest and without activation l = 1 and r = 1: only the stiffness along the fibre is left
@@ -218,7 +226,8 @@ void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const
             for (int b = 0; b <= a; b++) {
                 const double s = f.slope[a] * f.slope[b];
                 double value[9];
-                for (int i = 0; i < 9; i++) value[i] = s * (rank * u[i / 3] * u[i % 3] + (i % 4 == 0 ? h.across : 0));
+                for (int i = 0; i < 9; i++)
+                    value[i] = s * (rank * u[i / 3] * u[i % 3] + (i % 4 == 0 ? h.across : 0));
                 ct_block_matrix_add(matrix, unknown[f.node[a]], unknown[f.node[b]], value);
             }
     }

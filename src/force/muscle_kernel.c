@@ -1,7 +1,8 @@
-// Kernels over blocks of eight fibres, compiled once per instruction set (CT_ISA, CT_LANES); the equations are in muscle.h.
+// Kernels over blocks of eight fibres, compiled once per instruction set (CT_ISA, CT_LANES); the equations
+// are in muscle.h.
 //
-// y is formed fibre by fibre, from four nodes of four doubles each, and transposed to lanes; forces go back the same way, to
-// the nodes fibre after fibre.
+// y is formed fibre by fibre, from four nodes of four doubles each, and transposed to lanes; forces go back
+// the same way, to the nodes fibre after fibre.
 #include "force/muscle_kernel.h"
 
 #include "force/elastic_vector.h"
@@ -16,8 +17,10 @@ CT_INLINE vvec3 gather(const ct_fibre_block* block, const double* x, int v) {
     for (int lane = 0; lane < CT_LANES; lane++) {
         const int* node = block->node[v * CT_LANES + lane];
         const double* c = block->slope[v * CT_LANES + lane];
-        const v4 first = c[0] * *(const v4*)(x + 4 * (size_t)node[0]) + c[1] * *(const v4*)(x + 4 * (size_t)node[1]);
-        const v4 second = c[2] * *(const v4*)(x + 4 * (size_t)node[2]) + c[3] * *(const v4*)(x + 4 * (size_t)node[3]);
+        const v4 first =
+            c[0] * *(const v4*)(x + 4 * (size_t)node[0]) + c[1] * *(const v4*)(x + 4 * (size_t)node[1]);
+        const v4 second =
+            c[2] * *(const v4*)(x + 4 * (size_t)node[2]) + c[3] * *(const v4*)(x + 4 * (size_t)node[3]);
         y[lane] = first + second;
     }
     return vtranspose_in(y);
@@ -28,7 +31,8 @@ CT_INLINE void scatter(const ct_fibre_block* block, vvec3 p, double* f, int v) {
     vtranspose_out(p, force);
     for (int lane = 0; lane < CT_LANES; lane++)
         for (int j = 0; j < 4; j++)
-            *(v4*)(f + 4 * (size_t)block->node[v * CT_LANES + lane][j]) += block->slope[v * CT_LANES + lane][j] * force[lane];
+            *(v4*)(f + 4 * (size_t)block->node[v * CT_LANES + lane][j]) +=
+                block->slope[v * CT_LANES + lane][j] * force[lane];
 }
 
 // r = 1 - a
@@ -47,7 +51,8 @@ static double fibre_gradient(const ct_muscle_pass* pass) {
             const ct_fibre_block* block = pass->block + b;
             const vvec3 y = gather(block, pass->x, v);
             const vd l = vsqrt(dot(y, y)), excess = l - wanted(block, pass->activation, v);
-            const vd tension = vload(&block->stiff[v * CT_LANES]) * excess, t = tension / vmax(l, vset(CT_FIBRE_SHORTEST));
+            const vd tension = vload(&block->stiff[v * CT_LANES]) * excess,
+                     t = tension / vmax(l, vset(CT_FIBRE_SHORTEST));
             energy += tension * excess;
             if (pass->f) scatter(block, (vvec3){t * y.x, t * y.y, t * y.z}, pass->f, v);
         }
@@ -60,8 +65,10 @@ static void fibre_linearise(const ct_muscle_pass* pass, double* linear) {
             const ct_fibre_block* block = pass->block + b;
             double* at = linear + v * CT_LANES;
             const vvec3 y = gather(block, pass->x, v);
-            const vd inverse = 1 / vmax(vsqrt(dot(y, y)), vset(CT_FIBRE_SHORTEST)), g = vload(&block->stiff[v * CT_LANES]);
-            vstore(at, inverse * y.x), vstore(at + CT_FIBRE_BLOCK, inverse * y.y), vstore(at + 2 * CT_FIBRE_BLOCK, inverse * y.z);
+            const vd inverse = 1 / vmax(vsqrt(dot(y, y)), vset(CT_FIBRE_SHORTEST)),
+                     g = vload(&block->stiff[v * CT_LANES]);
+            vstore(at, inverse * y.x), vstore(at + CT_FIBRE_BLOCK, inverse * y.y),
+                vstore(at + 2 * CT_FIBRE_BLOCK, inverse * y.z);
             vstore(at + 3 * CT_FIBRE_BLOCK, g * (1 - wanted(block, pass->activation, v) * inverse));
             vstore(at + 4 * CT_FIBRE_BLOCK, g);
         }
@@ -73,8 +80,11 @@ static void fibre_product(const ct_muscle_pass* pass, const double* linear) {
             const double* at = linear + v * CT_LANES;
             const vvec3 dy = gather(pass->block + b, pass->x, v);
             const vvec3 u = {vload(at), vload(at + CT_FIBRE_BLOCK), vload(at + 2 * CT_FIBRE_BLOCK)};
-            const vd across = vload(at + 3 * CT_FIBRE_BLOCK), s = (vload(at + 4 * CT_FIBRE_BLOCK) - across) * dot(u, dy);
-            scatter(pass->block + b, (vvec3){across * dy.x + s * u.x, across * dy.y + s * u.y, across * dy.z + s * u.z}, pass->f, v);
+            const vd across = vload(at + 3 * CT_FIBRE_BLOCK),
+                     s = (vload(at + 4 * CT_FIBRE_BLOCK) - across) * dot(u, dy);
+            scatter(pass->block + b,
+                    (vvec3){across * dy.x + s * u.x, across * dy.y + s * u.y, across * dy.z + s * u.z},
+                    pass->f, v);
         }
 }
 
@@ -84,9 +94,11 @@ static void fibre_parameter(const ct_muscle_pass* pass, const double* lam, doubl
         const int v = slot % NVECTOR;
         const vvec3 y = gather(block, pass->x, v), dy = gather(block, lam, v);
         const vd l = vsqrt(dot(y, y));
-        vstore(pull + slot * CT_LANES, vload(&block->weight[v * CT_LANES]) * dot(y, dy) / vmax(l, vset(CT_FIBRE_SHORTEST)));
+        vstore(pull + slot * CT_LANES,
+               vload(&block->weight[v * CT_LANES]) * dot(y, dy) / vmax(l, vset(CT_FIBRE_SHORTEST)));
         vstore(excess + slot * CT_LANES, l - wanted(block, pass->activation, v));
     }
 }
 
-const ct_muscle_kernels WITH_ISA(ct_muscle_kernels, CT_ISA) = {fibre_gradient, fibre_linearise, fibre_product, fibre_parameter};
+const ct_muscle_kernels WITH_ISA(ct_muscle_kernels, CT_ISA) = {fibre_gradient, fibre_linearise, fibre_product,
+                                                               fibre_parameter};

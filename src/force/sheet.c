@@ -23,7 +23,8 @@ static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale
     for (int k = 0; k < sheet->nhinge; k++) work->angle_rate[k] += scale * ct_sheet_hinge_angle(sheet, k, x);
 }
 
-void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n, double b, const double* x_nm1) {
+void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
+                         double b, const double* x_nm1) {
     work->c = c;
     work->rated = true;
     memset(work->strain_rate, 0, 3 * (size_t)sheet->ntri * sizeof(double));
@@ -32,7 +33,8 @@ void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, d
     if (x_nm1) add_history(sheet, work, b, x_nm1);
 }
 
-void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n, double b, const double* x_nm1) {
+void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
+                         double b, const double* x_nm1) {
     work->c = c;
     work->rated = false;
     if (is_viscous(sheet, c)) ct_sheet_begin_rate(sheet, work, c, a, x_n, b, x_nm1);
@@ -46,7 +48,8 @@ static void strain_rate(const ct_sheet_work* work, int e, double c, ct_mat32 F, 
 
 // ---- energy and gradient -------------------------------------------------------------------
 
-static double membrane_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f) {
+static double membrane_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
+                                double* f) {
     const bool viscous = is_viscous(sheet, work->c);
     double energy = 0;
     for (int e = 0; e < sheet->ntri; e++) {
@@ -111,7 +114,8 @@ double ct_sheet_energy(const ct_sheet* sheet, const double* x) {
 
 // ---- Hessian products ----------------------------------------------------------------------
 
-void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, const double* x, double c, ct_sheet_linear* out) {
+void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, const double* x,
+                                 double c, ct_sheet_linear* out) {
     const ct_sheet_triangle* t = &sheet->triangle[e];
     out->point = ct_sheet_point_of(ct_sheet_deformation(t, x));
     out->slopes = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, out->point.I, out->point.J);
@@ -122,7 +126,8 @@ void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* wor
     ct_sheet_viscous(t, rate, out->sigma);
 }
 
-void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x, double c, ct_sheet_bend* out) {
+void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
+                              double c, ct_sheet_bend* out) {
     const ct_sheet_hinge* h = &sheet->hinge[k];
     ct_vec3 node[4];
     ct_sheet_load(x, h->node, 4, node);
@@ -134,7 +139,8 @@ void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, 
     out->stiffness += 2 * h->damper * c;
 }
 
-ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous, ct_mat32 dF) {
+ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
+                                 ct_mat32 dF) {
     ct_mat32 dP = ct_sheet_stress_change(&l->point, &l->slopes, dF);
     if (!viscous) return dP;
     double change[3], sigma[3];
@@ -146,7 +152,8 @@ ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_line
 
 void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x) {
     work->linear_c = work->c;
-    for (int e = 0; e < sheet->ntri; e++) ct_sheet_linearise_triangle(sheet, work, e, x, work->c, &work->linear[e]);
+    for (int e = 0; e < sheet->ntri; e++)
+        ct_sheet_linearise_triangle(sheet, work, e, x, work->c, &work->linear[e]);
     for (int k = 0; k < sheet->nhinge; k++)
         if (!is_idle(&sheet->hinge[k])) ct_sheet_linearise_hinge(sheet, work, k, x, work->c, &work->bend[k]);
 }
@@ -156,7 +163,8 @@ void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const do
     for (int e = 0; e < sheet->ntri; e++) {
         const ct_sheet_triangle* t = &sheet->triangle[e];
         const ct_mat32 dF = ct_sheet_deformation(t, dx);
-        ct_sheet_add_stress(t, ct_sheet_linear_product(t, &work->linear[e], work->linear_c, viscous, dF), out);
+        ct_sheet_add_stress(t, ct_sheet_linear_product(t, &work->linear[e], work->linear_c, viscous, dF),
+                            out);
     }
     for (int k = 0; k < sheet->nhinge; k++) {
         const ct_sheet_hinge* h = &sheet->hinge[k];
@@ -167,21 +175,25 @@ void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const do
         ct_hinge_curve(&b->point, d, curve);
         const double along = b->stiffness * ct_hinge_dot(b->point.gradient, d);
         for (int i = 0; i < 4; i++)
-            ct_sheet_add_node(out, h->node[i], ct_vec3_axpy(ct_vec3_scale(b->pull, curve[i]), along, b->point.gradient[i]));
+            ct_sheet_add_node(out, h->node[i],
+                              ct_vec3_axpy(ct_vec3_scale(b->pull, curve[i]), along, b->point.gradient[i]));
     }
 }
 
 // ---- rotations -----------------------------------------------------------------------------
 
-// Sums the triangles' rotations, from the frame at rest to the polar factor and its normal, weighted by their areas.
+// Sums the triangles' rotations, from the frame at rest to the polar factor and its normal, weighted by their
+// areas.
 void ct_sheet_rotations(const ct_sheet* sheet, ct_sheet_work* work, const double* x, double* rotation) {
     memset(work->frame, 0, 9 * (size_t)sheet->nvert * sizeof(double));
     for (int e = 0; e < sheet->ntri; e++) {
         const ct_sheet_triangle* t = &sheet->triangle[e];
         const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
-        const ct_mat32 R = ct_mat32_scale(1 / fmax(sqrt(p.I + 2 * p.J), CT_SHEET_NARROWEST), ct_mat32_axpy(p.F, 1, p.K));
+        const ct_mat32 R =
+            ct_mat32_scale(1 / fmax(sqrt(p.I + 2 * p.J), CT_SHEET_NARROWEST), ct_mat32_axpy(p.F, 1, p.K));
         const ct_mat3 now = ct_mat3_columns(R.c[0], R.c[1], p.normal);
-        const ct_mat3 turn = ct_mat3_multiply(now, ct_mat3_transpose(ct_mat3_load(sheet->frame + 9 * (size_t)e)));
+        const ct_mat3 turn =
+            ct_mat3_multiply(now, ct_mat3_transpose(ct_mat3_load(sheet->frame + 9 * (size_t)e)));
         for (int k = 0; k < 3; k++) {
             double* sum = work->frame + 9 * (size_t)t->node[k];
             for (int i = 0; i < 9; i++) sum[i] += t->area * turn.a[i / 3][i % 3];
@@ -195,8 +207,8 @@ void ct_sheet_rotations(const ct_sheet* sheet, ct_sheet_work* work, const double
 
 // ---- derivatives of the gradient for the adjoint -------------------------------------------
 
-static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam, double* d_mu,
-                         double* d_lambda, double* d_beta) {
+static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam,
+                         double* d_mu, double* d_lambda, double* d_beta) {
     const bool rated = work->rated && work->c > 0;
     for (int e = 0; e < sheet->ntri; e++) {
         const ct_sheet_triangle* t = &sheet->triangle[e];
@@ -204,7 +216,8 @@ static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const
         const ct_mat32 dF = ct_sheet_deformation(t, lam);
         const ct_sheet_slopes shear = ct_sheet_slopes_of(t->energy, t->area, 0, p.I, p.J);
         const ct_sheet_slopes bulk = ct_sheet_slopes_of(t->energy, 0, t->area, p.I, p.J);
-        const double from_mu = ct_mat32_dot(ct_sheet_stress(&p, &shear), dF), from_lambda = ct_mat32_dot(ct_sheet_stress(&p, &bulk), dF);
+        const double from_mu = ct_mat32_dot(ct_sheet_stress(&p, &shear), dF),
+                     from_lambda = ct_mat32_dot(ct_sheet_stress(&p, &bulk), dF);
         double rate[3] = {0, 0, 0}, change[3] = {0, 0, 0};
         if (rated) {
             strain_rate(work, e, work->c, p.F, rate);
@@ -218,8 +231,9 @@ static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const
     }
 }
 
-void ct_sheet_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam, double* d_mu,
-                            double* d_lambda, double* d_beta, double* d_rigidity) {
+void ct_sheet_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
+                            const double* lam, double* d_mu, double* d_lambda, double* d_beta,
+                            double* d_rigidity) {
     const bool rated = work->rated && work->c > 0;
     membrane_vjp(sheet, work, x, lam, d_mu, d_lambda, d_beta);
     if (d_rigidity) memset(d_rigidity, 0, (size_t)sheet->ntri * sizeof(double));
@@ -241,14 +255,16 @@ void ct_sheet_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, co
 }
 
 // One time of the history: adds scale (d g / dx_then)^T (change of the damping stress by g, along lam).
-static void add_history_vjp(const ct_sheet* sheet, const double* x, const double* lam, double scale, const double* x_then, double* bar) {
+static void add_history_vjp(const ct_sheet* sheet, const double* x, const double* lam, double scale,
+                            const double* x_then, double* bar) {
     for (int e = 0; e < sheet->ntri; e++) {
         const ct_sheet_triangle* t = &sheet->triangle[e];
         if (t->beta == 0) continue;
         double change[3], sigma[3];
         ct_sheet_strain_change(ct_sheet_deformation(t, x), ct_sheet_deformation(t, lam), change);
         ct_sheet_viscous(t, change, sigma);
-        ct_sheet_add_stress(t, ct_mat32_scale(scale, ct_mat32_stress(ct_sheet_deformation(t, x_then), sigma)), bar);
+        ct_sheet_add_stress(t, ct_mat32_scale(scale, ct_mat32_stress(ct_sheet_deformation(t, x_then), sigma)),
+                            bar);
     }
     for (int k = 0; k < sheet->nhinge; k++) {
         const ct_sheet_hinge* h = &sheet->hinge[k];
@@ -265,8 +281,9 @@ static void add_history_vjp(const ct_sheet* sheet, const double* x, const double
     }
 }
 
-void ct_sheet_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam, double a,
-                          const double* x_n, double* x_n_bar, double b, const double* x_nm1, double* x_nm1_bar) {
+void ct_sheet_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
+                          const double* lam, double a, const double* x_n, double* x_n_bar, double b,
+                          const double* x_nm1, double* x_nm1_bar) {
     if (!is_viscous(sheet, work->c)) return;
     add_history_vjp(sheet, x, lam, a, x_n, x_n_bar);
     if (x_nm1) add_history_vjp(sheet, x, lam, b, x_nm1, x_nm1_bar);

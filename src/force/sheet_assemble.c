@@ -1,8 +1,10 @@
 // Assembled Hessians of sheets.
 //
-// Membrane: the 6x6 matrix dP/dF of each triangle, when projected without the negative part of its spectrum. Hinges:
+// Membrane: the 6x6 matrix dP/dF of each triangle, when projected without the negative part of its spectrum.
+// Hinges:
 //     d2E/dtheta2 grad theta grad theta^T + dE/dtheta Hess theta,
-// the second term only when not projected. At rest it vanishes, and damping is c beta times the elastic matrix.
+// the second term only when not projected. At rest it vanishes, and damping is c beta times the elastic
+// matrix.
 #include <math.h>
 #include <string.h>
 
@@ -66,7 +68,8 @@ static void add_triangle(const ct_sheet_triangle* t, matrix6 H, const int* unkno
         }
 }
 
-static void membrane_matrix(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous, matrix6 H) {
+static void membrane_matrix(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
+                            matrix6 H) {
     for (int j = 0; j < 6; j++) {
         double unit[6] = {0};
         unit[j] = 1;
@@ -77,7 +80,8 @@ static void membrane_matrix(const ct_sheet_triangle* t, const ct_sheet_linear* l
     }
 }
 
-static void add_hinge(const ct_sheet_hinge* h, const ct_sheet_bend* b, bool curved, const int* unknown, ct_block_matrix* matrix) {
+static void add_hinge(const ct_sheet_hinge* h, const ct_sheet_bend* b, bool curved, const int* unknown,
+                      ct_block_matrix* matrix) {
     double H[12][12], g[12];
     for (int i = 0; i < 4; i++) ct_vec3_store(g + 3 * i, b->point.gradient[i]);
     for (int j = 0; j < 12; j++) {
@@ -99,8 +103,8 @@ static void add_hinge(const ct_sheet_hinge* h, const ct_sheet_bend* b, bool curv
         }
 }
 
-void ct_sheet_assemble(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, bool projected, const int* unknown,
-                       ct_block_matrix* matrix) {
+void ct_sheet_assemble(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, bool projected,
+                       const int* unknown, ct_block_matrix* matrix) {
     const bool viscous = sheet->damped && work->c > 0, moved = x != NULL;
     const double c = moved ? work->c : 0, scale = viscous && !moved ? work->c : 0;
     if (!moved) x = sheet->rest;

@@ -38,7 +38,8 @@ static void fill_triangle(ct_sheet* sheet, const ct_sheet_def* def, int e) {
     memcpy(t->node, def->tri + 3 * (size_t)e, sizeof t->node);
     ct_sheet_load(def->rest, t->node, 3, x);
     const ct_vec3 a = ct_vec3_sub(x[1], x[0]), b = ct_vec3_sub(x[2], x[0]);
-    const ct_vec3 first = ct_vec3_normalise(a), normal = ct_vec3_normalise(ct_vec3_cross(a, b)), second = ct_vec3_cross(normal, first);
+    const ct_vec3 first = ct_vec3_normalise(a), normal = ct_vec3_normalise(ct_vec3_cross(a, b)),
+                  second = ct_vec3_cross(normal, first);
     const double length = ct_vec3_norm(a), along = ct_vec3_dot(first, b), height = ct_vec3_dot(second, b);
     t->energy = def->energy[e];
     t->area = sheet->area[e] = 0.5 * length * height;
@@ -48,7 +49,8 @@ static void fill_triangle(ct_sheet* sheet, const ct_sheet_def* def, int e) {
     ct_mat3_store(sheet->frame + 9 * (size_t)e, ct_mat3_columns(first, second, normal));
 }
 
-// The corner of a triangle that is not on the edge; `forward`: the triangle runs along the edge from node[0] to node[1].
+// The corner of a triangle that is not on the edge; `forward`: the triangle runs along the edge from node[0]
+// to node[1].
 static int opposite(const int tri[3], const int node[2], bool* forward) {
     *forward = false;
     for (int k = 0; k < 3; k++)
@@ -66,13 +68,15 @@ static bool is_rigid(const ct_sheet_def* def, const int node[4]) {
     return true;
 }
 
-static bool make_hinge(const ct_sheet* sheet, const ct_sheet_def* def, const ct_mesh_edge* edge, ct_sheet_hinge* h) {
+static bool make_hinge(const ct_sheet* sheet, const ct_sheet_def* def, const ct_mesh_edge* edge,
+                       ct_sheet_hinge* h) {
     if (edge->ntri != 2) return false;
     bool forward, other;
     const int left = opposite(def->tri + 3 * (size_t)edge->tri[0], edge->node, &forward);
     const int right = opposite(def->tri + 3 * (size_t)edge->tri[1], edge->node, &other);
     if (left < 0 || right < 0 || left == right) return false;
-    *h = (ct_sheet_hinge){.node = {edge->node[!forward], edge->node[forward], left, right}, .tri = {edge->tri[0], edge->tri[1]}};
+    *h = (ct_sheet_hinge){.node = {edge->node[!forward], edge->node[forward], left, right},
+                          .tri = {edge->tri[0], edge->tri[1]}};
     if (is_rigid(def, h->node)) return false;
     ct_vec3 x[4];
     ct_sheet_load(def->rest, h->node, 4, x);
@@ -139,7 +143,8 @@ void ct_sheet_free(ct_sheet* sheet) {
     ct_free(sheet);
 }
 
-void ct_sheet_set_parameters(ct_sheet* sheet, const double* mu, const double* lambda, const double* rigidity, const double* beta) {
+void ct_sheet_set_parameters(ct_sheet* sheet, const double* mu, const double* lambda, const double* rigidity,
+                             const double* beta) {
     if (beta) sheet->damped = false;
     for (int e = 0; e < sheet->ntri; e++) {
         ct_sheet_triangle* t = &sheet->triangle[e];
@@ -153,7 +158,8 @@ void ct_sheet_set_parameters(ct_sheet* sheet, const double* mu, const double* la
         ct_sheet_hinge* h = &sheet->hinge[k];
         const double first = sheet->rigidity[h->tri[0]], second = sheet->rigidity[h->tri[1]];
         h->stiffness = 0.5 * h->weight * (first + second);
-        h->damper = 0.5 * h->weight * (first * sheet->triangle[h->tri[0]].beta + second * sheet->triangle[h->tri[1]].beta);
+        h->damper = 0.5 * h->weight *
+                    (first * sheet->triangle[h->tri[0]].beta + second * sheet->triangle[h->tri[1]].beta);
     }
 }
 

@@ -15,49 +15,50 @@ typedef struct ct_sheet_triangle {
 } ct_sheet_triangle;
 
 typedef struct ct_sheet_hinge {
-    int node[4];           // edge, opposite corner of tri[0], of tri[1]
+    int node[4];  // edge, opposite corner of tri[0], of tri[1]
     int tri[2];
-    double weight;         // w
-    double rest;           // rad
-    double stiffness;      // k, N m
-    double damper;         // kb, N m s
+    double weight;     // w
+    double rest;       // rad
+    double stiffness;  // k, N m
+    double damper;     // kb, N m s
 } ct_sheet_hinge;
 
 struct ct_sheet {
     ct_arena arena;
     int nvert, ntri, nhinge;
     bool damped;
-    double* rest;          // 3 nvert
-    double* area;          // ntri
-    double* rigidity;      // ntri
-    double* frame;         // 9 ntri, row-major: the rest frame (two axes in the plane, the normal) as columns
+    double* rest;      // 3 nvert
+    double* area;      // ntri
+    double* rigidity;  // ntri
+    // 9 ntri, row-major: the rest frame (two axes in the plane, the normal) as columns
+    double* frame;
     ct_sheet_triangle* triangle;
     ct_sheet_hinge* hinge;
-    int* hinge_node;       // 4 nhinge
-    int nnode, *node;      // nodes that have triangles
+    int* hinge_node;   // 4 nhinge
+    int nnode, *node;  // nodes that have triangles
 };
 
 typedef struct ct_sheet_linear {  // of a triangle
     ct_sheet_point point;
-    ct_sheet_slopes slopes;   // times the area
-    double sigma[3];          // damping stress xx yy xy, times the area
+    ct_sheet_slopes slopes;  // times the area
+    double sigma[3];         // damping stress xx yy xy, times the area
 } ct_sheet_linear;
 
-typedef struct ct_sheet_bend {    // of a hinge
+typedef struct ct_sheet_bend {  // of a hinge
     ct_hinge_point point;
-    double pull, stiffness;       // dE/dtheta, d2E/dtheta2
+    double pull, stiffness;  // dE/dtheta, d2E/dtheta2
 } ct_sheet_bend;
 
 struct ct_sheet_work {
     ct_arena arena;
-    double* strain_rate;   // 3 ntri: g of the membrane, xx yy xy
-    double* angle_rate;    // nhinge: g of the hinges
+    double* strain_rate;  // 3 ntri: g of the membrane, xx yy xy
+    double* angle_rate;   // nhinge: g of the hinges
     ct_sheet_linear* linear;
     ct_sheet_bend* bend;
-    double* frame;         // 9 nvert, sums of frames
-    double c;              // 0: no damping
-    double linear_c;       // when the linearisation was made
-    bool rated;            // the g of this step are there
+    double* frame;    // 9 nvert, sums of frames
+    double c;         // 0: no damping
+    double linear_c;  // when the linearisation was made
+    bool rated;       // the g of this step are there
 };
 
 static inline void ct_sheet_load(const double* x, const int* node, int count, ct_vec3* out) {
@@ -96,9 +97,13 @@ static inline void ct_sheet_viscous(const ct_sheet_triangle* t, const double e[3
     sigma[2] = t->beta * 2 * t->mu * e[2];
 }
 
-// The linearisation of one triangle and of one hinge at x, and the product with it; c as in ct_sheet_begin_step.
-void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, const double* x, double c, ct_sheet_linear* out);
-void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x, double c, ct_sheet_bend* out);
-ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous, ct_mat32 dF);
+// The linearisation of one triangle and of one hinge at x, and the product with it; c as in
+// ct_sheet_begin_step.
+void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, const double* x,
+                                 double c, ct_sheet_linear* out);
+void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
+                              double c, ct_sheet_bend* out);
+ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
+                                 ct_mat32 dF);
 
 #endif

@@ -21,13 +21,16 @@ static double von_mises_of(ct_mat32 P, ct_mat32 F, double J) {
     return sqrt(fmax(0, 1.5 * square - 0.5 * trace * trace));
 }
 
-void ct_sheet_fields(const ct_sheet* sheet, const double* x, double* energy, double* von_mises, double* area_ratio) {
+void ct_sheet_fields(const ct_sheet* sheet, const double* x, double* energy, double* von_mises,
+                     double* area_ratio) {
     for (int k = 0; k < sheet->ntri; k++) {
         const ct_sheet_triangle* t = &sheet->triangle[k];
         const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
-        const ct_sheet_slopes s = ct_sheet_slopes_of(t->energy, t->mu / t->area, t->lambda / t->area, p.I, p.J);
+        const ct_sheet_slopes s =
+            ct_sheet_slopes_of(t->energy, t->mu / t->area, t->lambda / t->area, p.I, p.J);
         if (energy) energy[k] = s.W;
-        if (von_mises) von_mises[k] = von_mises_of(ct_sheet_stress(&p, &s), p.F, fmax(p.J, CT_SHEET_NARROWEST));
+        if (von_mises)
+            von_mises[k] = von_mises_of(ct_sheet_stress(&p, &s), p.F, fmax(p.J, CT_SHEET_NARROWEST));
         if (area_ratio) area_ratio[k] = p.J;
     }
 }

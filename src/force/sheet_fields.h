@@ -4,8 +4,9 @@
 
 #include "force/sheet.h"
 
-// Per triangle, NULL: not wanted: elastic energy of the membrane (J/m^2), von Mises value of the membrane's Cauchy force per length
-// (N/m), area over rest area. Bending has no part in them.
-void ct_sheet_fields(const ct_sheet* sheet, const double* x, double* energy, double* von_mises, double* area_ratio);
+// Per triangle, NULL: not wanted: elastic energy of the membrane (J/m^2), von Mises value of the membrane's
+// Cauchy force per length (N/m), area over rest area. Bending has no part in them.
+void ct_sheet_fields(const ct_sheet* sheet, const double* x, double* energy, double* von_mises,
+                     double* area_ratio);
 
 #endif

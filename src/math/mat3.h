@@ -9,7 +9,9 @@ typedef struct ct_mat3 {
 } ct_mat3;
 
 static inline ct_mat3 ct_mat3_identity(void) { return (ct_mat3){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}; }
-static inline ct_mat3 ct_mat3_diagonal(double x, double y, double z) { return (ct_mat3){{{x, 0, 0}, {0, y, 0}, {0, 0, z}}}; }
+static inline ct_mat3 ct_mat3_diagonal(double x, double y, double z) {
+    return (ct_mat3){{{x, 0, 0}, {0, y, 0}, {0, 0, z}}};
+}
 // Nine doubles, row-major.
 static inline ct_mat3 ct_mat3_load(const double* p) {
     return (ct_mat3){{{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}}};
@@ -41,11 +43,13 @@ static inline ct_mat3 ct_mat3_scale(double s, ct_mat3 A) {
 static inline ct_mat3 ct_mat3_multiply(ct_mat3 A, ct_mat3 B) {
     ct_mat3 C;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) C.a[i][j] = A.a[i][0] * B.a[0][j] + A.a[i][1] * B.a[1][j] + A.a[i][2] * B.a[2][j];
+        for (int j = 0; j < 3; j++)
+            C.a[i][j] = A.a[i][0] * B.a[0][j] + A.a[i][1] * B.a[1][j] + A.a[i][2] * B.a[2][j];
     return C;
 }
 static inline ct_vec3 ct_mat3_apply(ct_mat3 A, ct_vec3 v) {
-    return (ct_vec3){ct_vec3_dot(ct_mat3_row(A, 0), v), ct_vec3_dot(ct_mat3_row(A, 1), v), ct_vec3_dot(ct_mat3_row(A, 2), v)};
+    return (ct_vec3){ct_vec3_dot(ct_mat3_row(A, 0), v), ct_vec3_dot(ct_mat3_row(A, 1), v),
+                     ct_vec3_dot(ct_mat3_row(A, 2), v)};
 }
 static inline double ct_mat3_trace(ct_mat3 A) { return A.a[0][0] + A.a[1][1] + A.a[2][2]; }
 // A : B
@@ -67,6 +71,8 @@ static inline ct_mat3 ct_mat3_inverse(ct_mat3 A) {
     return ct_mat3_scale(1 / ct_mat3_determinant(A), ct_mat3_transpose(ct_mat3_cofactor(A)));
 }
 // [v]x: [v]x w = v x w
-static inline ct_mat3 ct_mat3_cross(ct_vec3 v) { return (ct_mat3){{{0, -v.z, v.y}, {v.z, 0, -v.x}, {-v.y, v.x, 0}}}; }
+static inline ct_mat3 ct_mat3_cross(ct_vec3 v) {
+    return (ct_mat3){{{0, -v.z, v.y}, {v.z, 0, -v.x}, {-v.y, v.x, 0}}};
+}
 
 #endif

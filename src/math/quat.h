@@ -18,8 +18,9 @@ static inline ct_quat ct_quat_normalise(ct_quat q) {
 static inline ct_quat ct_quat_conjugate(ct_quat q) { return (ct_quat){q.w, -q.x, -q.y, -q.z}; }
 // The rotation q after the rotation p.
 static inline ct_quat ct_quat_multiply(ct_quat q, ct_quat p) {
-    return (ct_quat){q.w * p.w - q.x * p.x - q.y * p.y - q.z * p.z, q.w * p.x + q.x * p.w + q.y * p.z - q.z * p.y,
-                     q.w * p.y - q.x * p.z + q.y * p.w + q.z * p.x, q.w * p.z + q.x * p.y - q.y * p.x + q.z * p.w};
+    return (ct_quat){
+        q.w * p.w - q.x * p.x - q.y * p.y - q.z * p.z, q.w * p.x + q.x * p.w + q.y * p.z - q.z * p.y,
+        q.w * p.y - q.x * p.z + q.y * p.w + q.z * p.x, q.w * p.z + q.x * p.y - q.y * p.x + q.z * p.w};
 }
 // exp of a rotation vector (axis times angle, rad).
 static inline ct_quat ct_quat_from_vector(ct_vec3 v) {
@@ -29,9 +30,10 @@ static inline ct_quat ct_quat_from_vector(ct_vec3 v) {
     return (ct_quat){cos(angle / 2), s * v.x, s * v.y, s * v.z};
 }
 static inline ct_mat3 ct_quat_matrix(ct_quat q) {
-    return (ct_mat3){{{1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y - q.w * q.z), 2 * (q.x * q.z + q.w * q.y)},
-                      {2 * (q.x * q.y + q.w * q.z), 1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z - q.w * q.x)},
-                      {2 * (q.x * q.z - q.w * q.y), 2 * (q.y * q.z + q.w * q.x), 1 - 2 * (q.x * q.x + q.y * q.y)}}};
+    return (ct_mat3){
+        {{1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y - q.w * q.z), 2 * (q.x * q.z + q.w * q.y)},
+         {2 * (q.x * q.y + q.w * q.z), 1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z - q.w * q.x)},
+         {2 * (q.x * q.z - q.w * q.y), 2 * (q.y * q.z + q.w * q.x), 1 - 2 * (q.x * q.x + q.y * q.y)}}};
 }
 static inline ct_vec3 ct_quat_rotate(ct_quat q, ct_vec3 v) {
     const ct_vec3 u = {q.x, q.y, q.z};

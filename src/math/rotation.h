@@ -5,7 +5,8 @@
 //     J^-1   = I - 1/2 [theta] + beta [theta]^2,      beta = (1 - a/2 cot(a/2)) / a^2
 //     J^-T   = J^-1 of -theta, and the right Jacobian is J^T.
 // A function f(theta) on rotations Q = exp(theta), moved by Q <- exp(phi) Q, has at phi = 0
-//     gradient G = J^-T g,   Hessian  J^-T f'' J^-1 + sym(M J^-1),   g = f',  M = d(J^-T g)/dtheta at fixed g.
+//     gradient G = J^-T g,   Hessian  J^-T f'' J^-1 + sym(M J^-1),   g = f',  M = d(J^-T g)/dtheta at fixed
+//     g.
 #ifndef CT_MATH_ROTATION_H
 #define CT_MATH_ROTATION_H
 
@@ -15,18 +16,25 @@
 static inline ct_vec3 ct_rotation_log(ct_quat q) {
     const double sign = q.w < 0 ? -1 : 1, s = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
     // atan(s/w)/s: by its series where it would be 0/0
-    const double factor = s > 1e-4 ? 2 * atan2(s, sign * q.w) / s : 2 / fabs(q.w) * (1 - s * s / (3 * q.w * q.w));
+    const double factor =
+        s > 1e-4 ? 2 * atan2(s, sign * q.w) / s : 2 / fabs(q.w) * (1 - s * s / (3 * q.w * q.w));
     return (ct_vec3){sign * factor * q.x, sign * factor * q.y, sign * factor * q.z};
 }
 // Rotation vector of q p^-1.
-static inline ct_vec3 ct_rotation_between(ct_quat p, ct_quat q) { return ct_rotation_log(ct_quat_multiply(q, ct_quat_conjugate(p))); }
+static inline ct_vec3 ct_rotation_between(ct_quat p, ct_quat q) {
+    return ct_rotation_log(ct_quat_multiply(q, ct_quat_conjugate(p)));
+}
 
 // beta, and gamma = beta'/a.
 static inline void ct_rotation_coefficients(double a, double* beta, double* gamma) {
     const double t = a * a;
     if (a < 0.5) {
-        *beta = 1.0 / 12 + t * (1.0 / 720 + t * (1.0 / 30240 + t * (1.0 / 1209600 + t * (1.0 / 47900160 + t * (691.0 / 1307674368000)))));
-        *gamma = 1.0 / 360 + t * (1.0 / 7560 + t * (1.0 / 201600 + t * (1.0 / 5987520 + t * (691.0 / 130767436800))));
+        *beta =
+            1.0 / 12 +
+            t * (1.0 / 720 + t * (1.0 / 30240 +
+                                  t * (1.0 / 1209600 + t * (1.0 / 47900160 + t * (691.0 / 1307674368000)))));
+        *gamma = 1.0 / 360 +
+                 t * (1.0 / 7560 + t * (1.0 / 201600 + t * (1.0 / 5987520 + t * (691.0 / 130767436800))));
         return;
     }
     const double cotangent = 1 / tan(a / 2), sine = sin(a / 2);
@@ -37,7 +45,8 @@ static inline void ct_rotation_coefficients(double a, double* beta, double* gamm
 static inline ct_mat3 ct_rotation_jacobian(ct_vec3 theta) {
     const double a = ct_vec3_norm(theta), t = a * a;
     const double first = a > 1e-3 ? 2 * pow(sin(a / 2) / a, 2) : 0.5 - t / 24;
-    const double second = a > 0.1 ? (a - sin(a)) / (t * a) : 1.0 / 6 - t * (1.0 / 120 - t * (1.0 / 5040 - t / 362880));
+    const double second =
+        a > 0.1 ? (a - sin(a)) / (t * a) : 1.0 / 6 - t * (1.0 / 120 - t * (1.0 / 5040 - t / 362880));
     const ct_mat3 X = ct_mat3_cross(theta);
     return ct_mat3_axpy(ct_mat3_axpy(ct_mat3_identity(), first, X), second, ct_mat3_multiply(X, X));
 }

@@ -35,7 +35,9 @@ static inline ct_vec3 ct_vec3_normalise(ct_vec3 a) {
 // A unit vector orthogonal to the unit vector a.
 static inline ct_vec3 ct_vec3_orthogonal(ct_vec3 a) {
     const double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
-    const ct_vec3 axis = x <= y && x <= z ? ct_vec3_make(1, 0, 0) : y <= z ? ct_vec3_make(0, 1, 0) : ct_vec3_make(0, 0, 1);
+    const ct_vec3 axis = x <= y && x <= z ? ct_vec3_make(1, 0, 0)
+                         : y <= z         ? ct_vec3_make(0, 1, 0)
+                                          : ct_vec3_make(0, 0, 1);
     return ct_vec3_normalise(ct_vec3_cross(a, axis));
 }
 

@@ -21,7 +21,8 @@ static ct_status copy_list(ct_actuators* all, ct_arena* arena, const ct_scene* s
         out->name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
         if (source->tet) out->tet = ct_arena_copy(arena, source->tet, n, sizeof(int));
         if (source->number) out->number = ct_arena_copy(arena, source->number, n, sizeof(int));
-        if (source->direction) out->direction = ct_arena_copy(arena, source->direction, 3 * n, sizeof(double));
+        if (source->direction)
+            out->direction = ct_arena_copy(arena, source->direction, 3 * n, sizeof(double));
         if (source->weight) out->weight = ct_arena_copy(arena, source->weight, n, sizeof(double));
         if (source->tri) out->tri = ct_arena_copy(arena, source->tri, 3 * n, sizeof(int));
         all->stiffness[k] = all->factored[k] = source->stiffness;
@@ -50,7 +51,8 @@ static ct_status make_numbers(ct_model* model) {
     for (int c = 0; c < model->ncontrol; c++) {
         const ct_scene_control* control = &model->control[c];
         if (control->kind != CT_CONTROL_ACTIVATION && control->kind != CT_CONTROL_PRESSURE) continue;
-        for (int i = 0; i < control->size; i++) all->control[all->first[control->actuator] + i] = model->control_first[c] + i;
+        for (int i = 0; i < control->size; i++)
+            all->control[all->first[control->actuator] + i] = model->control_first[c] + i;
     }
     return CT_OK;
 }
@@ -58,7 +60,7 @@ static ct_status make_numbers(ct_model* model) {
 // The elements of all actuators of a kind, one after the other.
 typedef struct elements {
     int n;
-    int *node;          // 4 n, or 3 n of cavities
+    int* node;  // 4 n, or 3 n of cavities
     int *number, *owner;
     double *direction, *weight;
 } elements;
@@ -67,8 +69,10 @@ static ct_status gather(const ct_model* model, ct_actuator_kind kind, ct_arena* 
     const ct_actuators* all = &model->actuators;
     size_t n = 0;
     for (int k = 0; k < all->count; k++) n += all->list[k].kind == kind ? (size_t)all->list[k].nelement : 0;
-    *out = (elements){.node = ct_arena_alloc(arena, 4 * n, sizeof(int)), .number = ct_arena_alloc(arena, n, sizeof(int)),
-                      .owner = ct_arena_alloc(arena, n, sizeof(int)), .direction = ct_arena_alloc(arena, 3 * n, sizeof(double)),
+    *out = (elements){.node = ct_arena_alloc(arena, 4 * n, sizeof(int)),
+                      .number = ct_arena_alloc(arena, n, sizeof(int)),
+                      .owner = ct_arena_alloc(arena, n, sizeof(int)),
+                      .direction = ct_arena_alloc(arena, 3 * n, sizeof(double)),
                       .weight = ct_arena_alloc(arena, n, sizeof(double))};
     if (arena->failed) return CT_OUT_OF_MEMORY;
     for (int k = 0; k < all->count; k++) {
@@ -94,14 +98,27 @@ static ct_status make_tets(ct_model* model, ct_arena* scratch) {
     ct_status status = gather(model, CT_ACTUATOR_MUSCLE, scratch, &fibres);
     if (status == CT_OK) status = gather(model, CT_ACTUATOR_CHAMBER, scratch, &cells);
     if (status == CT_OK && fibres.n) {
-        const ct_muscle_fibres def = {.ntet = fibres.n, .nsegment = all->size, .nmuscle = all->count, .rest = model->rest, .tet = fibres.node,
-                                      .direction = fibres.direction, .weight = fibres.weight, .segment = fibres.number,
-                                      .muscle = fibres.owner, .stiffness = all->stiffness};
+        const ct_muscle_fibres def = {.ntet = fibres.n,
+                                      .nsegment = all->size,
+                                      .nmuscle = all->count,
+                                      .rest = model->rest,
+                                      .tet = fibres.node,
+                                      .direction = fibres.direction,
+                                      .weight = fibres.weight,
+                                      .segment = fibres.number,
+                                      .muscle = fibres.owner,
+                                      .stiffness = all->stiffness};
         status = ct_muscle_create(&actuation->muscle, &def);
     }
     if (status == CT_OK && cells.n) {
-        const ct_chamber_cells def = {.ntet = cells.n, .ngroup = all->size, .nchamber = all->count, .rest = model->rest, .tet = cells.node,
-                                      .group = cells.number, .chamber = cells.owner, .stiffness = all->stiffness};
+        const ct_chamber_cells def = {.ntet = cells.n,
+                                      .ngroup = all->size,
+                                      .nchamber = all->count,
+                                      .rest = model->rest,
+                                      .tet = cells.node,
+                                      .group = cells.number,
+                                      .chamber = cells.owner,
+                                      .stiffness = all->stiffness};
         status = ct_chamber_create(&actuation->chamber, &def);
     }
     return status;
@@ -145,15 +162,19 @@ ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
 // ---- values
 
 static const double* values_of(const ct_material_values* values, ct_actuator_kind kind) {
-    return kind == CT_ACTUATOR_MUSCLE ? values->muscle_stiffness : kind == CT_ACTUATOR_CHAMBER ? values->chamber_stiffness : NULL;
+    return kind == CT_ACTUATOR_MUSCLE    ? values->muscle_stiffness
+           : kind == CT_ACTUATOR_CHAMBER ? values->chamber_stiffness
+                                         : NULL;
 }
 
-ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values, ct_error* error) {
+ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values,
+                                    ct_error* error) {
     for (int k = 0; k < model->actuators.count; k++) {
         const ct_scene_actuator* a = &model->actuators.list[k];
         const double* stiffness = values_of(values, a->kind);
         if (stiffness && !(stiffness[k] > 0 && isfinite(stiffness[k])))
-            return ct_fail(error, CT_BAD_ARGUMENT, "the stiffness of \"%s\" is %g: it must be above 0", a->name, stiffness[k]);
+            return ct_fail(error, CT_BAD_ARGUMENT, "the stiffness of \"%s\" is %g: it must be above 0",
+                           a->name, stiffness[k]);
     }
     return CT_OK;
 }
@@ -164,8 +185,10 @@ void ct_actuators_set_values(ct_model* model, const ct_material_values* values) 
         const double* stiffness = values_of(values, all->list[k].kind);
         if (stiffness) all->stiffness[k] = stiffness[k];
     }
-    if (model->potential.actuation.muscle) ct_muscle_set_stiffness(model->potential.actuation.muscle, all->stiffness);
-    if (model->potential.actuation.chamber) ct_chamber_set_stiffness(model->potential.actuation.chamber, all->stiffness);
+    if (model->potential.actuation.muscle)
+        ct_muscle_set_stiffness(model->potential.actuation.muscle, all->stiffness);
+    if (model->potential.actuation.chamber)
+        ct_chamber_set_stiffness(model->potential.actuation.chamber, all->stiffness);
 }
 
 bool ct_actuators_stale(const ct_model* model) {
@@ -181,6 +204,10 @@ int ct_model_actuator_count(const ct_model* model) { return model->actuators.cou
 
 void ct_model_actuator_info(const ct_model* model, int actuator, ct_actuator_info* info) {
     const ct_scene_actuator* a = &model->actuators.list[actuator];
-    *info = (ct_actuator_info){.name = a->name, .kind = a->kind, .first = model->actuators.first[actuator], .count = a->size,
-                               .element_count = a->nelement, .stiffness = model->actuators.stiffness[actuator]};
+    *info = (ct_actuator_info){.name = a->name,
+                               .kind = a->kind,
+                               .first = model->actuators.first[actuator],
+                               .count = a->size,
+                               .element_count = a->nelement,
+                               .stiffness = model->actuators.stiffness[actuator]};
 }

@@ -1,27 +1,30 @@
-// Actuators of a scene and of its model: which tets and triangles they act on, their numbers (activations, volume ratios,
-// pressures) and how these follow the controls.
+// Actuators of a scene and of its model: which tets and triangles they act on, their numbers (activations,
+// volume ratios, pressures) and how these follow the controls.
 //
-// The numbers of all actuators, one after the other, are the model's actuation. At the end of a step of length h
+// The numbers of all actuators, one after the other, are the model's actuation. At the end of a step of
+// length h
 //     a = d a_n + (1 - d) (start + control),   d = exp(-h / activation_time), 0 without such a time,
-// which is the exact solution of da/dt = (start + control - a) / activation_time, and the energies see a all along the step.
+// which is the exact solution of da/dt = (start + control - a) / activation_time, and the energies see a all
+// along the step.
 #ifndef CT_MODEL_ACTUATOR_H
 #define CT_MODEL_ACTUATOR_H
 
 #include "scene/scene.h"
 
 typedef struct ct_actuators {
-    int count, size;     // actuators; numbers of all
+    int count, size;  // actuators; numbers of all
     ct_scene_actuator* list;
-    int* first;          // count: number 0 of each
-    double* stiffness;   // count, Pa
-    double* factored;    // count, stiffness when the system was factored
-    double* start;       // size
-    double* rest;        // size: what a body at rest has: 0 of muscles and cavities, 1 of cells
-    double* decay;       // size: d
-    int* control;        // size: index within a step's control vector, -1: none
+    int* first;         // count: number 0 of each
+    double* stiffness;  // count, Pa
+    double* factored;   // count, stiffness when the system was factored
+    double* start;      // size
+    double* rest;       // size: what a body at rest has: 0 of muscles and cavities, 1 of cells
+    double* decay;      // size: d
+    int* control;       // size: index within a step's control vector, -1: none
 } ct_actuators;
 
-// Copies the scene's actuators and makes their energies in the model's potential; after its nodes, tets and controls.
+// Copies the scene's actuators and makes their energies in the model's potential; after its nodes, tets and
+// controls.
 ct_status ct_actuators_create(ct_model* model, const ct_scene* scene);
 // Stiffnesses that are finite and not negative.
 ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values, ct_error* error);

@@ -1,7 +1,8 @@
 // Compiling what can touch what; see collision.h.
 //
-// Obstacles become nodes without mass behind all others, each an entry of the model's drives (without keys: pinned). Colliders' surfaces
-// are those of the model; a node, edge or triangle belongs to one collider, for nodes are not shared between bodies.
+// Obstacles become nodes without mass behind all others, each an entry of the model's drives (without keys:
+// pinned). Colliders' surfaces are those of the model; a node, edge or triangle belongs to one collider, for
+// nodes are not shared between bodies.
 #include "model/collision.h"
 
 #include <math.h>
@@ -32,7 +33,8 @@ ct_status ct_collision_place(ct_model* model, const ct_scene* scene) {
     if (!scene->nobstacle) return CT_OK;
     int first = model->nvert;
     for (int i = 0; i < scene->nobstacle; i++) first -= scene->obstacle[i].nvert;
-    ct_scene_driver* drives = ct_arena_alloc(&model->arena, (size_t)(model->ndrive + scene->nobstacle), sizeof *drives);
+    ct_scene_driver* drives =
+        ct_arena_alloc(&model->arena, (size_t)(model->ndrive + scene->nobstacle), sizeof *drives);
     if (!drives) return CT_OUT_OF_MEMORY;
     if (model->ndrive) memcpy(drives, model->drive, (size_t)model->ndrive * sizeof *drives);
     model->drive = drives;
@@ -41,7 +43,8 @@ ct_status ct_collision_place(ct_model* model, const ct_scene* scene) {
         if (!obstacle->nvert) continue;
         memcpy(model->rest + 3 * (size_t)first, obstacle->x, 3 * (size_t)obstacle->nvert * sizeof(double));
         ct_status status = append_drive(model, &obstacle->motion, first, obstacle->nvert);
-        if (status == CT_OK) status = ct_model_append_surface(model, obstacle->tri, obstacle->ntri, first, scene->nbody + i);
+        if (status == CT_OK)
+            status = ct_model_append_surface(model, obstacle->tri, obstacle->ntri, first, scene->nbody + i);
         if (status != CT_OK) return status;
         first += obstacle->nvert;
     }
@@ -90,7 +93,8 @@ static ct_status describe_obstacles(ct_model* model, const ct_scene* scene) {
         memcpy(plane->point, obstacle->point, sizeof plane->point);
         memcpy(plane->normal, obstacle->normal, sizeof plane->normal);
         plane->motion = obstacle->motion;
-        plane->motion.key = ct_arena_copy(&model->arena, obstacle->motion.key, (size_t)obstacle->motion.nkey, sizeof(ct_keyframe));
+        plane->motion.key = ct_arena_copy(&model->arena, obstacle->motion.key, (size_t)obstacle->motion.nkey,
+                                          sizeof(ct_keyframe));
     }
     return model->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
@@ -103,7 +107,8 @@ static void find_owners(const ct_model* model, int* owner) {
     for (int v = 0; v < model->nvert; v++) owner[v] = -1;
     for (int k = 0; k < 3 * model->nsurface; k++) owner[model->surface[k]] = model->surface_owner[k / 3];
     for (int i = model->nbody; i < c->ncollider; i++)
-        for (int v = c->collider[i].first_node; v < c->collider[i].first_node + c->collider[i].nnode; v++) owner[v] = i;
+        for (int v = c->collider[i].first_node; v < c->collider[i].first_node + c->collider[i].nnode; v++)
+            owner[v] = i;
 }
 
 static ct_status list_nodes(ct_model* model, const int* owner) {
@@ -125,7 +130,8 @@ static ct_status list_edges(ct_model* model, const int* owner) {
     ct_collision* c = &model->collision;
     ct_mesh_edge* edge = NULL;
     int count = 0;
-    ct_status status = model->nsurface ? ct_mesh_edges(model->nvert, model->nsurface, model->surface, &edge, &count) : CT_OK;
+    ct_status status =
+        model->nsurface ? ct_mesh_edges(model->nvert, model->nsurface, model->surface, &edge, &count) : CT_OK;
     if (status != CT_OK) return status;
     size_t most = (size_t)count + (size_t)model->nobstacle;
     c->edge = ct_arena_alloc(&model->arena, 2 * most, sizeof(int));
@@ -167,7 +173,8 @@ static ct_status list_primitives(ct_model* model) {
 static void mean_edges(const ct_model* model, double* mean, int* count) {
     const ct_collision* c = &model->collision;
     for (int e = 0; e < c->nedge; e++) {
-        const double *a = model->rest + 3 * (size_t)c->edge[2 * e], *b = model->rest + 3 * (size_t)c->edge[2 * e + 1];
+        const double *a = model->rest + 3 * (size_t)c->edge[2 * e],
+                     *b = model->rest + 3 * (size_t)c->edge[2 * e + 1];
         mean[c->edge_owner[e]] += hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
         count[c->edge_owner[e]]++;
     }
@@ -221,7 +228,8 @@ static ct_status apply_rules(ct_model* model, const ct_scene* scene) {
         if (coefficient >= 0) model->friction[coefficient] = rule->friction;
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < n; j++) {
-                bool matches = ct_scene_pair_means(scene, rule->a, (int)i) && ct_scene_pair_means(scene, rule->b, (int)j);
+                bool matches = ct_scene_pair_means(scene, rule->a, (int)i) &&
+                               ct_scene_pair_means(scene, rule->b, (int)j);
                 if (!matches) continue;
                 c->collide[i * n + j] = c->collide[j * n + i] = rule->collide;
                 if (coefficient >= 0) c->friction[i * n + j] = c->friction[j * n + i] = coefficient;

@@ -1,8 +1,10 @@
-// Links in the preconditioner: with H = [A C; C^T D] over free nodes and link twists, W = A^-1 C and S = D - C^T W.
+// Links in the preconditioner: with H = [A C; C^T D] over free nodes and link twists, W = A^-1 C and S = D -
+// C^T W.
 //
-// A twist (omega, v) moves a node of the link by v + omega x (x - point). H is assembled once over free and link nodes
-// together; its product with the motion of one unit twist gives a column of C and, summed as wrenches over the links, one
-// of D. W is solved to double precision, so that S keeps the small inertia that is left when stiffness cancels in it.
+// A twist (omega, v) moves a node of the link by v + omega x (x - point). H is assembled once over free and
+// link nodes together; its product with the motion of one unit twist gives a column of C and, summed as
+// wrenches over the links, one of D. W is solved to double precision, so that S keeps the small inertia that
+// is left when stiffness cancels in it.
 #include <math.h>
 #include <string.h>
 
@@ -19,11 +21,11 @@ ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_mo
 
 typedef struct coupling_scratch {
     ct_arena arena;
-    int* row;               // nvert: free nodes as in the model, then link nodes, -1: driven
+    int* row;  // nvert: free nodes as in the model, then link nodes, -1: driven
     ct_block_matrix full;
-    double *motion, *force; // 3 (nfree + link nodes)
-    double *right, *column; // 3 nfree, matrix order
-    double *b, *z;          // 3 nfree, factor order
+    double *motion, *force;  // 3 (nfree + link nodes)
+    double *right, *column;  // 3 nfree, matrix order
+    double *b, *z;           // 3 nfree, factor order
     ct_krylov_work* krylov;
     ct_factor_work* solve;
 } coupling_scratch;
@@ -64,7 +66,8 @@ static ct_status prepare(coupling_scratch* s, const ct_model* model) {
     s->motion = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     s->force = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     double** vectors[] = {&s->right, &s->column, &s->b, &s->z};
-    for (int i = 0; i < 4; i++) *vectors[i] = ct_arena_alloc(&s->arena, 3 * (size_t)model->nfree, sizeof(double));
+    for (int i = 0; i < 4; i++)
+        *vectors[i] = ct_arena_alloc(&s->arena, 3 * (size_t)model->nfree, sizeof(double));
     if (s->arena.failed) return CT_OUT_OF_MEMORY;
     if (model->nfree == 0) return CT_OK;
     status = ct_krylov_work_create(&s->krylov, 3 * model->nfree, 0);
@@ -91,13 +94,15 @@ static void unit_twist(const ct_model* model, coupling_scratch* s, int k, int co
     memset(s->motion, 0, 3 * (size_t)s->full.n * sizeof(double));
     for (int i = tree->start[k]; i < tree->start[k + 1]; i++) {
         const double* at = x + 3 * tree->node[i];
-        double *u = s->motion + 3 * s->row[tree->node[i]], d[3] = {at[0] - point[0], at[1] - point[1], at[2] - point[2]};
+        double *u = s->motion + 3 * s->row[tree->node[i]],
+               d[3] = {at[0] - point[0], at[1] - point[1], at[2] - point[2]};
         for (int a = 0; a < 3; a++)
             u[a] = twist[3 + a] + twist[(a + 1) % 3] * d[(a + 2) % 3] - twist[(a + 2) % 3] * d[(a + 1) % 3];
     }
 }
 
-static void add_wrench(const ct_model* model, const coupling_scratch* s, int k, const double* x, double wrench[6]) {
+static void add_wrench(const ct_model* model, const coupling_scratch* s, int k, const double* x,
+                       double wrench[6]) {
     const ct_tree* tree = &model->tree;
     double point[3];
     link_point(model, k, x, point);
@@ -111,7 +116,8 @@ static void add_wrench(const ct_model* model, const coupling_scratch* s, int k, 
     }
 }
 
-static void assemble(const ct_model* model, coupling_scratch* s, ct_potential_work* work, double c, const double* x) {
+static void assemble(const ct_model* model, coupling_scratch* s, ct_potential_work* work, double c,
+                     const double* x) {
     ct_potential_begin_step(&model->potential, work, NULL, c, c, x ? x : model->rest, 0, NULL);
     ct_potential_assemble(&model->potential, work, x, x != NULL, s->row, &s->full);
     for (int v = 0; v < model->nvert; v++) {
@@ -122,7 +128,8 @@ static void assemble(const ct_model* model, coupling_scratch* s, ct_potential_wo
 }
 
 // One column: H times the motion of the unit twist; its free part solved with A; its wrenches minus C^T W.
-static ct_status column(ct_coupling* coupling, const ct_model* model, coupling_system* system, int k, int component, const double* x) {
+static ct_status column(ct_coupling* coupling, const ct_model* model, coupling_system* system, int k,
+                        int component, const double* x) {
     coupling_scratch* s = system->s;
     int nlink = model->tree.nlink, index = 6 * k + component;
     unit_twist(model, s, k, component, x);
@@ -132,22 +139,28 @@ static ct_status column(ct_coupling* coupling, const ct_model* model, coupling_s
     double norm = 0;
     for (int i = 0; i < 3 * model->nfree; i++) norm += s->right[i] * s->right[i];
     if (norm > 0) {
-        ct_krylov_def def = {.n = 3 * model->nfree, .apply = multiply, .precondition = precondition, .user = system,
-                             .relative = 1e-10, .max_iterations = 200};
+        ct_krylov_def def = {.n = 3 * model->nfree,
+                             .apply = multiply,
+                             .precondition = precondition,
+                             .user = system,
+                             .relative = 1e-10,
+                             .max_iterations = 200};
         ct_krylov_report report;
         ct_pcg(&def, s->krylov, s->right, s->column, &report);
     }
     const int* order = model->nfree ? ct_symbolic_order(model->symbolic) : NULL;
     for (int r = 0; r < model->nfree; r++)
         for (int a = 0; a < 3; a++)
-            coupling->W[(size_t)(3 * r + a) * (size_t)(6 * nlink) + (size_t)index] = s->column[3 * order[r] + a];
+            coupling->W[(size_t)(3 * r + a) * (size_t)(6 * nlink) + (size_t)index] =
+                s->column[3 * order[r] + a];
     // wrenches of H (twist - W): the free nodes follow, what is left acts on the links
     for (int i = 0; i < 3 * model->nfree; i++) s->motion[i] = -s->column[i];
     ct_block_matrix_multiply(&s->full, s->motion, s->force);
     for (int l = 0; l < nlink; l++) {
         double wrench[6] = {0};
         add_wrench(model, s, l, x, wrench);
-        for (int i = 0; i < 6; i++) coupling->S[(size_t)(6 * l + i) * (size_t)(6 * nlink) + (size_t)index] = wrench[i];
+        for (int i = 0; i < 6; i++)
+            coupling->S[(size_t)(6 * l + i) * (size_t)(6 * nlink) + (size_t)index] = wrench[i];
     }
     return CT_OK;
 }
@@ -159,19 +172,22 @@ static void finish(ct_coupling* coupling, int nlink) {
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j <= i; j++) {
             S[i * m + j] = S[j * m + i] = 0.5 * (S[i * m + j] + S[j * m + i]);
-            if (S[i * m + j] != 0) coupling->coupled[i / 6 * (size_t)nlink + j / 6] = coupling->coupled[j / 6 * (size_t)nlink + i / 6] = 1;
+            if (S[i * m + j] != 0)
+                coupling->coupled[i / 6 * (size_t)nlink + j / 6] =
+                    coupling->coupled[j / 6 * (size_t)nlink + i / 6] = 1;
         }
 }
 
-ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c, const double* x,
-                             const ct_block_matrix* matrix, const ct_factor* factor) {
+ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c,
+                             const double* x, const ct_block_matrix* matrix, const ct_factor* factor) {
     if (!model->tree.nlink) return CT_OK;
     coupling_scratch s = {0};
     coupling_system system = {model, matrix, factor, &s};
     ct_status status = prepare(&s, model);
     if (status == CT_OK) assemble(model, &s, work, c, x);
     for (int k = 0; status == CT_OK && k < model->tree.nlink; k++)
-        for (int i = 0; status == CT_OK && i < 6; i++) status = column(coupling, model, &system, k, i, x ? x : model->rest);
+        for (int i = 0; status == CT_OK && i < 6; i++)
+            status = column(coupling, model, &system, k, i, x ? x : model->rest);
     if (status == CT_OK) finish(coupling, model->tree.nlink);
     ct_krylov_work_free(s.krylov);
     ct_factor_work_free(s.solve);

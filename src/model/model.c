@@ -24,7 +24,8 @@ static void count_scene(ct_model* model, const ct_scene* scene) {
 
 static ct_status allocate_geometry(ct_model* model) {
     ct_arena* arena = &model->arena;
-    size_t nvert = (size_t)model->nvert, ntet = (size_t)model->ntet, ntri = (size_t)model->ntri, nbody = (size_t)model->nbody;
+    size_t nvert = (size_t)model->nvert, ntet = (size_t)model->ntet, ntri = (size_t)model->ntri,
+           nbody = (size_t)model->nbody;
     model->rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     model->tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
     model->tet_body = ct_arena_alloc(arena, ntet, sizeof(int));
@@ -79,7 +80,8 @@ static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index
     memcpy(model->velocity + 3 * v0, body->velocity, 3 * (size_t)mesh->nvert * sizeof(double));
     memcpy(model->body_color + 3 * (size_t)index, body->color, sizeof body->color);
     model->body_name[index] = ct_arena_copy(&model->arena, body->name, strlen(body->name) + 1, 1);
-    if (ct_scene_sheet_size(body)) return model->arena.failed ? CT_OUT_OF_MEMORY : copy_sheet(model, body, index);
+    if (ct_scene_sheet_size(body))
+        return model->arena.failed ? CT_OUT_OF_MEMORY : copy_sheet(model, body, index);
     memcpy(model->material + t0, body->tet_material, (size_t)mesh->ntet * sizeof(ct_material));
     memcpy(model->tet_tag + t0, mesh->tet_tag, (size_t)mesh->ntet * sizeof(int));
     for (int i = 0; i < 4 * mesh->ntet; i++) model->tet[4 * t0 + (size_t)i] = mesh->tet[i] + body->first_node;
@@ -114,13 +116,15 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
         model->control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
         model->control[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
         model->control[i].time = ct_arena_copy(arena, source->time, (size_t)source->nvalue, sizeof(double));
-        model->control[i].value = ct_arena_copy(arena, source->value, (size_t)source->nvalue * (size_t)source->size, sizeof(double));
+        model->control[i].value = ct_arena_copy(
+            arena, source->value, (size_t)source->nvalue * (size_t)source->size, sizeof(double));
         model->control_first[i] = model->control_size;
         model->control_size += source->size;
         model->mount[i] = source->kind == CT_CONTROL_MOVE ? model->nmount++ : -1;
     }
     for (int i = 0; i < scene->nforce; i++)
-        model->force[i].node = ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));
+        model->force[i].node =
+            ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
@@ -156,8 +160,14 @@ static ct_status create_elements(ct_model* model) {
         damped = damped || beta[t] > 0;
     }
     if (status == CT_OK) {
-        ct_elastic_def def = {.nvert = model->nvert, .ntet = model->ntet, .rest = model->rest, .tet = model->tet,
-                              .energy = energy, .mu = mu, .lambda = lambda, .beta = damped ? beta : NULL};
+        ct_elastic_def def = {.nvert = model->nvert,
+                              .ntet = model->ntet,
+                              .rest = model->rest,
+                              .tet = model->tet,
+                              .energy = energy,
+                              .mu = mu,
+                              .lambda = lambda,
+                              .beta = damped ? beta : NULL};
         status = ct_elastic_create(&model->potential.elastic, &def);
         model->potential.ntet = model->ntet;
     }
@@ -226,7 +236,8 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     if (status != CT_OK) return status;
     for (int b = 0; b < scene->nbody; b++) {
         ct_mesh_report report;
-        if (ct_mesh_check(scene->body[b].mesh, &report, NULL) == CT_OK) model->sliver_count += report.sliver_count;
+        if (ct_mesh_check(scene->body[b].mesh, &report, NULL) == CT_OK)
+            model->sliver_count += report.sliver_count;
     }
     status = build_system(model);
     return status == CT_OK ? ct_collision_measure(model) : status;
@@ -239,11 +250,13 @@ ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error
     ct_model* model = ct_alloc(1, sizeof *model);
     if (!model) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory while compiling the scene");
     model->settings = scene->settings;
-    model->precision = ct_cpu_isa() == CT_ISA_PORTABLE ? CT_PRECISION_SINGLE : CT_PRECISION_HALF;  // half needs hardware conversion
+    // half needs hardware conversion
+    model->precision = ct_cpu_isa() == CT_ISA_PORTABLE ? CT_PRECISION_SINGLE : CT_PRECISION_HALF;
     ct_status status = compile(model, scene, error);
     if (status != CT_OK) {
         ct_model_free(model);
-        if (error && error->code == CT_OK) ct_fail(error, status, "%s while compiling the scene", ct_status_text(status));
+        if (error && error->code == CT_OK)
+            ct_fail(error, status, "%s while compiling the scene", ct_status_text(status));
         return status;
     }
     model->setup_seconds = ct_clock() - start;
@@ -265,11 +278,19 @@ void ct_model_get_info(const ct_model* model, ct_model_info* info) {
     double volume = 0;
     for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->potential.elastic)[t];
     *info = (ct_model_info){
-        .nvert = model->nvert, .ntet = model->ntet, .ntri = model->ntri, .nsurface = model->nsurface, .nbody = model->nbody,
-        .nfree = model->nfree, .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
-        .nobstacle = model->nobstacle, .sliver_count = model->sliver_count,
-        .nlink = model->tree.nlink, .njoint = model->tree.ndof,
-        .mass = model->total_mass, .volume = volume,
+        .nvert = model->nvert,
+        .ntet = model->ntet,
+        .ntri = model->ntri,
+        .nsurface = model->nsurface,
+        .nbody = model->nbody,
+        .nfree = model->nfree,
+        .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
+        .nobstacle = model->nobstacle,
+        .sliver_count = model->sliver_count,
+        .nlink = model->tree.nlink,
+        .njoint = model->tree.ndof,
+        .mass = model->total_mass,
+        .volume = volume,
         .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
         .setup_seconds = model->setup_seconds,
         .ordering = model->symbolic ? ct_symbolic_ordering(model->symbolic) : "none",
@@ -294,7 +315,8 @@ const char* ct_model_body_name(const ct_model* model, int body) {
 }
 
 void ct_model_body_color(const ct_model* model, int body, double color[3]) {
-    if (body >= 0 && body < model->nbody) memcpy(color, model->body_color + 3 * (size_t)body, 3 * sizeof(double));
+    if (body >= 0 && body < model->nbody)
+        memcpy(color, model->body_color + 3 * (size_t)body, 3 * sizeof(double));
 }
 
 int ct_model_link_count(const ct_model* model) { return model->tree.nlink; }

@@ -12,97 +12,102 @@
 #include "force/potential.h"
 #include "model/actuator.h"
 #include "model/collision.h"
-#include "scene/scene.h"
 #include "model/tree.h"
 #include "model/water.h"
+#include "scene/scene.h"
 #include "sparse/factor.h"
 #include "sparse/scalar_factor.h"
 
-// The part of the linearised system that belongs to links, as twists (omega, velocity of the link's point) in the axes of the
-// configuration at which it was made. With A the free block and C the coupling, W = A^-1 C and S = D - C^T W.
+// The part of the linearised system that belongs to links, as twists (omega, velocity of the link's point) in
+// the axes of the configuration at which it was made. With A the free block and C the coupling, W = A^-1 C
+// and S = D - C^T W.
 typedef struct ct_coupling {
-    double* W;                 // 3 nfree x 6 nlink, rows in factor order
-    double* S;                 // 6 nlink x 6 nlink
-    unsigned char* coupled;    // nlink x nlink: the 6x6 block of S is not zero
+    double* W;               // 3 nfree x 6 nlink, rows in factor order
+    double* S;               // 6 nlink x 6 nlink
+    unsigned char* coupled;  // nlink x nlink: the 6x6 block of S is not zero
 } ct_coupling;
 
-// The same in the projective solver's matrix, one scalar per node: links as affine motions of their rest positions.
+// The same in the projective solver's matrix, one scalar per node: links as affine motions of their rest
+// positions.
 typedef struct ct_scalar_coupling {
-    double* W;                 // nfree x 4 nlink, rows as in the matrix
-    double* S;                 // 4 nlink x 4 nlink
-    unsigned char* coupled;    // nlink x nlink: the 4x4 block of S is not zero
+    double* W;               // nfree x 4 nlink, rows as in the matrix
+    double* S;               // 4 nlink x 4 nlink
+    unsigned char* coupled;  // nlink x nlink: the 4x4 block of S is not zero
 } ct_scalar_coupling;
 
 struct ct_model {
-    ct_arena arena;            // owns every array below
+    ct_arena arena;  // owns every array below
     ct_settings settings;
-    int nvert, ntet, ntri, nsurface, nbody, nfree;  // nodes: of the bodies, six for each link with a mass of its own, of obstacles
+    // nodes: of the bodies, six for each link with a mass of its own, of obstacles
+    int nvert, ntet, ntri, nsurface, nbody, nfree;
     int nobstacle;
-    int nelement;              // ntet + ntri: the tets, then the triangles of sheets
-    int nunknown;              // 3 nfree + joint rates
+    int nelement;  // ntet + ntri: the tets, then the triangles of sheets
+    int nunknown;  // 3 nfree + joint rates
 
     // geometry
-    double* rest;              // 3 nvert, m
-    int* tet;                  // 4 ntet
-    int* tri;                  // 3 ntri, of sheets
-    int* surface;              // 3 nsurface, outward; sheets once, as in their mesh
-    int* surface_owner;        // nsurface: body, or nbody + obstacle
-    int* tet_body;             // ntet
-    int* tet_tag;              // ntet
-    int* tri_body;             // ntri
-    int* tri_tag;              // ntri
-    char** body_name;          // nbody
-    double* body_color;        // 3 nbody
-    double extent;             // m, largest |coordinate|: scale of round-off
+    double* rest;        // 3 nvert, m
+    int* tet;            // 4 ntet
+    int* tri;            // 3 ntri, of sheets
+    int* surface;        // 3 nsurface, outward; sheets once, as in their mesh
+    int* surface_owner;  // nsurface: body, or nbody + obstacle
+    int* tet_body;       // ntet
+    int* tet_tag;        // ntet
+    int* tri_body;       // ntri
+    int* tri_tag;        // ntri
+    char** body_name;    // nbody
+    double* body_color;  // 3 nbody
+    double extent;       // m, largest |coordinate|: scale of round-off
 
     // materials and inertia
-    ct_material* material;     // nelement
-    double* mass;              // nvert, kg, lumped; 0: obstacles
-    double* drag;              // nvert, kg/s, mass damping
-    double* free_mass;         // nvert, mass of free nodes, 0 for driven ones
-    double* free_drag;         // nvert, likewise
-    bool damped;               // some drag is not zero
-    double* velocity;          // 3 nvert, m/s, initial
-    double* own_mass;          // nvert, kg, of links' own masses
+    ct_material* material;  // nelement
+    double* mass;           // nvert, kg, lumped; 0: obstacles
+    double* drag;           // nvert, kg/s, mass damping
+    double* free_mass;      // nvert, mass of free nodes, 0 for driven ones
+    double* free_drag;      // nvert, likewise
+    bool damped;            // some drag is not zero
+    double* velocity;       // 3 nvert, m/s, initial
+    double* own_mass;       // nvert, kg, of links' own masses
     double total_mass;
 
     // prescribed motion and forces
-    ct_scene_driver* drive;    // ndrive
+    ct_scene_driver* drive;  // ndrive
     int ndrive;
-    ct_scene_force* force;     // nforce
+    ct_scene_force* force;  // nforce
     int nforce;
-    ct_scene_control* control; // ncontrol
-    int* control_first;        // ncontrol, of its numbers in a step's control vector
+    ct_scene_control* control;  // ncontrol
+    int* control_first;         // ncontrol, of its numbers in a step's control vector
     int ncontrol, control_size;
-    int* mount;                // ncontrol, MOVE: which of the state's mounts, otherwise -1
+    int* mount;  // ncontrol, MOVE: which of the state's mounts, otherwise -1
     int nmount;
 
-    ct_tree tree;              // skeletons; no links: none
+    ct_tree tree;  // skeletons; no links: none
     ct_water water;
     ct_policy policy;
     ct_actuators actuators;
-    ct_collision collision;    // who can touch whom
-    double* friction;          // nfriction: of the scene, then of the pair rules that set one
+    ct_collision collision;  // who can touch whom
+    double* friction;        // nfriction: of the scene, then of the pair rules that set one
     int nfriction;
 
     // unknowns and the system: free nodes in factor order, then joint rates
-    int* row;                  // nvert
-    int* node;                 // nfree
-    ct_potential potential;    // the elements
-    ct_block_matrix matrix;    // pattern; values of A0
+    int* row;                // nvert
+    int* node;               // nfree
+    ct_potential potential;  // the elements
+    ct_block_matrix matrix;  // pattern; values of A0
     ct_symbolic* symbolic;
-    ct_factor* factor;         // A0
-    ct_precision precision;    // of the stored factors
-    float (*factored)[4];      // nelement, logs of mu, mu + lambda, density and rigidity when the factor was made
-    int version;               // one more after every change of values
-    int factor_version;        // of the values that the factor was made for
-    bool always_factor;        // whenever values change that it depends on: then results depend on the values alone, not on those before
-    ct_coupling coupling;      // of links and free nodes, at rest
-    ct_scalar_factor* scalar;  // projective solver only: c^2 M + c D + L, one scalar per node
+    ct_factor* factor;       // A0
+    ct_precision precision;  // of the stored factors
+    // nelement, logs of mu, mu + lambda, density and rigidity when the factor was made
+    float (*factored)[4];
+    int version;         // one more after every change of values
+    int factor_version;  // of the values that the factor was made for
+    // whenever values change that it depends on: then results depend on the values alone, not on those before
+    bool always_factor;
+    ct_coupling coupling;                // of links and free nodes, at rest
+    ct_scalar_factor* scalar;            // projective solver only: c^2 M + c D + L, one scalar per node
     ct_scalar_coupling scalar_coupling;  // likewise: of links and free nodes
-    double roundoff;           // N, residual below which double precision cannot go
-    double energy_roundoff;    // J, the same for energies: terms of size mu V cancel at rest
-    int refactor_cost;         // solves that cost as much as one numeric factorisation
+    double roundoff;                     // N, residual below which double precision cannot go
+    double energy_roundoff;              // J, the same for energies: terms of size mu V cancel at rest
+    int refactor_cost;                   // solves that cost as much as one numeric factorisation
     int sliver_count;
     double setup_seconds;
 };
@@ -120,24 +125,27 @@ ct_status ct_model_create_sheets(ct_model* model);
 ct_status ct_model_set_sheets(ct_model* model);  // from the materials
 // Adds the sheets' lumped masses and drags.
 void ct_model_lump_sheets(ct_model* model);
-// What couples nodes in the stiffness matrix: 4 entries each, row[node] or -1. Freed by ct_free; NULL: out of memory.
+// What couples nodes in the stiffness matrix: 4 entries each, row[node] or -1. Freed by ct_free; NULL: out of
+// memory.
 int* ct_model_couplings(const ct_model* model, const int* row, int* count);
-// Adds triangles of a body, or of an obstacle (owner nbody + obstacle), to the surface; their nodes count from first_node.
+// Adds triangles of a body, or of an obstacle (owner nbody + obstacle), to the surface; their nodes count
+// from first_node.
 ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner);
 // Masses and mass damping from the materials.
 void ct_model_lump(ct_model* model);
 // Memory for a coupling.
 ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_model* model);
 // Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
-ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c, const double* x,
-                             const ct_block_matrix* matrix, const ct_factor* factor);
+ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c,
+                             const double* x, const ct_block_matrix* matrix, const ct_factor* factor);
 // Links in the projective solver's matrix; after model->scalar.
 ct_status ct_scalar_coupling_create(ct_scalar_coupling* coupling, ct_arena* arena, const ct_model* model);
 ct_status ct_scalar_coupling_update(ct_scalar_coupling* coupling, const ct_model* model, double c);
 // Numeric factorisation at rest for the present materials.
 ct_status ct_model_factor(ct_model* model);
-// Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive semi-definite;
-// damping enters as without strain rate.
-void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x, ct_block_matrix* matrix);
+// Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive
+// semi-definite; damping enters as without strain rate.
+void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x,
+                       ct_block_matrix* matrix);
 
 #endif

@@ -1,8 +1,10 @@
-// Materials of a model: what follows from them (Lame parameters, lumped mass, the factored system), and their change.
+// Materials of a model: what follows from them (Lame parameters, lumped mass, the factored system), and their
+// change.
 //
-// Changing values is the single mutation of a model. The symbolic factor stays; the numeric factor is a preconditioner
-// and stays too, until the stiffness or density of the whole has moved by about a factor of 3 (root mean square of the
-// logarithms over the tets). The last bits of a step depend on it, and so on values of the past, unless always_factor is set.
+// Changing values is the single mutation of a model. The symbolic factor stays; the numeric factor is a
+// preconditioner and stays too, until the stiffness or density of the whole has moved by about a factor of 3
+// (root mean square of the logarithms over the tets). The last bits of a step depend on it, and so on values
+// of the past, unless always_factor is set.
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -25,7 +27,8 @@ void ct_material_lame(const ct_material* material, double* mu, double* lambda) {
 
 bool ct_model_is_bone(const ct_model* model, int element) {
     bool tet = element < model->ntet;
-    const int* node = tet ? model->tet + 4 * (size_t)element : model->tri + 3 * (size_t)(element - model->ntet);
+    const int* node =
+        tet ? model->tet + 4 * (size_t)element : model->tri + 3 * (size_t)(element - model->ntet);
     const int *link = model->tree.node_link, k = link[node[0]];
     return k >= 0 && link[node[1]] == k && link[node[2]] == k && (!tet || link[node[3]] == k);
 }
@@ -72,7 +75,8 @@ static void add_inertia(const ct_model* model, double c, ct_block_matrix* matrix
     }
 }
 
-void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x, ct_block_matrix* matrix) {
+void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x,
+                       ct_block_matrix* matrix) {
     ct_potential_begin_step(&model->potential, work, NULL, c, c, x ? x : model->rest, 0, NULL);
     ct_block_matrix_clear(matrix);
     ct_potential_assemble(&model->potential, work, x, x != NULL, model->row, matrix);
@@ -94,18 +98,20 @@ static void material_logs(const ct_model* model, int element, float logs[4]) {
     logs[3] = (float)log(fmax(rigidity, 1e-30));
 }
 
-// Round-off of the residual: eps times what cancels in it, stiffness times position, from all tets around a node.
+// Round-off of the residual: eps times what cancels in it, stiffness times position, from all tets around a
+// node.
 static void estimate_costs(ct_model* model) {
     double sum = 0;
-    for (int k = 0; k < 6 * model->tree.nlink; k++) sum += pow(model->coupling.S[(size_t)(6 * model->tree.nlink + 1) * (size_t)k], 2);
+    for (int k = 0; k < 6 * model->tree.nlink; k++)
+        sum += pow(model->coupling.S[(size_t)(6 * model->tree.nlink + 1) * (size_t)k], 2);
     for (int j = 0; j < model->nfree; j++) {
         const double* diagonal = model->matrix.value + 9 * (size_t)model->matrix.start[j];
         for (int a = 0; a < 3; a++) sum += diagonal[4 * a] * diagonal[4 * a];
     }
     model->roundoff = 4 * 2.2e-16 * sqrt(sum) * model->extent;
     if (!model->factor) return;
-    // a factorisation runs at about 10 GF/s, its elements take about 10 us each to be made positive definite; a solve streams the
-    // factor twice at about 20 GB/s, and comes with passes over the elements
+    // a factorisation runs at about 10 GF/s, its elements take about 10 us each to be made positive definite;
+    // a solve streams the factor twice at about 20 GB/s, and comes with passes over the elements
     double elements = model->ntet + 2.0 * model->ntri, bytes = (double)ct_factor_bytes(model->factor);
     double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * bytes / 1e9 + 10e-6 * elements;
     double solve_seconds = 2 * bytes / 20e9 + 40e-9 * elements + 1e-6;
@@ -139,13 +145,16 @@ ct_status ct_model_factor(ct_model* model) {
         ct_model_assemble(model, &work, c, NULL, &model->matrix);
         status = ct_factor_update(model->factor, &model->matrix);
     }
-    if (status == CT_OK) status = ct_coupling_update(&model->coupling, model, &work, c, NULL, &model->matrix, model->factor);
+    if (status == CT_OK)
+        status = ct_coupling_update(&model->coupling, model, &work, c, NULL, &model->matrix, model->factor);
     ct_potential_work_free(&work);
     if (status == CT_OK) {
         model->factor_version = model->version;
         for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->factored[t]);
-        for (int k = 0; k < model->actuators.count; k++) model->actuators.factored[k] = model->actuators.stiffness[k];
-        if (model->tree.nlink) memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
+        for (int k = 0; k < model->actuators.count; k++)
+            model->actuators.factored[k] = model->actuators.stiffness[k];
+        if (model->tree.nlink)
+            memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
         estimate_costs(model);
     }
     bool projective = model->settings.solver == CT_SOLVER_PROJECTIVE;
@@ -159,7 +168,8 @@ ct_status ct_model_factor(ct_model* model) {
 static bool factor_is_stale(const ct_model* model) {
     double sum[4] = {0, 0, 0, 0};
     for (int k = 0; k < model->tree.nlink; k++)
-        if (model->tree.own[k] >= 0 && fabs(log(model->tree.mass[k] / model->tree.factored_mass[k])) > stale) return true;
+        if (model->tree.own[k] >= 0 && fabs(log(model->tree.mass[k] / model->tree.factored_mass[k])) > stale)
+            return true;
     for (int t = 0; t < model->nelement; t++) {
         float logs[4];
         material_logs(model, t, logs);
@@ -171,16 +181,18 @@ static bool factor_is_stale(const ct_model* model) {
 }
 
 static bool factor_depends_on(const ct_material_values* values) {
-    return values->young || values->poisson || values->density || values->damping_mass || values->damping_stiffness || values->bending ||
-           values->thickness || values->link_mass || values->muscle_stiffness || values->chamber_stiffness;
+    return values->young || values->poisson || values->density || values->damping_mass ||
+           values->damping_stiffness || values->bending || values->thickness || values->link_mass ||
+           values->muscle_stiffness || values->chamber_stiffness;
 }
 
-static ct_status check_value(const ct_model* model, const char* name, double value, double lower, double upper, int element, ct_error* error) {
+static ct_status check_value(const ct_model* model, const char* name, double value, double lower,
+                             double upper, int element, ct_error* error) {
     if (isfinite(value) && value >= lower && value < upper) return CT_OK;
     if (error) error->element = element;
     bool tet = element < model->ntet;
-    return ct_fail(error, CT_BAD_ARGUMENT, "%s of %s %d is %g: it must be at least %g and below %g", name, tet ? "tet" : "triangle",
-                   tet ? element : element - model->ntet, value, lower, upper);
+    return ct_fail(error, CT_BAD_ARGUMENT, "%s of %s %d is %g: it must be at least %g and below %g", name,
+                   tet ? "tet" : "triangle", tet ? element : element - model->ntet, value, lower, upper);
 }
 
 static ct_status check_values(const ct_model* model, const ct_material_values* values, ct_error* error) {
@@ -200,14 +212,17 @@ static ct_status check_values(const ct_model* model, const ct_material_values* v
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         for (int t = list[i].sheets ? model->ntet : 0; list[i].value && t < model->nelement; t++) {
-            ct_status status = check_value(model, list[i].name, list[i].value[t], list[i].lower, list[i].upper, t, error);
+            ct_status status =
+                check_value(model, list[i].name, list[i].value[t], list[i].lower, list[i].upper, t, error);
             if (status != CT_OK) return status;
         }
-    if (values->gravity && !(isfinite(values->gravity[0]) && isfinite(values->gravity[1]) && isfinite(values->gravity[2])))
+    if (values->gravity &&
+        !(isfinite(values->gravity[0]) && isfinite(values->gravity[1]) && isfinite(values->gravity[2])))
         return ct_fail(error, CT_BAD_ARGUMENT, "gravity is not finite");
     for (int i = 0; values->friction && i < model->nfriction; i++)
         if (!(values->friction[i] >= 0 && isfinite(values->friction[i])))
-            return ct_fail(error, CT_BAD_ARGUMENT, "friction %d is %g: it must be finite and at least 0", i, values->friction[i]);
+            return ct_fail(error, CT_BAD_ARGUMENT, "friction %d is %g: it must be finite and at least 0", i,
+                           values->friction[i]);
     return CT_OK;
 }
 
@@ -235,7 +250,8 @@ static void list_link_values(const ct_material_values* values, link_values list[
 
 // Joints with one coordinate have all, balls all but the rest.
 static bool joint_takes(const ct_joint_def* joint, size_t field) {
-    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC || (joint->kind == CT_JOINT_BALL && field != offsetof(ct_joint_def, rest));
+    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC ||
+           (joint->kind == CT_JOINT_BALL && field != offsetof(ct_joint_def, rest));
 }
 
 static ct_status check_links(const ct_model* model, const ct_material_values* values, ct_error* error) {
@@ -246,11 +262,14 @@ static ct_status check_links(const ct_model* model, const ct_material_values* va
             bool signed_value = list[i].field == offsetof(ct_joint_def, rest);
             if (!list[i].value || !joint_takes(&model->tree.joint[k], list[i].field)) continue;
             if (!isfinite(list[i].value[k]) || (list[i].value[k] < 0 && !signed_value))
-                return ct_fail(error, CT_BAD_ARGUMENT, "%s of link \"%s\" is %g: it must be finite%s", list[i].name, model->tree.name[k],
-                               list[i].value[k], signed_value ? "" : " and not negative");
+                return ct_fail(error, CT_BAD_ARGUMENT, "%s of link \"%s\" is %g: it must be finite%s",
+                               list[i].name, model->tree.name[k], list[i].value[k],
+                               signed_value ? "" : " and not negative");
         }
-        if (values->link_mass && model->tree.own[k] >= 0 && !(values->link_mass[k] > 0 && isfinite(values->link_mass[k])))
-            return ct_fail(error, CT_BAD_ARGUMENT, "the mass of link \"%s\" is %g: it must be above 0", model->tree.name[k], values->link_mass[k]);
+        if (values->link_mass && model->tree.own[k] >= 0 &&
+            !(values->link_mass[k] > 0 && isfinite(values->link_mass[k])))
+            return ct_fail(error, CT_BAD_ARGUMENT, "the mass of link \"%s\" is %g: it must be above 0",
+                           model->tree.name[k], values->link_mass[k]);
     }
     return CT_OK;
 }
@@ -261,7 +280,8 @@ static void set_links(ct_model* model, const ct_material_values* values) {
     for (int k = 0; k < model->tree.nlink; k++) {
         ct_joint_def* joint = &model->tree.joint[k];
         for (int i = 0; i < LINK_VALUES; i++)
-            if (list[i].value && joint_takes(joint, list[i].field)) *(double*)((char*)joint + list[i].field) = list[i].value[k];
+            if (list[i].value && joint_takes(joint, list[i].field))
+                *(double*)((char*)joint + list[i].field) = list[i].value[k];
         if (!values->link_mass || model->tree.own[k] < 0) continue;
         model->tree.mass[k] = values->link_mass[k];
         for (int i = 0; i < 6; i++) model->own_mass[model->tree.own[k] + i] = values->link_mass[k] / 6;
@@ -288,19 +308,22 @@ static ct_status set_elements(ct_model* model) {
     return ct_model_set_sheets(model);
 }
 
-ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored, ct_error* error) {
+ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored,
+                              ct_error* error) {
     ct_error_clear(error);
     if (refactored) *refactored = false;
     ct_status status = check_values(model, values, error);
     if (status == CT_OK) status = check_links(model, values, error);
     if (status == CT_OK) status = ct_water_check_values(values, error);
     for (int i = 0; status == CT_OK && values->policy && i < ct_model_policy_size(model); i++)
-        if (!isfinite(values->policy[i])) status = ct_fail(error, CT_BAD_ARGUMENT, "weight %d of the policy is not finite", i);
+        if (!isfinite(values->policy[i]))
+            status = ct_fail(error, CT_BAD_ARGUMENT, "weight %d of the policy is not finite", i);
     if (status == CT_OK) status = ct_actuators_check_values(model, values, error);
     if (status != CT_OK) return status;
     set_links(model, values);
     ct_water_set_values(&model->water, values);
-    if (values->policy && model->policy.enabled) memcpy(model->policy.weight, values->policy, (size_t)model->policy.nweight * sizeof(double));
+    if (values->policy && model->policy.enabled)
+        memcpy(model->policy.weight, values->policy, (size_t)model->policy.nweight * sizeof(double));
     ct_actuators_set_values(model, values);
     for (int t = 0; t < model->nelement; t++) {
         ct_material* material = &model->material[t];
@@ -321,19 +344,21 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     ct_model_lump(model);
     status = set_elements(model);
     // the projective solver's matrix is part of its iteration, not a preconditioner
-    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE || (model->always_factor && factor_depends_on(values)) || factor_is_stale(model) ||
+    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE ||
+                (model->always_factor && factor_depends_on(values)) || factor_is_stale(model) ||
                 ct_actuators_stale(model);
     if (status == CT_OK && model->nunknown && must) {
         status = ct_model_factor(model);
         if (refactored) *refactored = true;
     }
-    if (status != CT_OK) ct_fail(error, status, "%s while changing the values of the model", ct_status_text(status));
+    if (status != CT_OK)
+        ct_fail(error, status, "%s while changing the values of the model", ct_status_text(status));
     return status;
 }
 
 void ct_model_get_values(const ct_model* model, ct_material_field field, double* values) {
     for (int t = 0; t < model->nelement; t++)
         values[t] = field == CT_YOUNG     ? model->material[t].young
-                  : field == CT_POISSON   ? model->material[t].poisson
+                    : field == CT_POISSON ? model->material[t].poisson
                                           : model->material[t].density;
 }

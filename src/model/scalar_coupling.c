@@ -1,19 +1,21 @@
-// Links in the projective solver's matrix K = c^2 M + c D + L, one scalar per node, with d the free nodes and r those on links.
+// Links in the projective solver's matrix K = c^2 M + c D + L, one scalar per node, with d the free nodes and
+// r those on links.
 //
-// The nodes of link u move affinely in their rest positions, dx = G_u (X, 1), so that K couples them through four numbers a
-// link: with V (link nodes x 4 nlink) the rest positions of each link's nodes and ones,
+// The nodes of link u move affinely in their rest positions, dx = G_u (X, 1), so that K couples them through
+// four numbers a link: with V (link nodes x 4 nlink) the rest positions of each link's nodes and ones,
 //     Y = K_dr V,   W = K_d^-1 Y,   S = V^T K_r V - Y^T W.
 // These are constant. The paper's partition follows by products with the blocks G of the present pose:
-//     H_c^T = Y G,   H_d^-1 H_c^T = W G,   H_r - H_c H_d^-1 H_c^T = G^T S G   (for each of the three coordinates).
+//     H_c^T = Y G,   H_d^-1 H_c^T = W G,   H_r - H_c H_d^-1 H_c^T = G^T S G   (for each of the three
+//     coordinates).
 #include <string.h>
 
 #include "model/model.h"
 
 typedef struct scratch {
     ct_arena arena;
-    int* row;               // nvert: free nodes as in the model, then link nodes, -1: driven
-    ct_block_matrix full;   // its (0,0) entries are K
-    double *in, *out;       // 3 (nfree + link nodes)
+    int* row;              // nvert: free nodes as in the model, then link nodes, -1: driven
+    ct_block_matrix full;  // its (0,0) entries are K
+    double *in, *out;      // 3 (nfree + link nodes)
     ct_scalar_work* solve;
 } scratch;
 
@@ -50,15 +52,19 @@ static void assemble(const ct_model* model, double c, scratch* s) {
 }
 
 // Affine motion `a` of link u: the rest coordinate, or one.
-static double affine(const ct_model* model, int node, int a) { return a < 3 ? model->rest[3 * (size_t)node + (size_t)a] : 1; }
+static double affine(const ct_model* model, int node, int a) {
+    return a < 3 ? model->rest[3 * (size_t)node + (size_t)a] : 1;
+}
 
 // Up to three columns of W and S at once, as the three coordinates of one motion of link u.
-static void columns(ct_scalar_coupling* coupling, const ct_model* model, scratch* s, int u, int first, int count) {
+static void columns(ct_scalar_coupling* coupling, const ct_model* model, scratch* s, int u, int first,
+                    int count) {
     const ct_tree* tree = &model->tree;
     size_t m = 4 * (size_t)tree->nlink, nfree = (size_t)model->nfree;
     memset(s->in, 0, 3 * (size_t)s->full.n * sizeof(double));
     for (int i = tree->start[u]; i < tree->start[u + 1]; i++)
-        for (int a = 0; a < count; a++) s->in[3 * s->row[tree->node[i]] + a] = affine(model, tree->node[i], first + a);
+        for (int a = 0; a < count; a++)
+            s->in[3 * s->row[tree->node[i]] + a] = affine(model, tree->node[i], first + a);
     ct_block_matrix_multiply(&s->full, s->in, s->out);
     if (nfree) ct_scalar_factor_solve(model->scalar, s->solve, s->out, s->in);
     for (size_t k = 0; k < nfree; k++)

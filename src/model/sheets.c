@@ -40,10 +40,18 @@ ct_status ct_model_create_sheets(ct_model* model) {
     ct_status status = collect(model, &values);
     unsigned char* energy = ct_arena_alloc(&values.arena, (size_t)model->ntri, 1);
     if (!energy) status = CT_OUT_OF_MEMORY;
-    for (int t = 0; status == CT_OK && t < model->ntri; t++) energy[t] = (unsigned char)model->material[model->ntet + t].energy;
+    for (int t = 0; status == CT_OK && t < model->ntri; t++)
+        energy[t] = (unsigned char)model->material[model->ntet + t].energy;
     if (status == CT_OK) {
-        const ct_sheet_def def = {.nvert = model->nvert, .ntri = model->ntri, .rest = model->rest, .tri = model->tri, .energy = energy,
-                                  .mu = values.mu, .lambda = values.lambda, .rigidity = values.rigidity, .beta = values.beta,
+        const ct_sheet_def def = {.nvert = model->nvert,
+                                  .ntri = model->ntri,
+                                  .rest = model->rest,
+                                  .tri = model->tri,
+                                  .energy = energy,
+                                  .mu = values.mu,
+                                  .lambda = values.lambda,
+                                  .rigidity = values.rigidity,
+                                  .beta = values.beta,
                                   .link = model->tree.node_link};
         status = ct_sheet_create(&model->potential.sheet, &def);
     }
@@ -55,7 +63,9 @@ ct_status ct_model_set_sheets(ct_model* model) {
     if (!model->ntri) return CT_OK;
     sheet_values values = {0};
     ct_status status = collect(model, &values);
-    if (status == CT_OK) ct_sheet_set_parameters(model->potential.sheet, values.mu, values.lambda, values.rigidity, values.beta);
+    if (status == CT_OK)
+        ct_sheet_set_parameters(model->potential.sheet, values.mu, values.lambda, values.rigidity,
+                                values.beta);
     ct_arena_free(&values.arena);
     return status;
 }
@@ -64,7 +74,8 @@ ct_status ct_model_set_sheets(ct_model* model) {
 void ct_model_lump_sheets(ct_model* model) {
     for (int t = 0; t < model->ntri; t++) {
         const ct_material* material = &model->material[model->ntet + t];
-        const double area = ct_sheet_area(model->potential.sheet)[t], third = area * material->thickness * material->density / 3;
+        const double area = ct_sheet_area(model->potential.sheet)[t],
+                     third = area * material->thickness * material->density / 3;
         double mu, lambda, rigidity;
         ct_material_membrane(material, &mu, &lambda, &rigidity);
         model->total_mass += 3 * third;

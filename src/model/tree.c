@@ -44,11 +44,13 @@ static void set_scale(ct_tree* tree, int k, const double* rest) {
     double reach = 0;
     for (int i = tree->start[k]; i < tree->start[k + 1]; i++) {
         const double* x = rest + 3 * tree->node[i];
-        reach = fmax(reach, sqrt(pow(x[0] - anchor[0], 2) + pow(x[1] - anchor[1], 2) + pow(x[2] - anchor[2], 2)));
+        reach =
+            fmax(reach, sqrt(pow(x[0] - anchor[0], 2) + pow(x[1] - anchor[1], 2) + pow(x[2] - anchor[2], 2)));
     }
     if (!(reach > 0)) reach = 1;
     for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++) {
-        bool translation = tree->joint[k].kind == CT_JOINT_PRISMATIC || (tree->joint[k].kind == CT_JOINT_FREE && j - tree->dof[k] < 3);
+        bool translation = tree->joint[k].kind == CT_JOINT_PRISMATIC ||
+                           (tree->joint[k].kind == CT_JOINT_FREE && j - tree->dof[k] < 3);
         tree->dof_link[j] = k;
         tree->scale[j] = translation ? 1 : reach;
     }
@@ -59,7 +61,8 @@ static void copy_motion(ct_arena* arena, const ct_scene_driver* from, ct_scene_d
     to->key = ct_arena_copy(arena, from->key, (size_t)from->nkey, sizeof *from->key);
 }
 
-ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest) {
+ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual,
+                         const double* rest) {
     int nnode = 0;
     tree->nlink = scene->nlink;
     for (int k = 0; k < scene->nlink; k++) {

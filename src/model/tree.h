@@ -1,12 +1,13 @@
 // Articulated skeletons, compiled: links in an order in which parents come first.
 //
 // At rest every link's transform is the identity. Link k maps its rest points by x = R_k X + t_k, with
-//     T_k = T_parent(k) A_k(q),   A_k: rotation about `axis` through `anchor` by q, or a translation, a ball, a free motion,
+//     T_k = T_parent(k) A_k(q),   A_k: rotation about `axis` through `anchor` by q, or a translation, a ball,
+//     a free motion,
 // all in rest coordinates (reduced coordinates: joints never drift, bones never stretch).
-// Joint rates are counted by `dof`; a ball has 3 (angular velocity, world axes), a free joint 3 + 3 (translation, then
-// rotation about the moving anchor). Coordinates are counted by `coordinate`: a ball keeps a quaternion (w x y z), a free
-// joint its translation and a quaternion.
-// A root's frame may follow a motion: its pose is not an unknown, but it is part of the coordinates.
+// Joint rates are counted by `dof`; a ball has 3 (angular velocity, world axes), a free joint 3 + 3
+// (translation, then rotation about the moving anchor). Coordinates are counted by `coordinate`: a ball keeps
+// a quaternion (w x y z), a free joint its translation and a quaternion. A root's frame may follow a motion:
+// its pose is not an unknown, but it is part of the coordinates.
 #ifndef CT_MODEL_TREE_H
 #define CT_MODEL_TREE_H
 
@@ -15,28 +16,32 @@
 
 typedef struct ct_tree {
     int nlink, ndof, ncoordinate;
-    int nroot;                 // frames of roots that follow a motion
-    int root_coordinate;       // where their poses begin, behind the joints': position of the motion's centre, quaternion
-    char** name;               // nlink
-    int* parent;               // nlink, below the link's own index; -1: the world
-    ct_joint_def* joint;       // nlink, axes normalised
-    int* dof;                  // nlink + 1, first rate of the link's joint
-    int* coordinate;           // nlink + 1, first coordinate
-    int* dof_link;             // ndof
-    double* scale;             // ndof, m: what one unit of the rate moves; unknowns are scale times rate
-    double* point;             // 3 nlink, a point of the link (centre of its nodes), rest
-    int* start;                // nlink + 1, into node
-    int* node;                 // nodes on links, link after link
-    int* node_link;            // nvert, -1: not on a link
-    double origin[3];          // of the twists, m
-    int* root;                 // nlink, which driven frame the link's joint sits on, -1: its parent or the world
-    ct_scene_driver* motion;   // nroot
-    int* own;                  // nlink, first of the six nodes of its own mass, -1: none
-    double* mass;              // nlink, kg, its own
-    double* factored_mass;     // nlink, when the system was factored
+    int nroot;  // frames of roots that follow a motion
+    // where their poses begin, behind the joints': position of the motion's centre, quaternion
+    int root_coordinate;
+    char** name;          // nlink
+    int* parent;          // nlink, below the link's own index; -1: the world
+    ct_joint_def* joint;  // nlink, axes normalised
+    int* dof;             // nlink + 1, first rate of the link's joint
+    int* coordinate;      // nlink + 1, first coordinate
+    int* dof_link;        // ndof
+    double* scale;        // ndof, m: what one unit of the rate moves; unknowns are scale times rate
+    double* point;        // 3 nlink, a point of the link (centre of its nodes), rest
+    int* start;           // nlink + 1, into node
+    int* node;            // nodes on links, link after link
+    int* node_link;       // nvert, -1: not on a link
+    double origin[3];     // of the twists, m
+    // nlink, which driven frame the link's joint sits on, -1: its parent or the world
+    int* root;
+    ct_scene_driver* motion;  // nroot
+    int* own;                 // nlink, first of the six nodes of its own mass, -1: none
+    double* mass;             // nlink, kg, its own
+    double* factored_mass;    // nlink, when the system was factored
 } ct_tree;
 
-// Compiles the links of the scene for a model with nvert nodes; virtual nodes of the links' own masses begin at `first_virtual`.
-ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual, const double* rest);
+// Compiles the links of the scene for a model with nvert nodes; virtual nodes of the links' own masses begin
+// at `first_virtual`.
+ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual,
+                         const double* rest);
 
 #endif

@@ -15,7 +15,9 @@ static bool is_wet(const ct_scene* scene, int body) {
 
 static void edges(const ct_mesh* mesh, const int* node, int count, double edge[3][3]) {
     for (int k = 1; k < count; k++)
-        for (int a = 0; a < 3; a++) edge[k - 1][a] = mesh->x[3 * (size_t)node[k] + (size_t)a] - mesh->x[3 * (size_t)node[0] + (size_t)a];
+        for (int a = 0; a < 3; a++)
+            edge[k - 1][a] =
+                mesh->x[3 * (size_t)node[k] + (size_t)a] - mesh->x[3 * (size_t)node[0] + (size_t)a];
 }
 
 static void cross(const double a[3], const double b[3], double out[3]) {
@@ -42,7 +44,8 @@ static void add_volumes(const ct_scene_body* body, double* volume) {
     }
 }
 
-static ct_status append_faces(ct_water* water, ct_arena* arena, const int* tri, int ntri, int first, bool two_sided) {
+static ct_status append_faces(ct_water* water, ct_arena* arena, const int* tri, int ntri, int first,
+                              bool two_sided) {
     int before = water->nface;
     size_t total = (size_t)(before + ntri);
     int* face = ct_arena_alloc(arena, 3 * total, sizeof *face);
@@ -76,7 +79,8 @@ static double edge_sum(const ct_water* water, const ct_scene_body* body) {
     double sum = 0;
     for (int f = 0; f < water->nface; f++)
         for (int k = 0; k < 3; k++) {
-            int a = water->face[3 * (size_t)f + (size_t)k] - body->first_node, b = water->face[3 * (size_t)f + (size_t)((k + 1) % 3)] - body->first_node;
+            int a = water->face[3 * (size_t)f + (size_t)k] - body->first_node,
+                b = water->face[3 * (size_t)f + (size_t)((k + 1) % 3)] - body->first_node;
             if (a < 0 || a >= body->mesh->nvert) continue;
             const double *p = body->mesh->x + 3 * (size_t)a, *q = body->mesh->x + 3 * (size_t)b;
             sum += hypot(hypot(p[0] - q[0], p[1] - q[1]), p[2] - q[2]);
@@ -88,8 +92,13 @@ ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scen
     const ct_water_def* def = &scene->water.def;
     *water = (ct_water){.enabled = scene->water.enabled};
     if (!water->enabled) return CT_OK;
-    *water = (ct_water){.enabled = true, .density = def->density, .buoyancy = def->buoyancy, .level = def->level, .layer = def->layer,
-                        .slow = def->slow, .up = scene->settings.up};
+    *water = (ct_water){.enabled = true,
+                        .density = def->density,
+                        .buoyancy = def->buoyancy,
+                        .level = def->level,
+                        .layer = def->layer,
+                        .slow = def->slow,
+                        .up = scene->settings.up};
     memcpy(water->current, def->current, sizeof water->current);
     memcpy(water->drag, def->drag, sizeof water->drag);
     memcpy(water->thrust, def->thrust, sizeof water->thrust);
@@ -110,13 +119,16 @@ ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scen
 ct_status ct_water_check_values(const ct_material_values* values, ct_error* error) {
     const double* points[2] = {values->water_drag, values->water_thrust};
     if (values->water_density && !(values->water_density[0] > 0 && isfinite(values->water_density[0])))
-        return ct_fail(error, CT_BAD_ARGUMENT, "the density of the water is %g: it must be above 0", values->water_density[0]);
-    if (values->water_current && !is_finite3(values->water_current)) return ct_fail(error, CT_BAD_ARGUMENT, "the current is not finite");
+        return ct_fail(error, CT_BAD_ARGUMENT, "the density of the water is %g: it must be above 0",
+                       values->water_density[0]);
+    if (values->water_current && !is_finite3(values->water_current))
+        return ct_fail(error, CT_BAD_ARGUMENT, "the current is not finite");
     for (int k = 0; k < 2; k++)
         for (int i = 0; points[k] && i < (k ? CT_WATER_THRUST : CT_WATER_DRAG); i++)
             if (!(points[k][i] >= 0 && isfinite(points[k][i])))
-                return ct_fail(error, CT_BAD_ARGUMENT, "a control point of the water's %s is %g: it must not be negative", k ? "thrust" : "drag",
-                               points[k][i]);
+                return ct_fail(error, CT_BAD_ARGUMENT,
+                               "a control point of the water's %s is %g: it must not be negative",
+                               k ? "thrust" : "drag", points[k][i]);
     return CT_OK;
 }
 

@@ -1,4 +1,5 @@
-// Water around bodies: which triangles it touches, what it displaces, and the curves of its coefficients; see cuttle.h for the law.
+// Water around bodies: which triangles it touches, what it displaces, and the curves of its coefficients; see
+// cuttle.h for the law.
 #ifndef CT_MODEL_WATER_H
 #define CT_MODEL_WATER_H
 
@@ -6,13 +7,13 @@
 
 typedef struct ct_water {
     bool enabled;
-    double density;            // kg/m^3
-    double current[3];         // m/s
+    double density;     // kg/m^3
+    double current[3];  // m/s
     double drag[CT_WATER_DRAG], thrust[CT_WATER_THRUST];
     bool buoyancy;
-    double level, layer;       // m; level NAN: everything is submerged
-    double slow;               // m/s
-    int up;                    // axis of the level
+    double level, layer;  // m; level NAN: everything is submerged
+    double slow;          // m/s
+    int up;               // axis of the level
     int nface;
     int* face;                 // 3 nface, outward
     unsigned char* two_sided;  // nface, of a sheet

@@ -1,10 +1,12 @@
 // Adam (Kingma and Ba 2015) with bounds by projection:
 //
-//   m = b1 m + (1 - b1) g,  s = b2 s + (1 - b2) g^2,  y <- clamp(y - rate m' / (sqrt(s') + eps)),  m' = m / (1 - b1^t), s' likewise
+//   m = b1 m + (1 - b1) g,  s = b2 s + (1 - b2) g^2,  y <- clamp(y - rate m' / (sqrt(s') + eps)),  m' = m /
+//   (1 - b1^t), s' likewise
 //
-// The step does not depend on the loss's scale: eps is relative to the first gradient. An evaluation that fails goes back to
-// the best y with half the rate and empty moments. With a tolerance, the rate is halved whenever the best loss has not gained
-// that much in PATIENCE steps; the search ends when it has become LEAST_RATE of the first.
+// The step does not depend on the loss's scale: eps is relative to the first gradient. An evaluation that
+// fails goes back to the best y with half the rate and empty moments. With a tolerance, the rate is halved
+// whenever the best loss has not gained that much in PATIENCE steps; the search ends when it has become
+// LEAST_RATE of the first.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -19,7 +21,7 @@ enum { PATIENCE = 20 };
 typedef struct adam {
     double *y, *gradient, *mean, *square;  // size
     double rate, epsilon;
-    int time;                              // steps since the moments were empty
+    int time;  // steps since the moments were empty
 } adam;
 
 static void restart(const ct_search* search, adam* a) {
@@ -63,8 +65,10 @@ static void descend(ct_search* search, adam* a) {
             continue;
         }
         if (a->epsilon == 0) a->epsilon = fmax(1e-10 * largest(a->gradient, search->size), DBL_MIN);
-        if (!(mark - search->best <= search->def.tolerance * fabs(search->best))) mark = search->best, marked = search->iteration;
-        if (search->iteration - marked >= PATIENCE && search->def.tolerance > 0) a->rate *= 0.5, marked = search->iteration;
+        if (!(mark - search->best <= search->def.tolerance * fabs(search->best)))
+            mark = search->best, marked = search->iteration;
+        if (search->iteration - marked >= PATIENCE && search->def.tolerance > 0)
+            a->rate *= 0.5, marked = search->iteration;
         if (a->rate < LEAST_RATE * search->def.rate) {
             search->reason = "the loss changes by less than the tolerance";
             return;

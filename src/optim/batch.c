@@ -1,7 +1,7 @@
 // Many evaluations at the same time: the workers and their queue; see batch.h.
 //
-// A result depends on its point alone: problems factor at every change of values, and whatever else they keep from one evaluation to the
-// next changes no bit.
+// A result depends on its point alone: problems factor at every change of values, and whatever else they keep
+// from one evaluation to the next changes no bit.
 #include "optim/batch.h"
 
 #include <math.h>
@@ -46,7 +46,8 @@ bool ct_batch_take(ct_batch* batch, ct_batch_task* task) {
     return task->job != NULL;
 }
 
-void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_evaluation* result, const ct_error* error) {
+void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_evaluation* result,
+                     const ct_error* error) {
     ct_batch_job* job = task->job;
     pthread_mutex_lock(&batch->lock);
     job->results[task->index] = *result;
@@ -60,7 +61,8 @@ void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_evalua
 
 // ---- a worker ------------------------------------------------------------------------------
 
-void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_evaluation* result, ct_error* error) {
+void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_evaluation* result,
+                      ct_error* error) {
     ct_problem_report report;
     size_t bytes = (size_t)ct_problem_size(problem) * sizeof(double);
     if (gradient) memset(gradient, 0, bytes);
@@ -80,7 +82,8 @@ static void work(ct_batch_worker* worker) {
         size_t first = (size_t)task.index * n;
         ct_evaluation result;
         ct_error error;
-        ct_batch_compute(worker->problem, job->y + first, job->gradients ? job->gradients + first : NULL, &result, &error);
+        ct_batch_compute(worker->problem, job->y + first, job->gradients ? job->gradients + first : NULL,
+                         &result, &error);
         ct_batch_finish(worker->batch, &task, &result, &error);
     }
 }
@@ -97,7 +100,8 @@ static bool report_ready(ct_batch_worker* worker) {
     return runs;
 }
 
-// What a thread of this process does. It makes its problem itself: then its memory is near, and all are made at the same time.
+// What a thread of this process does. It makes its problem itself: then its memory is near, and all are made
+// at the same time.
 static void* live(void* user) {
     ct_batch_worker* worker = user;
     ct_batch* batch = worker->batch;
@@ -143,7 +147,9 @@ static void set_phase(ct_batch* batch, ct_batch_phase phase) {
 
 static ct_status start_thread(ct_batch_worker* worker, void* (*run)(void*), ct_error* error) {
     worker->started = pthread_create(&worker->thread, NULL, run, worker) == 0;
-    return worker->started ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "the system gives no more threads: ask for fewer workers");
+    return worker->started
+               ? CT_OK
+               : ct_fail(error, CT_OUT_OF_MEMORY, "the system gives no more threads: ask for fewer workers");
 }
 
 // Workers of this process, each with its problem.
@@ -162,7 +168,8 @@ static ct_status create_local(ct_batch* batch, const ct_scene* scene, int worker
     }
     pthread_mutex_lock(&batch->lock);
     for (int i = 0; i < batch->nlocal; i++)
-        while (batch->local[i].started && !batch->local[i].ready) pthread_cond_wait(&batch->readiness, &batch->lock);
+        while (batch->local[i].started && !batch->local[i].ready)
+            pthread_cond_wait(&batch->readiness, &batch->lock);
     pthread_mutex_unlock(&batch->lock);
     for (int i = 0; status == CT_OK && i < batch->nlocal; i++) {
         status = batch->local[i].status;
@@ -183,17 +190,20 @@ static ct_status create_remote(ct_batch* batch, const int* workers, ct_error* er
         }
     if (!batch->remote) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = CT_OK;
-    for (int i = 0; status == CT_OK && i < batch->nremote; i++) status = start_thread(&batch->remote[i], stand_in, error);
+    for (int i = 0; status == CT_OK && i < batch->nremote; i++)
+        status = start_thread(&batch->remote[i], stand_in, error);
     return status;
 }
 
 // All ranks together: each comes here, whether its own part is there or has failed.
-static ct_status join_ranks(ct_batch* batch, const ct_transport* transport, ct_status status, ct_error* error) {
+static ct_status join_ranks(ct_batch* batch, const ct_transport* transport, ct_status status,
+                            ct_error* error) {
     ct_batch_hello own = {.status = status};
     int* workers = transport->rank == 0 ? ct_alloc((size_t)transport->size, sizeof *workers) : NULL;
     int total = 0;
     if (status != CT_OK && error) own.error = *error;
-    if (status == CT_OK && transport->rank == 0 && !workers) own.status = ct_fail(&own.error, CT_OUT_OF_MEMORY, "out of memory");
+    if (status == CT_OK && transport->rank == 0 && !workers)
+        own.status = ct_fail(&own.error, CT_OUT_OF_MEMORY, "out of memory");
     if (own.status == CT_OK) {
         own.fingerprint = ct_batch_fingerprint(batch->local[0].problem);
         own.workers = batch->nlocal;
@@ -207,7 +217,8 @@ static ct_status join_ranks(ct_batch* batch, const ct_transport* transport, ct_s
     return status;
 }
 
-ct_status ct_batch_create(ct_batch** out, const ct_scene* scene, int workers, const ct_transport* transport, ct_error* error) {
+ct_status ct_batch_create(ct_batch** out, const ct_scene* scene, int workers, const ct_transport* transport,
+                          ct_error* error) {
     *out = NULL;
     ct_error own;
     if (!error) error = &own;
@@ -215,9 +226,10 @@ ct_status ct_batch_create(ct_batch** out, const ct_scene* scene, int workers, co
     ct_status status = CT_OK;
     ct_batch* batch = ct_alloc(1, sizeof *batch);
     if (workers < 0 || workers > WORKER_LIMIT)
-        status = ct_fail(error, CT_BAD_ARGUMENT, "there can be 1 to %d workers, or 0 for one on each core; %d were asked for", WORKER_LIMIT, workers);
-    else if (!batch)
-        status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+        status = ct_fail(error, CT_BAD_ARGUMENT,
+                         "there can be 1 to %d workers, or 0 for one on each core; %d were asked for",
+                         WORKER_LIMIT, workers);
+    else if (!batch) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (batch) {
         batch->transport = transport ? *transport : (ct_transport){.size = 1};
         pthread_mutex_init(&batch->lock, NULL);
@@ -287,33 +299,41 @@ static ct_status serve_job(ct_batch* batch, ct_batch_job* job, ct_error* error) 
     pthread_mutex_unlock(&batch->lock);
     if (job->failed < job->count && error) *error = job->error;
     for (int i = 0; i < job->count; i++)
-        if (job->results[i].status != CT_OK && job->results[i].status != CT_NOT_CONVERGED) return job->results[i].status;
+        if (job->results[i].status != CT_OK && job->results[i].status != CT_NOT_CONVERGED)
+            return job->results[i].status;
     return CT_OK;
 }
 
-ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients, ct_evaluation* results, ct_error* error) {
+ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients,
+                            ct_evaluation* results, ct_error* error) {
     ct_error_clear(error);
     if (batch->transport.rank != 0)
-        return ct_fail(error, CT_BAD_ARGUMENT, "rank %d cannot ask for evaluations: rank 0 does, the others serve", batch->transport.rank);
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "rank %d cannot ask for evaluations: rank 0 does, the others serve",
+                       batch->transport.rank);
     if (count < 0) return ct_fail(error, CT_BAD_ARGUMENT, "%d points were asked for", count);
     if (count == 0) return CT_OK;
-    ct_batch_job job = {.count = count, .left = count, .failed = count, .y = y, .gradients = gradients, .results = results};
+    ct_batch_job job = {
+        .count = count, .left = count, .failed = count, .y = y, .gradients = gradients, .results = results};
     if (pthread_cond_init(&job.done, NULL)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = serve_job(batch, &job, error);
     pthread_cond_destroy(&job.done);
     return status;
 }
 
-static ct_status evaluate_points(int count, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+static ct_status evaluate_points(int count, const double* y, double* gradients, ct_evaluation* results,
+                                 void* user, ct_error* error) {
     return ct_batch_evaluate(user, count, y, gradients, results, error);
 }
 
-ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
-                            ct_optimize_report* report, ct_error* error) {
+ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double* y, ct_on_progress progress,
+                            void* user, ct_optimize_report* report, ct_error* error) {
     size_t n = (size_t)batch->size;
     ct_arena arena = {0};
-    double *lower = ct_arena_alloc(&arena, n, sizeof(double)), *upper = ct_arena_alloc(&arena, n, sizeof(double));
-    ct_function function = {.size = batch->size, .lower = lower, .upper = upper, .evaluate = evaluate_points, .user = batch};
+    double *lower = ct_arena_alloc(&arena, n, sizeof(double)),
+           *upper = ct_arena_alloc(&arena, n, sizeof(double));
+    ct_function function = {
+        .size = batch->size, .lower = lower, .upper = upper, .evaluate = evaluate_points, .user = batch};
     ct_status status = CT_OUT_OF_MEMORY;
     if (arena.failed) {
         ct_fail(error, status, "out of memory");
@@ -328,7 +348,8 @@ ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double*
 
 ct_status ct_batch_serve(ct_batch* batch, ct_error* error) {
     ct_error_clear(error);
-    if (batch->transport.rank == 0) return ct_fail(error, CT_BAD_ARGUMENT, "rank 0 asks for evaluations, the others serve");
+    if (batch->transport.rank == 0)
+        return ct_fail(error, CT_BAD_ARGUMENT, "rank 0 asks for evaluations, the others serve");
     set_phase(batch, CT_BATCH_RUNS);
     join_threads(batch->local, batch->nlocal);
     for (int i = 0; i < batch->nlocal; i++)

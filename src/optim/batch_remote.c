@@ -1,12 +1,13 @@
 // Workers of other ranks: what is said between rank 0 and them; see batch.h.
 //
 // Worker k of a rank listens to tag k. When batches are made, on tag 0,
-//     rank -> 0: hello (workers, fingerprint of the problem, or what went wrong);   0 -> rank: verdict (all are there, or what went wrong).
+//     rank -> 0: hello (workers, fingerprint of the problem, or what went wrong);   0 -> rank: verdict (all
+//     are there, or what went wrong).
 // Then, for every point,
 //     0 -> worker: request, y;   worker -> 0: answer, and the gradient if it was asked for;
-// and at the end a request to leave. The last that a worker says is that it resigns: when it is asked to leave, or before, in place of an
-// answer. The last that it hears is that request. So nothing is left on the way, and another batch may follow. Messages are structs as they
-// lie in memory: ranks run the same program.
+// and at the end a request to leave. The last that a worker says is that it resigns: when it is asked to
+// leave, or before, in place of an answer. The last that it hears is that request. So nothing is left on the
+// way, and another batch may follow. Messages are structs as they lie in memory: ranks run the same program.
 #include <string.h>
 
 #include "base/status.h"
@@ -26,8 +27,12 @@ typedef struct answer {
     bool resigned;
 } answer;
 
-static bool tell(const ct_transport* t, int to, int tag, const void* bytes, size_t count) { return t->send(to, tag, bytes, count, t->user); }
-static bool hear(const ct_transport* t, int from, int tag, void* bytes, size_t count) { return t->receive(from, tag, bytes, count, t->user); }
+static bool tell(const ct_transport* t, int to, int tag, const void* bytes, size_t count) {
+    return t->send(to, tag, bytes, count, t->user);
+}
+static bool hear(const ct_transport* t, int from, int tag, void* bytes, size_t count) {
+    return t->receive(from, tag, bytes, count, t->user);
+}
 
 // ---- beginning -----------------------------------------------------------------------------
 
@@ -41,7 +46,13 @@ static uint64_t mix(uint64_t hash, const void* bytes, size_t count) {
 uint64_t ct_batch_fingerprint(const ct_problem* problem) {
     const ct_model* model = problem->model;
     uint64_t hash = 14695981039346656037u;
-    int sizes[] = {ct_problem_size(problem), problem->nstep, model->nvert, model->ntet, model->ntri, model->control_size, ct_problem_slice_count(problem)};
+    int sizes[] = {ct_problem_size(problem),
+                   problem->nstep,
+                   model->nvert,
+                   model->ntet,
+                   model->ntri,
+                   model->control_size,
+                   ct_problem_slice_count(problem)};
     hash = mix(hash, sizes, sizeof sizes);
     hash = mix(hash, model->rest, 3 * (size_t)model->nvert * sizeof(double));
     hash = mix(hash, model->mass, (size_t)model->nvert * sizeof(double));
@@ -55,19 +66,23 @@ uint64_t ct_batch_fingerprint(const ct_problem* problem) {
 }
 
 // What rank 0 thinks of a hello.
-static ct_status judge(const ct_batch_hello* own, int rank, bool arrived, const ct_batch_hello* hello, ct_error* error) {
+static ct_status judge(const ct_batch_hello* own, int rank, bool arrived, const ct_batch_hello* hello,
+                       ct_error* error) {
     if (!arrived) return ct_fail(error, CT_IO, "rank %d is gone", rank);
     if (hello->status != CT_OK) {
         *error = hello->error;
         return ct_fail(error, hello->status, "rank %d: %.400s", rank, hello->error.message);
     }
     if (hello->fingerprint != own->fingerprint)
-        return ct_fail(error, CT_BAD_ARGUMENT, "rank %d has another scene than rank 0, or another program: start all ranks with the same", rank);
+        return ct_fail(
+            error, CT_BAD_ARGUMENT,
+            "rank %d has another scene than rank 0, or another program: start all ranks with the same", rank);
     return CT_OK;
 }
 
 // Rank 0 hears all before it answers.
-static ct_status hear_all(const ct_transport* transport, const ct_batch_hello* own, int* workers, verdict* v) {
+static ct_status hear_all(const ct_transport* transport, const ct_batch_hello* own, int* workers,
+                          verdict* v) {
     v->status = own->status;
     v->error = own->error;
     v->total = (int)own->workers;
@@ -80,15 +95,16 @@ static ct_status hear_all(const ct_transport* transport, const ct_batch_hello* o
         v->total += workers[rank];
     }
     for (int rank = 1; rank < transport->size; rank++)
-        if (!tell(transport, rank, 0, v, sizeof *v) && v->status == CT_OK) v->status = ct_fail(&v->error, CT_IO, "rank %d is gone", rank);
+        if (!tell(transport, rank, 0, v, sizeof *v) && v->status == CT_OK)
+            v->status = ct_fail(&v->error, CT_IO, "rank %d is gone", rank);
     return v->status;
 }
 
-ct_status ct_batch_agree(const ct_transport* transport, const ct_batch_hello* own, int* workers, int* total, ct_error* error) {
+ct_status ct_batch_agree(const ct_transport* transport, const ct_batch_hello* own, int* workers, int* total,
+                         ct_error* error) {
     verdict v;
     memset(&v, 0, sizeof v);
-    if (transport->rank == 0)
-        hear_all(transport, own, workers, &v);
+    if (transport->rank == 0) hear_all(transport, own, workers, &v);
     else if (!tell(transport, 0, 0, own, sizeof *own) || !hear(transport, 0, 0, &v, sizeof v))
         v.status = ct_fail(&v.error, CT_IO, "rank 0 is gone");
     if (v.status != CT_OK && own->status == CT_OK && error) *error = v.error;
@@ -105,11 +121,13 @@ static bool ask(ct_batch_worker* worker, const ct_batch_task* task, answer* a) {
     const ct_batch_job* job = task->job;
     size_t n = (size_t)worker->batch->size, first = (size_t)task->index * n;
     request r = job->gradients ? DIFFERENTIATE : EVALUATE;
-    worker->gone = !tell(t, worker->rank, worker->tag, &r, sizeof r) || !tell(t, worker->rank, worker->tag, job->y + first, n * sizeof(double)) ||
+    worker->gone = !tell(t, worker->rank, worker->tag, &r, sizeof r) ||
+                   !tell(t, worker->rank, worker->tag, job->y + first, n * sizeof(double)) ||
                    !hear(t, worker->rank, worker->tag, a, sizeof *a);
     worker->resigned = !worker->gone && a->resigned;
     if (worker->gone || worker->resigned) return false;
-    worker->gone = job->gradients && !hear(t, worker->rank, worker->tag, job->gradients + first, n * sizeof(double));
+    worker->gone =
+        job->gradients && !hear(t, worker->rank, worker->tag, job->gradients + first, n * sizeof(double));
     return !worker->gone;
 }
 
@@ -146,7 +164,8 @@ static request next_request(const ct_batch_worker* worker, bool* gone) {
     const ct_transport* t = &worker->batch->transport;
     request r = LEAVE;
     *gone = !hear(t, 0, worker->tag, &r, sizeof r);
-    if (!*gone && r != LEAVE) *gone = !hear(t, 0, worker->tag, worker->buffer, (size_t)worker->batch->size * sizeof(double));
+    if (!*gone && r != LEAVE)
+        *gone = !hear(t, 0, worker->tag, worker->buffer, (size_t)worker->batch->size * sizeof(double));
     return *gone ? LEAVE : r;
 }
 
@@ -163,7 +182,8 @@ static bool answer_one(const ct_batch_worker* worker, request r) {
 }
 
 void ct_batch_answer(ct_batch_worker* worker) {
-    for (request r = next_request(worker, &worker->gone); r != LEAVE; r = next_request(worker, &worker->gone)) {
+    for (request r = next_request(worker, &worker->gone); r != LEAVE;
+         r = next_request(worker, &worker->gone)) {
         worker->gone = !answer_one(worker, r);
         if (worker->gone) return;
     }

@@ -1,20 +1,24 @@
-// CMA-ES: covariance matrix adaptation (Hansen, "The CMA evolution strategy: a tutorial", 2016; positive weights alone).
+// CMA-ES: covariance matrix adaptation (Hansen, "The CMA evolution strategy: a tutorial", 2016; positive
+// weights alone).
 //
-// A generation are p samples x_k = m + sigma y_k, y_k ~ N(0, C), C = B D^2 B^T. With the best first and w_k the weights of the better half,
+// A generation are p samples x_k = m + sigma y_k, y_k ~ N(0, C), C = B D^2 B^T. With the best first and w_k
+// the weights of the better half,
 //   m <- m + sigma y_w,                                    y_w = sum_k w_k y_k
 //   s <- (1 - c_s) s + sqrt(c_s (2 - c_s) u) C^-1/2 y_w,   u = 1 / sum_k w_k^2
 //   c <- (1 - c_c) c + h sqrt(c_c (2 - c_c) u) y_w,        h = 0 where |s| is large, else 1
 //   C <- (1 - c_1' - c_m) C + c_1 c c^T + c_m sum_k w_k y_k y_k^T
 //   sigma <- sigma exp(c_s / d_s (|s| / E|N(0, I)| - 1))
-// C is decomposed only when it has changed noticeably. It takes n^2 numbers and n^3 operations, so above FULL_MOST parameters only its
-// diagonal is kept, and learnt (n + 2) / 3 times as fast (Ros and Hansen 2008).
+// C is decomposed only when it has changed noticeably. It takes n^2 numbers and n^3 operations, so above
+// FULL_MOST parameters only its diagonal is kept, and learnt (n + 2) / 3 times as fast (Ros and Hansen 2008).
 //
-// Bounds: a sample is looked at where it is clipped to, and moves the distribution as if it had not been. The mean may leave the bounds by
-// REACH standard deviations: then samples of a parameter that wants to stay on its bound rarely come off it, and yet those that do can
-// call it back. The paths s and c see how far the mean has gone, not how far it wanted to.
+// Bounds: a sample is looked at where it is clipped to, and moves the distribution as if it had not been. The
+// mean may leave the bounds by REACH standard deviations: then samples of a parameter that wants to stay on
+// its bound rarely come off it, and yet those that do can call it back. The paths s and c see how far the
+// mean has gone, not how far it wanted to.
 //
-// First, sigma = spread, C = I except for bounds that are closer than that. The start is looked at together with the first generation. Evaluations that
-// fail come last; where all do, the mean goes to the best and sigma is halved. Each restart doubles the samples (Auger and Hansen 2005).
+// First, sigma = spread, C = I except for bounds that are closer than that. The start is looked at together
+// with the first generation. Evaluations that fail come last; where all do, the mean goes to the best and
+// sigma is halved. Each restart doubles the samples (Auger and Hansen 2005).
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +34,8 @@ enum { FULL_MOST = 600, SAMPLES_MOST = 1000000 };
 #define LARGEST_CONDITION 1e14  // of C
 #define SMALLEST_STEP 1e-13     // of the standard deviations, relative to the spread
 
-extern void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork,
-                    int* iwork, const int* liwork, int* info);
+extern void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w,
+                    double* work, const int* lwork, int* iwork, const int* liwork, int* info);
 
 typedef struct ranked {
     double loss;
@@ -42,22 +46,23 @@ typedef struct cmaes {
     ct_search* search;
     int n, samples, parents;
     bool full;
-    double *weight;                    // parents
-    double mass;                       // u
+    double* weight;  // parents
+    double mass;     // u
     double c_s, d_s, c_c, c_1, c_m, expected;
     double sigma;
     double *mean, *moved, *s, *c, *t;  // n; moved: y_w, t: scratch
     double* D;                         // n: square roots of C's eigenvalues, or of its diagonal
-    double *C, *B;                     // n x n, column by column, lower triangle of C; NULL: the diagonal alone, which is D^2
-    double *y, *x;                     // samples x n each; x: one row more, the start before them
-    double* z;                         // samples x n, scratch of the whole C
-    double *loss;                      // samples + 1
-    ranked* order;                     // samples
-    double* work;                      // of the decomposition
+    // n x n, column by column, lower triangle of C; NULL: the diagonal alone, which is D^2
+    double *C, *B;
+    double *y, *x;  // samples x n each; x: one row more, the start before them
+    double* z;      // samples x n, scratch of the whole C
+    double* loss;   // samples + 1
+    ranked* order;  // samples
+    double* work;   // of the decomposition
     int* iwork;
     int work_size, iwork_size;
-    int generation, decomposed;        // since the beginning, and when C was decomposed
-    double* recent;                    // best of each of the last `window` generations
+    int generation, decomposed;  // since the beginning, and when C was decomposed
+    double* recent;              // best of each of the last `window` generations
     int window;
 } cmaes;
 
@@ -115,7 +120,8 @@ static void size_decomposition(cmaes* e) {
 static bool allocate(cmaes* e, ct_arena* arena) {
     size_t n = (size_t)e->n, samples = (size_t)e->samples;
     double** vectors[] = {&e->mean, &e->moved, &e->s, &e->c, &e->t, &e->D};
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) *vectors[k] = ct_arena_alloc(arena, n, sizeof(double));
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
+        *vectors[k] = ct_arena_alloc(arena, n, sizeof(double));
     e->weight = ct_arena_alloc(arena, (size_t)e->parents, sizeof(double));
     e->y = ct_arena_alloc(arena, samples * n, sizeof(double));
     e->x = ct_arena_alloc(arena, (samples + 1) * n, sizeof(double));
@@ -140,12 +146,16 @@ static void sample(cmaes* e) {
     const ct_search* search = e->search;
     double* scaled = e->full ? e->z : e->y;
     for (int k = 0; k < e->samples; k++)
-        for (int i = 0; i < n; i++) scaled[(size_t)k * (size_t)n + (size_t)i] = e->D[i] * ct_rng_normal(&e->search->random);
-    if (e->full) cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, e->samples, n, 1, e->B, n, e->z, n, 0, e->y, n);
+        for (int i = 0; i < n; i++)
+            scaled[(size_t)k * (size_t)n + (size_t)i] = e->D[i] * ct_rng_normal(&e->search->random);
+    if (e->full)
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, e->samples, n, 1, e->B, n, e->z, n, 0, e->y,
+                    n);
     for (int k = 0; k < e->samples; k++) {
         const double* y = e->y + (size_t)k * (size_t)n;
         double* x = e->x + (size_t)(k + 1) * (size_t)n;
-        for (int i = 0; i < n; i++) x[i] = fmin(fmax(e->mean[i] + e->sigma * y[i], search->lower[i]), search->upper[i]);
+        for (int i = 0; i < n; i++)
+            x[i] = fmin(fmax(e->mean[i] + e->sigma * y[i], search->lower[i]), search->upper[i]);
     }
 }
 
@@ -166,7 +176,9 @@ static int rank(cmaes* e) {
     return converged;
 }
 
-static const double* ranked_y(const cmaes* e, int k) { return e->y + (size_t)e->order[k].index * (size_t)e->n; }
+static const double* ranked_y(const cmaes* e, int k) {
+    return e->y + (size_t)e->order[k].index * (size_t)e->n;
+}
 
 static double deviation(const cmaes* e, int i) {
     return e->full ? sqrt(e->C[(size_t)i * (size_t)e->n + (size_t)i]) : e->D[i];
@@ -182,7 +194,8 @@ static void move_mean(cmaes* e, int parents, double total) {
     }
     for (int i = 0; i < e->n; i++) {
         double out = REACH * e->sigma * deviation(e, i), before = e->mean[i];
-        e->mean[i] = fmin(fmax(before + e->sigma * e->moved[i], search->lower[i] - out), search->upper[i] + out);
+        e->mean[i] =
+            fmin(fmax(before + e->sigma * e->moved[i], search->lower[i] - out), search->upper[i] + out);
         e->moved[i] = (e->mean[i] - before) / e->sigma;
     }
 }
@@ -230,7 +243,8 @@ static void adapt(cmaes* e, int parents, double total, double h) {
         return;
     }
     for (int k = 0; k < parents; k++)
-        for (int i = 0; i < n; i++) e->z[(size_t)k * (size_t)n + (size_t)i] = sqrt(e->weight[k] / total) * ranked_y(e, k)[i];
+        for (int i = 0; i < n; i++)
+            e->z[(size_t)k * (size_t)n + (size_t)i] = sqrt(e->weight[k] / total) * ranked_y(e, k)[i];
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, parents, e->c_m, e->z, n, keep, e->C, n);
     cblas_dsyr(CblasColMajor, CblasLower, n, e->c_1, e->c, 1, e->C, n);
 }
@@ -315,7 +329,8 @@ ct_status ct_search_cmaes(ct_search* search) {
                .parents = samples / 2,
                .full = search->size <= FULL_MOST,
                .window = 10 + (int)fmin(search->def.iterations, ceil(30.0 * search->size / samples))};
-    ct_status status = allocate(&e, &arena) ? CT_OK : ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status =
+        allocate(&e, &arena) ? CT_OK : ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
     if (status == CT_OK) {
         ct_blas_serial();
         choose_weights(&e);

@@ -1,11 +1,13 @@
 // An evolutionary algorithm with real genes: tournaments, uniform crossover, Gaussian mutation, elitism.
 //
-// The first generation are the start and copies of it, each gene changed by spread N(0, 1). Of every next one, the first is the best so far;
-// each of the others has two parents, either of which is the better of two drawn at random (tournament selection); a gene comes from one
-// or the other with the same chance; and then each mutates with chance q, one at least, by deviation N(0, 1), clipped to the bounds.
+// The first generation are the start and copies of it, each gene changed by spread N(0, 1). Of every next
+// one, the first is the best so far; each of the others has two parents, either of which is the better of two
+// drawn at random (tournament selection); a gene comes from one or the other with the same chance; and then
+// each mutates with chance q, one at least, by deviation N(0, 1), clipped to the bounds.
 //
-// Far from the minimum wide mutations of all genes help, near to it narrow ones of few. No schedule knows when that is, so both are drawn
-// for each child, evenly on a logarithmic scale: q from 1 / n to 1, the deviation from spread / NARROWEST to spread.
+// Far from the minimum wide mutations of all genes help, near to it narrow ones of few. No schedule knows
+// when that is, so both are drawn for each child, evenly on a logarithmic scale: q from 1 / n to 1, the
+// deviation from spread / NARROWEST to spread.
 //
 // With a tolerance, the search ends when the best loss has not gained that much in PATIENCE generations.
 #include <math.h>
@@ -21,7 +23,7 @@ enum { PATIENCE = 50, LEAST_POPULATION = 20 };
 typedef struct evolution {
     ct_search* search;
     int n, population;
-    double *genes, *next;   // population x n
+    double *genes, *next;  // population x n
     double *loss, *next_loss;
 } evolution;
 
@@ -29,11 +31,13 @@ static double* genes_of(double* all, const evolution* e, int k) { return all + (
 
 static void change(const evolution* e, double* y, int i, double deviation) {
     const ct_search* search = e->search;
-    y[i] = fmin(fmax(y[i] + deviation * ct_rng_normal(&e->search->random), search->lower[i]), search->upper[i]);
+    y[i] =
+        fmin(fmax(y[i] + deviation * ct_rng_normal(&e->search->random), search->lower[i]), search->upper[i]);
 }
 
 static int win_tournament(const evolution* e) {
-    int a = ct_rng_index(&e->search->random, e->population), b = ct_rng_index(&e->search->random, e->population);
+    int a = ct_rng_index(&e->search->random, e->population),
+        b = ct_rng_index(&e->search->random, e->population);
     return e->loss[b] < e->loss[a] ? b : a;
 }
 
@@ -43,7 +47,8 @@ static void breed(evolution* e, double* child) {
     const double* father = genes_of(e->genes, e, win_tournament(e));
     for (int i = 0; i < e->n; i++) child[i] = ct_rng_bits(random) >> 63 ? mother[i] : father[i];
 
-    double chance = pow(e->n, -ct_rng_unit(random)), deviation = e->search->def.spread * pow(NARROWEST, -ct_rng_unit(random));
+    double chance = pow(e->n, -ct_rng_unit(random)),
+           deviation = e->search->def.spread * pow(NARROWEST, -ct_rng_unit(random));
     bool changed = false;
     for (int i = 0; i < e->n; i++) {
         if (ct_rng_unit(random) >= chance) continue;
@@ -99,7 +104,9 @@ static void evolve(evolution* e) {
 
 ct_status ct_search_evolution(ct_search* search) {
     ct_arena arena = {0};
-    int population = search->def.population > 0 ? search->def.population : (int)fmax(LEAST_POPULATION, 4 + floor(3 * log(search->size)));
+    int population = search->def.population > 0
+                         ? search->def.population
+                         : (int)fmax(LEAST_POPULATION, 4 + floor(3 * log(search->size)));
     size_t n = (size_t)search->size, count = (size_t)population;
     evolution e = {.search = search,
                    .n = search->size,

@@ -2,22 +2,24 @@
 //
 //   fd_i(h) = (L(y + h e_i) - L(y - h e_i)) / 2h,   h_k = step max(|y|_slice, 1 where that is 0) / 4^k
 //
-// Of each slice some components are compared: the largest derivative, the others spread evenly with a random offset. The error
-// of a slice at h_k is max_i |g_i - fd_i| over max_i |g_i|. Where truncation dominates it falls with the square of h: the slope
-// of log error over log h is 2. Differences that drown in the noise of the loss (NOISE) count for nothing. A point at a bound
-// is moved inside by the largest step. Steps at which a rollout does not converge are left out.
+// Of each slice some components are compared: the largest derivative, the others spread evenly with a random
+// offset. The error of a slice at h_k is max_i |g_i - fd_i| over max_i |g_i|. Where truncation dominates it
+// falls with the square of h: the slope of log error over log h is 2. Differences that drown in the noise of
+// the loss (NOISE) count for nothing. A point at a bound is moved inside by the largest step. Steps at which
+// a rollout does not converge are left out.
 //
-// Where a contact opens, sticks or slips in one rollout and not in the other, the loss has a kink between them and its differences say
-// nothing of the gradient. The contacts of every sample are compared with those at y, step by step (step/contact_log.h). Where no step size
-// passes, one at which nothing switches is reported, if there is one.
+// Where a contact opens, sticks or slips in one rollout and not in the other, the loss has a kink between
+// them and its differences say nothing of the gradient. The contacts of every sample are compared with those
+// at y, step by step (step/contact_log.h). Where no step size passes, one at which nothing switches is
+// reported, if there is one.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "step/contact_log.h"
 #include "optim/problem.h"
+#include "step/contact_log.h"
 
 #define NOISE 1e-11  // of a loss, relative
 enum { MAX_LEVELS = 12 };
@@ -32,7 +34,7 @@ typedef struct check {
     double *y, *gradient, *lower, *upper;  // size
     int* chosen;                           // size, components of the present slice
     double loss;
-    ct_contact_log at_y;                   // contacts of the rollout at y
+    ct_contact_log at_y;  // contacts of the rollout at y
 } check;
 
 // ---- which components ----------------------------------------------------------------------
@@ -42,10 +44,13 @@ static double random_unit(uint64_t* seed) {
     return (double)(*seed >> 11) / (double)(1ull << 53);
 }
 
-// One from each of `count` equal stretches, the largest derivative in place of its neighbour; returns how many.
+// One from each of `count` equal stretches, the largest derivative in place of its neighbour; returns how
+// many.
 static int choose(check* c, const ct_slice* slice) {
     const double* g = c->gradient + slice->first;
-    int count = c->def->components > 0 && c->def->components < slice->count ? c->def->components : slice->count, largest = 0;
+    int count =
+            c->def->components > 0 && c->def->components < slice->count ? c->def->components : slice->count,
+        largest = 0;
     uint64_t seed = c->def->seed + 977 * (uint64_t)slice->first;
     for (int i = 1; i < slice->count; i++)
         if (fabs(g[i]) > fabs(g[largest])) largest = i;
@@ -74,12 +79,14 @@ static void compare_contacts(const check* c, ct_check_slice* found) {
     const ct_contact_log* log = ct_tape_log(c->problem->tape);
     if (log->signature == c->at_y.signature) return;
     int known = found->switches < CT_SWITCHES ? found->switches : CT_SWITCHES, halved;
-    found->switches += ct_contact_log_compare(&c->at_y, log, found->switched + known, CT_SWITCHES - known, &halved);
+    found->switches +=
+        ct_contact_log_compare(&c->at_y, log, found->switched + known, CT_SWITCHES - known, &halved);
     if (halved >= 0 && (found->halved < 0 || halved < found->halved)) found->halved = halved;
 }
 
 // Central difference of component i; NAN: a rollout did not converge.
-static ct_status difference(check* c, int i, double h, double* slope, ct_check_slice* found, ct_error* error) {
+static ct_status difference(check* c, int i, double h, double* slope, ct_check_slice* found,
+                            ct_error* error) {
     double y = c->y[i], loss[2];
     ct_status status = CT_OK;
     for (int side = 0; side < 2 && status == CT_OK; side++) {
@@ -94,7 +101,8 @@ static ct_status difference(check* c, int i, double h, double* slope, ct_check_s
 }
 
 // Error of a slice at one step size; the worst component goes to *worst.
-static ct_status level_error(check* c, const ct_slice* slice, int count, double h, ct_check_slice* worst, ct_error* error) {
+static ct_status level_error(check* c, const ct_slice* slice, int count, double h, ct_check_slice* worst,
+                             ct_error* error) {
     double scale = 0, noise = 0, most = -1;
     for (int k = 0; k < count; k++) {
         int i = slice->first + c->chosen[k];
@@ -135,7 +143,9 @@ static bool smooth(const ct_check_slice* found) { return found->switches == 0 &&
 static bool better(const ct_check_slice* found, const ct_check_slice* than, double tolerance) {
     bool passed = found->relative_error <= tolerance, passed_than = than->relative_error <= tolerance;
     if (passed != passed_than) return passed;
-    if (!passed && isfinite(found->relative_error) && isfinite(than->relative_error) && smooth(found) != smooth(than)) return smooth(found);
+    if (!passed && isfinite(found->relative_error) && isfinite(than->relative_error) &&
+        smooth(found) != smooth(than))
+        return smooth(found);
     return found->relative_error < than->relative_error;
 }
 
@@ -149,7 +159,8 @@ static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* re
         ct_status status = level_error(c, slice, count, h, &found, error);
         if (status != CT_OK) return status;
         drowned = drowned && found.drowned;
-        if ((isinf(found.relative_error) || !smooth(&found)) && valid == 0 && level + 2 < levels) {  // the largest steps went too far
+        // the largest steps went too far
+        if ((isinf(found.relative_error) || !smooth(&found)) && valid == 0 && level + 2 < levels) {
             if (better(&found, result, c->def->tolerance)) *result = found;
             continue;
         }
@@ -203,11 +214,14 @@ static ct_status check_slices(check* c, ct_check_slice* slices, ct_error* error)
     return status;
 }
 
-ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def, ct_check_slice* slices, ct_error* error) {
+ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def,
+                           ct_check_slice* slices, ct_error* error) {
     ct_error_clear(error);
     if (def->levels < 2 || def->levels > MAX_LEVELS)
-        return ct_fail(error, CT_BAD_ARGUMENT, "levels must be between 2 and %d, it is %d", MAX_LEVELS, def->levels);
-    if (!(def->step > 0 && def->step < 1)) return ct_fail(error, CT_BAD_ARGUMENT, "step must be between 0 and 1, it is %g", def->step);
+        return ct_fail(error, CT_BAD_ARGUMENT, "levels must be between 2 and %d, it is %d", MAX_LEVELS,
+                       def->levels);
+    if (!(def->step > 0 && def->step < 1))
+        return ct_fail(error, CT_BAD_ARGUMENT, "step must be between 0 and 1, it is %g", def->step);
     size_t n = (size_t)ct_problem_size(problem);
     ct_arena arena = {0};
     check c = {.problem = problem,
@@ -217,7 +231,8 @@ ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_
                .lower = ct_arena_alloc(&arena, n, sizeof(double)),
                .upper = ct_arena_alloc(&arena, n, sizeof(double)),
                .chosen = ct_arena_alloc(&arena, n, sizeof(int))};
-    ct_status status = arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_slices(&c, slices, error);
+    ct_status status =
+        arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_slices(&c, slices, error);
     ct_contact_log_free(&c.at_y);
     ct_tape_log(problem->tape)->keep = false;
     ct_arena_free(&arena);

@@ -1,15 +1,18 @@
-// L-BFGS (Nocedal 1980; Liu and Nocedal 1989) with bounds by projection and a line search that wants a decrease only:
+// L-BFGS (Nocedal 1980; Liu and Nocedal 1989) with bounds by projection and a line search that wants a
+// decrease only:
 //
 //   d = -H g by the two-loop recursion over the last PAIRS pairs s, z (changes of y and of g), H0 = gamma I
 //   y <- y + t d,  L(y + t d) <= L + DECREASE t g.d,  t from 1 down by interpolation
 //
-// gamma = s.z / z.z is the inverse of the largest curvature that the last pair has seen. A loss that is a sum of few squares, down
-// to a known floor, says more: where it is one square, L - floor = k d^2 / 2, the whole way is gamma' = 2 (L - floor) / |g|^2 along
-// -g. Such losses have few curvatures of very different size, and gamma' follows the one at work, so gamma is raised to gamma' up to a
-// factor `trust`, which shrinks whenever a step turns out too long and so ends at the plain method where there is no such floor.
+// gamma = s.z / z.z is the inverse of the largest curvature that the last pair has seen. A loss that is a sum
+// of few squares, down to a known floor, says more: where it is one square, L - floor = k d^2 / 2, the whole
+// way is gamma' = 2 (L - floor) / |g|^2 along -g. Such losses have few curvatures of very different size, and
+// gamma' follows the one at work, so gamma is raised to gamma' up to a factor `trust`, which shrinks whenever
+// a step turns out too long and so ends at the plain method where there is no such floor.
 //
-// Components on a bound that the gradient would push further out are held: the recursion leaves them out, of its pairs too. Where the bounds cut d,
-// the chord clamp(y + d) - y takes its place, so that steps of any length t are within them.
+// Components on a bound that the gradient would push further out are held: the recursion leaves them out, of
+// its pairs too. Where the bounds cut d, the chord clamp(y + d) - y takes its place, so that steps of any
+// length t are within them.
 #include <math.h>
 #include <string.h>
 
@@ -19,19 +22,20 @@
 
 enum { PAIRS = 10 };
 #define DECREASE 1e-4
-#define FIRST_STEP 3.0       // largest change of a component of size 1 by the first step
-#define BLIND_STEP 0.3       // the same where the loss says nothing of the way
+#define FIRST_STEP 3.0  // largest change of a component of size 1 by the first step
+#define BLIND_STEP 0.3  // the same where the loss says nothing of the way
 #define TRUST 100.0
-#define SHORTEST 1e-14       // of t
+#define SHORTEST 1e-14  // of t
 
 typedef struct lbfgs {
     ct_search* search;
-    double *y, *g, *d, *y_new, *g_new;      // size
-    bool* held;                             // size
+    double *y, *g, *d, *y_new, *g_new;  // size
+    bool* held;                         // size
     double *s[PAIRS], *z[PAIRS];
-    double rho[PAIRS], alpha[PAIRS];        // of the components that are not held; rho 0: the pair says nothing of them
+    // of the components that are not held; rho 0: the pair says nothing of them
+    double rho[PAIRS], alpha[PAIRS];
     double loss, trust;
-    int count;                              // pairs so far; pair k is in slot k % PAIRS
+    int count;  // pairs so far; pair k is in slot k % PAIRS
 } lbfgs;
 
 static double dot(const double* a, const double* b, int n) {
@@ -52,7 +56,8 @@ static double largest(const double* a, int n) {
 static void begin_direction(lbfgs* m) {
     const ct_search* search = m->search;
     for (int i = 0; i < search->size; i++) {
-        m->held[i] = (m->y[i] <= search->lower[i] && m->g[i] > 0) || (m->y[i] >= search->upper[i] && m->g[i] < 0);
+        m->held[i] =
+            (m->y[i] <= search->lower[i] && m->g[i] > 0) || (m->y[i] >= search->upper[i] && m->g[i] < 0);
         m->d[i] = m->held[i] ? 0 : m->g[i];
     }
 }
@@ -70,7 +75,8 @@ static double inverse_curvature(const lbfgs* m, const double* s, const double* z
 
 // 2 (L - floor) / |g|^2 over the free components in d; 0 when the loss has no floor that it knows of.
 static double whole_way(const lbfgs* m) {
-    double floor = isfinite(m->search->def.target) ? m->search->def.target : 0, most = largest(m->d, m->search->size), square = 0;
+    double floor = isfinite(m->search->def.target) ? m->search->def.target : 0,
+           most = largest(m->d, m->search->size), square = 0;
     if (!(m->loss > floor) || floor < 0 || most == 0) return 0;
     for (int i = 0; i < m->search->size; i++) square += m->d[i] / most * (m->d[i] / most);
     return 2 * ((m->loss - floor) / most) / (most * square);
@@ -78,7 +84,8 @@ static double whole_way(const lbfgs* m) {
 
 // gamma before there are pairs: no component may move too far.
 static double first_gamma(const lbfgs* m) {
-    double most = largest(m->d, m->search->size), unit = fmax(1, largest(m->y, m->search->size)), way = whole_way(m);
+    double most = largest(m->d, m->search->size), unit = fmax(1, largest(m->y, m->search->size)),
+           way = whole_way(m);
     return way > 0 ? fmin(way, FIRST_STEP * unit / most) : BLIND_STEP * unit / most;
 }
 
@@ -95,7 +102,8 @@ static double gamma_of(const lbfgs* m, int oldest) {
 // d = -H d over the components that are not held
 static void apply_pairs(lbfgs* m) {
     int n = m->search->size, oldest = m->count > PAIRS ? m->count - PAIRS : 0;
-    for (int k = oldest; k < m->count; k++) m->rho[k % PAIRS] = inverse_curvature(m, m->s[k % PAIRS], m->z[k % PAIRS]);
+    for (int k = oldest; k < m->count; k++)
+        m->rho[k % PAIRS] = inverse_curvature(m, m->s[k % PAIRS], m->z[k % PAIRS]);
     double gamma = gamma_of(m, oldest);
     for (int k = m->count - 1; k >= oldest; k--) {
         int p = k % PAIRS;
@@ -111,7 +119,9 @@ static void apply_pairs(lbfgs* m) {
     for (int i = 0; i < n; i++) m->d[i] = m->held[i] ? 0 : -m->d[i];
 }
 
-static double clamp(const ct_search* search, int i, double y) { return fmin(fmax(y, search->lower[i]), search->upper[i]); }
+static double clamp(const ct_search* search, int i, double y) {
+    return fmin(fmax(y, search->lower[i]), search->upper[i]);
+}
 
 // d = -H g within the bounds. Returns g.d, negative; 0 where the gradient vanishes.
 static double choose_direction(lbfgs* m) {
@@ -156,7 +166,8 @@ static bool go(lbfgs* m, double slope) {
         if (loss <= m->loss + DECREASE * t * slope) {
             keep_pair(m);
             if (t < 1) m->trust = fmax(1, m->trust * t);
-            if (m->loss - loss <= search->def.tolerance * fabs(loss)) search->reason = "the loss changes by less than the tolerance";
+            if (m->loss - loss <= search->def.tolerance * fabs(loss))
+                search->reason = "the loss changes by less than the tolerance";
             m->loss = loss;
             return true;
         }
@@ -188,7 +199,8 @@ ct_status ct_search_lbfgs(ct_search* search) {
     ct_arena arena = {0};
     lbfgs m = {.search = search, .y = ct_arena_copy(&arena, search->y, n, sizeof(double)), .trust = TRUST};
     double** vectors[] = {&m.g, &m.d, &m.y_new, &m.g_new};
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) *vectors[k] = ct_arena_alloc(&arena, n, sizeof(double));
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
+        *vectors[k] = ct_arena_alloc(&arena, n, sizeof(double));
     for (int k = 0; k < PAIRS; k++) {
         m.s[k] = ct_arena_alloc(&arena, n, sizeof(double));
         m.z[k] = ct_arena_alloc(&arena, n, sizeof(double));

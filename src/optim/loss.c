@@ -8,8 +8,8 @@
 //     effort             q = mean over steps of |u_k|^2              one term for the whole rollout
 //     smoothness         q = mean over steps of |u_k - u_(k-1)|^2
 //
-// sqrt(q) has no derivative at 0: there 0 is taken, its smallest subgradient. The weights are those of the model's
-// masses when the loss is created and stay as they are when densities change.
+// sqrt(q) has no derivative at 0: there 0 is taken, its smallest subgradient. The weights are those of the
+// model's masses when the loss is created and stay as they are when densities change.
 #include "optim/loss.h"
 
 #include <math.h>
@@ -22,18 +22,18 @@
 
 typedef struct term {
     ct_objective_kind kind;
-    double weight;             // divided by the number of states
+    double weight;  // divided by the number of states
     bool distance;
-    int first, last;           // states; EFFORT and SMOOTHNESS: steps
+    int first, last;  // states; EFFORT and SMOOTHNESS: steps
     int nnode;
     int* node;
-    double* share;             // nnode, m_i
-    ct_scene_driver path;      // POINT, VELOCITY
-    double origin[3];          // added to the path
-    double* target;            // 3 nnode, SHAPE
-    int control, width;        // EFFORT, SMOOTHNESS: first number and count
-    int coordinate, dof;       // JOINT: first coordinate and rate
-    bool ball;                 // JOINT: of a ball
+    double* share;         // nnode, m_i
+    ct_scene_driver path;  // POINT, VELOCITY
+    double origin[3];      // added to the path
+    double* target;        // 3 nnode, SHAPE
+    int control, width;    // EFFORT, SMOOTHNESS: first number and count
+    int coordinate, dof;   // JOINT: first coordinate and rate
+    bool ball;             // JOINT: of a ball
 } term;
 
 struct ct_loss {
@@ -43,13 +43,16 @@ struct ct_loss {
     term* terms;
 };
 
-static bool is_of_control(const term* t) { return t->kind == CT_OBJECTIVE_EFFORT || t->kind == CT_OBJECTIVE_SMOOTHNESS; }
+static bool is_of_control(const term* t) {
+    return t->kind == CT_OBJECTIVE_EFFORT || t->kind == CT_OBJECTIVE_SMOOTHNESS;
+}
 
 // -------------------------------------------------------------------------------------------------
 // Creation
 
 // Times to states 0..nstep; a thousandth of a step is forgiven.
-static ct_status find_window(const ct_scene_objective* o, double h, int nstep, bool steps, term* t, ct_error* error) {
+static ct_status find_window(const ct_scene_objective* o, double h, int nstep, bool steps, term* t,
+                             ct_error* error) {
     double slack = 1e-3, start = o->start / h, stop = o->stop / h;
     if (isnan(start)) {
         t->first = steps ? 0 : nstep;
@@ -60,8 +63,11 @@ static ct_status find_window(const ct_scene_objective* o, double h, int nstep, b
     double first = ceil(start - slack), last = steps ? ceil(stop - slack) - 1 : floor(stop + slack);
     last = fmin(last, steps ? nstep - 1 : nstep);
     if (first > last)
-        return ct_fail(error, CT_BAD_SCENE, "objective \"%s\" looks at times from %g to %g s, where there is no %s: the motion has "
-                                            "%d steps of %g s", o->name, o->start, o->stop, steps ? "step" : "state", nstep, h);
+        return ct_fail(
+            error, CT_BAD_SCENE,
+            "objective \"%s\" looks at times from %g to %g s, where there is no %s: the motion has "
+            "%d steps of %g s",
+            o->name, o->start, o->stop, steps ? "step" : "state", nstep, h);
     t->first = (int)first;
     t->last = (int)last;
     return CT_OK;
@@ -71,7 +77,8 @@ static void fill_shares(const ct_scene_objective* o, const ct_model* model, term
     double total = 0;
     for (int i = 0; i < o->nnode; i++) total += model->mass[o->node[i]];
     bool uniform = o->uniform || !(total > 0);
-    for (int i = 0; i < o->nnode; i++) t->share[i] = uniform ? 1.0 / o->nnode : model->mass[o->node[i]] / total;
+    for (int i = 0; i < o->nnode; i++)
+        t->share[i] = uniform ? 1.0 / o->nnode : model->mass[o->node[i]] / total;
 }
 
 static void mean(const term* t, const double* x, double out[3]) {
@@ -84,7 +91,8 @@ static void fill_targets(const ct_scene_objective* o, const ct_model* model, ter
     fill_shares(o, model, t);
     if (o->kind == CT_OBJECTIVE_SHAPE && o->relative)
         for (int i = 0; i < t->nnode; i++)
-            for (int a = 0; a < 3; a++) t->target[3 * (size_t)i + a] += model->rest[3 * (size_t)t->node[i] + a];
+            for (int a = 0; a < 3; a++)
+                t->target[3 * (size_t)i + a] += model->rest[3 * (size_t)t->node[i] + a];
     if (o->kind == CT_OBJECTIVE_POINT && o->relative) mean(t, model->rest, t->origin);
 }
 
@@ -94,10 +102,13 @@ static void find_joint(const ct_scene_objective* o, const ct_model* model, term*
     t->dof = tree->dof[o->link];
     t->ball = tree->joint[o->link].kind == CT_JOINT_BALL;
     if (o->relative && !t->ball) t->origin[0] = tree->joint[o->link].position;
-    if (o->relative && t->ball) ct_vec3_store(t->origin, ct_rotation_log(ct_quat_from_vector(ct_vec3_load(tree->joint[o->link].pose))));
+    if (o->relative && t->ball)
+        ct_vec3_store(t->origin,
+                      ct_rotation_log(ct_quat_from_vector(ct_vec3_load(tree->joint[o->link].pose))));
 }
 
-static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_model* model, term* t, ct_error* error) {
+static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_model* model, term* t,
+                           ct_error* error) {
     if (o->kind == CT_OBJECTIVE_JOINT) find_joint(o, model, t);
     t->nnode = o->nnode;
     t->node = ct_arena_copy(&loss->arena, o->node, (size_t)o->nnode, sizeof *o->node);
@@ -110,7 +121,8 @@ static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_
     return CT_OK;
 }
 
-static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model* model, int index, int nstep, ct_error* error) {
+static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model* model, int index, int nstep,
+                           ct_error* error) {
     const ct_scene_objective* o = &scene->objective[index];
     term* t = &loss->terms[index];
     *t = (term){.kind = o->kind, .weight = o->weight, .distance = o->distance};
@@ -127,7 +139,8 @@ static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model*
     return CT_OK;
 }
 
-ct_status ct_loss_create(ct_loss** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
+ct_status ct_loss_create(ct_loss** out, const ct_scene* scene, const ct_model* model, int nstep,
+                         ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
     if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
@@ -181,7 +194,8 @@ static void deviation(const ct_loss* loss, const term* t, int step, const ct_sta
     ct_scene_drive_position(&t->path, step * loss->time_step, zero, target);
     if (t->kind == CT_OBJECTIVE_JOINT) joint_value(t, state->q, d);
     else mean(t, t->kind == CT_OBJECTIVE_POINT ? state->x : state->v, d);
-    for (int a = 0; a < (t->kind == CT_OBJECTIVE_JOINT && !t->ball ? 1 : 3); a++) d[a] -= target[a] + t->origin[a];
+    for (int a = 0; a < (t->kind == CT_OBJECTIVE_JOINT && !t->ball ? 1 : 3); a++)
+        d[a] -= target[a] + t->origin[a];
 }
 
 static double shape_square(const term* t, const double* x) {
@@ -207,7 +221,9 @@ static void mean_square_vjp(const term* t, const double d[3], double q_bar, doub
         for (int a = 0; a < 3; a++) x_bar[3 * (size_t)t->node[i] + a] += q_bar * 2 * t->share[i] * d[a];
 }
 
-static bool looks_at(const term* t, int step) { return !is_of_control(t) && step >= t->first && step <= t->last; }
+static bool looks_at(const term* t, int step) {
+    return !is_of_control(t) && step >= t->first && step <= t->last;
+}
 static double square(const double d[3]) { return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; }
 
 static double state_square(const ct_loss* loss, const term* t, int step, const ct_state* state) {
@@ -220,7 +236,8 @@ static double state_square(const ct_loss* loss, const term* t, int step, const c
 double ct_loss_state(const ct_loss* loss, int step, const ct_state* state) {
     double sum = 0;
     for (int i = 0; i < loss->nterm; i++)
-        if (looks_at(&loss->terms[i], step)) sum += norm(&loss->terms[i], state_square(loss, &loss->terms[i], step, state));
+        if (looks_at(&loss->terms[i], step))
+            sum += norm(&loss->terms[i], state_square(loss, &loss->terms[i], step, state));
     return sum;
 }
 
@@ -231,7 +248,8 @@ double ct_loss_first_state(const ct_loss* loss, int step, const ct_state* state)
 }
 
 // theta = log Q, moved by exp(phi) Q: theta_bar becomes J^-T theta_bar.
-static void joint_vjp(const term* t, const ct_state* state, const double d[3], double q_bar, double* joint_bar) {
+static void joint_vjp(const term* t, const ct_state* state, const double d[3], double q_bar,
+                      double* joint_bar) {
     ct_vec3 bar = ct_vec3_scale(2 * q_bar, ct_vec3_load(d));
     if (!t->ball) {
         joint_bar[t->dof] += bar.x;
@@ -242,7 +260,8 @@ static void joint_vjp(const term* t, const ct_state* state, const double d[3], d
     ct_vec3_store(out, ct_vec3_add(ct_vec3_load(out), ct_mat3_apply(ct_mat3_transpose(J), bar)));
 }
 
-void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar) {
+void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, double* x_bar, double* v_bar,
+                       double* q_bar) {
     double d[3];
     for (int i = 0; i < loss->nterm; i++) {
         const term* t = &loss->terms[i];
@@ -262,7 +281,8 @@ void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, dou
 // Terms of controls
 
 // u_k, or u_k - u_(k-1), of number `i` at a step
-static double control_difference(const ct_loss* loss, const term* t, const double* controls, int step, int i) {
+static double control_difference(const ct_loss* loss, const term* t, const double* controls, int step,
+                                 int i) {
     const double* u = controls + (size_t)step * (size_t)loss->control_size + (size_t)(t->control + i);
     return t->kind == CT_OBJECTIVE_EFFORT ? u[0] : u[0] - u[-loss->control_size];
 }
@@ -280,15 +300,19 @@ static double control_square(const ct_loss* loss, const term* t, const double* c
 double ct_loss_controls(const ct_loss* loss, const double* controls) {
     double sum = 0;
     for (int i = 0; i < loss->nterm && controls; i++)
-        if (is_of_control(&loss->terms[i])) sum += norm(&loss->terms[i], control_square(loss, &loss->terms[i], controls));
+        if (is_of_control(&loss->terms[i]))
+            sum += norm(&loss->terms[i], control_square(loss, &loss->terms[i], controls));
     return sum;
 }
 
 double ct_loss_first_controls(const ct_loss* loss, const double* controls) {
-    return loss->nterm > 0 && controls && is_of_control(loss->terms) ? control_square(loss, loss->terms, controls) : 0;
+    return loss->nterm > 0 && controls && is_of_control(loss->terms)
+               ? control_square(loss, loss->terms, controls)
+               : 0;
 }
 
-static void control_square_vjp(const ct_loss* loss, const term* t, const double* controls, double q_bar, double* controls_bar) {
+static void control_square_vjp(const ct_loss* loss, const term* t, const double* controls, double q_bar,
+                               double* controls_bar) {
     double factor = 2 * q_bar / (t->last - t->first + 1);
     for (int step = t->first; step <= t->last; step++)
         for (int i = 0; i < t->width; i++) {

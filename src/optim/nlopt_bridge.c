@@ -1,14 +1,16 @@
 // Methods of NLopt, which is used by this file alone.
 //
-// MMA (Svanberg 2002) and SLSQP (Kraft 1988) go by gradients. Their first step is the gradient itself. The loss is handed over times a
-// factor s that makes this step sensible in any unit: s g changes no parameter by more than FIRST_STEP, and is the whole way where L is a
-// square, L = k d^2 / 2, g = k d:
+// MMA (Svanberg 2002) and SLSQP (Kraft 1988) go by gradients. Their first step is the gradient itself. The
+// loss is handed over times a factor s that makes this step sensible in any unit: s g changes no parameter by
+// more than FIRST_STEP, and is the whole way where L is a square, L = k d^2 / 2, g = k d:
 //   s = min(FIRST_STEP / |g|_inf, 2 L / |g|^2).
 //
-// BOBYQA (Powell 2009) and the simplex of Nelder and Mead (1965) go by losses alone, handed over as multiples of the first one. Their first
-// steps are the spread, or a quarter of the way between two bounds. They begin by varying one parameter after the other, n evaluations at
-// least, and take 6 n^2 and n^2 numbers. So the parameters are shuffled, and only as many of them are searched as there are evaluations
-// left: within these the methods would not come to the others anyway. More than SEARCHED_MOST are never searched at a time; a restart takes others.
+// BOBYQA (Powell 2009) and the simplex of Nelder and Mead (1965) go by losses alone, handed over as multiples
+// of the first one. Their first steps are the spread, or a quarter of the way between two bounds. They begin
+// by varying one parameter after the other, n evaluations at least, and take 6 n^2 and n^2 numbers. So the
+// parameters are shuffled, and only as many of them are searched as there are evaluations left: within these
+// the methods would not come to the others anyway. More than SEARCHED_MOST are never searched at a time; a
+// restart takes others.
 #include <math.h>
 #include <nlopt.h>
 
@@ -23,11 +25,11 @@ typedef struct bridge {
     ct_search* search;
     nlopt_opt optimizer;
     bool with_gradient;
-    double* gradient;    // size, where NLopt asks for none
-    double scale;        // of the loss; 0: not yet known
-    int count;           // parameters that are searched
-    int* chosen;         // count: which, in this order; NULL: all
-    double* full;        // size: where NLopt looks, with those that stay
+    double* gradient;                  // size, where NLopt asks for none
+    double scale;                      // of the loss; 0: not yet known
+    int count;                         // parameters that are searched
+    int* chosen;                       // count: which, in this order; NULL: all
+    double* full;                      // size: where NLopt looks, with those that stay
     double *x, *lower, *upper, *step;  // count each
 } bridge;
 
@@ -72,28 +74,29 @@ static double objective_alone(unsigned n, const double* x, double* gradient, voi
 
 static nlopt_algorithm algorithm_of(ct_method method) {
     switch (method) {
-        case CT_METHOD_MMA: return NLOPT_LD_MMA;
-        case CT_METHOD_SLSQP: return NLOPT_LD_SLSQP;
-        case CT_METHOD_BOBYQA: return NLOPT_LN_BOBYQA;
-        default: return NLOPT_LN_NELDERMEAD;
+    case CT_METHOD_MMA: return NLOPT_LD_MMA;
+    case CT_METHOD_SLSQP: return NLOPT_LD_SLSQP;
+    case CT_METHOD_BOBYQA: return NLOPT_LN_BOBYQA;
+    default: return NLOPT_LN_NELDERMEAD;
     }
 }
 
 static const char* reason_of(nlopt_result result) {
     switch (result) {
-        case NLOPT_FTOL_REACHED: return "the loss changes by less than the tolerance";
-        case NLOPT_XTOL_REACHED: return "the parameters no longer change";
-        case NLOPT_ROUNDOFF_LIMITED: return "round-off allows no further progress";
-        case NLOPT_FAILURE: return "the method finds no further progress";
-        default: return "a minimum is found";
+    case NLOPT_FTOL_REACHED: return "the loss changes by less than the tolerance";
+    case NLOPT_XTOL_REACHED: return "the parameters no longer change";
+    case NLOPT_ROUNDOFF_LIMITED: return "round-off allows no further progress";
+    case NLOPT_FAILURE: return "the method finds no further progress";
+    default: return "a minimum is found";
     }
 }
 
 static bool set_up(const bridge* b) {
     const ct_search* search = b->search;
     nlopt_opt o = b->optimizer;
-    return nlopt_set_min_objective(o, b->with_gradient ? objective : objective_alone, (void*)b) > 0 && nlopt_set_lower_bounds(o, b->lower) > 0 &&
-           nlopt_set_upper_bounds(o, b->upper) > 0 && nlopt_set_ftol_rel(o, search->def.tolerance) > 0 &&
+    return nlopt_set_min_objective(o, b->with_gradient ? objective : objective_alone, (void*)b) > 0 &&
+           nlopt_set_lower_bounds(o, b->lower) > 0 && nlopt_set_upper_bounds(o, b->upper) > 0 &&
+           nlopt_set_ftol_rel(o, search->def.tolerance) > 0 &&
            nlopt_set_maxeval(o, search->def.iterations - search->iteration + 1) > 0 &&
            (b->with_gradient || nlopt_set_initial_step(o, b->step) > 0);
 }
@@ -114,8 +117,9 @@ static ct_status minimise(bridge* b) {
 static ct_status search_with_gradient(bridge* b) {
     ct_search* search = b->search;
     if (search->def.method == CT_METHOD_SLSQP && search->size > SLSQP_MOST)
-        return ct_fail(search->error, CT_BAD_ARGUMENT, "slsqp is meant for at most %d parameters, there are %d; use lbfgs or mma",
-                       SLSQP_MOST, search->size);
+        return ct_fail(search->error, CT_BAD_ARGUMENT,
+                       "slsqp is meant for at most %d parameters, there are %d; use lbfgs or mma", SLSQP_MOST,
+                       search->size);
     b->with_gradient = true;
     b->count = search->size;
     b->x = search->y;
@@ -132,7 +136,8 @@ static ct_status search_with_gradient(bridge* b) {
 // Those that have room between their bounds, in random order (Fisher and Yates).
 static void choose(bridge* b) {
     ct_search* search = b->search;
-    int free = 0, left = search->def.iterations - search->iteration, most = left < SEARCHED_MOST ? left : SEARCHED_MOST;
+    int free = 0, left = search->def.iterations - search->iteration,
+        most = left < SEARCHED_MOST ? left : SEARCHED_MOST;
     for (int i = 0; i < search->size; i++)
         if (search->lower[i] < search->upper[i]) b->chosen[free++] = i;
     for (int i = 0; i + 1 < free; i++) {
@@ -166,7 +171,8 @@ static ct_status search_alone(bridge* b) {
     b->chosen = ct_arena_alloc(&arena, n, sizeof(int));
     b->full = ct_arena_copy(&arena, search->y, n, sizeof(double));
     double** vectors[] = {&b->x, &b->lower, &b->upper, &b->step};
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) *vectors[k] = ct_arena_alloc(&arena, n, sizeof(double));
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
+        *vectors[k] = ct_arena_alloc(&arena, n, sizeof(double));
     ct_status status = arena.failed ? ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
     if (status == CT_OK) {
         choose(b);

@@ -4,7 +4,8 @@
 //   L(y) = best + (bad - best) |y - y_best|^2 / d^2,  d = |y - y_best|,  bad = worst + 10 (1 + |worst|),
 // so that a line search steps back from it; for methods that only compare losses it is worse than all others.
 //
-// The start is y + noise N(0, 1), a restart best + spread N(0, 1), component by component, and clipped to the bounds.
+// The start is y + noise N(0, 1), a restart best + spread N(0, 1), component by component, and clipped to the
+// bounds.
 #include "optim/optimize.h"
 
 #include <float.h>
@@ -56,7 +57,8 @@ static void tell(ct_search* search, const double* y, const ct_evaluation* result
                             .failed = failed,
                             .y = y,
                             .best_y = search->best_y};
-    if (search->progress && !search->progress(&progress, search->progress_user)) halt(search, "stopped by the caller");
+    if (search->progress && !search->progress(&progress, search->progress_user))
+        halt(search, "stopped by the caller");
     if (search->best <= search->def.target) halt(search, "the target is reached");
     if (search->iteration >= search->def.iterations) halt(search, "the iterations are used up");
 }
@@ -66,13 +68,15 @@ static void abandon(ct_search* search, ct_status status) {
     halt(search, ct_status_text(status));
 }
 
-// Counts a point that was evaluated; gradient NULL: none was asked for. False: it did not converge, or the search must end.
+// Counts a point that was evaluated; gradient NULL: none was asked for. False: it did not converge, or the
+// search must end.
 static bool count(ct_search* search, const double* y, const double* gradient, const ct_evaluation* result) {
     search->iteration++;
     if (result->status != CT_OK) {
         search->failures++;
         // Without a first value there is nothing to go back to.
-        if (result->status != CT_NOT_CONVERGED || search->failures == search->iteration) abandon(search, result->status);
+        if (result->status != CT_NOT_CONVERGED || search->failures == search->iteration)
+            abandon(search, result->status);
         else tell(search, y, result, NAN);
         return false;
     }
@@ -102,7 +106,8 @@ double ct_search_evaluate(ct_search* search, const double* y, double* gradient) 
 // One set of points, all of them.
 static void evaluate_set(ct_search* search, int number, const double* y, double* losses) {
     const ct_function* f = search->function;
-    if (!ct_reserve((void**)&search->results, &search->result_capacity, (size_t)number, sizeof *search->results)) {
+    if (!ct_reserve((void**)&search->results, &search->result_capacity, (size_t)number,
+                    sizeof *search->results)) {
         abandon(search, ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory"));
         return;
     }
@@ -110,7 +115,9 @@ static void evaluate_set(ct_search* search, int number, const double* y, double*
     ct_status status = f->evaluate(number, y, NULL, search->results, f->user, search->error);
     if (status != CT_OK) abandon(search, status);
     for (int i = 0; i < number && !search->stop; i++)
-        losses[i] = count(search, y + (size_t)i * (size_t)search->size, NULL, &search->results[i]) ? search->results[i].loss : INFINITY;
+        losses[i] = count(search, y + (size_t)i * (size_t)search->size, NULL, &search->results[i])
+                        ? search->results[i].loss
+                        : INFINITY;
 }
 
 void ct_search_evaluate_many(ct_search* search, int number, const double* y, double* losses) {
@@ -127,27 +134,40 @@ void ct_search_evaluate_many(ct_search* search, int number, const double* y, dou
 // ---- the search ----------------------------------------------------------------------------
 
 static ct_status check_def(const ct_optimize_def* def, ct_error* error) {
-    if (def->iterations < 1) return ct_fail(error, CT_BAD_ARGUMENT, "iterations must be 1 at least, it is %d", def->iterations);
-    if (!(def->rate > 0 && isfinite(def->rate))) return ct_fail(error, CT_BAD_ARGUMENT, "rate must be above 0, it is %g", def->rate);
-    if (!(def->tolerance >= 0)) return ct_fail(error, CT_BAD_ARGUMENT, "tolerance must not be negative, it is %g", def->tolerance);
+    if (def->iterations < 1)
+        return ct_fail(error, CT_BAD_ARGUMENT, "iterations must be 1 at least, it is %d", def->iterations);
+    if (!(def->rate > 0 && isfinite(def->rate)))
+        return ct_fail(error, CT_BAD_ARGUMENT, "rate must be above 0, it is %g", def->rate);
+    if (!(def->tolerance >= 0))
+        return ct_fail(error, CT_BAD_ARGUMENT, "tolerance must not be negative, it is %g", def->tolerance);
     if (isnan(def->target)) return ct_fail(error, CT_BAD_ARGUMENT, "target must be a number");
-    if (def->restarts < 0) return ct_fail(error, CT_BAD_ARGUMENT, "restarts must not be negative, it is %d", def->restarts);
-    if (!(def->noise >= 0 && isfinite(def->noise))) return ct_fail(error, CT_BAD_ARGUMENT, "noise must not be negative, it is %g", def->noise);
-    if (!(def->spread > 0 && isfinite(def->spread))) return ct_fail(error, CT_BAD_ARGUMENT, "spread must be above 0, it is %g", def->spread);
+    if (def->restarts < 0)
+        return ct_fail(error, CT_BAD_ARGUMENT, "restarts must not be negative, it is %d", def->restarts);
+    if (!(def->noise >= 0 && isfinite(def->noise)))
+        return ct_fail(error, CT_BAD_ARGUMENT, "noise must not be negative, it is %g", def->noise);
+    if (!(def->spread > 0 && isfinite(def->spread)))
+        return ct_fail(error, CT_BAD_ARGUMENT, "spread must be above 0, it is %g", def->spread);
     if (def->population != 0 && (def->population < 4 || def->population > POPULATION_MOST))
-        return ct_fail(error, CT_BAD_ARGUMENT, "population must be from 4 to %d, or 0 for a choice by the number of parameters; it is %d",
-                       POPULATION_MOST, def->population);
-    if ((unsigned)def->method > CT_METHOD_NELDER_MEAD) return ct_fail(error, CT_BAD_ARGUMENT, "there is no method %d", (int)def->method);
+        return ct_fail(
+            error, CT_BAD_ARGUMENT,
+            "population must be from 4 to %d, or 0 for a choice by the number of parameters; it is %d",
+            POPULATION_MOST, def->population);
+    if ((unsigned)def->method > CT_METHOD_NELDER_MEAD)
+        return ct_fail(error, CT_BAD_ARGUMENT, "there is no method %d", (int)def->method);
     return CT_OK;
 }
 
 static ct_status check_function(const ct_search* search, ct_error* error) {
-    if (!search->function->evaluate) return ct_fail(error, CT_BAD_ARGUMENT, "the function has nothing that evaluates it");
-    if (search->size < 1) return ct_fail(error, CT_BAD_ARGUMENT, "there is nothing to search: the function's size is %d", search->size);
+    if (!search->function->evaluate)
+        return ct_fail(error, CT_BAD_ARGUMENT, "the function has nothing that evaluates it");
+    if (search->size < 1)
+        return ct_fail(error, CT_BAD_ARGUMENT, "there is nothing to search: the function's size is %d",
+                       search->size);
     for (int i = 0; i < search->size; i++)
         if (!(search->lower[i] <= search->upper[i]))
-            return ct_fail(error, CT_BAD_ARGUMENT, "bounds of number %d are %g and %g: the first must not be above the second", i, search->lower[i],
-                           search->upper[i]);
+            return ct_fail(error, CT_BAD_ARGUMENT,
+                           "bounds of number %d are %g and %g: the first must not be above the second", i,
+                           search->lower[i], search->upper[i]);
     return CT_OK;
 }
 
@@ -167,11 +187,11 @@ static void start_around(ct_search* search, const double* center, double deviati
 
 static ct_status run_method(ct_search* search) {
     switch (search->def.method) {
-        case CT_METHOD_LBFGS: return ct_search_lbfgs(search);
-        case CT_METHOD_ADAM: return ct_search_adam(search);
-        case CT_METHOD_CMAES: return ct_search_cmaes(search);
-        case CT_METHOD_EVOLUTION: return ct_search_evolution(search);
-        default: return ct_search_nlopt(search);
+    case CT_METHOD_LBFGS: return ct_search_lbfgs(search);
+    case CT_METHOD_ADAM: return ct_search_adam(search);
+    case CT_METHOD_CMAES: return ct_search_cmaes(search);
+    case CT_METHOD_EVOLUTION: return ct_search_evolution(search);
+    default: return ct_search_nlopt(search);
     }
 }
 
@@ -189,8 +209,9 @@ static ct_status run(ct_search* search) {
     return status;
 }
 
-ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
-                             ct_optimize_report* report, ct_error* error) {
+ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y,
+                               ct_on_progress progress, void* user, ct_optimize_report* report,
+                               ct_error* error) {
     ct_error own;
     size_t n = function->size > 0 ? (size_t)function->size : 0;
     ct_arena arena = {0};
@@ -209,15 +230,19 @@ ct_status ct_function_optimize(const ct_function* function, const ct_optimize_de
                         .random = {def->seed},
                         .error = error ? error : &own};
     ct_error_clear(search.error);
-    ct_status status = arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_def(def, search.error);
+    ct_status status =
+        arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : check_def(def, search.error);
     if (status == CT_OK) status = check_function(&search, search.error);
     if (status == CT_OK) {
         status = run(&search);
         memcpy(y, search.best_y, n * sizeof(double));
     }
     if (report) {
-        *report = (ct_optimize_report){.iterations = search.iteration, .failures = search.failures, .loss = search.best,
-                                       .seconds = ct_clock() - search.begun, .reason = search.reason};
+        *report = (ct_optimize_report){.iterations = search.iteration,
+                                       .failures = search.failures,
+                                       .loss = search.best,
+                                       .seconds = ct_clock() - search.begun,
+                                       .reason = search.reason};
     }
     ct_free(search.results);
     ct_arena_free(&arena);
@@ -226,12 +251,14 @@ ct_status ct_function_optimize(const ct_function* function, const ct_optimize_de
 
 // ---- of a problem --------------------------------------------------------------------------
 
-static ct_status evaluate_problem(int number, const double* y, double* gradients, ct_evaluation* results, void* user, ct_error* error) {
+static ct_status evaluate_problem(int number, const double* y, double* gradients, ct_evaluation* results,
+                                  void* user, ct_error* error) {
     size_t n = (size_t)ct_problem_size(user);
     for (int i = 0; i < number; i++) {
         ct_problem_report report;
         double* gradient = gradients ? gradients + (size_t)i * n : NULL;
-        results[i].status = ct_problem_evaluate(user, y + (size_t)i * n, &results[i].loss, gradient, &report, error);
+        results[i].status =
+            ct_problem_evaluate(user, y + (size_t)i * n, &results[i].loss, gradient, &report, error);
         results[i].measure = report.measure;
         results[i].forward_seconds = report.forward.seconds;
         results[i].backward_seconds = report.backward.seconds;
@@ -239,12 +266,19 @@ static ct_status evaluate_problem(int number, const double* y, double* gradients
     return CT_OK;
 }
 
-ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y, ct_on_progress progress, void* user,
-                              ct_optimize_report* report, ct_error* error) {
+ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y,
+                              ct_on_progress progress, void* user, ct_optimize_report* report,
+                              ct_error* error) {
     size_t n = (size_t)ct_problem_size(problem);
     ct_arena arena = {0};
-    double *lower = ct_arena_alloc(&arena, n, sizeof(double)), *upper = ct_arena_alloc(&arena, n, sizeof(double));
-    ct_function function = {.size = (int)n, .lower = lower, .upper = upper, .evaluate = evaluate_problem, .user = problem, .most = 1};
+    double *lower = ct_arena_alloc(&arena, n, sizeof(double)),
+           *upper = ct_arena_alloc(&arena, n, sizeof(double));
+    ct_function function = {.size = (int)n,
+                            .lower = lower,
+                            .upper = upper,
+                            .evaluate = evaluate_problem,
+                            .user = problem,
+                            .most = 1};
     ct_status status = CT_OUT_OF_MEMORY;
     if (arena.failed) {
         ct_fail(error, status, "out of memory");

@@ -1,7 +1,8 @@
 // L(y) and dL/dy of a scene, as two lists that mirror one another:
 //
-//   forward: y -> values of the model, initial state, controls -> rollout -> sum of terms over states and controls
-//   reverse: terms -> seeds of the states -> adjoint of the rollout -> derivatives of values, state, controls -> dL/dy
+//   forward: y -> values of the model, initial state, controls -> rollout -> sum of terms over states and
+//   controls reverse: terms -> seeds of the states -> adjoint of the rollout -> derivatives of values, state,
+//   controls -> dL/dy
 //
 // Inputs: a scene with parameters (step/params.h) and objectives (optim/loss.h), or a term of the user's own.
 #include "optim/problem.h"
@@ -18,7 +19,8 @@ static ct_status count_steps(ct_problem* problem, ct_error* error) {
     const ct_settings* settings = ct_model_settings(problem->model);
     double count = round(settings->duration / settings->time_step);
     if (!(count >= 1 && count <= 1e8))
-        return ct_fail(error, CT_BAD_SCENE, "the duration (%g s) must be one time step (%g s) at least, and 1e8 steps at most",
+        return ct_fail(error, CT_BAD_SCENE,
+                       "the duration (%g s) must be one time step (%g s) at least, and 1e8 steps at most",
                        settings->duration, settings->time_step);
     problem->nstep = (int)count;
     return CT_OK;
@@ -27,15 +29,21 @@ static ct_status count_steps(ct_problem* problem, ct_error* error) {
 static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t max_bytes, ct_error* error) {
     ct_status status = ct_model_create(&problem->model, scene, error);
     if (status == CT_OK) status = count_steps(problem, error);
-    if (status == CT_OK) status = ct_params_create(&problem->params, scene, problem->model, problem->nstep, error);
-    if (status == CT_OK) status = ct_loss_create(&problem->loss, scene, problem->model, problem->nstep, error);
+    if (status == CT_OK)
+        status = ct_params_create(&problem->params, scene, problem->model, problem->nstep, error);
+    if (status == CT_OK)
+        status = ct_loss_create(&problem->loss, scene, problem->model, problem->nstep, error);
     if (status != CT_OK) return status;
     for (int i = 0; problem->model->policy.enabled && i < scene->nobjective; i++)
-        if (scene->objective[i].kind == CT_OBJECTIVE_EFFORT || scene->objective[i].kind == CT_OBJECTIVE_SMOOTHNESS)
-            return ct_fail(error, CT_UNSUPPORTED, "the objective \"%s\" would not see what the policy adds to the controls: remove one of them",
-                           scene->objective[i].name);
+        if (scene->objective[i].kind == CT_OBJECTIVE_EFFORT ||
+            scene->objective[i].kind == CT_OBJECTIVE_SMOOTHNESS)
+            return ct_fail(
+                error, CT_UNSUPPORTED,
+                "the objective \"%s\" would not see what the policy adds to the controls: remove one of them",
+                scene->objective[i].name);
     if (ct_params_size(problem->params) == 0)
-        return ct_fail(error, CT_BAD_SCENE, "the scene has no parameters; add at least one to \"parameters\"");
+        return ct_fail(error, CT_BAD_SCENE,
+                       "the scene has no parameters; add at least one to \"parameters\"");
 
     status = ct_tape_create(&problem->tape, problem->model, problem->nstep, max_bytes);
     if (status == CT_OK) status = ct_work_create(&problem->work, problem->model, 0);
@@ -46,7 +54,8 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
         problem->velocity = ct_duplicate(ct_state_velocities(problem->initial), n, sizeof(double));
         if (!problem->position || !problem->velocity) status = CT_OUT_OF_MEMORY;
     }
-    return status == CT_OK ? CT_OK : ct_fail(error, status, "preparing the problem: %s", ct_status_text(status));
+    return status == CT_OK ? CT_OK
+                           : ct_fail(error, status, "preparing the problem: %s", ct_status_text(status));
 }
 
 ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes, ct_error* error) {
@@ -80,7 +89,9 @@ int ct_problem_steps(const ct_problem* problem) { return problem->nstep; }
 int ct_problem_size(const ct_problem* problem) { return ct_params_size(problem->params); }
 int ct_problem_slice_count(const ct_problem* problem) { return ct_params_slice_count(problem->params); }
 
-void ct_problem_slice(const ct_problem* problem, int index, ct_slice* slice) { ct_params_slice(problem->params, index, slice); }
+void ct_problem_slice(const ct_problem* problem, int index, ct_slice* slice) {
+    ct_params_slice(problem->params, index, slice);
+}
 
 void ct_problem_start(const ct_problem* problem, double* y) { ct_params_start(problem->params, y); }
 
@@ -100,7 +111,8 @@ void ct_problem_set_term(ct_problem* problem, ct_term term, void* user) {
 // ---- evaluation ----------------------------------------------------------------------------
 
 // Puts y into the model and the initial state; *controls: those of the rollout, NULL: zeros.
-static ct_status apply(ct_problem* problem, const double* y, const double** controls, bool* refactored, ct_error* error) {
+static ct_status apply(ct_problem* problem, const double* y, const double** controls, bool* refactored,
+                       ct_error* error) {
     const ct_param_values* values = ct_params_apply(problem->params, y);
     ct_material_values material = {.young = values->young,
                                    .poisson = values->poisson,
@@ -127,22 +139,28 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
                                    .policy = values->policy};
     *controls = values->controls;
     *refactored = false;
-    bool changes = material.young || material.poisson || material.density || material.damping_mass || material.damping_stiffness ||
-                   material.gravity || material.joint_stiffness || material.joint_damping || material.joint_rest ||
-                   material.servo_stiffness || material.servo_damping || material.limit_stiffness || material.link_mass ||
-                   material.friction || material.bending || material.thickness || material.water_density || material.water_drag || material.water_thrust ||
-                   material.water_current || material.muscle_stiffness || material.chamber_stiffness || material.policy;
+    bool changes = material.young || material.poisson || material.density || material.damping_mass ||
+                   material.damping_stiffness || material.gravity || material.joint_stiffness ||
+                   material.joint_damping || material.joint_rest || material.servo_stiffness ||
+                   material.servo_damping || material.limit_stiffness || material.link_mass ||
+                   material.friction || material.bending || material.thickness || material.water_density ||
+                   material.water_drag || material.water_thrust || material.water_current ||
+                   material.muscle_stiffness || material.chamber_stiffness || material.policy;
     ct_status status = changes ? ct_model_set_values(problem->model, &material, refactored, error) : CT_OK;
-    if (status != CT_OK || (!values->position && !values->velocity && !values->joint_position && !values->joint_velocity)) return status;
+    if (status != CT_OK ||
+        (!values->position && !values->velocity && !values->joint_position && !values->joint_velocity))
+        return status;
     status = ct_state_set(problem->initial, values->position ? values->position : problem->position,
                           values->velocity ? values->velocity : problem->velocity);
-    return status == CT_OK ? ct_state_set_joints(problem->initial, problem->model, values->joint_position, values->joint_velocity) : status;
+    return status == CT_OK ? ct_state_set_joints(problem->initial, problem->model, values->joint_position,
+                                                 values->joint_velocity)
+                           : status;
 }
 
 typedef struct evaluation {
     const ct_problem* problem;
-    double loss, first;   // first: mean square of the objective's first term
-    int step;             // last that was reached
+    double loss, first;  // first: mean square of the objective's first term
+    int step;            // last that was reached
 } evaluation;
 
 static void sum_terms(int step, const ct_state* state, void* user) {
@@ -154,7 +172,8 @@ static void sum_terms(int step, const ct_state* state, void* user) {
     if (problem->term) problem->term(step, state, &e->loss, NULL, NULL, problem->term_user);
 }
 
-static void seed_terms(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
+static void seed_terms(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar,
+                       void* user) {
     evaluation* e = user;
     const ct_problem* problem = e->problem;
     double again = 0;  // the term adds to its loss here too; it was counted on the way forward
@@ -163,21 +182,24 @@ static void seed_terms(int step, const ct_state* state, double* x_bar, double* v
 }
 
 static ct_status explain_step(ct_status status, int step, const ct_step_report* report, ct_error* error) {
-    if (status != CT_NOT_CONVERGED) return ct_fail(error, status, "step %d: %s", step, ct_status_text(status));
+    if (status != CT_NOT_CONVERGED)
+        return ct_fail(error, status, "step %d: %s", step, ct_status_text(status));
     double residual = report->reference > 0 ? report->residual / report->reference : NAN;
-    return ct_fail(error, status, "step %d: %s (residual %.1e after %d solves). %s", step, ct_status_text(status), residual,
-                   report->solves, report->advice);
+    return ct_fail(error, status, "step %d: %s (residual %.1e after %d solves). %s", step,
+                   ct_status_text(status), residual, report->solves, report->advice);
 }
 
 static ct_status check_vector(const ct_problem* problem, const double* y, ct_error* error) {
     for (int i = 0; i < ct_problem_size(problem); i++)
-        if (!isfinite(y[i])) return ct_fail(error, CT_BAD_ARGUMENT, "component %d of the parameter vector is not finite", i);
+        if (!isfinite(y[i]))
+            return ct_fail(error, CT_BAD_ARGUMENT, "component %d of the parameter vector is not finite", i);
     return CT_OK;
 }
 
-static ct_status go_forward(ct_problem* problem, evaluation* e, const double* controls, ct_rollout_report* report, ct_error* error) {
-    ct_status status = ct_rollout(problem->model, problem->work, problem->tape, problem->initial, problem->nstep, controls,
-                                  sum_terms, e, report);
+static ct_status go_forward(ct_problem* problem, evaluation* e, const double* controls,
+                            ct_rollout_report* report, ct_error* error) {
+    ct_status status = ct_rollout(problem->model, problem->work, problem->tape, problem->initial,
+                                  problem->nstep, controls, sum_terms, e, report);
     if (status != CT_OK) return explain_step(status, e->step + 1, &report->last, error);
     if (controls) e->loss += ct_loss_controls(problem->loss, controls);
     if (controls) e->first += ct_loss_first_controls(problem->loss, controls);
@@ -185,32 +207,36 @@ static ct_status go_forward(ct_problem* problem, evaluation* e, const double* co
     return CT_OK;
 }
 
-static ct_status go_backward(ct_problem* problem, evaluation* e, const double* y, const double* controls, double* gradient,
-                             ct_backward_report* report, ct_error* error) {
+static ct_status go_backward(ct_problem* problem, evaluation* e, const double* y, const double* controls,
+                             double* gradient, ct_backward_report* report, ct_error* error) {
     ct_gradient* bars = ct_params_gradient(problem->params);
-    ct_status status = ct_backward(problem->model, problem->work, problem->tape, controls, seed_terms, e, bars, report);
-    if (status != CT_OK) return ct_fail(error, status, "the adjoint of the rollout: %s", ct_status_text(status));
+    ct_status status =
+        ct_backward(problem->model, problem->work, problem->tape, controls, seed_terms, e, bars, report);
+    if (status != CT_OK)
+        return ct_fail(error, status, "the adjoint of the rollout: %s", ct_status_text(status));
     if (controls && bars->controls) ct_loss_controls_vjp(problem->loss, controls, bars->controls);
     ct_params_vjp(problem->params, y, bars, gradient);
     return CT_OK;
 }
 
-ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient, ct_problem_report* report,
-                              ct_error* error) {
+ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient,
+                              ct_problem_report* report, ct_error* error) {
     ct_problem_report own;
     if (!report) report = &own;
     *report = (ct_problem_report){.measure = NAN};
     *loss = NAN;
     ct_error_clear(error);
     if (ct_loss_term_count(problem->loss) == 0 && !problem->term)
-        return ct_fail(error, CT_BAD_SCENE, "nothing to minimise; add a term to \"objective\" or set a term of your own");
+        return ct_fail(error, CT_BAD_SCENE,
+                       "nothing to minimise; add a term to \"objective\" or set a term of your own");
 
     evaluation e = {.problem = problem};
     const double* controls;
     ct_status status = check_vector(problem, y, error);
     if (status == CT_OK) status = apply(problem, y, &controls, &report->refactored, error);
     if (status == CT_OK) status = go_forward(problem, &e, controls, &report->forward, error);
-    if (status == CT_OK && gradient) status = go_backward(problem, &e, y, controls, gradient, &report->backward, error);
+    if (status == CT_OK && gradient)
+        status = go_backward(problem, &e, y, controls, gradient, &report->backward, error);
     report->tape_bytes = ct_tape_bytes(problem->tape);
     if (status == CT_OK) *loss = e.loss;
     if (status == CT_OK && ct_loss_term_count(problem->loss) > 0) report->measure = sqrt(e.first);
@@ -219,7 +245,8 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
 
 // ---- a file of the motion ------------------------------------------------------------------
 
-static ct_status record_steps(ct_problem* problem, const double* controls, ct_state* state, ct_trajectory* file, ct_error* error) {
+static ct_status record_steps(ct_problem* problem, const double* controls, ct_state* state,
+                              ct_trajectory* file, ct_error* error) {
     const ct_model* model = problem->model;
     int size = ct_model_control_size(model), every = model->settings.output_every;
     ct_step_report report = {.converged = true};
@@ -234,7 +261,8 @@ static ct_status record_steps(ct_problem* problem, const double* controls, ct_st
     return status;
 }
 
-ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path, const ct_scene* scene, ct_error* error) {
+ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path, const ct_scene* scene,
+                            ct_error* error) {
     const double* controls;
     bool refactored;
     ct_state* state = NULL;

@@ -6,16 +6,16 @@
 #include "step/params.h"
 
 struct ct_problem {
-    ct_model* model;      // own copy: parameters change its values
+    ct_model* model;  // own copy: parameters change its values
     ct_params* params;
     ct_loss* loss;
     ct_tape* tape;
     ct_work* work;
-    ct_state* initial;    // of the scene, or of the last y where parameters set it
-    double* position;     // 3 nvert, the scene's initial positions
-    double* velocity;     // 3 nvert, the scene's initial velocities
-    int nstep;            // steps of a rollout
-    ct_term term;         // the user's own term, NULL: none
+    ct_state* initial;  // of the scene, or of the last y where parameters set it
+    double* position;   // 3 nvert, the scene's initial positions
+    double* velocity;   // 3 nvert, the scene's initial velocities
+    int nstep;          // steps of a rollout
+    ct_term term;       // the user's own term, NULL: none
     void* term_user;
 };
 

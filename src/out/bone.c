@@ -7,9 +7,9 @@
 #include "math/svd3.h"
 #include "out/solid.h"
 
-#define MANY 120            // solids from which on they are made of fewer triangles
-#define THICKNESS 0.085     // a bone's radius over its length
-#define THINNEST 0.0028     // the least radius over the scene's extent
+#define MANY 120         // solids from which on they are made of fewer triangles
+#define THICKNESS 0.085  // a bone's radius over its length
+#define THINNEST 0.0028  // the least radius over the scene's extent
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -24,7 +24,9 @@ void ct_bone_place(const double* pose, const double rest[3], double out[3]) {
 
 // ---- From where to where, at rest ----
 
-static bool attached(const ct_link_info* link, int k) { return link[k].parent >= 0 && link[k].joint != CT_JOINT_FREE; }
+static bool attached(const ct_link_info* link, int k) {
+    return link[k].parent >= 0 && link[k].joint != CT_JOINT_FREE;
+}
 
 static void node_center(const ct_trajectory* file, int k, double center[3]) {
     const ct_link_info* link = &file->link[k];
@@ -35,7 +37,8 @@ static void node_center(const ct_trajectory* file, int k, double center[3]) {
 }
 
 // The extreme of the link's nodes along `direction` from `point`: the end of the ray through them.
-static void far_end(const ct_trajectory* file, int k, const double point[3], const double direction[3], double end[3]) {
+static void far_end(const ct_trajectory* file, int k, const double point[3], const double direction[3],
+                    double end[3]) {
     const ct_link_info* link = &file->link[k];
     double length = sqrt(dot(direction, direction)), reach = 0;
     for (int i = 0; i < link->count && length > 0; i++) {
@@ -73,8 +76,8 @@ static int below_center(const ct_trajectory* file, int k, double center[3]) {
     return count;
 }
 
-// A fixed or free joint may have its anchor anywhere; one that lies off the link's nodes is replaced by their end, or by
-// their centre where several links are below.
+// A fixed or free joint may have its anchor anywhere; one that lies off the link's nodes is replaced by their
+// end, or by their centre where several links are below.
 static void set_base(const ct_trajectory* file, int k, double base[3]) {
     const ct_link_info* link = &file->link[k];
     double center[3], away[3], below[3], reach;
@@ -88,7 +91,8 @@ static void set_base(const ct_trajectory* file, int k, double base[3]) {
     far_end(file, k, center, away, base);
 }
 
-// A link with nothing below it: through its nodes, from its joint or, with the joint in their middle, from end to end.
+// A link with nothing below it: through its nodes, from its joint or, with the joint in their middle, from
+// end to end.
 static ct_bone leaf(const ct_trajectory* file, int k, const double base[3]) {
     ct_bone bone = {.link = k};
     double center[3], direction[3], away[3], reach = farthest(file, k, base, away);
@@ -124,13 +128,15 @@ static void long_axis(const ct_trajectory* file, int k, const double center[3], 
     for (int i = 0; i < link->count; i++)
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)
-                spread.a[a][b] += (file->rest[3 * link->nodes[i] + a] - center[a]) * (file->rest[3 * link->nodes[i] + b] - center[b]);
+                spread.a[a][b] += (file->rest[3 * link->nodes[i] + a] - center[a]) *
+                                  (file->rest[3 * link->nodes[i] + b] - center[b]);
     ct_symmetric3(spread, moment, &V);
     int most = moment[0] >= moment[1] && moment[0] >= moment[2] ? 0 : moment[1] >= moment[2] ? 1 : 2;
     for (int a = 0; a < 3; a++) axis[a] = V.a[a][most];
 }
 
-// The longest line through the middle of the link's nodes; false where it is short against the way to the joints below.
+// The longest line through the middle of the link's nodes; false where it is short against the way to the
+// joints below.
 static bool find_spine(const ct_trajectory* file, int k, ct_bone* spine) {
     double center[3], below[3], away[3], widest = 0;
     *spine = (ct_bone){.link = k};
@@ -141,7 +147,8 @@ static bool find_spine(const ct_trajectory* file, int k, ct_bone* spine) {
     far_end(file, k, center, back, spine->from);
     far_end(file, k, center, away, spine->to);
     for (int c = k + 1; c < file->info.nlink; c++)
-        if (file->link[c].parent == k && attached(file->link, c)) widest = fmax(widest, distance(center, file->link[c].anchor));
+        if (file->link[c].parent == k && attached(file->link, c))
+            widest = fmax(widest, distance(center, file->link[c].anchor));
     return distance(spine->from, spine->to) > 0.5 * widest;
 }
 
@@ -198,7 +205,8 @@ static double bone_radius(const ct_bone_list* list, double length) {
     return fmax(list->thinnest, list->radius * fmin(1.2, fmax(0.6, sqrt(THICKNESS * length / list->radius))));
 }
 
-static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list, int k, const double* poses) {
+static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list, int k,
+                        const double* poses) {
     const ct_link_info* link = &file->link[k];
     const double *pose = poses + 12 * k, *base = list->base + 3 * k;
     double at[3], r = 1.15 * (list->joint > 0 || link->parent >= 0 ? list->joint : list->radius);
@@ -237,12 +245,14 @@ static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_
     return 2;
 }
 
-static int make_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list, const double* poses) {
+static int make_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list,
+                       const double* poses) {
     int count = 0;
     for (int i = 0; i < list->count; i++) {
         const ct_bone* bone = &list->bone[i];
         double length = distance(bone->from, bone->to);
-        ct_solid s = {.material = CT_BONE_SHAFT, .shape = CT_SOLID_SHAFT, .radius = bone_radius(list, length)};
+        ct_solid s = {
+            .material = CT_BONE_SHAFT, .shape = CT_SOLID_SHAFT, .radius = bone_radius(list, length)};
         ct_bone_place(poses + 12 * bone->link, bone->from, s.a);
         ct_bone_place(poses + 12 * bone->link, bone->to, s.b);
         if (length < 0.2 * s.radius) {
@@ -261,7 +271,8 @@ static bool all_finite(const double* values, size_t count) {
     return true;
 }
 
-void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file, const double* poses) {
+void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file,
+                   const double* poses) {
     size_t nlink = (size_t)file->info.nlink;
     ct_solid* solids = ct_arena_alloc(arena, (size_t)list->count + 2 * nlink, sizeof *solids);
     if (arena->failed || !all_finite(poses, 12 * nlink)) return;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define MARGIN 0.80          // share of the half picture that the box may fill
-#define SIDE_ANGLE 32.0      // degrees between the front and the automatic view
-#define RAISED_ANGLE 20.0    // degrees above the horizon
+#define MARGIN 0.80        // share of the half picture that the box may fill
+#define SIDE_ANGLE 32.0    // degrees between the front and the automatic view
+#define RAISED_ANGLE 20.0  // degrees above the horizon
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -57,7 +57,8 @@ void ct_camera_project(const ct_camera* camera, const double point[3], double cl
 
 void ct_camera_ray(const ct_camera* camera, double x, double y, double direction[3]) {
     for (int k = 0; k < 3; k++)
-        direction[k] = camera->forward[k] + camera->right[k] * x / camera->focal_x + camera->up[k] * y / camera->focal_y;
+        direction[k] =
+            camera->forward[k] + camera->right[k] * x / camera->focal_x + camera->up[k] * y / camera->focal_y;
 }
 
 // From where the automatic view looks: in front, to the right and above; a body that is longer in depth than
@@ -71,18 +72,21 @@ static void view_direction(const double lower[3], const double upper[3], int up_
         width += fabs(right[k]) * (upper[k] - lower[k]);
         depth += fabs(front[k]) * (upper[k] - lower[k]);
     }
-    double side = (depth > 1.4 * width ? 90 - SIDE_ANGLE : SIDE_ANGLE) * PI / 180, raised = RAISED_ANGLE * PI / 180;
+    double side = (depth > 1.4 * width ? 90 - SIDE_ANGLE : SIDE_ANGLE) * PI / 180,
+           raised = RAISED_ANGLE * PI / 180;
     for (int k = 0; k < 3; k++)
-        direction[k] = cos(raised) * (cos(side) * front[k] + sin(side) * right[k]) + sin(raised) * world_up[k];
+        direction[k] =
+            cos(raised) * (cos(side) * front[k] + sin(side) * right[k]) + sin(raised) * world_up[k];
 }
 
 // The box's extent on the picture, and whether all of it lies in front of the camera.
-static bool picture_bounds(const ct_camera* camera, const double lower[3], const double upper[3], double low[2],
-                           double high[2]) {
+static bool picture_bounds(const ct_camera* camera, const double lower[3], const double upper[3],
+                           double low[2], double high[2]) {
     low[0] = low[1] = INFINITY;
     high[0] = high[1] = -INFINITY;
     for (int k = 0; k < 8; k++) {
-        double clip[4], corner[3] = {k & 1 ? upper[0] : lower[0], k & 2 ? upper[1] : lower[1], k & 4 ? upper[2] : lower[2]};
+        double clip[4], corner[3] = {k & 1 ? upper[0] : lower[0], k & 2 ? upper[1] : lower[1],
+                                     k & 4 ? upper[2] : lower[2]};
         ct_camera_project(camera, corner, clip);
         if (clip[3] <= camera->near) return false;
         for (int j = 0; j < 2; j++) {
@@ -111,7 +115,8 @@ void ct_camera_frame(ct_camera* camera, const double lower[3], const double uppe
             continue;
         }
         // Centre what is seen, then move in or out until it fills the margin.
-        double x = 0.5 * (low[0] + high[0]) * distance / camera->focal_x, y = 0.5 * (low[1] + high[1]) * distance / camera->focal_y;
+        double x = 0.5 * (low[0] + high[0]) * distance / camera->focal_x,
+               y = 0.5 * (low[1] + high[1]) * distance / camera->focal_y;
         for (int k = 0; k < 3; k++) view.target[k] += x * camera->right[k] + y * camera->up[k];
         distance *= fmax(0.5 * fmax(high[0] - low[0], high[1] - low[1]) / MARGIN, 0.2);
     }

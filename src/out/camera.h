@@ -18,7 +18,8 @@ void ct_camera_frame(ct_camera* camera, const double lower[3], const double uppe
                      double field_of_view, double aspect);
 // Clip coordinates; w is the distance along `forward`, depth -1/w.
 void ct_camera_project(const ct_camera* camera, const double point[3], double clip[4]);
-// Direction of the ray through the picture point (x, y) in [-1, 1]^2, y upwards; not normalised, 1 along forward.
+// Direction of the ray through the picture point (x, y) in [-1, 1]^2, y upwards; not normalised, 1 along
+// forward.
 void ct_camera_ray(const ct_camera* camera, double x, double y, double direction[3]);
 
 #endif

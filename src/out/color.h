@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-double ct_color_linear(double srgb);   // 0..1 to linear light
-double ct_color_srgb(double linear);   // and back; clamps to 0..1
+double ct_color_linear(double srgb);  // 0..1 to linear light
+double ct_color_srgb(double linear);  // and back; clamps to 0..1
 // Linear-light colour of t in [0, 1] (clamped): violet, blue, green, yellow, lightness rising evenly.
 void ct_color_map(double t, double rgb[3]);
 // Blue, white at 1/2, red: for values that depart from a middle.

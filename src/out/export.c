@@ -1,7 +1,7 @@
-// Trajectories as files of other programs: one .vtu a frame with a .pvd that gives the times, or one .obj surface
-// a frame. The numbers of a .vtu follow its XML as raw bytes ("appended"), exact and quick to write. Bones of skeletons
-// are lines: in an .obj at its end, beside a .vtu in a .vtp of their own. Obstacles and contacts of a .vtu have theirs, too; see
-// export_contacts.c.
+// Trajectories as files of other programs: one .vtu a frame with a .pvd that gives the times, or one .obj
+// surface a frame. The numbers of a .vtu follow its XML as raw bytes ("appended"), exact and quick to write.
+// Bones of skeletons are lines: in an .obj at its end, beside a .vtu in a .vtp of their own. Obstacles and
+// contacts of a .vtu have theirs, too; see export_contacts.c.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "out/export.h"
 #include "out/trajectory.h"
 
-typedef struct block {   // one appended array
+typedef struct block {  // one appended array
     const char* name;
-    const char* type;    // VTK's
+    const char* type;  // VTK's
     int components;
     const void* values;
     uint64_t bytes;
@@ -28,7 +28,9 @@ const char* ct_export_number(char text[40], double value) {
 }
 
 static void write_tag(FILE* stream, const block* b, uint64_t* offset) {
-    fprintf(stream, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%llu\"/>\n",
+    fprintf(stream,
+            "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
+            "offset=\"%llu\"/>\n",
             b->type, b->name, b->components, (unsigned long long)*offset);
     *offset += 8 + b->bytes;
 }
@@ -39,15 +41,25 @@ static void write_tags(FILE* stream, const char* section, const block* blocks, i
     fprintf(stream, "      </%s>\n", section);
 }
 
-enum { POINT_FIELDS = 3, CELL_FIELDS = 6, CELL_BLOCKS = 3, BLOCKS = POINT_FIELDS + CELL_FIELDS + 1 + CELL_BLOCKS };
+enum {
+    POINT_FIELDS = 3,
+    CELL_FIELDS = 6,
+    CELL_BLOCKS = 3,
+    BLOCKS = POINT_FIELDS + CELL_FIELDS + 1 + CELL_BLOCKS
+};
 
 // The last of the point fields is there only with contact, the last of the cells' only with activation.
-static bool write_vtu(const char* path, int nvert, int ncell, bool contact, bool activation, const block blocks[BLOCKS]) {
+static bool write_vtu(const char* path, int nvert, int ncell, bool contact, bool activation,
+                      const block blocks[BLOCKS]) {
     FILE* stream = fopen(path, "wb");
     if (!stream) return false;
     uint64_t offset = 0;
-    fprintf(stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
-                    "header_type=\"UInt64\">\n  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n", nvert, ncell);
+    fprintf(stream,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+            "byte_order=\"LittleEndian\" "
+            "header_type=\"UInt64\">\n  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%d\" "
+            "NumberOfCells=\"%d\">\n",
+            nvert, ncell);
     const block* at = blocks;
     write_tags(stream, "PointData", at, contact ? POINT_FIELDS : POINT_FIELDS - 1, &offset);
     write_tags(stream, "CellData", at += POINT_FIELDS, activation ? CELL_FIELDS : CELL_FIELDS - 1, &offset);
@@ -55,7 +67,8 @@ static bool write_vtu(const char* path, int nvert, int ncell, bool contact, bool
     write_tags(stream, "Cells", at += 1, CELL_BLOCKS, &offset);
     fprintf(stream, "    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
     for (int k = 0; k < BLOCKS; k++) {
-        if ((k == POINT_FIELDS - 1 && !contact) || (k == POINT_FIELDS + CELL_FIELDS - 1 && !activation)) continue;
+        if ((k == POINT_FIELDS - 1 && !contact) || (k == POINT_FIELDS + CELL_FIELDS - 1 && !activation))
+            continue;
         fwrite(&blocks[k].bytes, 8, 1, stream);
         fwrite(blocks[k].values, 1, blocks[k].bytes, stream);
     }
@@ -64,14 +77,15 @@ static bool write_vtu(const char* path, int nvert, int ncell, bool contact, bool
     return fclose(stream) == 0 && good;
 }
 
-typedef struct grid {     // what all frames share, and room for one; cells: tets, then the triangles of sheets
+// what all frames share, and room for one; cells: tets, then the triangles of sheets
+typedef struct grid {
     size_t ncell, nindex;
     int64_t* connectivity;
     int64_t* offset;
     uint8_t* type;
     int *body, *tag;
     double *displacement, *force;
-    double* cell[4];      // stress, energy, volume, activation
+    double* cell[4];  // stress, energy, volume, activation
 } grid;
 
 static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
@@ -87,7 +101,8 @@ static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
     g->force = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     for (int k = 0; k < 4; k++) g->cell[k] = ct_arena_alloc(arena, g->ncell, sizeof(double));
     if (arena->failed) return false;
-    for (size_t k = 0; k < g->nindex; k++) g->connectivity[k] = k < 4 * ntet ? file->tet[k] : file->tri[k - 4 * ntet];
+    for (size_t k = 0; k < g->nindex; k++)
+        g->connectivity[k] = k < 4 * ntet ? file->tet[k] : file->tri[k - 4 * ntet];
     for (size_t k = 0; k < g->ncell; k++) {
         bool tet = k < ntet;
         g->offset[k] = (k ? g->offset[k - 1] : 0) + (tet ? 4 : 3);
@@ -111,7 +126,8 @@ static ct_status read_fields(ct_trajectory* file, const grid* g, int frame, ct_e
     return CT_OK;
 }
 
-static ct_status export_vtu(ct_trajectory* file, const grid* g, int frame, const char* path, double* time, ct_error* error) {
+static ct_status export_vtu(ct_trajectory* file, const grid* g, int frame, const char* path, double* time,
+                            ct_error* error) {
     size_t nvert = (size_t)file->info.nvert, ncell = g->ncell;
     ct_frame now;
     ct_status status = read_fields(file, g, frame, error);
@@ -119,15 +135,21 @@ static ct_status export_vtu(ct_trajectory* file, const grid* g, int frame, const
     if (status) return status;
     *time = now.time;
     for (size_t i = 0; i < 3 * nvert; i++) g->displacement[i] = now.x[i] - file->rest[i];
-    const block blocks[BLOCKS] = {
-        {"velocity", "Float64", 3, now.v, 24 * nvert}, {"displacement", "Float64", 3, g->displacement, 24 * nvert},
-        {"ContactForce", "Float64", 3, g->force, 24 * nvert},
-        {"stress", "Float64", 1, g->cell[0], 8 * ncell}, {"energy", "Float64", 1, g->cell[1], 8 * ncell},
-        {"volume", "Float64", 1, g->cell[2], 8 * ncell}, {"body", "Int32", 1, g->body, 4 * ncell},
-        {"tag", "Int32", 1, g->tag, 4 * ncell}, {"Activation", "Float64", 1, g->cell[3], 8 * ncell}, {"Points", "Float64", 3, now.x, 24 * nvert},
-        {"connectivity", "Int64", 1, g->connectivity, 8 * g->nindex}, {"offsets", "Int64", 1, g->offset, 8 * ncell},
-        {"types", "UInt8", 1, g->type, ncell}};
-    if (write_vtu(path, file->info.nvert, (int)ncell, file->info.contact, file->info.activation, blocks)) return CT_OK;
+    const block blocks[BLOCKS] = {{"velocity", "Float64", 3, now.v, 24 * nvert},
+                                  {"displacement", "Float64", 3, g->displacement, 24 * nvert},
+                                  {"ContactForce", "Float64", 3, g->force, 24 * nvert},
+                                  {"stress", "Float64", 1, g->cell[0], 8 * ncell},
+                                  {"energy", "Float64", 1, g->cell[1], 8 * ncell},
+                                  {"volume", "Float64", 1, g->cell[2], 8 * ncell},
+                                  {"body", "Int32", 1, g->body, 4 * ncell},
+                                  {"tag", "Int32", 1, g->tag, 4 * ncell},
+                                  {"Activation", "Float64", 1, g->cell[3], 8 * ncell},
+                                  {"Points", "Float64", 3, now.x, 24 * nvert},
+                                  {"connectivity", "Int64", 1, g->connectivity, 8 * g->nindex},
+                                  {"offsets", "Int64", 1, g->offset, 8 * ncell},
+                                  {"types", "UInt8", 1, g->type, ncell}};
+    if (write_vtu(path, file->info.nvert, (int)ncell, file->info.contact, file->info.activation, blocks))
+        return CT_OK;
     return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
 }
 
@@ -137,23 +159,31 @@ static void write_points(FILE* stream, const ct_bone_list* bones, const double* 
         const ct_bone* bone = &bones->bone[i / 2];
         double at[3];
         ct_bone_place(poses + 12 * bone->link, i % 2 ? bone->to : bone->from, at);
-        fprintf(stream, "%s%s %s %s\n", prefix, ct_export_number(a, at[0]), ct_export_number(b, at[1]), ct_export_number(c, at[2]));
+        fprintf(stream, "%s%s %s %s\n", prefix, ct_export_number(a, at[0]), ct_export_number(b, at[1]),
+                ct_export_number(c, at[2]));
     }
 }
 
-static ct_status export_bones(ct_trajectory* file, const ct_bone_list* bones, int frame, const char* path, ct_error* error) {
+static ct_status export_bones(ct_trajectory* file, const ct_bone_list* bones, int frame, const char* path,
+                              ct_error* error) {
     const double* poses;
     ct_status status = ct_trajectory_read_links(file, frame, NULL, &poses, error);
     if (status) return status;
     FILE* stream = fopen(path, "wb");
     if (!stream) return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
-    fprintf(stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <PolyData>\n"
-                    "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n"
-                    "      <CellData><DataArray type=\"Int32\" Name=\"link\" format=\"ascii\">\n", 2 * bones->count, bones->count);
+    fprintf(stream,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+            "byte_order=\"LittleEndian\">\n  <PolyData>\n"
+            "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" NumberOfStrips=\"0\" "
+            "NumberOfPolys=\"0\">\n"
+            "      <CellData><DataArray type=\"Int32\" Name=\"link\" format=\"ascii\">\n",
+            2 * bones->count, bones->count);
     for (int i = 0; i < bones->count; i++) fprintf(stream, "%d\n", bones->bone[i].link);
-    fprintf(stream, "      </DataArray></CellData>\n      <Points><DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"ascii\">\n");
+    fprintf(stream, "      </DataArray></CellData>\n      <Points><DataArray type=\"Float64\" "
+                    "NumberOfComponents=\"3\" format=\"ascii\">\n");
     write_points(stream, bones, poses, "");
-    fprintf(stream, "      </DataArray></Points>\n      <Lines><DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">\n");
+    fprintf(stream, "      </DataArray></Points>\n      <Lines><DataArray type=\"Int32\" "
+                    "Name=\"connectivity\" format=\"ascii\">\n");
     for (int i = 0; i < bones->count; i++) fprintf(stream, "%d %d\n", 2 * i, 2 * i + 1);
     fprintf(stream, "      </DataArray><DataArray type=\"Int32\" Name=\"offsets\" format=\"ascii\">\n");
     for (int i = 0; i < bones->count; i++) fprintf(stream, "%d\n", 2 * i + 2);
@@ -172,7 +202,8 @@ static void write_group(FILE* stream, const ct_trajectory* file, int owner) {
     fputc('\n', stream);
 }
 
-// The surface and the obstacles with their own numbering, so that inner nodes are left out; faces grouped by owner.
+// The surface and the obstacles with their own numbering, so that inner nodes are left out; faces grouped by
+// owner.
 static bool write_surface(FILE* stream, const ct_trajectory* file, const ct_skin* skin, int* own, int* next) {
     char a[40], b[40], c[40];
     for (int k = 0; k < 3 * skin->ntri; k++) own[skin->tri[k]] = 1;
@@ -180,7 +211,8 @@ static bool write_surface(FILE* stream, const ct_trajectory* file, const ct_skin
         const double* x = skin->x + 3 * i;
         if (!own[i]) continue;
         own[i] = (*next)++;
-        fprintf(stream, "v %s %s %s\n", ct_export_number(a, x[0]), ct_export_number(b, x[1]), ct_export_number(c, x[2]));
+        fprintf(stream, "v %s %s %s\n", ct_export_number(a, x[0]), ct_export_number(b, x[1]),
+                ct_export_number(c, x[2]));
     }
     for (int t = 0, before = -1; t < skin->ntri; t++) {
         const int *tri = skin->tri + 3 * t, owner = ct_obstacle_owner(skin, t);
@@ -191,8 +223,8 @@ static bool write_surface(FILE* stream, const ct_trajectory* file, const ct_skin
     return !ferror(stream);
 }
 
-static ct_status export_obj(ct_trajectory* file, ct_arena* arena, const ct_bone_list* bones, int frame, const char* path, double* time,
-                            ct_error* error) {
+static ct_status export_obj(ct_trajectory* file, ct_arena* arena, const ct_bone_list* bones, int frame,
+                            const char* path, double* time, ct_error* error) {
     ct_skin skin;
     const double* poses = NULL;
     int next = 1;
@@ -227,22 +259,24 @@ typedef struct export_job {
     ct_export_format format;
     grid shared;
     ct_bone_list bones;
-    FILE* index;          // .pvd
+    FILE* index;  // .pvd
 } export_job;
 
 // Adds the file to the index; its path goes to `path`.
-static ct_status add_file(const export_job* job, int part, const char* kind, int frame, const char* ending, double time, char path[4096],
-                          ct_error* error) {
+static ct_status add_file(const export_job* job, int part, const char* kind, int frame, const char* ending,
+                          double time, char path[4096], ct_error* error) {
     char text[40];
     if (snprintf(path, 4096, "%s/%s_%06d.%s", job->directory, kind, frame, ending) >= 4096)
         return ct_fail(error, CT_BAD_ARGUMENT, "the directory's name is too long");
     if (job->index)
-        fprintf(job->index, "    <DataSet timestep=\"%s\" part=\"%d\" file=\"%s_%06d.%s\"/>\n", ct_export_number(text, time), part, kind, frame, ending);
+        fprintf(job->index, "    <DataSet timestep=\"%s\" part=\"%d\" file=\"%s_%06d.%s\"/>\n",
+                ct_export_number(text, time), part, kind, frame, ending);
     return CT_OK;
 }
 
 // The parts of a frame that a .vtu does not hold.
-static ct_status export_parts(const export_job* job, ct_arena* arena, int frame, double time, ct_error* error) {
+static ct_status export_parts(const export_job* job, ct_arena* arena, int frame, double time,
+                              ct_error* error) {
     char path[4096];
     ct_status status = CT_OK;
     if (job->bones.count) {
@@ -282,10 +316,13 @@ static ct_status export_all(export_job* job, int first, int last, int stride, ct
     snprintf(path, sizeof path, "%s/frames.pvd", job->directory);
     if (job->format == CT_EXPORT_VTU) {
         job->index = fopen(path, "wb");
-        if (!job->index) return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
-        fprintf(job->index, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <Collection>\n");
+        if (!job->index)
+            return ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", strerror(errno));
+        fprintf(job->index, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
+                            "byte_order=\"LittleEndian\">\n  <Collection>\n");
     }
-    for (int frame = first; !status && frame <= last; frame += stride) status = export_frame(job, frame, error);
+    for (int frame = first; !status && frame <= last; frame += stride)
+        status = export_frame(job, frame, error);
     if (!job->index) return status;
     fprintf(job->index, "  </Collection>\n</VTKFile>\n");
     bool good = !ferror(job->index);
@@ -294,13 +331,15 @@ static ct_status export_all(export_job* job, int first, int last, int stride, ct
     return status;
 }
 
-ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format, int first, int last,
-                               int stride, ct_error* error) {
+ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format, int first,
+                               int last, int stride, ct_error* error) {
     ct_error_clear(error);
     int nframe = file->info.nframe;
     if (first < 0 || last >= nframe || first > last || stride < 1)
-        return ct_fail(error, CT_BAD_ARGUMENT, "frames %d to %d by %d: the file holds 0 to %d", first, last, stride, nframe - 1);
-    if (format != CT_EXPORT_VTU && format != CT_EXPORT_OBJ) return ct_fail(error, CT_BAD_ARGUMENT, "unknown export format");
+        return ct_fail(error, CT_BAD_ARGUMENT, "frames %d to %d by %d: the file holds 0 to %d", first, last,
+                       stride, nframe - 1);
+    if (format != CT_EXPORT_VTU && format != CT_EXPORT_OBJ)
+        return ct_fail(error, CT_BAD_ARGUMENT, "unknown export format");
     ct_status status = make_directory(directory, error);
     if (status) return status;
     ct_arena arena = {0};

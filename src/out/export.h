@@ -6,10 +6,16 @@
 #include "out/picture.h"
 #include "out/trajectory.h"
 
-const char* ct_export_number(char text[40], double value);  // %.17g, whatever the user's language has for a point
-// The surface of a frame, then its obstacles: spheres and capsules as triangles, planes as discs around the scene. Memory from the arena.
-ct_status ct_export_skin(ct_trajectory* file, ct_arena* arena, int frame, ct_skin* skin, double* time, ct_error* error);
-ct_status ct_export_obstacles(ct_trajectory* file, ct_arena* arena, int frame, const char* path, ct_error* error);  // .vtp
-ct_status ct_export_contacts(ct_trajectory* file, int frame, const char* path, ct_error* error);                    // .vtp
+// %.17g, whatever the user's language has for a point
+const char* ct_export_number(char text[40], double value);
+// The surface of a frame, then its obstacles: spheres and capsules as triangles, planes as discs around the
+// scene. Memory from the arena.
+ct_status ct_export_skin(ct_trajectory* file, ct_arena* arena, int frame, ct_skin* skin, double* time,
+                         ct_error* error);
+// .vtp
+ct_status ct_export_obstacles(ct_trajectory* file, ct_arena* arena, int frame, const char* path,
+                              ct_error* error);
+// .vtp
+ct_status ct_export_contacts(ct_trajectory* file, int frame, const char* path, ct_error* error);
 
 #endif

@@ -1,4 +1,5 @@
-// Obstacles and contacts as .vtp files: triangles with the index of their obstacle; a point for each contact, with its force.
+// Obstacles and contacts as .vtp files: triangles with the index of their obstacle; a point for each contact,
+// with its force.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +8,8 @@
 #include "base/status.h"
 #include "out/export.h"
 
-ct_status ct_export_skin(ct_trajectory* file, ct_arena* arena, int frame, ct_skin* skin, double* time, ct_error* error) {
+ct_status ct_export_skin(ct_trajectory* file, ct_arena* arena, int frame, ct_skin* skin, double* time,
+                         ct_error* error) {
     double* x = ct_arena_alloc(arena, 3 * (size_t)file->info.nvert, sizeof *x);
     double* poses = ct_arena_alloc(arena, 6 * (size_t)file->info.nobstacle, sizeof *poses);
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
@@ -27,11 +29,14 @@ ct_status ct_export_skin(ct_trajectory* file, ct_arena* arena, int frame, ct_ski
 
 static void write_vector(FILE* stream, const double v[3]) {
     char a[40], b[40], c[40];
-    fprintf(stream, "%s %s %s\n", ct_export_number(a, v[0]), ct_export_number(b, v[1]), ct_export_number(c, v[2]));
+    fprintf(stream, "%s %s %s\n", ct_export_number(a, v[0]), ct_export_number(b, v[1]),
+            ct_export_number(c, v[2]));
 }
 
 static void begin_array(FILE* stream, const char* type, const char* name, int components) {
-    fprintf(stream, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"ascii\">\n", type, name, components);
+    fprintf(stream,
+            "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"ascii\">\n", type,
+            name, components);
 }
 
 static void end_array(FILE* stream) { fprintf(stream, "        </DataArray>\n"); }
@@ -39,8 +44,11 @@ static void end_array(FILE* stream) { fprintf(stream, "        </DataArray>\n");
 static FILE* begin_file(const char* path, int points, int verts, int polys) {
     FILE* stream = fopen(path, "wb");
     if (stream)
-        fprintf(stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <PolyData>\n"
-                        "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"%d\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"%d\">\n",
+        fprintf(stream,
+                "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+                "byte_order=\"LittleEndian\">\n  <PolyData>\n"
+                "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"%d\" NumberOfLines=\"0\" "
+                "NumberOfStrips=\"0\" NumberOfPolys=\"%d\">\n",
                 points, verts, polys);
     return stream;
 }
@@ -52,7 +60,8 @@ static ct_status end_file(FILE* stream, const char* path, ct_error* error) {
     return ct_fail_at(error, CT_IO, path, 0, "writing failed: is the disk full?");
 }
 
-ct_status ct_export_obstacles(ct_trajectory* file, ct_arena* arena, int frame, const char* path, ct_error* error) {
+ct_status ct_export_obstacles(ct_trajectory* file, ct_arena* arena, int frame, const char* path,
+                              ct_error* error) {
     ct_skin skin;
     double time;
     int points = 0, polys = 0, nbody = file->info.nbody;
@@ -71,7 +80,8 @@ ct_status ct_export_obstacles(ct_trajectory* file, ct_arena* arena, int frame, c
     fprintf(stream, "      <CellData>\n");
     begin_array(stream, "Int32", "obstacle", 1);
     for (int t = 0; t < skin.ntri; t++)
-        if (ct_obstacle_owner(&skin, t) >= nbody) fprintf(stream, "%d\n", ct_obstacle_owner(&skin, t) - nbody);
+        if (ct_obstacle_owner(&skin, t) >= nbody)
+            fprintf(stream, "%d\n", ct_obstacle_owner(&skin, t) - nbody);
     end_array(stream);
     fprintf(stream, "      </CellData>\n      <Points>\n");
     begin_array(stream, "Float64", "Points", 3);
@@ -85,7 +95,8 @@ ct_status ct_export_obstacles(ct_trajectory* file, ct_arena* arena, int frame, c
     begin_array(stream, "Int32", "connectivity", 1);
     for (int t = 0; t < skin.ntri; t++)
         if (ct_obstacle_owner(&skin, t) >= nbody)
-            fprintf(stream, "%d %d %d\n", own[skin.tri[3 * t]], own[skin.tri[3 * t + 1]], own[skin.tri[3 * t + 2]]);
+            fprintf(stream, "%d %d %d\n", own[skin.tri[3 * t]], own[skin.tri[3 * t + 1]],
+                    own[skin.tri[3 * t + 2]]);
     end_array(stream);
     begin_array(stream, "Int32", "offsets", 1);
     for (int k = 0; k < polys; k++) fprintf(stream, "%d\n", 3 * k + 3);

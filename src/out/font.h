@@ -2,14 +2,14 @@
 //
 // Units: capitals are 7 high, small letters 5, the baseline is y = 0. A path is a list of
 //   M x y            move, pen up          L x y   line to
-//   A cx cy rx ry a b  arc about (cx, cy) from angle a to b in degrees; a line leads to its start if the pen is down
-//   /                pen up
+//   A cx cy rx ry a b  arc about (cx, cy) from angle a to b in degrees; a line leads to its start if the pen
+//   is down /                pen up
 #ifndef CT_OUT_FONT_H
 #define CT_OUT_FONT_H
 
 typedef struct ct_glyph {
     char character;
-    float width;         // of the ink; glyphs are set CT_GLYPH_GAP apart
+    float width;  // of the ink; glyphs are set CT_GLYPH_GAP apart
     const char* path;
 } ct_glyph;
 
@@ -65,7 +65,8 @@ static const ct_glyph ct_font[] = {
     {'y', 4.0f, "M 0 5 L 2 0 / M 4 5 L 1.6 -1 A .6 -.8 1.1 1.25 -10 -100"},
     {'z', 3.6f, "M .1 5 L 3.5 5 L 0 0 L 3.6 0"},
     {'A', 5.4f, "M 0 0 L 2.7 7 L 5.4 0 / M .9 2.3 L 4.5 2.3"},
-    {'B', 4.4f, "M 0 0 L 0 7 L 2.4 7 A 2.4 5.3 1.7 1.7 90 -90 L 0 3.6 / M 2.4 3.6 A 2.5 1.8 1.9 1.8 90 -90 L 0 0"},
+    {'B', 4.4f,
+     "M 0 0 L 0 7 L 2.4 7 A 2.4 5.3 1.7 1.7 90 -90 L 0 3.6 / M 2.4 3.6 A 2.5 1.8 1.9 1.8 90 -90 L 0 0"},
     {'C', 5.0f, "A 3.1 3.5 3.1 3.5 48 312"},
     {'D', 4.9f, "M 0 0 L 0 7 L 1.6 7 A 1.6 3.5 3.3 3.5 90 -90 L 0 0"},
     {'E', 3.9f, "M 3.9 7 L 0 7 L 0 0 L 3.9 0 / M 0 3.6 L 3.5 3.6"},

@@ -48,7 +48,8 @@ bool ct_hdf_read_attribute(hid_t object, const char* name, hid_t type, int count
 bool ct_hdf_write_text(hid_t object, const char* name, const char* text) {
     size_t length = strlen(text);
     hid_t type = H5Tcopy(H5T_C_S1);
-    bool good = type >= 0 && H5Tset_size(type, length ? length : 1) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+    bool good = type >= 0 && H5Tset_size(type, length ? length : 1) >= 0 &&
+                H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
                 ct_hdf_write_attribute(object, name, type, type, 1, text);
     if (type >= 0) H5Tclose(type);
     return good;
@@ -60,9 +61,9 @@ bool ct_hdf_read_text(hid_t object, const char* name, char* text, size_t capacit
     if (attribute < 0) return false;
     hid_t type = H5Aget_type(attribute);
     hid_t space = H5Aget_space(attribute);
-    bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 &&
-                H5Sget_simple_extent_npoints(space) == 1 && H5Tget_size(type) < capacity &&
-                H5Aread(attribute, type, text) >= 0;
+    bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+                H5Tis_variable_str(type) == 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Tget_size(type) < capacity && H5Aread(attribute, type, text) >= 0;
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     H5Aclose(attribute);
@@ -78,12 +79,13 @@ hid_t ct_hdf_text_type(int size) {
     return type;
 }
 
-bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows, size_t columns,
-                        const void* values) {
+bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows,
+                        size_t columns, const void* values) {
     hsize_t size[2] = {rows, columns};
     hid_t space = H5Screate_simple(columns ? 2 : 1, size, NULL);
     hid_t array = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = array >= 0 && (rows == 0 || H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    bool good =
+        array >= 0 && (rows == 0 || H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     if (array >= 0) H5Dclose(array);
     if (space >= 0) H5Sclose(space);
     return good;
@@ -105,11 +107,13 @@ bool ct_hdf_has_type(hid_t array, hid_t file_type) {
     return same;
 }
 
-bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t count, void* values) {
+bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t count,
+                       void* values) {
     hid_t array = H5Dopen2(group, name, H5P_DEFAULT);
     if (array < 0) return false;
     hid_t space = H5Dget_space(array);
-    bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count && ct_hdf_has_type(array, file_type) &&
+    bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count &&
+                ct_hdf_has_type(array, file_type) &&
                 (count == 0 || H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     if (space >= 0) H5Sclose(space);
     H5Dclose(array);
@@ -163,7 +167,8 @@ static bool move_rows(hid_t array, hid_t type, size_t columns, size_t first, siz
     return good;
 }
 
-bool ct_hdf_put_rows(hid_t array, hid_t type, size_t columns, size_t first, size_t count, const void* values) {
+bool ct_hdf_put_rows(hid_t array, hid_t type, size_t columns, size_t first, size_t count,
+                     const void* values) {
     hsize_t size[2] = {first + count, columns};
     if (H5Dset_extent(array, size) < 0) return false;
     return count == 0 || move_rows(array, type, columns, first, count, NULL, values);

@@ -18,7 +18,8 @@ void ct_hdf_enter(ct_hdf_guard* guard);
 void ct_hdf_leave(const ct_hdf_guard* guard);
 
 // Attributes: count values of a native type, stored in little-endian `file_type`.
-bool ct_hdf_write_attribute(hid_t object, const char* name, hid_t file_type, hid_t type, int count, const void* values);
+bool ct_hdf_write_attribute(hid_t object, const char* name, hid_t file_type, hid_t type, int count,
+                            const void* values);
 bool ct_hdf_read_attribute(hid_t object, const char* name, hid_t type, int count, void* values);
 bool ct_hdf_write_text(hid_t object, const char* name, const char* text);
 // At most capacity - 1 characters; a longer text is an error.
@@ -27,10 +28,11 @@ bool ct_hdf_read_text(hid_t object, const char* name, char* text, size_t capacit
 hid_t ct_hdf_text_type(int size);  // fixed texts of `size` bytes, padded with zeros; the caller closes it
 
 // Fixed arrays: rows x columns values, columns 0 for one dimension.
-bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows, size_t columns,
-                        const void* values);
+bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows,
+                        size_t columns, const void* values);
 // `count` is the number of all elements; the array must be stored as `file_type`.
-bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t count, void* values);
+bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t count,
+                       void* values);
 // Does it have this many elements? Ask before believing a header that claims them.
 bool ct_hdf_holds(hid_t group, const char* name, size_t count);
 // Is it stored as exactly this type? HDF5 may crash on converting from a damaged one, so ask before reading.

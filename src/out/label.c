@@ -11,7 +11,7 @@ typedef struct unit {  // how a field's numbers are shown
     const char* field;
     const char* title;
     const char* unit;
-    bool prefixed;       // may carry k, M, m ...
+    bool prefixed;  // may carry k, M, m ...
 } unit;
 
 static const unit units[] = {
@@ -70,13 +70,14 @@ void ct_label_time(const ct_canvas* canvas, double time, bool dark) {
     ct_text_draw(canvas, text, 1.8 * size, 2.8 * size, size, 0, &ink);
 }
 
-static bool place(const ct_canvas* canvas, const ct_camera* camera, const double point[3], double* x, double* y) {
+static bool place(const ct_canvas* canvas, const ct_camera* camera, const double point[3], double* x,
+                  double* y) {
     double clip[4];
     ct_camera_project(camera, point, clip);
     if (clip[3] <= camera->near) return false;
     *x = (clip[0] / clip[3] + 1) * 0.5 * canvas->width;
     *y = (1 - clip[1] / clip[3]) * 0.5 * canvas->height;
-    return *x > 0 && *x < canvas->width && *y > 0 && *y < canvas->height - 2 * text_size(canvas);
+    return *x > 0 && *x<canvas->width&& * y> 0 && *y < canvas->height - 2 * text_size(canvas);
 }
 
 void ct_label_mark(const ct_canvas* canvas, const ct_camera* camera, const double point[3]) {
@@ -86,7 +87,8 @@ void ct_label_mark(const ct_canvas* canvas, const ct_camera* camera, const doubl
     for (int j = (int)floor(y - reach); j <= (int)ceil(y + reach); j++)
         for (int i = (int)floor(x - reach); i <= (int)ceil(x + reach); i++) {
             if (i < 0 || j < 0 || i >= canvas->width || j >= canvas->height) continue;
-            double r = hypot(i + 0.5 - x, j + 0.5 - y), away = fmin(fabs(r - radius), r), width = 0.12 * radius + 0.6;
+            double r = hypot(i + 0.5 - x, j + 0.5 - y), away = fmin(fabs(r - radius), r),
+                   width = 0.12 * radius + 0.6;
             ct_canvas_blend(canvas, i, j, white, 0.7 * fmin(1, fmax(0, width + 1.5 - away)));
             ct_canvas_blend(canvas, i, j, red, fmin(1, fmax(0, width + 0.5 - away)));
         }
@@ -98,7 +100,8 @@ void ct_label_grid(const ct_canvas* canvas, const ct_camera* camera, const ct_gr
     double step = grid->spacing, scale = step >= 0.5 ? 1 : step >= 0.005 ? 100 : 1000;
     const char* name = scale == 1 ? "m" : scale == 100 ? "cm" : "mm";
     bool toward_high = camera->eye[across] > grid->center[across];
-    double side = toward_high ? ceil(grid->upper[across] / step + 0.15) * step : floor(grid->lower[across] / step - 0.15) * step;
+    double side = toward_high ? ceil(grid->upper[across] / step + 0.15) * step
+                              : floor(grid->lower[across] / step - 0.15) * step;
     long first = lround(floor(grid->lower[along] / step)), last = lround(ceil(grid->upper[along] / step));
     ct_ink ink = ink_for(dark, 0.5);
     double size = 0.78 * text_size(canvas), point[3], x, y, rightmost = -1;
@@ -124,8 +127,10 @@ void ct_label_grid(const ct_canvas* canvas, const ct_camera* camera, const ct_gr
 
 // Picks the power of a thousand that suits the largest number; the prefix goes before the unit.
 static double prefix_for(double largest, const char** prefix) {
-    static const struct { double scale; const char* name; } steps[] = {
-        {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "u"}};
+    static const struct {
+        double scale;
+        const char* name;
+    } steps[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "u"}};
     for (size_t k = 0; k < 6; k++)
         if (largest >= steps[k].scale) {
             *prefix = steps[k].name;
@@ -135,7 +140,8 @@ static double prefix_for(double largest, const char** prefix) {
     return 1;
 }
 
-static void bar_colors(const ct_canvas* canvas, const char* field, int x, int y, int width, int height, const ct_ink* ink) {
+static void bar_colors(const ct_canvas* canvas, const char* field, int x, int y, int width, int height,
+                       const ct_ink* ink) {
     for (int j = 0; j < height; j++) {
         double rgb[3];
         ct_label_color(field, 1 - (j + 0.5) / height, rgb);
@@ -164,9 +170,11 @@ void ct_label_bar(const ct_canvas* canvas, const char* field, double low, double
         double at = y + height * (b - k * step) / span;
         format_number(number, sizeof number, k * step, digits_for(step));
         ct_text_draw(canvas, number, x + width + 0.6 * size, at + 0.42 * size, 0.85 * size, 0, &ink);
-        for (int i = 0; i < width / 3; i++) ct_canvas_blend(canvas, x + width - 1 - i, (int)at, ink.color, 0.6);
+        for (int i = 0; i < width / 3; i++)
+            ct_canvas_blend(canvas, x + width - 1 - i, (int)at, ink.color, 0.6);
     }
     bool bare = !*shown->unit;
-    snprintf(text, sizeof text, "%s%s%s%s%s", shown->title, bare ? "" : " (", prefix, shown->unit, bare ? "" : ")");
+    snprintf(text, sizeof text, "%s%s%s%s%s", shown->title, bare ? "" : " (", prefix, shown->unit,
+             bare ? "" : ")");
     ct_text_draw(canvas, text, canvas->width - 1.8 * size, y - 1.2 * size, 0.9 * size, 1, &ink);
 }

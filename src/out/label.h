@@ -7,10 +7,10 @@
 
 typedef struct ct_ground_grid {
     int up_axis;
-    double height;           // m
-    double spacing;          // m, between strong lines; 5 weak ones in each
-    double center[3];        // of the scene
-    double reach;            // m, where the lines have faded
+    double height;              // m
+    double spacing;             // m, between strong lines; 5 weak ones in each
+    double center[3];           // of the scene
+    double reach;               // m, where the lines have faded
     double lower[3], upper[3];  // bounds of the motion
 } ct_ground_grid;
 

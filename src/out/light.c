@@ -9,7 +9,7 @@
 #define PI 3.14159265358979323846
 #define MAP_SIZE 1024
 #define BELOW_SIZE 256
-#define SEARCH 0.07       // radius of the disc in which shadows are looked for, over the scene's size
+#define SEARCH 0.07  // radius of the disc in which shadows are looked for, over the scene's size
 #define RINGS 10
 #define SPOKES 12
 #define GOLDEN_ANGLE 2.39996322972865332
@@ -28,10 +28,12 @@ static void cross(double out[3], const double a[3], const double b[3]) {
 }
 
 // An orthographic picture of the surface from direction `toward`; fitted to what the picture is about.
-static void map_create(ct_depth_map* map, ct_arena* arena, const ct_skin* skin, const double toward[3], int size) {
+static void map_create(ct_depth_map* map, ct_arena* arena, const ct_skin* skin, const double toward[3],
+                       int size) {
     int axis = fabs(toward[0]) < fabs(toward[1]) ? (fabs(toward[0]) < fabs(toward[2]) ? 0 : 2)
                                                  : (fabs(toward[1]) < fabs(toward[2]) ? 1 : 2);
-    double helper[3] = {axis == 0, axis == 1, axis == 2}, low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    double helper[3] = {axis == 0, axis == 1, axis == 2}, low[2] = {INFINITY, INFINITY},
+           high[2] = {-INFINITY, -INFINITY};
     memcpy(map->toward, toward, sizeof map->toward);
     cross(map->right, helper, toward);
     normalise(map->right);
@@ -86,14 +88,16 @@ static void find_near(ct_depth_map* map, ct_arena* arena, double reach) {
         for (int i = 0; i < N; i++) {
             float value = INFINITY;
             for (int y = j * block; y < (j + 1) * block; y++)
-                for (int x = i * block; x < (i + 1) * block; x++) value = fminf(value, map->depth[y * map->size + x]);
+                for (int x = i * block; x < (i + 1) * block; x++)
+                    value = fminf(value, map->depth[y * map->size + x]);
             least[j][i] = value;
         }
     for (int j = 0; j < N; j++)
         for (int i = 0; i < N; i++) {
             float value = INFINITY;
             for (int y = j < wide ? 0 : j - wide; y <= j + wide && y < N; y++)
-                for (int x = i < wide ? 0 : i - wide; x <= i + wide && x < N; x++) value = fminf(value, least[y][x]);
+                for (int x = i < wide ? 0 : i - wide; x <= i + wide && x < N; x++)
+                    value = fminf(value, least[y][x]);
             map->near[j * N + i] = value;
         }
 }
@@ -139,7 +143,8 @@ static float mean_gap(const ct_light* light, float i, float j, float depth, floa
 
 double ct_light_key(const ct_light* light, const double point[3]) {
     const ct_depth_map* map = &light->shadow;
-    float cell = (float)map->cell, size = (float)map->size, search = (float)(SEARCH * light->size) / cell, bias = 2.5f * cell;
+    float cell = (float)map->cell, size = (float)map->size, search = (float)(SEARCH * light->size) / cell,
+          bias = 2.5f * cell;
     float i = (float)((dot(point, map->right) - map->low[0]) / map->cell);
     float j = (float)((dot(point, map->up) - map->low[1]) / map->cell);
     if (!(i >= -search && j >= -search && i <= size + search && j <= size + search)) return 1;
@@ -161,7 +166,8 @@ static double hidden_sky(const ct_depth_map* below, double x, double y, double g
                          double spoke_at[2 * SPOKES][2]) {
     double sum = 0, least = 1.5 * below->cell;
     for (int ring = 0; ring < RINGS; ring++) {
-        double inner = reach * ring * ring / (RINGS * RINGS), outer = reach * (ring + 1) * (ring + 1) / (RINGS * RINGS);
+        double inner = reach * ring * ring / (RINGS * RINGS),
+               outer = reach * (ring + 1) * (ring + 1) / (RINGS * RINGS);
         double r = 0.5 * (inner + outer), area = PI * (outer * outer - inner * inner) / SPOKES;
         for (int spoke = 0; spoke < SPOKES; spoke++) {
             const double* at = spoke_at[2 * spoke + ring % 2];
@@ -192,9 +198,9 @@ static void ground_create(ct_light* light, ct_arena* arena, const ct_skin* skin)
     // The map from below: its depth grows with height, -(p . down) = p . sky.
     for (int j = 0; j < CT_GROUND_CELLS; j++)
         for (int i = 0; i < CT_GROUND_CELLS; i++)
-            light->hidden[j * CT_GROUND_CELLS + i] =
-                (float)hidden_sky(&below, light->ground_low[0] + (i + 0.5) * light->ground_cell,
-                                  light->ground_low[1] + (j + 0.5) * light->ground_cell, light->ground, reach, spoke);
+            light->hidden[j * CT_GROUND_CELLS + i] = (float)hidden_sky(
+                &below, light->ground_low[0] + (i + 0.5) * light->ground_cell,
+                light->ground_low[1] + (j + 0.5) * light->ground_cell, light->ground, reach, spoke);
     memcpy(light->ground_right, below.right, sizeof below.right);
     memcpy(light->ground_up, below.up, sizeof below.up);
 }
@@ -208,12 +214,13 @@ double ct_light_hidden(const ct_light* light, const double point[3]) {
     double u = x - i, v = y - j;
     double value = (1 - v) * ((1 - u) * row[0] + u * row[1]) +
                    v * ((1 - u) * row[CT_GROUND_CELLS] + u * row[CT_GROUND_CELLS + 1]);
-    double edge = fmin(fmin(x, CT_GROUND_CELLS - 1 - x), fmin(y, CT_GROUND_CELLS - 1 - y)) / (0.1 * CT_GROUND_CELLS);
+    double edge =
+        fmin(fmin(x, CT_GROUND_CELLS - 1 - x), fmin(y, CT_GROUND_CELLS - 1 - y)) / (0.1 * CT_GROUND_CELLS);
     return value * fmin(1, edge);
 }
 
-void ct_light_create(ct_light* light, ct_arena* arena, const ct_skin* skin, const ct_camera* camera, int up_axis,
-                    double ground, double size) {
+void ct_light_create(ct_light* light, ct_arena* arena, const ct_skin* skin, const ct_camera* camera,
+                     int up_axis, double ground, double size) {
     *light = (ct_light){.up_axis = up_axis, .ground = ground, .size = size};
     light->sky[up_axis] = 1;
     fill_disc(light->disc);
@@ -230,8 +237,8 @@ void ct_light_create(ct_light* light, ct_arena* arena, const ct_skin* skin, cons
     ground_create(light, arena, skin);
 }
 
-void ct_light_shade(const ct_light* light, const double point[3], const double normal[3], const double view[3],
-                    const double albedo[3], double gloss, double rgb[3]) {
+void ct_light_shade(const ct_light* light, const double point[3], const double normal[3],
+                    const double view[3], const double albedo[3], double gloss, double rgb[3]) {
     static const double key_color[3] = {2.05, 1.95, 1.80}, fill_color[3] = {0.42, 0.48, 0.58};
     static const double sky_color[3] = {0.60, 0.66, 0.74}, earth_color[3] = {0.36, 0.34, 0.32};
     double facing = dot(normal, light->key), half[3], moved[3];
@@ -251,7 +258,8 @@ void ct_light_shade(const ct_light* light, const double point[3], const double n
     double shine = gloss * lit * pow(fmax(0, dot(normal, half)), 60) * (facing > 0);
     double rim = gloss * pow(1 - fmin(1, fabs(dot(normal, view))), 4);
     for (int k = 0; k < 3; k++) {
-        double light_in = key_color[k] * key + fill_color[k] * fill + sky_color[k] * upward + earth_color[k] * earth;
+        double light_in =
+            key_color[k] * key + fill_color[k] * fill + sky_color[k] * upward + earth_color[k] * earth;
         rgb[k] = albedo[k] * light_in * 0.56 + 0.9 * shine * key_color[k] * 0.5 + 0.35 * rim * sky_color[k];
     }
 }

@@ -1,7 +1,8 @@
 // MP4 movies: raw frames go to the ffmpeg program through a socket on its standard input.
 //
 // A socket and not a pipe, because writing to a program that has died must be an error here, never a signal
-// that ends the caller. ffmpeg is started directly, without a shell, and its complaints are kept for the error.
+// that ends the caller. ffmpeg is started directly, without a shell, and its complaints are kept for the
+// error.
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -19,21 +20,51 @@ extern char** environ;
 
 struct ct_movie {
     pid_t program;
-    int feed;              // our end of the socket, -1 when closed
-    FILE* complaints;      // what ffmpeg writes to its standard error
+    int feed;          // our end of the socket, -1 when closed
+    FILE* complaints;  // what ffmpeg writes to its standard error
     size_t frame_bytes;
     char* path;
 };
 
-static ct_status start_ffmpeg(ct_movie* movie, int width, int height, double rate, int child_end, ct_error* error) {
+static ct_status start_ffmpeg(ct_movie* movie, int width, int height, double rate, int child_end,
+                              ct_error* error) {
     char size[48], fps[48];
     snprintf(size, sizeof size, "%dx%d", width, height);
     snprintf(fps, sizeof fps, "%ld/1000", lround(rate * 1000));
     // H.264 in its common form wants even sides: pad by a line where needed.
-    char* arguments[] = {"ffmpeg", "-y", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt",
-                         "rgb24", "-s", size, "-r", fps, "-i", "pipe:0", "-an", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2",
-                         "-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags",
-                         "+faststart", "-f", "mp4", movie->path, NULL};
+    char* arguments[] = {"ffmpeg",
+                         "-y",
+                         "-nostdin",
+                         "-hide_banner",
+                         "-loglevel",
+                         "error",
+                         "-f",
+                         "rawvideo",
+                         "-pix_fmt",
+                         "rgb24",
+                         "-s",
+                         size,
+                         "-r",
+                         fps,
+                         "-i",
+                         "pipe:0",
+                         "-an",
+                         "-vf",
+                         "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                         "-c:v",
+                         "libx264",
+                         "-preset",
+                         "medium",
+                         "-crf",
+                         "18",
+                         "-pix_fmt",
+                         "yuv420p",
+                         "-movflags",
+                         "+faststart",
+                         "-f",
+                         "mp4",
+                         movie->path,
+                         NULL};
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     posix_spawn_file_actions_adddup2(&actions, child_end, STDIN_FILENO);
@@ -45,7 +76,8 @@ static ct_status start_ffmpeg(ct_movie* movie, int width, int height, double rat
     movie->program = 0;
     if (problem == ENOENT)
         return ct_fail(error, CT_UNSUPPORTED,
-                       "movies need the program ffmpeg, which is not on the PATH: install it, or write PNG frames instead");
+                       "movies need the program ffmpeg, which is not on the PATH: install it, or write PNG "
+                       "frames instead");
     return ct_fail(error, CT_IO, "ffmpeg could not be started: %s", strerror(problem));
 }
 
@@ -61,8 +93,10 @@ ct_status ct_movie_create(ct_movie** out, const char* path, int width, int heigh
                           ct_error* error) {
     ct_error_clear(error);
     *out = NULL;
-    if (width < 2 || height < 2 || width > 16384 || height > 16384 || !(frames_per_second >= 0.01 && frames_per_second <= 1000))
-        return ct_fail(error, CT_BAD_ARGUMENT, "a movie of %d x %d pixels and %g frames per second", width, height, frames_per_second);
+    if (width < 2 || height < 2 || width > 16384 || height > 16384 ||
+        !(frames_per_second >= 0.01 && frames_per_second <= 1000))
+        return ct_fail(error, CT_BAD_ARGUMENT, "a movie of %d x %d pixels and %g frames per second", width,
+                       height, frames_per_second);
     ct_movie* movie = ct_alloc(1, sizeof *movie);
     if (!movie) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     movie->feed = -1;
@@ -94,7 +128,8 @@ ct_status ct_movie_append(ct_movie* movie, const uint8_t* pixels, ct_error* erro
         ssize_t now = send(movie->feed, pixels + sent, movie->frame_bytes - sent, MSG_NOSIGNAL);
         if (now < 0 && errno == EINTR) continue;
         if (now <= 0)
-            return ct_fail_at(error, CT_IO, movie->path + 5, 0, "ffmpeg ended before the movie did; closing the movie tells why");
+            return ct_fail_at(error, CT_IO, movie->path + 5, 0,
+                              "ffmpeg ended before the movie did; closing the movie tells why");
         sent += (size_t)now;
     }
     return CT_OK;
@@ -117,7 +152,8 @@ ct_status ct_movie_close(ct_movie* movie, ct_error* error) {
     int result = 0;
     close(movie->feed);
     movie->feed = -1;
-    while (waitpid(movie->program, &result, 0) < 0 && errno == EINTR) {}
+    while (waitpid(movie->program, &result, 0) < 0 && errno == EINTR) {
+    }
     movie->program = 0;
     ct_status status = CT_OK;
     if (!WIFEXITED(result) || WEXITSTATUS(result) != 0) {

@@ -6,7 +6,7 @@
 
 #include "out/solid.h"
 
-#define CELLS 32         // of a plane's disc, across
+#define CELLS 32  // of a plane's disc, across
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -25,19 +25,24 @@ static bool all_finite(const double* values, int count) {
 bool ct_obstacle_ground(const ct_trajectory* file, const double* poses, double* height) {
     for (int k = 0; k < file->info.nobstacle; k++) {
         const double* pose = poses + 6 * k;
-        if (file->obstacle[k].kind != CT_OBSTACLE_PLANE || file->obstacle[k].hidden || !(pose[3 + file->info.up] > 1 - 1e-9)) continue;
+        if (file->obstacle[k].kind != CT_OBSTACLE_PLANE || file->obstacle[k].hidden ||
+            !(pose[3 + file->info.up] > 1 - 1e-9))
+            continue;
         *height = pose[file->info.up];
         return isfinite(*height);
     }
     return false;
 }
 
-double ct_obstacle_slope_foot(const ct_trajectory* file, const double* poses, const double center[3], double reach) {
+double ct_obstacle_slope_foot(const ct_trajectory* file, const double* poses, const double center[3],
+                              double reach) {
     double least = INFINITY, middle[3];
     int up = file->info.up;
     for (int k = 0; k < file->info.nobstacle; k++) {
         const double* pose = poses + 6 * k;
-        if (file->obstacle[k].kind != CT_OBSTACLE_PLANE || file->obstacle[k].hidden || !all_finite(pose, 6) || !(pose[3 + up] > 0.1)) continue;
+        if (file->obstacle[k].kind != CT_OBSTACLE_PLANE || file->obstacle[k].hidden || !all_finite(pose, 6) ||
+            !(pose[3 + up] > 0.1))
+            continue;
         ct_obstacle_middle(pose, center, middle);
         least = fmin(least, middle[up] - reach * sqrt(fmax(0, 1 - pose[3 + up] * pose[3 + up])));
     }
@@ -45,7 +50,8 @@ double ct_obstacle_slope_foot(const ct_trajectory* file, const double* poses, co
 }
 
 void ct_obstacle_middle(const double* pose, const double center[3], double middle[3]) {
-    double away[3] = {center[0] - pose[0], center[1] - pose[1], center[2] - pose[2]}, height = dot(away, pose + 3);
+    double away[3] = {center[0] - pose[0], center[1] - pose[1], center[2] - pose[2]},
+           height = dot(away, pose + 3);
     for (int a = 0; a < 3; a++) middle[a] = center[a] - height * pose[3 + a];
 }
 
@@ -79,20 +85,26 @@ static void put_cell(ct_skin_room* room, const double corner[4][3], const double
     room->vertex += 4;
 }
 
-// A disc of square cells whose corners stay at their places on the plane; those below the ground are left out.
-static void put_plane(ct_skin* skin, ct_arena* arena, int up, int obstacle, const double* pose, const ct_obstacle_look* look) {
-    double u[3], v[3], middle[3], from[3], cell = 2 * look->reach / CELLS, corner[(CELLS + 1) * (CELLS + 1)][4][3];
+// A disc of square cells whose corners stay at their places on the plane; those below the ground are left
+// out.
+static void put_plane(ct_skin* skin, ct_arena* arena, int up, int obstacle, const double* pose,
+                      const ct_obstacle_look* look) {
+    double u[3], v[3], middle[3], from[3], cell = 2 * look->reach / CELLS,
+                                           corner[(CELLS + 1) * (CELLS + 1)][4][3];
     int material[(CELLS + 1) * (CELLS + 1)], count = 0;
     ct_skin_room room;
     plane_axes(pose + 3, up, u, v);
     ct_obstacle_middle(pose, look->center, middle);
     for (int a = 0; a < 3; a++) from[a] = middle[a] - pose[a];
-    double first[2] = {floor((dot(from, u) - look->reach) / cell), floor((dot(from, v) - look->reach) / cell)};
+    double first[2] = {floor((dot(from, u) - look->reach) / cell),
+                       floor((dot(from, v) - look->reach) / cell)};
     for (int j = 0; j <= CELLS; j++)
         for (int i = 0; i <= CELLS; i++) {
             double at[2] = {first[0] + i, first[1] + j}, height = 0, away = 0;
             for (int c = 0; c < 4; c++)
-                for (int a = 0; a < 3; a++) corner[count][c][a] = pose[a] + cell * ((at[0] + (c == 1 || c == 2)) * u[a] + (at[1] + c / 2) * v[a]);
+                for (int a = 0; a < 3; a++)
+                    corner[count][c][a] =
+                        pose[a] + cell * ((at[0] + (c == 1 || c == 2)) * u[a] + (at[1] + c / 2) * v[a]);
             for (int a = 0; a < 3; a++) {
                 double mean = 0.5 * (corner[count][0][a] + corner[count][2][a]);
                 away += (mean - middle[a]) * (mean - middle[a]);
@@ -115,35 +127,46 @@ static bool plane_shows(const double* pose, int up, const ct_obstacle_look* look
 
 // ---- Solids ----
 
-void ct_obstacle_dress(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* poses, const ct_obstacle_look* look) {
+void ct_obstacle_dress(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* poses,
+                       const ct_obstacle_look* look) {
     int n = file->info.nobstacle, count = 0;
     ct_solid* solids = ct_arena_alloc(arena, (size_t)n, sizeof *solids);
     for (int k = 0; k < n && !arena->failed; k++) {
         const ct_obstacle_info* obstacle = &file->obstacle[k];
         bool sphere = obstacle->kind == CT_OBSTACLE_SPHERE;
-        if (obstacle->hidden || !all_finite(poses + 6 * k, 6) || (!sphere && obstacle->kind != CT_OBSTACLE_CAPSULE)) continue;
+        if (obstacle->hidden || !all_finite(poses + 6 * k, 6) ||
+            (!sphere && obstacle->kind != CT_OBSTACLE_CAPSULE))
+            continue;
         ct_solid* s = &solids[count++];
-        *s = (ct_solid){.radius = obstacle->radius, .material = file->info.nbody + k, .shape = CT_SOLID_CAPSULE};
+        *s = (ct_solid){
+            .radius = obstacle->radius, .material = file->info.nbody + k, .shape = CT_SOLID_CAPSULE};
         memcpy(s->a, poses + 6 * k, sizeof s->a);
         memcpy(s->b, poses + 6 * k + (sphere ? 0 : 3), sizeof s->b);
     }
-    if (!arena->failed) ct_solid_append(skin, arena, solids, count, count > 16 ? 26 : 50, count > 16 ? 36 : 72);
+    if (!arena->failed)
+        ct_solid_append(skin, arena, solids, count, count > 16 ? 26 : 50, count > 16 ? 36 : 72);
     for (int k = 0; k < n && !arena->failed; k++) {
-        bool plane = file->obstacle[k].kind == CT_OBSTACLE_PLANE && !file->obstacle[k].hidden && all_finite(poses + 6 * k, 6);
-        if (plane && plane_shows(poses + 6 * k, file->info.up, look)) put_plane(skin, arena, file->info.up, k, poses + 6 * k, look);
+        bool plane = file->obstacle[k].kind == CT_OBSTACLE_PLANE && !file->obstacle[k].hidden &&
+                     all_finite(poses + 6 * k, 6);
+        if (plane && plane_shows(poses + 6 * k, file->info.up, look))
+            put_plane(skin, arena, file->info.up, k, poses + 6 * k, look);
     }
     skin->nflesh = skin->nbone = skin->ntri;
 }
 
-void ct_obstacle_arrows(ct_skin* skin, ct_arena* arena, const ct_contact* list, int count, double scale, double longest, double size) {
+void ct_obstacle_arrows(ct_skin* skin, ct_arena* arena, const ct_contact* list, int count, double scale,
+                        double longest, double size) {
     ct_solid* solids = ct_arena_alloc(arena, (size_t)count, sizeof *solids);
     int shown = 0;
     for (int i = 0; i < count && !arena->failed; i++) {
         const ct_contact* c = &list[i];
         double force = sqrt(dot(c->force, c->force)), length = fmin(scale * force, longest);
-        if (c->set == CT_OPEN || !(length > 2e-3 * size) || !all_finite(c->position, 3) || !isfinite(force)) continue;
+        if (c->set == CT_OPEN || !(length > 2e-3 * size) || !all_finite(c->position, 3) || !isfinite(force))
+            continue;
         ct_solid* s = &solids[shown++];
-        *s = (ct_solid){.radius = 3e-3 * size, .material = c->set == CT_SLIP ? CT_ARROW_SLIP : CT_ARROW_STICK, .shape = CT_SOLID_ARROW};
+        *s = (ct_solid){.radius = 3e-3 * size,
+                        .material = c->set == CT_SLIP ? CT_ARROW_SLIP : CT_ARROW_STICK,
+                        .shape = CT_SOLID_ARROW};
         for (int a = 0; a < 3; a++) {
             s->a[a] = c->position[a];
             s->b[a] = c->position[a] + length / force * c->force[a];

@@ -1,9 +1,11 @@
-// Pictures of a trajectory: camera, colours, ground, then bands of rows that are rasterised, shaded and averaged.
+// Pictures of a trajectory: camera, colours, ground, then bands of rows that are rasterised, shaded and
+// averaged.
 //
-// Visibility is sampled samples^2 times a pixel; each triangle seen in a pixel is shaded once, at the mean of its
-// samples there. Flesh over bones lets them through, the less the deeper they lie; bones have light and shadows of their
-// own, as if the flesh were not there. Arrows of contact forces show through all. Planes fade out around the scene. Light is added in linear intensity and stored as sRGB. No display, no randomness: the same
-// frame gives the same bytes on every run and any number of threads.
+// Visibility is sampled samples^2 times a pixel; each triangle seen in a pixel is shaded once, at the mean of
+// its samples there. Flesh over bones lets them through, the less the deeper they lie; bones have light and
+// shadows of their own, as if the flesh were not there. Arrows of contact forces show through all. Planes
+// fade out around the scene. Light is added in linear intensity and stored as sRGB. No display, no
+// randomness: the same frame gives the same bytes on every run and any number of threads.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,8 @@
 #include "out/picture.h"
 #include "out/raster.h"
 
-#define BAND 16         // picture rows in a band
-#define SLOTS 8         // bands in work at the same time, at most
+#define BAND 16  // picture rows in a band
+#define SLOTS 8  // bands in work at the same time, at most
 #define MAX_SAMPLES 4
 #define PLANE_REACH 2.0  // radius of the discs that stand for planes, over the scene's extent
 #define TONES 1024       // steps of the table of tones
@@ -27,38 +29,45 @@ typedef struct drawing {
     const ct_picture_def* def;
     ct_camera camera;
     ct_light light;
-    ct_light bone_light;        // without the flesh's shadow
+    ct_light bone_light;  // without the flesh's shadow
     ct_skin skin;
-    bool flesh;                 // bodies are shown
-    double clear;               // m of flesh through which bones are seen well
-    double bone_tone;           // below 1 where the flesh is as light as bone
+    bool flesh;        // bodies are shown
+    double clear;      // m of flesh through which bones are seen well
+    double bone_tone;  // below 1 where the flesh is as light as bone
     ct_ground_grid grid;
-    double* color;              // 3 (nbody + nobstacle), linear light
-    bool* two_sided;            // nbody + nobstacle: its insides may be seen
-    double* obstacle_poses;     // 6 nobstacle
-    double plane_reach;         // m, where planes have faded
-    double low, high;           // of the colour map
-    double backdrop[3];         // linear light
-    double* clip;               // 4 nvert
+    double* color;           // 3 (nbody + nobstacle), linear light
+    bool* two_sided;         // nbody + nobstacle: its insides may be seen
+    double* obstacle_poses;  // 6 nobstacle
+    double plane_reach;      // m, where planes have faded
+    double low, high;        // of the colour map
+    double backdrop[3];      // linear light
+    double* clip;            // 4 nvert
     ct_raster raster[SLOTS];
     ct_raster bone_raster[SLOTS];
     uint8_t* pixels;
-    float tone[TONES + 2];      // sRGB 0..255 over the square root of linear light
-    int* rows;                  // 2 ntri: first and last row of the picture that a triangle may touch
+    float tone[TONES + 2];  // sRGB 0..255 over the square root of linear light
+    int* rows;              // 2 ntri: first and last row of the picture that a triangle may touch
 } drawing;
 
 enum { FLESH, BONE };
 
-typedef struct fragment {       // the samples of one pixel that show the same triangles
-    int id[2];                  // of flesh and of bone, -1: none
+typedef struct fragment {  // the samples of one pixel that show the same triangles
+    int id[2];             // of flesh and of bone, -1: none
     int count;
     double weight[2][2], x, y;  // sums
-    double cover;               // m, sum of the distances from flesh to bone; negative: the bone lies in front
+    // m, sum of the distances from flesh to bone; negative: the bone lies in front
+    double cover;
 } fragment;
 
 ct_picture_def ct_picture_def_default(void) {
-    return (ct_picture_def){.width = 1280, .height = 720, .samples = 3, .color_by = "body", .grid = true, .label = true,
-                            .view = {.automatic = true, .field_of_view = 30}, .background = {0.925, 0.935, 0.95}};
+    return (ct_picture_def){.width = 1280,
+                            .height = 720,
+                            .samples = 3,
+                            .color_by = "body",
+                            .grid = true,
+                            .label = true,
+                            .view = {.automatic = true, .field_of_view = 30},
+                            .background = {0.925, 0.935, 0.95}};
 }
 
 // ---- One pixel ----
@@ -92,7 +101,8 @@ static double grid_cover(const drawing* d, double x, double y, const double poin
     if (!ground_point(d, x + 1, y, right) || !ground_point(d, x, y + 1, below)) return 0;
     for (int k = 0; k < 3; k++) {
         if (k == d->grid.up_axis) continue;
-        double along = right[k] - point[k], down = below[k] - point[k], rate = sqrt(along * along + down * down);
+        double along = right[k] - point[k], down = below[k] - point[k],
+               rate = sqrt(along * along + down * down);
         strong = fmax(strong, line_cover(point[k], rate, d->grid.spacing, 0.55 * pixel));
         weak = fmax(weak, line_cover(point[k], rate, d->grid.spacing / 5, 0.4 * pixel));
     }
@@ -109,7 +119,8 @@ static void shade_ground(const drawing* d, int px, int py, double rgb[3]) {
     double fade = 1 - sqrt(away) / d->grid.reach;
     if (fade <= 0) return;
     fade = fade * fade * (3 - 2 * fade);
-    double dark = (1 - 0.42 * fade * (1 - ct_light_key(&d->light, point))) * (1 - 0.6 * fade * ct_light_hidden(&d->light, point));
+    double dark = (1 - 0.42 * fade * (1 - ct_light_key(&d->light, point))) *
+                  (1 - 0.6 * fade * ct_light_hidden(&d->light, point));
     double lines = d->def->grid ? fade * grid_cover(d, x, y, point) : 0;
     bool on_dark = d->backdrop[0] + d->backdrop[1] + d->backdrop[2] < 0.6;
     for (int k = 0; k < 3; k++) {
@@ -158,7 +169,8 @@ static double soft_limit(double value) { return value < 0.7 ? value : 1 - 0.3 * 
 
 // Is the triangle seen from behind?
 static bool seen_from_behind(const ct_skin* skin, int t, const double view[3]) {
-    const double *a = skin->x + 3 * skin->tri[3 * t], *b = skin->x + 3 * skin->tri[3 * t + 1], *c = skin->x + 3 * skin->tri[3 * t + 2];
+    const double *a = skin->x + 3 * skin->tri[3 * t], *b = skin->x + 3 * skin->tri[3 * t + 1],
+                 *c = skin->x + 3 * skin->tri[3 * t + 2];
     double volume = 0;
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -170,14 +182,16 @@ static bool seen_from_behind(const ct_skin* skin, int t, const double view[3]) {
 // Arrows have the light with them.
 static void shade_arrow(int body, double facing, double rgb[3]) {
     static const double stick[3] = {0.02, 0.20, 0.62}, slip[3] = {0.80, 0.12, 0.02};
-    for (int k = 0; k < 3; k++) rgb[k] = (body == CT_ARROW_SLIP ? slip[k] : stick[k]) * (0.35 + 0.85 * fabs(facing));
+    for (int k = 0; k < 3; k++)
+        rgb[k] = (body == CT_ARROW_SLIP ? slip[k] : stick[k]) * (0.35 + 0.85 * fabs(facing));
 }
 
 // One of the two surfaces of a fragment; returns how much it faces the eye.
 static double shade_surface(const drawing* d, const fragment* f, int which, double rgb[3]) {
     const ct_skin* skin = &d->skin;
     int id = f->id[which];
-    double w1 = f->weight[which][0] / f->count, w2 = f->weight[which][1] / f->count, weight[3] = {1 - w1 - w2, w1, w2};
+    double w1 = f->weight[which][0] / f->count, w2 = f->weight[which][1] / f->count,
+           weight[3] = {1 - w1 - w2, w1, w2};
     double point[3] = {0}, normal[3] = {0}, view[3], albedo[3], length = 0, facing = 0, far = 0;
     for (int j = 0; j < 3; j++)
         for (int k = 0; k < 3; k++) {
@@ -208,7 +222,8 @@ static double shade_surface(const drawing* d, const fragment* f, int which, doub
         cover = 0.62 * fmin(1, fmax(0, cover));
         for (int k = 0; k < 3; k++) albedo[k] *= 1 - cover;
     }
-    ct_light_shade(which == BONE ? &d->bone_light : &d->light, point, normal, view, albedo, skin->value ? 0.12 : 0.3, rgb);
+    ct_light_shade(which == BONE ? &d->bone_light : &d->light, point, normal, view, albedo,
+                   skin->value ? 0.12 : 0.3, rgb);
     for (int k = 0; k < 3; k++) rgb[k] = soft_limit(rgb[k]);
     return fabs(facing);
 }
@@ -253,8 +268,10 @@ static void shade_fragment(const drawing* d, const fragment* f, int px, int py, 
     }
 }
 
-// Sorts the samples of a pixel by the triangles they show; returns the number of different ones. bones: NULL where none are.
-static int gather(const ct_raster* raster, const ct_raster* bones, int samples, int px, int row, fragment* list) {
+// Sorts the samples of a pixel by the triangles they show; returns the number of different ones. bones: NULL
+// where none are.
+static int gather(const ct_raster* raster, const ct_raster* bones, int samples, int px, int row,
+                  fragment* list) {
     int count = 0;
     for (int j = 0; j < samples; j++)
         for (int i = 0; i < samples; i++) {
@@ -268,7 +285,8 @@ static int gather(const ct_raster* raster, const ct_raster* bones, int samples, 
                 f->weight[FLESH][w] += (double)raster->weight[2 * at + (size_t)w];
                 if (bone >= 0) f->weight[BONE][w] += (double)bones->weight[2 * at + (size_t)w];
             }
-            if (id >= 0 && bone >= 0) f->cover += 1 / (double)raster->depth[at] - 1 / (double)bones->depth[at];
+            if (id >= 0 && bone >= 0)
+                f->cover += 1 / (double)raster->depth[at] - 1 / (double)bones->depth[at];
             f->x += px + (i + 0.5) / samples;
             f->y += (double)raster->first_row / samples + row + (j + 0.5) / samples;
         }
@@ -295,7 +313,8 @@ static bool is_bare(const ct_raster* raster, const ct_raster* bones, int samples
     return true;
 }
 
-static void shade_pixel(const drawing* d, const ct_raster* raster, const ct_raster* bones, int px, int py, int row) {
+static void shade_pixel(const drawing* d, const ct_raster* raster, const ct_raster* bones, int px, int py,
+                        int row) {
     fragment list[MAX_SAMPLES * MAX_SAMPLES];
     int samples = d->def->samples, count = 0;
     double sum[3] = {0, 0, 0};
@@ -328,7 +347,8 @@ static void draw_bands(int slot, void* user) {
             ct_raster_triangle(t < d->skin.nflesh ? &raster : &bones, t, (const double(*)[4])clip);
         }
         for (int row = 0; row < BAND && top + row < d->def->height; row++)
-            for (int x = 0; x < d->def->width; x++) shade_pixel(d, &raster, has_bones ? &bones : NULL, x, top + row, row);
+            for (int x = 0; x < d->def->width; x++)
+                shade_pixel(d, &raster, has_bones ? &bones : NULL, x, top + row, row);
     }
 }
 
@@ -367,17 +387,21 @@ static void place_camera(drawing* d, const ct_trajectory* file) {
 }
 
 static ct_status check_def(const ct_picture_def* def, ct_error* error) {
-    static const char* const names[] = {"body", "displacement", "velocity", "stress", "energy", "volume", "contact", "activation"};
+    static const char* const names[] = {"body",   "displacement", "velocity", "stress",
+                                        "energy", "volume",       "contact",  "activation"};
     if (def->width < 16 || def->height < 16 || def->width > 16384 || def->height > 16384)
-        return ct_fail(error, CT_BAD_ARGUMENT, "a picture of %d x %d pixels: each side must be 16 to 16384", def->width, def->height);
+        return ct_fail(error, CT_BAD_ARGUMENT, "a picture of %d x %d pixels: each side must be 16 to 16384",
+                       def->width, def->height);
     if (def->samples < 1 || def->samples > MAX_SAMPLES)
         return ct_fail(error, CT_BAD_ARGUMENT, "samples is %d: choose 1 to %d", def->samples, MAX_SAMPLES);
     if (!(def->contact_scale >= 0) || !isfinite(def->contact_scale))
-        return ct_fail(error, CT_BAD_ARGUMENT, "contact_scale is %g: choose m a newton, or 0", def->contact_scale);
+        return ct_fail(error, CT_BAD_ARGUMENT, "contact_scale is %g: choose m a newton, or 0",
+                       def->contact_scale);
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
         if (def->color_by && strcmp(def->color_by, names[k]) == 0) return CT_OK;
     return ct_fail(error, CT_BAD_ARGUMENT,
-                   "color_by is \"%s\": choose body, displacement, velocity, stress, energy, volume, contact or activation",
+                   "color_by is \"%s\": choose body, displacement, velocity, stress, energy, volume, contact "
+                   "or activation",
                    def->color_by ? def->color_by : "");
 }
 
@@ -426,13 +450,16 @@ static ct_status add_arrows(drawing* d, ct_arena* arena, ct_trajectory* file, in
     if (!status) status = ct_trajectory_read_contacts(file, frame, &list, &count, error);
     if (status) return status;
     if (!(scale > 0)) scale = force > 0 ? 0.2 * size / force : 0;
-    ct_obstacle_arrows(&d->skin, arena, list, count, scale, d->def->contact_scale > 0 ? INFINITY : 0.3 * size, size);
+    ct_obstacle_arrows(&d->skin, arena, list, count, scale, d->def->contact_scale > 0 ? INFINITY : 0.3 * size,
+                       size);
     return CT_OK;
 }
 
 // The flesh, the obstacles, the bones and the arrows as one surface.
-static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x, ct_error* error) {
-    ct_obstacle_look look = {.reach = PLANE_REACH * d->grid.reach / 2.6, .eye = d->camera.eye, .ground = d->grid.height};
+static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, const double* x,
+                       ct_error* error) {
+    ct_obstacle_look look = {
+        .reach = PLANE_REACH * d->grid.reach / 2.6, .eye = d->camera.eye, .ground = d->grid.height};
     memcpy(look.center, d->grid.center, sizeof look.center);
     d->plane_reach = look.reach;
     paint(d, arena, file);
@@ -477,7 +504,8 @@ static void find_rows(drawing* d) {
 }
 
 // Everything that the bands read.
-static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, double* time, ct_error* error) {
+static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, double* time,
+                         ct_error* error) {
     const ct_picture_def* def = d->def;
     size_t nvert = (size_t)file->info.nvert;
     double* x = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
@@ -499,21 +527,25 @@ static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int f
     if (status) return status;
     d->skin.value = value;
     d->clip = ct_arena_alloc(arena, 4 * (size_t)d->skin.nvert, sizeof(double));
-    for (int i = 0; i < d->skin.nvert && d->clip; i++) ct_camera_project(&d->camera, d->skin.x + 3 * i, d->clip + 4 * i);
+    for (int i = 0; i < d->skin.nvert && d->clip; i++)
+        ct_camera_project(&d->camera, d->skin.x + 3 * i, d->clip + 4 * i);
     d->rows = ct_arena_alloc(arena, 2 * (size_t)d->skin.ntri, sizeof(int));
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     find_rows(d);
-    for (int k = 0; k < TONES + 2; k++) d->tone[k] = (float)(255 * ct_color_srgb((double)k * k / ((double)TONES * TONES)));
+    for (int k = 0; k < TONES + 2; k++)
+        d->tone[k] = (float)(255 * ct_color_srgb((double)k * k / ((double)TONES * TONES)));
     light_up(d, arena, file);
     for (int k = 0; k < 2 * SLOTS; k++) {
         if (k >= SLOTS && d->skin.ntri == d->skin.nflesh) break;
-        ct_raster_create(k < SLOTS ? &d->raster[k] : &d->bone_raster[k - SLOTS], arena, def->width * def->samples,
-                         def->height * def->samples, BAND * def->samples, d->camera.near);
+        ct_raster_create(k < SLOTS ? &d->raster[k] : &d->bone_raster[k - SLOTS], arena,
+                         def->width * def->samples, def->height * def->samples, BAND * def->samples,
+                         d->camera.near);
     }
     return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
-ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels, ct_error* error) {
+ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels,
+                          ct_error* error) {
     ct_error_clear(error);
     ct_status status = check_def(def, error);
     if (status) return status;
@@ -531,11 +563,13 @@ ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* 
         ct_threads_run(threads, SLOTS, draw_bands, d);
         ct_canvas canvas = {pixels, def->width, def->height};
         bool dark = def->background[0] + def->background[1] + def->background[2] < 1.2;
-        if (def->grid && d->camera.eye[d->grid.up_axis] > d->grid.height) ct_label_grid(&canvas, &d->camera, &d->grid, dark);
+        if (def->grid && d->camera.eye[d->grid.up_axis] > d->grid.height)
+            ct_label_grid(&canvas, &d->camera, &d->grid, dark);
         if (def->mark) ct_label_mark(&canvas, &d->camera, def->mark);
         if (def->label) ct_label_time(&canvas, time, dark);
         if (def->title) ct_label_title(&canvas, def->title, dark);
-        if (def->label && d->skin.value && d->flesh) ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
+        if (def->label && d->skin.value && d->flesh)
+            ct_label_bar(&canvas, def->color_by, d->low, d->high, dark);
     }
     ct_threads_free(threads);
     ct_arena_free(&arena);

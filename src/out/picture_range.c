@@ -46,9 +46,10 @@ static double extent_size(const extent* box) {
 
 static const extent empty = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
-// What can be seen of one frame: the bodies' surfaces and the bones' ends into `box`, obstacles into boxes of their own.
-static void include_frame(extent* box, extent* obstacle, const ct_trajectory* file, const ct_bone_list* bones, const double* x,
-                          const double* poses, const double* obstacle_poses) {
+// What can be seen of one frame: the bodies' surfaces and the bones' ends into `box`, obstacles into boxes of
+// their own.
+static void include_frame(extent* box, extent* obstacle, const ct_trajectory* file, const ct_bone_list* bones,
+                          const double* x, const double* poses, const double* obstacle_poses) {
     int nbody = file->info.nbody;
     for (int c = 0; c < 3 * file->info.nsurface; c++) {
         int owner = file->surface_owner[c / 3];
@@ -66,7 +67,8 @@ static void include_frame(extent* box, extent* obstacle, const ct_trajectory* fi
         ct_obstacle_kind kind = file->obstacle[k].kind;
         if (kind != CT_OBSTACLE_SPHERE && kind != CT_OBSTACLE_CAPSULE) continue;
         include(&obstacle[k], obstacle_poses + 6 * k, file->obstacle[k].radius);
-        if (kind == CT_OBSTACLE_CAPSULE) include(&obstacle[k], obstacle_poses + 6 * k + 3, file->obstacle[k].radius);
+        if (kind == CT_OBSTACLE_CAPSULE)
+            include(&obstacle[k], obstacle_poses + 6 * k + 3, file->obstacle[k].radius);
     }
 }
 
@@ -78,7 +80,8 @@ static void include_obstacles(extent* box, const extent* obstacle, ct_trajectory
         double gap = 0;
         bool there = obstacle[k].lower[0] <= obstacle[k].upper[0];
         for (int a = 0; a < 3 && there; a++)
-            gap = fmax(gap, fmax(obstacle[k].lower[a] - bodies.upper[a], bodies.lower[a] - obstacle[k].upper[a]));
+            gap = fmax(gap,
+                       fmax(obstacle[k].lower[a] - bodies.upper[a], bodies.lower[a] - obstacle[k].upper[a]));
         bool alone = !(bodies.lower[0] <= bodies.upper[0]);
         file->obstacle_far[k] = !there || (!alone && (extent_size(&obstacle[k]) > 1.6 * size || gap > size));
         if (file->obstacle_far[k] || file->obstacle[k].hidden) continue;
@@ -91,10 +94,12 @@ static void include_obstacles(extent* box, const extent* obstacle, ct_trajectory
 double ct_picture_bones(ct_bone_list* bones, ct_arena* arena, const ct_trajectory* file) {
     extent rest = empty;
     for (int c = 0; c < 3 * file->info.nsurface; c++)
-        if (file->surface_owner[c / 3] < file->info.nbody) include(&rest, file->rest + 3 * file->surface[c], 0);
+        if (file->surface_owner[c / 3] < file->info.nbody)
+            include(&rest, file->rest + 3 * file->surface[c], 0);
     for (int k = 0; k < file->info.nlink; k++) {
         include(&rest, file->link[k].anchor, 0);
-        for (int i = 0; i < file->link[k].count; i++) include(&rest, file->rest + 3 * file->link[k].nodes[i], 0);
+        for (int i = 0; i < file->link[k].count; i++)
+            include(&rest, file->rest + 3 * file->link[k].nodes[i], 0);
     }
     double size = extent_size(&rest);
     ct_bone_list_create(bones, arena, file, size > 0 ? size : 1);
@@ -118,7 +123,8 @@ static ct_status find_bounds(ct_trajectory* file, ct_arena* arena, extent* box, 
         if (!status) status = ct_trajectory_read_links_into(file, frame, NULL, poses, error);
         if (!status) status = ct_trajectory_read_obstacles_into(file, frame, obstacle_poses, error);
         if (!status) include_frame(box, obstacle, file, &bones, x, poses, obstacle_poses);
-        for (int i = 0; !status && i < file->info.nvert && !file->info.nsurface && !bones.count; i++) include(box, x + 3 * i, 0);
+        for (int i = 0; !status && i < file->info.nvert && !file->info.nsurface && !bones.count; i++)
+            include(box, x + 3 * i, 0);
     }
     if (!status) include_obstacles(box, obstacle, file);
     return status;
@@ -219,7 +225,8 @@ ct_status ct_picture_force(ct_trajectory* file, double* force, ct_error* error) 
     return CT_OK;
 }
 
-ct_status ct_picture_range(ct_trajectory* file, const ct_picture_def* def, double* low, double* high, ct_error* error) {
+ct_status ct_picture_range(ct_trajectory* file, const ct_picture_def* def, double* low, double* high,
+                           ct_error* error) {
     *low = def->range[0];
     *high = def->range[1];
     if (*low != *high) return CT_OK;

@@ -1,8 +1,9 @@
-// Line plots: series of points, with bands around them, over common axes with ticks, labels and a legend; each axis is linear or
-// logarithmic.
+// Line plots: series of points, with bands around them, over common axes with ticks, labels and a legend;
+// each axis is linear or logarithmic.
 //
-// A value v is at the fraction (f(v) - low) / (high - low) of the frame, f the identity or log10. Lines are drawn with soft edges:
-// a pixel's cover is that of a strip whose middle is as far from it as the segment. The legend takes the corner with the fewest points.
+// A value v is at the fraction (f(v) - low) / (high - low) of the frame, f the identity or log10. Lines are
+// drawn with soft edges: a pixel's cover is that of a strip whose middle is as far from it as the segment.
+// The legend takes the corner with the fewest points.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 
 enum { MAX_SIZE = 16384, MAX_TICKS = 64 };
 
-static const double palette[][3] = {{0.12, 0.36, 0.64}, {0.80, 0.33, 0.12}, {0.20, 0.55, 0.30}, {0.55, 0.30, 0.60}, {0.45, 0.45, 0.45}, {0.72, 0.56, 0.05}};
+static const double palette[][3] = {{0.12, 0.36, 0.64}, {0.80, 0.33, 0.12}, {0.20, 0.55, 0.30},
+                                    {0.55, 0.30, 0.60}, {0.45, 0.45, 0.45}, {0.72, 0.56, 0.05}};
 enum { NPALETTE = sizeof palette / sizeof palette[0] };
 static const double dark[3] = {0.16, 0.17, 0.20}, pale[3] = {0.86, 0.87, 0.89};
 
@@ -48,17 +50,19 @@ static void axis_fit(axis* a, const ct_plot_series* series, int nseries, bool up
     a->low = INFINITY, a->high = -INFINITY;
     for (const ct_plot_series* s = series; s < series + nseries; s++) {
         axis_include(a, upwards ? s->y : s->x, s->count);
-        if (upwards && s->low && s->high) axis_include(a, s->low, s->count), axis_include(a, s->high, s->count);
+        if (upwards && s->low && s->high)
+            axis_include(a, s->low, s->count), axis_include(a, s->high, s->count);
     }
     if (!(a->low <= a->high)) a->low = 0, a->high = 1;
     double span = a->high - a->low, least = a->logarithmic ? 0.1 : fmax(1e-9 * fabs(a->high), 1e-300);
-    double pad = span > least ? (upwards ? 0.06 * span : 0) : fmax(least, a->logarithmic ? 0 : 0.5 * fabs(a->high));
+    double pad =
+        span > least ? (upwards ? 0.06 * span : 0) : fmax(least, a->logarithmic ? 0 : 0.5 * fabs(a->high));
     a->low -= pad, a->high += pad;
     if (!(a->high > a->low)) a->low -= 0.5, a->high += 0.5;
 }
 
 typedef struct tick {
-    double at;       // fraction of the axis
+    double at;  // fraction of the axis
     char text[40];
 } tick;
 
@@ -94,24 +98,31 @@ static int ticks_linear(const axis* a, tick* ticks) {
     for (double f = ceil(a->low / step) * step; f <= a->high + 1e-9 * step && count < MAX_TICKS; f += step) {
         int before = count;
         count = add_tick(a, ticks, count, f);
-        if (count > before) snprintf(ticks[before].text, sizeof ticks->text, "%g", fabs(f) < 1e-9 * step ? 0 : f);
+        if (count > before)
+            snprintf(ticks[before].text, sizeof ticks->text, "%g", fabs(f) < 1e-9 * step ? 0 : f);
     }
     return count;
 }
 
-static int find_ticks(const axis* a, tick* ticks) { return a->logarithmic ? ticks_log(a, ticks) : ticks_linear(a, ticks); }
+static int find_ticks(const axis* a, tick* ticks) {
+    return a->logarithmic ? ticks_log(a, ticks) : ticks_linear(a, ticks);
+}
 
 // ---- drawing -------------------------------------------------------------------------------
 
 static double clamp(double v, double low, double high) { return v < low ? low : v > high ? high : v; }
 
-static void draw_line(const ct_canvas* canvas, const double a[2], const double b[2], double width, const double color[3]) {
+static void draw_line(const ct_canvas* canvas, const double a[2], const double b[2], double width,
+                      const double color[3]) {
     double dx = b[0] - a[0], dy = b[1] - a[1], square = dx * dx + dy * dy, reach = 0.5 * width + 1;
-    int x0 = (int)clamp(floor(fmin(a[0], b[0]) - reach), 0, canvas->width), x1 = (int)clamp(ceil(fmax(a[0], b[0]) + reach), 0, canvas->width);
-    int y0 = (int)clamp(floor(fmin(a[1], b[1]) - reach), 0, canvas->height), y1 = (int)clamp(ceil(fmax(a[1], b[1]) + reach), 0, canvas->height);
+    int x0 = (int)clamp(floor(fmin(a[0], b[0]) - reach), 0, canvas->width),
+        x1 = (int)clamp(ceil(fmax(a[0], b[0]) + reach), 0, canvas->width);
+    int y0 = (int)clamp(floor(fmin(a[1], b[1]) - reach), 0, canvas->height),
+        y1 = (int)clamp(ceil(fmax(a[1], b[1]) + reach), 0, canvas->height);
     for (int y = y0; y < y1; y++)
         for (int x = x0; x < x1; x++) {
-            double px = x + 0.5 - a[0], py = y + 0.5 - a[1], t = square > 0 ? clamp((px * dx + py * dy) / square, 0, 1) : 0;
+            double px = x + 0.5 - a[0], py = y + 0.5 - a[1],
+                   t = square > 0 ? clamp((px * dx + py * dy) / square, 0, 1) : 0;
             double cover = clamp(0.5 * width + 0.5 - hypot(px - t * dx, py - t * dy), 0, 1);
             if (cover > 0) ct_canvas_blend(canvas, x, y, color, cover);
         }
@@ -158,7 +169,8 @@ static void draw_strip(const plot* p, const double a[2][2], const double b[2][2]
     for (int x = (int)ceil(a[0][0] - 0.5); x + 0.5 < b[0][0]; x++) {
         double t = (x + 0.5 - a[0][0]) / (b[0][0] - a[0][0]);
         double top = a[1][1] + t * (b[1][1] - a[1][1]), bottom = a[0][1] + t * (b[0][1] - a[0][1]);
-        for (int y = (int)clamp(floor(top), 0, p->canvas.height); y < bottom && x >= 0 && x < p->canvas.width && y < p->canvas.height; y++)
+        for (int y = (int)clamp(floor(top), 0, p->canvas.height);
+             y < bottom && x >= 0 && x < p->canvas.width && y < p->canvas.height; y++)
             ct_canvas_blend(&p->canvas, x, y, color, 0.16 * clamp(fmin(y + 1, bottom) - fmax(y, top), 0, 1));
     }
 }
@@ -177,10 +189,12 @@ static void draw_band(const plot* p, const ct_plot_series* series, const double 
 }
 
 // A thin line with gaps; *along is how far the pattern has come.
-static void draw_dashes(const plot* p, const double a[2], const double b[2], double* along, const double color[3]) {
+static void draw_dashes(const plot* p, const double a[2], const double b[2], double* along,
+                        const double color[3]) {
     double length = hypot(b[0] - a[0], b[1] - a[1]), dash = 0.8 * p->text;
     for (int k = 2 * (int)(*along / (2 * dash)); k * dash < *along + length; k += 2) {
-        double from = fmax(0, k * dash - *along) / length, to = fmin(length, (k + 1) * dash - *along) / length, c[2], d[2];
+        double from = fmax(0, k * dash - *along) / length,
+               to = fmin(length, (k + 1) * dash - *along) / length, c[2], d[2];
         for (int i = 0; i < 2; i++) c[i] = a[i] + from * (b[i] - a[i]), d[i] = a[i] + to * (b[i] - a[i]);
         if (to > from) draw_line(&p->canvas, c, d, 1.2, color);
     }
@@ -193,7 +207,8 @@ static void draw_series(const plot* p, const ct_plot_series* series, const doubl
     for (int i = 0; i < series->count; i++) {
         bool here = place(p, series, i, point);
         if (here && drawn && series->dashed) draw_dashes(p, last, point, &along, color);
-        else if (here && !series->dashed) draw_line(&p->canvas, drawn ? last : point, point, drawn ? 2 : 3, color);
+        else if (here && !series->dashed)
+            draw_line(&p->canvas, drawn ? last : point, point, drawn ? 2 : 3, color);
         drawn = here;
         memcpy(last, point, sizeof last);
     }
@@ -223,7 +238,8 @@ static int points_within(const plot* p, const legend* l, const ct_plot_series* s
         for (int i = 0; i < series[s].count; i++) {
             bool here = place(p, &series[s], i, point);
             for (int k = 0; k <= 20 && here && drawn; k++) {
-                double x = last[0] + k / 20.0 * (point[0] - last[0]), y = last[1] + k / 20.0 * (point[1] - last[1]);
+                double x = last[0] + k / 20.0 * (point[0] - last[0]),
+                       y = last[1] + k / 20.0 * (point[1] - last[1]);
                 count += x >= l->left && x <= l->right && y >= l->top && y <= l->bottom;
             }
             drawn = here;
@@ -238,7 +254,8 @@ static legend place_legend(const plot* p, const ct_plot_series* series, int nser
     int fewest = 0;
     for (int corner = 0; corner < 4; corner++) {
         legend l = size;
-        double x = corner % 2 ? p->left + p->text : p->right - size.right, y = corner / 2 ? p->bottom - size.bottom - 0.5 * p->text : p->top;
+        double x = corner % 2 ? p->left + p->text : p->right - size.right,
+               y = corner / 2 ? p->bottom - size.bottom - 0.5 * p->text : p->top;
         l.left += x, l.right += x, l.top += y, l.bottom += y;
         int count = points_within(p, &l, series, nseries);
         if (corner == 0 || count < fewest) best = l, fewest = count;
@@ -263,22 +280,32 @@ static void draw_legend(const plot* p, const ct_plot_series* series, int nseries
 static void draw_texts(const plot* p, const ct_plot_def* def) {
     ct_ink ink = {.color = {dark[0], dark[1], dark[2]}, .alpha = 1};
     double size = p->text;
-    if (def->title) ct_text_draw(&p->canvas, def->title, 0.5 * (p->left + p->right), p->top - 1.3 * size, 1.2 * size, 0.5, &ink);
+    if (def->title)
+        ct_text_draw(&p->canvas, def->title, 0.5 * (p->left + p->right), p->top - 1.3 * size, 1.2 * size, 0.5,
+                     &ink);
     if (def->x_label) ct_text_draw(&p->canvas, def->x_label, p->right, p->bottom + 4 * size, size, 1, &ink);
     if (def->y_label) ct_text_draw(&p->canvas, def->y_label, 0.7 * size, p->top - 1.3 * size, size, 0, &ink);
 }
 
-ct_status ct_plot_save(const char* path, const ct_plot_def* def, const ct_plot_series* series, int nseries, ct_error* error) {
+ct_status ct_plot_save(const char* path, const ct_plot_def* def, const ct_plot_series* series, int nseries,
+                       ct_error* error) {
     ct_error_clear(error);
     if (def->width < 100 || def->height < 80 || def->width > MAX_SIZE || def->height > MAX_SIZE)
-        return ct_fail(error, CT_BAD_ARGUMENT, "a plot is from 100 x 80 to %d x %d pixels, not %d x %d", MAX_SIZE, MAX_SIZE, def->width, def->height);
+        return ct_fail(error, CT_BAD_ARGUMENT, "a plot is from 100 x 80 to %d x %d pixels, not %d x %d",
+                       MAX_SIZE, MAX_SIZE, def->width, def->height);
     size_t bytes = 3 * (size_t)def->width * (size_t)def->height;
     uint8_t* pixels = ct_alloc(bytes, 1);
     if (!pixels) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     memset(pixels, 255, bytes);
     double size = fmax(6, def->height / 46.0);
-    plot p = {.canvas = {pixels, def->width, def->height}, .left = 6.5 * size, .right = def->width - 2 * size,
-              .top = 4 * size, .bottom = def->height - 5 * size, .text = size, .x.logarithmic = def->log_x, .y.logarithmic = def->log_y};
+    plot p = {.canvas = {pixels, def->width, def->height},
+              .left = 6.5 * size,
+              .right = def->width - 2 * size,
+              .top = 4 * size,
+              .bottom = def->height - 5 * size,
+              .text = size,
+              .x.logarithmic = def->log_x,
+              .y.logarithmic = def->log_y};
     axis_fit(&p.x, series, nseries, false);
     axis_fit(&p.y, series, nseries, true);
     draw_axes(&p);

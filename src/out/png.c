@@ -24,8 +24,8 @@ static bool write_png(FILE* stream, const uint8_t* pixels, int width, int height
         return false;
     }
     png_init_io(png, stream);
-    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(png, 6);
     png_write_info(png, info);
@@ -37,7 +37,8 @@ static bool write_png(FILE* stream, const uint8_t* pixels, int width, int height
 
 ct_status ct_picture_save(const char* path, const uint8_t* pixels, int width, int height, ct_error* error) {
     ct_error_clear(error);
-    if (width < 1 || height < 1 || !pixels) return ct_fail(error, CT_BAD_ARGUMENT, "the picture has no pixels");
+    if (width < 1 || height < 1 || !pixels)
+        return ct_fail(error, CT_BAD_ARGUMENT, "the picture has no pixels");
     FILE* stream = fopen(path, "wb");
     if (!stream)
         return ct_fail_at(error, CT_IO, path, 0, "the picture cannot be written: %s", strerror(errno));

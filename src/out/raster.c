@@ -1,7 +1,7 @@
 // A z-buffer of triangles; see raster.h.
 //
-// Inside test by edge functions e_k(p) = cross(b - a, p - a); weights l_k = e_k / area are linear on screen, and
-// perspective-correct ones are (l_k / w_k) / sum_j (l_j / w_j). Depth z/w is linear on screen.
+// Inside test by edge functions e_k(p) = cross(b - a, p - a); weights l_k = e_k / area are linear on screen,
+// and perspective-correct ones are (l_k / w_k) / sum_j (l_j / w_j). Depth z/w is linear on screen.
 #include "out/raster.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 typedef struct corner {  // of a triangle after clipping
     double clip[4];
-    double weight[3];    // of the original vertices
+    double weight[3];  // of the original vertices
 } corner;
 
 typedef struct screen_corner {
@@ -42,7 +42,8 @@ static double edge(const screen_corner* a, const screen_corner* b, double x, dou
     return (b->x - a->x) * (y - a->y) - (b->y - a->y) * (x - a->x);
 }
 
-static void store(ct_raster* raster, size_t at, int id, float depth, const screen_corner* const p[3], const double l[3]) {
+static void store(ct_raster* raster, size_t at, int id, float depth, const screen_corner* const p[3],
+                  const double l[3]) {
     double sum = 0, weight[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++) {
         double share = l[k] * p[k]->inverse_w;
@@ -61,7 +62,8 @@ static void sample_range(double low, double high, int start, int limit, int* fir
     *end = high - 0.5 < start ? start : high - 0.5 >= limit ? limit : (int)floor(high - 0.5) + 1;
 }
 
-static void fill(ct_raster* raster, int id, const screen_corner* a, const screen_corner* b, const screen_corner* c) {
+static void fill(ct_raster* raster, int id, const screen_corner* a, const screen_corner* b,
+                 const screen_corner* c) {
     double area = edge(a, b, c->x, c->y);
     if (!(fabs(area) > 1e-12)) return;
     if (area < 0) {
@@ -75,12 +77,14 @@ static void fill(ct_raster* raster, int id, const screen_corner* a, const screen
     int x0, x1, y0, y1;
     sample_range(fmin(a->x, fmin(b->x, c->x)), fmax(a->x, fmax(b->x, c->x)), 0, raster->width, &x0, &x1);
     sample_range(fmin(a->y, fmin(b->y, c->y)), fmax(a->y, fmax(b->y, c->y)), raster->first_row,
-                 raster->first_row + raster->rows < raster->height ? raster->first_row + raster->rows : raster->height,
+                 raster->first_row + raster->rows < raster->height ? raster->first_row + raster->rows
+                                                                   : raster->height,
                  &y0, &y1);
     bool own[3] = {owns_edge(b, c), owns_edge(c, a), owns_edge(a, b)};
     for (int y = y0; y < y1; y++)
         for (int x = x0; x < x1; x++) {
-            double e[3] = {edge(b, c, x + 0.5, y + 0.5), edge(c, a, x + 0.5, y + 0.5), edge(a, b, x + 0.5, y + 0.5)};
+            double e[3] = {edge(b, c, x + 0.5, y + 0.5), edge(c, a, x + 0.5, y + 0.5),
+                           edge(a, b, x + 0.5, y + 0.5)};
             if (e[0] < 0 || e[1] < 0 || e[2] < 0) continue;
             if ((e[0] == 0 && !own[0]) || (e[1] == 0 && !own[1]) || (e[2] == 0 && !own[2])) continue;
             double l[3] = {e[0] * inverse, e[1] * inverse, e[2] * inverse};

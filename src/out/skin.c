@@ -38,18 +38,20 @@ static void corners_by_node(const int* tri, int ncorner, int nvert, int* start, 
     start[0] = 0;
 }
 
-static void smooth_normals(ct_skin* skin, const double* now, const double* rest, const float* angle, const int* start,
-                           const int* list) {
+static void smooth_normals(ct_skin* skin, const double* now, const double* rest, const float* angle,
+                           const int* start, const int* list) {
     for (int c = 0; c < 3 * skin->ntri; c++) {
         int node = skin->tri[c], face = c / 3;
         double sum[3] = {0, 0, 0};
         for (int i = start[node]; i < start[node + 1]; i++) {
-            const double *mine = rest + 3 * face, *other = rest + 3 * (list[i] / 3), *normal = now + 3 * (list[i] / 3);
+            const double *mine = rest + 3 * face, *other = rest + 3 * (list[i] / 3),
+                         *normal = now + 3 * (list[i] / 3);
             if (mine[0] * other[0] + mine[1] * other[1] + mine[2] * other[2] < CREASE_COSINE) continue;
             for (int k = 0; k < 3; k++) sum[k] += (double)angle[list[i]] * normal[k];
         }
         double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
-        for (int k = 0; k < 3; k++) skin->normal[3 * c + k] = (float)(length > 0 ? sum[k] / length : now[3 * face + k]);
+        for (int k = 0; k < 3; k++)
+            skin->normal[3 * c + k] = (float)(length > 0 ? sum[k] / length : now[3 * face + k]);
     }
 }
 
@@ -67,7 +69,8 @@ static int visible(const ct_trajectory* file, int* tri, int* owner) {
 
 void ct_skin_create(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* x) {
     size_t most = (size_t)file->info.nsurface, nvert = (size_t)file->info.nvert;
-    *skin = (ct_skin){.nvert = file->info.nvert, .x = x, .far = file->obstacle_far, .nbody = file->info.nbody};
+    *skin =
+        (ct_skin){.nvert = file->info.nvert, .x = x, .far = file->obstacle_far, .nbody = file->info.nbody};
     int* tri = ct_arena_alloc(arena, 3 * most, sizeof(int));
     skin->normal = ct_arena_alloc(arena, 9 * most, sizeof(float));
     skin->body = ct_arena_alloc(arena, most, sizeof(int));
@@ -107,7 +110,8 @@ static void lengths(const double* vectors, int count, double* values) {
     }
 }
 
-// With element_values: their means over the elements at a node. Nodes of none, of links' own masses and obstacles, have no value.
+// With element_values: their means over the elements at a node. Nodes of none, of links' own masses and
+// obstacles, have no value.
 static ct_status node_means(const ct_trajectory* file, const double* element_values, double* values) {
     int ntet = file->info.ntet, ntri = file->info.ntri;
     int* count = ct_alloc((size_t)file->info.nvert, sizeof *count);

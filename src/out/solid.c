@@ -1,7 +1,7 @@
 // Solids of revolution for pictures; see solid.h.
 //
-// A profile, the distance from the axis over the way along it, is turned around the axis. Where it has an edge two rings lie
-// in one place, with different normals.
+// A profile, the distance from the axis over the way along it, is turned around the axis. Where it has an
+// edge two rings lie in one place, with different normals.
 #include "out/solid.h"
 
 #include <math.h>
@@ -19,12 +19,13 @@ static double distance(const double a[3], const double b[3]) {
     return sqrt(dot(d, d));
 }
 
-typedef struct profile {    // along the axis from `a`, off it, and the normal
+typedef struct profile {  // along the axis from `a`, off it, and the normal
     double along[MAX_RINGS], off[MAX_RINGS], normal[MAX_RINGS][2];
 } profile;
 
 static double shaft_radius(double z, double length, double r) {
-    double end = 0.8 * r, knob = fmax(0, r * r - z * z), tip = fmax(0, end * end - (z - length) * (z - length));
+    double end = 0.8 * r, knob = fmax(0, r * r - z * z),
+           tip = fmax(0, end * end - (z - length) * (z - length));
     double shaft = z > 0 && z < length ? r * (0.66 - 0.14 * z / length) : 0;
     return pow(pow(knob, 3) + pow(tip, 3) + pow(shaft, 6), 1.0 / 6);
 }
@@ -34,7 +35,8 @@ static void smooth(profile* p, int rings) {
     p->off[0] = p->off[rings - 1] = 0;
     for (int i = 0; i < rings; i++) {
         int before = i ? i - 1 : i, after = i < rings - 1 ? i + 1 : i;
-        double dz = p->along[after] - p->along[before], dr = p->off[after] - p->off[before], length_of = hypot(dz, dr);
+        double dz = p->along[after] - p->along[before], dr = p->off[after] - p->off[before],
+               length_of = hypot(dz, dr);
         p->normal[i][0] = i == 0 ? -1 : i == rings - 1 ? 1 : length_of > 0 ? -dr / length_of : 0;
         p->normal[i][1] = i == 0 || i == rings - 1 ? 0 : length_of > 0 ? dz / length_of : 1;
     }
@@ -45,7 +47,8 @@ static void capsule(profile* p, int rings, double length, double r) {
     int half = rings / 2;
     for (int i = 0; i < rings; i++) {
         bool far = i >= half;
-        double angle = 0.5 * PI * (far ? 1 + (double)(i - half) / (rings - half - 1) : (double)i / (half - 1));
+        double angle =
+            0.5 * PI * (far ? 1 + (double)(i - half) / (rings - half - 1) : (double)i / (half - 1));
         p->normal[i][0] = -cos(angle);
         p->normal[i][1] = sin(angle);
         p->along[i] = (far ? length : 0) - r * cos(angle);
@@ -54,7 +57,8 @@ static void capsule(profile* p, int rings, double length, double r) {
 }
 
 static void arrow(profile* p, double length, double r) {
-    double shaft = fmin(r, 0.11 * length), head = fmin(6 * shaft, 0.5 * length), wide = 2.3 * shaft, slope = hypot(head, wide);
+    double shaft = fmin(r, 0.11 * length), head = fmin(6 * shaft, 0.5 * length), wide = 2.3 * shaft,
+           slope = hypot(head, wide);
     const double ring[ARROW_RINGS][4] = {{0, 0, -1, 0},
                                          {0, shaft, -1, 0},
                                          {0, shaft, 0, 1},
@@ -95,12 +99,14 @@ static void outline(const ct_solid* s, int rings, profile* p) {
 
 // Two directions across the axis.
 static void across(const double axis[3], double u[3], double v[3]) {
-    int least = fabs(axis[0]) < fabs(axis[1]) ? (fabs(axis[0]) < fabs(axis[2]) ? 0 : 2) : (fabs(axis[1]) < fabs(axis[2]) ? 1 : 2);
+    int least = fabs(axis[0]) < fabs(axis[1]) ? (fabs(axis[0]) < fabs(axis[2]) ? 0 : 2)
+                                              : (fabs(axis[1]) < fabs(axis[2]) ? 1 : 2);
     double length;
     for (int a = 0; a < 3; a++) u[a] = (a == least) - axis[least] * axis[a];
     length = sqrt(dot(u, u));
     for (int a = 0; a < 3; a++) u[a] /= length;
-    for (int a = 0; a < 3; a++) v[a] = axis[(a + 1) % 3] * u[(a + 2) % 3] - axis[(a + 2) % 3] * u[(a + 1) % 3];
+    for (int a = 0; a < 3; a++)
+        v[a] = axis[(a + 1) % 3] * u[(a + 2) % 3] - axis[(a + 2) % 3] * u[(a + 1) % 3];
 }
 
 static void revolve(const ct_solid* s, int rings, int sides, ct_skin_room* out) {
@@ -121,7 +127,8 @@ static void revolve(const ct_solid* s, int rings, int sides, ct_skin_room* out) 
         }
     for (int i = 0; i + 1 < rings; i++)
         for (int j = 0; j < sides; j++) {
-            int q[4] = {i * sides + j, i * sides + (j + 1) % sides, (i + 1) * sides + (j + 1) % sides, (i + 1) * sides + j};
+            int q[4] = {i * sides + j, i * sides + (j + 1) % sides, (i + 1) * sides + (j + 1) % sides,
+                        (i + 1) * sides + j};
             const int corner[6] = {q[0], q[1], q[2], q[0], q[2], q[3]};
             for (int k = 0; k < 6; k++) {
                 *out->tri++ = out->vertex + corner[k];
@@ -146,7 +153,11 @@ bool ct_skin_grow(ct_skin* skin, ct_arena* arena, size_t vertices, size_t triang
         memcpy(body, skin->body, before * sizeof(int));
         memcpy(normal, skin->normal, 9 * before * sizeof(float));
     }
-    *room = (ct_skin_room){.x = x + 3 * nv, .tri = tri + 3 * before, .body = body + before, .normal = normal + 9 * before, .vertex = (int)nv};
+    *room = (ct_skin_room){.x = x + 3 * nv,
+                           .tri = tri + 3 * before,
+                           .body = body + before,
+                           .normal = normal + 9 * before,
+                           .vertex = (int)nv};
     skin->x = x;
     skin->tri = tri;
     skin->body = body;
@@ -156,9 +167,12 @@ bool ct_skin_grow(ct_skin* skin, ct_arena* arena, size_t vertices, size_t triang
     return true;
 }
 
-static int rings_of(const ct_solid* solid, int rings) { return solid->shape == CT_SOLID_ARROW ? ARROW_RINGS : rings; }
+static int rings_of(const ct_solid* solid, int rings) {
+    return solid->shape == CT_SOLID_ARROW ? ARROW_RINGS : rings;
+}
 
-void ct_solid_append(ct_skin* skin, ct_arena* arena, const ct_solid* solids, int count, int rings, int sides) {
+void ct_solid_append(ct_skin* skin, ct_arena* arena, const ct_solid* solids, int count, int rings,
+                     int sides) {
     size_t vertices = 0, triangles = 0;
     ct_skin_room room;
     for (int i = 0; i < count; i++) {

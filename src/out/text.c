@@ -1,4 +1,5 @@
-// Text: each glyph becomes a list of segments, and each pixel near it is covered by the distance to the nearest.
+// Text: each glyph becomes a list of segments, and each pixel near it is covered by the distance to the
+// nearest.
 #include "out/text.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 typedef struct segments {
     int count;
     double line[MAX_SEGMENTS][4];
-    double x, y;      // pen
+    double x, y;  // pen
     bool down;
 } segments;
 
@@ -94,8 +95,8 @@ static double distance(const segments* s, double x, double y) {
 }
 
 // One pass over the pixels around a glyph at (x, y), `unit` pixels per font unit.
-static void draw_glyph(const ct_canvas* canvas, const segments* s, float width, double x, double y, double unit,
-                       double half, double soft, const double color[3], double alpha) {
+static void draw_glyph(const ct_canvas* canvas, const segments* s, float width, double x, double y,
+                       double unit, double half, double soft, const double color[3], double alpha) {
     double reach = half + soft + 1;
     for (int j = (int)floor(y - 8 * unit - reach); j <= (int)ceil(y + 3 * unit + reach); j++)
         for (int i = (int)floor(x - reach); i <= (int)ceil(x + (double)width * unit + reach); i++) {
@@ -121,9 +122,12 @@ static double set_text(const ct_canvas* canvas, const char* text, double x, doub
         if (canvas) {
             segments s;
             read_path(glyph->path, &s);
-            double light = ink->color[0] + ink->color[1] + ink->color[2] > 1.5 ? 0 : 1, rim[3] = {light, light, light};
-            double half = fmax(0.5 * STROKE * size, 0.55) * (raised ? 0.85 : 1), base = y - (raised ? 3.2 * unit : 0);
-            if (halo) draw_glyph(canvas, &s, glyph->width, x, base, unit * scale, half, 0.3 * size, rim, ink->halo);
+            double light = ink->color[0] + ink->color[1] + ink->color[2] > 1.5 ? 0 : 1,
+                   rim[3] = {light, light, light};
+            double half = fmax(0.5 * STROKE * size, 0.55) * (raised ? 0.85 : 1),
+                   base = y - (raised ? 3.2 * unit : 0);
+            if (halo)
+                draw_glyph(canvas, &s, glyph->width, x, base, unit * scale, half, 0.3 * size, rim, ink->halo);
             else draw_glyph(canvas, &s, glyph->width, x, base, unit * scale, half, 0, ink->color, ink->alpha);
         }
         x += (double)glyph->width * unit * scale + gap;

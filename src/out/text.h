@@ -5,14 +5,14 @@
 #include <stdint.h>
 
 typedef struct ct_canvas {
-    uint8_t* pixels;     // 3 width height, top row first
+    uint8_t* pixels;  // 3 width height, top row first
     int width, height;
 } ct_canvas;
 
 typedef struct ct_ink {
-    double color[3];     // sRGB 0..1
-    double alpha;        // 0..1
-    double halo;         // alpha of a soft rim in the opposite tone that keeps text readable over anything
+    double color[3];  // sRGB 0..1
+    double alpha;     // 0..1
+    double halo;      // alpha of a soft rim in the opposite tone that keeps text readable over anything
 } ct_ink;
 
 // Width in pixels of a line of text whose capitals are `size` pixels high. `^` raises the next character.

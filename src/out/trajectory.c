@@ -63,10 +63,10 @@ hid_t ct_trajectory_record_type(void) {
 
 hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type) {
     switch (type) {
-        case CT_TYPE_DOUBLE: return H5T_IEEE_F64LE;
-        case CT_TYPE_FLOAT: return H5T_IEEE_F32LE;
-        case CT_TYPE_INTEGER: return H5T_STD_I64LE;
-        default: return file->record_type;
+    case CT_TYPE_DOUBLE: return H5T_IEEE_F64LE;
+    case CT_TYPE_FLOAT: return H5T_IEEE_F32LE;
+    case CT_TYPE_INTEGER: return H5T_STD_I64LE;
+    default: return file->record_type;
     }
 }
 
@@ -95,9 +95,11 @@ void ct_trajectory_discard(ct_trajectory* file) {
 }
 
 static ct_status foreign(const ct_trajectory* file, const char* what, ct_error* error) {
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
-                      "%s is missing or has the wrong shape: this is not a Cuttle trajectory, or it is damaged; "
-                      "write it again with `cuttle run`", what);
+    return ct_fail_at(
+        error, CT_BAD_FILE, file->path, 0,
+        "%s is missing or has the wrong shape: this is not a Cuttle trajectory, or it is damaged; "
+        "write it again with `cuttle run`",
+        what);
 }
 
 // Opens the HDF5 file itself and tells apart: not there, not HDF5, in use or damaged.
@@ -105,9 +107,11 @@ static ct_status open_file(ct_trajectory* file, ct_error* error) {
     const char* path = file->path;
     if (access(path, F_OK) != 0) return ct_fail_at(error, CT_IO, path, 0, "the file does not exist");
     if (access(path, file->writable ? R_OK | W_OK : R_OK) != 0)
-        return ct_fail_at(error, CT_IO, path, 0, "no permission to %s the file", file->writable ? "write" : "read");
+        return ct_fail_at(error, CT_IO, path, 0, "no permission to %s the file",
+                          file->writable ? "write" : "read");
     if (H5Fis_hdf5(path) == 0)
-        return ct_fail_at(error, CT_BAD_FILE, path, 0, "this is not an HDF5 file; `cuttle run` writes trajectories");
+        return ct_fail_at(error, CT_BAD_FILE, path, 0,
+                          "this is not an HDF5 file; `cuttle run` writes trajectories");
     hid_t access_list = H5Pcreate(H5P_FILE_ACCESS);
     if (access_list < 0) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG);
@@ -115,7 +119,8 @@ static ct_status open_file(ct_trajectory* file, ct_error* error) {
     file->file = H5Fopen(path, file->writable ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access_list);
     H5Pclose(access_list);
     if (file->file >= 0) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, path, 0, "the HDF5 file cannot be opened: it is cut short, damaged%s",
+    return ct_fail_at(error, CT_BAD_FILE, path, 0,
+                      "the HDF5 file cannot be opened: it is cut short, damaged%s",
                       file->writable ? ", or another process has it open" : "");
 }
 
@@ -139,29 +144,38 @@ static bool read_view(hid_t group, ct_view* view) {
 static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) {
     ct_trajectory_info* info = &file->info;
     int format = 0;
-    if (!ct_hdf_read_attribute(group, "Format", H5T_NATIVE_INT, 1, &format)) return foreign(file, "/Cuttle", error);
+    if (!ct_hdf_read_attribute(group, "Format", H5T_NATIVE_INT, 1, &format))
+        return foreign(file, "/Cuttle", error);
     if (format != CT_TRAJECTORY_FORMAT)
         return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
-                          "the trajectory has format %d, this version of Cuttle reads %d", format, CT_TRAJECTORY_FORMAT);
+                          "the trajectory has format %d, this version of Cuttle reads %d", format,
+                          CT_TRAJECTORY_FORMAT);
     int64_t state_size = -1;
-    bool good = read_count(group, "NumberOfNodes", 1, &info->nvert) && read_count(group, "NumberOfTets", 0, &info->ntet) &&
-                read_count(group, "NumberOfSurfaceTriangles", 0, &info->nsurface) &&
-                read_count(group, "NumberOfBodies", 0, &info->nbody) &&
-                ct_hdf_read_attribute(group, "Up", H5T_NATIVE_INT, 1, &info->up) && info->up >= 0 && info->up <= 2 &&
-                ct_hdf_read_attribute(group, "Ground", H5T_NATIVE_DOUBLE, 1, &info->ground) &&
-                ct_hdf_read_attribute(group, "TimeStep", H5T_NATIVE_DOUBLE, 1, &info->time_step) &&
-                ct_hdf_read_text(group, "SceneFile", info->scene_file, sizeof info->scene_file) &&
-                ct_hdf_read_text(group, "SceneName", info->scene_name, sizeof info->scene_name) &&
-                read_view(group, &info->view) &&
-                ct_hdf_read_attribute(group, "StateSize", H5T_NATIVE_INT64, 1, &state_size) && state_size >= 0;
+    bool good =
+        read_count(group, "NumberOfNodes", 1, &info->nvert) &&
+        read_count(group, "NumberOfTets", 0, &info->ntet) &&
+        read_count(group, "NumberOfSurfaceTriangles", 0, &info->nsurface) &&
+        read_count(group, "NumberOfBodies", 0, &info->nbody) &&
+        ct_hdf_read_attribute(group, "Up", H5T_NATIVE_INT, 1, &info->up) && info->up >= 0 && info->up <= 2 &&
+        ct_hdf_read_attribute(group, "Ground", H5T_NATIVE_DOUBLE, 1, &info->ground) &&
+        ct_hdf_read_attribute(group, "TimeStep", H5T_NATIVE_DOUBLE, 1, &info->time_step) &&
+        ct_hdf_read_text(group, "SceneFile", info->scene_file, sizeof info->scene_file) &&
+        ct_hdf_read_text(group, "SceneName", info->scene_name, sizeof info->scene_name) &&
+        read_view(group, &info->view) &&
+        ct_hdf_read_attribute(group, "StateSize", H5T_NATIVE_INT64, 1, &state_size) && state_size >= 0;
     file->state_size = good ? (size_t)state_size : 0;
     // Files from before there were sheets, obstacles, contacts and actuators say nothing of them.
     int contact = 0, activation = 0;
-    if (H5Aexists(group, "NumberOfSheetTriangles") > 0) good = good && read_count(group, "NumberOfSheetTriangles", 0, &info->ntri);
-    if (H5Aexists(group, "NumberOfObstacles") > 0) good = good && read_count(group, "NumberOfObstacles", 0, &info->nobstacle);
-    if (H5Aexists(group, "NumberOfCavities") > 0) good = good && read_count(group, "NumberOfCavities", 0, &info->ncavity);
-    if (H5Aexists(group, "HasContact") > 0) good = good && ct_hdf_read_attribute(group, "HasContact", H5T_NATIVE_INT, 1, &contact);
-    if (H5Aexists(group, "HasActivation") > 0) good = good && ct_hdf_read_attribute(group, "HasActivation", H5T_NATIVE_INT, 1, &activation);
+    if (H5Aexists(group, "NumberOfSheetTriangles") > 0)
+        good = good && read_count(group, "NumberOfSheetTriangles", 0, &info->ntri);
+    if (H5Aexists(group, "NumberOfObstacles") > 0)
+        good = good && read_count(group, "NumberOfObstacles", 0, &info->nobstacle);
+    if (H5Aexists(group, "NumberOfCavities") > 0)
+        good = good && read_count(group, "NumberOfCavities", 0, &info->ncavity);
+    if (H5Aexists(group, "HasContact") > 0)
+        good = good && ct_hdf_read_attribute(group, "HasContact", H5T_NATIVE_INT, 1, &contact);
+    if (H5Aexists(group, "HasActivation") > 0)
+        good = good && ct_hdf_read_attribute(group, "HasActivation", H5T_NATIVE_INT, 1, &activation);
     info->contact = contact != 0;
     info->activation = activation != 0;
     return good ? CT_OK : foreign(file, "an attribute of /Cuttle", error);
@@ -198,15 +212,18 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
         !ct_hdf_read_array(group, "Surface", H5T_STD_I32LE, H5T_NATIVE_INT, 3 * nsurface, file->surface) ||
         !ct_hdf_read_array(group, "TetBody", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, file->tet_body) ||
         !ct_hdf_read_array(group, "TetTag", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, file->tet_tag) ||
-        !ct_hdf_read_array(group, "BodyColor", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3 * (size_t)info->nbody, file->body_color))
+        !ct_hdf_read_array(group, "BodyColor", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3 * (size_t)info->nbody,
+                           file->body_color))
         return foreign(file, "an array of /Cuttle", error);
     if (!in_range(file->tet, 4 * ntet, info->nvert) || !in_range(file->surface, 3 * nsurface, info->nvert) ||
         !in_range(file->tet_body, ntet, info->nbody))
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "a node or body index is out of range: the file is damaged");
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "a node or body index is out of range: the file is damaged");
     return CT_OK;
 }
 
-// Without it in the file a surface triangle belongs to the body of any element at its first node: bodies share no nodes.
+// Without it in the file a surface triangle belongs to the body of any element at its first node: bodies
+// share no nodes.
 static bool derive_owners(ct_trajectory* file) {
     const ct_trajectory_info* info = &file->info;
     int* node_body = ct_alloc((size_t)info->nvert, sizeof *node_body);
@@ -223,7 +240,8 @@ static ct_status read_sheets(ct_trajectory* file, hid_t group, ct_error* error) 
     const ct_trajectory_info* info = &file->info;
     size_t ntri = (size_t)info->ntri, nsurface = (size_t)info->nsurface;
     bool owned = H5Lexists(group, "SurfaceOwner", H5P_DEFAULT) > 0;
-    if (ntri && (!ct_hdf_holds(group, "Tris", 3 * ntri) || !ct_hdf_holds(group, "TriBody", ntri) || !ct_hdf_holds(group, "TriTag", ntri)))
+    if (ntri && (!ct_hdf_holds(group, "Tris", 3 * ntri) || !ct_hdf_holds(group, "TriBody", ntri) ||
+                 !ct_hdf_holds(group, "TriTag", ntri)))
         return foreign(file, "an array of /Cuttle", error);
     file->tri = ct_arena_alloc(&file->arena, 3 * ntri, sizeof(int));
     file->tri_body = ct_arena_alloc(&file->arena, ntri, sizeof(int));
@@ -239,34 +257,35 @@ static ct_status read_sheets(ct_trajectory* file, hid_t group, ct_error* error) 
         return foreign(file, "an array of /Cuttle", error);
     if (!in_range(file->tri, 3 * ntri, info->nvert) || !in_range(file->tri_body, ntri, info->nbody) ||
         (owned && !in_range(file->surface_owner, nsurface, info->nbody + info->nobstacle)))
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "a node, body or obstacle index is out of range: the file is damaged");
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "a node, body or obstacle index is out of range: the file is damaged");
     if (!owned && !derive_owners(file)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     return CT_OK;
 }
 
 size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array array) {
     switch (ct_trajectory_layout[array].unit) {
-        case CT_PER_NODE: return (size_t)info->nvert;
-        case CT_PER_CELL: return (size_t)info->ntet + (size_t)info->ntri;
-        case CT_PER_COORDINATE: return (size_t)info->ncoordinate;
-        case CT_PER_LINK: return (size_t)info->nlink;
-        case CT_PER_OBSTACLE: return (size_t)info->nobstacle;
-        case CT_PER_CAVITY: return (size_t)info->ncavity;
-        default: return 1;
+    case CT_PER_NODE: return (size_t)info->nvert;
+    case CT_PER_CELL: return (size_t)info->ntet + (size_t)info->ntri;
+    case CT_PER_COORDINATE: return (size_t)info->ncoordinate;
+    case CT_PER_LINK: return (size_t)info->nlink;
+    case CT_PER_OBSTACLE: return (size_t)info->nobstacle;
+    case CT_PER_CAVITY: return (size_t)info->ncavity;
+    default: return 1;
     }
 }
 
 bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array) {
     switch (array) {
-        case CT_ARRAY_COORDINATES:
-        case CT_ARRAY_POSES: return info->nlink > 0;
-        case CT_ARRAY_OBSTACLE_POSES: return info->nobstacle > 0;
-        case CT_ARRAY_CONTACT_FORCE:
-        case CT_ARRAY_CONTACT_OFFSET:
-        case CT_ARRAY_CONTACT_COUNT: return info->contact;
-        case CT_ARRAY_ACTIVATION: return info->activation;
-        case CT_ARRAY_CAVITIES: return info->ncavity > 0;
-        default: return true;
+    case CT_ARRAY_COORDINATES:
+    case CT_ARRAY_POSES: return info->nlink > 0;
+    case CT_ARRAY_OBSTACLE_POSES: return info->nobstacle > 0;
+    case CT_ARRAY_CONTACT_FORCE:
+    case CT_ARRAY_CONTACT_OFFSET:
+    case CT_ARRAY_CONTACT_COUNT: return info->contact;
+    case CT_ARRAY_ACTIVATION: return info->activation;
+    case CT_ARRAY_CAVITIES: return info->ncavity > 0;
+    default: return true;
     }
 }
 
@@ -274,16 +293,18 @@ bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array
 static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
     int64_t count = -1;
     file->steps = H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT);
-    if (file->steps < 0 || !ct_hdf_read_attribute(file->steps, "NSteps", H5T_NATIVE_INT64, 1, &count) || count < 0 ||
-        count > INT_MAX)
+    if (file->steps < 0 || !ct_hdf_read_attribute(file->steps, "NSteps", H5T_NATIVE_INT64, 1, &count) ||
+        count < 0 || count > INT_MAX)
         return foreign(file, "/VTKHDF/Steps", error);
     for (int k = 0; k < CT_ARRAY_COUNT; k++) {
         const ct_array_layout* layout = &ct_trajectory_layout[k];
         if (!ct_trajectory_has(&file->info, k)) continue;
         file->array[k] = ct_hdf_open_rows(file->file, layout->path);
-        if (file->array[k] < 0 || !ct_hdf_has_type(file->array[k], ct_trajectory_file_type(file, layout->type)))
+        if (file->array[k] < 0 ||
+            !ct_hdf_has_type(file->array[k], ct_trajectory_file_type(file, layout->type)))
             return foreign(file, layout->path, error);
-        size_t rows = ct_trajectory_rows(&file->info, k), stored = ct_hdf_row_count(file->array[k], (size_t)layout->columns);
+        size_t rows = ct_trajectory_rows(&file->info, k),
+               stored = ct_hdf_row_count(file->array[k], (size_t)layout->columns);
         if (rows > 0 && (int64_t)(stored / rows) < count) count = (int64_t)(stored / rows);
     }
     file->state_array = H5Dopen2(file->file, "Cuttle/State", H5P_DEFAULT);
@@ -293,7 +314,8 @@ static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
     file->info.nframe = (int)count;
     if (count == 0) return CT_OK;
     if (!ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, 0, 1, &file->info.start) ||
-        !ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, (size_t)count - 1, 1, &file->info.stop))
+        !ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, (size_t)count - 1, 1,
+                         &file->info.stop))
         return foreign(file, "/VTKHDF/Steps/Values", error);
     return CT_OK;
 }
@@ -345,8 +367,8 @@ const double* ct_trajectory_body_color(const ct_trajectory* file) { return file-
 
 ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error) {
     if (frame >= 0 && frame < file->info.nframe) return CT_OK;
-    return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "there is no frame %d: the file holds %d, counted from 0",
-                      frame, file->info.nframe);
+    return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
+                      "there is no frame %d: the file holds %d, counted from 0", frame, file->info.nframe);
 }
 
 ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time,
@@ -358,12 +380,14 @@ ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, dou
     ct_hdf_enter(&guard);
     bool good = true;
     if (x) good &= ct_hdf_get_rows(file->array[CT_ARRAY_POINTS], H5T_NATIVE_DOUBLE, 3, at * nvert, nvert, x);
-    if (v) good &= ct_hdf_get_rows(file->array[CT_ARRAY_VELOCITY], H5T_NATIVE_DOUBLE, 3, at * nvert, nvert, v);
+    if (v)
+        good &= ct_hdf_get_rows(file->array[CT_ARRAY_VELOCITY], H5T_NATIVE_DOUBLE, 3, at * nvert, nvert, v);
     if (time) good &= ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, at, 1, time);
     if (record) good &= ct_hdf_get_rows(file->array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, record);
     ct_hdf_leave(&guard);
     if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
+    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
+                      frame);
 }
 
 ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error) {
@@ -389,26 +413,33 @@ static ct_status read_displacement(ct_trajectory* file, int frame, ct_error* err
 static ct_status read_stored(ct_trajectory* file, int frame, ct_trajectory_array array, ct_error* error) {
     ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
-    size_t rows = ct_trajectory_rows(&file->info, array), columns = (size_t)ct_trajectory_layout[array].columns;
+    size_t rows = ct_trajectory_rows(&file->info, array),
+           columns = (size_t)ct_trajectory_layout[array].columns;
     if (!ct_trajectory_has(&file->info, array)) {
         memset(file->field, 0, rows * (columns ? columns : 1) * sizeof(double));
         return CT_OK;
     }
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = ct_hdf_get_rows(file->array[array], H5T_NATIVE_DOUBLE, columns, (size_t)frame * rows, rows, file->field);
+    bool good = ct_hdf_get_rows(file->array[array], H5T_NATIVE_DOUBLE, columns, (size_t)frame * rows, rows,
+                                file->field);
     ct_hdf_leave(&guard);
     if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
+    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
+                      frame);
 }
 
-ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values, int* count,
-                                   bool* per_tet, ct_error* error) {
+ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values,
+                                   int* count, bool* per_tet, ct_error* error) {
     static const struct {
         const char* name;
         ct_trajectory_array array;
-    } fields[] = {{"displacement", CT_ARRAY_DISPLACEMENT}, {"velocity", CT_ARRAY_VELOCITY}, {"stress", CT_ARRAY_STRESS},
-                  {"energy", CT_ARRAY_ENERGY}, {"volume", CT_ARRAY_VOLUME}, {"contact", CT_ARRAY_CONTACT_FORCE},
+    } fields[] = {{"displacement", CT_ARRAY_DISPLACEMENT},
+                  {"velocity", CT_ARRAY_VELOCITY},
+                  {"stress", CT_ARRAY_STRESS},
+                  {"energy", CT_ARRAY_ENERGY},
+                  {"volume", CT_ARRAY_VOLUME},
+                  {"contact", CT_ARRAY_CONTACT_FORCE},
                   {"activation", CT_ARRAY_ACTIVATION}};
     ct_error_clear(error);
     *values = NULL;
@@ -416,14 +447,17 @@ ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* n
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
         if (!name || strcmp(name, fields[k].name) != 0) continue;
         *per_tet = ct_trajectory_layout[fields[k].array].unit == CT_PER_CELL;
-        ct_status status = k == 0 ? read_displacement(file, frame, error) : read_stored(file, frame, fields[k].array, error);
+        ct_status status =
+            k == 0 ? read_displacement(file, frame, error) : read_stored(file, frame, fields[k].array, error);
         if (status) return status;
         *values = file->field;
         *count = *per_tet ? file->info.ntet + file->info.ntri : 3 * file->info.nvert;
         return CT_OK;
     }
     return ct_fail(error, CT_BAD_ARGUMENT,
-                   "there is no field \"%s\"; choose displacement, velocity, stress, energy, volume, contact or activation", name ? name : "");
+                   "there is no field \"%s\"; choose displacement, velocity, stress, energy, volume, contact "
+                   "or activation",
+                   name ? name : "");
 }
 
 ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error) {
@@ -433,8 +467,8 @@ ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error) {
     ct_hdf_enter(&guard);
     bool good = H5Fclose(file->file) >= 0;
     file->file = -1;
-    ct_status status = good ? CT_OK
-                            : ct_fail_at(error, CT_IO, file->path, 0, "closing the file failed: is the disk full?");
+    ct_status status =
+        good ? CT_OK : ct_fail_at(error, CT_IO, file->path, 0, "closing the file failed: is the disk full?");
     ct_trajectory_discard(file);
     ct_hdf_leave(&guard);
     return status;

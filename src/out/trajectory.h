@@ -2,7 +2,8 @@
 //
 // Layout (HDF5, readable by ParaView 5.12 and later as a time series with fixed connectivity):
 //   /VTKHDF                     attributes Version [2,0], Type "UnstructuredGrid"
-//     NumberOfPoints, NumberOfCells, NumberOfConnectivityIds [1], Connectivity [4 ntet + 3 ntri], Offsets [ncell+1], Types [ncell]
+//     NumberOfPoints, NumberOfCells, NumberOfConnectivityIds [1], Connectivity [4 ntet + 3 ntri], Offsets
+//     [ncell+1], Types [ncell]
 //                               cells: the tets, then the triangles of sheets
 //     Points [nframe nvert, 3]                            double
 //     PointData/velocity [.., 3] double, displacement [.., 3] float; with contact ContactForce [.., 3] float
@@ -12,14 +13,13 @@
 //       PointOffsets, PointDataOffsets/*, CellDataOffsets/*: rows before the frame; equal columns are one
 //       array under several names
 //   /Cuttle                     attributes: names, version, settings, camera
-//     Rest [nvert,3], Tets [ntet,4], Surface [nsurface,3], TetBody, TetTag [ntet], BodyColor [nbody,3], BodyName
-//     SurfaceOwner [nsurface]   body, or nbody + obstacle
-//     Tris [ntri,3], TriBody, TriTag [ntri]: sheets, where there are some
-//     SceneText                 the scene file as it was
-//     Frames [nframe]           step index, solver report, hash of the state
-//     State [2, bytes]          the state of frame k in row k mod 2: exact continuation after a kill
-//     Link*, JointCoordinates, LinkPoses: skeletons, where there are some; see trajectory_links.c
-//     Obstacle*, Contacts/*: see trajectory_contacts.c; Cavities: see trajectory_cavities.c
+//     Rest [nvert,3], Tets [ntet,4], Surface [nsurface,3], TetBody, TetTag [ntet], BodyColor [nbody,3],
+//     BodyName SurfaceOwner [nsurface]   body, or nbody + obstacle Tris [ntri,3], TriBody, TriTag [ntri]:
+//     sheets, where there are some SceneText                 the scene file as it was Frames [nframe] step
+//     index, solver report, hash of the state State [2, bytes]          the state of frame k in row k mod 2:
+//     exact continuation after a kill Link*, JointCoordinates, LinkPoses: skeletons, where there are some;
+//     see trajectory_links.c Obstacle*, Contacts/*: see trajectory_contacts.c; Cavities: see
+//     trajectory_cavities.c
 #ifndef CT_OUT_TRAJECTORY_H
 #define CT_OUT_TRAJECTORY_H
 
@@ -30,22 +30,22 @@
 #define CT_TRAJECTORY_FORMAT 1  // of the /Cuttle group
 
 typedef struct ct_trajectory_def {  // all borrowed
-    ct_trajectory_info info;     // nframe, start and stop are ignored
-    const double* rest;          // 3 nvert
-    const int* tet;              // 4 ntet
-    const int* surface;          // 3 nsurface
-    const int* tet_body;         // ntet
-    const int* tet_tag;          // ntet, NULL: 0
-    const double* body_color;    // 3 nbody
-    const char* const* body_name;  // nbody, NULL: none
-    const char* scene_text;      // NULL: none
+    ct_trajectory_info info;        // nframe, start and stop are ignored
+    const double* rest;             // 3 nvert
+    const int* tet;                 // 4 ntet
+    const int* surface;             // 3 nsurface
+    const int* tet_body;            // ntet
+    const int* tet_tag;             // ntet, NULL: 0
+    const double* body_color;       // 3 nbody
+    const char* const* body_name;   // nbody, NULL: none
+    const char* scene_text;         // NULL: none
     size_t scene_text_size;
-    size_t state_size;           // bytes of a state block, 0: frames carry none
-    const ct_link_info* link;    // nlink
-    const int* tri;              // 3 ntri
-    const int* tri_body;         // ntri
-    const int* tri_tag;          // ntri, NULL: 0
-    const int* surface_owner;    // nsurface, NULL: the bodies of the tets and sheets
+    size_t state_size;                 // bytes of a state block, 0: frames carry none
+    const ct_link_info* link;          // nlink
+    const int* tri;                    // 3 ntri
+    const int* tri_body;               // ntri
+    const int* tri_tag;                // ntri, NULL: 0
+    const int* surface_owner;          // nsurface, NULL: the bodies of the tets and sheets
     const ct_obstacle_info* obstacle;  // nobstacle
     const char* const* cavity_name;    // ncavity
 } ct_trajectory_def;
@@ -53,40 +53,61 @@ typedef struct ct_trajectory_def {  // all borrowed
 typedef struct ct_trajectory_sample {  // one frame; all borrowed
     double time;
     int64_t step;
-    const double* x;             // 3 nvert
-    const double* v;             // 3 nvert
-    const double* stress;        // ntet + ntri, Pa
-    const double* energy;        // ntet + ntri, J/m^3
-    const double* volume;        // ntet + ntri, det F
-    const double* activation;    // ntet + ntri, of muscles and cells
-    const void* state;           // state_size bytes
+    const double* x;               // 3 nvert
+    const double* v;               // 3 nvert
+    const double* stress;          // ntet + ntri, Pa
+    const double* energy;          // ntet + ntri, J/m^3
+    const double* volume;          // ntet + ntri, det F
+    const double* activation;      // ntet + ntri, of muscles and cells
+    const void* state;             // state_size bytes
     const ct_step_report* report;  // NULL: none
-    const double* coordinates;   // ncoordinate
-    const double* poses;         // 12 nlink
+    const double* coordinates;     // ncoordinate
+    const double* poses;           // 12 nlink
     const double* obstacle_poses;  // 6 nobstacle
-    const double* cavities;      // 2 ncavity: volume, pressure
-    const double* contact_force; // 3 nvert, N; NULL: zero
-    const ct_contact* contact;   // ncontact
+    const double* cavities;        // 2 ncavity: volume, pressure
+    const double* contact_force;   // 3 nvert, N; NULL: zero
+    const ct_contact* contact;     // ncontact
     int ncontact;
 } ct_trajectory_sample;
 
 typedef enum ct_trajectory_array {
-    CT_ARRAY_POINTS, CT_ARRAY_VELOCITY, CT_ARRAY_DISPLACEMENT, CT_ARRAY_STRESS, CT_ARRAY_ENERGY, CT_ARRAY_VOLUME,
-    CT_ARRAY_TIME, CT_ARRAY_PARTS, CT_ARRAY_ZERO, CT_ARRAY_POINT_OFFSET, CT_ARRAY_CELL_OFFSET, CT_ARRAY_FRAMES,
-    CT_ARRAY_COORDINATES, CT_ARRAY_POSES,  // in files with links alone
-    CT_ARRAY_OBSTACLE_POSES,               // with obstacles
-    CT_ARRAY_CONTACT_FORCE, CT_ARRAY_CONTACT_OFFSET, CT_ARRAY_CONTACT_COUNT,  // with contact
-    CT_ARRAY_ACTIVATION,                   // with muscles or cells
-    CT_ARRAY_CAVITIES,                     // with cavities
+    CT_ARRAY_POINTS,
+    CT_ARRAY_VELOCITY,
+    CT_ARRAY_DISPLACEMENT,
+    CT_ARRAY_STRESS,
+    CT_ARRAY_ENERGY,
+    CT_ARRAY_VOLUME,
+    CT_ARRAY_TIME,
+    CT_ARRAY_PARTS,
+    CT_ARRAY_ZERO,
+    CT_ARRAY_POINT_OFFSET,
+    CT_ARRAY_CELL_OFFSET,
+    CT_ARRAY_FRAMES,
+    CT_ARRAY_COORDINATES,
+    CT_ARRAY_POSES,           // in files with links alone
+    CT_ARRAY_OBSTACLE_POSES,  // with obstacles
+    CT_ARRAY_CONTACT_FORCE,
+    CT_ARRAY_CONTACT_OFFSET,
+    CT_ARRAY_CONTACT_COUNT,  // with contact
+    CT_ARRAY_ACTIVATION,     // with muscles or cells
+    CT_ARRAY_CAVITIES,       // with cavities
     CT_ARRAY_COUNT
 } ct_trajectory_array;
 
-typedef enum ct_array_unit { CT_PER_FRAME, CT_PER_NODE, CT_PER_CELL, CT_PER_COORDINATE, CT_PER_LINK, CT_PER_OBSTACLE, CT_PER_CAVITY } ct_array_unit;
+typedef enum ct_array_unit {
+    CT_PER_FRAME,
+    CT_PER_NODE,
+    CT_PER_CELL,
+    CT_PER_COORDINATE,
+    CT_PER_LINK,
+    CT_PER_OBSTACLE,
+    CT_PER_CAVITY
+} ct_array_unit;
 typedef enum ct_array_type { CT_TYPE_DOUBLE, CT_TYPE_FLOAT, CT_TYPE_INTEGER, CT_TYPE_RECORD } ct_array_type;
 typedef struct ct_array_layout {
     const char* path;
-    int columns;           // 0: one dimension
-    ct_array_unit unit;    // rows a frame
+    int columns;         // 0: one dimension
+    ct_array_unit unit;  // rows a frame
     ct_array_type type;
 } ct_array_layout;
 extern const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT];
@@ -95,72 +116,79 @@ enum { CT_CONTACT_COLUMNS = 9 };  // arrays of the contacts themselves, of all f
 
 typedef struct ct_frame_record {  // one row of /Cuttle/Frames
     int64_t step;
-    int32_t converged, substeps, iterations, solves, gradients, hessian_products, line_searches, refactors, inverted;
-    int32_t unused;        // 0; fills the hole before the doubles, which goes into the file with the rest
+    int32_t converged, substeps, iterations, solves, gradients, hessian_products, line_searches, refactors,
+        inverted;
+    int32_t unused;  // 0; fills the hole before the doubles, which goes into the file with the rest
     double residual, reference, seconds;
     uint64_t state_hash;
 } ct_frame_record;
 
 typedef struct ct_field_range {  // of a colour field over the whole motion
-    char name[16];         // "" when not known yet
+    char name[16];               // "" when not known yet
     double low, high;
 } ct_field_range;
 
 struct ct_trajectory {
-    hid_t file;            // -1 when closed
+    hid_t file;  // -1 when closed
     hid_t record_type;
-    hid_t steps;           // /VTKHDF/Steps, which carries NSteps
+    hid_t steps;  // /VTKHDF/Steps, which carries NSteps
     hid_t state_array;
     hid_t array[CT_ARRAY_COUNT];
     hid_t contact_column[CT_CONTACT_COLUMNS];  // in files with contact
     bool writable;
     char* path;
     ct_trajectory_info info;
-    ct_arena arena;        // the arrays below
+    ct_arena arena;  // the arrays below
     double* rest;
     int* tet;
     int* surface;
     int* tet_body;
     int* tet_tag;
     double* body_color;
-    ct_link_info* link;    // nlink
-    double* coordinates;   // ncoordinate, of the frame whose links were last read
-    double* poses;         // 12 nlink
+    ct_link_info* link;   // nlink
+    double* coordinates;  // ncoordinate, of the frame whose links were last read
+    double* poses;        // 12 nlink
     int* tri;
     int* tri_body;
     int* tri_tag;
-    int* surface_owner;    // nsurface
+    int* surface_owner;          // nsurface
     const char** body_name;      // nbody
     ct_obstacle_info* obstacle;  // nobstacle
     double* obstacle_poses;      // 6 nobstacle, of the frame last read
     const char** cavity_name;    // ncavity
-    double* cavities;      // 2 ncavity, of the frame last read
-    bool* obstacle_far;    // nobstacle: too large for a picture to show whole; known with the bounds
-    ct_contact* contact;   // of the frame last read; grows, owned
+    double* cavities;            // 2 ncavity, of the frame last read
+    bool* obstacle_far;          // nobstacle: too large for a picture to show whole; known with the bounds
+    ct_contact* contact;         // of the frame last read; grows, owned
     size_t contact_capacity;
-    void* column;          // room for one column of contacts; grows, owned
+    void* column;  // room for one column of contacts; grows, owned
     size_t column_capacity;
-    double* x;             // 3 nvert   frame last read
-    double* v;             // 3 nvert
-    double* field;         // max(3 nvert, ntet + ntri)  field last read
-    float* narrow;         // the same, for writing
+    double* x;      // 3 nvert   frame last read
+    double* v;      // 3 nvert
+    double* field;  // max(3 nvert, ntet + ntri)  field last read
+    float* narrow;  // the same, for writing
     size_t state_size;
-    int bounds_frames;     // number of frames the two below were made for, 0: none
+    int bounds_frames;  // number of frames the two below were made for, 0: none
     double lower[3], upper[3];
     ct_field_range range[9];  // of the colour fields, then an empty one; the last: contact forces
 };
 
-ct_status ct_trajectory_create_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, ct_error* error);
-ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample, ct_error* error);
+ct_status ct_trajectory_create_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def,
+                                      ct_error* error);
+ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample,
+                                      ct_error* error);
 // Opens for appending; the arrays of `def` must be those in the file. `state` receives def->state_size bytes.
-ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, void* state, ct_error* error);
+ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def,
+                                      void* state, ct_error* error);
 // Reads positions, velocities and the report of a frame; x or v or record may be NULL.
-ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time, ct_frame_record* record, ct_error* error);
-ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* coordinates, double* poses, ct_error* error);
+ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time,
+                                  ct_frame_record* record, ct_error* error);
+ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* coordinates, double* poses,
+                                        ct_error* error);
 // The links of `def` into the group /Cuttle, and out of it; a file without them has none.
 bool ct_trajectory_write_links(hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* error);
-// Obstacles and contacts; see trajectory_contacts.c. Opening comes after the bodies are known, reopening when the arrays are open.
+// Obstacles and contacts; see trajectory_contacts.c. Opening comes after the bodies are known, reopening when
+// the arrays are open.
 bool ct_trajectory_write_obstacles(hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_obstacles(ct_trajectory* file, hid_t group, ct_error* error);
 bool ct_trajectory_create_contacts(hid_t file, const ct_trajectory_info* info);

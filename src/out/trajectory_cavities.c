@@ -27,7 +27,9 @@ ct_status ct_trajectory_open_cavities(ct_trajectory* file, hid_t group, ct_error
     snprintf(last, sizeof last, "CavityName%zu", count - 1);
     // The last name must be there before memory is asked for all.
     if (count && H5Aexists(group, last) <= 0)
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "the cavities in /Cuttle are not consistent: the file is damaged; write it again with `cuttle run`");
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "the cavities in /Cuttle are not consistent: the file is damaged; write it again "
+                          "with `cuttle run`");
     file->cavity_name = ct_arena_alloc(&file->arena, count, sizeof *file->cavity_name);
     file->cavities = ct_arena_alloc(&file->arena, 2 * count, sizeof(double));
     for (size_t k = 0; file->cavity_name && k < count; k++) {
@@ -43,7 +45,8 @@ const char* ct_trajectory_cavity_name(const ct_trajectory* file, int cavity) {
     return cavity >= 0 && cavity < file->info.ncavity ? file->cavity_name[cavity] : "";
 }
 
-ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const double** values, ct_error* error) {
+ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const double** values,
+                                      ct_error* error) {
     ct_error_clear(error);
     *values = NULL;
     ct_status status = ct_trajectory_check_frame(file, frame, error);
@@ -51,9 +54,12 @@ ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const doub
     size_t count = (size_t)file->info.ncavity;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = !count || ct_hdf_get_rows(file->array[CT_ARRAY_CAVITIES], H5T_NATIVE_DOUBLE, 2, (size_t)frame * count, count, file->cavities);
+    bool good = !count || ct_hdf_get_rows(file->array[CT_ARRAY_CAVITIES], H5T_NATIVE_DOUBLE, 2,
+                                          (size_t)frame * count, count, file->cavities);
     ct_hdf_leave(&guard);
-    if (!good) return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
+    if (!good)
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
+                          frame);
     *values = file->cavities;
     return CT_OK;
 }

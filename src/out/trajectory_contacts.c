@@ -2,13 +2,14 @@
 //
 // Layout beside that of trajectory.h. With obstacles:
 //   /Cuttle                     attributes NumberOfObstacles, ObstacleNameSize
-//     ObstacleName [nobstacle] text, ObstacleKind, ObstacleHidden [nobstacle] int (kinds as in ct_obstacle_kind),
-//     ObstacleRadius [nobstacle], ObstacleColor [nobstacle,3]
-//     ObstaclePoses [nframe nobstacle, 6]: plane: point, normal; sphere: centre; capsule: ends
+//     ObstacleName [nobstacle] text, ObstacleKind, ObstacleHidden [nobstacle] int (kinds as in
+//     ct_obstacle_kind), ObstacleRadius [nobstacle], ObstacleColor [nobstacle,3] ObstaclePoses [nframe
+//     nobstacle, 6]: plane: point, normal; sphere: centre; capsule: ends
 // With contact (attribute HasContact):
 //   /Cuttle/Contacts
 //     Offsets, Counts [nframe]  the contacts of frame k are the rows Offsets[k] .. Offsets[k] + Counts[k] of
-//     Type, Set [n], Nodes [n,4], Colliders [n,2] int, Position, Normal [n,3], Gap [n], Force [n,3], Friction [n] double
+//     Type, Set [n], Nodes [n,4], Colliders [n,2] int, Position, Normal [n,3], Gap [n], Force [n,3], Friction
+//     [n] double
 // Rows behind those of the last complete frame belong to one that was never finished, and are written over.
 #include <limits.h>
 #include <math.h>
@@ -23,20 +24,26 @@
 
 typedef struct column {
     const char* name;
-    int columns;         // 0: one dimension
-    bool integer;        // int, otherwise double
-    size_t offset;       // in ct_contact
+    int columns;    // 0: one dimension
+    bool integer;   // int, otherwise double
+    size_t offset;  // in ct_contact
 } column;
 
 static const column columns[CT_CONTACT_COLUMNS] = {
-    {"Type", 0, true, offsetof(ct_contact, type)},          {"Set", 0, true, offsetof(ct_contact, set)},
-    {"Nodes", 4, true, offsetof(ct_contact, node)},         {"Colliders", 2, true, offsetof(ct_contact, a)},
-    {"Position", 3, false, offsetof(ct_contact, position)}, {"Normal", 3, false, offsetof(ct_contact, normal)},
-    {"Gap", 0, false, offsetof(ct_contact, gap)},           {"Force", 3, false, offsetof(ct_contact, force)},
+    {"Type", 0, true, offsetof(ct_contact, type)},
+    {"Set", 0, true, offsetof(ct_contact, set)},
+    {"Nodes", 4, true, offsetof(ct_contact, node)},
+    {"Colliders", 2, true, offsetof(ct_contact, a)},
+    {"Position", 3, false, offsetof(ct_contact, position)},
+    {"Normal", 3, false, offsetof(ct_contact, normal)},
+    {"Gap", 0, false, offsetof(ct_contact, gap)},
+    {"Force", 3, false, offsetof(ct_contact, force)},
     {"Friction", 0, false, offsetof(ct_contact, friction)},
 };
-_Static_assert(sizeof(ct_contact_type) == sizeof(int) && sizeof(ct_contact_set) == sizeof(int), "enums are stored as int");
-_Static_assert(offsetof(ct_contact, b) == offsetof(ct_contact, a) + sizeof(int), "the colliders lie side by side");
+_Static_assert(sizeof(ct_contact_type) == sizeof(int) && sizeof(ct_contact_set) == sizeof(int),
+               "enums are stored as int");
+_Static_assert(offsetof(ct_contact, b) == offsetof(ct_contact, a) + sizeof(int),
+               "the colliders lie side by side");
 
 static size_t width(const column* c) { return (size_t)(c->columns ? c->columns : 1); }
 static size_t bytes(const column* c) { return width(c) * (c->integer ? sizeof(int) : sizeof(double)); }
@@ -44,15 +51,16 @@ static hid_t file_type(const column* c) { return c->integer ? H5T_STD_I32LE : H5
 static hid_t native_type(const column* c) { return c->integer ? H5T_NATIVE_INT : H5T_NATIVE_DOUBLE; }
 
 static ct_status damaged(const ct_trajectory* file, const char* what, ct_error* error) {
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
-                      "the %s in /Cuttle are not consistent: the file is damaged; write it again with `cuttle run`", what);
+    return ct_fail_at(
+        error, CT_BAD_FILE, file->path, 0,
+        "the %s in /Cuttle are not consistent: the file is damaged; write it again with `cuttle run`", what);
 }
 
 // ---- Obstacles ----
 
 typedef struct obstacle_arrays {
     int name_size;
-    char* name;          // name_size nobstacle
+    char* name;  // name_size nobstacle
     int *kind, *hidden;
     double *radius, *color;
 } obstacle_arrays;
@@ -69,12 +77,14 @@ static bool arrays_create(obstacle_arrays* o, ct_arena* arena, int nobstacle) {
 
 static bool write_arrays(hid_t group, const obstacle_arrays* o, size_t n) {
     hid_t type = ct_hdf_text_type(o->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
-    bool good = type >= 0 && ct_hdf_write_attribute(group, "ObstacleNameSize", integer, H5T_NATIVE_INT, 1, &o->name_size) &&
-                ct_hdf_write_array(group, "ObstacleName", type, type, n, 0, o->name) &&
-                ct_hdf_write_array(group, "ObstacleKind", integer, H5T_NATIVE_INT, n, 0, o->kind) &&
-                ct_hdf_write_array(group, "ObstacleHidden", integer, H5T_NATIVE_INT, n, 0, o->hidden) &&
-                ct_hdf_write_array(group, "ObstacleRadius", real, H5T_NATIVE_DOUBLE, n, 0, o->radius) &&
-                ct_hdf_write_array(group, "ObstacleColor", real, H5T_NATIVE_DOUBLE, n, 3, o->color);
+    bool good =
+        type >= 0 &&
+        ct_hdf_write_attribute(group, "ObstacleNameSize", integer, H5T_NATIVE_INT, 1, &o->name_size) &&
+        ct_hdf_write_array(group, "ObstacleName", type, type, n, 0, o->name) &&
+        ct_hdf_write_array(group, "ObstacleKind", integer, H5T_NATIVE_INT, n, 0, o->kind) &&
+        ct_hdf_write_array(group, "ObstacleHidden", integer, H5T_NATIVE_INT, n, 0, o->hidden) &&
+        ct_hdf_write_array(group, "ObstacleRadius", real, H5T_NATIVE_DOUBLE, n, 0, o->radius) &&
+        ct_hdf_write_array(group, "ObstacleColor", real, H5T_NATIVE_DOUBLE, n, 3, o->color);
     if (type >= 0) H5Tclose(type);
     return good;
 }
@@ -112,7 +122,8 @@ static bool read_arrays(hid_t group, obstacle_arrays* o, size_t n) {
                 ct_hdf_read_array(group, "ObstacleColor", real, H5T_NATIVE_DOUBLE, 3 * n, o->color);
     if (type >= 0) H5Tclose(type);
     for (size_t k = 0; good && k < n; k++) {
-        good = o->kind[k] >= CT_OBSTACLE_PLANE && o->kind[k] <= CT_OBSTACLE_MESH && o->radius[k] >= 0 && isfinite(o->radius[k]);
+        good = o->kind[k] >= CT_OBSTACLE_PLANE && o->kind[k] <= CT_OBSTACLE_MESH && o->radius[k] >= 0 &&
+               isfinite(o->radius[k]);
         for (size_t a = 0; a < 3; a++) good &= isfinite(o->color[3 * k + a]);
     }
     return good;
@@ -127,7 +138,9 @@ static bool fill_obstacles(ct_trajectory* file, const obstacle_arrays* o) {
         char* name = ct_arena_alloc(&file->arena, size + 1, 1);
         if (!name) return false;
         memcpy(name, o->name + k * size, size);
-        file->obstacle[k] = (ct_obstacle_info){.name = name, .kind = (ct_obstacle_kind)o->kind[k], .radius = o->radius[k],
+        file->obstacle[k] = (ct_obstacle_info){.name = name,
+                                               .kind = (ct_obstacle_kind)o->kind[k],
+                                               .radius = o->radius[k],
                                                .hidden = o->hidden[k] != 0};
         memcpy(file->obstacle[k].color, o->color + 3 * k, sizeof file->obstacle[k].color);
     }
@@ -153,12 +166,14 @@ ct_status ct_trajectory_open_obstacles(ct_trajectory* file, hid_t group, ct_erro
     if (!read_body_names(file, group)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (!file->info.nobstacle) return CT_OK;
     size_t n = (size_t)file->info.nobstacle;
-    if (!ct_hdf_read_attribute(group, "ObstacleNameSize", H5T_NATIVE_INT, 1, &o.name_size) || o.name_size < 1 || o.name_size > MAX_NAME ||
-        !ct_hdf_holds(group, "ObstacleKind", n) || !ct_hdf_holds(group, "ObstacleName", n))
+    if (!ct_hdf_read_attribute(group, "ObstacleNameSize", H5T_NATIVE_INT, 1, &o.name_size) ||
+        o.name_size < 1 || o.name_size > MAX_NAME || !ct_hdf_holds(group, "ObstacleKind", n) ||
+        !ct_hdf_holds(group, "ObstacleName", n))
         return damaged(file, "obstacles", error);
     ct_arena arena = {0};
     ct_status status = CT_OK;
-    if (!arrays_create(&o, &arena, file->info.nobstacle)) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!arrays_create(&o, &arena, file->info.nobstacle))
+        status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     else if (!read_arrays(group, &o, n)) status = damaged(file, "obstacles", error);
     else if (!fill_obstacles(file, &o)) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_arena_free(&arena);
@@ -169,7 +184,8 @@ const ct_obstacle_info* ct_trajectory_obstacles(const ct_trajectory* file) { ret
 
 const char* ct_trajectory_collider_name(const ct_trajectory* file, int collider) {
     if (collider < 0 || collider >= file->info.nbody + file->info.nobstacle) return "";
-    return collider < file->info.nbody ? file->body_name[collider] : file->obstacle[collider - file->info.nbody].name;
+    return collider < file->info.nbody ? file->body_name[collider]
+                                       : file->obstacle[collider - file->info.nbody].name;
 }
 
 ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, double* poses, ct_error* error) {
@@ -178,13 +194,16 @@ ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, doub
     if (status || !n) return status;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = ct_hdf_get_rows(file->array[CT_ARRAY_OBSTACLE_POSES], H5T_NATIVE_DOUBLE, 6, (size_t)frame * n, n, poses);
+    bool good = ct_hdf_get_rows(file->array[CT_ARRAY_OBSTACLE_POSES], H5T_NATIVE_DOUBLE, 6, (size_t)frame * n,
+                                n, poses);
     ct_hdf_leave(&guard);
     if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
+    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
+                      frame);
 }
 
-ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, const double** poses, ct_error* error) {
+ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, const double** poses,
+                                       ct_error* error) {
     ct_error_clear(error);
     *poses = NULL;
     ct_status status = ct_trajectory_read_obstacles_into(file, frame, file->obstacle_poses, error);
@@ -199,7 +218,8 @@ bool ct_trajectory_create_contacts(hid_t file, const ct_trajectory_info* info) {
     hid_t group = H5Gopen2(file, "Cuttle/Contacts", H5P_DEFAULT);
     bool good = group >= 0;
     for (int k = 0; good && k < CT_CONTACT_COLUMNS; k++) {
-        hid_t array = ct_hdf_create_rows(group, columns[k].name, file_type(&columns[k]), (size_t)columns[k].columns, CHUNK_ROWS);
+        hid_t array = ct_hdf_create_rows(group, columns[k].name, file_type(&columns[k]),
+                                         (size_t)columns[k].columns, CHUNK_ROWS);
         good = array >= 0;
         if (array >= 0) H5Dclose(array);
     }
@@ -210,11 +230,13 @@ bool ct_trajectory_create_contacts(hid_t file, const ct_trajectory_info* info) {
 // The rows of a frame; false when they are not all there.
 static bool find_rows(const ct_trajectory* file, int frame, int64_t* first, int64_t* count) {
     const hid_t* array = file->array;
-    bool good = ct_hdf_get_rows(array[CT_ARRAY_CONTACT_OFFSET], H5T_NATIVE_INT64, 0, (size_t)frame, 1, first) &&
-                ct_hdf_get_rows(array[CT_ARRAY_CONTACT_COUNT], H5T_NATIVE_INT64, 0, (size_t)frame, 1, count) && *first >= 0 &&
-                *count >= 0 && *count <= INT_MAX && *first <= INT64_MAX - *count;
+    bool good =
+        ct_hdf_get_rows(array[CT_ARRAY_CONTACT_OFFSET], H5T_NATIVE_INT64, 0, (size_t)frame, 1, first) &&
+        ct_hdf_get_rows(array[CT_ARRAY_CONTACT_COUNT], H5T_NATIVE_INT64, 0, (size_t)frame, 1, count) &&
+        *first >= 0 && *count >= 0 && *count <= INT_MAX && *first <= INT64_MAX - *count;
     for (int k = 0; good && k < CT_CONTACT_COLUMNS; k++)
-        good = (size_t)(*first + *count) <= ct_hdf_row_count(file->contact_column[k], (size_t)columns[k].columns);
+        good = (size_t)(*first + *count) <=
+               ct_hdf_row_count(file->contact_column[k], (size_t)columns[k].columns);
     return good;
 }
 
@@ -228,7 +250,8 @@ ct_status ct_trajectory_open_contacts(ct_trajectory* file, ct_error* error) {
             return damaged(file, "contacts", error);
     }
     int64_t first = 0, count = 0;
-    if (file->info.nframe && !find_rows(file, file->info.nframe - 1, &first, &count)) return damaged(file, "contacts", error);
+    if (file->info.nframe && !find_rows(file, file->info.nframe - 1, &first, &count))
+        return damaged(file, "contacts", error);
     file->info.ncontact = first + count;
     return CT_OK;
 }
@@ -240,8 +263,11 @@ bool ct_trajectory_write_contacts(ct_trajectory* file, const ct_trajectory_sampl
     for (int k = 0; k < CT_CONTACT_COLUMNS; k++) {
         const column* c = &columns[k];
         for (size_t i = 0; i < n; i++)
-            memcpy((char*)file->column + i * bytes(c), (const char*)&sample->contact[i] + c->offset, bytes(c));
-        if (!ct_hdf_put_rows(file->contact_column[k], native_type(c), (size_t)c->columns, first, n, file->column)) return false;
+            memcpy((char*)file->column + i * bytes(c), (const char*)&sample->contact[i] + c->offset,
+                   bytes(c));
+        if (!ct_hdf_put_rows(file->contact_column[k], native_type(c), (size_t)c->columns, first, n,
+                             file->column))
+            return false;
     }
     return ct_hdf_put_rows(file->array[CT_ARRAY_CONTACT_OFFSET], H5T_NATIVE_INT64, 0, at, 1, &offset) &&
            ct_hdf_put_rows(file->array[CT_ARRAY_CONTACT_COUNT], H5T_NATIVE_INT64, 0, at, 1, &count);
@@ -250,7 +276,9 @@ bool ct_trajectory_write_contacts(ct_trajectory* file, const ct_trajectory_sampl
 static bool read_columns(ct_trajectory* file, size_t first, size_t n) {
     for (int k = 0; k < CT_CONTACT_COLUMNS; k++) {
         const column* c = &columns[k];
-        if (!ct_hdf_get_rows(file->contact_column[k], native_type(c), (size_t)c->columns, first, n, file->column)) return false;
+        if (!ct_hdf_get_rows(file->contact_column[k], native_type(c), (size_t)c->columns, first, n,
+                             file->column))
+            return false;
         for (size_t i = 0; i < n; i++)
             memcpy((char*)&file->contact[i] + c->offset, (const char*)file->column + i * bytes(c), bytes(c));
     }
@@ -261,13 +289,14 @@ static bool plausible(const ct_contact* c, const ct_trajectory_info* info) {
     int ncollider = info->nbody + info->nobstacle, type, set;
     memcpy(&type, &c->type, sizeof type);  // as stored, which need not be one of the enum's
     memcpy(&set, &c->set, sizeof set);
-    bool good = type >= CT_CONTACT_PLANE && type <= CT_CONTACT_POINT_POINT && set >= CT_OPEN && set <= CT_SLIP && c->a >= 0 &&
-                c->a < ncollider && c->b >= 0 && c->b < ncollider;
+    bool good = type >= CT_CONTACT_PLANE && type <= CT_CONTACT_POINT_POINT && set >= CT_OPEN &&
+                set <= CT_SLIP && c->a >= 0 && c->a < ncollider && c->b >= 0 && c->b < ncollider;
     for (int i = 0; i < 4; i++) good &= c->node[i] >= -1 && c->node[i] < info->nvert;
     return good;
 }
 
-ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_contact** list, int* count, ct_error* error) {
+ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_contact** list, int* count,
+                                      ct_error* error) {
     ct_error_clear(error);
     *list = NULL;
     *count = 0;
@@ -278,13 +307,16 @@ ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_c
     ct_hdf_enter(&guard);
     bool good = find_rows(file, frame, &first, &n), room = true;
     if (good)
-        room = ct_reserve((void**)&file->contact, &file->contact_capacity, (size_t)n, sizeof *file->contact) &&
-               ct_reserve(&file->column, &file->column_capacity, (size_t)n, 4 * sizeof(double));
+        room =
+            ct_reserve((void**)&file->contact, &file->contact_capacity, (size_t)n, sizeof *file->contact) &&
+            ct_reserve(&file->column, &file->column_capacity, (size_t)n, 4 * sizeof(double));
     good = good && room && read_columns(file, (size_t)first, (size_t)n);
     ct_hdf_leave(&guard);
     if (!room) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     for (int64_t i = 0; good && i < n; i++) good = plausible(&file->contact[i], &file->info);
-    if (!good) return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "the contacts of frame %d cannot be read: the file is damaged", frame);
+    if (!good)
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "the contacts of frame %d cannot be read: the file is damaged", frame);
     *list = file->contact;
     *count = (int)n;
     return CT_OK;

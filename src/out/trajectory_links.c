@@ -1,10 +1,13 @@
-// Skeletons in trajectory files: what is fixed of the links, and joint coordinates and link poses of the frames.
+// Skeletons in trajectory files: what is fixed of the links, and joint coordinates and link poses of the
+// frames.
 //
 // Layout beside that of trajectory.h, in files with links alone:
-//   /Cuttle                     attributes NumberOfLinks, NumberOfCoordinates, NumberOfLinkNodes, LinkNameSize
-//     LinkName [nlink] text, LinkParent, LinkJoint [nlink] int (joints as in ct_joint_kind), LinkAnchor, LinkAxis [nlink,3]
-//     LinkNodeStart [nlink+1], LinkNode: the nodes of link k are LinkNode[LinkNodeStart[k] .. LinkNodeStart[k+1])
-//     JointCoordinates [nframe ncoordinate], LinkPoses [nframe nlink, 12]: rotation row by row, then translation
+//   /Cuttle                     attributes NumberOfLinks, NumberOfCoordinates, NumberOfLinkNodes,
+//   LinkNameSize
+//     LinkName [nlink] text, LinkParent, LinkJoint [nlink] int (joints as in ct_joint_kind), LinkAnchor,
+//     LinkAxis [nlink,3] LinkNodeStart [nlink+1], LinkNode: the nodes of link k are LinkNode[LinkNodeStart[k]
+//     .. LinkNodeStart[k+1]) JointCoordinates [nframe ncoordinate], LinkPoses [nframe nlink, 12]: rotation
+//     row by row, then translation
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -15,14 +18,18 @@
 #define MAX_NAME 4096
 
 static int coordinate_count(int joint) {
-    static const int count[] = {[CT_JOINT_FIXED] = 0, [CT_JOINT_REVOLUTE] = 1, [CT_JOINT_PRISMATIC] = 1, [CT_JOINT_BALL] = 4, [CT_JOINT_FREE] = 7};
+    static const int count[] = {[CT_JOINT_FIXED] = 0,
+                                [CT_JOINT_REVOLUTE] = 1,
+                                [CT_JOINT_PRISMATIC] = 1,
+                                [CT_JOINT_BALL] = 4,
+                                [CT_JOINT_FREE] = 7};
     return count[joint];
 }
 
 // The links as arrays, the form in which the file has them.
 typedef struct columns {
     int name_size, nnode;
-    char* name;        // name_size nlink
+    char* name;  // name_size nlink
     int *parent, *joint, *start, *node;
     double *anchor, *axis;
 } columns;
@@ -55,7 +62,8 @@ static void gather(columns* c, const ct_link_info* link, int nlink) {
 
 static bool write_columns(hid_t group, const columns* c, const ct_trajectory_info* info) {
     int64_t count[4] = {info->nlink, info->ncoordinate, c->nnode, c->name_size};
-    static const char* const name[4] = {"NumberOfLinks", "NumberOfCoordinates", "NumberOfLinkNodes", "LinkNameSize"};
+    static const char* const name[4] = {"NumberOfLinks", "NumberOfCoordinates", "NumberOfLinkNodes",
+                                        "LinkNameSize"};
     size_t n = (size_t)info->nlink;
     hid_t type = ct_hdf_text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
     bool good = type >= 0;
@@ -93,22 +101,25 @@ bool ct_trajectory_write_links(hid_t group, const ct_trajectory_def* def) {
 // ---- Reading ----
 
 static ct_status damaged(const ct_trajectory* file, ct_error* error) {
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
-                      "the links in /Cuttle are not consistent: the file is damaged; write it again with `cuttle run`");
+    return ct_fail_at(
+        error, CT_BAD_FILE, file->path, 0,
+        "the links in /Cuttle are not consistent: the file is damaged; write it again with `cuttle run`");
 }
 
 static bool read_counts(hid_t group, ct_trajectory_info* info, columns* c) {
     int64_t count[4];
-    static const char* const name[4] = {"NumberOfLinks", "NumberOfCoordinates", "NumberOfLinkNodes", "LinkNameSize"};
+    static const char* const name[4] = {"NumberOfLinks", "NumberOfCoordinates", "NumberOfLinkNodes",
+                                        "LinkNameSize"};
     for (int k = 0; k < 4; k++)
-        if (!ct_hdf_read_attribute(group, name[k], H5T_NATIVE_INT64, 1, &count[k]) || count[k] < 0 || count[k] > INT_MAX / 16)
+        if (!ct_hdf_read_attribute(group, name[k], H5T_NATIVE_INT64, 1, &count[k]) || count[k] < 0 ||
+            count[k] > INT_MAX / 16)
             return false;
     info->nlink = (int)count[0];
     info->ncoordinate = (int)count[1];
     c->nnode = (int)count[2];
     c->name_size = (int)count[3];
-    return info->nlink >= 1 && info->ncoordinate <= 7 * info->nlink && c->nnode <= info->nvert && c->name_size >= 1 &&
-           c->name_size <= MAX_NAME;
+    return info->nlink >= 1 && info->ncoordinate <= 7 * info->nlink && c->nnode <= info->nvert &&
+           c->name_size >= 1 && c->name_size <= MAX_NAME;
 }
 
 static bool read_columns(hid_t group, columns* c, int nlink) {
@@ -129,8 +140,8 @@ static bool consistent(const columns* c, const ct_trajectory_info* info) {
     int coordinates = 0;
     bool good = c->start[0] == 0 && c->start[info->nlink] == c->nnode;
     for (int k = 0; good && k < info->nlink; k++) {
-        good = c->parent[k] >= -1 && c->parent[k] < k && c->joint[k] >= CT_JOINT_FIXED && c->joint[k] <= CT_JOINT_FREE &&
-               c->start[k] <= c->start[k + 1];
+        good = c->parent[k] >= -1 && c->parent[k] < k && c->joint[k] >= CT_JOINT_FIXED &&
+               c->joint[k] <= CT_JOINT_FREE && c->start[k] <= c->start[k + 1];
         if (good) coordinates += coordinate_count(c->joint[k]);
         for (int a = 0; a < 3; a++) good &= isfinite(c->anchor[3 * k + a]) && isfinite(c->axis[3 * k + a]);
     }
@@ -146,8 +157,12 @@ static bool fill_links(ct_trajectory* file, const columns* c) {
         char* name = ct_arena_alloc(&file->arena, (size_t)c->name_size + 1, 1);
         if (!name) return false;
         memcpy(name, c->name + (size_t)k * (size_t)c->name_size, (size_t)c->name_size);
-        *link = (ct_link_info){.name = name, .parent = c->parent[k], .joint = (ct_joint_kind)c->joint[k], .coordinate = coordinate,
-                               .ncoordinate = coordinate_count(c->joint[k]), .nodes = c->node + c->start[k],
+        *link = (ct_link_info){.name = name,
+                               .parent = c->parent[k],
+                               .joint = (ct_joint_kind)c->joint[k],
+                               .coordinate = coordinate,
+                               .ncoordinate = coordinate_count(c->joint[k]),
+                               .nodes = c->node + c->start[k],
                                .count = c->start[k + 1] - c->start[k]};
         memcpy(link->anchor, c->anchor + 3 * k, sizeof link->anchor);
         memcpy(link->axis, c->axis + 3 * k, sizeof link->axis);
@@ -162,17 +177,21 @@ ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* e
     if (H5Aexists(group, "NumberOfLinks") <= 0) return CT_OK;
     columns c = {0};
     // A parent and a joint for each link must be there before memory for the links is asked for.
-    if (!read_counts(group, &file->info, &c) || !ct_hdf_holds(group, "LinkParent", (size_t)file->info.nlink) ||
+    if (!read_counts(group, &file->info, &c) ||
+        !ct_hdf_holds(group, "LinkParent", (size_t)file->info.nlink) ||
         !ct_hdf_holds(group, "LinkName", (size_t)file->info.nlink))
         return damaged(file, error);
-    if (!columns_create(&c, &file->arena, file->info.nlink)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!read_columns(group, &c, file->info.nlink) || !consistent(&c, &file->info)) return damaged(file, error);
+    if (!columns_create(&c, &file->arena, file->info.nlink))
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!read_columns(group, &c, file->info.nlink) || !consistent(&c, &file->info))
+        return damaged(file, error);
     return fill_links(file, &c) ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
 }
 
 const ct_link_info* ct_trajectory_links(const ct_trajectory* file) { return file->link; }
 
-ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* coordinates, double* poses, ct_error* error) {
+ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* coordinates, double* poses,
+                                        ct_error* error) {
     ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
     size_t at = (size_t)frame, nlink = (size_t)file->info.nlink, ncoordinate = (size_t)file->info.ncoordinate;
@@ -181,18 +200,23 @@ ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* 
     ct_hdf_enter(&guard);
     bool good = true;
     if (coordinates)
-        good &= ct_hdf_get_rows(file->array[CT_ARRAY_COORDINATES], H5T_NATIVE_DOUBLE, 0, at * ncoordinate, ncoordinate, coordinates);
-    if (poses) good &= ct_hdf_get_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink, poses);
+        good &= ct_hdf_get_rows(file->array[CT_ARRAY_COORDINATES], H5T_NATIVE_DOUBLE, 0, at * ncoordinate,
+                                ncoordinate, coordinates);
+    if (poses)
+        good &= ct_hdf_get_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink, poses);
     ct_hdf_leave(&guard);
     if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged", frame);
+    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
+                      frame);
 }
 
-ct_status ct_trajectory_read_links(ct_trajectory* file, int frame, const double** coordinates, const double** poses, ct_error* error) {
+ct_status ct_trajectory_read_links(ct_trajectory* file, int frame, const double** coordinates,
+                                   const double** poses, ct_error* error) {
     ct_error_clear(error);
     if (coordinates) *coordinates = NULL;
     if (poses) *poses = NULL;
-    ct_status status = ct_trajectory_read_links_into(file, frame, coordinates ? file->coordinates : NULL, poses ? file->poses : NULL, error);
+    ct_status status = ct_trajectory_read_links_into(file, frame, coordinates ? file->coordinates : NULL,
+                                                     poses ? file->poses : NULL, error);
     if (status) return status;
     if (coordinates) *coordinates = file->coordinates;
     if (poses) *poses = file->poses;

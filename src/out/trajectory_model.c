@@ -50,7 +50,10 @@ static ct_status describe_obstacles(ct_trajectory_def* def, const ct_model* mode
     if (!obstacle) return CT_OUT_OF_MEMORY;
     for (int k = 0; k < count; k++) {
         const ct_collider* collider = &model->collision.collider[model->nbody + k];
-        obstacle[k] = (ct_obstacle_info){.name = collider->name, .kind = collider->kind, .radius = collider->radius, .hidden = collider->hidden};
+        obstacle[k] = (ct_obstacle_info){.name = collider->name,
+                                         .kind = collider->kind,
+                                         .radius = collider->radius,
+                                         .hidden = collider->hidden};
         memcpy(obstacle[k].color, collider->color, sizeof obstacle[k].color);
     }
     def->info.nobstacle = count;
@@ -86,7 +89,8 @@ static void obstacle_poses(const ct_model* model, const ct_state* state, double*
     for (int k = 0; k < model->nobstacle; k++) {
         const ct_collider* collider = &c->collider[model->nbody + k];
         int points = collider->kind == CT_OBSTACLE_SPHERE ? 1 : collider->kind == CT_OBSTACLE_CAPSULE ? 2 : 0;
-        if (points) memcpy(poses + 6 * k, x + 3 * (size_t)collider->first_node, 3 * (size_t)points * sizeof(double));
+        if (points)
+            memcpy(poses + 6 * k, x + 3 * (size_t)collider->first_node, 3 * (size_t)points * sizeof(double));
     }
     for (int i = 0; i < c->nplane; i++) {
         double* pose = poses + 6 * (c->plane[i].collider - model->nbody);
@@ -100,9 +104,16 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
     ct_model_get_info(model, &info);
     const ct_settings* settings = ct_model_settings(model);
     *def = (ct_trajectory_def){
-        .info = {.nvert = info.nvert, .ntet = info.ntet, .nsurface = info.nsurface, .nbody = info.nbody, .ntri = info.ntri,
-                 .up = settings->up, .ground = settings->ground, .time_step = settings->time_step,
-                 .view = {.automatic = true}, .contact = settings->contact.method != CT_CONTACT_NONE,
+        .info = {.nvert = info.nvert,
+                 .ntet = info.ntet,
+                 .nsurface = info.nsurface,
+                 .nbody = info.nbody,
+                 .ntri = info.ntri,
+                 .up = settings->up,
+                 .ground = settings->ground,
+                 .time_step = settings->time_step,
+                 .view = {.automatic = true},
+                 .contact = settings->contact.method != CT_CONTACT_NONE,
                  .activation = model->potential.actuation.muscle || model->potential.actuation.chamber},
         .rest = ct_model_rest(model),
         .tet = ct_model_tets(model),
@@ -125,8 +136,8 @@ static ct_status state_bytes(const ct_model* model, size_t* size) {
     return status;
 }
 
-ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene, const ct_model* model,
-                               ct_error* error) {
+ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene,
+                               const ct_model* model, ct_error* error) {
     ct_error_clear(error);
     *out = NULL;
     size_t state_size = 0;
@@ -182,7 +193,8 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
     if (!status && ct_state_restore(state, bytes, def.state_size)) {
         ct_trajectory_close(*out, NULL);
         *out = NULL;
-        status = ct_fail_at(error, CT_BAD_FILE, path, 0, "the stored state does not fit this version of Cuttle");
+        status =
+            ct_fail_at(error, CT_BAD_FILE, path, 0, "the stored state does not fit this version of Cuttle");
     }
     ct_free((void*)def.link);
     ct_free((void*)def.obstacle);
@@ -192,13 +204,15 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_m
 }
 
 // Stress, energy and volume ratio of all elements; of sheets those of the membrane, with its rest thickness.
-static ct_status element_fields(const ct_model* model, const ct_state* state, double* stress, double* energy, double* volume) {
+static ct_status element_fields(const ct_model* model, const ct_state* state, double* stress, double* energy,
+                                double* volume) {
     ct_status status = ct_state_tet_field(model, state, CT_FIELD_VON_MISES, stress);
     if (!status) status = ct_state_tet_field(model, state, CT_FIELD_ENERGY_DENSITY, energy);
     if (!status) status = ct_state_tet_field(model, state, CT_FIELD_VOLUME_RATIO, volume);
     if (status || !model->ntri) return status;
     int ntet = model->ntet;
-    ct_sheet_fields(model->potential.sheet, ct_state_positions(state), energy + ntet, stress + ntet, volume + ntet);
+    ct_sheet_fields(model->potential.sheet, ct_state_positions(state), energy + ntet, stress + ntet,
+                    volume + ntet);
     for (int k = ntet; k < model->nelement; k++) {
         stress[k] /= model->material[k].thickness;
         energy[k] /= model->material[k].thickness;
@@ -211,28 +225,43 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
     ct_error_clear(error);
     ct_model_info info;
     ct_model_get_info(model, &info);
-    if (info.nvert != file->info.nvert || info.ntet != file->info.ntet || (file->info.nlink && info.nlink != file->info.nlink) ||
-        model->nobstacle != file->info.nobstacle || info.ntri != file->info.ntri ||
-        ct_state_size(state) != file->state_size)
-        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the state is of another model than the file");
+    if (info.nvert != file->info.nvert || info.ntet != file->info.ntet ||
+        (file->info.nlink && info.nlink != file->info.nlink) || model->nobstacle != file->info.nobstacle ||
+        info.ntri != file->info.ntri || ct_state_size(state) != file->state_size)
+        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
+                          "the state is of another model than the file");
     size_t nelement = (size_t)model->nelement;
-    double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle + 2 * (size_t)model->actuators.count, sizeof *field);
+    double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle +
+                                 2 * (size_t)model->actuators.count,
+                             sizeof *field);
     if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    double *energy = field + nelement, *volume = energy + nelement, *poses = volume + nelement, *obstacles = poses + 12 * (size_t)info.nlink;
+    double *energy = field + nelement, *volume = energy + nelement, *poses = volume + nelement,
+           *obstacles = poses + 12 * (size_t)info.nlink;
     double *activation = obstacles + 6 * (size_t)file->info.nobstacle, *cavities = activation + nelement;
     ct_status status = element_fields(model, state, field, energy, volume);
-    if (!status && file->info.activation) status = ct_state_tet_field(model, state, CT_FIELD_ACTIVATION, activation);
+    if (!status && file->info.activation)
+        status = ct_state_tet_field(model, state, CT_FIELD_ACTIVATION, activation);
     if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
     if (file->info.nobstacle) obstacle_poses(model, state, obstacles);
     cavity_values(model, state, cavities);
     ct_trajectory_sample sample = {
-        .time = ct_state_time(state), .step = ct_state_step_index(state),
-        .x = ct_state_positions(state), .v = ct_state_velocities(state),
-        .stress = field, .energy = energy, .volume = volume, .activation = activation, .cavities = cavities,
-        .state = ct_state_bytes(state), .report = report,
-        .coordinates = ct_state_coordinates(state), .poses = poses,
-        .obstacle_poses = obstacles, .contact_force = ct_state_contact_forces(state),
-        .contact = report ? report->contact : NULL, .ncontact = report && report->contact ? report->ncontact : 0,
+        .time = ct_state_time(state),
+        .step = ct_state_step_index(state),
+        .x = ct_state_positions(state),
+        .v = ct_state_velocities(state),
+        .stress = field,
+        .energy = energy,
+        .volume = volume,
+        .activation = activation,
+        .cavities = cavities,
+        .state = ct_state_bytes(state),
+        .report = report,
+        .coordinates = ct_state_coordinates(state),
+        .poses = poses,
+        .obstacle_poses = obstacles,
+        .contact_force = ct_state_contact_forces(state),
+        .contact = report ? report->contact : NULL,
+        .ncontact = report && report->contact ? report->ncontact : 0,
     };
     if (status) ct_fail(error, status, "%s", ct_status_text(status));
     else status = ct_trajectory_append_sample(file, &sample, error);

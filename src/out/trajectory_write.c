@@ -1,9 +1,11 @@
 // Writing trajectory files so that a kill at any moment leaves a readable file that continues exactly.
 //
 // Order within a frame: rows, state and report first, a flush, then NSteps, a second flush. Readers believe
-// NSteps alone. The state of frame k goes to row k mod 2, so that the state of the last complete frame is never
-// the one being overwritten. Rows bypass HDF5's caches; what a flush still has to write is small metadata, and:
-//   - the file is made as long as HDF5 will claim it to be before it claims so (a shorter file does not open),
+// NSteps alone. The state of frame k goes to row k mod 2, so that the state of the last complete frame is
+// never the one being overwritten. Rows bypass HDF5's caches; what a flush still has to write is small
+// metadata, and:
+//   - the file is made as long as HDF5 will claim it to be before it claims so (a shorter file does not
+//   open),
 //   - index nodes are large (512 chunks) so that they are rewritten in place and all but never split,
 //   - the oldest format is used, which has no "open for writing" mark that would survive the writer.
 #include <errno.h>
@@ -18,9 +20,9 @@
 #include "base/status.h"
 #include "out/trajectory.h"
 
-#define CHUNK_BYTES (512 * 1024)   // wanted size of a chunk of frames
-#define CHUNK_FRAMES 512           // most frames in a chunk
-#define INDEX_HALF_NODE 256        // half the chunks in a node of the chunk index
+#define CHUNK_BYTES (512 * 1024)  // wanted size of a chunk of frames
+#define CHUNK_FRAMES 512          // most frames in a chunk
+#define INDEX_HALF_NODE 256       // half the chunks in a node of the chunk index
 #define VTK_TRIANGLE 5
 #define VTK_TETRA 10
 
@@ -30,7 +32,8 @@ static bool create_growing(ct_trajectory* file) {
         if (!ct_trajectory_has(&file->info, k)) continue;
         hid_t type = ct_trajectory_file_type(file, layout->type);
         size_t rows = ct_trajectory_rows(&file->info, k);
-        size_t bytes = (rows ? rows : 1) * (size_t)(layout->columns ? layout->columns : 1) * H5Tget_size(type);
+        size_t bytes =
+            (rows ? rows : 1) * (size_t)(layout->columns ? layout->columns : 1) * H5Tget_size(type);
         size_t frames = CHUNK_BYTES / bytes;
         if (frames < 1) frames = 1;
         if (frames > CHUNK_FRAMES) frames = CHUNK_FRAMES;
@@ -67,8 +70,14 @@ static bool link_columns(hid_t file, const ct_trajectory_info* info) {
 }
 
 static bool create_groups(hid_t file, bool contact) {
-    static const char* const names[] = {"VTKHDF", "VTKHDF/PointData", "VTKHDF/CellData", "VTKHDF/Steps",
-                                        "VTKHDF/Steps/PointDataOffsets", "VTKHDF/Steps/CellDataOffsets", "Cuttle", "Cuttle/Contacts"};
+    static const char* const names[] = {"VTKHDF",
+                                        "VTKHDF/PointData",
+                                        "VTKHDF/CellData",
+                                        "VTKHDF/Steps",
+                                        "VTKHDF/Steps/PointDataOffsets",
+                                        "VTKHDF/Steps/CellDataOffsets",
+                                        "Cuttle",
+                                        "Cuttle/Contacts"};
     for (size_t k = 0; k < sizeof names / sizeof names[0] - !contact; k++) {
         hid_t group = H5Gcreate2(file, names[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         if (group < 0) return false;
@@ -77,7 +86,7 @@ static bool create_groups(hid_t file, bool contact) {
     return true;
 }
 
-typedef struct cell_arrays {   // of the tets, then the sheets' triangles
+typedef struct cell_arrays {  // of the tets, then the sheets' triangles
     int64_t *connectivity, *offset;
     uint8_t* type;
     int *body, *tag;
@@ -111,28 +120,33 @@ static bool write_grid(ct_trajectory* file, const cell_arrays* c) {
     size_t ncell = (size_t)file->info.ntet + (size_t)file->info.ntri;
     int64_t version[2] = {2, 0}, nvert = file->info.nvert, cells = (int64_t)ncell, nlink = c->offset[ncell];
     hid_t stored = H5T_STD_I64LE, native = H5T_NATIVE_INT64;
-    bool good = ct_hdf_write_attribute(group, "Version", stored, native, 2, version) &&
-                ct_hdf_write_text(group, "Type", "UnstructuredGrid") &&
-                ct_hdf_write_array(group, "NumberOfPoints", stored, native, 1, 0, &nvert) &&
-                ct_hdf_write_array(group, "NumberOfCells", stored, native, 1, 0, &cells) &&
-                ct_hdf_write_array(group, "NumberOfConnectivityIds", stored, native, 1, 0, &nlink) &&
-                ct_hdf_write_array(group, "Connectivity", stored, native, (size_t)nlink, 0, c->connectivity) &&
-                ct_hdf_write_array(group, "Offsets", stored, native, ncell + 1, 0, c->offset) &&
-                ct_hdf_write_array(group, "Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, ncell, 0, c->type) &&
-                ct_hdf_write_array(group, "CellData/body", H5T_STD_I32LE, H5T_NATIVE_INT, ncell, 0, c->body) &&
-                ct_hdf_write_array(group, "CellData/tag", H5T_STD_I32LE, H5T_NATIVE_INT, ncell, 0, c->tag);
+    bool good =
+        ct_hdf_write_attribute(group, "Version", stored, native, 2, version) &&
+        ct_hdf_write_text(group, "Type", "UnstructuredGrid") &&
+        ct_hdf_write_array(group, "NumberOfPoints", stored, native, 1, 0, &nvert) &&
+        ct_hdf_write_array(group, "NumberOfCells", stored, native, 1, 0, &cells) &&
+        ct_hdf_write_array(group, "NumberOfConnectivityIds", stored, native, 1, 0, &nlink) &&
+        ct_hdf_write_array(group, "Connectivity", stored, native, (size_t)nlink, 0, c->connectivity) &&
+        ct_hdf_write_array(group, "Offsets", stored, native, ncell + 1, 0, c->offset) &&
+        ct_hdf_write_array(group, "Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, ncell, 0, c->type) &&
+        ct_hdf_write_array(group, "CellData/body", H5T_STD_I32LE, H5T_NATIVE_INT, ncell, 0, c->body) &&
+        ct_hdf_write_array(group, "CellData/tag", H5T_STD_I32LE, H5T_NATIVE_INT, ncell, 0, c->tag);
     H5Gclose(group);
     return good;
 }
 
 static bool write_header(hid_t group, const ct_trajectory_info* info, size_t state_size) {
-    int64_t count[6] = {info->nvert, info->ntet, info->nsurface, info->nbody, info->ntri, info->nobstacle}, bytes = (int64_t)state_size;
-    static const char* const name[6] = {"NumberOfNodes", "NumberOfTets", "NumberOfSurfaceTriangles", "NumberOfBodies",
-                                        "NumberOfSheetTriangles", "NumberOfObstacles"};
-    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic, contact = info->contact, activation = info->activation;
+    int64_t count[6] = {info->nvert, info->ntet, info->nsurface, info->nbody, info->ntri, info->nobstacle},
+            bytes = (int64_t)state_size;
+    static const char* const name[6] = {
+        "NumberOfNodes",  "NumberOfTets",           "NumberOfSurfaceTriangles",
+        "NumberOfBodies", "NumberOfSheetTriangles", "NumberOfObstacles"};
+    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic, contact = info->contact,
+        activation = info->activation;
     hid_t real = H5T_IEEE_F64LE, native = H5T_NATIVE_DOUBLE;
     bool good = ct_hdf_write_attribute(group, "Format", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &format) &&
-                (!activation || ct_hdf_write_attribute(group, "HasActivation", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &activation)) &&
+                (!activation || ct_hdf_write_attribute(group, "HasActivation", H5T_STD_I32LE, H5T_NATIVE_INT,
+                                                       1, &activation)) &&
                 ct_hdf_write_attribute(group, "HasContact", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &contact) &&
                 ct_hdf_write_attribute(group, "StateSize", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &bytes);
     for (int k = 0; good && k < 6; k++)
@@ -181,8 +195,8 @@ static bool write_state_rows(hid_t group, size_t state_size) {
 static bool write_sheets(hid_t group, const ct_trajectory_def* def, const int* tag) {
     size_t ntri = (size_t)def->info.ntri;
     hid_t integer = H5T_STD_I32LE, native = H5T_NATIVE_INT;
-    bool good = !def->surface_owner ||
-                ct_hdf_write_array(group, "SurfaceOwner", integer, native, (size_t)def->info.nsurface, 0, def->surface_owner);
+    bool good = !def->surface_owner || ct_hdf_write_array(group, "SurfaceOwner", integer, native,
+                                                          (size_t)def->info.nsurface, 0, def->surface_owner);
     return good && (!ntri || (ct_hdf_write_array(group, "Tris", integer, native, ntri, 3, def->tri) &&
                               ct_hdf_write_array(group, "TriBody", integer, native, ntri, 0, def->tri_body) &&
                               ct_hdf_write_array(group, "TriTag", integer, native, ntri, 0, tag)));
@@ -197,12 +211,15 @@ static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const i
     bool good = write_header(group, info, def->state_size) && write_texts(group, def) &&
                 ct_hdf_write_array(group, "Rest", real, H5T_NATIVE_DOUBLE, nvert, 3, def->rest) &&
                 ct_hdf_write_array(group, "Tets", integer, H5T_NATIVE_INT, ntet, 4, def->tet) &&
-                ct_hdf_write_array(group, "Surface", integer, H5T_NATIVE_INT, (size_t)info->nsurface, 3, def->surface) &&
+                ct_hdf_write_array(group, "Surface", integer, H5T_NATIVE_INT, (size_t)info->nsurface, 3,
+                                   def->surface) &&
                 ct_hdf_write_array(group, "TetBody", integer, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
                 ct_hdf_write_array(group, "TetTag", integer, H5T_NATIVE_INT, ntet, 0, tag) &&
-                ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3, def->body_color) &&
+                ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3,
+                                   def->body_color) &&
                 write_sheets(group, def, tag + ntet) && write_state_rows(group, def->state_size) &&
-                ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def) && ct_trajectory_write_cavities(group, def);
+                ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def) &&
+                ct_trajectory_write_cavities(group, def);
     H5Gclose(group);
     return good;
 }
@@ -212,9 +229,9 @@ static bool write_all(ct_trajectory* file, const ct_trajectory_def* def) {
     cell_arrays cells;
     int64_t none = 0;
     bool contact = def->info.contact;
-    bool good = cells_create(&cells, &arena, def) && create_groups(file->file, contact) && write_grid(file, &cells) &&
-                write_own(file, def, cells.tag) && create_growing(file) && ct_trajectory_create_contacts(file->file, &def->info) &&
-                link_columns(file->file, &def->info);
+    bool good = cells_create(&cells, &arena, def) && create_groups(file->file, contact) &&
+                write_grid(file, &cells) && write_own(file, def, cells.tag) && create_growing(file) &&
+                ct_trajectory_create_contacts(file->file, &def->info) && link_columns(file->file, &def->info);
     ct_arena_free(&arena);
     hid_t steps = good ? H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT) : -1;
     good = steps >= 0 && ct_hdf_write_attribute(steps, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &none);
@@ -226,7 +243,8 @@ static hid_t create_file(const char* path) {
     hid_t creation = H5Pcreate(H5P_FILE_CREATE), access_list = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = -1;
     if (creation >= 0 && access_list >= 0 && H5Pset_istore_k(creation, INDEX_HALF_NODE) >= 0 &&
-        H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0 && H5Pset_file_locking(access_list, true, true) >= 0 &&
+        H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0 &&
+        H5Pset_file_locking(access_list, true, true) >= 0 &&
         H5Pset_libver_bounds(access_list, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) >= 0)
         file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access_list);
     if (creation >= 0) H5Pclose(creation);
@@ -246,21 +264,25 @@ static ct_status check_place(const char* path, ct_error* error) {
     if (slash && length == 0) strcpy(directory, "/");
     struct stat about;
     if (stat(directory, &about) != 0 || !S_ISDIR(about.st_mode))
-        return ct_fail_at(error, CT_IO, path, 0, "the directory \"%s\" does not exist: create it first (mkdir -p \"%s\")",
-                          directory, directory);
+        return ct_fail_at(error, CT_IO, path, 0,
+                          "the directory \"%s\" does not exist: create it first (mkdir -p \"%s\")", directory,
+                          directory);
     if (access(directory, W_OK | X_OK) != 0)
         return ct_fail_at(error, CT_IO, path, 0, "no permission to write in the directory \"%s\"", directory);
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return ct_fail_at(error, CT_IO, path, 0, "this is a directory: give a file name in it");
     int old = open(path, O_RDONLY | O_CLOEXEC);
-    bool busy = old >= 0 && flock(old, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;  // readers keep the old file
+    // readers keep the old file
+    bool busy = old >= 0 && flock(old, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (old >= 0) close(old);
-    if (busy) return ct_fail_at(error, CT_IO, path, 0, "another process is writing this file: choose another name");
+    if (busy)
+        return ct_fail_at(error, CT_IO, path, 0, "another process is writing this file: choose another name");
     return CT_OK;
 }
 
 // Everything fixed is written to `path`.part, which then takes the place of an older file in one move.
-static ct_status create_locked(ct_trajectory** out, const char* path, const ct_trajectory_def* def, ct_error* error) {
+static ct_status create_locked(ct_trajectory** out, const char* path, const ct_trajectory_def* def,
+                               ct_error* error) {
     char part[4096];
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
         return ct_fail_at(error, CT_BAD_ARGUMENT, path, 0, "the file name is too long");
@@ -270,8 +292,9 @@ static ct_status create_locked(ct_trajectory** out, const char* path, const ct_t
     if (making.file >= 0 && H5Fclose(making.file) < 0) good = false;
     if (making.record_type >= 0) H5Tclose(making.record_type);
     ct_trajectory* file = NULL;
-    ct_status status = good ? ct_trajectory_open_mode(&file, part, true, error)
-                            : ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: is the disk full?");
+    ct_status status =
+        good ? ct_trajectory_open_mode(&file, part, true, error)
+             : ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: is the disk full?");
     char* final_path = status ? NULL : ct_duplicate_text(path);
     if (!status && !final_path) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (!status && rename(part, path) != 0)
@@ -306,7 +329,8 @@ static bool settle(hid_t file) {
     haddr_t end = 0;
     void* handle = NULL;
     struct stat about;
-    if (H5Fget_eoa(file, &end) < 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 || !handle) return false;
+    if (H5Fget_eoa(file, &end) < 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 || !handle)
+        return false;
     int descriptor = *(int*)handle;
     if (fstat(descriptor, &about) != 0) return false;
     if ((haddr_t)about.st_size < end && ftruncate(descriptor, (off_t)end) != 0) return false;
@@ -316,10 +340,12 @@ static bool settle(hid_t file) {
 static bool put_floats(ct_trajectory* file, ct_trajectory_array array, size_t at, const double* values,
                        const double* subtract) {
     const ct_array_layout* layout = &ct_trajectory_layout[array];
-    size_t rows = ct_trajectory_rows(&file->info, array), count = rows * (size_t)(layout->columns ? layout->columns : 1);
+    size_t rows = ct_trajectory_rows(&file->info, array),
+           count = rows * (size_t)(layout->columns ? layout->columns : 1);
     for (size_t i = 0; i < count; i++)
         file->narrow[i] = (float)(values ? values[i] - (subtract ? subtract[i] : 0) : 0);
-    return ct_hdf_put_rows(file->array[array], H5T_NATIVE_FLOAT, (size_t)layout->columns, at * rows, rows, file->narrow);
+    return ct_hdf_put_rows(file->array[array], H5T_NATIVE_FLOAT, (size_t)layout->columns, at * rows, rows,
+                           file->narrow);
 }
 
 static ct_frame_record make_record(const ct_trajectory_sample* sample, size_t state_size) {
@@ -343,29 +369,36 @@ static ct_frame_record make_record(const ct_trajectory_sample* sample, size_t st
 }
 
 static bool write_links(ct_trajectory* file, const ct_trajectory_sample* sample) {
-    size_t at = (size_t)file->info.nframe, nlink = (size_t)file->info.nlink, ncoordinate = (size_t)file->info.ncoordinate;
+    size_t at = (size_t)file->info.nframe, nlink = (size_t)file->info.nlink,
+           ncoordinate = (size_t)file->info.ncoordinate;
     if (!nlink) return true;
-    return ct_hdf_put_rows(file->array[CT_ARRAY_COORDINATES], H5T_NATIVE_DOUBLE, 0, at * ncoordinate, ncoordinate, sample->coordinates) &&
-           ct_hdf_put_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink, sample->poses);
+    return ct_hdf_put_rows(file->array[CT_ARRAY_COORDINATES], H5T_NATIVE_DOUBLE, 0, at * ncoordinate,
+                           ncoordinate, sample->coordinates) &&
+           ct_hdf_put_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink,
+                           sample->poses);
 }
 
 // Where the obstacles are, and what touches.
 static bool write_contact(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t at = (size_t)file->info.nframe, nobstacle = (size_t)file->info.nobstacle;
-    if (nobstacle && !ct_hdf_put_rows(file->array[CT_ARRAY_OBSTACLE_POSES], H5T_NATIVE_DOUBLE, 6, at * nobstacle, nobstacle, sample->obstacle_poses))
+    if (nobstacle && !ct_hdf_put_rows(file->array[CT_ARRAY_OBSTACLE_POSES], H5T_NATIVE_DOUBLE, 6,
+                                      at * nobstacle, nobstacle, sample->obstacle_poses))
         return false;
     return !file->info.contact ||
-           (put_floats(file, CT_ARRAY_CONTACT_FORCE, at, sample->contact_force, NULL) && ct_trajectory_write_contacts(file, sample));
+           (put_floats(file, CT_ARRAY_CONTACT_FORCE, at, sample->contact_force, NULL) &&
+            ct_trajectory_write_contacts(file, sample));
 }
 
 static bool write_cavities(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t at = (size_t)file->info.nframe, count = (size_t)file->info.ncavity;
-    return !count || ct_hdf_put_rows(file->array[CT_ARRAY_CAVITIES], H5T_NATIVE_DOUBLE, 2, at * count, count, sample->cavities);
+    return !count || ct_hdf_put_rows(file->array[CT_ARRAY_CAVITIES], H5T_NATIVE_DOUBLE, 2, at * count, count,
+                                     sample->cavities);
 }
 
 static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t at = (size_t)file->info.nframe, nvert = (size_t)file->info.nvert;
-    int64_t one = 1, zero = 0, points = (int64_t)(at * nvert), cells = (int64_t)(at * ct_trajectory_rows(&file->info, CT_ARRAY_STRESS));
+    int64_t one = 1, zero = 0, points = (int64_t)(at * nvert),
+            cells = (int64_t)(at * ct_trajectory_rows(&file->info, CT_ARRAY_STRESS));
     ct_frame_record record = make_record(sample, file->state_size);
     hid_t real = H5T_NATIVE_DOUBLE, integer = H5T_NATIVE_INT64;
     hid_t* array = file->array;
@@ -375,12 +408,14 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
            put_floats(file, CT_ARRAY_STRESS, at, sample->stress, NULL) &&
            put_floats(file, CT_ARRAY_ENERGY, at, sample->energy, NULL) &&
            put_floats(file, CT_ARRAY_VOLUME, at, sample->volume, NULL) &&
-           (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, at, sample->activation, NULL)) && write_cavities(file, sample) &&
+           (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, at, sample->activation, NULL)) &&
+           write_cavities(file, sample) &&
            ct_hdf_put_rows(array[CT_ARRAY_TIME], real, 0, at, 1, &sample->time) &&
            ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
            ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
            ct_hdf_put_rows(array[CT_ARRAY_POINT_OFFSET], integer, 0, at, 1, &points) &&
-           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) && write_links(file, sample) && write_contact(file, sample) &&
+           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) &&
+           write_links(file, sample) && write_contact(file, sample) &&
            ct_hdf_put_rows(array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, &record);
 }
 
@@ -395,32 +430,38 @@ static bool write_count(ct_trajectory* file, int64_t count) {
 static bool move_state(ct_trajectory* file, int frame, void* target, const void* source) {
     hsize_t start[2] = {(hsize_t)(frame % 2), 0}, size[2] = {1, file->state_size};
     hid_t memory = H5Screate_simple(2, size, NULL), space = H5Dget_space(file->state_array);
-    bool good = memory >= 0 && space >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
+    bool good =
+        memory >= 0 && space >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
     if (good)
-        good = (target ? H5Dread(file->state_array, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, target)
-                       : H5Dwrite(file->state_array, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, source)) >= 0;
+        good =
+            (target ? H5Dread(file->state_array, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, target)
+                    : H5Dwrite(file->state_array, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, source)) >= 0;
     if (space >= 0) H5Sclose(space);
     if (memory >= 0) H5Sclose(memory);
     return good;
 }
 
-ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample, ct_error* error) {
+ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample,
+                                      ct_error* error) {
     if (!file->writable)
-        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0, "the file was opened for reading; resume it to append");
+        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
+                          "the file was opened for reading; resume it to append");
     if (file->info.nlink && (!sample->poses || (file->info.ncoordinate && !sample->coordinates)))
         return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its links");
     if (file->info.nobstacle && !sample->obstacle_poses)
         return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its obstacles");
-    if (file->info.ncavity && !sample->cavities) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no volumes of its cavities");
+    if (file->info.ncavity && !sample->cavities)
+        return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no volumes of its cavities");
     if (file->state_size && !sample->state) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no state");
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
     bool good = write_frame(file, sample) &&
-                (!file->state_size || move_state(file, file->info.nframe, NULL, sample->state)) && settle(file->file) &&
-                write_count(file, file->info.nframe + 1) && settle(file->file);
+                (!file->state_size || move_state(file, file->info.nframe, NULL, sample->state)) &&
+                settle(file->file) && write_count(file, file->info.nframe + 1) && settle(file->file);
     ct_hdf_leave(&guard);
     if (!good)
-        return ct_fail_at(error, CT_IO, file->path, 0, "frame %d cannot be written: is the disk full?", file->info.nframe);
+        return ct_fail_at(error, CT_IO, file->path, 0, "frame %d cannot be written: is the disk full?",
+                          file->info.nframe);
     if (file->info.nframe == 0) file->info.start = sample->time;
     file->info.stop = sample->time;
     file->info.nframe++;
@@ -434,7 +475,8 @@ static bool same_links(const ct_trajectory* file, const ct_trajectory_def* def) 
     bool same = file->info.nlink == def->info.nlink && file->info.ncoordinate == def->info.ncoordinate;
     for (int k = 0; same && k < def->info.nlink; k++) {
         const ct_link_info *a = &file->link[k], *b = &def->link[k];
-        same = a->parent == b->parent && a->joint == b->joint && memcmp(a->anchor, b->anchor, sizeof a->anchor) == 0 &&
+        same = a->parent == b->parent && a->joint == b->joint &&
+               memcmp(a->anchor, b->anchor, sizeof a->anchor) == 0 &&
                memcmp(a->axis, b->axis, sizeof a->axis) == 0 && a->count == b->count &&
                (!a->count || memcmp(a->nodes, b->nodes, (size_t)a->count * sizeof(int)) == 0);
     }
@@ -443,19 +485,24 @@ static bool same_links(const ct_trajectory* file, const ct_trajectory_def* def) 
 
 static ct_status check_same(const ct_trajectory* file, const ct_trajectory_def* def, ct_error* error) {
     const ct_trajectory_info *a = &file->info, *b = &def->info;
-    bool same = a->nvert == b->nvert && a->ntet == b->ntet && a->ntri == b->ntri && a->nobstacle == b->nobstacle && file->state_size == def->state_size &&
-                same_links(file, def) && memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
+    bool same = a->nvert == b->nvert && a->ntet == b->ntet && a->ntri == b->ntri &&
+                a->nobstacle == b->nobstacle && file->state_size == def->state_size &&
+                same_links(file, def) &&
+                memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
                 memcmp(file->tet, def->tet, 4 * (size_t)a->ntet * sizeof(int)) == 0 &&
                 (!a->ntri || memcmp(file->tri, def->tri, 3 * (size_t)a->ntri * sizeof(int)) == 0);
     for (int k = 0; same && k < a->nobstacle; k++)
-        same = file->obstacle[k].kind == def->obstacle[k].kind && strcmp(file->obstacle[k].name, def->obstacle[k].name) == 0;
+        same = file->obstacle[k].kind == def->obstacle[k].kind &&
+               strcmp(file->obstacle[k].name, def->obstacle[k].name) == 0;
     if (!same)
-        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
-                          "the file was written for another scene (%d nodes, %d tets; this one has %d and %d): resume "
-                          "with the scene it began with, or write a new file",
-                          a->nvert, a->ntet, b->nvert, b->ntet);
+        return ct_fail_at(
+            error, CT_BAD_ARGUMENT, file->path, 0,
+            "the file was written for another scene (%d nodes, %d tets; this one has %d and %d): resume "
+            "with the scene it began with, or write a new file",
+            a->nvert, a->ntet, b->nvert, b->ntet);
     if (a->nframe == 0)
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "the file holds no frame to continue from: run from the start");
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "the file holds no frame to continue from: run from the start");
     return CT_OK;
 }
 
@@ -467,12 +514,13 @@ static ct_status read_last_state(ct_trajectory* file, void* state, ct_error* err
     if (!move_state(file, last, state, NULL) ||
         !ct_hdf_get_rows(file->array[CT_ARRAY_FRAMES], file->record_type, 0, (size_t)last, 1, &record) ||
         record.state_hash != ct_trajectory_hash(state, file->state_size))
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "the stored state is damaged: run from the start");
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "the stored state is damaged: run from the start");
     return CT_OK;
 }
 
-ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def, void* state,
-                                      ct_error* error) {
+ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def,
+                                      void* state, ct_error* error) {
     ct_error_clear(error);
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);

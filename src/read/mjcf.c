@@ -1,10 +1,11 @@
-// Reading MJCF, the format of MuJoCo: <worldbody> as a tree of bodies with joints, inertials and geoms; <compiler>,
-// <default> and the <motor> and <position> of <actuator>.
+// Reading MJCF, the format of MuJoCo: <worldbody> as a tree of bodies with joints, inertials and geoms;
+// <compiler>, <default> and the <motor> and <position> of <actuator>.
 //
-// A body's frame is its parent's frame times its own pos and orientation. Several joints of a body act one after the other,
-// each about its axis in the body's frame: all but the last become links without mass. A joint's coordinate counts from
-// its rest pose, that is from `ref`. Where a body has no <inertial>, its geoms give the mass. What has no part in the motion
-// of the links (pictures, contacts, sensors, MuJoCo's own options) is passed over; all else is refused by name.
+// A body's frame is its parent's frame times its own pos and orientation. Several joints of a body act one
+// after the other, each about its axis in the body's frame: all but the last become links without mass. A
+// joint's coordinate counts from its rest pose, that is from `ref`. Where a body has no <inertial>, its geoms
+// give the mass. What has no part in the motion of the links (pictures, contacts, sensors, MuJoCo's own
+// options) is passed over; all else is refused by name.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,13 +27,16 @@ static const ct_xml* find_class(const ct_xml* within, const char* name) {
     return NULL;
 }
 
-// The defaults of an element: its class, else the childclass of the nearest body around it, else the outermost.
+// The defaults of an element: its class, else the childclass of the nearest body around it, else the
+// outermost.
 static const ct_xml* defaults_of(ct_mjcf* m, const ct_xml* element) {
     const char* name = ct_xml_get(element, "class");
-    for (const ct_xml* at = element->parent; at && !name; at = at->parent) name = ct_xml_get(at, "childclass");
+    for (const ct_xml* at = element->parent; at && !name; at = at->parent)
+        name = ct_xml_get(at, "childclass");
     if (!name) return ct_xml_child(m->root, "default");
     const ct_xml* found = find_class(m->root, name);
-    if (!found) ct_robot_fail(m->reader, element, "is of the class \"%.60s\", which no <default> defines", name);
+    if (!found)
+        ct_robot_fail(m->reader, element, "is of the class \"%.60s\", which no <default> defines", name);
     return found;
 }
 
@@ -46,8 +50,10 @@ const char* ct_mjcf_get(ct_mjcf* m, const ct_xml* element, const char* attribute
     return NULL;
 }
 
-int ct_mjcf_numbers(ct_mjcf* m, const ct_xml* element, const char* attribute, int least, int most, double* out) {
-    return ct_robot_numbers(m->reader, element, attribute, ct_mjcf_get(m, element, attribute), least, most, out);
+int ct_mjcf_numbers(ct_mjcf* m, const ct_xml* element, const char* attribute, int least, int most,
+                    double* out) {
+    return ct_robot_numbers(m->reader, element, attribute, ct_mjcf_get(m, element, attribute), least, most,
+                            out);
 }
 
 typedef struct known_attributes {
@@ -60,16 +66,20 @@ static const known_attributes known[] = {
     {"body", "name childclass pos quat axisangle euler xyaxes zaxis", "user mocap gravcomp sleep"},
     {"inertial", "pos quat axisangle euler xyaxes zaxis mass diaginertia fullinertia", ""},
     {"joint", "name class type pos axis range limited stiffness damping ref springref",
-     "armature frictionloss group margin solreflimit solimplimit solreffriction solimpfriction user actuatorfrcrange "
+     "armature frictionloss group margin solreflimit solimplimit solreffriction solimpfriction user "
+     "actuatorfrcrange "
      "actuatorfrclimited actuatorgravcomp"},
     {"freejoint", "name", "group align"},
     {"geom", "name class type pos quat axisangle euler xyaxes zaxis fromto size density mass",
-     "contype conaffinity condim group priority friction solmix solref solimp margin gap material rgba user hfield mesh fitscale "
+     "contype conaffinity condim group priority friction solmix solref solimp margin gap material rgba user "
+     "hfield mesh fitscale "
      "shellinertia fluidshape fluidcoef"},
     {"motor", "name class joint gear", "ctrllimited ctrlrange forcelimited forcerange group user"},
-    {"position", "name class joint kp kv gear", "ctrllimited ctrlrange forcelimited forcerange group user inheritrange"},
+    {"position", "name class joint kp kv gear",
+     "ctrllimited ctrlrange forcelimited forcerange group user inheritrange"},
     {"compiler", "angle eulerseq coordinate inertiafromgeom autolimits",
-     "meshdir texturedir assetdir discardvisual fusestatic strippath convexhull usethread fitaabb exactmeshinertia alignfree saveinertial "
+     "meshdir texturedir assetdir discardvisual fusestatic strippath convexhull usethread fitaabb "
+     "exactmeshinertia alignfree saveinertial "
      "balanceinertia boundmass boundinertia settotalmass"},
 };
 
@@ -87,7 +97,8 @@ static void check_attributes(ct_mjcf* m, const ct_xml* element) {
     for (int i = 0; entry && i < element->nattribute && !m->reader->status; i++) {
         const char* name = element->attribute[i].name;
         if (!has_word(entry->used, name) && !has_word(entry->ignored, name))
-            ct_robot_fail(m->reader, element, "has the attribute %.40s, which is not supported: remove it", name);
+            ct_robot_fail(m->reader, element, "has the attribute %.40s, which is not supported: remove it",
+                          name);
     }
 }
 
@@ -100,7 +111,9 @@ static void refuse_effects(ct_mjcf* m, const ct_xml* element, const char* const*
         if (strcmp(value, "true")) ct_robot_numbers(m->reader, element, *attributes, value, 1, 1, &number);
         else number = 1;
         if (number != 0 && !(number < 0 && !strcmp(*attributes, "settotalmass")))
-            ct_robot_fail(m->reader, element, "has %s=\"%.40s\", which is not supported: remove it or set it to 0", *attributes, value);
+            ct_robot_fail(m->reader, element,
+                          "has %s=\"%.40s\", which is not supported: remove it or set it to 0", *attributes,
+                          value);
     }
 }
 
@@ -109,22 +122,28 @@ static void refuse_effects(ct_mjcf* m, const ct_xml* element, const char* const*
 
 static ct_joint_kind joint_kind(ct_mjcf* m, const ct_xml* joint) {
     static const char* const words[] = {"hinge", "slide", "ball", "free"};
-    static const ct_joint_kind kinds[] = {CT_JOINT_REVOLUTE, CT_JOINT_PRISMATIC, CT_JOINT_BALL, CT_JOINT_FREE};
+    static const ct_joint_kind kinds[] = {CT_JOINT_REVOLUTE, CT_JOINT_PRISMATIC, CT_JOINT_BALL,
+                                          CT_JOINT_FREE};
     if (!strcmp(joint->name, "freejoint")) return CT_JOINT_FREE;
     const char* type = ct_mjcf_get(m, joint, "type");
     for (int i = 0; type && i < 4; i++)
         if (!strcmp(type, words[i])) return kinds[i];
-    if (type) ct_robot_fail(m->reader, joint, "has the type \"%.40s\": it must be hinge, slide, ball or free", type);
+    if (type)
+        ct_robot_fail(m->reader, joint, "has the type \"%.40s\": it must be hinge, slide, ball or free",
+                      type);
     return CT_JOINT_REVOLUTE;
 }
 
 static bool is_limited(ct_mjcf* m, const ct_xml* joint) {
     const char *limited = ct_mjcf_get(m, joint, "limited"), *range = ct_mjcf_get(m, joint, "range");
     if (limited && strcmp(limited, "auto")) {
-        if (!range && !strcmp(limited, "true")) ct_robot_fail(m->reader, joint, "is limited but has no range");
+        if (!range && !strcmp(limited, "true"))
+            ct_robot_fail(m->reader, joint, "is limited but has no range");
         return !strcmp(limited, "true");
     }
-    if (range && !m->autolimits) ct_robot_fail(m->reader, joint, "has a range while autolimits is off: say limited=\"true\" or \"false\"");
+    if (range && !m->autolimits)
+        ct_robot_fail(m->reader, joint,
+                      "has a range while autolimits is off: say limited=\"true\" or \"false\"");
     return range != NULL;
 }
 
@@ -158,15 +177,19 @@ static void read_joint(ct_mjcf* m, const ct_xml* joint, ct_robot_pose pose, ct_j
         read_axial(m, joint, pose, def);
         return;
     }
-    if (def->kind == CT_JOINT_FREE) refuse_effects(m, joint, (const char* const[]){"stiffness", "damping", NULL});
+    if (def->kind == CT_JOINT_FREE)
+        refuse_effects(m, joint, (const char* const[]){"stiffness", "damping", NULL});
     else {
         ct_mjcf_numbers(m, joint, "stiffness", 1, 1, &def->stiffness);
         ct_mjcf_numbers(m, joint, "damping", 1, 1, &def->damping);
     }
-    if (def->kind == CT_JOINT_BALL && is_limited(m, joint)) ct_robot_fail(m->reader, joint, "is a ball with a range, which is not supported: remove it");
+    if (def->kind == CT_JOINT_BALL && is_limited(m, joint))
+        ct_robot_fail(m->reader, joint, "is a ball with a range, which is not supported: remove it");
 }
 
-static bool is_joint(const ct_xml* element) { return !strcmp(element->name, "joint") || !strcmp(element->name, "freejoint"); }
+static bool is_joint(const ct_xml* element) {
+    return !strcmp(element->name, "joint") || !strcmp(element->name, "freejoint");
+}
 
 // Adds links without mass for all joints but the last, whose link is left in `link`.
 static void add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int parent, ct_robot_link* link) {
@@ -196,8 +219,10 @@ static void read_inertial(ct_mjcf* m, const ct_xml* inertial, ct_robot_pose body
     double mass = 0, J[6] = {0};
     const double center[3] = {0};
     check_attributes(m, inertial);
-    bool diagonal = ct_robot_numbers(m->reader, inertial, "diaginertia", ct_xml_get(inertial, "diaginertia"), 3, 3, J) > 0;
-    bool full = ct_robot_numbers(m->reader, inertial, "fullinertia", ct_xml_get(inertial, "fullinertia"), 6, 6, J) > 0;
+    bool diagonal = ct_robot_numbers(m->reader, inertial, "diaginertia", ct_xml_get(inertial, "diaginertia"),
+                                     3, 3, J) > 0;
+    bool full = ct_robot_numbers(m->reader, inertial, "fullinertia", ct_xml_get(inertial, "fullinertia"), 6,
+                                 6, J) > 0;
     if (!ct_robot_numbers(m->reader, inertial, "mass", ct_xml_get(inertial, "mass"), 1, 1, &mass))
         ct_robot_fail(m->reader, inertial, "lacks its mass");
     if (mass < 0) ct_robot_fail(m->reader, inertial, "has the mass %g: it is not negative", mass);
@@ -217,16 +242,19 @@ static void read_mass(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, ct_rob
     ct_robot_set_mass(link, pose, mass, center, J);
 }
 
-static const char* const body_children[] = {"body", "inertial", "joint", "freejoint", "geom", "site", "camera", "light", NULL};
+static const char* const body_children[] = {"body", "inertial", "joint", "freejoint", "geom",
+                                            "site", "camera",   "light", NULL};
 
 static void add_bodies(ct_mjcf* m, const ct_xml* parent_element, ct_robot_pose parent_pose, int parent) {
-    for (const ct_xml* body = ct_xml_child(parent_element, "body"); body && !m->reader->status; body = ct_xml_next(body, "body")) {
+    for (const ct_xml* body = ct_xml_child(parent_element, "body"); body && !m->reader->status;
+         body = ct_xml_next(body, "body")) {
         check_attributes(m, body);
         ct_robot_check_children(m->reader, body, body_children);
         refuse_effects(m, body, (const char* const[]){"mocap", "gravcomp", NULL});
         ct_robot_pose pose = ct_robot_pose_compose(parent_pose, ct_mjcf_pose(m, body));
         ct_robot_link link = {.name = ct_xml_get(body, "name"), .joint = ct_joint_def_default()};
-        for (const ct_xml* geom = ct_xml_child(body, "geom"); geom; geom = ct_xml_next(geom, "geom")) check_attributes(m, geom);
+        for (const ct_xml* geom = ct_xml_child(body, "geom"); geom; geom = ct_xml_next(geom, "geom"))
+            check_attributes(m, geom);
         add_joints(m, body, pose, parent, &link);
         read_mass(m, body, pose, &link);
         int index = ct_robot_new_link(m->reader, body, &link);
@@ -248,7 +276,9 @@ static void add_actuator(ct_mjcf* m, const ct_xml* actuator) {
     check_attributes(m, actuator);
     const char *joint = ct_mjcf_get(m, actuator, "joint"), *name = ct_xml_get(actuator, "name");
     int link = joint ? find_joint(m->reader->robot, joint) : -1;
-    if (link < 0) ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\", which does not exist", joint ? joint : "");
+    if (link < 0)
+        ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\", which does not exist",
+                      joint ? joint : "");
     bool position = !strcmp(actuator->name, "position");
     if (m->reader->status) return;
     if (position) {
@@ -257,27 +287,38 @@ static void add_actuator(ct_mjcf* m, const ct_xml* actuator) {
         ct_mjcf_numbers(m, actuator, "gear", 1, 6, gear);
         ct_mjcf_numbers(m, actuator, "kp", 1, 1, &kp);
         ct_mjcf_numbers(m, actuator, "kv", 1, 1, &kv);
-        if (gear[0] != 1) ct_robot_fail(m->reader, actuator, "has the gear %g: a position servo needs 1", gear[0]);
-        if (def->servo_stiffness > 0) ct_robot_fail(m->reader, actuator, "is the second servo of the joint \"%.60s\": keep one", joint);
-        if (def->kind == CT_JOINT_BALL) ct_robot_fail(m->reader, actuator, "is a servo of the ball \"%.60s\", which is not supported: remove it", joint);
-        if (def->target != 0) ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\" with a ref: set that to 0", joint);
+        if (gear[0] != 1)
+            ct_robot_fail(m->reader, actuator, "has the gear %g: a position servo needs 1", gear[0]);
+        if (def->servo_stiffness > 0)
+            ct_robot_fail(m->reader, actuator, "is the second servo of the joint \"%.60s\": keep one", joint);
+        if (def->kind == CT_JOINT_BALL)
+            ct_robot_fail(m->reader, actuator,
+                          "is a servo of the ball \"%.60s\", which is not supported: remove it", joint);
+        if (def->target != 0)
+            ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\" with a ref: set that to 0",
+                          joint);
         def->servo_stiffness = kp;
         def->servo_damping = kv;
     }
-    ct_robot_new_control(m->reader, actuator, name && name[0] ? name : joint, position ? CT_CONTROL_TARGET : CT_CONTROL_TORQUE, link);
+    ct_robot_new_control(m->reader, actuator, name && name[0] ? name : joint,
+                         position ? CT_CONTROL_TARGET : CT_CONTROL_TORQUE, link);
 }
 
-static bool compiler_choice(ct_mjcf* m, const ct_xml* compiler, const char* attribute, const char* a, const char* b, bool otherwise) {
+static bool compiler_choice(ct_mjcf* m, const ct_xml* compiler, const char* attribute, const char* a,
+                            const char* b, bool otherwise) {
     const char* value = ct_xml_get(compiler, attribute);
     if (!value) return otherwise;
     if (strcmp(value, a) && strcmp(value, b))
-        ct_robot_fail(m->reader, compiler, "has %s=\"%.40s\": supported are \"%s\" and \"%s\"", attribute, value, a, b);
+        ct_robot_fail(m->reader, compiler, "has %s=\"%.40s\": supported are \"%s\" and \"%s\"", attribute,
+                      value, a, b);
     return !strcmp(value, a);
 }
 
 static void read_compiler(ct_mjcf* m, const ct_xml* compiler) {
     check_attributes(m, compiler);
-    refuse_effects(m, compiler, (const char* const[]){"balanceinertia", "boundmass", "boundinertia", "settotalmass", NULL});
+    refuse_effects(
+        m, compiler,
+        (const char* const[]){"balanceinertia", "boundmass", "boundinertia", "settotalmass", NULL});
     bool degrees = compiler_choice(m, compiler, "angle", "degree", "radian", m->angle != 1);
     m->angle = degrees ? M_PI / 180 : 1;
     compiler_choice(m, compiler, "coordinate", "local", "local", true);
@@ -289,7 +330,8 @@ static void read_compiler(ct_mjcf* m, const ct_xml* compiler) {
     }
     if (!order) return;
     if (strlen(order) != 3 || strspn(order, "xyzXYZ") != 3)
-        ct_robot_fail(m->reader, compiler, "has eulerseq=\"%.20s\": it must be three of the letters x y z X Y Z", order);
+        ct_robot_fail(m->reader, compiler,
+                      "has eulerseq=\"%.20s\": it must be three of the letters x y z X Y Z", order);
     else memcpy(m->euler, order, 3);
 }
 
@@ -301,18 +343,23 @@ static void check_defaults(ct_mjcf* m, const ct_xml* element) {
 }
 
 void ct_mjcf_read(ct_robot_reader* reader, const ct_xml* root) {
-    static const char* const parts[] = {"compiler", "default", "worldbody", "actuator", "option", "size", "visual", "statistic",
-                                        "asset", "contact", "sensor", "keyframe", "custom", NULL};
+    static const char* const parts[] = {"compiler", "default",  "worldbody", "actuator", "option",
+                                        "size",     "visual",   "statistic", "asset",    "contact",
+                                        "sensor",   "keyframe", "custom",    NULL};
     static const char* const actuators[] = {"motor", "position", NULL};
     ct_mjcf m = {.reader = reader, .root = root, .angle = M_PI / 180, .euler = "xyz", .autolimits = true};
     ct_robot_check_children(reader, root, parts);
-    for (const ct_xml* part = ct_xml_child(root, "compiler"); part; part = ct_xml_next(part, "compiler")) read_compiler(&m, part);
-    for (const ct_xml* part = ct_xml_child(root, "default"); part; part = ct_xml_next(part, "default")) check_defaults(&m, part);
-    for (const ct_xml* part = ct_xml_child(root, "worldbody"); part && !reader->status; part = ct_xml_next(part, "worldbody")) {
+    for (const ct_xml* part = ct_xml_child(root, "compiler"); part; part = ct_xml_next(part, "compiler"))
+        read_compiler(&m, part);
+    for (const ct_xml* part = ct_xml_child(root, "default"); part; part = ct_xml_next(part, "default"))
+        check_defaults(&m, part);
+    for (const ct_xml* part = ct_xml_child(root, "worldbody"); part && !reader->status;
+         part = ct_xml_next(part, "worldbody")) {
         ct_robot_check_children(reader, part, body_children);
         add_bodies(&m, part, (ct_robot_pose){ct_mat3_identity(), {0, 0, 0}}, -1);
     }
-    for (const ct_xml* part = ct_xml_child(root, "actuator"); part && !reader->status; part = ct_xml_next(part, "actuator")) {
+    for (const ct_xml* part = ct_xml_child(root, "actuator"); part && !reader->status;
+         part = ct_xml_next(part, "actuator")) {
         ct_robot_check_children(reader, part, actuators);
         for (const ct_xml* at = part->child; at && !reader->status; at = at->next) add_actuator(&m, at);
     }

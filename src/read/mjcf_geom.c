@@ -1,5 +1,5 @@
-// Poses and solids of MJCF: where an element is, and the mass and inertia of spheres, ellipsoids, boxes, cylinders and
-// capsules. `size` holds half lengths; cylinders and capsules lie along z.
+// Poses and solids of MJCF: where an element is, and the mass and inertia of spheres, ellipsoids, boxes,
+// cylinders and capsules. `size` holds half lengths; cylinders and capsules lie along z.
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -42,17 +42,22 @@ static ct_mat3 read_orientation(ct_mjcf* m, const ct_xml* element) {
     int chosen = -1;
     for (int i = 0; i < 5; i++) {
         if (!ct_mjcf_get(m, element, names[i])) continue;
-        if (chosen >= 0) ct_robot_fail(m->reader, element, "has both %s and %s: keep one", names[chosen], names[i]);
+        if (chosen >= 0)
+            ct_robot_fail(m->reader, element, "has both %s and %s: keep one", names[chosen], names[i]);
         chosen = i;
     }
     double v[6] = {0}, size = 0;
-    if (chosen < 0 || !ct_mjcf_numbers(m, element, names[chosen], counts[chosen], counts[chosen], v)) return ct_mat3_identity();
+    if (chosen < 0 || !ct_mjcf_numbers(m, element, names[chosen], counts[chosen], counts[chosen], v))
+        return ct_mat3_identity();
     for (int i = 0; i < (chosen == 1 ? 3 : counts[chosen]); i++) size = fmax(size, fabs(v[i]));
-    if (chosen != 2 && size == 0) ct_robot_fail(m->reader, element, "has an %s without a direction", names[chosen]);
+    if (chosen != 2 && size == 0)
+        ct_robot_fail(m->reader, element, "has an %s without a direction", names[chosen]);
     for (int i = 0; chosen != 2 && i < (chosen == 1 ? 3 : counts[chosen]); i++) v[i] /= size > 0 ? size : 1;
     switch (chosen) {
     case 0: return ct_quat_matrix(ct_quat_normalise(ct_quat_load(v)));
-    case 1: return ct_quat_matrix(ct_quat_from_vector(ct_vec3_scale(v[3] * m->angle, ct_vec3_normalise(ct_vec3_load(v)))));
+    case 1:
+        return ct_quat_matrix(
+            ct_quat_from_vector(ct_vec3_scale(v[3] * m->angle, ct_vec3_normalise(ct_vec3_load(v)))));
     case 2: return ct_quat_matrix(from_euler(m, v));
     case 3: return from_xy_axes(v);
     default: return ct_quat_matrix(from_z_axis(ct_vec3_load(v)));
@@ -88,10 +93,12 @@ static void inertia_of(geom_kind kind, const double s[3], double mass, double J[
         J[0] = J[1] = J[2] = 0.4 * mass * r * r;
     } else if (kind == ELLIPSOID || kind == BOX) {
         double part = mass / (kind == BOX ? 3 : 5);
-        for (int i = 0; i < 3; i++) J[i] = part * (s[(i + 1) % 3] * s[(i + 1) % 3] + s[(i + 2) % 3] * s[(i + 2) % 3]);
+        for (int i = 0; i < 3; i++)
+            J[i] = part * (s[(i + 1) % 3] * s[(i + 1) % 3] + s[(i + 2) % 3] * s[(i + 2) % 3]);
     } else {
         // a cylinder, and for a capsule a half ball at each end
-        double middle = kind == CYLINDER ? mass : mass * volume_of(CYLINDER, s) / volume_of(CAPSULE, s), ends = mass - middle;
+        double middle = kind == CYLINDER ? mass : mass * volume_of(CYLINDER, s) / volume_of(CAPSULE, s),
+               ends = mass - middle;
         J[0] = J[1] = middle * (3 * r * r + 4 * h * h) / 12 + ends * (0.4 * r * r + h * h + 0.75 * r * h);
         J[2] = 0.5 * middle * r * r + 0.4 * ends * r * r;
     }
@@ -106,7 +113,9 @@ static geom_kind kind_of(ct_mjcf* m, const ct_xml* geom) {
     for (int i = 0; i < GEOM_KINDS; i++)
         if (!strcmp(type, words[i])) return (geom_kind)i;
     if (strcmp(type, "plane"))
-        ct_robot_fail(m->reader, geom, "has the type \"%.40s\", whose mass cannot be computed: give its body an <inertial>", type);
+        ct_robot_fail(m->reader, geom,
+                      "has the type \"%.40s\", whose mass cannot be computed: give its body an <inertial>",
+                      type);
     return GEOM_KINDS;
 }
 
@@ -140,7 +149,9 @@ static void add_geom(ct_mjcf* m, const ct_xml* geom, ct_moments* sum) {
     if (mass < 0 || density < 0) ct_robot_fail(m->reader, geom, "has a negative mass or density");
     if (m->reader->status || (has_mass ? mass : density) == 0) return;
     geom_kind kind = kind_of(m, geom);
-    if (shell && !strcmp(shell, "true")) ct_robot_fail(m->reader, geom, "has shellinertia, which is not supported: give its body an <inertial>");
+    if (shell && !strcmp(shell, "true"))
+        ct_robot_fail(m->reader, geom,
+                      "has shellinertia, which is not supported: give its body an <inertial>");
     if (m->reader->status || kind == GEOM_KINDS) return;
     read_size(m, geom, kind, s, &pose);
     if (m->reader->status) return;
@@ -152,6 +163,8 @@ static void add_geom(ct_mjcf* m, const ct_xml* geom, ct_moments* sum) {
 
 void ct_mjcf_geoms(ct_mjcf* m, const ct_xml* body, double* mass, double center[3], double inertia[6]) {
     ct_moments sum = {0};
-    for (const ct_xml* geom = ct_xml_child(body, "geom"); geom && !m->reader->status; geom = ct_xml_next(geom, "geom")) add_geom(m, geom, &sum);
+    for (const ct_xml* geom = ct_xml_child(body, "geom"); geom && !m->reader->status;
+         geom = ct_xml_next(geom, "geom"))
+        add_geom(m, geom, &sum);
     ct_moments_result(&sum, mass, center, inertia);
 }

@@ -9,8 +9,8 @@
 
 #include "base/status.h"
 #include "math/quat.h"
-#include "scene/scene.h"
 #include "read/scene_read.h"
+#include "scene/scene.h"
 #include "shape/mass.h"
 #include "text/text_scan.h"
 
@@ -25,7 +25,8 @@ void ct_robot_fail(ct_robot_reader* reader, const ct_xml* element, const char* f
     vsnprintf(rest, sizeof rest, format, arguments);
     va_end(arguments);
     const char* name = ct_xml_get(element, "name");
-    if (name) reader->status = ct_xml_fail(&reader->document, element, reader->error, "\"%.60s\" %s", name, rest);
+    if (name)
+        reader->status = ct_xml_fail(&reader->document, element, reader->error, "\"%.60s\" %s", name, rest);
     else reader->status = ct_xml_fail(&reader->document, element, reader->error, "%s", rest);
 }
 
@@ -33,7 +34,8 @@ void ct_robot_out_of_memory(ct_robot_reader* reader) {
     if (!reader->status) reader->status = ct_fail(reader->error, CT_OUT_OF_MEMORY, "out of memory");
 }
 
-int ct_robot_numbers(ct_robot_reader* reader, const ct_xml* element, const char* attribute, const char* text, int least, int most, double* out) {
+int ct_robot_numbers(ct_robot_reader* reader, const ct_xml* element, const char* attribute, const char* text,
+                     int least, int most, double* out) {
     if (!text || reader->status) return 0;
     ct_scan scan = ct_scan_begin(text, strlen(text), "", NULL);
     int count = 0;
@@ -41,15 +43,20 @@ int ct_robot_numbers(ct_robot_reader* reader, const ct_xml* element, const char*
     while (ct_scan_word(&scan, &word)) {
         double value;
         if (!ct_word_real(word, &value)) {
-            ct_robot_fail(reader, element, "has %s=\"%.60s\": \"%.*s\" is not a finite number", attribute, text, (int)fmin(40, (double)word.size), word.text);
+            ct_robot_fail(reader, element, "has %s=\"%.60s\": \"%.*s\" is not a finite number", attribute,
+                          text, (int)fmin(40, (double)word.size), word.text);
             return 0;
         }
         if (count < most) out[count] = value;
         count++;
     }
     if (count >= least && count <= most) return count;
-    if (least == most) ct_robot_fail(reader, element, "has %d numbers in %s=\"%.60s\": it takes %d", count, attribute, text, most);
-    else ct_robot_fail(reader, element, "has %d numbers in %s=\"%.60s\": it takes %d to %d", count, attribute, text, least, most);
+    if (least == most)
+        ct_robot_fail(reader, element, "has %d numbers in %s=\"%.60s\": it takes %d", count, attribute, text,
+                      most);
+    else
+        ct_robot_fail(reader, element, "has %d numbers in %s=\"%.60s\": it takes %d to %d", count, attribute,
+                      text, least, most);
     return 0;
 }
 
@@ -62,7 +69,8 @@ static bool is_in(const char* word, const char* const* words) {
 void ct_robot_check_children(ct_robot_reader* reader, const ct_xml* element, const char* const* known) {
     for (const ct_xml* child = element->child; child && !reader->status; child = child->next)
         if (!is_in(child->name, known))
-            ct_robot_fail(reader, child, "is not supported inside <%.40s>: remove it from the file", element->name);
+            ct_robot_fail(reader, child, "is not supported inside <%.40s>: remove it from the file",
+                          element->name);
 }
 
 static const char* keep_text(ct_robot_reader* reader, const char* text) {
@@ -76,8 +84,11 @@ int ct_robot_new_link(ct_robot_reader* reader, const ct_xml* element, const ct_r
     ct_robot* robot = reader->robot;
     if (reader->status) return -1;
     if (link->name && ct_robot_find_link(robot, link->name) >= 0)
-        ct_robot_fail(reader, element, "makes a link \"%.60s\", of which there is one already: give each its own name", link->name);
-    if (!ct_reserve((void**)&robot->link, &robot->link_capacity, (size_t)robot->nlink + 1, sizeof *link)) ct_robot_out_of_memory(reader);
+        ct_robot_fail(reader, element,
+                      "makes a link \"%.60s\", of which there is one already: give each its own name",
+                      link->name);
+    if (!ct_reserve((void**)&robot->link, &robot->link_capacity, (size_t)robot->nlink + 1, sizeof *link))
+        ct_robot_out_of_memory(reader);
     if (reader->status) return -1;
     ct_robot_link* kept = &robot->link[robot->nlink];
     *kept = *link;
@@ -87,18 +98,22 @@ int ct_robot_new_link(ct_robot_reader* reader, const ct_xml* element, const ct_r
     return reader->status ? -1 : robot->nlink++;
 }
 
-void ct_robot_new_control(ct_robot_reader* reader, const ct_xml* element, const char* name, ct_control_kind kind, int link) {
+void ct_robot_new_control(ct_robot_reader* reader, const ct_xml* element, const char* name,
+                          ct_control_kind kind, int link) {
     ct_robot* robot = reader->robot;
     if (reader->status) return;
-    if (!ct_reserve((void**)&robot->control, &robot->control_capacity, (size_t)robot->ncontrol + 1, sizeof *robot->control)) {
+    if (!ct_reserve((void**)&robot->control, &robot->control_capacity, (size_t)robot->ncontrol + 1,
+                    sizeof *robot->control)) {
         ct_robot_out_of_memory(reader);
         return;
     }
-    ct_robot_control control = {.name = keep_text(reader, name), .kind = kind, .link = link, .line = element->line};
+    ct_robot_control control = {
+        .name = keep_text(reader, name), .kind = kind, .link = link, .line = element->line};
     if (!reader->status) robot->control[robot->ncontrol++] = control;
 }
 
-void ct_robot_set_mass(ct_robot_link* link, ct_robot_pose pose, double mass, const double center[3], const double inertia[6]) {
+void ct_robot_set_mass(ct_robot_link* link, ct_robot_pose pose, double mass, const double center[3],
+                       const double inertia[6]) {
     link->mass = mass;
     ct_vec3_store(link->center, ct_vec3_add(ct_mat3_apply(pose.R, ct_vec3_load(center)), pose.t));
     ct_inertia_rotate(pose.R, inertia, link->inertia);
@@ -109,8 +124,9 @@ static void read_root(ct_robot_reader* reader) {
     if (!strcmp(root->name, "mujoco")) ct_mjcf_read(reader, root);
     else if (!strcmp(root->name, "robot")) ct_urdf_read(reader, root);
     else
-        reader->status = ct_xml_fail(&reader->document, root, reader->error,
-                                     "is neither <mujoco> (MJCF) nor <robot> (URDF): a skeleton comes from one of these");
+        reader->status =
+            ct_xml_fail(&reader->document, root, reader->error,
+                        "is neither <mujoco> (MJCF) nor <robot> (URDF): a skeleton comes from one of these");
     if (!reader->status && !reader->robot->nlink) ct_robot_fail(reader, root, "has no links");
 }
 
@@ -179,24 +195,28 @@ void ct_robot_place(ct_robot* robot, const double translate[3], const double rot
         for (int i = 0; i < 6; i++) link->inertia[i] = turned[i] * pow(scale, 5);
         link->mass *= pow(scale, 3);
         if (link->joint.kind != CT_JOINT_PRISMATIC) continue;
-        link->joint.lower *= scale, link->joint.upper *= scale, link->joint.rest *= scale, link->joint.target *= scale;
+        link->joint.lower *= scale, link->joint.upper *= scale, link->joint.rest *= scale,
+            link->joint.target *= scale;
     }
 }
 
-// Files have hard limits; here a joint may pass one by about 0.01 rad (0.01 of the reach) under the weight of what it carries.
+// Files have hard limits; here a joint may pass one by about 0.01 rad (0.01 of the reach) under the weight of
+// what it carries.
 static double limit_stiffness(const ct_robot* robot, int k) {
     double weight = 0, moment = 0;
     for (int j = k; j < robot->nlink; j++) {
         int at = j;
         while (at > k) at = robot->link[at].parent;
         if (at != k) continue;
-        ct_vec3 arm = ct_vec3_sub(ct_vec3_load(robot->link[j].center), ct_vec3_load(robot->link[k].joint.anchor));
+        ct_vec3 arm =
+            ct_vec3_sub(ct_vec3_load(robot->link[j].center), ct_vec3_load(robot->link[k].joint.anchor));
         weight += 9.81 * robot->link[j].mass;
         moment += 9.81 * robot->link[j].mass * ct_vec3_norm(arm);
     }
     if (weight == 0) return 0;
     double reach = moment > 0 ? moment / weight : 1;
-    return robot->link[k].joint.kind == CT_JOINT_REVOLUTE ? weight * reach * 1e4 : weight / (reach * reach) * 1e4;
+    return robot->link[k].joint.kind == CT_JOINT_REVOLUTE ? weight * reach * 1e4
+                                                          : weight / (reach * reach) * 1e4;
 }
 
 // The name in the scene: the robot's own, or "prefix.name" where the scene has that already.
@@ -212,33 +232,41 @@ static ct_status add_links(ct_scene* scene, const ct_robot* robot, const char* p
         const ct_robot_link* link = &robot->link[k];
         char name[256];
         bool taken = link->name && ct_scene_find_link(scene, link->name) >= 0;
-        ct_link_def def = {.name = scene_name(link->name, prefix, taken, name), .parent = link->parent < 0 ? -1 : first + link->parent,
-                           .joint = link->joint, .nodes = link->nodes, .count = link->count, .mass = link->mass};
+        ct_link_def def = {.name = scene_name(link->name, prefix, taken, name),
+                           .parent = link->parent < 0 ? -1 : first + link->parent,
+                           .joint = link->joint,
+                           .nodes = link->nodes,
+                           .count = link->count,
+                           .mass = link->mass};
         memcpy(def.center, link->center, sizeof def.center);
         memcpy(def.inertia, link->inertia, sizeof def.inertia);
         bool limited = isfinite(link->joint.lower) || isfinite(link->joint.upper);
-        if (limited && link->joint.limit_stiffness == 0) def.joint.limit_stiffness = limit_stiffness(robot, k);
+        if (limited && link->joint.limit_stiffness == 0)
+            def.joint.limit_stiffness = limit_stiffness(robot, k);
         ct_status status = ct_scene_add_link(scene, &def, NULL, error);
         if (!status) continue;
         char reason[sizeof((ct_error*)0)->message];
         snprintf(reason, sizeof reason, "%s", error ? error->message : "");
         if (status == CT_OUT_OF_MEMORY) return status;
-        return ct_fail_at(error, status, robot->file, link->line, "link \"%.60s\": %.400s", link->name ? link->name : "", reason);
+        return ct_fail_at(error, status, robot->file, link->line, "link \"%.60s\": %.400s",
+                          link->name ? link->name : "", reason);
     }
     return CT_OK;
 }
 
-static ct_status add_controls(ct_scene* scene, const ct_robot* robot, const char* prefix, int first, ct_error* error) {
+static ct_status add_controls(ct_scene* scene, const ct_robot* robot, const char* prefix, int first,
+                              ct_error* error) {
     for (int i = 0; i < robot->ncontrol; i++) {
         const ct_robot_control* control = &robot->control[i];
         char name[256], reason[sizeof((ct_error*)0)->message];
         bool taken = ct_scene_find_control(scene, control->name) >= 0;
-        ct_status status = ct_scene_add_joint_control(scene, scene_name(control->name, prefix, taken, name), control->kind,
-                                                      first + control->link, error);
+        ct_status status = ct_scene_add_joint_control(scene, scene_name(control->name, prefix, taken, name),
+                                                      control->kind, first + control->link, error);
         if (!status) continue;
         snprintf(reason, sizeof reason, "%s", error ? error->message : "");
         if (status == CT_OUT_OF_MEMORY) return status;
-        return ct_fail_at(error, status, robot->file, control->line, "actuator \"%.60s\": %.400s", control->name, reason);
+        return ct_fail_at(error, status, robot->file, control->line, "actuator \"%.60s\": %.400s",
+                          control->name, reason);
     }
     return CT_OK;
 }
@@ -253,11 +281,12 @@ ct_status ct_robot_add(ct_scene* scene, const ct_robot* robot, const char* prefi
     return status;
 }
 
-ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3], const double rotate[4], double scale,
-                                   ct_error* error) {
+ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3],
+                                   const double rotate[4], double scale, ct_error* error) {
     static const double nowhere[3], unturned[4] = {1, 0, 0, 0};
     ct_error_clear(error);
-    if (!(scale > 0 && isfinite(scale))) return ct_scene_fail(error, "scale", "is %g: it must be above 0", scale);
+    if (!(scale > 0 && isfinite(scale)))
+        return ct_scene_fail(error, "scale", "is %g: it must be above 0", scale);
     ct_robot robot;
     ct_status status = ct_robot_load(&robot, path, error);
     if (status) return status;

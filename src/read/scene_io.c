@@ -1,7 +1,7 @@
 // Loads a scene from JSON: the text becomes calls of the public API, part by part.
 //
-// Every failure carries the JSON path and, found afterwards in the text, the line. A failure inside a file that the
-// scene names (a mesh) keeps that file and its line. Numbers do not depend on the locale.
+// Every failure carries the JSON path and, found afterwards in the text, the line. A failure inside a file
+// that the scene names (a mesh) keeps that file and its line. Numbers do not depend on the locale.
 #include <errno.h>
 #include <jansson.h>
 #include <locale.h>
@@ -23,7 +23,8 @@ enum { MOST_BYTES = 1 << 30 };
 ct_status ct_scene_read_file(const char* path, char** text, size_t* size, ct_error* error) {
     *text = NULL;
     struct stat info;
-    if (stat(path, &info)) return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, strerror(errno));
+    if (stat(path, &info))
+        return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
         return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: it is not a file of at most 1 GB", path);
     FILE* file = fopen(path, "rb");
@@ -47,8 +48,8 @@ static ct_status load_json(json_t** root, const char* text, size_t size, ct_erro
     if (!problem.text[0] || json_error_code(&problem) == json_error_out_of_memory)
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (error) error->line = problem.line > 0 ? problem.line : 1;
-    return ct_fail(error, CT_BAD_FILE, "this is not valid JSON: %s (line %d, column %d)", problem.text, problem.line,
-                   problem.column);
+    return ct_fail(error, CT_BAD_FILE, "this is not valid JSON: %s (line %d, column %d)", problem.text,
+                   problem.line, problem.column);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -83,7 +84,8 @@ static void read_settings(ct_scene* scene, ct_json root) {
     read_gravity(ct_json_member(root, "gravity"), &settings);
     ct_json_number(ct_json_member(root, "time_step"), &settings.time_step);
     ct_json_number(ct_json_member(root, "duration"), &settings.duration);
-    ct_json_choice(ct_json_member(root, "integrator"), ct_scene_choices[CT_CHOICE_INTEGRATOR].words, &integrator);
+    ct_json_choice(ct_json_member(root, "integrator"), ct_scene_choices[CT_CHOICE_INTEGRATOR].words,
+                   &integrator);
     settings.integrator = (ct_integrator)integrator;
     read_solver(ct_json_member(root, "solver"), &settings);
     ct_json output = ct_json_member(root, "output");
@@ -136,7 +138,8 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_view(scene, ct_json_member(root, "view"));
     ct_json skeletons = ct_json_member(root, "skeletons");
     ct_json bodies = skeletons.value ? ct_json_member(root, "bodies") : ct_json_required(root, "bodies");
-    size_t nbody = bodies.value ? ct_json_length(bodies) : 0, nskeleton = skeletons.value ? ct_json_length(skeletons) : 0;
+    size_t nbody = bodies.value ? ct_json_length(bodies) : 0,
+           nskeleton = skeletons.value ? ct_json_length(skeletons) : 0;
     for (size_t i = 0; i < nbody && !root.reader->status; i++)
         ct_scene_read_body(scene, ct_json_item(bodies, i), directory);
     for (size_t i = 0; i < nskeleton && !root.reader->status; i++)
@@ -172,7 +175,8 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     ct_scene_read_optimizer(scene, ct_json_member(root, "optimizer"));
 }
 
-static ct_status parse(ct_scene** out, const char* text, size_t size, const char* directory, ct_error* error) {
+static ct_status parse(ct_scene** out, const char* text, size_t size, const char* directory,
+                       ct_error* error) {
     json_t* json;
     ct_status status = load_json(&json, text, size, error);
     if (status) return status;
@@ -188,7 +192,8 @@ static ct_status parse(ct_scene** out, const char* text, size_t size, const char
 }
 
 // The C locale is this thread's while reading, so that numbers in files and messages have points.
-ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory, ct_error* error) {
+ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory,
+                         ct_error* error) {
     ct_error_clear(error);
     *out = NULL;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -229,7 +234,8 @@ ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error) {
     ct_status status = ct_scene_read_file(path, &text, &size, error);
     if (status) return status;
     char* directory = directory_of(path);
-    status = directory ? ct_scene_parse(out, text, size, directory, error) : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    status = directory ? ct_scene_parse(out, text, size, directory, error)
+                       : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_free(directory);
     ct_free(text);
     if (!status && (status = set_file(*out, path)) != CT_OK) {

@@ -1,11 +1,11 @@
-// The parts of the scene loader: each reads one kind of object and adds it to the scene through the public API, so
-// that limits and their messages are in one place. Failures are in the reader of `at`.
+// The parts of the scene loader: each reads one kind of object and adds it to the scene through the public
+// API, so that limits and their messages are in one place. Failures are in the reader of `at`.
 #ifndef CT_READ_SCENE_READ_H
 #define CT_READ_SCENE_READ_H
 
-#include "text/json_read.h"
 #include "scene/scene.h"
 #include "scene/scene_keys.h"
+#include "text/json_read.h"
 
 // Keys of the object are the known ones.
 static inline bool ct_scene_read_keys(ct_json at, ct_scene_object object) {
@@ -14,21 +14,24 @@ static inline bool ct_scene_read_keys(ct_json at, ct_scene_object object) {
 
 // A whole file, NUL-terminated; *text is freed by ct_free.
 ct_status ct_scene_read_file(const char* path, char** text, size_t* size, ct_error* error);
-// The number of a mesh's tag by name, false when the mesh has none of that name; one number with two names fails.
+// The number of a mesh's tag by name, false when the mesh has none of that name; one number with two names
+// fails.
 bool ct_scene_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id);
 // A body by name or index; absent: *body stays.
 void ct_scene_read_body_reference(const ct_scene* scene, ct_json at, int* body);
 // The nodes that the "select" of an object chooses; *nodes is freed by ct_free.
 void ct_scene_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count);
-void ct_scene_read_selection(const ct_scene* scene, ct_json at, int** nodes, int* count);  // the selector itself
+// the selector itself
+void ct_scene_read_selection(const ct_scene* scene, ct_json at, int** nodes, int* count);
 // A motion whose keys live in the arena.
 void ct_scene_read_motion(ct_json at, ct_arena* arena, ct_motion* motion);
-// Numbers of the text file that a string names, white space or commas between them and # before comments: the first `most` of
-// them. Returns how many there are.
+// Numbers of the text file that a string names, white space or commas between them and # before comments: the
+// first `most` of them. Returns how many there are.
 size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, size_t most);
 // "#rrggbb" or three numbers; absent: stays.
 void ct_scene_read_color(ct_json at, double color[3]);
-// The mesh of an obstacle: a file's name, or an object with what makes the mesh of a body. NULL: the reader has failed.
+// The mesh of an obstacle: a file's name, or an object with what makes the mesh of a body. NULL: the reader
+// has failed.
 ct_mesh* ct_scene_read_obstacle_mesh(ct_json obstacle, const char* directory);
 void ct_scene_read_contact(ct_json root, ct_contact_settings* settings);  // "contact", without its pairs
 void ct_scene_read_pairs(ct_scene* scene, ct_json contact);
@@ -45,7 +48,8 @@ void ct_scene_read_cavity(ct_scene* scene, ct_json at);
 // The numbers of the actuator that the control names.
 void ct_scene_read_actuator_control(ct_scene* scene, const char* name, ct_json control);
 void ct_scene_read_control(ct_scene* scene, ct_json at);
-void ct_scene_read_control_values(ct_scene* scene, ct_json at, const char* directory);  // of a control that has been read
+// of a control that has been read
+void ct_scene_read_control_values(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_policy(ct_scene* scene, ct_json at, const char* directory);
 void ct_scene_read_parameter(ct_scene* scene, ct_json at);
 void ct_scene_read_shape(ct_json at, ct_parameter_def* def);  // its part about the shape of a control

@@ -16,7 +16,8 @@ static void read_tag(const ct_scene* scene, ct_json at, int body, int* tag) {
     if (!at.value || at.reader->status) return;
     if (!json_is_string(at.value)) ct_json_integer(at, 0, 2147483647, tag);
     else if (!ct_scene_read_tag(at, scene->body[body].mesh, json_string_value(at.value), tag))
-        ct_json_fail(at, "is \"%.60s\": the mesh of \"%.60s\" has no such tag", json_string_value(at.value), scene->body[body].name);
+        ct_json_fail(at, "is \"%.60s\": the mesh of \"%.60s\" has no such tag", json_string_value(at.value),
+                     scene->body[body].name);
 }
 
 void ct_scene_read_muscle(ct_scene* scene, ct_json at) {
@@ -30,7 +31,8 @@ void ct_scene_read_muscle(ct_scene* scene, ct_json at) {
     size_t count = points.value ? ct_json_length(points) : 0;
     double* list = ct_arena_alloc(&arena, 3 * count, sizeof(double));
     if (!list) ct_json_out_of_memory(points);
-    for (size_t i = 0; i < count && !at.reader->status; i++) ct_json_vector(ct_json_item(points, i), list + 3 * i);
+    for (size_t i = 0; i < count && !at.reader->status; i++)
+        ct_json_vector(ct_json_item(points, i), list + 3 * i);
     def.points = list;
     def.npoint = count < 2147483647 / 3 ? (int)count : 0;
     ct_json_positive(ct_json_required(at, "radius"), &def.radius);
@@ -82,7 +84,9 @@ void ct_scene_read_actuator_control(ct_scene* scene, const char* name, ct_json c
     ct_json_text(at, &of);
     int actuator = ct_scene_find_actuator(scene, of);
     if (actuator < 0 && scene->nactuator)
-        ct_json_fail(at, "is \"%.60s\", which is no muscle, chamber or cavity; the first one is \"%.60s\"", of, scene->actuator[0].name);
+        ct_json_fail(at, "is \"%.60s\", which is no muscle, chamber or cavity; the first one is \"%.60s\"",
+                     of, scene->actuator[0].name);
     else if (actuator < 0) ct_json_fail(at, "is \"%.60s\", but the scene has no actuators", of);
-    if (!at.reader->status) ct_json_relay(control, ct_scene_add_actuator_control(scene, name, actuator, &inner), &inner);
+    if (!at.reader->status)
+        ct_json_relay(control, ct_scene_add_actuator_control(scene, name, actuator, &inner), &inner);
 }

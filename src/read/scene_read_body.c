@@ -1,4 +1,5 @@
-// Reads a body: its mesh (a file, a box, a sphere, ..., a sheet, a shape to fill), transform, materials, velocity, colour.
+// Reads a body: its mesh (a file, a box, a sphere, ..., a sheet, a shape to fill), transform, materials,
+// velocity, colour.
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,8 @@ static void make_torus(ct_mesh** mesh, ct_json at) {
     ct_json_positive(ct_json_required(at, "major"), &major);
     ct_json_positive(ct_json_required(at, "minor"), &minor);
     ct_json_positive(ct_json_required(at, "size"), &size);
-    if (minor >= major) ct_json_fail(ct_json_member(at, "minor"), "is %g: it must be below major, which is %g", minor, major);
+    if (minor >= major)
+        ct_json_fail(ct_json_member(at, "minor"), "is %g: it must be below major, which is %g", minor, major);
     if (!at.reader->status) fill(mesh, at, ct_shape_torus(origin, axis, major, minor), size, 0);
 }
 
@@ -133,7 +135,8 @@ static ct_mesh* read_shape(ct_json body, const char* directory) {
 // The mesh of the body, NULL when the reader has failed.
 static ct_mesh* read_mesh(ct_json body, const char* directory) {
     static const char* const source[] = {"mesh", "shape", "box", "sphere", "cylinder", "torus", "sheet"};
-    static void (*const make[])(ct_mesh**, ct_json) = {NULL, NULL, make_box, make_sphere, make_cylinder, make_torus, make_sheet};
+    static void (*const make[])(ct_mesh**, ct_json) = {NULL,          NULL,       make_box,  make_sphere,
+                                                       make_cylinder, make_torus, make_sheet};
     int chosen = -1, count = 0;
     for (int i = 0; i < 7; i++) {
         if (!ct_json_has(body, source[i])) continue;
@@ -141,8 +144,11 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
         count++;
     }
     if (count != 1)
-        ct_json_fail(body, "has %d meshes: give exactly one of \"mesh\", \"box\", \"sphere\", \"cylinder\", \"torus\", \"sheet\", "
-                           "\"shape\"", count);
+        ct_json_fail(body,
+                     "has %d meshes: give exactly one of \"mesh\", \"box\", \"sphere\", \"cylinder\", "
+                     "\"torus\", \"sheet\", "
+                     "\"shape\"",
+                     count);
     if (chosen != 1 && (ct_json_has(body, "size") || ct_json_has(body, "interior")))
         ct_json_fail(body, "has a \"size\" or \"interior\" without a \"shape\"");
     if (chosen != 0 && ct_json_has(body, "repair")) ct_json_fail(body, "has \"repair\" without a \"mesh\"");
@@ -157,7 +163,8 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
 ct_mesh* ct_scene_read_obstacle_mesh(ct_json obstacle, const char* directory) {
     ct_json at = ct_json_member(obstacle, "mesh");
     if (!at.value || json_is_string(at.value)) return read_mesh_file(obstacle, directory);
-    if (ct_json_has(obstacle, "repair")) ct_json_fail(obstacle, "has \"repair\" beside \"mesh\": put it inside");
+    if (ct_json_has(obstacle, "repair"))
+        ct_json_fail(obstacle, "has \"repair\" beside \"mesh\": put it inside");
     return ct_scene_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory) : NULL;
 }
 
@@ -194,8 +201,9 @@ static void read_tags(ct_scene* scene, int body, ct_json at, const ct_material* 
         int id = (int)strtol(name, &rest, 10);
         bool number = rest != name && !*rest;
         if (!ct_scene_read_tag(member, mesh, name, &id) && !number)
-            ct_json_fail(member, mesh->ntag ? "is not a tag of the mesh; the first one is \"%.60s\""
-                                            : "is not a tag of the mesh, which has none%.60s",
+            ct_json_fail(member,
+                         mesh->ntag ? "is not a tag of the mesh; the first one is \"%.60s\""
+                                    : "is not a tag of the mesh, which has none%.60s",
                          mesh->ntag ? mesh->tag[0].name : "");
         read_material(member, &material);
         if (at.reader->status) return;
@@ -204,9 +212,10 @@ static void read_tags(ct_scene* scene, int body, ct_json at, const ct_material* 
     }
 }
 
-// Numbers of a text file, separated by white space or commas; # begins a comment. Keeps at most `most`, counts all.
-static ct_status parse_numbers(const char* path, const char* text, size_t size, double* out, size_t most, size_t* count,
-                               ct_error* error) {
+// Numbers of a text file, separated by white space or commas; # begins a comment. Keeps at most `most`,
+// counts all.
+static ct_status parse_numbers(const char* path, const char* text, size_t size, double* out, size_t most,
+                               size_t* count, ct_error* error) {
     ct_scan scan = ct_scan_begin(text, size, path, error);
     scan.comment = '#';
     *count = 0;
@@ -248,14 +257,18 @@ static void read_values(ct_scene* scene, int body, ct_json at, const char* direc
     for (int i = 0; field[i] && !at.reader->status; i++) {
         ct_json member = ct_json_member(at, field[i]);
         if (!member.value) continue;
-        size_t count = json_is_string(member.value) ? ct_scene_read_numbers(member, directory, values, count_wanted) : ct_json_length(member);
+        size_t count = json_is_string(member.value)
+                           ? ct_scene_read_numbers(member, directory, values, count_wanted)
+                           : ct_json_length(member);
         if (!at.reader->status && count != count_wanted)
-            ct_json_fail(member, "has %zu values: body \"%.60s\" has %zu %s", count, scene->body[body].name, count_wanted,
-                         ct_scene_sheet_size(&scene->body[body]) ? "triangles" : "tets");
+            ct_json_fail(member, "has %zu values: body \"%.60s\" has %zu %s", count, scene->body[body].name,
+                         count_wanted, ct_scene_sheet_size(&scene->body[body]) ? "triangles" : "tets");
         if (!json_is_string(member.value)) ct_json_numbers(member, values, count_wanted);
         if (at.reader->status) break;
         ct_error inner;
-        ct_json_relay(at, ct_scene_set_tet_values(scene, body, (ct_material_field)i, values, (int)count_wanted, &inner), &inner);
+        ct_json_relay(
+            at, ct_scene_set_tet_values(scene, body, (ct_material_field)i, values, (int)count_wanted, &inner),
+            &inner);
     }
     ct_free(values);
 }
@@ -296,7 +309,9 @@ void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory) {
     ct_json material = ct_json_member(at, "material");
     for (int i = 0; i < 2 && mesh && mesh->ntet; i++) {
         const char* key = i ? "bending" : "thickness";
-        if (material.value && ct_json_has(material, key)) ct_json_fail(ct_json_member(material, key), "is for thin sheets, but this body has tets: remove it");
+        if (material.value && ct_json_has(material, key))
+            ct_json_fail(ct_json_member(material, key),
+                         "is for thin sheets, but this body has tets: remove it");
     }
     int body = -1;
     ct_error inner;

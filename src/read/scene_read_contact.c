@@ -20,9 +20,11 @@ void ct_scene_read_contact(ct_json root, ct_contact_settings* settings) {
     settings->method = (ct_contact_method)method;
     settings->split = (ct_split)split;
     if (ct_json_has(at, "split") && settings->method != CT_CONTACT_SPLIT)
-        ct_json_fail(ct_json_member(at, "split"), "has no meaning for this method: it chooses the matrix of the method \"split\"");
+        ct_json_fail(ct_json_member(at, "split"),
+                     "has no meaning for this method: it chooses the matrix of the method \"split\"");
     if (ct_json_has(at, "truncate") && settings->method != CT_CONTACT_SPLIT)
-        ct_json_fail(ct_json_member(at, "truncate"), "has no meaning for this method: it ends the iteration of the method \"split\"");
+        ct_json_fail(ct_json_member(at, "truncate"),
+                     "has no meaning for this method: it ends the iteration of the method \"split\"");
 }
 
 static void read_pair(ct_scene* scene, ct_json at) {
@@ -35,7 +37,8 @@ static void read_pair(ct_scene* scene, ct_json at) {
     ct_json_text(ct_json_item(between, 1), &def.b);
     ct_json_bool(ct_json_member(at, "collide"), &def.collide);
     ct_json_at_least(ct_json_member(at, "friction"), 0, &def.friction);
-    if (!def.collide && ct_json_has(at, "friction")) ct_json_fail(ct_json_member(at, "friction"), "is given for a pair that does not collide: remove it");
+    if (!def.collide && ct_json_has(at, "friction"))
+        ct_json_fail(ct_json_member(at, "friction"), "is given for a pair that does not collide: remove it");
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_pair(scene, &def, &inner), &inner);
 }
 
@@ -48,7 +51,8 @@ void ct_scene_read_pairs(ct_scene* scene, ct_json contact) {
 // -------------------------------------------------------------------------------------------------
 // Obstacles
 
-static const char* const kinds[] = {"plane", "sphere", "capsule", "box", "mesh", NULL};  // in the order of ct_obstacle_kind
+// in the order of ct_obstacle_kind
+static const char* const kinds[] = {"plane", "sphere", "capsule", "box", "mesh", NULL};
 
 static void read_shape(ct_json at, ct_obstacle_def* def) {
     switch (def->kind) {
@@ -85,8 +89,11 @@ static void read_kind(ct_json at, ct_obstacle_def* def) {
         count++;
     }
     if (count != 1)
-        ct_json_fail(at, "has %d shapes: give exactly one of \"plane\", \"sphere\", \"capsule\", \"box\" and \"mesh\"", count);
-    if (def->kind != CT_OBSTACLE_MESH && ct_json_has(at, "repair")) ct_json_fail(at, "has \"repair\" without a \"mesh\"");
+        ct_json_fail(
+            at, "has %d shapes: give exactly one of \"plane\", \"sphere\", \"capsule\", \"box\" and \"mesh\"",
+            count);
+    if (def->kind != CT_OBSTACLE_MESH && ct_json_has(at, "repair"))
+        ct_json_fail(at, "has \"repair\" without a \"mesh\"");
 }
 
 // Errors of the shape belong to its object; the thickness has another name here.
@@ -95,7 +102,8 @@ static void relay(ct_json at, const ct_obstacle_def* def, ct_status status, cons
     const char* rest = inner->message + strlen(inner->path);
     for (size_t i = 0; status && def->kind != CT_OBSTACLE_MESH && i < sizeof own / sizeof own[0]; i++)
         if (!strcmp(inner->path, own[i])) at = ct_json_member(at, kinds[def->kind]);
-    if (status && !strcmp(inner->path, "contact_thickness")) ct_json_fail(ct_json_member(at, "thickness"), "%s", rest + strspn(rest, " "));
+    if (status && !strcmp(inner->path, "contact_thickness"))
+        ct_json_fail(ct_json_member(at, "thickness"), "%s", rest + strspn(rest, " "));
     ct_json_relay(at, status, inner);
 }
 
@@ -118,8 +126,10 @@ void ct_scene_read_obstacle(ct_scene* scene, ct_json at, const char* directory) 
     ct_scene_read_motion(ct_json_member(at, "motion"), &arena, &motion);
     def.motion = &motion;
     read_kind(at, &def);
-    if (!at.reader->status && def.kind != CT_OBSTACLE_MESH) read_shape(ct_json_member(at, kinds[def.kind]), &def);
-    if (!at.reader->status && def.kind == CT_OBSTACLE_MESH) def.mesh = mesh = ct_scene_read_obstacle_mesh(at, directory);
+    if (!at.reader->status && def.kind != CT_OBSTACLE_MESH)
+        read_shape(ct_json_member(at, kinds[def.kind]), &def);
+    if (!at.reader->status && def.kind == CT_OBSTACLE_MESH)
+        def.mesh = mesh = ct_scene_read_obstacle_mesh(at, directory);
     if (!at.reader->status) relay(at, &def, ct_scene_add_obstacle(scene, &def, NULL, &inner), &inner);
     ct_mesh_free(mesh);
     ct_arena_free(&arena);

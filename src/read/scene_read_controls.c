@@ -6,7 +6,7 @@
 
 typedef struct table {
     ct_arena arena;
-    double *time, *value;      // count rows; value: size numbers each
+    double *time, *value;  // count rows; value: size numbers each
     int count, size;
 } table;
 
@@ -39,7 +39,8 @@ static void read_keys(ct_json at, table* t) {
 static void read_file(ct_json at, const char* directory, table* t) {
     size_t width = 1 + (size_t)t->size, count = ct_scene_read_numbers(at, directory, NULL, 0);
     if (!at.reader->status && (count == 0 || count % width || count / width > 100000000))
-        ct_json_fail(at, "has %zu numbers: it must be rows of %zu, a time and the control's %d", count, width, t->size);
+        ct_json_fail(at, "has %zu numbers: it must be rows of %zu, a time and the control's %d", count, width,
+                     t->size);
     if (at.reader->status || !make_rows(t, at, count / width)) return;
     double* all = ct_arena_alloc(&t->arena, count, sizeof *all);
     if (!all) ct_json_out_of_memory(at);
@@ -56,7 +57,8 @@ void ct_scene_read_control_values(ct_scene* scene, ct_json control, const char* 
     const char* name = "";
     bool repeat = false;
     ct_error inner;
-    if (!at.value && ct_json_has(control, "repeat")) ct_json_fail(ct_json_member(control, "repeat"), "has no meaning without \"values\"");
+    if (!at.value && ct_json_has(control, "repeat"))
+        ct_json_fail(ct_json_member(control, "repeat"), "has no meaning without \"values\"");
     if (!at.value || control.reader->status) return;
     ct_json_text(ct_json_required(control, "name"), &name);
     ct_json_bool(ct_json_member(control, "repeat"), &repeat);
@@ -66,7 +68,10 @@ void ct_scene_read_control_values(ct_scene* scene, ct_json control, const char* 
     if (json_is_string(at.value)) read_file(at, directory, &t);
     else if (json_is_array(at.value) && json_is_object(json_array_get(at.value, 0))) read_keys(at, &t);
     else if (make_rows(&t, at, 1)) read_row(at, t.size, t.value);
-    if (!at.reader->status) ct_json_relay(control, ct_scene_set_control_values(scene, name, t.time, t.value, t.count, repeat, &inner), &inner);
+    if (!at.reader->status)
+        ct_json_relay(control,
+                      ct_scene_set_control_values(scene, name, t.time, t.value, t.count, repeat, &inner),
+                      &inner);
     ct_arena_free(&t.arena);
 }
 
@@ -84,7 +89,8 @@ static void read_wave_number(ct_json at, ct_wave_number* out) {
 }
 
 static void refuse(ct_json at, bool wrong, const char* key, const char* shape) {
-    if (wrong && ct_json_has(at, key)) ct_json_fail(ct_json_member(at, key), "has no meaning for the shape \"%s\": remove it", shape);
+    if (wrong && ct_json_has(at, key))
+        ct_json_fail(ct_json_member(at, key), "has no meaning for the shape \"%s\": remove it", shape);
 }
 
 void ct_scene_read_shape(ct_json at, ct_parameter_def* def) {
@@ -97,8 +103,10 @@ void ct_scene_read_shape(ct_json at, ct_parameter_def* def) {
     refuse(at, def->shape != CT_SHAPE_STEPS, "hold", name);
     refuse(at, def->shape != CT_SHAPE_STEPS, "per", name);
     refuse(at, def->shape != CT_SHAPE_SPLINE, "knots", name);
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) refuse(at, def->shape == CT_SHAPE_SINUSOID, plain[i], name);
-    for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++) refuse(at, def->shape != CT_SHAPE_SINUSOID, waves[i], name);
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        refuse(at, def->shape == CT_SHAPE_SINUSOID, plain[i], name);
+    for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++)
+        refuse(at, def->shape != CT_SHAPE_SINUSOID, waves[i], name);
     ct_json_integer(ct_json_member(at, "knots"), 2, 2147483647, &def->knots);
     if (def->shape != CT_SHAPE_SINUSOID) return;
     read_wave_number(ct_json_required(at, waves[0]), &def->amplitude);

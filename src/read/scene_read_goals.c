@@ -7,12 +7,15 @@
 #include "base/status.h"
 #include "read/scene_read.h"
 
-static void read_choice(ct_json at, ct_scene_choice choice, int* out) { ct_json_choice(at, ct_scene_choices[choice].words, out); }
+static void read_choice(ct_json at, ct_scene_choice choice, int* out) {
+    ct_json_choice(at, ct_scene_choices[choice].words, out);
+}
 
 // Keys that mean nothing for this type are refused; NULL-terminated.
 static void refuse_keys(ct_json at, const char* type, const char* const* keys) {
     for (; *keys; keys++)
-        if (ct_json_has(at, *keys)) ct_json_fail(ct_json_member(at, *keys), "has no meaning for the type \"%s\": remove it", type);
+        if (ct_json_has(at, *keys))
+            ct_json_fail(ct_json_member(at, *keys), "has no meaning for the type \"%s\": remove it", type);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -24,7 +27,8 @@ static int find_link(const ct_scene* scene, ct_json at) {
     ct_json_text(at, &name);
     int link = ct_scene_find_link(scene, name);
     if (link < 0 && scene->nlink)
-        ct_json_fail(at, "is \"%.60s\", which is not a link; the first one is \"%.60s\"", name, scene->link[0].name);
+        ct_json_fail(at, "is \"%.60s\", which is not a link; the first one is \"%.60s\"", name,
+                     scene->link[0].name);
     else if (link < 0) ct_json_fail(at, "is \"%.60s\", but the scene has no skeleton", name);
     return link;
 }
@@ -35,9 +39,12 @@ static void read_link_control(ct_scene* scene, const char* name, ct_json control
     ct_error inner;
     int link = find_link(scene, at);
     if (at.reader->status) return;
-    ct_status status = !strcmp(key, "drive") ? ct_scene_add_root_control(scene, name, link, &inner)
-                       : !strcmp(key, "move") ? ct_scene_add_move_control(scene, name, -1, link, &inner)
-                       : ct_scene_add_joint_control(scene, name, !strcmp(key, "torque") ? CT_CONTROL_TORQUE : CT_CONTROL_TARGET, link, &inner);
+    ct_status status =
+        !strcmp(key, "drive") ? ct_scene_add_root_control(scene, name, link, &inner)
+        : !strcmp(key, "move")
+            ? ct_scene_add_move_control(scene, name, -1, link, &inner)
+            : ct_scene_add_joint_control(
+                  scene, name, !strcmp(key, "torque") ? CT_CONTROL_TORQUE : CT_CONTROL_TARGET, link, &inner);
     if (status && !strcmp(inner.path, "link")) snprintf(inner.path, sizeof inner.path, "%s", key);
     ct_json_relay(control, status, &inner);
 }
@@ -48,7 +55,8 @@ static void read_force_control(ct_scene* scene, const char* name, ct_json contro
     ct_error inner;
     ct_scene_read_keys(force, CT_OBJECT_FORCE_CONTROL);
     ct_scene_read_nodes(scene, force, &nodes, &count);
-    if (!control.reader->status) ct_json_relay(control, ct_scene_add_force_control(scene, name, nodes, count, &inner), &inner);
+    if (!control.reader->status)
+        ct_json_relay(control, ct_scene_add_force_control(scene, name, nodes, count, &inner), &inner);
     ct_free(nodes);
 }
 
@@ -64,12 +72,16 @@ void ct_scene_read_control(ct_scene* scene, ct_json at) {
         kind = kinds[i];
         count++;
     }
-    if (count != 1) ct_json_fail(at, "needs exactly one of \"force\", \"drive\", \"move\", \"torque\", \"target\" and \"actuator\"");
+    if (count != 1)
+        ct_json_fail(
+            at,
+            "needs exactly one of \"force\", \"drive\", \"move\", \"torque\", \"target\" and \"actuator\"");
     if (at.reader->status) return;
     ct_json value = ct_json_member(at, kind);
     if (!strcmp(kind, "force")) read_force_control(scene, name, at);
     else if (!strcmp(kind, "actuator")) ct_scene_read_actuator_control(scene, name, at);
-    else if ((strcmp(kind, "drive") && strcmp(kind, "move")) || json_is_string(value.value)) read_link_control(scene, name, at, kind);
+    else if ((strcmp(kind, "drive") && strcmp(kind, "move")) || json_is_string(value.value))
+        read_link_control(scene, name, at, kind);
     else {
         ct_json_integer(value, 0, 2147483647, &index);
         if (at.reader->status) return;
@@ -97,15 +109,21 @@ void ct_scene_read_parameter(ct_scene* scene, ct_json at) {
     def.transform = (ct_transform)transform;
     const char* type = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
     if (def.kind == CT_PARAMETER_CONTROL) refuse_keys(at, type, (const char* const[]){"body", NULL});
-    else refuse_keys(at, type, (const char* const[]){"control", "hold", "shape", "knots", "amplitude", "frequency", "phase", "center", NULL});
+    else
+        refuse_keys(at, type,
+                    (const char* const[]){"control", "hold", "shape", "knots", "amplitude", "frequency",
+                                          "phase", "center", NULL});
     ct_scene_read_shape(at, &def);
     bool of_links = def.kind >= CT_PARAMETER_JOINT_STIFFNESS && def.kind <= CT_PARAMETER_JOINT_VELOCITY;
     if (!of_links) refuse_keys(at, type, (const char* const[]){"link", NULL});
-    bool of_actuators = def.kind == CT_PARAMETER_MUSCLE_STIFFNESS || def.kind == CT_PARAMETER_CHAMBER_STIFFNESS;
+    bool of_actuators =
+        def.kind == CT_PARAMETER_MUSCLE_STIFFNESS || def.kind == CT_PARAMETER_CHAMBER_STIFFNESS;
     if (!of_actuators) refuse_keys(at, type, (const char* const[]){"actuator", NULL});
-    if (of_links || of_actuators || def.kind == CT_PARAMETER_FRICTION) refuse_keys(at, type, (const char* const[]){"body", NULL});
+    if (of_links || of_actuators || def.kind == CT_PARAMETER_FRICTION)
+        refuse_keys(at, type, (const char* const[]){"body", NULL});
     bool of_water = def.kind >= CT_PARAMETER_WATER_DENSITY && def.kind <= CT_PARAMETER_WATER_CURRENT;
-    if (def.kind == CT_PARAMETER_GRAVITY || def.kind == CT_PARAMETER_POLICY || of_water) refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
+    if (def.kind == CT_PARAMETER_GRAVITY || def.kind == CT_PARAMETER_POLICY || of_water)
+        refuse_keys(at, type, (const char* const[]){"body", "per", NULL});
     ct_scene_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
     ct_json_text(ct_json_member(at, "control"), &def.control);
     ct_json_text(ct_json_member(at, "link"), &def.link);
@@ -158,8 +176,11 @@ static void read_shape(ct_json at, const char* directory, int nnode, ct_arena* a
     bool file = json_is_string(at.value);
     size_t count = file ? ct_scene_read_numbers(at, directory, shape, 3 * rows) : 3 * ct_json_length(at);
     if (!at.reader->status && count != 3 * rows)
-        ct_json_fail(at, "has %zu numbers: the selection has %zu nodes, with 3 numbers each in order of the nodes", count, rows);
-    for (size_t i = 0; !file && i < rows && !at.reader->status; i++) ct_json_vector(ct_json_item(at, i), shape + 3 * i);
+        ct_json_fail(
+            at, "has %zu numbers: the selection has %zu nodes, with 3 numbers each in order of the nodes",
+            count, rows);
+    for (size_t i = 0; !file && i < rows && !at.reader->status; i++)
+        ct_json_vector(ct_json_item(at, i), shape + 3 * i);
     def->shape = shape;
 }
 
@@ -178,16 +199,21 @@ static void read_window(ct_json at, ct_objective_def* def) {
 }
 
 static void refuse_objective_keys(ct_json at, ct_objective_kind kind) {
-    static const char* const of_control[] = {"select", "uniform", "link", "target", "path", "relative", "shape", NULL};
+    static const char* const of_control[] = {"select", "uniform",  "link",  "target",
+                                             "path",   "relative", "shape", NULL};
     static const char* const of_shape[] = {"target", "path", "control", "link", NULL};
     static const char* const of_mean[] = {"shape", "control", "link", NULL};
     static const char* const of_joint[] = {"select", "uniform", "shape", "control", NULL};
     bool control = kind == CT_OBJECTIVE_EFFORT || kind == CT_OBJECTIVE_SMOOTHNESS;
     refuse_keys(at, ct_scene_choices[CT_CHOICE_OBJECTIVE].words[kind],
-                control ? of_control : kind == CT_OBJECTIVE_SHAPE ? of_shape : kind == CT_OBJECTIVE_JOINT ? of_joint : of_mean);
+                control                      ? of_control
+                : kind == CT_OBJECTIVE_SHAPE ? of_shape
+                : kind == CT_OBJECTIVE_JOINT ? of_joint
+                                             : of_mean);
 }
 
-static void read_terms(ct_scene* scene, ct_json at, const char* directory, ct_arena* arena, ct_objective_def* def) {
+static void read_terms(ct_scene* scene, ct_json at, const char* directory, ct_arena* arena,
+                       ct_objective_def* def) {
     int kind = 0, norm = 0;
     ct_json_text(ct_json_member(at, "name"), &def->name);
     read_choice(ct_json_required(at, "type"), CT_CHOICE_OBJECTIVE, &kind);

@@ -1,7 +1,7 @@
 // Reads a skeleton: links one by one, or a robot file (MJCF, URDF) with nodes for its links.
 //
-// A link whose name another skeleton has taken gets the name "skeleton.link". "parent" names a link of the same skeleton by
-// its own name, or one of an earlier skeleton.
+// A link whose name another skeleton has taken gets the name "skeleton.link". "parent" names a link of the
+// same skeleton by its own name, or one of an earlier skeleton.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,9 @@ enum { NAME_BYTES = 200 };
 
 static void refuse_keys(ct_json at, const char* type, const char* const* keys) {
     for (; *keys; keys++)
-        if (ct_json_has(at, *keys)) ct_json_fail(ct_json_member(at, *keys), "has no meaning for a joint of the type \"%s\": remove it", type);
+        if (ct_json_has(at, *keys))
+            ct_json_fail(ct_json_member(at, *keys),
+                         "has no meaning for a joint of the type \"%s\": remove it", type);
 }
 
 static void read_servo(ct_json at, ct_joint_def* joint) {
@@ -33,7 +35,8 @@ static void read_servo(ct_json at, ct_joint_def* joint) {
 static void read_limits(ct_json at, ct_joint_def* joint) {
     ct_json limits = ct_json_member(at, "limits");
     if (!limits.value) {
-        if (ct_json_has(at, "limit_stiffness")) ct_json_fail(ct_json_member(at, "limit_stiffness"), "is given without \"limits\"");
+        if (ct_json_has(at, "limit_stiffness"))
+            ct_json_fail(ct_json_member(at, "limit_stiffness"), "is given without \"limits\"");
         return;
     }
     double range[2] = {0, 0};
@@ -96,7 +99,8 @@ static void read_mesh_mass(ct_json link, const char* directory, ct_link_def* def
     ct_error_clear(&inner);
     if (!path) ct_json_out_of_memory(at);
     else ct_json_relay(at, ct_mesh_load(&mesh, path, CT_MESH_AUTO, &inner), &inner);
-    if (mesh) ct_json_relay(at, ct_mesh_mass(mesh, density, &def->mass, def->center, def->inertia, &inner), &inner);
+    if (mesh)
+        ct_json_relay(at, ct_mesh_mass(mesh, density, &def->mass, def->center, def->inertia, &inner), &inner);
     ct_mesh_free(mesh);
     ct_free(path);
 }
@@ -105,10 +109,13 @@ static void read_mass(ct_json at, const char* directory, ct_link_def* def) {
     static const char* const own[] = {"mass", "center", "inertia"};
     bool mesh = ct_json_has(at, "mesh"), mass = ct_json_has(at, "mass");
     for (int i = 0; i < 3; i++) {
-        if (mesh && ct_json_has(at, own[i])) ct_json_fail(ct_json_member(at, own[i]), "comes from the \"mesh\": keep one of the two");
-        if (!mesh && !mass && ct_json_has(at, own[i])) ct_json_fail(ct_json_member(at, own[i]), "is given without \"mass\"");
+        if (mesh && ct_json_has(at, own[i]))
+            ct_json_fail(ct_json_member(at, own[i]), "comes from the \"mesh\": keep one of the two");
+        if (!mesh && !mass && ct_json_has(at, own[i]))
+            ct_json_fail(ct_json_member(at, own[i]), "is given without \"mass\"");
     }
-    if (!mesh && ct_json_has(at, "density")) ct_json_fail(ct_json_member(at, "density"), "is given without \"mesh\"");
+    if (!mesh && ct_json_has(at, "density"))
+        ct_json_fail(ct_json_member(at, "density"), "is given without \"mesh\"");
     if (mesh) read_mesh_mass(at, directory, def);
     if (!mass) return;
     ct_json_positive(ct_json_member(at, "mass"), &def->mass);
@@ -140,18 +147,23 @@ static void read_parent(const ct_scene* scene, const skeleton* s, ct_json at, in
     ct_json_text(at, &name);
     if (at.reader->status) return;
     *parent = find_link(scene, s, name);
-    if (*parent < 0) ct_json_fail(at, "is \"%.60s\", which is not a link before this one: list parents first", name);
+    if (*parent < 0)
+        ct_json_fail(at, "is \"%.60s\", which is not a link before this one: list parents first", name);
 }
 
 // The name in the scene: its own, or "skeleton.link" when an earlier skeleton has it.
-static void read_name(const ct_scene* scene, const skeleton* s, ct_json at, char buffer[NAME_BYTES], const char** name) {
+static void read_name(const ct_scene* scene, const skeleton* s, ct_json at, char buffer[NAME_BYTES],
+                      const char** name) {
     ct_json_text(at, name);
     if (at.reader->status || !*name) return;
     if (strlen(*name) > 80) ct_json_fail(at, "is longer than 80 bytes");
     int taken = ct_scene_find_link(scene, *name);
     if (taken < 0 || taken >= s->first || at.reader->status) return;
     if (!s->name) {
-        ct_json_fail(at, "is \"%.60s\", a link of another skeleton: give this skeleton a name, and the link becomes \"skeleton.link\"", *name);
+        ct_json_fail(at,
+                     "is \"%.60s\", a link of another skeleton: give this skeleton a name, and the link "
+                     "becomes \"skeleton.link\"",
+                     *name);
         return;
     }
     snprintf(buffer, NAME_BYTES, "%.80s.%s", s->name, *name);
@@ -220,7 +232,8 @@ static void read_file(ct_scene* scene, const skeleton* s, ct_json at, const char
     else ct_json_relay(file, ct_robot_load(&robot, path, &inner), &inner);
     if (!at.reader->status) ct_robot_place(&robot, translate, rotate, scale);
     size_t count = links.value && !at.reader->status ? ct_json_length(links) : 0;
-    for (size_t i = 0; i < count && !at.reader->status; i++) read_attachment(scene, &robot, ct_json_item(links, i));
+    for (size_t i = 0; i < count && !at.reader->status; i++)
+        read_attachment(scene, &robot, ct_json_item(links, i));
     if (!at.reader->status) {
         ct_status status = ct_robot_add(scene, &robot, s->name, &inner);
         if (status) inner.path[0] = 0;  // of the link, not of the scene
@@ -241,9 +254,11 @@ void ct_scene_read_skeleton(ct_scene* scene, ct_json at, const char* directory) 
         return;
     }
     for (int i = 0; i < 3; i++)
-        if (ct_json_has(at, placing[i])) ct_json_fail(ct_json_member(at, placing[i]), "is for a \"file\": links are given where they are");
+        if (ct_json_has(at, placing[i]))
+            ct_json_fail(ct_json_member(at, placing[i]), "is for a \"file\": links are given where they are");
     if (!ct_json_has(at, "links")) ct_json_fail(at, "needs \"links\" or a \"file\"");
     ct_json links = ct_json_member(at, "links");
     size_t count = ct_json_length(links);
-    for (size_t i = 0; i < count && !at.reader->status; i++) read_link(scene, &s, ct_json_item(links, i), directory);
+    for (size_t i = 0; i < count && !at.reader->status; i++)
+        read_link(scene, &s, ct_json_item(links, i), directory);
 }

@@ -8,7 +8,7 @@ typedef struct policy_reader {
     ct_scene* scene;
     ct_arena arena;
     ct_policy_def def;
-    int** sets;                // of nodes, nobserve, each freed by ct_free
+    int** sets;  // of nodes, nobserve, each freed by ct_free
 } policy_reader;
 
 static void read_observation(policy_reader* r, ct_json at, ct_observe_def* out, int** nodes) {
@@ -21,7 +21,8 @@ static void read_observation(policy_reader* r, ct_json at, ct_observe_def* out, 
         out->kind = (ct_observe_kind)i;
         count++;
     }
-    if (count != 1) ct_json_fail(at, "needs exactly one of \"position\", \"velocity\", \"joint\" and \"phase\"");
+    if (count != 1)
+        ct_json_fail(at, "needs exactly one of \"position\", \"velocity\", \"joint\" and \"phase\"");
     if (at.reader->status) return;
     ct_json value = ct_json_member(at, kinds[out->kind]);
     if (out->kind <= CT_OBSERVE_VELOCITY) {
@@ -44,7 +45,8 @@ static void read_observations(policy_reader* r, ct_json at) {
     if (at.reader->status) return;
     r->def.observe = observe;
     r->def.nobserve = (int)count;
-    for (size_t i = 0; i < count && !at.reader->status; i++) read_observation(r, ct_json_item(at, i), &observe[i], &r->sets[i]);
+    for (size_t i = 0; i < count && !at.reader->status; i++)
+        read_observation(r, ct_json_item(at, i), &observe[i], &r->sets[i]);
 }
 
 static void read_outputs(policy_reader* r, ct_json at) {

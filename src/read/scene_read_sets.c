@@ -9,7 +9,7 @@
 
 typedef struct selector_reader {
     const ct_scene* scene;
-    ct_arena arena;      // operands and lists
+    ct_arena arena;  // operands and lists
 } selector_reader;
 
 static void read_selector(selector_reader* reader, ct_json at, int depth, ct_selector* out);
@@ -26,7 +26,8 @@ void ct_scene_read_body_reference(const ct_scene* scene, ct_json at, int* body) 
     const char* name = json_string_value(at.value);
     *body = ct_scene_find_body(scene, name);
     if (*body < 0)
-        ct_json_fail(at, "is \"%.60s\": there is no body of that name; the first one is \"%.60s\"", name, scene->body[0].name);
+        ct_json_fail(at, "is \"%.60s\": there is no body of that name; the first one is \"%.60s\"", name,
+                     scene->body[0].name);
 }
 
 bool ct_scene_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id) {
@@ -35,8 +36,10 @@ bool ct_scene_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* i
         *id = mesh->tag[i].id;
         for (int k = 0; k < i; k++)  // volumes come first: a later name of the same number is a surface
             if (mesh->tag[k].id == *id)
-                ct_json_fail(at, "is \"%.60s\", which has the same number %d as \"%.60s\": give each group its own number",
-                             name, *id, mesh->tag[k].name);
+                ct_json_fail(
+                    at,
+                    "is \"%.60s\", which has the same number %d as \"%.60s\": give each group its own number",
+                    name, *id, mesh->tag[k].name);
         return true;
     }
     return false;
@@ -76,7 +79,8 @@ static void read_list(selector_reader* reader, ct_json at, ct_selector* out) {
     size_t count = ct_json_length(at);
     int* list = ct_arena_alloc(&reader->arena, count, sizeof *list);
     if (!list) ct_json_out_of_memory(at);
-    for (size_t i = 0; i < count && !at.reader->status; i++) ct_json_integer(ct_json_item(at, i), 0, 2147483647, &list[i]);
+    for (size_t i = 0; i < count && !at.reader->status; i++)
+        ct_json_integer(ct_json_item(at, i), 0, 2147483647, &list[i]);
     out->list = list;
     out->nlist = (int)count;
 }
@@ -153,8 +157,9 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
         kinds++;
     }
     if (kinds != 1) {
-        ct_json_fail(at, kinds ? "has %d conditions: keep one, or combine them with \"and\" or \"or\""
-                               : "has %d conditions: give one such as \"box\", \"tag\" or \"all\"",
+        ct_json_fail(at,
+                     kinds ? "has %d conditions: keep one, or combine them with \"and\" or \"or\""
+                           : "has %d conditions: give one such as \"box\", \"tag\" or \"all\"",
                      kinds);
         return;
     }
@@ -176,7 +181,8 @@ void ct_scene_read_selection(const ct_scene* scene, ct_json at, int** nodes, int
     ct_selector selector;
     ct_error inner;
     read_selector(&reader, at, 0, &selector);
-    if (!at.reader->status) ct_json_relay(at, ct_scene_select(scene, &selector, nodes, count, &inner), &inner);
+    if (!at.reader->status)
+        ct_json_relay(at, ct_scene_select(scene, &selector, nodes, count, &inner), &inner);
     ct_arena_free(&reader.arena);
 }
 
@@ -194,7 +200,8 @@ static void read_turn(ct_json at, double rotate[3]) {
     ct_json_vector(ct_json_required(at, "axis"), axis);
     ct_json_number(ct_json_required(at, "degrees"), &degrees);
     double length = hypot(hypot(axis[0], axis[1]), axis[2]);
-    if (!at.reader->status && !(length > 0 && isfinite(length))) ct_json_fail(at, "has an axis without a direction");
+    if (!at.reader->status && !(length > 0 && isfinite(length)))
+        ct_json_fail(at, "has an axis without a direction");
     if (at.reader->status) return;
     for (int i = 0; i < 3; i++) rotate[i] = axis[i] / length * (degrees * (M_PI / 180));
 }

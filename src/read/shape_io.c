@@ -1,7 +1,8 @@
 // Reading shapes from JSON and files.
 //
 // A shape is an object with one key that says its kind and, beside it, what any shape may have:
-//   {"union": [{"sphere": {"center": [0, 0, 0], "radius": 1}, "tag": "head"}, ...], "smooth": 0.1, "scale": 2}
+//   {"union": [{"sphere": {"center": [0, 0, 0], "radius": 1}, "tag": "head"}, ...], "smooth": 0.1, "scale":
+//   2}
 // Tag names are numbered 1, 2, ... in the order in which they are met, a combination before its operands.
 #include "read/shape_io.h"
 
@@ -78,12 +79,15 @@ static ct_shape* read_capsule(shape_reader* r, ct_json at) {
     ct_json_keys(at, KEYS("a", "b", "radius", "radii"));
     ct_json_vector(ct_json_required(at, "a"), a);
     ct_json_vector(ct_json_required(at, "b"), b);
-    if (ct_json_has(at, "radius") && ct_json_has(at, "radii")) ct_json_fail(at, "has both \"radius\" and \"radii\": keep one of them");
+    if (ct_json_has(at, "radius") && ct_json_has(at, "radii"))
+        ct_json_fail(at, "has both \"radius\" and \"radii\": keep one of them");
     if (ct_json_has(at, "radii")) {
         ct_json list = ct_json_member(at, "radii");
         ct_json_numbers(list, radii, 2);
-        for (size_t i = 0; i < 2 && !at.reader->status; i++) ct_json_at_least(ct_json_item(list, i), 0, &radii[i]);
-        if (!at.reader->status && !(radii[0] > 0 || radii[1] > 0)) ct_json_fail(list, "must have a number above 0");
+        for (size_t i = 0; i < 2 && !at.reader->status; i++)
+            ct_json_at_least(ct_json_item(list, i), 0, &radii[i]);
+        if (!at.reader->status && !(radii[0] > 0 || radii[1] > 0))
+            ct_json_fail(list, "must have a number above 0");
     } else {
         ct_json_positive(ct_json_required(at, "radius"), &radii[0]);
         radii[1] = radii[0];
@@ -117,7 +121,8 @@ static ct_shape* read_sweep(shape_reader* r, ct_json at) {
     ct_json_keys(at, KEYS("points", "radii"));
     ct_json points = ct_json_required(at, "points"), radii = ct_json_required(at, "radii");
     size_t count = ct_json_length(points);
-    if (!at.reader->status && (count < 2 || count > 100000)) ct_json_fail(points, "has %zu points: it needs at least 2", count);
+    if (!at.reader->status && (count < 2 || count > 100000))
+        ct_json_fail(points, "has %zu points: it needs at least 2", count);
     if (at.reader->status) return NULL;
     double* numbers = ct_alloc(4 * count, sizeof(double));
     if (!numbers) return made(at, NULL);
@@ -126,7 +131,8 @@ static ct_shape* read_sweep(shape_reader* r, ct_json at) {
         ct_json_vector(ct_json_item(points, i), numbers + 3 * i);
         ct_json_positive(ct_json_item(radii, i), &numbers[3 * count + i]);
     }
-    ct_shape* shape = at.reader->status ? NULL : made(at, ct_shape_sweep(numbers, numbers + 3 * count, (int)count));
+    ct_shape* shape =
+        at.reader->status ? NULL : made(at, ct_shape_sweep(numbers, numbers + 3 * count, (int)count));
     ct_free(numbers);
     return shape;
 }
@@ -154,7 +160,8 @@ static ct_shape* read_surface(shape_reader* r, ct_json at) {
 typedef ct_shape* (*combine_function)(ct_shape* a, ct_shape* b, double smooth);
 
 // Operands [first, first + count) as a balanced tree, so that long lists do not make deep ones.
-static ct_shape* read_list(shape_reader* r, ct_json list, size_t first, size_t count, double smooth, combine_function combine) {
+static ct_shape* read_list(shape_reader* r, ct_json list, size_t first, size_t count, double smooth,
+                           combine_function combine) {
     if (count == 1) return read_any(r, ct_json_item(list, first));
     ct_shape* left = read_list(r, list, first, count / 2, smooth, combine);
     ct_shape* right = left ? read_list(r, list, first + count / 2, count - count / 2, smooth, combine) : NULL;
@@ -189,10 +196,10 @@ static ct_shape* read_combination(shape_reader* r, ct_json object, const char* k
 // ---------------------------------------------------------------------------------------------
 // Any shape
 
-static const char* const kinds[] = {"sphere", "ellipsoid", "box",     "capsule", "cylinder",     "torus",
-                                    "sweep",  "surface",   "union",   "intersection", "difference", NULL};
-static ct_shape* (*const readers[])(shape_reader*, ct_json) = {read_sphere,   read_ellipsoid, read_box,   read_capsule,
-                                                               read_cylinder, read_torus,     read_sweep, read_surface};
+static const char* const kinds[] = {"sphere", "ellipsoid", "box",   "capsule",      "cylinder",   "torus",
+                                    "sweep",  "surface",   "union", "intersection", "difference", NULL};
+static ct_shape* (*const readers[])(shape_reader*, ct_json) = {
+    read_sphere, read_ellipsoid, read_box, read_capsule, read_cylinder, read_torus, read_sweep, read_surface};
 enum { NPRIMITIVE = 8 };
 
 // Number of the tag's name, given on first sight; 0 when memory has run out.
@@ -209,8 +216,9 @@ static int tag_number(shape_reader* r, ct_json at, const char* name) {
 
 // Index of the one kind that the object has, -1 and a failure otherwise.
 static int find_kind(ct_json at) {
-    if (!ct_json_keys(at, KEYS("sphere", "ellipsoid", "box", "capsule", "cylinder", "torus", "sweep", "surface", "union",
-                               "intersection", "difference", "smooth", "tag", "size", "translate", "rotate", "scale")))
+    if (!ct_json_keys(at, KEYS("sphere", "ellipsoid", "box", "capsule", "cylinder", "torus", "sweep",
+                               "surface", "union", "intersection", "difference", "smooth", "tag", "size",
+                               "translate", "rotate", "scale")))
         return -1;
     int kind = -1, count = 0;
     for (int i = 0; kinds[i]; i++) {
@@ -219,8 +227,11 @@ static int find_kind(ct_json at) {
         count++;
     }
     if (count != 1)
-        ct_json_fail(at, "has %d kinds of shape: give exactly one of sphere, ellipsoid, box, capsule, cylinder, torus, sweep, "
-                     "surface, union, intersection, difference", count);
+        ct_json_fail(at,
+                     "has %d kinds of shape: give exactly one of sphere, ellipsoid, box, capsule, cylinder, "
+                     "torus, sweep, "
+                     "surface, union, intersection, difference",
+                     count);
     else if (kind < NPRIMITIVE && ct_json_has(at, "smooth"))
         ct_json_fail(ct_json_member(at, "smooth"), "belongs to a union, an intersection or a difference");
     return at.reader->status ? -1 : kind;
@@ -235,10 +246,12 @@ static ct_shape* read_any(shape_reader* r, ct_json at) {
     ct_json_vector(ct_json_member(at, "translate"), translate);
     ct_json_rotation(ct_json_member(at, "rotate"), rotate);
     ct_json_positive(ct_json_member(at, "scale"), &scale);
-    if (tag && strlen(tag) >= sizeof((ct_tag*)0)->name) ct_json_fail(ct_json_member(at, "tag"), "is longer than 59 bytes");
+    if (tag && strlen(tag) >= sizeof((ct_tag*)0)->name)
+        ct_json_fail(ct_json_member(at, "tag"), "is longer than 59 bytes");
     int number = tag && !at.reader->status ? tag_number(r, at, tag) : 0;
     if (kind < 0 || at.reader->status) return NULL;
-    ct_shape* shape = kind < NPRIMITIVE ? readers[kind](r, ct_json_member(at, kinds[kind])) : read_combination(r, at, kinds[kind]);
+    ct_shape* shape = kind < NPRIMITIVE ? readers[kind](r, ct_json_member(at, kinds[kind]))
+                                        : read_combination(r, at, kinds[kind]);
     bool moved = ct_json_has(at, "translate") || ct_json_has(at, "rotate") || ct_json_has(at, "scale");
     if (shape && moved) shape = made(at, ct_shape_transform(shape, translate, rotate, scale));
     if (shape && number) ct_shape_set_tag(shape, number, tag);
@@ -246,7 +259,8 @@ static ct_shape* read_any(shape_reader* r, ct_json at) {
     return shape;
 }
 
-ct_status ct_shape_from_json(ct_shape** out, const json_t* value, const char* directory, const char* json_path, ct_error* error) {
+ct_status ct_shape_from_json(ct_shape** out, const json_t* value, const char* directory,
+                             const char* json_path, ct_error* error) {
     *out = NULL;
     ct_json_reader reader = {.error = error};
     shape_reader r = {.directory = directory};
@@ -277,7 +291,8 @@ static char* read_text(const char* path, size_t* size, ct_error* error) {
     FILE* file = fopen(path, "rb");
     struct stat info;
     if (!file || fstat(fileno(file), &info) || !S_ISREG(info.st_mode) || info.st_size > MOST_BYTES) {
-        ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, file ? "it is not a file of at most 1 GB" : strerror(errno));
+        ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path,
+                   file ? "it is not a file of at most 1 GB" : strerror(errno));
         if (file) fclose(file);
         return NULL;
     }
@@ -292,15 +307,17 @@ static char* read_text(const char* path, size_t* size, ct_error* error) {
     return NULL;
 }
 
-static ct_status parse_shape(ct_shape** out, const char* path, const char* text, size_t size, ct_error* error) {
+static ct_status parse_shape(ct_shape** out, const char* path, const char* text, size_t size,
+                             ct_error* error) {
     json_error_t problem = {0};
     json_t* root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
     if (!root) {
         // jansson leaves its text empty when memory runs out in the middle of a token.
         if (!problem.text[0] || json_error_code(&problem) == json_error_out_of_memory)
             return ct_fail_at(error, CT_OUT_OF_MEMORY, path, 0, "out of memory");
-        return ct_fail_at(error, CT_BAD_FILE, path, problem.line, "this is not valid JSON: %s (line %d, column %d)", problem.text,
-                          problem.line, problem.column);
+        return ct_fail_at(error, CT_BAD_FILE, path, problem.line,
+                          "this is not valid JSON: %s (line %d, column %d)", problem.text, problem.line,
+                          problem.column);
     }
     char* directory = directory_of(path);
     ct_status status = directory ? ct_shape_from_json(out, root, directory, "", error)

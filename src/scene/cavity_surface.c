@@ -1,8 +1,8 @@
 // Finding the surface of a hollow; see cavity_surface.h.
 //
-// The boundary of tets is turned inside out, so that hollows have positive volume and the outer surface a negative one. A
-// component winds around a point when its solid angle, sum of 2 atan2(det(a,b,c), |a||b||c| + (a.b)|c| + (b.c)|a| + (c.a)|b|),
-// is 4 pi.
+// The boundary of tets is turned inside out, so that hollows have positive volume and the outer surface a
+// negative one. A component winds around a point when its solid angle, sum of 2 atan2(det(a,b,c), |a||b||c| +
+// (a.b)|c| + (b.c)|a| + (c.a)|b|), is 4 pi.
 #include "scene/cavity_surface.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@
 
 typedef struct faces {
     int n;
-    int* tri;         // 3 n
-    bool* chosen;     // n
-    int* component;   // nvert: a node of the component, the same for all
+    int* tri;        // 3 n
+    bool* chosen;    // n
+    int* component;  // nvert: a node of the component, the same for all
 } faces;
 
 static void turn(int* tri, int n) {
@@ -51,7 +51,8 @@ typedef struct triple {
 static triple sorted_triple(const int* v) {
     triple t = {{v[0], v[1], v[2]}};
     for (int k = 0; k < 3; k++) {
-        const int i = k == 1, low = t.v[i] < t.v[i + 1] ? t.v[i] : t.v[i + 1], high = t.v[i] + t.v[i + 1] - low;
+        const int i = k == 1, low = t.v[i] < t.v[i + 1] ? t.v[i] : t.v[i + 1],
+                  high = t.v[i] + t.v[i + 1] - low;
         t.v[i] = low, t.v[i + 1] = high;
     }
     return t;
@@ -100,10 +101,13 @@ typedef struct winding {
 } winding;
 
 static void add_winding(const ct_mesh* mesh, const int* tri, ct_vec3 p, winding* sum) {
-    const ct_vec3 a = ct_vec3_sub(ct_vec3_load(mesh->x + 3 * (size_t)tri[0]), p), b = ct_vec3_sub(ct_vec3_load(mesh->x + 3 * (size_t)tri[1]), p);
+    const ct_vec3 a = ct_vec3_sub(ct_vec3_load(mesh->x + 3 * (size_t)tri[0]), p),
+                  b = ct_vec3_sub(ct_vec3_load(mesh->x + 3 * (size_t)tri[1]), p);
     const ct_vec3 c = ct_vec3_sub(ct_vec3_load(mesh->x + 3 * (size_t)tri[2]), p);
-    const double x = ct_vec3_norm(a), y = ct_vec3_norm(b), z = ct_vec3_norm(c), det = ct_vec3_dot(a, ct_vec3_cross(b, c));
-    sum->angle += 2 * atan2(det, x * y * z + ct_vec3_dot(a, b) * z + ct_vec3_dot(b, c) * x + ct_vec3_dot(c, a) * y);
+    const double x = ct_vec3_norm(a), y = ct_vec3_norm(b), z = ct_vec3_norm(c),
+                 det = ct_vec3_dot(a, ct_vec3_cross(b, c));
+    sum->angle +=
+        2 * atan2(det, x * y * z + ct_vec3_dot(a, b) * z + ct_vec3_dot(b, c) * x + ct_vec3_dot(c, a) * y);
     sum->volume += det / 6;
 }
 
@@ -111,7 +115,8 @@ static ct_status choose_around(const ct_mesh* mesh, const double seed[3], ct_are
     winding* sum = ct_arena_alloc(arena, (size_t)mesh->nvert, sizeof(winding));
     if (!sum) return CT_OUT_OF_MEMORY;
     find_components(mesh, f);
-    for (int t = 0; t < f->n; t++) add_winding(mesh, f->tri + 3 * t, ct_vec3_load(seed), &sum[f->component[f->tri[3 * t]]]);
+    for (int t = 0; t < f->n; t++)
+        add_winding(mesh, f->tri + 3 * t, ct_vec3_load(seed), &sum[f->component[f->tri[3 * t]]]);
     int best = -1;
     for (int v = 0; v < mesh->nvert; v++) {
         const double turns = (mesh->ntet ? sum[v].angle : fabs(sum[v].angle)) / (4 * acos(-1));
@@ -123,13 +128,15 @@ static ct_status choose_around(const ct_mesh* mesh, const double seed[3], ct_are
 
 // ---- both
 
-ct_status ct_cavity_surface(const ct_mesh* mesh, int tag, const double seed[3], ct_arena* arena, int** tri, int* ntri) {
+ct_status ct_cavity_surface(const ct_mesh* mesh, int tag, const double seed[3], ct_arena* arena, int** tri,
+                            int* ntri) {
     ct_arena scratch = {0};
     faces f = {0};
     *tri = NULL;
     *ntri = 0;
     ct_status status = collect(mesh, &scratch, &f);
-    if (status == CT_OK) status = tag >= 0 ? choose_tagged(mesh, tag, &scratch, &f) : choose_around(mesh, seed, &scratch, &f);
+    if (status == CT_OK)
+        status = tag >= 0 ? choose_tagged(mesh, tag, &scratch, &f) : choose_around(mesh, seed, &scratch, &f);
     winding all = {0};
     for (int t = 0; status == CT_OK && t < f.n; t++) {
         if (!f.chosen[t]) continue;

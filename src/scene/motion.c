@@ -2,18 +2,20 @@
 //
 //     x(t) = c + R(w(t)) (X - c) + u(t)
 //
-// X rest position, c centre, u translation, w rotation vector (R = exp [w]x, by Rodrigues' formula). u and w are
-// interpolated component by component, linearly or by cubic Hermite polynomials whose slope at an inner key is
-// that of the parabola through it and its neighbours; the motion is held outside the keys, so that the slope at the
-// first and last key is zero, and C1 throughout. A repeated motion wraps the differences, not the values: a rotation
-// from 0 to 2 pi turns on for ever.
+// X rest position, c centre, u translation, w rotation vector (R = exp [w]x, by Rodrigues' formula). u and w
+// are interpolated component by component, linearly or by cubic Hermite polynomials whose slope at an inner
+// key is that of the parabola through it and its neighbours; the motion is held outside the keys, so that the
+// slope at the first and last key is zero, and C1 throughout. A repeated motion wraps the differences, not
+// the values: a rotation from 0 to 2 pi turns on for ever.
 #include <math.h>
 
 #include "scene/scene.h"
 
 typedef enum part { TRANSLATE, ROTATE } part;
 
-static double channel(const ct_keyframe* key, part part, int i) { return part == TRANSLATE ? key->translate[i] : key->rotate[i]; }
+static double channel(const ct_keyframe* key, part part, int i) {
+    return part == TRANSLATE ? key->translate[i] : key->rotate[i];
+}
 
 static double slope_of_segment(const ct_scene_driver* drive, int segment, part part, int i) {
     const ct_keyframe* key = drive->key + segment;
@@ -32,7 +34,8 @@ static double slope_at_key(const ct_scene_driver* drive, int k, part part, int i
     const ct_keyframe* key = drive->key;
     double length_before = key[before + 1].time - key[before].time;
     double length_after = key[after + 1].time - key[after].time;
-    double slope_before = slope_of_segment(drive, before, part, i), slope_after = slope_of_segment(drive, after, part, i);
+    double slope_before = slope_of_segment(drive, before, part, i),
+           slope_after = slope_of_segment(drive, after, part, i);
     return (length_after * slope_before + length_before * slope_after) / (length_before + length_after);
 }
 
@@ -90,13 +93,15 @@ void ct_scene_drive_vectors(const ct_scene_driver* drive, double time, double sh
     interpolate(drive, time, ROTATE, turn);
 }
 
-void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]) {
+void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3],
+                             double position[3]) {
     double shift[3], turn[3], arm[3];
     interpolate(drive, time, TRANSLATE, shift);
     interpolate(drive, time, ROTATE, turn);
     bool turned = turn[0] != 0 || turn[1] != 0 || turn[2] != 0;
     for (int i = 0; i < 3; i++) arm[i] = rest[i] - drive->center[i];
     if (turned) rotate(turn, arm);
-    // An unturned point does not pass through the centre, so that a pinned node stays at rest to the last bit.
+    // An unturned point does not pass through the centre, so that a pinned node stays at rest to the last
+    // bit.
     for (int i = 0; i < 3; i++) position[i] = (turned ? drive->center[i] + arm[i] : rest[i]) + shift[i];
 }

@@ -1,5 +1,6 @@
 // A scene while it is being authored: settings, prescribed motion, forces, initial velocities.
-// Node sets are sorted, free of duplicates and checked here, so that the compiled model need not look at them again.
+// Node sets are sorted, free of duplicates and checked here, so that the compiled model need not look at them
+// again.
 #include "scene/scene.h"
 
 #include <math.h>
@@ -93,10 +94,12 @@ static ct_status check_time(const ct_settings* s, ct_error* error) {
     if (!(s->duration > 0 && isfinite(s->duration)))
         return ct_scene_fail(error, "duration", "is %g: it must be above 0", s->duration);
     if (s->duration < s->time_step * (1 - 1e-9))
-        return ct_scene_fail(error, "duration", "is %g, shorter than one time_step of %g: make it at least as long",
-                             s->duration, s->time_step);
+        return ct_scene_fail(error, "duration",
+                             "is %g, shorter than one time_step of %g: make it at least as long", s->duration,
+                             s->time_step);
     if (s->duration / s->time_step > 1e9)
-        return ct_scene_fail(error, "duration", "is %g, more than 1e9 steps of %g: shorten it or lengthen time_step",
+        return ct_scene_fail(error, "duration",
+                             "is %g, more than 1e9 steps of %g: shorten it or lengthen time_step",
                              s->duration, s->time_step);
     return CT_OK;
 }
@@ -106,21 +109,27 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
     ct_status status = check_time(s, error);
     if (!status) status = check_integer(error, "up", s->up, 0, 2);
     if (!status) status = check_integer(error, "integrator", (int)s->integrator, CT_EULER, CT_BDF2);
-    if (!status) status = check_integer(error, "solver.type", (int)s->solver, CT_SOLVER_NEWTON, CT_SOLVER_PROJECTIVE);
+    if (!status)
+        status = check_integer(error, "solver.type", (int)s->solver, CT_SOLVER_NEWTON, CT_SOLVER_PROJECTIVE);
     if (!status && !(s->tolerance >= 1e-15 && s->tolerance <= 0.1))
-        status = ct_scene_fail(error, "solver.tolerance", "is %g: it must be from 1e-15 to 0.1; 1e-6 suits most scenes",
-                               s->tolerance);
+        status = ct_scene_fail(error, "solver.tolerance",
+                               "is %g: it must be from 1e-15 to 0.1; 1e-6 suits most scenes", s->tolerance);
     if (!status) status = check_integer(error, "solver.max_iterations", s->max_iterations, 1, 1000000);
     if (!status) status = check_integer(error, "solver.max_substep_depth", s->max_substep_depth, 0, 20);
     if (!status) status = check_integer(error, "solver.threads", s->threads, 0, 1024);
     if (!status) status = check_integer(error, "output.every", s->output_every, 1, 1000000000);
-    if (!status) status = check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_NONE, CT_CONTACT_SPLIT);
-    if (!status) status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_WHOLE);
+    if (!status)
+        status =
+            check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_NONE, CT_CONTACT_SPLIT);
+    if (!status)
+        status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_WHOLE);
     if (!status) status = check_integer(error, "contact.max_passes", s->contact.max_passes, 1, 1000);
     if (!status) status = check_integer(error, "contact.truncate", s->contact.truncate, 0, 1000000);
     if (!status && !(s->contact.friction >= 0 && isfinite(s->contact.friction)))
-        status = ct_scene_fail(error, "contact.friction", "is %g: a coefficient of friction is at least 0", s->contact.friction);
-    if (!status && isinf(s->ground)) status = ct_scene_fail(error, "ground", "must be a finite height, or NAN for none");
+        status = ct_scene_fail(error, "contact.friction", "is %g: a coefficient of friction is at least 0",
+                               s->contact.friction);
+    if (!status && isinf(s->ground))
+        status = ct_scene_fail(error, "ground", "must be a finite height, or NAN for none");
     return status;
 }
 
@@ -150,10 +159,13 @@ static ct_status check_split(const ct_scene* scene, ct_error* error) {
     if (scene->settings.contact.method != CT_CONTACT_SPLIT) return CT_OK;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE)
         return ct_scene_fail(error, "contact.method",
-                             "is \"split\", which is an iteration of the solver \"projective\": choose that, with bodies of energy "
+                             "is \"split\", which is an iteration of the solver \"projective\": choose that, "
+                             "with bodies of energy "
                              "\"projective\", or the method \"newton\"");
     if (scene->nlink)
-        return ct_scene_fail(error, "contact.method", "is \"split\", which has no skeletons, but the scene has links: use the method \"newton\"");
+        return ct_scene_fail(
+            error, "contact.method",
+            "is \"split\", which has no skeletons, but the scene has links: use the method \"newton\"");
     return CT_OK;
 }
 
@@ -166,19 +178,24 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (links) return links;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
     if (scene->nactuator)
-        return ct_scene_fail(error, "solver.type", "is \"projective\", which has no actuators, but the scene has \"%s\": use the solver \"newton\"",
-                             scene->actuator[0].name);
+        return ct_scene_fail(
+            error, "solver.type",
+            "is \"projective\", which has no actuators, but the scene has \"%s\": use the solver \"newton\"",
+            scene->actuator[0].name);
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         if (ct_scene_sheet_size(body))
-            return ct_scene_fail(error, "solver.type",
-                                 "is \"projective\", which has no sheets, but body \"%s\" is one: use the solver \"newton\"", body->name);
+            return ct_scene_fail(
+                error, "solver.type",
+                "is \"projective\", which has no sheets, but body \"%s\" is one: use the solver \"newton\"",
+                body->name);
         for (int e = 0; e < body->mesh->ntet; e++) {
             if (body->tet_material[e].damping_stiffness > 0)
-                return ct_scene_fail(error, "solver.type",
-                                     "is \"projective\", which has no stiffness damping, but body \"%s\" asks for it: "
-                                     "remove \"damping\".\"stiffness\", or use the solver \"newton\"",
-                                     body->name);
+                return ct_scene_fail(
+                    error, "solver.type",
+                    "is \"projective\", which has no stiffness damping, but body \"%s\" asks for it: "
+                    "remove \"damping\".\"stiffness\", or use the solver \"newton\"",
+                    body->name);
             if (body->tet_material[e].energy == CT_ENERGY_PROJECTIVE) continue;
             if (error) error->element = e;
             return ct_scene_fail(error, "solver.type",
@@ -198,14 +215,17 @@ static int compare_int(const void* a, const void* b) {
     return (i > j) - (i < j);
 }
 
-ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout, ct_error* error) {
+ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout,
+                                ct_error* error) {
     *out = NULL;
-    if (count <= 0 || !nodes) return ct_fail(error, CT_BAD_SCENE, "the set of nodes is empty: select at least one node");
+    if (count <= 0 || !nodes)
+        return ct_fail(error, CT_BAD_SCENE, "the set of nodes is empty: select at least one node");
     int nnode = ct_scene_node_count(scene);
     for (int i = 0; i < count; i++) {
         if (nodes[i] >= 0 && nodes[i] < nnode) continue;
         if (error) error->element = nodes[i];
-        return ct_fail(error, CT_BAD_SCENE, "node %d does not exist: the scene has nodes 0 to %d", nodes[i], nnode - 1);
+        return ct_fail(error, CT_BAD_SCENE, "node %d does not exist: the scene has nodes 0 to %d", nodes[i],
+                       nnode - 1);
     }
     int* sorted = *out = ct_duplicate(nodes, (size_t)count, sizeof *nodes);
     if (!sorted) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
@@ -236,8 +256,10 @@ static bool closes(const ct_motion* motion) {
 
 ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
     if (motion->nkey < 0 || (motion->nkey > 0 && !motion->key))
-        return ct_scene_fail(error, "motion.keys", "is missing: give the keyframes, or none to pin the nodes");
-    if (!is_finite3(motion->center)) return ct_scene_fail(error, "motion.center", "must be three finite numbers");
+        return ct_scene_fail(error, "motion.keys",
+                             "is missing: give the keyframes, or none to pin the nodes");
+    if (!is_finite3(motion->center))
+        return ct_scene_fail(error, "motion.center", "must be three finite numbers");
     for (int i = 0; i < motion->nkey; i++) {
         const ct_keyframe* key = &motion->key[i];
         char field[48];
@@ -245,15 +267,17 @@ ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
         if (!isfinite(key->time) || !is_finite3(key->translate) || !is_finite3(key->rotate))
             return ct_scene_fail(error, field, "has a number that is not finite");
         if (i && !(key->time > key[-1].time))
-            return ct_scene_fail(error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
-                                 key->time, key[-1].time);
+            return ct_scene_fail(
+                error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
+                key->time, key[-1].time);
     }
     if (motion->repeat && motion->nkey < 2)
-        return ct_scene_fail(error, "motion.repeat", "is true with %d keys: a motion needs two keys or more to repeat",
-                             motion->nkey);
+        return ct_scene_fail(error, "motion.repeat",
+                             "is true with %d keys: a motion needs two keys or more to repeat", motion->nkey);
     if (motion->repeat && !closes(motion))
-        return ct_scene_fail(error, "motion.repeat", "is true, but the last key does not bring the nodes to where the first "
-                                                     "puts them: they would jump; make the keys equal, or whole turns apart");
+        return ct_scene_fail(error, "motion.repeat",
+                             "is true, but the last key does not bring the nodes to where the first "
+                             "puts them: they would jump; make the keys equal, or whole turns apart");
     return CT_OK;
 }
 
@@ -272,7 +296,9 @@ static ct_status check_undriven(const ct_scene* scene, const int* node, int nnod
         int common = common_node(node, nnode, scene->link[k].node, scene->link[k].nnode);
         if (common < 0) continue;
         if (error) error->element = common;
-        return ct_fail(error, CT_BAD_SCENE, "node %d sits on the link \"%.60s\": it cannot be pinned or driven too; move the link in its place",
+        return ct_fail(error, CT_BAD_SCENE,
+                       "node %d sits on the link \"%.60s\": it cannot be pinned or driven too; move the link "
+                       "in its place",
                        common, scene->link[k].name);
     }
     for (int d = 0; d < scene->ndrive; d++) {
@@ -282,14 +308,16 @@ static ct_status check_undriven(const ct_scene* scene, const int* node, int nnod
         const double* x = body->mesh->x + 3 * (size_t)(common - body->first_node);
         if (error) error->element = common;
         return ct_fail(error, CT_BAD_SCENE,
-                       "node %d of body \"%s\" at [%g, %g, %g] is already driven by drive %d (drives are counted from 0, "
+                       "node %d of body \"%s\" at [%g, %g, %g] is already driven by drive %d (drives are "
+                       "counted from 0, "
                        "pins follow them): make the selections disjoint",
                        common - body->first_node, body->name, x[0], x[1], x[2], d);
     }
     return CT_OK;
 }
 
-ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion, ct_error* error) {
+ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion,
+                         ct_error* error) {
     ct_error_clear(error);
     ct_motion pinned = {0};
     if (!motion) motion = &pinned;
@@ -303,7 +331,8 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
         return status;
     }
     drive.key = ct_duplicate(motion->key, (size_t)motion->nkey, sizeof *motion->key);
-    ct_scene_driver* grown = drive.key ? ct_resize(scene->drive, (size_t)scene->ndrive + 1, sizeof drive) : NULL;
+    ct_scene_driver* grown =
+        drive.key ? ct_resize(scene->drive, (size_t)scene->ndrive + 1, sizeof drive) : NULL;
     if (!grown) {
         ct_free(drive.node);
         ct_free(drive.key);
@@ -319,15 +348,19 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
 
 static ct_status check_force(const ct_force_def* def, ct_error* error) {
     static const char* const field[] = {"total", "per_node", "acceleration"};
-    if ((unsigned)def->kind > CT_FORCE_ACCELERATION) return ct_scene_fail(error, "kind", "is not one of ct_force_kind");
-    if (!is_finite3(def->vector)) return ct_scene_fail(error, field[def->kind], "must be three finite numbers");
+    if ((unsigned)def->kind > CT_FORCE_ACCELERATION)
+        return ct_scene_fail(error, "kind", "is not one of ct_force_kind");
+    if (!is_finite3(def->vector))
+        return ct_scene_fail(error, field[def->kind], "must be three finite numbers");
     if (isnan(def->start) || def->start == INFINITY) return ct_scene_fail(error, "start", "must be a time");
     if (!(def->stop > def->start))
-        return ct_scene_fail(error, "stop", "is %g: it must be after start, which is %g", def->stop, def->start);
+        return ct_scene_fail(error, "stop", "is %g: it must be after start, which is %g", def->stop,
+                             def->start);
     return CT_OK;
 }
 
-ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def, ct_error* error) {
+ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def,
+                             ct_error* error) {
     ct_error_clear(error);
     ct_scene_force force = {.def = *def};
     ct_status status = check_force(def, error);
@@ -350,7 +383,8 @@ ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, co
     if (!velocity) velocity = zero;
     if (!angular_velocity) angular_velocity = zero;
     if (!is_finite3(velocity)) return ct_scene_fail(error, "velocity", "must be three finite numbers");
-    if (!is_finite3(angular_velocity)) return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
+    if (!is_finite3(angular_velocity))
+        return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
     int *sorted, nnode;
     ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &sorted, &nnode, error);
     if (status) return status;

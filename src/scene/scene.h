@@ -9,21 +9,22 @@
 
 typedef struct ct_scene_body {
     char* name;
-    ct_mesh* mesh;             // owned; positions already transformed to the world
-    int first_node, first_tet; // scene index of local node 0 and tet 0
-    int first_tri;             // of triangle 0 among those of all sheets
-    ct_material* tet_material; // ntet, of a sheet ntri; resolved: body, then tag, then per-element values
-    double* velocity;          // 3 nvert, m/s, initial
+    ct_mesh* mesh;              // owned; positions already transformed to the world
+    int first_node, first_tet;  // scene index of local node 0 and tet 0
+    int first_tri;              // of triangle 0 among those of all sheets
+    ct_material* tet_material;  // ntet, of a sheet ntri; resolved: body, then tag, then per-element values
+    double* velocity;           // 3 nvert, m/s, initial
     double color[3];
-    double angular_velocity[3];  // rad/s, kept so that `velocity` follows the centre of mass when densities change
+    // rad/s, kept so that `velocity` follows the centre of mass when densities change
+    double angular_velocity[3];
     char* group;               // of contact pairs, NULL: none
     double contact_thickness;  // m; NAN: chosen when the scene is compiled
 } ct_scene_body;
 
 typedef struct ct_scene_driver {
-    int* node;                 // sorted scene nodes; a node is driven at most once
+    int* node;  // sorted scene nodes; a node is driven at most once
     int nnode;
-    ct_keyframe* key;          // nkey, increasing time
+    ct_keyframe* key;  // nkey, increasing time
     int nkey;
     double center[3];
     bool smooth, repeat;
@@ -37,71 +38,72 @@ typedef struct ct_scene_force {
 
 typedef struct ct_scene_link {
     char* name;
-    int parent;                // -1: the world
-    ct_joint_def joint;        // axis normalised
-    int* node;                 // sorted scene nodes
+    int parent;          // -1: the world
+    ct_joint_def joint;  // axis normalised
+    int* node;           // sorted scene nodes
     int nnode;
     double mass, center[3], inertia[6];
-    bool driven;               // a root whose frame follows `motion`
-    ct_scene_driver motion;    // without nodes; keys in the scene's arena
+    bool driven;             // a root whose frame follows `motion`
+    ct_scene_driver motion;  // without nodes; keys in the scene's arena
 } ct_scene_link;
 
 typedef struct ct_scene_obstacle {
     char* name;
-    char* group;               // NULL: none
+    char* group;  // NULL: none
     ct_obstacle_kind kind;
     double point[3], normal[3];  // PLANE, in the world; normal of length 1
-    double radius;             // m, SPHERE and CAPSULE
-    int nvert, ntri;           // of the others in the world: 1 node, 2 nodes, a surface
-    double* x;                 // 3 nvert
-    int* tri;                  // 3 ntri
-    double thickness;          // m; NAN: chosen when the scene is compiled
+    double radius;               // m, SPHERE and CAPSULE
+    int nvert, ntri;             // of the others in the world: 1 node, 2 nodes, a surface
+    double* x;                   // 3 nvert
+    int* tri;                    // 3 ntri
+    double thickness;            // m; NAN: chosen when the scene is compiled
     double color[3];
     bool hidden;
-    ct_scene_driver motion;    // without nodes; nkey 0: it stands still
+    ct_scene_driver motion;  // without nodes; nkey 0: it stands still
 } ct_scene_obstacle;
 
-typedef struct ct_scene_rule { // names are resolved when the scene is complete
+typedef struct ct_scene_rule {  // names are resolved when the scene is complete
     char *a, *b;
     bool collide;
-    double friction;           // NAN: not set
+    double friction;  // NAN: not set
 } ct_scene_rule;
 
 typedef struct ct_scene_actuator {
     char* name;
     ct_actuator_kind kind;
-    int size;            // numbers
-    int nelement;        // tets, or triangles of a cavity
-    int* tet;            // nelement scene tets; muscles and chambers
-    int* number;         // nelement, from 0 on: which of the numbers acts on it; muscles and chambers
-    double* direction;   // 3 nelement, rest, unit; muscles
-    double* weight;      // nelement; muscles
-    int* tri;            // 3 nelement scene nodes, normals out of the enclosed volume; cavities
-    double stiffness;    // Pa; 0 of cavities
-    double start;        // of every number
-    double time;         // s, activation_time
+    int size;           // numbers
+    int nelement;       // tets, or triangles of a cavity
+    int* tet;           // nelement scene tets; muscles and chambers
+    int* number;        // nelement, from 0 on: which of the numbers acts on it; muscles and chambers
+    double* direction;  // 3 nelement, rest, unit; muscles
+    double* weight;     // nelement; muscles
+    int* tri;           // 3 nelement scene nodes, normals out of the enclosed volume; cavities
+    double stiffness;   // Pa; 0 of cavities
+    double start;       // of every number
+    double time;        // s, activation_time
 } ct_scene_actuator;
 
 enum { CT_WATER_DRAG = 4, CT_WATER_THRUST = 3 };  // control points
 
 typedef struct ct_scene_water {
     bool enabled;
-    bool all;                  // every body of the scene
-    ct_water_def def;          // bodies not used
-    unsigned char* wet;        // nbody bodies of the scene when the water was set, 1: in the water
+    bool all;            // every body of the scene
+    ct_water_def def;    // bodies not used
+    unsigned char* wet;  // nbody bodies of the scene when the water was set, 1: in the water
     int nbody;
 } ct_scene_water;
 
 typedef struct ct_scene_control {
     char* name;
     ct_control_kind kind;
-    int size;                  // numbers
-    int* node;                 // FORCE: sorted scene nodes
+    int size;   // numbers
+    int* node;  // FORCE: sorted scene nodes
     int nnode;
-    int drive;                 // DRIVE, MOVE of nodes: which, otherwise -1
-    int link;                  // TORQUE, TARGET, DRIVE or MOVE of a root: which, otherwise -1
-    int actuator;              // ACTIVATION, PRESSURE: which
-    double *time, *value;      // nvalue times, s, and rows of numbers: what it does where no one else says; nvalue 0: zero
+    int drive;     // DRIVE, MOVE of nodes: which, otherwise -1
+    int link;      // TORQUE, TARGET, DRIVE or MOVE of a root: which, otherwise -1
+    int actuator;  // ACTIVATION, PRESSURE: which
+    // nvalue times, s, and rows of numbers: what it does where no one else says; nvalue 0: zero
+    double *time, *value;
     int nvalue;
     bool repeat;
 } ct_scene_control;
@@ -110,36 +112,36 @@ typedef struct ct_scene_parameter {
     char* name;
     ct_parameter_kind kind;
     ct_parameter_per per;
-    int body;                  // -1: all
-    int control;               // CONTROL: which, otherwise -1
-    int link;                  // joints and links: which, -1: all
-    int actuator;              // stiffness of muscles and chambers: which, -1: all
+    int body;      // -1: all
+    int control;   // CONTROL: which, otherwise -1
+    int link;      // joints and links: which, -1: all
+    int actuator;  // stiffness of muscles and chambers: which, -1: all
     int hold;
-    ct_transform transform;    // never AUTO
+    ct_transform transform;                     // never AUTO
     double lower, upper, scale, offset, start;  // as in ct_parameter_def
     ct_control_shape shape;
     int knots;
-    ct_wave_number wave[4];    // amplitude, frequency, phase, center
+    ct_wave_number wave[4];  // amplitude, frequency, phase, center
 } ct_scene_parameter;
 
 typedef struct ct_scene_objective {
     char* name;
     ct_objective_kind kind;
-    int* node;                 // nnode scene nodes, in the order of `shape`
+    int* node;  // nnode scene nodes, in the order of `shape`
     int nnode;
     bool uniform, relative, distance;
-    ct_keyframe* path;         // npath, increasing time, without rotations
+    ct_keyframe* path;  // npath, increasing time, without rotations
     int npath;
-    double* shape;             // 3 nnode, or NULL
+    double* shape;  // 3 nnode, or NULL
     double start, stop;
-    int control;               // EFFORT, SMOOTHNESS: which, -1: all
-    int link;                  // JOINT: which, otherwise -1
+    int control;  // EFFORT, SMOOTHNESS: which, -1: all
+    int link;     // JOINT: which, otherwise -1
     double weight;
 } ct_scene_objective;
 
 struct ct_scene {
     char* name;
-    char* file;                // absolute path, "" when built through the API
+    char* file;  // absolute path, "" when built through the API
     ct_settings settings;
     ct_view view;
     ct_scene_body* body;
@@ -148,7 +150,7 @@ struct ct_scene {
     int ndrive;
     ct_scene_force* force;
     int nforce;
-    ct_arena goals;            // owns what the entries below point to
+    ct_arena goals;  // owns what the entries below point to
     ct_scene_obstacle* obstacle;
     int nobstacle;
     ct_scene_rule* pair;
@@ -165,13 +167,14 @@ struct ct_scene {
     int nobjective;
     ct_optimize_def optimize;
     ct_scene_water water;
-    ct_policy policy;          // arrays in `goals`
+    ct_policy policy;  // arrays in `goals`
 };
 
 // Translation and rotation vector of a motion at `time`.
 void ct_scene_drive_vectors(const ct_scene_driver* drive, double time, double shift[3], double turn[3]);
 // Position of a driven point with rest position `rest` at `time`.
-void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3], double position[3]);
+void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3],
+                             double position[3]);
 
 // Where the numbers of a scene's control begin within a step's control vector.
 int ct_scene_control_first(const ct_scene* scene, int control);
@@ -181,8 +184,10 @@ bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_p
 ct_status ct_scene_check_shape(const ct_scene_parameter* parameter, ct_error* error);
 // The control of that name, -1: none.
 int ct_scene_find_control(const ct_scene* scene, const char* name);
-// A sorted copy of a node set without duplicates; every index is checked, an empty set fails. *out is freed by ct_free.
-ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout, ct_error* error);
+// A sorted copy of a node set without duplicates; every index is checked, an empty set fails. *out is freed
+// by ct_free.
+ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout,
+                                ct_error* error);
 void ct_scene_free_goals(ct_scene* scene);
 
 // A motion with usable keys.
@@ -190,7 +195,8 @@ ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error);
 // What can only be judged when the scene is complete: there is a body, the solver suits the energies.
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error);
 ct_status ct_scene_check_links(const ct_scene* scene, ct_error* error);  // its part about joints
-ct_status ct_scene_check_pairs(const ct_scene* scene, ct_error* error);  // and about the names in contact pairs
+// and about the names in contact pairs
+ct_status ct_scene_check_pairs(const ct_scene* scene, ct_error* error);
 // Whether a name of a pair means the collider: a body, or nbody + an obstacle.
 bool ct_scene_pair_means(const ct_scene* scene, const char* name, int collider);
 // A name and group (NULL: none) for a new body or obstacle: neither is taken by something else.
@@ -198,11 +204,16 @@ ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const ch
 // Nodes of a model of the scene: of the bodies, six for each link with a mass of its own, of the obstacles.
 int ct_scene_model_node_count(const ct_scene* scene);
 // Triangles of a body that is a sheet, 0 for one with tets; and elements, tets or these.
-static inline int ct_scene_sheet_size(const ct_scene_body* body) { return body->mesh->ntet ? 0 : body->mesh->ntri; }
-static inline int ct_scene_body_elements(const ct_scene_body* body) { return body->mesh->ntet ? body->mesh->ntet : body->mesh->ntri; }
+static inline int ct_scene_sheet_size(const ct_scene_body* body) {
+    return body->mesh->ntet ? 0 : body->mesh->ntri;
+}
+static inline int ct_scene_body_elements(const ct_scene_body* body) {
+    return body->mesh->ntet ? body->mesh->ntet : body->mesh->ntri;
+}
 // The body of a scene node.
 int ct_scene_node_body(const ct_scene* scene, int node);
-// Corners of the box around a body's nodes at rest, -1: around all; without bodies, around the anchors and centres of the links.
+// Corners of the box around a body's nodes at rest, -1: around all; without bodies, around the anchors and
+// centres of the links.
 void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double upper[3]);
 // Sets velocity + angular_velocity x (X - centre of mass of the nodes) on sorted scene nodes.
 ct_status ct_scene_apply_velocity(ct_scene* scene, const int* node, int nnode, const double velocity[3],

@@ -1,18 +1,20 @@
-// Actuators of a scene: muscles, chambers and cavities, resolved to scene tets and triangles when they are added. Names and
-// arrays live in the scene's arena `goals`.
+// Actuators of a scene: muscles, chambers and cavities, resolved to scene tets and triangles when they are
+// added. Names and arrays live in the scene's arena `goals`.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "shape/closed_surface.h"
 #include "scene/cavity_surface.h"
 #include "scene/muscle_map.h"
 #include "scene/scene.h"
+#include "shape/closed_surface.h"
 
 ct_muscle_def ct_muscle_def_default(void) { return (ct_muscle_def){.stiffness = 1e6}; }
-ct_chamber_def ct_chamber_def_default(void) { return (ct_chamber_def){.tag = -1, .stiffness = 1e6, .activation = 1}; }
+ct_chamber_def ct_chamber_def_default(void) {
+    return (ct_chamber_def){.tag = -1, .stiffness = 1e6, .activation = 1};
+}
 ct_cavity_def ct_cavity_def_default(void) { return (ct_cavity_def){.tag = -1}; }
 
 int ct_scene_actuator_count(const ct_scene* scene) { return scene->nactuator; }
@@ -29,14 +31,17 @@ static ct_status check_body(const ct_scene* scene, int body, bool tets, ct_error
     if (body < 0 || body >= scene->nbody)
         return ct_scene_fail(error, "body", "is %d: the scene has %d bodies so far", body, scene->nbody);
     if (tets && !scene->body[body].mesh->ntet)
-        return ct_scene_fail(error, "body", "is \"%s\", a sheet: this actuator needs tets", scene->body[body].name);
+        return ct_scene_fail(error, "body", "is \"%s\", a sheet: this actuator needs tets",
+                             scene->body[body].name);
     return CT_OK;
 }
 
 static ct_status check_range(double value, double least, double most, const char* field, ct_error* error) {
     if (value >= least && value <= most && isfinite(value)) return CT_OK;
-    return ct_scene_fail(error, field, isfinite(most) ? "is %g: it must be from %g to %g" : "is %g: it must be a finite number, at least %g", value,
-                         least, most);
+    return ct_scene_fail(error, field,
+                         isfinite(most) ? "is %g: it must be from %g to %g"
+                                        : "is %g: it must be a finite number, at least %g",
+                         value, least, most);
 }
 
 static ct_status check_positive(double value, const char* field, ct_error* error) {
@@ -45,12 +50,14 @@ static ct_status check_positive(double value, const char* field, ct_error* error
 }
 
 // Appends the actuator under the given name or "actuator<k>".
-static ct_status append(ct_scene* scene, ct_scene_actuator actuator, const char* name, int* index, ct_error* error) {
+static ct_status append(ct_scene* scene, ct_scene_actuator actuator, const char* name, int* index,
+                        ct_error* error) {
     char own[64];
     snprintf(own, sizeof own, "actuator%d", scene->nactuator);
     const char* given = name && name[0] ? name : own;
     if (ct_scene_find_actuator(scene, given) >= 0)
-        return ct_scene_fail(error, "name", "is \"%.60s\", the name of another actuator: give each its own", given);
+        return ct_scene_fail(error, "name", "is \"%.60s\", the name of another actuator: give each its own",
+                             given);
     actuator.name = ct_arena_copy(&scene->goals, given, strlen(given) + 1, 1);
     ct_scene_actuator* grown = ct_resize(scene->actuator, (size_t)scene->nactuator + 1, sizeof actuator);
     if (grown) scene->actuator = grown;
@@ -65,14 +72,18 @@ static ct_status append(ct_scene* scene, ct_scene_actuator actuator, const char*
 static ct_status check_muscle(const ct_scene* scene, const ct_muscle_def* def, ct_error* error) {
     ct_status status = check_body(scene, def->body, true, error);
     if (status) return status;
-    if (def->npoint < 2 || !def->points) return ct_scene_fail(error, "points", "are %d: a muscle runs through 2 or more", def->npoint);
+    if (def->npoint < 2 || !def->points)
+        return ct_scene_fail(error, "points", "are %d: a muscle runs through 2 or more", def->npoint);
     for (int i = 0; i < 3 * def->npoint; i++)
-        if (!isfinite(def->points[i])) return ct_scene_fail(error, "points", "have a number that is not finite in row %d", i / 3);
+        if (!isfinite(def->points[i]))
+            return ct_scene_fail(error, "points", "have a number that is not finite in row %d", i / 3);
     for (int i = 1; i < def->npoint; i++)
         if (!memcmp(def->points + 3 * i, def->points + 3 * i - 3, 3 * sizeof(double)))
             return ct_scene_fail(error, "points", "%d and %d are the same: leave one out", i - 1, i);
     if (def->segments < 0 || def->segments > 100000)
-        return ct_scene_fail(error, "segments", "is %d: it must be 1 or more, or 0 for one for each piece of the polyline", def->segments);
+        return ct_scene_fail(error, "segments",
+                             "is %d: it must be 1 or more, or 0 for one for each piece of the polyline",
+                             def->segments);
     status = check_positive(def->radius, "radius", error);
     if (!status) status = check_positive(def->stiffness, "stiffness", error);
     if (!status) status = check_range(def->activation, 0, 1, "activation", error);
@@ -86,16 +97,24 @@ ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* ac
     const ct_scene_body* body = &scene->body[def->body];
     ct_arena scratch = {0};
     ct_muscle_map map;
-    status = ct_muscle_map_create(&map, &scratch, body->mesh, def->points, def->npoint, def->radius, def->segments);
+    status = ct_muscle_map_create(&map, &scratch, body->mesh, def->points, def->npoint, def->radius,
+                                  def->segments);
     if (status) status = out_of_memory(error);
     else if (!map.ntet)
-        status = ct_scene_fail(error, "radius", "is %g, and no tet of \"%s\" has its centre so near to the points: widen it, or move them "
-                                                "into the body", def->radius, body->name);
+        status = ct_scene_fail(
+            error, "radius",
+            "is %g, and no tet of \"%s\" has its centre so near to the points: widen it, or move them "
+            "into the body",
+            def->radius, body->name);
     if (!status) {
         const size_t n = (size_t)map.ntet;
         for (int e = 0; e < map.ntet; e++) map.tet[e] += body->first_tet;
-        ct_scene_actuator muscle = {.kind = CT_ACTUATOR_MUSCLE, .size = map.nsegment, .nelement = map.ntet, .stiffness = def->stiffness,
-                                    .start = def->activation, .time = def->activation_time};
+        ct_scene_actuator muscle = {.kind = CT_ACTUATOR_MUSCLE,
+                                    .size = map.nsegment,
+                                    .nelement = map.ntet,
+                                    .stiffness = def->stiffness,
+                                    .start = def->activation,
+                                    .time = def->activation_time};
         muscle.tet = ct_arena_copy(&scene->goals, map.tet, n, sizeof(int));
         muscle.number = ct_arena_copy(&scene->goals, map.segment, n, sizeof(int));
         muscle.direction = ct_arena_copy(&scene->goals, map.direction, 3 * n, sizeof(double));
@@ -111,15 +130,18 @@ ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* ac
 
 static ct_status check_chamber(const ct_scene* scene, const ct_chamber_def* def, ct_error* error) {
     ct_status status = check_body(scene, def->body, true, error);
-    if (!status && (unsigned)def->cells > CT_CELLS_PER_TET) status = ct_scene_fail(error, "cells", "is not one of ct_cells");
-    if (!status && def->tag < -1) status = ct_scene_fail(error, "tag", "is %d: it must be 0 or more, or -1 for any", def->tag);
+    if (!status && (unsigned)def->cells > CT_CELLS_PER_TET)
+        status = ct_scene_fail(error, "cells", "is not one of ct_cells");
+    if (!status && def->tag < -1)
+        status = ct_scene_fail(error, "tag", "is %d: it must be 0 or more, or -1 for any", def->tag);
     if (!status) status = check_positive(def->stiffness, "stiffness", error);
     if (!status) status = check_positive(def->activation, "activation", error);
     return status ? status : check_range(def->activation_time, 0, INFINITY, "activation_time", error);
 }
 
 // Marks the body's nodes that are in the set; all when there is none.
-static ct_status mark_nodes(const ct_scene* scene, const ct_chamber_def* def, unsigned char* mark, ct_error* error) {
+static ct_status mark_nodes(const ct_scene* scene, const ct_chamber_def* def, unsigned char* mark,
+                            ct_error* error) {
     const ct_scene_body* body = &scene->body[def->body];
     memset(mark, !def->count, (size_t)body->mesh->nvert);
     if (!def->count) return CT_OK;
@@ -140,7 +162,8 @@ static int tag_compare(const void* a, const void* b) {
 }
 
 // Numbers of the cells' tets by group; returns how many groups there are. scratch: nelement.
-static int group_cells(const ct_mesh* mesh, const ct_chamber_def* def, const ct_scene_actuator* chamber, int first_tet, int* scratch) {
+static int group_cells(const ct_mesh* mesh, const ct_chamber_def* def, const ct_scene_actuator* chamber,
+                       int first_tet, int* scratch) {
     const int n = chamber->nelement;
     int ntag = 0;
     for (int e = 0; e < n; e++) scratch[e] = mesh->tet_tag[chamber->tet[e] - first_tet];
@@ -148,13 +171,17 @@ static int group_cells(const ct_mesh* mesh, const ct_chamber_def* def, const ct_
     for (int e = 0; e < n; e++)
         if (!ntag || scratch[e] != scratch[ntag - 1]) scratch[ntag++] = scratch[e];
     for (int e = 0; e < n; e++) {
-        const int* tag = bsearch(&mesh->tet_tag[chamber->tet[e] - first_tet], scratch, (size_t)ntag, sizeof(int), tag_compare);
-        chamber->number[e] = def->cells == CT_CELLS_PER_TET ? e : def->cells == CT_CELLS_PER_TAG ? (int)(tag - scratch) : 0;
+        const int* tag = bsearch(&mesh->tet_tag[chamber->tet[e] - first_tet], scratch, (size_t)ntag,
+                                 sizeof(int), tag_compare);
+        chamber->number[e] = def->cells == CT_CELLS_PER_TET   ? e
+                             : def->cells == CT_CELLS_PER_TAG ? (int)(tag - scratch)
+                                                              : 0;
     }
     return def->cells == CT_CELLS_PER_TET ? n : def->cells == CT_CELLS_PER_TAG ? ntag : 1;
 }
 
-static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_arena* scratch, int* actuator, ct_error* error) {
+static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_arena* scratch, int* actuator,
+                             ct_error* error) {
     const ct_scene_body* body = &scene->body[def->body];
     const ct_mesh* mesh = body->mesh;
     unsigned char* mark = ct_arena_alloc(scratch, (size_t)mesh->nvert, 1);
@@ -162,15 +189,20 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
     if (scratch->failed) return out_of_memory(error);
     ct_status status = mark_nodes(scene, def, mark, error);
     if (status) return status;
-    ct_scene_actuator chamber = {.kind = CT_ACTUATOR_CHAMBER, .stiffness = def->stiffness, .start = def->activation, .time = def->activation_time};
+    ct_scene_actuator chamber = {.kind = CT_ACTUATOR_CHAMBER,
+                                 .stiffness = def->stiffness,
+                                 .start = def->activation,
+                                 .time = def->activation_time};
     for (int t = 0; t < mesh->ntet; t++) {
         const int* v = mesh->tet + 4 * (size_t)t;
         if (def->tag >= 0 && mesh->tet_tag[t] != def->tag) continue;
-        if (mark[v[0]] && mark[v[1]] && mark[v[2]] && mark[v[3]]) list[chamber.nelement++] = t + body->first_tet;
+        if (mark[v[0]] && mark[v[1]] && mark[v[2]] && mark[v[3]])
+            list[chamber.nelement++] = t + body->first_tet;
     }
     if (!chamber.nelement)
-        return ct_scene_fail(error, def->tag >= 0 ? "tag" : "select", "leaves no tet of \"%s\": a cell's tet has the tag and all four nodes in the set",
-                             body->name);
+        return ct_scene_fail(
+            error, def->tag >= 0 ? "tag" : "select",
+            "leaves no tet of \"%s\": a cell's tet has the tag and all four nodes in the set", body->name);
     chamber.tet = ct_arena_copy(&scene->goals, list, (size_t)chamber.nelement, sizeof(int));
     chamber.number = ct_arena_alloc(&scene->goals, (size_t)chamber.nelement, sizeof(int));
     if (!chamber.tet || !chamber.number) return out_of_memory(error);
@@ -193,8 +225,10 @@ ct_status ct_scene_add_chamber(ct_scene* scene, const ct_chamber_def* def, int* 
 static ct_status check_closed(const ct_scene_actuator* cavity, const ct_cavity_def* def, ct_error* error) {
     ct_status status = ct_surface_check_closed(cavity->tri, cavity->nelement);
     if (status == CT_OUT_OF_MEMORY) return out_of_memory(error);
-    if (status) return ct_scene_fail(error, def->tag >= 0 ? "tag" : "seed", "gives a surface that is not closed: every edge must belong to two of its "
-                                                                        "triangles, turned the same way");
+    if (status)
+        return ct_scene_fail(error, def->tag >= 0 ? "tag" : "seed",
+                             "gives a surface that is not closed: every edge must belong to two of its "
+                             "triangles, turned the same way");
     return CT_OK;
 }
 
@@ -202,18 +236,22 @@ ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* ac
     ct_error_clear(error);
     ct_status status = check_body(scene, def->body, false, error);
     if (status) return status;
-    if (def->tag < -1) return ct_scene_fail(error, "tag", "is %d: it must be 0 or more, or -1 to find the hollow by \"seed\"", def->tag);
+    if (def->tag < -1)
+        return ct_scene_fail(error, "tag",
+                             "is %d: it must be 0 or more, or -1 to find the hollow by \"seed\"", def->tag);
     for (int a = 0; a < 3; a++)
         if (!isfinite(def->seed[a])) return ct_scene_fail(error, "seed", "must be three finite numbers");
     if (!isfinite(def->pressure)) return ct_scene_fail(error, "pressure", "must be a finite number");
     const ct_scene_body* body = &scene->body[def->body];
     ct_scene_actuator cavity = {.kind = CT_ACTUATOR_CAVITY, .size = 1, .start = def->pressure};
-    if (ct_cavity_surface(body->mesh, def->tag, def->seed, &scene->goals, &cavity.tri, &cavity.nelement)) return out_of_memory(error);
+    if (ct_cavity_surface(body->mesh, def->tag, def->seed, &scene->goals, &cavity.tri, &cavity.nelement))
+        return out_of_memory(error);
     if (!cavity.nelement && def->tag >= 0)
-        return ct_scene_fail(error, "tag", "is %d, but no triangle of the surface of \"%s\" has it", def->tag, body->name);
-    if (!cavity.nelement)
-        return ct_scene_fail(error, "seed", "(%g, %g, %g) is in no hollow of \"%s\": move it into one", def->seed[0], def->seed[1], def->seed[2],
+        return ct_scene_fail(error, "tag", "is %d, but no triangle of the surface of \"%s\" has it", def->tag,
                              body->name);
+    if (!cavity.nelement)
+        return ct_scene_fail(error, "seed", "(%g, %g, %g) is in no hollow of \"%s\": move it into one",
+                             def->seed[0], def->seed[1], def->seed[2], body->name);
     for (int i = 0; i < 3 * cavity.nelement; i++) cavity.tri[i] += body->first_node;
     status = check_closed(&cavity, def, error);
     return status ? status : append(scene, cavity, def->name, actuator, error);

@@ -1,6 +1,7 @@
 // The bodies of a scene: transform to the world, materials per tet or triangle, initial velocities.
 //
-//     x = scale R X + t,    v = v0 + w x (x - c),  c the centre of mass of the nodes concerned (lumped masses)
+//     x = scale R X + t,    v = v0 + w x (x - c),  c the centre of mass of the nodes concerned (lumped
+//     masses)
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +14,20 @@
 enum { MOST_NODES = 500000000 };
 
 ct_material ct_material_default(void) {
-    return (ct_material){.energy = CT_ENERGY_COROTATED, .young = 1e6, .poisson = 0.4, .density = 1000,
-                         .thickness = 1e-3, .bending = 1};
+    return (ct_material){.energy = CT_ENERGY_COROTATED,
+                         .young = 1e6,
+                         .poisson = 0.4,
+                         .density = 1000,
+                         .thickness = 1e-3,
+                         .bending = 1};
 }
 
 ct_body_def ct_body_def_default(void) {
-    return (ct_body_def){
-        .scale = 1, .rotate = {1, 0, 0, 0}, .material = ct_material_default(), .color = {NAN, NAN, NAN}, .contact_thickness = NAN};
+    return (ct_body_def){.scale = 1,
+                         .rotate = {1, 0, 0, 0},
+                         .material = ct_material_default(),
+                         .color = {NAN, NAN, NAN},
+                         .contact_thickness = NAN};
 }
 
 void ct_scene_free_body(ct_scene_body* body) {
@@ -91,10 +99,12 @@ static void lump_mass(const ct_scene_body* body, double* mass) {
         const int* t = mesh->tet + 4 * (size_t)e;
         double edge[3][3];
         for (int k = 0; k < 3; k++)
-            for (int i = 0; i < 3; i++) edge[k][i] = mesh->x[3 * (size_t)t[k + 1] + i] - mesh->x[3 * (size_t)t[0] + i];
+            for (int i = 0; i < 3; i++)
+                edge[k][i] = mesh->x[3 * (size_t)t[k + 1] + i] - mesh->x[3 * (size_t)t[0] + i];
         double volume = (edge[0][0] * (edge[1][1] * edge[2][2] - edge[1][2] * edge[2][1]) +
                          edge[0][1] * (edge[1][2] * edge[2][0] - edge[1][0] * edge[2][2]) +
-                         edge[0][2] * (edge[1][0] * edge[2][1] - edge[1][1] * edge[2][0])) / 6;
+                         edge[0][2] * (edge[1][0] * edge[2][1] - edge[1][1] * edge[2][0])) /
+                        6;
         for (int k = 0; k < 4; k++) mass[t[k]] += body->tet_material[e].density * volume / 4;
     }
 }
@@ -174,10 +184,12 @@ static void follow_center(ct_scene_body* body, double* mass, const double before
 // What is wrong with a value, NULL when nothing.
 static const char* value_problem(ct_material_field field, double value) {
     if (field == CT_POISSON)
-        return value >= 0 && value < 0.5 ? NULL
-                                         : "it must be at least 0 and below 0.5; use 0.49 for nearly incompressible material";
+        return value >= 0 && value < 0.5
+                   ? NULL
+                   : "it must be at least 0 and below 0.5; use 0.49 for nearly incompressible material";
     if (value > 0 && isfinite(value)) return NULL;
-    return field == CT_YOUNG ? "it must be above 0 (Pa); rubber has about 1e6" : "it must be above 0 (kg/m^3); water has 1000";
+    return field == CT_YOUNG ? "it must be above 0 (Pa); rubber has about 1e6"
+                             : "it must be above 0 (kg/m^3); water has 1000";
 }
 
 // What a sheet's material has beside a solid's.
@@ -185,10 +197,12 @@ static ct_status check_sheet(const ct_material* m, const char* prefix, ct_error*
     char field[64];
     snprintf(field, sizeof field, "%sthickness", prefix);
     if (!(m->thickness > 0 && isfinite(m->thickness)))
-        return ct_scene_fail(error, field, "is %.10g: it must be above 0 (m); cloth has about 5e-4", m->thickness);
+        return ct_scene_fail(error, field, "is %.10g: it must be above 0 (m); cloth has about 5e-4",
+                             m->thickness);
     snprintf(field, sizeof field, "%sbending", prefix);
     if (!(m->bending >= 0 && isfinite(m->bending)))
-        return ct_scene_fail(error, field, "is %.10g: it must be at least 0; 1 is that of a plate, 0 a membrane", m->bending);
+        return ct_scene_fail(
+            error, field, "is %.10g: it must be at least 0; 1 is that of a plate, 0 a membrane", m->bending);
     snprintf(field, sizeof field, "%spaper_weights", prefix);
     if (m->paper_weights) return ct_scene_fail(error, field, "is true: sheets have no such weights");
     return CT_OK;
@@ -222,12 +236,14 @@ static ct_status check_material(const ct_material* m, const char* prefix, bool s
 
 static ct_status find_body(ct_scene* scene, int body, ct_scene_body** out, ct_error* error) {
     if (body < 0 || body >= scene->nbody)
-        return ct_fail(error, CT_BAD_ARGUMENT, "body %d does not exist: the scene has %d", body, scene->nbody);
+        return ct_fail(error, CT_BAD_ARGUMENT, "body %d does not exist: the scene has %d", body,
+                       scene->nbody);
     *out = &scene->body[body];
     return CT_OK;
 }
 
-ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material, ct_error* error) {
+ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material,
+                                    ct_error* error) {
     ct_error_clear(error);
     ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
@@ -248,7 +264,8 @@ ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct
     follow_center(target, mass, before);
     ct_free(mass);
     if (count) return CT_OK;
-    return ct_fail(error, CT_BAD_SCENE, "no %s of body \"%s\" has the tag %d", sheet ? "triangle" : "tet", target->name, tag);
+    return ct_fail(error, CT_BAD_SCENE, "no %s of body \"%s\" has the tag %d", sheet ? "triangle" : "tet",
+                   target->name, tag);
 }
 
 static void set_field(ct_material* material, ct_material_field field, double value) {
@@ -257,17 +274,19 @@ static void set_field(ct_material* material, ct_material_field field, double val
     else material->density = value;
 }
 
-ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field, const double* values, int count,
-                                  ct_error* error) {
+ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field, const double* values,
+                                  int count, ct_error* error) {
     static const char* const name[] = {"young", "poisson", "density"};
     ct_error_clear(error);
     ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
     if (status) return status;
-    if ((unsigned)field > CT_DENSITY) return ct_fail(error, CT_BAD_ARGUMENT, "field is not one of ct_material_field");
+    if ((unsigned)field > CT_DENSITY)
+        return ct_fail(error, CT_BAD_ARGUMENT, "field is not one of ct_material_field");
     if (count != ct_scene_body_elements(target))
         return ct_scene_fail(error, name[field], "has %d values: body \"%s\" has %d %s", count, target->name,
-                             ct_scene_body_elements(target), ct_scene_sheet_size(target) ? "triangles" : "tets");
+                             ct_scene_body_elements(target),
+                             ct_scene_sheet_size(target) ? "triangles" : "tets");
     for (int e = 0; e < count; e++) {
         const char* problem = value_problem(field, values[e]);
         if (!problem) continue;
@@ -292,26 +311,33 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field f
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_error* error) {
-    if (!def->mesh) return ct_scene_fail(error, "mesh", "is missing: a body needs a mesh of tets or, for a sheet, of triangles");
+    if (!def->mesh)
+        return ct_scene_fail(error, "mesh",
+                             "is missing: a body needs a mesh of tets or, for a sheet, of triangles");
     if (def->mesh->ntet < 1 && def->mesh->ntri < 1)
-        return ct_scene_fail(error, "mesh", "has neither tets nor triangles: a solid needs tets, a sheet triangles");
+        return ct_scene_fail(error, "mesh",
+                             "has neither tets nor triangles: a solid needs tets, a sheet triangles");
     char generated[32];
     snprintf(generated, sizeof generated, "body%d", scene->nbody);
     ct_status status = ct_scene_check_names(scene, def->name ? def->name : generated, def->group, error);
     if (status) return status;
     if (!isnan(def->contact_thickness) && !(def->contact_thickness > 0 && isfinite(def->contact_thickness)))
-        return ct_scene_fail(error, "contact_thickness", "is %g: it must be above 0 (m)", def->contact_thickness);
+        return ct_scene_fail(error, "contact_thickness", "is %g: it must be above 0 (m)",
+                             def->contact_thickness);
     if (!(def->scale > 0 && isfinite(def->scale)))
         return ct_scene_fail(error, "scale", "is %g: it must be above 0", def->scale);
     const double* q = def->rotate;
     double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (!(fabs(norm - 1) < 1e-6)) return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
+    if (!(fabs(norm - 1) < 1e-6))
+        return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
     if (!is_finite3(def->translate)) return ct_scene_fail(error, "translate", "must be three finite numbers");
     if (!is_finite3(def->velocity)) return ct_scene_fail(error, "velocity", "must be three finite numbers");
-    if (!is_finite3(def->angular_velocity)) return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
+    if (!is_finite3(def->angular_velocity))
+        return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
     for (int i = 0; i < 3; i++)
         if (!isnan(def->color[i]) && !(def->color[i] >= 0 && def->color[i] <= 1))
-            return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1", def->color[i]);
+            return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1",
+                                 def->color[i]);
     if (def->mesh->nvert > MOST_NODES - ct_scene_node_count(scene))
         return ct_scene_fail(error, "mesh", "makes the scene larger than %d nodes", (int)MOST_NODES);
     return check_material(&def->material, "material.", def->mesh->ntet == 0, error);
@@ -338,18 +364,21 @@ static void choose_color(const double wish[3], int index, double color[3]) {
 }
 
 // Fills a body's arrays; on failure what was allocated is in *body.
-static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_scene_body* body, ct_error* error) {
+static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_scene_body* body,
+                           ct_error* error) {
     char generated[32];
     snprintf(generated, sizeof generated, "body%d", scene->nbody);
     body->name = ct_duplicate_text(def->name ? def->name : generated);
     body->group = def->group ? ct_duplicate_text(def->group) : NULL;
     body->contact_thickness = def->contact_thickness;
     ct_status status = ct_mesh_copy(&body->mesh, def->mesh);
-    if (status || !body->name || (def->group && !body->group)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (status || !body->name || (def->group && !body->group))
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     transform(def, body->mesh);
     for (int v = 0; v < body->mesh->nvert; v++)
         if (!is_finite3(body->mesh->x + 3 * (size_t)v))
-            return ct_scene_fail(error, "mesh", "has positions that are not finite after scale, rotate and translate");
+            return ct_scene_fail(error, "mesh",
+                                 "has positions that are not finite after scale, rotate and translate");
     if ((status = ct_mesh_check(body->mesh, NULL, error)) != CT_OK) return status;
     size_t count = (size_t)ct_scene_body_elements(body), nvert = (size_t)body->mesh->nvert;
     body->tet_material = ct_alloc(count, sizeof *body->tet_material);

@@ -1,25 +1,35 @@
-// Obstacles of a scene and the rules of its contacts. Names, nodes and keys live in the scene's arena `goals`.
+// Obstacles of a scene and the rules of its contacts. Names, nodes and keys live in the scene's arena
+// `goals`.
 //
-// Shapes are put into the world here, x = scale R X + t, and become what the model knows: a plane, one node (sphere), two nodes
-// (capsule), or a triangle surface (box, mesh).
+// Shapes are put into the world here, x = scale R X + t, and become what the model knows: a plane, one node
+// (sphere), two nodes (capsule), or a triangle surface (box, mesh).
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "math/quat.h"
-#include "text/json_read.h"
 #include "scene/scene.h"
 #include "shape/mesh.h"
+#include "text/json_read.h"
 
 enum { MOST_NODES = 500000000 };
 
 ct_obstacle_def ct_obstacle_def_default(void) {
-    return (ct_obstacle_def){.kind = CT_OBSTACLE_PLANE, .normal = {0, 1, 0}, .half = {0.5, 0.5, 0.5}, .ends = {{0, 0, 0}, {0, 1, 0}},
-                             .radius = 0.5, .scale = 1, .rotate = {1, 0, 0, 0}, .contact_thickness = NAN, .color = {NAN, NAN, NAN}};
+    return (ct_obstacle_def){.kind = CT_OBSTACLE_PLANE,
+                             .normal = {0, 1, 0},
+                             .half = {0.5, 0.5, 0.5},
+                             .ends = {{0, 0, 0}, {0, 1, 0}},
+                             .radius = 0.5,
+                             .scale = 1,
+                             .rotate = {1, 0, 0, 0},
+                             .contact_thickness = NAN,
+                             .color = {NAN, NAN, NAN}};
 }
 
-ct_pair_def ct_pair_def_default(void) { return (ct_pair_def){.a = "*", .b = "*", .collide = true, .friction = NAN}; }
+ct_pair_def ct_pair_def_default(void) {
+    return (ct_pair_def){.a = "*", .b = "*", .collide = true, .friction = NAN};
+}
 
 int ct_scene_obstacle_count(const ct_scene* scene) { return scene->nobstacle; }
 
@@ -69,16 +79,20 @@ int ct_scene_model_node_count(const ct_scene* scene) {
 static int collider_count(const ct_scene* scene) { return scene->nbody + scene->nobstacle; }
 
 static const char* collider_name(const ct_scene* scene, int collider) {
-    return collider < scene->nbody ? scene->body[collider].name : scene->obstacle[collider - scene->nbody].name;
+    return collider < scene->nbody ? scene->body[collider].name
+                                   : scene->obstacle[collider - scene->nbody].name;
 }
 
 static const char* collider_group(const ct_scene* scene, int collider) {
-    return collider < scene->nbody ? scene->body[collider].group : scene->obstacle[collider - scene->nbody].group;
+    return collider < scene->nbody ? scene->body[collider].group
+                                   : scene->obstacle[collider - scene->nbody].group;
 }
 
 static ct_status check_name(const char* field, const char* name, ct_error* error) {
     if (!name[0]) return ct_scene_fail(error, field, "is empty: leave it out or give a name");
-    if (!strcmp(name, "*")) return ct_scene_fail(error, field, "is \"*\", which stands for any body in contact pairs: give another");
+    if (!strcmp(name, "*"))
+        return ct_scene_fail(error, field,
+                             "is \"*\", which stands for any body in contact pairs: give another");
     return CT_OK;
 }
 
@@ -87,14 +101,21 @@ ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const ch
     if (!status && group) status = check_name("group", group, error);
     if (status) return status;
     if (group && !strcmp(group, name))
-        return ct_scene_fail(error, "group", "is \"%.60s\" like the name: a group needs a name of its own", group);
+        return ct_scene_fail(error, "group", "is \"%.60s\" like the name: a group needs a name of its own",
+                             group);
     for (int i = 0; i < collider_count(scene); i++) {
-        const char *other = collider_name(scene, i), *others = collider_group(scene, i), *kind = i < scene->nbody ? "body" : "obstacle";
-        if (!strcmp(name, other)) return ct_scene_fail(error, "name", "is \"%.60s\" like that of another %s: names must differ", name, kind);
+        const char *other = collider_name(scene, i), *others = collider_group(scene, i),
+                   *kind = i < scene->nbody ? "body" : "obstacle";
+        if (!strcmp(name, other))
+            return ct_scene_fail(error, "name", "is \"%.60s\" like that of another %s: names must differ",
+                                 name, kind);
         if (others && !strcmp(name, others))
-            return ct_scene_fail(error, "name", "is \"%.60s\" like the group of the %s \"%.60s\": names must differ", name, kind, other);
+            return ct_scene_fail(error, "name",
+                                 "is \"%.60s\" like the group of the %s \"%.60s\": names must differ", name,
+                                 kind, other);
         if (group && !strcmp(group, other))
-            return ct_scene_fail(error, "group", "is \"%.60s\" like the name of another %s: names must differ", group, kind);
+            return ct_scene_fail(error, "group",
+                                 "is \"%.60s\" like the name of another %s: names must differ", group, kind);
     }
     return CT_OK;
 }
@@ -104,7 +125,9 @@ ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const ch
 
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
-static double distance(const double a[3], const double b[3]) { return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]); }
+static double distance(const double a[3], const double b[3]) {
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
 
 static ct_status check_radius(const ct_obstacle_def* def, ct_error* error) {
     if (def->radius > 0 && isfinite(def->radius)) return CT_OK;
@@ -114,12 +137,14 @@ static ct_status check_radius(const ct_obstacle_def* def, ct_error* error) {
 static ct_status check_plane(const ct_obstacle_def* def, ct_error* error) {
     static const double zero[3];
     if (!is_finite3(def->normal) || !(distance(def->normal, zero) > 1e-12))
-        return ct_scene_fail(error, "normal", "has no direction: give a finite vector of any length but zero");
+        return ct_scene_fail(error, "normal",
+                             "has no direction: give a finite vector of any length but zero");
     return is_finite3(def->center) ? CT_OK : ct_scene_fail(error, "center", "must be three finite numbers");
 }
 
 static ct_status check_capsule(const ct_obstacle_def* def, ct_error* error) {
-    if (!is_finite3(def->ends[0]) || !is_finite3(def->ends[1])) return ct_scene_fail(error, "ends", "must be two finite points");
+    if (!is_finite3(def->ends[0]) || !is_finite3(def->ends[1]))
+        return ct_scene_fail(error, "ends", "must be two finite points");
     if (!(distance(def->ends[0], def->ends[1]) > 1e-9 * def->radius))
         return ct_scene_fail(error, "ends", "are the same point: move them apart, or use a sphere");
     return CT_OK;
@@ -128,13 +153,17 @@ static ct_status check_capsule(const ct_obstacle_def* def, ct_error* error) {
 static ct_status check_box(const ct_obstacle_def* def, ct_error* error) {
     for (int i = 0; i < 3; i++)
         if (!(def->half[i] > 0 && isfinite(def->half[i])))
-            return ct_scene_fail(error, "half", "has %g: half the box's size must be above 0 along every axis (m)", def->half[i]);
+            return ct_scene_fail(error, "half",
+                                 "has %g: half the box's size must be above 0 along every axis (m)",
+                                 def->half[i]);
     return is_finite3(def->center) ? CT_OK : ct_scene_fail(error, "center", "must be three finite numbers");
 }
 
 static ct_status check_mesh(const ct_obstacle_def* def, ct_error* error) {
-    if (!def->mesh) return ct_scene_fail(error, "mesh", "is missing: an obstacle of this kind needs triangles or tets");
-    if (!def->mesh->ntet && !def->mesh->ntri) return ct_scene_fail(error, "mesh", "has neither triangles nor tets");
+    if (!def->mesh)
+        return ct_scene_fail(error, "mesh", "is missing: an obstacle of this kind needs triangles or tets");
+    if (!def->mesh->ntet && !def->mesh->ntri)
+        return ct_scene_fail(error, "mesh", "has neither triangles nor tets");
     ct_status status = ct_mesh_check(def->mesh, NULL, error);
     if (status && error) snprintf(error->path, sizeof error->path, "mesh");
     return status;
@@ -146,8 +175,12 @@ static ct_status check_shape(const ct_obstacle_def* def, ct_error* error) {
     case CT_OBSTACLE_PLANE: return check_plane(def, error);
     case CT_OBSTACLE_SPHERE:
         status = check_radius(def, error);
-        return status || is_finite3(def->center) ? status : ct_scene_fail(error, "center", "must be three finite numbers");
-    case CT_OBSTACLE_CAPSULE: status = check_radius(def, error); return status ? status : check_capsule(def, error);
+        return status || is_finite3(def->center)
+                   ? status
+                   : ct_scene_fail(error, "center", "must be three finite numbers");
+    case CT_OBSTACLE_CAPSULE:
+        status = check_radius(def, error);
+        return status ? status : check_capsule(def, error);
     case CT_OBSTACLE_BOX: return check_box(def, error);
     case CT_OBSTACLE_MESH: return check_mesh(def, error);
     }
@@ -157,28 +190,34 @@ static ct_status check_shape(const ct_obstacle_def* def, ct_error* error) {
 static ct_status check_placement(const ct_obstacle_def* def, ct_error* error) {
     const double* q = def->rotate;
     double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (!(def->scale > 0 && isfinite(def->scale))) return ct_scene_fail(error, "scale", "is %g: it must be above 0", def->scale);
-    if (!(fabs(norm - 1) < 1e-6)) return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
+    if (!(def->scale > 0 && isfinite(def->scale)))
+        return ct_scene_fail(error, "scale", "is %g: it must be above 0", def->scale);
+    if (!(fabs(norm - 1) < 1e-6))
+        return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
     if (!is_finite3(def->translate)) return ct_scene_fail(error, "translate", "must be three finite numbers");
     for (int i = 0; i < 3; i++)
         if (!isnan(def->color[i]) && !(def->color[i] >= 0 && def->color[i] <= 1))
-            return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1", def->color[i]);
+            return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1",
+                                 def->color[i]);
     return def->motion ? ct_scene_check_motion(def->motion, error) : CT_OK;
 }
 
-// Surfaces keep a distance, so that normals between them are defined; planes, spheres and capsules have no need of it.
+// Surfaces keep a distance, so that normals between them are defined; planes, spheres and capsules have no
+// need of it.
 static ct_status check_thickness(const ct_obstacle_def* def, ct_error* error) {
     bool surface = def->kind == CT_OBSTACLE_BOX || def->kind == CT_OBSTACLE_MESH;
     double value = def->contact_thickness;
     if (isnan(value) || (isfinite(value) && (surface ? value > 0 : value >= 0))) return CT_OK;
-    return ct_scene_fail(error, "contact_thickness", "is %g: it must be %s 0 (m)", value, surface ? "above" : "at least");
+    return ct_scene_fail(error, "contact_thickness", "is %g: it must be %s 0 (m)", value,
+                         surface ? "above" : "at least");
 }
 
 // -------------------------------------------------------------------------------------------------
 // Shapes in the world
 
 static ct_vec3 place(const ct_obstacle_def* def, const double point[3]) {
-    ct_vec3 turned = ct_quat_rotate(ct_quat_normalise(ct_quat_load(def->rotate)), ct_vec3_scale(def->scale, ct_vec3_load(point)));
+    ct_vec3 turned = ct_quat_rotate(ct_quat_normalise(ct_quat_load(def->rotate)),
+                                    ct_vec3_scale(def->scale, ct_vec3_load(point)));
     return ct_vec3_add(turned, ct_vec3_load(def->translate));
 }
 
@@ -190,7 +229,8 @@ static void make_plane(const ct_obstacle_def* def, ct_scene_obstacle* out) {
 
 // Corner k has the signs of its bits; triangles outward.
 static void make_box(const ct_obstacle_def* def, ct_scene_obstacle* out) {
-    static const int side[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    static const int side[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                   {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
     for (int k = 0; k < 8; k++) {
         double corner[3];
         for (int a = 0; a < 3; a++) corner[a] = def->center[a] + (k >> a & 1 ? def->half[a] : -def->half[a]);
@@ -218,14 +258,16 @@ static ct_status make_surface(ct_scene* scene, const ct_obstacle_def* def, ct_sc
         out->x = ct_arena_alloc(&scene->goals, 3 * (size_t)out->nvert, sizeof *out->x);
     }
     for (int v = 0; out->x && v < mesh->nvert; v++)
-        if (number[v] >= 0) ct_vec3_store(out->x + 3 * (size_t)number[v], place(def, mesh->x + 3 * (size_t)v));
+        if (number[v] >= 0)
+            ct_vec3_store(out->x + 3 * (size_t)number[v], place(def, mesh->x + 3 * (size_t)v));
     ct_free(number);
     ct_free(boundary);
     return out->x ? CT_OK : CT_OUT_OF_MEMORY;
 }
 
 static ct_status make_shape(ct_scene* scene, const ct_obstacle_def* def, ct_scene_obstacle* out) {
-    static const int nodes[] = {[CT_OBSTACLE_PLANE] = 0, [CT_OBSTACLE_SPHERE] = 1, [CT_OBSTACLE_CAPSULE] = 2, [CT_OBSTACLE_BOX] = 8};
+    static const int nodes[] = {
+        [CT_OBSTACLE_PLANE] = 0, [CT_OBSTACLE_SPHERE] = 1, [CT_OBSTACLE_CAPSULE] = 2, [CT_OBSTACLE_BOX] = 8};
     if (def->kind == CT_OBSTACLE_MESH) return make_surface(scene, def, out);
     out->nvert = nodes[def->kind];
     out->ntri = def->kind == CT_OBSTACLE_BOX ? 12 : 0;
@@ -235,26 +277,33 @@ static ct_status make_shape(ct_scene* scene, const ct_obstacle_def* def, ct_scen
     if (def->kind == CT_OBSTACLE_PLANE) make_plane(def, out);
     if (def->kind == CT_OBSTACLE_BOX) make_box(def, out);
     if (def->kind == CT_OBSTACLE_SPHERE) ct_vec3_store(out->x, place(def, def->center));
-    for (int k = 0; def->kind == CT_OBSTACLE_CAPSULE && k < 2; k++) ct_vec3_store(out->x + 3 * k, place(def, def->ends[k]));
-    if (def->kind == CT_OBSTACLE_SPHERE || def->kind == CT_OBSTACLE_CAPSULE) out->radius = def->scale * def->radius;
+    for (int k = 0; def->kind == CT_OBSTACLE_CAPSULE && k < 2; k++)
+        ct_vec3_store(out->x + 3 * k, place(def, def->ends[k]));
+    if (def->kind == CT_OBSTACLE_SPHERE || def->kind == CT_OBSTACLE_CAPSULE)
+        out->radius = def->scale * def->radius;
     return CT_OK;
 }
 
 // -------------------------------------------------------------------------------------------------
 // Adding
 
-static char* keep_text(ct_scene* scene, const char* text) { return ct_arena_copy(&scene->goals, text, strlen(text) + 1, 1); }
+static char* keep_text(ct_scene* scene, const char* text) {
+    return ct_arena_copy(&scene->goals, text, strlen(text) + 1, 1);
+}
 
-static ct_status fill_obstacle(ct_scene* scene, const ct_obstacle_def* def, const char* name, ct_scene_obstacle* out) {
+static ct_status fill_obstacle(ct_scene* scene, const ct_obstacle_def* def, const char* name,
+                               ct_scene_obstacle* out) {
     *out = (ct_scene_obstacle){.kind = def->kind, .thickness = def->contact_thickness, .hidden = def->hidden};
     for (int i = 0; i < 3; i++) out->color[i] = isnan(def->color[i]) ? 0.6 : def->color[i];
     out->name = keep_text(scene, name);
     out->group = def->group ? keep_text(scene, def->group) : NULL;
     if (!out->name || (def->group && !out->group)) return CT_OUT_OF_MEMORY;
     if (def->motion && def->motion->nkey) {
-        out->motion = (ct_scene_driver){.nkey = def->motion->nkey, .smooth = def->motion->smooth, .repeat = def->motion->repeat};
+        out->motion = (ct_scene_driver){
+            .nkey = def->motion->nkey, .smooth = def->motion->smooth, .repeat = def->motion->repeat};
         memcpy(out->motion.center, def->motion->center, sizeof out->motion.center);
-        out->motion.key = ct_arena_copy(&scene->goals, def->motion->key, (size_t)def->motion->nkey, sizeof *def->motion->key);
+        out->motion.key = ct_arena_copy(&scene->goals, def->motion->key, (size_t)def->motion->nkey,
+                                        sizeof *def->motion->key);
         if (!out->motion.key) return CT_OUT_OF_MEMORY;
     }
     return make_shape(scene, def, out);
@@ -263,7 +312,9 @@ static ct_status fill_obstacle(ct_scene* scene, const ct_obstacle_def* def, cons
 static ct_status check_placed(const ct_scene* scene, const ct_scene_obstacle* obstacle, ct_error* error) {
     bool finite = is_finite3(obstacle->point) && isfinite(obstacle->radius);
     for (int v = 0; v < obstacle->nvert; v++) finite = finite && is_finite3(obstacle->x + 3 * (size_t)v);
-    if (!finite) return ct_scene_fail(error, "scale", "makes positions that are not finite, with rotate and translate");
+    if (!finite)
+        return ct_scene_fail(error, "scale",
+                             "makes positions that are not finite, with rotate and translate");
     if (obstacle->nvert > MOST_NODES - ct_scene_model_node_count(scene))
         return ct_scene_fail(error, "mesh", "makes the scene larger than %d nodes", (int)MOST_NODES);
     return CT_OK;
@@ -282,7 +333,8 @@ ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int
     ct_scene_obstacle added;
     ct_scene_obstacle* grown = ct_resize(scene->obstacle, (size_t)scene->nobstacle + 1, sizeof *grown);
     if (grown) scene->obstacle = grown;
-    if (!grown || fill_obstacle(scene, def, name, &added)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!grown || fill_obstacle(scene, def, name, &added))
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     status = check_placed(scene, &added, error);
     if (status) return status;
     if (obstacle) *obstacle = scene->nobstacle;
@@ -296,10 +348,15 @@ ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int
 ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* error) {
     ct_error_clear(error);
     if (!def->a || !def->a[0] || !def->b || !def->b[0])
-        return ct_scene_fail(error, "between", "needs two names: of bodies, obstacles or groups, or \"*\" for any");
+        return ct_scene_fail(error, "between",
+                             "needs two names: of bodies, obstacles or groups, or \"*\" for any");
     if (!isnan(def->friction) && !(def->friction >= 0 && isfinite(def->friction)))
-        return ct_scene_fail(error, "friction", "is %g: a coefficient of friction is at least 0", def->friction);
-    ct_scene_rule pair = {.a = keep_text(scene, def->a), .b = keep_text(scene, def->b), .collide = def->collide, .friction = def->friction};
+        return ct_scene_fail(error, "friction", "is %g: a coefficient of friction is at least 0",
+                             def->friction);
+    ct_scene_rule pair = {.a = keep_text(scene, def->a),
+                          .b = keep_text(scene, def->b),
+                          .collide = def->collide,
+                          .friction = def->friction};
     ct_scene_rule* grown = ct_resize(scene->pair, (size_t)scene->npair + 1, sizeof *grown);
     if (grown) scene->pair = grown;
     if (!grown || !pair.a || !pair.b) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
@@ -309,7 +366,8 @@ ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* e
 
 bool ct_scene_pair_means(const ct_scene* scene, const char* name, int collider) {
     const char* group = collider_group(scene, collider);
-    return !strcmp(name, "*") || !strcmp(name, collider_name(scene, collider)) || (group && !strcmp(name, group));
+    return !strcmp(name, "*") || !strcmp(name, collider_name(scene, collider)) ||
+           (group && !strcmp(name, group));
 }
 
 // Fails with the nearest of the names that pairs may use.
@@ -323,8 +381,9 @@ static ct_status fail_unknown(const ct_scene* scene, const char* field, const ch
     }
     const char* nearest = ct_json_nearest(name, known);
     if (!nearest) nearest = known[0];
-    ct_status status = ct_scene_fail(error, field, "names \"%.60s\", which is no body, obstacle or group%s%.60s%s", name,
-                                     nearest ? ": did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    ct_status status =
+        ct_scene_fail(error, field, "names \"%.60s\", which is no body, obstacle or group%s%.60s%s", name,
+                      nearest ? ": did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     ct_free(known);
     return status;
 }
@@ -334,7 +393,8 @@ ct_status ct_scene_check_pairs(const ct_scene* scene, ct_error* error) {
         for (int side = 0; side < 2; side++) {
             const char* name = side ? scene->pair[p].b : scene->pair[p].a;
             bool known = false;
-            for (int i = 0; i < collider_count(scene) && !known; i++) known = ct_scene_pair_means(scene, name, i);
+            for (int i = 0; i < collider_count(scene) && !known; i++)
+                known = ct_scene_pair_means(scene, name, i);
             char field[64];
             snprintf(field, sizeof field, "contact.pairs[%d].between[%d]", p, side);
             if (!known) return fail_unknown(scene, field, name, error);

@@ -35,8 +35,12 @@ ct_objective_def ct_objective_def_default(void) {
 }
 
 ct_optimize_def ct_optimize_def_default(void) {
-    return (ct_optimize_def){
-        .method = CT_METHOD_LBFGS, .iterations = 100, .target = -INFINITY, .rate = 0.05, .tolerance = 1e-8, .spread = 0.3};
+    return (ct_optimize_def){.method = CT_METHOD_LBFGS,
+                             .iterations = 100,
+                             .target = -INFINITY,
+                             .rate = 0.05,
+                             .tolerance = 1e-8,
+                             .spread = 0.3};
 }
 
 void ct_scene_free_goals(ct_scene* scene) {
@@ -53,9 +57,11 @@ void ct_scene_free_goals(ct_scene* scene) {
 static ct_status out_of_memory(ct_error* error) { return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory"); }
 
 static ct_status check_name(const char* name, ct_error* error) {
-    if (!name || !name[0]) return ct_scene_fail(error, "name", "is missing: give one, it is how results are found");
+    if (!name || !name[0])
+        return ct_scene_fail(error, "name", "is missing: give one, it is how results are found");
     if (strlen(name) >= NAME_SIZE)
-        return ct_scene_fail(error, "name", "is \"%.20s...\": it must be shorter than %d bytes", name, (int)NAME_SIZE);
+        return ct_scene_fail(error, "name", "is \"%.20s...\": it must be shorter than %d bytes", name,
+                             (int)NAME_SIZE);
     return CT_OK;
 }
 
@@ -79,7 +85,8 @@ static ct_status add_control(ct_scene* scene, const char* name, ct_scene_control
     ct_status status = check_name(name, error);
     if (status) return status;
     if (ct_scene_find_control(scene, name) >= 0)
-        return ct_scene_fail(error, "name", "is \"%s\", the name of another control: give each its own", name);
+        return ct_scene_fail(error, "name", "is \"%s\", the name of another control: give each its own",
+                             name);
     control.name = ct_arena_copy(&scene->goals, name, strlen(name) + 1, 1);
     control.node = ct_arena_copy(&scene->goals, control.node, (size_t)control.nnode, sizeof *control.node);
     ct_scene_control* grown = ct_resize(scene->control, (size_t)scene->ncontrol + 1, sizeof control);
@@ -89,7 +96,8 @@ static ct_status add_control(ct_scene* scene, const char* name, ct_scene_control
     return CT_OK;
 }
 
-ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count, ct_error* error) {
+ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count,
+                                     ct_error* error) {
     ct_error_clear(error);
     ct_scene_control control = {.kind = CT_CONTROL_FORCE, .size = 3, .drive = -1, .link = -1};
     ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &control.node, &control.nnode, error);
@@ -100,51 +108,68 @@ ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const in
 }
 
 // What moves a drive, by increments or not.
-static ct_status add_drive_control(ct_scene* scene, const char* name, ct_control_kind kind, int drive, ct_error* error) {
+static ct_status add_drive_control(ct_scene* scene, const char* name, ct_control_kind kind, int drive,
+                                   ct_error* error) {
     ct_error_clear(error);
     if (drive < 0 || drive >= scene->ndrive)
-        return ct_scene_fail(error, "drive", scene->ndrive ? "is %d: the scene has drives 0 to %d"
-                                                           : "is %d, but the scene has no drives (%d)",
+        return ct_scene_fail(error, "drive",
+                             scene->ndrive ? "is %d: the scene has drives 0 to %d"
+                                           : "is %d, but the scene has no drives (%d)",
                              drive, scene->ndrive ? scene->ndrive - 1 : 0);
     for (int i = 0; i < scene->ncontrol; i++)
         if (scene->control[i].drive == drive)
-            return ct_scene_fail(error, "drive", "is %d, which the control \"%s\" already moves: a drive takes one control",
+            return ct_scene_fail(error, "drive",
+                                 "is %d, which the control \"%s\" already moves: a drive takes one control",
                                  drive, scene->control[i].name);
-    return add_control(scene, name, (ct_scene_control){.kind = kind, .size = 6, .drive = drive, .link = -1}, error);
+    return add_control(scene, name, (ct_scene_control){.kind = kind, .size = 6, .drive = drive, .link = -1},
+                       error);
 }
 
 ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error) {
     return add_drive_control(scene, name, CT_CONTROL_DRIVE, drive, error);
 }
 
-ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error) {
+ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link,
+                                     ct_error* error) {
     ct_error_clear(error);
     if (kind != CT_CONTROL_TORQUE && kind != CT_CONTROL_TARGET)
         return ct_scene_fail(error, "kind", "must be a joint's torque or servo target");
     if (link < 0 || link >= scene->nlink)
         return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
     const ct_joint_def* joint = &scene->link[link].joint;
-    bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC, ball = joint->kind == CT_JOINT_BALL;
+    bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC,
+         ball = joint->kind == CT_JOINT_BALL;
     if (!axial && !ball)
-        return ct_scene_fail(error, "link", "\"%s\" has a joint that takes no %s: revolute, prismatic and ball joints take torques and "
-                                            "targets", scene->link[link].name, kind == CT_CONTROL_TORQUE ? "torque" : "target");
+        return ct_scene_fail(
+            error, "link",
+            "\"%s\" has a joint that takes no %s: revolute, prismatic and ball joints take torques and "
+            "targets",
+            scene->link[link].name, kind == CT_CONTROL_TORQUE ? "torque" : "target");
     if (kind == CT_CONTROL_TARGET && !(joint->servo_stiffness > 0))
-        return ct_scene_fail(error, "link", "\"%s\" has no servo: give its joint a servo stiffness", scene->link[link].name);
-    return add_control(scene, name, (ct_scene_control){.kind = kind, .size = ball ? 3 : 1, .drive = -1, .link = link}, error);
+        return ct_scene_fail(error, "link", "\"%s\" has no servo: give its joint a servo stiffness",
+                             scene->link[link].name);
+    return add_control(scene, name,
+                       (ct_scene_control){.kind = kind, .size = ball ? 3 : 1, .drive = -1, .link = link},
+                       error);
 }
 
-static ct_status add_root_control(ct_scene* scene, const char* name, ct_control_kind kind, int link, ct_error* error) {
+static ct_status add_root_control(ct_scene* scene, const char* name, ct_control_kind kind, int link,
+                                  ct_error* error) {
     ct_error_clear(error);
     if (link < 0 || link >= scene->nlink)
         return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
     ct_scene_link* root = &scene->link[link];
     if (root->parent >= 0)
-        return ct_scene_fail(error, "link", "\"%s\" is not a root: only what stands on the world can be driven", root->name);
+        return ct_scene_fail(error, "link",
+                             "\"%s\" is not a root: only what stands on the world can be driven", root->name);
     for (int i = 0; i < scene->ncontrol; i++)
-        if ((scene->control[i].kind == CT_CONTROL_DRIVE || scene->control[i].kind == CT_CONTROL_MOVE) && scene->control[i].link == link)
-            return ct_scene_fail(error, "link", "\"%s\" is already moved by the control \"%s\": a root takes one", root->name,
-                                 scene->control[i].name);
-    ct_status status = add_control(scene, name, (ct_scene_control){.kind = kind, .size = 6, .drive = -1, .link = link}, error);
+        if ((scene->control[i].kind == CT_CONTROL_DRIVE || scene->control[i].kind == CT_CONTROL_MOVE) &&
+            scene->control[i].link == link)
+            return ct_scene_fail(error, "link",
+                                 "\"%s\" is already moved by the control \"%s\": a root takes one",
+                                 root->name, scene->control[i].name);
+    ct_status status = add_control(
+        scene, name, (ct_scene_control){.kind = kind, .size = 6, .drive = -1, .link = link}, error);
     if (status || root->driven) return status;
     root->driven = true;
     memcpy(root->motion.center, root->joint.anchor, sizeof root->motion.center);
@@ -163,49 +188,67 @@ ct_status ct_scene_add_move_control(ct_scene* scene, const char* name, int drive
 ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error) {
     ct_error_clear(error);
     if (actuator < 0 || actuator >= scene->nactuator)
-        return ct_scene_fail(error, "actuator", "is %d: the scene has %d actuators", actuator, scene->nactuator);
+        return ct_scene_fail(error, "actuator", "is %d: the scene has %d actuators", actuator,
+                             scene->nactuator);
     const ct_scene_actuator* a = &scene->actuator[actuator];
     ct_control_kind kind = a->kind == CT_ACTUATOR_CAVITY ? CT_CONTROL_PRESSURE : CT_CONTROL_ACTIVATION;
     for (int i = 0; i < scene->ncontrol; i++)
         if (scene->control[i].kind == kind && scene->control[i].actuator == actuator)
-            return ct_scene_fail(error, "actuator", "\"%s\" already has the control \"%s\": an actuator takes one", a->name, scene->control[i].name);
-    return add_control(scene, name, (ct_scene_control){.kind = kind, .size = a->size, .drive = -1, .link = -1, .actuator = actuator}, error);
+            return ct_scene_fail(error, "actuator",
+                                 "\"%s\" already has the control \"%s\": an actuator takes one", a->name,
+                                 scene->control[i].name);
+    return add_control(
+        scene, name,
+        (ct_scene_control){.kind = kind, .size = a->size, .drive = -1, .link = -1, .actuator = actuator},
+        error);
 }
 
 // -------------------------------------------------------------------------------------------------
 // Parameters
 
-static bool is_of_actuators(ct_parameter_kind kind) { return kind == CT_PARAMETER_MUSCLE_STIFFNESS || kind == CT_PARAMETER_CHAMBER_STIFFNESS; }
-
-static bool is_positive_kind(ct_parameter_kind kind) {
-    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_THICKNESS || kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY || is_of_actuators(kind);
+static bool is_of_actuators(ct_parameter_kind kind) {
+    return kind == CT_PARAMETER_MUSCLE_STIFFNESS || kind == CT_PARAMETER_CHAMBER_STIFFNESS;
 }
 
-static bool is_of_links(ct_parameter_kind kind) { return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY; }
+static bool is_positive_kind(ct_parameter_kind kind) {
+    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_THICKNESS ||
+           kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY || is_of_actuators(kind);
+}
 
-static bool is_of_water(ct_parameter_kind kind) { return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT; }
+static bool is_of_links(ct_parameter_kind kind) {
+    return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY;
+}
+
+static bool is_of_water(ct_parameter_kind kind) {
+    return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT;
+}
 
 // Quantities that must not be negative, beside the materials'.
 static bool is_resistance(ct_parameter_kind kind) {
     if (is_of_water(kind)) return kind != CT_PARAMETER_WATER_CURRENT;
     if (kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS || is_of_actuators(kind)) return true;
-    return kind == CT_PARAMETER_FRICTION || (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_VELOCITY);
+    return kind == CT_PARAMETER_FRICTION ||
+           (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION &&
+            kind != CT_PARAMETER_JOINT_VELOCITY);
 }
 
 bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
     bool axial = link->joint.kind == CT_JOINT_REVOLUTE || link->joint.kind == CT_JOINT_PRISMATIC;
     if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
-    if (kind < CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_REST) return axial || link->joint.kind == CT_JOINT_BALL;
+    if (kind < CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_REST)
+        return axial || link->joint.kind == CT_JOINT_BALL;
     // one number for all has no meaning for rotations
     if (kind >= CT_PARAMETER_JOINT_POSITION && per != CT_PER_SCENE) return link->joint.kind != CT_JOINT_FIXED;
     return axial;
 }
 
 // A link by name that the parameter means something for; NULL: one at least must be such.
-static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter_kind kind, ct_parameter_per per, int* link, ct_error* error) {
+static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter_kind kind,
+                           ct_parameter_per per, int* link, ct_error* error) {
     const char* word = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
     *link = name ? ct_scene_find_link(scene, name) : -1;
-    if (name && *link < 0) return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", name);
+    if (name && *link < 0)
+        return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", name);
     if (name && !ct_scene_link_takes(&scene->link[*link], kind, per))
         return ct_scene_fail(error, "link", "is \"%.60s\", which has no \"%s\"", name, word);
     for (int k = 0; k < scene->nlink; k++)
@@ -214,15 +257,18 @@ static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter
 }
 
 // A muscle or chamber by name; NULL: there must be one at least.
-static ct_status find_actuator(const ct_scene* scene, const char* name, ct_parameter_kind kind, int* actuator, ct_error* error) {
-    ct_actuator_kind wanted = kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+static ct_status find_actuator(const ct_scene* scene, const char* name, ct_parameter_kind kind, int* actuator,
+                               ct_error* error) {
+    ct_actuator_kind wanted =
+        kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
     const char* word = wanted == CT_ACTUATOR_MUSCLE ? "muscle" : "chamber";
     *actuator = name ? ct_scene_find_actuator(scene, name) : -1;
     if (name && (*actuator < 0 || scene->actuator[*actuator].kind != wanted))
         return ct_scene_fail(error, "actuator", "is \"%.60s\": there is no %s of that name", name, word);
     for (int k = 0; k < scene->nactuator; k++)
         if (scene->actuator[k].kind == wanted) return CT_OK;
-    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s", ct_scene_choices[CT_CHOICE_PARAMETER].words[kind], word);
+    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s",
+                         ct_scene_choices[CT_CHOICE_PARAMETER].words[kind], word);
 }
 
 // Controls of muscles keep the activation between 0 and 1, those of cells a volume.
@@ -253,20 +299,26 @@ static void complete_parameter(ct_scene_parameter* p) {
 
 static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
     if (!(p->lower < p->upper))
-        return ct_scene_fail(error, "lower", "is %g: it must be below upper, which is %g", p->lower, p->upper);
+        return ct_scene_fail(error, "lower", "is %g: it must be below upper, which is %g", p->lower,
+                             p->upper);
     bool material = p->kind <= CT_PARAMETER_DAMPING_STIFFNESS;
     if (p->kind == CT_PARAMETER_POISSON && !(p->lower >= 0 && p->upper < 0.5))
-        return ct_scene_fail(error, "upper", "and lower are %g and %g: Poisson's ratio must be at least 0 and below 0.5",
+        return ct_scene_fail(error, "upper",
+                             "and lower are %g and %g: Poisson's ratio must be at least 0 and below 0.5",
                              p->upper, p->lower);
-    if (((material && p->kind != CT_PARAMETER_POISSON) || is_resistance(p->kind)) && isfinite(p->lower) && p->lower < 0)
+    if (((material && p->kind != CT_PARAMETER_POISSON) || is_resistance(p->kind)) && isfinite(p->lower) &&
+        p->lower < 0)
         return ct_scene_fail(error, "lower", "is %g: this quantity must not be negative", p->lower);
     if (p->transform == CT_TRANSFORM_SIGMOID && !(isfinite(p->lower) && isfinite(p->upper)))
-        return ct_scene_fail(error, "transform", "is \"sigmoid\", which maps to the range between \"lower\" and \"upper\": give both");
+        return ct_scene_fail(
+            error, "transform",
+            "is \"sigmoid\", which maps to the range between \"lower\" and \"upper\": give both");
     if (p->transform == CT_TRANSFORM_LOG && !(p->upper > 0))
-        return ct_scene_fail(error, "upper", "is %g: the transform \"log\" makes positive values only", p->upper);
-    if (!isnan(p->start) && !(isfinite(p->start) && p->start >= p->lower && p->start <= p->upper))
-        return ct_scene_fail(error, "start", "is %g: it must lie between lower and upper, %g and %g", p->start, p->lower,
+        return ct_scene_fail(error, "upper", "is %g: the transform \"log\" makes positive values only",
                              p->upper);
+    if (!isnan(p->start) && !(isfinite(p->start) && p->start >= p->lower && p->start <= p->upper))
+        return ct_scene_fail(error, "start", "is %g: it must lie between lower and upper, %g and %g",
+                             p->start, p->lower, p->upper);
     return CT_OK;
 }
 
@@ -274,24 +326,28 @@ static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
 static ct_status check_sheets(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
     for (int b = 0; b < scene->nbody; b++)
         if ((p->body < 0 || b == p->body) && ct_scene_sheet_size(&scene->body[b])) return CT_OK;
-    return ct_scene_fail(error, "type", "is \"%s\", but %s: only bodies of triangles have it", ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind],
+    return ct_scene_fail(error, "type", "is \"%s\", but %s: only bodies of triangles have it",
+                         ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind],
                          p->body < 0 ? "the scene has no thin sheet" : "this body is no thin sheet");
 }
 
 static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
     if (p->body < -1 || p->body >= scene->nbody)
-        return ct_scene_fail(error, "body", "is %d: it must be from 0 to %d, or -1 for all", p->body, scene->nbody - 1);
+        return ct_scene_fail(error, "body", "is %d: it must be from 0 to %d, or -1 for all", p->body,
+                             scene->nbody - 1);
     if (p->kind == CT_PARAMETER_BENDING || p->kind == CT_PARAMETER_THICKNESS) {
         ct_status status = check_sheets(scene, p, error);
         if (status) return status;
     }
     bool nodal = p->kind == CT_PARAMETER_POSITION || p->kind == CT_PARAMETER_VELOCITY;
     if (nodal && p->per == CT_PER_TAG)
-        return ct_scene_fail(error, "per", "is \"tag\", but tags belong to tets and this is a quantity of nodes: use "
-                                           "\"element\", \"body\" or \"scene\"");
+        return ct_scene_fail(error, "per",
+                             "is \"tag\", but tags belong to tets and this is a quantity of nodes: use "
+                             "\"element\", \"body\" or \"scene\"");
     if (p->kind == CT_PARAMETER_FRICTION && (p->per == CT_PER_TAG || p->body >= 0))
-        return ct_scene_fail(error, p->body < 0 ? "per" : "body", "has no meaning for friction: use \"per\": \"scene\" for the scene's "
-                                                                  "coefficient, or \"element\" for that and those of the pairs");
+        return ct_scene_fail(error, p->body < 0 ? "per" : "body",
+                             "has no meaning for friction: use \"per\": \"scene\" for the scene's "
+                             "coefficient, or \"element\" for that and those of the pairs");
     ct_status shape = ct_scene_check_shape(p, error);
     if (shape) return shape;
     if (p->hold < 1) return ct_scene_fail(error, "hold", "is %d: it must be 1 or more steps", p->hold);
@@ -315,44 +371,72 @@ static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p, c
 static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
     if (a->kind != b->kind) return false;
     if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
-    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION || a->kind == CT_PARAMETER_POLICY || is_of_water(a->kind)) return true;
+    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION ||
+        a->kind == CT_PARAMETER_POLICY || is_of_water(a->kind))
+        return true;
     if (is_of_actuators(a->kind)) return a->actuator < 0 || b->actuator < 0 || a->actuator == b->actuator;
     if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
     return a->body < 0 || b->body < 0 || a->body == b->body;
 }
 
-static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter* p, const char* name, ct_error* error) {
+static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter* p, const char* name,
+                                ct_error* error) {
     for (int i = 0; i < scene->nparameter; i++) {
         const ct_scene_parameter* other = &scene->parameter[i];
         if (overlaps(p, other))
-            return ct_scene_fail(error, "type", "is \"%s\", and the parameter \"%s\" already sets the same numbers: keep one, or "
-                                                "restrict each to a \"body\" or a \"link\"",
-                                 ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind], other->name);
+            return ct_scene_fail(
+                error, "type",
+                "is \"%s\", and the parameter \"%s\" already sets the same numbers: keep one, or "
+                "restrict each to a \"body\" or a \"link\"",
+                ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind], other->name);
         if (!strcmp(name, other->name))
-            return ct_scene_fail(error, "name", "is \"%s\", the name of another parameter: give each its own", name);
+            return ct_scene_fail(error, "name", "is \"%s\", the name of another parameter: give each its own",
+                                 name);
     }
     return CT_OK;
 }
 
 static ct_status find_control(const ct_scene* scene, const char* name, int* control, ct_error* error) {
-    if (!scene->ncontrol) return ct_scene_fail(error, "control", "has nothing to refer to: the scene has no controls");
-    if (!name) return ct_scene_fail(error, "control", "is missing: name one; the first is \"%s\"", scene->control[0].name);
+    if (!scene->ncontrol)
+        return ct_scene_fail(error, "control", "has nothing to refer to: the scene has no controls");
+    if (!name)
+        return ct_scene_fail(error, "control", "is missing: name one; the first is \"%s\"",
+                             scene->control[0].name);
     *control = ct_scene_find_control(scene, name);
     if (*control >= 0) return CT_OK;
-    return ct_scene_fail(error, "control", "is \"%.60s\": there is no control of that name; the first one is \"%s\"", name,
+    return ct_scene_fail(error, "control",
+                         "is \"%.60s\": there is no control of that name; the first one is \"%s\"", name,
                          scene->control[0].name);
 }
 
-static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p, ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_POLICY) return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
-    if (def->kind == CT_PARAMETER_POLICY && !scene->policy.enabled) return ct_scene_fail(error, "type", "is \"policy\", but the scene has none");
+static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p,
+                                   ct_error* error) {
+    if ((unsigned)def->kind > CT_PARAMETER_POLICY)
+        return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if (def->kind == CT_PARAMETER_POLICY && !scene->policy.enabled)
+        return ct_scene_fail(error, "type", "is \"policy\", but the scene has none");
     if (is_of_water(def->kind) && !scene->water.enabled)
-        return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water", ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
-    if ((unsigned)def->per > CT_PER_SCENE) return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
-    if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID) return ct_scene_fail(error, "transform", "is not one of ct_transform");
-    *p = (ct_scene_parameter){.kind = def->kind, .per = def->per, .body = def->body, .control = -1, .link = -1, .actuator = -1, .hold = def->hold,
-                              .transform = def->transform, .lower = def->lower, .upper = def->upper, .scale = def->scale,
-                              .offset = def->offset, .start = def->start, .shape = def->shape, .knots = def->knots,
+        return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water",
+                             ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
+    if ((unsigned)def->per > CT_PER_SCENE)
+        return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
+    if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID)
+        return ct_scene_fail(error, "transform", "is not one of ct_transform");
+    *p = (ct_scene_parameter){.kind = def->kind,
+                              .per = def->per,
+                              .body = def->body,
+                              .control = -1,
+                              .link = -1,
+                              .actuator = -1,
+                              .hold = def->hold,
+                              .transform = def->transform,
+                              .lower = def->lower,
+                              .upper = def->upper,
+                              .scale = def->scale,
+                              .offset = def->offset,
+                              .start = def->start,
+                              .shape = def->shape,
+                              .knots = def->knots,
                               .wave = {def->amplitude, def->frequency, def->phase, def->center}};
     complete_parameter(p);
     ct_status status = CT_OK;
@@ -385,7 +469,9 @@ ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, c
 // -------------------------------------------------------------------------------------------------
 // Objectives
 
-static bool is_of_control(ct_objective_kind kind) { return kind == CT_OBJECTIVE_EFFORT || kind == CT_OBJECTIVE_SMOOTHNESS; }
+static bool is_of_control(ct_objective_kind kind) {
+    return kind == CT_OBJECTIVE_EFFORT || kind == CT_OBJECTIVE_SMOOTHNESS;
+}
 
 static ct_status check_window(const ct_objective_def* def, ct_error* error) {
     if (isnan(def->start) && isnan(def->stop)) return CT_OK;
@@ -393,14 +479,17 @@ static ct_status check_window(const ct_objective_def* def, ct_error* error) {
     if (isnan(def->stop)) return ct_scene_fail(error, "to", "must be a time");
     if (def->start < 0) return ct_scene_fail(error, "from", "is %g: times begin at 0", def->start);
     if (!(def->stop >= def->start))
-        return ct_scene_fail(error, "to", "is %g: it must not be before from, which is %g", def->stop, def->start);
+        return ct_scene_fail(error, "to", "is %g: it must not be before from, which is %g", def->stop,
+                             def->start);
     if (is_of_control(def->kind) && def->stop == def->start)
-        return ct_scene_fail(error, "time", "is a single one, but this term is a mean over steps: give \"from\" and \"to\"");
+        return ct_scene_fail(error, "time",
+                             "is a single one, but this term is a mean over steps: give \"from\" and \"to\"");
     return CT_OK;
 }
 
 static ct_status check_path(const ct_objective_def* def, ct_error* error) {
-    if (def->npath < 1 || !def->path) return ct_scene_fail(error, "target", "is missing: give a \"target\" or a \"path\" along time");
+    if (def->npath < 1 || !def->path)
+        return ct_scene_fail(error, "target", "is missing: give a \"target\" or a \"path\" along time");
     for (int i = 0; i < def->npath; i++) {
         const ct_keyframe* key = &def->path[i];
         char field[48];
@@ -409,14 +498,16 @@ static ct_status check_path(const ct_objective_def* def, ct_error* error) {
             if (!isfinite(key->time) || !isfinite(key->translate[a]))
                 return ct_scene_fail(error, field, "has a number that is not finite");
         if (i && !(key->time > key[-1].time))
-            return ct_scene_fail(error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
-                                 key->time, key[-1].time);
+            return ct_scene_fail(
+                error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
+                key->time, key[-1].time);
     }
     return CT_OK;
 }
 
 // The nodes, in the arena: all, sorted, or for a shape as given.
-static ct_status copy_nodes(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+static ct_status copy_nodes(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o,
+                            ct_error* error) {
     int all = ct_scene_node_count(scene);
     if (!all) return ct_scene_fail(error, "select", "has nothing to select from: add bodies first");
     if (!def->count) {
@@ -429,14 +520,19 @@ static ct_status copy_nodes(ct_scene* scene, const ct_objective_def* def, ct_sce
     ct_status status = ct_scene_sorted_nodes(scene, def->nodes, def->count, &sorted, &o->nnode, error);
     if (status) return status;
     bool shape = def->kind == CT_OBJECTIVE_SHAPE;
-    if (shape && o->nnode != def->count) status = ct_scene_fail(error, "select", "has a node twice: each takes one target");
-    else o->node = ct_arena_copy(&scene->goals, shape ? def->nodes : sorted, (size_t)o->nnode, sizeof *o->node);
+    if (shape && o->nnode != def->count)
+        status = ct_scene_fail(error, "select", "has a node twice: each takes one target");
+    else
+        o->node =
+            ct_arena_copy(&scene->goals, shape ? def->nodes : sorted, (size_t)o->nnode, sizeof *o->node);
     ct_free(sorted);
     return status ? status : o->node ? CT_OK : out_of_memory(error);
 }
 
-static ct_status copy_shape(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
-    if (!def->shape) return ct_scene_fail(error, "shape", "is missing: give a target position for every node");
+static ct_status copy_shape(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o,
+                            ct_error* error) {
+    if (!def->shape)
+        return ct_scene_fail(error, "shape", "is missing: give a target position for every node");
     for (size_t i = 0; i < 3 * (size_t)o->nnode; i++) {
         if (isfinite(def->shape[i])) continue;
         if (error) error->element = (long)(i / 3);
@@ -446,7 +542,8 @@ static ct_status copy_shape(ct_scene* scene, const ct_objective_def* def, ct_sce
     return o->shape ? CT_OK : out_of_memory(error);
 }
 
-static ct_status copy_path(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+static ct_status copy_path(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o,
+                           ct_error* error) {
     ct_status status = check_path(def, error);
     if (status) return status;
     o->npath = def->npath;
@@ -456,31 +553,45 @@ static ct_status copy_path(ct_scene* scene, const ct_objective_def* def, ct_scen
     return CT_OK;
 }
 
-static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_scene_objective* o,
+                              ct_error* error) {
     if (is_of_control(def->kind)) {
         if (def->control) return find_control(scene, def->control, &o->control, error);
-        return scene->ncontrol ? CT_OK : ct_scene_fail(error, "type", "needs a control, but the scene has none");
+        return scene->ncontrol ? CT_OK
+                               : ct_scene_fail(error, "type", "needs a control, but the scene has none");
     }
     if (def->kind == CT_OBJECTIVE_JOINT) {
         if (!def->link) return ct_scene_fail(error, "link", "is missing: name the link whose joint is meant");
         o->link = ct_scene_find_link(scene, def->link);
-        if (o->link < 0) return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", def->link);
+        if (o->link < 0)
+            return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", def->link);
         ct_joint_kind joint = scene->link[o->link].joint.kind;
         if (joint == CT_JOINT_FIXED || joint == CT_JOINT_FREE)
-            return ct_scene_fail(error, "link", "is \"%.60s\", whose joint is fixed or free: targets are for revolute, prismatic and ball joints", def->link);
+            return ct_scene_fail(error, "link",
+                                 "is \"%.60s\", whose joint is fixed or free: targets are for revolute, "
+                                 "prismatic and ball joints",
+                                 def->link);
         return copy_path(scene, def, o, error);
     }
     ct_status status = copy_nodes(scene, def, o, error);
     if (status) return status;
-    return def->kind == CT_OBJECTIVE_SHAPE ? copy_shape(scene, def, o, error) : copy_path(scene, def, o, error);
+    return def->kind == CT_OBJECTIVE_SHAPE ? copy_shape(scene, def, o, error)
+                                           : copy_path(scene, def, o, error);
 }
 
 ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error) {
     ct_error_clear(error);
-    if ((unsigned)def->kind > CT_OBJECTIVE_JOINT) return ct_scene_fail(error, "type", "is not one of ct_objective_kind");
+    if ((unsigned)def->kind > CT_OBJECTIVE_JOINT)
+        return ct_scene_fail(error, "type", "is not one of ct_objective_kind");
     if (!isfinite(def->weight)) return ct_scene_fail(error, "weight", "must be a finite number");
-    ct_scene_objective objective = {.kind = def->kind, .uniform = def->uniform, .relative = def->relative,
-                                    .distance = def->distance, .start = def->start, .stop = def->stop, .control = -1, .link = -1,
+    ct_scene_objective objective = {.kind = def->kind,
+                                    .uniform = def->uniform,
+                                    .relative = def->relative,
+                                    .distance = def->distance,
+                                    .start = def->start,
+                                    .stop = def->stop,
+                                    .control = -1,
+                                    .link = -1,
                                     .weight = def->weight};
     const char* name = def->name ? def->name : ct_scene_choices[CT_CHOICE_OBJECTIVE].words[def->kind];
     ct_status status = check_name(name, error);
@@ -502,18 +613,26 @@ void ct_scene_optimize_def(const ct_scene* scene, ct_optimize_def* def) { *def =
 
 ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def, ct_error* error) {
     ct_error_clear(error);
-    if ((unsigned)def->method > CT_METHOD_NELDER_MEAD) return ct_scene_fail(error, "method", "is not one of ct_method");
-    if (def->iterations < 1) return ct_scene_fail(error, "iterations", "is %d: it must be 1 or more", def->iterations);
+    if ((unsigned)def->method > CT_METHOD_NELDER_MEAD)
+        return ct_scene_fail(error, "method", "is not one of ct_method");
+    if (def->iterations < 1)
+        return ct_scene_fail(error, "iterations", "is %d: it must be 1 or more", def->iterations);
     if (isnan(def->target)) return ct_scene_fail(error, "target", "must be a number");
-    if (!(def->rate > 0 && isfinite(def->rate))) return ct_scene_fail(error, "rate", "is %g: it must be above 0", def->rate);
+    if (!(def->rate > 0 && isfinite(def->rate)))
+        return ct_scene_fail(error, "rate", "is %g: it must be above 0", def->rate);
     if (!(def->tolerance >= 0 && def->tolerance < 1))
         return ct_scene_fail(error, "tolerance", "is %g: it must be from 0 to below 1", def->tolerance);
-    if (def->restarts < 0) return ct_scene_fail(error, "restarts", "is %d: it must be 0 or more", def->restarts);
-    if (!(def->noise >= 0 && isfinite(def->noise))) return ct_scene_fail(error, "noise", "is %g: it must be 0 or more", def->noise);
-    if (!(def->spread > 0 && isfinite(def->spread))) return ct_scene_fail(error, "spread", "is %g: it must be above 0", def->spread);
+    if (def->restarts < 0)
+        return ct_scene_fail(error, "restarts", "is %d: it must be 0 or more", def->restarts);
+    if (!(def->noise >= 0 && isfinite(def->noise)))
+        return ct_scene_fail(error, "noise", "is %g: it must be 0 or more", def->noise);
+    if (!(def->spread > 0 && isfinite(def->spread)))
+        return ct_scene_fail(error, "spread", "is %g: it must be above 0", def->spread);
     if (def->population != 0 && (def->population < 4 || def->population > 1000000))
-        return ct_scene_fail(error, "population", "is %d: it must be from 4 to 1000000, or 0 for a choice by the number of parameters",
-                             def->population);
+        return ct_scene_fail(
+            error, "population",
+            "is %d: it must be from 4 to 1000000, or 0 for a choice by the number of parameters",
+            def->population);
     scene->optimize = *def;
     return CT_OK;
 }

@@ -1,4 +1,5 @@
-// Links of a scene: rigid bones with joints, their nodes and masses. Names and nodes live in the scene's arena `goals`.
+// Links of a scene: rigid bones with joints, their nodes and masses. Names and nodes live in the scene's
+// arena `goals`.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "skeleton/point_masses.h"
 
 ct_joint_def ct_joint_def_default(void) {
-    return (ct_joint_def){.kind = CT_JOINT_REVOLUTE, .axis = {0, 0, 1}, .lower = -INFINITY, .upper = INFINITY};
+    return (ct_joint_def){
+        .kind = CT_JOINT_REVOLUTE, .axis = {0, 0, 1}, .lower = -INFINITY, .upper = INFINITY};
 }
 
 ct_link_def ct_link_def_default(void) { return (ct_link_def){.parent = -1, .joint = ct_joint_def_default()}; }
@@ -27,11 +29,13 @@ static ct_status check_number(double value, double least, const char* field, ct_
     return ct_scene_fail(error, field, "is %g: it must be a finite number, at least %g", value, least);
 }
 
-// Initial values: `position` and `velocity` of one coordinate, `pose` and `rate` of a ball (3) or a free joint (6).
+// Initial values: `position` and `velocity` of one coordinate, `pose` and `rate` of a ball (3) or a free
+// joint (6).
 static ct_status check_start(const ct_joint_def* joint, bool axial, ct_error* error) {
     int count = axial ? 0 : ct_joint_dof_count(joint->kind);
     if (!axial && (joint->position || joint->velocity))
-        return ct_scene_fail(error, "joint", "is neither revolute nor prismatic: its initial values are a pose and a rate");
+        return ct_scene_fail(error, "joint",
+                             "is neither revolute nor prismatic: its initial values are a pose and a rate");
     ct_status status = check_number(joint->position, -1e300, "joint.position", error);
     if (!status) status = check_number(joint->velocity, -1e300, "joint.velocity", error);
     for (int i = 0; i < count && !status; i++) {
@@ -40,12 +44,16 @@ static ct_status check_start(const ct_joint_def* joint, bool axial, ct_error* er
     }
     for (int i = count; i < 6 && !status; i++)
         if (joint->pose[i] != 0 || joint->rate[i] != 0)
-            status = ct_scene_fail(error, "joint", "has more than %d numbers of a pose or a rate: balls have 3, free joints 6, others none", count);
+            status = ct_scene_fail(
+                error, "joint",
+                "has more than %d numbers of a pose or a rate: balls have 3, free joints 6, others none",
+                count);
     return status;
 }
 
 static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
-    double length = sqrt(joint->axis[0] * joint->axis[0] + joint->axis[1] * joint->axis[1] + joint->axis[2] * joint->axis[2]);
+    double length = sqrt(joint->axis[0] * joint->axis[0] + joint->axis[1] * joint->axis[1] +
+                         joint->axis[2] * joint->axis[2]);
     bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC;
     if (axial && (!isfinite(length) || length < 1e-12))
         return ct_scene_fail(error, "joint.axis", "has no direction: give a vector of any length but zero");
@@ -55,21 +63,33 @@ static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
     }
     bool ball = joint->kind == CT_JOINT_BALL;
     if (!axial && !ball && (joint->stiffness || joint->damping))
-        return ct_scene_fail(error, "joint", "is fixed or free: springs and dampers are for revolute, prismatic and ball joints");
-    if (ball && joint->rest) return ct_scene_fail(error, "joint.rest", "is %g: the spring of a ball pulls to its rest pose", joint->rest);
+        return ct_scene_fail(
+            error, "joint",
+            "is fixed or free: springs and dampers are for revolute, prismatic and ball joints");
+    if (ball && joint->rest)
+        return ct_scene_fail(error, "joint.rest", "is %g: the spring of a ball pulls to its rest pose",
+                             joint->rest);
     if (ball && ((joint->lower != 0 && joint->lower != -INFINITY) || !(joint->upper > 0)))
-        return ct_scene_fail(error, "joint.limits", "are %g and %g: a ball has 0 and its greatest angle", joint->lower, joint->upper);
+        return ct_scene_fail(error, "joint.limits", "are %g and %g: a ball has 0 and its greatest angle",
+                             joint->lower, joint->upper);
     if (!axial && !ball && (joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness))
-        return ct_scene_fail(error, "joint", "is fixed or free: limits and servos are for revolute, prismatic and ball joints");
+        return ct_scene_fail(
+            error, "joint",
+            "is fixed or free: limits and servos are for revolute, prismatic and ball joints");
     for (int a = 0; a < 3; a++)
         if (!isfinite(joint->ball_target[a]) || (!ball && joint->ball_target[a] != 0))
-            return ct_scene_fail(error, "joint.servo.target", "has %g as number %d: it must be finite, and three numbers are for balls", joint->ball_target[a], a);
+            return ct_scene_fail(error, "joint.servo.target",
+                                 "has %g as number %d: it must be finite, and three numbers are for balls",
+                                 joint->ball_target[a], a);
     if (!isfinite(joint->target) || (!axial && joint->target != 0))
-        return ct_scene_fail(error, "joint.servo.target", "is %g: it must be finite, and one number is for revolute and prismatic joints", joint->target);
+        return ct_scene_fail(error, "joint.servo.target",
+                             "is %g: it must be finite, and one number is for revolute and prismatic joints",
+                             joint->target);
     ct_status start = check_start(joint, axial, error);
     if (start) return start;
     if (!(joint->lower <= joint->upper))
-        return ct_scene_fail(error, "joint.limits", "are %g and %g: the lower one comes first", joint->lower, joint->upper);
+        return ct_scene_fail(error, "joint.limits", "are %g and %g: the lower one comes first", joint->lower,
+                             joint->upper);
     ct_status status = check_number(joint->stiffness, 0, "joint.stiffness", error);
     if (!status) status = check_number(joint->damping, 0, "joint.damping", error);
     if (!status) status = check_number(joint->limit_stiffness, 0, "joint.limit_stiffness", error);
@@ -87,7 +107,9 @@ static ct_status check_mass(const ct_link_def* def, ct_error* error) {
     for (int i = 0; i < 6; i++)
         if (!isfinite(def->inertia[i])) return ct_scene_fail(error, "inertia", "is not finite");
     if (ct_point_masses(def->mass, def->center, def->inertia, points) != CT_OK)
-        return ct_scene_fail(error, "inertia", "belongs to no body: each principal moment must be at most the sum of the other two");
+        return ct_scene_fail(
+            error, "inertia",
+            "belongs to no body: each principal moment must be at most the sum of the other two");
     return CT_OK;
 }
 
@@ -97,17 +119,21 @@ static ct_status check_nodes(const ct_scene* scene, const int* node, int count, 
         for (int i = 0; i < scene->link[k].nnode; i++)
             for (int j = 0; j < count; j++)
                 if (node[j] == scene->link[k].node[i])
-                    return ct_scene_fail(error, "nodes", "contain node %d, which sits on the link \"%s\": a node has one link",
-                                         node[j], scene->link[k].name);
+                    return ct_scene_fail(
+                        error, "nodes", "contain node %d, which sits on the link \"%s\": a node has one link",
+                        node[j], scene->link[k].name);
     for (int d = 0; d < scene->ndrive; d++)
         for (int i = 0; i < scene->drive[d].nnode; i++)
             for (int j = 0; j < count; j++)
                 if (node[j] == scene->drive[d].node[i])
-                    return ct_scene_fail(error, "nodes", "contain node %d, which is pinned or driven: it cannot be on a link too", node[j]);
+                    return ct_scene_fail(
+                        error, "nodes",
+                        "contain node %d, which is pinned or driven: it cannot be on a link too", node[j]);
     return CT_OK;
 }
 
-static ct_status add_link(ct_scene* scene, const ct_link_def* def, const ct_joint_def* joint, const int* node, int nnode, ct_error* error) {
+static ct_status add_link(ct_scene* scene, const ct_link_def* def, const ct_joint_def* joint, const int* node,
+                          int nnode, ct_error* error) {
     char name[64];
     snprintf(name, sizeof name, "link%d", scene->nlink);
     const char* given = def->name && def->name[0] ? def->name : name;
@@ -119,9 +145,11 @@ static ct_status add_link(ct_scene* scene, const ct_link_def* def, const ct_join
     if (def->motion) {
         const ct_motion* motion = def->motion;
         link.driven = true;
-        link.motion = (ct_scene_driver){.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
+        link.motion =
+            (ct_scene_driver){.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
         memcpy(link.motion.center, motion->center, sizeof motion->center);
-        link.motion.key = ct_arena_copy(&scene->goals, motion->key, (size_t)motion->nkey, sizeof *motion->key);
+        link.motion.key =
+            ct_arena_copy(&scene->goals, motion->key, (size_t)motion->nkey, sizeof *motion->key);
         if (!link.motion.key) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     }
     link.name = ct_arena_copy(&scene->goals, given, strlen(given) + 1, 1);
@@ -137,14 +165,17 @@ ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, 
     ct_error_clear(error);
     ct_joint_def joint = def->joint;
     if (def->parent < -1 || def->parent >= scene->nlink)
-        return ct_scene_fail(error, "parent", "is %d: it must be a link that was added before, or -1 for the world", def->parent);
+        return ct_scene_fail(error, "parent",
+                             "is %d: it must be a link that was added before, or -1 for the world",
+                             def->parent);
     if (def->motion && def->parent >= 0)
         return ct_scene_fail(error, "motion", "is for roots: a link with a parent follows it");
     ct_status status = check_joint(&joint, error);
     if (!status && def->motion) status = ct_scene_check_motion(def->motion, error);
     if (!status) status = check_mass(def, error);
     int *sorted = NULL, count = 0;
-    if (!status && def->count) status = ct_scene_sorted_nodes(scene, def->nodes, def->count, &sorted, &count, error);
+    if (!status && def->count)
+        status = ct_scene_sorted_nodes(scene, def->nodes, def->count, &sorted, &count, error);
     if (!status) status = check_nodes(scene, sorted, count, error);
     if (!status) status = add_link(scene, def, &joint, sorted, count, error);
     ct_free(sorted);

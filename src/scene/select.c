@@ -1,9 +1,9 @@
 // Selectors: node sets by rest position in the world, by tag, by list, and their combinations.
 //
-// A selector becomes a mask over the scene's nodes. Its body, and that of the selectors around it, narrow the range of
-// nodes it can choose from (so "not" is the rest of that body, "nearest" the nearest of that body). Boundaries are
-// inclusive within SLACK times the size of the range's bounding box: nodes that a rotation has moved off
-// a face by round-off still belong to it.
+// A selector becomes a mask over the scene's nodes. Its body, and that of the selectors around it, narrow the
+// range of nodes it can choose from (so "not" is the rest of that body, "nearest" the nearest of that body).
+// Boundaries are inclusive within SLACK times the size of the range's bounding box: nodes that a rotation has
+// moved off a face by round-off still belong to it.
 #include "scene/select.h"
 
 #include <float.h>
@@ -17,15 +17,15 @@
 
 static const double SLACK = 1e-9;
 
-const char* const ct_select_names[] = {"all",     "box",  "sphere",  "plane", "capsule", "tag", "nearest",
-                                       "list",    "surface", "and", "or",    "not",     NULL};
+const char* const ct_select_names[] = {"all",  "box",     "sphere", "plane", "capsule", "tag", "nearest",
+                                       "list", "surface", "and",    "or",    "not",     NULL};
 
 ct_selector ct_selector_default(void) { return (ct_selector){.kind = CT_SELECT_ALL, .body = -1}; }
 
 typedef struct range {
-    int first, last;   // scene nodes, last excluded
-    int body;          // -1: all bodies
-    double slack;      // m
+    int first, last;  // scene nodes, last excluded
+    int body;         // -1: all bodies
+    double slack;     // m
 } range;
 
 static ct_status evaluate(const ct_scene* scene, const ct_selector* selector, range within, int depth,
@@ -33,11 +33,14 @@ static ct_status evaluate(const ct_scene* scene, const ct_selector* selector, ra
 
 static ct_status narrow(const ct_scene* scene, const ct_selector* selector, range* within, ct_error* error) {
     if (selector->body >= scene->nbody || selector->body < -1)
-        return ct_scene_fail(error, "body", "is %d: the scene has bodies 0 to %d", selector->body, scene->nbody - 1);
+        return ct_scene_fail(error, "body", "is %d: the scene has bodies 0 to %d", selector->body,
+                             scene->nbody - 1);
     if (selector->body < 0 || selector->body == within->body) return CT_OK;
     const ct_scene_body* body = &scene->body[selector->body];
     if (within->body >= 0) within->last = within->first;  // two different bodies: nothing in common
-    else *within = (range){body->first_node, body->first_node + body->mesh->nvert, selector->body, within->slack};
+    else
+        *within =
+            (range){body->first_node, body->first_node + body->mesh->nvert, selector->body, within->slack};
     double lower[3], upper[3], size = 0;
     ct_scene_bounds(scene, within->body, lower, upper);
     for (int i = 0; i < 3; i++) size = fmax(size, upper[i] - lower[i]);
@@ -91,20 +94,22 @@ static ct_status check_region(const ct_selector* s, ct_error* error) {
     const char* name = ct_select_names[s->kind];
     if (s->kind != CT_SELECT_ALL && !(is_finite3(s->a) && is_finite3(s->b)))
         return ct_scene_fail(error, name, "has coordinates that are not finite");
-    if ((s->kind == CT_SELECT_SPHERE || s->kind == CT_SELECT_CAPSULE) && !(s->radius >= 0 && isfinite(s->radius)))
+    if ((s->kind == CT_SELECT_SPHERE || s->kind == CT_SELECT_CAPSULE) &&
+        !(s->radius >= 0 && isfinite(s->radius)))
         return ct_scene_fail(error, name, "has radius %g: it must be at least 0", s->radius);
     if (s->kind == CT_SELECT_PLANE && !(s->b[0] != 0 || s->b[1] != 0 || s->b[2] != 0))
         return ct_scene_fail(error, name, "has a normal of length 0: give it a direction");
     if (s->kind == CT_SELECT_BOX)
         for (int i = 0; i < 3; i++)
             if (s->a[i] > s->b[i])
-                return ct_scene_fail(error, name, "has its first corner above the second along %c (%g > %g): swap them",
-                                     "xyz"[i], s->a[i], s->b[i]);
+                return ct_scene_fail(error, name,
+                                     "has its first corner above the second along %c (%g > %g): swap them",
+                                     "xyz"[i], s -> a[i], s -> b[i]);
     return CT_OK;
 }
 
-static ct_status select_region(const ct_scene* scene, const ct_selector* selector, range within, unsigned char* mask,
-                               ct_error* error) {
+static ct_status select_region(const ct_scene* scene, const ct_selector* selector, range within,
+                               unsigned char* mask, ct_error* error) {
     ct_status status = check_region(selector, error);
     if (status) return status;
     for (int node = within.first, body = 0; node < within.last; node++)
@@ -118,8 +123,8 @@ static ct_status select_region(const ct_scene* scene, const ct_selector* selecto
 static bool in_range(range within, int node) { return node >= within.first && node < within.last; }
 
 // Nodes of elements with the tag; returns whether any element has it.
-static bool mark_tagged(const int* element, const int* tag, int count, int corners, int wanted, int first_node, range within,
-                        unsigned char* mask) {
+static bool mark_tagged(const int* element, const int* tag, int count, int corners, int wanted,
+                        int first_node, range within, unsigned char* mask) {
     bool found = false;
     for (int e = 0; e < count; e++) {
         if (tag[e] != wanted) continue;
@@ -132,21 +137,23 @@ static bool mark_tagged(const int* element, const int* tag, int count, int corne
     return found;
 }
 
-static ct_status select_tag(const ct_scene* scene, const ct_selector* selector, range within, unsigned char* mask,
-                            ct_error* error) {
+static ct_status select_tag(const ct_scene* scene, const ct_selector* selector, range within,
+                            unsigned char* mask, ct_error* error) {
     bool found = false;
     for (int b = 0; b < scene->nbody; b++) {
         const ct_mesh* mesh = scene->body[b].mesh;
         if (within.body >= 0 && b != within.body) continue;
-        bool tagged = mark_tagged(mesh->tet, mesh->tet_tag, mesh->ntet, 4, selector->tag, scene->body[b].first_node, within, mask);
+        bool tagged = mark_tagged(mesh->tet, mesh->tet_tag, mesh->ntet, 4, selector->tag,
+                                  scene->body[b].first_node, within, mask);
         if (!tagged)
-            tagged = mark_tagged(mesh->tri, mesh->tri_tag, mesh->ntri, 3, selector->tag, scene->body[b].first_node, within, mask);
+            tagged = mark_tagged(mesh->tri, mesh->tri_tag, mesh->ntri, 3, selector->tag,
+                                 scene->body[b].first_node, within, mask);
         found |= tagged;
     }
     if (found) return CT_OK;
     return ct_scene_fail(error, "tag", "is %d: no element %s%s%s has it", selector->tag,
-                         within.body < 0 ? "of the scene" : "of body \"", within.body < 0 ? "" : scene->body[within.body].name,
-                         within.body < 0 ? "" : "\"");
+                         within.body < 0 ? "of the scene" : "of body \"",
+                         within.body < 0 ? "" : scene->body[within.body].name, within.body < 0 ? "" : "\"");
 }
 
 static ct_status select_surface(const ct_scene* scene, range within, unsigned char* mask, ct_error* error) {
@@ -159,7 +166,9 @@ static ct_status select_surface(const ct_scene* scene, range within, unsigned ch
             if (in_range(within, node)) mask[node] = 1;
         }
         ct_status status = ct_mesh_surface(mesh, &triangle, &ntriangle);
-        if (status) return ct_fail(error, status, "the surface of body \"%s\": %s", scene->body[b].name, ct_status_text(status));
+        if (status)
+            return ct_fail(error, status, "the surface of body \"%s\": %s", scene->body[b].name,
+                           ct_status_text(status));
         for (size_t k = 0; k < 3 * (size_t)ntriangle; k++) {
             int node = scene->body[b].first_node + triangle[k];
             if (in_range(within, node)) mask[node] = 1;
@@ -169,20 +178,21 @@ static ct_status select_surface(const ct_scene* scene, range within, unsigned ch
     return CT_OK;
 }
 
-static ct_status select_list(const ct_scene* scene, const ct_selector* selector, range within, unsigned char* mask,
-                             ct_error* error) {
+static ct_status select_list(const ct_scene* scene, const ct_selector* selector, range within,
+                             unsigned char* mask, ct_error* error) {
     bool local = selector->body >= 0;
     int first = local ? scene->body[selector->body].first_node : 0;
     int count = local ? scene->body[selector->body].mesh->nvert : ct_scene_node_count(scene);
-    if (selector->nlist < 1 || !selector->list) return ct_scene_fail(error, "list", "is empty: name at least one node");
+    if (selector->nlist < 1 || !selector->list)
+        return ct_scene_fail(error, "list", "is empty: name at least one node");
     for (int i = 0; i < selector->nlist; i++) {
         int index = selector->list[i];
         if (index < 0 || index >= count) {
             char place[32];
             snprintf(place, sizeof place, "list[%d]", i);
             if (error) error->element = index;
-            return ct_scene_fail(error, place, "is %d: the nodes of the %s are 0 to %d", index, local ? "body" : "scene",
-                                 count - 1);
+            return ct_scene_fail(error, place, "is %d: the nodes of the %s are 0 to %d", index,
+                                 local ? "body" : "scene", count - 1);
         }
         if (in_range(within, first + index)) mask[first + index] = 1;
     }
@@ -200,12 +210,14 @@ static int compare_candidates(const void* left, const void* right) {
     return (a->node > b->node) - (a->node < b->node);
 }
 
-static ct_status select_nearest(const ct_scene* scene, const ct_selector* selector, range within, unsigned char* mask,
-                                ct_error* error) {
+static ct_status select_nearest(const ct_scene* scene, const ct_selector* selector, range within,
+                                unsigned char* mask, ct_error* error) {
     int wanted = selector->nlist ? selector->nlist : 1, count = within.last - within.first;
-    if (!is_finite3(selector->a)) return ct_scene_fail(error, "nearest", "has coordinates that are not finite");
+    if (!is_finite3(selector->a))
+        return ct_scene_fail(error, "nearest", "has coordinates that are not finite");
     if (wanted < 1 || wanted > count)
-        return ct_scene_fail(error, "count", "is %d: it must be from 1 to %d, the number of nodes", wanted, count);
+        return ct_scene_fail(error, "count", "is %d: it must be from 1 to %d, the number of nodes", wanted,
+                             count);
     candidate* list = ct_alloc((size_t)count, sizeof *list);
     if (!list) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     for (int k = 0, body = 0; k < count; k++) {
@@ -231,7 +243,8 @@ static void prefix_error(ct_error* error, ct_select_kind kind, int index) {
     memcpy(path, error->path, sizeof path);
     memcpy(message, error->message, sizeof message);
     snprintf(error->path, sizeof error->path, "%s%.*s", prefix, (int)sizeof path - 1 - length, path);
-    snprintf(error->message, sizeof error->message, "%s%.*s", prefix, (int)sizeof message - 1 - length, message);
+    snprintf(error->message, sizeof error->message, "%s%.*s", prefix, (int)sizeof message - 1 - length,
+             message);
 }
 
 static ct_status combine(const ct_scene* scene, const ct_selector* selector, range within, int depth,
@@ -254,7 +267,8 @@ static ct_status combine(const ct_scene* scene, const ct_selector* selector, ran
         for (int node = within.first; node < within.last; node++)
             mask[node] = both ? mask[node] && operand[node] : mask[node] || operand[node];
     }
-    for (int node = within.first; node < within.last && selector->kind == CT_SELECT_NOT; node++) mask[node] = !mask[node];
+    for (int node = within.first; node < within.last && selector->kind == CT_SELECT_NOT; node++)
+        mask[node] = !mask[node];
     ct_free(operand);
     return status;
 }
@@ -286,16 +300,18 @@ static ct_status fail_empty(const ct_scene* scene, const ct_selector* selector, 
     ct_scene_bounds(scene, selector->body, lower, upper);
     return ct_fail(error, CT_BAD_SCENE, "this selects no node: %s%s%s spans [%g, %g, %g] to [%g, %g, %g]",
                    selector->body < 0 ? "the scene" : "body \"",
-                   selector->body < 0 ? "" : scene->body[selector->body].name, selector->body < 0 ? "" : "\"", lower[0],
-                   lower[1], lower[2], upper[0], upper[1], upper[2]);
+                   selector->body < 0 ? "" : scene->body[selector->body].name, selector->body < 0 ? "" : "\"",
+                   lower[0], lower[1], lower[2], upper[0], upper[1], upper[2]);
 }
 
-ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count, ct_error* error) {
+ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count,
+                          ct_error* error) {
     ct_error_clear(error);
     *nodes = NULL;
     *count = 0;
     int nnode = ct_scene_node_count(scene), selected = 0;
-    if (!nnode) return ct_fail(error, CT_BAD_SCENE, "the scene has no nodes yet: add its bodies before selecting");
+    if (!nnode)
+        return ct_fail(error, CT_BAD_SCENE, "the scene has no nodes yet: add its bodies before selecting");
     unsigned char* mask = ct_alloc((size_t)nnode, 1);
     if (!mask) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     range all = {0, nnode, -1, 0};

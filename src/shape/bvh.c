@@ -1,14 +1,16 @@
 // A hierarchy of axis-aligned boxes. See bvh.h.
 //
-// Every split halves the primitives along the longest side of their centres' box, so that the depth is at most log2(count) and the
-// walks below need a stack of fixed size. Children come after their parents: a refit is one sweep from the last node to the first.
+// Every split halves the primitives along the longest side of their centres' box, so that the depth is at
+// most log2(count) and the walks below need a stack of fixed size. Children come after their parents: a refit
+// is one sweep from the last node to the first.
 #include "shape/bvh.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LEAF 4        // primitives in a leaf, at most
-#define STACK 128     // pairs of nodes that wait: at most one for each of the 31 levels of either tree, and one more
+#define LEAF 4  // primitives in a leaf, at most
+// pairs of nodes that wait: at most one for each of the 31 levels of either tree, and one more
+#define STACK 128
 
 // The order of two primitives along an axis, the number deciding between equal ones.
 static inline bool precedes(const double* center, int axis, int i, int j) {
@@ -22,7 +24,8 @@ static inline void exchange(int* item, int i, int j) {
     item[j] = keep;
 }
 
-// Moves the `middle` smallest of item[0..count-1] to the front (Hoare's selection, pivot: the median of three).
+// Moves the `middle` smallest of item[0..count-1] to the front (Hoare's selection, pivot: the median of
+// three).
 static void select_smallest(int* item, int count, int middle, const double* center, int axis) {
     int low = 0, high = count - 1;
     while (low < high) {
@@ -90,7 +93,8 @@ void ct_bvh_refit(ct_bvh* bvh, const ct_box* box) {
     }
 }
 
-static bool leaf_pairs(const ct_bvh* a, const ct_bvh_node* m, const ct_bvh* b, const ct_bvh_node* n, ct_bvh_visit visit, void* user) {
+static bool leaf_pairs(const ct_bvh* a, const ct_bvh_node* m, const ct_bvh* b, const ct_bvh_node* n,
+                       ct_bvh_visit visit, void* user) {
     for (int i = m->first; i < m->first + m->count; i++) {
         if (!ct_box_overlap(a->box + i, &n->box)) continue;
         for (int j = n->first; j < n->first + n->count; j++)
@@ -102,7 +106,8 @@ static bool leaf_pairs(const ct_bvh* a, const ct_bvh_node* m, const ct_bvh* b, c
 static bool leaf_self_pairs(const ct_bvh* bvh, const ct_bvh_node* n, ct_bvh_visit visit, void* user) {
     for (int i = n->first; i < n->first + n->count; i++)
         for (int j = i + 1; j < n->first + n->count; j++)
-            if (ct_box_overlap(bvh->box + i, bvh->box + j) && !visit(bvh->item[i], bvh->item[j], user)) return false;
+            if (ct_box_overlap(bvh->box + i, bvh->box + j) && !visit(bvh->item[i], bvh->item[j], user))
+                return false;
     return true;
 }
 

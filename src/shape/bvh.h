@@ -1,7 +1,8 @@
-// A hierarchy of axis-aligned boxes: built once, refitted when its primitives have moved, asked for pairs that overlap.
+// A hierarchy of axis-aligned boxes: built once, refitted when its primitives have moved, asked for pairs
+// that overlap.
 //
-// Boxes are floats, rounded outward: a pair whose exact boxes overlap is never left out. Pairs come in an order that depends on the
-// rest positions alone.
+// Boxes are floats, rounded outward: a pair whose exact boxes overlap is never left out. Pairs come in an
+// order that depends on the rest positions alone.
 #ifndef CT_SHAPE_BVH_H
 #define CT_SHAPE_BVH_H
 
@@ -16,18 +17,19 @@ typedef struct ct_box {
 
 typedef struct ct_bvh_node {
     ct_box box;
-    int right;                 // the left child is the next node; 0: a leaf
-    int first, count;          // primitives, in tree order
+    int right;         // the left child is the next node; 0: a leaf
+    int first, count;  // primitives, in tree order
 } ct_bvh_node;
 
 typedef struct ct_bvh {
     int count, nnode;
-    int* item;                 // count, primitives in tree order
-    ct_box* box;               // count, of each
-    ct_bvh_node* node;         // nnode, parents before children
+    int* item;          // count, primitives in tree order
+    ct_box* box;        // count, of each
+    ct_bvh_node* node;  // nnode, parents before children
 } ct_bvh;
 
-// A tree over the primitives `item` (count of them, any numbers), split at the medians of center[3 item]. Memory from the arena.
+// A tree over the primitives `item` (count of them, any numbers), split at the medians of center[3 item].
+// Memory from the arena.
 ct_status ct_bvh_create(ct_bvh* bvh, ct_arena* arena, int count, const int* item, const double* center);
 // Takes the boxes as they are now: box[item].
 void ct_bvh_refit(ct_bvh* bvh, const ct_box* box);

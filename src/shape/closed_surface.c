@@ -7,8 +7,8 @@
 #include "math/vec3.h"
 
 typedef struct edge {
-    int low, high;   // nodes
-    int direction;   // 1: from low to high, -1: back
+    int low, high;  // nodes
+    int direction;  // 1: from low to high, -1: back
 } edge;
 
 static int edge_compare(const void* a, const void* b) {
@@ -32,7 +32,8 @@ ct_status ct_surface_check_closed(const int* tri, int ntri) {
     bool closed = ntri % 2 == 0;
     for (int i = 0; closed && i < 3 * ntri; i += 2) {
         const edge *a = &list[i], *b = &list[i + 1];
-        closed = a->low == b->low && a->high == b->high && a->direction == -1 && b->direction == 1 && a->low != a->high;
+        closed = a->low == b->low && a->high == b->high && a->direction == -1 && b->direction == 1 &&
+                 a->low != a->high;
         if (i > 0) closed = closed && (list[i - 1].low != a->low || list[i - 1].high != a->high);
     }
     ct_free(list);
@@ -44,7 +45,8 @@ double ct_surface_volume(const int* tri, int ntri, const double* x) {
     double sum = 0;
     for (int t = 0; t < ntri; t++) {
         const int* v = tri + 3 * t;
-        const ct_vec3 a = ct_vec3_sub(ct_vec3_load(x + 3 * v[0]), o), b = ct_vec3_sub(ct_vec3_load(x + 3 * v[1]), o);
+        const ct_vec3 a = ct_vec3_sub(ct_vec3_load(x + 3 * v[0]), o),
+                      b = ct_vec3_sub(ct_vec3_load(x + 3 * v[1]), o);
         const ct_vec3 c = ct_vec3_sub(ct_vec3_load(x + 3 * v[2]), o);
         sum += ct_vec3_dot(a, ct_vec3_cross(b, c));
     }

@@ -1,8 +1,9 @@
 // Closest points of a point and a triangle, and of two segments. See closest.h.
 //
-// Interior: the foot from the areas seen along the normal N = (b-a)x(c-a),  w_a = N.((b-p)x(c-p))/N.N and so on; for edges with
-// directions u, v and N = u x v,  sigma = N.((c-a) x v)/N.N, tau = N.((c-a) x u)/N.N. When a weight is not inside, the closest points
-// are among the ends against the other primitive's edges, so the smallest of those is taken: no region logic to go wrong.
+// Interior: the foot from the areas seen along the normal N = (b-a)x(c-a),  w_a = N.((b-p)x(c-p))/N.N and so
+// on; for edges with directions u, v and N = u x v,  sigma = N.((c-a) x v)/N.N, tau = N.((c-a) x u)/N.N. When
+// a weight is not inside, the closest points are among the ends against the other primitive's edges, so the
+// smallest of those is taken: no region logic to go wrong.
 #include "shape/closest.h"
 
 #define SLIVER 1e-10  // sine below which a triangle has no interior and edges are parallel
@@ -21,7 +22,8 @@ double ct_closest_on_segment(ct_vec3 p, ct_vec3 a, ct_vec3 b, double* squared) {
 static void set_apart(ct_closest* out, const ct_vec3 x[4], int first) {
     // relative to one node: weights of either side sum to 1
     ct_vec3 apart = {0, 0, 0};
-    for (int i = 0; i < 4; i++) apart = ct_vec3_axpy(apart, i < first ? out->w[i] : -out->w[i], ct_vec3_sub(x[i], x[0]));
+    for (int i = 0; i < 4; i++)
+        apart = ct_vec3_axpy(apart, i < first ? out->w[i] : -out->w[i], ct_vec3_sub(x[i], x[0]));
     out->apart = apart;
     out->distance = ct_vec3_norm(apart);
     out->mask = 0;
@@ -45,7 +47,8 @@ ct_closest ct_closest_point_triangle(const ct_vec3 x[4]) {
     const ct_vec3 ab = ct_vec3_sub(x[2], x[1]), ac = ct_vec3_sub(x[3], x[1]), bc = ct_vec3_sub(x[3], x[2]);
     const ct_vec3 pa = ct_vec3_sub(x[1], x[0]), pb = ct_vec3_sub(x[2], x[0]), pc = ct_vec3_sub(x[3], x[0]);
     const ct_vec3 N = ct_vec3_cross(ab, ac);
-    const double square = ct_vec3_dot(N, N), aa = ct_vec3_dot(ab, ab), cc = ct_vec3_dot(ac, ac), bb = ct_vec3_dot(bc, bc);
+    const double square = ct_vec3_dot(N, N), aa = ct_vec3_dot(ab, ab), cc = ct_vec3_dot(ac, ac),
+                 bb = ct_vec3_dot(bc, bc);
     const double longest = fmax(aa, fmax(bb, cc));
     const double wa = ct_vec3_dot(N, ct_vec3_cross(pb, pc)), wb = ct_vec3_dot(N, ct_vec3_cross(pc, pa));
     const double wc = ct_vec3_dot(N, ct_vec3_cross(pa, pb));

@@ -1,7 +1,8 @@
 // Closest points of a point and a triangle, and of two segments.
 //
-// Both pairs have four nodes: (p; a,b,c) or (a,b; c,d). The closest features are told by which nodes carry weight: all four for a face's
-// interior or two edges' interiors, three for a point and an edge, two for two points.
+// Both pairs have four nodes: (p; a,b,c) or (a,b; c,d). The closest features are told by which nodes carry
+// weight: all four for a face's interior or two edges' interiors, three for a point and an edge, two for two
+// points.
 #ifndef CT_SHAPE_CLOSEST_H
 #define CT_SHAPE_CLOSEST_H
 
@@ -10,14 +11,14 @@
 #include "math/vec3.h"
 
 typedef struct ct_closest {
-    unsigned mask;             // bit i: node i has weight
-    double w[4];               // of the nodes, summing to 1 over each of the two primitives
-    ct_vec3 apart;             // from the point on the second primitive to that on the first
-    double distance;           // |apart|
-    double sine;               // edges: |sin| of the angle between them; 0 when one has no length
+    unsigned mask;    // bit i: node i has weight
+    double w[4];      // of the nodes, summing to 1 over each of the two primitives
+    ct_vec3 apart;    // from the point on the second primitive to that on the first
+    double distance;  // |apart|
+    double sine;      // edges: |sin| of the angle between them; 0 when one has no length
 } ct_closest;
 
-#define CT_CLOSEST_ALL 15u     // mask of vertex-face and edge-edge proper
+#define CT_CLOSEST_ALL 15u  // mask of vertex-face and edge-edge proper
 
 // x: p, a, b, c. A triangle without area is the union of its edges.
 ct_closest ct_closest_point_triangle(const ct_vec3 x[4]);

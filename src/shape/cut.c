@@ -1,9 +1,11 @@
 // Isosurface stuffing on a lattice with signed distances.
 //
 // 1. Every lattice edge from an inside to an outside vertex gets a cut point, the root of the distance on it.
-// 2. Warping: a vertex with a cut point closer than alpha times the edge's length moves there; its value becomes
+// 2. Warping: a vertex with a cut point closer than alpha times the edge's length moves there; its value
+// becomes
 //    0 and the cut points of its edges disappear. alpha is 0.24999 on long and 0.41189 on short BCC edges.
-// 3. Each tet is replaced by its inside part. Sorted into inside I, zero Z, outside O, with c(i,o) a cut point:
+// 3. Each tet is replaced by its inside part. Sorted into inside I, zero Z, outside O, with c(i,o) a cut
+// point:
 //    no O: the tet; one I: the O become cut points; else a prism or pyramid that is lifted from the inside
 //    triangle to the cut points one corner after the other, each lift sweeping one tet.
 //    The order of two lifts decides the diagonal of the quadrilateral on the shared lattice face: the longer
@@ -17,13 +19,13 @@
 
 #define ALPHA_LONG 0.24999
 #define ALPHA_SHORT 0.41189
-#define ALPHA_OTHER 0.3       // edges that only the graded lattice has
+#define ALPHA_OTHER 0.3         // edges that only the graded lattice has
 #define LONG_OVER_SHORT 1.1548  // length ratio of BCC edges: caps the reach of long edges at mixed vertices
 
 typedef struct cut_point {
     int inside, outside;  // lattice vertices
     double x[3];
-    int vertex;           // in the output, -1 until used
+    int vertex;  // in the output, -1 until used
     bool alive;
 } cut_point;
 
@@ -31,13 +33,13 @@ typedef struct cutter {
     ct_lattice* lattice;
     const ct_shape* shape;
     ct_tet_list* list;
-    ct_key_map map;       // edge -> cut point
+    ct_key_map map;  // edge -> cut point
     cut_point* cut;
     size_t ncut, capacity;
-    int *start, *item;    // cut points around each lattice vertex
-    double* shortest;     // nvert   length of the shortest lattice edge
-    int* vertex;          // nvert   index in the output, -1 until used
-    bool failed;          // out of memory
+    int *start, *item;  // cut points around each lattice vertex
+    double* shortest;   // nvert   length of the shortest lattice edge
+    int* vertex;        // nvert   index in the output, -1 until used
+    bool failed;        // out of memory
 } cutter;
 
 static long edge_length2(const ct_lattice* lattice, int a, int b) {
@@ -57,7 +59,8 @@ static double edge_alpha(const ct_lattice* lattice, int a, int b) {
 }
 
 // Root of the distance between a (negative) and b (positive): false position with the Illinois weights.
-static void find_root(const ct_shape* shape, const double a[3], const double b[3], double fa, double fb, double x[3]) {
+static void find_root(const ct_shape* shape, const double a[3], const double b[3], double fa, double fb,
+                      double x[3]) {
     double ta = 0, tb = 1, direction[3], tolerance = 1e-10 * (fabs(fa) + fabs(fb));
     subtract3(b, a, direction);
     int last = 0;
@@ -158,7 +161,8 @@ static void warp_vertex(cutter* c, int v) {
 
 static int output_vertex(cutter* c, int v) {
     if (c->vertex[v] < 0)
-        c->vertex[v] = ct_tet_list_add_vertex(c->list, c->lattice->x + 3 * (size_t)v, c->lattice->distance[v] == 0);
+        c->vertex[v] =
+            ct_tet_list_add_vertex(c->list, c->lattice->x + 3 * (size_t)v, c->lattice->distance[v] == 0);
     if (c->vertex[v] < 0) c->failed = true;
     return c->vertex[v];
 }
@@ -197,7 +201,8 @@ static double lift_quality(const cutter* c, const int bottom[3], const int top[3
     int v[3] = {bottom[0], bottom[1], bottom[2]};
     for (int i = 0; i < 3; i++) {
         int up = top[order[i]];
-        worst = fmin(worst, ct_tet_list_quality(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2], x + 3 * (size_t)up));
+        worst = fmin(worst, ct_tet_list_quality(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1],
+                                                x + 3 * (size_t)v[2], x + 3 * (size_t)up));
         v[order[i]] = up;
     }
     return worst;
@@ -225,7 +230,8 @@ static void fill_two_two(cutter* c, const int v[4]) {
     lift(c, bottom, top, order, 3);
 }
 
-// Inside corners of a face lifted towards the one outside vertex v[3]; `count` of v[0..2] are inside, the rest zero.
+// Inside corners of a face lifted towards the one outside vertex v[3]; `count` of v[0..2] are inside, the
+// rest zero.
 static void fill_one_outside(cutter* c, const int v[4], int count) {
     int bottom[3], top[3] = {-1, -1, -1}, order[3] = {0, 1, 2};
     for (int i = 0; i < 3; i++) bottom[i] = output_vertex(c, v[i]);
@@ -239,7 +245,8 @@ static void fill_one_outside(cutter* c, const int v[4], int count) {
     if (!c->failed) lift(c, bottom, top, order, count);
 }
 
-// Sorts inside, zero, outside by an even permutation, so that the volume stays positive; counts inside and outside.
+// Sorts inside, zero, outside by an even permutation, so that the volume stays positive; counts inside and
+// outside.
 static void sort_by_sign(const double* distance, int v[4], int* inside, int* outside) {
     bool odd = false;
     for (int i = 1; i < 4; i++)
@@ -276,7 +283,8 @@ static void fill_tet(cutter* c, const int tet[4]) {
     } else if (inside >= 2 && outside == 1) {
         fill_one_outside(c, v, inside);
     } else {
-        for (int i = 0; i < 4; i++) corner[i] = i < 4 - outside ? output_vertex(c, v[i]) : output_cut(c, v[0], v[i]);
+        for (int i = 0; i < 4; i++)
+            corner[i] = i < 4 - outside ? output_vertex(c, v[i]) : output_cut(c, v[0], v[i]);
         output_tet(c, corner);
     }
 }

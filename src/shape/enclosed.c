@@ -52,10 +52,8 @@ static ct_status unmatched_edges(const int* tri, int ntri, int* count, int* tria
         int a = tri[i], b = tri[i - i % 3 + (i + 1) % 3];
         if (a == b) continue;
         int* balance = ct_key_map_at(&map, ct_key_pair(a, b));
-        if (!balance)
-            status = CT_OUT_OF_MEMORY;
-        else
-            *balance = (*balance < 0 ? ntri : *balance) + (a < b ? 1 : -1);
+        if (!balance) status = CT_OUT_OF_MEMORY;
+        else *balance = (*balance < 0 ? ntri : *balance) + (a < b ? 1 : -1);
     }
     *count = 0;
     for (int i = 0; i < 3 * ntri && status == CT_OK; i++) {
@@ -80,18 +78,21 @@ static ct_status require_closed(const double* x, const int* tri, int ntri, ct_er
     if (status != CT_OK || count == 0) return status;
     if (error) error->element = triangle;
     const double *a = x + 3 * (size_t)edge[0], *b = x + 3 * (size_t)edge[1];
-    return ct_fail(error, CT_BAD_MESH,
-                   "the surface is not closed: %d boundary edges (or edges whose two triangles disagree in orientation), "
-                   "the first between nodes %d (%g %g %g) and %d (%g %g %g) of triangle %d; close the hole or make the "
-                   "orientation consistent",
-                   count, edge[0], a[0], a[1], a[2], edge[1], b[0], b[1], b[2], triangle);
+    return ct_fail(
+        error, CT_BAD_MESH,
+        "the surface is not closed: %d boundary edges (or edges whose two triangles disagree in "
+        "orientation), "
+        "the first between nodes %d (%g %g %g) and %d (%g %g %g) of triangle %d; close the hole or make the "
+        "orientation consistent",
+        count, edge[0], a[0], a[1], a[2], edge[1], b[0], b[1], b[2], triangle);
 }
 
 static double enclosed_volume(const double* x, const int* tri, int ntri) {
     double volume = 0;
     const double* origin = x + 3 * (size_t)tri[0];
     for (int t = 0; t < ntri; t++)
-        volume += tet_volume6(origin, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1], x + 3 * (size_t)tri[3 * t + 2]);
+        volume += tet_volume6(origin, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                              x + 3 * (size_t)tri[3 * t + 2]);
     return volume / 6;
 }
 

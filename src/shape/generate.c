@@ -31,5 +31,6 @@ ct_status ct_mesh_cylinder(ct_mesh** out, double radius, double length, double s
 ct_status ct_mesh_torus(ct_mesh** out, double major, double minor, double size) {
     *out = NULL;
     if (!positive(major) || !positive(minor) || minor >= major || !positive(size)) return CT_BAD_ARGUMENT;
-    return fill_and_free(out, ct_shape_torus((const double[3]){0, 0, 0}, (const double[3]){0, 0, 1}, major, minor), size);
+    return fill_and_free(
+        out, ct_shape_torus((const double[3]){0, 0, 0}, (const double[3]){0, 0, 1}, major, minor), size);
 }

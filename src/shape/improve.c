@@ -1,8 +1,8 @@
 // Local improvement of the worst tets.
 //
-// For a vertex of a tet whose quality q (3 inradius / circumradius) is below TARGET, positions are tried that lie
-// towards the mean of its neighbours or away from the opposite face of the worst tet; on the surface they are
-// projected back by x - d grad d. A move is taken only if the smallest q around the vertex rises.
+// For a vertex of a tet whose quality q (3 inradius / circumradius) is below TARGET, positions are tried that
+// lie towards the mean of its neighbours or away from the opposite face of the worst tet; on the surface they
+// are projected back by x - d grad d. A move is taken only if the smallest q around the vertex rises.
 #include "shape/improve.h"
 
 #include "base/memory.h"
@@ -15,7 +15,7 @@
 typedef struct improver {
     ct_tet_list* list;
     const ct_shape* shape;
-    int *start, *item;    // tets around each vertex: item[start[v]] .. item[start[v + 1] - 1]
+    int *start, *item;  // tets around each vertex: item[start[v]] .. item[start[v + 1] - 1]
 } improver;
 
 // Smallest quality around v with v at x, given up below `enough`; the worst tet and an edge length for scale.
@@ -96,7 +96,8 @@ static bool improve_vertex(improver* m, int v) {
     int worst = -1, ignored;
     double best = star_quality(m, v, x, -INFINITY, &worst);
     if (worst < 0 || best >= TARGET) return false;
-    double start = best, mean[3], normal[3], scale = opposite_normal(m, v, worst, normal), found[3] = {0, 0, 0};
+    double start = best, mean[3], normal[3], scale = opposite_normal(m, v, worst, normal),
+           found[3] = {0, 0, 0};
     // A boundary vertex that pruning has laid bare stays where it is.
     if (m->list->surface[v] && fabs(ct_shape_distance(m->shape, x)) > 1e-4 * scale) return false;
     neighbor_mean(m, v, mean);
@@ -104,10 +105,8 @@ static bool improve_vertex(improver* m, int v) {
     for (int i = 0; i < 9; i++) {
         double trial[3], offset[3];
         subtract3(mean, x, offset);
-        if (i < 3)
-            add_scaled3(x, toward[i], offset, trial);
-        else
-            add_scaled3(x, away[i - 3] * scale, normal, trial);
+        if (i < 3) add_scaled3(x, toward[i], offset, trial);
+        else add_scaled3(x, away[i - 3] * scale, normal, trial);
         if (m->list->surface[v] && !project(m->shape, scale, trial)) continue;
         double quality = star_quality(m, v, trial, best, &ignored);
         if (quality > best) {
@@ -122,14 +121,16 @@ static bool improve_vertex(improver* m, int v) {
 
 ct_status ct_improve(ct_tet_list* list, const ct_shape* shape) {
     improver m = {.list = list, .shape = shape};
-    if (ct_mesh_incidence(list->nvert, 4, list->ntet, list->tet, &m.start, &m.item) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (ct_mesh_incidence(list->nvert, 4, list->ntet, list->tet, &m.start, &m.item) != CT_OK)
+        return CT_OUT_OF_MEMORY;
     bool moved = true;
     for (int sweep = 0; sweep < SWEEPS && moved; sweep++) {
         moved = false;
         for (int t = 0; t < list->ntet; t++) {
             const int* v = list->tet + 4 * (size_t)t;
             const double* x = list->x;
-            double quality = ct_tet_list_quality(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2], x + 3 * (size_t)v[3]);
+            double quality = ct_tet_list_quality(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1],
+                                                 x + 3 * (size_t)v[2], x + 3 * (size_t)v[3]);
             if (quality >= TARGET) continue;
             for (int k = 0; k < 4; k++) moved |= improve_vertex(&m, v[k]);
         }

@@ -14,7 +14,8 @@ typedef struct ct_key_map {  // zero-initialised: empty
     size_t count, capacity;  // capacity is 0 or a power of two
 } ct_key_map;
 
-// The place of the key's value, inserted with value -1 when new. NULL: out of memory. Valid until the next call.
+// The place of the key's value, inserted with value -1 when new. NULL: out of memory. Valid until the next
+// call.
 int* ct_key_map_at(ct_key_map* map, uint64_t key);
 // The key's value, -1 when absent.
 int ct_key_map_find(const ct_key_map* map, uint64_t key);

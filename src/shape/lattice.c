@@ -1,5 +1,5 @@
-// Building the lattice of lattice.h. Faces between equal leaves are visited from the lower leaf, faces between
-// unequal ones from the smaller leaf.
+// Building the lattice of lattice.h. Faces between equal leaves are visited from the lower leaf, faces
+// between unequal ones from the smaller leaf.
 #include "shape/lattice.h"
 
 #include "base/memory.h"
@@ -38,7 +38,8 @@ static void center_place(const ct_octree_cell* cell, int place[3]) {
 }
 
 // Adds a tet, turned to positive volume, if any of its vertices is inside.
-static void add_tet(lattice_builder* builder, const int a[3], const int b[3], const int c[3], const int d[3]) {
+static void add_tet(lattice_builder* builder, const int a[3], const int b[3], const int c[3],
+                    const int d[3]) {
     ct_lattice* lattice = builder->lattice;
     int v[4] = {vertex_at(builder, a), vertex_at(builder, b), vertex_at(builder, c), vertex_at(builder, d)};
     if (builder->failed) return;
@@ -58,13 +59,15 @@ static void add_tet(lattice_builder* builder, const int a[3], const int b[3], co
 // Whether a cell of the same width as the leaf, shifted by `direction`, has been split.
 static bool split_at(const ct_octree* octree, const ct_octree_cell* cell, const int direction[3]) {
     int width = 1 << cell->shift;
-    int index = ct_octree_find(octree, cell->corner[0] + direction[0] * width, cell->corner[1] + direction[1] * width,
-                               cell->corner[2] + direction[2] * width, cell->shift);
+    int index =
+        ct_octree_find(octree, cell->corner[0] + direction[0] * width, cell->corner[1] + direction[1] * width,
+                       cell->corner[2] + direction[2] * width, cell->shift);
     return index >= 0 && octree->cell[index].shift == cell->shift && octree->cell[index].child >= 0;
 }
 
 // The four tets around the line between the centres of two equal leaves, the second one up along `axis`.
-static void join_equal(lattice_builder* builder, const ct_octree_cell* cell, const ct_octree_cell* above, int axis) {
+static void join_equal(lattice_builder* builder, const ct_octree_cell* cell, const ct_octree_cell* above,
+                       int axis) {
     int low[3], high[3], width = 2 << cell->shift;
     center_place(cell, low);
     center_place(above, high);
@@ -79,7 +82,8 @@ static void join_equal(lattice_builder* builder, const ct_octree_cell* cell, con
         end[along] += width;
         middle[along] += width / 2;
         direction[across] = side ? 1 : -1;
-        bool halved = split_at(builder->octree, cell, direction) || split_at(builder->octree, above, direction);
+        bool halved =
+            split_at(builder->octree, cell, direction) || split_at(builder->octree, above, direction);
         if (halved) {
             add_tet(builder, low, high, start, middle);
             add_tet(builder, low, high, middle, end);
@@ -90,8 +94,8 @@ static void join_equal(lattice_builder* builder, const ct_octree_cell* cell, con
 }
 
 // The face of a small leaf towards a larger one, on side `side` of `axis`.
-static void join_larger(lattice_builder* builder, const ct_octree_cell* cell, const ct_octree_cell* larger, int axis,
-                        int side) {
+static void join_larger(lattice_builder* builder, const ct_octree_cell* cell, const ct_octree_cell* larger,
+                        int axis, int side) {
     int low[3], high[3], width = 2 << cell->shift;
     center_place(cell, low);
     center_place(larger, high);
@@ -126,10 +130,8 @@ static void visit_leaf(lattice_builder* builder, int index) {
         if (neighbor < 0) continue;
         const ct_octree_cell* other = octree->cell + neighbor;
         if (other->child >= 0 || (far_outside(octree, cell) && far_outside(octree, other))) continue;
-        if (other->shift > cell->shift)
-            join_larger(builder, cell, other, axis, side);
-        else if (side)
-            join_equal(builder, cell, other, axis);
+        if (other->shift > cell->shift) join_larger(builder, cell, other, axis, side);
+        else if (side) join_equal(builder, cell, other, axis);
     }
 }
 

@@ -159,7 +159,8 @@ ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2])
             mesh->x[3 * (size_t)node + 1] = size[1] * j / cells[1];
             if (i == cells[0] || j == cells[1]) continue;
             const bool rising = (i + j) % 2 == 0;  // the diagonal runs from `node` to the opposite corner
-            const int cell[6] = {node, node + 1, rising ? above + 1 : above, rising ? node : node + 1, above + 1, above};
+            const int cell[6] = {node,      node + 1, rising ? above + 1 : above, rising ? node : node + 1,
+                                 above + 1, above};
             memcpy(tri, cell, sizeof cell);
             tri += 6;
         }

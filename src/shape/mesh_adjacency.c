@@ -139,7 +139,8 @@ static void gather_boundary(int ntet, const int* tet, const int* neighbor, int* 
     }
 }
 
-ct_status ct_mesh_boundary_of(int ntet, const int* tet, const int* neighbor, int** tri, int** tri_tet, int* ntri) {
+ct_status ct_mesh_boundary_of(int ntet, const int* tet, const int* neighbor, int** tri, int** tri_tet,
+                              int* ntri) {
     *tri = NULL;
     *ntri = 0;
     if (tri_tet) *tri_tet = NULL;

@@ -1,11 +1,11 @@
 // Measures of elements, and the check that a mesh can be simulated.
 //
 // With a, b, c the edges of a tet from its first node:  6 V = (a x b) . c,
-//   circumradius  R = | |a|^2 (b x c) + |b|^2 (c x a) + |c|^2 (a x b) | / (12 V),   inradius  r = 3 V / sum of areas,
-//   quality       q = 3 r / R   (1 for the regular tet),
-//   dihedral angle between faces with outward normals m, n:  pi - angle(m, n).
-// A tet is degenerate when 6 V <= 1e-12 L^3 with L its longest edge, a triangle when 2 A <= 1e-12 L^2. Two nodes
-// are duplicates when they lie within 1e-12 of the mesh's size in one connected component.
+//   circumradius  R = | |a|^2 (b x c) + |b|^2 (c x a) + |c|^2 (a x b) | / (12 V),   inradius  r = 3 V / sum
+//   of areas, quality       q = 3 r / R   (1 for the regular tet), dihedral angle between faces with outward
+//   normals m, n:  pi - angle(m, n).
+// A tet is degenerate when 6 V <= 1e-12 L^3 with L its longest edge, a triangle when 2 A <= 1e-12 L^2. Two
+// nodes are duplicates when they lie within 1e-12 of the mesh's size in one connected component.
 #include <math.h>
 #include <string.h>
 
@@ -101,12 +101,12 @@ typedef struct check {
     const ct_mesh* mesh;
     ct_mesh_report* report;
     ct_error* error;
-    const int* element;        // the tets, or the triangles when there is no tet
+    const int* element;  // the tets, or the triangles when there is no tet
     int width, count;
-    const char* noun;          // "tet" or "triangle"
-    double size;               // diagonal of the bounding box
-    int* component;            // nvert
-    int* surface;              // 3 nsurface: boundary of the tets, or the triangles themselves
+    const char* noun;  // "tet" or "triangle"
+    double size;       // diagonal of the bounding box
+    int* component;    // nvert
+    int* surface;      // 3 nsurface: boundary of the tets, or the triangles themselves
     int nsurface;
     ct_mesh_edge* edges;
     int nedge;
@@ -163,10 +163,12 @@ static ct_status build_adjacency(check* c) {
     int* neighbor = ct_alloc((size_t)mesh->ntet, 4 * sizeof(int));
     ct_status status = c->component && neighbor ? CT_OK : CT_OUT_OF_MEMORY;
     if (status == CT_OK) status = ct_mesh_neighbors(mesh->nvert, mesh->ntet, mesh->tet, neighbor, &c->fault);
-    if (status == CT_OK && mesh->ntet) status = ct_mesh_boundary_of(mesh->ntet, mesh->tet, neighbor, &c->surface, NULL, &c->nsurface);
+    if (status == CT_OK && mesh->ntet)
+        status = ct_mesh_boundary_of(mesh->ntet, mesh->tet, neighbor, &c->surface, NULL, &c->nsurface);
     ct_free(neighbor);
     if (status != CT_OK) return status;
-    c->report->component_count = ct_mesh_components(mesh->nvert, c->width, c->count, c->element, c->component);
+    c->report->component_count =
+        ct_mesh_components(mesh->nvert, c->width, c->count, c->element, c->component);
     if (!mesh->ntet) {
         c->surface = ct_duplicate(mesh->tri, (size_t)mesh->ntri, 3 * sizeof(int));
         c->nsurface = mesh->ntri;
@@ -187,20 +189,26 @@ static ct_status fail_element(check* c, long element, ct_status code) {
 static ct_status check_numbers(check* c) {
     const ct_mesh* mesh = c->mesh;
     if (mesh->nvert < 1 || c->count < 1)
-        return ct_fail(c->error, CT_BAD_MESH, "the mesh is empty (%d nodes, %d tets, %d triangles): check the file it came from",
+        return ct_fail(c->error, CT_BAD_MESH,
+                       "the mesh is empty (%d nodes, %d tets, %d triangles): check the file it came from",
                        mesh->nvert, mesh->ntet, mesh->ntri);
     for (size_t i = 0; i < 3 * (size_t)mesh->nvert; i++)
         if (!isfinite(mesh->x[i]) || fabs(mesh->x[i]) > 1e100)
-            return fail_element(c, (long)(i / 3), ct_fail(c->error, CT_BAD_MESH,
-                "the position of node %zu is not a finite number: correct or remove the node", i / 3));
+            return fail_element(
+                c, (long)(i / 3),
+                ct_fail(c->error, CT_BAD_MESH,
+                        "the position of node %zu is not a finite number: correct or remove the node",
+                        i / 3));
     const int* lists[2] = {mesh->tet, mesh->tri};
     const int counts[2] = {mesh->ntet, mesh->ntri}, widths[2] = {4, 3};
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < (size_t)widths[k] * (size_t)counts[k]; i++)
             if (lists[k][i] < 0 || lists[k][i] >= mesh->nvert)
-                return fail_element(c, (long)i / widths[k], ct_fail(c->error, CT_BAD_MESH,
-                    "node %d of %s %ld is out of range: the mesh has %d nodes (0 to %d)", lists[k][i],
-                    k ? "triangle" : "tet", (long)i / widths[k], mesh->nvert, mesh->nvert - 1));
+                return fail_element(
+                    c, (long)i / widths[k],
+                    ct_fail(c->error, CT_BAD_MESH,
+                            "node %d of %s %ld is out of range: the mesh has %d nodes (0 to %d)", lists[k][i],
+                            k ? "triangle" : "tet", (long)i / widths[k], mesh->nvert, mesh->nvert - 1));
     return CT_OK;
 }
 
@@ -211,15 +219,22 @@ static ct_status check_tets(check* c) {
         const int* tet = mesh->tet + 4 * (size_t)t;
         double volume = ct_tet_volume(mesh->x, tet), extent = ct_tet_longest_edge(mesh->x, tet);
         if (!(fabs(6 * volume) > DEGENERATE * extent * extent * extent))
-            return fail_element(c, t, ct_fail(c->error, CT_BAD_MESH,
-                "tet %d (nodes %d %d %d %d) is degenerate, its volume is %.3g m^3: remesh there, or remove the tet if it "
-                "repeats a node (ct_mesh_repair or `cuttle mesh --repair` does)", t, tet[0], tet[1], tet[2], tet[3], volume));
+            return fail_element(c, t,
+                                ct_fail(c->error, CT_BAD_MESH,
+                                        "tet %d (nodes %d %d %d %d) is degenerate, its volume is %.3g m^3: "
+                                        "remesh there, or remove the tet if it "
+                                        "repeats a node (ct_mesh_repair or `cuttle mesh --repair` does)",
+                                        t, tet[0], tet[1], tet[2], tet[3], volume));
         if (volume < 0 && inverted++ == 0) first_inverted = t;
     }
     if (!inverted) return CT_OK;
-    return fail_element(c, first_inverted, ct_fail(c->error, CT_BAD_MESH,
-        "tet %d is inverted (volume %.3g m^3; %d of %d tets are): flip it with ct_mesh_repair or `cuttle mesh --repair`",
-        first_inverted, ct_tet_volume(mesh->x, mesh->tet + 4 * (size_t)first_inverted), inverted, mesh->ntet));
+    return fail_element(c, first_inverted,
+                        ct_fail(c->error, CT_BAD_MESH,
+                                "tet %d is inverted (volume %.3g m^3; %d of %d tets are): flip it with "
+                                "ct_mesh_repair or `cuttle mesh --repair`",
+                                first_inverted,
+                                ct_tet_volume(mesh->x, mesh->tet + 4 * (size_t)first_inverted), inverted,
+                                mesh->ntet));
 }
 
 static ct_status check_triangles(check* c) {
@@ -228,9 +243,12 @@ static ct_status check_triangles(check* c) {
         const int* tri = mesh->tri + 3 * (size_t)i;
         double area = ct_tri_area(mesh->x, tri), extent = longest_edge(mesh->x, tri, 3);
         if (!(2 * area > DEGENERATE * extent * extent))
-            return fail_element(c, i, ct_fail(c->error, CT_BAD_MESH,
-                "triangle %d (nodes %d %d %d) is degenerate, its area is %.3g m^2: remesh there, or remove it if it "
-                "repeats a node (ct_mesh_repair or `cuttle mesh --repair` does)", i, tri[0], tri[1], tri[2], area));
+            return fail_element(c, i,
+                                ct_fail(c->error, CT_BAD_MESH,
+                                        "triangle %d (nodes %d %d %d) is degenerate, its area is %.3g m^2: "
+                                        "remesh there, or remove it if it "
+                                        "repeats a node (ct_mesh_repair or `cuttle mesh --repair` does)",
+                                        i, tri[0], tri[1], tri[2], area));
     }
     return CT_OK;
 }
@@ -244,33 +262,48 @@ static ct_status check_unused(check* c) {
     bool in_triangle = false;
     for (size_t i = 0; i < 3 * (size_t)mesh->ntri; i++) in_triangle |= mesh->tri[i] == first;
     if (in_triangle)
-        return fail_element(c, first, ct_fail(c->error, CT_BAD_MESH,
-            "node %d belongs to a triangle but to no tet (%d such or unused nodes): keep the surface that is not the "
-            "body's own in another file", first, unused));
-    return fail_element(c, first, ct_fail(c->error, CT_BAD_MESH,
-        "node %d belongs to no %s (%d unused nodes): drop them with ct_mesh_repair or `cuttle mesh --repair`",
-        first, c->noun, unused));
+        return fail_element(c, first,
+                            ct_fail(c->error, CT_BAD_MESH,
+                                    "node %d belongs to a triangle but to no tet (%d such or unused nodes): "
+                                    "keep the surface that is not the "
+                                    "body's own in another file",
+                                    first, unused));
+    return fail_element(c, first,
+                        ct_fail(c->error, CT_BAD_MESH,
+                                "node %d belongs to no %s (%d unused nodes): drop them with ct_mesh_repair "
+                                "or `cuttle mesh --repair`",
+                                first, c->noun, unused));
 }
 
 static ct_status check_manifold(check* c) {
     const ct_mesh_face_fault* fault = &c->fault;
     if (c->mesh->ntet && fault->tet[0] >= 0) {
         if (fault->tet[2] >= 0)
-            return fail_element(c, fault->tet[2], ct_fail(c->error, CT_BAD_MESH,
-                "tets %d, %d and %d share the face %d %d %d, a face can have only two: remove the tets that overlap",
-                fault->tet[0], fault->tet[1], fault->tet[2], fault->node[0], fault->node[1], fault->node[2]));
-        return fail_element(c, fault->tet[1], ct_fail(c->error, CT_BAD_MESH,
-            "tets %d and %d lie on the same side of their common face %d %d %d and overlap: remove one of them",
-            fault->tet[0], fault->tet[1], fault->node[0], fault->node[1], fault->node[2]));
+            return fail_element(c, fault->tet[2],
+                                ct_fail(c->error, CT_BAD_MESH,
+                                        "tets %d, %d and %d share the face %d %d %d, a face can have only "
+                                        "two: remove the tets that overlap",
+                                        fault->tet[0], fault->tet[1], fault->tet[2], fault->node[0],
+                                        fault->node[1], fault->node[2]));
+        return fail_element(c, fault->tet[1],
+                            ct_fail(c->error, CT_BAD_MESH,
+                                    "tets %d and %d lie on the same side of their common face %d %d %d and "
+                                    "overlap: remove one of them",
+                                    fault->tet[0], fault->tet[1], fault->node[0], fault->node[1],
+                                    fault->node[2]));
     }
     for (int i = 0; i < c->nedge; i++) {
         const ct_mesh_edge* found = &c->edges[i];
         if (found->ntri <= 2) continue;
-        return fail_element(c, found->node[0], ct_fail(c->error, CT_BAD_MESH,
-            "the surface is not manifold: %d %s meet at the edge between nodes %d and %d (at most two may): %s",
-            found->ntri, c->mesh->ntet ? "boundary faces of tets" : "triangles", found->node[0], found->node[1],
-            c->mesh->ntet ? "join the tets there by a face, or give each part its own nodes"
-                          : "remove the extra triangles, or give each sheet its own nodes"));
+        return fail_element(c, found->node[0],
+                            ct_fail(c->error, CT_BAD_MESH,
+                                    "the surface is not manifold: %d %s meet at the edge between nodes %d "
+                                    "and %d (at most two may): %s",
+                                    found->ntri, c->mesh->ntet ? "boundary faces of tets" : "triangles",
+                                    found->node[0], found->node[1],
+                                    c->mesh->ntet
+                                        ? "join the tets there by a face, or give each part its own nodes"
+                                        : "remove the extra triangles, or give each sheet its own nodes"));
     }
     return CT_OK;
 }
@@ -280,8 +313,8 @@ static ct_status check_manifold(check* c) {
 // and into a neighbouring one only where it lies within the tolerance of the common wall.
 
 typedef struct grid {
-    int* head;         // first node of each hash slot, -1 when empty
-    int* next;         // nvert
+    int* head;  // first node of each hash slot, -1 when empty
+    int* next;  // nvert
     size_t mask;
     double cell, reach;
 } grid;
@@ -295,7 +328,8 @@ static size_t grid_slot(const grid* g, const int64_t at[3]) {
 
 static int find_in_slot(const check* c, const grid* g, size_t slot, int v) {
     for (int other = g->head[slot]; other >= 0; other = g->next[other])
-        if (c->component[other] == c->component[v] && length(edge(c->mesh->x, other, v)) <= g->reach) return other;
+        if (c->component[other] == c->component[v] && length(edge(c->mesh->x, other, v)) <= g->reach)
+            return other;
     return -1;
 }
 
@@ -333,9 +367,12 @@ static ct_status check_duplicates(check* c) {
     for (int v = 0; status == CT_OK && v < mesh->nvert; v++) {
         int other = find_or_insert(c, &g, v);
         if (other < 0) continue;
-        status = fail_element(c, v, ct_fail(c->error, CT_BAD_MESH,
-            "nodes %d and %d of one body lie at the same place: merge them in the mesher, or separate the parts that touch "
-            "there", other, v));
+        status = fail_element(c, v,
+                              ct_fail(c->error, CT_BAD_MESH,
+                                      "nodes %d and %d of one body lie at the same place: merge them in the "
+                                      "mesher, or separate the parts that touch "
+                                      "there",
+                                      other, v));
     }
     ct_free(g.head);
     ct_free(g.next);
@@ -367,7 +404,9 @@ ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_error* e
     *report = (ct_mesh_report){.worst_tet = -1};
     if (!mesh) return ct_fail(error, CT_BAD_ARGUMENT, "no mesh was given");
     bool solid = mesh->ntet > 0;
-    check c = {.mesh = mesh, .report = report, .error = error,
+    check c = {.mesh = mesh,
+               .report = report,
+               .error = error,
                .element = solid ? mesh->tet : mesh->tri,
                .width = solid ? 4 : 3,
                .count = solid ? mesh->ntet : mesh->ntri,

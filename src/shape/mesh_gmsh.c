@@ -1,11 +1,11 @@
 // Gmsh .msh files, versions 2.2 and 4.1, ASCII and binary.
 //
-// Sections $Name ... $EndName. Read: $MeshFormat (version, binary flag, byte order), $PhysicalNames, $Entities and
-// $PartitionedEntities (4.1: entity -> physical group), $Nodes or $ParametricNodes (2.2), $Elements; all others are
-// skipped. Node numbers are arbitrary and are looked up in a sorted table. Tets and triangles are kept, quadrangles
-// split, points and lines ignored; any other element type is an error that names it. An element has one tag: of several
-// physical groups the first. Version 2.2 repeats an element for each of its groups; the copies are dropped.
-// Layout: Gmsh reference manual, "MSH file format".
+// Sections $Name ... $EndName. Read: $MeshFormat (version, binary flag, byte order), $PhysicalNames,
+// $Entities and $PartitionedEntities (4.1: entity -> physical group), $Nodes or $ParametricNodes (2.2),
+// $Elements; all others are skipped. Node numbers are arbitrary and are looked up in a sorted table. Tets and
+// triangles are kept, quadrangles split, points and lines ignored; any other element type is an error that
+// names it. An element has one tag: of several physical groups the first. Version 2.2 repeats an element for
+// each of its groups; the copies are dropped. Layout: Gmsh reference manual, "MSH file format".
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +30,12 @@ typedef struct physical_name {
 typedef struct gmsh {
     ct_scan scan;
     ct_mesh_builder* builder;
-    int version;        // 2 or 4
+    int version;  // 2 or 4
     bool binary;
-    node_entry* node;   // one a node, sorted by tag once the section is read
+    node_entry* node;  // one a node, sorted by tag once the section is read
     size_t nnode, node_room;
-    bool dense;         // node[i].tag = node[0].tag + i
-    entity* entity;     // sorted by dimension, tag
+    bool dense;      // node[i].tag = node[0].tag + i
+    entity* entity;  // sorted by dimension, tag
     size_t nentity, entity_room;
     physical_name* name;
     size_t nname, name_room;
@@ -49,14 +49,28 @@ typedef struct element_type {
 } element_type;
 
 static const element_type element_types[] = {
-    {1, 2, NULL}, {8, 3, NULL}, {15, 1, NULL}, {26, 4, NULL}, {27, 5, NULL}, {28, 6, NULL},
-    {2, 3, "3-node triangle"}, {3, 4, "4-node quadrangle"}, {4, 4, "4-node tetrahedron"},
-    {5, 8, "8-node hexahedron"}, {6, 6, "6-node prism"}, {7, 5, "5-node pyramid"},
-    {9, 6, "6-node second-order triangle"}, {10, 9, "9-node second-order quadrangle"},
-    {11, 10, "10-node second-order tetrahedron"}, {12, 27, "27-node second-order hexahedron"},
-    {16, 8, "8-node second-order quadrangle"}, {17, 20, "20-node second-order hexahedron"},
-    {20, 9, "9-node third-order triangle"}, {21, 10, "10-node third-order triangle"},
-    {29, 20, "20-node third-order tetrahedron"}, {30, 35, "35-node fourth-order tetrahedron"},
+    {1, 2, NULL},
+    {8, 3, NULL},
+    {15, 1, NULL},
+    {26, 4, NULL},
+    {27, 5, NULL},
+    {28, 6, NULL},
+    {2, 3, "3-node triangle"},
+    {3, 4, "4-node quadrangle"},
+    {4, 4, "4-node tetrahedron"},
+    {5, 8, "8-node hexahedron"},
+    {6, 6, "6-node prism"},
+    {7, 5, "5-node pyramid"},
+    {9, 6, "6-node second-order triangle"},
+    {10, 9, "9-node second-order quadrangle"},
+    {11, 10, "10-node second-order tetrahedron"},
+    {12, 27, "27-node second-order hexahedron"},
+    {16, 8, "8-node second-order quadrangle"},
+    {17, 20, "20-node second-order hexahedron"},
+    {20, 9, "9-node third-order triangle"},
+    {21, 10, "10-node third-order triangle"},
+    {29, 20, "20-node third-order tetrahedron"},
+    {30, 35, "35-node fourth-order tetrahedron"},
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -67,7 +81,8 @@ static ct_status read_int(gmsh* g, int* value) {
     int64_t wide = 0;
     ct_status status = ct_scan_integer(&g->scan, &wide);
     if (status == CT_OK && (wide > INT32_MAX || wide < INT32_MIN))
-        status = ct_scan_fail(&g->scan, "the number %lld does not fit 32 bits: renumber the mesh", (long long)wide);
+        status = ct_scan_fail(&g->scan, "the number %lld does not fit 32 bits: renumber the mesh",
+                              (long long)wide);
     *value = (int)wide;
     return status;
 }
@@ -85,10 +100,12 @@ static ct_status read_real(gmsh* g, double* value) {
 }
 
 // A count of things with at least the given sizes in binary and in text.
-static ct_status read_count(gmsh* g, const char* things, size_t binary_bytes, size_t text_bytes, int64_t* count) {
+static ct_status read_count(gmsh* g, const char* things, size_t binary_bytes, size_t text_bytes,
+                            int64_t* count) {
     ct_status status = read_size(g, count);
     if (status != CT_OK) return status;
-    if (*count < 0) return ct_scan_fail(&g->scan, "the number of %s is negative (%lld)", things, (long long)*count);
+    if (*count < 0)
+        return ct_scan_fail(&g->scan, "the number of %s is negative (%lld)", things, (long long)*count);
     return ct_scan_check_count(&g->scan, things, (uint64_t)*count, g->binary ? binary_bytes : text_bytes);
 }
 
@@ -105,18 +122,21 @@ static ct_status skip_numbers(gmsh* g, int64_t count) {
 static ct_status read_format(gmsh* g) {
     ct_word version;
     int64_t kind, data_size;
-    if (!ct_scan_word(&g->scan, &version)) return ct_scan_fail(&g->scan, "the file ends in $MeshFormat: it was cut short");
+    if (!ct_scan_word(&g->scan, &version))
+        return ct_scan_fail(&g->scan, "the file ends in $MeshFormat: it was cut short");
     if (ct_word_is(version, "2.2") || ct_word_is(version, "2.1") || ct_word_is(version, "2")) g->version = 2;
     else if (ct_word_is(version, "4.1")) g->version = 4;
     else
-        return ct_scan_fail_as(&g->scan, CT_UNSUPPORTED,
-                               "Gmsh format version %.*s is not supported: save the mesh as version 2.2 or 4.1",
-                               (int)(version.size < 16 ? version.size : 16), version.text);
+        return ct_scan_fail_as(
+            &g->scan, CT_UNSUPPORTED,
+            "Gmsh format version %.*s is not supported: save the mesh as version 2.2 or 4.1",
+            (int)(version.size < 16 ? version.size : 16), version.text);
     ct_status status = ct_scan_integer(&g->scan, &kind);
     if (status == CT_OK) status = ct_scan_integer(&g->scan, &data_size);
     if (status != CT_OK) return status;
     if (data_size != 8)
-        return ct_scan_fail_as(&g->scan, CT_UNSUPPORTED, "data size %lld is not supported: save the mesh with 8-byte numbers",
+        return ct_scan_fail_as(&g->scan, CT_UNSUPPORTED,
+                               "data size %lld is not supported: save the mesh with 8-byte numbers",
                                (long long)data_size);
     g->binary = kind == 1;
     if (!g->binary) return CT_OK;
@@ -156,7 +176,8 @@ static int entity_compare(const void* left, const void* right) {
 
 static int physical_id(int64_t tag) { return tag < 0 && tag > INT32_MIN ? (int)-tag : (int)tag; }
 
-// Parent entity and parts of an entity that was cut by a partition; its physical groups follow as those of others do.
+// Parent entity and parts of an entity that was cut by a partition; its physical groups follow as those of
+// others do.
 static ct_status skip_partition(gmsh* g) {
     int ignored;
     int64_t count = 0;
@@ -212,7 +233,8 @@ static ct_status read_entities(gmsh* g, bool partitioned) {
 
 static int entity_physical(const gmsh* g, int dimension, int tag) {
     entity key = {dimension, tag, 0};
-    const entity* found = g->nentity ? bsearch(&key, g->entity, g->nentity, sizeof key, entity_compare) : NULL;
+    const entity* found =
+        g->nentity ? bsearch(&key, g->entity, g->nentity, sizeof key, entity_compare) : NULL;
     return found ? found->physical : 0;
 }
 
@@ -225,7 +247,8 @@ static int node_compare(const void* left, const void* right) {
 }
 
 static ct_status add_node_tag(gmsh* g, int64_t tag) {
-    if (!ct_reserve((void**)&g->node, &g->node_room, g->nnode + 1, sizeof *g->node)) return ct_scan_out_of_memory(&g->scan);
+    if (!ct_reserve((void**)&g->node, &g->node_room, g->nnode + 1, sizeof *g->node))
+        return ct_scan_out_of_memory(&g->scan);
     g->node[g->nnode] = (node_entry){tag, (int)g->nnode};
     g->nnode++;
     return CT_OK;
@@ -233,18 +256,21 @@ static ct_status add_node_tag(gmsh* g, int64_t tag) {
 
 static ct_status sort_node_tags(gmsh* g) {
     g->dense = true;
-    for (size_t i = 1; i < g->nnode; i++) g->dense &= (uint64_t)g->node[i].tag == (uint64_t)g->node[0].tag + i;
+    for (size_t i = 1; i < g->nnode; i++)
+        g->dense &= (uint64_t)g->node[i].tag == (uint64_t)g->node[0].tag + i;
     if (g->dense) return CT_OK;
     qsort(g->node, g->nnode, sizeof *g->node, node_compare);
     for (size_t i = 1; i < g->nnode; i++)
         if (g->node[i].tag == g->node[i - 1].tag) {
             g->scan.index = g->node[i].index;
-            return ct_scan_fail(&g->scan, "node %lld is defined twice: renumber the nodes", (long long)g->node[i].tag);
+            return ct_scan_fail(&g->scan, "node %lld is defined twice: renumber the nodes",
+                                (long long)g->node[i].tag);
         }
     return CT_OK;
 }
 
-// What follows the position of a node in $ParametricNodes: dimension and number of its entity, u or u v on lines and faces.
+// What follows the position of a node in $ParametricNodes: dimension and number of its entity, u or u v on
+// lines and faces.
 static ct_status skip_parameters(gmsh* g) {
     int dimension, ignored;
     ct_status status = read_int(g, &dimension);
@@ -300,7 +326,8 @@ static ct_status read_nodes_4(gmsh* g) {
         if (status == CT_OK) status = read_int(g, &tag);
         if (status == CT_OK) status = read_int(g, &parametric);
         if (status == CT_OK && (dimension < 0 || dimension > 3))
-            status = ct_scan_fail(&g->scan, "the dimension of node block %lld is %d: it must be 0 to 3", (long long)b + 1, dimension);
+            status = ct_scan_fail(&g->scan, "the dimension of node block %lld is %d: it must be 0 to 3",
+                                  (long long)b + 1, dimension);
         if (status == CT_OK) status = read_count(g, "nodes", 32, 8, &count);
         if (status == CT_OK) status = read_node_block(g, count, parametric ? dimension : 0);
         if (g->builder->out_of_memory) return ct_scan_out_of_memory(&g->scan);
@@ -318,15 +345,17 @@ static ct_status read_nodes(gmsh* g, bool parametric) {
 // $Elements
 
 static ct_status find_node(const gmsh* g, int64_t tag, int* index) {
-    if (g->dense && g->nnode && tag >= g->node[0].tag && (uint64_t)tag - (uint64_t)g->node[0].tag < g->nnode) {
+    if (g->dense && g->nnode && tag >= g->node[0].tag &&
+        (uint64_t)tag - (uint64_t)g->node[0].tag < g->nnode) {
         *index = (int)(tag - g->node[0].tag);
         return CT_OK;
     }
     node_entry key = {tag, 0};
     const node_entry* found = g->nnode ? bsearch(&key, g->node, g->nnode, sizeof key, node_compare) : NULL;
     if (!found)
-        return ct_scan_fail(&g->scan, "node %lld of element %ld is not in the file, which has %zu nodes: export all nodes",
-                            (long long)tag, g->scan.index + 1, g->nnode);
+        return ct_scan_fail(
+            &g->scan, "node %lld of element %ld is not in the file, which has %zu nodes: export all nodes",
+            (long long)tag, g->scan.index + 1, g->nnode);
     *index = found->index;
     return CT_OK;
 }
@@ -337,13 +366,16 @@ static const element_type* find_type(const gmsh* g, int type) {
         if (found->type != type) continue;
         if (!found->name || (type >= 2 && type <= 4)) return found;
         ct_scan_fail_as(&g->scan, CT_UNSUPPORTED,
-                        "element %ld is a %s (type %d); only 4-node tets and 3-node triangles can be read: export the mesh "
-                        "with first-order tets (Mesh.ElementOrder = 1, no recombination)", g->scan.index + 1, found->name, type);
+                        "element %ld is a %s (type %d); only 4-node tets and 3-node triangles can be read: "
+                        "export the mesh "
+                        "with first-order tets (Mesh.ElementOrder = 1, no recombination)",
+                        g->scan.index + 1, found->name, type);
         return NULL;
     }
-    ct_scan_fail_as(&g->scan, CT_UNSUPPORTED,
-                    "element %ld has type %d; only 4-node tets and 3-node triangles can be read: export those",
-                    g->scan.index + 1, type);
+    ct_scan_fail_as(
+        &g->scan, CT_UNSUPPORTED,
+        "element %ld has type %d; only 4-node tets and 3-node triangles can be read: export those",
+        g->scan.index + 1, type);
     return NULL;
 }
 
@@ -366,7 +398,9 @@ static bool repeats_last(gmsh* g, int type, const int node[6]) {
 static ct_status read_element_2(gmsh* g, const element_type* type, int ntag) {
     int physical = 0, node[6] = {0};
     ct_status status = CT_OK;
-    if (ntag < 0) return ct_scan_fail(&g->scan, "element %ld has %d tags: the file is damaged", g->scan.index + 1, ntag);
+    if (ntag < 0)
+        return ct_scan_fail(&g->scan, "element %ld has %d tags: the file is damaged", g->scan.index + 1,
+                            ntag);
     for (int i = 0; i < ntag && status == CT_OK; i++) {
         int tag;
         status = read_int(g, &tag);
@@ -407,7 +441,9 @@ static ct_status read_elements_2_binary(gmsh* g, int count) {
         if (status == CT_OK) status = ct_scan_int32(&g->scan, &ntag);
         if (status != CT_OK) break;
         if (following < 1 || following > count - i)
-            return ct_scan_fail(&g->scan, "a block announces %d elements where %d are left: the file is damaged", following, count - i);
+            return ct_scan_fail(&g->scan,
+                                "a block announces %d elements where %d are left: the file is damaged",
+                                following, count - i);
         const element_type* found = find_type(g, type);
         if (!found) return fail_type(g);
         for (int k = 0; k < following && status == CT_OK; k++) {
@@ -428,7 +464,8 @@ static ct_status read_elements_2(gmsh* g) {
     return read_elements_2_binary(g, count);
 }
 
-static ct_status read_element_block(gmsh* g, const element_type* type, int64_t count, int physical, long* index) {
+static ct_status read_element_block(gmsh* g, const element_type* type, int64_t count, int physical,
+                                    long* index) {
     ct_status status = CT_OK;
     for (int64_t i = 0; i < count && status == CT_OK; i++) {
         int node[6] = {0};
@@ -470,25 +507,33 @@ static ct_status read_elements_4(gmsh* g) {
 
 static ct_status read_section(gmsh* g, ct_word name) {
     if (ct_word_is(name, "$PhysicalNames")) return read_physical_names(g);
-    bool partitioned = ct_word_is(name, "$PartitionedEntities"), parametric = ct_word_is(name, "$ParametricNodes");
-    bool entities = partitioned || ct_word_is(name, "$Entities"), nodes = parametric || ct_word_is(name, "$Nodes");
-    if (!entities && !nodes && !ct_word_is(name, "$Elements")) return CT_OK;  // skipped by the search for its end
+    bool partitioned = ct_word_is(name, "$PartitionedEntities"),
+         parametric = ct_word_is(name, "$ParametricNodes");
+    bool entities = partitioned || ct_word_is(name, "$Entities"),
+         nodes = parametric || ct_word_is(name, "$Nodes");
+    // skipped by the search for its end
+    if (!entities && !nodes && !ct_word_is(name, "$Elements")) return CT_OK;
     if (g->version == 4 && g->binary) ct_scan_rest(&g->scan);
     if (entities) return read_entities(g, partitioned);
     if (nodes) return read_nodes(g, parametric);
-    if (!g->nnode) return ct_scan_fail(&g->scan, "$Elements comes before $Nodes, or there are no nodes: export the nodes first");
+    if (!g->nnode)
+        return ct_scan_fail(&g->scan,
+                            "$Elements comes before $Nodes, or there are no nodes: export the nodes first");
     return g->version == 2 ? read_elements_2(g) : read_elements_4(g);
 }
 
 static ct_status read_sections(gmsh* g) {
     ct_word name;
     while (ct_scan_word(&g->scan, &name)) {
-        if (name.text[0] != '$') return ct_scan_fail(&g->scan, "expected a section ($Nodes, ...): this is not a Gmsh file, or a count is wrong");
+        if (name.text[0] != '$')
+            return ct_scan_fail(
+                &g->scan, "expected a section ($Nodes, ...): this is not a Gmsh file, or a count is wrong");
         ct_scan_item(&g->scan, NULL, -1);
         ct_status status = CT_OK;
         if (ct_word_is(name, "$MeshFormat")) status = read_format(g);
         else if (!g->version && !ct_word_is(name, "$Comments"))
-            status = ct_scan_fail(&g->scan, "the file does not start with $MeshFormat: save it as version 2.2 or 4.1");
+            status = ct_scan_fail(&g->scan,
+                                  "the file does not start with $MeshFormat: save it as version 2.2 or 4.1");
         else status = read_section(g, name);
         if (status != CT_OK) return status;
         if (g->builder->out_of_memory) return ct_scan_out_of_memory(&g->scan);
@@ -506,11 +551,13 @@ static ct_status read_sections(gmsh* g) {
 static void add_names(gmsh* g) {
     for (int dimension = 3; dimension >= 2; dimension--)
         for (size_t i = 0; i < g->nname; i++)
-            if (g->name[i].dimension == dimension) ct_mesh_builder_name(g->builder, g->name[i].id, g->name[i].name);
+            if (g->name[i].dimension == dimension)
+                ct_mesh_builder_name(g->builder, g->name[i].id, g->name[i].name);
 }
 
 ct_status ct_mesh_read_gmsh(ct_mesh_builder* builder, const ct_mesh_source* source) {
-    gmsh g = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error), .builder = builder};
+    gmsh g = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error),
+              .builder = builder};
     g.scan.base = builder->base = 1;
     ct_status status = read_sections(&g);
     if (status == CT_OK) add_names(&g);

@@ -8,7 +8,7 @@
 #include "shape/mesh_io.h"
 
 typedef struct group {
-    int* tag;     // distinct tags, ascending; entity i + 1 carries tag[i]
+    int* tag;  // distinct tags, ascending; entity i + 1 carries tag[i]
     int count;
 } group;
 
@@ -98,11 +98,13 @@ static int count_runs(const int* tag, int count) {
 }
 
 // One block a run of equal tags, so that the order of the elements is kept.
-static void write_runs(FILE* stream, const group* g, int dimension, const int* element, const int* tag, int count, int* number) {
+static void write_runs(FILE* stream, const group* g, int dimension, const int* element, const int* tag,
+                       int count, int* number) {
     size_t width = (size_t)dimension + 1;
     for (int first = 0, last; first < count; first = last) {
         last = run_end(tag, first, count);
-        fprintf(stream, "%d %d %d %d\n", dimension, entity_of(g, tag[first]), dimension == 2 ? 2 : 4, last - first);
+        fprintf(stream, "%d %d %d %d\n", dimension, entity_of(g, tag[first]), dimension == 2 ? 2 : 4,
+                last - first);
         for (int i = first; i < last; i++) {
             fprintf(stream, "%d", ++*number);
             for (size_t j = 0; j < width; j++) fprintf(stream, " %d", element[width * (size_t)i + j] + 1);
@@ -123,7 +125,8 @@ static void write_elements(FILE* stream, const ct_mesh* mesh, const group groups
 ct_status ct_mesh_write_gmsh(FILE* stream, const ct_mesh* mesh, int part) {
     (void)part;
     group groups[2] = {{0}, {0}};
-    bool enough = group_init(&groups[0], mesh->tri_tag, mesh->ntri) && group_init(&groups[1], mesh->tet_tag, mesh->ntet);
+    bool enough = group_init(&groups[0], mesh->tri_tag, mesh->ntri) &&
+                  group_init(&groups[1], mesh->tet_tag, mesh->ntet);
     if (enough) {
         fprintf(stream, "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n");
         write_names(stream, mesh, groups);

@@ -69,8 +69,9 @@ static ct_mesh_format format_by_content(const void* bytes, size_t size) {
 // ---------------------------------------------------------------------------------------------
 // Builder
 
-#define ROOM(builder, array, room, count, width) \
-    ct_reserve((void**)&(builder)->mesh->array, &(builder)->room, (size_t)(count) + 1, (width) * sizeof *(builder)->mesh->array)
+#define ROOM(builder, array, room, count, width)                                                             \
+    ct_reserve((void**)&(builder)->mesh->array, &(builder)->room, (size_t)(count) + 1,                       \
+               (width) * sizeof *(builder)->mesh->array)
 
 static bool accept(ct_mesh_builder* builder, bool reserved, int count) {
     if (!reserved || count >= CT_MESH_MAX_COUNT) builder->out_of_memory = true;
@@ -85,7 +86,8 @@ void ct_mesh_builder_node(ct_mesh_builder* builder, const double x[3]) {
 
 void ct_mesh_builder_tet(ct_mesh_builder* builder, const int node[4], int tag) {
     ct_mesh* mesh = builder->mesh;
-    bool reserved = ROOM(builder, tet, ntet_room, mesh->ntet, 4) && ROOM(builder, tet_tag, ntet_tag_room, mesh->ntet, 1);
+    bool reserved =
+        ROOM(builder, tet, ntet_room, mesh->ntet, 4) && ROOM(builder, tet_tag, ntet_tag_room, mesh->ntet, 1);
     if (!accept(builder, reserved, mesh->ntet)) return;
     memcpy(mesh->tet + 4 * (size_t)mesh->ntet, node, 4 * sizeof(int));
     mesh->tet_tag[mesh->ntet++] = tag;
@@ -93,14 +95,16 @@ void ct_mesh_builder_tet(ct_mesh_builder* builder, const int node[4], int tag) {
 
 void ct_mesh_builder_tri(ct_mesh_builder* builder, const int node[3], int tag) {
     ct_mesh* mesh = builder->mesh;
-    bool reserved = ROOM(builder, tri, ntri_room, mesh->ntri, 3) && ROOM(builder, tri_tag, ntri_tag_room, mesh->ntri, 1);
+    bool reserved =
+        ROOM(builder, tri, ntri_room, mesh->ntri, 3) && ROOM(builder, tri_tag, ntri_tag_room, mesh->ntri, 1);
     if (!accept(builder, reserved, mesh->ntri)) return;
     memcpy(mesh->tri + 3 * (size_t)mesh->ntri, node, 3 * sizeof(int));
     mesh->tri_tag[mesh->ntri++] = tag;
 }
 
 void ct_mesh_builder_polygon(ct_mesh_builder* builder, const int* node, int count, int tag) {
-    for (int i = 2; i < count; i++) ct_mesh_builder_tri(builder, (int[3]){node[0], node[i - 1], node[i]}, tag);
+    for (int i = 2; i < count; i++)
+        ct_mesh_builder_tri(builder, (int[3]){node[0], node[i - 1], node[i]}, tag);
 }
 
 void ct_mesh_builder_name(ct_mesh_builder* builder, int id, ct_word name) {
@@ -122,8 +126,9 @@ int ct_mesh_builder_group(ct_mesh_builder* builder, ct_word name) {
     const ct_mesh* mesh = builder->mesh;
     if (name.size == 0) return 0;
     int64_t number;
-    if (name.size > 3 && memcmp(name.text, "tag", 3) == 0 && ct_word_integer((ct_word){name.text + 3, name.size - 3}, &number) &&
-        number > -INT32_MAX && number < INT32_MAX)
+    if (name.size > 3 && memcmp(name.text, "tag", 3) == 0 &&
+        ct_word_integer((ct_word){name.text + 3, name.size - 3}, &number) && number > -INT32_MAX &&
+        number < INT32_MAX)
         return (int)number;
     char text[sizeof mesh->tag->name];
     ct_word_copy(name, text, sizeof text);
@@ -136,11 +141,13 @@ int ct_mesh_builder_group(ct_mesh_builder* builder, ct_word name) {
     return id;
 }
 
-ct_status ct_mesh_node_index(const ct_scan* scan, const ct_mesh_builder* builder, int64_t value, int base, int* node) {
+ct_status ct_mesh_node_index(const ct_scan* scan, const ct_mesh_builder* builder, int64_t value, int base,
+                             int* node) {
     int nvert = builder->mesh->nvert;
     if (value < base || value >= (int64_t)nvert + base)
-        return ct_scan_fail(scan, "node %lld of %s %ld is out of range: the file has %d nodes (%d to %d)", (long long)value,
-                            scan->item, scan->index + scan->base, nvert, base, nvert - 1 + base);
+        return ct_scan_fail(scan, "node %lld of %s %ld is out of range: the file has %d nodes (%d to %d)",
+                            (long long)value, scan->item, scan->index + scan->base, nvert, base,
+                            nvert - 1 + base);
     *node = (int)(value - base);
     return CT_OK;
 }
@@ -152,7 +159,8 @@ static ct_status check_indices(const ct_mesh_builder* builder, const int* elemen
     for (size_t i = 0; i < (size_t)width * (size_t)count; i++) {
         int node;
         ct_scan_item(scan, item, (long)(i / (size_t)width));
-        ct_status status = ct_mesh_node_index(scan, builder, (int64_t)element[i] + builder->base, builder->base, &node);
+        ct_status status =
+            ct_mesh_node_index(scan, builder, (int64_t)element[i] + builder->base, builder->base, &node);
         if (status != CT_OK) return status;
     }
     return CT_OK;
@@ -170,8 +178,10 @@ static ct_status finish(ct_mesh_builder* builder, const ct_mesh_source* source) 
     if (builder->out_of_memory) return ct_scan_out_of_memory(&scan);
     if (mesh->ntet == 0 && mesh->ntri == 0) {
         scan.line = 0;
-        return ct_scan_fail(&scan, "the file holds no tets and no triangles (%d nodes): export the volume or surface elements too",
-                            mesh->nvert);
+        return ct_scan_fail(
+            &scan,
+            "the file holds no tets and no triangles (%d nodes): export the volume or surface elements too",
+            mesh->nvert);
     }
     ct_status status = check_indices(builder, mesh->tet, 4, mesh->ntet, "tet", &scan);
     if (status == CT_OK) status = check_indices(builder, mesh->tri, 3, mesh->ntri, "triangle", &scan);
@@ -194,13 +204,15 @@ static ct_status read_source(ct_mesh** out, ct_mesh_format format, const ct_mesh
     const format_entry* entry = format_by_kind(format);
     if (!entry)
         return ct_fail_at(source->error, CT_BAD_FILE, source->file, 0,
-                          "this is no mesh format that is known (.msh .vtk .vtu .node/.ele .mesh .obj .stl): convert the file");
+                          "this is no mesh format that is known (.msh .vtk .vtu .node/.ele .mesh .obj .stl): "
+                          "convert the file");
     ct_mesh_builder builder = {.mesh = ct_alloc(1, sizeof(ct_mesh))};
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!builder.mesh || !c_locale) {
         if (c_locale) freelocale(c_locale);
         ct_free(builder.mesh);
-        return ct_fail_at(source->error, CT_OUT_OF_MEMORY, source->file, 0, "not enough memory to read the mesh");
+        return ct_fail_at(source->error, CT_OUT_OF_MEMORY, source->file, 0,
+                          "not enough memory to read the mesh");
     }
     locale_t previous = uselocale(c_locale);
     ct_status status = entry->read(&builder, source);
@@ -212,12 +224,13 @@ static ct_status read_source(ct_mesh** out, ct_mesh_format format, const ct_mesh
     return status;
 }
 
-ct_status ct_mesh_read(ct_mesh** out, ct_mesh_format format, const void* bytes, size_t size, const void* second,
-                       size_t second_size, ct_error* error) {
+ct_status ct_mesh_read(ct_mesh** out, ct_mesh_format format, const void* bytes, size_t size,
+                       const void* second, size_t second_size, ct_error* error) {
     ct_error_clear(error);
     if (!out) return ct_fail(error, CT_BAD_ARGUMENT, "no place for the mesh was given");
     *out = NULL;
-    if ((!bytes && size) || (!second && second_size)) return ct_fail(error, CT_BAD_ARGUMENT, "no bytes were given");
+    if ((!bytes && size) || (!second && second_size))
+        return ct_fail(error, CT_BAD_ARGUMENT, "no bytes were given");
     ct_mesh_source source = {size ? bytes : "", size, "", second, second_size, "", error};
     return read_source(out, format, &source);
 }
@@ -241,7 +254,8 @@ static ct_status read_file(const char* path, char** bytes, size_t* size, ct_erro
         }
         size_t got = fread(*bytes + *size, 1, capacity - *size, stream);
         *size += got;
-        if (ferror(stream)) status = ct_fail_at(error, CT_IO, path, 0, "reading the file failed: %s", strerror(errno));
+        if (ferror(stream))
+            status = ct_fail_at(error, CT_IO, path, 0, "reading the file failed: %s", strerror(errno));
         if (got == 0 || feof(stream)) break;
         room = 65536;
     }
@@ -338,8 +352,8 @@ void ct_mesh_write_group(FILE* stream, const ct_mesh* mesh, int id, bool surface
 }
 
 // Writes to `temporary` in the C locale; removes it on failure.
-static ct_status write_temporary(const ct_mesh* mesh, const format_entry* entry, int part, const char* temporary,
-                                 const char* path, ct_error* error) {
+static ct_status write_temporary(const ct_mesh* mesh, const format_entry* entry, int part,
+                                 const char* temporary, const char* path, ct_error* error) {
     FILE* stream = fopen(temporary, "wb");
     if (!stream) return ct_fail_at(error, CT_IO, path, 0, "cannot write the file: %s", strerror(errno));
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -353,7 +367,9 @@ static ct_status write_temporary(const ct_mesh* mesh, const format_entry* entry,
     bool failed = ferror(stream) != 0;
     failed |= fclose(stream) != 0;
     if (status != CT_OK) ct_fail_at(error, status, path, 0, "not enough memory to write the file");
-    else if (failed) status = ct_fail_at(error, CT_IO, path, 0, "writing the file failed: %s; is the disk full?", strerror(errno));
+    else if (failed)
+        status = ct_fail_at(error, CT_IO, path, 0, "writing the file failed: %s; is the disk full?",
+                            strerror(errno));
     if (status != CT_OK) remove(temporary);
     return status;
 }
@@ -377,14 +393,17 @@ static bool target_init(target* t, const char* path, const char* extension) {
 }
 
 // All parts are written before the first is renamed.
-static ct_status save_parts(const ct_mesh* mesh, const format_entry* entry, target* targets, int count, ct_error* error) {
+static ct_status save_parts(const ct_mesh* mesh, const format_entry* entry, target* targets, int count,
+                            ct_error* error) {
     ct_status status = CT_OK;
     int written = 0;
     for (; written < count && status == CT_OK; written++)
-        status = write_temporary(mesh, entry, written, targets[written].temporary, targets[written].path, error);
+        status =
+            write_temporary(mesh, entry, written, targets[written].temporary, targets[written].path, error);
     for (int i = 0; i < written; i++) {
         if (status == CT_OK && rename(targets[i].temporary, targets[i].path) != 0)
-            status = ct_fail_at(error, CT_IO, targets[i].path, 0, "cannot give the file its name: %s", strerror(errno));
+            status = ct_fail_at(error, CT_IO, targets[i].path, 0, "cannot give the file its name: %s",
+                                strerror(errno));
         if (status != CT_OK) remove(targets[i].temporary);
     }
     return status;
@@ -400,10 +419,10 @@ ct_status ct_mesh_save(const ct_mesh* mesh, const char* path, ct_error* error) {
     bool pair = entry->format == CT_MESH_TETGEN;
     target targets[2] = {{NULL, NULL}, {NULL, NULL}};
     ct_status status = CT_OUT_OF_MEMORY;
-    if (target_init(&targets[0], path, pair ? ".node" : NULL) && (!pair || target_init(&targets[1], path, ".ele")))
+    if (target_init(&targets[0], path, pair ? ".node" : NULL) &&
+        (!pair || target_init(&targets[1], path, ".ele")))
         status = save_parts(mesh, entry, targets, pair ? 2 : 1, error);
-    else
-        ct_fail_at(error, status, path, 0, "not enough memory to write the file");
+    else ct_fail_at(error, status, path, 0, "not enough memory to write the file");
     target_free(&targets[0]);
     target_free(&targets[1]);
     return status;

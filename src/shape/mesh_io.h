@@ -11,7 +11,7 @@
 #include "text/text_scan.h"
 
 typedef struct ct_mesh_builder {
-    ct_mesh* mesh;       // counts are exact, arrays have the capacities below
+    ct_mesh* mesh;  // counts are exact, arrays have the capacities below
     size_t nvert_room, ntet_room, ntet_tag_room, ntri_room, ntri_tag_room, ntag_room;  // elements
     int base;            // what the format counts nodes from, for messages
     bool out_of_memory;  // some call failed; the others did nothing since
@@ -27,14 +27,16 @@ void ct_mesh_builder_name(ct_mesh_builder* builder, int id, ct_word name);
 // The id of a group that has a name only: "tag<number>" is that number, others count up from 1. "" is 0.
 int ct_mesh_builder_group(ct_mesh_builder* builder, ct_word name);
 
-// "node 17 of tet 4 is out of range": the index, as the file gives it, to 0-based; base is what the file counts from.
-ct_status ct_mesh_node_index(const ct_scan* scan, const ct_mesh_builder* builder, int64_t value, int base, int* node);
+// "node 17 of tet 4 is out of range": the index, as the file gives it, to 0-based; base is what the file
+// counts from.
+ct_status ct_mesh_node_index(const ct_scan* scan, const ct_mesh_builder* builder, int64_t value, int base,
+                             int* node);
 
 typedef struct ct_mesh_source {
     const void* bytes;
     size_t size;
     const char* file;
-    const void* second;        // .ele part of TetGen
+    const void* second;  // .ele part of TetGen
     size_t second_size;
     const char* second_file;
     ct_error* error;
@@ -60,8 +62,8 @@ ct_status ct_mesh_write_medit(FILE* stream, const ct_mesh* mesh, int part);
 ct_status ct_mesh_write_obj(FILE* stream, const ct_mesh* mesh, int part);
 ct_status ct_mesh_write_stl(FILE* stream, const ct_mesh* mesh, int part);
 
-void ct_mesh_write_number(FILE* stream, double value);        // shortest decimal that reads back exactly
-void ct_mesh_write_point(FILE* stream, const double x[3]);    // "x y z"
+void ct_mesh_write_number(FILE* stream, double value);      // shortest decimal that reads back exactly
+void ct_mesh_write_point(FILE* stream, const double x[3]);  // "x y z"
 // Name of a tag, "" when it has none; `surface`: of a tri_tag.
 const char* ct_mesh_tag_name(const ct_mesh* mesh, int id, bool surface);
 // The name of a group without blanks, or tag<id>.

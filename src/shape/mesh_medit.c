@@ -1,7 +1,8 @@
 // MEDIT .mesh files (ASCII).
 //
 // Keywords with a count and that many lines; the last number of a line is a reference, which becomes the tag:
-//   Vertices  x y z ref      Tetrahedra  a b c d ref      Triangles  a b c ref      Quadrilaterals  a b c d ref
+//   Vertices  x y z ref      Tetrahedra  a b c d ref      Triangles  a b c ref      Quadrilaterals  a b c d
+//   ref
 // Nodes count from 1. Other keywords (Edges, Corners, Normals, ...) are skipped up to the next keyword.
 #include <ctype.h>
 
@@ -16,14 +17,16 @@ static ct_status read_reference(medit* m, int* reference) {
     int64_t value;
     ct_status status = ct_scan_integer(&m->scan, &value);
     if (status == CT_OK && (value < INT32_MIN || value > INT32_MAX))
-        status = ct_scan_fail(&m->scan, "the reference %lld does not fit 32 bits: use a small number", (long long)value);
+        status = ct_scan_fail(&m->scan, "the reference %lld does not fit 32 bits: use a small number",
+                              (long long)value);
     *reference = (int)value;
     return status;
 }
 
 static ct_status read_vertices(medit* m) {
     int count, reference;
-    if (m->builder->mesh->nvert) return ct_scan_fail(&m->scan, "the file has two Vertices sections: keep one");
+    if (m->builder->mesh->nvert)
+        return ct_scan_fail(&m->scan, "the file has two Vertices sections: keep one");
     ct_status status = ct_scan_count(&m->scan, "nodes", 8, &count);
     for (int i = 0; i < count && status == CT_OK; i++) {
         double x[3];
@@ -65,7 +68,8 @@ static ct_status read_dimension(medit* m) {
     int64_t dimension;
     ct_status status = ct_scan_integer(&m->scan, &dimension);
     if (status == CT_OK && dimension != 3)
-        status = ct_scan_fail_as(&m->scan, CT_UNSUPPORTED, "the mesh has dimension %lld: 3 is needed", (long long)dimension);
+        status = ct_scan_fail_as(&m->scan, CT_UNSUPPORTED, "the mesh has dimension %lld: 3 is needed",
+                                 (long long)dimension);
     return status;
 }
 
@@ -75,12 +79,16 @@ static ct_status read_keyword(medit* m, ct_word key) {
     if (ct_word_is_nocase(key, "Vertices")) return read_vertices(m);
     if (ct_word_is_nocase(key, "Tetrahedra")) return read_elements(m, "tets", "tet", 4, true);
     if (ct_word_is_nocase(key, "Triangles")) return read_elements(m, "triangles", "triangle", 3, false);
-    if (ct_word_is_nocase(key, "Quadrilaterals")) return read_elements(m, "quadrilaterals", "quadrilateral", 4, false);
+    if (ct_word_is_nocase(key, "Quadrilaterals"))
+        return read_elements(m, "quadrilaterals", "quadrilateral", 4, false);
     for (size_t i = 0; i < sizeof solids / sizeof solids[0]; i++)
         if (ct_word_is_nocase(key, solids[i]))
-            return ct_scan_fail_as(&m->scan, CT_UNSUPPORTED, "%s cannot be read, only 4-node tets: convert the mesh to tets", solids[i]);
+            return ct_scan_fail_as(&m->scan, CT_UNSUPPORTED,
+                                   "%s cannot be read, only 4-node tets: convert the mesh to tets",
+                                   solids[i]);
     if (!isalpha((unsigned char)key.text[0]))
-        return ct_scan_fail(&m->scan, "expected a keyword, found '%.*s': a count before it is wrong", (int)(key.size < 24 ? key.size : 24), key.text);
+        return ct_scan_fail(&m->scan, "expected a keyword, found '%.*s': a count before it is wrong",
+                            (int)(key.size < 24 ? key.size : 24), key.text);
     skip_section(m);
     return CT_OK;
 }
@@ -92,7 +100,8 @@ ct_status ct_mesh_read_medit(ct_mesh_builder* builder, const ct_mesh_source* sou
     ct_word key;
     int64_t version;
     if (!ct_scan_word(&m.scan, &key) || !ct_word_is_nocase(key, "MeshVersionFormatted"))
-        return ct_scan_fail(&m.scan, "the file does not start with MeshVersionFormatted: this is no ASCII MEDIT mesh (convert .meshb to ASCII)");
+        return ct_scan_fail(&m.scan, "the file does not start with MeshVersionFormatted: this is no ASCII "
+                                     "MEDIT mesh (convert .meshb to ASCII)");
     ct_status status = ct_scan_integer(&m.scan, &version);
     while (status == CT_OK && !builder->out_of_memory && ct_scan_word(&m.scan, &key)) {
         ct_scan_item(&m.scan, NULL, -1);
@@ -117,7 +126,8 @@ ct_status ct_mesh_write_medit(FILE* stream, const ct_mesh* mesh, int part) {
     if (mesh->ntet) fprintf(stream, "Tetrahedra\n%d\n", mesh->ntet);
     for (int i = 0; i < mesh->ntet; i++) {
         const int* node = mesh->tet + 4 * (size_t)i;
-        fprintf(stream, "%d %d %d %d %d\n", node[0] + 1, node[1] + 1, node[2] + 1, node[3] + 1, mesh->tet_tag[i]);
+        fprintf(stream, "%d %d %d %d %d\n", node[0] + 1, node[1] + 1, node[2] + 1, node[3] + 1,
+                mesh->tet_tag[i]);
     }
     fprintf(stream, "End\n");
     return CT_OK;

@@ -1,9 +1,9 @@
 // OBJ surfaces, and the tetrahedral variant with `t` lines.
 //
 //   v x y z        node (further numbers, weight or colour, are ignored)
-//   f a b c ...    polygon, cut into a fan of triangles; entries a, a/t, a/t/n, a//n; counted from 1, negative from the end
-//   t a b c d      tet, counted from 0 when index 0 occurs in some `t` line of the file, else from 1
-//   g name         the following elements form a group, which becomes a tag
+//   f a b c ...    polygon, cut into a fan of triangles; entries a, a/t, a/t/n, a//n; counted from 1,
+//   negative from the end t a b c d      tet, counted from 0 when index 0 occurs in some `t` line of the
+//   file, else from 1 g name         the following elements form a group, which becomes a tag
 // All other lines are ignored. A backslash at the end of a line joins it with the next.
 #include <string.h>
 
@@ -13,10 +13,10 @@
 typedef struct obj {
     ct_scan scan;
     ct_mesh_builder* builder;
-    int group;           // present tag
-    bool tet_zero;       // index 0 occurs in `t` lines
-    bool face_zero;      // index 0 occurs in `f` lines
-    int* polygon;        // 0-based nodes of the present face
+    int group;       // present tag
+    bool tet_zero;   // index 0 occurs in `t` lines
+    bool face_zero;  // index 0 occurs in `f` lines
+    int* polygon;    // 0-based nodes of the present face
     size_t polygon_room;
 } obj;
 
@@ -40,8 +40,8 @@ static ct_status read_node(obj* o) {
     for (int a = 0; a < 3; a++) {
         ct_word word = {"", 0};
         if (!next_word(o, &word) || !ct_word_real(word, &x[a]))
-            return ct_scan_fail(&o->scan, "node %ld: expected three finite numbers after 'v', found '%.*s'", o->scan.index + 1,
-                                (int)(word.size < 24 ? word.size : 24), word.text);
+            return ct_scan_fail(&o->scan, "node %ld: expected three finite numbers after 'v', found '%.*s'",
+                                o->scan.index + 1, (int)(word.size < 24 ? word.size : 24), word.text);
     }
     ct_mesh_builder_node(o->builder, x);
     return CT_OK;
@@ -52,8 +52,8 @@ static ct_status parse_index(obj* o, ct_word word, int64_t* value) {
     const char* slash = memchr(word.text, '/', word.size);
     ct_word index = {word.text, slash ? (size_t)(slash - word.text) : word.size};
     if (ct_word_integer(index, value)) return CT_OK;
-    return ct_scan_fail(&o->scan, "%s %ld: expected a node number, found '%.*s'", o->scan.item, o->scan.index + 1,
-                        (int)(word.size < 24 ? word.size : 24), word.text);
+    return ct_scan_fail(&o->scan, "%s %ld: expected a node number, found '%.*s'", o->scan.item,
+                        o->scan.index + 1, (int)(word.size < 24 ? word.size : 24), word.text);
 }
 
 static ct_status read_face(obj* o, long face) {
@@ -67,12 +67,15 @@ static ct_status read_face(obj* o, long face) {
         if (value == 0) o->face_zero = true;
         if (value < 0) value += (int64_t)o->builder->mesh->nvert + 1;
         if (value < 0 || value > INT32_MAX)
-            return ct_scan_fail(&o->scan, "node %lld of face %ld is out of range: the file has %d nodes so far", (long long)value,
-                                face + 1, o->builder->mesh->nvert);
-        if (!ct_reserve((void**)&o->polygon, &o->polygon_room, (size_t)count + 1, sizeof(int))) return ct_scan_out_of_memory(&o->scan);
+            return ct_scan_fail(&o->scan,
+                                "node %lld of face %ld is out of range: the file has %d nodes so far",
+                                (long long)value, face + 1, o->builder->mesh->nvert);
+        if (!ct_reserve((void**)&o->polygon, &o->polygon_room, (size_t)count + 1, sizeof(int)))
+            return ct_scan_out_of_memory(&o->scan);
         o->polygon[count++] = (int)value;
     }
-    if (count < 3) return ct_scan_fail(&o->scan, "face %ld has %d nodes: at least 3 are needed", face + 1, count);
+    if (count < 3)
+        return ct_scan_fail(&o->scan, "face %ld has %d nodes: at least 3 are needed", face + 1, count);
     ct_mesh_builder_polygon(o->builder, o->polygon, count, o->group);
     return CT_OK;
 }
@@ -83,11 +86,13 @@ static ct_status read_tet(obj* o) {
     for (int k = 0; k < 4; k++) {
         ct_word word;
         int64_t value;
-        if (!next_word(o, &word)) return ct_scan_fail(&o->scan, "tet %ld has %d nodes: 4 are needed", o->scan.index + 1, k);
+        if (!next_word(o, &word))
+            return ct_scan_fail(&o->scan, "tet %ld has %d nodes: 4 are needed", o->scan.index + 1, k);
         ct_status status = parse_index(o, word, &value);
         if (status != CT_OK) return status;
         if (value < 0 || value > INT32_MAX)
-            return ct_scan_fail(&o->scan, "node %lld of tet %ld is out of range", (long long)value, o->scan.index + 1);
+            return ct_scan_fail(&o->scan, "node %lld of tet %ld is out of range", (long long)value,
+                                o->scan.index + 1);
         if (value == 0) o->tet_zero = true;
         node[k] = (int)value;
     }
@@ -115,19 +120,22 @@ static ct_status read_lines(obj* o) {
         if (ct_word_is(key, "v")) status = read_node(o);
         else if (ct_word_is(key, "f")) status = read_face(o, face++);
         else if (ct_word_is(key, "t")) status = read_tet(o);
-        else if (ct_word_is(key, "g")) o->group = next_word(o, &name) ? ct_mesh_builder_group(o->builder, name) : 0;
+        else if (ct_word_is(key, "g"))
+            o->group = next_word(o, &name) ? ct_mesh_builder_group(o->builder, name) : 0;
         if (status == CT_OK) skip_line(o);
     }
     return status;
 }
 
 ct_status ct_mesh_read_obj(ct_mesh_builder* builder, const ct_mesh_source* source) {
-    obj o = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error), .builder = builder};
+    obj o = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error),
+             .builder = builder};
     o.scan.comment = '#';
     ct_status status = read_lines(&o);
     ct_mesh* mesh = builder->mesh;
     if (status == CT_OK) status = rebase(&o, mesh->tet, 4, mesh->ntet, !o.tet_zero, "tet");
-    if (status == CT_OK) status = rebase(&o, mesh->tri, 3, mesh->ntri, !(o.face_zero && o.tet_zero), "triangle");
+    if (status == CT_OK)
+        status = rebase(&o, mesh->tri, 3, mesh->ntri, !(o.face_zero && o.tet_zero), "triangle");
     ct_free(o.polygon);
     return status;
 }

@@ -1,7 +1,8 @@
 // STL surfaces, ASCII and binary.
 //
-//   ASCII:   solid name / facet normal n / outer loop / vertex x y z (three times) / endloop / endfacet / endsolid
-//   binary:  80 bytes of text, uint32 count, count * (12 float32: normal and corners, uint16), little-endian
+//   ASCII:   solid name / facet normal n / outer loop / vertex x y z (three times) / endloop / endfacet /
+//   endsolid binary:  80 bytes of text, uint32 count, count * (12 float32: normal and corners, uint16),
+//   little-endian
 // Corners at exactly the same place become one node (-0 equals 0). Solids become tags. A file is binary when
 // its length fits the count; many binary files also begin with "solid".
 #include <math.h>
@@ -18,8 +19,8 @@
 typedef struct stl {
     ct_scan scan;
     ct_mesh_builder* builder;
-    int* slot;          // hash table of node indices, -1: free
-    size_t nslot;       // a power of two
+    int* slot;     // hash table of node indices, -1: free
+    size_t nslot;  // a power of two
 } stl;
 
 // ---------------------------------------------------------------------------------------------
@@ -39,7 +40,8 @@ static size_t hash_position(const double x[3]) {
 // The slot that holds x, or the free one where it belongs.
 static size_t find_slot(const stl* s, const double x[3]) {
     size_t i = hash_position(x) & (s->nslot - 1);
-    while (s->slot[i] >= 0 && memcmp(s->builder->mesh->x + 3 * (size_t)s->slot[i], x, 3 * sizeof(double)) != 0)
+    while (s->slot[i] >= 0 &&
+           memcmp(s->builder->mesh->x + 3 * (size_t)s->slot[i], x, 3 * sizeof(double)) != 0)
         i = (i + 1) & (s->nslot - 1);
     return i;
 }
@@ -52,13 +54,17 @@ static bool grow_table(stl* s) {
     ct_free(s->slot);
     s->slot = slot;
     s->nslot = nslot;
-    for (int v = 0; v < s->builder->mesh->nvert; v++) s->slot[find_slot(s, s->builder->mesh->x + 3 * (size_t)v)] = v;
+    for (int v = 0; v < s->builder->mesh->nvert; v++)
+        s->slot[find_slot(s, s->builder->mesh->x + 3 * (size_t)v)] = v;
     return true;
 }
 
 static ct_status add_corner(stl* s, double x[3], int* node) {
     for (int a = 0; a < 3; a++) {
-        if (!isfinite(x[a])) return ct_scan_fail(&s->scan, "triangle %ld: a corner is not a finite number: correct or remove it", s->scan.index);
+        if (!isfinite(x[a]))
+            return ct_scan_fail(&s->scan,
+                                "triangle %ld: a corner is not a finite number: correct or remove it",
+                                s->scan.index);
         x[a] += 0.0;  // -0 becomes 0
     }
     int nvert = s->builder->mesh->nvert;
@@ -124,7 +130,8 @@ static ct_status expect(stl* s, const char* words) {
         char wanted[16];
         ct_word_copy((ct_word){at, size}, wanted, sizeof wanted);
         if (!ct_scan_word(&s->scan, &word) || !ct_word_is_nocase(word, wanted))
-            return ct_scan_fail(&s->scan, "triangle %ld: expected '%s': the file is damaged or was cut short", s->scan.index, words);
+            return ct_scan_fail(&s->scan, "triangle %ld: expected '%s': the file is damaged or was cut short",
+                                s->scan.index, words);
         at += size + (at[size] == ' ');
     }
     return CT_OK;
@@ -138,7 +145,8 @@ static ct_status read_facet(stl* s, int tag) {
     ct_scan_item(&s->scan, "triangle", s->builder->mesh->ntri);
     ct_status status = expect(s, "normal");
     for (int a = 0; a < 3 && status == CT_OK; a++)  // normals may be nan: they are not used
-        if (!ct_scan_word(&s->scan, &ignored)) status = ct_scan_fail(&s->scan, "the file ends within a normal: it was cut short");
+        if (!ct_scan_word(&s->scan, &ignored))
+            status = ct_scan_fail(&s->scan, "the file ends within a normal: it was cut short");
     if (status == CT_OK) status = expect(s, "outer loop");
     for (int k = 0; k < 3 && status == CT_OK; k++) {
         status = expect(s, "vertex");
@@ -166,16 +174,19 @@ static ct_status read_text(stl* s) {
             ct_scan_rest(&s->scan);
             open = false;
         } else {
-            status = ct_scan_fail(&s->scan, "expected 'solid', 'facet' or 'endsolid': this is no STL file, or a binary one of the wrong length");
+            status = ct_scan_fail(&s->scan, "expected 'solid', 'facet' or 'endsolid': this is no STL file, "
+                                            "or a binary one of the wrong length");
         }
     }
     ct_scan_item(&s->scan, NULL, status == CT_OK ? -1 : s->scan.index);
-    if (status == CT_OK && open) status = ct_scan_fail(&s->scan, "there is no 'endsolid': the file was cut short");
+    if (status == CT_OK && open)
+        status = ct_scan_fail(&s->scan, "there is no 'endsolid': the file was cut short");
     return status;
 }
 
 ct_status ct_mesh_read_stl(ct_mesh_builder* builder, const ct_mesh_source* source) {
-    stl s = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error), .builder = builder};
+    stl s = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error),
+             .builder = builder};
     ct_scan ahead = s.scan;
     ct_word word;
     bool text = ct_scan_word(&ahead, &word) && ct_word_is_nocase(word, "solid");
@@ -186,8 +197,8 @@ ct_status ct_mesh_read_stl(ct_mesh_builder* builder, const ct_mesh_source* sourc
 }
 
 // ---------------------------------------------------------------------------------------------
-// Writing: ASCII, a solid for each run of one tag. Of a mesh with tets the closed boundary is written, in which the
-// given triangles only say the tags; those inside are left out.
+// Writing: ASCII, a solid for each run of one tag. Of a mesh with tets the closed boundary is written, in
+// which the given triangles only say the tags; those inside are left out.
 
 static void write_facet(FILE* stream, const double* x, const int* tri) {
     const double *a = x + 3 * (size_t)tri[0], *b = x + 3 * (size_t)tri[1], *c = x + 3 * (size_t)tri[2];
@@ -214,8 +225,8 @@ static void write_solid_name(FILE* stream, const char* keyword, const ct_mesh* m
 }
 
 typedef struct facet {
-    int node[3];   // as written
-    int sorted[3]; // ascending, to compare by
+    int node[3];    // as written
+    int sorted[3];  // ascending, to compare by
     int tag, order;
 } facet;
 
@@ -265,7 +276,8 @@ static ct_status facets_of_tets(const ct_mesh* mesh, facet** facets, int* count)
     if (given && *facets) {
         if (mesh->ntri) qsort(given, (size_t)mesh->ntri, sizeof *given, facet_compare_nodes);
         for (int i = 0; i < *count; i++) {
-            const facet* found = bsearch(&(*facets)[i], given, (size_t)mesh->ntri, sizeof *given, facet_compare_nodes);
+            const facet* found =
+                bsearch(&(*facets)[i], given, (size_t)mesh->ntri, sizeof *given, facet_compare_nodes);
             if (found) (*facets)[i].tag = found->tag;
         }
         if (*count) qsort(*facets, (size_t)*count, sizeof **facets, facet_compare_tags);

@@ -1,7 +1,8 @@
 // TetGen .node/.ele pairs.
 //
-//   .node:  <nodes> <dimension = 3> <attributes> <markers 0|1>   then   <index> <x> <y> <z> [attributes] [marker]
-//   .ele:   <tets> <nodes per tet = 4> <attributes>              then   <index> <a> <b> <c> <d> [attributes]
+//   .node:  <nodes> <dimension = 3> <attributes> <markers 0|1>   then   <index> <x> <y> <z> [attributes]
+//   [marker] .ele:   <tets> <nodes per tet = 4> <attributes>              then   <index> <a> <b> <c> <d>
+//   [attributes]
 // '#' starts a comment. The first index of the .node file (0 or 1) is what both files count from. The first
 // attribute of a tet is its region, which becomes the tag.
 #include <math.h>
@@ -10,7 +11,7 @@
 
 typedef struct header {
     int count;
-    int64_t second;      // dimension, or nodes per tet
+    int64_t second;  // dimension, or nodes per tet
     int64_t attributes;
     int64_t markers;
 } header;
@@ -35,7 +36,8 @@ static ct_status read_nodes(ct_scan* scan, ct_mesh_builder* builder, int* base) 
     header head;
     ct_status status = read_header(scan, "nodes", 8, &head);
     if (status == CT_OK && head.second != 3)
-        status = ct_scan_fail_as(scan, CT_UNSUPPORTED, "the nodes have %lld coordinates: 3 are needed", (long long)head.second);
+        status = ct_scan_fail_as(scan, CT_UNSUPPORTED, "the nodes have %lld coordinates: 3 are needed",
+                                 (long long)head.second);
     *base = 0;
     for (int i = 0; i < head.count && status == CT_OK; i++) {
         int64_t index;
@@ -44,9 +46,12 @@ static ct_status read_nodes(ct_scan* scan, ct_mesh_builder* builder, int* base) 
         status = ct_scan_integer(scan, &index);
         if (status == CT_OK && i == 0) scan->base = *base = index == 1;
         if (status == CT_OK && index != i + *base)
-            status = ct_scan_fail(scan, "node %d has the number %lld: nodes must be numbered in order from 0 or 1", i + *base, (long long)index);
+            status =
+                ct_scan_fail(scan, "node %d has the number %lld: nodes must be numbered in order from 0 or 1",
+                             i + *base, (long long)index);
         for (int a = 0; a < 3 && status == CT_OK; a++) status = ct_scan_real(scan, &x[a]);
-        for (int64_t k = 0; k < head.attributes + head.markers && status == CT_OK; k++) status = ct_scan_real(scan, &ignored);
+        for (int64_t k = 0; k < head.attributes + head.markers && status == CT_OK; k++)
+            status = ct_scan_real(scan, &ignored);
         if (status == CT_OK) ct_mesh_builder_node(builder, x);
     }
     return status;
@@ -56,8 +61,10 @@ static ct_status read_tets(ct_scan* scan, ct_mesh_builder* builder) {
     header head;
     ct_status status = read_header(scan, "tets", 10, &head);
     if (status == CT_OK && head.second != 4)
-        status = ct_scan_fail_as(scan, CT_UNSUPPORTED, "the tets have %lld nodes%s; only 4-node tets can be read: run tetgen without -o2",
-                                 (long long)head.second, head.second == 10 ? " (second-order tetrahedra)" : "");
+        status = ct_scan_fail_as(
+            scan, CT_UNSUPPORTED,
+            "the tets have %lld nodes%s; only 4-node tets can be read: run tetgen without -o2",
+            (long long)head.second, head.second == 10 ? " (second-order tetrahedra)" : "");
     for (int i = 0; i < head.count && status == CT_OK; i++) {
         int64_t index;
         int node[4];
@@ -73,7 +80,8 @@ static ct_status read_tets(ct_scan* scan, ct_mesh_builder* builder) {
             if (k == 0) region = value;
         }
         if (status == CT_OK && !(fabs(region) < 2e9))
-            status = ct_scan_fail(scan, "the region of tet %d does not fit 32 bits: use a small number", i + builder->base);
+            status = ct_scan_fail(scan, "the region of tet %d does not fit 32 bits: use a small number",
+                                  i + builder->base);
         if (status == CT_OK) ct_mesh_builder_tet(builder, node, (int)lrint(region));
     }
     return status;
@@ -83,7 +91,9 @@ ct_status ct_mesh_read_tetgen(ct_mesh_builder* builder, const ct_mesh_source* so
     ct_scan nodes = ct_scan_begin(source->bytes, source->size, source->file, source->error);
     ct_scan tets = ct_scan_begin(source->second, source->second_size, source->second_file, source->error);
     nodes.comment = tets.comment = '#';
-    if (!source->second_size) return ct_scan_fail(&tets, "the .ele part is missing or empty: TetGen meshes are a .node and an .ele file");
+    if (!source->second_size)
+        return ct_scan_fail(&tets,
+                            "the .ele part is missing or empty: TetGen meshes are a .node and an .ele file");
     ct_status status = read_nodes(&nodes, builder, &builder->base);
     if (status != CT_OK || builder->out_of_memory) return status;
     tets.base = builder->base;
@@ -104,7 +114,8 @@ ct_status ct_mesh_write_tetgen(FILE* stream, const ct_mesh* mesh, int part) {
     fprintf(stream, "%d 4 1\n", mesh->ntet);
     for (int t = 0; t < mesh->ntet; t++) {
         const int* node = mesh->tet + 4 * (size_t)t;
-        fprintf(stream, "%d %d %d %d %d %d\n", t + 1, node[0] + 1, node[1] + 1, node[2] + 1, node[3] + 1, mesh->tet_tag[t]);
+        fprintf(stream, "%d %d %d %d %d %d\n", t + 1, node[0] + 1, node[1] + 1, node[2] + 1, node[3] + 1,
+                mesh->tet_tag[t]);
     }
     return CT_OK;
 }

@@ -1,8 +1,8 @@
 // VTK XML files (.vtu): ASCII, base64 and appended (raw or base64) data, plain or zlib-compressed.
 //
 // The XML is scanned tag by tag; only the elements that matter are looked at:
-//   VTKFile(type byte_order header_type compressor), Piece(NumberOfPoints NumberOfCells), Points, Cells, CellData,
-//   DataArray(Name type format offset NumberOfComponents), AppendedData(encoding).
+//   VTKFile(type byte_order header_type compressor), Piece(NumberOfPoints NumberOfCells), Points, Cells,
+//   CellData, DataArray(Name type format offset NumberOfComponents), AppendedData(encoding).
 // Several pieces are put one after another. Integer cell data with a name such as "tag" gives the tags.
 #include <math.h>
 #include <string.h>
@@ -24,10 +24,10 @@ typedef struct vtu {
     ct_scan scan;
     ct_mesh_builder* builder;
     ct_vtu_coding coding;
-    const char* appended;     // the character after '_' of AppendedData, NULL: none
+    const char* appended;  // the character after '_' of AppendedData, NULL: none
     bool appended_base64;
     place place;
-    int64_t npoint, ncell;    // of the present piece
+    int64_t npoint, ncell;  // of the present piece
     bool in_piece;
     ct_vtu_array array[NARRAY];
 } vtu;
@@ -48,7 +48,8 @@ static bool next_element(ct_scan* scan, element* found) {
         const char* open = memchr(scan->at, '<', ct_scan_left(scan));
         if (!open) return false;
         bool comment = scan->end - open >= 4 && memcmp(open, "<!--", 4) == 0;
-        const char* close = comment ? memmem(open, (size_t)(scan->end - open), "-->", 3) : memchr(open, '>', (size_t)(scan->end - open));
+        const char* close = comment ? memmem(open, (size_t)(scan->end - open), "-->", 3)
+                                    : memchr(open, '>', (size_t)(scan->end - open));
         if (!close) return false;
         advance(scan, comment ? close + 3 : close + 1);
         if (comment || open[1] == '?' || open[1] == '!') continue;
@@ -86,7 +87,8 @@ static bool attribute(const element* from, const char* name, ct_word* value) {
 static ct_status count_attribute(vtu* v, const element* from, const char* name, int64_t* value) {
     ct_word word;
     if (!attribute(from, name, &word) || !ct_word_integer(word, value) || *value < 0)
-        return ct_scan_fail(&v->scan, "<%.*s> needs %s as a non-negative integer", (int)from->name.size, from->name.text, name);
+        return ct_scan_fail(&v->scan, "<%.*s> needs %s as a non-negative integer", (int)from->name.size,
+                            from->name.text, name);
     return ct_scan_check_count(&v->scan, name, (uint64_t)*value, 0);
 }
 
@@ -98,8 +100,10 @@ static ct_status read_file_element(vtu* v, const element* from) {
     const uint16_t probe = 1;
     bool little = *(const unsigned char*)&probe == 1;
     if (!attribute(from, "type", &word) || !ct_word_is(word, "UnstructuredGrid"))
-        return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED, "the VTK file is no UnstructuredGrid: save the mesh as .vtu");
-    if (attribute(from, "byte_order", &word)) v->coding.swap = ct_word_is(word, "BigEndian") ? little : !little;
+        return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED,
+                               "the VTK file is no UnstructuredGrid: save the mesh as .vtu");
+    if (attribute(from, "byte_order", &word))
+        v->coding.swap = ct_word_is(word, "BigEndian") ? little : !little;
     if (attribute(from, "header_type", &word)) {
         v->coding.header_size = ct_word_is(word, "UInt64") ? 8 : 4;
         if (!ct_word_is(word, "UInt64") && !ct_word_is(word, "UInt32"))
@@ -108,8 +112,10 @@ static ct_status read_file_element(vtu* v, const element* from) {
     if (attribute(from, "compressor", &word) && word.size) {
         v->coding.compressed = true;
         if (!ct_word_is(word, "vtkZLibDataCompressor"))
-            return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED, "the compressor %.*s is not supported: save with zlib or without compression",
-                                   (int)(word.size < 40 ? word.size : 40), word.text);
+            return ct_scan_fail_as(
+                &v->scan, CT_UNSUPPORTED,
+                "the compressor %.*s is not supported: save with zlib or without compression",
+                (int)(word.size < 40 ? word.size : 40), word.text);
     }
     return CT_OK;
 }
@@ -124,7 +130,8 @@ static ct_status find_appended(vtu* v) {
     scan.line = 0;
     element from;
     ct_word encoding;
-    if (!next_element(&scan, &from)) return ct_scan_fail(&scan, "<AppendedData> is not closed: the file was cut short");
+    if (!next_element(&scan, &from))
+        return ct_scan_fail(&scan, "<AppendedData> is not closed: the file was cut short");
     v->appended_base64 = !attribute(&from, "encoding", &encoding) || !ct_word_is(encoding, "raw");
     const char* mark = memchr(scan.at, '_', ct_scan_left(&scan));
     if (!mark) return ct_scan_fail(&scan, "<AppendedData> has no '_' before its data: the file is damaged");
@@ -152,9 +159,14 @@ static ct_status read_appended(vtu* v, const element* from, ct_vtu_array* array,
     ct_word word;
     int64_t offset;
     ct_scan data = *whole;
-    if (!v->appended) return ct_scan_fail(&v->scan, "a data array is appended, but there is no <AppendedData>: the file was cut short");
-    if (!attribute(from, "offset", &word) || !ct_word_integer(word, &offset) || offset < 0 || offset > data.end - v->appended)
-        return ct_scan_fail(&v->scan, "the offset of a data array is missing or beyond the end of the file: it was cut short");
+    if (!v->appended)
+        return ct_scan_fail(
+            &v->scan, "a data array is appended, but there is no <AppendedData>: the file was cut short");
+    if (!attribute(from, "offset", &word) || !ct_word_integer(word, &offset) || offset < 0 ||
+        offset > data.end - v->appended)
+        return ct_scan_fail(
+            &v->scan,
+            "the offset of a data array is missing or beyond the end of the file: it was cut short");
     data.at = v->appended + offset;
     data.line = 0;
     return ct_vtu_read_binary(&data, v->appended_base64, &v->coding, array);
@@ -168,14 +180,16 @@ static ct_status read_array(vtu* v, const element* from, const ct_scan* whole) {
     attribute(from, "format", &format);
     attribute(from, "type", &type);
     array->type = ct_vtk_type_of(type);
-    if (array->type == CT_VTK_UNKNOWN) return ct_scan_fail(&v->scan, "a <DataArray> has no known type (Float64, Int64, ...)");
+    if (array->type == CT_VTK_UNKNOWN)
+        return ct_scan_fail(&v->scan, "a <DataArray> has no known type (Float64, Int64, ...)");
     if (ct_word_is(format, "appended")) return read_appended(v, from, array, whole);
     if (from->empty) return CT_OK;
     ct_scan text = v->scan;
     const char* stop = memchr(text.at, '<', ct_scan_left(&text));
     if (!stop) return ct_scan_fail(&v->scan, "a <DataArray> is not closed: the file was cut short");
     text.end = stop;
-    return ct_word_is(format, "binary") ? ct_vtu_read_binary(&text, true, &v->coding, array) : ct_vtu_read_text(&text, array);
+    return ct_word_is(format, "binary") ? ct_vtu_read_binary(&text, true, &v->coding, array)
+                                        : ct_vtu_read_text(&text, array);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -193,7 +207,9 @@ static size_t array_count(const ct_vtu_array* array) {
 static ct_status add_points(vtu* v) {
     const ct_vtu_array* points = &v->array[POINTS];
     if (array_count(points) < 3 * (uint64_t)v->npoint)
-        return ct_scan_fail(&v->scan, "<Points> holds %zu numbers, %lld nodes need %lld: the file was cut short or the counts are wrong",
+        return ct_scan_fail(&v->scan,
+                            "<Points> holds %zu numbers, %lld nodes need %lld: the file was cut short or the "
+                            "counts are wrong",
                             array_count(points), (long long)v->npoint, 3 * (long long)v->npoint);
     for (size_t i = 0; i < (size_t)v->npoint; i++) {
         double x[3];
@@ -201,7 +217,8 @@ static ct_status add_points(vtu* v) {
             x[a] = ct_vtk_real(points->type, points->bytes, 3 * i + a, points->swap);
             if (isfinite(x[a])) continue;
             v->scan.index = (long)i;
-            return ct_scan_fail(&v->scan, "node %zu: a coordinate is not a finite number: correct or remove it", i);
+            return ct_scan_fail(&v->scan,
+                                "node %zu: a coordinate is not a finite number: correct or remove it", i);
         }
         ct_mesh_builder_node(v->builder, x);
     }
@@ -212,7 +229,9 @@ static ct_status add_points(vtu* v) {
 static ct_status integers(vtu* v, int slot, size_t count, size_t front, const char* name, int64_t** values) {
     const ct_vtu_array* array = &v->array[slot];
     if (array_count(array) < count)
-        return ct_scan_fail(&v->scan, "the array '%s' holds %zu numbers, %zu are needed: the file was cut short or the counts are wrong",
+        return ct_scan_fail(&v->scan,
+                            "the array '%s' holds %zu numbers, %zu are needed: the file was cut short or the "
+                            "counts are wrong",
                             name, array_count(array), count);
     *values = ct_alloc(count + front, sizeof **values);
     if (!*values) return ct_scan_out_of_memory(&v->scan);
@@ -225,9 +244,11 @@ static ct_status integers(vtu* v, int slot, size_t count, size_t front, const ch
 static ct_status add_cells(vtu* v, int first_node) {
     ct_vtk_cells cells = {.ncell = (size_t)v->ncell, .nconnectivity = array_count(&v->array[CONNECTIVITY])};
     ct_status status = integers(v, CONNECTIVITY, cells.nconnectivity, 0, "connectivity", &cells.connectivity);
-    if (status == CT_OK) status = integers(v, OFFSETS, cells.ncell, 1, "offsets", &cells.offset);  // offset[0] stays 0
+    // offset[0] stays 0
+    if (status == CT_OK) status = integers(v, OFFSETS, cells.ncell, 1, "offsets", &cells.offset);
     if (status == CT_OK) status = integers(v, TYPES, cells.ncell, 0, "types", &cells.type);
-    if (status == CT_OK && v->array[TAGS].bytes) status = integers(v, TAGS, cells.ncell, 0, "tag", &cells.tag);
+    if (status == CT_OK && v->array[TAGS].bytes)
+        status = integers(v, TAGS, cells.ncell, 0, "tag", &cells.tag);
     if (status == CT_OK) status = ct_vtk_cells_build(&cells, v->builder, first_node, &v->scan);
     ct_vtk_cells_free(&cells);
     return status;
@@ -255,9 +276,14 @@ static ct_status handle(vtu* v, const element* from, const ct_scan* whole) {
     if (ct_word_is(from->name, "/Piece") && v->in_piece) return finish_piece(v);
     if (ct_word_is(from->name, "DataArray")) return v->in_piece ? read_array(v, from, whole) : CT_OK;
     // Elements within these, such as the InformationKey of an array, do not change the place.
-    static const struct { const char *begin, *end; place place; } places[] = {
-        {"Points", "/Points", IN_POINTS}, {"Cells", "/Cells", IN_CELLS}, {"CellData", "/CellData", IN_CELL_DATA},
-        {"PointData", "/PointData", ELSEWHERE}, {"FieldData", "/FieldData", ELSEWHERE}};
+    static const struct {
+        const char *begin, *end;
+        place place;
+    } places[] = {{"Points", "/Points", IN_POINTS},
+                  {"Cells", "/Cells", IN_CELLS},
+                  {"CellData", "/CellData", IN_CELL_DATA},
+                  {"PointData", "/PointData", ELSEWHERE},
+                  {"FieldData", "/FieldData", ELSEWHERE}};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (ct_word_is(from->name, places[i].begin) && !from->empty) v->place = places[i].place;
         if (ct_word_is(from->name, places[i].end)) v->place = ELSEWHERE;
@@ -271,17 +297,21 @@ static ct_status read_file(vtu* v) {
     ct_status status = find_appended(v);
     bool any = false;
     while (status == CT_OK && next_element(&v->scan, &found)) {
-        if (!any && !ct_word_is(found.name, "VTKFile")) return ct_scan_fail(&v->scan, "the file does not start with <VTKFile>: this is no .vtu file");
+        if (!any && !ct_word_is(found.name, "VTKFile"))
+            return ct_scan_fail(&v->scan, "the file does not start with <VTKFile>: this is no .vtu file");
         any = true;
         status = handle(v, &found, &whole);
     }
-    if (status == CT_OK && !any) status = ct_scan_fail(&v->scan, "there is no <VTKFile>: this is no .vtu file");
-    if (status == CT_OK && v->in_piece) status = ct_scan_fail(&v->scan, "a <Piece> is not closed: the file was cut short");
+    if (status == CT_OK && !any)
+        status = ct_scan_fail(&v->scan, "there is no <VTKFile>: this is no .vtu file");
+    if (status == CT_OK && v->in_piece)
+        status = ct_scan_fail(&v->scan, "a <Piece> is not closed: the file was cut short");
     return status;
 }
 
 ct_status ct_mesh_read_vtu(ct_mesh_builder* builder, const ct_mesh_source* source) {
-    vtu v = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error), .builder = builder,
+    vtu v = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error),
+             .builder = builder,
              .coding = {.header_size = 4}};
     ct_status status = read_file(&v);
     free_arrays(&v);
@@ -303,7 +333,8 @@ static void write_cells(FILE* stream, const ct_mesh* mesh) {
     begin_data(stream, "Int64", "connectivity", "");
     for (const int* t = mesh->tet; t < mesh->tet + 4 * (size_t)mesh->ntet; t += 4)
         fprintf(stream, "%d %d %d %d\n", t[0], t[1], t[2], t[3]);
-    for (const int* t = mesh->tri; t < mesh->tri + 3 * (size_t)mesh->ntri; t += 3) fprintf(stream, "%d %d %d\n", t[0], t[1], t[2]);
+    for (const int* t = mesh->tri; t < mesh->tri + 3 * (size_t)mesh->ntri; t += 3)
+        fprintf(stream, "%d %d %d\n", t[0], t[1], t[2]);
     end_data(stream);
     begin_data(stream, "Int64", "offsets", "");
     long long offset = 0;
@@ -314,15 +345,19 @@ static void write_cells(FILE* stream, const ct_mesh* mesh) {
     end_data(stream);
     fprintf(stream, "</Cells>\n<CellData Scalars=\"tag\">\n");
     begin_data(stream, "Int32", "tag", "");
-    for (int i = 0; i < ncell; i++) fprintf(stream, "%d\n", i < mesh->ntet ? mesh->tet_tag[i] : mesh->tri_tag[i - mesh->ntet]);
+    for (int i = 0; i < ncell; i++)
+        fprintf(stream, "%d\n", i < mesh->ntet ? mesh->tet_tag[i] : mesh->tri_tag[i - mesh->ntet]);
     end_data(stream);
     fprintf(stream, "</CellData>\n");
 }
 
 ct_status ct_mesh_write_vtu(FILE* stream, const ct_mesh* mesh, int part) {
     (void)part;
-    fprintf(stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
-            "header_type=\"UInt64\">\n<UnstructuredGrid>\n<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n<Points>\n",
+    fprintf(stream,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+            "byte_order=\"LittleEndian\" "
+            "header_type=\"UInt64\">\n<UnstructuredGrid>\n<Piece NumberOfPoints=\"%d\" "
+            "NumberOfCells=\"%d\">\n<Points>\n",
             mesh->nvert, mesh->ntet + mesh->ntri);
     begin_data(stream, "Float64", "Points", " NumberOfComponents=\"3\"");
     for (int v = 0; v < mesh->nvert; v++) {

@@ -1,8 +1,8 @@
 // Refinement and balance of the octree; see octree.h.
 //
-// With R half the diagonal of a cell, c its centre and d the distance there (1-Lipschitz), the cell's closure is
-// farther than s from the surface if |d(c)| > R + s. Cells within one leaf size of the surface are refined to
-// that size, so that every lattice tet that is cut or warped later is made of equal leaves.
+// With R half the diagonal of a cell, c its centre and d the distance there (1-Lipschitz), the cell's closure
+// is farther than s from the surface if |d(c)| > R + s. Cells within one leaf size of the surface are refined
+// to that size, so that every lattice tet that is cut or warped later is made of equal leaves.
 #include "shape/octree.h"
 
 #include "base/memory.h"
@@ -25,7 +25,8 @@ static ct_status add_cells(ct_octree* octree, const ct_octree_def* def, size_t c
     return CT_OK;
 }
 
-static void init_cell(ct_octree* octree, const ct_octree_def* def, size_t index, const int corner[3], int shift) {
+static void init_cell(ct_octree* octree, const ct_octree_def* def, size_t index, const int corner[3],
+                      int shift) {
     ct_octree_cell* cell = octree->cell + index;
     for (int i = 0; i < 3; i++) cell->corner[i] = corner[i];
     cell->shift = shift;
@@ -52,7 +53,8 @@ static ct_status split(ct_octree* octree, const ct_octree_def* def, size_t index
 
 static bool wants_split(const ct_octree* octree, const ct_octree_def* def, const ct_octree_cell* cell) {
     if (cell->shift == 0) return false;
-    double width = octree->finest * (double)(1 << cell->shift), radius = 0.5 * sqrt(3.0) * width, size = def->size;
+    double width = octree->finest * (double)(1 << cell->shift), radius = 0.5 * sqrt(3.0) * width,
+           size = def->size;
     const double slack = 1 + 1e-9;
     if (def->part_sizes) {
         double center[3];
@@ -74,7 +76,8 @@ int ct_octree_find(const ct_octree* octree, int x, int y, int z, int shift) {
     return index;
 }
 
-// Splits leaves until no neighbour of the cell is more than twice as large. New cells join the end of the list.
+// Splits leaves until no neighbour of the cell is more than twice as large. New cells join the end of the
+// list.
 static ct_status balance_around(ct_octree* octree, const ct_octree_def* def, size_t index) {
     ct_octree_cell cell = octree->cell[index];
     int width = 1 << cell.shift;
@@ -95,7 +98,8 @@ ct_status ct_octree_create(ct_octree* octree, const ct_octree_def* def) {
     *octree = (ct_octree){.finest = def->finest};
     double extent = 0;
     for (int i = 0; i < 3; i++) extent = fmax(extent, def->upper[i] - def->lower[i]);
-    while (octree->root_shift < CT_OCTREE_MAX_LEVEL && ldexp(def->finest, octree->root_shift) < extent) octree->root_shift++;
+    while (octree->root_shift < CT_OCTREE_MAX_LEVEL && ldexp(def->finest, octree->root_shift) < extent)
+        octree->root_shift++;
     if (ldexp(def->finest, octree->root_shift) < extent) {
         octree->too_many = true;
         return CT_BAD_ARGUMENT;

@@ -1,8 +1,9 @@
 // Exact signs. See orient.h.
 //
-// The determinant is first taken in doubles with a bound of its error. Only when the bound leaves the sign open, it is computed without
-// error: as a sum of doubles that do not overlap (an expansion), in which sums and products of two doubles are exact pairs (the value
-// rounded and what rounding took away). The last term has the sign of the whole.
+// The determinant is first taken in doubles with a bound of its error. Only when the bound leaves the sign
+// open, it is computed without error: as a sum of doubles that do not overlap (an expansion), in which sums
+// and products of two doubles are exact pairs (the value rounded and what rounding took away). The last term
+// has the sign of the whole.
 #include "shape/orient.h"
 
 #include <float.h>
@@ -11,7 +12,7 @@
 
 typedef struct expansion {
     int count;
-    double term[TERMS];        // ascending in size, not overlapping, no zeros
+    double term[TERMS];  // ascending in size, not overlapping, no zeros
 } expansion;
 
 // a + b = sum + error
@@ -41,7 +42,8 @@ static void grow(expansion* e, double b) {
 }
 
 // sum += f g h, where each factor is a pair (value, error)
-static void add_product(expansion* sum, const double f[2], const double g[2], const double h[2], double sign) {
+static void add_product(expansion* sum, const double f[2], const double g[2], const double h[2],
+                        double sign) {
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             double low;
@@ -81,9 +83,11 @@ static int orient_exactly(ct_vec3 a, ct_vec3 b, ct_vec3 c, ct_vec3 p) {
 int ct_orient(ct_vec3 a, ct_vec3 b, ct_vec3 c, ct_vec3 p) {
     const ct_vec3 u = ct_vec3_sub(b, a), v = ct_vec3_sub(c, a), w = ct_vec3_sub(p, a);
     const double value = ct_vec3_dot(ct_vec3_cross(u, v), w);
-    const double size = (fabs(u.y * v.z) + fabs(u.z * v.y)) * fabs(w.x) + (fabs(u.z * v.x) + fabs(u.x * v.z)) * fabs(w.y) +
+    const double size = (fabs(u.y * v.z) + fabs(u.z * v.y)) * fabs(w.x) +
+                        (fabs(u.z * v.x) + fabs(u.x * v.z)) * fabs(w.y) +
                         (fabs(u.x * v.y) + fabs(u.y * v.x)) * fabs(w.z);
-    // three differences, three products, three sums: 8 roundings on the longest way, and one for second-order terms
+    // three differences, three products, three sums: 8 roundings on the longest way, and one for second-order
+    // terms
     const double bound = 9 * (DBL_EPSILON / 2) * size;
     if (value > bound) return 1;
     if (value < -bound) return -1;

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-static inline double dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double dot3(const double a[3], const double b[3]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static inline double length3(const double a[3]) { return sqrt(dot3(a, a)); }
 

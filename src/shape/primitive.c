@@ -1,11 +1,11 @@
 // Signed distances of simple solids.
 //
-// Ellipsoid: the closest point x of the surface to y is x_i = e_i^2 y_i / (t + e_i^2) with t the largest root of
-// F(t) = sum (e_i y_i / (t + e_i^2))^2 - 1. F is convex and falls on the interval right of the last pole, so Newton's
-// method from a point with F >= 0 rises to the root without overshooting. With the smallest radius scaled to 1 the
-// unknown is s = t + 1, which keeps its digits near that pole.
-// Round cone: in the plane through the axis the boundary is two arcs and the tangent line between them;
-// s = (radius_a - radius_b) / |ab| is the sine of the tangent's slope.
+// Ellipsoid: the closest point x of the surface to y is x_i = e_i^2 y_i / (t + e_i^2) with t the largest root
+// of F(t) = sum (e_i y_i / (t + e_i^2))^2 - 1. F is convex and falls on the interval right of the last pole,
+// so Newton's method from a point with F >= 0 rises to the root without overshooting. With the smallest
+// radius scaled to 1 the unknown is s = t + 1, which keeps its digits near that pole. Round cone: in the
+// plane through the axis the boundary is two arcs and the tangent line between them; s = (radius_a -
+// radius_b) / |ab| is the sine of the tangent's slope.
 #include "shape/primitive.h"
 
 #include "shape/point3.h"
@@ -76,7 +76,8 @@ double ct_primitive_cylinder(const double a[3], const double b[3], double radius
     double across = sqrt(fmax(dot3(offset, offset) - along * along, 0)) - radius;
     double beyond = fabs(along - length / 2) - length / 2;
     double outside_across = fmax(across, 0), outside_beyond = fmax(beyond, 0);
-    return sqrt(outside_across * outside_across + outside_beyond * outside_beyond) + fmin(fmax(across, beyond), 0);
+    return sqrt(outside_across * outside_across + outside_beyond * outside_beyond) +
+           fmin(fmax(across, beyond), 0);
 }
 
 double ct_primitive_torus(const double axis[3], double major, double minor, const double point[3]) {

@@ -13,21 +13,21 @@ typedef struct star_face {  // a face at the vertex in hand: its two other corne
     int local;
 } star_face;
 
-typedef struct star {     // the living tets around one vertex
+typedef struct star {  // the living tets around one vertex
     int ntet;
-    int* tet;             // ntet   index in the list
-    int* group;           // ntet   union-find parent
-    star_face* face;      // 3 ntet sorted by key
-    int nlink;            // boundary triangles at the vertex
-    int* link;            // 2 nlink the two other corners of each
-    int* link_group;      // nlink  union-find parent
+    int* tet;         // ntet   index in the list
+    int* group;       // ntet   union-find parent
+    star_face* face;  // 3 ntet sorted by key
+    int nlink;        // boundary triangles at the vertex
+    int* link;        // 2 nlink the two other corners of each
+    int* link_group;  // nlink  union-find parent
 } star;
 
 typedef struct pruner {
     ct_tet_list* list;
-    int *start, *item;    // tets around each vertex: item[start[v]] .. item[start[v + 1] - 1]
-    bool* dead;           // ntet
-    bool* check;          // nvert  may be a boundary vertex whose surroundings have changed
+    int *start, *item;  // tets around each vertex: item[start[v]] .. item[start[v + 1] - 1]
+    bool* dead;         // ntet
+    bool* check;        // nvert  may be a boundary vertex whose surroundings have changed
     star star;
     bool changed;
 } pruner;
@@ -46,10 +46,8 @@ static int find_group(int* group, int i) {
 // The smaller root wins, so that groups do not depend on the order of joining.
 static void join_groups(int* group, int i, int j) {
     int a = find_group(group, i), b = find_group(group, j);
-    if (a < b)
-        group[b] = a;
-    else
-        group[a] = b;
+    if (a < b) group[b] = a;
+    else group[a] = b;
 }
 
 // Gathers the living tets at v, joined through common faces at v, and the boundary triangles at v.
@@ -64,7 +62,8 @@ static void gather_star(pruner* p, int v) {
         int other[3], count = 0;
         for (int k = 0; k < 4; k++)
             if (corner[k] != v) other[count++] = corner[k];
-        for (int k = 0; k < 3; k++) s->face[nface++] = (star_face){ct_key_pair(other[k], other[(k + 1) % 3]), s->ntet};
+        for (int k = 0; k < 3; k++)
+            s->face[nface++] = (star_face){ct_key_pair(other[k], other[(k + 1) % 3]), s->ntet};
         s->group[s->ntet] = s->ntet;
         s->tet[s->ntet++] = t;
     }
@@ -88,7 +87,8 @@ static void kill_tet(pruner* p, int t) {
     for (int k = 0; k < 4; k++) p->check[p->list->tet[4 * (size_t)t + (size_t)k]] = true;
 }
 
-// Keeps the group with the most tets among those marked by group[i] >= 0; kills the others. False: only one group.
+// Keeps the group with the most tets among those marked by group[i] >= 0; kills the others. False: only one
+// group.
 static bool keep_largest(pruner* p, int* group) {
     star* s = &p->star;
     int best = -1, best_count = 0;
@@ -108,16 +108,20 @@ static bool keep_largest(pruner* p, int* group) {
     return several;
 }
 
-static bool has_corner(const int* tet, int v) { return tet[0] == v || tet[1] == v || tet[2] == v || tet[3] == v; }
+static bool has_corner(const int* tet, int v) {
+    return tet[0] == v || tet[1] == v || tet[2] == v || tet[3] == v;
+}
 
 // Groups the tets at the edge (v, w) by the faces that hold it and keeps the largest fan.
 static bool split_edge(pruner* p, int w) {
     star* s = &p->star;
-    for (int i = 0; i < s->ntet; i++) s->group[i] = has_corner(p->list->tet + 4 * (size_t)s->tet[i], w) ? i : -1;
+    for (int i = 0; i < s->ntet; i++)
+        s->group[i] = has_corner(p->list->tet + 4 * (size_t)s->tet[i], w) ? i : -1;
     for (int i = 0; i + 1 < 3 * s->ntet; i++) {
         uint64_t key = s->face[i].key;
         bool at_edge = (int)(key >> 32) == w || (int)(key & 0xffffffff) == w;
-        if (at_edge && key == s->face[i + 1].key) join_groups(s->group, s->face[i].local, s->face[i + 1].local);
+        if (at_edge && key == s->face[i + 1].key)
+            join_groups(s->group, s->face[i].local, s->face[i + 1].local);
     }
     return keep_largest(p, s->group);
 }
@@ -136,7 +140,8 @@ static bool link_is_one_cycle(star* s) {
     for (int i = 0; i < s->nlink; i++)
         for (int j = 0; j < i; j++) {
             const int *a = s->link + 2 * i, *b = s->link + 2 * j;
-            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1]) join_groups(s->link_group, i, j);
+            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1])
+                join_groups(s->link_group, i, j);
         }
     for (int i = 1; i < s->nlink; i++)
         if (find_group(s->link_group, i) != find_group(s->link_group, 0)) return false;

@@ -81,7 +81,8 @@ ct_shape* ct_shape_cylinder(const double a[3], const double b[3], double radius)
     double axis[3], pad[3];
     subtract3(b, a, axis);
     double squared = dot3(axis, axis);
-    for (int i = 0; i < 3; i++) pad[i] = squared > 0 ? radius * sqrt(fmax(1 - axis[i] * axis[i] / squared, 0)) : radius;
+    for (int i = 0; i < 3; i++)
+        pad[i] = squared > 0 ? radius * sqrt(fmax(1 - axis[i] * axis[i] / squared, 0)) : radius;
     set_bounds(shape, a, b, pad);
     return shape;
 }
@@ -126,7 +127,9 @@ static ct_shape* combine(ct_shape_kind kind, ct_shape* a, ct_shape* b, double sm
     return shape;
 }
 
-ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth) { return combine(CT_SHAPE_UNION, a, b, smooth); }
+ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth) {
+    return combine(CT_SHAPE_UNION, a, b, smooth);
+}
 
 ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth) {
     return combine(CT_SHAPE_INTERSECTION, a, b, smooth);
@@ -146,7 +149,8 @@ static void rotation_from_quaternion(const double q[4], double r[9]) {
     memcpy(r, entries, sizeof entries);
 }
 
-ct_shape* ct_shape_transform(ct_shape* child, const double translate[3], const double rotate[4], double scale) {
+ct_shape* ct_shape_transform(ct_shape* child, const double translate[3], const double rotate[4],
+                             double scale) {
     ct_shape* shape = child ? shape_new(CT_SHAPE_TRANSFORM) : NULL;
     if (!shape) {
         ct_shape_free(child);
@@ -243,24 +247,24 @@ double ct_shape_distance(const ct_shape* shape, const double point[3]) {
     subtract3(point, shape->a, local);
     const double* r = shape->radius;
     switch (shape->kind) {
-        case CT_SHAPE_SPHERE: return length3(local) - r[0];
-        case CT_SHAPE_ELLIPSOID: return ct_primitive_ellipsoid(shape->b, local);
-        case CT_SHAPE_BOX: return ct_primitive_box(shape->b, r[0], local);
-        case CT_SHAPE_CAPSULE: return ct_primitive_round_cone(shape->a, shape->b, r[0], r[1], point);
-        case CT_SHAPE_CYLINDER: return ct_primitive_cylinder(shape->a, shape->b, r[0], point);
-        case CT_SHAPE_TORUS: return ct_primitive_torus(shape->b, r[0], r[1], local);
-        case CT_SHAPE_SWEEP: return sweep_distance(shape, point);
-        case CT_SHAPE_SURFACE: return ct_winding_distance(shape->winding, point);
-        case CT_SHAPE_UNION: return union_distance(shape, point);
-        case CT_SHAPE_INTERSECTION:
-            return -smooth_minimum(-ct_shape_distance(shape->child[0], point),
-                                   -ct_shape_distance(shape->child[1], point), shape->smooth);
-        case CT_SHAPE_DIFFERENCE:
-            return -smooth_minimum(-ct_shape_distance(shape->child[0], point),
-                                   ct_shape_distance(shape->child[1], point), shape->smooth);
-        case CT_SHAPE_TRANSFORM:
-            to_child(shape, point, local);
-            return r[0] * ct_shape_distance(shape->child[0], local);
+    case CT_SHAPE_SPHERE: return length3(local) - r[0];
+    case CT_SHAPE_ELLIPSOID: return ct_primitive_ellipsoid(shape->b, local);
+    case CT_SHAPE_BOX: return ct_primitive_box(shape->b, r[0], local);
+    case CT_SHAPE_CAPSULE: return ct_primitive_round_cone(shape->a, shape->b, r[0], r[1], point);
+    case CT_SHAPE_CYLINDER: return ct_primitive_cylinder(shape->a, shape->b, r[0], point);
+    case CT_SHAPE_TORUS: return ct_primitive_torus(shape->b, r[0], r[1], local);
+    case CT_SHAPE_SWEEP: return sweep_distance(shape, point);
+    case CT_SHAPE_SURFACE: return ct_winding_distance(shape->winding, point);
+    case CT_SHAPE_UNION: return union_distance(shape, point);
+    case CT_SHAPE_INTERSECTION:
+        return -smooth_minimum(-ct_shape_distance(shape->child[0], point),
+                               -ct_shape_distance(shape->child[1], point), shape->smooth);
+    case CT_SHAPE_DIFFERENCE:
+        return -smooth_minimum(-ct_shape_distance(shape->child[0], point),
+                               ct_shape_distance(shape->child[1], point), shape->smooth);
+    case CT_SHAPE_TRANSFORM:
+        to_child(shape, point, local);
+        return r[0] * ct_shape_distance(shape->child[0], local);
     }
     return INFINITY;
 }
@@ -306,9 +310,9 @@ int ct_shape_tag_at(const ct_shape* shape, const double point[3]) {
 
 // Keeps the smallest size of the surfaces in reach and the size of the nearest one.
 typedef struct size_search {
-    double reach;             // in the frame of the shape in hand
-    double smallest;          // of the leaves in reach
-    double nearest, distance; // size and distance of the nearest leaf
+    double reach;              // in the frame of the shape in hand
+    double smallest;           // of the leaves in reach
+    double nearest, distance;  // size and distance of the nearest leaf
 } size_search;
 
 static void search_size(const ct_shape* shape, const double point[3], double scale, double inherited,
@@ -346,7 +350,8 @@ double ct_shape_smallest_size(const ct_shape* shape, double size) {
 }
 
 bool ct_shape_has_sizes(const ct_shape* shape) {
-    return shape && (shape->size > 0 || ct_shape_has_sizes(shape->child[0]) || ct_shape_has_sizes(shape->child[1]));
+    return shape &&
+           (shape->size > 0 || ct_shape_has_sizes(shape->child[0]) || ct_shape_has_sizes(shape->child[1]));
 }
 
 static void collect_tags(const ct_shape* shape, ct_tag* tag, int capacity, int* count) {

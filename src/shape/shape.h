@@ -26,19 +26,19 @@ typedef enum ct_shape_kind {
 
 struct ct_shape {
     ct_shape_kind kind;
-    double a[3];               // centre, first end, or translation
-    double b[3];               // radii, half widths, second end, or axis
-    double radius[2];          // of the ends; rounding; major and minor; radius[0] is the transform's scale
-    double rotation[9];        // TRANSFORM, row major, from the child's frame to ours
-    double smooth;             // blending length of a combination, m
-    double* ball;              // SWEEP: nball times x y z r, consecutive ones joined by round cones
+    double a[3];         // centre, first end, or translation
+    double b[3];         // radii, half widths, second end, or axis
+    double radius[2];    // of the ends; rounding; major and minor; radius[0] is the transform's scale
+    double rotation[9];  // TRANSFORM, row major, from the child's frame to ours
+    double smooth;       // blending length of a combination, m
+    double* ball;        // SWEEP: nball times x y z r, consecutive ones joined by round cones
     int nball;
-    ct_winding* winding;       // SURFACE
-    ct_shape* child[2];        // second NULL for a transform
-    double lower[3], upper[3]; // box that holds the shape
-    int tag;                   // 0: the parent's
+    ct_winding* winding;        // SURFACE
+    ct_shape* child[2];         // second NULL for a transform
+    double lower[3], upper[3];  // box that holds the shape
+    int tag;                    // 0: the parent's
     char name[60];
-    double size;               // 0: the parent's
+    double size;  // 0: the parent's
 };
 
 // Tag of the leaf in which the point is deepest; 0 when no leaf or combination above it is tagged.

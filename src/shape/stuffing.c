@@ -1,9 +1,10 @@
 // Filling a shape with tets: octree, lattice, cut, prune, improve, tags; see the files of those names.
 //
-// Method: F. Labelle and J. R. Shewchuk, Isosurface Stuffing, SIGGRAPH 2007. The surface band of the octree is
-// one leaf wider than theirs, so the tets that are warped or cut are all plain BCC tets and the bounds of the
-// uniform method (dihedral angles between 10.7 and 164.8 degrees) also hold with a coarser interior. Sizes of
-// parts change the leaf size along the surface, where no bound is known; `improve` lifts the worst tets there.
+// Method: F. Labelle and J. R. Shewchuk, Isosurface Stuffing, SIGGRAPH 2007. The surface band of the octree
+// is one leaf wider than theirs, so the tets that are warped or cut are all plain BCC tets and the bounds of
+// the uniform method (dihedral angles between 10.7 and 164.8 degrees) also hold with a coarser interior.
+// Sizes of parts change the leaf size along the surface, where no bound is known; `improve` lifts the worst
+// tets there.
 #include <string.h>
 
 #include "base/memory.h"
@@ -41,25 +42,32 @@ static ct_status require_feasible(const ct_octree_def* def, ct_error* error) {
     for (; steps > 0; steps--) {
         size_t count;
         ct_status status = count_cells(def, steps, &count);
-        if (status != CT_OK) return ct_fail(error, status, "out of memory while estimating the number of cells");
+        if (status != CT_OK)
+            return ct_fail(error, status, "out of memory while estimating the number of cells");
         double growth = previous > 0 ? fmin((double)count / previous, 8) : 8;
         previous = (double)count;
         // Ratios of small octrees say little; a prediction near the limit is left to the next finer one.
         if (count < 20000 || (double)count * pow(growth, steps) < 4.0 * MAX_CELLS) continue;
         int feasible = steps;
         while (feasible > 0 && (double)count * pow(growth, steps - feasible + 1) < MAX_CELLS) feasible--;
-        return ct_fail(error, CT_BAD_ARGUMENT, "size %g needs about %.2g million octree cells, the most is %d million; a size of %.3g is feasible",
-                       def->size, 1e-6 * (double)count * pow(growth, steps), MAX_CELLS / 1000000, ldexp(def->size, feasible));
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "size %g needs about %.2g million octree cells, the most is %d million; a size of "
+                       "%.3g is feasible",
+                       def->size, 1e-6 * (double)count * pow(growth, steps), MAX_CELLS / 1000000,
+                       ldexp(def->size, feasible));
     }
     return CT_OK;
 }
 
 // Bounds, sizes and limits of the octree from the caller's settings.
-static ct_status prepare(ct_octree_def* octree, const ct_shape* shape, const ct_fill_def* def, ct_error* error) {
+static ct_status prepare(ct_octree_def* octree, const ct_shape* shape, const ct_fill_def* def,
+                         ct_error* error) {
     if (!(def->size > 0) || !isfinite(def->size))
-        return ct_fail(error, CT_BAD_ARGUMENT, "size is %g; it must be positive (edge length at the surface in m)", def->size);
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "size is %g; it must be positive (edge length at the surface in m)", def->size);
     if (def->interior < 0 || !isfinite(def->interior))
-        return ct_fail(error, CT_BAD_ARGUMENT, "interior is %g; it must be positive, or 0 for the same as size", def->interior);
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "interior is %g; it must be positive, or 0 for the same as size", def->interior);
     // A size of the whole shape takes the place of the caller's.
     double size = shape->size > 0 ? shape->size : def->size, smallest = ct_shape_smallest_size(shape, size);
     *octree = (ct_octree_def){.shape = shape, .size = size, .finest = size, .max_cells = MAX_CELLS};
@@ -112,24 +120,29 @@ static ct_status set_tags(ct_mesh* mesh, const ct_shape* shape) {
     mesh->ntag = ntag;
     for (int t = 0; t < mesh->ntet; t++) {
         double center[3] = {0, 0, 0};
-        for (int i = 0; i < 4; i++) add_scaled3(center, 0.25, mesh->x + 3 * (size_t)mesh->tet[4 * t + i], center);
+        for (int i = 0; i < 4; i++)
+            add_scaled3(center, 0.25, mesh->x + 3 * (size_t)mesh->tet[4 * t + i], center);
         mesh->tet_tag[t] = ct_shape_tag_at(shape, center);
     }
     return CT_OK;
 }
 
-static ct_status fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def, ct_mesh_report* report, ct_error* error) {
+static ct_status fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def, ct_mesh_report* report,
+                      ct_error* error) {
     ct_octree_def octree;
     ct_tet_list list = {0};
     ct_status status = prepare(&octree, shape, def, error);
     if (status != CT_OK) return status;
     status = fill_list(&list, shape, &octree);
     if (status == CT_BAD_ARGUMENT) {
-        status = ct_fail(error, status, "size %g needs more than %d million octree cells; double it", def->size, MAX_CELLS / 1000000);
+        status = ct_fail(error, status, "size %g needs more than %d million octree cells; double it",
+                         def->size, MAX_CELLS / 1000000);
     } else if (status != CT_OK) {
         ct_fail(error, status, "out of memory while meshing with size %g; make it larger", def->size);
     } else if (list.ntet == 0) {
-        status = ct_fail(error, CT_BAD_MESH, "the shape is empty at size %g: make size smaller than the thinnest part", def->size);
+        status =
+            ct_fail(error, CT_BAD_MESH,
+                    "the shape is empty at size %g: make size smaller than the thinnest part", def->size);
     } else {
         status = ct_mesh_create(out, list.nvert, list.x, list.ntet, list.tet, 0, NULL);
         if (status == CT_OK) status = set_tags(*out, shape);
@@ -140,17 +153,20 @@ static ct_status fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* d
     return status;
 }
 
-ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def, ct_mesh_report* report, ct_error* error) {
+ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def, ct_mesh_report* report,
+                        ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
     if (report) memset(report, 0, sizeof *report);
     // Bounds given by the caller trim the shape; the trimmed tree borrows it.
     ct_shape box = {.kind = CT_SHAPE_BOX};
-    ct_shape trimmed = {.kind = CT_SHAPE_INTERSECTION, .child = {(ct_shape*)shape, &box}, .size = shape->size};
+    ct_shape trimmed = {
+        .kind = CT_SHAPE_INTERSECTION, .child = {(ct_shape*)shape, &box}, .size = shape->size};
     bool trims = false;
     for (int i = 0; i < 3; i++) {
         if (!(def->lower[i] <= def->upper[i]))
-            return ct_fail(error, CT_BAD_ARGUMENT, "lower[%d] = %g exceeds upper[%d] = %g", i, def->lower[i], i, def->upper[i]);
+            return ct_fail(error, CT_BAD_ARGUMENT, "lower[%d] = %g exceeds upper[%d] = %g", i, def->lower[i],
+                           i, def->upper[i]);
         trims |= def->lower[i] < def->upper[i];
         box.a[i] = (def->lower[i] + def->upper[i]) / 2;
         box.b[i] = (def->upper[i] - def->lower[i]) / 2;

@@ -19,7 +19,8 @@ static double spacing(const double* points, int i) {
 static double tangent(const double* points, const double* value, int stride, int npoint, int i) {
     if (npoint < 2) return 0;
     if (i == 0) return (value[stride] - value[0]) / spacing(points, 0);
-    double before = spacing(points, i - 1), slope_before = (value[stride * i] - value[stride * (i - 1)]) / before;
+    double before = spacing(points, i - 1),
+           slope_before = (value[stride * i] - value[stride * (i - 1)]) / before;
     if (i == npoint - 1) return slope_before;
     double after = spacing(points, i), slope_after = (value[stride * (i + 1)] - value[stride * i]) / after;
     return (after * slope_before + before * slope_after) / (before + after);
@@ -30,15 +31,18 @@ static double hermite(double p, double q, double dp, double dq, double t) {
     return s * s * (1 + 2 * t) * p + t * t * (3 - 2 * t) * q + t * s * s * dp - t * t * s * dq;
 }
 
-static void sample_span(const double* points, const double* radii, int npoint, int span, double t, double ball[4]) {
+static void sample_span(const double* points, const double* radii, int npoint, int span, double t,
+                        double ball[4]) {
     double width = spacing(points, span);
     for (int k = 0; k < 3; k++) {
         const double* value = points + k;
-        double dp = width * tangent(points, value, 3, npoint, span), dq = width * tangent(points, value, 3, npoint, span + 1);
+        double dp = width * tangent(points, value, 3, npoint, span),
+               dq = width * tangent(points, value, 3, npoint, span + 1);
         ball[k] = hermite(value[3 * span], value[3 * span + 3], dp, dq, t);
     }
     double low = fmin(radii[span], radii[span + 1]), high = fmax(radii[span], radii[span + 1]);
-    double dp = width * tangent(points, radii, 1, npoint, span), dq = width * tangent(points, radii, 1, npoint, span + 1);
+    double dp = width * tangent(points, radii, 1, npoint, span),
+           dq = width * tangent(points, radii, 1, npoint, span + 1);
     ball[3] = fmin(fmax(hermite(radii[span], radii[span + 1], dp, dq, t), low), high);
 }
 

@@ -1,7 +1,7 @@
 // The list of tet_list.h.
 //
-// Inradius 3V/A (A the area of the four faces), circumradius |a^2 (b x c) + b^2 (c x a) + c^2 (a x b)| / (12 V)
-// for edges a, b, c from one vertex.
+// Inradius 3V/A (A the area of the four faces), circumradius |a^2 (b x c) + b^2 (c x a) + c^2 (a x b)| / (12
+// V) for edges a, b, c from one vertex.
 #include "shape/tet_list.h"
 
 #include "base/memory.h"

@@ -7,9 +7,9 @@
 
 typedef struct ct_tet_list {  // zero-initialised: empty
     int nvert, ntet;
-    double* x;       // 3 nvert
-    bool* surface;   // nvert   lies on the shape's surface
-    int* tet;        // 4 ntet  positive volume
+    double* x;      // 3 nvert
+    bool* surface;  // nvert   lies on the shape's surface
+    int* tet;       // 4 ntet  positive volume
     size_t x_capacity, surface_capacity, tet_capacity;
 } ct_tet_list;
 

@@ -11,17 +11,38 @@ typedef struct type_name {
 } type_name;
 
 static const type_name type_names[] = {
-    {"Int8", CT_VTK_INT8}, {"UInt8", CT_VTK_UINT8}, {"Int16", CT_VTK_INT16}, {"UInt16", CT_VTK_UINT16},
-    {"Int32", CT_VTK_INT32}, {"UInt32", CT_VTK_UINT32}, {"Int64", CT_VTK_INT64}, {"UInt64", CT_VTK_UINT64},
-    {"Float32", CT_VTK_FLOAT32}, {"Float64", CT_VTK_FLOAT64},
-    {"char", CT_VTK_INT8}, {"unsigned_char", CT_VTK_UINT8}, {"short", CT_VTK_INT16}, {"unsigned_short", CT_VTK_UINT16},
-    {"int", CT_VTK_INT32}, {"unsigned_int", CT_VTK_UINT32}, {"long", CT_VTK_INT64}, {"unsigned_long", CT_VTK_UINT64},
+    {"Int8", CT_VTK_INT8},
+    {"UInt8", CT_VTK_UINT8},
+    {"Int16", CT_VTK_INT16},
+    {"UInt16", CT_VTK_UINT16},
+    {"Int32", CT_VTK_INT32},
+    {"UInt32", CT_VTK_UINT32},
+    {"Int64", CT_VTK_INT64},
+    {"UInt64", CT_VTK_UINT64},
+    {"Float32", CT_VTK_FLOAT32},
+    {"Float64", CT_VTK_FLOAT64},
+    {"char", CT_VTK_INT8},
+    {"unsigned_char", CT_VTK_UINT8},
+    {"short", CT_VTK_INT16},
+    {"unsigned_short", CT_VTK_UINT16},
+    {"int", CT_VTK_INT32},
+    {"unsigned_int", CT_VTK_UINT32},
+    {"long", CT_VTK_INT64},
+    {"unsigned_long", CT_VTK_UINT64},
     {"vtkIdType", CT_VTK_INT32},  // legacy files store ids as int
-    {"vtktypeint8", CT_VTK_INT8}, {"vtktypeuint8", CT_VTK_UINT8}, {"vtktypeint16", CT_VTK_INT16}, {"vtktypeuint16", CT_VTK_UINT16},
-    {"vtktypeint32", CT_VTK_INT32}, {"vtktypeuint32", CT_VTK_UINT32}, {"vtktypeint64", CT_VTK_INT64},
-    {"vtktypeuint64", CT_VTK_UINT64}, {"vtktypefloat32", CT_VTK_FLOAT32}, {"vtktypefloat64", CT_VTK_FLOAT64},
+    {"vtktypeint8", CT_VTK_INT8},
+    {"vtktypeuint8", CT_VTK_UINT8},
+    {"vtktypeint16", CT_VTK_INT16},
+    {"vtktypeuint16", CT_VTK_UINT16},
+    {"vtktypeint32", CT_VTK_INT32},
+    {"vtktypeuint32", CT_VTK_UINT32},
+    {"vtktypeint64", CT_VTK_INT64},
+    {"vtktypeuint64", CT_VTK_UINT64},
+    {"vtktypefloat32", CT_VTK_FLOAT32},
+    {"vtktypefloat64", CT_VTK_FLOAT64},
     {"signed_char", CT_VTK_INT8},
-    {"float", CT_VTK_FLOAT32}, {"double", CT_VTK_FLOAT64},
+    {"float", CT_VTK_FLOAT32},
+    {"double", CT_VTK_FLOAT64},
 };
 
 ct_vtk_type ct_vtk_type_of(ct_word name) {
@@ -59,10 +80,10 @@ static double load_float(ct_vtk_type type, uint64_t bits) {
 
 static int64_t sign_extend(ct_vtk_type type, uint64_t bits) {
     switch (type) {
-        case CT_VTK_INT8: return (int8_t)bits;
-        case CT_VTK_INT16: return (int16_t)bits;
-        case CT_VTK_INT32: return (int32_t)bits;
-        default: return (int64_t)bits;
+    case CT_VTK_INT8: return (int8_t)bits;
+    case CT_VTK_INT16: return (int16_t)bits;
+    case CT_VTK_INT32: return (int32_t)bits;
+    default: return (int64_t)bits;
     }
 }
 
@@ -87,11 +108,24 @@ bool ct_vtk_integer(ct_vtk_type type, const char* bytes, size_t i, bool swap, in
 // ---------------------------------------------------------------------------------------------
 // Cells
 
-enum { VERTEX = 1, POLY_VERTEX, LINE, POLY_LINE, TRIANGLE, STRIP, POLYGON, PIXEL, QUAD, TET, QUADRATIC_TET = 24 };
+enum {
+    VERTEX = 1,
+    POLY_VERTEX,
+    LINE,
+    POLY_LINE,
+    TRIANGLE,
+    STRIP,
+    POLYGON,
+    PIXEL,
+    QUAD,
+    TET,
+    QUADRATIC_TET = 24
+};
 
 bool ct_vtk_is_tag(ct_word name) {
-    static const char* const known[] = {"tag", "tags", "gmsh:physical", "CellEntityIds", "medit:ref", "region",
-                                        "regions", "RegionId", "material", "MaterialIds", "cell_scalars"};
+    static const char* const known[] = {"tag",       "tags",        "gmsh:physical", "CellEntityIds",
+                                        "medit:ref", "region",      "regions",       "RegionId",
+                                        "material",  "MaterialIds", "cell_scalars"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (ct_word_is_nocase(name, known[i])) return true;
     return false;
@@ -107,34 +141,34 @@ void ct_vtk_cells_free(ct_vtk_cells* cells) {
 
 static const char* cell_name(int64_t type) {
     switch (type) {
-        case 11: return "voxel";
-        case 12: return "hexahedron";
-        case 13: return "wedge";
-        case 14: return "pyramid";
-        case 22: return "second-order triangle";
-        case QUADRATIC_TET: return "10-node second-order tetrahedron";
-        case 25: return "second-order hexahedron";
-        case 42: return "polyhedron";
-        case 71: return "Lagrange tetrahedron";
-        default: return "cell of another kind";
+    case 11: return "voxel";
+    case 12: return "hexahedron";
+    case 13: return "wedge";
+    case 14: return "pyramid";
+    case 22: return "second-order triangle";
+    case QUADRATIC_TET: return "10-node second-order tetrahedron";
+    case 25: return "second-order hexahedron";
+    case 42: return "polyhedron";
+    case 71: return "Lagrange tetrahedron";
+    default: return "cell of another kind";
     }
 }
 
 // The node at place k of the cell, range-checked against the nodes of this piece.
-static ct_status cell_node(const ct_vtk_cells* cells, size_t cell, size_t k, const ct_mesh_builder* builder, int first_node,
-                           const ct_scan* scan, int* node) {
+static ct_status cell_node(const ct_vtk_cells* cells, size_t cell, size_t k, const ct_mesh_builder* builder,
+                           int first_node, const ct_scan* scan, int* node) {
     int64_t value = cells->connectivity[(size_t)cells->offset[cell] + k];
     int nvert = builder->mesh->nvert - first_node;
     if (value < 0 || value >= nvert)
-        return ct_scan_fail(scan, "node %lld of cell %zu is out of range: the file has %d nodes (0 to %d)", (long long)value,
-                            cell, nvert, nvert - 1);
+        return ct_scan_fail(scan, "node %lld of cell %zu is out of range: the file has %d nodes (0 to %d)",
+                            (long long)value, cell, nvert, nvert - 1);
     *node = (int)value + first_node;
     return CT_OK;
 }
 
 // Triangles (0, k - 1, k) of a polygon; (k - 2, k - 1, k), every other one turned, of a strip.
-static ct_status add_triangles(const ct_vtk_cells* cells, size_t cell, size_t size, ct_mesh_builder* builder, int first_node,
-                               const ct_scan* scan, int tag) {
+static ct_status add_triangles(const ct_vtk_cells* cells, size_t cell, size_t size, ct_mesh_builder* builder,
+                               int first_node, const ct_scan* scan, int tag) {
     bool strip = cells->type[cell] == STRIP;
     for (size_t k = 2; k < size; k++) {
         size_t place[3] = {strip ? k - 2 : 0, k - 1, k};
@@ -149,7 +183,8 @@ static ct_status add_triangles(const ct_vtk_cells* cells, size_t cell, size_t si
     return CT_OK;
 }
 
-static ct_status add_cell(const ct_vtk_cells* cells, size_t cell, ct_mesh_builder* builder, int first_node, const ct_scan* scan) {
+static ct_status add_cell(const ct_vtk_cells* cells, size_t cell, ct_mesh_builder* builder, int first_node,
+                          const ct_scan* scan) {
     int64_t type = cells->type[cell], tag = cells->tag ? cells->tag[cell] : 0;
     size_t size = (size_t)(cells->offset[cell + 1] - cells->offset[cell]);
     if (tag < INT32_MIN || tag > INT32_MAX)
@@ -157,7 +192,8 @@ static ct_status add_cell(const ct_vtk_cells* cells, size_t cell, ct_mesh_builde
     if (type >= VERTEX && type <= POLY_LINE) return CT_OK;
     size_t wanted = type == TET || type == QUAD ? 4 : type == TRIANGLE ? 3 : 0;
     if (wanted && size != wanted)
-        return ct_scan_fail(scan, "cell %zu has %zu nodes, its type needs %zu: the file is damaged", cell, size, wanted);
+        return ct_scan_fail(scan, "cell %zu has %zu nodes, its type needs %zu: the file is damaged", cell,
+                            size, wanted);
     if (type == TET) {
         int node[4];
         for (size_t k = 0; k < 4; k++) {
@@ -169,16 +205,19 @@ static ct_status add_cell(const ct_vtk_cells* cells, size_t cell, ct_mesh_builde
     }
     if (wanted || type == STRIP || type == POLYGON)
         return add_triangles(cells, cell, size, builder, first_node, scan, (int)tag);
-    return ct_scan_fail_as(scan, CT_UNSUPPORTED,
-                           "cell %zu is a %s (type %lld); only linear tets and triangles can be read: convert it to tets",
-                           cell, cell_name(type), (long long)type);
+    return ct_scan_fail_as(
+        scan, CT_UNSUPPORTED,
+        "cell %zu is a %s (type %lld); only linear tets and triangles can be read: convert it to tets", cell,
+        cell_name(type), (long long)type);
 }
 
-ct_status ct_vtk_cells_build(const ct_vtk_cells* cells, ct_mesh_builder* builder, int first_node, ct_scan* scan) {
+ct_status ct_vtk_cells_build(const ct_vtk_cells* cells, ct_mesh_builder* builder, int first_node,
+                             ct_scan* scan) {
     scan->line = 0;
     for (size_t i = 0; i < cells->ncell; i++) {
         ct_scan_item(scan, "cell", (long)i);
-        if (cells->offset[i] < 0 || cells->offset[i + 1] < cells->offset[i] || cells->offset[i + 1] > (int64_t)cells->nconnectivity)
+        if (cells->offset[i] < 0 || cells->offset[i + 1] < cells->offset[i] ||
+            cells->offset[i + 1] > (int64_t)cells->nconnectivity)
             return ct_scan_fail(scan, "the offset of cell %zu is out of range: the file is damaged", i);
         ct_status status = add_cell(cells, i, builder, first_node, scan);
         if (status != CT_OK) return status;

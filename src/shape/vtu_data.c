@@ -2,9 +2,10 @@
 //
 // A binary block is a header of integers and the bytes:
 //   plain:       [nbytes] data
-//   compressed:  [nblock] [block size] [size of the last block, 0: full] [compressed size] * nblock, then the blocks
-// either raw or in base64. Writers encode header and data in one base64 run or in two; a decoder that goes on after
-// padding reads both. No size is trusted: each is compared with what the rest of the file can hold
+//   compressed:  [nblock] [block size] [size of the last block, 0: full] [compressed size] * nblock, then the
+//   blocks
+// either raw or in base64. Writers encode header and data in one base64 run or in two; a decoder that goes on
+// after padding reads both. No size is trusted: each is compared with what the rest of the file can hold
 // (zlib expands at most 1032 times) before anything is allocated.
 #include "shape/vtu_data.h"
 
@@ -80,7 +81,8 @@ static size_t bytes_left(const stream* s) {
 
 static ct_status read_header(stream* s, const ct_vtu_coding* coding, uint64_t* value) {
     char bytes[8];
-    if (!read_bytes(s, bytes, coding->header_size)) return ct_scan_fail(s->text, "a data array ends in its header: the file was cut short");
+    if (!read_bytes(s, bytes, coding->header_size))
+        return ct_scan_fail(s->text, "a data array ends in its header: the file was cut short");
     int64_t integer = 0;
     ct_vtk_integer(coding->header_size == 4 ? CT_VTK_UINT32 : CT_VTK_INT64, bytes, 0, coding->swap, &integer);
     *value = (uint64_t)integer;
@@ -88,8 +90,11 @@ static ct_status read_header(stream* s, const ct_vtu_coding* coding, uint64_t* v
 }
 
 static ct_status fail_size(const stream* s, uint64_t size) {
-    return ct_scan_fail(s->text, "a data array announces %llu bytes, more than the file holds: it was cut short, or header_type or "
-                        "byte_order is wrong", (unsigned long long)size);
+    return ct_scan_fail(
+        s->text,
+        "a data array announces %llu bytes, more than the file holds: it was cut short, or header_type or "
+        "byte_order is wrong",
+        (unsigned long long)size);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -120,7 +125,9 @@ static ct_status read_block_list(stream* s, const ct_vtu_coding* coding, block_l
     if (status != CT_OK) return status;
     if (list->last == 0) list->last = list->size;
     if (list->count > bytes_left(s) / coding->header_size) return fail_size(s, list->count);
-    if (list->last > list->size) return ct_scan_fail(s->text, "the last block of a data array is larger than the others: the file is damaged");
+    if (list->last > list->size)
+        return ct_scan_fail(s->text,
+                            "the last block of a data array is larger than the others: the file is damaged");
     list->compressed = ct_alloc((size_t)list->count, sizeof *list->compressed);
     if (!list->compressed) return ct_scan_out_of_memory(s->text);
     for (uint64_t i = 0; i < list->count && status == CT_OK; i++) {
@@ -145,10 +152,13 @@ static ct_status inflate_blocks(stream* s, const block_list* list, char* packed,
         uint64_t wanted = i + 1 == list->count ? list->last : list->size;
         if (!read_bytes(s, packed, (size_t)list->compressed[i])) return fail_size(s, list->total);
         uLongf got = (uLongf)wanted;
-        int result = uncompress((Bytef*)array->bytes + at, &got, (const Bytef*)packed, (uLong)list->compressed[i]);
+        int result =
+            uncompress((Bytef*)array->bytes + at, &got, (const Bytef*)packed, (uLong)list->compressed[i]);
         if (result == Z_MEM_ERROR) return ct_scan_out_of_memory(s->text);
         if (result != Z_OK || got != wanted)
-            return ct_scan_fail(s->text, "block %llu of a compressed data array is damaged: save the file again", (unsigned long long)i);
+            return ct_scan_fail(s->text,
+                                "block %llu of a compressed data array is damaged: save the file again",
+                                (unsigned long long)i);
         at += (size_t)wanted;
     }
     return CT_OK;
@@ -162,7 +172,8 @@ static ct_status read_compressed(stream* s, const ct_vtu_coding* coding, ct_vtu_
         array->size = list.count ? (size_t)((list.count - 1) * list.size + list.last) : 0;
         array->bytes = ct_alloc(array->size, 1);
         packed = ct_alloc((size_t)list.largest, 1);
-        status = array->bytes && packed ? inflate_blocks(s, &list, packed, array) : ct_scan_out_of_memory(s->text);
+        status =
+            array->bytes && packed ? inflate_blocks(s, &list, packed, array) : ct_scan_out_of_memory(s->text);
     }
     ct_free(packed);
     ct_free(list.compressed);
@@ -174,7 +185,8 @@ ct_status ct_vtu_read_binary(ct_scan* text, bool base64, const ct_vtu_coding* co
     if (base64)
         while (text->at < text->end && base64_digit(*text->at) < 0) text->at++;
     array->swap = coding->swap;
-    ct_status status = coding->compressed ? read_compressed(&s, coding, array) : read_plain(&s, coding, array);
+    ct_status status =
+        coding->compressed ? read_compressed(&s, coding, array) : read_plain(&s, coding, array);
     if (status == CT_OK) return CT_OK;
     ct_free(array->bytes);
     array->bytes = NULL;
@@ -188,13 +200,15 @@ static ct_status store(ct_scan* text, ct_word word, ct_vtu_array* array, char* t
     if (array->type == CT_VTK_FLOAT32 || array->type == CT_VTK_FLOAT64) {
         double real;
         if (!ct_word_real(word, &real))
-            return ct_scan_fail(text, "a data array holds '%.*s', which is not a finite number", (int)(word.size < 24 ? word.size : 24), word.text);
+            return ct_scan_fail(text, "a data array holds '%.*s', which is not a finite number",
+                                (int)(word.size < 24 ? word.size : 24), word.text);
         memcpy(target, &real, sizeof real);
         return CT_OK;
     }
     int64_t integer;
     if (!ct_word_integer(word, &integer))
-        return ct_scan_fail(text, "a data array of integers holds '%.*s'", (int)(word.size < 24 ? word.size : 24), word.text);
+        return ct_scan_fail(text, "a data array of integers holds '%.*s'",
+                            (int)(word.size < 24 ? word.size : 24), word.text);
     memcpy(target, &integer, sizeof integer);
     return CT_OK;
 }
@@ -208,7 +222,8 @@ ct_status ct_vtu_read_text(ct_scan* text, ct_vtu_array* array) {
         if (!ct_reserve((void**)&array->bytes, &capacity, count + 1, 8)) status = ct_scan_out_of_memory(text);
         else status = store(text, word, array, array->bytes + 8 * count++);
     }
-    if (status == CT_OK && !array->bytes && !(array->bytes = ct_alloc(1, 8))) status = ct_scan_out_of_memory(text);
+    if (status == CT_OK && !array->bytes && !(array->bytes = ct_alloc(1, 8)))
+        status = ct_scan_out_of_memory(text);
     bool real = array->type == CT_VTK_FLOAT32 || array->type == CT_VTK_FLOAT64;
     array->type = real ? CT_VTK_FLOAT64 : CT_VTK_INT64;
     array->size = 8 * count;

@@ -2,19 +2,19 @@
 #ifndef CT_SHAPE_VTU_DATA_H
 #define CT_SHAPE_VTU_DATA_H
 
-#include "text/text_scan.h"
 #include "shape/vtk_array.h"
+#include "text/text_scan.h"
 
 typedef struct ct_vtu_coding {
-    bool swap;            // byte_order is not this machine's
-    bool compressed;      // vtkZLibDataCompressor
-    size_t header_size;   // 4 or 8: bytes of each number of a block header
+    bool swap;           // byte_order is not this machine's
+    bool compressed;     // vtkZLibDataCompressor
+    size_t header_size;  // 4 or 8: bytes of each number of a block header
 } ct_vtu_coding;
 
 typedef struct ct_vtu_array {
     ct_vtk_type type;
-    char* bytes;          // freed by ct_free; NULL: not read
-    size_t size;          // bytes
+    char* bytes;  // freed by ct_free; NULL: not read
+    size_t size;  // bytes
     bool swap;
 } ct_vtu_array;
 

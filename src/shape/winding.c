@@ -7,15 +7,16 @@
 #include "shape/point3.h"
 
 #define LEAF_SIZE 6
-#define FAR_FACTOR 2.5  // a cluster is far when its distance exceeds this many radii: sign errors stay below 2 %
+// a cluster is far when its distance exceeds this many radii: sign errors stay below 2 %
+#define FAR_FACTOR 2.5
 #define MAX_DEPTH 64
 
 typedef struct winding_node {
     double lower[3], upper[3];
-    double center[3];    // area-weighted centroid
-    double normal[3];    // sum of area normals, m^2
-    double radius;       // of the ball about `center` that holds the triangles
-    int first, count;    // triangles; count 0: inner node with children at `first` and `first + 1`
+    double center[3];  // area-weighted centroid
+    double normal[3];  // sum of area normals, m^2
+    double radius;     // of the ball about `center` that holds the triangles
+    int first, count;  // triangles; count 0: inner node with children at `first` and `first + 1`
 } winding_node;
 
 struct ct_winding {
@@ -111,12 +112,9 @@ static void select_rank(double* corner, int first, int last, int rank, int axis)
             while (middle_of(corner, j, axis) > pivot) j--;
             if (i <= j) swap_triangles(corner, i++, j--);
         }
-        if (rank <= j)
-            last = j + 1;
-        else if (rank >= i)
-            first = i;
-        else
-            return;
+        if (rank <= j) last = j + 1;
+        else if (rank >= i) first = i;
+        else return;
     }
 }
 

@@ -3,7 +3,8 @@
 // The generalised winding number of a point q is the sum over triangles of their signed solid angle seen
 // from q over 4 pi: 1 inside and 0 outside a closed surface with outward normals, and close to that when the
 // surface has small holes (Jacobson et al. 2013). Far clusters of triangles are replaced by their dipole
-// N . (p - q) / (4 pi |p - q|^3), N the sum of area normals, p their area-weighted centroid (Barill et al. 2018).
+// N . (p - q) / (4 pi |p - q|^3), N the sum of area normals, p their area-weighted centroid (Barill et al.
+// 2018).
 #ifndef CT_SHAPE_WINDING_H
 #define CT_SHAPE_WINDING_H
 

@@ -5,7 +5,8 @@
 
 #include "math/svd3.h"
 
-// With C the second moments about the centre, C = tr(J)/2 I - J; along its principal axes a_i = sqrt(3 C_ii / m).
+// With C the second moments about the centre, C = tr(J)/2 I - J; along its principal axes a_i = sqrt(3 C_ii /
+// m).
 ct_status ct_point_masses(double mass, const double center[3], const double inertia[6], double points[18]) {
     const double* J = inertia;
     double half = 0.5 * (J[0] + J[1] + J[2]);

@@ -1,7 +1,7 @@
 // Symmetric block matrices from element patterns; see block_matrix.h.
 //
-// The pattern of column j is the union over the elements of node j of their nodes i >= j. The elements of each
-// node are listed first (counting sort), then every column is collected with a marker and sorted.
+// The pattern of column j is the union over the elements of node j of their nodes i >= j. The elements of
+// each node are listed first (counting sort), then every column is collected with a marker and sorted.
 #include "sparse/block_matrix.h"
 
 #include <assert.h>
@@ -23,7 +23,8 @@ static ct_status check_nodes(int n, int nelement, int width, const int* nodes) {
     return CT_OK;
 }
 
-static bool list_elements(incidence* list, ct_arena* scratch, int n, int nelement, int width, const int* nodes) {
+static bool list_elements(incidence* list, ct_arena* scratch, int n, int nelement, int width,
+                          const int* nodes) {
     size_t total = (size_t)nelement * (size_t)width;
     list->start = ct_arena_alloc(scratch, (size_t)n + 2, sizeof(int));
     list->element = ct_arena_alloc(scratch, total, sizeof(int));
@@ -62,7 +63,8 @@ static int compare_int(const void* a, const void* b) {
     return (x > y) - (x < y);
 }
 
-static ct_status fill_pattern(ct_block_matrix* out, ct_arena* arena, const incidence* list, int n, int width, const int* nodes) {
+static ct_status fill_pattern(ct_block_matrix* out, ct_arena* arena, const incidence* list, int n, int width,
+                              const int* nodes) {
     out->n = n;
     out->start = ct_arena_alloc(arena, (size_t)n + 1, sizeof(int));
     if (!out->start) return CT_OUT_OF_MEMORY;
@@ -82,7 +84,8 @@ static ct_status fill_pattern(ct_block_matrix* out, ct_arena* arena, const incid
     return CT_OK;
 }
 
-ct_status ct_block_matrix_create(ct_block_matrix* out, ct_arena* arena, int n, int nelement, int width, const int* nodes) {
+ct_status ct_block_matrix_create(ct_block_matrix* out, ct_arena* arena, int n, int nelement, int width,
+                                 const int* nodes) {
     *out = (ct_block_matrix){0};
     ct_status status = check_nodes(n, nelement, width, nodes);
     if (status) return status;
@@ -90,8 +93,7 @@ ct_status ct_block_matrix_create(ct_block_matrix* out, ct_arena* arena, int n, i
     incidence list;
     if (list_elements(&list, &scratch, n, nelement, width, nodes))
         status = fill_pattern(out, arena, &list, n, width, nodes);
-    else
-        status = CT_OUT_OF_MEMORY;
+    else status = CT_OUT_OF_MEMORY;
     ct_arena_free(&scratch);
     if (status) *out = (ct_block_matrix){0};
     return status;
@@ -105,10 +107,8 @@ static double* find_block(const ct_block_matrix* matrix, int i, int j) {
     int low = matrix->start[j], high = matrix->start[j + 1] - 1;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (matrix->row[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
+        if (matrix->row[middle] < i) low = middle + 1;
+        else high = middle;
     }
     return matrix->row[low] == i ? matrix->value + 9 * (size_t)low : NULL;
 }

@@ -15,8 +15,10 @@ typedef struct ct_block_matrix {
     double* value;  // 9 start[n]  block (i,j), row-major: value[9 e + 3 a + b] = A[3 i + a, 3 j + b]
 } ct_block_matrix;
 
-// Pattern of nelement elements with `width` nodes each (ids 0..n-1, or -1). Arrays live in the arena; value is zero.
-ct_status ct_block_matrix_create(ct_block_matrix* out, ct_arena* arena, int n, int nelement, int width, const int* nodes);
+// Pattern of nelement elements with `width` nodes each (ids 0..n-1, or -1). Arrays live in the arena; value
+// is zero.
+ct_status ct_block_matrix_create(ct_block_matrix* out, ct_arena* arena, int n, int nelement, int width,
+                                 const int* nodes);
 void ct_block_matrix_clear(ct_block_matrix* matrix);
 // Adds block (row-major 3x3) to A[i,j]; also serves i < j (adds the transpose to A[j,i]). -1 is ignored.
 void ct_block_matrix_add(ct_block_matrix* matrix, int i, int j, const double block[9]);

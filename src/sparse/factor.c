@@ -1,7 +1,7 @@
 // Numeric factorisation; see factor.h for the contract and factor_layout.h for the formulas.
 //
-// Update: S A S is factored in double by CHOLMOD, each supernode [L11; L21] is turned into W in place (triangular inverse
-// and solve) and rounded into its panel; CHOLMOD's values are then freed.
+// Update: S A S is factored in double by CHOLMOD, each supernode [L11; L21] is turned into W in place
+// (triangular inverse and solve) and rounded into its panel; CHOLMOD's values are then freed.
 #include "sparse/factor.h"
 
 #include <cblas.h>
@@ -12,7 +12,8 @@
 #include "sparse/factor_layout.h"
 
 // LAPACK, part of OpenBLAS: inverse of a triangular matrix in place.
-extern void dtrtri_(const char* triangle, const char* diagonal, const int* n, double* A, const int* stride, int* info);
+extern void dtrtri_(const char* triangle, const char* diagonal, const int* n, double* A, const int* stride,
+                    int* info);
 
 extern const ct_factor_kernels ct_factor_kernels_portable[2];
 #ifdef CT_HAVE_X86_KERNELS
@@ -23,10 +24,10 @@ extern const ct_factor_kernels ct_factor_kernels_avx512[2];
 const ct_factor_kernels* ct_factor_kernels_for(ct_isa isa, ct_precision precision) {
     switch (isa) {
 #ifdef CT_HAVE_X86_KERNELS
-        case CT_ISA_AVX512: return &ct_factor_kernels_avx512[precision];
-        case CT_ISA_AVX2: return &ct_factor_kernels_avx2[precision];
+    case CT_ISA_AVX512: return &ct_factor_kernels_avx512[precision];
+    case CT_ISA_AVX2: return &ct_factor_kernels_avx2[precision];
 #endif
-        default: return &ct_factor_kernels_portable[precision];
+    default: return &ct_factor_kernels_portable[precision];
     }
 }
 
@@ -89,13 +90,14 @@ static void fill_values(const ct_block_matrix* matrix, const double* scale, doub
             for (int a = b; a < 3; a++) *value++ = D[3 * a + b] * scale[j] * scale[j];
             for (int e = matrix->start[j] + 1; e < matrix->start[j + 1]; e++)
                 for (int a = 0; a < 3; a++)
-                    *value++ = matrix->value[9 * (size_t)e + (size_t)(3 * a + b)] * scale[j] * scale[matrix->row[e]];
+                    *value++ =
+                        matrix->value[9 * (size_t)e + (size_t)(3 * a + b)] * scale[j] * scale[matrix->row[e]];
         }
 }
 
 // S A S = L L^T in double; NULL: see the status.
-static cholmod_factor* factorise(const ct_symbolic* symbolic, const ct_block_matrix* matrix, const double* scale,
-                                 cholmod_common* common, ct_status* status) {
+static cholmod_factor* factorise(const ct_symbolic* symbolic, const ct_block_matrix* matrix,
+                                 const double* scale, cholmod_common* common, ct_status* status) {
     cholmod_factor* L = cholmod_copy_factor(symbolic->analysis, common);
     cholmod_sparse* A = L ? ct_cholmod_pattern(matrix, CHOLMOD_REAL, common) : NULL;
     if (A) {
@@ -120,7 +122,8 @@ static bool pivots_are_positive(const cholmod_factor* L) {
     return true;
 }
 
-// Turns a supernode [L11; L21] into [inv(Lu11); -Lu21 inv(Lu11)] in place and writes D^-2, 4 floats a node. d: columns.
+// Turns a supernode [L11; L21] into [inv(Lu11); -Lu21 inv(Lu11)] in place and writes D^-2, 4 floats a node.
+// d: columns.
 static void invert_supernode(double* L, int columns, int rows, double* d, float* pivot) {
     int below = rows - columns, info;
     size_t stride = (size_t)rows;
@@ -129,8 +132,8 @@ static void invert_supernode(double* L, int columns, int rows, double* d, float*
         pivot[4 * (j / 3) + j % 3] = (float)(1 / (d[j] * d[j]));
     }
     if (below)
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, below, columns, -1.0, L, rows,
-                    L + columns, rows);
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, below, columns, -1.0,
+                    L, rows, L + columns, rows);
     // inv(Lu11) = D inv(L11)
     dtrtri_("L", "N", &columns, L, &rows, &info);
     for (int j = 0; j < columns; j++) {

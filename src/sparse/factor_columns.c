@@ -3,8 +3,9 @@
 // With z_i = D^-1 W ... W S e_i, which is zero outside the panels on the way from node i to its root,
 //     P^-1(i, j) = S e_i . W^T ... W^T D^-2 W ... W S e_j = z_i . z_j .
 // Both lists long: z of all listed nodes, then the products over the panels that two groups share (products).
-// Few columns and many rows, or the other way round: both sweeps for the short list, forward over its own panels, backward
-// over those of the long list (sweeps). Lists are sorted by slot, so that a group's nodes share most of their way.
+// Few columns and many rows, or the other way round: both sweeps for the short list, forward over its own
+// panels, backward over those of the long list (sweeps). Lists are sorted by slot, so that a group's nodes
+// share most of their way.
 #include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -23,14 +24,17 @@ static void sort_nodes(const ct_symbolic* symbolic, const int* node, ct_many_lis
     }
 }
 
-static double panel_values(const ct_panel* panel) { return 3.0 * panel->width * (panel->rows - 1.5 * panel->width); }
+static double panel_values(const ct_panel* panel) {
+    return 3.0 * panel->width * (panel->rows - 1.5 * panel->width);
+}
 
 // Marks the panels from those of the slots up to the roots; returns how many.
 static int mark_ways(const ct_symbolic* symbolic, int count, const int* slot, int* mark) {
     int total = 0;
     memset(mark, 0, (size_t)symbolic->npanel * sizeof(int));
     for (int k = 0; k < count; k++)
-        for (int i = symbolic->owner[slot[k]]; i >= 0 && !mark[i]; i = symbolic->panel[i].parent, total++) mark[i] = 1;
+        for (int i = symbolic->owner[slot[k]]; i >= 0 && !mark[i]; i = symbolic->panel[i].parent, total++)
+            mark[i] = 1;
     return total;
 }
 
@@ -60,7 +64,8 @@ static bool reserve_ints(int** memory, size_t* capacity, size_t count) {
 }
 
 // Sorts a list and cuts it into groups.
-static bool plan_list(const ct_symbolic* symbolic, ct_factor_many* many, ct_many_list* list, int count, const int* node) {
+static bool plan_list(const ct_symbolic* symbolic, ct_factor_many* many, ct_many_list* list, int count,
+                      const int* node) {
     const int share = CT_MANY_NODES;
     list->count = count;
     list->ngroup = (count + share - 1) / share;
@@ -103,8 +108,8 @@ static float* block_of(const columns_job* job, int i, int j) {
 }
 
 // Forward sweep of a group from unit vectors over its panels; kept NULL: leaves D^-2 t1 in the vector.
-static void forward_group(const columns_job* job, const ct_many_list* list, const ct_many_group* group, int worker, int vectors,
-                          float* kept) {
+static void forward_group(const columns_job* job, const ct_many_list* list, const ct_many_group* group,
+                          int worker, int vectors, float* kept) {
     const ct_symbolic* symbolic = job->factor->symbolic;
     ct_many_sweep sweep = ct_many_sweep_of(job->factor, job->many, worker);
     const ct_many_kernels* kernels = &job->set->kernels[job->factor->precision][vectors - 1];
@@ -113,7 +118,8 @@ static void forward_group(const columns_job* job, const ct_many_list* list, cons
     size_t lanes = 8 * (size_t)vectors;
     for (int v = 0; v < group->nvisit; v++) {
         const ct_panel* panel = &symbolic->panel[visit[v].panel];
-        memset(sweep.vector + 3 * (size_t)panel->slot * lanes, 0, 3 * (size_t)panel->width * lanes * sizeof(float));
+        memset(sweep.vector + 3 * (size_t)panel->slot * lanes, 0,
+               3 * (size_t)panel->width * lanes * sizeof(float));
         begin[visit[v].panel] = INT_MAX;
     }
     for (int k = 0; k < group->count; k++) {
@@ -139,12 +145,14 @@ static void forward_worker(int worker, void* user) {
     int nright = job->right->ngroup, count = nright + (job->same ? 0 : job->left->ngroup);
     for (int g; (g = atomic_fetch_add(&job->next, 1)) < count;) {
         const ct_many_list* list = g < nright ? job->right : job->left;
-        forward_group(job, list, &list->group[g < nright ? g : g - nright], worker, CT_MANY_VECTORS, job->many->kept);
+        forward_group(job, list, &list->group[g < nright ? g : g - nright], worker, CT_MANY_VECTORS,
+                      job->many->kept);
     }
 }
 
 // sum = z_left . z_right over the panels that both groups visit
-static void multiply_groups(const columns_job* job, const ct_many_group* left, const ct_many_group* right, float* sum) {
+static void multiply_groups(const columns_job* job, const ct_many_group* left, const ct_many_group* right,
+                            float* sum) {
     const ct_symbolic* symbolic = job->factor->symbolic;
     const ct_many_visit *l = job->left->visit + left->visit, *l_end = l + left->nvisit;
     const ct_many_visit *r = job->right->visit + right->visit, *r_end = r + right->nvisit;
@@ -154,7 +162,8 @@ static void multiply_groups(const columns_job* job, const ct_many_group* left, c
             int begin = l->begin > r->begin ? l->begin : r->begin;
             size_t skip = 3 * (size_t)begin * CT_MANY_LANES;
             const float* kept = job->many->kept;
-            job->set->gram(3 * (symbolic->panel[l->panel].width - begin), kept + l->kept + skip, kept + r->kept + skip, sum);
+            job->set->gram(3 * (symbolic->panel[l->panel].width - begin), kept + l->kept + skip,
+                           kept + r->kept + skip, sum);
             l++, r++;
         } else if (l->panel < r->panel) {
             l++;
@@ -164,7 +173,8 @@ static void multiply_groups(const columns_job* job, const ct_many_group* left, c
     }
 }
 
-static void write_products(const columns_job* job, const ct_many_group* left, const ct_many_group* right, const float* sum) {
+static void write_products(const columns_job* job, const ct_many_group* left, const ct_many_group* right,
+                           const float* sum) {
     const double* scale = job->factor->scale;
     for (int j = 0; j < right->count; j++)
         for (int i = 0; i < left->count; i++) {
@@ -173,7 +183,8 @@ static void write_products(const columns_job* job, const ct_many_group* left, co
             const float* from = sum + 3 * (i * CT_MANY_LANES + j);
             float block[9], mirror[9];
             for (int k = 0; k < 9; k++)
-                block[k] = mirror[k % 3 * 3 + k / 3] = (float)(s * (double)from[k / 3 * CT_MANY_LANES + k % 3]);
+                block[k] = mirror[k % 3 * 3 + k / 3] =
+                    (float)(s * (double)from[k / 3 * CT_MANY_LANES + k % 3]);
             memcpy(block_of(job, row, column), block, sizeof block);
             if (job->same) memcpy(block_of(job, column, row), mirror, sizeof mirror);
         }
@@ -192,7 +203,8 @@ static void multiply_columns(int task, void* user) {
 }
 
 // The blocks of the wanted nodes of one group's solution.
-static void write_sweep(const columns_job* job, const ct_many_group* group, const float* vector, size_t lanes) {
+static void write_sweep(const columns_job* job, const ct_many_group* group, const float* vector,
+                        size_t lanes) {
     const ct_many_list *solved = job->right, *wanted = job->left;
     const double* scale = job->factor->scale;
     for (int i = 0; i < wanted->count; i++)
@@ -203,13 +215,15 @@ static void write_sweep(const columns_job* job, const ct_many_group* group, cons
             float* block = job->transposed ? block_of(job, column, row) : block_of(job, row, column);
             for (int a = 0; a < 3; a++)
                 for (int b = 0; b < 3; b++)
-                    block[job->transposed ? 3 * b + a : 3 * a + b] = (float)(s * (double)x[(size_t)a * lanes + (size_t)b]);
+                    block[job->transposed ? 3 * b + a : 3 * a + b] =
+                        (float)(s * (double)x[(size_t)a * lanes + (size_t)b]);
         }
 }
 
 static int group_vectors(const ct_many_group* group) { return (3 * group->count + 7) / 8; }
 
-// Backward sweep of a worker's group over the marked panels of one part. Panels not visited on the way forward hold nothing.
+// Backward sweep of a worker's group over the marked panels of one part. Panels not visited on the way
+// forward hold nothing.
 static void backward_group(const columns_job* job, int worker, int p, int rows) {
     const ct_symbolic* symbolic = job->factor->symbolic;
     const ct_part* part = &symbolic->part[p];
@@ -294,14 +308,15 @@ static ct_status run_sweeps(columns_job* job, ct_factor_work* work, ct_threads* 
         ct_threads_run(threads, count * nlower, end_sweep, job);
         for (int w = 0; w < count; w++) {
             const ct_many_group* group = &job->right->group[job->first_group + w];
-            write_sweep(job, group, ct_many_sweep_of(job->factor, job->many, w).vector, 8 * (size_t)group_vectors(group));
+            write_sweep(job, group, ct_many_sweep_of(job->factor, job->many, w).vector,
+                        8 * (size_t)group_vectors(group));
         }
     }
     return CT_OK;
 }
 
-ct_status ct_factor_columns(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, int ncolumn, const int* column,
-                            int nrow, const int* row, float* out) {
+ct_status ct_factor_columns(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, int ncolumn,
+                            const int* column, int nrow, const int* row, float* out) {
     const ct_symbolic* symbolic = factor->symbolic;
     if (ncolumn <= 0 || nrow <= 0) return CT_OK;
     ct_factor_many* many = ct_factor_many_reserve(work, symbolic, 1);
@@ -310,8 +325,14 @@ ct_status ct_factor_columns(const ct_factor* factor, ct_factor_work* work, ct_th
     bool same = ncolumn == nrow && !memcmp(column, row, (size_t)nrow * sizeof(int));
     if (!plan_list(symbolic, many, columns, ncolumn, column)) return CT_OUT_OF_MEMORY;
     if (!same && !plan_list(symbolic, many, rows, nrow, row)) return CT_OUT_OF_MEMORY;
-    columns_job job = {.factor = factor, .set = ct_many_set_for(factor->isa), .many = many, .right = columns,
-                       .left = same ? columns : rows, .same = same, .nrow = nrow, .out = out};
+    columns_job job = {.factor = factor,
+                       .set = ct_many_set_for(factor->isa),
+                       .many = many,
+                       .right = columns,
+                       .left = same ? columns : rows,
+                       .same = same,
+                       .nrow = nrow,
+                       .out = out};
     if (same) return run_products(&job, work, threads);
 
     // values read by products, where groups share about half of their way, and by sweeps for the shorter list

@@ -2,9 +2,9 @@
 //
 // Forward, panels ascending, per panel with own values b1:  t = W b1;  own <- D^-2 t1;  border += t2.
 // Backward, panels descending:                              own <- W^T (own, border).
-// The backward sweep is the exact transpose of the forward one with the same rounded numbers. Values are single or
-// half, arithmetic single. A chunk keeps its columns' factors (forward) or sums (backward) in registers while the rows
-// stream by in groups of eight.
+// The backward sweep is the exact transpose of the forward one with the same rounded numbers. Values are
+// single or half, arithmetic single. A chunk keeps its columns' factors (forward) or sums (backward) in
+// registers while the rows stream by in groups of eight.
 #include <float.h>
 #include <stdint.h>
 #include <string.h>
@@ -43,7 +43,8 @@ INLINE ct_float8 load_tile(const char* tile, bool half) {
 INLINE size_t value_size(bool half) { return half ? sizeof(uint16_t) : sizeof(float); }
 
 // t[row..rows) (+)= chunk * b, b: 4 floats a node; the first chunk of a panel sets t.
-INLINE void forward_chunk(const char* tile, int row, int rows, const float* b, float* t, int nodes, bool first, bool half) {
+INLINE void forward_chunk(const char* tile, int row, int rows, const float* b, float* t, int nodes,
+                          bool first, bool half) {
     const size_t step = CT_TILE_ROWS * value_size(half);
     ct_float8 factor[3 * CT_CHUNK_NODES];
 #pragma GCC unroll 12
@@ -54,10 +55,8 @@ INLINE void forward_chunk(const char* tile, int row, int rows, const float* b, f
 #pragma GCC unroll 12
         for (int c = 0; c < 3 * nodes; c++) {
             ct_float8 value = load_tile(tile + (size_t)c * step, half);
-            if (c % 2)
-                odd += value * factor[c];
-            else
-                even += value * factor[c];
+            if (c % 2) odd += value * factor[c];
+            else even += value * factor[c];
         }
         store8(t + row, even + odd);
         tile += 3 * (size_t)nodes * step;
@@ -66,7 +65,8 @@ INLINE void forward_chunk(const char* tile, int row, int rows, const float* b, f
 
 // Lanes (x0 y0 x1 y1) + (x2 y2 x3 y3) of each half.
 INLINE ct_float8 fold(ct_float8 x, ct_float8 y) {
-    return __builtin_shufflevector(x, y, 0, 8, 1, 9, 4, 12, 5, 13) + __builtin_shufflevector(x, y, 2, 10, 3, 11, 6, 14, 7, 15);
+    return __builtin_shufflevector(x, y, 0, 8, 1, 9, 4, 12, 5, 13) +
+           __builtin_shufflevector(x, y, 2, 10, 3, 11, 6, 14, 7, 15);
 }
 
 // Sums over the lanes of three columns, and a zero.
@@ -78,7 +78,8 @@ INLINE float4 sum_lanes(ct_float8 x, ct_float8 y, ct_float8 z) {
 }
 
 // x <- chunk^T y[row..rows), x: 4 floats a node.
-INLINE void backward_chunk(const char* tile, int row, int rows, const float* y, float* x, int nodes, bool half) {
+INLINE void backward_chunk(const char* tile, int row, int rows, const float* y, float* x, int nodes,
+                           bool half) {
     const size_t step = CT_TILE_ROWS * value_size(half);
     ct_float8 sum[3 * CT_CHUNK_NODES];
 #pragma GCC unroll 12
@@ -93,7 +94,8 @@ INLINE void backward_chunk(const char* tile, int row, int rows, const float* y, 
     for (int k = 0; k < nodes; k++) store4(x + 4 * k, sum_lanes(sum[3 * k], sum[3 * k + 1], sum[3 * k + 2]));
 }
 
-// t[begin..end) = W b1 for those rows (multiples of eight). Rows are independent: any split gives the same bits.
+// t[begin..end) = W b1 for those rows (multiples of eight). Rows are independent: any split gives the same
+// bits.
 INLINE void forward_rows(const ct_sweep* sweep, const ct_panel* panel, int begin, int end, bool half) {
     const char* tile = (const char*)sweep->tile + panel->tile * value_size(half);
     const float* own = sweep->vector + 4 * (size_t)panel->first;
@@ -107,16 +109,16 @@ INLINE void forward_rows(const ct_sweep* sweep, const ct_panel* panel, int begin
             const char* from = tile + (size_t)(row - first) * row_bytes;
             if (node == 0) {
                 switch (take) {
-                    case 1: forward_chunk(from, row, end, b, t, 1, true, half); break;
-                    case 2: forward_chunk(from, row, end, b, t, 2, true, half); break;
-                    case 3: forward_chunk(from, row, end, b, t, 3, true, half); break;
-                    default: forward_chunk(from, row, end, b, t, 4, true, half); break;
+                case 1: forward_chunk(from, row, end, b, t, 1, true, half); break;
+                case 2: forward_chunk(from, row, end, b, t, 2, true, half); break;
+                case 3: forward_chunk(from, row, end, b, t, 3, true, half); break;
+                default: forward_chunk(from, row, end, b, t, 4, true, half); break;
                 }
             } else {
                 switch (take) {
-                    case 2: forward_chunk(from, row, end, b, t, 2, false, half); break;
-                    case 3: forward_chunk(from, row, end, b, t, 3, false, half); break;
-                    default: forward_chunk(from, row, end, b, t, 4, false, half); break;
+                case 2: forward_chunk(from, row, end, b, t, 2, false, half); break;
+                case 3: forward_chunk(from, row, end, b, t, 3, false, half); break;
+                default: forward_chunk(from, row, end, b, t, 4, false, half); break;
                 }
             }
         }
@@ -150,7 +152,8 @@ INLINE void backward_gather(const ct_sweep* sweep, const ct_panel* panel) {
     store8(y + 3 * panel->border, (ct_float8){0});
 }
 
-// own <- W^T y for the chunks that begin at nodes [begin, end). Columns are independent: any split gives the same bits.
+// own <- W^T y for the chunks that begin at nodes [begin, end). Columns are independent: any split gives the
+// same bits.
 INLINE void backward_columns(const ct_sweep* sweep, const ct_panel* panel, int begin, int end, bool half) {
     const char* tile = (const char*)sweep->tile + panel->tile * value_size(half);
     float* own = sweep->vector + 4 * (size_t)panel->first;
@@ -161,10 +164,10 @@ INLINE void backward_columns(const ct_sweep* sweep, const ct_panel* panel, int b
         take = ct_chunk_nodes(panel->width - node);
         if (node >= begin) {
             switch (take) {
-                case 1: backward_chunk(tile, row, rows, y, x, 1, half); break;
-                case 2: backward_chunk(tile, row, rows, y, x, 2, half); break;
-                case 3: backward_chunk(tile, row, rows, y, x, 3, half); break;
-                default: backward_chunk(tile, row, rows, y, x, 4, half); break;
+            case 1: backward_chunk(tile, row, rows, y, x, 1, half); break;
+            case 2: backward_chunk(tile, row, rows, y, x, 2, half); break;
+            case 3: backward_chunk(tile, row, rows, y, x, 3, half); break;
+            default: backward_chunk(tile, row, rows, y, x, 4, half); break;
             }
         }
         tile += 3 * (size_t)take * (size_t)(rows - row) * value_size(half);
@@ -188,8 +191,7 @@ INLINE void backward(const ct_sweep* sweep, bool half) {
 // Eight rows of one column as floats; zeros below the panel, and nothing beyond the range of half.
 INLINE ct_float8 read_rows(const double* column, int row, int height, bool half) {
     double entry[CT_TILE_ROWS] = {0};
-    if (row + CT_TILE_ROWS <= height)
-        memcpy(entry, column + row, sizeof entry);
+    if (row + CT_TILE_ROWS <= height) memcpy(entry, column + row, sizeof entry);
     else
         for (int i = 0; row + i < height; i++) entry[i] = column[row + i];
     ct_float8 value;
@@ -209,27 +211,25 @@ INLINE void pack_panel(const ct_panel* panel, const double* W, size_t stride, vo
         for (int row = ct_chunk_row(3 * node); row < panel->rows; row += CT_TILE_ROWS)
             for (int c = 3 * node; c < 3 * (node + take); c++) {
                 ct_float8 value = read_rows(W + (size_t)c * stride, row, height, half);
-                if (half)
-                    ct_half_store((uint16_t*)target, value);
-                else
-                    store8((float*)target, value);
+                if (half) ct_half_store((uint16_t*)target, value);
+                else store8((float*)target, value);
                 target += CT_TILE_ROWS * value_size(half);
             }
     }
 }
 
 // One set of entry points for each precision.
-#define DEFINE_KERNELS(name, half)                                                                          \
-    static void forward_##name(const ct_sweep* sweep) { forward(sweep, half); }                             \
-    static void backward_##name(const ct_sweep* sweep) { backward(sweep, half); }                           \
-    static void forward_rows_##name(const ct_sweep* sweep, const ct_panel* panel, int begin, int end) {     \
-        forward_rows(sweep, panel, begin, end, half);                                                       \
-    }                                                                                                       \
-    static void backward_columns_##name(const ct_sweep* sweep, const ct_panel* panel, int begin, int end) { \
-        backward_columns(sweep, panel, begin, end, half);                                                   \
-    }                                                                                                       \
-    static void pack_##name(const ct_panel* panel, const double* W, size_t stride, void* tile) {            \
-        pack_panel(panel, W, stride, tile, half);                                                           \
+#define DEFINE_KERNELS(name, half)                                                                           \
+    static void forward_##name(const ct_sweep* sweep) { forward(sweep, half); }                              \
+    static void backward_##name(const ct_sweep* sweep) { backward(sweep, half); }                            \
+    static void forward_rows_##name(const ct_sweep* sweep, const ct_panel* panel, int begin, int end) {      \
+        forward_rows(sweep, panel, begin, end, half);                                                        \
+    }                                                                                                        \
+    static void backward_columns_##name(const ct_sweep* sweep, const ct_panel* panel, int begin, int end) {  \
+        backward_columns(sweep, panel, begin, end, half);                                                    \
+    }                                                                                                        \
+    static void pack_##name(const ct_panel* panel, const double* W, size_t stride, void* tile) {             \
+        pack_panel(panel, W, stride, tile, half);                                                            \
     }
 
 DEFINE_KERNELS(single, false)
@@ -253,8 +253,8 @@ static float stream(const float* from, size_t count) {
 
 extern const ct_factor_kernels JOIN(ct_factor_kernels, CT_ISA)[2];
 const ct_factor_kernels JOIN(ct_factor_kernels, CT_ISA)[2] = {
-    [CT_PRECISION_SINGLE] = {forward_single, backward_single, forward_rows_single, scatter, gather, backward_columns_single,
-                             pack_single, stream},
-    [CT_PRECISION_HALF] = {forward_half, backward_half, forward_rows_half, scatter, gather, backward_columns_half, pack_half,
-                           stream},
+    [CT_PRECISION_SINGLE] = {forward_single, backward_single, forward_rows_single, scatter, gather,
+                             backward_columns_single, pack_single, stream},
+    [CT_PRECISION_HALF] = {forward_half, backward_half, forward_rows_half, scatter, gather,
+                           backward_columns_half, pack_half, stream},
 };

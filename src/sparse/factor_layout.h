@@ -1,20 +1,22 @@
 // How a factor lies in memory: shared by the symbolic analysis, the numeric repacking and the sweep kernels.
 //
-// With S A S = Lu D^2 Lu^T (S: powers of two that bring the diagonal near 1, Lu: unit lower triangular) a supernode
-// of k columns and m rows below them is kept as the panel
+// With S A S = Lu D^2 Lu^T (S: powers of two that bring the diagonal near 1, Lu: unit lower triangular) a
+// supernode of k columns and m rows below them is kept as the panel
 //     W = [inv(Lu11); -Lu21 inv(Lu11)]      (k + m) x k, dimensionless, so that it fits half precision
-// and A^-1 b = S W1^T ... Wp^T D^-2 Wp ... W1 S b. The unknowns of a node stay together: k and m are multiples of 3.
+// and A^-1 b = S W1^T ... Wp^T D^-2 Wp ... W1 S b. The unknowns of a node stay together: k and m are
+// multiples of 3.
 //
-// Panel: rows padded to a multiple of 8 with zeros; columns cut into chunks of 1 to 4 nodes; a chunk that begins at
-// column c holds the rows from c rounded down to a multiple of 8 (above them inv(Lu11) is zero), in groups
-// of 8 rows, column by column. Both sweeps read it as one stream.
+// Panel: rows padded to a multiple of 8 with zeros; columns cut into chunks of 1 to 4 nodes; a chunk that
+// begins at column c holds the rows from c rounded down to a multiple of 8 (above them inv(Lu11) is zero), in
+// groups of 8 rows, column by column. Both sweeps read it as one stream.
 //
-// Parts: independent subtrees of the elimination tree and, last, the top, which holds everything else. Each part has
-// a vector of its own, 4 floats a node (the fourth is zero): first its own nodes in factor order, then its
-// border, the nodes of the top that its panels reach. The cut depends on the tree only, never on the number of threads.
+// Parts: independent subtrees of the elimination tree and, last, the top, which holds everything else. Each
+// part has a vector of its own, 4 floats a node (the fourth is zero): first its own nodes in factor order,
+// then its border, the nodes of the top that its panels reach. The cut depends on the tree only, never on the
+// number of threads.
 //
-// Slots number the own nodes of all parts, part after part: one vector for the whole factor, used where many right-hand
-// sides are solved at once (factor_many.h). Panels ascend towards the root.
+// Slots number the own nodes of all parts, part after part: one vector for the whole factor, used where many
+// right-hand sides are solved at once (factor_many.h). Panels ascend towards the root.
 #ifndef CT_SPARSE_FACTOR_LAYOUT_H
 #define CT_SPARSE_FACTOR_LAYOUT_H
 
@@ -45,35 +47,35 @@ typedef struct ct_part {
 struct ct_symbolic {
     ct_arena arena;
     const char* ordering;
-    int n;             // nodes
-    int* order;        // n: block row at each factor position
-    int npart;         // the last one is the top
+    int n;       // nodes
+    int* order;  // n: block row at each factor position
+    int npart;   // the last one is the top
     ct_part* part;
     int npanel;
-    ct_panel* panel;   // part after part
-    int* supernode;    // npanel: CHOLMOD's supernode of each panel
-    int* index;        // positions in the part's vector of the nodes below each panel
-    int* below;        // slots of the nodes below each panel, as index
-    int* node;         // n: factor position of each own node, part after part
-    int* slot;         // n: slot of each factor position
-    int* owner;        // n: panel of each slot
-    int* border;       // positions in the top's vector, part after part
+    ct_panel* panel;  // part after part
+    int* supernode;   // npanel: CHOLMOD's supernode of each panel
+    int* index;       // positions in the part's vector of the nodes below each panel
+    int* below;       // slots of the nodes below each panel, as index
+    int* node;        // n: factor position of each own node, part after part
+    int* slot;        // n: slot of each factor position
+    int* owner;       // n: panel of each slot
+    int* border;      // positions in the top's vector, part after part
     size_t nindex;
-    size_t nvalue;     // values of all panels
-    size_t nvector;    // nodes of all vectors
-    int max_rows;      // of any panel
+    size_t nvalue;   // values of all panels
+    size_t nvector;  // nodes of all vectors
+    int max_rows;    // of any panel
     double flops;
-    void* analysis;    // cholmod_factor: symbolic supernodal factor
+    void* analysis;  // cholmod_factor: symbolic supernodal factor
 };
 
 struct ct_factor {
     const ct_symbolic* symbolic;
     ct_precision precision;
     ct_isa isa;
-    bool ready;        // holds values
-    void* tile;        // nvalue floats or halves, 64-byte aligned
-    float* pivot;      // 4 n: D^-2 of each own node, part after part; the fourth is zero
-    double* scale;     // n: S of each own node, part after part
+    bool ready;     // holds values
+    void* tile;     // nvalue floats or halves, 64-byte aligned
+    float* pivot;   // 4 n: D^-2 of each own node, part after part; the fourth is zero
+    double* scale;  // n: S of each own node, part after part
     ct_arena arena;
 };
 
@@ -99,8 +101,9 @@ typedef struct ct_sweep {
 typedef struct ct_factor_kernels {
     void (*forward)(const ct_sweep* sweep);   // own <- D^-2 W b and border += W b, panels ascending
     void (*backward)(const ct_sweep* sweep);  // own <- W^T (own, border), panels descending
-    // The same for one panel in pieces that may run side by side: rows (multiples of CT_TILE_ROWS) of W b into the
-    // scratch, then own and border; (own, border) into the scratch, then the chunks that begin at nodes [begin, end).
+    // The same for one panel in pieces that may run side by side: rows (multiples of CT_TILE_ROWS) of W b
+    // into the scratch, then own and border; (own, border) into the scratch, then the chunks that begin at
+    // nodes [begin, end).
     void (*forward_rows)(const ct_sweep* sweep, const ct_panel* panel, int begin, int end);
     void (*forward_scatter)(const ct_sweep* sweep, const ct_panel* panel);
     void (*backward_gather)(const ct_sweep* sweep, const ct_panel* panel);

@@ -15,10 +15,10 @@ extern const ct_many_set ct_many_set_avx512;
 const ct_many_set* ct_many_set_for(ct_isa isa) {
     switch (isa) {
 #ifdef CT_HAVE_X86_KERNELS
-        case CT_ISA_AVX512: return &ct_many_set_avx512;
-        case CT_ISA_AVX2: return &ct_many_set_avx2;
+    case CT_ISA_AVX512: return &ct_many_set_avx512;
+    case CT_ISA_AVX2: return &ct_many_set_avx2;
 #endif
-        default: return &ct_many_set_portable;
+    default: return &ct_many_set_portable;
     }
 }
 
@@ -86,7 +86,8 @@ typedef struct many_job {
 static void load_lanes(const many_job* job, int first, int count, int lanes, double* unit, float* vector) {
     const ct_symbolic* symbolic = job->factor->symbolic;
     size_t n = (size_t)symbolic->n;
-    for (int l = 0; l < lanes; l++) unit[l] = l < count ? ct_factor_unit(job->b + 3 * n * (size_t)(first + l), 3 * n) : 1;
+    for (int l = 0; l < lanes; l++)
+        unit[l] = l < count ? ct_factor_unit(job->b + 3 * n * (size_t)(first + l), 3 * n) : 1;
     for (size_t k = 0; k < n; k++) {
         const double* b = job->b + 3 * n * (size_t)first + 3 * (size_t)symbolic->node[k];
         float* target = vector + 3 * k * (size_t)lanes;
@@ -100,7 +101,8 @@ static void load_lanes(const many_job* job, int first, int count, int lanes, dou
 }
 
 // x <- unit S vector
-static void store_lanes(const many_job* job, int first, int count, int lanes, const double* unit, const float* vector) {
+static void store_lanes(const many_job* job, int first, int count, int lanes, const double* unit,
+                        const float* vector) {
     const ct_symbolic* symbolic = job->factor->symbolic;
     size_t n = (size_t)symbolic->n;
     for (size_t k = 0; k < n; k++) {
@@ -116,7 +118,8 @@ static void store_lanes(const many_job* job, int first, int count, int lanes, co
 static void solve_group(const many_job* job, const ct_many_sweep* sweep, int first, int count) {
     const ct_symbolic* symbolic = job->factor->symbolic;
     int vectors = (count + 7) / 8;
-    const ct_many_kernels* kernels = &ct_many_set_for(job->factor->isa)->kernels[job->factor->precision][vectors - 1];
+    const ct_many_kernels* kernels =
+        &ct_many_set_for(job->factor->isa)->kernels[job->factor->precision][vectors - 1];
     double unit[MOST_SIDES];
     load_lanes(job, first, count, 8 * vectors, unit, sweep->vector);
     for (int i = 0; i < symbolic->npanel; i++) kernels->forward(sweep, &symbolic->panel[i], 0, NULL);
@@ -133,8 +136,8 @@ static void solve_worker(int worker, void* user) {
     }
 }
 
-ct_status ct_factor_solve_many(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, int count, const double* b,
-                               double* x) {
+ct_status ct_factor_solve_many(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, int count,
+                               const double* b, double* x) {
     const ct_symbolic* symbolic = factor->symbolic;
     if (symbolic->n == 0 || count <= 0) return CT_OK;
     // full groups, but work for every thread
@@ -144,7 +147,8 @@ ct_status ct_factor_solve_many(const ct_factor* factor, ct_factor_work* work, ct
     if (nworker > ngroup) nworker = ngroup;
     ct_factor_many* many = ct_factor_many_reserve(work, symbolic, nworker);
     if (!many) return CT_OUT_OF_MEMORY;
-    many_job job = {.factor = factor, .many = many, .nworker = nworker, .count = count, .share = share, .b = b, .x = x};
+    many_job job = {
+        .factor = factor, .many = many, .nworker = nworker, .count = count, .share = share, .b = b, .x = x};
     ct_threads_run(threads, nworker, solve_worker, &job);
     return CT_OK;
 }

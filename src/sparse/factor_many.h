@@ -1,8 +1,10 @@
-// Many right-hand sides at once: the kernels and the scratch behind ct_factor_solve_many and ct_factor_columns.
+// Many right-hand sides at once: the kernels and the scratch behind ct_factor_solve_many and
+// ct_factor_columns.
 //
-// Up to 24 right-hand sides, the lanes, form a group: 1 to 3 vectors of 8 floats. Their vector holds 3 rows a slot and one lane
-// after the other in a row, so that a value of the factor is read once and meets the whole group. Lanes never mix, and sums run
-// in the order of the factor: a lane's bits depend neither on its group nor on the threads.
+// Up to 24 right-hand sides, the lanes, form a group: 1 to 3 vectors of 8 floats. Their vector holds 3 rows a
+// slot and one lane after the other in a row, so that a value of the factor is read once and meets the whole
+// group. Lanes never mix, and sums run in the order of the factor: a lane's bits depend neither on its group
+// nor on the threads.
 #ifndef CT_SPARSE_FACTOR_MANY_H
 #define CT_SPARSE_FACTOR_MANY_H
 
@@ -20,7 +22,8 @@ typedef struct ct_many_sweep {
 } ct_many_sweep;
 
 typedef struct ct_many_kernels {
-    // t = W b1, where b1 is zero before node `begin`; border += t2. kept NULL: own <- D^-2 t1; else kept <- D^-1 t1.
+    // t = W b1, where b1 is zero before node `begin`; border += t2. kept NULL: own <- D^-2 t1; else kept <-
+    // D^-1 t1.
     void (*forward)(const ct_many_sweep* sweep, const ct_panel* panel, int begin, float* kept);
     // own <- W^T (own, border); empty: own counts as zero, whatever it holds.
     void (*backward)(const ct_many_sweep* sweep, const ct_panel* panel, bool empty);
@@ -47,34 +50,35 @@ typedef struct ct_many_visit {
 typedef struct ct_many_group {
     int first, count;  // nodes, in the sorted list
     int nvisit;
-    size_t visit;      // first of its visits
+    size_t visit;  // first of its visits
 } ct_many_group;
 
 // A list of nodes, sorted and cut into groups.
 typedef struct ct_many_list {
     int count, ngroup;
-    int *slot, *place;       // count: ascending slots, and where each stands in the caller's list
+    int *slot, *place;  // count: ascending slots, and where each stands in the caller's list
     ct_many_group* group;
     ct_many_visit* visit;
     size_t nvisit;
-    double path;             // values of the panels that the groups visit, summed
-    double rows;             // kept rows, summed
+    double path;                           // values of the panels that the groups visit, summed
+    double rows;                           // kept rows, summed
     size_t slots, places, groups, visits;  // capacities
 } ct_many_list;
 
 // Scratch; grows to a high-water mark.
 typedef struct ct_factor_many {
-    ct_many_list list[2];       // columns, rows
-    int* mark;                  // npanel
-    int* tally;                 // n + 1
-    size_t marks, tallies;      // capacities
+    ct_many_list list[2];   // columns, rows
+    int* mark;              // npanel
+    int* tally;             // n + 1
+    size_t marks, tallies;  // capacities
     ct_arena arena, kept_arena;
-    int nworker;                // vectors there are
-    float* vector;              // nworker vectors of 3 n CT_MANY_LANES
-    float* rows;                // nworker npart of max_rows CT_MANY_LANES: every part of every group has its own
-    int* begin;                 // nworker of npanel
+    int nworker;    // vectors there are
+    float* vector;  // nworker vectors of 3 n CT_MANY_LANES
+    // nworker npart of max_rows CT_MANY_LANES: every part of every group has its own
+    float* rows;
+    int* begin;  // nworker of npanel
     float* kept;
-    size_t kept_capacity;       // floats
+    size_t kept_capacity;  // floats
 } ct_factor_many;
 
 void ct_factor_many_free(ct_factor_many* many);

@@ -1,7 +1,9 @@
-// The sweeps over one panel for a group of right-hand sides (factor_many.h), compiled once per instruction set.
+// The sweeps over one panel for a group of right-hand sides (factor_many.h), compiled once per instruction
+// set.
 //
-// Lanes are right-hand sides: a value of the factor is spread over a vector and multiplied with a row of the group. Half
-// precision is widened eight rows at a time. Sums are kept in registers: 4 rows by 3 vectors or the like.
+// Lanes are right-hand sides: a value of the factor is spread over a vector and multiplied with a row of the
+// group. Half precision is widened eight rows at a time. Sums are kept in registers: 4 rows by 3 vectors or
+// the like.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -31,8 +33,8 @@ INLINE const float* widen(const char* tile, int columns, float* buffer, bool hal
 }
 
 // t[row..rows) (+)= chunk * b; the first chunk sets t.
-INLINE void forward_chunk(const char* tile, int row, int rows, int columns, const float* b, float* t, bool first, bool half,
-                          int V) {
+INLINE void forward_chunk(const char* tile, int row, int rows, int columns, const float* b, float* t,
+                          bool first, bool half, int V) {
     enum { MOST = 8 };
     const int lanes = 8 * V, block = V == 1 ? 8 : 4;
     float buffer[3 * CT_CHUNK_NODES * CT_TILE_ROWS];
@@ -44,7 +46,8 @@ INLINE void forward_chunk(const char* tile, int row, int rows, int columns, cons
 #pragma GCC unroll 8
             for (int i = 0; i < block; i++)
 #pragma GCC unroll 3
-                for (int v = 0; v < V; v++) sum[i][v] = first ? (ct_float8){0} : load8(target + i * lanes + 8 * v);
+                for (int v = 0; v < V; v++)
+                    sum[i][v] = first ? (ct_float8){0} : load8(target + i * lanes + 8 * v);
             for (int c = 0; c < columns; c++) {
                 ct_float8 right[CT_MANY_VECTORS];
 #pragma GCC unroll 3
@@ -75,17 +78,16 @@ INLINE void multiply(const ct_many_sweep* sweep, const ct_panel* panel, int begi
         if (node + take > begin) {
             const float* b = own + 3 * (size_t)node * lanes;
             if (first) memset(sweep->rows, 0, (size_t)row * lanes * sizeof(float));
-            if (first)
-                forward_chunk(tile, row, panel->rows, 3 * take, b, sweep->rows, true, half, V);
-            else
-                forward_chunk(tile, row, panel->rows, 3 * take, b, sweep->rows, false, half, V);
+            if (first) forward_chunk(tile, row, panel->rows, 3 * take, b, sweep->rows, true, half, V);
+            else forward_chunk(tile, row, panel->rows, 3 * take, b, sweep->rows, false, half, V);
             first = false;
         }
         tile += 3 * (size_t)take * (size_t)(panel->rows - row) * value_size(half);
     }
 }
 
-INLINE void forward(const ct_many_sweep* sweep, const ct_panel* panel, int begin, float* kept, bool half, int V) {
+INLINE void forward(const ct_many_sweep* sweep, const ct_panel* panel, int begin, float* kept, bool half,
+                    int V) {
     multiply(sweep, panel, begin, half, V);
     const size_t lanes = 8 * (size_t)V;
     const float *t = sweep->rows, *pivot = sweep->pivot + 4 * (size_t)panel->slot;
@@ -105,8 +107,8 @@ INLINE void forward(const ct_many_sweep* sweep, const ct_panel* panel, int begin
 }
 
 // x <- columns of a chunk, transposed, times y[row..rows); `step` bytes from one group of rows to the next
-INLINE void backward_columns(const char* tile, size_t step, int row, int rows, const float* y, float* x, int columns, bool half,
-                             int V) {
+INLINE void backward_columns(const char* tile, size_t step, int row, int rows, const float* y, float* x,
+                             int columns, bool half, int V) {
     const int lanes = 8 * V;
     float buffer[3 * CT_CHUNK_NODES * CT_TILE_ROWS];
     ct_float8 sum[3 * CT_CHUNK_NODES][CT_MANY_VECTORS];
@@ -137,10 +139,8 @@ INLINE void gather(const ct_many_sweep* sweep, const ct_panel* panel, bool empty
     const size_t lanes = 8 * (size_t)V, row = lanes * sizeof(float);
     float* y = sweep->rows;
     size_t width = 3 * (size_t)panel->width;
-    if (empty)
-        memset(y + (size_t)start * lanes, 0, (width - (size_t)start) * row);
-    else
-        memcpy(y, sweep->vector + 3 * (size_t)panel->slot * lanes, width * row);
+    if (empty) memset(y + (size_t)start * lanes, 0, (width - (size_t)start) * row);
+    else memcpy(y, sweep->vector + 3 * (size_t)panel->slot * lanes, width * row);
     const int* below = sweep->below + panel->index;
     y += width * lanes;
     for (int i = 0; i < panel->border; i++, y += 3 * lanes) {
@@ -189,13 +189,15 @@ static void gram(int count, const float* left, const float* right, float* sum) {
     for (int begin = 0; begin < count; begin += PIECE) {
         int rows = count - begin < PIECE ? count - begin : PIECE;
         for (int i = 0; i < CT_MANY_LANES; i += BLOCK) {
-            const float *l = left + (size_t)begin * CT_MANY_LANES + i, *r = right + (size_t)begin * CT_MANY_LANES;
+            const float *l = left + (size_t)begin * CT_MANY_LANES + i,
+                        *r = right + (size_t)begin * CT_MANY_LANES;
             float* target = sum + CT_MANY_LANES * i;
             ct_float8 total[BLOCK][CT_MANY_VECTORS];
 #pragma GCC unroll 4
             for (int k = 0; k < BLOCK; k++)
 #pragma GCC unroll 3
-                for (int v = 0; v < CT_MANY_VECTORS; v++) total[k][v] = load8(target + CT_MANY_LANES * k + 8 * v);
+                for (int v = 0; v < CT_MANY_VECTORS; v++)
+                    total[k][v] = load8(target + CT_MANY_LANES * k + 8 * v);
             for (int row = 0; row < rows; row++, l += CT_MANY_LANES, r += CT_MANY_LANES) {
                 ct_float8 vector[CT_MANY_VECTORS];
 #pragma GCC unroll 3
@@ -208,18 +210,20 @@ static void gram(int count, const float* left, const float* right, float* sum) {
 #pragma GCC unroll 4
             for (int k = 0; k < BLOCK; k++)
 #pragma GCC unroll 3
-                for (int v = 0; v < CT_MANY_VECTORS; v++) store8(target + CT_MANY_LANES * k + 8 * v, total[k][v]);
+                for (int v = 0; v < CT_MANY_VECTORS; v++)
+                    store8(target + CT_MANY_LANES * k + 8 * v, total[k][v]);
         }
     }
 }
 
 // Entry points for each precision and number of vectors.
-#define DEFINE_KERNELS(name, half, V)                                                                                \
-    static void forward_##name##V(const ct_many_sweep* sweep, const ct_panel* panel, int begin, float* kept) {       \
-        forward(sweep, panel, begin, kept, half, V);                                                                 \
-    }                                                                                                                \
-    static void backward_##name##V(const ct_many_sweep* sweep, const ct_panel* panel, bool empty) {                  \
-        backward(sweep, panel, empty, half, V);                                                                      \
+#define DEFINE_KERNELS(name, half, V)                                                                        \
+    static void forward_##name##V(const ct_many_sweep* sweep, const ct_panel* panel, int begin,              \
+                                  float* kept) {                                                             \
+        forward(sweep, panel, begin, kept, half, V);                                                         \
+    }                                                                                                        \
+    static void backward_##name##V(const ct_many_sweep* sweep, const ct_panel* panel, bool empty) {          \
+        backward(sweep, panel, empty, half, V);                                                              \
     }
 
 DEFINE_KERNELS(single, false, 1)
@@ -231,9 +235,11 @@ DEFINE_KERNELS(half, true, 3)
 
 extern const ct_many_set JOIN(ct_many_set, CT_ISA);
 const ct_many_set JOIN(ct_many_set, CT_ISA) = {
-    .kernels = {[CT_PRECISION_SINGLE] = {{forward_single1, backward_single1}, {forward_single2, backward_single2},
+    .kernels = {[CT_PRECISION_SINGLE] = {{forward_single1, backward_single1},
+                                         {forward_single2, backward_single2},
                                          {forward_single3, backward_single3}},
-                [CT_PRECISION_HALF] = {{forward_half1, backward_half1}, {forward_half2, backward_half2},
+                [CT_PRECISION_HALF] = {{forward_half1, backward_half1},
+                                       {forward_half2, backward_half2},
                                        {forward_half3, backward_half3}}},
     .gram = gram,
 };

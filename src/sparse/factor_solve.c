@@ -1,9 +1,9 @@
 // The solve; see factor.h for the contract and factor_layout.h for the formulas.
 //
-// The parts' forward sweeps run side by side, then the top both ways, then the parts' backward sweeps. What parts add to
-// the top is collected in their own borders and summed in the order of the parts. Large panels of the top are shared among
-// the threads by rows (forward) and by columns (backward), whose sums are independent. So the bits never depend
-// on the number of threads.
+// The parts' forward sweeps run side by side, then the top both ways, then the parts' backward sweeps. What
+// parts add to the top is collected in their own borders and summed in the order of the parts. Large panels
+// of the top are shared among the threads by rows (forward) and by columns (backward), whose sums are
+// independent. So the bits never depend on the number of threads.
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +42,8 @@ typedef struct solve_job {
     ct_factor_work* work;
     const double* b;
     double* x;
-    double unit;  // power of two near the largest entry of b: single precision then neither over- nor underflows
+    // power of two near the largest entry of b: single precision then neither over- nor underflows
+    double unit;
 } solve_job;
 
 static ct_sweep part_sweep(const solve_job* job, int p) {
@@ -104,7 +105,8 @@ static void backward_part(int p, void* user) {
     float* border = job->work->vector + 4 * (part->vector + (size_t)part->nnode);
     const float* source = job->work->vector + 4 * top->vector;
     const int* position = symbolic->border + part->border;
-    for (int i = 0; i < part->nborder; i++) memcpy(border + 4 * i, source + 4 * (size_t)position[i], 4 * sizeof(float));
+    for (int i = 0; i < part->nborder; i++)
+        memcpy(border + 4 * i, source + 4 * (size_t)position[i], 4 * sizeof(float));
     ct_sweep sweep = part_sweep(job, p);
     job->kernels->backward(&sweep);
     store_part(job, p);
@@ -142,19 +144,15 @@ static void sweep_shared(const solve_job* job, const ct_sweep* top, ct_threads* 
     shared_panel shared = {.kernels = kernels, .sweep = top, .count = ct_threads_count(threads)};
     for (int i = 0; i < top->npanel; i++) {
         shared.panel = &top->panel[i];
-        if (worth_sharing(shared.panel))
-            ct_threads_run(threads, shared.count, share_rows, &shared);
-        else
-            kernels->forward_rows(top, shared.panel, 0, shared.panel->rows);
+        if (worth_sharing(shared.panel)) ct_threads_run(threads, shared.count, share_rows, &shared);
+        else kernels->forward_rows(top, shared.panel, 0, shared.panel->rows);
         kernels->forward_scatter(top, shared.panel);
     }
     for (int i = top->npanel - 1; i >= 0; i--) {
         shared.panel = &top->panel[i];
         kernels->backward_gather(top, shared.panel);
-        if (worth_sharing(shared.panel))
-            ct_threads_run(threads, shared.count, share_columns, &shared);
-        else
-            kernels->backward_columns(top, shared.panel, 0, shared.panel->width);
+        if (worth_sharing(shared.panel)) ct_threads_run(threads, shared.count, share_columns, &shared);
+        else kernels->backward_columns(top, shared.panel, 0, shared.panel->width);
     }
 }
 
@@ -194,7 +192,8 @@ double ct_factor_unit(const double* b, size_t count) {
     return ldexp(1.0, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
 }
 
-void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b, double* x) {
+void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* threads, const double* b,
+                     double* x) {
     const ct_symbolic* symbolic = factor->symbolic;
     if (symbolic->n == 0) return;
     solve_job job = {

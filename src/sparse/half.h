@@ -1,5 +1,6 @@
 // Eight floats at a time to and from half precision (IEEE binary16): one instruction where the CPU has it,
-// integer arithmetic on the bits elsewhere, with the same result: round to nearest even, overflow to infinity.
+// integer arithmetic on the bits elsewhere, with the same result: round to nearest even, overflow to
+// infinity.
 #ifndef CT_SPARSE_HALF_H
 #define CT_SPARSE_HALF_H
 
@@ -27,7 +28,8 @@ static inline ct_float8 ct_half_load(const uint16_t* source) {
     ct_half8 half;
     memcpy(&half, source, sizeof half);
     uint8x32 bits = __builtin_convertvector(half, uint8x32);
-    // the exponent moves to its place and is rebased by 2^112 in floating point, which serves subnormals as well
+    // the exponent moves to its place and is rebased by 2^112 in floating point, which serves subnormals as
+    // well
     ct_float8 magnitude = (ct_float8)((bits & 0x7fffu) << 13) * 0x1p112f;
     return (ct_float8)((uint8x32)magnitude | (bits & 0x8000u) << 16);
 }

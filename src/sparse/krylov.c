@@ -1,5 +1,5 @@
-// Preconditioned conjugate gradients (Hestenes and Stiefel 1952) and restarted GMRES (Saad and Schultz 1986) with right
-// preconditioning, modified Gram-Schmidt and Givens rotations; see krylov.h.
+// Preconditioned conjugate gradients (Hestenes and Stiefel 1952) and restarted GMRES (Saad and Schultz 1986)
+// with right preconditioning, modified Gram-Schmidt and Givens rotations; see krylov.h.
 #include "sparse/krylov.h"
 
 #include <assert.h>
@@ -11,8 +11,8 @@
 
 struct ct_krylov_work {
     ct_arena arena;
-    size_t capacity;         // unknowns of the largest system
-    size_t n;                // unknowns of the system being solved
+    size_t capacity;  // unknowns of the largest system
+    size_t n;         // unknowns of the system being solved
     int restart;
     double *r, *z, *p, *Ap;  // n each; GMRES uses z and Ap
     double* V;               // (restart + 1) n: GMRES' basis
@@ -90,10 +90,8 @@ static void add_scaled(size_t n, double a, const double* x, double* y) {
 }
 
 static void precondition(const ct_krylov_def* def, const double* in, double* out) {
-    if (def->precondition)
-        def->precondition(in, out, def->user);
-    else
-        memcpy(out, in, (size_t)def->n * sizeof(double));
+    if (def->precondition) def->precondition(in, out, def->user);
+    else memcpy(out, in, (size_t)def->n * sizeof(double));
 }
 
 // r = b - A x; the product is spared when x = 0.
@@ -121,8 +119,7 @@ static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, do
     if (!(rz_new > 0) || !isfinite(rz_new)) return CT_KRYLOV_BREAKDOWN;
     double beta = first ? 0 : rz_new / *rz;
     *rz = rz_new;
-    if (first)
-        memcpy(p, z, n * sizeof(double));
+    if (first) memcpy(p, z, n * sizeof(double));
     else
         for (size_t i = 0; i < n; i++) p[i] = z[i] + beta * p[i];
 
@@ -140,7 +137,8 @@ static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, do
     return CT_KRYLOV_LIMIT;
 }
 
-void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report) {
+void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x,
+            ct_krylov_report* report) {
     assert(def->n >= 0 && (size_t)def->n <= work->capacity);
     work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
@@ -148,7 +146,8 @@ void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, dou
     report->initial = report->residual = norm(work->n, work->r);
     const double target = fmax(def->relative * report->initial, def->tolerance);
     double rz = 0;
-    while (report->end == CT_KRYLOV_LIMIT && report->residual > target && report->iterations < def->max_iterations) {
+    while (report->end == CT_KRYLOV_LIMIT && report->residual > target &&
+           report->iterations < def->max_iterations) {
         report->end = pcg_step(def, work, &rz, x);
         report->iterations++;
         report->residual = norm(work->n, work->r);
@@ -157,7 +156,8 @@ void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, dou
     if (!isfinite(report->residual)) report->end = CT_KRYLOV_BREAKDOWN;
 }
 
-// V[j+1] = A M V[j] orthogonalised against V[0..j]; column j of the Hessenberg matrix goes to R. Returns its last entry.
+// V[j+1] = A M V[j] orthogonalised against V[0..j]; column j of the Hessenberg matrix goes to R. Returns its
+// last entry.
 static double gmres_expand(const ct_krylov_def* def, ct_krylov_work* s, int j) {
     size_t n = s->n;
     double* column = s->R + (size_t)j * (size_t)(s->restart + 1);
@@ -173,7 +173,8 @@ static double gmres_expand(const ct_krylov_def* def, ct_krylov_work* s, int j) {
     return length;
 }
 
-// Rotates the new column into the triangle; returns the residual norm, or a negative number when the column is useless.
+// Rotates the new column into the triangle; returns the residual norm, or a negative number when the column
+// is useless.
 static double gmres_rotate(ct_krylov_work* s, int j, double below) {
     double* column = s->R + (size_t)j * (size_t)(s->restart + 1);
     for (int i = 0; i < j; i++) {
@@ -194,7 +195,8 @@ static double gmres_rotate(ct_krylov_work* s, int j, double below) {
 // x += M V y with R y = g
 static void gmres_correct(const ct_krylov_def* def, ct_krylov_work* s, int count, double* x) {
     for (int i = count - 1; i >= 0; i--) {
-        for (int k = i + 1; k < count; k++) s->g[i] -= s->R[(size_t)k * (size_t)(s->restart + 1) + (size_t)i] * s->g[k];
+        for (int k = i + 1; k < count; k++)
+            s->g[i] -= s->R[(size_t)k * (size_t)(s->restart + 1) + (size_t)i] * s->g[k];
         s->g[i] /= s->R[(size_t)i * (size_t)(s->restart + 1) + (size_t)i];
     }
     memset(s->Ap, 0, s->n * sizeof(double));
@@ -204,7 +206,8 @@ static void gmres_correct(const ct_krylov_def* def, ct_krylov_work* s, int count
 }
 
 // V[0] = r/|r|, r = b - A x; returns |r|.
-static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const double* b, const double* x, int* products) {
+static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const double* b, const double* x,
+                          int* products) {
     residual(def, b, x, s->V, products);
     double length = norm(s->n, s->V);
     for (size_t i = 0; i < s->n && length > 0; i++) s->V[i] /= length;
@@ -212,7 +215,8 @@ static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const dou
     return length;
 }
 
-void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x, ct_krylov_report* report) {
+void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x,
+              ct_krylov_report* report) {
     assert(def->n >= 0 && (size_t)def->n <= work->capacity && work->restart > 0);
     work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
@@ -235,8 +239,6 @@ void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, d
         if (count) gmres_correct(def, work, count, x);
         report->residual = gmres_start(def, work, b, x, &report->iterations);
     }
-    if (report->residual <= target)
-        report->end = CT_KRYLOV_CONVERGED;
-    else if (broken || !isfinite(report->residual))
-        report->end = CT_KRYLOV_BREAKDOWN;
+    if (report->residual <= target) report->end = CT_KRYLOV_CONVERGED;
+    else if (broken || !isfinite(report->residual)) report->end = CT_KRYLOV_BREAKDOWN;
 }

@@ -17,7 +17,8 @@ struct ct_scalar_work {
 // The lower triangle of the (0,0) entries; CHOLMOD's rows are sorted as ours are.
 static cholmod_sparse* scalar_matrix(const ct_block_matrix* matrix, cholmod_common* common) {
     int n = matrix->n, entries = matrix->start[n];
-    cholmod_sparse* sparse = cholmod_allocate_sparse((size_t)n, (size_t)n, (size_t)entries, 1, 1, -1, CHOLMOD_REAL, common);
+    cholmod_sparse* sparse =
+        cholmod_allocate_sparse((size_t)n, (size_t)n, (size_t)entries, 1, 1, -1, CHOLMOD_REAL, common);
     if (!sparse) return NULL;
     int *start = sparse->p, *row = sparse->i;
     double* value = sparse->x;
@@ -103,7 +104,8 @@ static void backward(const cholmod_factor* L, double* y) {
     }
 }
 
-void ct_scalar_factor_solve(const ct_scalar_factor* factor, ct_scalar_work* work, const double* b, double* x) {
+void ct_scalar_factor_solve(const ct_scalar_factor* factor, ct_scalar_work* work, const double* b,
+                            double* x) {
     const int* order = factor->factor->Perm;
     for (int k = 0; k < factor->n; k++)
         for (int a = 0; a < 3; a++) work->y[3 * k + a] = b[3 * order[k] + a];

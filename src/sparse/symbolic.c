@@ -1,18 +1,20 @@
-// Symbolic factorisation: orders the nodes, finds the supernodes (CHOLMOD), cuts the elimination tree into parts and lays
-// the panels out (factor_layout.h).
+// Symbolic factorisation: orders the nodes, finds the supernodes (CHOLMOD), cuts the elimination tree into
+// parts and lays the panels out (factor_layout.h).
 //
-// The node graph is ordered (AMD or METIS), the order expanded to the 3 n unknowns and handed to the supernodal analysis.
-// All 9 entries of a block are kept, so the unknowns of a node have the same structure and stay together.
+// The node graph is ordered (AMD or METIS), the order expanded to the 3 n unknowns and handed to the
+// supernodal analysis. All 9 entries of a block are kept, so the unknowns of a node have the same structure
+// and stay together.
 #include <assert.h>
 #include <cholmod.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "sparse/factor_layout.h"
 #include "sparse/factor_cholmod.h"
+#include "sparse/factor_layout.h"
 
-// CT_ORDER_AUTO tries both orderings up to this many nodes and keeps the smaller factor; above, METIS wins and AMD is not tried.
+// CT_ORDER_AUTO tries both orderings up to this many nodes and keeps the smaller factor; above, METIS wins
+// and AMD is not tried.
 enum { TRY_BOTH_NODES = 40000 };
 // A part holds at most 1/MAX_SHARE of the factor and at least 1/MIN_SHARE; small factors are not cut at all.
 enum { MAX_SHARE = 5, MIN_SHARE = 64, UNCUT_VALUES = 200000 };
@@ -27,7 +29,8 @@ void ct_cholmod_start(cholmod_common* common) {
     common->nmethods = 1;
     common->method[0].ordering = CHOLMOD_GIVEN;
     common->postorder = 1;
-    // Supernodes as wide as the streaming solve likes them: a thin panel costs as much as the zeros that widen it.
+    // Supernodes as wide as the streaming solve likes them: a thin panel costs as much as the zeros that
+    // widen it.
     common->nrelax[0] = 12;
     common->nrelax[1] = 24;
     common->nrelax[2] = 48;
@@ -39,7 +42,8 @@ void ct_cholmod_start(cholmod_common* common) {
 ct_status ct_cholmod_status(const cholmod_common* common) {
     if (common->status == CHOLMOD_OK) return CT_OK;
     if (common->status == CHOLMOD_NOT_POSDEF) return CT_SINGULAR;
-    if (common->status == CHOLMOD_OUT_OF_MEMORY || common->status == CHOLMOD_TOO_LARGE) return CT_OUT_OF_MEMORY;
+    if (common->status == CHOLMOD_OUT_OF_MEMORY || common->status == CHOLMOD_TOO_LARGE)
+        return CT_OUT_OF_MEMORY;
     return CT_BAD_ARGUMENT;
 }
 
@@ -71,9 +75,17 @@ cholmod_sparse* ct_cholmod_pattern(const ct_block_matrix* matrix, int xtype, cho
 static ct_status order_nodes(const ct_block_matrix* matrix, bool metis, int* order, cholmod_common* common) {
     // the pattern is borrowed by CHOLMOD, which does not change it
     cholmod_sparse graph = {
-        .nrow = (size_t)matrix->n, .ncol = (size_t)matrix->n, .nzmax = (size_t)matrix->start[matrix->n],
-        .p = matrix->start, .i = matrix->row, .stype = -1, .itype = CHOLMOD_INT, .xtype = CHOLMOD_PATTERN,
-        .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1,
+        .nrow = (size_t)matrix->n,
+        .ncol = (size_t)matrix->n,
+        .nzmax = (size_t)matrix->start[matrix->n],
+        .p = matrix->start,
+        .i = matrix->row,
+        .stype = -1,
+        .itype = CHOLMOD_INT,
+        .xtype = CHOLMOD_PATTERN,
+        .dtype = CHOLMOD_DOUBLE,
+        .sorted = 1,
+        .packed = 1,
     };
     int done;
     if (metis) {
@@ -90,7 +102,8 @@ static ct_status order_nodes(const ct_block_matrix* matrix, bool metis, int* ord
 }
 
 // Orders and analyses; keeps the result when there is none yet or when it is smaller.
-static ct_status analyse(ct_symbolic* symbolic, const ct_block_matrix* matrix, bool metis, cholmod_common* common) {
+static ct_status analyse(ct_symbolic* symbolic, const ct_block_matrix* matrix, bool metis,
+                         cholmod_common* common) {
     size_t n = (size_t)matrix->n;
     ct_arena scratch = {0};
     int* order = ct_arena_alloc(&scratch, n, sizeof(int));
@@ -177,12 +190,10 @@ static void cut_tree(supernodes* tree, int* npart) {
     enum { TOP = -1, UNDECIDED = -2 };
     for (int s = tree->count - 1; s >= 0; s--) {
         int above = tree->parent[s] < 0 ? TOP : tree->part[tree->parent[s]];
-        if (above != TOP)
-            tree->part[s] = above;
+        if (above != TOP) tree->part[s] = above;
         else if (tree->weight[s] <= high && tree->weight[s] >= low)
             tree->part[s] = s;  // a root: named by itself until the parts are numbered
-        else
-            tree->part[s] = TOP;
+        else tree->part[s] = TOP;
     }
     // number the parts in the order of their first supernode
     int count = 0;
@@ -218,7 +229,8 @@ static bool allocate_layout(ct_symbolic* symbolic, const supernodes* tree) {
 
 // Vector positions of the nodes below supernode s. The border of a part is the row list of its root, sorted,
 // and contains every node of the top that the part's panels reach.
-static void place_rows(ct_symbolic* symbolic, const supernodes* tree, int s, int root, const ct_part* part, int* index) {
+static void place_rows(ct_symbolic* symbolic, const supernodes* tree, int s, int root, const ct_part* part,
+                       int* index) {
     const int* row = tree->s + tree->pi[s] + 3 * nodes_of(tree, s);
     const int* border = tree->s + tree->pi[root] + 3 * nodes_of(tree, root);
     bool top = part == &symbolic->part[symbolic->npart - 1];
@@ -236,7 +248,8 @@ static void place_rows(ct_symbolic* symbolic, const supernodes* tree, int s, int
     }
 }
 
-static void lay_out_part(ct_symbolic* symbolic, const supernodes* tree, int p, int* nnode, int* npanel, size_t* nborder) {
+static void lay_out_part(ct_symbolic* symbolic, const supernodes* tree, int p, int* nnode, int* npanel,
+                         size_t* nborder) {
     ct_part* part = &symbolic->part[p];
     part->first_panel = *npanel;
     part->first_node = *nnode;
@@ -258,7 +271,8 @@ static void lay_out_part(ct_symbolic* symbolic, const supernodes* tree, int p, i
     symbolic->nvector += (size_t)(part->nnode + part->nborder);
 }
 
-static void lay_out_panels(ct_symbolic* symbolic, const supernodes* tree, const ct_part* part, size_t* nindex) {
+static void lay_out_panels(ct_symbolic* symbolic, const supernodes* tree, const ct_part* part,
+                           size_t* nindex) {
     int root = part->npanel ? symbolic->supernode[part->first_panel + part->npanel - 1] : 0, first = 0;
     for (int i = part->first_panel; i < part->first_panel + part->npanel; i++) {
         ct_panel* panel = &symbolic->panel[i];
@@ -290,7 +304,8 @@ static void lay_out(ct_symbolic* symbolic, supernodes* tree) {
         if (part == top) break;
         int root = symbolic->supernode[part->first_panel + part->npanel - 1];
         const int* row = tree->s + tree->pi[root] + 3 * nodes_of(tree, root);
-        for (int i = 0; i < part->nborder; i++) symbolic->border[part->border + (size_t)i] = tree->top_position[row[3 * i] / 3];
+        for (int i = 0; i < part->nborder; i++)
+            symbolic->border[part->border + (size_t)i] = tree->top_position[row[3 * i] / 3];
     }
 }
 

@@ -1,12 +1,13 @@
-// The adjoint of a step; see adjoint.h. The mirror of step/step.c: the same factor, the same Hessian products.
+// The adjoint of a step; see adjoint.h. The mirror of step/step.c: the same factor, the same Hessian
+// products.
 #include "step/adjoint.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "step/contact_adjoint.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
+#include "step/contact_adjoint.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/fluid.h"
@@ -17,18 +18,18 @@ enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
 
 struct ct_adjoint {
     ct_arena arena;
-    double *right, *lam_z;       // nunknown
-    ct_config config;            // at the end of the sub-step
-    double* q_kept;              // ndof
-    double* control_bar;         // control size, where a policy acts
+    double *right, *lam_z;                                        // nunknown
+    ct_config config;                                             // at the end of the sub-step
+    double* q_kept;                                               // ndof
+    double* control_bar;                                          // control size, where a policy acts
     double *root_end, *root_end_bar, *root_start_bar, *root_bar;  // 7 nroot; 6 nroot
-    double *lam, *g, *product;   // 3 nvert
-    double *end_bar, *start_bar; // 3 nvert: driven nodes at the end of the step, at its start
-    double *force_bar;           // 3 nvert, sum of lam over sub-steps
+    double *lam, *g, *product;                                    // 3 nvert
+    double *end_bar, *start_bar;       // 3 nvert: driven nodes at the end of the step, at its start
+    double* force_bar;                 // 3 nvert, sum of lam over sub-steps
     double *d_mu, *d_lambda, *d_beta;  // nelement
-    double* d_rigidity;          // ntri
+    double* d_rigidity;                // ntri
     double *actuation_bar, *muscle_bar, *chamber_bar;  // numbers of actuators; per actuator
-    ct_krylov_work* gmres;       // made when the first Hessian turns out indefinite
+    ct_krylov_work* gmres;                             // made when the first Hessian turns out indefinite
 };
 
 ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
@@ -36,12 +37,14 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     ct_adjoint* adjoint = ct_alloc(1, sizeof *adjoint);
     if (!adjoint) return CT_OUT_OF_MEMORY;
     size_t nodes = 3 * (size_t)model->nvert, unknowns = (size_t)model->nunknown;
-    double** node_vectors[] = {&adjoint->lam, &adjoint->g, &adjoint->product, &adjoint->end_bar, &adjoint->start_bar, &adjoint->force_bar};
+    double** node_vectors[] = {&adjoint->lam,     &adjoint->g,         &adjoint->product,
+                               &adjoint->end_bar, &adjoint->start_bar, &adjoint->force_bar};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(&adjoint->arena, nodes, sizeof(double));
     ct_config_create(&adjoint->config, &adjoint->arena, model);
     adjoint->q_kept = ct_arena_alloc(&adjoint->arena, (size_t)model->tree.ndof, sizeof(double));
-    double** root_vectors[] = {&adjoint->root_end, &adjoint->root_end_bar, &adjoint->root_start_bar, &adjoint->root_bar};
+    double** root_vectors[] = {&adjoint->root_end, &adjoint->root_end_bar, &adjoint->root_start_bar,
+                               &adjoint->root_bar};
     for (size_t i = 0; i < sizeof root_vectors / sizeof root_vectors[0]; i++)
         *root_vectors[i] = ct_arena_alloc(&adjoint->arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     adjoint->actuation_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.size, sizeof(double));
@@ -96,14 +99,19 @@ static double norm(const double* x, size_t n) {
 }
 
 // Conjugate gradients; GMRES where the Hessian is not positive definite.
-static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_backward_report* report) {
+static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
+                       ct_backward_report* report) {
     size_t n = (size_t)model->nunknown;
     double size = norm(adjoint->right, n);
     memset(adjoint->lam_z, 0, n * sizeof(double));
     if (size == 0) return CT_OK;
     adjoint_context context = {model, work, &adjoint->config, report};
-    ct_krylov_def def = {.n = (int)n, .apply = hessian_product, .precondition = precondition, .user = &context,
-                         .tolerance = model->settings.tolerance * size, .max_iterations = SOLVE_LIMIT};
+    ct_krylov_def def = {.n = (int)n,
+                         .apply = hessian_product,
+                         .precondition = precondition,
+                         .user = &context,
+                         .tolerance = model->settings.tolerance * size,
+                         .max_iterations = SOLVE_LIMIT};
     ct_krylov_report inner;
     ct_pcg(&def, work->krylov, adjoint->right, adjoint->lam_z, &inner);
     if (inner.end == CT_KRYLOV_NEGATIVE || inner.end == CT_KRYLOV_BREAKDOWN) {
@@ -114,16 +122,18 @@ static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint
         ct_gmres(&def, adjoint->gmres, adjoint->right, adjoint->lam_z, &inner);
     }
     report->max_residual = fmax(report->max_residual, inner.residual / size);
-    // conjugate gradients may end at the round-off of their recursion; what counts is that the residual is small
+    // conjugate gradients may end at the round-off of their recursion; what counts is that the residual is
+    // small
     return inner.residual <= fmax(def.tolerance, 1e-9 * size) ? CT_OK : CT_NOT_CONVERGED;
 }
 
 // ---- one (sub-)step ------------------------------------------------------------------------
 
-static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, ct_adjoint_sums* sums) {
+static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x,
+                           ct_adjoint_sums* sums) {
     if (sums->mu || sums->lambda || sums->beta || sums->rigidity) {
-        ct_potential_parameter_vjp(&model->potential, &work->potential, work->threads, x, adjoint->lam, adjoint->d_mu,
-                                   adjoint->d_lambda, adjoint->d_beta, adjoint->d_rigidity);
+        ct_potential_parameter_vjp(&model->potential, &work->potential, work->threads, x, adjoint->lam,
+                                   adjoint->d_mu, adjoint->d_lambda, adjoint->d_beta, adjoint->d_rigidity);
         for (int t = 0; sums->rigidity && t < model->ntri; t++) sums->rigidity[t] -= adjoint->d_rigidity[t];
         for (int t = 0; t < model->nelement; t++) {
             if (sums->mu) sums->mu[t] -= adjoint->d_mu[t];
@@ -141,18 +151,20 @@ static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adj
             }
     if (sums->drag)
         for (int v = 0; v < model->nvert; v++)
-            for (int i = 3 * v; i < 3 * v + 3; i++) sums->drag[v] -= adjoint->lam[i] * (c * x[i] - work->history[i]);
+            for (int i = 3 * v; i < 3 * v + 3; i++)
+                sums->drag[v] -= adjoint->lam[i] * (c * x[i] - work->history[i]);
 }
 
 // Adds to the adjoints of the actuators' numbers during the step, and of their stiffness.
-static void add_actuators(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x, ct_adjoint_state* bar, ct_adjoint_sums* sums) {
+static void add_actuators(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x,
+                          ct_adjoint_state* bar, ct_adjoint_sums* sums) {
     const ct_actuators* all = &model->actuators;
     if (!all->count) return;
     memset(adjoint->actuation_bar, 0, (size_t)all->size * sizeof(double));
     memset(adjoint->muscle_bar, 0, (size_t)all->count * sizeof(double));
     memset(adjoint->chamber_bar, 0, (size_t)all->count * sizeof(double));
-    ct_actuation_vjp(&model->potential.actuation, &work->potential.actuation, x, adjoint->lam, adjoint->actuation_bar, adjoint->muscle_bar,
-                     adjoint->chamber_bar);
+    ct_actuation_vjp(&model->potential.actuation, &work->potential.actuation, x, adjoint->lam,
+                     adjoint->actuation_bar, adjoint->muscle_bar, adjoint->chamber_bar);
     for (int i = 0; i < all->size; i++) bar->actuation[i] -= adjoint->actuation_bar[i];
     for (int k = 0; k < all->count; k++) {
         if (sums->muscle_stiffness) sums->muscle_stiffness[k] -= adjoint->muscle_bar[k];
@@ -163,8 +175,10 @@ static void add_actuators(const ct_model* model, ct_work* work, ct_adjoint* adjo
 // g on entry x_bar + c v_bar; afterwards, on driven nodes, x_D_bar. Others become zero.
 static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjoint, double fraction) {
     if (model->nfree < model->nvert) {
-        ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
-        if (model->water.enabled) ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
+        ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam,
+                             adjoint->product);
+        if (model->water.enabled)
+            ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
         if (work->contact) ct_contact_adjoint_nodes(work, adjoint->lam, adjoint->product);
         for (int i = 0; i < model->ndrive; i++)
             for (int k = 0; k < model->drive[i].nnode; k++)
@@ -179,13 +193,15 @@ static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjo
 // A sub-step with its ends.
 typedef struct reach {
     const ct_substep* substep;
-    const ct_touch_record* touch;           // its contacts
+    const ct_touch_record* touch;  // its contacts
     const double *x_start, *v_start, *q_start;
-    const double *x, *q;                    // at its end
+    const double *x, *q;  // at its end
 } reach;
 
-// At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian, the warp.
-static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over, double time) {
+// At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian,
+// the warp.
+static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
+                           double time) {
     ct_config* config = &adjoint->config;
     const ct_substep* substep = over->substep;
     const double* x = over->x;
@@ -199,8 +215,9 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
     }
     if (work->contact) {
         double length = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
-        ct_status status = ct_contact_adjoint_begin(model, work, config, over->touch, substep->ntouch, over->x_start,
-                                                    time + (substep->fraction - length) * h, length * h);
+        ct_status status =
+            ct_contact_adjoint_begin(model, work, config, over->touch, substep->ntouch, over->x_start,
+                                     time + (substep->fraction - length) * h, length * h);
         if (status != CT_OK) return status;
     }
     ct_coords_linearise(model, work, config, work->rho);
@@ -209,22 +226,30 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
 }
 
 // Dampers remember where the joint was; torques and targets act on it.
-static void reverse_joints(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_adjoint_state* bar, ct_adjoint_sums* sums,
-                           double* control_bar) {
-    ct_joint_bar joints = {.start = bar->q, .previous = bar->q_previous, .control = control_bar, .stiffness = sums->stiffness,
-                           .damping = sums->damping, .rest = sums->rest, .servo_stiffness = sums->servo_stiffness,
-                           .servo_damping = sums->servo_damping, .limit_stiffness = sums->limit_stiffness};
+static void reverse_joints(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_adjoint_state* bar,
+                           ct_adjoint_sums* sums, double* control_bar) {
+    ct_joint_bar joints = {.start = bar->q,
+                           .previous = bar->q_previous,
+                           .control = control_bar,
+                           .stiffness = sums->stiffness,
+                           .damping = sums->damping,
+                           .rest = sums->rest,
+                           .servo_stiffness = sums->servo_stiffness,
+                           .servo_damping = sums->servo_damping,
+                           .limit_stiffness = sums->limit_stiffness};
     ct_joints_vjp(model, &adjoint->config, &work->joints, adjoint->lam_z + 3 * (size_t)model->nfree, &joints);
 }
 
 // Tangents along the parents' axes to those of the unknowns, along the world's.
-static void add_joint_seeds(const ct_model* model, const ct_config* config, const double* q_bar, double* right) {
+static void add_joint_seeds(const ct_model* model, const ct_config* config, const double* q_bar,
+                            double* right) {
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         int j = tree->dof[k], count = tree->dof[k + 1] - j;
         if (count == 1) right[j] += q_bar[j] / tree->scale[j];
         for (int i = 0; count >= 3 && i < count; i += 3) {
-            ct_vec3 world = ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(q_bar + j + i));
+            ct_vec3 world =
+                ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(q_bar + j + i));
             right[j + i] += world.x / tree->scale[j + i];
             right[j + i + 1] += world.y / tree->scale[j + i];
             right[j + i + 2] += world.z / tree->scale[j + i];
@@ -233,13 +258,14 @@ static void add_joint_seeds(const ct_model* model, const ct_config* config, cons
 }
 
 // Poses of the driven roots at the sub-step's end, from the nodes that they carry; g holds x_bar + c v_bar.
-static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before, double fraction,
-                          ct_adjoint_state* bar) {
+static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
+                          double fraction, ct_adjoint_state* bar) {
     const ct_tree* tree = &model->tree;
     if (!tree->nroot) return;
     ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
     ct_inertia_product(model, work, adjoint->lam, adjoint->product);
-    if (model->water.enabled) ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
+    if (model->water.enabled)
+        ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
     if (work->contact) ct_contact_adjoint_nodes(work, adjoint->lam, adjoint->product);
     memcpy(adjoint->root_bar, bar->root, 6 * (size_t)tree->nroot * sizeof(double));
     for (int k = 0; k < tree->nlink; k++) {
@@ -253,22 +279,24 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
             size_t at = 3 * (size_t)tree->node[i];
             ct_vec3 y = ct_vec3_sub(ct_vec3_load(adjoint->g + at), ct_vec3_load(adjoint->product + at));
             force = ct_vec3_add(force, y);
-            moment = ct_vec3_add(moment, ct_vec3_cross(ct_vec3_sub(ct_vec3_load(adjoint->config.x + at), center), y));
-            moment = ct_vec3_sub(moment, ct_vec3_cross(ct_vec3_load(adjoint->lam + at), ct_vec3_load(work->rho + at)));
+            moment = ct_vec3_add(moment,
+                                 ct_vec3_cross(ct_vec3_sub(ct_vec3_load(adjoint->config.x + at), center), y));
+            moment = ct_vec3_sub(
+                moment, ct_vec3_cross(ct_vec3_load(adjoint->lam + at), ct_vec3_load(work->rho + at)));
         }
         ct_vec3_store(out, force);
         ct_vec3_store(out + 3, moment);
     }
     memset(bar->root, 0, 6 * (size_t)tree->nroot * sizeof(double));
-    ct_external_roots_between_vjp(model, before->q + tree->root_coordinate, adjoint->root_end, fraction, adjoint->root_bar,
-                                  adjoint->root_start_bar, adjoint->root_end_bar);
+    ct_external_roots_between_vjp(model, before->q + tree->root_coordinate, adjoint->root_end, fraction,
+                                  adjoint->root_bar, adjoint->root_start_bar, adjoint->root_end_bar);
 }
 
-// From bar at its end to bar at the sub-step's start. x_previous and v_previous are those of the state before,
-// used when the sub-step is of second order.
+// From bar at its end to bar at the sub-step's start. x_previous and v_previous are those of the state
+// before, used when the sub-step is of second order.
 static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
-                                 const ct_state* before, ct_adjoint_state* bar, ct_adjoint_sums* sums, double* control_bar,
-                                 ct_backward_report* report) {
+                                 const ct_state* before, ct_adjoint_state* bar, ct_adjoint_sums* sums,
+                                 double* control_bar, ct_backward_report* report) {
     const ct_substep* substep = over->substep;
     const double *x_start = over->x_start, *x_new = over->x;
     ct_rate rate = substep->rate;
@@ -285,8 +313,12 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     work->joints.a = rate.a;
     work->joints.b = rate.b;
     ct_joints_begin(model, &work->joints, over->q_start, before->q_previous, work->joints.control);
-    if (sums->beta) ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start, rate.b, x_old);
-    else ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start, rate.b, x_old);
+    if (sums->beta)
+        ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start,
+                                rate.b, x_old);
+    else
+        ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start,
+                                rate.b, x_old);
     ct_status status = linearise(model, work, adjoint, over, before->header->time);
     if (status != CT_OK) return status;
 
@@ -295,7 +327,9 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     ct_coords_pull(model, work, &adjoint->config, adjoint->g, adjoint->right);
     add_joint_seeds(model, &adjoint->config, bar->q, adjoint->right + 3 * (size_t)model->nfree);
     bool touching = work->contact && substep->ntouch;
-    if (touching) status = ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, adjoint->lam_z, report);
+    if (touching)
+        status =
+            ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, adjoint->lam_z, report);
     else if (model->nunknown) status = solve(model, work, adjoint, report);
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
@@ -316,10 +350,11 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
             bar->x_previous[i] = rate.b * p_bar;
             bar->v_previous[i] = rate.b * q_bar;
         }
-    ct_potential_history_vjp(&model->potential, &work->potential, work->threads, x_new, adjoint->lam, rate.a, x_start, bar->x,
-                             rate.b, x_old, bar->x_previous);
+    ct_potential_history_vjp(&model->potential, &work->potential, work->threads, x_new, adjoint->lam, rate.a,
+                             x_start, bar->x, rate.b, x_old, bar->x_previous);
     if (model->water.enabled)
-        ct_fluid_vjp(model, work, x_start, over->v_start, x_new, adjoint->lam, bar->x, bar->v, bar->x_previous, &sums->water);
+        ct_fluid_vjp(model, work, x_start, over->v_start, x_new, adjoint->lam, bar->x, bar->v,
+                     bar->x_previous, &sums->water);
     if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums->friction);
     reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
@@ -328,10 +363,16 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
 // ---- the whole step ------------------------------------------------------------------------
 
 // Sub-step k of the recorded ones between the states.
-static reach reach_of(const ct_model* model, const ct_record* record, size_t k, const ct_state* before, const ct_state* after) {
+static reach reach_of(const ct_model* model, const ct_record* record, size_t k, const ct_state* before,
+                      const ct_state* after) {
     const ct_substep* substep = &record->step[k];
-    reach over = {.substep = substep, .touch = record->touch + substep->first_touch, .x_start = before->x, .v_start = before->v,
-                  .q_start = before->q, .x = after->x, .q = after->q};
+    reach over = {.substep = substep,
+                  .touch = record->touch + substep->first_touch,
+                  .x_start = before->x,
+                  .v_start = before->v,
+                  .q_start = before->q,
+                  .x = after->x,
+                  .q = after->q};
     if (k > 0) {
         ct_record_start start = ct_record_start_of(record, model, k);
         over.x_start = start.x, over.v_start = start.v, over.q_start = start.q;
@@ -344,8 +385,9 @@ static reach reach_of(const ct_model* model, const ct_record* record, size_t k, 
 }
 
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
-                          const ct_state* after, const ct_record* record, const double* control, ct_adjoint_state* bar,
-                          ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report) {
+                          const ct_state* after, const ct_record* record, const double* control,
+                          ct_adjoint_state* bar, ct_adjoint_sums* sums, double* control_bar,
+                          ct_backward_report* report) {
     size_t n = 3 * (size_t)model->nvert;
     double time = before->header->time, end = time + model->settings.time_step;
     // the state after holds that before as its history: keep those adjoints for the end
@@ -357,10 +399,13 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     double* v_kept = work->node_scratch2;
     memcpy(v_kept, bar->v_previous, n * sizeof(double));
 
-    if (model->actuators.size) memcpy(work->actuation, after->actuation, (size_t)model->actuators.size * sizeof(double));
-    control = ct_policy_control(model, work, before, ct_control_or_values(model, time, control, work->control));
+    if (model->actuators.size)
+        memcpy(work->actuation, after->actuation, (size_t)model->actuators.size * sizeof(double));
+    control =
+        ct_policy_control(model, work, before, ct_control_or_values(model, time, control, work->control));
     double* given_bar = control_bar;
-    if (model->policy.enabled) control_bar = memset(adjoint->control_bar, 0, (size_t)model->control_size * sizeof(double));
+    if (model->policy.enabled)
+        control_bar = memset(adjoint->control_bar, 0, (size_t)model->control_size * sizeof(double));
     ct_external_forces(model, time, control, work->force);
     ct_external_roots(model, end, control, after->mount, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
@@ -369,8 +414,10 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     for (size_t k = record->count; k-- > 0;) {
         int unused = 0;
         reach over = reach_of(model, record, k, before, after);
-        ct_status status = model->nunknown ? ct_coords_choose(model, work, after, over.substep->depth, &unused) : CT_OK;
-        if (status == CT_OK) status = reverse_substep(model, work, adjoint, &over, before, bar, sums, control_bar, report);
+        ct_status status =
+            model->nunknown ? ct_coords_choose(model, work, after, over.substep->depth, &unused) : CT_OK;
+        if (status == CT_OK)
+            status = reverse_substep(model, work, adjoint, &over, before, bar, sums, control_bar, report);
         if (status != CT_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {
@@ -384,7 +431,8 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
     if (control_bar) {
         ct_external_drive_vjp(model, end, control, after->mount, adjoint->end_bar, control_bar, bar->mount);
-        ct_external_roots_vjp(model, end, control, after->mount, adjoint->root_end_bar, control_bar, bar->mount);
+        ct_external_roots_vjp(model, end, control, after->mount, adjoint->root_end_bar, control_bar,
+                              bar->mount);
         ct_mounts_move_vjp(model, control, bar->mount, control_bar);
     }
     if (!model->policy.enabled) return CT_OK;

@@ -12,10 +12,11 @@
 //     actuators: a_bar = -lam . d(grad E)/da, then through the law of model/actuator.h to a_n and the control
 //     joints: z unknowns, lam = B lam_z, H gains the curvature of the skeleton and the joints' own stiffness;
 //     q_n_bar = a d lam_z (dampers d), torque_bar = lam_z, target_bar = k lam_z; balls: step/joints.h
-//     driven roots, a translation of the centre p and a rotation about it, with y = x_bar + c v_bar - H lam on the links' nodes:
-//     p_bar = sum y,  r_bar = sum (x - p) x y - lam x rho       (the second term: the links' curvature)
-//     driven: x_D_bar = (x_bar + c v_bar - H lam)_D, shared between the step's start and end as the motion is.
-//     mounts: s = s_n + u, Q = exp(w) Q_n:  u_bar = s_bar, w_bar = J(w)^T r_bar,  s_n_bar = s_bar, r_n_bar = exp(w)^T r_bar
+//     driven roots, a translation of the centre p and a rotation about it, with y = x_bar + c v_bar - H lam
+//     on the links' nodes: p_bar = sum y,  r_bar = sum (x - p) x y - lam x rho       (the second term: the
+//     links' curvature) driven: x_D_bar = (x_bar + c v_bar - H lam)_D, shared between the step's start and
+//     end as the motion is. mounts: s = s_n + u, Q = exp(w) Q_n:  u_bar = s_bar, w_bar = J(w)^T r_bar,
+//     s_n_bar = s_bar, r_n_bar = exp(w)^T r_bar
 #ifndef CT_STEP_ADJOINT_H
 #define CT_STEP_ADJOINT_H
 
@@ -28,29 +29,33 @@ typedef struct ct_adjoint_state {
     double *q, *q_previous;  // ndof: of joint coordinates, as tangent vectors along the parents' axes
     double* root;            // 6 nroot: of the poses of driven roots
     double* actuation;       // of the numbers of actuators
-    double* mount;           // 6 nmount: of the poses of mounts, by translations and by rotations Q <- exp(r) Q
+    // 6 nmount: of the poses of mounts, by translations and by rotations Q <- exp(r) Q
+    double* mount;
 } ct_adjoint_state;
 
 // Adjoints of what acts on every step, summed over steps; NULL: not wanted.
 typedef struct ct_adjoint_sums {
-    double *mu, *lambda, *beta;  // nelement
-    double* rigidity;            // ntri
-    double *mass, *drag;         // nvert
-    double* gravity;             // 3
-    ct_fluid_bar water;          // its gravity: the same as above
+    double *mu, *lambda, *beta;                    // nelement
+    double* rigidity;                              // ntri
+    double *mass, *drag;                           // nvert
+    double* gravity;                               // 3
+    ct_fluid_bar water;                            // its gravity: the same as above
     double *muscle_stiffness, *chamber_stiffness;  // per actuator
-    double* policy;              // weights of the policy
-    double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink, of joints
-    double* friction;            // nfriction
+    double* policy;                                // weights of the policy
+    // nlink, of joints
+    double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;
+    double* friction;  // nfriction
 } ct_adjoint_sums;
 
 typedef struct ct_adjoint ct_adjoint;  // scratch
 ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model);
 void ct_adjoint_free(ct_adjoint* adjoint);
 
-// bar: of the state `after` on entry, of the state `before` on return. record: what the step between them did. control_bar: of this step (control size), added; may be NULL.
+// bar: of the state `after` on entry, of the state `before` on return. record: what the step between them
+// did. control_bar: of this step (control size), added; may be NULL.
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
-                          const ct_state* after, const ct_record* record, const double* control, ct_adjoint_state* bar,
-                          ct_adjoint_sums* sums, double* control_bar, ct_backward_report* report);
+                          const ct_state* after, const ct_record* record, const double* control,
+                          ct_adjoint_state* bar, ct_adjoint_sums* sums, double* control_bar,
+                          ct_backward_report* report);
 
 #endif

@@ -11,7 +11,8 @@ enum { TRANSFORM = 12 };
 // out = A B for two transforms.
 static void multiply(const double* A, const double* B, double* out) {
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 4; j++) out[4 * i + j] = A[4 * i] * B[j] + A[4 * i + 1] * B[4 + j] + A[4 * i + 2] * B[8 + j];
+        for (int j = 0; j < 4; j++)
+            out[4 * i + j] = A[4 * i] * B[j] + A[4 * i + 1] * B[4 + j] + A[4 * i + 2] * B[8 + j];
         out[4 * i + 3] += A[4 * i + 3];
     }
 }
@@ -45,13 +46,17 @@ static void joint_transform(const ct_joint_def* joint, const double* q, double* 
     ct_vec3 axis = ct_vec3_load(joint->axis), anchor = ct_vec3_load(joint->anchor);
     set_identity(A);
     switch (joint->kind) {
-        case CT_JOINT_REVOLUTE: set_turn(A, about_axis(axis, cos(q[0]), sin(q[0]), 1 - cos(q[0])), anchor, anchor); break;
-        case CT_JOINT_PRISMATIC:
-            for (int a = 0; a < 3; a++) A[4 * a + 3] = q[0] * joint->axis[a];
-            break;
-        case CT_JOINT_BALL: set_turn(A, ct_quat_matrix(ct_quat_load(q)), anchor, anchor); break;
-        case CT_JOINT_FREE: set_turn(A, ct_quat_matrix(ct_quat_load(q + 3)), anchor, ct_vec3_add(anchor, ct_vec3_load(q))); break;
-        default: break;
+    case CT_JOINT_REVOLUTE:
+        set_turn(A, about_axis(axis, cos(q[0]), sin(q[0]), 1 - cos(q[0])), anchor, anchor);
+        break;
+    case CT_JOINT_PRISMATIC:
+        for (int a = 0; a < 3; a++) A[4 * a + 3] = q[0] * joint->axis[a];
+        break;
+    case CT_JOINT_BALL: set_turn(A, ct_quat_matrix(ct_quat_load(q)), anchor, anchor); break;
+    case CT_JOINT_FREE:
+        set_turn(A, ct_quat_matrix(ct_quat_load(q + 3)), anchor, ct_vec3_add(anchor, ct_vec3_load(q)));
+        break;
+    default: break;
     }
 }
 
@@ -63,22 +68,25 @@ static void joint_derivative(const ct_joint_def* joint, const double* q, const d
     ct_vec3 axis = ct_vec3_load(joint->axis), anchor = ct_vec3_load(joint->anchor), zero = {0, 0, 0};
     ct_mat3 none = ct_mat3_scale(0, ct_mat3_identity());
     switch (joint->kind) {
-        case CT_JOINT_REVOLUTE: set_turn(dA, about_axis(axis, -sin(q[0]), cos(q[0]), sin(q[0])), anchor, zero); break;
-        case CT_JOINT_PRISMATIC: set_turn(dA, none, zero, axis); break;
-        default: {
-            bool is_free = joint->kind == CT_JOINT_FREE;
-            ct_vec3 w = world_axis(P, i % 3);
-            ct_mat3 Q = ct_quat_matrix(ct_quat_load(is_free ? q + 3 : q));
-            if (is_free && i < 3) set_turn(dA, none, zero, w);
-            else set_turn(dA, ct_mat3_multiply(ct_mat3_cross(w), Q), anchor, zero);
-        }
+    case CT_JOINT_REVOLUTE:
+        set_turn(dA, about_axis(axis, -sin(q[0]), cos(q[0]), sin(q[0])), anchor, zero);
+        break;
+    case CT_JOINT_PRISMATIC: set_turn(dA, none, zero, axis); break;
+    default: {
+        bool is_free = joint->kind == CT_JOINT_FREE;
+        ct_vec3 w = world_axis(P, i % 3);
+        ct_mat3 Q = ct_quat_matrix(ct_quat_load(is_free ? q + 3 : q));
+        if (is_free && i < 3) set_turn(dA, none, zero, w);
+        else set_turn(dA, ct_mat3_multiply(ct_mat3_cross(w), Q), anchor, zero);
+    }
     }
 }
 
 // P dA: the prefix's translation does not enter, since the last row of dA is zero.
 static void multiply_derivative(const double* P, const double* dA, double scale, double* out) {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 4; j++) out[4 * i + j] = (P[4 * i] * dA[j] + P[4 * i + 1] * dA[4 + j] + P[4 * i + 2] * dA[8 + j]) / scale;
+        for (int j = 0; j < 4; j++)
+            out[4 * i + j] = (P[4 * i] * dA[j] + P[4 * i + 1] * dA[4 + j] + P[4 * i + 2] * dA[8 + j]) / scale;
 }
 
 typedef struct assembly {
@@ -95,7 +103,8 @@ size_t ct_assembly_scratch(const ct_model* model) {
 static void root_prefix(const double* frame, const double* A, double* P) {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
-            P[4 * i + j] = frame[3 * i] * A[4 * j] + frame[3 * i + 1] * A[4 * j + 1] + frame[3 * i + 2] * A[4 * j + 2];
+            P[4 * i + j] =
+                frame[3 * i] * A[4 * j] + frame[3 * i + 1] * A[4 * j + 1] + frame[3 * i + 2] * A[4 * j + 2];
         P[4 * i + 3] = frame[9 + i] - P[4 * i] * A[3] - P[4 * i + 1] * A[7] - P[4 * i + 2] * A[11];
     }
 }
@@ -122,7 +131,8 @@ static assembly prefixes(const ct_tree* tree, const ct_config* config, double* s
 // D S with the suffix S; D's last row is zero, its last column a velocity.
 static void block(const double* D, const double* S, double* G) {
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 4; j++) G[4 * i + j] = D[4 * i] * S[j] + D[4 * i + 1] * S[4 + j] + D[4 * i + 2] * S[8 + j];
+        for (int j = 0; j < 4; j++)
+            G[4 * i + j] = D[4 * i] * S[j] + D[4 * i + 1] * S[4 + j] + D[4 * i + 2] * S[8 + j];
         G[4 * i + 3] += D[4 * i + 3];
     }
 }
@@ -143,7 +153,8 @@ void ct_assembly_blocks(const ct_model* model, const ct_config* config, double* 
         double S[TRANSFORM], *row = G + TRANSFORM * (size_t)u * ndof;
         set_identity(S);
         for (int v = u; v >= 0; v = tree->parent[v]) {
-            for (int j = tree->dof[v]; j < tree->dof[v + 1]; j++) block(s.D + TRANSFORM * j, S, row + TRANSFORM * j);
+            for (int j = tree->dof[v]; j < tree->dof[v + 1]; j++)
+                block(s.D + TRANSFORM * j, S, row + TRANSFORM * j);
             extend(s.A + TRANSFORM * v, S);
         }
     }
@@ -155,7 +166,8 @@ static void fill_column(const ct_tree* tree, const double* rest, int u, const do
     for (int i = tree->start[u]; i < tree->start[u + 1]; i++) {
         const double* X = rest + 3 * (size_t)tree->node[i];
         for (size_t a = 0; a < 3; a++)
-            column[(3 * (size_t)i + a) * ndof] = G[4 * a] * X[0] + G[4 * a + 1] * X[1] + G[4 * a + 2] * X[2] + G[4 * a + 3];
+            column[(3 * (size_t)i + a) * ndof] =
+                G[4 * a] * X[0] + G[4 * a + 1] * X[1] + G[4 * a + 2] * X[2] + G[4 * a + 3];
     }
 }
 

@@ -1,12 +1,12 @@
-// The paper's top-down assembly of B = dx/dz over the nodes of links (Qiao et al. 2021, "Matrix Assembly for the
-// Articulated System").
+// The paper's top-down assembly of B = dx/dz over the nodes of links (Qiao et al. 2021, "Matrix Assembly for
+// the Articulated System").
 //
 // With A_v the transform of joint v, in homogeneous coordinates, and V_u the rest positions of link u,
 //     B_{u,v} = Q P_v dA_v/dz_v S_{v,u} V_u,     v an ancestor of u or u itself,
 //     P_v  = A_root ... A_parent(v)              prefix:  P_v = P_parent A_parent, one product a link
 //     S_{v,u} = A_child(v) ... A_u               suffix:  S_{parent(v),u} = A_v S_{v,u}, one product a pair
-// so that N links cost O(N^2), which is the number of blocks. For a free or ball joint dA/dz is a turn about world axes
-// (the paper's B_{u,root} = [-[q]x I], about the joint's anchor in place of the origin).
+// so that N links cost O(N^2), which is the number of blocks. For a free or ball joint dA/dz is a turn about
+// world axes (the paper's B_{u,root} = [-[q]x I], about the joint's anchor in place of the origin).
 #ifndef CT_STEP_ASSEMBLY_H
 #define CT_STEP_ASSEMBLY_H
 
@@ -14,8 +14,8 @@
 
 // Doubles of scratch that the functions below want.
 size_t ct_assembly_scratch(const ct_model* model);
-// The blocks before V_u: G[12 (u ndof + j) ...] is the 3x4 matrix (row-major) with dx = G (X, 1) for a rest point X of link
-// u per unit of unknown j. Rates of joints that are not above u: zero.
+// The blocks before V_u: G[12 (u ndof + j) ...] is the 3x4 matrix (row-major) with dx = G (X, 1) for a rest
+// point X of link u per unit of unknown j. Rates of joints that are not above u: zero.
 void ct_assembly_blocks(const ct_model* model, const ct_config* config, double* scratch, double* G);
 // B itself: three rows (ndof each) for every node of tree.node, in that order.
 void ct_skeleton_jacobian(const ct_model* model, const ct_config* config, double* scratch, double* B);

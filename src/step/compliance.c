@@ -7,49 +7,51 @@
 #include "step/coords.h"
 
 // BLAS: C = alpha A A^T + beta C, lower triangle, column-major.
-extern void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a, const int* lda,
-                   const double* beta, double* c, const int* ldc);
+extern void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
+                   const double* a, const int* lda, const double* beta, double* c, const int* ldc);
 
 // LAPACK: Cholesky factorisation and its solve.
 extern void spotrf_(const char* uplo, const int* n, float* a, const int* lda, int* info);
-extern void spotrs_(const char* uplo, const int* n, const int* nrhs, const float* a, const int* lda, float* b, const int* ldb, int* info);
+extern void spotrs_(const char* uplo, const int* n, const int* nrhs, const float* a, const int* lda, float* b,
+                    const int* ldb, int* info);
 
-static const double precise = 1e-2;  // error of a factor in single precision, up to which it is a good preconditioner
+// error of a factor in single precision, up to which it is a good preconditioner
+static const double precise = 1e-2;
 static const size_t cache_bytes = (size_t)256 << 20;  // of columns, before all are forgotten
 
 // K = L L^T at a list of nodes, without rotations.
 typedef struct node_factor {
-    int* node;           // nvert, the first `count`
-    int count;           // -1: none
-    bool good;           // the factor is precise enough
-    float* L;            // 3 count squared
+    int* node;  // nvert, the first `count`
+    int count;  // -1: none
+    bool good;  // the factor is precise enough
+    float* L;   // 3 count squared
     size_t capacity;
 } node_factor;
 
 struct ct_compliance {
     ct_arena arena;
     int nsurface;
-    int* position;       // nsurface: factor positions of the free nodes on surfaces
-    int* surface;        // nvert: place in `position`, -1: not free or not on a surface
+    int* position;  // nsurface: factor positions of the free nodes on surfaces
+    int* surface;   // nvert: place in `position`, -1: not free or not on a surface
     // columns of A^-1, nsurface blocks each
-    int* slot;           // nsurface: of its columns, -1: not known
+    int* slot;  // nsurface: of its columns, -1: not known
     float* column;
-    size_t capacity;     // slots
+    size_t capacity;  // slots
     int count;
     const ct_factor* factor;
     uint64_t stamp;
     int version, level;
     // the nodes of the touches at hand
-    int* local;          // nvert: place among them, -1: none
-    int* node;           // nvert: the nodes
-    int* wanted;         // nsurface
-    double *K, *T, *Y;   // 3 m x 3 m; 3 x 3 m; ndof x 3 m, m the number of nodes
+    int* local;         // nvert: place among them, -1: none
+    int* node;          // nvert: the nodes
+    int* wanted;        // nsurface
+    double *K, *T, *Y;  // 3 m x 3 m; 3 x 3 m; ndof x 3 m, m the number of nodes
     size_t K_capacity, T_capacity, Y_capacity;
-    double* spread;      // 6 nlink ndof
-    node_factor kept[2]; // of the last two lists of nodes: a model step and a Newton step may differ
-    int last;            // of these, used last
-    float* probe;        // 3 nvert
-    double* R;           // 9 nvert: rotations of the nodes at hand
+    double* spread;       // 6 nlink ndof
+    node_factor kept[2];  // of the last two lists of nodes: a model step and a Newton step may differ
+    int last;             // of these, used last
+    float* probe;         // 3 nvert
+    double* R;            // 9 nvert: rotations of the nodes at hand
 };
 
 ct_status ct_compliance_create(ct_compliance** out, const ct_model* model) {
@@ -63,10 +65,12 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_model* model) {
     c->surface = ct_arena_alloc(&c->arena, nvert, sizeof(int));
     c->local = ct_arena_alloc(&c->arena, nvert, sizeof(int));
     c->node = ct_arena_alloc(&c->arena, nvert, sizeof(int));
-    for (int i = 0; i < 2; i++) c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
+    for (int i = 0; i < 2; i++)
+        c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
     c->probe = ct_arena_alloc(&c->arena, 3 * nvert, sizeof(float));
     c->R = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(double));
-    c->spread = ct_arena_alloc(&c->arena, 6 * (size_t)model->tree.nlink * (size_t)model->tree.ndof, sizeof(double));
+    c->spread =
+        ct_arena_alloc(&c->arena, 6 * (size_t)model->tree.nlink * (size_t)model->tree.ndof, sizeof(double));
     if (c->arena.failed) {
         ct_compliance_free(c);
         return CT_OUT_OF_MEMORY;
@@ -106,9 +110,13 @@ static void forget(ct_compliance* c) {
 static void follow_factor(ct_compliance* c, const ct_model* model, const ct_work* work) {
     bool substep = work->factor == work->substep;
     uint64_t stamp = work->reference_in_force ? work->refreshed_stamp : 0;
-    int version = work->reference_in_force ? work->refreshed_version : substep ? work->substep_version : model->factor_version;
+    int version = work->reference_in_force ? work->refreshed_version
+                  : substep                ? work->substep_version
+                                           : model->factor_version;
     int level = substep ? work->substep_level : 0;
-    if (c->factor == work->factor && c->stamp == stamp && c->version == version && c->level == level && c->count) return;
+    if (c->factor == work->factor && c->stamp == stamp && c->version == version && c->level == level &&
+        c->count)
+        return;
     c->factor = work->factor;
     c->stamp = stamp;
     c->version = version;
@@ -139,8 +147,8 @@ static ct_status fetch(ct_compliance* c, const ct_model* model, ct_work* work, i
         forget(c);
         return CT_OUT_OF_MEMORY;
     }
-    ct_status status = ct_factor_columns(work->factor, work->solve, work->threads, count, c->wanted, c->nsurface, c->position,
-                                         c->column + (size_t)first * size);
+    ct_status status = ct_factor_columns(work->factor, work->solve, work->threads, count, c->wanted,
+                                         c->nsurface, c->position, c->column + (size_t)first * size);
     if (status != CT_OK) forget(c);
     return status;
 }
@@ -151,9 +159,12 @@ static ct_status fetch(ct_compliance* c, const ct_model* model, ct_work* work, i
 static void put_block(const double* A, const float* K, const double* B, double* out, size_t stride) {
     double half[9];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) half[3 * i + j] = A[3 * i] * K[j] + A[3 * i + 1] * K[3 + j] + A[3 * i + 2] * K[6 + j];
+        for (int j = 0; j < 3; j++)
+            half[3 * i + j] = A[3 * i] * K[j] + A[3 * i + 1] * K[3 + j] + A[3 * i + 2] * K[6 + j];
     for (size_t j = 0; j < 3; j++)
-        for (size_t i = 0; i < 3; i++) out[j * stride + i] = half[3 * i] * B[3 * j] + half[3 * i + 1] * B[3 * j + 1] + half[3 * i + 2] * B[3 * j + 2];
+        for (size_t i = 0; i < 3; i++)
+            out[j * stride + i] =
+                half[3 * i] * B[3 * j] + half[3 * i + 1] * B[3 * j + 1] + half[3 * i + 2] * B[3 * j + 2];
 }
 
 // The upper triangle from the lower one, tile by tile.
@@ -162,11 +173,12 @@ static void mirror(size_t side, double* K) {
     for (size_t j0 = 0; j0 < side; j0 += TILE)
         for (size_t i0 = j0; i0 < side; i0 += TILE)
             for (size_t j = j0; j < j0 + TILE && j < side; j++)
-                for (size_t i = i0 > j ? i0 : j + 1; i < i0 + TILE && i < side; i++) K[i * side + j] = K[j * side + i];
+                for (size_t i = i0 > j ? i0 : j + 1; i < i0 + TILE && i < side; i++)
+                    K[i * side + j] = K[j * side + i];
 }
 
-// The free nodes' part, lower triangle. The block of two nodes is read from the columns of the one that comes first on the
-// surface, whatever was asked for first: the same for every history.
+// The free nodes' part, lower triangle. The block of two nodes is read from the columns of the one that comes
+// first on the surface, whatever was asked for first: the same for every history.
 static void gather(const ct_compliance* c, const ct_work* work, int m, double* K) {
     size_t stride = 3 * (size_t)m;
     for (int j = 0; j < m; j++) {
@@ -181,13 +193,15 @@ static void gather(const ct_compliance* c, const ct_work* work, int m, double* K
             }
             // nodes are in ascending order: sj <= si
             const float* block = c->column + ((size_t)c->slot[sj] * (size_t)c->nsurface + (size_t)si) * 9;
-            put_block(work->warp + 9 * (size_t)c->position[si], block, work->warp + 9 * (size_t)c->position[sj], out, stride);
+            put_block(work->warp + 9 * (size_t)c->position[si], block,
+                      work->warp + 9 * (size_t)c->position[sj], out, stride);
         }
     }
 }
 
 // Y_i^T of every node, then L^-1 Y^T: ndof rows.
-static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, int m) {
+static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config,
+                          int m) {
     const ct_tree* tree = &model->tree;
     size_t links = 6 * (size_t)tree->nlink, n = (size_t)tree->ndof;
     ct_coords_joint_columns(model, work, config, c->spread);
@@ -215,8 +229,11 @@ static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work
                 const double* twist = c->spread + j * links;
                 double moved[3] = {0, 0, 0};
                 for (int a = 0; a < 3; a++)
-                    for (size_t k = 0; k < links; k++) moved[a] -= work->coupling->W[(3 * at + (size_t)a) * links + k] * twist[k];
-                for (int a = 0; a < 3; a++) Y[(size_t)a * n + j] = R[3 * a] * moved[0] + R[3 * a + 1] * moved[1] + R[3 * a + 2] * moved[2];
+                    for (size_t k = 0; k < links; k++)
+                        moved[a] -= work->coupling->W[(3 * at + (size_t)a) * links + k] * twist[k];
+                for (int a = 0; a < 3; a++)
+                    Y[(size_t)a * n + j] =
+                        R[3 * a] * moved[0] + R[3 * a + 1] * moved[1] + R[3 * a + 2] * moved[2];
             }
         }
         for (int a = 0; a < 3; a++) ct_coords_joint_half(work, tree->ndof, Y + (size_t)a * n);
@@ -224,7 +241,8 @@ static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work
 }
 
 // K, 3 m x 3 m.
-static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, int m, double* K) {
+static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config,
+                             int m, double* K) {
     size_t side = 3 * (size_t)m, n = (size_t)model->tree.ndof;
     gather(c, work, m, K);
     if (!n) {
@@ -243,7 +261,8 @@ static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* w
 // ---- W -------------------------------------------------------------------------------------
 
 // The nodes of the touches that can move, ascending.
-static int list_nodes(ct_compliance* c, const ct_model* model, const ct_touch* touch, int count, const int* which) {
+static int list_nodes(ct_compliance* c, const ct_model* model, const ct_touch* touch, int count,
+                      const int* which) {
     int m = 0;
     for (int i = 0; i < count; i++)
         for (int k = 0; k < touch[which[i]].at.count; k++) {
@@ -262,7 +281,8 @@ static int list_nodes(ct_compliance* c, const ct_model* model, const ct_touch* t
     return m;
 }
 
-static void combine(const ct_compliance* c, const ct_touch* touch, int count, const int* which, int m, double* W) {
+static void combine(const ct_compliance* c, const ct_touch* touch, int count, const int* which, int m,
+                    double* W) {
     size_t side = 3 * (size_t)m, stride = 3 * (size_t)count;
     double* T = c->T;
     for (int i = 0; i < count; i++) {
@@ -304,12 +324,14 @@ static bool is_nodal(const ct_compliance* c, const ct_touch* touch, int count, c
     return true;
 }
 
-ct_status ct_compliance_update(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config, const ct_touch* touch,
-                               int count, const int* which, double* W) {
+ct_status ct_compliance_update(ct_compliance* c, const ct_model* model, ct_work* work,
+                               const ct_config* config, const ct_touch* touch, int count, const int* which,
+                               double* W) {
     int m = list_nodes(c, model, touch, count, which);
     ct_status status = model->nfree ? fetch(c, model, work, m) : CT_OK;
     size_t side = 3 * (size_t)m;
-    if (status == CT_OK && is_nodal(c, touch, count, which, m)) status = build_nodes(c, model, work, config, m, W);
+    if (status == CT_OK && is_nodal(c, touch, count, which, m))
+        status = build_nodes(c, model, work, config, m, W);
     else if (status == CT_OK) {
         bool room = ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) &&
                     ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double));
@@ -377,8 +399,8 @@ static ct_status find_factor(ct_compliance* c, int m, node_factor** out) {
     return factor_nodes(c, m, *out);
 }
 
-ct_status ct_compliance_invert(ct_compliance* c, const ct_model* model, ct_work* work, const ct_touch* touch, int count, const int* which,
-                               ct_friction_inverse* inverse) {
+ct_status ct_compliance_invert(ct_compliance* c, const ct_model* model, ct_work* work, const ct_touch* touch,
+                               int count, const int* which, ct_friction_inverse* inverse) {
     *inverse = (ct_friction_inverse){.count = count};
     int stick = 0;
     for (int i = 0; i < count; i++) stick += touch[which[i]].is.set == CT_STICK;
@@ -389,7 +411,9 @@ ct_status ct_compliance_invert(ct_compliance* c, const ct_model* model, ct_work*
         node_factor* f = NULL;
         status = fetch(c, model, work, m);
         if (status == CT_OK) status = find_factor(c, m, &f);
-        for (int i = 0; i < m; i++) memcpy(c->R + 9 * (size_t)i, work->warp + 9 * (size_t)c->position[c->surface[c->node[i]]], 9 * sizeof(double));
+        for (int i = 0; i < m; i++)
+            memcpy(c->R + 9 * (size_t)i, work->warp + 9 * (size_t)c->position[c->surface[c->node[i]]],
+                   9 * sizeof(double));
         if (status == CT_OK && f->good) inverse->L = f->L, inverse->R = c->R;
     }
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;

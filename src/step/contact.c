@@ -4,13 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/friction.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "step/compliance.h"
 #include "step/external.h"
-#include "contact/friction.h"
 
-static const double away = 0.25;  // of the primitives' parameters: with its feet so far outside, a touch is open
+// of the primitives' parameters: with its feet so far outside, a touch is open
+static const double away = 0.25;
 static const double shared_compliance = 2e-7;  // of a touch's own, where touches share nodes
 
 // ---- memory --------------------------------------------------------------------------------
@@ -35,7 +36,8 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_model* model) {
         ct_contact_work_free(contact);
         return status;
     }
-    for (int k = 0; k < model->collision.ncollider; k++) contact->margin = fmax(contact->margin, 2 * model->collision.collider[k].thickness);
+    for (int k = 0; k < model->collision.ncollider; k++)
+        contact->margin = fmax(contact->margin, 2 * model->collision.collider[k].thickness);
     *out = contact;
     return CT_OK;
 }
@@ -61,7 +63,8 @@ void ct_contact_work_free(ct_contact_work* contact) {
 static const double still[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 // The rigid motion of a driver between two times: x at the end was at origin_start + turn (x - origin_end).
-static void rigid_motion(const ct_scene_driver* driver, double start, double end, ct_obstacle_motion* motion) {
+static void rigid_motion(const ct_scene_driver* driver, double start, double end,
+                         ct_obstacle_motion* motion) {
     double shift0[3] = {0}, turn0[3] = {0}, shift1[3] = {0}, turn1[3] = {0};
     if (driver->nkey) {
         ct_scene_drive_vectors(driver, start, shift0, turn0);
@@ -71,11 +74,13 @@ static void rigid_motion(const ct_scene_driver* driver, double start, double end
         motion->origin_start[a] = driver->center[a] + shift0[a];
         motion->origin_end[a] = driver->center[a] + shift1[a];
     }
-    ct_mat3 R0 = ct_quat_matrix(ct_quat_from_vector(ct_vec3_load(turn0))), R1 = ct_quat_matrix(ct_quat_from_vector(ct_vec3_load(turn1)));
+    ct_mat3 R0 = ct_quat_matrix(ct_quat_from_vector(ct_vec3_load(turn0))),
+            R1 = ct_quat_matrix(ct_quat_from_vector(ct_vec3_load(turn1)));
     ct_mat3_store(motion->turn, ct_mat3_multiply(R0, ct_mat3_transpose(R1)));
 }
 
-void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const double* x_start, double time, double h) {
+void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const double* x_start, double time,
+                      double h) {
     const ct_collision* collision = &model->collision;
     double c = ct_model_rate(&model->settings);
     contact->x_start = x_start;
@@ -136,7 +141,8 @@ static void project_to_cone(double mu, const double n[3], double F[3]) {
 static void warm_start(ct_contact_work* contact, size_t first, const double* force) {
     for (size_t i = first; i < contact->count; i++) contact->uses[contact->touch[i].is.pair.node[0]] = 0;
     for (size_t i = first; i < contact->count; i++)
-        if (contact->touch[i].is.pair.type != CT_CONTACT_EDGE_EDGE) contact->uses[contact->touch[i].is.pair.node[0]]++;
+        if (contact->touch[i].is.pair.type != CT_CONTACT_EDGE_EDGE)
+            contact->uses[contact->touch[i].is.pair.node[0]]++;
     for (size_t i = first; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
         if (touch->is.pair.type == CT_CONTACT_EDGE_EDGE) continue;
@@ -146,7 +152,8 @@ static void warm_start(ct_contact_work* contact, size_t first, const double* for
     }
 }
 
-// How far the touch gives way, estimated when the model was compiled: whatever the materials are now, eps stays the same.
+// How far the touch gives way, estimated when the model was compiled: whatever the materials are now, eps
+// stays the same.
 static double compliance_of(const ct_model* model, const ct_contact_work* contact, const ct_touch* touch) {
     double sum = 0;
     for (int k = 0; k < touch->at.count; k++) sum += model->collision.compliance[touch->is.pair.node[k]];
@@ -156,9 +163,11 @@ static double compliance_of(const ct_model* model, const ct_contact_work* contac
 // Compliance only where touches share nodes that move.
 static void set_compliance(const ct_model* model, ct_contact_work* contact) {
     for (size_t i = 0; i < contact->count; i++)
-        for (int k = 0; k < contact->touch[i].at.count; k++) contact->uses[contact->touch[i].is.pair.node[k]] = 0;
+        for (int k = 0; k < contact->touch[i].at.count; k++)
+            contact->uses[contact->touch[i].is.pair.node[k]] = 0;
     for (size_t i = 0; i < contact->count; i++)
-        for (int k = 0; k < contact->touch[i].at.count; k++) contact->uses[contact->touch[i].is.pair.node[k]]++;
+        for (int k = 0; k < contact->touch[i].at.count; k++)
+            contact->uses[contact->touch[i].is.pair.node[k]]++;
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
         bool shared = false;
@@ -182,19 +191,24 @@ static void set_scale(const ct_model* model, const ct_contact_work* contact, ct_
     touch->scale = compliance > 0 ? 1 / compliance : 1;
 }
 
-ct_status ct_contact_add(const ct_model* model, ct_contact_work* contact, const ct_pairs* pairs, const double* force_start) {
+ct_status ct_contact_add(const ct_model* model, ct_contact_work* contact, const ct_pairs* pairs,
+                         const double* force_start) {
     size_t first = contact->count;
     contact->measured = 0;
-    if (!ct_reserve((void**)&contact->touch, &contact->capacity, first + pairs->count, sizeof *contact->touch)) return CT_OUT_OF_MEMORY;
+    if (!ct_reserve((void**)&contact->touch, &contact->capacity, first + pairs->count,
+                    sizeof *contact->touch))
+        return CT_OUT_OF_MEMORY;
     for (size_t i = 0; i < pairs->count; i++) {
         bool known = false;
-        for (size_t k = 0; k < first && !known; k++) known = same_pair(&contact->touch[k].is.pair, &pairs->item[i]);
+        for (size_t k = 0; k < first && !known; k++)
+            known = same_pair(&contact->touch[k].is.pair, &pairs->item[i]);
         if (known) continue;
         ct_touch* touch = &contact->touch[contact->count++];
         memset(touch, 0, sizeof *touch);
         touch->is.pair = pairs->item[i];
         touch->slot = -1;
-        ct_contact_geometry_at(&touch->is.pair, motion_of(contact, &touch->is.pair), contact->x_start, contact->x_start, false, &touch->at);
+        ct_contact_geometry_at(&touch->is.pair, motion_of(contact, &touch->is.pair), contact->x_start,
+                               contact->x_start, false, &touch->at);
         touch->at.count = node_count(&touch->is.pair);
         set_scale(model, contact, touch);
     }
@@ -203,8 +217,10 @@ ct_status ct_contact_add(const ct_model* model, ct_contact_work* contact, const 
     return CT_OK;
 }
 
-ct_status ct_contact_restore(const ct_model* model, ct_contact_work* contact, const ct_touch_record* record, size_t count) {
-    if (!ct_reserve((void**)&contact->touch, &contact->capacity, count, sizeof *contact->touch)) return CT_OUT_OF_MEMORY;
+ct_status ct_contact_restore(const ct_model* model, ct_contact_work* contact, const ct_touch_record* record,
+                             size_t count) {
+    if (!ct_reserve((void**)&contact->touch, &contact->capacity, count, sizeof *contact->touch))
+        return CT_OUT_OF_MEMORY;
     contact->count = count;
     for (size_t i = 0; i < count; i++) {
         ct_touch* touch = &contact->touch[i];
@@ -220,7 +236,8 @@ void ct_contact_place(const ct_model* model, ct_contact_work* contact, const dou
     (void)model;
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        ct_contact_geometry_at(&touch->is.pair, motion_of(contact, &touch->is.pair), contact->x_start, x, derivatives, &touch->at);
+        ct_contact_geometry_at(&touch->is.pair, motion_of(contact, &touch->is.pair), contact->x_start, x,
+                               derivatives, &touch->at);
     }
 }
 
@@ -229,7 +246,8 @@ void ct_contact_forces(const ct_model* model, ct_contact_work* contact) {
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
         for (int k = 0; k < touch->at.count; k++)
-            for (int a = 0; a < 3; a++) contact->nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * touch->is.force[a];
+            for (int a = 0; a < 3; a++)
+                contact->nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * touch->is.force[a];
     }
 }
 
@@ -272,7 +290,9 @@ static law evaluate(const ct_touch* touch) {
 
 static ct_contact_set set_of(const ct_touch* touch, const law* law) {
     double mu = touch->is.pair.friction;
-    return ct_touch_away(touch) || law->normal <= 0 ? CT_OPEN : law->size <= mu * law->normal ? CT_STICK : CT_SLIP;
+    return ct_touch_away(touch) || law->normal <= 0 ? CT_OPEN
+           : law->size <= mu * law->normal          ? CT_STICK
+                                                    : CT_SLIP;
 }
 
 int ct_contact_classify(ct_contact_work* contact) {
@@ -341,7 +361,8 @@ static void turn_projection(const double n[3], const double dn[3], const double 
 }
 
 // The column of a stick row for the changes dn, du, dg.
-static void stick_column(const ct_touch* touch, const double dn[3], const double du[3], double dg, double out[3]) {
+static void stick_column(const ct_touch* touch, const double dn[3], const double du[3], double dg,
+                         double out[3]) {
     const double *n = touch->at.n, *u = touch->at.u;
     double turn[3], along = dot3(n, du);
     turn_projection(n, dn, u, turn);
@@ -350,7 +371,8 @@ static void stick_column(const ct_touch* touch, const double dn[3], const double
 }
 
 // The same of a slip row. d(P a) = P dv + dP v with v = F - r (u + eps F), dv = -r du.
-static void slip_column(const ct_touch* touch, const law* at, const double dn[3], const double du[3], double dg, double out[3]) {
+static void slip_column(const ct_touch* touch, const law* at, const double dn[3], const double du[3],
+                        double dg, double out[3]) {
     const double *n = touch->at.n, *u = touch->at.u, *F = touch->is.force;
     double r = touch->scale, eps = touch->is.eps, mu = touch->is.pair.friction;
     double FN = dot3(n, F), dFN = dot3(dn, F), v[3], dv[3], turn[3], dP_F[3];
@@ -365,7 +387,8 @@ static void slip_column(const ct_touch* touch, const law* at, const double dn[3]
     double radial = dot3(tau, dt);
     for (int a = 0; a < 3; a++) {
         double dtau = (dt[a] - radial * tau[a]) / at->size;
-        out[a] = r * (n[a] * (dg + eps * dFN) + dn[a] * (touch->at.gap + eps * FN)) + dP_F[a] - mu * (dFN * tau[a] + FN * dtau);
+        out[a] = r * (n[a] * (dg + eps * dFN) + dn[a] * (touch->at.gap + eps * FN)) + dP_F[a] -
+                 mu * (dFN * tau[a] + FN * dtau);
     }
 }
 
@@ -395,7 +418,8 @@ static void linearise_touch(ct_touch* touch) {
     const double zero[3] = {0, 0, 0};
     for (int c = 0; c < 3 * geometry->count; c++) {
         double dn[3], du[3], start[3], out[3];
-        for (int a = 0; a < 3; a++) dn[a] = geometry->dn[a][c], du[a] = geometry->du[a][c], start[a] = geometry->du_start[a][c];
+        for (int a = 0; a < 3; a++)
+            dn[a] = geometry->dn[a][c], du[a] = geometry->du[a][c], start[a] = geometry->du_start[a][c];
         double dg = geometry->w[c / 3] * geometry->n[c % 3];
         if (touch->is.set == CT_STICK) stick_column(touch, dn, du, dg, out);
         else slip_column(touch, &at, dn, du, dg, out);
@@ -416,7 +440,8 @@ int ct_contact_linearise(ct_contact_work* contact) {
     return slots;
 }
 
-void ct_contact_product(const ct_contact_work* contact, const double* dx, const double* dF, double* out_nodes, double* out_rows) {
+void ct_contact_product(const ct_contact_work* contact, const double* dx, const double* dF, double* out_nodes,
+                        double* out_rows) {
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
         if (touch->slot < 0) continue;
@@ -425,17 +450,20 @@ void ct_contact_product(const ct_contact_work* contact, const double* dx, const 
         double local[12], dw[4] = {0}, *row = out_rows + 3 * touch->slot;
         for (int k = 0; k < count; k++)
             for (int a = 0; a < 3; a++) local[3 * k + a] = dx[3 * touch->is.pair.node[k] + a];
-        for (int a = 0; a < 3; a++) row[a] = touch->dF[a][0] * f[0] + touch->dF[a][1] * f[1] + touch->dF[a][2] * f[2];
+        for (int a = 0; a < 3; a++)
+            row[a] = touch->dF[a][0] * f[0] + touch->dF[a][1] * f[1] + touch->dF[a][2] * f[2];
         for (int c = 0; c < 3 * count; c++) {
             for (int a = 0; a < 3; a++) row[a] += touch->dx[a][c] * local[c];
             for (int k = 0; k < count; k++) dw[k] += touch->at.dw[k][c] * local[c];
         }
         for (int k = 0; k < count; k++)
-            for (int a = 0; a < 3; a++) out_nodes[3 * touch->is.pair.node[k] + a] -= touch->at.w[k] * f[a] + dw[k] * F[a];
+            for (int a = 0; a < 3; a++)
+                out_nodes[3 * touch->is.pair.node[k] + a] -= touch->at.w[k] * f[a] + dw[k] * F[a];
     }
 }
 
-void ct_touch_transposed(const ct_touch* touch, const double* lam, const double* lam_F, double* out_nodes, double* out_F) {
+void ct_touch_transposed(const ct_touch* touch, const double* lam, const double* lam_F, double* out_nodes,
+                         double* out_F) {
     int count = touch->at.count;
     double pull[4];  // lam_k . F
     for (int a = 0; out_F && a < 3; a++)
@@ -452,10 +480,12 @@ void ct_touch_transposed(const ct_touch* touch, const double* lam, const double*
     }
 }
 
-void ct_contact_product_transposed(const ct_contact_work* contact, const double* lam, const double* lam_F, double* out_nodes, double* out_F) {
+void ct_contact_product_transposed(const ct_contact_work* contact, const double* lam, const double* lam_F,
+                                   double* out_nodes, double* out_F) {
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
-        if (touch->slot >= 0) ct_touch_transposed(touch, lam, lam_F + 3 * touch->slot, out_nodes, out_F + 3 * touch->slot);
+        if (touch->slot >= 0)
+            ct_touch_transposed(touch, lam, lam_F + 3 * touch->slot, out_nodes, out_F + 3 * touch->slot);
     }
 }
 

@@ -4,14 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/friction.h"
 #include "step/compliance.h"
 #include "step/coords.h"
-#include "contact/friction.h"
 
 enum { GMRES_RESTART = 80, SOLVE_LIMIT = 2000 };
 
-ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config, const ct_touch_record* touch, size_t count,
-                                   const double* x_start, double time, double h) {
+ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config,
+                                   const ct_touch_record* touch, size_t count, const double* x_start,
+                                   double time, double h) {
     ct_contact_work* contact = work->contact;
     ct_contact_begin(model, contact, x_start, time, h);
     ct_status status = ct_contact_restore(model, contact, touch, count);
@@ -62,7 +63,8 @@ static void precondition(const double* in, double* out, void* user) {
         double* row = c->rows + 3 * touch->slot;
         for (int a = 0; a < 3; a++) {
             row[a] = in[n + 3 * (size_t)touch->slot + (size_t)a];
-            for (int k = 0; k < touch->at.count; k++) row[a] += touch->at.w[k] * contact->shift[3 * touch->is.pair.node[k] + a];
+            for (int k = 0; k < touch->at.count; k++)
+                row[a] += touch->at.w[k] * contact->shift[3 * touch->is.pair.node[k] + a];
         }
     }
     ct_friction_apply_transposed(contact->friction, c->rows, out + n);
@@ -72,7 +74,8 @@ static void precondition(const double* in, double* out, void* user) {
         const double* mu = out + n + 3 * (size_t)touch->slot;
         for (int a = 0; a < 3; a++) {
             double force = touch->D[0][a] * mu[0] + touch->D[1][a] * mu[1] + touch->D[2][a] * mu[2];
-            for (int k = 0; k < touch->at.count; k++) c->nodes[3 * touch->is.pair.node[k] + a] -= touch->at.w[k] * force;
+            for (int k = 0; k < touch->at.count; k++)
+                c->nodes[3 * touch->is.pair.node[k] + a] -= touch->at.w[k] * force;
         }
     }
     ct_coords_pull(c->model, c->work, c->config, c->nodes, c->unknowns);
@@ -80,17 +83,24 @@ static void precondition(const double* in, double* out, void* user) {
     for (size_t i = 0; i < n; i++) out[i] += c->work->scratch2[i];
 }
 
-ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config, const double* right, double* lam_z,
-                                   ct_backward_report* report) {
+ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
+                                   const double* right, double* lam_z, ct_backward_report* report) {
     ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
     size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + m;
-    if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double))) return CT_OUT_OF_MEMORY;
+    if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double)))
+        return CT_OUT_OF_MEMORY;
     ct_status status = ct_krylov_reserve(contact->krylov, (int)rows, GMRES_RESTART);
     if (status != CT_OK) return status;
     double *b = contact->vector, *x = b + rows, *W = x + rows, *D = W + 9 * m * m, *E = D + 9 * m;
-    context c = {.model = model, .work = work, .config = config, .report = report, .rows = E + 9 * m, .slots = (int)m,
-                 .nodes = work->node_scratch, .unknowns = work->scratch};
+    context c = {.model = model,
+                 .work = work,
+                 .config = config,
+                 .report = report,
+                 .rows = E + 9 * m,
+                 .slots = (int)m,
+                 .nodes = work->node_scratch,
+                 .unknowns = work->scratch};
     int* which = (int*)(c.rows + 3 * m);
     for (size_t i = 0; i < m; i++) {
         const ct_touch* touch = &contact->touch[i];
@@ -102,8 +112,11 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     bool inverted = false;
     status = ct_compliance_invert(contact->compliance, model, work, contact->touch, (int)m, which, &inverse);
     if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, D, E, &inverted);
-    if (status == CT_OK && !inverted) status = ct_compliance_update(contact->compliance, model, work, config, contact->touch, (int)m, which, W);
-    if (status == CT_OK && !inverted) status = ct_friction_factor(contact->friction, W, (int)(3 * m), (int)m, D, E);
+    if (status == CT_OK && !inverted)
+        status =
+            ct_compliance_update(contact->compliance, model, work, config, contact->touch, (int)m, which, W);
+    if (status == CT_OK && !inverted)
+        status = ct_friction_factor(contact->friction, W, (int)(3 * m), (int)m, D, E);
     if (status != CT_OK) return status;
     double size = 0;
     for (size_t i = 0; i < n; i++) size += right[i] * right[i];
@@ -111,15 +124,20 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     memset(b, 0, 2 * rows * sizeof(double));
     if (size > 0) {
         memcpy(b, right, n * sizeof(double));
-        ct_krylov_def def = {.n = (int)rows, .apply = product, .precondition = precondition, .user = &c,
-                             .tolerance = model->settings.tolerance * size, .max_iterations = SOLVE_LIMIT};
+        ct_krylov_def def = {.n = (int)rows,
+                             .apply = product,
+                             .precondition = precondition,
+                             .user = &c,
+                             .tolerance = model->settings.tolerance * size,
+                             .max_iterations = SOLVE_LIMIT};
         ct_krylov_report inner;
         ct_gmres(&def, contact->krylov, b, x, &inner);
         report->max_residual = fmax(report->max_residual, inner.residual / size);
         if (!(inner.residual <= fmax(def.tolerance, 1e-9 * size))) return CT_NOT_CONVERGED;
     }
     memcpy(lam_z, x, n * sizeof(double));
-    for (size_t i = 0; i < m; i++) memcpy(contact->touch[i].delta, x + n + 3 * (size_t)contact->touch[i].slot, 3 * sizeof(double));
+    for (size_t i = 0; i < m; i++)
+        memcpy(contact->touch[i].delta, x + n + 3 * (size_t)contact->touch[i].slot, 3 * sizeof(double));
     return CT_OK;
 }
 
@@ -133,7 +151,8 @@ void ct_contact_adjoint_nodes(const ct_work* work, const double* lam, double* ou
     }
 }
 
-void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar, double* friction_bar) {
+void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar,
+                              double* friction_bar) {
     const ct_contact_work* contact = work->contact;
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
@@ -144,7 +163,8 @@ void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double
         if (!friction_bar || touch->is.set != CT_SLIP) continue;
         double slope[3];
         ct_contact_friction_slope(touch, slope);
-        int index = model->collision.friction[touch->is.pair.a * model->collision.ncollider + touch->is.pair.b];
+        int index =
+            model->collision.friction[touch->is.pair.a * model->collision.ncollider + touch->is.pair.b];
         for (int a = 0; a < 3; a++) friction_bar[index] -= slope[a] * l[a];
     }
 }

@@ -9,16 +9,18 @@
 
 #include "step/contact.h"
 
-// Puts the recorded touches of a (sub-)step that began at x_start, `time`, and lasted h into work->contact, linearised at config, and takes
-// their forces off work->rho.
-ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config, const ct_touch_record* touch, size_t count,
-                                   const double* x_start, double time, double h);
+// Puts the recorded touches of a (sub-)step that began at x_start, `time`, and lasted h into work->contact,
+// linearised at config, and takes their forces off work->rho.
+ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config,
+                                   const ct_touch_record* touch, size_t count, const double* x_start,
+                                   double time, double h);
 // Solves the system; the potential is linearised and the warp set at config. lam_F stays in the touches.
-ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config, const double* right, double* lam_z,
-                                   ct_backward_report* report);
+ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
+                                   const double* right, double* lam_z, ct_backward_report* report);
 // Adds the contacts' part of (d/dx)^T (lam, lam_F) at all nodes (3 nvert).
 void ct_contact_adjoint_nodes(const ct_work* work, const double* lam, double* out);
 // Subtracts (dR/dx_n)^T lam_F from start_bar (3 nvert); adds to friction_bar (nfriction; NULL: not wanted).
-void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar, double* friction_bar);
+void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar,
+                              double* friction_bar);
 
 #endif

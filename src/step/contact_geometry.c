@@ -1,18 +1,24 @@
 // Geometry of one contact; see contact_geometry.h.
 //
-// Every kind is the same construction. r joins a corner of the second primitive to a corner of the first, e_k (none, one or two) are the
-// edges along which the feet may move, g_k their dual basis (g_k . e_l = 1 if k = l, else 0, in the span of the e_k):
-//     r = sum w0_i x_i,   e_k = sum m_ki x_i,   q_k = g_k . r,   w_i = w0_i - sum_k m_ki q_k,   sum w_i x_i = d n,   d = n . r
-// Differentiating d n and n . e_k = 0, with S = sum w_i dx_i and T the projector on what is orthogonal to n and all e_k:
+// Every kind is the same construction. r joins a corner of the second primitive to a corner of the first, e_k
+// (none, one or two) are the edges along which the feet may move, g_k their dual basis (g_k . e_l = 1 if k =
+// l, else 0, in the span of the e_k):
+//     r = sum w0_i x_i,   e_k = sum m_ki x_i,   q_k = g_k . r,   w_i = w0_i - sum_k m_ki q_k,   sum w_i x_i =
+//     d n,   d = n . r
+// Differentiating d n and n . e_k = 0, with S = sum w_i dx_i and T the projector on what is orthogonal to n
+// and all e_k:
 //     dn = T S / d - sum_k g_k (n . de_k),   dq_k = g_k . S - d g_k . dn,   dd = n . S
-// T = 0 with two edges (faces, pairs of edges). Where an edge has no length, a face no area, or edges are parallel, the e_k are dropped: the feet are
-// the corners and n is held fixed, unless the distance itself gives it.
+// T = 0 with two edges (faces, pairs of edges). Where an edge has no length, a face no area, or edges are
+// parallel, the e_k are dropped: the feet are the corners and n is held fixed, unless the distance itself
+// gives it.
 //
-// Slip. On a plane it is seen from the plane: x^n against the place where the plane's material at x was at the start,
+// Slip. On a plane it is seen from the plane: x^n against the place where the plane's material at x was at
+// the start,
 //     u = origin_start + turn (x - origin_end) - x^n,
-// which is zero when all moves as one rigid body. The surface of a sphere or capsule lies at the foot + radius n when it is the second
-// primitive, at the foot - radius n when it is the first. Its spin adds (I - turn)(+-radius n) to the foot's motion, which enters u with the
-// opposite sign in the first case and with the same in the second: u -= (I - turn) radius n for both.
+// which is zero when all moves as one rigid body. The surface of a sphere or capsule lies at the foot +
+// radius n when it is the second primitive, at the foot - radius n when it is the first. Its spin adds (I -
+// turn)(+-radius n) to the foot's motion, which enters u with the opposite sign in the first case and with
+// the same in the second: u -= (I - turn) radius n for both.
 #include "step/contact_geometry.h"
 
 #include <assert.h>
@@ -28,8 +34,8 @@
 
 // What tells the kinds apart.
 typedef struct shape {
-    int count, edges;   // nodes, e_k
-    int first;          // nodes of the first primitive
+    int count, edges;  // nodes, e_k
+    int first;         // nodes of the first primitive
     double w0[4];
     double m[2][4];
 } shape;
@@ -42,11 +48,11 @@ static const shape shapes[] = {
 };
 
 typedef struct frame {
-    int edges;         // that span something
-    ct_vec3 g[2];      // dual basis; zero where dropped
+    int edges;     // that span something
+    ct_vec3 g[2];  // dual basis; zero where dropped
     ct_vec3 n;
-    double distance;   // n . r
-    ct_mat3 T;         // T / d
+    double distance;  // n . r
+    ct_mat3 T;        // T / d
 } frame;
 
 // The part of v orthogonal to e, as a unit vector; when there is none, any unit vector orthogonal to e.
@@ -140,12 +146,14 @@ static void differentiate_slip(const ct_vec3* moved, const ct_mat3* spin, ct_con
     }
 }
 
-static void plane_geometry(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start, const double* x, bool derivatives,
-                           ct_contact_geometry* out) {
+static void plane_geometry(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start,
+                           const double* x, bool derivatives, ct_contact_geometry* out) {
     assert(motion);
-    const ct_vec3 end = ct_vec3_load(x + 3 * pair->node[0]), start = ct_vec3_load(x_start + 3 * pair->node[0]);
+    const ct_vec3 end = ct_vec3_load(x + 3 * pair->node[0]),
+                  start = ct_vec3_load(x_start + 3 * pair->node[0]);
     const ct_vec3 n = ct_vec3_load(motion->normal), arm = ct_vec3_sub(end, ct_vec3_load(motion->origin_end));
-    const ct_vec3 carried = ct_vec3_add(ct_vec3_load(motion->origin_start), ct_mat3_apply(ct_mat3_load(motion->turn), arm));
+    const ct_vec3 carried =
+        ct_vec3_add(ct_vec3_load(motion->origin_start), ct_mat3_apply(ct_mat3_load(motion->turn), arm));
     out->count = 1;
     ct_vec3_store(out->n, n);
     out->w[0] = 1;
@@ -159,8 +167,8 @@ static void plane_geometry(const ct_pair* pair, const ct_obstacle_motion* motion
     }
 }
 
-void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start, const double* x,
-                            bool derivatives, ct_contact_geometry* out) {
+void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start,
+                            const double* x, bool derivatives, ct_contact_geometry* out) {
     memset(out, 0, derivatives ? sizeof *out : offsetof(ct_contact_geometry, dn));
     if (pair->type == CT_CONTACT_PLANE) {
         plane_geometry(pair, motion, x_start, x, derivatives, out);
@@ -177,8 +185,7 @@ void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motio
     frame f = {.edges = 0};
     if (s->edges == 2)
         frame_of_two(combine(s->count, s->m[0], at), combine(s->count, s->m[1], at), r, pair->sign, &f);
-    else
-        frame_of_line(s->edges, combine(s->count, s->m[0], at), r, ct_vec3_load(pair->side), &f);
+    else frame_of_line(s->edges, combine(s->count, s->m[0], at), r, ct_vec3_load(pair->side), &f);
 
     out->count = s->count;
     ct_vec3_store(out->n, f.n);
@@ -193,7 +200,8 @@ void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motio
     ct_vec3 u = combine(s->count, out->w, moved);
     ct_mat3 spin;
     if (motion) {
-        spin = ct_mat3_scale(motion->radius, ct_mat3_axpy(ct_mat3_identity(), -1, ct_mat3_load(motion->turn)));
+        spin =
+            ct_mat3_scale(motion->radius, ct_mat3_axpy(ct_mat3_identity(), -1, ct_mat3_load(motion->turn)));
         u = ct_vec3_sub(u, ct_mat3_apply(spin, f.n));
     }
     ct_vec3_store(out->u, u);

@@ -1,44 +1,48 @@
 // Geometry of one contact and its exact first derivatives.
 //
-// With the nodes x_i of a pair (positions at the end of the step), weights w_i that sum to 0 (to 1 for planes), unit normal n:
-//     vertex-face (p; a,b,c)   n = s (b-a)x(c-a)/|.|,  w = (1, -barycentric of the foot on the face's plane),  distance n.(p-a)
-//     edge-edge (a,b; c,d)     n = s (b-a)x(d-c)/|.|,  infinite-line parameters, w = (1-sigma, sigma, -(1-tau), -tau),  n.(a-c)
-//     point-edge (p; a,b)      n = unit(p - foot on the line),  w = (1, -(1-tau), -tau),  |p - foot|
-//     point-point (p; q)       n = unit(p - q),  w = (1, -1)
-//     plane                    n of the plane at the end of the step, w = 1,  n.(x - point)
-// Point-edge and point-point count as negative distance, with n turned round, where p is not on the pair's side: it has passed through.
-// The gap is distance - thickness, and d gap/dx_i = w_i n. The slip over the step is
-//     u = sum w_i (x_i - x_i^n) - (motion of the obstacle's surface that its nodes do not carry: planes, spin of spheres and capsules).
+// With the nodes x_i of a pair (positions at the end of the step), weights w_i that sum to 0 (to 1 for
+// planes), unit normal n:
+//     vertex-face (p; a,b,c)   n = s (b-a)x(c-a)/|.|,  w = (1, -barycentric of the foot on the face's plane),
+//     distance n.(p-a) edge-edge (a,b; c,d)     n = s (b-a)x(d-c)/|.|,  infinite-line parameters, w =
+//     (1-sigma, sigma, -(1-tau), -tau),  n.(a-c) point-edge (p; a,b)      n = unit(p - foot on the line),  w
+//     = (1, -(1-tau), -tau),  |p - foot| point-point (p; q)       n = unit(p - q),  w = (1, -1) plane n of
+//     the plane at the end of the step, w = 1,  n.(x - point)
+// Point-edge and point-point count as negative distance, with n turned round, where p is not on the pair's
+// side: it has passed through. The gap is distance - thickness, and d gap/dx_i = w_i n. The slip over the
+// step is
+//     u = sum w_i (x_i - x_i^n) - (motion of the obstacle's surface that its nodes do not carry: planes, spin
+//     of spheres and capsules).
 #ifndef CT_STEP_CONTACT_GEOMETRY_H
 #define CT_STEP_CONTACT_GEOMETRY_H
 
 #include "step/detect.h"
 
-// Motion of an obstacle over the step, for planes, spheres and capsules: x at the end was at origin_start + turn (x - origin_end).
+// Motion of an obstacle over the step, for planes, spheres and capsules: x at the end was at origin_start +
+// turn (x - origin_end).
 typedef struct ct_obstacle_motion {
     double origin_start[3], origin_end[3];
-    double turn[9];            // R_start R_end^T, row-major; identity: it does not spin
+    double turn[9];              // R_start R_end^T, row-major; identity: it does not spin
     double point[3], normal[3];  // planes: at the end
-    int side;                  // 0: the obstacle is the pair's a, 1: its b
-    double radius;             // m, of spheres and capsules: how far the surface is from the nodes
+    int side;                    // 0: the obstacle is the pair's a, 1: its b
+    double radius;               // m, of spheres and capsules: how far the surface is from the nodes
 } ct_obstacle_motion;
 
 typedef struct ct_contact_geometry {
-    int count;                 // nodes: 1 to 4
+    int count;  // nodes: 1 to 4
     double n[3];
     double w[4];
-    double gap;                // m
-    double u[3];               // m, slip, not projected
-    double dn[3][12];          // d n / d x_i: column 3 i + a
-    double dw[4][12];          // d w / d x
-    double du[3][12];          // d u / d x, of the end positions
-    double du_start[3][12];    // d u / d x^n
-    bool inside;               // the feet lie within the primitives (to 1e-9 of the parameters)
+    double gap;              // m
+    double u[3];             // m, slip, not projected
+    double dn[3][12];        // d n / d x_i: column 3 i + a
+    double dw[4][12];        // d w / d x
+    double du[3][12];        // d u / d x, of the end positions
+    double du_start[3][12];  // d u / d x^n
+    bool inside;             // the feet lie within the primitives (to 1e-9 of the parameters)
 } ct_contact_geometry;
 
-// x_start, x: 3 nvert, at the start and the end of the (sub-)step. motion: NULL when the nodes carry all of it; needed for planes.
-// derivatives false: only n, w, gap, u, inside.
-void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start, const double* x,
-                            bool derivatives, ct_contact_geometry* out);
+// x_start, x: 3 nvert, at the start and the end of the (sub-)step. motion: NULL when the nodes carry all of
+// it; needed for planes. derivatives false: only n, w, gap, u, inside.
+void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start,
+                            const double* x, bool derivatives, ct_contact_geometry* out);
 
 #endif

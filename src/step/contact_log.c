@@ -28,15 +28,20 @@ static int compare_numbers(const int* a, const int* b, int count) {
 // By sub-step, then by what the contact is between.
 static int compare_places(const void* p, const void* q) {
     const ct_logged *a = p, *b = q;
-    const int left[] = {a->step, a->substep, a->type, a->plane, a->node[0], a->node[1], a->node[2], a->node[3]};
-    const int right[] = {b->step, b->substep, b->type, b->plane, b->node[0], b->node[1], b->node[2], b->node[3]};
+    const int left[] = {a->step,    a->substep, a->type,    a->plane,
+                        a->node[0], a->node[1], a->node[2], a->node[3]};
+    const int right[] = {b->step,    b->substep, b->type,    b->plane,
+                         b->node[0], b->node[1], b->node[2], b->node[3]};
     return compare_numbers(left, right, 8);
 }
 
-static void mix(ct_contact_log* log, int value) { log->signature = (log->signature ^ (uint64_t)(unsigned)value) * 1099511628211u; }
+static void mix(ct_contact_log* log, int value) {
+    log->signature = (log->signature ^ (uint64_t)(unsigned)value) * 1099511628211u;
+}
 
 static void mix_contact(ct_contact_log* log, const ct_logged* item) {
-    const int words[] = {item->substep, item->type, item->plane, item->node[0], item->node[1], item->node[2], item->node[3], item->set, item->compliant};
+    const int words[] = {item->substep, item->type,    item->plane, item->node[0],  item->node[1],
+                         item->node[2], item->node[3], item->set,   item->compliant};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) mix(log, words[i]);
 }
 
@@ -51,8 +56,14 @@ ct_status ct_contact_log_add(ct_contact_log* log, int step, const ct_record* rec
         for (size_t i = substep->first_touch; i < substep->first_touch + substep->ntouch; i++) {
             const ct_touch_record* touch = &record->touch[i];
             ct_logged* item = &log->item[log->count++];
-            *item = (ct_logged){.step = step, .substep = (int)k, .type = (int)touch->pair.type, .plane = touch->pair.plane, .a = touch->pair.a,
-                                .b = touch->pair.b, .set = (int)touch->set, .compliant = touch->eps > 0};
+            *item = (ct_logged){.step = step,
+                                .substep = (int)k,
+                                .type = (int)touch->pair.type,
+                                .plane = touch->pair.plane,
+                                .a = touch->pair.a,
+                                .b = touch->pair.b,
+                                .set = (int)touch->set,
+                                .compliant = touch->eps > 0};
             memcpy(item->node, touch->pair.node, sizeof item->node);
         }
     }
@@ -75,8 +86,12 @@ static void part(comparison* c, const ct_logged* before, const ct_logged* after)
     const ct_logged* item = before ? before : after;
     if (c->count++ >= c->room) return;
     ct_contact_switch* out = &c->list[c->count - 1];
-    *out = (ct_contact_switch){.step = item->step, .type = (ct_contact_type)item->type, .a = item->a, .b = item->b,
-                               .from = before ? (ct_contact_set)before->set : CT_OPEN, .to = after ? (ct_contact_set)after->set : CT_OPEN};
+    *out = (ct_contact_switch){.step = item->step,
+                               .type = (ct_contact_type)item->type,
+                               .a = item->a,
+                               .b = item->b,
+                               .from = before ? (ct_contact_set)before->set : CT_OPEN,
+                               .to = after ? (ct_contact_set)after->set : CT_OPEN};
     memcpy(out->node, item->node, sizeof out->node);
 }
 
@@ -85,15 +100,19 @@ static size_t end_of_step(const ct_contact_log* log, size_t from, int step) {
     return from;
 }
 
-static void compare_step(comparison* c, const ct_contact_log* log, size_t i, size_t i_end, const ct_contact_log* other, size_t j, size_t j_end) {
+static void compare_step(comparison* c, const ct_contact_log* log, size_t i, size_t i_end,
+                         const ct_contact_log* other, size_t j, size_t j_end) {
     while (i < i_end || j < j_end) {
         int order = i == i_end ? 1 : j == j_end ? -1 : compare_places(&log->item[i], &other->item[j]);
-        const ct_logged *before = order <= 0 ? &log->item[i++] : NULL, *after = order >= 0 ? &other->item[j++] : NULL;
-        if (order != 0 || before->set != after->set || before->compliant != after->compliant) part(c, before, after);
+        const ct_logged *before = order <= 0 ? &log->item[i++] : NULL,
+                        *after = order >= 0 ? &other->item[j++] : NULL;
+        if (order != 0 || before->set != after->set || before->compliant != after->compliant)
+            part(c, before, after);
     }
 }
 
-int ct_contact_log_compare(const ct_contact_log* log, const ct_contact_log* other, ct_contact_switch* list, int room, int* halved) {
+int ct_contact_log_compare(const ct_contact_log* log, const ct_contact_log* other, ct_contact_switch* list,
+                           int room, int* halved) {
     comparison c = {.list = list, .room = room};
     size_t i = 0, j = 0;
     *halved = -1;

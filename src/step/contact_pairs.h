@@ -1,16 +1,19 @@
-// What the methods of contact share around their solves: pairs that come near become touches, those that were missed on the way are added
-// and those that have left their primitives go, until a solve needs no other pairs; then the contacts are reported.
+// What the methods of contact share around their solves: pairs that come near become touches, those that were
+// missed on the way are added and those that have left their primitives go, until a solve needs no other
+// pairs; then the contacts are reported.
 #ifndef CT_STEP_CONTACT_PAIRS_H
 #define CT_STEP_CONTACT_PAIRS_H
 
 #include "step/contact.h"
 
-// Touches for what comes near on the way from x to work->at. `end`: time at the end of the (sub-)step; force (3 nvert, may be NULL): nodal
-// contact forces to begin with.
-ct_status ct_contact_add_near(const ct_model* model, ct_work* work, const double* x, double end, const double* force);
-// After a solve: sets by the forces; pairs that met on the way from x_start and were not known become touches, touches that carry force
-// where their primitives are not go. *again: there were some of either.
-ct_status ct_contact_look_again(const ct_model* model, ct_work* work, const double* x_start, double end, bool* again);
+// Touches for what comes near on the way from x to work->at. `end`: time at the end of the (sub-)step; force
+// (3 nvert, may be NULL): nodal contact forces to begin with.
+ct_status ct_contact_add_near(const ct_model* model, ct_work* work, const double* x, double end,
+                              const double* force);
+// After a solve: sets by the forces; pairs that met on the way from x_start and were not known become
+// touches, touches that carry force where their primitives are not go. *again: there were some of either.
+ct_status ct_contact_look_again(const ct_model* model, ct_work* work, const double* x_start, double end,
+                                bool* again);
 // The contacts at x into a report, in contact->list.
 ct_status ct_contact_report(ct_contact_work* contact, const double* x, ct_step_report* report);
 

@@ -2,25 +2,28 @@
 //     r(z) - B^T J^T F = 0   and   R(z, F) = 0  (contact.h),
 // by two kinds of iterations:
 //
-// 1. A model step: the system is replaced by its preconditioner P, for which the contacts see only their compliance W = J P^-1 J^T.
+// 1. A model step: the system is replaced by its preconditioner P, for which the contacts see only their
+// compliance W = J P^-1 J^T.
 //    The friction problem on W is solved to the end: it finds who touches, sticks and slips.
-// 2. A Newton step with those sets: GMRES on the exact linearisation, moving normals and weights included, preconditioned by
+// 2. A Newton step with those sets: GMRES on the exact linearisation, moving normals and weights included,
+// preconditioned by
 //    [P -J^T; D J  E], whose inverse needs two solves with P and one with the small matrix D W + E.
 //
 // A Newton step comes first where the forces of the last step tell the sets.
 //
-// Steps are taken whole when they lower the residual or a merit function (potential, friction work and penetration), otherwise halved.
-// Around it: pairs are found on the way to the predictor, solved for, and looked for again on the way to the solution, until no pair
-// meets that was not known; then no primitive has passed through another.
+// Steps are taken whole when they lower the residual or a merit function (potential, friction work and
+// penetration), otherwise halved. Around it: pairs are found on the way to the predictor, solved for, and
+// looked for again on the way to the solution, until no pair meets that was not known; then no primitive has
+// passed through another.
 #include "step/contact_solve.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "contact/friction.h"
 #include "step/compliance.h"
 #include "step/contact_pairs.h"
 #include "step/coords.h"
-#include "contact/friction.h"
 #include "step/solve.h"
 
 static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
@@ -40,12 +43,12 @@ static double norm(const double* x, size_t n) {
 // ---- evaluation ----------------------------------------------------------------------------
 
 typedef struct point {
-    double phi;      // J
-    double forces;   // |r - B^T J^T F|, N
-    double contacts; // of the contact conditions, N
-    double size;     // |B^T J^T F|, N
-    double depth;    // of penetration into the thickness, relative
-    double total;    // of both residuals
+    double phi;       // J
+    double forces;    // |r - B^T J^T F|, N
+    double contacts;  // of the contact conditions, N
+    double size;      // |B^T J^T F|, N
+    double depth;     // of penetration into the thickness, relative
+    double total;     // of both residuals
 } point;
 
 // Subtracts the contact forces from work->rho and r; touches are placed at the configuration.
@@ -59,7 +62,8 @@ static double subtract_forces(const ct_model* model, ct_work* work, const ct_con
     return norm(work->scratch2, n);
 }
 
-static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report) {
+static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
+                      ct_step_report* report) {
     point here;
     here.phi = ct_solve_evaluate(model, work, config, r, report);
     ct_contact_place(model, work->contact, config->x, false);
@@ -87,15 +91,16 @@ static double merit(const ct_contact_work* contact, double phi) {
 
 // ---- directions ----------------------------------------------------------------------------
 
-static void solve_factor(const ct_model* model, ct_work* work, const double* b, double* y, ct_step_report* report) {
+static void solve_factor(const ct_model* model, ct_work* work, const double* b, double* y,
+                         ct_step_report* report) {
     ct_coords_precondition(model, work, &work->at, b, y);
     report->solves++;
 }
 
 // Vectors of the linear systems, one after the other in contact->vector.
 typedef struct system_vectors {
-    double *right, *solution;  // unknowns and rows
-    double *W, *D, *E;         // 3 slots squared; 9 a slot
+    double *right, *solution;                      // unknowns and rows
+    double *W, *D, *E;                             // 3 slots squared; 9 a slot
     double *b, *normal, *mu, *eps, *force, *rows;  // 3 or 1 a slot
     int* which;
     unsigned char* set;
@@ -132,14 +137,16 @@ static void relative_motion(const ct_touch* touch, const double* dx, double out[
 }
 
 // out += P^-1 B^T J^T f over the listed touches.
-static void push_forces(const ct_model* model, ct_work* work, int count, const int* which, const double* f, double* out, ct_step_report* report) {
+static void push_forces(const ct_model* model, ct_work* work, int count, const int* which, const double* f,
+                        double* out, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     double* nodal = contact->shift;
     memset(nodal, 0, 3 * (size_t)model->nvert * sizeof(double));
     for (int i = 0; i < count; i++) {
         const ct_touch* touch = &contact->touch[which[i]];
         for (int k = 0; k < touch->at.count; k++)
-            for (int a = 0; a < 3; a++) nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * f[3 * i + a];
+            for (int a = 0; a < 3; a++)
+                nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * f[3 * i + a];
     }
     ct_coords_pull(model, work, &work->at, nodal, work->scratch);
     solve_factor(model, work, work->scratch, work->scratch2, report);
@@ -157,7 +164,8 @@ static void release(const ct_model* model, ct_work* work, bool away_only) {
         for (int a = 0; a < 3; a++) {
             if (touch->is.force[a] == 0) continue;
             released = true;
-            for (int k = 0; k < touch->at.count; k++) contact->nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * touch->is.force[a];
+            for (int k = 0; k < touch->at.count; k++)
+                contact->nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * touch->is.force[a];
             touch->is.force[a] = 0;
         }
     }
@@ -203,7 +211,8 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     }
     for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
     if (!count) return CT_OK;
-    ct_status status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch, count, v.which, v.W);
+    ct_status status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch,
+                                            count, v.which, v.W);
     if (status != CT_OK) return status;
     contact->measured = count;
     contact->factored = false;
@@ -220,7 +229,14 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     ct_friction_inverse inverse;
     status = ct_compliance_invert(contact->compliance, model, work, contact->touch, count, v.which, &inverse);
     if (status != CT_OK) return status;
-    ct_friction_def def = {.count = count, .W = v.W, .stride = (int)side, .b = v.b, .normal = v.normal, .mu = v.mu, .eps = v.eps, .inverse = &inverse};
+    ct_friction_def def = {.count = count,
+                           .W = v.W,
+                           .stride = (int)side,
+                           .b = v.b,
+                           .normal = v.normal,
+                           .mu = v.mu,
+                           .eps = v.eps,
+                           .inverse = &inverse};
     ct_friction_report inner;
     status = ct_friction_solve(&def, contact->friction, tolerance, v.force, v.set, &inner);
     if (status != CT_OK) return status;
@@ -269,8 +285,9 @@ static void newton_precondition(const double* in, double* out, void* user) {
         double motion[3];
         relative_motion(touch, contact->shift, motion);
         for (int a = 0; a < 3; a++)
-            c->v.rows[3 * i + a] = in[n + 3 * (size_t)i + (size_t)a] -
-                                   (touch->D[a][0] * motion[0] + touch->D[a][1] * motion[1] + touch->D[a][2] * motion[2]);
+            c->v.rows[3 * i + a] =
+                in[n + 3 * (size_t)i + (size_t)a] -
+                (touch->D[a][0] * motion[0] + touch->D[a][1] * motion[1] + touch->D[a][2] * motion[2]);
     }
     ct_friction_apply(contact->friction, c->v.rows, out + n);
     push_forces(c->model, c->work, c->slots, c->v.which, out + n, out, c->report);
@@ -282,7 +299,8 @@ static ct_status factor_rows(newton_context* c, bool known) {
     ct_friction_inverse inverse;
     bool inverted = false, factored = known && contact->factored;
     if (!known) contact->measured = 0;
-    ct_status status = ct_compliance_invert(contact->compliance, c->model, c->work, contact->touch, c->slots, c->v.which, &inverse);
+    ct_status status = ct_compliance_invert(contact->compliance, c->model, c->work, contact->touch, c->slots,
+                                            c->v.which, &inverse);
     if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, c->v.D, c->v.E, &inverted);
     if (status != CT_OK || inverted) return status;
     // with the same sets the factor of the Newton step before still serves
@@ -292,14 +310,18 @@ static ct_status factor_rows(newton_context* c, bool known) {
         c->v.set[i] = set;
     }
     if (factored) return CT_OK;
-    if (!known) status = ct_compliance_update(contact->compliance, c->model, c->work, &c->work->at, contact->touch, c->slots, c->v.which, c->v.W);
+    if (!known)
+        status = ct_compliance_update(contact->compliance, c->model, c->work, &c->work->at, contact->touch,
+                                      c->slots, c->v.which, c->v.W);
     if (status == CT_OK) contact->measured = c->slots;
-    if (status == CT_OK) status = ct_friction_factor(contact->friction, c->v.W, 3 * c->slots, c->slots, c->v.D, c->v.E);
+    if (status == CT_OK)
+        status = ct_friction_factor(contact->friction, c->v.W, 3 * c->slots, c->slots, c->v.D, c->v.E);
     contact->factored = status == CT_OK;
     return status;
 }
 
-static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target, bool keep, ct_step_report* report) {
+static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target,
+                             bool keep, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown;
     newton_context c = {.model = model, .work = work, .report = report};
@@ -335,15 +357,20 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     if (c.slots) status = factor_rows(&c, known);
     if (status != CT_OK) return status;
     double eta = fmin(0.1, sqrt(here->total / work->reference));
-    ct_krylov_def def = {.n = rows, .apply = newton_product, .precondition = newton_precondition, .user = &c,
-                         .tolerance = fmax(eta * here->total, 0.1 * target), .max_iterations = model->settings.max_iterations - report->solves,
+    ct_krylov_def def = {.n = rows,
+                         .apply = newton_product,
+                         .precondition = newton_precondition,
+                         .user = &c,
+                         .tolerance = fmax(eta * here->total, 0.1 * target),
+                         .max_iterations = model->settings.max_iterations - report->solves,
                          .cycle = GMRES_RESTART};  // the adjoint shares the work, with longer ones
     ct_krylov_report inner;
     memset(c.v.solution, 0, (size_t)rows * sizeof(double));
     ct_gmres(&def, contact->krylov, c.v.right, c.v.solution, &inner);
     memcpy(work->d, c.v.solution, n * sizeof(double));
     for (int i = 0; i < c.slots; i++)
-        for (int a = 0; a < 3; a++) contact->touch[c.v.which[i]].delta[a] = c.v.solution[n + 3 * (size_t)i + (size_t)a];
+        for (int a = 0; a < 3; a++)
+            contact->touch[c.v.which[i]].delta[a] = c.v.solution[n + 3 * (size_t)i + (size_t)a];
     return CT_OK;
 }
 
@@ -351,20 +378,24 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
 
 static void set_forces(ct_contact_work* contact, double t) {
     for (size_t i = 0; i < contact->count; i++)
-        for (int a = 0; a < 3; a++) contact->touch[i].is.force[a] = contact->touch[i].base[a] + t * contact->touch[i].delta[a];
+        for (int a = 0; a < 3; a++)
+            contact->touch[i].is.force[a] = contact->touch[i].base[a] + t * contact->touch[i].delta[a];
 }
 
 // Moves along work->d and the touches' deltas; false: nothing better was found, and nothing moved.
 static bool search(const ct_model* model, ct_work* work, bool newton, point* here, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
-    for (size_t i = 0; i < contact->count; i++) memcpy(contact->touch[i].base, contact->touch[i].is.force, sizeof contact->touch[i].base);
+    for (size_t i = 0; i < contact->count; i++)
+        memcpy(contact->touch[i].base, contact->touch[i].is.force, sizeof contact->touch[i].base);
     double before = merit(contact, here->phi), t = 1;
     for (int i = 0; i < (newton ? 4 : SEARCH_LIMIT); i++, t *= 0.5) {
         set_forces(contact, t);
         ct_coords_move(model, &work->at, t, work->d, &work->trial);
         point trial = evaluate(model, work, &work->trial, work->r_trial, report);
         bool finite = isfinite(trial.phi) && isfinite(trial.total);
-        if (finite && (trial.total <= (1 - 0.1 * t) * here->total || ((!newton || trial.total < 10 * here->total) && merit(contact, trial.phi) < before - 1e-10 * fabs(before)))) {
+        if (finite && (trial.total <= (1 - 0.1 * t) * here->total ||
+                       ((!newton || trial.total < 10 * here->total) &&
+                        merit(contact, trial.phi) < before - 1e-10 * fabs(before)))) {
             ct_config taken = work->trial;
             work->trial = work->at;
             work->at = taken;
@@ -391,17 +422,20 @@ static bool is_converged(const point* here, double target) {
     return here->total <= target && here->depth <= deep;
 }
 
-// Sets by the forces of the last step, where these say it all: nodes on planes, each pressed against its plane or off it. The next step is then likely
-// to have the same sets, and needs no model step to find them.
+// Sets by the forces of the last step, where these say it all: nodes on planes, each pressed against its
+// plane or off it. The next step is then likely to have the same sets, and needs no model step to find them.
 static bool keep_sets(ct_contact_work* contact) {
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
         const double *F = touch->is.force, *n = touch->at.n;
         if (touch->is.pair.type != CT_CONTACT_PLANE || touch->is.eps != 0) return false;
-        double force = n[0] * F[0] + n[1] * F[1] + n[2] * F[2], square = F[0] * F[0] + F[1] * F[1] + F[2] * F[2];
+        double force = n[0] * F[0] + n[1] * F[1] + n[2] * F[2],
+               square = F[0] * F[0] + F[1] * F[1] + F[2] * F[2];
         if (!(force > 0) && (square > 0 || touch->at.gap <= 0)) return false;
         double across = sqrt(fmax(square - force * force, 0));
-        touch->is.set = square == 0 ? CT_OPEN : across < (1 - cone) * touch->is.pair.friction * force ? CT_STICK : CT_SLIP;
+        touch->is.set = square == 0                                             ? CT_OPEN
+                        : across < (1 - cone) * touch->is.pair.friction * force ? CT_STICK
+                                                                                : CT_SLIP;
     }
     return true;
 }
@@ -422,7 +456,8 @@ static ct_status solve_known(const ct_model* model, ct_work* work, bool first, c
         if (iteration == 0 || !newton) ct_coords_warp(model, work, &work->at);
         double before = here.total;
         bool modelled = !newton;
-        status = newton ? newton_step(model, work, &here, target, keep, report) : model_step(model, work, fmin(accuracy, 0.1 * target / here.total), report);
+        status = newton ? newton_step(model, work, &here, target, keep, report)
+                        : model_step(model, work, fmin(accuracy, 0.1 * target / here.total), report);
         if (status != CT_OK) break;
         report->iterations++;
         keep = false;
@@ -449,7 +484,8 @@ static void polish(const ct_model* model, ct_work* work) {
     ct_contact_work* contact = work->contact;
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        if (touch->is.set == CT_OPEN || touch->is.eps != 0 || touch->is.pair.type != CT_CONTACT_PLANE) continue;
+        if (touch->is.set == CT_OPEN || touch->is.eps != 0 || touch->is.pair.type != CT_CONTACT_PLANE)
+            continue;
         int v = touch->is.pair.node[0];
         if (model->row[v] < 0) continue;
         double along = 0;
@@ -461,7 +497,8 @@ static void polish(const ct_model* model, ct_work* work) {
     }
 }
 
-ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
+ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
+                           ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     double end = time + h;
     ct_contact_begin(model, contact, state->x, time, h);
@@ -470,7 +507,8 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
     bool again = true;
     for (int pass = 1; again && status == CT_OK; pass++) {
         if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
-        status = contact->count ? solve_known(model, work, pass == 1, report) : ct_solve_newton(model, work, report);
+        status = contact->count ? solve_known(model, work, pass == 1, report)
+                                : ct_solve_newton(model, work, report);
         report->passes = pass;
         if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
     }

@@ -12,7 +12,8 @@ const char* const ct_wave_names[CT_WAVE_PARTS] = {"amplitude", "frequency", "pha
 // Knot i of the clamped vector, in intervals: degree + 1 times 0, then 1, 2, ..., at the end again repeated.
 static double knot(int i, int degree, int intervals) { return fmin(fmax(i - degree, 0), intervals); }
 
-// The degree + 1 basis functions that are not zero at the step (Cox and de Boor); returns the first one's control point.
+// The degree + 1 basis functions that are not zero at the step (Cox and de Boor); returns the first one's
+// control point.
 static int spline_basis(int knots, int step, int nstep, int* degree, double basis[DEGREE + 1]) {
     int p = *degree = knots - 1 < DEGREE ? knots - 1 : DEGREE, intervals = knots - p;
     double u = nstep > 1 ? (double)step / (nstep - 1) * intervals : 0;
@@ -40,7 +41,8 @@ int ct_control_spline_step(int knots, int j, int nstep) {
     return p ? (int)lround(sum / p / intervals * (nstep - 1)) : 0;
 }
 
-static void spline_apply(const ct_control_curve* c, const double* values, int nstep, int stride, double* controls) {
+static void spline_apply(const ct_control_curve* c, const double* values, int nstep, int stride,
+                         double* controls) {
     for (int step = 0; step < nstep; step++) {
         double basis[DEGREE + 1], *u = controls + (size_t)step * (size_t)stride + c->control;
         int degree, first = spline_basis(c->knots, step, nstep, &degree, basis);
@@ -52,13 +54,15 @@ static void spline_apply(const ct_control_curve* c, const double* values, int ns
     }
 }
 
-static void spline_vjp(const ct_control_curve* c, int nstep, int stride, const double* controls_bar, double* values_bar) {
+static void spline_vjp(const ct_control_curve* c, int nstep, int stride, const double* controls_bar,
+                       double* values_bar) {
     for (int step = 0; step < nstep; step++) {
         double basis[DEGREE + 1];
         const double* u_bar = controls_bar + (size_t)step * (size_t)stride + c->control;
         int degree, first = spline_basis(c->knots, step, nstep, &degree, basis);
         for (int i = 0; i < c->size; i++)
-            for (int j = 0; j <= degree; j++) values_bar[c->points + (first + j) * c->size + i] += basis[j] * u_bar[i];
+            for (int j = 0; j <= degree; j++)
+                values_bar[c->points + (first + j) * c->size + i] += basis[j] * u_bar[i];
     }
 }
 
@@ -68,21 +72,25 @@ static double part(const ct_control_curve* c, const double* values, int which, i
     return c->part[which] < 0 ? c->fixed[which] : values[c->part[which] + i];
 }
 
-static void sinusoid_apply(const ct_control_curve* c, const double* values, double h, int nstep, int stride, double* controls) {
+static void sinusoid_apply(const ct_control_curve* c, const double* values, double h, int nstep, int stride,
+                           double* controls) {
     for (int step = 0; step < nstep; step++)
         for (int i = 0; i < c->size; i++) {
-            double angle = 2 * M_PI * part(c, values, CT_WAVE_FREQUENCY, i) * (step * h) + part(c, values, CT_WAVE_PHASE, i);
+            double angle = 2 * M_PI * part(c, values, CT_WAVE_FREQUENCY, i) * (step * h) +
+                           part(c, values, CT_WAVE_PHASE, i);
             controls[(size_t)step * (size_t)stride + (size_t)(c->control + i)] =
                 part(c, values, CT_WAVE_CENTER, i) + part(c, values, CT_WAVE_AMPLITUDE, i) * sin(angle);
         }
 }
 
-static void sinusoid_vjp(const ct_control_curve* c, const double* values, double h, int nstep, int stride, const double* controls_bar,
-                         double* values_bar) {
+static void sinusoid_vjp(const ct_control_curve* c, const double* values, double h, int nstep, int stride,
+                         const double* controls_bar, double* values_bar) {
     for (int step = 0; step < nstep; step++)
         for (int i = 0; i < c->size; i++) {
-            double u_bar = controls_bar[(size_t)step * (size_t)stride + (size_t)(c->control + i)], time = step * h;
-            double angle = 2 * M_PI * part(c, values, CT_WAVE_FREQUENCY, i) * time + part(c, values, CT_WAVE_PHASE, i);
+            double u_bar = controls_bar[(size_t)step * (size_t)stride + (size_t)(c->control + i)],
+                   time = step * h;
+            double angle =
+                2 * M_PI * part(c, values, CT_WAVE_FREQUENCY, i) * time + part(c, values, CT_WAVE_PHASE, i);
             double swing = part(c, values, CT_WAVE_AMPLITUDE, i) * cos(angle);
             const double slope[CT_WAVE_PARTS] = {sin(angle), 2 * M_PI * time * swing, swing, 1};
             for (int k = 0; k < CT_WAVE_PARTS; k++)
@@ -90,13 +98,14 @@ static void sinusoid_vjp(const ct_control_curve* c, const double* values, double
         }
 }
 
-void ct_control_curve_apply(const ct_control_curve* curve, const double* values, double h, int nstep, int stride, double* controls) {
+void ct_control_curve_apply(const ct_control_curve* curve, const double* values, double h, int nstep,
+                            int stride, double* controls) {
     if (curve->shape == CT_SHAPE_SPLINE) spline_apply(curve, values, nstep, stride, controls);
     else sinusoid_apply(curve, values, h, nstep, stride, controls);
 }
 
-void ct_control_curve_vjp(const ct_control_curve* curve, const double* values, double h, int nstep, int stride, const double* controls_bar,
-                          double* values_bar) {
+void ct_control_curve_vjp(const ct_control_curve* curve, const double* values, double h, int nstep,
+                          int stride, const double* controls_bar, double* values_bar) {
     if (curve->shape == CT_SHAPE_SPLINE) spline_vjp(curve, nstep, stride, controls_bar, values_bar);
     else sinusoid_vjp(curve, values, h, nstep, stride, controls_bar, values_bar);
 }

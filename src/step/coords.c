@@ -6,7 +6,8 @@
 #include "step/fluid.h"
 #include "step/inertia.h"
 
-void ct_coords_pull(const ct_model* model, ct_work* work, const ct_config* config, const double* rho, double* r) {
+void ct_coords_pull(const ct_model* model, ct_work* work, const ct_config* config, const double* rho,
+                    double* r) {
     for (int k = 0; k < model->nfree; k++) {
         const double* from = rho + 3 * (size_t)model->node[k];
         for (int a = 0; a < 3; a++) r[3 * k + a] = from[a];
@@ -14,7 +15,8 @@ void ct_coords_pull(const ct_model* model, ct_work* work, const ct_config* confi
     if (model->tree.nlink) ct_skeleton_pull(model, config, rho, work->wrench, r + 3 * (size_t)model->nfree);
 }
 
-void ct_coords_push(const ct_model* model, ct_work* work, const ct_config* config, const double* dz, double* dx) {
+void ct_coords_push(const ct_model* model, ct_work* work, const ct_config* config, const double* dz,
+                    double* dx) {
     memset(dx, 0, 3 * (size_t)model->nvert * sizeof(double));
     for (int k = 0; k < model->nfree; k++) {
         double* to = dx + 3 * (size_t)model->node[k];
@@ -23,7 +25,8 @@ void ct_coords_push(const ct_model* model, ct_work* work, const ct_config* confi
     if (model->tree.nlink) ct_skeleton_push(model, config, dz + 3 * (size_t)model->nfree, work->twist, dx);
 }
 
-void ct_coords_move(const ct_model* model, const ct_config* from, double length, const double* dz, ct_config* to) {
+void ct_coords_move(const ct_model* model, const ct_config* from, double length, const double* dz,
+                    ct_config* to) {
     memcpy(to->x, from->x, 3 * (size_t)model->nvert * sizeof(double));
     for (int k = 0; k < model->nfree; k++) {
         double* node = to->x + 3 * (size_t)model->node[k];
@@ -41,11 +44,14 @@ void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* 
     ct_joints_hessian(model, config, &work->joints, true, work->curvature);
 }
 
-void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in, double* out) {
+void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in,
+                       double* out) {
     ct_coords_push(model, work, config, in, work->node_scratch);
-    ct_potential_product(&model->potential, &work->potential, work->threads, work->node_scratch, work->node_product);
+    ct_potential_product(&model->potential, &work->potential, work->threads, work->node_scratch,
+                         work->node_product);
     ct_inertia_product(model, work, work->node_scratch, work->node_product);
-    if (model->water.enabled) ct_fluid_product(model, work, config->x, work->node_scratch, work->node_product);
+    if (model->water.enabled)
+        ct_fluid_product(model, work, config->x, work->node_scratch, work->node_product);
     ct_coords_pull(model, work, config, work->node_product, out);
     size_t first = 3 * (size_t)model->nfree, n = (size_t)model->tree.ndof;
     for (size_t i = 0; i < n; i++) {

@@ -1,12 +1,13 @@
 // Finding contacts. See detect.h.
 //
-// Every vertex is tested against every face and every edge against every edge, as far as the trees say that they may meet: boxes of the
-// straight ways from x to the end, widened by half of what counts as near. Conservative advancement (shape/ccd.h) then decides, and the
-// closest features at the time in question give the type. Points against edges and points come from the vertex-face tests alone: when
-// two edges are closest at an end, that end is at least as close to a face at the other edge.
+// Every vertex is tested against every face and every edge against every edge, as far as the trees say that
+// they may meet: boxes of the straight ways from x to the end, widened by half of what counts as near.
+// Conservative advancement (shape/ccd.h) then decides, and the closest features at the time in question give
+// the type. Points against edges and points come from the vertex-face tests alone: when two edges are closest
+// at an end, that end is at least as close to a face at the other edge.
 //
-// What is found more than once, from two faces at an edge, counts as it was typed first: lists do not depend on the order of the search.
-// Which features make a pair, and their signs: detect_features.h.
+// What is found more than once, from two faces at an edge, counts as it was typed first: lists do not depend
+// on the order of the search. Which features make a pair, and their signs: detect_features.h.
 #include "step/detect.h"
 
 #include "shape/ccd.h"
@@ -14,9 +15,10 @@
 #include "step/detect_features.h"
 #include "step/detect_self.h"
 
-#define PARALLEL 0.02     // |sin| below which two edges are never an edge-edge contact
-#define NEAR_SLACK 1e-3   // of the distance: how much farther a pair may be and still be called near
-#define HIT_SLACK 0.1     // of thickness - core: how far from the core a pair may be and still be called a hit
+#define PARALLEL 0.02    // |sin| below which two edges are never an edge-edge contact
+#define NEAR_SLACK 1e-3  // of the distance: how much farther a pair may be and still be called near
+// of thickness - core: how far from the core a pair may be and still be called a hit
+#define HIT_SLACK 0.1
 
 ct_status ct_detect_create(ct_detect** out, const ct_model* model) {
     *out = NULL;
@@ -51,8 +53,10 @@ static double core_of(const ct_collider* a, const ct_collider* b) {
     return a->radius + b->radius + 0.5 * (a->thickness + b->thickness);
 }
 
-void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end, double pad) {
-    ct_bvh *nodes = detect->node_tree + collider, *edges = detect->edge_tree + collider, *faces = detect->face_tree + collider;
+void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end,
+                   double pad) {
+    ct_bvh *nodes = detect->node_tree + collider, *edges = detect->edge_tree + collider,
+           *faces = detect->face_tree + collider;
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = (size_t)nodes->item[i];
         detect->node_box[v] = ct_box_around(x + 3 * v, end + 3 * v, pad);
@@ -73,16 +77,20 @@ void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const
 
 static bool may_touch(const ct_model* model, const ct_detect* detect, int a, int b) {
     const ct_collision* collision = &model->collision;
-    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] && !(detect->driven[a] && detect->driven[b]);
+    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
+           !(detect->driven[a] && detect->driven[b]);
 }
 
-// How much the boxes of a collider are widened, so that two overlap when they may come as near as their thickness + margin.
+// How much the boxes of a collider are widened, so that two overlap when they may come as near as their
+// thickness + margin.
 static double pad_of(const ct_collider* collider, double margin) {
     return (1 + NEAR_SLACK) * (collider->radius + collider->thickness + 0.5 * margin);
 }
 
-// Boxes of the colliders that will be looked for in trees. margin: of near, 0: of hits, negative: boxes are not widened at all.
-static ct_status fit_all(ct_detect* detect, const ct_model* model, const double* x, const double* end, double margin, bool renew) {
+// Boxes of the colliders that will be looked for in trees. margin: of near, 0: of hits, negative: boxes are
+// not widened at all.
+static ct_status fit_all(ct_detect* detect, const ct_model* model, const double* x, const double* end,
+                         double margin, bool renew) {
     const ct_collision* collision = &model->collision;
     for (int a = 0; a < collision->ncollider; a++) {
         const double pad = margin < 0 ? 0 : pad_of(collision->collider + a, margin);
@@ -110,22 +118,35 @@ static ct_vec3 direction(const ct_search* s, double time, int p, int a, int b) {
     return ct_vec3_normalise(ct_vec3_axpy(r, -ct_vec3_dot(r, e), e));
 }
 
-static bool add(const ct_search* s, double time, ct_contact_type type, double sign, int n0, int n1, int n2, int n3) {
+static bool add(const ct_search* s, double time, ct_contact_type type, double sign, int n0, int n1, int n2,
+                int n3) {
     const ct_collision* collision = &s->model->collision;
-    const int a = s->detect->node_owner[n0], b = s->detect->node_owner[type == CT_CONTACT_EDGE_EDGE ? n2 : n1];
+    const int a = s->detect->node_owner[n0],
+              b = s->detect->node_owner[type == CT_CONTACT_EDGE_EDGE ? n2 : n1];
     const size_t rule = (size_t)a * (size_t)collision->ncollider + (size_t)b;
-    ct_pair pair = {.type = type, .node = {n0, n1, n2, n3}, .plane = -1, .a = a, .b = b, .sign = sign, .time = time,
-                    .thickness = s->thickness, .core = s->core, .friction = s->model->friction[collision->friction[rule]]};
-    if (type == CT_CONTACT_POINT_EDGE || type == CT_CONTACT_POINT_POINT) ct_vec3_store(pair.side, direction(s, time, n0, n1, n2));
+    ct_pair pair = {.type = type,
+                    .node = {n0, n1, n2, n3},
+                    .plane = -1,
+                    .a = a,
+                    .b = b,
+                    .sign = sign,
+                    .time = time,
+                    .thickness = s->thickness,
+                    .core = s->core,
+                    .friction = s->model->friction[collision->friction[rule]]};
+    if (type == CT_CONTACT_POINT_EDGE || type == CT_CONTACT_POINT_POINT)
+        ct_vec3_store(pair.side, direction(s, time, n0, n1, n2));
     return ct_pairs_add(s->out, &pair);
 }
 
 static bool add_point_edge(const ct_search* s, double time, int p, int a, int b) {
-    return a < b ? add(s, time, CT_CONTACT_POINT_EDGE, 1, p, a, b, -1) : add(s, time, CT_CONTACT_POINT_EDGE, 1, p, b, a, -1);
+    return a < b ? add(s, time, CT_CONTACT_POINT_EDGE, 1, p, a, b, -1)
+                 : add(s, time, CT_CONTACT_POINT_EDGE, 1, p, b, a, -1);
 }
 
 static bool add_point_point(const ct_search* s, double time, int p, int q) {
-    return p < q ? add(s, time, CT_CONTACT_POINT_POINT, 1, p, q, -1, -1) : add(s, time, CT_CONTACT_POINT_POINT, 1, q, p, -1, -1);
+    return p < q ? add(s, time, CT_CONTACT_POINT_POINT, 1, p, q, -1, -1)
+                 : add(s, time, CT_CONTACT_POINT_POINT, 1, q, p, -1, -1);
 }
 
 // The pair of a vertex and the feature of the face that is closest at `time`.
@@ -133,10 +154,12 @@ static bool add_vertex_face(const ct_search* s, int face, const int node[4], dou
                             const ct_closest* closest) {
     ct_feature with;
     if (!ct_feature_of_vertex(s, face, node, time, at, closest, &with)) return true;
-    if (with.type == CT_CONTACT_POINT_EDGE) return add_point_edge(s, time, node[0], with.node[0], with.node[1]);
+    if (with.type == CT_CONTACT_POINT_EDGE)
+        return add_point_edge(s, time, node[0], with.node[0], with.node[1]);
     if (with.type == CT_CONTACT_POINT_POINT) return add_point_point(s, time, node[0], with.node[0]);
     const int* f = s->detect->face + 3 * (size_t)with.face;
-    return add(s, time, CT_CONTACT_VERTEX_FACE, ct_feature_face_sign(s, with.face, node[0], time), node[0], f[0], f[1], f[2]);
+    return add(s, time, CT_CONTACT_VERTEX_FACE, ct_feature_face_sign(s, with.face, node[0], time), node[0],
+               f[0], f[1], f[2]);
 }
 
 // The ends of nearly parallel edges against the other edge's interior.
@@ -164,8 +187,10 @@ static ct_closest closest_of(ct_ccd_kind kind, const ct_vec3 at[4]) {
     return kind == CT_CCD_VERTEX_FACE ? ct_closest_point_triangle(at) : ct_closest_edges(at);
 }
 
-// Whether the search wants the pair; if so, the time at which it is to be typed, the positions and closest features there.
-static bool wanted(const ct_search* s, ct_ccd_kind kind, const int node[4], double* time, ct_vec3 at[4], ct_closest* closest) {
+// Whether the search wants the pair; if so, the time at which it is to be typed, the positions and closest
+// features there.
+static bool wanted(const ct_search* s, ct_ccd_kind kind, const int node[4], double* time, ct_vec3 at[4],
+                   ct_closest* closest) {
     ct_vec3 x[4], end[4];
     load(s, node, x, end);
     const double near = s->hits ? s->core : s->thickness + s->margin;
@@ -189,7 +214,8 @@ static bool visit_vertex_face(int vertex, int face, void* user) {
     double time;
     ct_vec3 at[4];
     ct_closest closest;
-    return !wanted(s, CT_CCD_VERTEX_FACE, node, &time, at, &closest) || add_vertex_face(s, face, node, time, at, &closest);
+    return !wanted(s, CT_CCD_VERTEX_FACE, node, &time, at, &closest) ||
+           add_vertex_face(s, face, node, time, at, &closest);
 }
 
 static bool visit_edges(int i, int j, void* user) {
@@ -198,7 +224,8 @@ static bool visit_edges(int i, int j, void* user) {
     if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1]) return true;
     if (ct_detect_rigid(s->model, s->detect->edge_rigid[i], s->detect->edge_rigid[j])) return true;
     // canonical order
-    const int a = e[0] < e[1] ? e[0] : e[1], b = e[0] + e[1] - a, c = f[0] < f[1] ? f[0] : f[1], d = f[0] + f[1] - c;
+    const int a = e[0] < e[1] ? e[0] : e[1], b = e[0] + e[1] - a, c = f[0] < f[1] ? f[0] : f[1],
+              d = f[0] + f[1] - c;
     const int node[4] = {a < c ? a : c, a < c ? b : d, a < c ? c : a, a < c ? d : b};
     const int edge[2] = {a < c ? i : j, a < c ? j : i};
     double time;
@@ -207,10 +234,13 @@ static bool visit_edges(int i, int j, void* user) {
     if (!wanted(s, CT_CCD_EDGE_EDGE, node, &time, at, &closest)) return true;
     if (closest.mask != CT_CLOSEST_ALL) return true;  // found as a vertex and a face
     const ct_vec3 n = ct_vec3_normalise(closest.apart);
-    const bool out[2] = {ct_feature_edge_stands_out(s, edge[0], ct_vec3_scale(-1, n), time), ct_feature_edge_stands_out(s, edge[1], n, time)};
+    const bool out[2] = {ct_feature_edge_stands_out(s, edge[0], ct_vec3_scale(-1, n), time),
+                         ct_feature_edge_stands_out(s, edge[1], n, time)};
     if (!s->hits && !out[0] && !out[1]) return true;
     if (closest.sine < PARALLEL) return !s->hits || add_parallel(s, time, node, at);
-    if (!add(s, time, CT_CONTACT_EDGE_EDGE, ct_feature_edge_sign(s, edge, node, time), node[0], node[1], node[2], node[3])) return false;
+    if (!add(s, time, CT_CONTACT_EDGE_EDGE, ct_feature_edge_sign(s, edge, node, time), node[0], node[1],
+             node[2], node[3]))
+        return false;
     s->out->item[s->out->count - 1].flat = (unsigned char)((out[0] ? 0 : 1) + (out[1] ? 0 : 2));
     return true;
 }
@@ -231,8 +261,15 @@ static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, c
         const double at_end = ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 1), point));
         const double at_x = s->hits ? at_end : ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 0), point));
         if (!(at_end < below || at_x < below)) continue;
-        const ct_pair pair = {.type = CT_CONTACT_PLANE, .node = {v, -1, -1, -1}, .plane = plane, .a = collider, .b = b, .sign = 1,
-                              .thickness = s->thickness, .core = s->core, .friction = s->model->friction[rule]};
+        const ct_pair pair = {.type = CT_CONTACT_PLANE,
+                              .node = {v, -1, -1, -1},
+                              .plane = plane,
+                              .a = collider,
+                              .b = b,
+                              .sign = 1,
+                              .thickness = s->thickness,
+                              .core = s->core,
+                              .friction = s->model->friction[rule]};
         if (!ct_pairs_add(s->out, &pair)) return false;
     }
     return true;
@@ -245,7 +282,9 @@ static bool search_planes(ct_search* s, double time) {
         ct_plane_pose(collision->plane + p, time, point, normal);
         const int b = collision->plane[p].collider;
         for (int a = 0; a < collision->ncollider; a++) {
-            if (!collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] || s->detect->driven[a]) continue;
+            if (!collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] ||
+                s->detect->driven[a])
+                continue;
             s->thickness = thickness_of(collision->collider + a, collision->collider + b);
             s->core = core_of(collision->collider + a, collision->collider + b);
             if (!search_plane(s, p, a, ct_vec3_load(point), ct_vec3_load(normal))) return false;
@@ -265,18 +304,22 @@ static bool search_colliders(ct_search* s) {
             if (a == b) {
                 const ct_self_visit visit = {visit_vertex_face, visit_edges, NULL, s};
                 const double pad = pad_of(collision->collider + a, s->hits ? 0 : s->margin);
-                if (detect->self[a].start && !ct_self_pairs(s->detect, s->model, a, s->x, s->end, pad, &visit)) return false;
+                if (detect->self[a].start &&
+                    !ct_self_pairs(s->detect, s->model, a, s->x, s->end, pad, &visit))
+                    return false;
                 continue;
             }
-            if (!ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s)) return false;
-            if (!ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, visit_vertex_face, s)) return false;
+            if (!ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s))
+                return false;
+            if (!ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, visit_vertex_face, s))
+                return false;
             if (!ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, visit_edges, s)) return false;
         }
     return true;
 }
 
-ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double* x, const double* toward, double time, double margin,
-                         ct_pairs* out) {
+ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double* x, const double* toward,
+                         double time, double margin, ct_pairs* out) {
     ct_search s = {.model = model, .detect = detect, .x = x, .end = toward, .margin = margin, .out = out};
     out->count = 0;
     if (fit_all(detect, model, x, toward, margin, true) != CT_OK) return CT_OUT_OF_MEMORY;
@@ -286,9 +329,15 @@ ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double*
     return CT_OK;
 }
 
-ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double* x, const double* end, double time, double tolerance,
-                         const ct_pairs* known, ct_pairs* out) {
-    ct_search s = {.model = model, .detect = detect, .x = x, .end = end, .hits = true, .tolerance = tolerance, .out = out};
+ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double* x, const double* end,
+                         double time, double tolerance, const ct_pairs* known, ct_pairs* out) {
+    ct_search s = {.model = model,
+                   .detect = detect,
+                   .x = x,
+                   .end = end,
+                   .hits = true,
+                   .tolerance = tolerance,
+                   .out = out};
     out->count = 0;
     if (fit_all(detect, model, x, end, 0, false) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
@@ -310,10 +359,11 @@ typedef struct crossings {
     const ct_model* model;
     const ct_detect* detect;
     const double* x;
-    int count, edge, face;     // the first: the lowest edge, then the lowest face
+    int count, edge, face;  // the first: the lowest edge, then the lowest face
 } crossings;
 
-// The direction between the centres keeps the edge (p[0], p[1]) from the triangle (p[2..4]), beyond round-off.
+// The direction between the centres keeps the edge (p[0], p[1]) from the triangle (p[2..4]), beyond
+// round-off.
 static bool is_apart(const ct_vec3 p[5]) {
     ct_vec3 r[5];
     double size = 0;
@@ -322,7 +372,8 @@ static bool is_apart(const ct_vec3 p[5]) {
         size = fmax(size, ct_vec3_dot(p[k], p[k]));
     }
     const ct_vec3 u = ct_vec3_axpy(ct_vec3_scale(1.5, ct_vec3_add(r[0], r[1])), -1, ct_vec3_add(r[3], r[4]));
-    const double near = fmin(ct_vec3_dot(u, r[0]), ct_vec3_dot(u, r[1])), far = fmax(0, fmax(ct_vec3_dot(u, r[3]), ct_vec3_dot(u, r[4])));
+    const double near = fmin(ct_vec3_dot(u, r[0]), ct_vec3_dot(u, r[1])),
+                 far = fmax(0, fmax(ct_vec3_dot(u, r[3]), ct_vec3_dot(u, r[4])));
     const double room = near - far;
     return room > 0 && room * room > 1e-24 * size * ct_vec3_dot(u, u);
 }
@@ -357,6 +408,7 @@ int ct_detect_intersections(const ct_model* model, ct_detect* detect, const doub
             else if (detect->self[a].start) ct_self_pairs(detect, model, a, x, x, 0, &visit);
         }
     if (found.count > 0 && where)
-        for (int k = 0; k < 5; k++) where[k] = k < 2 ? collision->edge[2 * found.edge + k] : collision->tri[3 * found.face + k - 2];
+        for (int k = 0; k < 5; k++)
+            where[k] = k < 2 ? collision->edge[2 * found.edge + k] : collision->tri[3 * found.face + k - 2];
     return found.count;
 }

@@ -33,7 +33,8 @@ static void add_face(ct_detect* detect, int a, int b, int c, int owner) {
     detect->face_owner[detect->nface++] = owner;
 }
 
-// Triangles at every edge, and which colliders they enclose: each edge has two triangles that run along it in opposite directions.
+// Triangles at every edge, and which colliders they enclose: each edge has two triangles that run along it in
+// opposite directions.
 static ct_status set_neighbours(ct_detect* detect, const ct_collision* collision, ct_key_map* map) {
     for (int e = 0; e < collision->nedge; e++) {
         int* place = ct_key_map_at(map, ct_key_pair(collision->edge[2 * e], collision->edge[2 * e + 1]));
@@ -58,7 +59,8 @@ static ct_status set_neighbours(ct_detect* detect, const ct_collision* collision
             if (!fits) detect->closed[collision->tri_owner[t]] = false;
         }
     for (int e = 0; e < collision->nedge; e++)
-        if ((detect->edge_face[2 * e] < 0) != (detect->edge_face[2 * e + 1] < 0)) detect->closed[collision->edge_owner[e]] = false;
+        if ((detect->edge_face[2 * e] < 0) != (detect->edge_face[2 * e + 1] < 0))
+            detect->closed[collision->edge_owner[e]] = false;
     return CT_OK;
 }
 
@@ -68,7 +70,8 @@ static void set_node_faces(ct_detect* detect, const ct_model* model) {
     int* start = detect->node_start;
     for (int i = 0; i < 3 * collision->ntri; i++) start[collision->tri[i] + 1]++;
     for (int v = 0; v < model->nvert; v++) start[v + 1] += start[v];
-    for (int i = 3 * collision->ntri - 1; i >= 0; i--) detect->node_face[--start[collision->tri[i] + 1]] = i / 3;
+    for (int i = 3 * collision->ntri - 1; i >= 0; i--)
+        detect->node_face[--start[collision->tri[i] + 1]] = i / 3;
     // start[v + 1] now holds where v begins
     for (int v = 0; v < model->nvert; v++) start[v] = start[v + 1];
     start[model->nvert] = 3 * collision->ntri;
@@ -85,13 +88,15 @@ static void set_faces(ct_detect* detect, const ct_model* model, bool* used) {
         const int a = collision->edge[2 * e], b = collision->edge[2 * e + 1];
         detect->edge_rigid[e] = rigid_of(detect, collision->edge + 2 * (size_t)e, 2);
         used[a] = used[b] = true;
-        if (detect->edge_face[2 * e] < 0 && detect->edge_face[2 * e + 1] < 0) add_face(detect, a, b, b, collision->edge_owner[e]);
+        if (detect->edge_face[2 * e] < 0 && detect->edge_face[2 * e + 1] < 0)
+            add_face(detect, a, b, b, collision->edge_owner[e]);
     }
     for (int i = 0; i < collision->nnode; i++) {
         const int v = collision->node[i];
         if (!used[v]) add_face(detect, v, v, v, collision->node_owner[i]);
     }
-    for (int f = 0; f < detect->nface; f++) detect->face_rigid[f] = rigid_of(detect, detect->face + 3 * (size_t)f, 3);
+    for (int f = 0; f < detect->nface; f++)
+        detect->face_rigid[f] = rigid_of(detect, detect->face + 3 * (size_t)f, 3);
 }
 
 // Edges of triangles.
@@ -110,14 +115,15 @@ static void set_edges(ct_detect* detect, const ct_model* model) {
 }
 
 // One tree per collider over the primitives it owns; `size` nodes each, id: their numbers (NULL: 0, 1, ...).
-static ct_status plant(ct_detect* detect, ct_bvh* tree, int ncollider, const double* rest, int count, const int* node, int size,
-                       const int* owner, const int* id, int top) {
+static ct_status plant(ct_detect* detect, ct_bvh* tree, int ncollider, const double* rest, int count,
+                       const int* node, int size, const int* owner, const int* id, int top) {
     double* center = ct_alloc(3 * (size_t)top, sizeof *center);
     int* item = ct_alloc((size_t)count, sizeof *item);
     ct_status status = center && item ? CT_OK : CT_OUT_OF_MEMORY;
     for (int i = 0; status == CT_OK && i < count; i++)
         for (int k = 0; k < 3 * size; k++)
-            center[3 * (size_t)(id ? id[i] : i) + (size_t)(k % 3)] += rest[3 * (size_t)node[size * i + k / 3] + (size_t)(k % 3)] / size;
+            center[3 * (size_t)(id ? id[i] : i) + (size_t)(k % 3)] +=
+                rest[3 * (size_t)node[size * i + k / 3] + (size_t)(k % 3)] / size;
     for (int c = 0; status == CT_OK && c < ncollider; c++) {
         int owned = 0;
         for (int i = 0; i < count; i++)
@@ -132,20 +138,22 @@ static ct_status plant(ct_detect* detect, ct_bvh* tree, int ncollider, const dou
 static ct_status plant_all(ct_detect* detect, const ct_model* model) {
     const ct_collision* collision = &model->collision;
     const int n = collision->ncollider;
-    ct_status status = plant(detect, detect->node_tree, n, model->rest, collision->nnode, collision->node, 1, collision->node_owner,
-                             collision->node, model->nvert);
+    ct_status status = plant(detect, detect->node_tree, n, model->rest, collision->nnode, collision->node, 1,
+                             collision->node_owner, collision->node, model->nvert);
     if (status == CT_OK)
-        status = plant(detect, detect->edge_tree, n, model->rest, collision->nedge, collision->edge, 2, collision->edge_owner, NULL,
-                       collision->nedge);
+        status = plant(detect, detect->edge_tree, n, model->rest, collision->nedge, collision->edge, 2,
+                       collision->edge_owner, NULL, collision->nedge);
     if (status == CT_OK)
-        status = plant(detect, detect->face_tree, n, model->rest, detect->nface, detect->face, 3, detect->face_owner, NULL, detect->nface);
+        status = plant(detect, detect->face_tree, n, model->rest, detect->nface, detect->face, 3,
+                       detect->face_owner, NULL, detect->nface);
     return status;
 }
 
 ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
     const ct_collision* collision = &model->collision;
     ct_arena* arena = &detect->arena;
-    const size_t n = (size_t)collision->ncollider, nvert = (size_t)model->nvert, nedge = (size_t)collision->nedge;
+    const size_t n = (size_t)collision->ncollider, nvert = (size_t)model->nvert,
+                 nedge = (size_t)collision->nedge;
     const size_t most = (size_t)collision->ntri + nedge + (size_t)collision->nnode;  // faces
     detect->face = ct_arena_alloc(arena, 3 * most, sizeof(int));
     detect->face_owner = ct_arena_alloc(arena, most, sizeof(int));

@@ -6,46 +6,46 @@
 #include "step/detect.h"
 
 // What a primitive hangs on: a link (its index, 0 and above), or
-#define CT_RIGID_NONE (-1)     // something that deforms
-#define CT_RIGID_DRIVEN (-2)   // prescribed motions alone
+#define CT_RIGID_NONE (-1)    // something that deforms
+#define CT_RIGID_DRIVEN (-2)  // prescribed motions alone
 
 typedef struct ct_self_item {
-    int kind, i, j;            // vertex and face, edge and edge, edge and face
+    int kind, i, j;  // vertex and face, edge and edge, edge and face
 } ct_self_item;
 
-typedef struct ct_self {       // of one collider; see detect_self.h
-    int *start, *node;         // tree nodes + 1: nodes of each part; none: no part
-    int* past;                 // tree nodes: behind the last one of each subtree
-    int* first;                // tree nodes + 1: of the listed pairs
-    bool* vouched;             // tree nodes: this part vouches for its pairs in the present search
-    int open;                  // faces in no such part
-    ct_self_item* item;        // pairs nearer than `distance` in the reference, by tree node
+typedef struct ct_self {  // of one collider; see detect_self.h
+    int *start, *node;    // tree nodes + 1: nodes of each part; none: no part
+    int* past;            // tree nodes: behind the last one of each subtree
+    int* first;           // tree nodes + 1: of the listed pairs
+    bool* vouched;        // tree nodes: this part vouches for its pairs in the present search
+    int open;             // faces in no such part
+    ct_self_item* item;   // pairs nearer than `distance` in the reference, by tree node
     size_t count, capacity;
-    double distance;           // m, D; 0: no reference yet
-    double reach;              // m, how much farther than needed pairs are listed
-    int age, wait;             // searches since the last renewal, and until the next, at least
+    double distance;  // m, D; 0: no reference yet
+    double reach;     // m, how much farther than needed pairs are listed
+    int age, wait;    // searches since the last renewal, and until the next, at least
 } ct_self;
 
 struct ct_detect {
-    ct_arena arena;            // owns all arrays but the lists
-    // Faces: the triangles, then edges of no triangle as (a,b,b), then nodes of no edge as (a,a,a): every vertex is tested against
-    // every face, so that spheres and capsules need no tests of their own.
+    ct_arena arena;  // owns all arrays but the lists
+    // Faces: the triangles, then edges of no triangle as (a,b,b), then nodes of no edge as (a,a,a): every
+    // vertex is tested against every face, so that spheres and capsules need no tests of their own.
     int nface;
-    int* face;                 // 3 nface
-    int* face_owner;           // nface, collider
-    int* node_owner;           // nvert, collider, -1: not on a surface
+    int* face;                                  // 3 nface
+    int* face_owner;                            // nface, collider
+    int* node_owner;                            // nvert, collider, -1: not on a surface
     int *node_rigid, *edge_rigid, *face_rigid;  // nvert, nedge, nface
-    int* edge_face;            // 2 nedge, triangles at an edge, -1: none
-    int *node_start, *node_face;  // nvert + 1, 3 ntri: triangles at a node
-    int* partner;              // nvert, scratch: the pair of a vertex upon another one; -1
-    int* face_edge;            // 3 ntri, edges of a triangle
-    bool* closed;              // ncollider: its triangles enclose a volume, with outward normals
-    bool* driven;              // ncollider: all of it moves as prescribed
+    int* edge_face;                             // 2 nedge, triangles at an edge, -1: none
+    int *node_start, *node_face;                // nvert + 1, 3 ntri: triangles at a node
+    int* partner;                               // nvert, scratch: the pair of a vertex upon another one; -1
+    int* face_edge;                             // 3 ntri, edges of a triangle
+    bool* closed;  // ncollider: its triangles enclose a volume, with outward normals
+    bool* driven;  // ncollider: all of it moves as prescribed
     ct_box *node_box, *edge_box, *face_box;     // nvert, nedge, nface
     ct_bvh *node_tree, *edge_tree, *face_tree;  // ncollider each
-    int nself;                 // ncollider, once self is there
-    ct_self* self;             // nself; without parts: does not touch itself
-    double* reference;         // 3 nvert, m, X
+    int nself;                                  // ncollider, once self is there
+    ct_self* self;                              // nself; without parts: does not touch itself
+    double* reference;                          // 3 nvert, m, X
     int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
     ct_pairs scratch, known;   // for sorting; sorted copy of the known pairs
 };
@@ -61,7 +61,8 @@ static inline bool ct_detect_rigid(const ct_model* model, int a, int b) {
 }
 
 // Boxes and trees of a collider on its way from x to end, all widened by pad.
-void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end, double pad);
+void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end,
+                   double pad);
 
 // Lists.
 bool ct_pairs_add(ct_pairs* pairs, const ct_pair* pair);  // false: out of memory

@@ -1,14 +1,18 @@
-// Which features of two surfaces make a contact, and on which side: the rules behind ct_detect_near and ct_detect_hits.
+// Which features of two surfaces make a contact, and on which side: the rules behind ct_detect_near and
+// ct_detect_hits.
 //
-// n is the direction to the other primitive, of length 1, and an edge or vertex *stands out* along n when the surface around it falls
-// back from the plane across n: when all faces at the edge, all edges at the vertex have n.u < -STANDS_OUT, with u the unit vector away
-// from the feature, in the face and across the edge, or along the edge. What does not stand out is not a feature of its own in
-// ct_detect_near: where the surface rises, something else is nearer; where it is level, to within STANDS_OUT, the face or edge there
-// gives the same gap with a normal that stays true when the point slides. So a vertex level with an edge that stands out is that edge,
-// and what is level with a face is that face; its foot may then lie a little beside the face (BESIDE).
+// n is the direction to the other primitive, of length 1, and an edge or vertex *stands out* along n when the
+// surface around it falls back from the plane across n: when all faces at the edge, all edges at the vertex
+// have n.u < -STANDS_OUT, with u the unit vector away from the feature, in the face and across the edge, or
+// along the edge. What does not stand out is not a feature of its own in ct_detect_near: where the surface
+// rises, something else is nearer; where it is level, to within STANDS_OUT, the face or edge there gives the
+// same gap with a normal that stays true when the point slides. So a vertex level with an edge that stands
+// out is that edge, and what is level with a face is that face; its foot may then lie a little beside the
+// face (BESIDE).
 //
-// Where surfaces are nearer than half the core distance, which no accepted state is, the direction says nothing (surfaces placed exactly
-// upon one another). There the outward normals of colliders that enclose a volume decide.
+// Where surfaces are nearer than half the core distance, which no accepted state is, the direction says
+// nothing (surfaces placed exactly upon one another). There the outward normals of colliders that enclose a
+// volume decide.
 #ifndef CT_STEP_DETECT_FEATURES_H
 #define CT_STEP_DETECT_FEATURES_H
 
@@ -18,11 +22,11 @@
 typedef struct ct_search {
     const ct_model* model;
     ct_detect* detect;
-    const double *x, *end;     // 3 nvert
-    bool hits;                 // the rule of ct_detect_hits; otherwise that of ct_detect_near
-    double margin;             // m, of near
-    double tolerance;          // of hits
-    double thickness, core;    // m, of the two colliders at present
+    const double *x, *end;   // 3 nvert
+    bool hits;               // the rule of ct_detect_hits; otherwise that of ct_detect_near
+    double margin;           // m, of near
+    double tolerance;        // of hits
+    double thickness, core;  // m, of the two colliders at present
     ct_pairs* out;
 } ct_search;
 
@@ -40,19 +44,20 @@ bool ct_feature_edge_stands_out(const ct_search* s, int edge, ct_vec3 n, double 
 
 // What a vertex is paired with.
 typedef struct ct_feature {
-    ct_contact_type type;      // VERTEX_FACE, POINT_EDGE, POINT_POINT
-    int face;                  // VERTEX_FACE
-    int node[2];               // of the edge, or the other point
+    ct_contact_type type;  // VERTEX_FACE, POINT_EDGE, POINT_POINT
+    int face;              // VERTEX_FACE
+    int node[2];           // of the edge, or the other point
 } ct_feature;
 
-// What the vertex node[0] is paired with, given what is closest of a face with nodes node[1..3] when the four are at `at`; false: with
-// nothing here.
-bool ct_feature_of_vertex(const ct_search* s, int face, const int node[4], double time, const ct_vec3 at[4], const ct_closest* closest,
-                          ct_feature* out);
+// What the vertex node[0] is paired with, given what is closest of a face with nodes node[1..3] when the four
+// are at `at`; false: with nothing here.
+bool ct_feature_of_vertex(const ct_search* s, int face, const int node[4], double time, const ct_vec3 at[4],
+                          const ct_closest* closest, ct_feature* out);
 
-// Leaves of a sorted list what says something new, each looked at where it was typed: one face for each place that a vertex touches,
-// one contact of two vertices upon one another that have a face of the other's surface each (that of the lower node), and no edges
-// and corners of faces that the vertex touches. scratch: has room for the list.
+// Leaves of a sorted list what says something new, each looked at where it was typed: one face for each place
+// that a vertex touches, one contact of two vertices upon one another that have a face of the other's surface
+// each (that of the lower node), and no edges and corners of faces that the vertex touches. scratch: has room
+// for the list.
 void ct_feature_drop_repeated(const ct_search* s, ct_pairs* scratch, ct_pairs* list);
 
 #endif

@@ -26,7 +26,8 @@ int ct_pair_compare(const ct_pair* a, const ct_pair* b) {
     return 0;
 }
 
-// Of two finds of one pair, which counts: the earlier, and for equal times whatever does not depend on the order of the search.
+// Of two finds of one pair, which counts: the earlier, and for equal times whatever does not depend on the
+// order of the search.
 static bool counts(const ct_pair* a, const ct_pair* b) {
     if (a->time != b->time) return a->time < b->time;
     if (a->sign != b->sign) return a->sign > b->sign;

@@ -5,13 +5,14 @@
 #include "shape/closest.h"
 #include "shape/orient.h"
 
-#define PART 32           // faces of a part, at least
-#define REACH 0.3         // of the mean edge: how much farther than needed pairs are listed
-#define SLACK 1e-4        // of D: for the inexact directions in tests of nearly parallel edges
-#define STEPS 200         // the tests of a pair advance by at least (distance - need) / motion, at most 256 times
-#define LEAST_WAIT 8      // searches between two renewals
+#define PART 32     // faces of a part, at least
+#define REACH 0.3   // of the mean edge: how much farther than needed pairs are listed
+#define SLACK 1e-4  // of D: for the inexact directions in tests of nearly parallel edges
+// the tests of a pair advance by at least (distance - need) / motion, at most 256 times
+#define STEPS 200
+#define LEAST_WAIT 8  // searches between two renewals
 #define MOST_WAIT 256
-#define LONG 64           // searches that make a renewal worth its time
+#define LONG 64  // searches that make a renewal worth its time
 
 typedef enum kind { VERTEX_FACE, EDGES, EDGE_FACE } kind;
 
@@ -28,7 +29,8 @@ static void set_own(ct_detect* detect, const ct_model* model, bool* taken) {
         detect->own_edge[i] = -1;
     }
     for (int e = 0; e < collision->nedge; e++) {
-        const int *tri = detect->edge_face + 2 * (size_t)e, first = tri[0] >= 0 && (tri[1] < 0 || tri[0] < tri[1]) ? tri[0] : tri[1];
+        const int *tri = detect->edge_face + 2 * (size_t)e,
+                  first = tri[0] >= 0 && (tri[1] < 0 || tri[0] < tri[1]) ? tri[0] : tri[1];
         if (first < 0) continue;
         int* place = detect->own_edge + 3 * (size_t)first;
         while (*place >= 0) place++;
@@ -37,12 +39,14 @@ static void set_own(ct_detect* detect, const ct_model* model, bool* taken) {
     // faces made of an edge, in the order of the edges
     int face = collision->ntri;
     for (int e = 0; e < collision->nedge; e++)
-        if (detect->edge_face[2 * (size_t)e] < 0 && detect->edge_face[2 * (size_t)e + 1] < 0) detect->own_edge[3 * (size_t)face++] = e;
+        if (detect->edge_face[2 * (size_t)e] < 0 && detect->edge_face[2 * (size_t)e + 1] < 0)
+            detect->own_edge[3 * (size_t)face++] = e;
 }
 
 // Behind the last node of every subtree.
 static void set_past(const ct_bvh* tree, int* past) {
-    for (int n = tree->nnode - 1; n >= 0; n--) past[n] = tree->node[n].right ? past[tree->node[n].right] : n + 1;
+    for (int n = tree->nnode - 1; n >= 0; n--)
+        past[n] = tree->node[n].right ? past[tree->node[n].right] : n + 1;
 }
 
 // The different nodes of a tree node's faces; seen: -1 or the last tree node that held it. Returns how many.
@@ -74,7 +78,8 @@ static ct_status build_parts(ct_detect* detect, const ct_model* model, int colli
         int count = 0;
         for (int i = 0; i < tree->nnode; i++) {
             self->start[i] = count;
-            if (i == 0 || tree->node[i].count >= PART) count += list_nodes(detect, tree, i, seen, pass ? self->node + count : NULL);
+            if (i == 0 || tree->node[i].count >= PART)
+                count += list_nodes(detect, tree, i, seen, pass ? self->node + count : NULL);
         }
         self->start[n] = count;
         if (pass == 0) self->node = ct_arena_alloc(&detect->arena, (size_t)count, sizeof(int));
@@ -84,7 +89,8 @@ static ct_status build_parts(ct_detect* detect, const ct_model* model, int colli
     const ct_bvh* edges = detect->edge_tree + collider;
     for (int i = 0; i < edges->count; i++) {
         const int* e = model->collision.edge + 2 * (size_t)edges->item[i];
-        sum += ct_vec3_norm(ct_vec3_sub(ct_vec3_load(model->rest + 3 * (size_t)e[1]), ct_vec3_load(model->rest + 3 * (size_t)e[0])));
+        sum += ct_vec3_norm(ct_vec3_sub(ct_vec3_load(model->rest + 3 * (size_t)e[1]),
+                                        ct_vec3_load(model->rest + 3 * (size_t)e[0])));
     }
     self->reach = edges->count > 0 ? REACH * sum / edges->count : 0;
     self->wait = LEAST_WAIT;
@@ -104,7 +110,9 @@ ct_status ct_self_build(ct_detect* detect, const ct_model* model) {
     detect->nself = n;
     set_own(detect, model, taken);
     for (int c = 0; c < n; c++) {
-        if (!model->collision.collide[(size_t)c * (size_t)n + (size_t)c] || detect->driven[c] || detect->face_tree[c].count == 0) continue;
+        if (!model->collision.collide[(size_t)c * (size_t)n + (size_t)c] || detect->driven[c] ||
+            detect->face_tree[c].count == 0)
+            continue;
         const ct_status status = build_parts(detect, model, c, seen);
         if (status != CT_OK) return status;
     }
@@ -145,14 +153,16 @@ static pose pose_of(const double* X, ct_vec3 C, const double* x, const int* node
 }
 
 // D cos(theta/2) - 2 delta, less the room for the tests of a pair.
-static double bound_of(const ct_self* self, const double* X, const double* x, const double* end, const int* node, int count) {
+static double bound_of(const ct_self* self, const double* X, const double* x, const double* end,
+                       const int* node, int count) {
     const ct_vec3 C = mean_of(X, node, count);
     const pose from = pose_of(X, C, x, node, count), to = end == x ? from : pose_of(X, C, end, node, count);
     const ct_vec3 shift = ct_vec3_sub(to.mean, from.mean);
     double delta = 0, motion = 0, size = 0;  // squares of the first two
     for (int i = 0; i < count; i++) {
         const size_t v = 3 * (size_t)node[i];
-        const ct_vec3 S = ct_vec3_sub(ct_vec3_load(X + v), C), p = ct_vec3_load(x + v), q = ct_vec3_load(end + v);
+        const ct_vec3 S = ct_vec3_sub(ct_vec3_load(X + v), C), p = ct_vec3_load(x + v),
+                      q = ct_vec3_load(end + v);
         const ct_vec3 d0 = ct_vec3_sub(ct_vec3_sub(p, from.mean), ct_mat3_apply(from.R, S));
         const ct_vec3 d1 = ct_vec3_sub(ct_vec3_sub(q, to.mean), ct_mat3_apply(to.R, S));
         const ct_vec3 u = ct_vec3_sub(ct_vec3_sub(q, p), shift);
@@ -163,7 +173,8 @@ static double bound_of(const ct_self* self, const double* X, const double* x, co
         size = fmax(size, ct_vec3_dot(p, p) + ct_vec3_dot(q, q));
     }
     const double cosine = sqrt(fmax(0, ct_mat3_dot(from.R, to.R) + 1) / 4);
-    return (cosine - SLACK) * self->distance - 2 * sqrt(delta) - 2 * sqrt(motion) / STEPS - 1e-12 * sqrt(size);
+    return (cosine - SLACK) * self->distance - 2 * sqrt(delta) - 2 * sqrt(motion) / STEPS -
+           1e-12 * sqrt(size);
 }
 
 bool ct_self_vouch(ct_detect* detect, int collider, const double* x, const double* end, double need) {
@@ -174,7 +185,8 @@ bool ct_self_vouch(ct_detect* detect, int collider, const double* x, const doubl
         self->vouched[n] = false;
         const int count = self->start[n + 1] - self->start[n];
         if (count > 0 && self->distance > need)
-            self->vouched[n] = bound_of(self, detect->reference, x, end, self->node + self->start[n], count) > need;
+            self->vouched[n] =
+                bound_of(self, detect->reference, x, end, self->node + self->start[n], count) > need;
         if (self->vouched[n]) n = self->past[n] - 1;
         else if (!tree->node[n].right) self->open += tree->node[n].count;
     }
@@ -194,11 +206,14 @@ static bool visit_own(const walk* w, int f, int g) {
     const ct_detect* detect = w->detect;
     const ct_self_visit* visit = w->visit;
     for (int k = 0; k < 3; k++) {
-        const int v = detect->own_node[3 * (size_t)f + (size_t)k], e = detect->own_edge[3 * (size_t)f + (size_t)k];
+        const int v = detect->own_node[3 * (size_t)f + (size_t)k],
+                  e = detect->own_edge[3 * (size_t)f + (size_t)k];
         if (v >= 0 && visit->vertex_face && ct_box_overlap(detect->node_box + v, detect->face_box + g) &&
-            !visit->vertex_face(v, g, visit->user)) return false;
+            !visit->vertex_face(v, g, visit->user))
+            return false;
         if (e >= 0 && visit->edge_face && ct_box_overlap(detect->edge_box + e, detect->face_box + g) &&
-            !visit->edge_face(e, g, visit->user)) return false;
+            !visit->edge_face(e, g, visit->user))
+            return false;
     }
     return true;
 }
@@ -226,8 +241,8 @@ static ct_box box_of(const double* x, const double* end, double pad, const int* 
     return box;
 }
 
-bool ct_self_pairs(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end, double pad,
-                   const ct_self_visit* visit) {
+bool ct_self_pairs(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end,
+                   double pad, const ct_self_visit* visit) {
     const ct_self* self = detect->self + collider;
     const ct_bvh* tree = detect->face_tree + collider;
     const ct_bvh_visit by_kind[3] = {visit->vertex_face, visit->edges, visit->edge_face};
@@ -263,7 +278,8 @@ typedef struct renewal {
 } renewal;
 
 // Common nodes, or a direction between the centres that keeps them apart by more than d: nothing to list.
-static bool is_clear(const ct_vec3* a, const int* na, int ca, const ct_vec3* b, const int* nb, int cb, double d) {
+static bool is_clear(const ct_vec3* a, const int* na, int ca, const ct_vec3* b, const int* nb, int cb,
+                     double d) {
     for (int i = 0; i < ca; i++)
         for (int j = 0; j < cb; j++)
             if (na[i] == nb[j]) return true;
@@ -282,7 +298,8 @@ static double distance_of(const ct_vec3* a, int ca, const ct_vec3* b, int cb) {
     if (ct_edge_crosses_triangle(a[0], a[1], b[0], b[1], b[2])) return 0;
     double least = INFINITY;
     for (int i = 0; i < 2; i++) least = fmin(least, distance_of(a + i, 1, b, 3));
-    for (int j = 0; j < 3; j++) least = fmin(least, ct_closest_edges((ct_vec3[4]){a[0], a[1], b[j], b[(j + 1) % 3]}).distance);
+    for (int j = 0; j < 3; j++)
+        least = fmin(least, ct_closest_edges((ct_vec3[4]){a[0], a[1], b[j], b[(j + 1) % 3]}).distance);
     return least;
 }
 
@@ -291,7 +308,8 @@ static bool list(const renewal* r, kind kind, int i, int j, const int* na, int c
     for (int k = 0; k < ca; k++) a[k] = ct_vec3_load(r->x + 3 * (size_t)na[k]);
     for (int k = 0; k < cb; k++) b[k] = ct_vec3_load(r->x + 3 * (size_t)nb[k]);
     ct_self* self = r->self;
-    if (is_clear(a, na, ca, b, nb, cb, self->distance) || distance_of(a, ca, b, cb) > self->distance) return true;
+    if (is_clear(a, na, ca, b, nb, cb, self->distance) || distance_of(a, ca, b, cb) > self->distance)
+        return true;
     if (!ct_reserve((void**)&self->item, &self->capacity, self->count + 1, sizeof *self->item)) return false;
     self->item[self->count++] = (ct_self_item){.kind = kind, .i = i, .j = j};
     return true;
@@ -314,22 +332,28 @@ static bool list_edge_face(int i, int face, void* user) {
     const renewal* r = user;
     if (face >= r->model->collision.ntri) return true;
     if (ct_detect_rigid(r->model, r->detect->edge_rigid[i], r->detect->face_rigid[face])) return true;
-    return list(r, EDGE_FACE, i, face, r->model->collision.edge + 2 * (size_t)i, 2, r->detect->face + 3 * (size_t)face, 3);
+    return list(r, EDGE_FACE, i, face, r->model->collision.edge + 2 * (size_t)i, 2,
+                r->detect->face + 3 * (size_t)face, 3);
 }
 
-ct_status ct_self_renew(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end, double need) {
+ct_status ct_self_renew(ct_detect* detect, const ct_model* model, int collider, const double* x,
+                        const double* end, double need) {
     ct_self* self = detect->self + collider;
     const ct_bvh *tree = detect->face_tree + collider, *nodes = detect->node_tree + collider;
     self->age++;
     if (self->distance > need && 4 * self->open <= tree->count) return CT_OK;
     if (self->distance > 0 && self->age < self->wait) return CT_OK;
     // one that did not last: wait longer for the next
-    self->wait = self->distance > 0 && self->age < LONG ? (2 * self->wait < MOST_WAIT ? 2 * self->wait : MOST_WAIT) : LEAST_WAIT;
+    self->wait = self->distance > 0 && self->age < LONG
+                     ? (2 * self->wait < MOST_WAIT ? 2 * self->wait : MOST_WAIT)
+                     : LEAST_WAIT;
     self->age = 0;
     self->count = 0;
     self->distance = need + self->reach;
     for (int i = 0; i < nodes->count; i++)
-        for (int k = 0; k < 3; k++) detect->reference[3 * (size_t)nodes->item[i] + (size_t)k] = x[3 * (size_t)nodes->item[i] + (size_t)k];
+        for (int k = 0; k < 3; k++)
+            detect->reference[3 * (size_t)nodes->item[i] + (size_t)k] =
+                x[3 * (size_t)nodes->item[i] + (size_t)k];
     ct_detect_fit(detect, model, collider, x, x, 0.5 * self->distance);
     renewal r = {.detect = detect, .model = model, .self = self, .x = x};
     const ct_self_visit visit = {list_vertex_face, list_edges, list_edge_face, &r};

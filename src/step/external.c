@@ -20,7 +20,8 @@ static double set_mass(const ct_model* model, const int* node, int nnode) {
     return mass;
 }
 
-static void add_force(const ct_model* model, const int* node, int nnode, ct_force_kind kind, const double vector[3], double* force) {
+static void add_force(const ct_model* model, const int* node, int nnode, ct_force_kind kind,
+                      const double vector[3], double* force) {
     double total = kind == CT_FORCE_TOTAL ? set_mass(model, node, nnode) : 1;
     for (int k = 0; k < nnode; k++) {
         double weight = kind == CT_FORCE_PER_NODE ? 1 : model->mass[node[k]] / total;
@@ -28,9 +29,11 @@ static void add_force(const ct_model* model, const int* node, int nnode, ct_forc
     }
 }
 
-// Returns d(force . force_bar)/d vector in vector_bar (added, may be NULL) and adds that with respect to the masses.
-static void add_force_vjp(const ct_model* model, const int* node, int nnode, ct_force_kind kind, const double vector[3],
-                          const double* force_bar, double* mass_bar, double* vector_bar) {
+// Returns d(force . force_bar)/d vector in vector_bar (added, may be NULL) and adds that with respect to the
+// masses.
+static void add_force_vjp(const ct_model* model, const int* node, int nnode, ct_force_kind kind,
+                          const double vector[3], const double* force_bar, double* mass_bar,
+                          double* vector_bar) {
     double total = kind == CT_FORCE_TOTAL ? set_mass(model, node, nnode) : 1, power = 0;
     for (int k = 0; k < nnode; k++) {
         const double* bar = force_bar + 3 * node[k];
@@ -50,7 +53,8 @@ void ct_external_forces(const ct_model* model, double time, const double* contro
         for (int a = 0; a < 3; a++) force[3 * v + a] = model->mass[v] * model->settings.gravity[a];
     for (int i = 0; i < model->nforce; i++) {
         const ct_scene_force* f = &model->force[i];
-        if (acts(model, &f->def, time)) add_force(model, f->node, f->nnode, f->def.kind, f->def.vector, force);
+        if (acts(model, &f->def, time))
+            add_force(model, f->node, f->nnode, f->def.kind, f->def.vector, force);
     }
     for (int i = 0; control && i < model->ncontrol; i++) {
         const ct_scene_control* c = &model->control[i];
@@ -60,8 +64,9 @@ void ct_external_forces(const ct_model* model, double time, const double* contro
     ct_fluid_buoyancy(model, force);
 }
 
-void ct_external_forces_vjp(const ct_model* model, double time, const double* control, const double* force_bar,
-                            double* mass_bar, double* gravity_bar, double* control_bar) {
+void ct_external_forces_vjp(const ct_model* model, double time, const double* control,
+                            const double* force_bar, double* mass_bar, double* gravity_bar,
+                            double* control_bar) {
     const double zero[3] = {0, 0, 0};
     for (int v = 0; v < model->nvert; v++)
         for (int a = 0; a < 3; a++) {
@@ -77,8 +82,8 @@ void ct_external_forces_vjp(const ct_model* model, double time, const double* co
         const ct_scene_control* c = &model->control[i];
         int first = model->control_first[i];
         if (c->kind == CT_CONTROL_FORCE)
-            add_force_vjp(model, c->node, c->nnode, CT_FORCE_TOTAL, control ? control + first : zero, force_bar, mass_bar,
-                          control_bar ? control_bar + first : NULL);
+            add_force_vjp(model, c->node, c->nnode, CT_FORCE_TOTAL, control ? control + first : zero,
+                          force_bar, mass_bar, control_bar ? control_bar + first : NULL);
     }
 }
 
@@ -94,14 +99,18 @@ static void add_vector(double* out, ct_vec3 v) { ct_vec3_store(out, ct_vec3_add(
 void ct_mounts_move(const ct_model* model, const double* before, const double* control, double* mount) {
     for (int i = 0; i < model->ncontrol; i++) {
         if (model->mount[i] < 0) continue;
-        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero, *from = before + 7 * model->mount[i];
+        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero,
+                     *from = before + 7 * model->mount[i];
         double* to = mount + 7 * model->mount[i];
         ct_vec3_store(to, ct_vec3_add(ct_vec3_load(from), ct_vec3_load(u)));
-        store_quat(ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(u + 3)), ct_quat_load(from + 3))), to + 3);
+        store_quat(ct_quat_normalise(
+                       ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(u + 3)), ct_quat_load(from + 3))),
+                   to + 3);
     }
 }
 
-void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mount_bar, double* control_bar) {
+void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mount_bar,
+                        double* control_bar) {
     for (int i = 0; i < model->ncontrol; i++) {
         if (model->mount[i] < 0) continue;
         const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero;
@@ -120,7 +129,9 @@ typedef struct offset {
     ct_quat Q;
 } offset;
 
-static bool moves(const ct_scene_control* control) { return control->kind == CT_CONTROL_DRIVE || control->kind == CT_CONTROL_MOVE; }
+static bool moves(const ct_scene_control* control) {
+    return control->kind == CT_CONTROL_DRIVE || control->kind == CT_CONTROL_MOVE;
+}
 
 static offset offset_of(const ct_model* model, int index, const double* control, const double* mount) {
     if (model->mount[index] >= 0) {
@@ -132,8 +143,8 @@ static offset offset_of(const ct_model* model, int index, const double* control,
 }
 
 // s_bar, and r_bar by rotations Q <- exp(r) Q, to where the offset came from.
-static void offset_vjp(const ct_model* model, int index, const double* control, ct_vec3 s_bar, ct_vec3 r_bar, double* control_bar,
-                       double* mount_bar) {
+static void offset_vjp(const ct_model* model, int index, const double* control, ct_vec3 s_bar, ct_vec3 r_bar,
+                       double* control_bar, double* mount_bar) {
     bool mounted = model->mount[index] >= 0;
     double* out = mounted ? mount_bar + 6 * model->mount[index] : control_bar + model->control_first[index];
     if (!mounted) {
@@ -161,7 +172,8 @@ static void displace(const double center[3], offset o, double x[3]) {
     ct_vec3_store(x, ct_vec3_add(ct_vec3_add(c, turned), o.s));
 }
 
-void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount, double* x) {
+void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount,
+                       double* x) {
     for (int i = 0; i < model->ndrive; i++) {
         const ct_scene_driver* drive = &model->drive[i];
         int mover = mover_of(model, i, -1);
@@ -175,8 +187,8 @@ void ct_external_drive(const ct_model* model, double time, const double* control
     }
 }
 
-void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount, const double* x_bar,
-                           double* control_bar, double* mount_bar) {
+void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* x_bar, double* control_bar, double* mount_bar) {
     for (int i = 0; i < model->ncontrol; i++) {
         if (!moves(&model->control[i]) || model->control[i].drive < 0) continue;
         const ct_scene_driver* drive = &model->drive[model->control[i].drive];
@@ -198,7 +210,8 @@ void ct_external_drive_vjp(const ct_model* model, double time, const double* con
 // ---- driven roots --------------------------------------------------------------------------
 
 // p = c + Q u_m + s, R = Q R_m, with (u_m, R_m) of the motion.
-void ct_external_roots(const ct_model* model, double time, const double* control, const double* mount, double* pose) {
+void ct_external_roots(const ct_model* model, double time, const double* control, const double* mount,
+                       double* pose) {
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         if (tree->root[k] < 0) continue;
@@ -218,8 +231,8 @@ void ct_external_roots(const ct_model* model, double time, const double* control
     }
 }
 
-void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* mount, const double* pose_bar,
-                           double* control_bar, double* mount_bar) {
+void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* pose_bar, double* control_bar, double* mount_bar) {
     for (int i = 0; i < model->ncontrol; i++) {
         if (!moves(&model->control[i]) || model->control[i].link < 0) continue;
         int root = model->tree.root[model->control[i].link];
@@ -227,26 +240,30 @@ void ct_external_roots_vjp(const ct_model* model, double time, const double* con
         ct_scene_drive_vectors(&model->tree.motion[root], time, shift, turn);
         ct_vec3 p_bar = ct_vec3_load(pose_bar + 6 * root), r_bar = ct_vec3_load(pose_bar + 6 * root + 3);
         ct_vec3 moved = ct_quat_rotate(offset_of(model, i, control, mount).Q, ct_vec3_load(shift));
-        offset_vjp(model, i, control, p_bar, ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar)), control_bar, mount_bar);
+        offset_vjp(model, i, control, p_bar, ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar)), control_bar,
+                   mount_bar);
     }
 }
 
-void ct_external_roots_between(const ct_model* model, const double* start, const double* end, double fraction, double* pose) {
+void ct_external_roots_between(const ct_model* model, const double* start, const double* end, double fraction,
+                               double* pose) {
     for (int i = 0; i < model->tree.nroot; i++) {
         const double *a = start + 7 * i, *b = end + 7 * i;
         double* out = pose + 7 * i;
         memcpy(out, b, 7 * sizeof(double));
         if (fraction == 1) continue;
         ct_vec3 theta = ct_rotation_between(ct_quat_load(a + 3), ct_quat_load(b + 3));
-        ct_quat R = ct_quat_multiply(ct_quat_from_vector(ct_vec3_scale(fraction, theta)), ct_quat_load(a + 3));
+        ct_quat R =
+            ct_quat_multiply(ct_quat_from_vector(ct_vec3_scale(fraction, theta)), ct_quat_load(a + 3));
         const double values[4] = {R.w, R.x, R.y, R.z};
         for (int k = 0; k < 3; k++) out[k] = (1 - fraction) * a[k] + fraction * b[k];
         memcpy(out + 3, values, sizeof values);
     }
 }
 
-void ct_external_roots_between_vjp(const ct_model* model, const double* start, const double* end, double fraction, const double* pose_bar,
-                                   double* start_bar, double* end_bar) {
+void ct_external_roots_between_vjp(const ct_model* model, const double* start, const double* end,
+                                   double fraction, const double* pose_bar, double* start_bar,
+                                   double* end_bar) {
     for (int i = 0; i < model->tree.nroot; i++) {
         double *a_bar = start_bar + 6 * i, *b_bar = end_bar + 6 * i;
         const double* bar = pose_bar + 6 * i;
@@ -258,11 +275,14 @@ void ct_external_roots_between_vjp(const ct_model* model, const double* start, c
             a_bar[k] += (1 - fraction) * bar[k];
             b_bar[k] += fraction * bar[k];
         }
-        ct_vec3 theta = ct_rotation_between(ct_quat_load(start + 7 * i + 3), ct_quat_load(end + 7 * i + 3)), r_bar = ct_vec3_load(bar + 3);
+        ct_vec3 theta = ct_rotation_between(ct_quat_load(start + 7 * i + 3), ct_quat_load(end + 7 * i + 3)),
+                r_bar = ct_vec3_load(bar + 3);
         ct_vec3 part = ct_vec3_scale(fraction, theta);
         ct_mat3 inverse = ct_rotation_jacobian_inverse(theta);
-        ct_vec3 theta_bar = ct_vec3_scale(fraction, ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(part)), r_bar));
-        ct_vec3 a_turn = ct_vec3_sub(ct_quat_rotate(ct_quat_conjugate(ct_quat_from_vector(part)), r_bar), ct_mat3_apply(inverse, theta_bar));
+        ct_vec3 theta_bar =
+            ct_vec3_scale(fraction, ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(part)), r_bar));
+        ct_vec3 a_turn = ct_vec3_sub(ct_quat_rotate(ct_quat_conjugate(ct_quat_from_vector(part)), r_bar),
+                                     ct_mat3_apply(inverse, theta_bar));
         ct_vec3 b_turn = ct_mat3_apply(ct_mat3_transpose(inverse), theta_bar);
         ct_vec3_store(a_bar + 3, ct_vec3_add(ct_vec3_load(a_bar + 3), a_turn));
         ct_vec3_store(b_bar + 3, ct_vec3_add(ct_vec3_load(b_bar + 3), b_turn));

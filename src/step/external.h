@@ -1,40 +1,50 @@
 // What acts on a step from outside: gravity, the scene's forces, prescribed motion, and the controls of both.
 //
 //     f_i = m_i g + sum of forces,   driven nodes: x = c + exp(w) (d(t) - c) + s
-// d(t) the drive's own motion, also that of the frame of a driven root, (s, w) the translation and rotation vector of its control. A
-// mount has a pose (s, Q) in the place of (s, exp(w)), which its control moves in every step: s = s_n + u, Q = exp(w) Q_n. A total force F
-// on a set is spread by mass: f_i = F m_i / sum m.
+// d(t) the drive's own motion, also that of the frame of a driven root, (s, w) the translation and rotation
+// vector of its control. A mount has a pose (s, Q) in the place of (s, exp(w)), which its control moves in
+// every step: s = s_n + u, Q = exp(w) Q_n. A total force F on a set is spread by mass: f_i = F m_i / sum m.
 #ifndef CT_STEP_EXTERNAL_H
 #define CT_STEP_EXTERNAL_H
 
 #include "model/model.h"
 
-// External forces at `time` (3 nvert, N, overwritten). control: ct_model_control_size numbers, or NULL for zeros.
+// External forces at `time` (3 nvert, N, overwritten). control: ct_model_control_size numbers, or NULL for
+// zeros.
 void ct_external_forces(const ct_model* model, double time, const double* control, double* force);
-// Reverse: force_bar (3 nvert) into mass_bar (nvert), gravity_bar (3) and control_bar (control size), added; each may be NULL.
-void ct_external_forces_vjp(const ct_model* model, double time, const double* control, const double* force_bar,
-                            double* mass_bar, double* gravity_bar, double* control_bar);
+// Reverse: force_bar (3 nvert) into mass_bar (nvert), gravity_bar (3) and control_bar (control size), added;
+// each may be NULL.
+void ct_external_forces_vjp(const ct_model* model, double time, const double* control,
+                            const double* force_bar, double* mass_bar, double* gravity_bar,
+                            double* control_bar);
 
 // The poses of the mounts (7 nmount: s, Q) after a step, from those before it.
 void ct_mounts_move(const ct_model* model, const double* before, const double* control, double* mount);
-// Reverse: mount_bar (6 nmount: by s, and by rotations Q <- exp(r) Q) from that of the poses after to that of those before; control_bar added.
+// Reverse: mount_bar (6 nmount: by s, and by rotations Q <- exp(r) Q) from that of the poses after to that of
+// those before; control_bar added.
 void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mount_bar, double* control_bar);
 
 // Puts the driven nodes of x where they are at `time`, mounts in their poses.
-void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount, double* x);
+void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount,
+                       double* x);
 // Reverse: x_bar of the driven nodes into control_bar and mount_bar, added.
-void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount, const double* x_bar,
-                           double* control_bar, double* mount_bar);
+void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* x_bar, double* control_bar, double* mount_bar);
 
 // Poses of the driven roots at `time` (7 nroot): position of the motion's centre, quaternion.
-void ct_external_roots(const ct_model* model, double time, const double* control, const double* mount, double* pose);
-// Reverse: pose_bar (6 nroot: by translations of the centre and by rotations about it, world axes) into control_bar and mount_bar, added.
-void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* mount, const double* pose_bar,
-                           double* control_bar, double* mount_bar);
-// The poses at a fraction of the way: centres on straight lines, rotations exp(fraction log(R_end R_start^T)) R_start.
-void ct_external_roots_between(const ct_model* model, const double* start, const double* end, double fraction, double* pose);
+void ct_external_roots(const ct_model* model, double time, const double* control, const double* mount,
+                       double* pose);
+// Reverse: pose_bar (6 nroot: by translations of the centre and by rotations about it, world axes) into
+// control_bar and mount_bar, added.
+void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* pose_bar, double* control_bar, double* mount_bar);
+// The poses at a fraction of the way: centres on straight lines, rotations exp(fraction log(R_end R_start^T))
+// R_start.
+void ct_external_roots_between(const ct_model* model, const double* start, const double* end, double fraction,
+                               double* pose);
 // Reverse: pose_bar into start_bar and end_bar, added.
-void ct_external_roots_between_vjp(const ct_model* model, const double* start, const double* end, double fraction, const double* pose_bar,
-                                   double* start_bar, double* end_bar);
+void ct_external_roots_between_vjp(const ct_model* model, const double* start, const double* end,
+                                   double fraction, const double* pose_bar, double* start_bar,
+                                   double* end_bar);
 
 #endif

@@ -49,22 +49,26 @@ static wetness wet_at(const ct_water* water, double depth) {
     if (t <= 0) return (wetness){0};
     if (t >= 1) return (wetness){.value = 1, .integral = depth};
     double r = t * (1 - t);
-    return (wetness){.value = t * t * t * (10 - 15 * t + 6 * t * t), .slope = 30 * r * r / water->layer,
+    return (wetness){.value = t * t * t * (10 - 15 * t + 6 * t * t),
+                     .slope = 30 * r * r / water->layer,
                      .integral = water->layer * t * t * t * t * (2.5 - 3 * t + t * t)};
 }
 
-static double depth_of(const ct_water* water, double height) { return isnan(water->level) ? 0 : water->level - height; }
+static double depth_of(const ct_water* water, double height) {
+    return isnan(water->level) ? 0 : water->level - height;
+}
 
 // ---- a face --------------------------------------------------------------------------------
 
-typedef struct look {        // what K depends on
-    ct_vec3 edge[2], n, e;   // two edges from corner 0; normal; current minus mean velocity
+typedef struct look {       // what K depends on
+    ct_vec3 edge[2], n, e;  // two edges from corner 0; normal; current minus mean velocity
     double area, m, sine;
     wetness wet;
 } look;
 
 static ct_vec3 mean_of(const double* field, const int* node) {
-    ct_vec3 sum = ct_vec3_add(ct_vec3_load(field + 3 * (size_t)node[0]), ct_vec3_load(field + 3 * (size_t)node[1]));
+    ct_vec3 sum =
+        ct_vec3_add(ct_vec3_load(field + 3 * (size_t)node[0]), ct_vec3_load(field + 3 * (size_t)node[1]));
     return ct_vec3_scale(1.0 / 3, ct_vec3_add(sum, ct_vec3_load(field + 3 * (size_t)node[2])));
 }
 
@@ -102,7 +106,8 @@ void ct_fluid_begin(const ct_model* model, ct_work* work, const double* x_n, con
         double cubic[4], quadratic[3], unused[4], slope, s = l.sine * l.sine;
         cubic_basis(s, cubic, unused);
         quadratic_basis(s, quadratic, unused);
-        double strength = 0.5 * water->density * l.area * l.m * l.wet.value * facing(l.sine, water->two_sided[f], &slope);
+        double strength =
+            0.5 * water->density * l.area * l.m * l.wet.value * facing(l.sine, water->two_sided[f], &slope);
         face->drag = strength * combine(water->drag, cubic, CT_WATER_DRAG);
         face->thrust = strength * combine(water->thrust, quadratic, CT_WATER_THRUST);
         ct_vec3_store(face->normal, l.n);
@@ -145,7 +150,8 @@ static void float_product(const ct_model* model, const double* x, const double* 
     for (int v = 0; v < model->nvert; v++) {
         size_t i = 3 * (size_t)v + (size_t)water->up;
         if (water->volume[v] > 0)
-            out[i] -= water->density * water->volume[v] * gravity * wet_at(water, depth_of(water, x[i])).slope * dx[i];
+            out[i] -= water->density * water->volume[v] * gravity *
+                      wet_at(water, depth_of(water, x[i])).slope * dx[i];
     }
 }
 
@@ -165,7 +171,9 @@ void ct_fluid_buoyancy(const ct_model* model, double* force) {
     const ct_water* water = &model->water;
     if (!water->enabled || !water->buoyancy || floats(water)) return;
     for (int v = 0; v < model->nvert; v++)
-        for (int a = 0; a < 3; a++) force[3 * (size_t)v + (size_t)a] -= water->density * water->volume[v] * model->settings.gravity[a];
+        for (int a = 0; a < 3; a++)
+            force[3 * (size_t)v + (size_t)a] -=
+                water->density * water->volume[v] * model->settings.gravity[a];
 }
 
 double ct_fluid_displaced_weight(const ct_model* model) {
@@ -202,7 +210,8 @@ double ct_fluid_gradient(const ct_model* model, const ct_work* work, const doubl
     return floats(water) ? potential + float_gradient(model, x, rho) : potential;
 }
 
-void ct_fluid_product(const ct_model* model, const ct_work* work, const double* x, const double* dx, double* out) {
+void ct_fluid_product(const ct_model* model, const ct_work* work, const double* x, const double* dx,
+                      double* out) {
     const ct_water* water = &model->water;
     for (int f = 0; f < water->nface; f++) {
         const int* node = water->face + 3 * (size_t)f;
@@ -226,44 +235,54 @@ static void reverse_area(const look* l, const int* node, ct_vec3 n_bar, double a
     }
 }
 
-// What changes with the face's look: J = g w (Cd y + Q z), with y = lam.e and z = (lam.n)(n.e), lam and e at the end of the step.
-// Returns dJ/d(flow at the start).
-static ct_vec3 reverse_look(const ct_water* water, const look* l, int f, ct_vec3 lam, ct_vec3 e, double* x_n_bar, const ct_fluid_bar* bar) {
+// What changes with the face's look: J = g w (Cd y + Q z), with y = lam.e and z = (lam.n)(n.e), lam and e at
+// the end of the step. Returns dJ/d(flow at the start).
+static ct_vec3 reverse_look(const ct_water* water, const look* l, int f, ct_vec3 lam, ct_vec3 e,
+                            double* x_n_bar, const ct_fluid_bar* bar) {
     const int* node = water->face + 3 * (size_t)f;
     double cubic[4], cubic_slope[4], quadratic[3], quadratic_slope[3], w_slope, s = l->sine * l->sine;
     cubic_basis(s, cubic, cubic_slope);
     quadratic_basis(s, quadratic, quadratic_slope);
     double w = facing(l->sine, water->two_sided[f], &w_slope);
-    double lam_n = ct_vec3_dot(lam, l->n), n_e = ct_vec3_dot(l->n, e), y = ct_vec3_dot(lam, e), z = lam_n * n_e;
-    double Q = combine(water->thrust, quadratic, CT_WATER_THRUST), inner = combine(water->drag, cubic, CT_WATER_DRAG) * y + Q * z;
-    double inner_slope = combine(water->drag, cubic_slope, CT_WATER_DRAG) * y + combine(water->thrust, quadratic_slope, CT_WATER_THRUST) * z;
+    double lam_n = ct_vec3_dot(lam, l->n), n_e = ct_vec3_dot(l->n, e), y = ct_vec3_dot(lam, e),
+           z = lam_n * n_e;
+    double Q = combine(water->thrust, quadratic, CT_WATER_THRUST),
+           inner = combine(water->drag, cubic, CT_WATER_DRAG) * y + Q * z;
+    double inner_slope = combine(water->drag, cubic_slope, CT_WATER_DRAG) * y +
+                         combine(water->thrust, quadratic_slope, CT_WATER_THRUST) * z;
     double dry = 0.5 * water->density * l->area * l->m, g = dry * l->wet.value, J = g * w * inner;
     double sine_bar = g * (w_slope * inner + 2 * l->sine * w * inner_slope), m_bar = J / l->m;
 
     ct_vec3 n_bar = ct_vec3_scale(g * w * Q, ct_vec3_axpy(ct_vec3_scale(n_e, lam), lam_n, e));
     n_bar = ct_vec3_axpy(n_bar, -sine_bar / l->m, l->e);
     reverse_area(l, node, n_bar, J / l->area, x_n_bar);
-    for (int k = 0; k < 3; k++) x_n_bar[3 * (size_t)node[k] + (size_t)water->up] -= dry * w * inner * l->wet.slope / 3;
+    for (int k = 0; k < 3; k++)
+        x_n_bar[3 * (size_t)node[k] + (size_t)water->up] -= dry * w * inner * l->wet.slope / 3;
 
     if (bar->density) bar->density[0] += J / water->density;
     for (int k = 0; bar->drag && k < CT_WATER_DRAG; k++) bar->drag[k] += g * w * y * cubic[k];
     for (int k = 0; bar->thrust && k < CT_WATER_THRUST; k++) bar->thrust[k] += g * w * z * quadratic[k];
-    return ct_vec3_axpy(ct_vec3_scale(-sine_bar / l->m, l->n), (m_bar - sine_bar * l->sine / l->m) / l->m, l->e);
+    return ct_vec3_axpy(ct_vec3_scale(-sine_bar / l->m, l->n), (m_bar - sine_bar * l->sine / l->m) / l->m,
+                        l->e);
 }
 
-void ct_fluid_vjp(const ct_model* model, const ct_work* work, const double* x_n, const double* v_n, const double* x, const double* lam,
-                  double* x_n_bar, double* v_n_bar, double* x_nm1_bar, const ct_fluid_bar* bar) {
+void ct_fluid_vjp(const ct_model* model, const ct_work* work, const double* x_n, const double* v_n,
+                  const double* x, const double* lam, double* x_n_bar, double* v_n_bar, double* x_nm1_bar,
+                  const ct_fluid_bar* bar) {
     const ct_water* water = &model->water;
     for (int f = 0; f < water->nface; f++) {
         const int* node = water->face + 3 * (size_t)f;
         look l;
         if (!look_at(water, node, x_n, v_n, &l)) continue;
-        ct_vec3 mean_lam = mean_of(lam, node), e = end_flow(water, work, node, x), end_bar = resist(&work->fluid[f], mean_lam);
+        ct_vec3 mean_lam = mean_of(lam, node), e = end_flow(water, work, node, x),
+                end_bar = resist(&work->fluid[f], mean_lam);
         ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, x_n_bar, bar);
         add_thirds(v_n_bar, node, -1, start_bar);
         add_thirds(x_n_bar, node, work->rate.a, end_bar);
         add_thirds(x_nm1_bar, node, work->rate.b, end_bar);
-        if (bar->current) ct_vec3_store(bar->current, ct_vec3_add(ct_vec3_load(bar->current), ct_vec3_add(start_bar, end_bar)));
+        if (bar->current)
+            ct_vec3_store(bar->current,
+                          ct_vec3_add(ct_vec3_load(bar->current), ct_vec3_add(start_bar, end_bar)));
     }
     if (floats(water)) float_vjp(model, x, lam, bar);
 }

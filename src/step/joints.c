@@ -16,11 +16,13 @@ static double beyond(const ct_joint_def* joint, double q) {
 }
 
 // Sum of the torques and the servo target of link k in the step's control; a ball has 3 numbers of each.
-static void joint_control(const ct_model* model, int k, const double* control, double torque[3], double target[3]) {
+static void joint_control(const ct_model* model, int k, const double* control, double torque[3],
+                          double target[3]) {
     bool ball = model->tree.joint[k].kind == CT_JOINT_BALL;
     int count = ball ? 3 : 1;
     memset(torque, 0, 3 * sizeof(double));
-    memcpy(target, ball ? model->tree.joint[k].ball_target : &model->tree.joint[k].target, (size_t)count * sizeof(double));
+    memcpy(target, ball ? model->tree.joint[k].ball_target : &model->tree.joint[k].target,
+           (size_t)count * sizeof(double));
     for (int i = 0; control && i < model->ncontrol; i++) {
         if (model->control[i].link != k) continue;
         const double* u = control + model->control_first[i];
@@ -32,16 +34,20 @@ static void joint_control(const ct_model* model, int k, const double* control, d
 
 static void continue_rotation(const double* q, const double* previous, double fraction, double* q_new) {
     ct_vec3 step = ct_rotation_between(ct_quat_load(previous), ct_quat_load(q));
-    ct_quat turned = ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(ct_vec3_scale(fraction, step)), ct_quat_load(q)));
+    ct_quat turned = ct_quat_normalise(
+        ct_quat_multiply(ct_quat_from_vector(ct_vec3_scale(fraction, step)), ct_quat_load(q)));
     const double values[4] = {turned.w, turned.x, turned.y, turned.z};
     memcpy(q_new, values, sizeof values);
 }
 
-void ct_joints_continue(const ct_model* model, const double* q, const double* previous, double fraction, double* q_new) {
+void ct_joints_continue(const ct_model* model, const double* q, const double* previous, double fraction,
+                        double* q_new) {
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         ct_joint_kind kind = tree->joint[k].kind;
-        int at = tree->coordinate[k], linear = kind == CT_JOINT_FREE ? 3 : ct_joint_has_one_coordinate(&tree->joint[k]) ? 1 : 0;
+        int at = tree->coordinate[k], linear = kind == CT_JOINT_FREE                          ? 3
+                                               : ct_joint_has_one_coordinate(&tree->joint[k]) ? 1
+                                                                                              : 0;
         for (int i = at; i < at + linear; i++) q_new[i] = q[i] + fraction * (q[i] - previous[i]);
         if (kind == CT_JOINT_BALL || kind == CT_JOINT_FREE) {
             int turn = at + linear;
@@ -50,7 +56,8 @@ void ct_joints_continue(const ct_model* model, const double* q, const double* pr
     }
 }
 
-void ct_joints_begin(const ct_model* model, ct_joint_step* step, const double* start, const double* previous, const double* control) {
+void ct_joints_begin(const ct_model* model, ct_joint_step* step, const double* start, const double* previous,
+                     const double* control) {
     const ct_tree* tree = &model->tree;
     step->start = start;
     step->previous = previous;
@@ -58,9 +65,11 @@ void ct_joints_begin(const ct_model* model, ct_joint_step* step, const double* s
     for (int k = 0; k < tree->nlink; k++) {
         int at = tree->coordinate[k];
         double* history = step->history + tree->dof[k];
-        if (ct_joint_has_one_coordinate(&tree->joint[k])) history[0] = step->a * start[at] + step->b * previous[at];
+        if (ct_joint_has_one_coordinate(&tree->joint[k]))
+            history[0] = step->a * start[at] + step->b * previous[at];
         if (tree->joint[k].kind != CT_JOINT_BALL) continue;
-        ct_vec3 last = step->b ? ct_rotation_between(ct_quat_load(start + at), ct_quat_load(previous + at)) : (ct_vec3){0, 0, 0};
+        ct_vec3 last = step->b ? ct_rotation_between(ct_quat_load(start + at), ct_quat_load(previous + at))
+                               : (ct_vec3){0, 0, 0};
         ct_vec3_store(history, ct_vec3_scale(step->b, last));
     }
 }
@@ -71,10 +80,10 @@ typedef struct ball_point {
     ct_vec3 pose, theta, rate;  // log Q, log(Q Q_n^T), its rate
     ct_vec3 g;                  // damping rate - torque
     ct_vec3 torque, target;
-    ct_vec3 behind;             // log(Q exp(-target))
-    double damping;             // its own and the servo's
-    ct_vec3 outwards;           // pose over its angle, where that is
-    double angle, over;         // beyond the limit
+    ct_vec3 behind;      // log(Q exp(-target))
+    double damping;      // its own and the servo's
+    ct_vec3 outwards;    // pose over its angle, where that is
+    double angle, over;  // beyond the limit
 } ball_point;
 
 static ball_point ball_at(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k) {
@@ -100,10 +109,12 @@ static ball_point ball_at(const ct_model* model, const ct_config* config, const 
 
 static ct_vec3 apply_transposed(ct_mat3 A, ct_vec3 v) { return ct_mat3_apply(ct_mat3_transpose(A), v); }
 
-static double ball_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, double* r) {
+static double ball_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k,
+                            double* r) {
     const ct_joint_def* joint = &model->tree.joint[k];
     ball_point p = ball_at(model, config, step, k);
-    ct_vec3 local = ct_vec3_axpy(apply_transposed(ct_rotation_jacobian_inverse(p.theta), p.g), joint->stiffness, p.pose);
+    ct_vec3 local =
+        ct_vec3_axpy(apply_transposed(ct_rotation_jacobian_inverse(p.theta), p.g), joint->stiffness, p.pose);
     local = ct_vec3_axpy(local, joint->servo_stiffness, p.behind);
     local = ct_vec3_axpy(local, joint->limit_stiffness * p.over * p.over, p.outwards);
     ct_vec3 world = ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), local);
@@ -112,8 +123,10 @@ static double ball_gradient(const ct_model* model, const ct_config* config, cons
     r[j] += world.x / scale;
     r[j + 1] += world.y / scale;
     r[j + 2] += world.z / scale;
-    return 0.5 * joint->stiffness * ct_vec3_dot(p.pose, p.pose) + 0.5 * joint->servo_stiffness * ct_vec3_dot(p.behind, p.behind) +
-           joint->limit_stiffness * p.over * p.over * p.over / 3 + 0.5 * p.damping / step->c * ct_vec3_dot(p.rate, p.rate) - ct_vec3_dot(p.torque, p.theta);
+    return 0.5 * joint->stiffness * ct_vec3_dot(p.pose, p.pose) +
+           0.5 * joint->servo_stiffness * ct_vec3_dot(p.behind, p.behind) +
+           joint->limit_stiffness * p.over * p.over * p.over / 3 +
+           0.5 * p.damping / step->c * ct_vec3_dot(p.rate, p.rate) - ct_vec3_dot(p.torque, p.theta);
 }
 
 // f = k/3 over^3 has f'' = along n n^T + across (I - n n^T), and J^-1 n = n.
@@ -126,14 +139,18 @@ static ct_mat3 ball_limit_hessian(const ball_point* p, double stiffness) {
     return H;
 }
 
-static void ball_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, bool exact, double* G) {
+static void ball_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k,
+                         bool exact, double* G) {
     const ct_tree* tree = &model->tree;
     const ct_joint_def* joint = &tree->joint[k];
     ball_point p = ball_at(model, config, step, k);
     ct_mat3 H = ct_rotation_hessian(p.theta, p.g, p.damping * step->c, exact);
     // without its bend the spring has too little stiffness: its exact Hessian is positive below half a turn
-    H = ct_mat3_axpy(H, 1, ct_rotation_hessian(p.pose, ct_vec3_scale(joint->stiffness, p.pose), joint->stiffness, true));
-    H = ct_mat3_axpy(H, 1, ct_rotation_hessian(p.behind, ct_vec3_scale(joint->servo_stiffness, p.behind), joint->servo_stiffness, true));
+    H = ct_mat3_axpy(
+        H, 1, ct_rotation_hessian(p.pose, ct_vec3_scale(joint->stiffness, p.pose), joint->stiffness, true));
+    H = ct_mat3_axpy(H, 1,
+                     ct_rotation_hessian(p.behind, ct_vec3_scale(joint->servo_stiffness, p.behind),
+                                         joint->servo_stiffness, true));
     if (p.over > 0) H = ct_mat3_axpy(H, 1, ball_limit_hessian(&p, joint->limit_stiffness));
     ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
     H = ct_mat3_multiply(R, ct_mat3_multiply(H, ct_mat3_transpose(R)));
@@ -144,8 +161,10 @@ static void ball_hessian(const ct_model* model, const ct_config* config, const c
 }
 
 // dpsi = -J^-T(psi) J(target) dtarget: a target turns psi from the right.
-static void ball_control_vjp(const ct_model* model, int k, const ball_point* p, ct_vec3 lam, ct_vec3 turned, double* control_bar) {
-    ct_vec3 pulled = ct_mat3_apply(ct_rotation_jacobian_inverse(p->behind), ct_vec3_scale(model->tree.joint[k].servo_stiffness, lam));
+static void ball_control_vjp(const ct_model* model, int k, const ball_point* p, ct_vec3 lam, ct_vec3 turned,
+                             double* control_bar) {
+    ct_vec3 pulled = ct_mat3_apply(ct_rotation_jacobian_inverse(p->behind),
+                                   ct_vec3_scale(model->tree.joint[k].servo_stiffness, lam));
     pulled = apply_transposed(ct_rotation_jacobian(p->target), pulled);
     for (int i = 0; i < model->ncontrol; i++) {
         ct_control_kind kind = model->control[i].kind;
@@ -155,12 +174,15 @@ static void ball_control_vjp(const ct_model* model, int k, const ball_point* p, 
     }
 }
 
-static void ball_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, const double* lam_z, ct_joint_bar* bar) {
+static void ball_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k,
+                     const double* lam_z, ct_joint_bar* bar) {
     const ct_tree* tree = &model->tree;
     int j = tree->dof[k], at = tree->coordinate[k];
     ball_point p = ball_at(model, config, step, k);
     ct_mat3 J = ct_rotation_jacobian_inverse(p.theta);
-    ct_vec3 lam = ct_vec3_scale(1 / tree->scale[j], apply_transposed(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(lam_z + j)));
+    ct_vec3 lam =
+        ct_vec3_scale(1 / tree->scale[j], apply_transposed(ct_skeleton_parent_rotation(model, config, k),
+                                                           ct_vec3_load(lam_z + j)));
     ct_vec3 turned = ct_mat3_apply(J, lam);
     // r = J^-T(theta) g(theta): its derivative by theta, then theta by Q_n
     ct_mat3 A = ct_mat3_axpy(ct_rotation_bend(p.theta, p.g), p.damping * step->c, ct_mat3_transpose(J));
@@ -183,18 +205,22 @@ static void ball_vjp(const ct_model* model, const ct_config* config, const ct_jo
 
 // ---- one coordinate ------------------------------------------------------------------------
 
-static double axial_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, double* r) {
+static double axial_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k,
+                             double* r) {
     const ct_tree* tree = &model->tree;
     const ct_joint_def* joint = &tree->joint[k];
     int j = tree->dof[k];
-    double torque[3], target[3], q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
+    double torque[3], target[3], q = config->q[tree->coordinate[k]], over = beyond(joint, q),
+                                 rate = step->c * q - step->history[j];
     joint_control(model, k, step->control, torque, target);
     double damping = joint->damping + joint->servo_damping, bent = q - joint->rest, behind = q - target[0];
     // beyond a limit the force grows with the square: twice differentiable
-    r[j] += (joint->stiffness * bent + joint->servo_stiffness * behind + damping * rate + joint->limit_stiffness * over * fabs(over) -
-             torque[0]) / tree->scale[j];
-    return 0.5 * joint->stiffness * bent * bent + 0.5 * joint->servo_stiffness * behind * behind + 0.5 * damping / step->c * rate * rate +
-           joint->limit_stiffness * fabs(over) * over * over / 3 - torque[0] * q;
+    r[j] += (joint->stiffness * bent + joint->servo_stiffness * behind + damping * rate +
+             joint->limit_stiffness * over * fabs(over) - torque[0]) /
+            tree->scale[j];
+    return 0.5 * joint->stiffness * bent * bent + 0.5 * joint->servo_stiffness * behind * behind +
+           0.5 * damping / step->c * rate * rate + joint->limit_stiffness * fabs(over) * over * over / 3 -
+           torque[0] * q;
 }
 
 static double axial_stiffness(const ct_joint_def* joint, double c, double q) {
@@ -202,11 +228,13 @@ static double axial_stiffness(const ct_joint_def* joint, double c, double q) {
            2 * joint->limit_stiffness * fabs(beyond(joint, q));
 }
 
-static void axial_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k, const double* lam_z, ct_joint_bar* bar) {
+static void axial_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, int k,
+                      const double* lam_z, ct_joint_bar* bar) {
     const ct_tree* tree = &model->tree;
     const ct_joint_def* joint = &tree->joint[k];
     int j = tree->dof[k];
-    double torque[3], target[3], q = config->q[tree->coordinate[k]], over = beyond(joint, q), rate = step->c * q - step->history[j];
+    double torque[3], target[3], q = config->q[tree->coordinate[k]], over = beyond(joint, q),
+                                 rate = step->c * q - step->history[j];
     double lam = lam_z[j] / tree->scale[j], history_bar = (joint->damping + joint->servo_damping) * lam;
     joint_control(model, k, step->control, torque, target);
     bar->start[j] = step->a * history_bar;
@@ -227,28 +255,34 @@ static void axial_vjp(const ct_model* model, const ct_config* config, const ct_j
 
 // ---- all joints ----------------------------------------------------------------------------
 
-double ct_joints_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step, double* r) {
+double ct_joints_gradient(const ct_model* model, const ct_config* config, const ct_joint_step* step,
+                          double* r) {
     const ct_tree* tree = &model->tree;
     double potential = 0;
     for (int k = 0; k < tree->nlink; k++) {
-        if (ct_joint_has_one_coordinate(&tree->joint[k])) potential += axial_gradient(model, config, step, k, r);
+        if (ct_joint_has_one_coordinate(&tree->joint[k]))
+            potential += axial_gradient(model, config, step, k, r);
         if (tree->joint[k].kind == CT_JOINT_BALL) potential += ball_gradient(model, config, step, k, r);
     }
     return potential;
 }
 
-void ct_joints_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, bool exact, double* G) {
+void ct_joints_hessian(const ct_model* model, const ct_config* config, const ct_joint_step* step, bool exact,
+                       double* G) {
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         const ct_joint_def* joint = &tree->joint[k];
         size_t j = (size_t)tree->dof[k];
         if (ct_joint_has_one_coordinate(joint))
-            G[j * (size_t)(tree->ndof + 1)] += axial_stiffness(joint, step->c, config->q[tree->coordinate[k]]) / (tree->scale[j] * tree->scale[j]);
+            G[j * (size_t)(tree->ndof + 1)] +=
+                axial_stiffness(joint, step->c, config->q[tree->coordinate[k]]) /
+                (tree->scale[j] * tree->scale[j]);
         if (joint->kind == CT_JOINT_BALL) ball_hessian(model, config, step, k, exact, G);
     }
 }
 
-void ct_joints_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step, const double* lam_z, ct_joint_bar* bar) {
+void ct_joints_vjp(const ct_model* model, const ct_config* config, const ct_joint_step* step,
+                   const double* lam_z, ct_joint_bar* bar) {
     const ct_tree* tree = &model->tree;
     memset(bar->start, 0, (size_t)tree->ndof * sizeof(double));
     memset(bar->previous, 0, (size_t)tree->ndof * sizeof(double));

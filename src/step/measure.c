@@ -7,7 +7,8 @@
 #include "step/actuate.h"
 #include "step/state.h"
 
-ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field, double* values) {
+ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field,
+                             double* values) {
     if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
     if (field == CT_FIELD_ACTIVATION) {
         ct_actuate_field(model, state->actuation, values);
@@ -21,9 +22,11 @@ ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_te
     return CT_OK;
 }
 
-ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume, double* rest, double* pressure) {
+ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume,
+                          double* rest, double* pressure) {
     const ct_actuators* all = &model->actuators;
-    if (state->header->nvert != model->nvert || actuator < 0 || actuator >= all->count) return CT_BAD_ARGUMENT;
+    if (state->header->nvert != model->nvert || actuator < 0 || actuator >= all->count)
+        return CT_BAD_ARGUMENT;
     const ct_scene_actuator* a = &all->list[actuator];
     if (a->kind != CT_ACTUATOR_CAVITY) return CT_BAD_ARGUMENT;
     if (volume) *volume = ct_surface_volume(a->tri, a->nelement, state->x);
@@ -50,8 +53,10 @@ static double tet_volume(const ct_model* model, const double* x, int t) {
     double e[3][3];
     for (int k = 0; k < 3; k++)
         for (int a = 0; a < 3; a++) e[k][a] = x[3 * v[k + 1] + a] - x[3 * v[0] + a];
-    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) / 6;
+    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+            e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
 }
 
 void ct_state_measure(const ct_model* model, const ct_state* state, ct_measure* measure) {

@@ -2,9 +2,11 @@
 //
 // Every quantity that a parameter can set is an array of numbers q, and
 //     q[i] = base[i] + T(y[map[i]])        where map[i] >= 0,   q[i] = base[i] elsewhere;
-// base is zero where the parameter replaces the scene's number, and the scene's number where it is an offset. Reverse:
+// base is zero where the parameter replaces the scene's number, and the scene's number where it is an offset.
+// Reverse:
 //     y_bar[k] = T'(y[k]) * sum of q_bar[i] over map[i] = k.
-// Numbers of driven nodes keep their place in y and set nothing. Controls that go along a curve (control_shapes.h) are set after this.
+// Numbers of driven nodes keep their place in y and set nothing. Controls that go along a curve
+// (control_shapes.h) are set after this.
 #include "step/params.h"
 
 #include <limits.h>
@@ -14,24 +16,24 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "step/control_shapes.h"
-#include "step/params_scene.h"
 #include "math/rotation.h"
 #include "model/control_values.h"
+#include "step/control_shapes.h"
+#include "step/params_scene.h"
 
 enum { KINDS = CT_PARAMETER_POLICY + 1 };
 
-typedef struct field {     // a quantity; unused: n = 0
+typedef struct field {  // a quantity; unused: n = 0
     size_t n;
     double *base, *value, *bar;
-    int* map;              // number of y, -1: none
+    int* map;  // number of y, -1: none
 } field;
 
 typedef struct slice {
     ct_scene_parameter def;  // scale, offset and lower resolved; name not used
     char name[64];
     int first, count;
-    int width;               // numbers of a group: 3 for vectors, a control's size
+    int width;  // numbers of a group: 3 for vectors, a control's size
 } slice;
 
 struct ct_params {
@@ -39,10 +41,10 @@ struct ct_params {
     int nslice, size, nstep, control_size;
     slice* slices;
     field fields[KINDS];
-    double* start;           // size, physical
-    double* physical;        // size, of the last apply
-    int* members;            // size, numbers that a component sets; while creating
-    int nturn, *turn;        // first rates of rotations of balls and free joints
+    double* start;     // size, physical
+    double* physical;  // size, of the last apply
+    int* members;      // size, numbers that a component sets; while creating
+    int nturn, *turn;  // first rates of rotations of balls and free joints
     ct_control_curve* curves;
     int ncurve;
     double time_step;
@@ -50,8 +52,12 @@ struct ct_params {
     ct_gradient gradient;
 };
 
-static bool is_curve(const ct_scene_parameter* def) { return def->kind == CT_PARAMETER_CONTROL && def->shape != CT_SHAPE_STEPS; }
-static bool is_offset(const ct_scene_parameter* def) { return ct_parameter_is_nodal(def->kind) && def->per != CT_PER_ELEMENT; }
+static bool is_curve(const ct_scene_parameter* def) {
+    return def->kind == CT_PARAMETER_CONTROL && def->shape != CT_SHAPE_STEPS;
+}
+static bool is_offset(const ct_scene_parameter* def) {
+    return ct_parameter_is_nodal(def->kind) && def->per != CT_PER_ELEMENT;
+}
 
 // -------------------------------------------------------------------------------------------------
 // Transforms
@@ -87,7 +93,8 @@ static double slope(const ct_scene_parameter* p, double y) {
 // -------------------------------------------------------------------------------------------------
 // Fields
 
-static bool make_field(ct_params* params, const ct_scene* scene, const ct_model* model, ct_parameter_kind kind) {
+static bool make_field(ct_params* params, const ct_scene* scene, const ct_model* model,
+                       ct_parameter_kind kind) {
     field* f = &params->fields[kind];
     if (f->n) return true;
     size_t n = ct_params_scene_count(model, params->nstep, kind);
@@ -118,7 +125,8 @@ static int map_tags(const ct_scene_body* body, int first, int* map, int* tags) {
     qsort(tags, (size_t)n, sizeof *tags, compare_int);
     for (int e = 0; e < n; e++)
         if (!count || tags[e] != tags[count - 1]) tags[count++] = tags[e];
-    for (int e = 0; e < n; e++) map[e] = first + (int)((int*)bsearch(&own[e], tags, (size_t)count, sizeof *tags, compare_int) - tags);
+    for (int e = 0; e < n; e++)
+        map[e] = first + (int)((int*)bsearch(&own[e], tags, (size_t)count, sizeof *tags, compare_int) - tags);
     return count;
 }
 
@@ -139,7 +147,8 @@ static int map_bodies(const ct_scene* scene, const ct_model* model, const slice*
         for (int i = 0; i < count; i++) {
             int group = s->def.per == CT_PER_SCENE ? 0 : s->def.per == CT_PER_BODY ? groups : groups + i;
             for (int k = 0; k < s->width; k++)
-                if (!nodal || model->row[begin + i] >= 0) map[(begin + i) * (size_t)s->width + k] = s->first + group * s->width + k;
+                if (!nodal || model->row[begin + i] >= 0)
+                    map[(begin + i) * (size_t)s->width + k] = s->first + group * s->width + k;
         }
         groups = s->def.per == CT_PER_SCENE ? 1 : s->def.per == CT_PER_BODY ? groups + 1 : groups + count;
     }
@@ -150,7 +159,8 @@ static int map_control(const ct_params* params, const slice* s, int first_contro
     int hold = s->def.per == CT_PER_SCENE ? params->nstep : s->def.hold;
     for (int step = 0; step < params->nstep; step++)
         for (int k = 0; k < s->width; k++)
-            map[(size_t)step * (size_t)params->control_size + (size_t)(first_control + k)] = s->first + step / hold * s->width + k;
+            map[(size_t)step * (size_t)params->control_size + (size_t)(first_control + k)] =
+                s->first + step / hold * s->width + k;
     return (params->nstep - 1) / hold + 1;
 }
 
@@ -158,8 +168,11 @@ static int map_control(const ct_params* params, const slice* s, int first_contro
 static int map_links(const ct_scene* scene, const ct_model* model, const slice* s, int* map) {
     int groups = 0;
     for (int k = 0; k < scene->nlink; k++) {
-        if ((s->def.link >= 0 && k != s->def.link) || !ct_scene_link_takes(&scene->link[k], s->def.kind, s->def.per)) continue;
-        int first = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k] : k, end = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k + 1] : k + 1;
+        if ((s->def.link >= 0 && k != s->def.link) ||
+            !ct_scene_link_takes(&scene->link[k], s->def.kind, s->def.per))
+            continue;
+        int first = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k] : k,
+            end = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k + 1] : k + 1;
         for (int i = first; i < end; i++) map[i] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups++);
     }
     return s->def.per == CT_PER_SCENE ? 1 : groups;
@@ -174,7 +187,8 @@ static int map_friction(const ct_model* model, const slice* s, int* map) {
 
 // Muscles or chambers, one number each, or one for all.
 static int map_actuators(const ct_model* model, const slice* s, int* map) {
-    ct_actuator_kind kind = s->def.kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+    ct_actuator_kind kind =
+        s->def.kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
     int groups = 0;
     for (int k = 0; k < model->actuators.count; k++)
         if (model->actuators.list[k].kind == kind && (s->def.actuator < 0 || k == s->def.actuator))
@@ -182,21 +196,25 @@ static int map_actuators(const ct_model* model, const slice* s, int* map) {
     return s->def.per == CT_PER_SCENE ? 1 : groups;
 }
 
-static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s, int* tags) {
+static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s,
+                     int* tags) {
     int* map = params->fields[s->def.kind].map;
     if (is_curve(&s->def)) return s->def.shape == CT_SHAPE_SPLINE ? s->def.knots : 1;
-    if (s->def.kind == CT_PARAMETER_CONTROL) return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
+    if (s->def.kind == CT_PARAMETER_CONTROL)
+        return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
     if (ct_parameter_is_of_links(s->def.kind)) return map_links(scene, model, s, map);
     if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
     if (ct_parameter_is_of_actuators(s->def.kind)) return map_actuators(model, s, map);
-    bool of_scene = s->def.kind == CT_PARAMETER_GRAVITY || s->def.kind == CT_PARAMETER_POLICY || ct_parameter_is_of_water(s->def.kind);
+    bool of_scene = s->def.kind == CT_PARAMETER_GRAVITY || s->def.kind == CT_PARAMETER_POLICY ||
+                    ct_parameter_is_of_water(s->def.kind);
     if (!of_scene) return map_bodies(scene, model, s, map, tags);
     for (int k = 0; k < s->width; k++) map[k] = s->first + k;
     return 1;
 }
 
 static int slice_width(const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def) {
-    if (ct_parameter_is_of_water(def->kind) || def->kind == CT_PARAMETER_POLICY) return (int)ct_params_scene_count(model, 1, def->kind);
+    if (ct_parameter_is_of_water(def->kind) || def->kind == CT_PARAMETER_POLICY)
+        return (int)ct_params_scene_count(model, 1, def->kind);
     if (def->kind == CT_PARAMETER_CONTROL) return scene->control[def->control].size;
     return def->kind == CT_PARAMETER_GRAVITY || ct_parameter_is_nodal(def->kind) ? 3 : 1;
 }
@@ -205,11 +223,13 @@ static int slice_width(const ct_scene* scene, const ct_model* model, const ct_sc
 static double most_numbers(const ct_params* params, const ct_scene* scene, const ct_model* model) {
     double total = 0;
     for (int i = 0; i < scene->nparameter; i++)
-        total += (double)ct_params_scene_count(model, params->nstep, scene->parameter[i].kind) + CT_WAVE_PARTS * (double)params->control_size;
+        total += (double)ct_params_scene_count(model, params->nstep, scene->parameter[i].kind) +
+                 CT_WAVE_PARTS * (double)params->control_size;
     return total;
 }
 
-static void add_slice(ct_params* params, const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def, const char* part, int* tags) {
+static void add_slice(ct_params* params, const ct_scene* scene, const ct_model* model,
+                      const ct_scene_parameter* def, const char* part, int* tags) {
     slice* s = &params->slices[params->nslice];
     s->def = *def;
     if (part) snprintf(s->name, sizeof s->name, "%.50s.%s", def->name, part);
@@ -223,13 +243,18 @@ static void add_slice(ct_params* params, const ct_scene* scene, const ct_model* 
 }
 
 // A spline has one slice, a sinusoid one for each of its numbers that are free.
-static ct_status add_curve(ct_params* params, const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def, ct_error* error) {
+static ct_status add_curve(ct_params* params, const ct_scene* scene, const ct_model* model,
+                           const ct_scene_parameter* def, ct_error* error) {
     ct_control_curve* curve = &params->curves[params->ncurve++];
-    *curve = (ct_control_curve){.shape = def->shape, .control = ct_scene_control_first(scene, def->control), .knots = def->knots,
-                                .size = scene->control[def->control].size, .points = params->size};
+    *curve = (ct_control_curve){.shape = def->shape,
+                                .control = ct_scene_control_first(scene, def->control),
+                                .knots = def->knots,
+                                .size = scene->control[def->control].size,
+                                .points = params->size};
     if (def->shape == CT_SHAPE_SPLINE && def->knots > params->nstep)
-        return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" is a spline with %d knots, more than the %d steps: use fewer", def->name, def->knots,
-                       params->nstep);
+        return ct_fail(error, CT_BAD_SCENE,
+                       "parameter \"%s\" is a spline with %d knots, more than the %d steps: use fewer",
+                       def->name, def->knots, params->nstep);
     if (def->shape == CT_SHAPE_SPLINE) add_slice(params, scene, model, def, NULL, NULL);
     for (int k = 0; def->shape == CT_SHAPE_SINUSOID && k < CT_WAVE_PARTS; k++) {
         const ct_wave_number* number = &def->wave[k];
@@ -247,10 +272,13 @@ static ct_status add_curve(ct_params* params, const ct_scene* scene, const ct_mo
     return CT_OK;
 }
 
-static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_model* model, ct_error* error) {
+static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_model* model,
+                             ct_error* error) {
     if (most_numbers(params, scene, model) > INT_MAX)
-        return ct_fail(error, CT_BAD_SCENE, "the parameters have more than %d numbers: use \"hold\", or fewer of them", INT_MAX);
-    params->slices = ct_arena_alloc(&params->arena, CT_WAVE_PARTS * (size_t)scene->nparameter, sizeof *params->slices);
+        return ct_fail(error, CT_BAD_SCENE,
+                       "the parameters have more than %d numbers: use \"hold\", or fewer of them", INT_MAX);
+    params->slices =
+        ct_arena_alloc(&params->arena, CT_WAVE_PARTS * (size_t)scene->nparameter, sizeof *params->slices);
     params->curves = ct_arena_alloc(&params->arena, (size_t)scene->nparameter, sizeof *params->curves);
     int* tags = ct_arena_alloc(&params->arena, (size_t)model->nelement, sizeof *tags);
     ct_status status = CT_OK;
@@ -260,7 +288,8 @@ static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_
         else add_slice(params, scene, model, def, NULL, tags);
     }
     if (status) return status;
-    if (ct_control_has_values(model) && !params->arena.failed) make_field(params, scene, model, CT_PARAMETER_CONTROL);
+    if (ct_control_has_values(model) && !params->arena.failed)
+        make_field(params, scene, model, CT_PARAMETER_CONTROL);
     return params->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
@@ -283,11 +312,13 @@ static void take_starts(ct_params* params, const slice* s) {
 // A spline's control points: the scene's values where they weigh most.
 static void take_spline_starts(ct_params* params, const ct_scene* scene, const slice* s) {
     if (!is_curve(&s->def) || s->def.shape != CT_SHAPE_SPLINE || !isnan(s->def.start)) return;
-    const double* base = params->fields[CT_PARAMETER_CONTROL].base + ct_scene_control_first(scene, s->def.control);
+    const double* base =
+        params->fields[CT_PARAMETER_CONTROL].base + ct_scene_control_first(scene, s->def.control);
     for (int j = 0; j < s->def.knots; j++)
         for (int i = 0; i < s->width; i++) {
             size_t step = (size_t)ct_control_spline_step(s->def.knots, j, params->nstep);
-            params->start[s->first + j * s->width + i] = base[step * (size_t)params->control_size + (size_t)i];
+            params->start[s->first + j * s->width + i] =
+                base[step * (size_t)params->control_size + (size_t)i];
         }
 }
 
@@ -332,19 +363,26 @@ static ct_status check_starts(const slice* s, const double* start, ct_error* err
     const ct_scene_parameter* p = &s->def;
     for (int k = 0; k < s->count; k++) {
         if (p->transform == CT_TRANSFORM_LOG && !(start[k] > 0))
-            return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" starts from %g, but the transform \"log\" needs positive "
-                                                "values: give a \"start\" or use \"affine\"", s->name, start[k]);
+            return ct_fail(error, CT_BAD_SCENE,
+                           "parameter \"%s\" starts from %g, but the transform \"log\" needs positive "
+                           "values: give a \"start\" or use \"affine\"",
+                           s->name, start[k]);
         if (p->transform == CT_TRANSFORM_SIGMOID && !(start[k] > p->lower && start[k] < p->upper))
-            return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" starts from %g, which is not inside of %g and %g: move "
-                                                "the bounds, or give a \"start\"", s->name, start[k], p->lower, p->upper);
+            return ct_fail(error, CT_BAD_SCENE,
+                           "parameter \"%s\" starts from %g, which is not inside of %g and %g: move "
+                           "the bounds, or give a \"start\"",
+                           s->name, start[k], p->lower, p->upper);
         if (!(start[k] >= p->lower && start[k] <= p->upper))
-            return ct_fail(error, CT_BAD_SCENE, "parameter \"%s\" starts from %g, outside of its bounds %g and %g: move the "
-                                                "bounds, or give a \"start\"", s->name, start[k], p->lower, p->upper);
+            return ct_fail(error, CT_BAD_SCENE,
+                           "parameter \"%s\" starts from %g, outside of its bounds %g and %g: move the "
+                           "bounds, or give a \"start\"",
+                           s->name, start[k], p->lower, p->upper);
     }
     return CT_OK;
 }
 
-static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct_model* model, slice* s, ct_error* error) {
+static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct_model* model, slice* s,
+                              ct_error* error) {
     double* start = params->start + s->first;
     take_starts(params, s);
     take_driven_starts(params, scene, s);
@@ -357,9 +395,10 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     }
     if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
     bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
-    if (linear && s->def.lower == -INFINITY && (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY || s->def.kind == CT_PARAMETER_LINK_MASS ||
-                                                s->def.kind == CT_PARAMETER_WATER_DENSITY || s->def.kind == CT_PARAMETER_THICKNESS ||
-                                                ct_parameter_is_of_actuators(s->def.kind))) {
+    if (linear && s->def.lower == -INFINITY &&
+        (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY ||
+         s->def.kind == CT_PARAMETER_LINK_MASS || s->def.kind == CT_PARAMETER_WATER_DENSITY ||
+         s->def.kind == CT_PARAMETER_THICKNESS || ct_parameter_is_of_actuators(s->def.kind))) {
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
         s->def.lower = least / 1000;
@@ -374,18 +413,62 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
 static void publish(ct_params* params) {
     ct_param_values* v = &params->values;
     ct_gradient* g = &params->gradient;
-    double** value[KINDS] = {&v->young, &v->poisson, &v->density, &v->damping_mass, &v->damping_stiffness,
-                             &v->gravity, &v->position, &v->velocity, &v->controls, &v->joint_stiffness, &v->joint_damping,
-                             &v->joint_rest, &v->servo_stiffness, &v->servo_damping, &v->limit_stiffness, &v->link_mass,
-                             &v->joint_position, &v->joint_velocity, &v->friction, &v->bending, &v->thickness,
-                             [CT_PARAMETER_WATER_DENSITY] = &v->water_density, &v->water_drag, &v->water_thrust, &v->water_current,
-                             [CT_PARAMETER_MUSCLE_STIFFNESS] = &v->muscle_stiffness, &v->chamber_stiffness, &v->policy};
-    double** bar[KINDS] = {&g->young, &g->poisson, &g->density, &g->damping_mass, &g->damping_stiffness,
-                           &g->gravity, &g->position, &g->velocity, &g->controls, &g->joint_stiffness, &g->joint_damping,
-                           &g->joint_rest, &g->servo_stiffness, &g->servo_damping, &g->limit_stiffness, &g->link_mass,
-                           &g->joint_position, &g->joint_velocity, &g->friction, &g->bending, &g->thickness,
-                           [CT_PARAMETER_WATER_DENSITY] = &g->water_density, &g->water_drag, &g->water_thrust, &g->water_current,
-                           [CT_PARAMETER_MUSCLE_STIFFNESS] = &g->muscle_stiffness, &g->chamber_stiffness, &g->policy};
+    double** value[KINDS] = {&v->young,
+                             &v->poisson,
+                             &v->density,
+                             &v->damping_mass,
+                             &v->damping_stiffness,
+                             &v->gravity,
+                             &v->position,
+                             &v->velocity,
+                             &v->controls,
+                             &v->joint_stiffness,
+                             &v->joint_damping,
+                             &v->joint_rest,
+                             &v->servo_stiffness,
+                             &v->servo_damping,
+                             &v->limit_stiffness,
+                             &v->link_mass,
+                             &v->joint_position,
+                             &v->joint_velocity,
+                             &v->friction,
+                             &v->bending,
+                             &v->thickness,
+                             [CT_PARAMETER_WATER_DENSITY] = &v->water_density,
+                             &v->water_drag,
+                             &v->water_thrust,
+                             &v->water_current,
+                             [CT_PARAMETER_MUSCLE_STIFFNESS] = &v->muscle_stiffness,
+                             &v->chamber_stiffness,
+                             &v->policy};
+    double** bar[KINDS] = {&g->young,
+                           &g->poisson,
+                           &g->density,
+                           &g->damping_mass,
+                           &g->damping_stiffness,
+                           &g->gravity,
+                           &g->position,
+                           &g->velocity,
+                           &g->controls,
+                           &g->joint_stiffness,
+                           &g->joint_damping,
+                           &g->joint_rest,
+                           &g->servo_stiffness,
+                           &g->servo_damping,
+                           &g->limit_stiffness,
+                           &g->link_mass,
+                           &g->joint_position,
+                           &g->joint_velocity,
+                           &g->friction,
+                           &g->bending,
+                           &g->thickness,
+                           [CT_PARAMETER_WATER_DENSITY] = &g->water_density,
+                           &g->water_drag,
+                           &g->water_thrust,
+                           &g->water_current,
+                           [CT_PARAMETER_MUSCLE_STIFFNESS] = &g->muscle_stiffness,
+                           &g->chamber_stiffness,
+                           &g->policy};
     for (int kind = 0; kind < KINDS; kind++) {
         if (!value[kind]) continue;
         *value[kind] = params->fields[kind].value;
@@ -407,12 +490,14 @@ static ct_status build(ct_params* params, const ct_scene* scene, const ct_model*
     params->members = ct_arena_alloc(&params->arena, (size_t)params->size, sizeof *params->members);
     find_turns(params, &model->tree);
     if (params->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    for (int i = 0; i < params->nslice && !status; i++) status = finish_slice(params, scene, model, &params->slices[i], error);
+    for (int i = 0; i < params->nslice && !status; i++)
+        status = finish_slice(params, scene, model, &params->slices[i], error);
     if (!status) publish(params);
     return status;
 }
 
-ct_status ct_params_create(ct_params** out, const ct_scene* scene, const ct_model* model, int nstep, ct_error* error) {
+ct_status ct_params_create(ct_params** out, const ct_scene* scene, const ct_model* model, int nstep,
+                           ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
     if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
@@ -476,11 +561,12 @@ const ct_param_values* ct_params_apply(ct_params* params, const double* y) {
     ct_params_physical(params, y, params->physical);
     for (int kind = 0; kind < KINDS; kind++) {
         const field* f = &params->fields[kind];
-        for (size_t i = 0; i < f->n; i++) f->value[i] = f->base[i] + (f->map[i] < 0 ? 0 : params->physical[f->map[i]]);
+        for (size_t i = 0; i < f->n; i++)
+            f->value[i] = f->base[i] + (f->map[i] < 0 ? 0 : params->physical[f->map[i]]);
     }
     for (int i = 0; i < params->ncurve; i++)
-        ct_control_curve_apply(&params->curves[i], params->physical, params->time_step, params->nstep, params->control_size,
-                               params->fields[CT_PARAMETER_CONTROL].value);
+        ct_control_curve_apply(&params->curves[i], params->physical, params->time_step, params->nstep,
+                               params->control_size, params->fields[CT_PARAMETER_CONTROL].value);
     return &params->values;
 }
 
@@ -505,12 +591,34 @@ static void turn_back(const ct_params* params, const double* y, double* y_bar) {
 }
 
 void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* g, double* y_bar) {
-    const double* bar[KINDS] = {g->young, g->poisson, g->density, g->damping_mass, g->damping_stiffness,
-                                g->gravity, g->position, g->velocity, g->controls, g->joint_stiffness, g->joint_damping,
-                                g->joint_rest, g->servo_stiffness, g->servo_damping, g->limit_stiffness, g->link_mass,
-                                g->joint_position, g->joint_velocity, g->friction, g->bending, g->thickness,
-                                [CT_PARAMETER_WATER_DENSITY] = g->water_density, g->water_drag, g->water_thrust, g->water_current,
-                                [CT_PARAMETER_MUSCLE_STIFFNESS] = g->muscle_stiffness, g->chamber_stiffness, g->policy};
+    const double* bar[KINDS] = {g->young,
+                                g->poisson,
+                                g->density,
+                                g->damping_mass,
+                                g->damping_stiffness,
+                                g->gravity,
+                                g->position,
+                                g->velocity,
+                                g->controls,
+                                g->joint_stiffness,
+                                g->joint_damping,
+                                g->joint_rest,
+                                g->servo_stiffness,
+                                g->servo_damping,
+                                g->limit_stiffness,
+                                g->link_mass,
+                                g->joint_position,
+                                g->joint_velocity,
+                                g->friction,
+                                g->bending,
+                                g->thickness,
+                                [CT_PARAMETER_WATER_DENSITY] = g->water_density,
+                                g->water_drag,
+                                g->water_thrust,
+                                g->water_current,
+                                [CT_PARAMETER_MUSCLE_STIFFNESS] = g->muscle_stiffness,
+                                g->chamber_stiffness,
+                                g->policy};
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
     for (int kind = 0; kind < KINDS; kind++) {
         const field* f = &params->fields[kind];
@@ -520,7 +628,8 @@ void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* 
     turn_back(params, y, y_bar);
     if (params->ncurve) ct_params_physical(params, y, params->physical);
     for (int i = 0; g->controls && i < params->ncurve; i++)
-        ct_control_curve_vjp(&params->curves[i], params->physical, params->time_step, params->nstep, params->control_size, g->controls, y_bar);
+        ct_control_curve_vjp(&params->curves[i], params->physical, params->time_step, params->nstep,
+                             params->control_size, g->controls, y_bar);
     for (int i = 0; i < params->nslice; i++) {
         const slice* s = &params->slices[i];
         for (int k = s->first; k < s->first + s->count; k++) y_bar[k] *= slope(&s->def, y[k]);

@@ -21,11 +21,13 @@ int ct_params_first_element(const ct_scene_body* body, const ct_model* model) {
     return ct_scene_sheet_size(body) ? model->ntet + body->first_tri : body->first_tet;
 }
 
-static void fill_materials(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, double* base) {
+static void fill_materials(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind,
+                           double* base) {
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         double* own = base + ct_params_first_element(body, model);
-        for (int e = 0; e < ct_scene_body_elements(body); e++) own[e] = material_value(&body->tet_material[e], kind);
+        for (int e = 0; e < ct_scene_body_elements(body); e++)
+            own[e] = material_value(&body->tet_material[e], kind);
     }
 }
 
@@ -52,7 +54,8 @@ static double link_value(const ct_tree* tree, int k, ct_parameter_kind kind) {
     }
 }
 
-// Initial coordinates and rates are counted by joint rate, the rest by link. Positions of balls and free joints are increments.
+// Initial coordinates and rates are counted by joint rate, the rest by link. Positions of balls and free
+// joints are increments.
 static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base) {
     for (int k = 0; k < tree->nlink; k++) {
         const ct_joint_def* joint = &tree->joint[k];
@@ -68,7 +71,9 @@ static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base
 static const double* water_values(const ct_water* water, ct_parameter_kind kind, int* count) {
     *count = kind == CT_PARAMETER_WATER_DENSITY ? 1 : kind == CT_PARAMETER_WATER_DRAG ? CT_WATER_DRAG : 3;
     if (kind == CT_PARAMETER_WATER_DENSITY) return &water->density;
-    return kind == CT_PARAMETER_WATER_DRAG ? water->drag : kind == CT_PARAMETER_WATER_THRUST ? water->thrust : water->current;
+    return kind == CT_PARAMETER_WATER_DRAG     ? water->drag
+           : kind == CT_PARAMETER_WATER_THRUST ? water->thrust
+                                               : water->current;
 }
 
 // The scene's values at the start of every step.
@@ -77,13 +82,16 @@ static void fill_controls(const ct_model* model, size_t count, double* base) {
         ct_model_control_values(model, (double)step * model->settings.time_step, base + step * size);
 }
 
-void ct_params_scene_values(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind, size_t count, double* values) {
+void ct_params_scene_values(const ct_scene* scene, const ct_model* model, ct_parameter_kind kind,
+                            size_t count, double* values) {
     int unused;
     if (ct_parameter_is_of_elements(kind)) fill_materials(scene, model, kind, values);
     else if (ct_parameter_is_of_links(kind)) fill_links(&model->tree, kind, values);
     else if (kind == CT_PARAMETER_FRICTION) memcpy(values, model->friction, count * sizeof *values);
-    else if (ct_parameter_is_of_water(kind)) memcpy(values, water_values(&model->water, kind, &unused), count * sizeof *values);
-    else if (ct_parameter_is_of_actuators(kind)) memcpy(values, model->actuators.stiffness, count * sizeof *values);
+    else if (ct_parameter_is_of_water(kind))
+        memcpy(values, water_values(&model->water, kind, &unused), count * sizeof *values);
+    else if (ct_parameter_is_of_actuators(kind))
+        memcpy(values, model->actuators.stiffness, count * sizeof *values);
     else if (kind == CT_PARAMETER_POLICY) memcpy(values, model->policy.weight, count * sizeof *values);
     else if (kind == CT_PARAMETER_GRAVITY) memcpy(values, scene->settings.gravity, 3 * sizeof *values);
     else if (kind == CT_PARAMETER_CONTROL) fill_controls(model, count, values);
@@ -99,7 +107,8 @@ size_t ct_params_scene_count(const ct_model* model, int nstep, ct_parameter_kind
     if (kind == CT_PARAMETER_POLICY) return (size_t)ct_model_policy_size(model);
     if (ct_parameter_is_of_actuators(kind)) return (size_t)model->actuators.count;
     if (ct_parameter_is_of_water(kind)) return (water_values(&model->water, kind, &count), (size_t)count);
-    if (ct_parameter_is_of_links(kind)) return (size_t)(ct_parameter_is_of_rates(kind) ? model->tree.ndof : model->tree.nlink);
+    if (ct_parameter_is_of_links(kind))
+        return (size_t)(ct_parameter_is_of_rates(kind) ? model->tree.ndof : model->tree.nlink);
     if (kind == CT_PARAMETER_CONTROL) return (size_t)nstep * (size_t)model->control_size;
     return 3 * (size_t)model->nvert;
 }

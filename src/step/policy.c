@@ -27,7 +27,8 @@ static void observe(const ct_model* model, const ct_state* state, double* o) {
             const double* field = entry->kind == CT_OBSERVE_POSITION ? state->x : state->v;
             add_mean(field, entry->node, entry->nnode, entry->scale, o);
             add_mean(field, entry->other, entry->nother, -entry->scale, o);
-            for (int a = 0; entry->kind == CT_OBSERVE_POSITION && a < 3; a++) o[a] -= entry->scale * entry->rest[a];
+            for (int a = 0; entry->kind == CT_OBSERVE_POSITION && a < 3; a++)
+                o[a] -= entry->scale * entry->rest[a];
         } else if (entry->kind == CT_OBSERVE_JOINT) {
             o[0] = entry->scale * state->q[model->tree.coordinate[entry->link]];
         } else {
@@ -38,7 +39,8 @@ static void observe(const ct_model* model, const ct_state* state, double* o) {
     }
 }
 
-static void reverse_observe(const ct_model* model, const double* o_bar, double* x_bar, double* v_bar, double* q_bar) {
+static void reverse_observe(const ct_model* model, const double* o_bar, double* x_bar, double* v_bar,
+                            double* q_bar) {
     const ct_policy* policy = &model->policy;
     for (int i = 0; i < policy->nobserve; i++) {
         const ct_observe* entry = &policy->observe[i];
@@ -69,13 +71,15 @@ static double* hide(const ct_model* model, ct_work* work, const ct_state* state)
     return hidden;
 }
 
-const double* ct_policy_control(const ct_model* model, ct_work* work, const ct_state* state, const double* control) {
+const double* ct_policy_control(const ct_model* model, ct_work* work, const ct_state* state,
+                                const double* control) {
     const ct_policy* p = &model->policy;
     if (!p->enabled) return control;
     size_t bytes = (size_t)model->control_size * sizeof(double);
     if (!control) memset(work->control, 0, bytes);
     else if (control != work->control) memcpy(work->control, control, bytes);
-    const double *hidden = hide(model, work, state), *W = p->weight + (p->nin + 1) * p->hidden, *b = W + p->nout * p->hidden;
+    const double *hidden = hide(model, work, state), *W = p->weight + (p->nin + 1) * p->hidden,
+                 *b = W + p->nout * p->hidden;
     for (int i = 0; i < p->nout; i++) {
         double sum = b[i];
         for (int k = 0; k < p->hidden; k++) sum += W[i * p->hidden + k] * hidden[k];
@@ -84,10 +88,11 @@ const double* ct_policy_control(const ct_model* model, ct_work* work, const ct_s
     return work->control;
 }
 
-void ct_policy_vjp(const ct_model* model, ct_work* work, const ct_state* state, const double* control_bar, double* x_bar, double* v_bar,
-                   double* q_bar, double* weight_bar) {
+void ct_policy_vjp(const ct_model* model, ct_work* work, const ct_state* state, const double* control_bar,
+                   double* x_bar, double* v_bar, double* q_bar, double* weight_bar) {
     const ct_policy* p = &model->policy;
-    const double *hidden = hide(model, work, state), *o = work->policy, *W2 = p->weight + (p->nin + 1) * p->hidden;
+    const double *hidden = hide(model, work, state), *o = work->policy,
+                 *W2 = p->weight + (p->nin + 1) * p->hidden;
     double *hidden_bar = work->policy + p->nin + p->hidden, *o_bar = hidden_bar + p->hidden;
     memset(hidden_bar, 0, (size_t)(p->hidden + p->nin) * sizeof *hidden_bar);
     for (int i = 0; i < p->nout; i++) {

@@ -1,5 +1,5 @@
-// The preconditioner: the factor of the free nodes, warped by the rotation of every node, and a small dense factor of
-// what is left for the joints,
+// The preconditioner: the factor of the free nodes, warped by the rotation of every node, and a small dense
+// factor of what is left for the joints,
 //     P^-1 b = [y - W u; dz],   y = R A^-1 R^T b_f,   S_z dz = b_z - J^T (R_l W^T R^T b_f),   u = R_l^T J dz,
 //     S_z = J^T R_l S R_l^T J + joint springs + curvature,
 // with R, R_l the rotations of nodes and links since the factor was made, J from joint rates to link twists.
@@ -17,7 +17,8 @@ extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, i
 // Memory for another factor, made when the first one is due.
 static ct_status prepare(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling) {
     if (!work->matrix.value && model->nfree) {
-        double* value = ct_arena_alloc(&work->arena, 9 * (size_t)model->matrix.start[model->nfree], sizeof(double));
+        double* value =
+            ct_arena_alloc(&work->arena, 9 * (size_t)model->matrix.start[model->nfree], sizeof(double));
         if (!value) return CT_OUT_OF_MEMORY;
         work->matrix = model->matrix;
         work->matrix.value = value;
@@ -29,17 +30,20 @@ static ct_status prepare(const ct_model* model, ct_work* work, ct_factor** facto
     return *factor || !model->nfree ? CT_OK : ct_factor_create(factor, model->symbolic, model->precision);
 }
 
-static ct_status factor_at(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling, double c, const double* x) {
+static ct_status factor_at(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling,
+                           double c, const double* x) {
     ct_status status = prepare(model, work, factor, coupling);
     if (status == CT_OK && model->nfree) {
         ct_model_assemble(model, &work->potential, c, x, &work->matrix);
         status = ct_factor_update(*factor, &work->matrix);
     }
-    if (status == CT_OK) status = ct_coupling_update(coupling, model, &work->potential, c, x, &work->matrix, *factor);
+    if (status == CT_OK)
+        status = ct_coupling_update(coupling, model, &work->potential, c, x, &work->matrix, *factor);
     return status;
 }
 
-static ct_status choose_reference(const ct_model* model, ct_work* work, const ct_state* state, int* refactors) {
+static ct_status choose_reference(const ct_model* model, ct_work* work, const ct_state* state,
+                                  int* refactors) {
     uint64_t stamp = state->header->reference;
     work->factor = model->factor;
     work->coupling = &model->coupling;
@@ -47,9 +51,11 @@ static ct_status choose_reference(const ct_model* model, ct_work* work, const ct
     if (!stamp) return CT_OK;
     if (work->refreshed_stamp != stamp || work->refreshed_version != model->version) {
         work->refreshed_stamp = 0;
-        ct_status status = factor_at(model, work, &work->refreshed, &work->refreshed_coupling, ct_model_rate(&model->settings), state->x_reference);
+        ct_status status = factor_at(model, work, &work->refreshed, &work->refreshed_coupling,
+                                     ct_model_rate(&model->settings), state->x_reference);
         if (status != CT_OK) return status;
-        ct_potential_rotations(&model->potential, &work->potential, work->threads, state->x_reference, work->rotation_reference);
+        ct_potential_rotations(&model->potential, &work->potential, work->threads, state->x_reference,
+                               work->rotation_reference);
         // frames of the links there; the trial configuration serves as scratch
         memcpy(work->trial.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
         ct_skeleton_place(model, &work->trial);
@@ -64,8 +70,10 @@ static ct_status choose_reference(const ct_model* model, ct_work* work, const ct
     return CT_OK;
 }
 
-// Halving the step twice makes inertia 16 times stiffer: one factor for every two levels keeps the mismatch below 4.
-ct_status ct_coords_choose(const ct_model* model, ct_work* work, const ct_state* state, int depth, int* refactors) {
+// Halving the step twice makes inertia 16 times stiffer: one factor for every two levels keeps the mismatch
+// below 4.
+ct_status ct_coords_choose(const ct_model* model, ct_work* work, const ct_state* state, int depth,
+                           int* refactors) {
     int level = depth / 2;
     if (level == 0) return choose_reference(model, work, state, refactors);
     if (work->substep_level != level || work->substep_version != model->version) {
@@ -103,26 +111,31 @@ static void link_rotation(const ct_work* work, const ct_config* config, int k, d
 static void link_arm(const ct_tree* tree, const ct_config* config, int k, double arm[3]) {
     const double *frame = config->frame + 12 * k, *X = tree->point + 3 * k;
     for (int a = 0; a < 3; a++)
-        arm[a] = frame[3 * a] * X[0] + frame[3 * a + 1] * X[1] + frame[3 * a + 2] * X[2] + frame[9 + a] - tree->origin[a];
+        arm[a] = frame[3 * a] * X[0] + frame[3 * a + 1] * X[1] + frame[3 * a + 2] * X[2] + frame[9 + a] -
+                 tree->origin[a];
 }
 
 static void cross(const double a[3], const double b[3], double out[3]) {
     for (int i = 0; i < 3; i++) out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-// A twist about the origin, world axes -> of the link's point, in the axes of the factor; and the transpose for wrenches.
-static void twist_to_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k, const double* twist, double* out) {
+// A twist about the origin, world axes -> of the link's point, in the axes of the factor; and the transpose
+// for wrenches.
+static void twist_to_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k,
+                          const double* twist, double* out) {
     double R[9], arm[3], turn[3];
     link_rotation(work, config, k, R);
     link_arm(tree, config, k, arm);
     cross(twist, arm, turn);
     for (int a = 0; a < 3; a++) {
         out[a] = R[a] * twist[0] + R[3 + a] * twist[1] + R[6 + a] * twist[2];
-        out[3 + a] = R[a] * (twist[3] + turn[0]) + R[3 + a] * (twist[4] + turn[1]) + R[6 + a] * (twist[5] + turn[2]);
+        out[3 + a] =
+            R[a] * (twist[3] + turn[0]) + R[3 + a] * (twist[4] + turn[1]) + R[6 + a] * (twist[5] + turn[2]);
     }
 }
 
-static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k, const double* in, double* wrench) {
+static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k,
+                             const double* in, double* wrench) {
     double R[9], arm[3], lever[3], force[3];
     link_rotation(work, config, k, R);
     link_arm(tree, config, k, arm);
@@ -134,22 +147,26 @@ static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_
     }
 }
 
-// The block S_kl in wrenches and twists about the origin, world axes: X_k S_kl X_l^T, X_k as in wrench_from_link; column-major.
-static void place_block(const ct_model* model, const ct_work* work, const ct_config* config, size_t k, size_t l, double* out) {
+// The block S_kl in wrenches and twists about the origin, world axes: X_k S_kl X_l^T, X_k as in
+// wrench_from_link; column-major.
+static void place_block(const ct_model* model, const ct_work* work, const ct_config* config, size_t k,
+                        size_t l, double* out) {
     const ct_tree* tree = &model->tree;
     size_t m = 6 * (size_t)tree->nlink;
     double half[36], column[6];
     for (size_t a = 0; a < 6; a++)  // rows of S_kl are wrenches of link l
-        wrench_from_link(tree, work, config, (int)l, work->coupling->S + (6 * k + a) * m + 6 * l, half + 6 * a);
+        wrench_from_link(tree, work, config, (int)l, work->coupling->S + (6 * k + a) * m + 6 * l,
+                         half + 6 * a);
     for (size_t b = 0; b < 6; b++) {
         for (size_t a = 0; a < 6; a++) column[a] = half[6 * a + b];
         wrench_from_link(tree, work, config, (int)k, column, out + 6 * b);
     }
 }
 
-// Adds to z_j, for the rates j below `count`, the wrench on link k that rate j raises: the blocks of row k are summed towards
-// the root, so that block l holds those of all links below l.
-static void link_wrenches(const ct_model* model, const ct_work* work, const ct_config* config, int k, int count, double* row, double* z) {
+// Adds to z_j, for the rates j below `count`, the wrench on link k that rate j raises: the blocks of row k
+// are summed towards the root, so that block l holds those of all links below l.
+static void link_wrenches(const ct_model* model, const ct_work* work, const ct_config* config, int k,
+                          int count, double* row, double* z) {
     const ct_tree* tree = &model->tree;
     const unsigned char* coupled = work->coupling->coupled + (size_t)k * (size_t)tree->nlink;
     memset(row, 0, 36 * (size_t)tree->nlink * sizeof(double));
@@ -166,8 +183,8 @@ static void link_wrenches(const ct_model* model, const ct_work* work, const ct_c
     }
 }
 
-// Rates above a link and before it are all that its row of the lower triangle needs. O(N^2): wrenches are summed towards the
-// root over rows as the blocks are over columns.
+// Rates above a link and before it are all that its row of the lower triangle needs. O(N^2): wrenches are
+// summed towards the root over rows as the blocks are over columns.
 void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_config* config) {
     const ct_tree* tree = &model->tree;
     size_t n = (size_t)tree->ndof;
@@ -181,7 +198,8 @@ void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_confi
             const double* s = config->column + 6 * i;
             for (int j = 0; j <= i; j++) {
                 const double* w = z + 6 * j;
-                work->joint_factor[(size_t)j * n + (size_t)i] = s[0] * w[0] + s[1] * w[1] + s[2] * w[2] + s[3] * w[3] + s[4] * w[4] + s[5] * w[5];
+                work->joint_factor[(size_t)j * n + (size_t)i] =
+                    s[0] * w[0] + s[1] * w[1] + s[2] * w[2] + s[3] * w[3] + s[4] * w[4] + s[5] * w[5];
             }
         }
         if (tree->parent[k] < 0) continue;
@@ -190,7 +208,8 @@ void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_confi
     }
 }
 
-// Cholesky factor in place; a joint that moves nothing has no stiffness of its own. False: not positive definite.
+// Cholesky factor in place; a joint that moves nothing has no stiffness of its own. False: not positive
+// definite.
 static bool factor_joints(int n, double* matrix, double largest) {
     int info = 0;
     for (int j = 0; j < n; j++) matrix[(size_t)j * (size_t)(n + 1)] += 1e-14 * largest + 1e-300;
@@ -198,8 +217,8 @@ static bool factor_joints(int n, double* matrix, double largest) {
     return info == 0;
 }
 
-// S_z, with the curvature that the force imbalance work->rho at `config` adds (chains in tension live by it) where the sum is
-// positive definite, without it elsewhere.
+// S_z, with the curvature that the force imbalance work->rho at `config` adds (chains in tension live by it)
+// where the sum is positive definite, without it elsewhere.
 static void warp_links(const ct_model* model, ct_work* work, const ct_config* config) {
     int n = model->tree.ndof;
     size_t count = (size_t)n * (size_t)n;
@@ -215,7 +234,8 @@ static void warp_links(const ct_model* model, ct_work* work, const ct_config* co
         work->joint_factor = factor;
     } else if (!factor_joints(n, work->joint_factor, largest)) {
         memset(work->joint_factor, 0, count * sizeof(double));
-        for (int j = 0; j < n; j++) work->joint_factor[(size_t)j * (size_t)(n + 1)] = sqrt(largest > 0 ? largest : 1);
+        for (int j = 0; j < n; j++)
+            work->joint_factor[(size_t)j * (size_t)(n + 1)] = sqrt(largest > 0 ? largest : 1);
     }
 }
 
@@ -224,7 +244,8 @@ void ct_coords_warp(const ct_model* model, ct_work* work, const ct_config* confi
     for (int k = 0; k < model->nfree; k++) {
         const double* R = work->rotation + 9 * (size_t)model->node[k];
         double* warp = work->warp + 9 * (size_t)k;
-        if (work->reference_in_force) multiply_transposed(R, work->rotation_reference + 9 * (size_t)model->node[k], warp);
+        if (work->reference_in_force)
+            multiply_transposed(R, work->rotation_reference + 9 * (size_t)model->node[k], warp);
         else memcpy(warp, R, 9 * sizeof(double));
     }
     if (model->tree.nlink) warp_links(model, work, config);
@@ -267,7 +288,8 @@ void ct_coords_joint_columns(const ct_model* model, ct_work* work, const ct_conf
         ct_skeleton_push_links(model, config, unit, work->twist);
         unit[j] = 0;
         for (int k = 0; k < tree->nlink; k++)
-            twist_to_link(tree, work, config, k, work->twist + 6 * k, columns + 6 * ((size_t)j * (size_t)tree->nlink + (size_t)k));
+            twist_to_link(tree, work, config, k, work->twist + 6 * k,
+                          columns + 6 * ((size_t)j * (size_t)tree->nlink + (size_t)k));
     }
 }
 
@@ -282,24 +304,29 @@ static void solve_joints(const ct_work* work, int n, double* y) {
 }
 
 // y holds warp^T b on entry of the free part; dz = S_z^-1 (b_z - J^T R_l W^T y), u = R_l^T J dz.
-static void joints_forward(const ct_model* model, ct_work* work, const ct_config* config, const double* y, const double* b, double* dz, double* u) {
+static void joints_forward(const ct_model* model, ct_work* work, const ct_config* config, const double* y,
+                           const double* b, double* dz, double* u) {
     const ct_tree* tree = &model->tree;
     const int m = 6 * tree->nlink, n = 3 * model->nfree;
     memset(u, 0, (size_t)m * sizeof(double));
     if (n) cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1, work->coupling->W, m, y, 1, 0, u, 1);
-    for (int k = 0; k < tree->nlink; k++) wrench_from_link(tree, work, config, k, u + 6 * k, work->wrench + 6 * k);
+    for (int k = 0; k < tree->nlink; k++)
+        wrench_from_link(tree, work, config, k, u + 6 * k, work->wrench + 6 * k);
     ct_skeleton_pull_links(model, config, work->wrench, dz);
     for (int j = 0; j < tree->ndof; j++) dz[j] = b[j] - dz[j];
     solve_joints(work, tree->ndof, dz);
     ct_skeleton_push_links(model, config, dz, work->twist);
-    for (int k = 0; k < tree->nlink; k++) twist_to_link(tree, work, config, k, work->twist + 6 * k, u + 6 * k);
+    for (int k = 0; k < tree->nlink; k++)
+        twist_to_link(tree, work, config, k, work->twist + 6 * k, u + 6 * k);
 }
 
-void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_config* config, const double* b, double* y) {
+void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_config* config, const double* b,
+                            double* y) {
     const int n = 3 * model->nfree, m = 6 * model->tree.nlink;
     unwarp(model, work, b, y);
     if (m) joints_forward(model, work, config, y, b + n, y + n, work->spread);
     if (model->nfree) ct_factor_solve(work->factor, work->solve, work->threads, y, y);
-    if (m && n) cblas_dgemv(CblasRowMajor, CblasNoTrans, n, m, -1, work->coupling->W, m, work->spread, 1, 1, y, 1);
+    if (m && n)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, m, -1, work->coupling->W, m, work->spread, 1, 1, y, 1);
     warp(model, work, y);
 }

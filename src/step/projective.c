@@ -1,13 +1,15 @@
 // The paper's solver: local and global steps in turn.
 //
-// The local step projects the elements; its result enters through grad E = L x - J p(x). The global step solves for
-// increments of the unknowns, free nodes d and joint rates r,
-//     H dz = k,   H = B^T (c^2 M + c D + L) B = [H_d H_c^T; H_c H_r],   k = -B^T rho, joint torques and springs added to k_r,
-// with H_d constant, one scalar per node, factored once. B comes from the top-down assembly: its blocks G act on the constant
-// matrices W and S of scalar_coupling.c, so that the Schur complement on the joints needs no further solves:
+// The local step projects the elements; its result enters through grad E = L x - J p(x). The global step
+// solves for increments of the unknowns, free nodes d and joint rates r,
+//     H dz = k,   H = B^T (c^2 M + c D + L) B = [H_d H_c^T; H_c H_r],   k = -B^T rho, joint torques and
+//     springs added to k_r,
+// with H_d constant, one scalar per node, factored once. B comes from the top-down assembly: its blocks G act
+// on the constant matrices W and S of scalar_coupling.c, so that the Schur complement on the joints needs no
+// further solves:
 //     y = H_d^-1 k_d,   (G^T S G + joint springs) dz_r = k_r - G^T W^T k_d,   dz_d = y - W G dz_r.
-// Then rotations are projected to SO(3): U V^T of (I + [w]x) R is the turn by atan |w| about w, and the paper's atan2 update
-// of a revolute angle is theta + atan(dtheta), here without the jump at pi.
+// Then rotations are projected to SO(3): U V^T of (I + [w]x) R is the turn by atan |w| about w, and the
+// paper's atan2 update of a revolute angle is theta + atan(dtheta), here without the jump at pi.
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +19,8 @@
 
 // LAPACK: Cholesky factorisation and solve, column-major.
 extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-extern void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda, double* b, const int* ldb, int* info);
+extern void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda,
+                    double* b, const int* ldb, int* info);
 
 enum { BLOCK = 12, SEARCH_LIMIT = 10 };
 
@@ -42,7 +45,8 @@ static void multiply_blocks(const ct_model* model, ct_work* work) {
             const double* S = coupling->S + 4 * u * 4 * nlink + 4 * w;
             for (int v = (int)w; v >= 0; v = tree->parent[v])
                 for (size_t j = (size_t)tree->dof[v]; j < (size_t)tree->dof[v + 1]; j++)
-                    add_product(S, 4 * nlink, work->blocks + BLOCK * (w * ndof + j), work->block_product + BLOCK * (u * ndof + j));
+                    add_product(S, 4 * nlink, work->blocks + BLOCK * (w * ndof + j),
+                                work->block_product + BLOCK * (u * ndof + j));
         }
 }
 
@@ -62,7 +66,8 @@ static void contract_blocks(const ct_model* model, ct_work* work) {
             for (size_t i = (size_t)tree->dof[v]; i < (size_t)tree->dof[v + 1]; i++) {
                 const double* G = work->blocks + BLOCK * (u * ndof + i);
                 for (size_t j = 0; j <= i; j++)
-                    work->joint_factor[j * ndof + i] += block_dot(G, work->block_product + BLOCK * (u * ndof + j));
+                    work->joint_factor[j * ndof + i] +=
+                        block_dot(G, work->block_product + BLOCK * (u * ndof + j));
             }
 }
 
@@ -122,7 +127,8 @@ static bool solve_joints(const ct_model* model, ct_work* work, double* t, double
     for (size_t u = 0; u < (size_t)tree->nlink; u++)
         for (int v = (int)u; v >= 0; v = tree->parent[v])
             for (int j = tree->dof[v]; j < tree->dof[v + 1]; j++)
-                for (size_t i = 0; i < BLOCK; i++) t[BLOCK * u + i] += work->blocks[BLOCK * (u * ndof + (size_t)j) + i] * dz[j];
+                for (size_t i = 0; i < BLOCK; i++)
+                    t[BLOCK * u + i] += work->blocks[BLOCK * (u * ndof + (size_t)j) + i] * dz[j];
     return info == 0;
 }
 
@@ -140,7 +146,8 @@ static bool global_step(const ct_model* model, ct_work* work, ct_step_report* re
         solved = solve_joints(model, work, t, work->d + 3 * nfree);
         spread(model, t, y);
     }
-    for (size_t k = 0; k < nfree; k++) memcpy(work->d + 3 * k, y + 3 * model->row[model->node[k]], 3 * sizeof(double));
+    for (size_t k = 0; k < nfree; k++)
+        memcpy(work->d + 3 * k, y + 3 * model->row[model->node[k]], 3 * sizeof(double));
     report->solves++;
     return solved;
 }
@@ -169,9 +176,10 @@ static double norm(const double* r, size_t n) {
     return sqrt(sum);
 }
 
-// Moves along work->d. Without links every full step descends; with them the chart bends, and a step that raises both the
-// potential and the residual is halved.
-static ct_solve_point update(const ct_model* model, ct_work* work, const ct_solve_point* here, ct_step_report* report) {
+// Moves along work->d. Without links every full step descends; with them the chart bends, and a step that
+// raises both the potential and the residual is halved.
+static ct_solve_point update(const ct_model* model, ct_work* work, const ct_solve_point* here,
+                             ct_step_report* report) {
     ct_solve_point there = *here;
     double length = 1;
     for (int i = 0; i < SEARCH_LIMIT; i++, length /= 2) {

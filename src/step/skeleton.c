@@ -28,14 +28,14 @@ void ct_skeleton_rest(const ct_model* model, double* q) {
         double* own = q + tree->coordinate[k];
         const double* pose = tree->joint[k].pose;
         switch (tree->joint[k].kind) {
-            case CT_JOINT_REVOLUTE:
-            case CT_JOINT_PRISMATIC: own[0] = tree->joint[k].position; break;
-            case CT_JOINT_BALL: store_quat(ct_quat_from_vector(ct_vec3_load(pose)), own); break;
-            case CT_JOINT_FREE:
-                memcpy(own, pose, 3 * sizeof(double));
-                store_quat(ct_quat_from_vector(ct_vec3_load(pose + 3)), own + 3);
-                break;
-            default: break;
+        case CT_JOINT_REVOLUTE:
+        case CT_JOINT_PRISMATIC: own[0] = tree->joint[k].position; break;
+        case CT_JOINT_BALL: store_quat(ct_quat_from_vector(ct_vec3_load(pose)), own); break;
+        case CT_JOINT_FREE:
+            memcpy(own, pose, 3 * sizeof(double));
+            store_quat(ct_quat_from_vector(ct_vec3_load(pose + 3)), own + 3);
+            break;
+        default: break;
         }
     }
 }
@@ -43,7 +43,8 @@ void ct_skeleton_rest(const ct_model* model, double* q) {
 // ---- frames and columns --------------------------------------------------------------------
 
 static ct_mat3 frame_rotation(const double* frame) {
-    return (ct_mat3){{{frame[0], frame[1], frame[2]}, {frame[3], frame[4], frame[5]}, {frame[6], frame[7], frame[8]}}};
+    return (ct_mat3){
+        {{frame[0], frame[1], frame[2]}, {frame[3], frame[4], frame[5]}, {frame[6], frame[7], frame[8]}}};
 }
 
 static ct_vec3 frame_shift(const double* frame) { return (ct_vec3){frame[9], frame[10], frame[11]}; }
@@ -56,19 +57,19 @@ static void joint_motion(const ct_joint_def* joint, const double* q, ct_mat3* Q,
     *d = (ct_vec3){0, 0, 0};
     ct_vec3 axis = load(joint->axis);
     switch (joint->kind) {
-        case CT_JOINT_REVOLUTE: *Q = ct_quat_matrix(ct_quat_from_vector(ct_vec3_scale(q[0], axis))); break;
-        case CT_JOINT_PRISMATIC: *d = ct_vec3_scale(q[0], axis); break;
-        case CT_JOINT_BALL: *Q = ct_quat_matrix(ct_quat_load(q)); break;
-        case CT_JOINT_FREE:
-            *Q = ct_quat_matrix(ct_quat_load(q + 3));
-            *d = load(q);
-            break;
-        default: break;
+    case CT_JOINT_REVOLUTE: *Q = ct_quat_matrix(ct_quat_from_vector(ct_vec3_scale(q[0], axis))); break;
+    case CT_JOINT_PRISMATIC: *d = ct_vec3_scale(q[0], axis); break;
+    case CT_JOINT_BALL: *Q = ct_quat_matrix(ct_quat_load(q)); break;
+    case CT_JOINT_FREE:
+        *Q = ct_quat_matrix(ct_quat_load(q + 3));
+        *d = load(q);
+        break;
+    default: break;
     }
 }
 
-// The frame that the joint of link k sits on. A driven root keeps the position p of its motion's centre c and a quaternion:
-// x = R (X - c) + p.
+// The frame that the joint of link k sits on. A driven root keeps the position p of its motion's centre c and
+// a quaternion: x = R (X - c) + p.
 static void parent_frame(const ct_tree* tree, int k, const ct_config* config, ct_mat3* R, ct_vec3* t) {
     *R = ct_mat3_identity();
     *t = (ct_vec3){0, 0, 0};
@@ -113,7 +114,8 @@ static void set_column(double* column, ct_vec3 omega, ct_vec3 v, double scale) {
     for (int i = 0; i < 6; i++) column[i] = values[i] / scale;
 }
 
-// Columns of joint k: world axes of its parent's frame, anchor p as moved by the parent (and by a free joint's own shift).
+// Columns of joint k: world axes of its parent's frame, anchor p as moved by the parent (and by a free
+// joint's own shift).
 static void joint_columns(const ct_tree* tree, int k, ct_config* config) {
     const ct_joint_def* joint = &tree->joint[k];
     ct_mat3 R;
@@ -156,7 +158,8 @@ static void turn(ct_mat3 R, const double w[3], const double* q, double* q_new) {
     store_quat(ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(local), ct_quat_load(q))), q_new);
 }
 
-void ct_skeleton_move(const ct_model* model, const ct_config* config, double length, const double* dz, double* q_new) {
+void ct_skeleton_move(const ct_model* model, const ct_config* config, double length, const double* dz,
+                      double* q_new) {
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         int j = tree->dof[k], count = tree->dof[k + 1] - j, at = tree->coordinate[k];
@@ -165,22 +168,23 @@ void ct_skeleton_move(const ct_model* model, const ct_config* config, double len
         ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
         for (int i = 0; i < count; i++) d[i] = length * dz[j + i] / tree->scale[j + i];
         switch (tree->joint[k].kind) {
-            case CT_JOINT_REVOLUTE:
-            case CT_JOINT_PRISMATIC: q_new[at] = q[0] + d[0]; break;
-            case CT_JOINT_BALL: turn(R, d, q, q_new + at); break;
-            case CT_JOINT_FREE: {
-                // translations are in world axes, coordinates in the parent's
-                ct_vec3 shift = ct_mat3_apply(ct_mat3_transpose(R), load(d));
-                q_new[at] = q[0] + shift.x;
-                q_new[at + 1] = q[1] + shift.y;
-                q_new[at + 2] = q[2] + shift.z;
-                turn(R, d + 3, q + 3, q_new + at + 3);
-                break;
-            }
-            default: break;
+        case CT_JOINT_REVOLUTE:
+        case CT_JOINT_PRISMATIC: q_new[at] = q[0] + d[0]; break;
+        case CT_JOINT_BALL: turn(R, d, q, q_new + at); break;
+        case CT_JOINT_FREE: {
+            // translations are in world axes, coordinates in the parent's
+            ct_vec3 shift = ct_mat3_apply(ct_mat3_transpose(R), load(d));
+            q_new[at] = q[0] + shift.x;
+            q_new[at + 1] = q[1] + shift.y;
+            q_new[at + 2] = q[2] + shift.z;
+            turn(R, d + 3, q + 3, q_new + at + 3);
+            break;
+        }
+        default: break;
         }
     }
-    memcpy(q_new + tree->root_coordinate, config->q + tree->root_coordinate, 7 * (size_t)tree->nroot * sizeof(double));
+    memcpy(q_new + tree->root_coordinate, config->q + tree->root_coordinate,
+           7 * (size_t)tree->nroot * sizeof(double));
 }
 
 // ---- B^T and B -----------------------------------------------------------------------------
@@ -191,13 +195,15 @@ void ct_skeleton_pull_links(const ct_model* model, const ct_config* config, doub
         const double* own = wrench + 6 * k;
         for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++) {
             const double* s = config->column + 6 * j;
-            r[j] = s[0] * own[0] + s[1] * own[1] + s[2] * own[2] + s[3] * own[3] + s[4] * own[4] + s[5] * own[5];
+            r[j] =
+                s[0] * own[0] + s[1] * own[1] + s[2] * own[2] + s[3] * own[3] + s[4] * own[4] + s[5] * own[5];
         }
         for (int i = 0; tree->parent[k] >= 0 && i < 6; i++) wrench[6 * tree->parent[k] + i] += own[i];
     }
 }
 
-void ct_skeleton_pull(const ct_model* model, const ct_config* config, const double* rho, double* wrench, double* r) {
+void ct_skeleton_pull(const ct_model* model, const ct_config* config, const double* rho, double* wrench,
+                      double* r) {
     const ct_tree* tree = &model->tree;
     ct_vec3 origin = load(tree->origin);
     for (int k = 0; k < tree->nlink; k++) {
@@ -224,7 +230,8 @@ void ct_skeleton_push_links(const ct_model* model, const ct_config* config, cons
     }
 }
 
-void ct_skeleton_push(const ct_model* model, const ct_config* config, const double* dz, double* twist, double* dx) {
+void ct_skeleton_push(const ct_model* model, const ct_config* config, const double* dz, double* twist,
+                      double* dx) {
     const ct_tree* tree = &model->tree;
     ct_vec3 origin = load(tree->origin);
     ct_skeleton_push_links(model, config, dz, twist);
@@ -243,7 +250,8 @@ void ct_skeleton_push(const ct_model* model, const ct_config* config, const doub
 // ---- curvature -----------------------------------------------------------------------------
 
 // K and f of every link's subtree: 9 + 3 numbers each.
-static void subtree_moments(const ct_model* model, const ct_config* config, const double* rho, double* moments) {
+static void subtree_moments(const ct_model* model, const ct_config* config, const double* rho,
+                            double* moments) {
     const ct_tree* tree = &model->tree;
     memset(moments, 0, 12 * (size_t)tree->nlink * sizeof(double));
     for (int k = tree->nlink - 1; k >= 0; k--) {
@@ -269,7 +277,8 @@ static ct_vec3 carried(const double* moments, const double* column) {
     return ct_vec3_add(first, ct_vec3_cross(load(column + 3), load(moments + 9)));
 }
 
-void ct_skeleton_curvature(const ct_model* model, const ct_config* config, const double* rho, double* moments, double* G) {
+void ct_skeleton_curvature(const ct_model* model, const ct_config* config, const double* rho, double* moments,
+                           double* G) {
     const ct_tree* tree = &model->tree;
     size_t n = (size_t)tree->ndof;
     memset(G, 0, n * n * sizeof(double));
@@ -278,7 +287,8 @@ void ct_skeleton_curvature(const ct_model* model, const ct_config* config, const
         for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++) {
             ct_vec3 u = carried(moments + 12 * k, config->column + 6 * j);
             // the joint's own rates, then those of all joints above
-            bool translation = tree->joint[k].kind == CT_JOINT_FREE && j - tree->dof[k] < 3;  // above its own rotation
+            // above its own rotation
+            bool translation = tree->joint[k].kind == CT_JOINT_FREE && j - tree->dof[k] < 3;
             for (int above = translation ? tree->parent[k] : k; above >= 0; above = tree->parent[above])
                 for (int i = tree->dof[above]; i < tree->dof[above + 1]; i++) {
                     double value = ct_vec3_dot(load(config->column + 6 * i), u);

@@ -37,8 +37,10 @@ static void swap(double** a, double** b) {
     *b = t;
 }
 
-double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report) {
-    double phi = ct_potential_gradient(&model->potential, &work->potential, work->threads, config->x, work->rho);
+double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
+                         ct_step_report* report) {
+    double phi =
+        ct_potential_gradient(&model->potential, &work->potential, work->threads, config->x, work->rho);
     phi += ct_inertia_gradient(model, work, config->x, work->rho);
     if (model->water.enabled) phi += ct_fluid_gradient(model, work, config->x, work->rho);
     ct_coords_pull(model, work, config, work->rho, r);
@@ -48,7 +50,8 @@ double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* 
     return phi;
 }
 
-static void precondition(const ct_model* model, ct_work* work, const double* b, double* y, ct_step_report* report) {
+static void precondition(const ct_model* model, ct_work* work, const double* b, double* y,
+                         ct_step_report* report) {
     ct_coords_precondition(model, work, &work->at, b, y);
     report->solves++;
 }
@@ -56,18 +59,20 @@ static void precondition(const ct_model* model, ct_work* work, const double* b, 
 // ---- line search ---------------------------------------------------------------------------
 
 // Accepts a trial point of step length t along d, slope = r . d < 0 at t = 0.
-static bool acceptable(const ct_model* model, const ct_work* work, const ct_solve_point* here, const ct_solve_point* trial, double t, double slope,
-                       double trial_slope) {
+static bool acceptable(const ct_model* model, const ct_work* work, const ct_solve_point* here,
+                       const ct_solve_point* trial, double t, double slope, double trial_slope) {
     if (!isfinite(trial->phi) || !isfinite(trial->norm)) return false;
     if (trial->phi <= here->phi + 1e-4 * t * slope) return true;
     // positions are rounded to eps |x|, against forces of the size of the reference
-    double resolution = 1e-12 * fabs(here->phi) + model->energy_roundoff + 4.4e-16 * work->reference * model->extent;
+    double resolution =
+        1e-12 * fabs(here->phi) + model->energy_roundoff + 4.4e-16 * work->reference * model->extent;
     return trial->phi <= here->phi + resolution && fabs(trial_slope) <= 0.9 * fabs(slope);
 }
 
-// Moves work->x along work->d; r_trial then holds the new residual (not yet swapped in). Returns the length, 0: failed.
-static double search(const ct_model* model, ct_work* work, double slope, const ct_solve_point* here, ct_solve_point* trial,
-                     ct_step_report* report) {
+// Moves work->x along work->d; r_trial then holds the new residual (not yet swapped in). Returns the length,
+// 0: failed.
+static double search(const ct_model* model, ct_work* work, double slope, const ct_solve_point* here,
+                     ct_solve_point* trial, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     double t = 1;
     for (int i = 0; i < SEARCH_LIMIT; i++) {
@@ -91,7 +96,8 @@ static double search(const ct_model* model, ct_work* work, double slope, const c
 
 // ---- L-BFGS on the warped factor -----------------------------------------------------------
 
-// d = -H r, H the inverse Hessian estimate from `count` pairs on top of the preconditioner (two-loop recursion).
+// d = -H r, H the inverse Hessian estimate from `count` pairs on top of the preconditioner (two-loop
+// recursion).
 static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     double weight[CT_HISTORY];
@@ -135,8 +141,9 @@ static bool fast_path(const ct_model* model, ct_work* work, ct_solve_point* here
     size_t n = (size_t)model->nunknown;
     double start = here->norm;
     int count = 0;
-    int limit = report->solves + FAST_ITERATIONS < model->settings.max_iterations ? FAST_ITERATIONS
-                                                                                  : model->settings.max_iterations - report->solves;
+    int limit = report->solves + FAST_ITERATIONS < model->settings.max_iterations
+                    ? FAST_ITERATIONS
+                    : model->settings.max_iterations - report->solves;
     for (int i = 0; i < limit && here->norm > work->target; i++) {
         // at the mean rate so far, will it arrive in time?
         if (i >= FAST_MINIMUM) {
@@ -178,14 +185,19 @@ static void apply_preconditioner(const double* in, double* out, void* user) {
 }
 
 // d with H d = -r to |H d + r| <= eta |r|.
-static void newton_direction(const ct_model* model, ct_work* work, const ct_solve_point* here, ct_step_report* report) {
+static void newton_direction(const ct_model* model, ct_work* work, const ct_solve_point* here,
+                             ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     newton_context context = {model, work, report};
     double eta = fmin(0.1, sqrt(here->norm / work->reference));
     double tolerance = fmax(eta * here->norm, 0.3 * work->target);
     for (size_t i = 0; i < n; i++) work->scratch[i] = -work->r[i];
-    ct_krylov_def def = {.n = (int)n, .apply = hessian_product, .precondition = apply_preconditioner, .user = &context,
-                         .tolerance = tolerance, .max_iterations = model->settings.max_iterations - report->solves};
+    ct_krylov_def def = {.n = (int)n,
+                         .apply = hessian_product,
+                         .precondition = apply_preconditioner,
+                         .user = &context,
+                         .tolerance = tolerance,
+                         .max_iterations = model->settings.max_iterations - report->solves};
     ct_krylov_report inner;
     memset(work->d, 0, n * sizeof(double));
     ct_pcg(&def, work->krylov, work->scratch, work->d, &inner);
@@ -210,7 +222,8 @@ static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* he
 
 // ---- entry points --------------------------------------------------------------------------
 
-// Round-off of the joints' rows: forces times arms, which cancel in them, with link frames that are products along the tree.
+// Round-off of the joints' rows: forces times arms, which cancel in them, with link frames that are products
+// along the tree.
 static double joint_roundoff(const ct_model* model, const ct_work* work) {
     const ct_tree* tree = &model->tree;
     double force = 0, rows = 0;
@@ -222,7 +235,8 @@ static double joint_roundoff(const ct_model* model, const ct_work* work) {
     return 4 * 2.2e-16 * tree->nlink * force * model->extent * sqrt(rows);
 }
 
-// How much farther than the rest shape the nodes are from the origin: positions, and with them forces, are rounded the more.
+// How much farther than the rest shape the nodes are from the origin: positions, and with them forces, are
+// rounded the more.
 static double distance(const ct_model* model, const ct_work* work) {
     double farthest = model->extent;
     for (int i = 0; i < 3 * model->nvert; i++)
@@ -230,14 +244,15 @@ static double distance(const ct_model* model, const ct_work* work) {
     return model->extent > 0 ? farthest / model->extent : 1;
 }
 
-// Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below round-off. Weight and
-// buoyancy cancel in f, and count.
+// Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below
+// round-off. Weight and buoyancy cancel in f, and count.
 ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     ct_solve_point here;
     here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
     here.norm = sqrt(dot(work->r, work->r, n));
-    double roundoff = model->roundoff * distance(model, work) + (model->tree.nlink ? joint_roundoff(model, work) : 0);
+    double roundoff =
+        model->roundoff * distance(model, work) + (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
     double force = sqrt(dot(work->scratch, work->scratch, n)) + ct_fluid_displaced_weight(model);
     work->reference = fmax(here.norm + force, roundoff / model->settings.tolerance);
@@ -245,7 +260,8 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
     return here;
 }
 
-ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool converged, ct_step_report* report) {
+ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool converged,
+                          ct_step_report* report) {
     report->residual = here->norm;
     report->reference = work->reference;
     return converged ? CT_OK : CT_NOT_CONVERGED;

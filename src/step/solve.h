@@ -5,18 +5,20 @@
 #include "step/work.h"
 
 // Phi at a configuration, with work->rho its gradient in node space and r = B^T rho.
-double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r, ct_step_report* report);
+double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
+                         ct_step_report* report);
 
 typedef struct ct_solve_point {
-    double phi;    // J
-    double norm;   // |r|, N
+    double phi;   // J
+    double norm;  // |r|, N
 } ct_solve_point;
 // Evaluates at work->at, the predictor, into work->r, and sets the step's reference and target from it.
 ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_report* report);
-ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool converged, ct_step_report* report);
+ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool converged,
+                          ct_step_report* report);
 
-// Both start from work->at (the predictor) and leave the solution there; CT_NOT_CONVERGED with report->residual
-// when the residual does not get below the target.
+// Both start from work->at (the predictor) and leave the solution there; CT_NOT_CONVERGED with
+// report->residual when the residual does not get below the target.
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report);
 ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_report* report);
 

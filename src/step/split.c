@@ -1,29 +1,31 @@
-// The splitting iteration. With the full-space imbalance without contact forces, rho(x) = c^2 M (x - s) + L x - J p(x), every
-// iteration is one local step and
+// The splitting iteration. With the full-space imbalance without contact forces, rho(x) = c^2 M (x - s) + L x
+// - J p(x), every iteration is one local step and
 //     A (x' - x) = -rho(x) + J_c^T F,     A = c^2 M + k D,  D = diag(L)
-// with the forces F that fulfil the law of contact (contact.h) at x', for the normals and weights of x. k = 0 is the iteration of Ly
-// et al. (2020), k = 1 the paper's, k = 2 the one that converges for frozen p and F: x' solves the split system
-// (c^2 M + k D) x' = c^2 M s + J p + (k D - L) x + J_c^T F. At a fixed point rho = J_c^T F: the equations of the default method.
+// with the forces F that fulfil the law of contact (contact.h) at x', for the normals and weights of x. k = 0
+// is the iteration of Ly et al. (2020), k = 1 the paper's, k = 2 the one that converges for frozen p and F:
+// x' solves the split system (c^2 M + k D) x' = c^2 M s + J p + (k D - L) x + J_c^T F. At a fixed point rho =
+// J_c^T F: the equations of the default method.
 //
-// A is one number per node, so that contacts that share no nodes are independent and solved exactly: with y = gap along n and slip
-// across it after a motion without F_c, and the contact's compliance w = sum w_i^2 / A_i,
+// A is one number per node, so that contacts that share no nodes are independent and solved exactly: with y =
+// gap along n and slip across it after a motion without F_c, and the contact's compliance w = sum w_i^2 /
+// A_i,
 //     F_N = max(0, -y_N / w),   F_T = -y_T / w, shortened to mu F_N.
 // Contacts that share nodes are visited in turn (Gauss-Seidel) until their forces rest.
 //
-// CT_SPLIT_WHOLE does not split: A = c^2 M + L, factored once, and the friction problem is solved on its dense compliance
-// W = J_c A^-1 J_c^T, from columns of A^-1 that are kept.
+// CT_SPLIT_WHOLE does not split: A = c^2 M + L, factored once, and the friction problem is solved on its
+// dense compliance W = J_c A^-1 J_c^T, from columns of A^-1 that are kept.
 #include "step/split.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "contact/friction.h"
 #include "step/contact_pairs.h"
 #include "step/coords.h"
-#include "contact/friction.h"
 #include "step/solve.h"
 
-static const double deep = 0.01;      // of the way from thickness to core: how far gaps may be below zero
-static const double diverged = 1e3;   // times the reference
+static const double deep = 0.01;     // of the way from thickness to core: how far gaps may be below zero
+static const double diverged = 1e3;  // times the reference
 
 enum { SWEEP_LIMIT = 100 };
 
@@ -35,11 +37,11 @@ struct ct_split_work {
     int version;                // of the model's values that they were made for; -1: none
     double* motion;             // 3 nvert: x' - x
     // CT_SPLIT_WHOLE
-    int* column_of;             // nvert: which column, -1: none yet
-    double* column;             // nfree each, rows as in the matrix
+    int* column_of;  // nvert: which column, -1: none yet
+    double* column;  // nfree each, rows as in the matrix
     size_t ncolumn, column_capacity;
-    double *unit, *answer;      // 3 nfree
-    double* vector;             // the friction problem
+    double *unit, *answer;  // 3 nfree
+    double* vector;         // the friction problem
     size_t vector_capacity;
 };
 
@@ -52,7 +54,8 @@ ct_status ct_split_work_create(ct_split_work** out, const ct_model* model) {
     size_t nvert = (size_t)model->nvert, nfree = (size_t)model->nfree;
     split->version = -1;
     split->laplacian = model->matrix;
-    split->laplacian.value = ct_arena_alloc(&split->arena, nfree ? 9 * (size_t)model->matrix.start[nfree] : 0, sizeof(double));
+    split->laplacian.value =
+        ct_arena_alloc(&split->arena, nfree ? 9 * (size_t)model->matrix.start[nfree] : 0, sizeof(double));
     split->diagonal = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->inverse = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->motion = ct_arena_alloc(&split->arena, 3 * nvert, sizeof(double));
@@ -77,14 +80,17 @@ void ct_split_work_free(ct_split_work* split) {
 
 // ---- the matrix ----------------------------------------------------------------------------
 
-// A for the rate of this (sub-)step; D, and the columns of the inverse, only when the model's values have changed.
+// A for the rate of this (sub-)step; D, and the columns of the inverse, only when the model's values have
+// changed.
 static void prepare(const ct_model* model, ct_work* work) {
     ct_split_work* split = work->split;
     if (split->version != model->version) {
         ct_block_matrix_clear(&split->laplacian);
         ct_elastic_assemble_laplacian(model->potential.elastic, model->row, &split->laplacian);
         for (int v = 0; v < model->nvert; v++) {
-            split->diagonal[v] = model->row[v] >= 0 ? split->laplacian.value[9 * (size_t)split->laplacian.start[model->row[v]]] : 0;
+            split->diagonal[v] =
+                model->row[v] >= 0 ? split->laplacian.value[9 * (size_t)split->laplacian.start[model->row[v]]]
+                                   : 0;
             split->column_of[v] = -1;
         }
         split->ncolumn = 0;
@@ -93,7 +99,10 @@ static void prepare(const ct_model* model, ct_work* work) {
     ct_split kind = model->settings.contact.split;
     double c = work->rate.c, k = kind == CT_SPLIT_TWICE ? 2 : kind == CT_SPLIT_DIAGONAL ? 1 : 0;
     for (int v = 0; v < model->nvert; v++)
-        split->inverse[v] = model->row[v] >= 0 ? 1 / (c * (c * model->free_mass[v] + model->free_drag[v]) + k * split->diagonal[v]) : 0;
+        split->inverse[v] =
+            model->row[v] >= 0
+                ? 1 / (c * (c * model->free_mass[v] + model->free_drag[v]) + k * split->diagonal[v])
+                : 0;
 }
 
 // ---- evaluation ----------------------------------------------------------------------------
@@ -165,7 +174,8 @@ static double visit(const ct_split_work* split, ct_touch* touch, double* dx) {
     if (w > 0 && !ct_touch_away(touch)) solve_one(touch, y, w, F);
     for (int a = 0; a < 3; a++) {
         double d = F[a] - touch->is.force[a];
-        for (int k = 0; k < touch->at.count; k++) dx[3 * node[k] + a] += split->inverse[node[k]] * touch->at.w[k] * d;
+        for (int k = 0; k < touch->at.count; k++)
+            dx[3 * node[k] + a] += split->inverse[node[k]] * touch->at.w[k] * d;
         touch->is.force[a] = F[a];
         change += d * d;
     }
@@ -177,7 +187,8 @@ static void step_diagonal(const ct_model* model, ct_work* work, double accuracy)
     ct_split_work* split = work->split;
     ct_contact_work* contact = work->contact;
     double* dx = split->motion;
-    for (int i = 0; i < 3 * model->nvert; i++) dx[i] = split->inverse[i / 3] * (contact->nodal[i] - work->rho[i]);
+    for (int i = 0; i < 3 * model->nvert; i++)
+        dx[i] = split->inverse[i / 3] * (contact->nodal[i] - work->rho[i]);
     bool coupled = false;
     for (size_t i = 0; i < contact->count; i++) coupled = coupled || contact->touch[i].is.eps > 0;
     for (int sweep = 0; sweep < SWEEP_LIMIT; sweep++) {
@@ -205,12 +216,16 @@ static ct_status fill_columns(const ct_model* model, ct_work* work) {
                 wanted[nwanted++] = model->row[v];
             }
             if (nwanted < (last ? 1 : 3)) continue;
-            if (!ct_reserve((void**)&split->column, &split->column_capacity, (split->ncolumn + 3) * nfree, sizeof(double))) return CT_OUT_OF_MEMORY;
+            if (!ct_reserve((void**)&split->column, &split->column_capacity, (split->ncolumn + 3) * nfree,
+                            sizeof(double)))
+                return CT_OUT_OF_MEMORY;
             memset(split->unit, 0, 3 * nfree * sizeof(double));
             for (int a = 0; a < nwanted; a++) split->unit[3 * wanted[a] + a] = 1;
             ct_scalar_factor_solve(model->scalar, work->scalar, split->unit, split->answer);
             for (int a = 0; a < nwanted; a++)
-                for (size_t j = 0; j < nfree; j++) split->column[(split->ncolumn + (size_t)a) * nfree + j] = split->answer[3 * j + (size_t)a];
+                for (size_t j = 0; j < nfree; j++)
+                    split->column[(split->ncolumn + (size_t)a) * nfree + j] =
+                        split->answer[3 * j + (size_t)a];
             split->ncolumn += (size_t)nwanted;
             nwanted = 0;
         }
@@ -219,7 +234,8 @@ static ct_status fill_columns(const ct_model* model, ct_work* work) {
 }
 
 // W_cd, a multiple of the identity.
-static double compliance(const ct_model* model, const ct_split_work* split, const ct_touch* c, const ct_touch* d) {
+static double compliance(const ct_model* model, const ct_split_work* split, const ct_touch* c,
+                         const ct_touch* d) {
     double sum = 0;
     for (int k = 0; k < c->at.count; k++) {
         int column = split->column_of[c->is.pair.node[k]];
@@ -234,14 +250,16 @@ static double compliance(const ct_model* model, const ct_split_work* split, cons
 }
 
 // dx = A^-1 (nodal - rho); nodal NULL: zero
-static void solve_whole(const ct_model* model, ct_work* work, const double* nodal, double* dx, ct_step_report* report) {
+static void solve_whole(const ct_model* model, ct_work* work, const double* nodal, double* dx,
+                        ct_step_report* report) {
     ct_split_work* split = work->split;
     for (int v = 0; v < model->nvert; v++)
         for (int a = 0; model->row[v] >= 0 && a < 3; a++)
             split->unit[3 * model->row[v] + a] = (nodal ? nodal[3 * v + a] : 0) - work->rho[3 * v + a];
     ct_scalar_factor_solve(model->scalar, work->scalar, split->unit, split->answer);
     for (int v = 0; v < model->nvert; v++)
-        for (int a = 0; a < 3; a++) dx[3 * v + a] = model->row[v] >= 0 ? split->answer[3 * model->row[v] + a] : 0;
+        for (int a = 0; a < 3; a++)
+            dx[3 * v + a] = model->row[v] >= 0 ? split->answer[3 * model->row[v] + a] : 0;
     report->solves++;
 }
 
@@ -251,8 +269,11 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
     size_t most = contact->count, m = 0;
     ct_status status = fill_columns(model, work);
     if (status != CT_OK) return status;
-    if (!ct_reserve((void**)&split->vector, &split->vector_capacity, 9 * most * most + 13 * most + 2, sizeof(double))) return CT_OUT_OF_MEMORY;
-    double *b = split->vector, *normal = b + 3 * most, *F = normal + 3 * most, *mu = F + 3 * most, *eps = mu + most;
+    if (!ct_reserve((void**)&split->vector, &split->vector_capacity, 9 * most * most + 13 * most + 2,
+                    sizeof(double)))
+        return CT_OUT_OF_MEMORY;
+    double *b = split->vector, *normal = b + 3 * most, *F = normal + 3 * most, *mu = F + 3 * most,
+           *eps = mu + most;
     double* W = eps + most;
     int* which = (int*)(W + 9 * most * most);
     unsigned char* set = (unsigned char*)(which + most);
@@ -280,11 +301,14 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j <= i; j++) {
             double w = compliance(model, split, &contact->touch[which[i]], &contact->touch[which[j]]);
-            for (size_t a = 0; a < 3; a++) W[(3 * i + a) * side + 3 * j + a] = W[(3 * j + a) * side + 3 * i + a] = w;
+            for (size_t a = 0; a < 3; a++)
+                W[(3 * i + a) * side + 3 * j + a] = W[(3 * j + a) * side + 3 * i + a] = w;
         }
-    ct_friction_def def = {.count = (int)m, .W = W, .stride = (int)side, .b = b, .normal = normal, .mu = mu, .eps = eps};
+    ct_friction_def def = {
+        .count = (int)m, .W = W, .stride = (int)side, .b = b, .normal = normal, .mu = mu, .eps = eps};
     ct_friction_report inner;
-    if (m) status = ct_friction_solve(&def, contact->friction, 1e-3 * model->settings.tolerance, F, set, &inner);
+    if (m)
+        status = ct_friction_solve(&def, contact->friction, 1e-3 * model->settings.tolerance, F, set, &inner);
     if (status != CT_OK) return status;
     for (size_t i = 0; i < m; i++) memcpy(contact->touch[which[i]].is.force, F + 3 * i, 3 * sizeof(double));
     ct_contact_forces(model, contact);
@@ -320,10 +344,12 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
 
 bool ct_split_is_truncated(const ct_model* model, const ct_step_report* report) {
     const ct_contact_settings* settings = &model->settings.contact;
-    return settings->method == CT_CONTACT_SPLIT && settings->truncate && report->residual > model->settings.tolerance * report->reference;
+    return settings->method == CT_CONTACT_SPLIT && settings->truncate &&
+           report->residual > model->settings.tolerance * report->reference;
 }
 
-ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
+ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
+                         ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     double end = time + h;
     bool again = true;

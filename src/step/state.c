@@ -14,18 +14,20 @@ static size_t padded_count(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8
 
 static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactuation, int nmount) {
     double* array = (double*)(state->header + 1);
-    double** arrays[NODE_ARRAYS] = {&state->x, &state->v, &state->x_previous, &state->v_previous, &state->v_before,
-                         &state->x_reference, &state->contact_force};
+    double** arrays[NODE_ARRAYS] = {
+        &state->x,        &state->v,           &state->x_previous,   &state->v_previous,
+        &state->v_before, &state->x_reference, &state->contact_force};
     for (size_t i = 0; i < NODE_ARRAYS; i++, array += padded_count(nvert)) *arrays[i] = array;
     double** coordinates[] = {&state->q, &state->q_previous, &state->q_reference};
-    for (size_t i = 0; i < sizeof coordinates / sizeof coordinates[0]; i++, array += ncoordinate) *coordinates[i] = array;
+    for (size_t i = 0; i < sizeof coordinates / sizeof coordinates[0]; i++, array += ncoordinate)
+        *coordinates[i] = array;
     state->actuation = array;
     state->mount = state->actuation + nactuation;
     state->rate = state->mount + 7 * nmount;
 }
 
-// Moves the initial pose of link k's joint by its numbers of `position`: the coordinate itself, or an increment along the
-// parent's axes.
+// Moves the initial pose of link k's joint by its numbers of `position`: the coordinate itself, or an
+// increment along the parent's axes.
 static void set_position(const ct_tree* tree, int k, const double* position, double* q) {
     int count = tree->dof[k + 1] - tree->dof[k];
     double* own = q + tree->coordinate[k];
@@ -34,24 +36,29 @@ static void set_position(const ct_tree* tree, int k, const double* position, dou
     for (int i = 0; count == 6 && i < 3; i++) own[i] += given[i];
     if (count < 3) return;
     double* turn = own + count - 3;
-    ct_quat Q = ct_quat_normalise(ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(given + count - 3)), ct_quat_load(turn)));
+    ct_quat Q = ct_quat_normalise(
+        ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(given + count - 3)), ct_quat_load(turn)));
     const double values[4] = {Q.w, Q.x, Q.y, Q.z};
     memcpy(turn, values, sizeof values);
 }
 
 // Rates of link k's joint, from the parent's axes to the world's.
-static void set_rate(const ct_model* model, const ct_config* config, int k, const double* velocity, double* rate) {
+static void set_rate(const ct_model* model, const ct_config* config, int k, const double* velocity,
+                     double* rate) {
     const ct_tree* tree = &model->tree;
     const ct_joint_def* joint = &tree->joint[k];
     int j = tree->dof[k], count = tree->dof[k + 1] - j;
     const double* given = velocity ? velocity + j : count == 1 ? &joint->velocity : joint->rate;
     if (count == 1) rate[j] = given[0];
     for (int i = 0; i + 3 <= count; i += 3)
-        ct_vec3_store(rate + j + i, ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(given + i)));
+        ct_vec3_store(rate + j + i,
+                      ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(given + i)));
 }
 
-// Joints at `position` and with rates `velocity` (NULL: the model's); the links' nodes follow, and so do their velocities, B qdot.
-static ct_status set_links(const ct_model* model, ct_state* state, const double* position, const double* velocity) {
+// Joints at `position` and with rates `velocity` (NULL: the model's); the links' nodes follow, and so do
+// their velocities, B qdot.
+static ct_status set_links(const ct_model* model, ct_state* state, const double* position,
+                           const double* velocity) {
     const ct_tree* tree = &model->tree;
     ct_arena arena = {0};
     ct_config config = {0};
@@ -67,7 +74,8 @@ static ct_status set_links(const ct_model* model, ct_state* state, const double*
         ct_skeleton_place(model, &config);
         for (int k = 0; k < tree->nlink; k++) set_rate(model, &config, k, velocity, state->rate);
         for (int j = 0; j < tree->ndof; j++) rate[j] = state->rate[j] * tree->scale[j];
-        for (int i = 0; i < tree->start[tree->nlink]; i++) memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
+        for (int i = 0; i < tree->start[tree->nlink]; i++)
+            memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
         ct_skeleton_push(model, &config, rate, twist, state->v);
         memcpy(state->q_previous, state->q, (size_t)tree->ncoordinate * sizeof(double));
     }
@@ -76,10 +84,13 @@ static ct_status set_links(const ct_model* model, ct_state* state, const double*
     return status;
 }
 
-ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position, const double* velocity) {
-    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate) return CT_BAD_ARGUMENT;
+ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position,
+                              const double* velocity) {
+    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate)
+        return CT_BAD_ARGUMENT;
     for (int j = 0; j < model->tree.ndof; j++)
-        if ((position && !isfinite(position[j])) || (velocity && !isfinite(velocity[j]))) return CT_BAD_ARGUMENT;
+        if ((position && !isfinite(position[j])) || (velocity && !isfinite(velocity[j])))
+            return CT_BAD_ARGUMENT;
     if (!model->tree.nlink) return CT_OK;
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     ct_status status = set_links(model, state, position, velocity);
@@ -107,8 +118,8 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;
-    size_t numbers = NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate + (size_t)model->tree.ndof +
-                     (size_t)model->actuators.size + 7 * (size_t)model->nmount;
+    size_t numbers = NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate +
+                     (size_t)model->tree.ndof + (size_t)model->actuators.size + 7 * (size_t)model->nmount;
     state->size = sizeof(ct_state_header) + numbers * sizeof(double);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
@@ -141,7 +152,8 @@ ct_status ct_state_restore(ct_state* state, const void* bytes, size_t size) {
     ct_state_header header;
     if (size != state->size) return CT_BAD_ARGUMENT;
     memcpy(&header, bytes, sizeof header);
-    if (header.nvert != state->header->nvert || header.ncoordinate != state->header->ncoordinate) return CT_BAD_ARGUMENT;
+    if (header.nvert != state->header->nvert || header.ncoordinate != state->header->ncoordinate)
+        return CT_BAD_ARGUMENT;
     memcpy(state->header, bytes, size);
     return CT_OK;
 }
@@ -171,7 +183,8 @@ const double* ct_state_coordinates(const ct_state* state) { return state->q; }
 const double* ct_state_actuation(const ct_state* state) { return state->actuation; }
 const double* ct_state_mounts(const ct_state* state) { return state->mount; }
 
-ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9], double translation[3]) {
+ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9],
+                             double translation[3]) {
     if (link < 0 || link >= model->tree.nlink || state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};
@@ -187,7 +200,8 @@ ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int l
 }
 
 ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses) {
-    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate) return CT_BAD_ARGUMENT;
+    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate)
+        return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};
     ct_status status = ct_config_create(&config, &arena, model);

@@ -1,4 +1,5 @@
-// The state: one block of memory with everything that determines the future, so that a checkpoint is a memcpy.
+// The state: one block of memory with everything that determines the future, so that a checkpoint is a
+// memcpy.
 //
 // Beyond positions and velocities: those before (BDF2, predictor), and the configuration at which the
 // factor was last refreshed, because the solver's path, and so the last bits of the result, depend on it.
@@ -8,10 +9,11 @@
 #include "cuttle.h"
 
 typedef struct ct_state_header {
-    int64_t step;         // steps taken
-    double time;          // s
+    int64_t step;  // steps taken
+    double time;   // s
     int64_t nvert, ncoordinate;
-    int64_t history;      // how many steps back the history reaches: 0, 1 (x_previous, v_previous) or 2 (v_before too)
+    // how many steps back the history reaches: 0, 1 (x_previous, v_previous) or 2 (v_before too)
+    int64_t history;
     int64_t slow_solves;  // solves beyond what a good factor needs, since the last refresh
     uint64_t reference;   // stamp of x_reference; 0: the rest factor is in use
 } ct_state_header;
@@ -31,7 +33,8 @@ struct ct_state {
     double* q_reference;      // ncoordinate
     double* actuation;        // numbers of the actuators, during the last step
     double* mount;            // 7 nmount, poses of mounts on top of their motion: translation, quaternion
-    double* rate;             // ndof, joint rates of a state without history; balls and free joints: along the world's axes
+    // ndof, joint rates of a state without history; balls and free joints: along the world's axes
+    double* rate;
 };
 
 #endif

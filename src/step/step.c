@@ -1,4 +1,5 @@
-// One time step, as a list: external forces, predictor, solve, new velocity; halved when it does not converge.
+// One time step, as a list: external forces, predictor, solve, new velocity; halved when it does not
+// converge.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static void refresh(const ct_model* model, ct_state* state) {
 }
 
 // A refreshed matrix that is not positive definite leaves the rest factor in force.
-static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* state, int depth, ct_step_report* report) {
+static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* state, int depth,
+                               ct_step_report* report) {
     if (model->nunknown == 0) return CT_OK;
     ct_status status = ct_coords_choose(model, work, state, depth, &report->refactors);
     if (status != CT_SINGULAR) return status;
@@ -54,22 +56,25 @@ static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* s
 
 // The array in the copy of the state that was kept at the start of the step.
 static const double* backup_array(const ct_state* state, const ct_work* work, const double* array) {
-    return (const double*)(work->backup + ((const unsigned char*)array - (const unsigned char*)state->header));
+    return (const double*)(work->backup +
+                           ((const unsigned char*)array - (const unsigned char*)state->header));
 }
 
-// Joints continue with the rates of the last step; then the links' nodes go where the joints put them. `end`: where the
-// (sub-)step ends, as a fraction of the step.
-static void predict_joints(const ct_model* model, ct_work* work, const ct_state* state, double h, double end) {
+// Joints continue with the rates of the last step; then the links' nodes go where the joints put them. `end`:
+// where the (sub-)step ends, as a fraction of the step.
+static void predict_joints(const ct_model* model, ct_work* work, const ct_state* state, double h,
+                           double end) {
     const ct_tree* tree = &model->tree;
     memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
     double fraction = state->header->history ? h / model->settings.time_step : 0;
     if (fraction > 0) ct_joints_continue(model, state->q, state->q_previous, fraction, work->at.q);
     else
         for (int k = 0; k < tree->nlink; k++)
-            if (ct_joint_has_one_coordinate(&tree->joint[k])) work->at.q[tree->coordinate[k]] += h * state->rate[tree->dof[k]];
+            if (ct_joint_has_one_coordinate(&tree->joint[k]))
+                work->at.q[tree->coordinate[k]] += h * state->rate[tree->dof[k]];
     // driven roots go on from where the whole step began
-    ct_external_roots_between(model, backup_array(state, work, state->q) + tree->root_coordinate, work->root_end, end,
-                              work->at.q + tree->root_coordinate);
+    ct_external_roots_between(model, backup_array(state, work, state->q) + tree->root_coordinate,
+                              work->root_end, end, work->at.q + tree->root_coordinate);
     ct_skeleton_place(model, &work->at);
 }
 
@@ -81,9 +86,10 @@ static void begin_joints(const ct_model* model, ct_work* work, const ct_state* s
     ct_joints_begin(model, &work->joints, state->q, state->q_previous, control);
 }
 
-// The start of the solve: x + h v_next with v_next extrapolated from the last velocities, as far as they have been smooth:
-// v, v + (v - v') or v + (v - v') + (v - 2 v' + v'').
-static void predict(const ct_model* model, ct_work* work, const ct_state* state, double h, bool whole, double end) {
+// The start of the solve: x + h v_next with v_next extrapolated from the last velocities, as far as they have
+// been smooth: v, v + (v - v') or v + (v - v') + (v - 2 v' + v'').
+static void predict(const ct_model* model, ct_work* work, const ct_state* state, double h, bool whole,
+                    double end) {
     const double *v = state->v, *v1 = state->v_previous, *v2 = state->v_before;
     int n = 3 * model->nvert, history = whole ? (int)state->header->history : 0;
     double first = history >= 1 ? h : 0, second = 0;
@@ -111,7 +117,8 @@ static void accept(const ct_model* model, const ct_work* work, ct_state* state) 
         state->x[i] = work->at.x[i];
     }
     memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
-    if (work->contact) memcpy(state->contact_force, work->contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
+    if (work->contact)
+        memcpy(state->contact_force, work->contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
 }
 
 // Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
@@ -135,7 +142,8 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
     }
 }
 
-static ct_status solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h, ct_step_report* report) {
+static ct_status solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
+                       ct_step_report* report) {
     if (model->nunknown == 0) return CT_OK;
     if (work->split) return ct_split_solve(model, work, state, time, h, report);
     if (work->contact) return ct_contact_solve(model, work, state, time, h, report);
@@ -144,11 +152,13 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
 }
 
 // Driven nodes move evenly from where the step began to where it ends.
-static void drive(const ct_model* model, const ct_work* work, const double* x_start, double fraction, double* x) {
+static void drive(const ct_model* model, const ct_work* work, const double* x_start, double fraction,
+                  double* x) {
     for (int i = 0; i < model->ndrive; i++)
         for (int k = 0; k < model->drive[i].nnode; k++)
             for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++)
-                x[j] = fraction == 1 ? work->x_end[j] : (1 - fraction) * x_start[j] + fraction * work->x_end[j];
+                x[j] =
+                    fraction == 1 ? work->x_end[j] : (1 - fraction) * x_start[j] + fraction * work->x_end[j];
 }
 
 static ct_status note_touches(ct_work* work, ct_substep* entry) {
@@ -157,17 +167,24 @@ static ct_status note_touches(ct_work* work, ct_substep* entry) {
     entry->first_touch = record->ntouch;
     entry->ntouch = 0;
     for (size_t i = 0; i < count; i++) entry->ntouch += work->contact->touch[i].is.set != CT_OPEN;
-    if (!ct_reserve((void**)&record->touch, &record->touch_capacity, record->ntouch + entry->ntouch, sizeof *record->touch)) return CT_OUT_OF_MEMORY;
+    if (!ct_reserve((void**)&record->touch, &record->touch_capacity, record->ntouch + entry->ntouch,
+                    sizeof *record->touch))
+        return CT_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (work->contact->touch[i].is.set != CT_OPEN) record->touch[record->ntouch++] = work->contact->touch[i].is;
+        if (work->contact->touch[i].is.set != CT_OPEN)
+            record->touch[record->ntouch++] = work->contact->touch[i].is;
     return CT_OK;
 }
 
-static ct_status note_substep(const ct_model* model, ct_work* work, const ct_state* state, const ct_substep* substep) {
+static ct_status note_substep(const ct_model* model, ct_work* work, const ct_state* state,
+                              const ct_substep* substep) {
     ct_record* record = work->record;
     size_t n = 3 * (size_t)model->nvert, ncoordinate = (size_t)model->tree.ncoordinate, index = record->count;
-    if (!ct_reserve((void**)&record->step, &record->capacity, index + 1, sizeof *record->step)) return CT_OUT_OF_MEMORY;
-    if (!ct_reserve((void**)&record->start, &record->start_capacity, index * (2 * n + ncoordinate), sizeof(double))) return CT_OUT_OF_MEMORY;
+    if (!ct_reserve((void**)&record->step, &record->capacity, index + 1, sizeof *record->step))
+        return CT_OUT_OF_MEMORY;
+    if (!ct_reserve((void**)&record->start, &record->start_capacity, index * (2 * n + ncoordinate),
+                    sizeof(double)))
+        return CT_OUT_OF_MEMORY;
     record->step[index] = *substep;
     ct_status status = note_touches(work, &record->step[index]);
     if (status != CT_OK) return status;
@@ -181,19 +198,20 @@ static ct_status note_substep(const ct_model* model, ct_work* work, const ct_sta
     return CT_OK;
 }
 
-// From the fraction `start` of the step over `length` of it. What does not converge becomes two of half the length, by
-// Euler's rule.
-static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double length, int depth,
-                         ct_step_report* report) {
+// From the fraction `start` of the step over `length` of it. What does not converge becomes two of half the
+// length, by Euler's rule.
+static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double length,
+                         int depth, ct_step_report* report) {
     double h = length * model->settings.time_step;
-    bool whole = depth == 0, second_order = whole && model->settings.integrator == CT_BDF2 && state->header->history;
+    bool whole = depth == 0,
+         second_order = whole && model->settings.integrator == CT_BDF2 && state->header->history;
     ct_rate rate = second_order ? ct_rate_bdf2(h) : ct_rate_euler(h);
     ct_status status = choose_factor(model, work, state, depth, report);
     if (status != CT_OK) return status;
     ct_inertia_begin(model, work, state, rate);
     if (model->water.enabled) ct_fluid_begin(model, work, state->x, state->v);
-    ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, state->x, rate.b,
-                            second_order ? state->x_previous : NULL);
+    ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, state->x,
+                            rate.b, second_order ? state->x_previous : NULL);
     begin_joints(model, work, state, work->joints.control);
     predict(model, work, state, h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
@@ -203,7 +221,8 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     bool may_split = model->settings.solver == CT_SOLVER_NEWTON && depth < model->settings.max_substep_depth;
     count(report, &attempt, status == CT_OK || !may_split);
     if (status == CT_OK) {
-        ct_substep substep = {.rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
+        ct_substep substep = {
+            .rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
         if (work->record) status = note_substep(model, work, state, &substep);
         accept(model, work, state);
         report->substeps++;
@@ -211,7 +230,8 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     }
     if (status != CT_NOT_CONVERGED || !may_split) return status;
     status = advance(model, work, state, start, length / 2, depth + 1, report);
-    if (status == CT_OK) status = advance(model, work, state, start + length / 2, length / 2, depth + 1, report);
+    if (status == CT_OK)
+        status = advance(model, work, state, start + length / 2, length / 2, depth + 1, report);
     return status;
 }
 
@@ -235,33 +255,43 @@ static void advise(const ct_model* model, ct_work* work, const ct_state* state, 
     const ct_collider* collider = model->collision.collider;
     int a, b;
     if (!isfinite(report->residual))
-        snprintf(report->advice, sizeof report->advice, "the state is not finite: check forces and initial velocities");
+        snprintf(report->advice, sizeof report->advice,
+                 "the state is not finite: check forces and initial velocities");
     else if (settings->contact.method == CT_CONTACT_SPLIT)
         snprintf(report->advice, sizeof report->advice,
-                 "the splitting iteration diverges or needs more than %d iterations: use contact.method \"newton\", contact.split \"twice\" or \"whole\"",
+                 "the splitting iteration diverges or needs more than %d iterations: use contact.method "
+                 "\"newton\", contact.split \"twice\" or \"whole\"",
                  settings->max_iterations);
     else if (work->contact && ct_contact_overlap(model, work, state->x, state->header->time, &a, &b))
-        snprintf(report->advice, sizeof report->advice, "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",
-                 collider[a].name, collider[b].name);
+        snprintf(
+            report->advice, sizeof report->advice,
+            "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",
+            collider[a].name, collider[b].name);
     else if (settings->solver == CT_SOLVER_PROJECTIVE)
         snprintf(report->advice, sizeof report->advice,
-                 "raise solver.max_iterations (now %d), loosen solver.tolerance, or use solver \"newton\"", settings->max_iterations);
+                 "raise solver.max_iterations (now %d), loosen solver.tolerance, or use solver \"newton\"",
+                 settings->max_iterations);
     else
         snprintf(report->advice, sizeof report->advice,
-                 "reduce time_step (now %g s), raise solver.max_iterations (%d) or solver.max_substep_depth (%d), or soften the load",
+                 "reduce time_step (now %g s), raise solver.max_iterations (%d) or solver.max_substep_depth "
+                 "(%d), or soften the load",
                  settings->time_step, settings->max_iterations, settings->max_substep_depth);
 }
 
 // ---- public --------------------------------------------------------------------------------
 
 // The state that was kept at the start of the step.
-static const ct_state_header* backup_header(const ct_work* work) { return (const ct_state_header*)work->backup; }
+static const ct_state_header* backup_header(const ct_work* work) {
+    return (const ct_state_header*)work->backup;
+}
 
-static void finish(const ct_model* model, const ct_work* work, ct_state* state, const ct_step_report* report) {
+static void finish(const ct_model* model, const ct_work* work, ct_state* state,
+                   const ct_step_report* report) {
     ct_state_header* header = state->header;
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     memcpy(state->x_previous, backup_array(state, work, state->x), bytes);
-    memcpy(state->q_previous, backup_array(state, work, state->q), (size_t)model->tree.ncoordinate * sizeof(double));
+    memcpy(state->q_previous, backup_array(state, work, state->q),
+           (size_t)model->tree.ncoordinate * sizeof(double));
     memcpy(state->v_before, backup_array(state, work, state->v_previous), bytes);
     memcpy(state->v_previous, backup_array(state, work, state->v), bytes);
     for (int i = 0; i < model->actuators.size; i++) state->actuation[i] = work->actuation[i];
@@ -274,7 +304,8 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state, 
     if (surplus > 0) header->slow_solves += surplus;
 }
 
-ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control, ct_step_report* report) {
+ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control,
+                  ct_step_report* report) {
     ct_step_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
@@ -284,7 +315,8 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
 
     refresh(model, state);
     double time = state->header->time;
-    control = ct_policy_control(model, work, state, ct_control_or_values(model, time, control, work->control));
+    control =
+        ct_policy_control(model, work, state, ct_control_or_values(model, time, control, work->control));
     ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
     work->joints.control = control;
     ct_external_forces(model, time, control, work->force);

@@ -1,12 +1,13 @@
-// Rollouts and their reverse. The tape keeps the states of a rollout: all of them, or as many as a byte budget allows;
-// then the reverse runs from checkpoint to checkpoint, replaying what lies between. A replay is exact to the last bit,
-// so the gradient does not depend on the budget.
+// Rollouts and their reverse. The tape keeps the states of a rollout: all of them, or as many as a byte
+// budget allows; then the reverse runs from checkpoint to checkpoint, replaying what lies between. A replay
+// is exact to the last bit, so the gradient does not depend on the budget.
 //
-// With s slots, a stretch of up to s steps is kept whole. A longer one is cut by checkpoints in half of the slots, and
-// every part, the last one first, is reversed with the slots that are left. One slot alone replays for every step.
+// With s slots, a stretch of up to s steps is kept whole. A longer one is cut by checkpoints in half of the
+// slots, and every part, the last one first, is reversed with the slots that are left. One slot alone replays
+// for every step.
 //
-// Beside a state the tape keeps what the step from it did, its sub-steps and contacts, which the adjoint needs; where steps lie between the
-// states, their replay notes it.
+// Beside a state the tape keeps what the step from it did, its sub-steps and contacts, which the adjoint
+// needs; where steps lie between the states, their replay notes it.
 #include <math.h>
 #include <string.h>
 
@@ -20,11 +21,11 @@ struct ct_tape {
     ct_arena arena;
     size_t state_size;
     int max_steps, nslot;
-    int steps;              // of the last rollout
-    int stride;             // steps between the states that the rollout kept
-    unsigned char* slot;    // nslot states
-    ct_record* record;      // nslot: of the step from that state; one more for steps whose state is not kept
-    ct_contact_log log;     // of the last rollout
+    int steps;            // of the last rollout
+    int stride;           // steps between the states that the rollout kept
+    unsigned char* slot;  // nslot states
+    ct_record* record;    // nslot: of the step from that state; one more for steps whose state is not kept
+    ct_contact_log log;   // of the last rollout
 };
 
 ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes) {
@@ -84,13 +85,14 @@ static void note(ct_rollout_report* report, const ct_step_report* step) {
     report->substeps += step->substeps;
     report->edges += !step->smooth;
     report->solves += step->solves;
-    if (step->reference > 0) report->max_residual = fmax(report->max_residual, step->residual / step->reference);
+    if (step->reference > 0)
+        report->max_residual = fmax(report->max_residual, step->residual / step->reference);
     report->last = *step;
 }
 
 // Takes a step and notes what it did in a record of the tape.
-static ct_status step_noted(const ct_model* model, ct_work* work, ct_tape* tape, int record, ct_state* state, const double* control,
-                            ct_step_report* report) {
+static ct_status step_noted(const ct_model* model, ct_work* work, ct_tape* tape, int record, ct_state* state,
+                            const double* control, ct_step_report* report) {
     work->record = &tape->record[record];
     ct_status status = ct_step(model, work, state, control, report);
     work->record = NULL;
@@ -119,7 +121,8 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
     tape->stride = nstep + 1 <= tape->nslot ? 1 : stride_for(nstep, tape->nslot - 1);
     for (int i = 0; status == CT_OK && i <= nstep; i++) {
         if (visit) visit(i, state, user);
-        if (i % tape->stride == 0 && (i < nstep || tape->stride == 1)) memcpy(slot(tape, i / tape->stride), state->header, state->size);
+        if (i % tape->stride == 0 && (i < nstep || tape->stride == 1))
+            memcpy(slot(tape, i / tape->stride), state->header, state->size);
         if (i == nstep) break;
         ct_step_report step;
         int record = tape->stride == 1 ? i : tape->nslot;
@@ -151,15 +154,17 @@ typedef struct reverse_context {
     ct_backward_report* report;
 } reverse_context;
 
-// Reverses step `index`, whose state before is at `bytes` and whose state after is c->after; then that before is c->after. `record`: of the
-// tape's, what the step did.
+// Reverses step `index`, whose state before is at `bytes` and whose state after is c->after; then that before
+// is c->after. `record`: of the tape's, what the step did.
 static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, int record, int index) {
     ct_status status = ct_state_restore(c->before, bytes, c->tape->state_size);
     if (status != CT_OK) return status;
-    double* control_bar = c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->control_size : NULL;
+    double* control_bar =
+        c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->control_size : NULL;
     double started = ct_clock();
-    status = ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, &c->tape->record[record],
-                             control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
+    status =
+        ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, &c->tape->record[record],
+                        control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
     c->report->adjoint_seconds += ct_clock() - started;
     if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->bar.q, c->user);
     ct_state* swap = c->before;
@@ -168,15 +173,15 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
     return status;
 }
 
-// Runs c->after from the state `first` in slot `from` to `last` and keeps every stride-th state before the last in the
-// slots that follow; with stride 1, what the steps did beside them.
+// Runs c->after from the state `first` in slot `from` to `last` and keeps every stride-th state before the
+// last in the slots that follow; with stride 1, what the steps did beside them.
 static ct_status replay(reverse_context* c, int from, int first, int last, int stride) {
     ct_status status = ct_state_restore(c->after, slot(c->tape, from), c->tape->state_size);
     for (int i = first; status == CT_OK && i < last; i++) {
         if (i > first && (i - first) % stride == 0)
             memcpy(slot(c->tape, from + (i - first) / stride), c->after->header, c->tape->state_size);
-        status = step_noted(c->model, c->work, c->tape, stride == 1 ? from + i - first : c->tape->nslot, c->after,
-                            control_of(c->model, c->controls, i), NULL);
+        status = step_noted(c->model, c->work, c->tape, stride == 1 ? from + i - first : c->tape->nslot,
+                            c->after, control_of(c->model, c->controls, i), NULL);
         c->report->replayed++;
     }
     return status;
@@ -189,19 +194,21 @@ static ct_status reverse_one_by_one(reverse_context* c, int from, int first, int
         status = replay(c, from, first, i, last);
         if (status == CT_OK) status = ct_state_copy(c->spare, c->after);
         if (status == CT_OK)
-            status = step_noted(c->model, c->work, c->tape, c->tape->nslot, c->after, control_of(c->model, c->controls, i), NULL);
+            status = step_noted(c->model, c->work, c->tape, c->tape->nslot, c->after,
+                                control_of(c->model, c->controls, i), NULL);
         c->report->replayed++;
         if (status == CT_OK) status = reverse_step(c, ct_state_bytes(c->spare), c->tape->nslot, i);
     }
     return status;
 }
 
-// Reverses steps [first, last): the state `first` is in slot `from`, states every `stride` steps follow it there; for
-// stride 1 the state `last` is c->after.
+// Reverses steps [first, last): the state `first` is in slot `from`, states every `stride` steps follow it
+// there; for stride 1 the state `last` is c->after.
 static ct_status reverse(reverse_context* c, int from, int first, int last, int stride) {
     ct_status status = CT_OK;
     if (stride == 1) {
-        for (int i = last - 1; status == CT_OK && i >= first; i--) status = reverse_step(c, slot(c->tape, from + i - first), from + i - first, i);
+        for (int i = last - 1; status == CT_OK && i >= first; i--)
+            status = reverse_step(c, slot(c->tape, from + i - first), from + i - first, i);
         return status;
     }
     for (int part = (last - first - 1) / stride; status == CT_OK && part >= 0; part--) {
@@ -225,9 +232,11 @@ static void to_materials(const ct_model* model, const ct_adjoint_sums* sums, ct_
         const ct_material* m = &model->material[t];
         double E = m->young, nu = m->poisson, s = 1 + nu, q = 1 - 2 * nu;
         double third = m->energy == CT_ENERGY_PROJECTIVE && m->paper_weights ? 1.0 / 3 : 1;
-        if (gradient->young) gradient->young[t] = sums->mu[t] / (2 * s) + third * sums->lambda[t] * nu / (s * q);
+        if (gradient->young)
+            gradient->young[t] = sums->mu[t] / (2 * s) + third * sums->lambda[t] * nu / (s * q);
         if (gradient->poisson)
-            gradient->poisson[t] = -sums->mu[t] * E / (2 * s * s) + third * sums->lambda[t] * E * (1 + 2 * nu * nu) / (s * s * q * q);
+            gradient->poisson[t] = -sums->mu[t] * E / (2 * s * s) +
+                                   third * sums->lambda[t] * E * (1 + 2 * nu * nu) / (s * s * q * q);
         if (gradient->damping_stiffness) gradient->damping_stiffness[t] = sums->beta[t];
         double mass = 0, drag = 0;
         for (int a = 0; a < 4; a++) {
@@ -239,7 +248,8 @@ static void to_materials(const ct_model* model, const ct_adjoint_sums* sums, ct_
     }
 }
 
-// The same for sheets: mu = t E / (2 (1 + nu)), lambda = t E nu / (1 - nu^2), D = bending E t^3 / (12 (1 - nu^2)), mass per area rho t.
+// The same for sheets: mu = t E / (2 (1 + nu)), lambda = t E nu / (1 - nu^2), D = bending E t^3 / (12 (1 -
+// nu^2)), mass per area rho t.
 static void to_sheet_materials(const ct_model* model, const ct_adjoint_sums* sums, ct_gradient* gradient) {
     for (int k = 0; k < model->ntri; k++) {
         int e = model->ntet + k;
@@ -247,16 +257,19 @@ static void to_sheet_materials(const ct_model* model, const ct_adjoint_sums* sum
         double E = m->young, nu = m->poisson, t = m->thickness, s = 1 + nu, q = 1 - nu * nu, mu, lambda, D;
         ct_material_membrane(m, &mu, &lambda, &D);
         double mu_bar = sums->mu ? sums->mu[e] : 0, lambda_bar = sums->lambda ? sums->lambda[e] : 0;
-        double D_bar = sums->rigidity ? sums->rigidity[k] : 0, mass = 0, drag = 0, third = ct_sheet_area(model->potential.sheet)[k] / 3;
+        double D_bar = sums->rigidity ? sums->rigidity[k] : 0, mass = 0, drag = 0,
+               third = ct_sheet_area(model->potential.sheet)[k] / 3;
         for (int a = 0; a < 3; a++) {
             if (sums->mass) mass += third * sums->mass[model->tri[3 * k + a]];
             if (sums->drag) drag += third * sums->drag[model->tri[3 * k + a]];
         }
         if (gradient->young) gradient->young[e] = (mu * mu_bar + lambda * lambda_bar + D * D_bar) / E;
         if (gradient->poisson)
-            gradient->poisson[e] = -mu / s * mu_bar + t * E * (1 + nu * nu) / (q * q) * lambda_bar + 2 * nu / q * D * D_bar;
+            gradient->poisson[e] =
+                -mu / s * mu_bar + t * E * (1 + nu * nu) / (q * q) * lambda_bar + 2 * nu / q * D * D_bar;
         if (gradient->thickness)
-            gradient->thickness[e] = (mu * mu_bar + lambda * lambda_bar + 3 * D * D_bar) / t + m->density * (mass + m->damping_mass * drag);
+            gradient->thickness[e] = (mu * mu_bar + lambda * lambda_bar + 3 * D * D_bar) / t +
+                                     m->density * (mass + m->damping_mass * drag);
         if (gradient->bending) gradient->bending[e] = E * t * t * t / (12 * q) * D_bar;
         if (gradient->density) gradient->density[e] = t * (mass + m->damping_mass * drag);
         if (gradient->damping_mass) gradient->damping_mass[e] = t * m->density * drag;
@@ -268,7 +281,8 @@ static void to_sheet_materials(const ct_model* model, const ct_adjoint_sums* sum
 }
 
 static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient* gradient) {
-    size_t nodes = 3 * (size_t)c->model->nvert, nelement = (size_t)c->model->nelement, nvert = (size_t)c->model->nvert;
+    size_t nodes = 3 * (size_t)c->model->nvert, nelement = (size_t)c->model->nelement,
+           nvert = (size_t)c->model->nvert;
     double** bars[] = {&c->bar.x, &c->bar.v, &c->bar.x_previous, &c->bar.v_previous};
     for (size_t i = 0; i < 4; i++) *bars[i] = ct_arena_alloc(arena, nodes, sizeof(double));
     c->bar.q = ct_arena_alloc(arena, (size_t)c->model->tree.ndof, sizeof(double));
@@ -277,29 +291,39 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
         c->sums.mu = ct_arena_alloc(arena, nelement, sizeof(double));
         c->sums.lambda = ct_arena_alloc(arena, nelement, sizeof(double));
     }
-    if (c->model->ntri && (c->sums.mu || gradient->bending)) c->sums.rigidity = ct_arena_alloc(arena, (size_t)c->model->ntri, sizeof(double));
+    if (c->model->ntri && (c->sums.mu || gradient->bending))
+        c->sums.rigidity = ct_arena_alloc(arena, (size_t)c->model->ntri, sizeof(double));
     if (gradient->damping_stiffness) c->sums.beta = ct_arena_alloc(arena, nelement, sizeof(double));
     c->bar.actuation = ct_arena_alloc(arena, (size_t)c->model->actuators.size, sizeof(double));
     c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)c->model->nmount, sizeof(double));
     c->sums.policy = gradient->policy;
-    if (gradient->policy) memset(gradient->policy, 0, (size_t)ct_model_policy_size(c->model) * sizeof(double));
+    if (gradient->policy)
+        memset(gradient->policy, 0, (size_t)ct_model_policy_size(c->model) * sizeof(double));
     c->sums.muscle_stiffness = gradient->muscle_stiffness;
     c->sums.chamber_stiffness = gradient->chamber_stiffness;
-    if (gradient->muscle_stiffness) memset(gradient->muscle_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
-    if (gradient->chamber_stiffness) memset(gradient->chamber_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
+    if (gradient->muscle_stiffness)
+        memset(gradient->muscle_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
+    if (gradient->chamber_stiffness)
+        memset(gradient->chamber_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
     c->bar.root = ct_arena_alloc(arena, 6 * (size_t)c->model->tree.nroot, sizeof(double));
     double* const wanted[] = {gradient->joint_stiffness, gradient->joint_damping, gradient->joint_rest,
                               gradient->servo_stiffness, gradient->servo_damping, gradient->limit_stiffness};
-    double** sums[] = {&c->sums.stiffness, &c->sums.damping, &c->sums.rest, &c->sums.servo_stiffness, &c->sums.servo_damping, &c->sums.limit_stiffness};
+    double** sums[] = {&c->sums.stiffness,       &c->sums.damping,       &c->sums.rest,
+                       &c->sums.servo_stiffness, &c->sums.servo_damping, &c->sums.limit_stiffness};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         *sums[i] = wanted[i];
         if (wanted[i]) memset(wanted[i], 0, (size_t)c->model->tree.nlink * sizeof(double));
     }
-    if (gradient->density || gradient->thickness || gradient->link_mass) c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
-    if (gradient->density || gradient->thickness || gradient->damping_mass) c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
+    if (gradient->density || gradient->thickness || gradient->link_mass)
+        c->sums.mass = ct_arena_alloc(arena, nvert, sizeof(double));
+    if (gradient->density || gradient->thickness || gradient->damping_mass)
+        c->sums.drag = ct_arena_alloc(arena, nvert, sizeof(double));
     if (gradient->gravity) c->sums.gravity = ct_arena_alloc(arena, 3, sizeof(double));
-    c->sums.water = (ct_fluid_bar){.density = gradient->water_density, .drag = gradient->water_drag, .thrust = gradient->water_thrust,
-                                   .current = gradient->water_current, .gravity = c->sums.gravity};
+    c->sums.water = (ct_fluid_bar){.density = gradient->water_density,
+                                   .drag = gradient->water_drag,
+                                   .thrust = gradient->water_thrust,
+                                   .current = gradient->water_current,
+                                   .gravity = c->sums.gravity};
     if (gradient->water_density) gradient->water_density[0] = 0;
     if (gradient->water_drag) memset(gradient->water_drag, 0, CT_WATER_DRAG * sizeof(double));
     if (gradient->water_thrust) memset(gradient->water_thrust, 0, CT_WATER_THRUST * sizeof(double));
@@ -314,10 +338,12 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
     return status;
 }
 
-// The last state's seed comes first; the state is in the last slot that the rollout filled, or some steps after it.
+// The last state's seed comes first; the state is in the last slot that the rollout filled, or some steps
+// after it.
 static ct_status seed_last(reverse_context* c) {
     ct_tape* tape = c->tape;
-    int part = tape->stride == 1 ? tape->steps : (tape->steps - 1) / tape->stride, begin = part * tape->stride;
+    int part = tape->stride == 1 ? tape->steps : (tape->steps - 1) / tape->stride,
+        begin = part * tape->stride;
     ct_status status = ct_state_restore(c->after, slot(tape, part), tape->state_size);
     for (int i = begin; status == CT_OK && i < tape->steps; i++) {
         status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
@@ -337,8 +363,9 @@ static void to_parent_axes(const ct_model* model, const ct_config* config, doubl
         }
 }
 
-// The curvature is symmetric in a ball's own rates, but its rate w is given apart from its rotation: turned by dtheta the link
-// moves with w x (dtheta x r), which differs from the symmetric part by 1/2 (w x dtheta) x r.
+// The curvature is symmetric in a ball's own rates, but its rate w is given apart from its rotation: turned
+// by dtheta the link moves with w x (dtheta x r), which differs from the symmetric part by 1/2 (w x dtheta) x
+// r.
 static void set_own_turn(const ct_tree* tree, const double* rate, const double* r, double* position) {
     memset(position, 0, (size_t)tree->ndof * sizeof(double));
     for (int k = 0; k < tree->nlink; k++) {
@@ -389,22 +416,30 @@ static void deliver(const ct_model* model, const reverse_context* c, ct_gradient
     if (model->tree.nlink) to_joints(c, gradient);
     for (int k = 0; gradient->link_mass && k < model->tree.nlink; k++) {
         gradient->link_mass[k] = 0;
-        for (int i = 0; model->tree.own[k] >= 0 && i < 6; i++) gradient->link_mass[k] += c->sums.mass[model->tree.own[k] + i] / 6;
+        for (int i = 0; model->tree.own[k] >= 0 && i < 6; i++)
+            gradient->link_mass[k] += c->sums.mass[model->tree.own[k] + i] / 6;
     }
 }
 
-ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls, ct_seed seed, void* user,
-                      ct_gradient* gradient, ct_backward_report* report) {
+ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
+                      ct_seed seed, void* user, ct_gradient* gradient, ct_backward_report* report) {
     ct_backward_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
     if (tape->steps < 1 || !tape->stride) return CT_BAD_ARGUMENT;
     // the adjoint is that of a converged step
-    if (model->settings.contact.method == CT_CONTACT_SPLIT && model->settings.contact.truncate) return CT_UNSUPPORTED;
+    if (model->settings.contact.method == CT_CONTACT_SPLIT && model->settings.contact.truncate)
+        return CT_UNSUPPORTED;
     double started = ct_clock();
     ct_arena arena = {0};
-    reverse_context c = {.model = model, .work = work, .tape = tape, .controls = controls, .seed = seed, .user = user,
-                         .controls_bar = gradient->controls, .report = report};
+    reverse_context c = {.model = model,
+                         .work = work,
+                         .tape = tape,
+                         .controls = controls,
+                         .seed = seed,
+                         .user = user,
+                         .controls_bar = gradient->controls,
+                         .report = report};
     if (gradient->controls)
         memset(gradient->controls, 0, (size_t)tape->steps * (size_t)model->control_size * sizeof(double));
     ct_status status = prepare(&c, &arena, gradient);

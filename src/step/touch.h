@@ -7,8 +7,8 @@
 typedef struct ct_touch_record {
     ct_pair pair;
     ct_contact_set set;
-    double force[3];           // N
-    double eps;                // m/N
+    double force[3];  // N
+    double eps;       // m/N
 } ct_touch_record;
 
 #endif

@@ -17,7 +17,8 @@ void ct_record_free(ct_record* record) {
 }
 
 size_t ct_record_bytes(const ct_record* record) {
-    return record->capacity * sizeof *record->step + record->start_capacity * sizeof(double) + record->touch_capacity * sizeof *record->touch;
+    return record->capacity * sizeof *record->step + record->start_capacity * sizeof(double) +
+           record->touch_capacity * sizeof *record->touch;
 }
 
 ct_record_start ct_record_start_of(const ct_record* record, const ct_model* model, size_t index) {
@@ -29,7 +30,8 @@ ct_record_start ct_record_start_of(const ct_record* record, const ct_model* mode
 static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
     ct_arena* arena = &work->arena;
     size_t nodes = 3 * (size_t)model->nvert, unknowns = (size_t)model->nunknown;
-    double** node_vectors[] = {&work->force, &work->x_end, &work->history, &work->inertial, &work->rho, &work->node_scratch, &work->node_scratch2, &work->node_product};
+    double** node_vectors[] = {&work->force, &work->x_end,        &work->history,       &work->inertial,
+                               &work->rho,   &work->node_scratch, &work->node_scratch2, &work->node_product};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(arena, nodes, sizeof(double));
     double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch, &work->scratch2};
@@ -64,7 +66,8 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     ct_config_create(&work->at, arena, model);
     ct_config_create(&work->trial, arena, model);
     work->control = ct_arena_alloc(arena, (size_t)model->control_size, sizeof(double));
-    work->policy = ct_arena_alloc(arena, 2 * (size_t)(model->policy.nin + model->policy.hidden), sizeof(double));
+    work->policy =
+        ct_arena_alloc(arena, 2 * (size_t)(model->policy.nin + model->policy.hidden), sizeof(double));
     work->fluid = ct_arena_alloc(arena, (size_t)model->water.nface, sizeof *work->fluid);
     work->backup = ct_arena_alloc(arena, state_size, 1);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
@@ -79,12 +82,14 @@ static size_t state_size_of(const ct_model* model) {
 }
 
 static ct_status create_parts(ct_work* work, const ct_model* model, int threads) {
-    if (model->tree.nlink) ct_blas_serial();  // the links' matrices are too small for threads, and results must not depend on them
+    // the links' matrices are too small for threads, and results must not depend on them
+    if (model->tree.nlink) ct_blas_serial();
     size_t state_size = state_size_of(model);
     if (!state_size) return CT_OUT_OF_MEMORY;
     ct_status status = allocate_vectors(work, model, state_size);
     if (status == CT_OK) status = ct_potential_work_create(&work->potential, &model->potential);
-    for (int i = 0; status == CT_OK && i < model->actuators.size; i++) work->actuation[i] = model->actuators.start[i];
+    for (int i = 0; status == CT_OK && i < model->actuators.size; i++)
+        work->actuation[i] = model->actuators.start[i];
     work->potential.actuation.value = work->actuation;
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
@@ -93,7 +98,8 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
         ct_blas_serial();
         status = ct_contact_work_create(&work->contact, model);
     }
-    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_SPLIT) status = ct_split_work_create(&work->split, model);
+    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_SPLIT)
+        status = ct_split_work_create(&work->split, model);
     if (status != CT_OK || model->nfree == 0) return status;
     status = ct_factor_work_create(&work->solve, model->symbolic);
     if (status == CT_OK && model->scalar) status = ct_scalar_work_create(&work->scalar, model->scalar);

@@ -20,9 +20,9 @@ typedef struct ct_rate {
 // The accepted sub-steps of one step, for its adjoint: where each began, and its contacts.
 typedef struct ct_substep {
     ct_rate rate;
-    int depth;        // of halving
-    double fraction;  // of the whole step's motion that the driven nodes have made at its end
-    bool history;     // BDF2: x_previous and v_previous of the state took part
+    int depth;                   // of halving
+    double fraction;             // of the whole step's motion that the driven nodes have made at its end
+    bool history;                // BDF2: x_previous and v_previous of the state took part
     size_t first_touch, ntouch;  // its contacts, in the record's list
 } ct_substep;
 
@@ -30,7 +30,8 @@ typedef struct ct_substep {
 typedef struct ct_record {
     ct_substep* step;
     size_t count, capacity;
-    double* start;           // where the sub-steps after the first began: x and v (3 nvert each), joint coordinates
+    // where the sub-steps after the first began: x and v (3 nvert each), joint coordinates
+    double* start;
     size_t start_capacity;
     ct_touch_record* touch;  // contacts that carry force, of all sub-steps
     size_t ntouch, touch_capacity;
@@ -52,69 +53,71 @@ typedef struct ct_contact_work ct_contact_work;  // step/contact.h
 
 struct ct_work {
     ct_arena arena;
-    ct_threads* threads;           // NULL: one thread
+    ct_threads* threads;  // NULL: one thread
     ct_potential_work potential;
     ct_factor_work* solve;
-    ct_scalar_work* scalar;        // projective solver only
+    ct_scalar_work* scalar;  // projective solver only
     ct_krylov_work* krylov;
-    ct_contact_work* contact;      // NULL: bodies pass through one another
-    struct ct_split_work* split;   // contact.method split only, step/split.h
+    ct_contact_work* contact;     // NULL: bodies pass through one another
+    struct ct_split_work* split;  // contact.method split only, step/split.h
 
     // the step under way
     ct_rate rate;
-    double* control;               // control size, the scene's values where the caller gives none
-    double* policy;                // observations and hidden numbers, and their adjoints
-    double* force;                 // 3 nvert, N, external, at the start of the step
-    double* x_end;                 // 3 nvert, driven nodes at its end
-    double* mount;                 // 7 nmount, mounts at its end
-    double* root_end;              // 7 nroot, driven roots at its end
-    double* actuation;             // numbers of the actuators; the potential sees them
-    ct_record* record;             // where sub-steps are noted, NULL: nowhere
-    double* history;               // 3 nvert, a x_n + b x_{n-1}, m/s
-    double* inertial;              // 3 nvert, s: where the nodes would go without internal forces, m
-    ct_fluid_face* fluid;          // faces in water, at the start of the step
-    double target;                 // N, residual to reach
-    double reference;              // N
+    double* control;       // control size, the scene's values where the caller gives none
+    double* policy;        // observations and hidden numbers, and their adjoints
+    double* force;         // 3 nvert, N, external, at the start of the step
+    double* x_end;         // 3 nvert, driven nodes at its end
+    double* mount;         // 7 nmount, mounts at its end
+    double* root_end;      // 7 nroot, driven roots at its end
+    double* actuation;     // numbers of the actuators; the potential sees them
+    ct_record* record;     // where sub-steps are noted, NULL: nowhere
+    double* history;       // 3 nvert, a x_n + b x_{n-1}, m/s
+    double* inertial;      // 3 nvert, s: where the nodes would go without internal forces, m
+    ct_fluid_face* fluid;  // faces in water, at the start of the step
+    double target;         // N, residual to reach
+    double reference;      // N
 
     // evaluation at x
-    ct_config at, trial;           // the iterate and a trial point
-    ct_joint_step joints;          // what the joints' forces depend on
-    double* rho;                   // 3 nvert, full-space force imbalance, N
+    ct_config at, trial;                   // the iterate and a trial point
+    ct_joint_step joints;                  // what the joints' forces depend on
+    double* rho;                           // 3 nvert, full-space force imbalance, N
     double *node_scratch, *node_scratch2;  // 3 nvert
-    double* node_product;          // 3 nvert
+    double* node_product;                  // 3 nvert
 
     // skeletons
-    double *wrench, *twist;        // 6 nlink
-    double* moments;               // 12 nlink
-    double* curvature;             // ndof x ndof, at the linearisation point: of the skeleton and of the joints' potentials
-    double* joint_factor;          // ndof x ndof, Cholesky factor of the links' part of the preconditioner
-    double* joint_trial;           // ndof x ndof, scratch
-    double* spread;                // 6 nlink, scratch
+    double *wrench, *twist;  // 6 nlink
+    double* moments;         // 12 nlink
+    // ndof x ndof, at the linearisation point: of the skeleton and of the joints' potentials
+    double* curvature;
+    double* joint_factor;  // ndof x ndof, Cholesky factor of the links' part of the preconditioner
+    double* joint_trial;   // ndof x ndof, scratch
+    double* spread;        // 6 nlink, scratch
     ct_coupling refreshed_coupling, substep_coupling;
-    const ct_coupling* coupling;   // the one in force
-    double* frame_reference;       // 12 nlink, at x_reference
-    double* composite;             // 6 nlink (ndof + 6), scratch of the preconditioner
-    // projective solver only: the blocks of B and their products with the constant matrix (12 nlink ndof), scratch
+    const ct_coupling* coupling;  // the one in force
+    double* frame_reference;      // 12 nlink, at x_reference
+    double* composite;            // 6 nlink (ndof + 6), scratch of the preconditioner
+    // projective solver only: the blocks of B and their products with the constant matrix (12 nlink ndof),
+    // scratch
     double *blocks, *block_product, *assembly;
 
     // unknown vectors
     double *r, *r_trial, *d, *scratch, *scratch2;
     double *pair_s[CT_HISTORY], *pair_y[CT_HISTORY];
-    double pair_rho[CT_HISTORY];   // 1 / (s . y)
+    double pair_rho[CT_HISTORY];  // 1 / (s . y)
 
-    // preconditioner: warp(x) A^-1 warp(x)^T with warp = R(x) R(x_reference)^T; A the rest factor, the refreshed one, or,
-    // in short sub-steps where inertia weighs more, one of their own
-    double* rotation;              // 9 nvert, scene order
-    double* rotation_reference;    // 9 nvert, at x_reference
-    double* warp;                  // 9 nfree, factor order
-    ct_factor* refreshed;          // factor at x_reference, NULL until the first refresh
-    uint64_t refreshed_stamp;      // stamp of the reference that `refreshed` holds, 0: none in force
-    ct_factor* substep;            // factor at rest for substep_level, NULL until needed
-    int substep_level;             // 0: none
+    // preconditioner: warp(x) A^-1 warp(x)^T with warp = R(x) R(x_reference)^T; A the rest factor, the
+    // refreshed one, or, in short sub-steps where inertia weighs more, one of their own
+    double* rotation;            // 9 nvert, scene order
+    double* rotation_reference;  // 9 nvert, at x_reference
+    double* warp;                // 9 nfree, factor order
+    ct_factor* refreshed;        // factor at x_reference, NULL until the first refresh
+    uint64_t refreshed_stamp;    // stamp of the reference that `refreshed` holds, 0: none in force
+    ct_factor* substep;          // factor at rest for substep_level, NULL until needed
+    int substep_level;           // 0: none
     int refreshed_version, substep_version;  // of the model's values that they were made for
-    const ct_factor* factor;       // the one in force
-    bool reference_in_force;       // it was made at x_reference
-    ct_block_matrix matrix;        // values for refactoring
+    const ct_factor* factor;                 // the one in force
+    bool reference_in_force;                 // it was made at x_reference
+    ct_block_matrix matrix;                  // values for refactoring
 
     // a copy of the state at the start of the step
     unsigned char* backup;

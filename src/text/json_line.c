@@ -1,6 +1,7 @@
 // Finds the line of a JSON path: walks the text from the root, entering only the members that the path names.
 //
-// jansson gives lines for syntax errors alone. The text has been parsed before, but every read stays inside it.
+// jansson gives lines for syntax errors alone. The text has been parsed before, but every read stays inside
+// it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,8 @@ static void skip_value(cursor* c) {
     } while (depth > 0 && c->at < c->end);
 }
 
-// Enters the member of the object that the path names next; the cursor is left at its key. NULL: there is none.
+// Enters the member of the object that the path names next; the cursor is left at its key. NULL: there is
+// none.
 static const char* enter_member(cursor* c, const char* path, cursor* value) {
     if (*path == '.') path++;
     for (c->at++;;) {

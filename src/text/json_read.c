@@ -10,7 +10,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-// Appends to a path; one that does not fit ends in "..." for good, and its line is that of the last whole part.
+// Appends to a path; one that does not fit ends in "..." for good, and its line is that of the last whole
+// part.
 static void append(char path[128], const char* separator, const char* part) {
     size_t used = strlen(path), separator_size = strlen(separator), part_size = strlen(part);
     if (used >= 3 && !strcmp(path + used - 3, "...")) return;
@@ -80,7 +81,9 @@ ct_status ct_json_fail(ct_json at, const char* format, ...) {
     return fail(at, CT_BAD_SCENE, message);
 }
 
-ct_status ct_json_out_of_memory(ct_json at) { return fail(at, CT_OUT_OF_MEMORY, ct_status_text(CT_OUT_OF_MEMORY)); }
+ct_status ct_json_out_of_memory(ct_json at) {
+    return fail(at, CT_OUT_OF_MEMORY, ct_status_text(CT_OUT_OF_MEMORY));
+}
 
 ct_status ct_json_relay(ct_json at, ct_status status, const ct_error* inner) {
     ct_json_reader* reader = at.reader;
@@ -177,10 +180,8 @@ bool ct_json_keys(ct_json at, const char* const* keys) {
         char known[300];
         list_words(known, sizeof known, keys);
         ct_json member = ct_json_member(at, key);
-        if (nearest)
-            ct_json_fail(member, "is not a known key: did you mean \"%s\"?", nearest);
-        else
-            ct_json_fail(member, "is not a known key: the keys here are %s", known);
+        if (nearest) ct_json_fail(member, "is not a known key: did you mean \"%s\"?", nearest);
+        else ct_json_fail(member, "is not a known key: the keys here are %s", known);
         return false;
     }
     return true;
@@ -219,10 +220,8 @@ void ct_json_number(ct_json at, double* out) { read_number(at, out, "a number");
 void ct_json_positive(ct_json at, double* out) {
     double number;
     if (!read_number(at, &number, "a number above 0")) return;
-    if (number > 0)
-        *out = number;
-    else
-        wrong(at, "above 0");
+    if (number > 0) *out = number;
+    else wrong(at, "above 0");
 }
 
 void ct_json_at_least(ct_json at, double least, double* out) {
@@ -230,38 +229,30 @@ void ct_json_at_least(ct_json at, double least, double* out) {
     if (!read_number(at, &number, "a number")) return;
     char expected[48];
     snprintf(expected, sizeof expected, "at least %g", least);
-    if (number >= least)
-        *out = number;
-    else
-        wrong(at, expected);
+    if (number >= least) *out = number;
+    else wrong(at, expected);
 }
 
 void ct_json_integer(ct_json at, int least, int most, int* out) {
     double number;
     char expected[80];
-    snprintf(expected, sizeof expected, most < 2147483647 ? "a whole number from %d to %d" : "a whole number, at least %d",
-             least, most);
+    snprintf(expected, sizeof expected,
+             most < 2147483647 ? "a whole number from %d to %d" : "a whole number, at least %d", least, most);
     if (!read_number(at, &number, expected)) return;
-    if (number == floor(number) && number >= least && number <= most)
-        *out = (int)number;
-    else
-        wrong(at, expected);
+    if (number == floor(number) && number >= least && number <= most) *out = (int)number;
+    else wrong(at, expected);
 }
 
 void ct_json_bool(ct_json at, bool* out) {
     if (!at.value || at.reader->status) return;
-    if (json_is_boolean(at.value))
-        *out = json_is_true(at.value);
-    else
-        wrong(at, "true or false");
+    if (json_is_boolean(at.value)) *out = json_is_true(at.value);
+    else wrong(at, "true or false");
 }
 
 void ct_json_text(ct_json at, const char** out) {
     if (!at.value || at.reader->status) return;
-    if (json_is_string(at.value) && json_string_length(at.value) > 0)
-        *out = json_string_value(at.value);
-    else
-        wrong(at, "a text that is not empty");
+    if (json_is_string(at.value) && json_string_length(at.value) > 0) *out = json_string_value(at.value);
+    else wrong(at, "a text that is not empty");
 }
 
 void ct_json_numbers(ct_json at, double* out, size_t count) {
@@ -297,10 +288,8 @@ void ct_json_choice(ct_json at, const char* const* names, int* out) {
     char text[64], known[200];
     const char* nearest = ct_json_nearest(word, names);
     list_words(known, sizeof known, names);
-    if (nearest)
-        ct_json_fail(at, "is %s: did you mean \"%s\"?", shown(at.value, text), nearest);
-    else
-        ct_json_fail(at, "is %s: it must be one of %s", shown(at.value, text), known);
+    if (nearest) ct_json_fail(at, "is %s: did you mean \"%s\"?", shown(at.value, text), nearest);
+    else ct_json_fail(at, "is %s: it must be one of %s", shown(at.value, text), known);
 }
 
 const char* const ct_json_rotation_keys[] = {"axis", "degrees", "quaternion", NULL};
@@ -317,7 +306,8 @@ void ct_json_rotation(ct_json at, double quaternion[4]) {
         ct_json_vector(ct_json_required(at, "axis"), q + 1);
         ct_json_number(ct_json_required(at, "degrees"), &degrees);
         double length = hypot(hypot(q[1], q[2]), q[3]), half = degrees * (M_PI / 360);
-        if (!at.reader->status && !(length > 0 && isfinite(length))) ct_json_fail(at, "has an axis without a direction");
+        if (!at.reader->status && !(length > 0 && isfinite(length)))
+            ct_json_fail(at, "has an axis without a direction");
         for (int i = 1; i < 4; i++) q[i] *= sin(half) / length;
         q[0] = cos(half);
     }

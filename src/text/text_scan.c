@@ -14,8 +14,13 @@
 
 ct_scan ct_scan_begin(const void* bytes, size_t size, const char* file, ct_error* error) {
     const char* begin = size ? bytes : "";
-    return (ct_scan){.begin = begin, .at = begin, .end = begin + size, .line = 1, .index = -1,
-                     .file = file ? file : "", .error = error};
+    return (ct_scan){.begin = begin,
+                     .at = begin,
+                     .end = begin + size,
+                     .line = 1,
+                     .index = -1,
+                     .file = file ? file : "",
+                     .error = error};
 }
 
 size_t ct_scan_left(const ct_scan* scan) { return (size_t)(scan->end - scan->at); }
@@ -75,7 +80,9 @@ static ct_status fail_expected(const ct_scan* scan, const char* wanted, const ct
     char item[64], text[32];
     describe_item(scan, item, sizeof item);
     if (!found)
-        return ct_scan_fail(scan, "%sthe file ends where %s should be: it was cut short or its counts are wrong", item, wanted);
+        return ct_scan_fail(scan,
+                            "%sthe file ends where %s should be: it was cut short or its counts are wrong",
+                            item, wanted);
     quote(*found, text, sizeof text);
     return ct_scan_fail(scan, "%sexpected %s, found '%s'", item, wanted, text);
 }
@@ -183,7 +190,8 @@ bool ct_word_real(ct_word word, double* value) {
     for (size_t i = 0; i < word.size; i++) {
         char c = word.text[i];
         // decimal digits only: strtod would also take hexadecimal, "inf" and "nan"
-        if (!((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E')) return false;
+        if (!((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E'))
+            return false;
         text[i] = c;
     }
     text[word.size] = 0;
@@ -206,12 +214,16 @@ ct_status ct_scan_real(ct_scan* scan, double* value) {
 
 ct_status ct_scan_check_count(const ct_scan* scan, const char* things, uint64_t count, size_t bytes) {
     if (count > CT_SCAN_MAX_COUNT)
-        return ct_scan_fail(scan, "the file announces %llu %s, more than can be handled (%d): the count is damaged, or split the mesh",
+        return ct_scan_fail(scan,
+                            "the file announces %llu %s, more than can be handled (%d): the count is "
+                            "damaged, or split the mesh",
                             (unsigned long long)count, things, CT_SCAN_MAX_COUNT);
     // the last thing of a text may lack its newline
     if (count * bytes > ct_scan_left(scan) + 1)
-        return ct_scan_fail(scan, "the file announces %llu %s but only %zu bytes follow: it was cut short or the count is wrong",
-                            (unsigned long long)count, things, ct_scan_left(scan));
+        return ct_scan_fail(
+            scan,
+            "the file announces %llu %s but only %zu bytes follow: it was cut short or the count is wrong",
+            (unsigned long long)count, things, ct_scan_left(scan));
     return CT_OK;
 }
 

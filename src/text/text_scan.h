@@ -1,4 +1,5 @@
-// A cursor over the bytes of a mesh file: words, numbers, lines and binary blocks, with the place of an error.
+// A cursor over the bytes of a mesh file: words, numbers, lines and binary blocks, with the place of an
+// error.
 //
 // Numbers are read in the caller's locale: ct_mesh_read switches the thread to the C locale around all of it.
 // While `line` is positive it counts lines; a binary block sets it to 0 (unknown) for the rest of the file.
@@ -11,14 +12,15 @@
 
 typedef struct ct_scan {
     const char *begin, *at, *end;
-    int line;           // 1-based line of `at`, 0 when unknown
-    char comment;       // starts a comment that runs to the end of the line, 0: none
-    bool swap;          // binary numbers have the other byte order
-    const char* item;   // what is being read ("node", "tet"), named by error messages; NULL: nothing in particular
-    long index;         // 0-based index of the item, -1: none
-    int base;           // added to `index` in messages: what the format counts from
-    const char* file;   // "" when read from memory
-    ct_error* error;    // may be NULL
+    int line;      // 1-based line of `at`, 0 when unknown
+    char comment;  // starts a comment that runs to the end of the line, 0: none
+    bool swap;     // binary numbers have the other byte order
+    // what is being read ("node", "tet"), named by error messages; NULL: nothing in particular
+    const char* item;
+    long index;        // 0-based index of the item, -1: none
+    int base;          // added to `index` in messages: what the format counts from
+    const char* file;  // "" when read from memory
+    ct_error* error;   // may be NULL
 } ct_scan;
 
 typedef struct ct_word {  // borrowed from the file, not terminated
@@ -31,7 +33,8 @@ size_t ct_scan_left(const ct_scan* scan);  // bytes
 
 // Sets the error to CT_BAD_FILE (or `code`) at the present line and item; returns the code.
 ct_status ct_scan_fail(const ct_scan* scan, const char* format, ...) __attribute__((format(printf, 2, 3)));
-ct_status ct_scan_fail_as(const ct_scan* scan, ct_status code, const char* format, ...) __attribute__((format(printf, 3, 4)));
+ct_status ct_scan_fail_as(const ct_scan* scan, ct_status code, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 ct_status ct_scan_out_of_memory(const ct_scan* scan);
 void ct_scan_item(ct_scan* scan, const char* item, long index);
 
@@ -46,8 +49,8 @@ bool ct_scan_seek_line(ct_scan* scan, const char* text);
 
 bool ct_word_is(ct_word word, const char* text);
 bool ct_word_is_nocase(ct_word word, const char* text);
-bool ct_word_integer(ct_word word, int64_t* value);   // the whole word, decimal
-bool ct_word_real(ct_word word, double* value);       // the whole word, decimal, finite
+bool ct_word_integer(ct_word word, int64_t* value);          // the whole word, decimal
+bool ct_word_real(ct_word word, double* value);              // the whole word, decimal, finite
 void ct_word_copy(ct_word word, char* target, size_t size);  // truncated and terminated
 
 // One number from the text; on failure the error says what was found instead.

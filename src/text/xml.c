@@ -12,7 +12,7 @@ enum { MOST_DEPTH = 200, MOST_BYTES = 1 << 28 };
 
 typedef struct xml_reader {
     ct_xml_document* document;
-    ct_xml* open;       // the element that is being read
+    ct_xml* open;  // the element that is being read
     int depth;
     XML_Parser parser;
     bool too_deep, has_type;
@@ -22,7 +22,9 @@ static void* allocate(size_t size) { return ct_alloc(size, 1); }
 static void* reallocate(void* memory, size_t size) { return ct_resize(memory, size, 1); }
 static void release(void* memory) { ct_free(memory); }
 
-static const char* copy_text(ct_arena* arena, const char* text) { return ct_arena_copy(arena, text, strlen(text) + 1, 1); }
+static const char* copy_text(ct_arena* arena, const char* text) {
+    return ct_arena_copy(arena, text, strlen(text) + 1, 1);
+}
 
 // Keeps name and attributes; false: out of memory.
 static bool fill_element(ct_arena* arena, ct_xml* element, const char* name, const char** pairs) {
@@ -75,17 +77,25 @@ static ct_status parse(xml_reader* reader, const char* text, size_t size, ct_err
     bool fine = XML_Parse(reader->parser, text, (int)size, 1) == XML_STATUS_OK;
     int line = (int)XML_GetCurrentLineNumber(reader->parser);
     enum XML_Error code = XML_GetErrorCode(reader->parser);
-    if (reader->has_type) return ct_fail_at(error, CT_BAD_FILE, file, line, "the file declares a document type (DOCTYPE): remove it");
-    if (reader->too_deep) return ct_fail_at(error, CT_BAD_FILE, file, line, "elements are nested deeper than %d", (int)MOST_DEPTH);
+    if (reader->has_type)
+        return ct_fail_at(error, CT_BAD_FILE, file, line,
+                          "the file declares a document type (DOCTYPE): remove it");
+    if (reader->too_deep)
+        return ct_fail_at(error, CT_BAD_FILE, file, line, "elements are nested deeper than %d",
+                          (int)MOST_DEPTH);
     if (reader->document->arena.failed || (!fine && code == XML_ERROR_NO_MEMORY))
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!fine) return ct_fail_at(error, CT_BAD_FILE, file, line, "this is not valid XML: %s (line %d)", XML_ErrorString(code), line);
+    if (!fine)
+        return ct_fail_at(error, CT_BAD_FILE, file, line, "this is not valid XML: %s (line %d)",
+                          XML_ErrorString(code), line);
     return CT_OK;
 }
 
-ct_status ct_xml_read(ct_xml_document* document, const char* text, size_t size, const char* file, ct_error* error) {
+ct_status ct_xml_read(ct_xml_document* document, const char* text, size_t size, const char* file,
+                      ct_error* error) {
     *document = (ct_xml_document){.file = file ? file : ""};
-    if (size > MOST_BYTES) return ct_fail_at(error, CT_BAD_FILE, document->file, 0, "the file is larger than 256 MB");
+    if (size > MOST_BYTES)
+        return ct_fail_at(error, CT_BAD_FILE, document->file, 0, "the file is larger than 256 MB");
     XML_Memory_Handling_Suite memory = {allocate, reallocate, release};
     xml_reader reader = {.document = document, .parser = XML_ParserCreate_MM(NULL, &memory, NULL)};
     if (!reader.parser) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
@@ -111,10 +121,15 @@ static const ct_xml* first_named(const ct_xml* element, const char* name) {
     return element;
 }
 
-const ct_xml* ct_xml_child(const ct_xml* element, const char* name) { return first_named(element->child, name); }
-const ct_xml* ct_xml_next(const ct_xml* element, const char* name) { return first_named(element->next, name); }
+const ct_xml* ct_xml_child(const ct_xml* element, const char* name) {
+    return first_named(element->child, name);
+}
+const ct_xml* ct_xml_next(const ct_xml* element, const char* name) {
+    return first_named(element->next, name);
+}
 
-ct_status ct_xml_fail(const ct_xml_document* document, const ct_xml* element, ct_error* error, const char* format, ...) {
+ct_status ct_xml_fail(const ct_xml_document* document, const ct_xml* element, ct_error* error,
+                      const char* format, ...) {
     char rest[400];
     va_list arguments;
     va_start(arguments, format);

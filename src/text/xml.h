@@ -1,7 +1,7 @@
 // Small XML documents as trees of elements, read with Expat.
 //
-// Text between elements, comments and processing instructions are passed over; documents that declare a type (DTD) are
-// refused, and with them entities of their own. Everything lives in the document's arena.
+// Text between elements, comments and processing instructions are passed over; documents that declare a type
+// (DTD) are refused, and with them entities of their own. Everything lives in the document's arena.
 #ifndef CT_TEXT_XML_H
 #define CT_TEXT_XML_H
 
@@ -16,7 +16,7 @@ typedef struct ct_xml {
     const char* name;
     const ct_xml_attribute* attribute;  // nattribute
     int nattribute;
-    int line;                           // 1-based, where the element begins
+    int line;  // 1-based, where the element begins
     struct ct_xml *parent, *child, *last, *next;
 } ct_xml;
 
@@ -26,14 +26,17 @@ typedef struct ct_xml_document {
     const char* file;  // for messages, "" when read from memory
 } ct_xml_document;
 
-ct_status ct_xml_read(ct_xml_document* document, const char* text, size_t size, const char* file, ct_error* error);
+ct_status ct_xml_read(ct_xml_document* document, const char* text, size_t size, const char* file,
+                      ct_error* error);
 void ct_xml_free(ct_xml_document* document);
 
-const char* ct_xml_get(const ct_xml* element, const char* name);          // value of an attribute, NULL: absent
-const ct_xml* ct_xml_child(const ct_xml* element, const char* name);      // the first of that name, NULL: none
-const ct_xml* ct_xml_next(const ct_xml* element, const char* name);       // the next sibling of that name
+// value of an attribute, NULL: absent
+const char* ct_xml_get(const ct_xml* element, const char* name);
+// the first of that name, NULL: none
+const ct_xml* ct_xml_child(const ct_xml* element, const char* name);
+const ct_xml* ct_xml_next(const ct_xml* element, const char* name);  // the next sibling of that name
 // Fails with CT_BAD_FILE at the element: file, line and "<name> ...".
-ct_status ct_xml_fail(const ct_xml_document* document, const ct_xml* element, ct_error* error, const char* format, ...)
-    __attribute__((format(printf, 4, 5)));
+ct_status ct_xml_fail(const ct_xml_document* document, const ct_xml* element, ct_error* error,
+                      const char* format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

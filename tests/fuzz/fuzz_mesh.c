@@ -1,6 +1,6 @@
-// Fuzz target of the mesh readers: the first byte chooses the format ('0' by content, '1' Gmsh, ... in the order of
-// ct_mesh_format), the rest is the file. For TetGen a zero byte separates .node from .ele.
-// Whatever is read must survive the check, the repair and the surface.
+// Fuzz target of the mesh readers: the first byte chooses the format ('0' by content, '1' Gmsh, ... in the
+// order of ct_mesh_format), the rest is the file. For TetGen a zero byte separates .node from .ele. Whatever
+// is read must survive the check, the repair and the surface.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Fuzz target of the robot reader: any bytes either give links that a scene accepts or refuses with a reason, or an error that says why.
+// Fuzz target of the robot reader: any bytes either give links that a scene accepts or refuses with a reason,
+// or an error that says why.
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -48,7 +48,8 @@ static void use(ct_scene* scene) {
     for (int i = 0; i < 3; i++)
         if (!isfinite(lower[i]) || !isfinite(upper[i])) abort();
     for (int d = 0; d < scene->ndrive; d++)
-        for (double time = -1; time < 3; time += 0.37) ct_scene_drive_position(&scene->drive[d], time, lower, x);
+        for (double time = -1; time < 3; time += 0.37)
+            ct_scene_drive_position(&scene->drive[d], time, lower, x);
     if (ct_scene_check(scene, NULL)) abort();
 }
 
