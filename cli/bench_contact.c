@@ -57,7 +57,7 @@ static ct_settings common_settings(double lean) {
     settings.gravity[1] = -9.81 * cos(lean);
     settings.gravity[2] = 0;
     settings.threads = 1;
-    settings.contact.method = CT_CONTACT_NEWTON;
+    settings.contact.method = CT_CONTACT_METHOD_NEWTON;
     return settings;
 }
 
@@ -68,11 +68,11 @@ typedef struct method {
     ct_contact_method contact;
     ct_split split;
 } method;
-static const method methods[] = {{"M", CT_CONTACT_SPLIT, CT_SPLIT_MASS},
-                                 {"M + h^2 D", CT_CONTACT_SPLIT, CT_SPLIT_DIAGONAL},
-                                 {"M + 2 h^2 D", CT_CONTACT_SPLIT, CT_SPLIT_TWICE},
-                                 {"M + h^2 L", CT_CONTACT_SPLIT, CT_SPLIT_WHOLE},
-                                 {"newton", CT_CONTACT_NEWTON, CT_SPLIT_MASS}};
+static const method methods[] = {{"M", CT_CONTACT_METHOD_SPLIT, CT_SPLIT_MASS},
+                                 {"M + h^2 D", CT_CONTACT_METHOD_SPLIT, CT_SPLIT_DIAGONAL},
+                                 {"M + 2 h^2 D", CT_CONTACT_METHOD_SPLIT, CT_SPLIT_TWICE},
+                                 {"M + h^2 L", CT_CONTACT_METHOD_SPLIT, CT_SPLIT_WHOLE},
+                                 {"newton", CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS}};
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static ct_status block_mesh(ct_mesh** out, bool structured, ct_error* error) {
@@ -217,7 +217,7 @@ static ct_status fill_blocks(ct_scene* scene, setting which, int across, ct_erro
     bool hang = which == HANGING || which == HANGING_TWO, two = which == HANGING_TWO || which == STACKED;
     ct_settings settings = common_settings(which == SLIDING ? 0.35 : 0);
     settings.contact.friction = which == SLIDING ? 0.1 : 0.5;
-    if (hang) settings.contact.method = CT_CONTACT_NONE;
+    if (hang) settings.contact.method = CT_CONTACT_METHOD_NONE;
     ct_status status = ct_scene_set_settings(scene, &settings, error);
     const int cells[3] = {across, two ? 3 : 6, across}, small[3] = {across - 1, 3, across - 1};
     if (status == CT_OK) status = add_slab(scene, cells, (double[]){0, THICKNESS + 1e-6, 0}, hang, error);

@@ -169,7 +169,7 @@ static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
                                info.ndriven, "mass", info.mass, "volume", info.volume);
     json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set->time_step,
                                  "duration", set->duration, "gravity", vector(set->gravity), "integrator",
-                                 set->integrator == CT_BDF2 ? "bdf2" : "euler", "solver",
+                                 set->integrator == CT_INTEGRATOR_BDF2 ? "bdf2" : "euler", "solver",
                                  set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", "tolerance",
                                  set->tolerance, "output_every", set->output_every);
     json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel,
@@ -188,7 +188,7 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
     if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
     printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
     printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set->duration, set->time_step,
-           set->integrator == CT_BDF2 ? "BDF2" : "implicit Euler",
+           set->integrator == CT_INTEGRATOR_BDF2 ? "BDF2" : "implicit Euler",
            set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", set->tolerance);
     printf("  gravity %g %g %g m/s^2\n", set->gravity[0], set->gravity[1], set->gravity[2]);
     printf("  factor %.1f MB (%s), set up in %.2f s, %s kernels\n", info.factor_bytes / 1e6, info.ordering,
@@ -197,8 +197,9 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
 
 // ---- Contact ----
 
-static const char* const contact_names[] = {
-    [CT_CONTACT_NONE] = "none", [CT_CONTACT_NEWTON] = "newton", [CT_CONTACT_SPLIT] = "split"};
+static const char* const contact_names[] = {[CT_CONTACT_METHOD_NONE] = "none",
+                                            [CT_CONTACT_METHOD_NEWTON] = "newton",
+                                            [CT_CONTACT_METHOD_SPLIT] = "split"};
 static const char* const split_names[] = {[CT_SPLIT_MASS] = "mass",
                                           [CT_SPLIT_DIAGONAL] = "diagonal",
                                           [CT_SPLIT_TWICE] = "twice",
@@ -213,7 +214,7 @@ static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* 
     json_t* object = json_pack("{s:s, s:f, s:i}", "method", contact_names[set->method], "friction",
                                set->friction, "max_passes", set->max_passes);
     json_t* pairs = json_array();
-    if (set->method == CT_CONTACT_SPLIT)
+    if (set->method == CT_CONTACT_METHOD_SPLIT)
         json_object_set_new(object, "split", json_string(split_names[set->split]));
     for (int i = 0; i < ct_scene_pair_count(scene); i++) {
         ct_pair_def pair = ct_scene_pair(scene, i);
@@ -243,9 +244,9 @@ static void print_contact(const ct_scene* scene, const ct_contact_settings* set)
                    ct_scene_obstacle_moves(scene, i) ? ", moves" : "");
         else if (i == LISTED) printf("  ... (--json lists all)\n");
     }
-    if (set->method == CT_CONTACT_NONE && !nobstacle) return;
+    if (set->method == CT_CONTACT_METHOD_NONE && !nobstacle) return;
     printf("  contact %s", contact_names[set->method]);
-    if (set->method == CT_CONTACT_SPLIT) printf(" (%s)", split_names[set->split]);
+    if (set->method == CT_CONTACT_METHOD_SPLIT) printf(" (%s)", split_names[set->split]);
     printf(", friction %g\n", set->friction);
     for (int i = 0; i < ct_scene_pair_count(scene); i++) {
         ct_pair_def pair = ct_scene_pair(scene, i);
@@ -365,7 +366,7 @@ static ct_status sum_up_contacts(ct_trajectory* file, int nframe, contact_summar
         ct_status status = ct_trajectory_read_contacts(file, k, &list, &count, error);
         if (status) return status;
         for (int i = 0; i < count; i++) {
-            active += list[i].set != CT_OPEN;
+            active += list[i].set != CT_CONTACT_SET_OPEN;
             if (-list[i].gap > out->deepest) out->deepest = -list[i].gap;
         }
         if (active > out->most) out->most = active;

@@ -69,7 +69,7 @@ static int prepare(simulation* s, const run_options* options) {
     if (status != CT_OK) return cli_report_status(status, "preparing the simulation", options->json);
     ct_model_info info;
     ct_model_get_info(s->model, &info);
-    s->contact = ct_model_settings(s->model)->contact.method != CT_CONTACT_NONE;
+    s->contact = ct_model_settings(s->model)->contact.method != CT_CONTACT_METHOD_NONE;
     if (!options->quiet) {
         fprintf(stderr, "%s: %d nodes, ", options->scene, info.nvert);
         if (info.ntet || !info.ntri) fprintf(stderr, "%d tets, ", info.ntet);

@@ -90,7 +90,7 @@ static inline int contact_count(int frame) { return frame % 3 == 2 ? 0 : 4 + 5 *
 static inline void contact_list(ct_contact* list, int frame) {
     for (int i = 0; i < contact_count(frame); i++) {
         list[i] = (ct_contact){.type = (ct_contact_type)(i % 5),
-                               .set = i % 2 ? CT_SLIP : CT_STICK,
+                               .set = i % 2 ? CT_CONTACT_SET_SLIP : CT_CONTACT_SET_STICK,
                                .node = {i, 1, -1, -1},
                                .a = 0,
                                .b = 2,

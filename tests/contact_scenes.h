@@ -19,7 +19,7 @@ static inline ct_settings contact_settings(double h, double friction, double tol
     ct_settings settings = ct_settings_default();
     settings.time_step = h;
     settings.tolerance = tolerance;
-    settings.contact.method = CT_CONTACT_NEWTON;
+    settings.contact.method = CT_CONTACT_METHOD_NEWTON;
     settings.contact.friction = friction;
     settings.threads = 1;
     return settings;

@@ -16,7 +16,7 @@ static inline ct_settings degenerate_settings(double time_step) {
     settings.time_step = time_step;
     settings.tolerance = 1e-8;
     settings.threads = 1;
-    settings.contact.method = CT_CONTACT_NEWTON;
+    settings.contact.method = CT_CONTACT_METHOD_NEWTON;
     settings.contact.friction = 0.5;
     return settings;
 }

@@ -293,7 +293,7 @@ static rollout actuated_start(scene_kind kind, ct_integrator integrator, int max
 
 static void check_kind(scene_kind kind, const char* name) {
     for (int k = 0; k < 2; k++) {
-        rollout r = actuated_start(kind, k ? CT_BDF2 : CT_EULER, 400, 0);
+        rollout r = actuated_start(kind, k ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER, 400, 0);
         assert_true(check_slices(&r, 0.1, 2e-8, 2, name));
         assert_int_equal(r.substepped, 0);
         rollout_stop(&r);
@@ -308,7 +308,7 @@ static void cavity_gradient_matches_differences(void** state) { check_kind(CAVIT
 
 // Stiffness of actuators: d L/d k by central differences.
 static void check_stiffness(scene_kind kind) {
-    rollout r = actuated_start(kind, CT_EULER, 400, 0);
+    rollout r = actuated_start(kind, CT_INTEGRATOR_EULER, 400, 0);
     const int count = ct_model_actuator_count(r.sim.model);
     double gradient_of[4] = {7, 7, 7, 7}, other[4] = {7, 7, 7, 7}, stiffness[4];
     for (int k = 0; k < count; k++) stiffness[k] = 3e4 * (1 + 0.2 * k);
@@ -355,7 +355,7 @@ static void gradient_is_right_where_steps_are_halved(void** state) {
     for (int kind = MUSCLES; kind <= CELLS; kind++) {
         bool clear = false;
         for (int limit = 14; limit < 40 && !clear; limit++) {
-            rollout r = actuated_start((scene_kind)kind, CT_EULER, limit, 0);
+            rollout r = actuated_start((scene_kind)kind, CT_INTEGRATOR_EULER, limit, 0);
             const int size = ct_model_control_size(r.sim.model);
             for (int i = 0; i < size; i++)
                 r.value[r.first[CONTROLS] + 3 * size + i] += kind == CELLS ? 1.5 : 0.6;
@@ -370,8 +370,8 @@ static void gradient_is_right_where_steps_are_halved(void** state) {
 // Activations are part of the state: replayed from checkpoints the gradient is the same to the last bit.
 static void checkpointed_gradient_is_the_stored_one(void** state) {
     for (int kind = SLOW_MUSCLES; kind <= CAVITY; kind++) {
-        rollout whole = actuated_start((scene_kind)kind, CT_BDF2, 400, 0),
-                sparse = actuated_start((scene_kind)kind, CT_BDF2, 400, 1);
+        rollout whole = actuated_start((scene_kind)kind, CT_INTEGRATOR_BDF2, 400, 0),
+                sparse = actuated_start((scene_kind)kind, CT_INTEGRATOR_BDF2, 400, 1);
         assert_true(ct_tape_bytes(sparse.tape) < ct_tape_bytes(whole.tape));
         evaluate_gradient(&whole);
         evaluate_gradient(&sparse);

@@ -13,7 +13,7 @@ static void check_energy(ct_energy energy) {
     for (int k = 0; k < 4; k++) {
         beam_def def = beam_default();
         def.energy = energy;
-        def.integrator = k & 1 ? CT_BDF2 : CT_EULER;
+        def.integrator = k & 1 ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER;
         if (k & 2) def.damping_mass = 0.8, def.damping_stiffness = 0.02;
         char name[64];
         snprintf(name, sizeof name, "%s, %s, %s", energy_names[energy], k & 1 ? "BDF2" : "Euler",
@@ -37,7 +37,7 @@ static void gradient_is_right_at_rest(void** state) {
     for (int k = 0; k < 2 * CT_ENERGY_COUNT; k++) {
         beam_def def = beam_default();
         def.energy = (ct_energy)(k / 2);
-        def.integrator = k & 1 ? CT_BDF2 : CT_EULER;
+        def.integrator = k & 1 ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER;
         rollout r = beam_start(&def);
         memcpy(r.value + r.first[POSITION], ct_model_rest(r.sim.model), 3 * (size_t)r.nvert * sizeof(double));
         memset(r.value + r.first[VELOCITY], 0, 3 * (size_t)r.nvert * sizeof(double));
@@ -70,7 +70,7 @@ static void check_halved(ct_integrator integrator, bool damped) {
     assert_true(clear);
 }
 static void gradient_is_right_where_steps_are_halved(void** state) {
-    for (int k = 0; k < 4; k++) check_halved(k & 1 ? CT_BDF2 : CT_EULER, k & 2);
+    for (int k = 0; k < 4; k++) check_halved(k & 1 ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER, k & 2);
 }
 
 // Nearly incompressible, stiffness from 1 to 1000, one tet pressed to 3 % of its height; 60 % for St.
@@ -111,7 +111,7 @@ static void gradient_is_right_in_an_ill_conditioned_body(void** state) {
 static void gradient_of_a_free_body_is_right(void** state) {
     beam_def def = beam_default();
     def.held = FREE;
-    def.integrator = CT_BDF2;
+    def.integrator = CT_INTEGRATOR_BDF2;
     def.damping_mass = 0.8, def.damping_stiffness = 0.02;
     rollout r = beam_start(&def);
     assert_true(check_slices(&r, 0.1, 1e-8, 2, "free body"));
@@ -121,7 +121,7 @@ static void gradient_of_a_free_body_is_right(void** state) {
 static void gradient_of_a_body_without_unknowns_is_right(void** state) {
     beam_def def = beam_default();
     def.held = DRIVEN;
-    def.integrator = CT_BDF2;
+    def.integrator = CT_INTEGRATOR_BDF2;
     def.damping_mass = 0.8, def.damping_stiffness = 0.02;
     rollout r = beam_start(&def);
     assert_true(check_slices(&r, 0.1, 1e-8, 2, "driven body"));

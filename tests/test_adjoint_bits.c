@@ -25,7 +25,7 @@ static void gradient_is_the_same_bits_whatever_the_tape_may_keep(void** state) {
     for (int k = 0; k < 2; k++) {
         beam_def stored = beam_default();
         stored.nstep = 23;
-        stored.integrator = k ? CT_BDF2 : CT_EULER;
+        stored.integrator = k ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER;
         stored.damping_stiffness = 0.01;
         stored.max_iterations = k ? 24 : 400;  // with and without halved steps
         rollout r = beam_start(&stored);

@@ -21,10 +21,11 @@ static void obeys_coulomb(const ct_step_report* report, double scale, double dep
         below(-normal / scale, 1e-6, "pull of a contact");
         below((tangent - contact->friction * normal) / scale, 1e-6, "friction beyond the cone");
         below(fabs(normal * contact->gap) / scale, depth, "complementarity");
-        if (contact->set == CT_SLIP)
+        if (contact->set == CT_CONTACT_SET_SLIP)
             below(fabs(tangent - contact->friction * normal) / scale, 1e-6,
                   "friction inside the cone while slipping");
-        if (contact->set == CT_OPEN) below(hypot(normal, tangent) / scale, 1e-9, "force of an open contact");
+        if (contact->set == CT_CONTACT_SET_OPEN)
+            below(hypot(normal, tangent) / scale, 1e-9, "force of an open contact");
     }
 }
 

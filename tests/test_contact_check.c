@@ -59,7 +59,7 @@ static void assert_switch(const ct_contact_switch* s, int step, int node, ct_con
     if (s->step != step || s->node[0] != node || s->from != from || s->to != to)
         fail_msg("step %d, node %d, %d to %d; expected step %d, node %d, %d to %d", s->step, s->node[0],
                  s->from, s->to, step, node, from, to);
-    assert_int_equal(s->type, CT_CONTACT_PLANE);
+    assert_int_equal(s->type, CT_CONTACT_TYPE_PLANE);
     for (int k = 1; k < 4; k++) assert_int_equal(s->node[k], -1);
     assert_int_equal(s->a, 0);  // the only body
     assert_int_equal(s->b, 1);  // the only obstacle
@@ -113,7 +113,8 @@ static void all_that_lies_at_the_friction_angle_goes_from_stick_to_slip(void** u
     assert_true(out.gradient[0] == 0);
     assert_int_equal(s->switches, NODES * STEPS);
     assert_int_equal(s->halved, -1);
-    for (int k = 0; k < CT_SWITCHES; k++) assert_switch(&s->switched[k], 0, k, CT_STICK, CT_SLIP);
+    for (int k = 0; k < CT_SWITCHES; k++)
+        assert_switch(&s->switched[k], 0, k, CT_CONTACT_SET_STICK, CT_CONTACT_SET_SLIP);
 }
 
 static void just_below_the_friction_angle_it_goes_from_slip_to_stick(void** unused) {
@@ -125,7 +126,8 @@ static void just_below_the_friction_angle_it_goes_from_slip_to_stick(void** unus
     assert_true(fabs(out.gradient[0] - exact) < 1e-6 * exact &&
                 fabs(s->worst_difference - exact / 2) < 1e-2 * exact);
     assert_int_equal(s->switches, NODES * STEPS);
-    for (int k = 0; k < CT_SWITCHES; k++) assert_switch(&s->switched[k], 0, k, CT_SLIP, CT_STICK);
+    for (int k = 0; k < CT_SWITCHES; k++)
+        assert_switch(&s->switched[k], 0, k, CT_CONTACT_SET_SLIP, CT_CONTACT_SET_STICK);
 }
 
 static void small_differences_beside_a_kink_pass(void** unused) {
@@ -200,7 +202,7 @@ static void the_node_that_slips_first_is_named_with_its_step(void** unused) {
     outcome out = check_text(text, NULL);
     assert_false(out.slice[0].passed);
     assert_int_equal(out.slice[0].switches, 1);
-    assert_switch(&out.slice[0].switched[0], WHEN - 1, node, CT_STICK, CT_SLIP);
+    assert_switch(&out.slice[0].switched[0], WHEN - 1, node, CT_CONTACT_SET_STICK, CT_CONTACT_SET_SLIP);
 }
 
 // ---- landing -------------------------------------------------------------------------------
@@ -229,11 +231,11 @@ static void assert_landing(const outcome* out, ct_contact_set from, ct_contact_s
 
 static void a_landing_that_moves_to_another_step_is_named(void** unused) {
     outcome late = check_landing(1e-9, "[0, 0, 0]"), early = check_landing(-1e-9, "[0, 0, 0]");
-    assert_landing(&late, CT_OPEN, CT_STICK);
-    assert_landing(&early, CT_STICK, CT_OPEN);
+    assert_landing(&late, CT_CONTACT_SET_OPEN, CT_CONTACT_SET_STICK);
+    assert_landing(&early, CT_CONTACT_SET_STICK, CT_CONTACT_SET_OPEN);
     outcome sliding = check_landing(1e-9, "[1, 0, 0.5]"), leaving = check_landing(-1e-9, "[1, 0, 0.5]");
-    assert_landing(&sliding, CT_OPEN, CT_SLIP);
-    assert_landing(&leaving, CT_SLIP, CT_OPEN);
+    assert_landing(&sliding, CT_CONTACT_SET_OPEN, CT_CONTACT_SET_SLIP);
+    assert_landing(&leaving, CT_CONTACT_SET_SLIP, CT_CONTACT_SET_OPEN);
 }
 
 static void a_landing_well_within_a_step_passes(void** unused) {
@@ -244,9 +246,10 @@ static void a_landing_well_within_a_step_passes(void** unused) {
 // ---- the log -------------------------------------------------------------------------------
 
 static ct_touch_record touch_at(int node, ct_contact_set set, double eps) {
-    return (ct_touch_record){.pair = {.type = CT_CONTACT_PLANE, .node = {node, -1, -1, -1}, .a = 0, .b = 1},
-                             .set = set,
-                             .eps = eps};
+    return (ct_touch_record){
+        .pair = {.type = CT_CONTACT_TYPE_PLANE, .node = {node, -1, -1, -1}, .a = 0, .b = 1},
+        .set = set,
+        .eps = eps};
 }
 
 // A rollout of three steps with nodes 4 and 7 on the plane; in its middle one the sub-steps and the contacts
@@ -255,7 +258,9 @@ static ct_contact_log rollout_log(int substeps, const ct_touch_record* touch, in
     ct_contact_log log = {.keep = true};
     ct_contact_log_clear(&log);
     for (int step = 0; step < 3; step++) {
-        ct_touch_record usual[2] = {touch_at(7, CT_STICK, 0), touch_at(4, CT_SLIP, 0)}, middle[4];
+        ct_touch_record usual[2] = {touch_at(7, CT_CONTACT_SET_STICK, 0),
+                                    touch_at(4, CT_CONTACT_SET_SLIP, 0)},
+                        middle[4];
         memcpy(middle, touch, (size_t)ntouch * sizeof *touch);
         ct_substep part[2] = {{.ntouch = step == 1 ? (size_t)ntouch : 2}, {.depth = 1}};
         part[1].first_touch = part[0].ntouch;
@@ -269,9 +274,11 @@ static ct_contact_log rollout_log(int substeps, const ct_touch_record* touch, in
 }
 
 static void logs_part_where_contacts_do(void** unused) {
-    const ct_touch_record usual[] = {touch_at(4, CT_SLIP, 0), touch_at(7, CT_STICK, 0)};
-    const ct_touch_record other[] = {touch_at(5, CT_STICK, 0), touch_at(4, CT_STICK, 0),
-                                     touch_at(7, CT_STICK, 1e-9)};
+    const ct_touch_record usual[] = {touch_at(4, CT_CONTACT_SET_SLIP, 0),
+                                     touch_at(7, CT_CONTACT_SET_STICK, 0)};
+    const ct_touch_record other[] = {touch_at(5, CT_CONTACT_SET_STICK, 0),
+                                     touch_at(4, CT_CONTACT_SET_STICK, 0),
+                                     touch_at(7, CT_CONTACT_SET_STICK, 1e-9)};
     ct_contact_log log = rollout_log(1, usual, 2), same = rollout_log(1, usual, 2),
                    apart = rollout_log(1, other, 3), less = rollout_log(1, usual, 1);
     ct_contact_switch found[4];
@@ -282,11 +289,11 @@ static void logs_part_where_contacts_do(void** unused) {
 
     assert_int_equal(ct_contact_log_compare(&log, &apart, found, 4, &halved), 3);
     assert_int_equal(halved, -1);
-    assert_switch(&found[0], 1, 4, CT_SLIP, CT_STICK);
-    assert_switch(&found[1], 1, 5, CT_OPEN, CT_STICK);
-    assert_switch(&found[2], 1, 7, CT_STICK, CT_STICK);  // shares its node
+    assert_switch(&found[0], 1, 4, CT_CONTACT_SET_SLIP, CT_CONTACT_SET_STICK);
+    assert_switch(&found[1], 1, 5, CT_CONTACT_SET_OPEN, CT_CONTACT_SET_STICK);
+    assert_switch(&found[2], 1, 7, CT_CONTACT_SET_STICK, CT_CONTACT_SET_STICK);  // shares its node
     assert_int_equal(ct_contact_log_compare(&log, &less, found, 4, &halved), 1);
-    assert_switch(&found[0], 1, 7, CT_STICK, CT_OPEN);
+    assert_switch(&found[0], 1, 7, CT_CONTACT_SET_STICK, CT_CONTACT_SET_OPEN);
 
     // what finds no room counts
     memset(found, 0, sizeof found);
@@ -297,7 +304,8 @@ static void logs_part_where_contacts_do(void** unused) {
 }
 
 static void a_step_that_is_halved_is_named_and_its_contacts_are_not(void** unused) {
-    const ct_touch_record usual[] = {touch_at(4, CT_SLIP, 0), touch_at(7, CT_STICK, 0)};
+    const ct_touch_record usual[] = {touch_at(4, CT_CONTACT_SET_SLIP, 0),
+                                     touch_at(7, CT_CONTACT_SET_STICK, 0)};
     ct_contact_log log = rollout_log(1, usual, 2), cut = rollout_log(2, usual, 1);
     ct_contact_switch found[4];
     int halved;

@@ -35,11 +35,11 @@ static ct_quat random_turn(uint64_t* seed, double angle) {
 // A pair that is apart by a fraction of its size, its nodes in scrambled order, on the move.
 static setup random_setup(ct_contact_type type, int sample) {
     static const double place[][N] = {
-        [CT_CONTACT_PLANE] = {0.1, 0.2, 0.3},
-        [CT_CONTACT_VERTEX_FACE] = {0.3, 0.25, 0.2, 0, 0, 0, 1, 0.1, 0, 0.1, 0.9, 0},
-        [CT_CONTACT_EDGE_EDGE] = {-0.5, 0.1, 0.2, 0.6, 0, 0.2, 0.1, -0.5, 0, -0.1, 0.4, 0},
-        [CT_CONTACT_POINT_EDGE] = {0.3, 0.2, 0.1, -0.4, 0, 0, 0.8, 0.1, 0.1},
-        [CT_CONTACT_POINT_POINT] = {0.3, 0.2, 0.1, 0.1, 0.3, 0.2},
+        [CT_CONTACT_TYPE_PLANE] = {0.1, 0.2, 0.3},
+        [CT_CONTACT_TYPE_VERTEX_FACE] = {0.3, 0.25, 0.2, 0, 0, 0, 1, 0.1, 0, 0.1, 0.9, 0},
+        [CT_CONTACT_TYPE_EDGE_EDGE] = {-0.5, 0.1, 0.2, 0.6, 0, 0.2, 0.1, -0.5, 0, -0.1, 0.4, 0},
+        [CT_CONTACT_TYPE_POINT_EDGE] = {0.3, 0.2, 0.1, -0.4, 0, 0, 0.8, 0.1, 0.1},
+        [CT_CONTACT_TYPE_POINT_POINT] = {0.3, 0.2, 0.1, 0.1, 0.3, 0.2},
     };
     setup s = {
         .pair = {
@@ -55,9 +55,10 @@ static setup random_setup(ct_contact_type type, int sample) {
             s.start[3 * s.pair.node[i] + a] = at[a] + 0.1 * uniform(&seed);
         }
     }
-    if (sample % 2 && (type == CT_CONTACT_VERTEX_FACE || type == CT_CONTACT_EDGE_EDGE)) s.pair.sign = -1;
+    if (sample % 2 && (type == CT_CONTACT_TYPE_VERTEX_FACE || type == CT_CONTACT_TYPE_EDGE_EDGE))
+        s.pair.sign = -1;
 
-    s.moving = type == CT_CONTACT_PLANE || sample % 3 > 0;
+    s.moving = type == CT_CONTACT_TYPE_PLANE || sample % 3 > 0;
     s.motion.side = sample % 3 == 2;
     s.motion.radius = 0.04;
     ct_mat3_store(s.motion.turn, ct_quat_matrix(random_turn(&seed, 0.4)));
@@ -110,17 +111,17 @@ static double exact(const line* l, const ct_contact_geometry* g) {
 }
 
 static void derivatives_follow_central_differences(void** state) {
-    for (ct_contact_type type = CT_CONTACT_PLANE; type <= CT_CONTACT_POINT_POINT; type++)
+    for (ct_contact_type type = CT_CONTACT_TYPE_PLANE; type <= CT_CONTACT_TYPE_POINT_POINT; type++)
         for (int sample = 0; sample < 12; sample++) {
             line l = {.s = random_setup(type, sample)};
             const ct_contact_geometry g = at(&l.s);
             uint64_t seed = (uint64_t)sample + 99;
             for (int i = 0; i < N; i++) l.direction[i] = uniform(&seed);
             for (l.which = 0; l.which < 11; l.which++) {
-                const bool constant = l.which < 7 && type == CT_CONTACT_PLANE;
+                const bool constant = l.which < 7 && type == CT_CONTACT_TYPE_PLANE;
                 if (l.which >= 3 + g.count && l.which < 7) continue;
-                if (constant || (type == CT_CONTACT_POINT_POINT && l.which >= 3 && l.which < 7) ||
-                    (l.which == 3 && type != CT_CONTACT_EDGE_EDGE))
+                if (constant || (type == CT_CONTACT_TYPE_POINT_POINT && l.which >= 3 && l.which < 7) ||
+                    (l.which == 3 && type != CT_CONTACT_TYPE_EDGE_EDGE))
                     assert_true(exact(&l, &g) == 0);
                 assert_slope(along, &l, exact(&l, &g), 0.01, 1);
             }
@@ -131,7 +132,7 @@ static void derivatives_follow_central_differences(void** state) {
 
 // Value of one entry, to see that columns are not exchanged: one node and axis at a time.
 static void derivatives_are_ordered_by_node_and_axis(void** state) {
-    for (ct_contact_type type = CT_CONTACT_PLANE; type <= CT_CONTACT_POINT_POINT; type++) {
+    for (ct_contact_type type = CT_CONTACT_TYPE_PLANE; type <= CT_CONTACT_TYPE_POINT_POINT; type++) {
         line l = {.s = random_setup(type, 2)};
         const ct_contact_geometry g = at(&l.s);
         for (int column = 0; column < 3 * g.count; column++) {
@@ -144,7 +145,7 @@ static void derivatives_are_ordered_by_node_and_axis(void** state) {
 }
 
 static void weights_sum_to_zero_and_balance_moments(void** state) {
-    for (ct_contact_type type = CT_CONTACT_VERTEX_FACE; type <= CT_CONTACT_POINT_POINT; type++)
+    for (ct_contact_type type = CT_CONTACT_TYPE_VERTEX_FACE; type <= CT_CONTACT_TYPE_POINT_POINT; type++)
         for (int sample = 0; sample < 12; sample++) {
             const setup s = random_setup(type, sample);
             const ct_contact_geometry g = at(&s);
@@ -166,7 +167,7 @@ static void weights_sum_to_zero_and_balance_moments(void** state) {
             }
             assert_true(g.inside);
         }
-    const setup s = random_setup(CT_CONTACT_PLANE, 0);
+    const setup s = random_setup(CT_CONTACT_TYPE_PLANE, 0);
     const ct_contact_geometry g = at(&s);
     assert_true(g.count == 1 && g.w[0] == 1 && g.inside);
 }
@@ -186,7 +187,7 @@ static setup moved_rigidly(setup s, ct_quat q, ct_vec3 by) {
 }
 
 static void looking_from_another_frame_turns_normal_and_slip_alone(void** state) {
-    for (ct_contact_type type = CT_CONTACT_PLANE; type <= CT_CONTACT_POINT_POINT; type++)
+    for (ct_contact_type type = CT_CONTACT_TYPE_PLANE; type <= CT_CONTACT_TYPE_POINT_POINT; type++)
         for (int sample = 0; sample < 6; sample++) {
             uint64_t seed = (uint64_t)sample + 5;
             const setup s = random_setup(type, sample);
@@ -203,10 +204,10 @@ static void looking_from_another_frame_turns_normal_and_slip_alone(void** state)
 }
 
 static void normal_points_from_the_second_to_the_first(void** state) {
-    for (ct_contact_type type = CT_CONTACT_VERTEX_FACE; type <= CT_CONTACT_POINT_POINT; type++)
+    for (ct_contact_type type = CT_CONTACT_TYPE_VERTEX_FACE; type <= CT_CONTACT_TYPE_POINT_POINT; type++)
         for (int sample = 0; sample < 4; sample++) {
             setup s = random_setup(type, sample);
-            if (type == CT_CONTACT_VERTEX_FACE || type == CT_CONTACT_EDGE_EDGE) {
+            if (type == CT_CONTACT_TYPE_VERTEX_FACE || type == CT_CONTACT_TYPE_EDGE_EDGE) {
                 // the sign that detection gives: positive distance; with the other the pair counts as passed
                 // through
                 s.pair.sign = 1;
@@ -221,7 +222,7 @@ static void normal_points_from_the_second_to_the_first(void** state) {
             assert_true(g.gap + s.pair.thickness > 0.02);
             // moving the first primitive along n opens the gap by the same amount
             setup moved = s;
-            for (int i = 0; i < (type == CT_CONTACT_EDGE_EDGE ? 2 : 1); i++)
+            for (int i = 0; i < (type == CT_CONTACT_TYPE_EDGE_EDGE ? 2 : 1); i++)
                 for (int a = 0; a < 3; a++) moved.x[3 * s.pair.node[i] + a] += 0.01 * g.n[a];
             assert_true(fabs(at(&moved).gap - g.gap - 0.01) < 1e-14);
         }
@@ -238,7 +239,7 @@ static void start_rigidly(setup* s) {
 }
 
 static void moving_along_with_an_obstacle_is_no_slip(void** state) {
-    for (ct_contact_type type = CT_CONTACT_PLANE; type <= CT_CONTACT_POINT_POINT; type++)
+    for (ct_contact_type type = CT_CONTACT_TYPE_PLANE; type <= CT_CONTACT_TYPE_POINT_POINT; type++)
         for (int side = 0; side < 2; side++)
             for (int sample = 0; sample < 4; sample++) {
                 setup s = random_setup(type, sample);
@@ -253,7 +254,7 @@ static void moving_along_with_an_obstacle_is_no_slip(void** state) {
 }
 
 static void a_conveyor_slips_by_its_travel(void** state) {
-    setup s = random_setup(CT_CONTACT_PLANE, 0);
+    setup s = random_setup(CT_CONTACT_TYPE_PLANE, 0);
     memcpy(s.start, s.x, sizeof s.x);
     ct_mat3_store(s.motion.turn, ct_mat3_identity());
     const double travel[3] = {0.1, -0.2, 0.05};
@@ -269,7 +270,7 @@ static void a_spinning_sphere_drags_its_surface(void** state) {
     const double r = 0.5, phi = 0.1;
     for (int side = 0; side < 2; side++) {
         setup s = {
-            .pair = {.type = CT_CONTACT_POINT_POINT, .node = {0, 1, -1, -1}, .sign = 1, .thickness = r},
+            .pair = {.type = CT_CONTACT_TYPE_POINT_POINT, .node = {0, 1, -1, -1}, .sign = 1, .thickness = r},
             .moving = true};
         s.motion.side = side;
         s.motion.radius = r;
@@ -285,7 +286,7 @@ static void a_spinning_sphere_drags_its_surface(void** state) {
 }
 
 static void feet_beyond_the_primitive_are_not_inside(void** state) {
-    setup s = random_setup(CT_CONTACT_VERTEX_FACE, 0);
+    setup s = random_setup(CT_CONTACT_TYPE_VERTEX_FACE, 0);
     const double face[N] = {0.5, 0.5, 0.1, 0, 0, 0, 1, 0, 0, 0, 1, 0};
     const struct {
         double x, y;
@@ -300,7 +301,7 @@ static void feet_beyond_the_primitive_are_not_inside(void** state) {
         assert_int_equal(at(&s).inside, feet[k].inside);
     }
     // edges that cross beyond the end of the first, then of the second
-    s = random_setup(CT_CONTACT_EDGE_EDGE, 0);
+    s = random_setup(CT_CONTACT_TYPE_EDGE_EDGE, 0);
     const double edges[2][N] = {{1.1, 0, 0.1, 2, 0, 0.1, 1, -1, 0, 1, 1, 0},
                                 {0, 0, 0.1, 2, 0, 0.1, 1, 1, 0, 1, 3, 0}};
     for (int k = 0; k < 2; k++) {
@@ -308,7 +309,7 @@ static void feet_beyond_the_primitive_are_not_inside(void** state) {
         memcpy(s.x, edges[k], sizeof s.x);
         assert_false(at(&s).inside);
     }
-    s = random_setup(CT_CONTACT_POINT_EDGE, 0);
+    s = random_setup(CT_CONTACT_TYPE_POINT_EDGE, 0);
     for (int a = 0; a < 3; a++)
         s.x[3 * s.pair.node[0] + a] = 1.1 * s.x[3 * s.pair.node[1] + a] - 0.1 * s.x[3 * s.pair.node[2] + a];
     s.x[3 * s.pair.node[0]] += 1e-3;
@@ -316,7 +317,7 @@ static void feet_beyond_the_primitive_are_not_inside(void** state) {
 }
 
 static void without_derivatives_the_values_are_the_same(void** state) {
-    for (ct_contact_type type = CT_CONTACT_PLANE; type <= CT_CONTACT_POINT_POINT; type++) {
+    for (ct_contact_type type = CT_CONTACT_TYPE_PLANE; type <= CT_CONTACT_TYPE_POINT_POINT; type++) {
         const setup s = random_setup(type, 1);
         const ct_contact_geometry g = at(&s);
         ct_contact_geometry h;
@@ -351,7 +352,7 @@ static void degenerate_primitives_stay_finite(void** state) {
         {1e-200, 0, 0, 0, 0, 0, 1e-180, 0, 0, 0, 1e-170, 0},  // squares that vanish
         {0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 1e-14, 0},             // nearly no area
     };
-    for (ct_contact_type type = CT_CONTACT_VERTEX_FACE; type <= CT_CONTACT_POINT_POINT; type++)
+    for (ct_contact_type type = CT_CONTACT_TYPE_VERTEX_FACE; type <= CT_CONTACT_TYPE_POINT_POINT; type++)
         for (int k = 0; k < 8; k++) {
             setup s = random_setup(type, 1);
             for (int i = 0; i < NODES; i++) s.pair.node[i] = i;
@@ -363,9 +364,9 @@ static void degenerate_primitives_stay_finite(void** state) {
 
 // An edge without length is a point: the derivatives are those of point-point.
 static void an_edge_without_length_is_a_point(void** state) {
-    setup s = random_setup(CT_CONTACT_POINT_EDGE, 0), p = s;
+    setup s = random_setup(CT_CONTACT_TYPE_POINT_EDGE, 0), p = s;
     for (int a = 0; a < 3; a++) s.x[3 * s.pair.node[2] + a] = s.x[3 * s.pair.node[1] + a];
-    p.pair.type = CT_CONTACT_POINT_POINT;
+    p.pair.type = CT_CONTACT_TYPE_POINT_POINT;
     const ct_contact_geometry g = at(&s), h = at(&p);
     assert_false(g.inside);
     assert_true(g.gap == h.gap);

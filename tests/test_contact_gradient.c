@@ -35,8 +35,9 @@ static void print_seen(const char* name, const seen* s) {
     static const char* const types[] = {"plane", "vertex-face", "edge-edge", "point-edge", "point-point"};
     print_message("%s:", name);
     for (int t = 0; t < TYPES; t++)
-        if (s->count[t][CT_STICK] || s->count[t][CT_SLIP])
-            print_message(" %s %d stick %d slip,", types[t], s->count[t][CT_STICK], s->count[t][CT_SLIP]);
+        if (s->count[t][CT_CONTACT_SET_STICK] || s->count[t][CT_CONTACT_SET_SLIP])
+            print_message(" %s %d stick %d slip,", types[t], s->count[t][CT_CONTACT_SET_STICK],
+                          s->count[t][CT_CONTACT_SET_SLIP]);
     print_message(" %d steps halved, contacts change in %d\n", s->halved, s->changes);
 }
 
@@ -98,18 +99,20 @@ static void check(const char* name, const char* text, int type, int set, double 
 
 static void plane_slip(void** state) {
     (void)state;
-    check("plane, slip", ON_FLOOR("0.3", "[0.8, -0.1, 0.3]", ""), CT_CONTACT_PLANE, CT_SLIP, 1e-7);
+    check("plane, slip", ON_FLOOR("0.3", "[0.8, -0.1, 0.3]", ""), CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP,
+          1e-7);
 }
 
 static void plane_stick(void** state) {
     (void)state;
-    check("plane, stick", ON_FLOOR("5", "[0.3, -0.3, 0.2]", ""), CT_CONTACT_PLANE, CT_STICK, 1e-7);
+    check("plane, stick", ON_FLOOR("5", "[0.3, -0.3, 0.2]", ""), CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_STICK,
+          1e-7);
 }
 
 static void plane_with_bdf2(void** state) {
     (void)state;
-    check("bdf2", ON_FLOOR("0.3", "[0.8, -0.1, 0.3]", ", 'integrator': 'bdf2'"), CT_CONTACT_PLANE, CT_SLIP,
-          1e-7);
+    check("bdf2", ON_FLOOR("0.3", "[0.8, -0.1, 0.3]", ", 'integrator': 'bdf2'"), CT_CONTACT_TYPE_PLANE,
+          CT_CONTACT_SET_SLIP, 1e-7);
 }
 
 // A block that stands on a corner of its own on a held one.
@@ -124,12 +127,14 @@ static void plane_with_bdf2(void** state) {
 
 static void vertex_face_slip(void** state) {
     (void)state;
-    check("vertex-face, slip", ON_FACE("0.3", "[0.6, -0.4, 0.2]"), CT_CONTACT_VERTEX_FACE, CT_SLIP, 1e-6);
+    check("vertex-face, slip", ON_FACE("0.3", "[0.6, -0.4, 0.2]"), CT_CONTACT_TYPE_VERTEX_FACE,
+          CT_CONTACT_SET_SLIP, 1e-6);
 }
 
 static void vertex_face_stick(void** state) {
     (void)state;
-    check("vertex-face, stick", ON_FACE("1.5", "[0.05, -0.4, 0.02]"), CT_CONTACT_VERTEX_FACE, CT_STICK, 1e-6);
+    check("vertex-face, stick", ON_FACE("1.5", "[0.05, -0.4, 0.02]"), CT_CONTACT_TYPE_VERTEX_FACE,
+          CT_CONTACT_SET_STICK, 1e-6);
 }
 
 // Crossed wedges.
@@ -146,12 +151,14 @@ static void vertex_face_stick(void** state) {
 
 static void edge_edge_slip(void** state) {
     (void)state;
-    check("edge-edge, slip", WEDGES("0.2", "[0.4, -0.3, 0.3]"), CT_CONTACT_EDGE_EDGE, CT_SLIP, 1e-6);
+    check("edge-edge, slip", WEDGES("0.2", "[0.4, -0.3, 0.3]"), CT_CONTACT_TYPE_EDGE_EDGE,
+          CT_CONTACT_SET_SLIP, 1e-6);
 }
 
 static void edge_edge_stick(void** state) {
     (void)state;
-    check("edge-edge, stick", WEDGES("1.5", "[0.03, -0.3, 0.02]"), CT_CONTACT_EDGE_EDGE, CT_STICK, 1e-6);
+    check("edge-edge, stick", WEDGES("1.5", "[0.03, -0.3, 0.02]"), CT_CONTACT_TYPE_EDGE_EDGE,
+          CT_CONTACT_SET_STICK, 1e-6);
 }
 
 // ---- obstacles -----------------------------------------------------------------------------
@@ -217,22 +224,22 @@ static void obstacles_that_hold(void** state) {
 
 static void point_edge(void** state) {
     (void)state;
-    check("point-edge, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BAR "}"), CT_CONTACT_POINT_EDGE, CT_SLIP,
-          1e-6);
-    check("point-edge, stick", CORNER("2", "[0.02, -0.4, 0.01]", BAR "}"), CT_CONTACT_POINT_EDGE, CT_STICK,
-          1e-6);
-    check("point-edge, moving", CORNER("0.3", "[0.3, -0.4, 0.1]", BAR ", " MOTION "}"), CT_CONTACT_POINT_EDGE,
-          CT_STICK, 1e-6);
+    check("point-edge, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BAR "}"), CT_CONTACT_TYPE_POINT_EDGE,
+          CT_CONTACT_SET_SLIP, 1e-6);
+    check("point-edge, stick", CORNER("2", "[0.02, -0.4, 0.01]", BAR "}"), CT_CONTACT_TYPE_POINT_EDGE,
+          CT_CONTACT_SET_STICK, 1e-6);
+    check("point-edge, moving", CORNER("0.3", "[0.3, -0.4, 0.1]", BAR ", " MOTION "}"),
+          CT_CONTACT_TYPE_POINT_EDGE, CT_CONTACT_SET_STICK, 1e-6);
 }
 
 static void point_point(void** state) {
     (void)state;
-    check("point-point, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BALL "}"), CT_CONTACT_POINT_POINT, CT_SLIP,
-          1e-6);
-    check("point-point, stick", CORNER("2", "[0.02, -0.4, 0.01]", BALL "}"), CT_CONTACT_POINT_POINT, CT_STICK,
-          1e-6);
+    check("point-point, slip", CORNER("0.2", "[0.5, -0.4, 0.1]", BALL "}"), CT_CONTACT_TYPE_POINT_POINT,
+          CT_CONTACT_SET_SLIP, 1e-6);
+    check("point-point, stick", CORNER("2", "[0.02, -0.4, 0.01]", BALL "}"), CT_CONTACT_TYPE_POINT_POINT,
+          CT_CONTACT_SET_STICK, 1e-6);
     check("point-point, moving", CORNER("0.3", "[0.3, -0.4, 0.1]", BALL ", " MOTION "}"),
-          CT_CONTACT_POINT_POINT, CT_STICK, 1e-6);
+          CT_CONTACT_TYPE_POINT_POINT, CT_CONTACT_SET_STICK, 1e-6);
 }
 
 static void turning_table(void** state) {
@@ -245,7 +252,7 @@ static void turning_table(void** state) {
           "'plane': {'normal': [0, 1, 0]}, 'motion': {'center': [0, 0, 0], 'keys': [{'time': 0}, {'time': 1, "
           "'rotate': [0, 4, 0.1], 'translate': [0.3, 0.02, 0]}]}}], "
           "'parameters': [" EVERYTHING "]}",
-          CT_CONTACT_PLANE, CT_SLIP, 1e-7);
+          CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-7);
 }
 
 // ---- links, drives, sheets -----------------------------------------------------------------
@@ -262,7 +269,7 @@ static void links(void** state) {
           "'obstacles': [" FLOOR "], 'parameters': [{'type': 'gravity'}, {'type': 'friction'}, {'type': "
           "'density'}, {'type': 'link_mass'}, "
           "{'type': 'joint_position'}, {'type': 'joint_velocity'}]}",
-          CT_CONTACT_PLANE, CT_SLIP, 1e-6);
+          CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
 }
 
 static void flesh_with_bones(void** state) {
@@ -283,7 +290,7 @@ static void flesh_with_bones(void** state) {
           "{'type': 'joint_velocity'}, "
           "{'type': 'joint_stiffness'}, {'type': 'joint_damping'}, {'type': 'link_mass'}, {'type': "
           "'control', 'control': 'elbow'}]}",
-          CT_CONTACT_PLANE, CT_SLIP, 1e-6);
+          CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
 }
 
 static void drives(void** state) {

@@ -38,12 +38,12 @@ static void curves_match_differences(void** state) {
     (void)state;
     for (int knots = 2; knots <= STEPS; knots++) {
         const ct_control_curve spline = {
-            .shape = CT_SHAPE_SPLINE, .control = 1, .size = 2, .knots = knots, .points = 3};
+            .shape = CT_CURVE_SPLINE, .control = 1, .size = 2, .knots = knots, .points = 3};
         check_curve(&spline, 3 + 2 * knots);
     }
-    const ct_control_curve wave = {.shape = CT_SHAPE_SINUSOID, .control = 1, .size = 3, .part = {0, 3, 6, 9}};
+    const ct_control_curve wave = {.shape = CT_CURVE_SINUSOID, .control = 1, .size = 3, .part = {0, 3, 6, 9}};
     check_curve(&wave, 12);
-    const ct_control_curve part = {.shape = CT_SHAPE_SINUSOID,
+    const ct_control_curve part = {.shape = CT_CURVE_SINUSOID,
                                    .control = 0,
                                    .size = 2,
                                    .part = {-1, 0, 2, -1},
@@ -56,7 +56,7 @@ static void curves_match_differences(void** state) {
 static void spline_is_what_it_claims(void** state) {
     (void)state;
     for (int knots = 2; knots <= STEPS; knots++) {
-        const ct_control_curve spline = {.shape = CT_SHAPE_SPLINE, .size = 1, .knots = knots};
+        const ct_control_curve spline = {.shape = CT_CURVE_SPLINE, .size = 1, .knots = knots};
         double values[STEPS], u[STEPS];
         uint64_t seed = 9;
         for (int i = 0; i < knots; i++) values[i] = 3;
@@ -70,7 +70,7 @@ static void spline_is_what_it_claims(void** state) {
         assert_int_equal(ct_control_spline_step(knots, knots - 1, STEPS), STEPS - 1);
     }
     // a cubic on one interval is Bezier's
-    const ct_control_curve bezier = {.shape = CT_SHAPE_SPLINE, .size = 1, .knots = 4};
+    const ct_control_curve bezier = {.shape = CT_CURVE_SPLINE, .size = 1, .knots = 4};
     const double p[4] = {1, -2, 5, 0.5};
     double u[STEPS];
     ct_control_curve_apply(&bezier, p, 0.1, STEPS, 1, u);

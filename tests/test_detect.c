@@ -47,14 +47,16 @@ static void round_obstacles_meet_every_feature(void** state) {
         double a[3], b[3];
         ct_contact_type type;
     } capsule[] = {
-        {{0.6, 0.3, 1.1}, {0.6, 0.3, 3}, CT_CONTACT_VERTEX_FACE},
+        {{0.6, 0.3, 1.1}, {0.6, 0.3, 3}, CT_CONTACT_TYPE_VERTEX_FACE},
         // beside the face x = 0, which its diagonal crosses
-        {{-0.1, 0.4, 2}, {-0.1, 0.4, -2}, CT_CONTACT_EDGE_EDGE},
-        {{1.07, 1.07, -1}, {1.07, 1.07, 3}, CT_CONTACT_POINT_EDGE},    // along a vertical edge
-        {{0.06, 0.4, 2.06}, {2.06, 0.5, 0.06}, CT_CONTACT_EDGE_EDGE},  // across a horizontal edge
-        {{1.03 - 1, 1.06 + 1, 1.06}, {1.03 + 1, 1.06 - 1, 1.06}, CT_CONTACT_POINT_EDGE},  // across a corner
-        {{1.05, 1.05, 1.05}, {2, 2, 2}, CT_CONTACT_POINT_POINT},
-        {{1.05, 1.05, 0.4}, {2, 2, 0.4}, CT_CONTACT_POINT_EDGE},
+        {{-0.1, 0.4, 2}, {-0.1, 0.4, -2}, CT_CONTACT_TYPE_EDGE_EDGE},
+        {{1.07, 1.07, -1}, {1.07, 1.07, 3}, CT_CONTACT_TYPE_POINT_EDGE},    // along a vertical edge
+        {{0.06, 0.4, 2.06}, {2.06, 0.5, 0.06}, CT_CONTACT_TYPE_EDGE_EDGE},  // across a horizontal edge
+        {{1.03 - 1, 1.06 + 1, 1.06},
+         {1.03 + 1, 1.06 - 1, 1.06},
+         CT_CONTACT_TYPE_POINT_EDGE},  // across a corner
+        {{1.05, 1.05, 1.05}, {2, 2, 2}, CT_CONTACT_TYPE_POINT_POINT},
+        {{1.05, 1.05, 0.4}, {2, 2, 0.4}, CT_CONTACT_TYPE_POINT_EDGE},
     };
     for (size_t k = 0; k < sizeof capsule / sizeof *capsule; k++) {
         surfaces s = {0};
@@ -198,11 +200,11 @@ static void degenerate_surfaces_are_edges_and_points(void** state) {
     ct_detect* detect = detect_of(&s);
     ct_pairs near = {0};
     assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0, &near), CT_OK);
-    for (size_t i = 0; i < near.count; i++) assert_true(near.item[i].type >= CT_CONTACT_POINT_EDGE);
+    for (size_t i = 0; i < near.count; i++) assert_true(near.item[i].type >= CT_CONTACT_TYPE_POINT_EDGE);
     bool edge = false, point = false;
     for (size_t i = 0; i < near.count; i++) {
-        edge |= near.item[i].node[0] == v && near.item[i].type == CT_CONTACT_POINT_EDGE;
-        point |= near.item[i].node[1] == w && near.item[i].type == CT_CONTACT_POINT_POINT;
+        edge |= near.item[i].node[0] == v && near.item[i].type == CT_CONTACT_TYPE_POINT_EDGE;
+        point |= near.item[i].node[1] == w && near.item[i].type == CT_CONTACT_TYPE_POINT_POINT;
     }
     assert_true(edge && point);
     ct_pairs_free(&near);
@@ -247,10 +249,10 @@ static void compiled_scenes_are_detected(void** state) {
     int plane = 0, ball = 0, edges = 0;
     for (size_t i = 0; i < near.count; i++) {
         const ct_pair* p = near.item + i;
-        plane +=
-            p->type == CT_CONTACT_PLANE && p->a == body && p->b == 1 && model->rest[3 * p->node[0] + 2] == 0;
-        ball += p->type == CT_CONTACT_VERTEX_FACE && p->a == 2 && p->b == body && p->sign == 1;
-        edges += p->type == CT_CONTACT_EDGE_EDGE && (p->a == 3 || p->b == 3);
+        plane += p->type == CT_CONTACT_TYPE_PLANE && p->a == body && p->b == 1 &&
+                 model->rest[3 * p->node[0] + 2] == 0;
+        ball += p->type == CT_CONTACT_TYPE_VERTEX_FACE && p->a == 2 && p->b == body && p->sign == 1;
+        edges += p->type == CT_CONTACT_TYPE_EDGE_EDGE && (p->a == 3 || p->b == 3);
     }
     assert_int_equal(plane, 16);
     assert_int_equal(ball, 1);

@@ -27,7 +27,7 @@ static bool involves(const ct_pair* p, const int node[4]) {
 // The pair is of a vertex and a face at an edge, or an edge or corner of that face.
 static bool is_end_on_face(const surfaces* s, const ct_pair* p, int vertex, const int edge[2]) {
     const ct_collision* c = &s->model.collision;
-    if (p->type == CT_CONTACT_EDGE_EDGE || p->type == CT_CONTACT_PLANE) return false;
+    if (p->type == CT_CONTACT_TYPE_EDGE_EDGE || p->type == CT_CONTACT_TYPE_PLANE) return false;
     for (int t = 0; t < c->ntri; t++) {
         const int node[4] = {vertex, c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};
         int common = 0;
@@ -138,7 +138,7 @@ static void a_fast_body_never_passes_a_thin_plate(void** state) {
         for (size_t k = 0; k < hits.count; k++) {
             const ct_pair* p = hits.item + k;
             assert_true(p->a != p->b);
-            if (p->type != CT_CONTACT_VERTEX_FACE || p->b != plate) continue;
+            if (p->type != CT_CONTACT_TYPE_VERTEX_FACE || p->b != plate) continue;
             const double* x = s.x + 3 * p->node[1];
             const bool level =
                 fabs(s.x[3 * p->node[2] + 2] - x[2]) < 1e-9 && fabs(s.x[3 * p->node[3] + 2] - x[2]) < 1e-9;
@@ -245,7 +245,7 @@ static void hits_are_signed_on_the_side_they_come_from(void** state) {
     ct_pairs hits = {0};
     assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
     assert_int_equal(hits.count, 1);
-    assert_non_null(find(&hits, CT_CONTACT_VERTEX_FACE, v, 0, 1, 2));
+    assert_non_null(find(&hits, CT_CONTACT_TYPE_VERTEX_FACE, v, 0, 1, 2));
     assert_true(hits.item[0].sign == -1);
     free(end);
     ct_pairs_free(&hits);

@@ -12,7 +12,7 @@ static void vertex_above_a_face_is_one_pair_on_its_side(void** state) {
         ct_pairs near = {0};
         assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.01, &near), CT_OK);
         assert_int_equal(near.count, 1);
-        const ct_pair* p = find(&near, CT_CONTACT_VERTEX_FACE, v, 4, 5, 8);
+        const ct_pair* p = find(&near, CT_CONTACT_TYPE_VERTEX_FACE, v, 4, 5, 8);
         assert_non_null(p);
         assert_true(p->sign == side);
         assert_int_equal(p->a, ball);
@@ -31,8 +31,8 @@ static ct_vec3 pair_apart(const surfaces* s, const double* end, const ct_pair* p
     ct_vec3 x[4];
     for (int k = 0; k < 4; k++) x[k] = p->node[k] >= 0 ? node_between(s, end, p->node[k], t) : x[k - 1];
     switch (p->type) {
-    case CT_CONTACT_EDGE_EDGE: return ct_closest_edges(x).apart;
-    case CT_CONTACT_POINT_POINT: return ct_vec3_sub(x[0], x[1]);
+    case CT_CONTACT_TYPE_EDGE_EDGE: return ct_closest_edges(x).apart;
+    case CT_CONTACT_TYPE_POINT_POINT: return ct_vec3_sub(x[0], x[1]);
     default: return ct_closest_point_triangle(x).apart;  // an edge: without area
     }
 }
@@ -86,8 +86,8 @@ static bool ends_have_faces(const ct_pairs* pairs, const int edge[2], int collid
     int found[2] = {0, 0};
     for (size_t i = 0; i < pairs->count; i++)
         for (int k = 0; k < 2; k++)
-            found[k] += pairs->item[i].type == CT_CONTACT_VERTEX_FACE && pairs->item[i].node[0] == edge[k] &&
-                        pairs->item[i].b == collider;
+            found[k] += pairs->item[i].type == CT_CONTACT_TYPE_VERTEX_FACE &&
+                        pairs->item[i].node[0] == edge[k] && pairs->item[i].b == collider;
     return found[0] && found[1];
 }
 
@@ -120,11 +120,11 @@ static void assert_near_listed(const surfaces* s, const double* end, const int n
     for (size_t i = 0; i < pairs->count; i++) {
         const ct_pair* p = pairs->item + i;
         if (first == 2) {
-            if (p->type == CT_CONTACT_EDGE_EDGE && memcmp(p->node, node, sizeof p->node) == 0) return;
+            if (p->type == CT_CONTACT_TYPE_EDGE_EDGE && memcmp(p->node, node, sizeof p->node) == 0) return;
             continue;
         }
-        if (p->type == CT_CONTACT_EDGE_EDGE) continue;
-        const bool turned = p->type == CT_CONTACT_POINT_POINT && p->node[1] == node[0];
+        if (p->type == CT_CONTACT_TYPE_EDGE_EDGE) continue;
+        const bool turned = p->type == CT_CONTACT_TYPE_POINT_POINT && p->node[1] == node[0];
         if ((!turned && p->node[0] != node[0]) || (turned ? p->a : p->b) != b) continue;
         const ct_vec3 apart = ct_vec3_scale(turned ? -1 : 1, pair_apart(s, end, p, time));
         const double distance = ct_vec3_norm(apart), along = ct_vec3_dot(apart, closest.apart);
@@ -268,8 +268,8 @@ static void planes_meet_free_vertices(void** state) {
     assert_int_equal(pairs.count, 4);
     for (int v = 0; v < 4; v++) {
         const ct_pair* p = pairs.item + v;
-        assert_true(p->type == CT_CONTACT_PLANE && p->plane == 0 && p->node[0] == v && p->node[1] == -1 &&
-                    p->sign == 1);
+        assert_true(p->type == CT_CONTACT_TYPE_PLANE && p->plane == 0 && p->node[0] == v &&
+                    p->node[1] == -1 && p->sign == 1);
         assert_true(p->a == 0 && p->b == ground);
         assert_float_equal(p->thickness, 0.003, 1e-17);
         assert_float_equal(p->core, 0.0015, 1e-17);
@@ -305,8 +305,8 @@ static void touching_surfaces_part_outward(void** state) {
         int faces = 0;
         for (size_t i = 0; i < near.count; i++) {
             const ct_pair* p = near.item + i;
-            assert_true(p->type == CT_CONTACT_VERTEX_FACE || p->type == CT_CONTACT_EDGE_EDGE);
-            const bool face = p->type == CT_CONTACT_VERTEX_FACE;
+            assert_true(p->type == CT_CONTACT_TYPE_VERTEX_FACE || p->type == CT_CONTACT_TYPE_EDGE_EDGE);
+            const bool face = p->type == CT_CONTACT_TYPE_VERTEX_FACE;
             ct_vec3 x[4];
             for (int k = 0; k < 4; k++) x[k] = ct_vec3_load(s.x + 3 * p->node[k]);
             const ct_vec3 u = face ? ct_vec3_sub(x[2], x[1]) : ct_vec3_sub(x[1], x[0]);
@@ -336,8 +336,8 @@ static void vertices_above_a_border_are_paired_with_a_face(void** state) {
     int seen[16] = {0}, crossing = 0;
     for (size_t i = 0; i < near.count; i++) {
         const ct_pair* p = near.item + i;
-        assert_true(p->type == CT_CONTACT_VERTEX_FACE || p->type == CT_CONTACT_EDGE_EDGE);
-        if (p->type == CT_CONTACT_VERTEX_FACE) {
+        assert_true(p->type == CT_CONTACT_TYPE_VERTEX_FACE || p->type == CT_CONTACT_TYPE_EDGE_EDGE);
+        if (p->type == CT_CONTACT_TYPE_VERTEX_FACE) {
             for (int k = 1; k < 4; k++)
                 assert_float_equal(fabs(s.x[3 * p->node[k] + 2] - s.x[3 * p->node[0] + 2]), 0.002, 1e-12);
             assert_true(p->sign == 1);

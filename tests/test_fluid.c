@@ -528,7 +528,7 @@ static void gradients_of_rollouts_match_differences(void** state) {
         const int cells[3] = {3, 1, 2};
         ct_settings settings = settings_with(0.01, NULL);
         settings.tolerance = 1e-13;
-        settings.integrator = k & 1 ? CT_BDF2 : CT_EULER;
+        settings.integrator = k & 1 ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER;
         ct_material material = ct_material_default();
         material.young = 1e5;
         material.density = 1200;

@@ -104,15 +104,15 @@ static void assert_conditions(problem* p, double tolerance) {
             along = fmax(along, fabs(u_T * (F[i] - f_N * m[i]) + mu * f_N * (v[i] - u_N * m[i])));
         assert_true(f_T <= mu * f_N + tolerance * force);
         assert_true(f_N >= -tolerance * force);
-        if (p->set[c] == CT_OPEN) {
+        if (p->set[c] == CT_CONTACT_SET_OPEN) {
             assert_true(F[0] == 0 && F[1] == 0 && F[2] == 0);
             assert_true(u_N >= -tolerance * length);
             continue;
         }
-        stick += p->set[c] == CT_STICK;
-        slip += p->set[c] == CT_SLIP;
+        stick += p->set[c] == CT_CONTACT_SET_STICK;
+        slip += p->set[c] == CT_CONTACT_SET_SLIP;
         assert_true(fabs(u_N) <= tolerance * length);
-        if (p->set[c] == CT_STICK) assert_true(u_T <= tolerance * length);
+        if (p->set[c] == CT_CONTACT_SET_STICK) assert_true(u_T <= tolerance * length);
         else
             assert_true(along <= tolerance * length * force * fmax(1, mu) &&
                         fabs(f_T - mu * f_N) <= tolerance * force);
@@ -155,7 +155,7 @@ static void a_block_sticks_below_the_angle_of_friction_and_slides_above(void** s
         assert_solved(&p);
         double sum[3] = {0};
         for (int c = 0; c < 4; c++) {
-            assert_int_equal(p.set[c], mu > tan(angle) ? CT_STICK : CT_SLIP);
+            assert_int_equal(p.set[c], mu > tan(angle) ? CT_CONTACT_SET_STICK : CT_CONTACT_SET_SLIP);
             for (int i = 0; i < 3; i++) sum[i] += p.F[3 * c + i];
         }
         const double weight = m * 9.81 * cos(angle),
@@ -277,7 +277,7 @@ static void without_friction_there_are_no_tangential_forces(void** state) {
         const double *F = p.F + 3 * c, *n = p.normal + 3 * c;
         const double f_N = F[0] * n[0] + F[1] * n[1] + F[2] * n[2];
         for (int i = 0; i < 3; i++) assert_true(fabs(F[i] - f_N * n[i]) < 1e-12);
-        assert_int_not_equal(p.set[c], CT_STICK);
+        assert_int_not_equal(p.set[c], CT_CONTACT_SET_STICK);
         closed += f_N > 0;
     }
     assert_in_range(closed, 5, 35);

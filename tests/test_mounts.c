@@ -41,7 +41,7 @@ static const ct_motion moving = {.key = keys, .nkey = 3, .center = {0.05, 0.1, 0
 // After a quarter turn about z a quarter turn about x, and shifts: Q = exp(w2) exp(w1), about the moved
 // centre.
 static void increments_add_up(void** state) {
-    const ct_settings settings = soft_settings(CT_EULER);
+    const ct_settings settings = soft_settings(CT_INTEGRATOR_EULER);
     const ct_motion still = {.center = {0, 0.1, 0.1}};
     ct_scene* scene = beam(&settings, &still);
     ct_error error = {0};
@@ -76,7 +76,7 @@ static void increments_add_up(void** state) {
 static void sums_of_shifts_are_those_of_a_drive(void** state) {
     sim s[2];
     for (int k = 0; k < 2; k++) {
-        const ct_settings settings = soft_settings(CT_BDF2);
+        const ct_settings settings = soft_settings(CT_INTEGRATOR_BDF2);
         ct_scene* scene = beam(&settings, &moving);
         ct_error error = {0};
         must(k ? ct_scene_add_move_control(scene, "mount", 0, -1, &error)
@@ -104,7 +104,7 @@ static void sums_of_shifts_are_those_of_a_drive(void** state) {
 
 // A fixed link on a mount goes where nodes on one go.
 static void root_goes_where_nodes_go(void** state) {
-    const ct_settings settings = soft_settings(CT_EULER);
+    const ct_settings settings = soft_settings(CT_INTEGRATOR_EULER);
     ct_scene* scene = beam(&settings, &moving);
     ct_error error = {0};
     ct_link_def def = ct_link_def_default();
@@ -145,7 +145,7 @@ static rollout mounted_start(ct_integrator integrator, int max_iterations, size_
 }
 
 static void gradients_match_differences(void** state) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         rollout r = mounted_start((ct_integrator)integrator, 400, 0);
         assert_true(check_slices(&r, 0.1, 1e-8, 3, "mount"));
         assert_int_equal(r.substepped, 0);
@@ -156,7 +156,7 @@ static void gradients_match_differences(void** state) {
 static void gradients_hold_through_halved_steps(void** state) {
     bool clear = false;
     for (int limit = 14; limit < 60 && !clear; limit++) {
-        rollout r = mounted_start(CT_EULER, limit, 0);
+        rollout r = mounted_start(CT_INTEGRATOR_EULER, limit, 0);
         for (int i = 3; i < 6; i++) r.value[r.first[CONTROLS] + 4 * 6 + i] += 0.5;
         evaluate(&r, r.value);
         if (r.substepped) clear = check_slices(&r, 0.02, 1e-7, 1, "halved steps");
@@ -166,7 +166,8 @@ static void gradients_hold_through_halved_steps(void** state) {
 }
 
 static void checkpointed_gradient_is_the_stored_one(void** state) {
-    rollout whole = mounted_start(CT_BDF2, 400, 0), sparse = mounted_start(CT_BDF2, 400, 1);
+    rollout whole = mounted_start(CT_INTEGRATOR_BDF2, 400, 0),
+            sparse = mounted_start(CT_INTEGRATOR_BDF2, 400, 1);
     evaluate_gradient(&whole);
     evaluate_gradient(&sparse);
     assert_memory_equal(whole.gradient, sparse.gradient, (size_t)whole.size * sizeof(double));

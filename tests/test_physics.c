@@ -37,7 +37,8 @@ static void hold_at(ct_scene* scene, int node, const double displacement[3]) {
 static void affine_boundary_motion_of_an_irregular_mesh_is_reproduced(void** unused) {
     const double A[3][3] = {{0.12, 0.2, -0.1}, {0.05, -0.08, 0.1}, {-0.1, 0.15, 0.07}};  // F - I
     for (int e = 0; e < 4; e++) {
-        ct_settings settings = free_settings(1e4, CT_EULER);  // so long that inertia is nothing: statics
+        ct_settings settings =
+            free_settings(1e4, CT_INTEGRATOR_EULER);  // so long that inertia is nothing: statics
         settings.tolerance = 1e-14;
         ct_mesh* mesh = NULL;
         must(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){4, 4, 4}), NULL);
@@ -84,7 +85,7 @@ static void affine_boundary_motion_of_an_irregular_mesh_is_reproduced(void** unu
 
 static void rigid_motion_has_no_stress(void** unused) {
     for (int e = 0; e < 4; e++) {
-        ct_settings settings = free_settings(0.01, CT_EULER);
+        ct_settings settings = free_settings(0.01, CT_INTEGRATOR_EULER);
         ct_scene* scene = new_scene(&settings);
         ct_material material = elastic(all_energies[e], 1e6, 0.4, 1000);
         add_box(scene, (double[]){0.4, 0.3, 0.2}, (int[]){3, 2, 2}, &material);
@@ -150,13 +151,13 @@ static drift spin(double h, ct_integrator integrator) {
 }
 
 static void momentum_is_conserved_and_the_rest_to_the_integrators_order(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         drift coarse = spin(0.005, integrator), fine = spin(0.0025, integrator);
         double angular = log2(coarse.angular / fine.angular), energy = log2(coarse.energy / fine.energy);
         print_message("integrator %d: momentum %.1e, angular %.2e order %.2f, energy %.2e order %.2f\n",
                       integrator, fine.momentum, fine.angular, angular, fine.energy, energy);
         assert_true(coarse.momentum < 1e-9 && fine.momentum < 1e-9);
-        double order = integrator == CT_EULER ? 1 : 2;
+        double order = integrator == CT_INTEGRATOR_EULER ? 1 : 2;
         assert_true(fabs(angular - order) < 0.35);
         assert_true(fabs(energy - order) < 0.35);
     }
@@ -178,7 +179,7 @@ static sim clamped_beam(ct_settings settings, int n, double density, double damp
 }
 
 static double static_deflection(int n) {
-    ct_settings settings = free_settings(1e4, CT_EULER);
+    ct_settings settings = free_settings(1e4, CT_INTEGRATOR_EULER);
     settings.gravity[1] = -9.81;
     sim s = clamped_beam(settings, n, 1, 0);
     steps(&s, 2);
@@ -226,7 +227,7 @@ static ringing ring(int n, double damping) {
     double omega = 3.51601526850 * sqrt(beam_young * beam_thickness * beam_thickness / (12 * 1000.0)) /
                    (beam_length * beam_length);
     double h = 2 * M_PI / omega / 160;
-    ct_settings settings = free_settings(h, CT_BDF2);
+    ct_settings settings = free_settings(h, CT_INTEGRATOR_BDF2);
     sim s = clamped_beam(settings, n, 1000, damping);
     int count = node_count(&s);
     double *x = calloc(3 * (size_t)count, sizeof *x), *v = calloc(3 * (size_t)count, sizeof *v);
@@ -276,7 +277,7 @@ static void stiffness_damping_decays_at_the_known_rate(void** unused) {
 
 static void mass_damping_slows_free_flight_exactly(void** unused) {
     double h = 0.01, alpha = 3;
-    ct_settings settings = free_settings(h, CT_EULER);
+    ct_settings settings = free_settings(h, CT_INTEGRATOR_EULER);
     ct_scene* scene = new_scene(&settings);
     ct_material material = elastic(CT_ENERGY_COROTATED, 1e5, 0.4, 1000);
     material.damping_mass = alpha;
@@ -313,19 +314,19 @@ static double swinging_tip(double h, ct_integrator integrator) {
 }
 
 static void order_in_h_is_one_for_euler_and_two_for_bdf2(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         double a = swinging_tip(0.0025, integrator), b = swinging_tip(0.00125, integrator),
                c = swinging_tip(0.000625, integrator);
         double order = log2(fabs((a - b) / (b - c)));
         print_message("integrator %d: tip %.8f %.8f %.8f, order %.2f\n", integrator, a, b, c, order);
-        assert_true(fabs(order - (integrator == CT_EULER ? 1 : 2)) < 0.3);
+        assert_true(fabs(order - (integrator == CT_INTEGRATOR_EULER ? 1 : 2)) < 0.3);
     }
 }
 
 // ---- incompressibility ---------------------------------------------------------------------
 
 static double volume_change(double poisson) {
-    ct_settings settings = free_settings(1e4, CT_EULER);
+    ct_settings settings = free_settings(1e4, CT_INTEGRATOR_EULER);
     ct_scene* scene = new_scene(&settings);
     ct_material material = elastic(CT_ENERGY_NEOHOOKEAN, 1e5, poisson, 1000);
     add_box(scene, (double[]){1, 0.5, 0.5}, (int[]){6, 3, 3}, &material);
@@ -360,7 +361,7 @@ static void volume_change_vanishes_towards_poisson_one_half(void** unused) {
 // Implicit Euler falls g h^2 n (n+1)/2, exactly and without strain.
 static void free_fall_matches_the_integrator_exactly(void** unused) {
     double h = 0.01;
-    ct_settings settings = free_settings(h, CT_EULER);
+    ct_settings settings = free_settings(h, CT_INTEGRATOR_EULER);
     settings.gravity[2] = -9.81;
     ct_scene* scene = new_scene(&settings);
     ct_material material = elastic(CT_ENERGY_STVK, 1e5, 0.4, 1000);

@@ -135,9 +135,9 @@ static void arrows_are_there_when_asked_for(void** unused) {
 
 // Tips are at position + scale force; sticking and slipping ones differ in material.
 static void arrows_have_the_length_of_their_force(void** unused) {
-    ct_contact list[3] = {{.set = CT_STICK, .position = {1, 2, 3}, .force = {0, 5, 0}},
-                          {.set = CT_SLIP, .position = {0, 0, 0}, .force = {3, 0, 4}},
-                          {.set = CT_OPEN, .position = {0, 0, 0}, .force = {9, 9, 9}}};
+    ct_contact list[3] = {{.set = CT_CONTACT_SET_STICK, .position = {1, 2, 3}, .force = {0, 5, 0}},
+                          {.set = CT_CONTACT_SET_SLIP, .position = {0, 0, 0}, .force = {3, 0, 4}},
+                          {.set = CT_CONTACT_SET_OPEN, .position = {0, 0, 0}, .force = {9, 9, 9}}};
     ct_arena arena = {0};
     ct_skin skin = {0};
     ct_obstacle_arrows(&skin, &arena, list, 3, 0.1, INFINITY, 1);

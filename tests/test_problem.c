@@ -126,7 +126,7 @@ static void gradient_of_every_parameter_matches_differences(void** state) {
 
 static void gradient_matches_differences_with_bdf2(void** state) {
     ct_settings settings = tight_settings();
-    settings.integrator = CT_BDF2;
+    settings.integrator = CT_INTEGRATOR_BDF2;
     check_all(&settings);
 }
 

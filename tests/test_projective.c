@@ -173,7 +173,7 @@ static sim fleshy_arm(ct_solver solver, ct_integrator integrator) {
 }
 
 static void fleshy_arm_agrees_with_newton(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         sim newton = fleshy_arm(CT_SOLVER_NEWTON, integrator),
             projective = fleshy_arm(CT_SOLVER_PROJECTIVE, integrator);
         double moved, torque = -6;

@@ -35,7 +35,7 @@ static ct_model* compile(const ct_scene* scene) {
 
 static void defaults_are_contact_off_with_friction_one_half(void** unused) {
     ct_settings s = ct_settings_default();
-    assert_true(s.contact.method == CT_CONTACT_NONE && s.contact.split == CT_SPLIT_DIAGONAL);
+    assert_true(s.contact.method == CT_CONTACT_METHOD_NONE && s.contact.split == CT_SPLIT_DIAGONAL);
     assert_true(s.contact.friction == 0.5 && s.contact.max_passes == 8);
     ct_obstacle_def def = ct_obstacle_def_default();
     assert_true(def.kind == CT_OBSTACLE_PLANE && def.normal[1] == 1 && def.scale == 1 &&
@@ -52,11 +52,11 @@ static void contact_settings_are_checked(void** unused) {
         ct_contact_settings contact;
         const char* path;
     } bad[] = {{{(ct_contact_method)3, CT_SPLIT_MASS, 0.5, 8, 0}, "contact.method"},
-               {{CT_CONTACT_SPLIT, (ct_split)4, 0.5, 8, 0}, "contact.split"},
-               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, -0.1, 8, 0}, "contact.friction"},
-               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, NAN, 8, 0}, "contact.friction"},
-               {{CT_CONTACT_NEWTON, CT_SPLIT_MASS, 0.5, 0, 0}, "contact.max_passes"},
-               {{CT_CONTACT_SPLIT, CT_SPLIT_MASS, 0.5, 8, -1}, "contact.truncate"}};
+               {{CT_CONTACT_METHOD_SPLIT, (ct_split)4, 0.5, 8, 0}, "contact.split"},
+               {{CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS, -0.1, 8, 0}, "contact.friction"},
+               {{CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS, NAN, 8, 0}, "contact.friction"},
+               {{CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS, 0.5, 0, 0}, "contact.max_passes"},
+               {{CT_CONTACT_METHOD_SPLIT, CT_SPLIT_MASS, 0.5, 8, -1}, "contact.truncate"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ct_settings s = ct_settings_default();
         s.contact = bad[i].contact;
@@ -231,7 +231,7 @@ static void every_key_of_contact_and_obstacles_is_read(void** unused) {
               "{\"mesh\":{\"torus\":{\"major\":1,\"minor\":0.3,\"size\":0.2}}}]}");
     ct_settings s;
     ct_scene_settings(scene, &s);
-    assert_true(s.contact.method == CT_CONTACT_SPLIT && s.contact.split == CT_SPLIT_TWICE &&
+    assert_true(s.contact.method == CT_CONTACT_METHOD_SPLIT && s.contact.split == CT_SPLIT_TWICE &&
                 s.contact.friction == 0.3 && s.contact.max_passes == 5);
     assert_int_equal(s.contact.truncate, 30);
     assert_string_equal(scene->body[0].group, "soft");
@@ -257,13 +257,13 @@ static void contact_is_in_force_where_the_scene_speaks_of_it(void** unused) {
     static const struct {
         const char* text;
         ct_contact_method method;
-    } cases[] = {{SCENE("\"name\":\"a\""), CT_CONTACT_NONE},
-                 {SCENE("\"obstacles\":[]"), CT_CONTACT_NONE},
-                 {CONTACT(""), CT_CONTACT_NEWTON},
-                 {OBSTACLE("{\"plane\":{\"normal\":[0,1,0]}}"), CT_CONTACT_NEWTON},
-                 {CONTACT("\"method\":\"none\""), CT_CONTACT_NONE},
+    } cases[] = {{SCENE("\"name\":\"a\""), CT_CONTACT_METHOD_NONE},
+                 {SCENE("\"obstacles\":[]"), CT_CONTACT_METHOD_NONE},
+                 {CONTACT(""), CT_CONTACT_METHOD_NEWTON},
+                 {OBSTACLE("{\"plane\":{\"normal\":[0,1,0]}}"), CT_CONTACT_METHOD_NEWTON},
+                 {CONTACT("\"method\":\"none\""), CT_CONTACT_METHOD_NONE},
                  {SCENE("\"contact\":{\"method\":\"none\"},\"obstacles\":[{\"plane\":{\"normal\":[0,1,0]}}]"),
-                  CT_CONTACT_NONE}};
+                  CT_CONTACT_METHOD_NONE}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ct_scene* scene = parse(cases[i].text);
         ct_settings s;
@@ -666,7 +666,7 @@ static bool starts_apart(const char* name) {
     ct_error error = {0};
     snprintf(path, sizeof path, "%s/scenes/%s", CT_SOURCE_DIR, name);
     must(ct_scene_load(&scene, path, &error), &error);
-    bool contact = scene->settings.contact.method != CT_CONTACT_NONE;
+    bool contact = scene->settings.contact.method != CT_CONTACT_METHOD_NONE;
     if (contact) {
         sim s = start(scene, 1);
         ct_detect* detect;

@@ -54,7 +54,7 @@ static void settings_are_read(void** state) {
                             "\"energy\":\"projective\"}}]}");
     const ct_settings* s = &scene->settings;
     assert_true(s->gravity[0] == 0 && s->gravity[1] == 0 && s->gravity[2] == -3 && s->up == 2);
-    assert_true(s->time_step == 0.02 && s->duration == 4 && s->integrator == CT_BDF2);
+    assert_true(s->time_step == 0.02 && s->duration == 4 && s->integrator == CT_INTEGRATOR_BDF2);
     assert_true(s->solver == CT_SOLVER_PROJECTIVE && s->tolerance == 1e-5 && s->max_iterations == 7);
     assert_true(s->max_substep_depth == 2 && s->threads == 3 && s->output_every == 5 && s->ground == -1);
     assert_true(!scene->view.automatic && scene->view.eye[2] == 3 && scene->view.target[2] == 1);

@@ -166,7 +166,7 @@ static void a_stiff_plate_swings_like_a_pendulum(void** state) {
     ct_settings settings = ct_settings_default();
     settings.gravity[0] = settings.gravity[2] = 0, settings.gravity[1] = -9.81;
     settings.time_step = 2e-3;
-    settings.integrator = CT_BDF2;
+    settings.integrator = CT_INTEGRATOR_BDF2;
     ct_scene* scene = new_scene(&settings);
     const double size[2] = {0.2, 0.5};
     const int cells[2] = {2, 5};
@@ -269,7 +269,8 @@ static void gradients_match_differences(void** state) {
         for (int damped = 0; damped < 2; damped++) {
             char name[64];
             snprintf(name, sizeof name, "%s, %s", energy_names[energy], damped ? "damped, bdf2" : "euler");
-            rollout r = shell_start((ct_energy)energy, damped ? CT_BDF2 : CT_EULER, damped, energy == 0);
+            rollout r = shell_start((ct_energy)energy, damped ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER,
+                                    damped, energy == 0);
             assert_true(check_slices(&r, 0.02, 1e-7, 1, name));
             rollout_stop(&r);
         }

@@ -64,16 +64,16 @@ static double pendulum_angle(double h, ct_integrator integrator, double time) {
 
 static void pendulum_converges_to_the_exact_motion(void** unused) {
     double exact = pendulum_reference(1.2, 2 * 9.81 * 0.5 / (2 * 0.25 + 0.01), 0.8);
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         double a = pendulum_angle(0.004, integrator, 0.8) - exact,
                b = pendulum_angle(0.002, integrator, 0.8) - exact;
         print_message("integrator %d: errors %.3g %.3g, order %.2f\n", integrator, a, b, log2(fabs(a / b)));
-        assert_true(fabs(log2(fabs(a / b)) - (integrator == CT_EULER ? 1 : 2)) < 0.25);
+        assert_true(fabs(log2(fabs(a / b)) - (integrator == CT_INTEGRATOR_EULER ? 1 : 2)) < 0.25);
     }
 }
 
 static void torque_gives_the_angular_acceleration_over_inertia(void** unused) {
-    ct_settings settings = bare_settings(0.001, CT_EULER);
+    ct_settings settings = bare_settings(0.001, CT_INTEGRATOR_EULER);
     settings.gravity[1] = 0;
     ct_scene* scene = new_scene(&settings);
     int link = add_rod(scene, -1, CT_JOINT_REVOLUTE, (double[]){0, 0, 0}, (double[]){0, 1, 0},
@@ -122,7 +122,7 @@ static double total_energy(const sim* s) {
 }
 
 static void double_pendulum_keeps_its_energy_to_the_order_of_the_integrator(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         double drift[2];
         for (int i = 0; i < 2; i++) {
             double h = i ? 0.0005 : 0.001;
@@ -135,12 +135,13 @@ static void double_pendulum_keeps_its_energy_to_the_order_of_the_integrator(void
         }
         print_message("integrator %d: drift %.3g %.3g J, order %.2f\n", integrator, drift[0], drift[1],
                       log2(fabs(drift[0] / drift[1])));
-        assert_true(fabs(log2(fabs(drift[0] / drift[1])) - (integrator == CT_EULER ? 1 : 2)) < 0.3);
+        assert_true(fabs(log2(fabs(drift[0] / drift[1])) - (integrator == CT_INTEGRATOR_EULER ? 1 : 2)) <
+                    0.3);
     }
 }
 
 static void ball_chain_stays_joined_under_violent_motion(void** unused) {
-    ct_settings settings = bare_settings(0.01, CT_EULER);
+    ct_settings settings = bare_settings(0.01, CT_INTEGRATOR_EULER);
     settings.tolerance = 1e-8;
     ct_scene* scene = new_scene(&settings);
     for (int k = 0; k < 6; k++)
@@ -159,7 +160,7 @@ static void free_tree_conserves_momentum(void** unused) {
     double drift[2];
     for (int i = 0; i < 2; i++) {
         double h = i ? 0.001 : 0.002;
-        ct_settings settings = bare_settings(h, CT_EULER);
+        ct_settings settings = bare_settings(h, CT_INTEGRATOR_EULER);
         settings.gravity[1] = 0;
         ct_scene* scene = new_scene(&settings);
         add_rod(scene, -1, CT_JOINT_FREE, (double[]){0, 0, 0}, (double[]){0, 0, 1}, (double[]){0.1, 0, 0}, 1,
@@ -254,7 +255,7 @@ static void check_controls(swing_problem* p, int count, double size) {
 }
 
 static void torque_gradients_of_a_bare_tree_match_differences(void** unused) {
-    ct_settings settings = bare_settings(0.01, CT_BDF2);
+    ct_settings settings = bare_settings(0.01, CT_INTEGRATOR_BDF2);
     settings.tolerance = 1e-13;
     ct_scene* scene = new_scene(&settings);
     ct_error error = {0};
@@ -311,10 +312,10 @@ static double thrown(double h, ct_integrator integrator) {
 }
 
 static void thrown_body_moves_and_turns_steadily(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         double a = thrown(0.01, integrator), b = thrown(0.005, integrator);
         print_message("angle is off by %.2e, %.2e: order %.2f\n", a, b, log2(fabs(a / b)));
-        assert_true(fabs(a) < 0.03 && log2(fabs(a / b)) > (integrator == CT_EULER ? 0.8 : 1.7));
+        assert_true(fabs(a) < 0.03 && log2(fabs(a / b)) > (integrator == CT_INTEGRATOR_EULER ? 0.8 : 1.7));
     }
 }
 
@@ -356,7 +357,7 @@ static sim fleshy_arm(ct_settings settings, int bones, bool flesh_only, bool con
 }
 
 static void skeleton_costs_few_more_solves(void** unused) {
-    ct_settings settings = bare_settings(0.01, CT_EULER);
+    ct_settings settings = bare_settings(0.01, CT_INTEGRATOR_EULER);
     settings.tolerance = 1e-6;
     int solves[2] = {0, 0};
     for (int with = 0; with < 2; with++) {
@@ -374,7 +375,7 @@ static void skeleton_costs_few_more_solves(void** unused) {
 }
 
 static void torque_gradients_in_flesh_match_differences(void** unused) {
-    ct_settings settings = bare_settings(0.02, CT_EULER);
+    ct_settings settings = bare_settings(0.02, CT_INTEGRATOR_EULER);
     settings.tolerance = 1e-13;
     swing_problem p = {.sim = fleshy_arm(settings, 2, false, true), .nstep = 8};
     must(ct_tape_create(&p.tape, p.sim.model, p.nstep, 0), NULL);

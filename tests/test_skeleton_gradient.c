@@ -364,20 +364,20 @@ static ct_scene* mixed_chain(ct_settings settings, const ct_motion* motion, int 
 }
 
 static void tree_gradients_match_differences_by_euler(void** unused) {
-    swing s = begin(mixed_chain(settings_of(0.01, CT_EULER), NULL, 0), 10, 1, 0);
+    swing s = begin(mixed_chain(settings_of(0.01, CT_INTEGRATOR_EULER), NULL, 0), 10, 1, 0);
     check(&s, 9, 0.05, 1e-8);
     end(&s);
 }
 
 static void tree_gradients_match_differences_by_bdf2(void** unused) {
-    swing s = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, 0), 10, 1, 0);
+    swing s = begin(mixed_chain(settings_of(0.01, CT_INTEGRATOR_BDF2), NULL, 0), 10, 1, 0);
     check(&s, 9, 0.05, 1e-8);
     end(&s);
 }
 
 // Balls turn by more than a right angle, and far within a step.
 static void tree_gradients_match_differences_at_large_rotations(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         swing s = begin(mixed_chain(settings_of(0.02, integrator), NULL, 0), 12, 3, 0);
         check(&s, 13, 0.01, 1e-7);
         print_message("largest rotation of a ball %.2f rad\n", s.turned);
@@ -388,7 +388,7 @@ static void tree_gradients_match_differences_at_large_rotations(void** unused) {
 
 // A thrown body with an arm: a free root that turns, a ball on it, a free link on that, a hinge at the end.
 static void free_and_ball_starts_match_differences(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         ct_settings settings = settings_of(0.01, integrator);
         ct_scene* scene = new_scene(&settings);
         for (int k = 0; k < 4; k++) {
@@ -415,9 +415,9 @@ static void driven_root_gradients_match_differences(void** unused) {
                                {.time = 0.2, .translate = {-0.1, 0, 0.1}, .rotate = {-0.4, 0.9, 0.2}}};
     ct_motion motion = {.key = key, .nkey = 3, .center = {0.1, -0.05, 0.2}, .smooth = true};
     for (int variant = 0; variant < 4; variant++) {
-        swing s =
-            begin(mixed_chain(settings_of(0.01, variant / 2 ? CT_BDF2 : CT_EULER), &motion, 1 + variant % 2),
-                  8, 1, 0);
+        swing s = begin(mixed_chain(settings_of(0.01, variant / 2 ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER),
+                                    &motion, 1 + variant % 2),
+                        8, 1, 0);
         check(&s, 7, 0.05, 1e-8);
         end(&s);
     }
@@ -428,7 +428,7 @@ static void gradients_hold_through_substeps(void** unused) {
     for (int variant = 0; variant < 5; variant++) {
         int driven = variant == 4 ? 2 : variant % 2;
         bool violent = variant >= 2;
-        ct_settings settings = settings_of(0.05, CT_EULER);
+        ct_settings settings = settings_of(0.05, CT_INTEGRATOR_EULER);
         settings.max_iterations = violent ? 14 : 11;
         settings.max_substep_depth = 8;
         swing s = begin(mixed_chain(settings, NULL, driven), 6, violent ? 5 : 4, 0);
@@ -445,8 +445,8 @@ static void gradients_hold_through_substeps(void** unused) {
 
 static void checkpointed_gradients_of_trees_are_the_same_bits(void** unused) {
     for (int driven = 1; driven <= 2; driven++) {
-        swing all = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, driven), 12, 1, 0);
-        swing few = begin(mixed_chain(settings_of(0.01, CT_BDF2), NULL, driven), 12, 1, 1);
+        swing all = begin(mixed_chain(settings_of(0.01, CT_INTEGRATOR_BDF2), NULL, driven), 12, 1, 0);
+        swing few = begin(mixed_chain(settings_of(0.01, CT_INTEGRATOR_BDF2), NULL, driven), 12, 1, 1);
         differentiate(&all);
         differentiate(&few);
         assert_memory_equal(all.gradient, few.gradient, (size_t)all.first[SLICES] * sizeof(double));
@@ -492,7 +492,7 @@ static ct_scene* fleshy(ct_settings settings) {
 }
 
 static void gradients_in_flesh_match_differences(void** unused) {
-    for (int integrator = CT_EULER; integrator <= CT_BDF2; integrator++) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
         swing s = begin(fleshy(settings_of(0.02, integrator)), 4, 5, 0);
         check(&s, 9, 0.05, 1e-7);
         end(&s);
@@ -527,7 +527,7 @@ static void add_angle(ct_scene* scene, const char* name, const char* link, const
 }
 
 static void problem_differentiates_joint_parameters_for_joint_angles(void** unused) {
-    ct_settings settings = settings_of(0.01, CT_BDF2);
+    ct_settings settings = settings_of(0.01, CT_INTEGRATOR_BDF2);
     settings.duration = 0.1;
     ct_scene* scene = mixed_chain(settings, NULL, true);
     const ct_keyframe fixed = {.translate = {0.8}}, ball = {.translate = {0.2, -0.3, 0.5}};
@@ -610,7 +610,7 @@ static void scene_file_names_joint_parameters_and_angles(void** unused) {
 static void ball_swings_like_a_hinge(void** unused) {
     double angle[2];
     for (int hinge = 0; hinge < 2; hinge++) {
-        ct_settings settings = settings_of(0.01, CT_BDF2);
+        ct_settings settings = settings_of(0.01, CT_INTEGRATOR_BDF2);
         ct_scene* scene = new_scene(&settings);
         ct_joint_def joint = ct_joint_def_default();
         joint.kind = hinge ? CT_JOINT_REVOLUTE : CT_JOINT_BALL;
@@ -639,7 +639,7 @@ static void ball_started_at_a_pose_swings_like_a_hinge(void** unused) {
     const double axis[3] = {0.48, 0.6, 0.64}, angle = 1.1, speed = -2.5;
     double R[2][9], t[3];
     for (int hinge = 0; hinge < 2; hinge++) {
-        ct_settings settings = settings_of(0.01, CT_BDF2);
+        ct_settings settings = settings_of(0.01, CT_INTEGRATOR_BDF2);
         for (int a = 0; a < 3; a++) settings.gravity[a] = 0;
         settings.gravity[0] = -0.8 * 9.81, settings.gravity[2] = 0.6 * 9.81;  // normal to the axis
         ct_scene* scene = new_scene(&settings);
@@ -672,7 +672,7 @@ static void driven_root_follows_its_motion_and_control(void** unused) {
     const ct_keyframe key[] = {{.time = 0},
                                {.time = 0.1, .translate = {0.5, 0, 0}, .rotate = {0, 0, 1.5707963267948966}}};
     ct_motion motion = {.key = key, .nkey = 2, .center = {1, 0, 0}};
-    ct_settings settings = settings_of(0.01, CT_EULER);
+    ct_settings settings = settings_of(0.01, CT_INTEGRATOR_EULER);
     ct_scene* scene = new_scene(&settings);
     ct_joint_def joint = ct_joint_def_default();
     joint.kind = CT_JOINT_FIXED;
@@ -694,7 +694,7 @@ static void driven_root_follows_its_motion_and_control(void** unused) {
 static void servo_brings_a_ball_to_its_target(void** unused) {
     const double target[3] = {0.9, -1.1, 0.7}, angle = sqrt(0.81 + 1.21 + 0.49);
     for (int control = 0; control < 2; control++) {
-        ct_settings settings = settings_of(0.02, CT_BDF2);
+        ct_settings settings = settings_of(0.02, CT_INTEGRATOR_BDF2);
         settings.gravity[1] = 0;
         ct_scene* scene = new_scene(&settings);
         ct_joint_def joint = ct_joint_def_default();

@@ -61,11 +61,11 @@ static double distance(const sim* a, const sim* b) {
 
 static void fixed_points_are_newtons_solutions(void** unused) {
     for (int two = 0; two < 2; two++) {
-        ct_settings settings = settings_of(CT_CONTACT_NEWTON, CT_SPLIT_MASS, 0.01, 0.2);
+        ct_settings settings = settings_of(CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS, 0.01, 0.2);
         sim newton = block(&settings, two);
         steps(&newton, 5);
         for (int split = CT_SPLIT_DIAGONAL; split <= CT_SPLIT_WHOLE; split++) {
-            settings.contact.method = CT_CONTACT_SPLIT;
+            settings.contact.method = CT_CONTACT_METHOD_SPLIT;
             settings.contact.split = (ct_split)split;
             sim other = block(&settings, two);
             steps(&other, 5);
@@ -80,7 +80,7 @@ static void fixed_points_are_newtons_solutions(void** unused) {
 }
 
 static void mass_alone_diverges_on_a_soft_solid_unless_steps_are_tiny(void** unused) {
-    ct_settings settings = settings_of(CT_CONTACT_SPLIT, CT_SPLIT_MASS, 0.01, 0.2);
+    ct_settings settings = settings_of(CT_CONTACT_METHOD_SPLIT, CT_SPLIT_MASS, 0.01, 0.2);
     ct_step_report report;
     sim s = block(&settings, false);
     assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_NOT_CONVERGED);
@@ -97,7 +97,7 @@ static void mass_alone_diverges_on_a_soft_solid_unless_steps_are_tiny(void** unu
 // Where all contacts slip down the incline, m (a_T + mu a_N) = m g (sin - mu cos), vibrations or not.
 static void blocks_slide_with_coulombs_acceleration(void** unused) {
     const double mu = 0.1;
-    ct_settings settings = settings_of(CT_CONTACT_SPLIT, CT_SPLIT_DIAGONAL, 0.01, mu);
+    ct_settings settings = settings_of(CT_CONTACT_METHOD_SPLIT, CT_SPLIT_DIAGONAL, 0.01, mu);
     settings.tolerance = 1e-7;
     sim s = block(&settings, false);
     ct_measure before, after;
@@ -114,7 +114,7 @@ static void blocks_slide_with_coulombs_acceleration(void** unused) {
 }
 
 static void truncation_is_told_and_has_no_gradient(void** unused) {
-    ct_settings settings = settings_of(CT_CONTACT_SPLIT, CT_SPLIT_DIAGONAL, 0.01, 0.1);
+    ct_settings settings = settings_of(CT_CONTACT_METHOD_SPLIT, CT_SPLIT_DIAGONAL, 0.01, 0.1);
     sim exact = block(&settings, false);
     steps(&exact, 10);
     settings.contact.truncate = 30;
@@ -143,7 +143,7 @@ static void truncation_is_told_and_has_no_gradient(void** unused) {
 // The adjoint of the default method is that of any converged step.
 static void gradients_of_converged_steps_are_exact(void** unused) {
     for (int split = CT_SPLIT_DIAGONAL; split <= CT_SPLIT_WHOLE; split += 2) {
-        ct_settings settings = settings_of(CT_CONTACT_SPLIT, (ct_split)split, 0.01, 0.1);
+        ct_settings settings = settings_of(CT_CONTACT_METHOD_SPLIT, (ct_split)split, 0.01, 0.1);
         settings.tolerance = 1e-11;
         settings.duration = 0.05;
         ct_scene* scene = new_scene(&settings);
@@ -181,7 +181,7 @@ static void gradients_of_converged_steps_are_exact(void** unused) {
 }
 
 static void what_it_cannot_do_is_refused(void** unused) {
-    ct_settings settings = settings_of(CT_CONTACT_SPLIT, CT_SPLIT_DIAGONAL, 0.01, 0.1);
+    ct_settings settings = settings_of(CT_CONTACT_METHOD_SPLIT, CT_SPLIT_DIAGONAL, 0.01, 0.1);
     settings.solver = CT_SOLVER_NEWTON;
     ct_scene* scene = new_scene(&settings);
     ct_model* model = NULL;

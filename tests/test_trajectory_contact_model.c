@@ -165,7 +165,7 @@ static void obstacles_are_where_their_motions_have_them(void** unused) {
 // The report's list goes into the frame, and a run that is continued goes on behind it.
 static void contacts_of_reports_are_stored(void** unused) {
     ct_settings settings = still();
-    settings.contact.method = CT_CONTACT_NEWTON;
+    settings.contact.method = CT_CONTACT_METHOD_NEWTON;
     ct_scene* scene = new_scene(&settings);
     ct_material material = ct_material_default();
     add_box(scene, (double[]){0.2, 0.2, 0.2}, (int[]){1, 1, 1}, &material);
@@ -178,8 +178,8 @@ static void contacts_of_reports_are_stored(void** unused) {
                                           .contact_thickness = NAN,
                                           .color = {NAN, NAN, NAN}});
     sim s = start(scene, 1);
-    const ct_contact made[3] = {{.type = CT_CONTACT_PLANE,
-                                 .set = CT_STICK,
+    const ct_contact made[3] = {{.type = CT_CONTACT_TYPE_PLANE,
+                                 .set = CT_CONTACT_SET_STICK,
                                  .node = {2, -1, -1, -1},
                                  .a = 0,
                                  .b = 1,
@@ -187,16 +187,16 @@ static void contacts_of_reports_are_stored(void** unused) {
                                  .gap = -1e-9,
                                  .force = {0, 3, 0},
                                  .friction = 0.5},
-                                {.type = CT_CONTACT_PLANE,
-                                 .set = CT_SLIP,
+                                {.type = CT_CONTACT_TYPE_PLANE,
+                                 .set = CT_CONTACT_SET_SLIP,
                                  .node = {4, -1, -1, -1},
                                  .a = 0,
                                  .b = 1,
                                  .normal = {0, 1, 0},
                                  .force = {-1, 2, 0},
                                  .friction = 0.5},
-                                {.type = CT_CONTACT_EDGE_EDGE,
-                                 .set = CT_OPEN,
+                                {.type = CT_CONTACT_TYPE_EDGE_EDGE,
+                                 .set = CT_CONTACT_SET_OPEN,
                                  .node = {0, 1, 2, 3},
                                  .a = 0,
                                  .b = 0,

@@ -39,7 +39,7 @@ static world make_world(double length) {
     ct_settings settings;
     ct_scene_settings(w.scene, &settings);
     settings.time_step = 0.01;
-    settings.integrator = CT_BDF2;
+    settings.integrator = CT_INTEGRATOR_BDF2;
     assert_int_equal(ct_scene_set_settings(w.scene, &settings, &error), CT_OK);
     ct_scene_set_name(w.scene, "beam test");
     assert_int_equal(ct_model_create(&w.model, w.scene, &error), CT_OK);

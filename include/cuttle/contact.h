@@ -52,13 +52,13 @@ CT_API int ct_scene_pair_count(const ct_scene* scene);
 CT_API ct_pair_def ct_scene_pair(const ct_scene* scene, int index);  // names borrowed from the scene
 
 typedef enum ct_contact_type {
-    CT_CONTACT_PLANE,        // node 0 and an obstacle's plane
-    CT_CONTACT_VERTEX_FACE,  // node 0; face 1 2 3
-    CT_CONTACT_EDGE_EDGE,    // edge 0 1; edge 2 3
-    CT_CONTACT_POINT_EDGE,   // node 0; edge 1 2
-    CT_CONTACT_POINT_POINT   // node 0; node 1
+    CT_CONTACT_TYPE_PLANE,        // node 0 and an obstacle's plane
+    CT_CONTACT_TYPE_VERTEX_FACE,  // node 0; face 1 2 3
+    CT_CONTACT_TYPE_EDGE_EDGE,    // edge 0 1; edge 2 3
+    CT_CONTACT_TYPE_POINT_EDGE,   // node 0; edge 1 2
+    CT_CONTACT_TYPE_POINT_POINT   // node 0; node 1
 } ct_contact_type;
-typedef enum ct_contact_set { CT_OPEN, CT_STICK, CT_SLIP } ct_contact_set;
+typedef enum ct_contact_set { CT_CONTACT_SET_OPEN, CT_CONTACT_SET_STICK, CT_CONTACT_SET_SLIP } ct_contact_set;
 typedef struct ct_contact {  // one contact of a step
     ct_contact_type type;
     ct_contact_set set;

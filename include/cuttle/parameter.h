@@ -53,13 +53,13 @@ typedef enum ct_transform {
     CT_TRANSFORM_LOG,     // value = scale exp(y)
     CT_TRANSFORM_SIGMOID  // value = lower + (upper - lower) / (1 + exp(-y))
 } ct_transform;
-typedef enum ct_control_shape {
-    CT_SHAPE_STEPS,  // a value for every `hold` steps
+typedef enum ct_curve {
+    CT_CURVE_STEPS,  // a value for every `hold` steps
     // a cubic B-spline over the rollout with `knots` control points, of which the first and last are its ends
-    CT_SHAPE_SPLINE,
+    CT_CURVE_SPLINE,
     // center + amplitude sin(2 pi frequency t + phase); a slice each, such as "<name>.phase"
-    CT_SHAPE_SINUSOID
-} ct_control_shape;
+    CT_CURVE_SINUSOID
+} ct_curve;
 typedef struct ct_wave_number {
     double start, lower, upper;
     bool fixed;  // not a parameter
@@ -80,8 +80,8 @@ typedef struct ct_parameter_def {
     double scale, offset;  // of the transform; scale 0: chosen from the starting value
     // starting value of every number; NAN: the scene's (its mean where one value stands for many)
     double start;
-    ct_control_shape shape;  // CT_PARAMETER_CONTROL: how it goes along time
-    int knots;               // SPLINE; at most the steps of the rollout
+    ct_curve shape;  // CT_PARAMETER_CONTROL: how it goes along time
+    int knots;       // SPLINE; at most the steps of the rollout
     // SINUSOID, frequency in Hz, phase in rad; in place of transform, bounds and start
     ct_wave_number amplitude, frequency, phase, center;
 } ct_parameter_def;

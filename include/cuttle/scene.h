@@ -17,7 +17,7 @@ typedef enum ct_energy {
     CT_ENERGY_COUNT
 } ct_energy;
 
-typedef enum ct_integrator { CT_EULER, CT_BDF2 } ct_integrator;
+typedef enum ct_integrator { CT_INTEGRATOR_EULER, CT_INTEGRATOR_BDF2 } ct_integrator;
 typedef enum ct_solver {
     CT_SOLVER_NEWTON,     // L-BFGS fast path, then Newton-PCG, on the warped rest-Hessian factor
     CT_SOLVER_PROJECTIVE  // the paper's local/global iteration; energies must be projective
@@ -113,9 +113,9 @@ typedef struct ct_force_def {
 CT_API ct_force_def ct_force_def_default(void);  // total, always
 
 typedef enum ct_contact_method {
-    CT_CONTACT_NONE,    // bodies pass through one another
-    CT_CONTACT_NEWTON,  // exact Signorini-Coulomb contact by Newton's method on the whole system
-    CT_CONTACT_SPLIT    // the paper's splitting iteration, for comparison; solver projective, no links
+    CT_CONTACT_METHOD_NONE,    // bodies pass through one another
+    CT_CONTACT_METHOD_NEWTON,  // exact Signorini-Coulomb contact by Newton's method on the whole system
+    CT_CONTACT_METHOD_SPLIT    // the paper's splitting iteration, for comparison; solver projective, no links
 } ct_contact_method;
 typedef enum ct_split {
     CT_SPLIT_MASS,      // M (Ly et al. 2020)
@@ -126,11 +126,11 @@ typedef enum ct_split {
 } ct_split;
 typedef struct ct_contact_settings {
     ct_contact_method method;
-    ct_split split;   // CT_CONTACT_SPLIT: its matrix
+    ct_split split;   // CT_CONTACT_METHOD_SPLIT: its matrix
     double friction;  // coefficient between all pairs that no rule names
     int max_passes;   // of detection and solve before a step is halved
-    // CT_CONTACT_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells); 0: only
-    // when it has converged. Truncated steps have no gradient
+    // CT_CONTACT_METHOD_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells);
+    // 0: only when it has converged. Truncated steps have no gradient
     int truncate;
 } ct_contact_settings;
 

@@ -89,7 +89,8 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
                              const ct_state* after, const double* x_bar, double tolerance, int limit,
                              ct_adjoint_profile* profile) {
     memset(profile, 0, sizeof *profile);
-    if (!model->scalar || model->nfree == 0 || model->settings.integrator != CT_EULER || !(tolerance > 0))
+    if (!model->scalar || model->nfree == 0 || model->settings.integrator != CT_INTEGRATOR_EULER ||
+        !(tolerance > 0))
         return CT_BAD_ARGUMENT;
     if (model->tree.nlink) return CT_UNSUPPORTED;
     size_t n = (size_t)model->nunknown;

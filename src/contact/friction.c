@@ -159,12 +159,12 @@ static state evaluate(const local* l, double mu, const double* F, const double* 
     const ct_vec3 force = ct_vec3_load(F), slip = ct_vec3_load(u);
     const double f_N = ct_vec3_dot(l->n, force), u_N = ct_vec3_dot(l->n, slip);
     const ct_vec3 f_T = ct_vec3_axpy(force, -f_N, l->n), u_T = ct_vec3_axpy(slip, -u_N, l->n);
-    state s = {.set = CT_OPEN, .y_N = f_N - l->r_N * u_N, .y_T = ct_vec3_axpy(f_T, -l->r_T, u_T)};
+    state s = {.set = CT_CONTACT_SET_OPEN, .y_N = f_N - l->r_N * u_N, .y_T = ct_vec3_axpy(f_T, -l->r_T, u_T)};
     s.length = ct_vec3_norm(s.y_T);
     s.projection = ct_vec3_make(0, 0, 0);
     if (!(s.y_N <= 0)) {  // not a number: neither is Phi
         const bool stick = s.length < mu * s.y_N;
-        s.set = stick ? CT_STICK : CT_SLIP;
+        s.set = stick ? CT_CONTACT_SET_STICK : CT_CONTACT_SET_SLIP;
         s.projection = ct_vec3_axpy(ct_vec3_scale(s.y_N, l->n),
                                     stick          ? 1
                                     : s.length > 0 ? mu * s.y_N / s.length
@@ -192,8 +192,8 @@ static merit measure(const ct_friction_def* def, const ct_friction_work* work, c
         m.violation = fmax(m.violation, hypot(N / l->r_N, T / l->r_T));
         force += weigh(l, ct_vec3_load(F + 3 * c));
         projected += weigh(l, s.projection);
-        m.stick += s.set == CT_STICK;
-        m.slip += s.set == CT_SLIP;
+        m.stick += s.set == CT_CONTACT_SET_STICK;
+        m.slip += s.set == CT_CONTACT_SET_SLIP;
         if (set) set[c] = (unsigned char)s.set;
     }
     m.size = fmax(force, projected);
@@ -306,12 +306,12 @@ static void linearise(const ct_friction_def* def, ct_friction_work* work, const 
         const double mu = def->mu[c];
         double *D = work->D + 9 * c, *E = work->E + 9 * c, *a = work->a + 3 * c;
         const state s = evaluate(l, mu, F + 3 * c, u + 3 * c);
-        if (s.set == CT_OPEN) {
+        if (s.set == CT_CONTACT_SET_OPEN) {
             for (int i = 0; i < 3; i++) {
                 E[4 * i] = 1;
                 a[i] = -F[3 * c + i];
             }
-        } else if (s.set == CT_STICK) {
+        } else if (s.set == CT_CONTACT_SET_STICK) {
             for (int i = 0; i < 3; i++) {
                 D[4 * i] = 1;
                 a[i] = -u[3 * c + i];

@@ -56,14 +56,14 @@ ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, const d
 
 ct_status ct_scene_check_shape(const ct_scene_parameter* p, ct_error* error) {
     static const char* const names[] = {"amplitude", "frequency", "phase", "center"};
-    if ((unsigned)p->shape > CT_SHAPE_SINUSOID)
-        return ct_scene_fail(error, "shape", "is not one of ct_control_shape");
-    if (p->shape != CT_SHAPE_STEPS && p->kind != CT_PARAMETER_CONTROL)
+    if ((unsigned)p->shape > CT_CURVE_SINUSOID)
+        return ct_scene_fail(error, "shape", "is not one of ct_curve");
+    if (p->shape != CT_CURVE_STEPS && p->kind != CT_PARAMETER_CONTROL)
         return ct_scene_fail(error, "shape", "is for parameters of type \"control\"");
-    if (p->shape == CT_SHAPE_SPLINE && p->knots < 2)
+    if (p->shape == CT_CURVE_SPLINE && p->knots < 2)
         return ct_scene_fail(error, "knots", "is %d: it must be 2 or more", p->knots);
     int fixed = 0;
-    for (int k = 0; p->shape == CT_SHAPE_SINUSOID && k < 4; k++) {
+    for (int k = 0; p->shape == CT_CURVE_SINUSOID && k < 4; k++) {
         const ct_wave_number* w = &p->wave[k];
         if (!isfinite(w->start)) return ct_scene_fail(error, names[k], "is missing: give where it starts");
         if (!(w->lower < w->upper) || !(w->start >= w->lower && w->start <= w->upper))

@@ -15,7 +15,7 @@
 static const double stale = 1.1;  // log 3
 
 double ct_model_rate(const ct_settings* settings) {
-    return (settings->integrator == CT_BDF2 ? 1.5 : 1.0) / settings->time_step;
+    return (settings->integrator == CT_INTEGRATOR_BDF2 ? 1.5 : 1.0) / settings->time_step;
 }
 
 void ct_material_lame(const ct_material* material, double* mu, double* lambda) {

@@ -161,11 +161,12 @@ void ct_obstacle_arrows(ct_skin* skin, ct_arena* arena, const ct_contact* list, 
     for (int i = 0; i < count && !arena->failed; i++) {
         const ct_contact* c = &list[i];
         double force = sqrt(dot(c->force, c->force)), length = fmin(scale * force, longest);
-        if (c->set == CT_OPEN || !(length > 2e-3 * size) || !all_finite(c->position, 3) || !isfinite(force))
+        if (c->set == CT_CONTACT_SET_OPEN || !(length > 2e-3 * size) || !all_finite(c->position, 3) ||
+            !isfinite(force))
             continue;
         ct_solid* s = &solids[shown++];
         *s = (ct_solid){.radius = 3e-3 * size,
-                        .material = c->set == CT_SLIP ? CT_ARROW_SLIP : CT_ARROW_STICK,
+                        .material = c->set == CT_CONTACT_SET_SLIP ? CT_ARROW_SLIP : CT_ARROW_STICK,
                         .shape = CT_SOLID_ARROW};
         for (int a = 0; a < 3; a++) {
             s->a[a] = c->position[a];

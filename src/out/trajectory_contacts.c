@@ -289,8 +289,9 @@ static bool plausible(const ct_contact* c, const ct_trajectory_info* info) {
     int ncollider = info->nbody + info->nobstacle, type, set;
     memcpy(&type, &c->type, sizeof type);  // as stored, which need not be one of the enum's
     memcpy(&set, &c->set, sizeof set);
-    bool good = type >= CT_CONTACT_PLANE && type <= CT_CONTACT_POINT_POINT && set >= CT_OPEN &&
-                set <= CT_SLIP && c->a >= 0 && c->a < ncollider && c->b >= 0 && c->b < ncollider;
+    bool good = type >= CT_CONTACT_TYPE_PLANE && type <= CT_CONTACT_TYPE_POINT_POINT &&
+                set >= CT_CONTACT_SET_OPEN && set <= CT_CONTACT_SET_SLIP && c->a >= 0 && c->a < ncollider &&
+                c->b >= 0 && c->b < ncollider;
     for (int i = 0; i < 4; i++) good &= c->node[i] >= -1 && c->node[i] < info->nvert;
     return good;
 }

@@ -113,7 +113,7 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
                  .ground = settings->ground,
                  .time_step = settings->time_step,
                  .view = {.automatic = true},
-                 .contact = settings->contact.method != CT_CONTACT_NONE,
+                 .contact = settings->contact.method != CT_CONTACT_METHOD_NONE,
                  .activation = model->potential.actuation.muscle || model->potential.actuation.chamber},
         .rest = ct_model_rest(model),
         .tet = ct_model_tets(model),

@@ -9,7 +9,7 @@
 void ct_scene_read_contact(ct_json root, ct_contact_settings* settings) {
     ct_json at = ct_json_member(root, "contact"), obstacles = ct_json_member(root, "obstacles");
     bool spoken_of = at.value || (obstacles.value && json_array_size(obstacles.value) > 0);
-    int method = spoken_of ? CT_CONTACT_NEWTON : CT_CONTACT_NONE, split = (int)settings->split;
+    int method = spoken_of ? CT_CONTACT_METHOD_NEWTON : CT_CONTACT_METHOD_NONE, split = (int)settings->split;
     settings->method = (ct_contact_method)method;
     if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_CONTACT)) return;
     ct_json_choice(ct_json_member(at, "method"), ct_scene_choices[CT_CHOICE_CONTACT].words, &method);
@@ -19,10 +19,10 @@ void ct_scene_read_contact(ct_json root, ct_contact_settings* settings) {
     ct_json_integer(ct_json_member(at, "truncate"), 0, 1000000, &settings->truncate);
     settings->method = (ct_contact_method)method;
     settings->split = (ct_split)split;
-    if (ct_json_has(at, "split") && settings->method != CT_CONTACT_SPLIT)
+    if (ct_json_has(at, "split") && settings->method != CT_CONTACT_METHOD_SPLIT)
         ct_json_fail(ct_json_member(at, "split"),
                      "has no meaning for this method: it chooses the matrix of the method \"split\"");
-    if (ct_json_has(at, "truncate") && settings->method != CT_CONTACT_SPLIT)
+    if (ct_json_has(at, "truncate") && settings->method != CT_CONTACT_METHOD_SPLIT)
         ct_json_fail(ct_json_member(at, "truncate"),
                      "has no meaning for this method: it ends the iteration of the method \"split\"");
 }

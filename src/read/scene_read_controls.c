@@ -98,17 +98,17 @@ void ct_scene_read_shape(ct_json at, ct_parameter_def* def) {
     static const char* const plain[] = {"transform", "lower", "upper", "scale", "offset", "start"};
     int shape = (int)def->shape;
     ct_json_choice(ct_json_member(at, "shape"), ct_scene_choices[CT_CHOICE_SHAPE].words, &shape);
-    def->shape = (ct_control_shape)shape;
+    def->shape = (ct_curve)shape;
     const char* name = ct_scene_choices[CT_CHOICE_SHAPE].words[shape];
-    refuse(at, def->shape != CT_SHAPE_STEPS, "hold", name);
-    refuse(at, def->shape != CT_SHAPE_STEPS, "per", name);
-    refuse(at, def->shape != CT_SHAPE_SPLINE, "knots", name);
+    refuse(at, def->shape != CT_CURVE_STEPS, "hold", name);
+    refuse(at, def->shape != CT_CURVE_STEPS, "per", name);
+    refuse(at, def->shape != CT_CURVE_SPLINE, "knots", name);
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-        refuse(at, def->shape == CT_SHAPE_SINUSOID, plain[i], name);
+        refuse(at, def->shape == CT_CURVE_SINUSOID, plain[i], name);
     for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++)
-        refuse(at, def->shape != CT_SHAPE_SINUSOID, waves[i], name);
+        refuse(at, def->shape != CT_CURVE_SINUSOID, waves[i], name);
     ct_json_integer(ct_json_member(at, "knots"), 2, 2147483647, &def->knots);
-    if (def->shape != CT_SHAPE_SINUSOID) return;
+    if (def->shape != CT_CURVE_SINUSOID) return;
     read_wave_number(ct_json_required(at, waves[0]), &def->amplitude);
     read_wave_number(ct_json_required(at, waves[1]), &def->frequency);
     read_wave_number(ct_json_member(at, waves[2]), &def->phase);

@@ -18,7 +18,7 @@ ct_settings ct_settings_default(void) {
         .up = 1,
         .time_step = 0.01,
         .duration = 1,
-        .integrator = CT_EULER,
+        .integrator = CT_INTEGRATOR_EULER,
         .solver = CT_SOLVER_NEWTON,
         .tolerance = 1e-6,
         .max_iterations = 1000,
@@ -26,7 +26,10 @@ ct_settings ct_settings_default(void) {
         .threads = 0,
         .output_every = 1,
         .ground = NAN,
-        .contact = {.method = CT_CONTACT_NONE, .split = CT_SPLIT_DIAGONAL, .friction = 0.5, .max_passes = 8},
+        .contact = {.method = CT_CONTACT_METHOD_NONE,
+                    .split = CT_SPLIT_DIAGONAL,
+                    .friction = 0.5,
+                    .max_passes = 8},
     };
 }
 
@@ -108,7 +111,9 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
     if (!is_finite3(s->gravity)) return ct_scene_fail(error, "gravity", "must be three finite numbers");
     ct_status status = check_time(s, error);
     if (!status) status = check_integer(error, "up", s->up, 0, 2);
-    if (!status) status = check_integer(error, "integrator", (int)s->integrator, CT_EULER, CT_BDF2);
+    if (!status)
+        status =
+            check_integer(error, "integrator", (int)s->integrator, CT_INTEGRATOR_EULER, CT_INTEGRATOR_BDF2);
     if (!status)
         status = check_integer(error, "solver.type", (int)s->solver, CT_SOLVER_NEWTON, CT_SOLVER_PROJECTIVE);
     if (!status && !(s->tolerance >= 1e-15 && s->tolerance <= 0.1))
@@ -119,8 +124,8 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
     if (!status) status = check_integer(error, "solver.threads", s->threads, 0, 1024);
     if (!status) status = check_integer(error, "output.every", s->output_every, 1, 1000000000);
     if (!status)
-        status =
-            check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_NONE, CT_CONTACT_SPLIT);
+        status = check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_METHOD_NONE,
+                               CT_CONTACT_METHOD_SPLIT);
     if (!status)
         status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_WHOLE);
     if (!status) status = check_integer(error, "contact.max_passes", s->contact.max_passes, 1, 1000);
@@ -156,7 +161,7 @@ const char* ct_scene_file(const ct_scene* scene) { return scene->file; }
 
 // The splitting iteration is one of projective dynamics on nodes.
 static ct_status check_split(const ct_scene* scene, ct_error* error) {
-    if (scene->settings.contact.method != CT_CONTACT_SPLIT) return CT_OK;
+    if (scene->settings.contact.method != CT_CONTACT_METHOD_SPLIT) return CT_OK;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE)
         return ct_scene_fail(error, "contact.method",
                              "is \"split\", which is an iteration of the solver \"projective\": choose that, "

@@ -119,7 +119,7 @@ typedef struct ct_scene_parameter {
     int hold;
     ct_transform transform;                     // never AUTO
     double lower, upper, scale, offset, start;  // as in ct_parameter_def
-    ct_control_shape shape;
+    ct_curve shape;
     int knots;
     ct_wave_number wave[4];  // amplitude, frequency, phase, center
 } ct_scene_parameter;

@@ -403,7 +403,7 @@ ct_status ct_compliance_invert(ct_compliance* c, const ct_model* model, ct_work*
                                int count, const int* which, ct_friction_inverse* inverse) {
     *inverse = (ct_friction_inverse){.count = count};
     int stick = 0;
-    for (int i = 0; i < count; i++) stick += touch[which[i]].is.set == CT_STICK;
+    for (int i = 0; i < count; i++) stick += touch[which[i]].is.set == CT_CONTACT_SET_STICK;
     if (model->tree.ndof || !model->nfree || 2 * stick < count) return CT_OK;
     int m = list_nodes(c, model, touch, count, which);
     ct_status status = CT_OK;

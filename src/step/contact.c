@@ -141,11 +141,11 @@ static void project_to_cone(double mu, const double n[3], double F[3]) {
 static void warm_start(ct_contact_work* contact, size_t first, const double* force) {
     for (size_t i = first; i < contact->count; i++) contact->uses[contact->touch[i].is.pair.node[0]] = 0;
     for (size_t i = first; i < contact->count; i++)
-        if (contact->touch[i].is.pair.type != CT_CONTACT_EDGE_EDGE)
+        if (contact->touch[i].is.pair.type != CT_CONTACT_TYPE_EDGE_EDGE)
             contact->uses[contact->touch[i].is.pair.node[0]]++;
     for (size_t i = first; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        if (touch->is.pair.type == CT_CONTACT_EDGE_EDGE) continue;
+        if (touch->is.pair.type == CT_CONTACT_TYPE_EDGE_EDGE) continue;
         int v = touch->is.pair.node[0];
         for (int a = 0; a < 3; a++) touch->is.force[a] = force[3 * v + a] / contact->uses[v];
         project_to_cone(touch->is.pair.friction, touch->at.n, touch->is.force);
@@ -258,9 +258,9 @@ static double dot3(const double a[3], const double b[3]) { return a[0] * b[0] + 
 double ct_touch_overshoot(const ct_touch* touch) {
     const double* w = touch->at.w;
     switch (touch->is.pair.type) {
-    case CT_CONTACT_VERTEX_FACE: return fmax(w[1], fmax(w[2], w[3]));
-    case CT_CONTACT_EDGE_EDGE: return fmax(fmax(-w[0], -w[1]), fmax(w[2], w[3]));
-    case CT_CONTACT_POINT_EDGE: return fmax(w[1], w[2]);
+    case CT_CONTACT_TYPE_VERTEX_FACE: return fmax(w[1], fmax(w[2], w[3]));
+    case CT_CONTACT_TYPE_EDGE_EDGE: return fmax(fmax(-w[0], -w[1]), fmax(w[2], w[3]));
+    case CT_CONTACT_TYPE_POINT_EDGE: return fmax(w[1], w[2]);
     default: return 0;
     }
 }
@@ -290,9 +290,9 @@ static law evaluate(const ct_touch* touch) {
 
 static ct_contact_set set_of(const ct_touch* touch, const law* law) {
     double mu = touch->is.pair.friction;
-    return ct_touch_away(touch) || law->normal <= 0 ? CT_OPEN
-           : law->size <= mu * law->normal          ? CT_STICK
-                                                    : CT_SLIP;
+    return ct_touch_away(touch) || law->normal <= 0 ? CT_CONTACT_SET_OPEN
+           : law->size <= mu * law->normal          ? CT_CONTACT_SET_STICK
+                                                    : CT_CONTACT_SET_SLIP;
 }
 
 int ct_contact_classify(ct_contact_work* contact) {
@@ -311,8 +311,8 @@ static void residual_of(const ct_touch* touch, const law* at, ct_contact_set set
     const double *n = touch->at.n, *F = touch->is.force;
     double FN = dot3(n, F), mu = touch->is.pair.friction;
     for (int i = 0; i < 3; i++) {
-        if (set == CT_OPEN) R[i] = F[i];
-        else if (set == CT_STICK) R[i] = touch->scale * at->s[i];
+        if (set == CT_CONTACT_SET_OPEN) R[i] = F[i];
+        else if (set == CT_CONTACT_SET_STICK) R[i] = touch->scale * at->s[i];
         else
             R[i] = touch->scale * n[i] * (touch->at.gap + touch->is.eps * FN) + F[i] - FN * n[i] -
                    (at->size > 0 ? mu * FN * at->tangent[i] / at->size : 0);
@@ -399,7 +399,7 @@ static void linearise_force(ct_touch* touch, const law* at) {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             double unit = i == j, P = unit - n[i] * n[j];
-            if (touch->is.set == CT_STICK) {
+            if (touch->is.set == CT_CONTACT_SET_STICK) {
                 touch->dF[i][j] = r * eps * unit;
                 touch->D[i][j] = r * unit;
                 continue;
@@ -421,10 +421,10 @@ static void linearise_touch(ct_touch* touch) {
         for (int a = 0; a < 3; a++)
             dn[a] = geometry->dn[a][c], du[a] = geometry->du[a][c], start[a] = geometry->du_start[a][c];
         double dg = geometry->w[c / 3] * geometry->n[c % 3];
-        if (touch->is.set == CT_STICK) stick_column(touch, dn, du, dg, out);
+        if (touch->is.set == CT_CONTACT_SET_STICK) stick_column(touch, dn, du, dg, out);
         else slip_column(touch, &at, dn, du, dg, out);
         for (int a = 0; a < 3; a++) touch->dx[a][c] = out[a];
-        if (touch->is.set == CT_STICK) stick_column(touch, zero, start, 0, out);
+        if (touch->is.set == CT_CONTACT_SET_STICK) stick_column(touch, zero, start, 0, out);
         else slip_column(touch, &at, zero, start, 0, out);
         for (int a = 0; a < 3; a++) touch->dx_start[a][c] = out[a];
     }
@@ -434,7 +434,7 @@ int ct_contact_linearise(ct_contact_work* contact) {
     int slots = 0;
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        touch->slot = touch->is.set == CT_OPEN ? -1 : slots++;
+        touch->slot = touch->is.set == CT_CONTACT_SET_OPEN ? -1 : slots++;
         if (touch->slot >= 0) linearise_touch(touch);
     }
     return slots;

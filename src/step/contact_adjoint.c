@@ -160,7 +160,7 @@ void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double
         for (int k = 0; k < 3 * touch->at.count; k++)
             start_bar[3 * touch->is.pair.node[k / 3] + k % 3] -=
                 touch->dx_start[0][k] * l[0] + touch->dx_start[1][k] * l[1] + touch->dx_start[2][k] * l[2];
-        if (!friction_bar || touch->is.set != CT_SLIP) continue;
+        if (!friction_bar || touch->is.set != CT_CONTACT_SET_SLIP) continue;
         double slope[3];
         ct_contact_friction_slope(touch, slope);
         int index =

@@ -41,10 +41,10 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    [CT_CONTACT_VERTEX_FACE] = {4, 2, 1, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, -1, 0, 1}}},
-    [CT_CONTACT_EDGE_EDGE] = {4, 2, 2, {1, 0, -1, 0}, {{-1, 1, 0, 0}, {0, 0, -1, 1}}},
-    [CT_CONTACT_POINT_EDGE] = {3, 1, 1, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, 0, 0, 0}}},
-    [CT_CONTACT_POINT_POINT] = {2, 0, 1, {1, -1, 0, 0}, {{0, 0, 0, 0}, {0, 0, 0, 0}}},
+    [CT_CONTACT_TYPE_VERTEX_FACE] = {4, 2, 1, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, -1, 0, 1}}},
+    [CT_CONTACT_TYPE_EDGE_EDGE] = {4, 2, 2, {1, 0, -1, 0}, {{-1, 1, 0, 0}, {0, 0, -1, 1}}},
+    [CT_CONTACT_TYPE_POINT_EDGE] = {3, 1, 1, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, 0, 0, 0}}},
+    [CT_CONTACT_TYPE_POINT_POINT] = {2, 0, 1, {1, -1, 0, 0}, {{0, 0, 0, 0}, {0, 0, 0, 0}}},
 };
 
 typedef struct frame {
@@ -170,7 +170,7 @@ static void plane_geometry(const ct_pair* pair, const ct_obstacle_motion* motion
 void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start,
                             const double* x, bool derivatives, ct_contact_geometry* out) {
     memset(out, 0, derivatives ? sizeof *out : offsetof(ct_contact_geometry, dn));
-    if (pair->type == CT_CONTACT_PLANE) {
+    if (pair->type == CT_CONTACT_TYPE_PLANE) {
         plane_geometry(pair, motion, x_start, x, derivatives, out);
         return;
     }

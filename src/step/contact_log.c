@@ -90,8 +90,8 @@ static void part(comparison* c, const ct_logged* before, const ct_logged* after)
                                .type = (ct_contact_type)item->type,
                                .a = item->a,
                                .b = item->b,
-                               .from = before ? (ct_contact_set)before->set : CT_OPEN,
-                               .to = after ? (ct_contact_set)after->set : CT_OPEN};
+                               .from = before ? (ct_contact_set)before->set : CT_CONTACT_SET_OPEN,
+                               .to = after ? (ct_contact_set)after->set : CT_CONTACT_SET_OPEN};
     memcpy(out->node, item->node, sizeof out->node);
 }
 

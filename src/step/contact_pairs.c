@@ -35,7 +35,9 @@ static ct_status list_known(ct_contact_work* contact) {
 static bool drop_outside(ct_contact_work* contact) {
     size_t kept = 0;
     for (size_t i = 0; i < contact->count; i++) {
-        if (contact->touch[i].is.set != CT_OPEN && ct_touch_overshoot(&contact->touch[i]) > outside) continue;
+        if (contact->touch[i].is.set != CT_CONTACT_SET_OPEN &&
+            ct_touch_overshoot(&contact->touch[i]) > outside)
+            continue;
         if (kept != i) contact->touch[kept] = contact->touch[i];
         kept++;
     }
@@ -76,7 +78,7 @@ static ct_contact describe(const ct_touch* touch, const double* x) {
     memcpy(out.node, pair->node, sizeof out.node);
     memcpy(out.normal, touch->at.n, sizeof out.normal);
     memcpy(out.force, touch->is.force, sizeof out.force);
-    for (int k = 0; k < (pair->type == CT_CONTACT_EDGE_EDGE ? 2 : 1); k++)
+    for (int k = 0; k < (pair->type == CT_CONTACT_TYPE_EDGE_EDGE ? 2 : 1); k++)
         for (int a = 0; a < 3; a++) out.position[a] += touch->at.w[k] * x[3 * pair->node[k] + a];
     return out;
 }
@@ -94,9 +96,9 @@ ct_status ct_contact_report(ct_contact_work* contact, const double* x, ct_step_r
         margin = fmin(margin, ct_touch_margin(touch));
         if (ct_touch_overshoot(touch) <= 0)
             report->penetration = fmax(report->penetration, -(touch->at.gap + touch->is.pair.thickness));
-        if (touch->is.set == CT_OPEN) continue;
-        report->sticking += touch->is.set == CT_STICK;
-        report->slipping += touch->is.set == CT_SLIP;
+        if (touch->is.set == CT_CONTACT_SET_OPEN) continue;
+        report->sticking += touch->is.set == CT_CONTACT_SET_STICK;
+        report->slipping += touch->is.set == CT_CONTACT_SET_SLIP;
         contact->list[report->ncontact++] = describe(touch, x);
     }
     report->contacts = report->ncontact;

@@ -160,7 +160,7 @@ static void release(const ct_model* model, ct_work* work, bool away_only) {
     memset(contact->nodal, 0, 3 * (size_t)model->nvert * sizeof(double));
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        if (away_only ? !ct_touch_away(touch) : touch->is.set != CT_OPEN) continue;
+        if (away_only ? !ct_touch_away(touch) : touch->is.set != CT_CONTACT_SET_OPEN) continue;
         for (int a = 0; a < 3; a++) {
             if (touch->is.force[a] == 0) continue;
             released = true;
@@ -428,14 +428,14 @@ static bool keep_sets(ct_contact_work* contact) {
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
         const double *F = touch->is.force, *n = touch->at.n;
-        if (touch->is.pair.type != CT_CONTACT_PLANE || touch->is.eps != 0) return false;
+        if (touch->is.pair.type != CT_CONTACT_TYPE_PLANE || touch->is.eps != 0) return false;
         double force = n[0] * F[0] + n[1] * F[1] + n[2] * F[2],
                square = F[0] * F[0] + F[1] * F[1] + F[2] * F[2];
         if (!(force > 0) && (square > 0 || touch->at.gap <= 0)) return false;
         double across = sqrt(fmax(square - force * force, 0));
-        touch->is.set = square == 0                                             ? CT_OPEN
-                        : across < (1 - cone) * touch->is.pair.friction * force ? CT_STICK
-                                                                                : CT_SLIP;
+        touch->is.set = square == 0                                             ? CT_CONTACT_SET_OPEN
+                        : across < (1 - cone) * touch->is.pair.friction * force ? CT_CONTACT_SET_STICK
+                                                                                : CT_CONTACT_SET_SLIP;
     }
     return true;
 }
@@ -484,14 +484,15 @@ static void polish(const ct_model* model, ct_work* work) {
     ct_contact_work* contact = work->contact;
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        if (touch->is.set == CT_OPEN || touch->is.eps != 0 || touch->is.pair.type != CT_CONTACT_PLANE)
+        if (touch->is.set == CT_CONTACT_SET_OPEN || touch->is.eps != 0 ||
+            touch->is.pair.type != CT_CONTACT_TYPE_PLANE)
             continue;
         int v = touch->is.pair.node[0];
         if (model->row[v] < 0) continue;
         double along = 0;
         for (int a = 0; a < 3; a++) along += touch->at.n[a] * touch->at.u[a];
         for (int a = 0; a < 3; a++) {
-            double slip = touch->is.set == CT_STICK ? touch->at.u[a] - along * touch->at.n[a] : 0;
+            double slip = touch->is.set == CT_CONTACT_SET_STICK ? touch->at.u[a] - along * touch->at.n[a] : 0;
             work->at.x[3 * v + a] -= touch->at.n[a] * touch->at.gap + slip;
         }
     }

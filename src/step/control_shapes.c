@@ -100,12 +100,12 @@ static void sinusoid_vjp(const ct_control_curve* c, const double* values, double
 
 void ct_control_curve_apply(const ct_control_curve* curve, const double* values, double h, int nstep,
                             int stride, double* controls) {
-    if (curve->shape == CT_SHAPE_SPLINE) spline_apply(curve, values, nstep, stride, controls);
+    if (curve->shape == CT_CURVE_SPLINE) spline_apply(curve, values, nstep, stride, controls);
     else sinusoid_apply(curve, values, h, nstep, stride, controls);
 }
 
 void ct_control_curve_vjp(const ct_control_curve* curve, const double* values, double h, int nstep,
                           int stride, const double* controls_bar, double* values_bar) {
-    if (curve->shape == CT_SHAPE_SPLINE) spline_vjp(curve, nstep, stride, controls_bar, values_bar);
+    if (curve->shape == CT_CURVE_SPLINE) spline_vjp(curve, nstep, stride, controls_bar, values_bar);
     else sinusoid_vjp(curve, values, h, nstep, stride, controls_bar, values_bar);
 }

@@ -15,7 +15,7 @@ enum { CT_WAVE_AMPLITUDE, CT_WAVE_FREQUENCY, CT_WAVE_PHASE, CT_WAVE_CENTER, CT_W
 extern const char* const ct_wave_names[CT_WAVE_PARTS];
 
 typedef struct ct_control_curve {
-    ct_control_shape shape;   // SPLINE or SINUSOID
+    ct_curve shape;           // SPLINE or SINUSOID
     int control, size;        // first of the control's numbers within a step's, and how many
     int knots, points;        // SPLINE: control points; place of the first in the values
     int part[CT_WAVE_PARTS];  // SINUSOID: place of each in the values, -1: fixed

@@ -122,7 +122,7 @@ static bool add(const ct_search* s, double time, ct_contact_type type, double si
                 int n3) {
     const ct_collision* collision = &s->model->collision;
     const int a = s->detect->node_owner[n0],
-              b = s->detect->node_owner[type == CT_CONTACT_EDGE_EDGE ? n2 : n1];
+              b = s->detect->node_owner[type == CT_CONTACT_TYPE_EDGE_EDGE ? n2 : n1];
     const size_t rule = (size_t)a * (size_t)collision->ncollider + (size_t)b;
     ct_pair pair = {.type = type,
                     .node = {n0, n1, n2, n3},
@@ -134,19 +134,19 @@ static bool add(const ct_search* s, double time, ct_contact_type type, double si
                     .thickness = s->thickness,
                     .core = s->core,
                     .friction = s->model->friction[collision->friction[rule]]};
-    if (type == CT_CONTACT_POINT_EDGE || type == CT_CONTACT_POINT_POINT)
+    if (type == CT_CONTACT_TYPE_POINT_EDGE || type == CT_CONTACT_TYPE_POINT_POINT)
         ct_vec3_store(pair.side, direction(s, time, n0, n1, n2));
     return ct_pairs_add(s->out, &pair);
 }
 
 static bool add_point_edge(const ct_search* s, double time, int p, int a, int b) {
-    return a < b ? add(s, time, CT_CONTACT_POINT_EDGE, 1, p, a, b, -1)
-                 : add(s, time, CT_CONTACT_POINT_EDGE, 1, p, b, a, -1);
+    return a < b ? add(s, time, CT_CONTACT_TYPE_POINT_EDGE, 1, p, a, b, -1)
+                 : add(s, time, CT_CONTACT_TYPE_POINT_EDGE, 1, p, b, a, -1);
 }
 
 static bool add_point_point(const ct_search* s, double time, int p, int q) {
-    return p < q ? add(s, time, CT_CONTACT_POINT_POINT, 1, p, q, -1, -1)
-                 : add(s, time, CT_CONTACT_POINT_POINT, 1, q, p, -1, -1);
+    return p < q ? add(s, time, CT_CONTACT_TYPE_POINT_POINT, 1, p, q, -1, -1)
+                 : add(s, time, CT_CONTACT_TYPE_POINT_POINT, 1, q, p, -1, -1);
 }
 
 // The pair of a vertex and the feature of the face that is closest at `time`.
@@ -154,12 +154,12 @@ static bool add_vertex_face(const ct_search* s, int face, const int node[4], dou
                             const ct_closest* closest) {
     ct_feature with;
     if (!ct_feature_of_vertex(s, face, node, time, at, closest, &with)) return true;
-    if (with.type == CT_CONTACT_POINT_EDGE)
+    if (with.type == CT_CONTACT_TYPE_POINT_EDGE)
         return add_point_edge(s, time, node[0], with.node[0], with.node[1]);
-    if (with.type == CT_CONTACT_POINT_POINT) return add_point_point(s, time, node[0], with.node[0]);
+    if (with.type == CT_CONTACT_TYPE_POINT_POINT) return add_point_point(s, time, node[0], with.node[0]);
     const int* f = s->detect->face + 3 * (size_t)with.face;
-    return add(s, time, CT_CONTACT_VERTEX_FACE, ct_feature_face_sign(s, with.face, node[0], time), node[0],
-               f[0], f[1], f[2]);
+    return add(s, time, CT_CONTACT_TYPE_VERTEX_FACE, ct_feature_face_sign(s, with.face, node[0], time),
+               node[0], f[0], f[1], f[2]);
 }
 
 // The ends of nearly parallel edges against the other edge's interior.
@@ -238,7 +238,7 @@ static bool visit_edges(int i, int j, void* user) {
                          ct_feature_edge_stands_out(s, edge[1], n, time)};
     if (!s->hits && !out[0] && !out[1]) return true;
     if (closest.sine < PARALLEL) return !s->hits || add_parallel(s, time, node, at);
-    if (!add(s, time, CT_CONTACT_EDGE_EDGE, ct_feature_edge_sign(s, edge, node, time), node[0], node[1],
+    if (!add(s, time, CT_CONTACT_TYPE_EDGE_EDGE, ct_feature_edge_sign(s, edge, node, time), node[0], node[1],
              node[2], node[3]))
         return false;
     s->out->item[s->out->count - 1].flat = (unsigned char)((out[0] ? 0 : 1) + (out[1] ? 0 : 2));
@@ -261,7 +261,7 @@ static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, c
         const double at_end = ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 1), point));
         const double at_x = s->hits ? at_end : ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 0), point));
         if (!(at_end < below || at_x < below)) continue;
-        const ct_pair pair = {.type = CT_CONTACT_PLANE,
+        const ct_pair pair = {.type = CT_CONTACT_TYPE_PLANE,
                               .node = {v, -1, -1, -1},
                               .plane = plane,
                               .a = collider,

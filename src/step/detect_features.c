@@ -177,7 +177,7 @@ static int face_below(const ct_search* s, int vertex, double time, const ct_clos
 // An edge or a point that is closest and has no face below the vertex.
 static bool bare_feature(const ct_search* s, int face, const int* feature, int count, int vertex, double time,
                          ct_vec3 n, ct_feature* out) {
-    *out = (ct_feature){.type = count == 2 ? CT_CONTACT_POINT_EDGE : CT_CONTACT_POINT_POINT,
+    *out = (ct_feature){.type = count == 2 ? CT_CONTACT_TYPE_POINT_EDGE : CT_CONTACT_TYPE_POINT_POINT,
                         .node = {feature[0], feature[count - 1]}};
     if (s->hits) return true;
     if (count == 2) {
@@ -186,7 +186,7 @@ static bool bare_feature(const ct_search* s, int face, const int* feature, int c
     }
     int level;
     if (node_stands_out(s, feature[0], vertex, n, time, &level)) return true;
-    *out = (ct_feature){.type = CT_CONTACT_POINT_EDGE, .node = {feature[0], level}};
+    *out = (ct_feature){.type = CT_CONTACT_TYPE_POINT_EDGE, .node = {feature[0], level}};
     return level >= 0;
 }
 
@@ -202,7 +202,7 @@ bool ct_feature_of_vertex(const ct_search* s, int face, const int node[4], doubl
         below = face_below(s, node[0], time, closest, feature, count);
         if (below < 0 && foot_on_face(s, face, at, closest)) below = face;
     }
-    *out = (ct_feature){.type = CT_CONTACT_VERTEX_FACE, .face = below};
+    *out = (ct_feature){.type = CT_CONTACT_TYPE_VERTEX_FACE, .face = below};
     return below >= 0 ||
            bare_feature(s, face, feature, count, node[0], time, ct_vec3_normalise(closest->apart), out);
 }
@@ -285,8 +285,8 @@ static size_t first_face(const ct_pairs* list, int vertex) {
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const ct_pair* pair = &list->item[middle];
-        if (pair->type < CT_CONTACT_VERTEX_FACE ||
-            (pair->type == CT_CONTACT_VERTEX_FACE && pair->node[0] < vertex))
+        if (pair->type < CT_CONTACT_TYPE_VERTEX_FACE ||
+            (pair->type == CT_CONTACT_TYPE_VERTEX_FACE && pair->node[0] < vertex))
             low = middle + 1;
         else high = middle;
     }
@@ -301,7 +301,7 @@ static bool has_node(const ct_pair* pair, int node) {
 static bool has_face(const ct_pairs* list, int vertex, int a, int b) {
     for (size_t i = first_face(list, vertex); i < list->count; i++) {
         const ct_pair* pair = &list->item[i];
-        if (pair->type != CT_CONTACT_VERTEX_FACE || pair->node[0] != vertex) return false;
+        if (pair->type != CT_CONTACT_TYPE_VERTEX_FACE || pair->node[0] != vertex) return false;
         if (has_node(pair, a) && (b < 0 || has_node(pair, b))) return true;
     }
     return false;
@@ -320,7 +320,7 @@ static bool rests_by_its_ends(const ct_search* s, const ct_pairs* list, const in
     for (int k = 0; k < 2; k++)
         for (size_t i = first_face(list, edge[k]); i < list->count; i++) {
             const ct_pair* pair = &list->item[i];
-            if (pair->type != CT_CONTACT_VERTEX_FACE || pair->node[0] != edge[k]) break;
+            if (pair->type != CT_CONTACT_TYPE_VERTEX_FACE || pair->node[0] != edge[k]) break;
             if (pair->b != collider) continue;
             found++;
             break;
@@ -332,11 +332,11 @@ static bool rests_by_its_ends(const ct_search* s, const ct_pairs* list, const in
 // contact with the edges within them.
 static bool is_covered(const ct_search* s, const ct_pairs* list, const ct_pair* pair) {
     const int* node = pair->node;
-    if (pair->type == CT_CONTACT_EDGE_EDGE)
+    if (pair->type == CT_CONTACT_TYPE_EDGE_EDGE)
         return ((pair->flat & 1) && rests_by_its_ends(s, list, node + 2, node, pair->a)) ||
                ((pair->flat & 2) && rests_by_its_ends(s, list, node, node + 2, pair->b));
-    if (pair->type == CT_CONTACT_POINT_EDGE) return has_face(list, node[0], node[1], node[2]);
-    return pair->type == CT_CONTACT_POINT_POINT &&
+    if (pair->type == CT_CONTACT_TYPE_POINT_EDGE) return has_face(list, node[0], node[1], node[2]);
+    return pair->type == CT_CONTACT_TYPE_POINT_POINT &&
            (has_face(list, node[0], node[1], -1) || has_face(list, node[1], node[0], -1));
 }
 
@@ -349,7 +349,7 @@ void ct_feature_drop_repeated(const ct_search* s, ct_pairs* all, ct_pairs* out) 
     for (size_t i = 0; i < all->count; i++) {
         const ct_pair* pair = &all->item[i];
         if (is_covered(s, all, pair)) continue;
-        if (pair->type == CT_CONTACT_VERTEX_FACE) {
+        if (pair->type == CT_CONTACT_TYPE_VERTEX_FACE) {
             if (is_repeated(s, all, i)) continue;
             const int corner = corner_below(s, pair),
                       met = corner >= 0 && corner < pair->node[0] ? partner[corner] : -1;

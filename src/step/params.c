@@ -53,7 +53,7 @@ struct ct_params {
 };
 
 static bool is_curve(const ct_scene_parameter* def) {
-    return def->kind == CT_PARAMETER_CONTROL && def->shape != CT_SHAPE_STEPS;
+    return def->kind == CT_PARAMETER_CONTROL && def->shape != CT_CURVE_STEPS;
 }
 static bool is_offset(const ct_scene_parameter* def) {
     return ct_parameter_is_nodal(def->kind) && def->per != CT_PER_ELEMENT;
@@ -199,7 +199,7 @@ static int map_actuators(const ct_model* model, const slice* s, int* map) {
 static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s,
                      int* tags) {
     int* map = params->fields[s->def.kind].map;
-    if (is_curve(&s->def)) return s->def.shape == CT_SHAPE_SPLINE ? s->def.knots : 1;
+    if (is_curve(&s->def)) return s->def.shape == CT_CURVE_SPLINE ? s->def.knots : 1;
     if (s->def.kind == CT_PARAMETER_CONTROL)
         return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
     if (ct_parameter_is_of_links(s->def.kind)) return map_links(scene, model, s, map);
@@ -251,12 +251,12 @@ static ct_status add_curve(ct_params* params, const ct_scene* scene, const ct_mo
                                 .knots = def->knots,
                                 .size = scene->control[def->control].size,
                                 .points = params->size};
-    if (def->shape == CT_SHAPE_SPLINE && def->knots > params->nstep)
+    if (def->shape == CT_CURVE_SPLINE && def->knots > params->nstep)
         return ct_fail(error, CT_BAD_SCENE,
                        "parameter \"%s\" is a spline with %d knots, more than the %d steps: use fewer",
                        def->name, def->knots, params->nstep);
-    if (def->shape == CT_SHAPE_SPLINE) add_slice(params, scene, model, def, NULL, NULL);
-    for (int k = 0; def->shape == CT_SHAPE_SINUSOID && k < CT_WAVE_PARTS; k++) {
+    if (def->shape == CT_CURVE_SPLINE) add_slice(params, scene, model, def, NULL, NULL);
+    for (int k = 0; def->shape == CT_CURVE_SINUSOID && k < CT_WAVE_PARTS; k++) {
         const ct_wave_number* number = &def->wave[k];
         ct_scene_parameter part = *def;
         part.transform = CT_TRANSFORM_AFFINE;
@@ -311,7 +311,7 @@ static void take_starts(ct_params* params, const slice* s) {
 
 // A spline's control points: the scene's values where they weigh most.
 static void take_spline_starts(ct_params* params, const ct_scene* scene, const slice* s) {
-    if (!is_curve(&s->def) || s->def.shape != CT_SHAPE_SPLINE || !isnan(s->def.start)) return;
+    if (!is_curve(&s->def) || s->def.shape != CT_CURVE_SPLINE || !isnan(s->def.start)) return;
     const double* base =
         params->fields[CT_PARAMETER_CONTROL].base + ct_scene_control_first(scene, s->def.control);
     for (int j = 0; j < s->def.knots; j++)

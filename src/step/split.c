@@ -344,7 +344,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
 
 bool ct_split_is_truncated(const ct_model* model, const ct_step_report* report) {
     const ct_contact_settings* settings = &model->settings.contact;
-    return settings->method == CT_CONTACT_SPLIT && settings->truncate &&
+    return settings->method == CT_CONTACT_METHOD_SPLIT && settings->truncate &&
            report->residual > model->settings.tolerance * report->reference;
 }
 

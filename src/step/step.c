@@ -166,12 +166,12 @@ static ct_status note_touches(ct_work* work, ct_substep* entry) {
     size_t count = work->contact ? work->contact->count : 0;
     entry->first_touch = record->ntouch;
     entry->ntouch = 0;
-    for (size_t i = 0; i < count; i++) entry->ntouch += work->contact->touch[i].is.set != CT_OPEN;
+    for (size_t i = 0; i < count; i++) entry->ntouch += work->contact->touch[i].is.set != CT_CONTACT_SET_OPEN;
     if (!ct_reserve((void**)&record->touch, &record->touch_capacity, record->ntouch + entry->ntouch,
                     sizeof *record->touch))
         return CT_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (work->contact->touch[i].is.set != CT_OPEN)
+        if (work->contact->touch[i].is.set != CT_CONTACT_SET_OPEN)
             record->touch[record->ntouch++] = work->contact->touch[i].is;
     return CT_OK;
 }
@@ -204,7 +204,7 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
                          int depth, ct_step_report* report) {
     double h = length * model->settings.time_step;
     bool whole = depth == 0,
-         second_order = whole && model->settings.integrator == CT_BDF2 && state->header->history;
+         second_order = whole && model->settings.integrator == CT_INTEGRATOR_BDF2 && state->header->history;
     ct_rate rate = second_order ? ct_rate_bdf2(h) : ct_rate_euler(h);
     ct_status status = choose_factor(model, work, state, depth, report);
     if (status != CT_OK) return status;
@@ -257,7 +257,7 @@ static void advise(const ct_model* model, ct_work* work, const ct_state* state, 
     if (!isfinite(report->residual))
         snprintf(report->advice, sizeof report->advice,
                  "the state is not finite: check forces and initial velocities");
-    else if (settings->contact.method == CT_CONTACT_SPLIT)
+    else if (settings->contact.method == CT_CONTACT_METHOD_SPLIT)
         snprintf(report->advice, sizeof report->advice,
                  "the splitting iteration diverges or needs more than %d iterations: use contact.method "
                  "\"newton\", contact.split \"twice\" or \"whole\"",

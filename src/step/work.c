@@ -94,11 +94,11 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
-    if (status == CT_OK && model->settings.contact.method != CT_CONTACT_NONE) {
+    if (status == CT_OK && model->settings.contact.method != CT_CONTACT_METHOD_NONE) {
         ct_blas_serial();
         status = ct_contact_work_create(&work->contact, model);
     }
-    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_SPLIT)
+    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_METHOD_SPLIT)
         status = ct_split_work_create(&work->split, model);
     if (status != CT_OK || model->nfree == 0) return status;
     status = ct_factor_work_create(&work->solve, model->symbolic);
