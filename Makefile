@@ -1,13 +1,14 @@
 # One command from a fresh clone on Debian 12: every target first installs the Debian packages it misses
 # (apt-get, with sudo unless root), then configures and builds. CMake does the work; see CMakePresets.json.
 .DEFAULT_GOAL := build
-.PHONY: help build demo test bench debug install format clean dependencies
+.PHONY: help build demo check test bench debug install format clean dependencies
 
 CUTTLE := build/bin/cuttle
 
 help:
 	@echo "make build    the program build/bin/cuttle and the library build/lib (default)"
 	@echo "make demo     an octopus learns to swim to a target, by gradients; movie and pictures in build/demo"
+	@echo "make check    the inner loop: format, layers and the fast tests, 15 s on one core"
 	@echo "make test     all tests: units, sanitizers, fuzzing, layers, symbols, installation"
 	@echo "make bench    measure the solvers on this machine"
 	@echo "make debug    an unoptimised build with asserts in build/debug"
@@ -32,6 +33,10 @@ demo: build
 	@echo "Movie:        build/demo/before_after.mp4"
 	@echo "Pictures:     build/demo/strip.png, build/demo/loss.png"
 	@echo "Next:         $(CUTTLE) experiment gripper --method gradient --seeds 1"
+
+check: build
+	@tools/install_dependencies format
+	@tools/check build
 
 test:
 	@tools/install_dependencies build test
