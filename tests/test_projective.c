@@ -58,8 +58,8 @@ static void assembled_jacobian_is_that_of_the_twists(void** unused) {
     uint64_t seed = 5;
     // a posture far from rest
     memcpy(s.work->at.x, s.state->x, 3 * (size_t)s.model->nvert * sizeof(double));
-    ct_skeleton_rest(s.model, s.work->at.q);
-    ct_skeleton_place(s.model, &s.work->at);
+    ct_config_rest(tree, s.work->at.q);
+    ct_config_place(tree, &s.work->at);
     for (size_t j = 0; j < n; j++) dz[j] = noise(&seed);
     ct_coords_move(s.model, &s.work->at, 1, dz, &s.work->trial);
     ct_skeleton_jacobian(s.model, &s.work->trial, scratch, B);

@@ -97,7 +97,7 @@ ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_sta
     if (status == CT_OK) {
         memcpy(work->at.x, state->x, 3 * (size_t)model->nvert * sizeof(double));
         memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
-        ct_skeleton_place(model, &work->at);
+        ct_config_place(tree, &work->at);
         work->coupling = &model->coupling;
         work->reference_in_force = false;
         profile->links = tree->nlink;

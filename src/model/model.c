@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/status.h"
+#include "model/links.h"
 #include "skeleton/point_masses.h"
 
 // ---- geometry and materials ----------------------------------------------------------------
@@ -138,7 +139,8 @@ static ct_status create_tree(ct_model* model, const ct_scene* scene) {
         if (status != CT_OK) return status;
         for (int i = 0; i < 6; i++) model->own_mass[at++] = link->mass / 6;
     }
-    return ct_tree_create(&model->tree, &model->arena, scene, model->nvert, first, model->rest);
+    return ct_links_compile(&model->tree, &model->arena, scene, model->nvert, first, model->rest,
+                            &model->root_motion);
 }
 
 // ---- elements and inertia ------------------------------------------------------------------

@@ -12,9 +12,9 @@
 #include "force/potential.h"
 #include "model/actuator.h"
 #include "model/collision.h"
-#include "model/tree.h"
 #include "model/water.h"
 #include "scene/scene.h"
+#include "skeleton/tree.h"
 #include "sparse/factor.h"
 #include "sparse/scalar_factor.h"
 
@@ -80,7 +80,8 @@ struct ct_model {
     int* mount;  // ncontrol, MOVE: which of the state's mounts, otherwise -1
     int nmount;
 
-    ct_tree tree;  // skeletons; no links: none
+    ct_tree tree;                  // skeletons; no links: none
+    ct_scene_driver* root_motion;  // tree.nroot, of the roots that are driven
     ct_water water;
     ct_policy policy;
     ct_actuators actuators;

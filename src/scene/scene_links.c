@@ -32,7 +32,7 @@ static ct_status check_number(double value, double least, const char* field, ct_
 // Initial values: `position` and `velocity` of one coordinate, `pose` and `rate` of a ball (3) or a free
 // joint (6).
 static ct_status check_start(const ct_joint_def* joint, bool axial, ct_error* error) {
-    int count = axial ? 0 : ct_joint_dof_count(joint->kind);
+    int count = axial ? 0 : ct_joint_type_of(joint->kind)->ndof;
     if (!axial && (joint->position || joint->velocity))
         return ct_scene_fail(error, "joint",
                              "is neither revolute nor prismatic: its initial values are a pose and a rate");

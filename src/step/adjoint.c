@@ -20,7 +20,7 @@ struct ct_adjoint {
     ct_arena arena;
     double *right, *lam_z;                                        // nunknown
     ct_config config;                                             // at the end of the sub-step
-    double* q_kept;                                               // ndof
+    double *q_kept, *torque_bar, *target_bar;                     // ndof
     double* control_bar;                                          // control size, where a policy acts
     double *root_end, *root_end_bar, *root_start_bar, *root_bar;  // 7 nroot; 6 nroot
     double *lam, *g, *product;                                    // 3 nvert
@@ -41,8 +41,10 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
                                &adjoint->end_bar, &adjoint->start_bar, &adjoint->force_bar};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(&adjoint->arena, nodes, sizeof(double));
-    ct_config_create(&adjoint->config, &adjoint->arena, model);
-    adjoint->q_kept = ct_arena_alloc(&adjoint->arena, (size_t)model->tree.ndof, sizeof(double));
+    ct_config_create(&adjoint->config, &adjoint->arena, &model->tree);
+    double** rate_vectors[] = {&adjoint->q_kept, &adjoint->torque_bar, &adjoint->target_bar};
+    for (size_t i = 0; i < sizeof rate_vectors / sizeof rate_vectors[0]; i++)
+        *rate_vectors[i] = ct_arena_alloc(&adjoint->arena, (size_t)model->tree.ndof, sizeof(double));
     double** root_vectors[] = {&adjoint->root_end, &adjoint->root_end_bar, &adjoint->root_start_bar,
                                &adjoint->root_bar};
     for (size_t i = 0; i < sizeof root_vectors / sizeof root_vectors[0]; i++)
@@ -208,7 +210,7 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
     memcpy(config->x, x, 3 * (size_t)model->nvert * sizeof(double));
     if (model->tree.nlink) {
         memcpy(config->q, over->q, (size_t)model->tree.ncoordinate * sizeof(double));
-        ct_skeleton_place(model, config);
+        ct_config_place(&model->tree, config);
         ct_potential_gradient(&model->potential, &work->potential, work->threads, x, work->rho);
         ct_inertia_gradient(model, work, x, work->rho);
         if (model->water.enabled) ct_fluid_gradient(model, work, x, work->rho);
@@ -230,31 +232,17 @@ static void reverse_joints(const ct_model* model, ct_work* work, ct_adjoint* adj
                            ct_adjoint_sums* sums, double* control_bar) {
     ct_joint_bar joints = {.start = bar->q,
                            .previous = bar->q_previous,
-                           .control = control_bar,
+                           .torque = adjoint->torque_bar,
+                           .target = adjoint->target_bar,
                            .stiffness = sums->stiffness,
                            .damping = sums->damping,
                            .rest = sums->rest,
                            .servo_stiffness = sums->servo_stiffness,
                            .servo_damping = sums->servo_damping,
                            .limit_stiffness = sums->limit_stiffness};
-    ct_joints_vjp(model, &adjoint->config, &work->joints, adjoint->lam_z + 3 * (size_t)model->nfree, &joints);
-}
-
-// Tangents along the parents' axes to those of the unknowns, along the world's.
-static void add_joint_seeds(const ct_model* model, const ct_config* config, const double* q_bar,
-                            double* right) {
-    const ct_tree* tree = &model->tree;
-    for (int k = 0; k < tree->nlink; k++) {
-        int j = tree->dof[k], count = tree->dof[k + 1] - j;
-        if (count == 1) right[j] += q_bar[j] / tree->scale[j];
-        for (int i = 0; count >= 3 && i < count; i += 3) {
-            ct_vec3 world =
-                ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(q_bar + j + i));
-            right[j + i] += world.x / tree->scale[j + i];
-            right[j + i + 1] += world.y / tree->scale[j + i];
-            right[j + i + 2] += world.z / tree->scale[j + i];
-        }
-    }
+    ct_joints_vjp(&model->tree, &adjoint->config, &work->joints, adjoint->lam_z + 3 * (size_t)model->nfree,
+                  &joints);
+    if (control_bar) ct_external_joints_vjp(model, joints.torque, joints.target, control_bar);
 }
 
 // Poses of the driven roots at the sub-step's end, from the nodes that they carry; g holds x_bar + c v_bar.
@@ -309,10 +297,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     start.v = (double*)over->v_start;
     ct_inertia_begin(model, work, &start, rate);
     if (model->water.enabled) ct_fluid_begin(model, work, x_start, over->v_start);
-    work->joints.c = rate.c;
-    work->joints.a = rate.a;
-    work->joints.b = rate.b;
-    ct_joints_begin(model, &work->joints, over->q_start, before->q_previous, work->joints.control);
+    ct_joints_begin(&model->tree, &work->joints, rate.c, rate.a, rate.b, over->q_start, before->q_previous);
     if (sums->beta)
         ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start,
                                 rate.b, x_old);
@@ -325,7 +310,8 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     // H lam = x_bar + c v_bar
     for (size_t i = 0; i < n; i++) adjoint->g[i] = bar->x[i] + rate.c * bar->v[i];
     ct_coords_pull(model, work, &adjoint->config, adjoint->g, adjoint->right);
-    add_joint_seeds(model, &adjoint->config, bar->q, adjoint->right + 3 * (size_t)model->nfree);
+    ct_config_pull_tangents(&model->tree, &adjoint->config, bar->q,
+                            adjoint->right + 3 * (size_t)model->nfree);
     bool touching = work->contact && substep->ntouch;
     if (touching)
         status =
@@ -410,7 +396,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     ct_external_roots(model, end, control, after->mount, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     memset(adjoint->root_end_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
-    work->joints.control = control;
+    ct_external_joints(model, control, &work->joints);
     for (size_t k = record->count; k-- > 0;) {
         int unused = 0;
         reach over = reach_of(model, record, k, before, after);

@@ -11,7 +11,7 @@
 //     m_bar = -lam . (c^2 x - c p - q),   D_bar = -lam . (c x - p),   mu_bar = -lam . d(grad E)/dmu, ...
 //     actuators: a_bar = -lam . d(grad E)/da, then through the law of model/actuator.h to a_n and the control
 //     joints: z unknowns, lam = B lam_z, H gains the curvature of the skeleton and the joints' own stiffness;
-//     q_n_bar = a d lam_z (dampers d), torque_bar = lam_z, target_bar = k lam_z; balls: step/joints.h
+//     q_n_bar = a d lam_z (dampers d), torque_bar = lam_z, target_bar = k lam_z; balls: skeleton/joint_ball.h
 //     driven roots, a translation of the centre p and a rotation about it, with y = x_bar + c v_bar - H lam
 //     on the links' nodes: p_bar = sum y,  r_bar = sum (x - p) x y - lam x rho       (the second term: the
 //     links' curvature) driven: x_D_bar = (x_bar + c v_bar - H lam)_D, shared between the step's start and

@@ -1,10 +1,7 @@
 // Top-down assembly of B; see assembly.h. Transforms are 3x4, row-major, the last row (0 0 0 1) understood.
 #include "step/assembly.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "math/quat.h"
 
 enum { TRANSFORM = 12 };
 
@@ -22,9 +19,12 @@ static void set_identity(double* A) {
     A[0] = A[5] = A[10] = 1;
 }
 
-// x -> Q (x - anchor) + fixed
-static void set_turn(double* A, ct_mat3 Q, ct_vec3 anchor, ct_vec3 fixed) {
-    ct_vec3 shift = ct_vec3_sub(fixed, ct_mat3_apply(Q, anchor));
+// A_k from the joint's coordinates: x -> Q (x - anchor) + anchor + d.
+static void joint_transform(const ct_tree* tree, int k, const ct_config* config, double* A) {
+    ct_mat3 Q;
+    ct_vec3 d, anchor = ct_vec3_load(tree->joint[k].anchor);
+    tree->type[k]->motion(&tree->joint[k], config->q + tree->coordinate[k], &Q, &d);
+    ct_vec3 shift = ct_vec3_sub(ct_vec3_add(anchor, d), ct_mat3_apply(Q, anchor));
     const double translation[3] = {shift.x, shift.y, shift.z};
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) A[4 * i + j] = Q.a[i][j];
@@ -32,98 +32,38 @@ static void set_turn(double* A, ct_mat3 Q, ct_vec3 anchor, ct_vec3 fixed) {
     }
 }
 
-// Rodrigues: a I + b [n]x + c n n^T; R has (cos, sin, 1 - cos), dR/dtheta (-sin, cos, sin).
-static ct_mat3 about_axis(ct_vec3 n, double a, double b, double c) {
-    const double v[3] = {n.x, n.y, n.z};
-    ct_mat3 R = ct_mat3_scale(b, ct_mat3_cross(n));
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) R.a[i][j] += (i == j ? a : 0) + c * v[i] * v[j];
-    return R;
-}
-
-// A_k from the joint's coordinates.
-static void joint_transform(const ct_joint_def* joint, const double* q, double* A) {
-    ct_vec3 axis = ct_vec3_load(joint->axis), anchor = ct_vec3_load(joint->anchor);
-    set_identity(A);
-    switch (joint->kind) {
-    case CT_JOINT_REVOLUTE:
-        set_turn(A, about_axis(axis, cos(q[0]), sin(q[0]), 1 - cos(q[0])), anchor, anchor);
-        break;
-    case CT_JOINT_PRISMATIC:
-        for (int a = 0; a < 3; a++) A[4 * a + 3] = q[0] * joint->axis[a];
-        break;
-    case CT_JOINT_BALL: set_turn(A, ct_quat_matrix(ct_quat_load(q)), anchor, anchor); break;
-    case CT_JOINT_FREE:
-        set_turn(A, ct_quat_matrix(ct_quat_load(q + 3)), anchor, ct_vec3_add(anchor, ct_vec3_load(q)));
-        break;
-    default: break;
+// P_v dA_v/dz_j: what moves a point x of link v by omega x (x - o) + v takes its rest point X to
+// [omega]x (R X + t - o) + v.
+static void joint_derivative(const ct_tree* tree, int k, const ct_config* config, int j, double* D) {
+    const double *frame = config->frame + 12 * k, *column = config->column + 6 * j;
+    ct_vec3 omega = ct_vec3_load(column), v = ct_vec3_load(column + 3);
+    for (int b = 0; b < 4; b++) {
+        ct_vec3 u = b < 3 ? (ct_vec3){frame[b], frame[3 + b], frame[6 + b]}
+                          : ct_vec3_sub(ct_vec3_load(frame + 9), ct_vec3_load(tree->origin));
+        ct_vec3 moved = ct_vec3_cross(omega, u);
+        if (b == 3) moved = ct_vec3_add(moved, v);
+        D[b] = moved.x;
+        D[4 + b] = moved.y;
+        D[8 + b] = moved.z;
     }
-}
-
-// The world axis `a` in the axes of the prefix P.
-static ct_vec3 world_axis(const double* P, int a) { return (ct_vec3){P[4 * a], P[4 * a + 1], P[4 * a + 2]}; }
-
-// dA_k/dz of the joint's i-th rate, P its prefix; its last row is zero.
-static void joint_derivative(const ct_joint_def* joint, const double* q, const double* P, int i, double* dA) {
-    ct_vec3 axis = ct_vec3_load(joint->axis), anchor = ct_vec3_load(joint->anchor), zero = {0, 0, 0};
-    ct_mat3 none = ct_mat3_scale(0, ct_mat3_identity());
-    switch (joint->kind) {
-    case CT_JOINT_REVOLUTE:
-        set_turn(dA, about_axis(axis, -sin(q[0]), cos(q[0]), sin(q[0])), anchor, zero);
-        break;
-    case CT_JOINT_PRISMATIC: set_turn(dA, none, zero, axis); break;
-    default: {
-        bool is_free = joint->kind == CT_JOINT_FREE;
-        ct_vec3 w = world_axis(P, i % 3);
-        ct_mat3 Q = ct_quat_matrix(ct_quat_load(is_free ? q + 3 : q));
-        if (is_free && i < 3) set_turn(dA, none, zero, w);
-        else set_turn(dA, ct_mat3_multiply(ct_mat3_cross(w), Q), anchor, zero);
-    }
-    }
-}
-
-// P dA: the prefix's translation does not enter, since the last row of dA is zero.
-static void multiply_derivative(const double* P, const double* dA, double scale, double* out) {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 4; j++)
-            out[4 * i + j] = (P[4 * i] * dA[j] + P[4 * i + 1] * dA[4 + j] + P[4 * i + 2] * dA[8 + j]) / scale;
 }
 
 typedef struct assembly {
     double* A;  // nlink transforms of the joints
-    double* P;  // nlink prefixes
     double* D;  // ndof, P_v dA_v/dz_j
 } assembly;
 
 size_t ct_assembly_scratch(const ct_model* model) {
-    return TRANSFORM * (2 * (size_t)model->tree.nlink + (size_t)model->tree.ndof);
+    return TRANSFORM * ((size_t)model->tree.nlink + (size_t)model->tree.ndof);
 }
 
-// P of a root, from T = P A with its frame T: the identity, or the pose of a motion that it follows.
-static void root_prefix(const double* frame, const double* A, double* P) {
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            P[4 * i + j] =
-                frame[3 * i] * A[4 * j] + frame[3 * i + 1] * A[4 * j + 1] + frame[3 * i + 2] * A[4 * j + 2];
-        P[4 * i + 3] = frame[9 + i] - P[4 * i] * A[3] - P[4 * i + 1] * A[7] - P[4 * i + 2] * A[11];
-    }
-}
-
-// Parents come first, so that the prefix of a link is one product.
+// The prefix with its joint, P_v A_v, is the frame of link v.
 static assembly prefixes(const ct_tree* tree, const ct_config* config, double* scratch) {
-    size_t nlink = (size_t)tree->nlink;
-    assembly s = {scratch, scratch + TRANSFORM * nlink, scratch + 2 * TRANSFORM * nlink};
+    assembly s = {scratch, scratch + TRANSFORM * (size_t)tree->nlink};
     for (int k = 0; k < tree->nlink; k++) {
-        const double* own = config->q + tree->coordinate[k];
-        double *P = s.P + TRANSFORM * k, dA[TRANSFORM];
-        int parent = tree->parent[k];
-        joint_transform(&tree->joint[k], own, s.A + TRANSFORM * k);
-        if (parent >= 0) multiply(s.P + TRANSFORM * parent, s.A + TRANSFORM * parent, P);
-        else root_prefix(config->frame + TRANSFORM * k, s.A + TRANSFORM * k, P);
-        for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++) {
-            joint_derivative(&tree->joint[k], own, P, j - tree->dof[k], dA);
-            multiply_derivative(P, dA, tree->scale[j], s.D + TRANSFORM * j);
-        }
+        joint_transform(tree, k, config, s.A + TRANSFORM * k);
+        for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++)
+            joint_derivative(tree, k, config, j, s.D + TRANSFORM * j);
     }
     return s;
 }

@@ -3,14 +3,15 @@
 //
 // With A_v the transform of joint v, in homogeneous coordinates, and V_u the rest positions of link u,
 //     B_{u,v} = Q P_v dA_v/dz_v S_{v,u} V_u,     v an ancestor of u or u itself,
-//     P_v  = A_root ... A_parent(v)              prefix:  P_v = P_parent A_parent, one product a link
+//     P_v  = A_root ... A_parent(v)              prefix:  P_v A_v is the frame of link v
 //     S_{v,u} = A_child(v) ... A_u               suffix:  S_{parent(v),u} = A_v S_{v,u}, one product a pair
-// so that N links cost O(N^2), which is the number of blocks. For a free or ball joint dA/dz is a turn about
-// world axes (the paper's B_{u,root} = [-[q]x I], about the joint's anchor in place of the origin).
+// so that N links cost O(N^2), which is the number of blocks. P_v dA_v/dz_v is the
+// twist of the joint's rate (the paper's B_{u,root} = [-[q]x I] for a free one).
 #ifndef CT_STEP_ASSEMBLY_H
 #define CT_STEP_ASSEMBLY_H
 
-#include "step/skeleton.h"
+#include "model/model.h"
+#include "skeleton/config.h"
 
 // Doubles of scratch that the functions below want.
 size_t ct_assembly_scratch(const ct_model* model);

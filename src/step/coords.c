@@ -12,7 +12,8 @@ void ct_coords_pull(const ct_model* model, ct_work* work, const ct_config* confi
         const double* from = rho + 3 * (size_t)model->node[k];
         for (int a = 0; a < 3; a++) r[3 * k + a] = from[a];
     }
-    if (model->tree.nlink) ct_skeleton_pull(model, config, rho, work->wrench, r + 3 * (size_t)model->nfree);
+    if (model->tree.nlink)
+        ct_config_pull(&model->tree, config, rho, work->wrench, r + 3 * (size_t)model->nfree);
 }
 
 void ct_coords_push(const ct_model* model, ct_work* work, const ct_config* config, const double* dz,
@@ -22,7 +23,8 @@ void ct_coords_push(const ct_model* model, ct_work* work, const ct_config* confi
         double* to = dx + 3 * (size_t)model->node[k];
         for (int a = 0; a < 3; a++) to[a] = dz[3 * k + a];
     }
-    if (model->tree.nlink) ct_skeleton_push(model, config, dz + 3 * (size_t)model->nfree, work->twist, dx);
+    if (model->tree.nlink)
+        ct_config_push(&model->tree, config, dz + 3 * (size_t)model->nfree, work->twist, dx);
 }
 
 void ct_coords_move(const ct_model* model, const ct_config* from, double length, const double* dz,
@@ -33,15 +35,15 @@ void ct_coords_move(const ct_model* model, const ct_config* from, double length,
         for (int a = 0; a < 3; a++) node[a] += length * dz[3 * k + a];
     }
     if (!model->tree.nlink) return;
-    ct_skeleton_move(model, from, length, dz + 3 * (size_t)model->nfree, to->q);
-    ct_skeleton_place(model, to);
+    ct_config_move(&model->tree, from, length, dz + 3 * (size_t)model->nfree, to->q);
+    ct_config_place(&model->tree, to);
 }
 
 void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* config, const double* rho) {
     ct_potential_linearise(&model->potential, &work->potential, work->threads, config->x);
     if (!model->tree.nlink) return;
-    ct_skeleton_curvature(model, config, rho, work->moments, work->curvature);
-    ct_joints_hessian(model, config, &work->joints, true, work->curvature);
+    ct_config_curvature(&model->tree, config, rho, work->moments, work->curvature);
+    ct_joints_hessian(&model->tree, config, &work->joints, true, work->curvature);
 }
 
 void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in,

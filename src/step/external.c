@@ -215,7 +215,7 @@ void ct_external_roots(const ct_model* model, double time, const double* control
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         if (tree->root[k] < 0) continue;
-        const ct_scene_driver* motion = &tree->motion[tree->root[k]];
+        const ct_scene_driver* motion = &model->root_motion[tree->root[k]];
         int mover = mover_of(model, -1, k);
         double shift[3], turn[3], *out = pose + 7 * tree->root[k];
         ct_scene_drive_vectors(motion, time, shift, turn);
@@ -237,7 +237,7 @@ void ct_external_roots_vjp(const ct_model* model, double time, const double* con
         if (!moves(&model->control[i]) || model->control[i].link < 0) continue;
         int root = model->tree.root[model->control[i].link];
         double shift[3], turn[3];
-        ct_scene_drive_vectors(&model->tree.motion[root], time, shift, turn);
+        ct_scene_drive_vectors(&model->root_motion[root], time, shift, turn);
         ct_vec3 p_bar = ct_vec3_load(pose_bar + 6 * root), r_bar = ct_vec3_load(pose_bar + 6 * root + 3);
         ct_vec3 moved = ct_quat_rotate(offset_of(model, i, control, mount).Q, ct_vec3_load(shift));
         offset_vjp(model, i, control, p_bar, ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar)), control_bar,
@@ -286,5 +286,36 @@ void ct_external_roots_between_vjp(const ct_model* model, const double* start, c
         ct_vec3 b_turn = ct_mat3_apply(ct_mat3_transpose(inverse), theta_bar);
         ct_vec3_store(a_bar + 3, ct_vec3_add(ct_vec3_load(a_bar + 3), a_turn));
         ct_vec3_store(b_bar + 3, ct_vec3_add(ct_vec3_load(b_bar + 3), b_turn));
+    }
+}
+
+// ---- torques and servo targets -------------------------------------------------------------
+
+static bool acts_on_joint(const ct_scene_control* control) {
+    return control->kind == CT_CONTROL_TORQUE || control->kind == CT_CONTROL_TARGET;
+}
+
+void ct_external_joints(const ct_model* model, const double* control, ct_joint_work* joints) {
+    ct_joints_release(&model->tree, joints);
+    for (int i = 0; control && i < model->ncontrol; i++) {
+        const ct_scene_control* c = &model->control[i];
+        const double* u = control + model->control_first[i];
+        if (!acts_on_joint(c)) continue;
+        int j = model->tree.dof[c->link];
+        for (int a = 0; a < c->size; a++) {
+            if (c->kind == CT_CONTROL_TARGET) joints->target[j + a] = u[a];
+            else joints->torque[j + a] += u[a];
+        }
+    }
+}
+
+void ct_external_joints_vjp(const ct_model* model, const double* torque_bar, const double* target_bar,
+                            double* control_bar) {
+    for (int i = 0; i < model->ncontrol; i++) {
+        const ct_scene_control* c = &model->control[i];
+        if (!acts_on_joint(c)) continue;
+        const double* bar =
+            (c->kind == CT_CONTROL_TARGET ? target_bar : torque_bar) + model->tree.dof[c->link];
+        for (int a = 0; a < c->size; a++) control_bar[model->control_first[i] + a] += bar[a];
     }
 }

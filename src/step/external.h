@@ -8,6 +8,7 @@
 #define CT_STEP_EXTERNAL_H
 
 #include "model/model.h"
+#include "skeleton/joints.h"
 
 // External forces at `time` (3 nvert, N, overwritten). control: ct_model_control_size numbers, or NULL for
 // zeros.
@@ -46,5 +47,12 @@ void ct_external_roots_between(const ct_model* model, const double* start, const
 void ct_external_roots_between_vjp(const ct_model* model, const double* start, const double* end,
                                    double fraction, const double* pose_bar, double* start_bar,
                                    double* end_bar);
+
+// Torques and servo targets of the joints during a step: the sum of the controls' torques, the last of their
+// targets, or the servo's own.
+void ct_external_joints(const ct_model* model, const double* control, ct_joint_work* joints);
+// Reverse: torque_bar and target_bar (ndof) into control_bar, added.
+void ct_external_joints_vjp(const ct_model* model, const double* torque_bar, const double* target_bar,
+                            double* control_bar);
 
 #endif

@@ -58,7 +58,7 @@ static ct_status choose_reference(const ct_model* model, ct_work* work, const ct
                                work->rotation_reference);
         // frames of the links there; the trial configuration serves as scratch
         memcpy(work->trial.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
-        ct_skeleton_place(model, &work->trial);
+        ct_config_place(&model->tree, &work->trial);
         memcpy(work->frame_reference, work->trial.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
         work->refreshed_stamp = stamp;
         work->refreshed_version = model->version;
@@ -224,9 +224,9 @@ static void warp_links(const ct_model* model, ct_work* work, const ct_config* co
     size_t count = (size_t)n * (size_t)n;
     double largest = 0;
     ct_coords_joint_matrix(model, work, config);
-    ct_joints_hessian(model, config, &work->joints, false, work->joint_factor);
+    ct_joints_hessian(&model->tree, config, &work->joints, false, work->joint_factor);
     for (int j = 0; j < n; j++) largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
-    ct_skeleton_curvature(model, config, work->rho, work->moments, work->joint_trial);
+    ct_config_curvature(&model->tree, config, work->rho, work->moments, work->joint_trial);
     for (size_t i = 0; i < count; i++) work->joint_trial[i] += work->joint_factor[i];
     if (factor_joints(n, work->joint_trial, largest)) {
         double* factor = work->joint_trial;
@@ -285,7 +285,7 @@ void ct_coords_joint_columns(const ct_model* model, ct_work* work, const ct_conf
     memset(unit, 0, (size_t)tree->ndof * sizeof(double));
     for (int j = 0; j < tree->ndof; j++) {
         unit[j] = 1;
-        ct_skeleton_push_links(model, config, unit, work->twist);
+        ct_config_push_links(tree, config, unit, work->twist);
         unit[j] = 0;
         for (int k = 0; k < tree->nlink; k++)
             twist_to_link(tree, work, config, k, work->twist + 6 * k,
@@ -312,10 +312,10 @@ static void joints_forward(const ct_model* model, ct_work* work, const ct_config
     if (n) cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1, work->coupling->W, m, y, 1, 0, u, 1);
     for (int k = 0; k < tree->nlink; k++)
         wrench_from_link(tree, work, config, k, u + 6 * k, work->wrench + 6 * k);
-    ct_skeleton_pull_links(model, config, work->wrench, dz);
+    ct_config_pull_links(tree, config, work->wrench, dz);
     for (int j = 0; j < tree->ndof; j++) dz[j] = b[j] - dz[j];
     solve_joints(work, tree->ndof, dz);
-    ct_skeleton_push_links(model, config, dz, work->twist);
+    ct_config_push_links(tree, config, dz, work->twist);
     for (int k = 0; k < tree->nlink; k++)
         twist_to_link(tree, work, config, k, work->twist + 6 * k, u + 6 * k);
 }

@@ -78,7 +78,7 @@ static bool factor_joints(const ct_model* model, ct_work* work) {
     ct_assembly_blocks(model, at, work->assembly, work->blocks);
     multiply_blocks(model, work);
     contract_blocks(model, work);
-    ct_joints_hessian(model, at, &work->joints, false, work->joint_factor);
+    ct_joints_hessian(&model->tree, at, &work->joints, false, work->joint_factor);
     double largest = 0;
     for (int j = 0; j < n; j++) largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
     // a joint that moves nothing has no stiffness of its own
@@ -160,10 +160,8 @@ static void project(const ct_model* model, double length, const double* d, doubl
     size_t first = 3 * (size_t)model->nfree;
     for (size_t i = 0; i < (size_t)model->nunknown; i++) out[i] = length * d[i];
     for (int k = 0; k < tree->nlink; k++) {
-        ct_joint_kind kind = tree->joint[k].kind;
-        if (kind == CT_JOINT_FIXED || kind == CT_JOINT_PRISMATIC) continue;
         double size = 0;
-        int from = tree->dof[k] + (kind == CT_JOINT_FREE ? 3 : 0), to = tree->dof[k + 1];
+        int from = tree->dof[k] + tree->type[k]->ntranslation, to = tree->dof[k + 1];
         for (int j = from; j < to; j++) size = hypot(size, out[first + (size_t)j] / tree->scale[j]);
         if (!(size > 1e-9)) continue;  // atan differs by less than round-off
         for (int j = from; j < to; j++) out[first + (size_t)j] *= atan(size) / size;

@@ -45,7 +45,7 @@ double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* 
     if (model->water.enabled) phi += ct_fluid_gradient(model, work, config->x, work->rho);
     ct_coords_pull(model, work, config, work->rho, r);
     if (model->tree.nlink)
-        phi += ct_joints_gradient(model, config, &work->joints, r + 3 * (size_t)model->nfree);
+        phi += ct_joints_gradient(&model->tree, config, &work->joints, r + 3 * (size_t)model->nfree);
     report->gradients++;
     return phi;
 }

@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/quat.h"
+#include "skeleton/config.h"
 #include "step/external.h"
-#include "step/skeleton.h"
 
 enum { NODE_ARRAYS = 7 };
 
@@ -26,33 +25,12 @@ static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactu
     state->rate = state->mount + 7 * nmount;
 }
 
-// Moves the initial pose of link k's joint by its numbers of `position`: the coordinate itself, or an
-// increment along the parent's axes.
-static void set_position(const ct_tree* tree, int k, const double* position, double* q) {
-    int count = tree->dof[k + 1] - tree->dof[k];
-    double* own = q + tree->coordinate[k];
-    const double* given = position + tree->dof[k];
-    if (count == 1) own[0] = given[0];
-    for (int i = 0; count == 6 && i < 3; i++) own[i] += given[i];
-    if (count < 3) return;
-    double* turn = own + count - 3;
-    ct_quat Q = ct_quat_normalise(
-        ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(given + count - 3)), ct_quat_load(turn)));
-    const double values[4] = {Q.w, Q.x, Q.y, Q.z};
-    memcpy(turn, values, sizeof values);
-}
-
-// Rates of link k's joint, from the parent's axes to the world's.
-static void set_rate(const ct_model* model, const ct_config* config, int k, const double* velocity,
-                     double* rate) {
-    const ct_tree* tree = &model->tree;
-    const ct_joint_def* joint = &tree->joint[k];
-    int j = tree->dof[k], count = tree->dof[k + 1] - j;
-    const double* given = velocity ? velocity + j : count == 1 ? &joint->velocity : joint->rate;
-    if (count == 1) rate[j] = given[0];
-    for (int i = 0; i + 3 <= count; i += 3)
-        ct_vec3_store(rate + j + i,
-                      ct_mat3_apply(ct_skeleton_parent_rotation(model, config, k), ct_vec3_load(given + i)));
+// Rates from the parents' axes to the world's; NULL: the model's.
+static void set_rates(const ct_tree* tree, const ct_config* config, const double* velocity, double* rate) {
+    for (int k = 0; !velocity && k < tree->nlink; k++)
+        memcpy(rate + tree->dof[k], ct_joint_velocity(&tree->joint[k]),
+               (size_t)tree->type[k]->ndof * sizeof(double));
+    ct_config_to_world(tree, config, velocity ? velocity : rate, rate);
 }
 
 // Joints at `position` and with rates `velocity` (NULL: the model's); the links' nodes follow, and so do
@@ -62,21 +40,22 @@ static ct_status set_links(const ct_model* model, ct_state* state, const double*
     const ct_tree* tree = &model->tree;
     ct_arena arena = {0};
     ct_config config = {0};
-    ct_status status = ct_config_create(&config, &arena, model);
+    ct_status status = ct_config_create(&config, &arena, &model->tree);
     double* rate = ct_arena_alloc(&arena, (size_t)tree->ndof, sizeof(double));
     double* twist = ct_arena_alloc(&arena, 6 * (size_t)tree->nlink, sizeof(double));
     if (status == CT_OK && !arena.failed) {
         memset(state->q, 0, (size_t)tree->root_coordinate * sizeof(double));
-        ct_skeleton_rest(model, state->q);
-        for (int k = 0; position && k < tree->nlink; k++) set_position(tree, k, position, state->q);
+        ct_config_rest(tree, state->q);
+        for (int k = 0; position && k < tree->nlink; k++)
+            ct_joint_set(tree->type[k], position + tree->dof[k], state->q + tree->coordinate[k]);
         config.q = state->q;
         config.x = state->x;
-        ct_skeleton_place(model, &config);
-        for (int k = 0; k < tree->nlink; k++) set_rate(model, &config, k, velocity, state->rate);
+        ct_config_place(tree, &config);
+        set_rates(tree, &config, velocity, state->rate);
         for (int j = 0; j < tree->ndof; j++) rate[j] = state->rate[j] * tree->scale[j];
         for (int i = 0; i < tree->start[tree->nlink]; i++)
             memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
-        ct_skeleton_push(model, &config, rate, twist, state->v);
+        ct_config_push(tree, &config, rate, twist, state->v);
         memcpy(state->q_previous, state->q, (size_t)tree->ncoordinate * sizeof(double));
     }
     status = arena.failed ? CT_OUT_OF_MEMORY : status;
@@ -188,10 +167,10 @@ ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int l
     if (link < 0 || link >= model->tree.nlink || state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};
-    ct_status status = ct_config_create(&config, &arena, model);
+    ct_status status = ct_config_create(&config, &arena, &model->tree);
     if (status == CT_OK) {
         memcpy(config.q, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
-        ct_skeleton_place(model, &config);
+        ct_config_place(&model->tree, &config);
         memcpy(rotation, config.frame + 12 * link, 9 * sizeof(double));
         memcpy(translation, config.frame + 12 * link + 9, 3 * sizeof(double));
     }
@@ -204,10 +183,10 @@ ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, doub
         return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};
-    ct_status status = ct_config_create(&config, &arena, model);
+    ct_status status = ct_config_create(&config, &arena, &model->tree);
     if (status == CT_OK) {
         memcpy(config.q, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
-        ct_skeleton_place(model, &config);
+        ct_config_place(&model->tree, &config);
         memcpy(poses, config.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
     }
     ct_arena_free(&arena);

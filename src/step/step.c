@@ -67,23 +67,12 @@ static void predict_joints(const ct_model* model, ct_work* work, const ct_state*
     const ct_tree* tree = &model->tree;
     memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
     double fraction = state->header->history ? h / model->settings.time_step : 0;
-    if (fraction > 0) ct_joints_continue(model, state->q, state->q_previous, fraction, work->at.q);
-    else
-        for (int k = 0; k < tree->nlink; k++)
-            if (ct_joint_has_one_coordinate(&tree->joint[k]))
-                work->at.q[tree->coordinate[k]] += h * state->rate[tree->dof[k]];
+    if (fraction > 0) ct_joints_continue(tree, state->q, state->q_previous, fraction, work->at.q);
+    else ct_joints_advance(tree, state->rate, h, work->at.q);
     // driven roots go on from where the whole step began
     ct_external_roots_between(model, backup_array(state, work, state->q) + tree->root_coordinate,
                               work->root_end, end, work->at.q + tree->root_coordinate);
-    ct_skeleton_place(model, &work->at);
-}
-
-// What the joints' forces remember of the state, and of its history where the step is of second order.
-static void begin_joints(const ct_model* model, ct_work* work, const ct_state* state, const double* control) {
-    work->joints.c = work->rate.c;
-    work->joints.a = work->rate.a;
-    work->joints.b = work->rate.b;
-    ct_joints_begin(model, &work->joints, state->q, state->q_previous, control);
+    ct_config_place(tree, &work->at);
 }
 
 // The start of the solve: x + h v_next with v_next extrapolated from the last velocities, as far as they have
@@ -212,7 +201,8 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     if (model->water.enabled) ct_fluid_begin(model, work, state->x, state->v);
     ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, state->x,
                             rate.b, second_order ? state->x_previous : NULL);
-    begin_joints(model, work, state, work->joints.control);
+    ct_joints_begin(&model->tree, &work->joints, work->rate.c, work->rate.a, work->rate.b, state->q,
+                    state->q_previous);
     predict(model, work, state, h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
@@ -318,7 +308,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     control =
         ct_policy_control(model, work, state, ct_control_or_values(model, time, control, work->control));
     ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
-    work->joints.control = control;
+    ct_external_joints(model, control, &work->joints);
     ct_external_forces(model, time, control, work->force);
     ct_mounts_move(model, state->mount, control, work->mount);
     ct_external_drive(model, time + model->settings.time_step, control, work->mount, work->x_end);

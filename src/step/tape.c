@@ -353,29 +353,6 @@ static ct_status seed_last(reverse_context* c) {
     return status;
 }
 
-// World axes to the parents', for joints with three rates or six.
-static void to_parent_axes(const ct_model* model, const ct_config* config, double* tangent) {
-    const ct_tree* tree = &model->tree;
-    for (int k = 0; k < tree->nlink; k++)
-        for (int j = tree->dof[k]; tree->dof[k + 1] - tree->dof[k] >= 3 && j < tree->dof[k + 1]; j += 3) {
-            ct_mat3 R = ct_skeleton_parent_rotation(model, config, k);
-            ct_vec3_store(tangent + j, ct_mat3_apply(ct_mat3_transpose(R), ct_vec3_load(tangent + j)));
-        }
-}
-
-// The curvature is symmetric in a ball's own rates, but its rate w is given apart from its rotation: turned
-// by dtheta the link moves with w x (dtheta x r), which differs from the symmetric part by 1/2 (w x dtheta) x
-// r.
-static void set_own_turn(const ct_tree* tree, const double* rate, const double* r, double* position) {
-    memset(position, 0, (size_t)tree->ndof * sizeof(double));
-    for (int k = 0; k < tree->nlink; k++) {
-        int j = tree->dof[k + 1] - 3;
-        if (j < tree->dof[k]) continue;
-        ct_vec3 moment = ct_vec3_scale(tree->scale[j], ct_vec3_load(r + j));
-        ct_vec3_store(position + j, ct_vec3_scale(0.5, ct_vec3_cross(moment, ct_vec3_load(rate + j))));
-    }
-}
-
 // x0 = phi(q0), v0 = B(q0) qdot0: initial coordinates and rates of the joints, in their own units.
 static void to_joints(const reverse_context* c, ct_gradient* gradient) {
     const ct_model* model = c->model;
@@ -385,23 +362,11 @@ static void to_joints(const reverse_context* c, ct_gradient* gradient) {
     // c->after is the initial state by now
     memcpy(work->at.x, c->after->x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(work->at.q, c->after->q, (size_t)tree->ncoordinate * sizeof(double));
-    ct_skeleton_place(model, &work->at);
-    double* r = work->scratch;
-    ct_skeleton_pull(model, &work->at, c->bar.v, work->wrench, r);
-    if (gradient->joint_velocity) {
-        for (size_t j = 0; j < n; j++) gradient->joint_velocity[j] = r[j] * tree->scale[j];
-        to_parent_axes(model, &work->at, gradient->joint_velocity);
-    }
+    ct_config_place(tree, &work->at);
+    ct_config_scratch scratch = {work->wrench, work->moments, work->scratch, work->curvature};
+    ct_config_start_vjp(tree, &work->at, c->after->rate, c->bar.x, c->bar.v, &scratch,
+                        gradient->joint_position, gradient->joint_velocity);
     if (!gradient->joint_position) return;
-    set_own_turn(tree, c->after->rate, r, gradient->joint_position);
-    ct_skeleton_pull(model, &work->at, c->bar.x, work->wrench, r);
-    ct_skeleton_curvature(model, &work->at, c->bar.v, work->moments, work->curvature);
-    for (size_t i = 0; i < n; i++) {
-        double sum = r[i];
-        for (size_t j = 0; j < n; j++) sum += work->curvature[i * n + j] * c->after->rate[j] * tree->scale[j];
-        gradient->joint_position[i] += sum * tree->scale[i];
-    }
-    to_parent_axes(model, &work->at, gradient->joint_position);
     for (size_t i = 0; i < n; i++) gradient->joint_position[i] += c->bar.q[i];
 }
 

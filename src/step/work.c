@@ -45,7 +45,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->rotation_reference = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
     work->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
-    work->joints.history = ct_arena_alloc(arena, ndof, sizeof(double));
+    ct_joints_create(&work->joints, arena, &model->tree);
     work->actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
     work->mount = ct_arena_alloc(arena, 7 * (size_t)model->nmount, sizeof(double));
     work->root_end = ct_arena_alloc(arena, 7 * (size_t)model->tree.nroot, sizeof(double));
@@ -63,8 +63,8 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
         work->block_product = ct_arena_alloc(arena, 12 * nlink * (ndof + 1), sizeof(double));
         work->assembly = ct_arena_alloc(arena, ct_assembly_scratch(model), sizeof(double));
     }
-    ct_config_create(&work->at, arena, model);
-    ct_config_create(&work->trial, arena, model);
+    ct_config_create(&work->at, arena, &model->tree);
+    ct_config_create(&work->trial, arena, &model->tree);
     work->control = ct_arena_alloc(arena, (size_t)model->control_size, sizeof(double));
     work->policy =
         ct_arena_alloc(arena, 2 * (size_t)(model->policy.nin + model->policy.hidden), sizeof(double));

@@ -5,8 +5,8 @@
 #define CT_STEP_WORK_H
 
 #include "model/model.h"
+#include "skeleton/joints.h"
 #include "sparse/krylov.h"
-#include "step/joints.h"
 #include "step/state.h"
 #include "step/touch.h"
 
@@ -79,7 +79,7 @@ struct ct_work {
 
     // evaluation at x
     ct_config at, trial;                   // the iterate and a trial point
-    ct_joint_step joints;                  // what the joints' forces depend on
+    ct_joint_work joints;                  // what the joints' forces depend on
     double* rho;                           // 3 nvert, full-space force imbalance, N
     double *node_scratch, *node_scratch2;  // 3 nvert
     double* node_product;                  // 3 nvert

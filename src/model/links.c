@@ -1,16 +1,15 @@
-// Compiling the links of a scene; see tree.h.
-#include "model/tree.h"
+// Compiling the links of a scene; see links.h.
+#include "model/links.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "math/svd3.h"
 
 static ct_status allocate(ct_tree* tree, ct_arena* arena, int nvert, int nnode) {
     size_t nlink = (size_t)tree->nlink, ndof = (size_t)tree->ndof;
     tree->name = ct_arena_alloc(arena, nlink, sizeof(char*));
     tree->parent = ct_arena_alloc(arena, nlink, sizeof(int));
     tree->joint = ct_arena_alloc(arena, nlink, sizeof(ct_joint_def));
+    tree->type = ct_arena_alloc(arena, nlink, sizeof *tree->type);
     tree->dof = ct_arena_alloc(arena, nlink + 1, sizeof(int));
     tree->coordinate = ct_arena_alloc(arena, nlink + 1, sizeof(int));
     tree->dof_link = ct_arena_alloc(arena, ndof, sizeof(int));
@@ -20,7 +19,7 @@ static ct_status allocate(ct_tree* tree, ct_arena* arena, int nvert, int nnode) 
     tree->node = ct_arena_alloc(arena, (size_t)nnode, sizeof(int));
     tree->node_link = ct_arena_alloc(arena, (size_t)nvert, sizeof(int));
     tree->root = ct_arena_alloc(arena, nlink, sizeof(int));
-    tree->motion = ct_arena_alloc(arena, (size_t)tree->nroot, sizeof(ct_scene_driver));
+    tree->root_center = ct_arena_alloc(arena, 3 * (size_t)tree->nroot, sizeof(double));
     tree->own = ct_arena_alloc(arena, nlink, sizeof(int));
     tree->mass = ct_arena_alloc(arena, nlink, sizeof(double));
     tree->factored_mass = ct_arena_alloc(arena, nlink, sizeof(double));
@@ -49,32 +48,35 @@ static void set_scale(ct_tree* tree, int k, const double* rest) {
     }
     if (!(reach > 0)) reach = 1;
     for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++) {
-        bool translation = tree->joint[k].kind == CT_JOINT_PRISMATIC ||
-                           (tree->joint[k].kind == CT_JOINT_FREE && j - tree->dof[k] < 3);
         tree->dof_link[j] = k;
-        tree->scale[j] = translation ? 1 : reach;
+        tree->scale[j] = j - tree->dof[k] < tree->type[k]->ntranslation ? 1 : reach;
     }
 }
 
-static void copy_motion(ct_arena* arena, const ct_scene_driver* from, ct_scene_driver* to) {
+static void copy_motion(ct_arena* arena, const ct_scene_driver* from, ct_scene_driver* to, double center[3]) {
     *to = *from;
     to->key = ct_arena_copy(arena, from->key, (size_t)from->nkey, sizeof *from->key);
+    memcpy(center, from->center, sizeof from->center);
 }
 
-ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert, int first_virtual,
-                         const double* rest) {
+ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert,
+                           int first_virtual, const double* rest, ct_scene_driver** motion) {
     int nnode = 0;
     tree->nlink = scene->nlink;
+    tree->nvert = nvert;
+    tree->rest = rest;
     for (int k = 0; k < scene->nlink; k++) {
         const ct_scene_link* link = &scene->link[k];
-        tree->ndof += ct_joint_dof_count(link->joint.kind);
-        tree->ncoordinate += ct_joint_coordinate_count(link->joint.kind);
+        tree->ndof += ct_joint_type_of(link->joint.kind)->ndof;
+        tree->ncoordinate += ct_joint_type_of(link->joint.kind)->ncoordinate;
         nnode += link->nnode + (link->mass > 0 ? 6 : 0);
         tree->nroot += link->driven;
     }
     tree->root_coordinate = tree->ncoordinate;
     tree->ncoordinate += 7 * tree->nroot;
     ct_status status = allocate(tree, arena, nvert, nnode);
+    *motion = ct_arena_alloc(arena, (size_t)tree->nroot, sizeof **motion);
+    if (!*motion) status = CT_OUT_OF_MEMORY;
     if (status != CT_OK) return status;
     for (int v = 0; v < nvert; v++) tree->node_link[v] = -1;
     int nroot = 0;
@@ -83,10 +85,12 @@ ct_status ct_tree_create(ct_tree* tree, ct_arena* arena, const ct_scene* scene, 
         tree->name[k] = ct_arena_copy(arena, link->name, strlen(link->name) + 1, 1);
         tree->parent[k] = link->parent;
         tree->joint[k] = link->joint;
-        tree->dof[k + 1] = tree->dof[k] + ct_joint_dof_count(link->joint.kind);
-        tree->coordinate[k + 1] = tree->coordinate[k] + ct_joint_coordinate_count(link->joint.kind);
+        tree->type[k] = ct_joint_type_of(link->joint.kind);
+        tree->dof[k + 1] = tree->dof[k] + tree->type[k]->ndof;
+        tree->coordinate[k + 1] = tree->coordinate[k] + tree->type[k]->ncoordinate;
         tree->root[k] = link->driven ? nroot++ : -1;
-        if (link->driven) copy_motion(arena, &link->motion, &tree->motion[tree->root[k]]);
+        if (link->driven)
+            copy_motion(arena, &link->motion, *motion + tree->root[k], tree->root_center + 3 * tree->root[k]);
         tree->mass[k] = link->mass;
         tree->own[k] = link->mass > 0 ? first_virtual : -1;
         int at = tree->start[k];

@@ -1,0 +1,112 @@
+// Joints about and along axes; see joint_axis.h.
+#include "skeleton/joint_axis.h"
+
+#include <math.h>
+
+#include "math/quat.h"
+
+// ---- springs, limits, dampers, servos, torques ----------------------------------------------
+
+// How far q is beyond its limits, signed; 0 inside.
+static double beyond(const ct_joint_def* joint, double q) {
+    return q > joint->upper ? q - joint->upper : q < joint->lower ? q - joint->lower : 0;
+}
+
+static void begin(const ct_joint_point* at, double* history) {
+    for (int i = 0; i < at->n; i++) history[i] = at->a * at->start[i] + at->b * at->previous[i];
+}
+
+static double gradient(const ct_joint_point* at, double* r) {
+    const ct_joint_def* joint = at->joint;
+    double damping = joint->damping + joint->servo_damping, potential = 0;
+    for (int i = 0; i < at->n; i++) {
+        double q = at->q[i], over = beyond(joint, q), rate = at->c * q - at->history[i];
+        double bent = q - joint->rest, behind = q - at->target[i];
+        // beyond a limit the force grows with the square: twice differentiable
+        r[i] = joint->stiffness * bent + joint->servo_stiffness * behind + damping * rate +
+               joint->limit_stiffness * over * fabs(over) - at->torque[i];
+        potential += 0.5 * joint->stiffness * bent * bent + 0.5 * joint->servo_stiffness * behind * behind +
+                     0.5 * damping / at->c * rate * rate +
+                     joint->limit_stiffness * fabs(over) * over * over / 3 - at->torque[i] * q;
+    }
+    return potential;
+}
+
+static void hessian(const ct_joint_point* at, bool exact, double* H) {
+    const ct_joint_def* joint = at->joint;
+    (void)exact;  // never indefinite
+    for (int i = 0; i < at->n * at->n; i++) H[i] = 0;
+    for (int i = 0; i < at->n; i++)
+        H[i * (at->n + 1)] = joint->stiffness + joint->servo_stiffness +
+                             at->c * (joint->damping + joint->servo_damping) +
+                             2 * joint->limit_stiffness * fabs(beyond(joint, at->q[i]));
+}
+
+static void vjp(const ct_joint_point* at, const double* lam, ct_joint_point_bar* bar) {
+    const ct_joint_def* joint = at->joint;
+    for (int i = 0; i < at->n; i++) {
+        double q = at->q[i], over = beyond(joint, q), rate = at->c * q - at->history[i];
+        double history_bar = (joint->damping + joint->servo_damping) * lam[i];
+        bar->start[i] = at->a * history_bar;
+        bar->previous[i] = at->b * history_bar;
+        bar->torque[i] = lam[i];
+        bar->target[i] = joint->servo_stiffness * lam[i];
+        bar->stiffness -= lam[i] * (q - joint->rest);
+        bar->rest += lam[i] * joint->stiffness;
+        bar->damping -= lam[i] * rate;
+        bar->servo_stiffness -= lam[i] * (q - at->target[i]);
+        bar->servo_damping -= lam[i] * rate;
+        bar->limit_stiffness -= lam[i] * over * fabs(over);
+    }
+}
+
+static const ct_joint_law law = {begin, gradient, hessian, vjp};
+
+// ---- a hinge -------------------------------------------------------------------------------
+
+static void revolute_motion(const ct_joint_def* joint, const double* q, ct_mat3* Q, ct_vec3* d) {
+    *Q = ct_quat_matrix(ct_quat_from_vector(ct_vec3_scale(q[0], ct_vec3_load(joint->axis))));
+    *d = (ct_vec3){0, 0, 0};
+}
+
+static void revolute_twist(const ct_joint_def* joint, const double* q, const ct_joint_seat* seat, int i,
+                           ct_vec3* omega, ct_vec3* v) {
+    (void)q, (void)i;
+    *omega = ct_mat3_apply(seat->R, ct_vec3_load(joint->axis));
+    *v = ct_vec3_cross(ct_joint_seat_arm(seat, ct_vec3_load(joint->anchor)), *omega);
+}
+
+const ct_joint_type ct_joint_revolute = {.ndof = 1,
+                                         .ncoordinate = 1,
+                                         .naxis = 1,
+                                         .has_rest = true,
+                                         .has_place = true,
+                                         .law = &law,
+                                         .mark = CT_MARK_PINS,
+                                         .motion = revolute_motion,
+                                         .twist = revolute_twist};
+
+// ---- a slider ------------------------------------------------------------------------------
+
+static void prismatic_motion(const ct_joint_def* joint, const double* q, ct_mat3* Q, ct_vec3* d) {
+    *Q = ct_quat_matrix(ct_quat_identity());
+    *d = ct_vec3_scale(q[0], ct_vec3_load(joint->axis));
+}
+
+static void prismatic_twist(const ct_joint_def* joint, const double* q, const ct_joint_seat* seat, int i,
+                            ct_vec3* omega, ct_vec3* v) {
+    (void)q, (void)i;
+    *omega = (ct_vec3){0, 0, 0};
+    *v = ct_mat3_apply(seat->R, ct_vec3_load(joint->axis));
+}
+
+const ct_joint_type ct_joint_prismatic = {.ndof = 1,
+                                          .ncoordinate = 1,
+                                          .ntranslation = 1,
+                                          .naxis = 1,
+                                          .has_rest = true,
+                                          .has_place = true,
+                                          .law = &law,
+                                          .mark = CT_MARK_SLIDER,
+                                          .motion = prismatic_motion,
+                                          .twist = prismatic_twist};

@@ -1,0 +1,13 @@
+// Joints that turn about axes or slide along them, one coordinate per rate.
+//
+// The force against each coordinate q is
+//     k (q - rest) + k_s (q - target) + (d + d_s) (c q - history) + k_l over |over| - torque,
+//     history = a q_n + b q_{n-1},   over: how far q is beyond its limits.
+#ifndef CT_SKELETON_JOINT_AXIS_H
+#define CT_SKELETON_JOINT_AXIS_H
+
+#include "skeleton/joint_type.h"
+
+extern const ct_joint_type ct_joint_revolute, ct_joint_prismatic;
+
+#endif
