@@ -1,7 +1,7 @@
 // Robots from MJCF and URDF: poses, inertias, joints, controls, the same motion as through the API, and what
 // is refused.
 #include "build.h"
-#include "read/robot_import.h"
+#include "read/robot.h"
 #include "scene/scene.h"
 
 #define DATA CT_SOURCE_DIR "/tests/data/"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scene/keys.h"
 #include "scene/scene.h"
-#include "scene/scene_keys.h"
 #include "scene_text.h"
 #include "text/json_read.h"
 #include "unit.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cuttle.h"
-#include "read/shape_io.h"
+#include "read/shape.h"
 #include "shape/shape.h"
 #include "unit.h"
 

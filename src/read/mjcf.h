@@ -2,7 +2,7 @@
 #ifndef CT_READ_MJCF_H
 #define CT_READ_MJCF_H
 
-#include "read/robot_import.h"
+#include "read/robot.h"
 
 typedef struct ct_mjcf {
     ct_robot_reader* reader;

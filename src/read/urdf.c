@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "math/quat.h"
-#include "read/robot_import.h"
+#include "read/robot.h"
 
 static ct_robot_pose read_origin(ct_robot_reader* reader, const ct_xml* owner) {
     ct_robot_pose pose = {ct_mat3_identity(), {0, 0, 0}};

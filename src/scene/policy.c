@@ -13,8 +13,6 @@ ct_observe_def ct_observe_def_default(void) {
 }
 ct_policy_def ct_policy_def_default(void) { return (ct_policy_def){.hidden = 16, .scale = 1, .seed = 1}; }
 
-static ct_status out_of_memory(ct_error* error) { return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory"); }
-
 // ---- observations --------------------------------------------------------------------------
 
 static void add_mean(const ct_scene* scene, const int* node, int nnode, double sign, double mean[3]) {
@@ -29,7 +27,7 @@ static ct_status add_sets(ct_scene* scene, const ct_observe_def* def, ct_observe
     int* sorted;
     ct_status status = ct_scene_sorted_nodes(scene, def->nodes, def->count, &sorted, &o->nnode, error);
     if (status) return status;
-    o->node = ct_arena_copy(&scene->goals, sorted, (size_t)o->nnode, sizeof *o->node);
+    o->node = ct_arena_copy(&scene->arena, sorted, (size_t)o->nnode, sizeof *o->node);
     ct_free(sorted);
     if (def->relative < -1 || def->relative >= scene->nbody)
         return ct_scene_fail(error, "relative", "is %d: it must be a body, from 0 to %d, or -1",
@@ -37,10 +35,10 @@ static ct_status add_sets(ct_scene* scene, const ct_observe_def* def, ct_observe
     if (def->relative >= 0) {
         const ct_scene_body* body = &scene->body[def->relative];
         o->nother = body->mesh->nvert;
-        o->other = ct_arena_alloc(&scene->goals, (size_t)o->nother, sizeof *o->other);
+        o->other = ct_arena_alloc(&scene->arena, (size_t)o->nother, sizeof *o->other);
         for (int i = 0; o->other && i < o->nother; i++) o->other[i] = body->first_node + i;
     }
-    if (!o->node || (o->nother && !o->other)) return out_of_memory(error);
+    if (!o->node || (o->nother && !o->other)) return ct_scene_out_of_memory(error);
     add_mean(scene, o->node, o->nnode, 1, o->rest);
     add_mean(scene, o->other, o->nother, -1, o->rest);
     return CT_OK;
@@ -79,9 +77,9 @@ static ct_status add_outputs(ct_scene* scene, const ct_policy_def* def, ct_polic
         count = def->controls ? def->ncontrol : scene->ncontrol;
     if (!all || count < 1)
         return ct_scene_fail(error, "controls", "has nothing to set: the scene needs a control");
-    policy->out = ct_arena_alloc(&scene->goals, (size_t)all, sizeof *policy->out);
-    unsigned char* used = ct_arena_alloc(&scene->goals, (size_t)scene->ncontrol, 1);
-    if (!policy->out || !used) return out_of_memory(error);
+    policy->out = ct_arena_alloc(&scene->arena, (size_t)all, sizeof *policy->out);
+    unsigned char* used = ct_arena_alloc(&scene->arena, (size_t)scene->ncontrol, 1);
+    if (!policy->out || !used) return ct_scene_out_of_memory(error);
     for (int i = 0; i < count; i++) {
         int control = def->controls ? ct_scene_find_control(scene, def->controls[i]) : i;
         if (control < 0 || used[control])
@@ -106,8 +104,8 @@ static ct_status add_weights(ct_scene* scene, const ct_policy_def* def, ct_polic
     if (!(total < 1e8))
         return ct_scene_fail(error, "hidden", "is %d, which makes %.0f weights: use fewer", p->hidden, total);
     p->nweight = (int)total;
-    p->weight = ct_arena_alloc(&scene->goals, (size_t)p->nweight, sizeof *p->weight);
-    if (!p->weight) return out_of_memory(error);
+    p->weight = ct_arena_alloc(&scene->arena, (size_t)p->nweight, sizeof *p->weight);
+    if (!p->weight) return ct_scene_out_of_memory(error);
     if (def->weights && def->nweight != p->nweight)
         return ct_scene_fail(error, "weights", "has %d numbers: the network has %d", def->nweight,
                              p->nweight);
@@ -136,8 +134,8 @@ ct_status ct_scene_set_policy(ct_scene* scene, const ct_policy_def* def, ct_erro
         return ct_scene_fail(error, "observe", "is empty: a policy needs something to see");
     if (def->hidden < 1) return ct_scene_fail(error, "hidden", "is %d: it must be 1 or more", def->hidden);
     if (!isfinite(def->scale)) return ct_scene_fail(error, "scale", "must be a finite number");
-    policy.observe = ct_arena_alloc(&scene->goals, (size_t)def->nobserve, sizeof *policy.observe);
-    if (!policy.observe) return out_of_memory(error);
+    policy.observe = ct_arena_alloc(&scene->arena, (size_t)def->nobserve, sizeof *policy.observe);
+    if (!policy.observe) return ct_scene_out_of_memory(error);
     ct_status status = CT_OK;
     for (int i = 0; !status && i < def->nobserve; i++) {
         status = add_observation(scene, &def->observe[i], &policy.observe[i], error);

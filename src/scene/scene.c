@@ -48,6 +48,19 @@ ct_status ct_scene_fail(ct_error* error, const char* field, const char* format, 
     return ct_fail(error, CT_BAD_SCENE, "%s %s", field, rest);
 }
 
+ct_status ct_scene_out_of_memory(ct_error* error) {
+    return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+}
+
+ct_status ct_scene_check_name(const char* name, ct_error* error) {
+    if (!name || !name[0])
+        return ct_scene_fail(error, "name", "is missing: give one, it is how results are found");
+    if (strlen(name) >= CT_SCENE_NAME_SIZE)
+        return ct_scene_fail(error, "name", "is \"%.20s...\": it must be shorter than %d bytes", name,
+                             (int)CT_SCENE_NAME_SIZE);
+    return CT_OK;
+}
+
 // -------------------------------------------------------------------------------------------------
 // Life and settings
 
@@ -73,7 +86,14 @@ void ct_scene_free(ct_scene* scene) {
         ct_free(scene->drive[i].key);
     }
     for (int i = 0; i < scene->nforce; i++) ct_free(scene->force[i].node);
-    ct_scene_free_goals(scene);
+    ct_arena_free(&scene->arena);
+    ct_free(scene->obstacle);
+    ct_free(scene->pair);
+    ct_free(scene->actuator);
+    ct_free(scene->control);
+    ct_free(scene->link);
+    ct_free(scene->parameter);
+    ct_free(scene->objective);
     ct_free(scene->body);
     ct_free(scene->drive);
     ct_free(scene->force);

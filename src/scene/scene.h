@@ -139,6 +139,8 @@ typedef struct ct_scene_objective {
     double weight;
 } ct_scene_objective;
 
+enum { CT_SCENE_NAME_SIZE = 64 };  // bytes of a name in ct_slice and ct_control_info
+
 struct ct_scene {
     char* name;
     char* file;  // absolute path, "" when built through the API
@@ -150,7 +152,7 @@ struct ct_scene {
     int ndrive;
     ct_scene_force* force;
     int nforce;
-    ct_arena goals;  // owns what the entries below point to
+    ct_arena arena;  // owns what the entries below point to
     ct_scene_obstacle* obstacle;
     int nobstacle;
     ct_scene_rule* pair;
@@ -167,7 +169,7 @@ struct ct_scene {
     int nobjective;
     ct_optimize_def optimize;
     ct_scene_water water;
-    ct_policy policy;  // arrays in `goals`
+    ct_policy policy;  // arrays in `arena`
 };
 
 // Translation and rotation vector of a motion at `time`.
@@ -180,15 +182,14 @@ void ct_scene_drive_position(const ct_scene_driver* drive, double time, const do
 int ct_scene_control_first(const ct_scene* scene, int control);
 // Whether a parameter of this kind means something for the link.
 bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per);
-// A shape of a control that makes sense.
-ct_status ct_scene_check_shape(const ct_scene_parameter* parameter, ct_error* error);
 // The control of that name, -1: none.
 int ct_scene_find_control(const ct_scene* scene, const char* name);
+// The same, where none of that name is an error.
+ct_status ct_scene_name_control(const ct_scene* scene, const char* name, int* control, ct_error* error);
 // A sorted copy of a node set without duplicates; every index is checked, an empty set fails. *out is freed
 // by ct_free.
 ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout,
                                 ct_error* error);
-void ct_scene_free_goals(ct_scene* scene);
 
 // A motion with usable keys.
 ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error);
@@ -219,6 +220,9 @@ void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double up
 ct_status ct_scene_apply_velocity(ct_scene* scene, const int* node, int nnode, const double velocity[3],
                                   const double angular_velocity[3]);
 void ct_scene_free_body(ct_scene_body* body);
+// A name of a control, parameter or objective that fits into ct_slice and ct_control_info.
+ct_status ct_scene_check_name(const char* name, ct_error* error);
+ct_status ct_scene_out_of_memory(ct_error* error);
 // CT_BAD_SCENE with path `field` and the message "<field> ...".
 ct_status ct_scene_fail(ct_error* error, const char* field, const char* format, ...)
     __attribute__((format(printf, 3, 4)));

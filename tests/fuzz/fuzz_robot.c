@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "read/robot_import.h"
+#include "read/robot.h"
 #include "scene/scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);

@@ -1,5 +1,5 @@
 // Links of a scene: rigid bones with joints, their nodes and masses. Names and nodes live in the scene's
-// arena `goals`.
+// arena.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,11 +149,11 @@ static ct_status add_link(ct_scene* scene, const ct_link_def* def, const ct_join
             (ct_scene_driver){.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
         memcpy(link.motion.center, motion->center, sizeof motion->center);
         link.motion.key =
-            ct_arena_copy(&scene->goals, motion->key, (size_t)motion->nkey, sizeof *motion->key);
+            ct_arena_copy(&scene->arena, motion->key, (size_t)motion->nkey, sizeof *motion->key);
         if (!link.motion.key) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     }
-    link.name = ct_arena_copy(&scene->goals, given, strlen(given) + 1, 1);
-    link.node = ct_arena_copy(&scene->goals, node, (size_t)nnode, sizeof *node);
+    link.name = ct_arena_copy(&scene->arena, given, strlen(given) + 1, 1);
+    link.node = ct_arena_copy(&scene->arena, node, (size_t)nnode, sizeof *node);
     ct_scene_link* grown = ct_resize(scene->link, (size_t)scene->nlink + 1, sizeof link);
     if (grown) scene->link = grown;
     if (!grown || !link.name || !link.node) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");

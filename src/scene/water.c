@@ -65,7 +65,7 @@ ct_status ct_scene_set_water(ct_scene* scene, const ct_water_def* def, ct_error*
     if (status) return status;
     ct_scene_water water = {.enabled = true, .all = !def->bodies, .def = *def, .nbody = scene->nbody};
     water.def.bodies = NULL;
-    water.wet = ct_arena_alloc(&scene->goals, (size_t)scene->nbody, 1);
+    water.wet = ct_arena_alloc(&scene->arena, (size_t)scene->nbody, 1);
     if (!water.wet) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (def->bodies && def->nbody < 1)
         return ct_scene_fail(error, "bodies", "is empty: name one at least, or leave it out for all");

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "read/robot_import.h"
-#include "read/scene_read.h"
+#include "read/read.h"
+#include "read/robot.h"
 
 enum { NAME_BYTES = 200 };
 
@@ -24,7 +24,7 @@ static void refuse_keys(ct_json at, const char* type, const char* const* keys) {
 }
 
 static void read_servo(ct_json at, ct_joint_def* joint) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_SERVO)) return;
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_SERVO)) return;
     ct_json_positive(ct_json_required(at, "stiffness"), &joint->servo_stiffness);
     ct_json_at_least(ct_json_member(at, "damping"), 0, &joint->servo_damping);
     ct_json target = ct_json_member(at, "target");
@@ -64,7 +64,7 @@ static void read_joint(ct_json at, ct_joint_def* joint) {
     static const char* const springs[] = {"stiffness", "damping", "limits", "limit_stiffness", "servo", NULL};
     static const char* const start[] = {"position", "velocity", NULL};
     int kind = 0;
-    if (!ct_scene_read_keys(at, CT_OBJECT_JOINT)) return;
+    if (!ct_read_keys(at, CT_OBJECT_JOINT)) return;
     const char* const* words = ct_scene_choices[CT_CHOICE_JOINT].words;
     ct_json_choice(ct_json_required(at, "type"), words, &kind);
     joint->kind = (ct_joint_kind)kind;
@@ -177,15 +177,15 @@ static void read_link(ct_scene* scene, const skeleton* s, ct_json at, const char
     ct_error inner;
     char name[NAME_BYTES];
     int *nodes = NULL, count = 0;
-    if (!ct_scene_read_keys(at, CT_OBJECT_LINK)) return;
+    if (!ct_read_keys(at, CT_OBJECT_LINK)) return;
     read_name(scene, s, ct_json_member(at, "name"), name, &def.name);
     read_parent(scene, s, ct_json_member(at, "parent"), &def.parent);
     read_joint(ct_json_required(at, "joint"), &def.joint);
     read_mass(at, directory, &def);
     ct_json moving = ct_json_member(at, "motion"), where = ct_json_member(at, "nodes");
-    ct_scene_read_motion(moving, &arena, &motion);
+    ct_read_motion(moving, &arena, &motion);
     if (moving.value) def.motion = &motion;
-    if (where.value) ct_scene_read_selection(scene, where, &nodes, &count);
+    if (where.value) ct_read_selection(scene, where, &nodes, &count);
     def.nodes = nodes;
     def.count = count;
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_link(scene, &def, NULL, &inner), &inner);
@@ -207,7 +207,7 @@ static void read_attachment(const ct_scene* scene, ct_robot* robot, ct_json at) 
     int link = ct_robot_find_link(robot, name);
     if (link < 0) ct_json_fail(place, "is \"%.60s\", which is not a link of the file", name);
     else if (robot->link[link].count) ct_json_fail(place, "is \"%.60s\", which has its nodes already", name);
-    ct_scene_read_selection(scene, ct_json_required(at, "nodes"), &nodes, &count);
+    ct_read_selection(scene, ct_json_required(at, "nodes"), &nodes, &count);
     if (!at.reader->status) {
         robot->link[link].nodes = ct_arena_copy(&robot->arena, nodes, (size_t)count, sizeof *nodes);
         robot->link[link].count = count;
@@ -243,10 +243,10 @@ static void read_file(ct_scene* scene, const skeleton* s, ct_json at, const char
     ct_free(path);
 }
 
-void ct_scene_read_skeleton(ct_scene* scene, ct_json at, const char* directory) {
+void ct_read_skeleton(ct_scene* scene, ct_json at, const char* directory) {
     static const char* const placing[] = {"translate", "rotate", "scale"};
     skeleton s = {.first = scene->nlink};
-    if (!ct_scene_read_keys(at, CT_OBJECT_SKELETON)) return;
+    if (!ct_read_keys(at, CT_OBJECT_SKELETON)) return;
     ct_json_text(ct_json_member(at, "name"), &s.name);
     if (s.name && strlen(s.name) > 80) ct_json_fail(ct_json_member(at, "name"), "is longer than 80 bytes");
     if (ct_json_has(at, "file")) {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "read/scene_read.h"
+#include "read/read.h"
 
 typedef struct policy_reader {
     ct_scene* scene;
@@ -15,7 +15,7 @@ static void read_observation(policy_reader* r, ct_json at, ct_observe_def* out, 
     static const char* const kinds[] = {"position", "velocity", "joint", "phase"};
     int count = 0;
     *out = ct_observe_def_default();
-    if (!ct_scene_read_keys(at, CT_OBJECT_OBSERVE)) return;
+    if (!ct_read_keys(at, CT_OBJECT_OBSERVE)) return;
     for (int i = 0; i < 4; i++) {
         if (!ct_json_has(at, kinds[i])) continue;
         out->kind = (ct_observe_kind)i;
@@ -26,9 +26,9 @@ static void read_observation(policy_reader* r, ct_json at, ct_observe_def* out, 
     if (at.reader->status) return;
     ct_json value = ct_json_member(at, kinds[out->kind]);
     if (out->kind <= CT_OBSERVE_VELOCITY) {
-        ct_scene_read_selection(r->scene, value, nodes, &out->count);
+        ct_read_selection(r->scene, value, nodes, &out->count);
         out->nodes = *nodes;
-        ct_scene_read_body_reference(r->scene, ct_json_member(at, "relative"), &out->relative);
+        ct_read_body_reference(r->scene, ct_json_member(at, "relative"), &out->relative);
     } else if (ct_json_has(at, "relative")) {
         ct_json_fail(ct_json_member(at, "relative"), "is for positions and velocities: remove it");
     }
@@ -62,19 +62,19 @@ static void read_outputs(policy_reader* r, ct_json at) {
 static void read_weights(policy_reader* r, ct_json at, const char* directory) {
     if (!at.value || at.reader->status) return;
     bool file = json_is_string(at.value);
-    size_t count = file ? ct_scene_read_numbers(at, directory, NULL, 0) : ct_json_length(at);
+    size_t count = file ? ct_read_numbers(at, directory, NULL, 0) : ct_json_length(at);
     if (!at.reader->status && count > 100000000) ct_json_fail(at, "has %zu numbers: too many", count);
     double* weights = at.reader->status ? NULL : ct_arena_alloc(&r->arena, count, sizeof *weights);
     if (!at.reader->status && !weights) ct_json_out_of_memory(at);
     if (at.reader->status) return;
-    if (file) ct_scene_read_numbers(at, directory, weights, count);
+    if (file) ct_read_numbers(at, directory, weights, count);
     else ct_json_numbers(at, weights, count);
     r->def.weights = weights;
     r->def.nweight = (int)count;
 }
 
-void ct_scene_read_policy(ct_scene* scene, ct_json at, const char* directory) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_POLICY)) return;
+void ct_read_policy(ct_scene* scene, ct_json at, const char* directory) {
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_POLICY)) return;
     policy_reader r = {.scene = scene, .def = ct_policy_def_default()};
     ct_error inner;
     int seed = (int)r.def.seed;

@@ -1,5 +1,5 @@
 // Actuators of a scene: muscles, chambers and cavities, resolved to scene tets and triangles when they are
-// added. Names and arrays live in the scene's arena `goals`.
+// added. Names and arrays live in the scene's arena.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,6 @@ int ct_scene_find_actuator(const ct_scene* scene, const char* name) {
         if (!strcmp(scene->actuator[k].name, name)) return k;
     return -1;
 }
-
-static ct_status out_of_memory(ct_error* error) { return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory"); }
 
 static ct_status check_body(const ct_scene* scene, int body, bool tets, ct_error* error) {
     if (body < 0 || body >= scene->nbody)
@@ -58,10 +56,10 @@ static ct_status append(ct_scene* scene, ct_scene_actuator actuator, const char*
     if (ct_scene_find_actuator(scene, given) >= 0)
         return ct_scene_fail(error, "name", "is \"%.60s\", the name of another actuator: give each its own",
                              given);
-    actuator.name = ct_arena_copy(&scene->goals, given, strlen(given) + 1, 1);
+    actuator.name = ct_arena_copy(&scene->arena, given, strlen(given) + 1, 1);
     ct_scene_actuator* grown = ct_resize(scene->actuator, (size_t)scene->nactuator + 1, sizeof actuator);
     if (grown) scene->actuator = grown;
-    if (!grown || !actuator.name) return out_of_memory(error);
+    if (!grown || !actuator.name) return ct_scene_out_of_memory(error);
     scene->actuator[scene->nactuator++] = actuator;
     if (index) *index = scene->nactuator - 1;
     return CT_OK;
@@ -99,7 +97,7 @@ ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* ac
     ct_muscle_map map;
     status = ct_muscle_map_create(&map, &scratch, body->mesh, def->points, def->npoint, def->radius,
                                   def->segments);
-    if (status) status = out_of_memory(error);
+    if (status) status = ct_scene_out_of_memory(error);
     else if (!map.ntet)
         status = ct_scene_fail(
             error, "radius",
@@ -115,12 +113,12 @@ ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* ac
                                     .stiffness = def->stiffness,
                                     .start = def->activation,
                                     .time = def->activation_time};
-        muscle.tet = ct_arena_copy(&scene->goals, map.tet, n, sizeof(int));
-        muscle.number = ct_arena_copy(&scene->goals, map.segment, n, sizeof(int));
-        muscle.direction = ct_arena_copy(&scene->goals, map.direction, 3 * n, sizeof(double));
-        muscle.weight = ct_arena_copy(&scene->goals, map.weight, n, sizeof(double));
+        muscle.tet = ct_arena_copy(&scene->arena, map.tet, n, sizeof(int));
+        muscle.number = ct_arena_copy(&scene->arena, map.segment, n, sizeof(int));
+        muscle.direction = ct_arena_copy(&scene->arena, map.direction, 3 * n, sizeof(double));
+        muscle.weight = ct_arena_copy(&scene->arena, map.weight, n, sizeof(double));
         bool copied = muscle.tet && muscle.number && muscle.direction && muscle.weight;
-        status = copied ? append(scene, muscle, def->name, actuator, error) : out_of_memory(error);
+        status = copied ? append(scene, muscle, def->name, actuator, error) : ct_scene_out_of_memory(error);
     }
     ct_arena_free(&scratch);
     return status;
@@ -186,7 +184,7 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
     const ct_mesh* mesh = body->mesh;
     unsigned char* mark = ct_arena_alloc(scratch, (size_t)mesh->nvert, 1);
     int* list = ct_arena_alloc(scratch, (size_t)mesh->ntet, sizeof(int));
-    if (scratch->failed) return out_of_memory(error);
+    if (scratch->failed) return ct_scene_out_of_memory(error);
     ct_status status = mark_nodes(scene, def, mark, error);
     if (status) return status;
     ct_scene_actuator chamber = {.kind = CT_ACTUATOR_CHAMBER,
@@ -203,9 +201,9 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
         return ct_scene_fail(
             error, def->tag >= 0 ? "tag" : "select",
             "leaves no tet of \"%s\": a cell's tet has the tag and all four nodes in the set", body->name);
-    chamber.tet = ct_arena_copy(&scene->goals, list, (size_t)chamber.nelement, sizeof(int));
-    chamber.number = ct_arena_alloc(&scene->goals, (size_t)chamber.nelement, sizeof(int));
-    if (!chamber.tet || !chamber.number) return out_of_memory(error);
+    chamber.tet = ct_arena_copy(&scene->arena, list, (size_t)chamber.nelement, sizeof(int));
+    chamber.number = ct_arena_alloc(&scene->arena, (size_t)chamber.nelement, sizeof(int));
+    if (!chamber.tet || !chamber.number) return ct_scene_out_of_memory(error);
     chamber.size = group_cells(mesh, def, &chamber, body->first_tet, list);
     return append(scene, chamber, def->name, actuator, error);
 }
@@ -224,7 +222,7 @@ ct_status ct_scene_add_chamber(ct_scene* scene, const ct_chamber_def* def, int* 
 
 static ct_status check_closed(const ct_scene_actuator* cavity, const ct_cavity_def* def, ct_error* error) {
     ct_status status = ct_surface_check_closed(cavity->tri, cavity->nelement);
-    if (status == CT_OUT_OF_MEMORY) return out_of_memory(error);
+    if (status == CT_OUT_OF_MEMORY) return ct_scene_out_of_memory(error);
     if (status)
         return ct_scene_fail(error, def->tag >= 0 ? "tag" : "seed",
                              "gives a surface that is not closed: every edge must belong to two of its "
@@ -244,8 +242,8 @@ ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* ac
     if (!isfinite(def->pressure)) return ct_scene_fail(error, "pressure", "must be a finite number");
     const ct_scene_body* body = &scene->body[def->body];
     ct_scene_actuator cavity = {.kind = CT_ACTUATOR_CAVITY, .size = 1, .start = def->pressure};
-    if (ct_cavity_surface(body->mesh, def->tag, def->seed, &scene->goals, &cavity.tri, &cavity.nelement))
-        return out_of_memory(error);
+    if (ct_cavity_surface(body->mesh, def->tag, def->seed, &scene->arena, &cavity.tri, &cavity.nelement))
+        return ct_scene_out_of_memory(error);
     if (!cavity.nelement && def->tag >= 0)
         return ct_scene_fail(error, "tag", "is %d, but no triangle of the surface of \"%s\" has it", def->tag,
                              body->name);

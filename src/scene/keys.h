@@ -1,8 +1,8 @@
 // The words of scene files: the keys of every object and the names of every choice. The loader reads with
 // these tables and the tests hold docs/scene.schema.json against them. An object's name is its name in the
 // schema's $defs.
-#ifndef CT_SCENE_SCENE_KEYS_H
-#define CT_SCENE_SCENE_KEYS_H
+#ifndef CT_SCENE_KEYS_H
+#define CT_SCENE_KEYS_H
 
 #define CT_SCENE_OBJECTS(X)                                                                                  \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver",   \

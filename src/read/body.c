@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "read/scene_read.h"
-#include "read/shape_io.h"
+#include "read/read.h"
+#include "read/shape.h"
 #include "text/text_scan.h"
 
 // -------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ static ct_mesh* read_mesh_file(ct_json body, const char* directory) {
 static void make_box(ct_mesh** mesh, ct_json at) {
     double size[3];
     int cells[3];
-    ct_scene_read_keys(at, CT_OBJECT_BOX_MESH);
+    ct_read_keys(at, CT_OBJECT_BOX_MESH);
     ct_json wanted_size = ct_json_required(at, "size"), wanted_cells = ct_json_required(at, "cells");
     ct_json_vector(wanted_size, size);
     if (ct_json_length(wanted_cells) != 3) ct_json_fail(wanted_cells, "must be three whole numbers");
@@ -58,7 +58,7 @@ static void make_box(ct_mesh** mesh, ct_json at) {
 static void make_sheet(ct_mesh** mesh, ct_json at) {
     double size[2];
     int cells[2];
-    ct_scene_read_keys(at, CT_OBJECT_SHEET_MESH);
+    ct_read_keys(at, CT_OBJECT_SHEET_MESH);
     ct_json wanted_size = ct_json_required(at, "size"), wanted_cells = ct_json_required(at, "cells");
     if (ct_json_length(wanted_size) != 2) ct_json_fail(wanted_size, "must be two numbers");
     if (ct_json_length(wanted_cells) != 2) ct_json_fail(wanted_cells, "must be two whole numbers");
@@ -88,7 +88,7 @@ static const double origin[3];
 
 static void make_sphere(ct_mesh** mesh, ct_json at) {
     double radius = 0, size = 0;
-    ct_scene_read_keys(at, CT_OBJECT_SPHERE_MESH);
+    ct_read_keys(at, CT_OBJECT_SPHERE_MESH);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
     ct_json_positive(ct_json_required(at, "size"), &size);
     if (!at.reader->status) fill(mesh, at, ct_shape_sphere(origin, radius), size, 0);
@@ -96,7 +96,7 @@ static void make_sphere(ct_mesh** mesh, ct_json at) {
 
 static void make_cylinder(ct_mesh** mesh, ct_json at) {
     double radius = 0, length = 0, size = 0;
-    ct_scene_read_keys(at, CT_OBJECT_CYLINDER_MESH);
+    ct_read_keys(at, CT_OBJECT_CYLINDER_MESH);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
     ct_json_positive(ct_json_required(at, "length"), &length);
     ct_json_positive(ct_json_required(at, "size"), &size);
@@ -107,7 +107,7 @@ static void make_cylinder(ct_mesh** mesh, ct_json at) {
 static void make_torus(ct_mesh** mesh, ct_json at) {
     double major = 0, minor = 0, size = 0;
     const double axis[3] = {0, 0, 1};
-    ct_scene_read_keys(at, CT_OBJECT_TORUS_MESH);
+    ct_read_keys(at, CT_OBJECT_TORUS_MESH);
     ct_json_positive(ct_json_required(at, "major"), &major);
     ct_json_positive(ct_json_required(at, "minor"), &minor);
     ct_json_positive(ct_json_required(at, "size"), &size);
@@ -160,19 +160,19 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
     return mesh;
 }
 
-ct_mesh* ct_scene_read_obstacle_mesh(ct_json obstacle, const char* directory) {
+ct_mesh* ct_read_obstacle_mesh(ct_json obstacle, const char* directory) {
     ct_json at = ct_json_member(obstacle, "mesh");
     if (!at.value || json_is_string(at.value)) return read_mesh_file(obstacle, directory);
     if (ct_json_has(obstacle, "repair"))
         ct_json_fail(obstacle, "has \"repair\" beside \"mesh\": put it inside");
-    return ct_scene_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory) : NULL;
+    return ct_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory) : NULL;
 }
 
 // -------------------------------------------------------------------------------------------------
 // Materials
 
 static void read_material(ct_json at, ct_material* material) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_MATERIAL)) return;
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_MATERIAL)) return;
     int energy = (int)material->energy;
     ct_json_choice(ct_json_member(at, "energy"), ct_scene_choices[CT_CHOICE_ENERGY].words, &energy);
     material->energy = (ct_energy)energy;
@@ -183,7 +183,7 @@ static void read_material(ct_json at, ct_material* material) {
     ct_json_number(ct_json_member(at, "thickness"), &material->thickness);
     ct_json_number(ct_json_member(at, "bending"), &material->bending);
     ct_json damping = ct_json_member(at, "damping");
-    if (!damping.value || !ct_scene_read_keys(damping, CT_OBJECT_DAMPING)) return;
+    if (!damping.value || !ct_read_keys(damping, CT_OBJECT_DAMPING)) return;
     ct_json_number(ct_json_member(damping, "mass"), &material->damping_mass);
     ct_json_number(ct_json_member(damping, "stiffness"), &material->damping_stiffness);
 }
@@ -200,7 +200,7 @@ static void read_tags(ct_scene* scene, int body, ct_json at, const ct_material* 
         char* rest;
         int id = (int)strtol(name, &rest, 10);
         bool number = rest != name && !*rest;
-        if (!ct_scene_read_tag(member, mesh, name, &id) && !number)
+        if (!ct_read_tag(member, mesh, name, &id) && !number)
             ct_json_fail(member,
                          mesh->ntag ? "is not a tag of the mesh; the first one is \"%.60s\""
                                     : "is not a tag of the mesh, which has none%.60s",
@@ -230,7 +230,7 @@ static ct_status parse_numbers(const char* path, const char* text, size_t size, 
     return CT_OK;
 }
 
-size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, size_t most) {
+size_t ct_read_numbers(ct_json at, const char* directory, double* out, size_t most) {
     const char* name = "";
     ct_json_text(at, &name);
     if (at.reader->status) return 0;
@@ -239,7 +239,7 @@ size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, siz
     ct_error inner;
     ct_error_clear(&inner);
     if (!path) ct_json_out_of_memory(at);
-    else ct_json_relay(at, ct_scene_read_file(path, &text, &size, &inner), &inner);
+    else ct_json_relay(at, ct_read_file(path, &text, &size, &inner), &inner);
     for (size_t i = 0; text && i < size; i++)
         if (text[i] == ',') text[i] = ' ';
     if (text) ct_json_relay(at, parse_numbers(path, text, size, out, most, &count, &inner), &inner);
@@ -249,7 +249,7 @@ size_t ct_scene_read_numbers(ct_json at, const char* directory, double* out, siz
 }
 
 static void read_values(ct_scene* scene, int body, ct_json at, const char* directory) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_VALUES)) return;
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_VALUES)) return;
     size_t count_wanted = (size_t)ct_scene_body_elements(&scene->body[body]);
     double* values = ct_alloc(count_wanted, sizeof *values);
     if (!values) ct_json_out_of_memory(at);
@@ -257,9 +257,8 @@ static void read_values(ct_scene* scene, int body, ct_json at, const char* direc
     for (int i = 0; field[i] && !at.reader->status; i++) {
         ct_json member = ct_json_member(at, field[i]);
         if (!member.value) continue;
-        size_t count = json_is_string(member.value)
-                           ? ct_scene_read_numbers(member, directory, values, count_wanted)
-                           : ct_json_length(member);
+        size_t count = json_is_string(member.value) ? ct_read_numbers(member, directory, values, count_wanted)
+                                                    : ct_json_length(member);
         if (!at.reader->status && count != count_wanted)
             ct_json_fail(member, "has %zu values: body \"%.60s\" has %zu %s", count, scene->body[body].name,
                          count_wanted, ct_scene_sheet_size(&scene->body[body]) ? "triangles" : "tets");
@@ -276,7 +275,7 @@ static void read_values(ct_scene* scene, int body, ct_json at, const char* direc
 // -------------------------------------------------------------------------------------------------
 // The body
 
-void ct_scene_read_color(ct_json at, double color[3]) {
+void ct_read_color(ct_json at, double color[3]) {
     if (!at.value || !json_is_string(at.value)) {
         ct_json_vector(at, color);
         return;
@@ -290,9 +289,9 @@ void ct_scene_read_color(ct_json at, double color[3]) {
     for (int i = 0; i < 3; i++) color[i] = (double)(bits >> (16 - 8 * i) & 255) / 255;
 }
 
-void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory) {
+void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
     ct_body_def def = ct_body_def_default();
-    if (!ct_scene_read_keys(at, CT_OBJECT_BODY)) return;
+    if (!ct_read_keys(at, CT_OBJECT_BODY)) return;
     ct_json_text(ct_json_member(at, "name"), &def.name);
     ct_json_positive(ct_json_member(at, "scale"), &def.scale);
     ct_json_rotation(ct_json_member(at, "rotate"), def.rotate);
@@ -300,7 +299,7 @@ void ct_scene_read_body(ct_scene* scene, ct_json at, const char* directory) {
     read_material(ct_json_member(at, "material"), &def.material);
     ct_json_vector(ct_json_member(at, "velocity"), def.velocity);
     ct_json_vector(ct_json_member(at, "angular_velocity"), def.angular_velocity);
-    ct_scene_read_color(ct_json_member(at, "color"), def.color);
+    ct_read_color(ct_json_member(at, "color"), def.color);
     ct_json_text(ct_json_member(at, "group"), &def.group);
     ct_json_positive(ct_json_member(at, "contact_thickness"), &def.contact_thickness);
     if (at.reader->status) return;

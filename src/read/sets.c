@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "read/scene_read.h"
+#include "read/read.h"
 #include "scene/select.h"
 
 typedef struct selector_reader {
@@ -17,7 +17,7 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
 // -------------------------------------------------------------------------------------------------
 // Selectors
 
-void ct_scene_read_body_reference(const ct_scene* scene, ct_json at, int* body) {
+void ct_read_body_reference(const ct_scene* scene, ct_json at, int* body) {
     if (!at.value || at.reader->status) return;
     if (!json_is_string(at.value)) {
         ct_json_integer(at, 0, scene->nbody - 1, body);
@@ -30,7 +30,7 @@ void ct_scene_read_body_reference(const ct_scene* scene, ct_json at, int* body) 
                      scene->body[0].name);
 }
 
-bool ct_scene_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id) {
+bool ct_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id) {
     for (int i = 0; i < mesh->ntag; i++) {
         if (strcmp(mesh->tag[i].name, name)) continue;
         *id = mesh->tag[i].id;
@@ -68,7 +68,7 @@ static void read_tag(selector_reader* reader, ct_json at, ct_selector* out) {
     for (int b = 0; b < scene->nbody; b++) {
         int id;
         if (out->body >= 0 && b != out->body) continue;
-        if (!ct_scene_read_tag(at, scene->body[b].mesh, json_string_value(at.value), &id)) continue;
+        if (!ct_read_tag(at, scene->body[b].mesh, json_string_value(at.value), &id)) continue;
         operand[count++] = (ct_selector){.kind = CT_SELECT_TAG, .body = b, .tag = id};
     }
     if (!count) fail_unknown_tag(reader, at, out->body, json_string_value(at.value));
@@ -115,17 +115,17 @@ static void read_region(ct_json at, ct_selector* out) {
         ct_json_vector(ct_json_item(at, 1), out->b);
         break;
     case CT_SELECT_SPHERE:
-        ct_scene_read_keys(at, CT_OBJECT_SELECT_SPHERE);
+        ct_read_keys(at, CT_OBJECT_SELECT_SPHERE);
         ct_json_vector(ct_json_required(at, "center"), out->a);
         ct_json_at_least(ct_json_required(at, "radius"), 0, &out->radius);
         break;
     case CT_SELECT_PLANE:
-        ct_scene_read_keys(at, CT_OBJECT_SELECT_PLANE);
+        ct_read_keys(at, CT_OBJECT_SELECT_PLANE);
         ct_json_vector(ct_json_required(at, "point"), out->a);
         ct_json_vector(ct_json_required(at, "normal"), out->b);
         break;
     default:
-        ct_scene_read_keys(at, CT_OBJECT_SELECT_CAPSULE);
+        ct_read_keys(at, CT_OBJECT_SELECT_CAPSULE);
         ct_json_vector(ct_json_required(at, "a"), out->a);
         ct_json_vector(ct_json_required(at, "b"), out->b);
         ct_json_at_least(ct_json_required(at, "radius"), 0, &out->radius);
@@ -149,7 +149,7 @@ static void read_kind(selector_reader* reader, ct_json at, int depth, ct_selecto
 
 static void read_selector(selector_reader* reader, ct_json at, int depth, ct_selector* out) {
     *out = (ct_selector){.body = -1};
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_SELECTOR)) return;
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_SELECTOR)) return;
     int kinds = 0;
     for (int kind = 0; ct_select_names[kind]; kind++) {
         if (!ct_json_has(at, ct_select_names[kind])) continue;
@@ -166,15 +166,15 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
     bool nearest = out->kind == CT_SELECT_NEAREST;
     if (ct_json_has(at, "count") && !nearest) ct_json_fail(at, "has a \"count\" without \"nearest\"");
     if (nearest) ct_json_integer(ct_json_member(at, "count"), 1, 2147483647, &out->nlist);
-    ct_scene_read_body_reference(reader->scene, ct_json_member(at, "body"), &out->body);
+    ct_read_body_reference(reader->scene, ct_json_member(at, "body"), &out->body);
     if (!at.reader->status) read_kind(reader, ct_json_member(at, ct_select_names[out->kind]), depth, out);
 }
 
-void ct_scene_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count) {
-    ct_scene_read_selection(scene, ct_json_required(object, "select"), nodes, count);
+void ct_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count) {
+    ct_read_selection(scene, ct_json_required(object, "select"), nodes, count);
 }
 
-void ct_scene_read_selection(const ct_scene* scene, ct_json at, int** nodes, int* count) {
+void ct_read_selection(const ct_scene* scene, ct_json at, int** nodes, int* count) {
     *nodes = NULL;
     *count = 0;
     selector_reader reader = {.scene = scene};
@@ -196,7 +196,7 @@ static void read_turn(ct_json at, double rotate[3]) {
         return;
     }
     double axis[3] = {0}, degrees = 0;
-    if (!ct_scene_read_keys(at, CT_OBJECT_TURN)) return;
+    if (!ct_read_keys(at, CT_OBJECT_TURN)) return;
     ct_json_vector(ct_json_required(at, "axis"), axis);
     ct_json_number(ct_json_required(at, "degrees"), &degrees);
     double length = hypot(hypot(axis[0], axis[1]), axis[2]);
@@ -206,15 +206,15 @@ static void read_turn(ct_json at, double rotate[3]) {
     for (int i = 0; i < 3; i++) rotate[i] = axis[i] / length * (degrees * (M_PI / 180));
 }
 
-void ct_scene_read_motion(ct_json at, ct_arena* arena, ct_motion* motion) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_MOTION)) return;
+void ct_read_motion(ct_json at, ct_arena* arena, ct_motion* motion) {
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_MOTION)) return;
     ct_json keys = ct_json_required(at, "keys");
     size_t count = ct_json_length(keys);
     ct_keyframe* key = ct_arena_alloc(arena, count, sizeof *key);
     if (!key) ct_json_out_of_memory(at);
     for (size_t i = 0; i < count && !at.reader->status; i++) {
         ct_json item = ct_json_item(keys, i);
-        ct_scene_read_keys(item, CT_OBJECT_KEYFRAME);
+        ct_read_keys(item, CT_OBJECT_KEYFRAME);
         ct_json_number(ct_json_required(item, "time"), &key[i].time);
         ct_json_vector(ct_json_member(item, "translate"), key[i].translate);
         read_turn(ct_json_member(item, "rotate"), key[i].rotate);
@@ -226,27 +226,27 @@ void ct_scene_read_motion(ct_json at, ct_arena* arena, ct_motion* motion) {
     ct_json_bool(ct_json_member(at, "repeat"), &motion->repeat);
 }
 
-void ct_scene_read_drive(ct_scene* scene, ct_json at) {
+void ct_read_drive(ct_scene* scene, ct_json at) {
     bool pin = !strncmp(at.path, "pins", 4);
     ct_arena arena = {0};
     ct_motion motion = {0};
     ct_error inner;
     int *nodes, count;
-    ct_scene_read_keys(at, pin ? CT_OBJECT_PIN : CT_OBJECT_DRIVE);
-    ct_scene_read_nodes(scene, at, &nodes, &count);
-    ct_scene_read_motion(ct_json_member(at, "motion"), &arena, &motion);
+    ct_read_keys(at, pin ? CT_OBJECT_PIN : CT_OBJECT_DRIVE);
+    ct_read_nodes(scene, at, &nodes, &count);
+    ct_read_motion(ct_json_member(at, "motion"), &arena, &motion);
     if (!at.reader->status) ct_json_relay(at, ct_scene_drive(scene, nodes, count, &motion, &inner), &inner);
     ct_free(nodes);
     ct_arena_free(&arena);
 }
 
-void ct_scene_read_force(ct_scene* scene, ct_json at) {
+void ct_read_force(ct_scene* scene, ct_json at) {
     static const char* const kind[] = {"total", "per_node", "acceleration"};
     ct_force_def def = ct_force_def_default();
     ct_error inner;
     int *nodes, count, kinds = 0;
-    ct_scene_read_keys(at, CT_OBJECT_FORCE);
-    ct_scene_read_nodes(scene, at, &nodes, &count);
+    ct_read_keys(at, CT_OBJECT_FORCE);
+    ct_read_nodes(scene, at, &nodes, &count);
     for (int i = 0; i < 3; i++) {
         if (!ct_json_has(at, kind[i])) continue;
         kinds++;
@@ -260,12 +260,12 @@ void ct_scene_read_force(ct_scene* scene, ct_json at) {
     ct_free(nodes);
 }
 
-void ct_scene_read_velocity(ct_scene* scene, ct_json at) {
+void ct_read_velocity(ct_scene* scene, ct_json at) {
     double velocity[3] = {0}, angular[3] = {0};
     ct_error inner;
     int *nodes, count;
-    ct_scene_read_keys(at, CT_OBJECT_VELOCITY);
-    ct_scene_read_nodes(scene, at, &nodes, &count);
+    ct_read_keys(at, CT_OBJECT_VELOCITY);
+    ct_read_nodes(scene, at, &nodes, &count);
     ct_json_vector(ct_json_member(at, "velocity"), velocity);
     ct_json_vector(ct_json_member(at, "angular_velocity"), angular);
     if (!at.reader->status)

@@ -13,14 +13,14 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "read/scene_read.h"
+#include "read/read.h"
 
 enum { MOST_BYTES = 1 << 30 };
 
 // -------------------------------------------------------------------------------------------------
 // Files
 
-ct_status ct_scene_read_file(const char* path, char** text, size_t* size, ct_error* error) {
+ct_status ct_read_file(const char* path, char** text, size_t* size, ct_error* error) {
     *text = NULL;
     struct stat info;
     if (stat(path, &info))
@@ -67,7 +67,7 @@ static void read_gravity(ct_json at, ct_settings* settings) {
 }
 
 static void read_solver(ct_json at, ct_settings* settings) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_SOLVER)) return;
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_SOLVER)) return;
     int solver = (int)settings->solver;
     ct_json_choice(ct_json_member(at, "type"), ct_scene_choices[CT_CHOICE_SOLVER].words, &solver);
     settings->solver = (ct_solver)solver;
@@ -89,17 +89,17 @@ static void read_settings(ct_scene* scene, ct_json root) {
     settings.integrator = (ct_integrator)integrator;
     read_solver(ct_json_member(root, "solver"), &settings);
     ct_json output = ct_json_member(root, "output");
-    if (output.value && ct_scene_read_keys(output, CT_OBJECT_OUTPUT))
+    if (output.value && ct_read_keys(output, CT_OBJECT_OUTPUT))
         ct_json_integer(ct_json_member(output, "every"), 1, 1000000000, &settings.output_every);
     ct_json_number(ct_json_member(root, "ground"), &settings.ground);
-    ct_scene_read_contact(root, &settings.contact);
+    ct_read_contact(root, &settings.contact);
     if (root.reader->status) return;
     ct_error inner;
     ct_json_relay(root, ct_scene_set_settings(scene, &settings, &inner), &inner);
 }
 
 static void read_view(ct_scene* scene, ct_json at) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_VIEW)) return;
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_VIEW)) return;
     ct_view view = scene->view;
     view.automatic = !ct_json_has(at, "eye") && !ct_json_has(at, "target");
     if (!view.automatic) {
@@ -131,7 +131,7 @@ static void read_list(ct_scene* scene, ct_json at, void (*read)(ct_scene*, ct_js
 
 static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     const char* schema;
-    if (!ct_scene_read_keys(root, CT_OBJECT_SCENE)) return;
+    if (!ct_read_keys(root, CT_OBJECT_SCENE)) return;
     ct_json_text(ct_json_member(root, "$schema"), &schema);
     read_name(scene, ct_json_member(root, "name"));
     read_settings(scene, root);
@@ -141,38 +141,38 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     size_t nbody = bodies.value ? ct_json_length(bodies) : 0,
            nskeleton = skeletons.value ? ct_json_length(skeletons) : 0;
     for (size_t i = 0; i < nbody && !root.reader->status; i++)
-        ct_scene_read_body(scene, ct_json_item(bodies, i), directory);
+        ct_read_body(scene, ct_json_item(bodies, i), directory);
     for (size_t i = 0; i < nskeleton && !root.reader->status; i++)
-        ct_scene_read_skeleton(scene, ct_json_item(skeletons, i), directory);
+        ct_read_skeleton(scene, ct_json_item(skeletons, i), directory);
     ct_json obstacles = ct_json_member(root, "obstacles");
     size_t nobstacle = obstacles.value ? ct_json_length(obstacles) : 0;
     for (size_t i = 0; i < nobstacle && !root.reader->status; i++)
-        ct_scene_read_obstacle(scene, ct_json_item(obstacles, i), directory);
-    ct_scene_read_pairs(scene, ct_json_member(root, "contact"));
+        ct_read_obstacle(scene, ct_json_item(obstacles, i), directory);
+    ct_read_pairs(scene, ct_json_member(root, "contact"));
     if (root.reader->status) return;
     ct_error inner;
     ct_error_clear(&inner);
     ct_json_relay(root, ct_scene_check(scene, &inner), &inner);
-    read_list(scene, ct_json_member(root, "drives"), ct_scene_read_drive);
-    read_list(scene, ct_json_member(root, "pins"), ct_scene_read_drive);
-    read_list(scene, ct_json_member(root, "forces"), ct_scene_read_force);
-    read_list(scene, ct_json_member(root, "velocities"), ct_scene_read_velocity);
-    ct_scene_read_water(scene, ct_json_member(root, "water"));
-    read_list(scene, ct_json_member(root, "muscles"), ct_scene_read_muscle);
-    read_list(scene, ct_json_member(root, "chambers"), ct_scene_read_chamber);
-    read_list(scene, ct_json_member(root, "cavities"), ct_scene_read_cavity);
-    read_list(scene, ct_json_member(root, "controls"), ct_scene_read_control);
+    read_list(scene, ct_json_member(root, "drives"), ct_read_drive);
+    read_list(scene, ct_json_member(root, "pins"), ct_read_drive);
+    read_list(scene, ct_json_member(root, "forces"), ct_read_force);
+    read_list(scene, ct_json_member(root, "velocities"), ct_read_velocity);
+    ct_read_water(scene, ct_json_member(root, "water"));
+    read_list(scene, ct_json_member(root, "muscles"), ct_read_muscle);
+    read_list(scene, ct_json_member(root, "chambers"), ct_read_chamber);
+    read_list(scene, ct_json_member(root, "cavities"), ct_read_cavity);
+    read_list(scene, ct_json_member(root, "controls"), ct_read_control);
     ct_json controls = ct_json_member(root, "controls");
     size_t ncontrol = controls.value ? ct_json_length(controls) : 0;
     for (size_t i = 0; i < ncontrol && !root.reader->status; i++)
-        ct_scene_read_control_values(scene, ct_json_item(controls, i), directory);
-    ct_scene_read_policy(scene, ct_json_member(root, "policy"), directory);
-    read_list(scene, ct_json_member(root, "parameters"), ct_scene_read_parameter);
+        ct_read_control_values(scene, ct_json_item(controls, i), directory);
+    ct_read_policy(scene, ct_json_member(root, "policy"), directory);
+    read_list(scene, ct_json_member(root, "parameters"), ct_read_parameter);
     ct_json objective = ct_json_member(root, "objective");
     size_t nterm = objective.value ? ct_json_length(objective) : 0;
     for (size_t i = 0; i < nterm && !root.reader->status; i++)
-        ct_scene_read_objective(scene, ct_json_item(objective, i), directory);
-    ct_scene_read_optimizer(scene, ct_json_member(root, "optimizer"));
+        ct_read_objective(scene, ct_json_item(objective, i), directory);
+    ct_read_optimizer(scene, ct_json_member(root, "optimizer"));
 }
 
 static ct_status parse(ct_scene** out, const char* text, size_t size, const char* directory,
@@ -231,7 +231,7 @@ ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error) {
     *out = NULL;
     char* text;
     size_t size;
-    ct_status status = ct_scene_read_file(path, &text, &size, error);
+    ct_status status = ct_read_file(path, &text, &size, error);
     if (status) return status;
     char* directory = directory_of(path);
     status = directory ? ct_scene_parse(out, text, size, directory, error)

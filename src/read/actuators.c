@@ -1,13 +1,13 @@
 // Reads actuators: muscles, chambers, cavities.
 #include "base/memory.h"
 #include "base/status.h"
-#include "read/scene_read.h"
+#include "read/read.h"
 
 // The body, which may be left out where there is only one.
 static void read_body(const ct_scene* scene, ct_json object, int* body) {
     ct_json at = scene->nbody == 1 ? ct_json_member(object, "body") : ct_json_required(object, "body");
     *body = 0;
-    ct_scene_read_body_reference(scene, at, body);
+    ct_read_body_reference(scene, at, body);
     if (!scene->nbody) ct_json_fail(object, "needs a body, but the scene has none");
 }
 
@@ -15,16 +15,16 @@ static void read_body(const ct_scene* scene, ct_json object, int* body) {
 static void read_tag(const ct_scene* scene, ct_json at, int body, int* tag) {
     if (!at.value || at.reader->status) return;
     if (!json_is_string(at.value)) ct_json_integer(at, 0, 2147483647, tag);
-    else if (!ct_scene_read_tag(at, scene->body[body].mesh, json_string_value(at.value), tag))
+    else if (!ct_read_tag(at, scene->body[body].mesh, json_string_value(at.value), tag))
         ct_json_fail(at, "is \"%.60s\": the mesh of \"%.60s\" has no such tag", json_string_value(at.value),
                      scene->body[body].name);
 }
 
-void ct_scene_read_muscle(ct_scene* scene, ct_json at) {
+void ct_read_muscle(ct_scene* scene, ct_json at) {
     ct_muscle_def def = ct_muscle_def_default();
     ct_arena arena = {0};
     ct_error inner;
-    if (!ct_scene_read_keys(at, CT_OBJECT_MUSCLE)) return;
+    if (!ct_read_keys(at, CT_OBJECT_MUSCLE)) return;
     ct_json_text(ct_json_member(at, "name"), &def.name);
     read_body(scene, at, &def.body);
     ct_json points = ct_json_required(at, "points");
@@ -44,15 +44,15 @@ void ct_scene_read_muscle(ct_scene* scene, ct_json at) {
     ct_arena_free(&arena);
 }
 
-void ct_scene_read_chamber(ct_scene* scene, ct_json at) {
+void ct_read_chamber(ct_scene* scene, ct_json at) {
     ct_chamber_def def = ct_chamber_def_default();
     int *nodes = NULL, cells = (int)def.cells;
     ct_error inner;
-    if (!ct_scene_read_keys(at, CT_OBJECT_CHAMBER)) return;
+    if (!ct_read_keys(at, CT_OBJECT_CHAMBER)) return;
     ct_json_text(ct_json_member(at, "name"), &def.name);
     read_body(scene, at, &def.body);
     read_tag(scene, ct_json_member(at, "tag"), def.body, &def.tag);
-    if (ct_json_has(at, "select")) ct_scene_read_nodes(scene, at, &nodes, &def.count);
+    if (ct_json_has(at, "select")) ct_read_nodes(scene, at, &nodes, &def.count);
     def.nodes = nodes;
     ct_json_choice(ct_json_member(at, "cells"), ct_scene_choices[CT_CHOICE_CELLS].words, &cells);
     def.cells = (ct_cells)cells;
@@ -63,10 +63,10 @@ void ct_scene_read_chamber(ct_scene* scene, ct_json at) {
     ct_free(nodes);
 }
 
-void ct_scene_read_cavity(ct_scene* scene, ct_json at) {
+void ct_read_cavity(ct_scene* scene, ct_json at) {
     ct_cavity_def def = ct_cavity_def_default();
     ct_error inner;
-    if (!ct_scene_read_keys(at, CT_OBJECT_CAVITY)) return;
+    if (!ct_read_keys(at, CT_OBJECT_CAVITY)) return;
     ct_json_text(ct_json_member(at, "name"), &def.name);
     read_body(scene, at, &def.body);
     read_tag(scene, ct_json_member(at, "tag"), def.body, &def.tag);
@@ -77,7 +77,7 @@ void ct_scene_read_cavity(ct_scene* scene, ct_json at) {
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_cavity(scene, &def, NULL, &inner), &inner);
 }
 
-void ct_scene_read_actuator_control(ct_scene* scene, const char* name, ct_json control) {
+void ct_read_actuator_control(ct_scene* scene, const char* name, ct_json control) {
     ct_json at = ct_json_member(control, "actuator");
     const char* of = "";
     ct_error inner;

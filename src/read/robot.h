@@ -1,8 +1,8 @@
 // Robots read from MJCF (MuJoCo, <mujoco>) and URDF (<robot>) files: links with joints, masses and inertias,
 // and the motors that become controls. All lengths and directions are those of the rest pose (all joints at
 // their reference) in the file's world, until ct_robot_place moves them to the scene's.
-#ifndef CT_READ_ROBOT_IMPORT_H
-#define CT_READ_ROBOT_IMPORT_H
+#ifndef CT_READ_ROBOT_H
+#define CT_READ_ROBOT_H
 
 #include "base/memory.h"
 #include "cuttle.h"

@@ -1,6 +1,6 @@
 // Reads a shape (a tree of signed distances) from JSON.
-#ifndef CT_READ_SHAPE_IO_H
-#define CT_READ_SHAPE_IO_H
+#ifndef CT_READ_SHAPE_H
+#define CT_READ_SHAPE_H
 
 #include <jansson.h>
 

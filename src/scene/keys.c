@@ -1,5 +1,5 @@
-// The words of scene files; see scene_keys.h.
-#include "scene/scene_keys.h"
+// The words of scene files; see keys.h.
+#include "scene/keys.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 //   {"union": [{"sphere": {"center": [0, 0, 0], "radius": 1}, "tag": "head"}, ...], "smooth": 0.1, "scale":
 //   2}
 // Tag names are numbered 1, 2, ... in the order in which they are met, a combination before its operands.
-#include "read/shape_io.h"
+#include "read/shape.h"
 
 #include <errno.h>
 #include <stdio.h>

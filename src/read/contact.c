@@ -3,15 +3,15 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "read/scene_read.h"
+#include "read/read.h"
 
 // Contact is in force when the scene speaks of it or has obstacles, unless it says "none".
-void ct_scene_read_contact(ct_json root, ct_contact_settings* settings) {
+void ct_read_contact(ct_json root, ct_contact_settings* settings) {
     ct_json at = ct_json_member(root, "contact"), obstacles = ct_json_member(root, "obstacles");
     bool spoken_of = at.value || (obstacles.value && json_array_size(obstacles.value) > 0);
     int method = spoken_of ? CT_CONTACT_METHOD_NEWTON : CT_CONTACT_METHOD_NONE, split = (int)settings->split;
     settings->method = (ct_contact_method)method;
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_CONTACT)) return;
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_CONTACT)) return;
     ct_json_choice(ct_json_member(at, "method"), ct_scene_choices[CT_CHOICE_CONTACT].words, &method);
     ct_json_choice(ct_json_member(at, "split"), ct_scene_choices[CT_CHOICE_SPLIT].words, &split);
     ct_json_at_least(ct_json_member(at, "friction"), 0, &settings->friction);
@@ -30,7 +30,7 @@ void ct_scene_read_contact(ct_json root, ct_contact_settings* settings) {
 static void read_pair(ct_scene* scene, ct_json at) {
     ct_pair_def def = ct_pair_def_default();
     ct_error inner;
-    ct_scene_read_keys(at, CT_OBJECT_PAIR);
+    ct_read_keys(at, CT_OBJECT_PAIR);
     ct_json between = ct_json_required(at, "between");
     if (ct_json_length(between) != 2) ct_json_fail(between, "must be two names, such as [\"ball\", \"*\"]");
     ct_json_text(ct_json_item(between, 0), &def.a);
@@ -42,7 +42,7 @@ static void read_pair(ct_scene* scene, ct_json at) {
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_pair(scene, &def, &inner), &inner);
 }
 
-void ct_scene_read_pairs(ct_scene* scene, ct_json contact) {
+void ct_read_pairs(ct_scene* scene, ct_json contact) {
     ct_json pairs = ct_json_member(contact, "pairs");
     size_t count = pairs.value ? ct_json_length(pairs) : 0;
     for (size_t i = 0; i < count && !contact.reader->status; i++) read_pair(scene, ct_json_item(pairs, i));
@@ -57,17 +57,17 @@ static const char* const kinds[] = {"plane", "sphere", "capsule", "box", "mesh",
 static void read_shape(ct_json at, ct_obstacle_def* def) {
     switch (def->kind) {
     case CT_OBSTACLE_PLANE:
-        ct_scene_read_keys(at, CT_OBJECT_OBSTACLE_PLANE);
+        ct_read_keys(at, CT_OBJECT_OBSTACLE_PLANE);
         ct_json_vector(ct_json_member(at, "point"), def->center);
         ct_json_vector(ct_json_required(at, "normal"), def->normal);
         break;
     case CT_OBSTACLE_SPHERE:
-        ct_scene_read_keys(at, CT_OBJECT_OBSTACLE_SPHERE);
+        ct_read_keys(at, CT_OBJECT_OBSTACLE_SPHERE);
         ct_json_vector(ct_json_member(at, "center"), def->center);
         ct_json_positive(ct_json_required(at, "radius"), &def->radius);
         break;
     case CT_OBSTACLE_CAPSULE: {
-        ct_scene_read_keys(at, CT_OBJECT_OBSTACLE_CAPSULE);
+        ct_read_keys(at, CT_OBJECT_OBSTACLE_CAPSULE);
         ct_json ends = ct_json_required(at, "ends");
         if (ct_json_length(ends) != 2) ct_json_fail(ends, "must be two points: [[x, y, z], [x, y, z]]");
         for (size_t k = 0; k < 2; k++) ct_json_vector(ct_json_item(ends, k), def->ends[k]);
@@ -75,7 +75,7 @@ static void read_shape(ct_json at, ct_obstacle_def* def) {
         break;
     }
     default:
-        ct_scene_read_keys(at, CT_OBJECT_OBSTACLE_BOX);
+        ct_read_keys(at, CT_OBJECT_OBSTACLE_BOX);
         ct_json_vector(ct_json_member(at, "center"), def->center);
         ct_json_vector(ct_json_required(at, "half"), def->half);
     }
@@ -107,29 +107,29 @@ static void relay(ct_json at, const ct_obstacle_def* def, ct_status status, cons
     ct_json_relay(at, status, inner);
 }
 
-void ct_scene_read_obstacle(ct_scene* scene, ct_json at, const char* directory) {
+void ct_read_obstacle(ct_scene* scene, ct_json at, const char* directory) {
     ct_obstacle_def def = ct_obstacle_def_default();
     ct_arena arena = {0};
     ct_motion motion = {0};
     ct_mesh* mesh = NULL;
     ct_error inner;
     ct_error_clear(&inner);
-    if (!ct_scene_read_keys(at, CT_OBJECT_OBSTACLE)) return;
+    if (!ct_read_keys(at, CT_OBJECT_OBSTACLE)) return;
     ct_json_text(ct_json_member(at, "name"), &def.name);
     ct_json_text(ct_json_member(at, "group"), &def.group);
     ct_json_positive(ct_json_member(at, "scale"), &def.scale);
     ct_json_rotation(ct_json_member(at, "rotate"), def.rotate);
     ct_json_vector(ct_json_member(at, "translate"), def.translate);
     ct_json_at_least(ct_json_member(at, "thickness"), 0, &def.contact_thickness);
-    ct_scene_read_color(ct_json_member(at, "color"), def.color);
+    ct_read_color(ct_json_member(at, "color"), def.color);
     ct_json_bool(ct_json_member(at, "hidden"), &def.hidden);
-    ct_scene_read_motion(ct_json_member(at, "motion"), &arena, &motion);
+    ct_read_motion(ct_json_member(at, "motion"), &arena, &motion);
     def.motion = &motion;
     read_kind(at, &def);
     if (!at.reader->status && def.kind != CT_OBSTACLE_MESH)
         read_shape(ct_json_member(at, kinds[def.kind]), &def);
     if (!at.reader->status && def.kind == CT_OBSTACLE_MESH)
-        def.mesh = mesh = ct_scene_read_obstacle_mesh(at, directory);
+        def.mesh = mesh = ct_read_obstacle_mesh(at, directory);
     if (!at.reader->status) relay(at, &def, ct_scene_add_obstacle(scene, &def, NULL, &inner), &inner);
     ct_mesh_free(mesh);
     ct_arena_free(&arena);

@@ -1,6 +1,6 @@
 // Reads the water of a scene.
 #include "base/memory.h"
-#include "read/scene_read.h"
+#include "read/read.h"
 
 // Names of bodies and groups, borrowed from the JSON; NULL: all.
 static const char** read_names(ct_json at, ct_arena* arena, int* count) {
@@ -13,8 +13,8 @@ static const char** read_names(ct_json at, ct_arena* arena, int* count) {
     return names;
 }
 
-void ct_scene_read_water(ct_scene* scene, ct_json at) {
-    if (!at.value || !ct_scene_read_keys(at, CT_OBJECT_WATER)) return;
+void ct_read_water(ct_scene* scene, ct_json at) {
+    if (!at.value || !ct_read_keys(at, CT_OBJECT_WATER)) return;
     ct_water_def def = ct_water_def_default();
     ct_arena arena = {0};
     ct_error inner;

@@ -1,5 +1,4 @@
-// Obstacles of a scene and the rules of its contacts. Names, nodes and keys live in the scene's arena
-// `goals`.
+// Obstacles of a scene and the rules of its contacts. Names, nodes and keys live in the scene's arena.
 //
 // Shapes are put into the world here, x = scale R X + t, and become what the model knows: a plane, one node
 // (sphere), two nodes (capsule), or a triangle surface (box, mesh).
@@ -249,13 +248,13 @@ static ct_status make_surface(ct_scene* scene, const ct_obstacle_def* def, ct_sc
     ct_status status = mesh->ntet ? ct_mesh_surface(mesh, &boundary, &ntri) : CT_OK;
     const int* tri = boundary ? boundary : mesh->tri;
     int* number = status ? NULL : ct_alloc((size_t)mesh->nvert, sizeof *number);
-    out->tri = number ? ct_arena_copy(&scene->goals, tri, 3 * (size_t)ntri, sizeof *tri) : NULL;
+    out->tri = number ? ct_arena_copy(&scene->arena, tri, 3 * (size_t)ntri, sizeof *tri) : NULL;
     if (out->tri) {
         out->ntri = ntri;
         for (int c = 0; c < 3 * ntri; c++) number[tri[c]] = 1;
         for (int v = 0; v < mesh->nvert; v++) number[v] = number[v] ? out->nvert++ : -1;
         for (int c = 0; c < 3 * ntri; c++) out->tri[c] = number[tri[c]];
-        out->x = ct_arena_alloc(&scene->goals, 3 * (size_t)out->nvert, sizeof *out->x);
+        out->x = ct_arena_alloc(&scene->arena, 3 * (size_t)out->nvert, sizeof *out->x);
     }
     for (int v = 0; out->x && v < mesh->nvert; v++)
         if (number[v] >= 0)
@@ -271,8 +270,8 @@ static ct_status make_shape(ct_scene* scene, const ct_obstacle_def* def, ct_scen
     if (def->kind == CT_OBSTACLE_MESH) return make_surface(scene, def, out);
     out->nvert = nodes[def->kind];
     out->ntri = def->kind == CT_OBSTACLE_BOX ? 12 : 0;
-    out->x = ct_arena_alloc(&scene->goals, 3 * (size_t)out->nvert, sizeof *out->x);
-    out->tri = ct_arena_alloc(&scene->goals, 3 * (size_t)out->ntri, sizeof *out->tri);
+    out->x = ct_arena_alloc(&scene->arena, 3 * (size_t)out->nvert, sizeof *out->x);
+    out->tri = ct_arena_alloc(&scene->arena, 3 * (size_t)out->ntri, sizeof *out->tri);
     if (!out->x || !out->tri) return CT_OUT_OF_MEMORY;
     if (def->kind == CT_OBSTACLE_PLANE) make_plane(def, out);
     if (def->kind == CT_OBSTACLE_BOX) make_box(def, out);
@@ -288,7 +287,7 @@ static ct_status make_shape(ct_scene* scene, const ct_obstacle_def* def, ct_scen
 // Adding
 
 static char* keep_text(ct_scene* scene, const char* text) {
-    return ct_arena_copy(&scene->goals, text, strlen(text) + 1, 1);
+    return ct_arena_copy(&scene->arena, text, strlen(text) + 1, 1);
 }
 
 static ct_status fill_obstacle(ct_scene* scene, const ct_obstacle_def* def, const char* name,
@@ -302,7 +301,7 @@ static ct_status fill_obstacle(ct_scene* scene, const ct_obstacle_def* def, cons
         out->motion = (ct_scene_driver){
             .nkey = def->motion->nkey, .smooth = def->motion->smooth, .repeat = def->motion->repeat};
         memcpy(out->motion.center, def->motion->center, sizeof out->motion.center);
-        out->motion.key = ct_arena_copy(&scene->goals, def->motion->key, (size_t)def->motion->nkey,
+        out->motion.key = ct_arena_copy(&scene->arena, def->motion->key, (size_t)def->motion->nkey,
                                         sizeof *def->motion->key);
         if (!out->motion.key) return CT_OUT_OF_MEMORY;
     }

@@ -1,5 +1,5 @@
-// Robots into scenes: what the two formats have in common; see robot_import.h.
-#include "read/robot_import.h"
+// Robots into scenes: what the two formats have in common; see robot.h.
+#include "read/robot.h"
 
 #include <locale.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "math/quat.h"
-#include "read/scene_read.h"
+#include "read/read.h"
 #include "scene/scene.h"
 #include "shape/mass.h"
 #include "text/text_scan.h"
@@ -155,7 +155,7 @@ ct_status ct_robot_load(ct_robot* robot, const char* path, ct_error* error) {
     ct_error_clear(error);
     char* text;
     size_t size;
-    ct_status status = ct_scene_read_file(path, &text, &size, error);
+    ct_status status = ct_read_file(path, &text, &size, error);
     if (status) return status;
     status = ct_robot_read(robot, text, size, path, error);
     ct_free(text);

@@ -1,0 +1,84 @@
+// Reads parameters: what is varied, within which bounds, and the shape of a control along time.
+#include "read/read.h"
+
+// A start, or an object with bounds.
+static void read_wave_number(ct_json at, ct_wave_number* out) {
+    if (!at.value || json_is_number(at.value)) {
+        ct_json_number(at, &out->start);
+        return;
+    }
+    if (!ct_read_keys(at, CT_OBJECT_WAVE)) return;
+    ct_json_number(ct_json_required(at, "start"), &out->start);
+    ct_json_number(ct_json_member(at, "lower"), &out->lower);
+    ct_json_number(ct_json_member(at, "upper"), &out->upper);
+    ct_json_bool(ct_json_member(at, "fixed"), &out->fixed);
+}
+
+static void refuse(ct_json at, bool wrong, const char* key, const char* shape) {
+    if (wrong && ct_json_has(at, key))
+        ct_json_fail(ct_json_member(at, key), "has no meaning for the shape \"%s\": remove it", shape);
+}
+
+static void read_shape(ct_json at, ct_parameter_def* def) {
+    static const char* const waves[] = {"amplitude", "frequency", "phase", "center"};
+    static const char* const plain[] = {"transform", "lower", "upper", "scale", "offset", "start"};
+    int shape = (int)def->shape;
+    ct_json_choice(ct_json_member(at, "shape"), ct_scene_choices[CT_CHOICE_SHAPE].words, &shape);
+    def->shape = (ct_curve)shape;
+    const char* name = ct_scene_choices[CT_CHOICE_SHAPE].words[shape];
+    refuse(at, def->shape != CT_CURVE_STEPS, "hold", name);
+    refuse(at, def->shape != CT_CURVE_STEPS, "per", name);
+    refuse(at, def->shape != CT_CURVE_SPLINE, "knots", name);
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        refuse(at, def->shape == CT_CURVE_SINUSOID, plain[i], name);
+    for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++)
+        refuse(at, def->shape != CT_CURVE_SINUSOID, waves[i], name);
+    ct_json_integer(ct_json_member(at, "knots"), 2, 2147483647, &def->knots);
+    if (def->shape != CT_CURVE_SINUSOID) return;
+    read_wave_number(ct_json_required(at, waves[0]), &def->amplitude);
+    read_wave_number(ct_json_required(at, waves[1]), &def->frequency);
+    read_wave_number(ct_json_member(at, waves[2]), &def->phase);
+    read_wave_number(ct_json_member(at, waves[3]), &def->center);
+}
+
+void ct_read_parameter(ct_scene* scene, ct_json at) {
+    ct_parameter_def def = ct_parameter_def_default();
+    ct_error inner;
+    if (!ct_read_keys(at, CT_OBJECT_PARAMETER)) return;
+    int kind = 0, per = (int)def.per, transform = (int)def.transform;
+    ct_json_text(ct_json_member(at, "name"), &def.name);
+    ct_read_choice(ct_json_required(at, "type"), CT_CHOICE_PARAMETER, &kind);
+    ct_read_choice(ct_json_member(at, "per"), CT_CHOICE_PER, &per);
+    ct_read_choice(ct_json_member(at, "transform"), CT_CHOICE_TRANSFORM, &transform);
+    def.kind = (ct_parameter_kind)kind;
+    def.per = (ct_parameter_per)per;
+    def.transform = (ct_transform)transform;
+    const char* type = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
+    if (def.kind == CT_PARAMETER_CONTROL) ct_read_refuse(at, type, (const char* const[]){"body", NULL});
+    else
+        ct_read_refuse(at, type,
+                       (const char* const[]){"control", "hold", "shape", "knots", "amplitude", "frequency",
+                                             "phase", "center", NULL});
+    read_shape(at, &def);
+    bool of_links = def.kind >= CT_PARAMETER_JOINT_STIFFNESS && def.kind <= CT_PARAMETER_JOINT_VELOCITY;
+    if (!of_links) ct_read_refuse(at, type, (const char* const[]){"link", NULL});
+    bool of_actuators =
+        def.kind == CT_PARAMETER_MUSCLE_STIFFNESS || def.kind == CT_PARAMETER_CHAMBER_STIFFNESS;
+    if (!of_actuators) ct_read_refuse(at, type, (const char* const[]){"actuator", NULL});
+    if (of_links || of_actuators || def.kind == CT_PARAMETER_FRICTION)
+        ct_read_refuse(at, type, (const char* const[]){"body", NULL});
+    bool of_water = def.kind >= CT_PARAMETER_WATER_DENSITY && def.kind <= CT_PARAMETER_WATER_CURRENT;
+    if (def.kind == CT_PARAMETER_GRAVITY || def.kind == CT_PARAMETER_POLICY || of_water)
+        ct_read_refuse(at, type, (const char* const[]){"body", "per", NULL});
+    ct_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
+    ct_json_text(ct_json_member(at, "control"), &def.control);
+    ct_json_text(ct_json_member(at, "link"), &def.link);
+    ct_json_text(ct_json_member(at, "actuator"), &def.actuator);
+    ct_json_integer(ct_json_member(at, "hold"), 1, 2147483647, &def.hold);
+    ct_json_number(ct_json_member(at, "lower"), &def.lower);
+    ct_json_number(ct_json_member(at, "upper"), &def.upper);
+    ct_json_number(ct_json_member(at, "scale"), &def.scale);
+    ct_json_number(ct_json_member(at, "offset"), &def.offset);
+    ct_json_number(ct_json_member(at, "start"), &def.start);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_parameter(scene, &def, &inner), &inner);
+}

@@ -1,0 +1,304 @@
+// What may be varied in a scene: quantities of its parts and values of its controls.
+//
+// Everything is resolved and checked when a parameter is added: names to indices, automatic transforms and
+// bounds to those of the kind.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "scene/keys.h"
+#include "scene/scene.h"
+
+ct_parameter_def ct_parameter_def_default(void) {
+    return (ct_parameter_def){
+        .kind = CT_PARAMETER_YOUNG,
+        .per = CT_PER_BODY,
+        .body = -1,
+        .hold = 1,
+        .transform = CT_TRANSFORM_AUTO,
+        .lower = -INFINITY,
+        .upper = INFINITY,
+        .start = NAN,
+        .knots = 8,
+        .amplitude = {.start = NAN, .lower = -INFINITY, .upper = INFINITY},
+        .frequency = {.start = NAN, .lower = -INFINITY, .upper = INFINITY},
+        .phase = {.lower = -INFINITY, .upper = INFINITY},
+        .center = {.lower = -INFINITY, .upper = INFINITY},
+    };
+}
+
+static bool is_of_actuators(ct_parameter_kind kind) {
+    return kind == CT_PARAMETER_MUSCLE_STIFFNESS || kind == CT_PARAMETER_CHAMBER_STIFFNESS;
+}
+
+static bool is_positive_kind(ct_parameter_kind kind) {
+    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_THICKNESS ||
+           kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY || is_of_actuators(kind);
+}
+
+static bool is_of_links(ct_parameter_kind kind) {
+    return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY;
+}
+
+static bool is_of_water(ct_parameter_kind kind) {
+    return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT;
+}
+
+// Quantities that must not be negative, beside the materials'.
+static bool is_resistance(ct_parameter_kind kind) {
+    if (is_of_water(kind)) return kind != CT_PARAMETER_WATER_CURRENT;
+    if (kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS || is_of_actuators(kind)) return true;
+    return kind == CT_PARAMETER_FRICTION ||
+           (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION &&
+            kind != CT_PARAMETER_JOINT_VELOCITY);
+}
+
+bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
+    bool axial = link->joint.kind == CT_JOINT_REVOLUTE || link->joint.kind == CT_JOINT_PRISMATIC;
+    if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
+    if (kind < CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_REST)
+        return axial || link->joint.kind == CT_JOINT_BALL;
+    // one number for all has no meaning for rotations
+    if (kind >= CT_PARAMETER_JOINT_POSITION && per != CT_PER_SCENE) return link->joint.kind != CT_JOINT_FIXED;
+    return axial;
+}
+
+// A link by name that the parameter means something for; NULL: one at least must be such.
+static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter_kind kind,
+                           ct_parameter_per per, int* link, ct_error* error) {
+    const char* word = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
+    *link = name ? ct_scene_find_link(scene, name) : -1;
+    if (name && *link < 0)
+        return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", name);
+    if (name && !ct_scene_link_takes(&scene->link[*link], kind, per))
+        return ct_scene_fail(error, "link", "is \"%.60s\", which has no \"%s\"", name, word);
+    for (int k = 0; k < scene->nlink; k++)
+        if (ct_scene_link_takes(&scene->link[k], kind, per)) return CT_OK;
+    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no link with such a quantity", word);
+}
+
+// A muscle or chamber by name; NULL: there must be one at least.
+static ct_status find_actuator(const ct_scene* scene, const char* name, ct_parameter_kind kind, int* actuator,
+                               ct_error* error) {
+    ct_actuator_kind wanted =
+        kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+    const char* word = wanted == CT_ACTUATOR_MUSCLE ? "muscle" : "chamber";
+    *actuator = name ? ct_scene_find_actuator(scene, name) : -1;
+    if (name && (*actuator < 0 || scene->actuator[*actuator].kind != wanted))
+        return ct_scene_fail(error, "actuator", "is \"%.60s\": there is no %s of that name", name, word);
+    for (int k = 0; k < scene->nactuator; k++)
+        if (scene->actuator[k].kind == wanted) return CT_OK;
+    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s",
+                         ct_scene_choices[CT_CHOICE_PARAMETER].words[kind], word);
+}
+
+// Controls of muscles keep the activation between 0 and 1, those of cells a volume.
+static void bound_activation(const ct_scene* scene, ct_scene_parameter* p) {
+    const ct_scene_control* control = &scene->control[p->control];
+    if (control->kind != CT_CONTROL_ACTIVATION) return;
+    const ct_scene_actuator* actuator = &scene->actuator[control->actuator];
+    bool muscle = actuator->kind == CT_ACTUATOR_MUSCLE;
+    if (p->lower == -INFINITY) p->lower = (muscle ? 0 : 0.05) - actuator->start;
+    if (p->upper == INFINITY && muscle) p->upper = 1 - actuator->start;
+}
+
+static ct_transform transform_of_kind(ct_parameter_kind kind) {
+    if (is_positive_kind(kind)) return CT_TRANSFORM_LOG;
+    return kind == CT_PARAMETER_POISSON ? CT_TRANSFORM_SIGMOID : CT_TRANSFORM_AFFINE;
+}
+
+// Puts what the kind implies in place of what was left open.
+static void complete_parameter(ct_scene_parameter* p) {
+    if (p->kind == CT_PARAMETER_FRICTION && p->per == CT_PER_BODY) p->per = CT_PER_SCENE;
+    if (p->transform == CT_TRANSFORM_AUTO) p->transform = transform_of_kind(p->kind);
+    bool damping = p->kind == CT_PARAMETER_DAMPING_MASS || p->kind == CT_PARAMETER_DAMPING_STIFFNESS;
+    bool poisson = p->kind == CT_PARAMETER_POISSON;
+    bool resistance = is_resistance(p->kind) && !is_positive_kind(p->kind);
+    if ((damping || poisson || resistance) && p->lower == -INFINITY) p->lower = 0;
+    if (poisson && p->upper == INFINITY) p->upper = 0.49;
+}
+
+static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
+    if (!(p->lower < p->upper))
+        return ct_scene_fail(error, "lower", "is %g: it must be below upper, which is %g", p->lower,
+                             p->upper);
+    bool material = p->kind <= CT_PARAMETER_DAMPING_STIFFNESS;
+    if (p->kind == CT_PARAMETER_POISSON && !(p->lower >= 0 && p->upper < 0.5))
+        return ct_scene_fail(error, "upper",
+                             "and lower are %g and %g: Poisson's ratio must be at least 0 and below 0.5",
+                             p->upper, p->lower);
+    if (((material && p->kind != CT_PARAMETER_POISSON) || is_resistance(p->kind)) && isfinite(p->lower) &&
+        p->lower < 0)
+        return ct_scene_fail(error, "lower", "is %g: this quantity must not be negative", p->lower);
+    if (p->transform == CT_TRANSFORM_SIGMOID && !(isfinite(p->lower) && isfinite(p->upper)))
+        return ct_scene_fail(
+            error, "transform",
+            "is \"sigmoid\", which maps to the range between \"lower\" and \"upper\": give both");
+    if (p->transform == CT_TRANSFORM_LOG && !(p->upper > 0))
+        return ct_scene_fail(error, "upper", "is %g: the transform \"log\" makes positive values only",
+                             p->upper);
+    if (!isnan(p->start) && !(isfinite(p->start) && p->start >= p->lower && p->start <= p->upper))
+        return ct_scene_fail(error, "start", "is %g: it must lie between lower and upper, %g and %g",
+                             p->start, p->lower, p->upper);
+    return CT_OK;
+}
+
+// Bending and thickness are quantities of sheets.
+static ct_status check_sheets(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
+    for (int b = 0; b < scene->nbody; b++)
+        if ((p->body < 0 || b == p->body) && ct_scene_sheet_size(&scene->body[b])) return CT_OK;
+    return ct_scene_fail(error, "type", "is \"%s\", but %s: only bodies of triangles have it",
+                         ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind],
+                         p->body < 0 ? "the scene has no thin sheet" : "this body is no thin sheet");
+}
+
+// A shape of a control that makes sense.
+static ct_status check_shape(const ct_scene_parameter* p, ct_error* error) {
+    static const char* const names[] = {"amplitude", "frequency", "phase", "center"};
+    if ((unsigned)p->shape > CT_CURVE_SINUSOID)
+        return ct_scene_fail(error, "shape", "is not one of ct_curve");
+    if (p->shape != CT_CURVE_STEPS && p->kind != CT_PARAMETER_CONTROL)
+        return ct_scene_fail(error, "shape", "is for parameters of type \"control\"");
+    if (p->shape == CT_CURVE_SPLINE && p->knots < 2)
+        return ct_scene_fail(error, "knots", "is %d: it must be 2 or more", p->knots);
+    int fixed = 0;
+    for (int k = 0; p->shape == CT_CURVE_SINUSOID && k < 4; k++) {
+        const ct_wave_number* w = &p->wave[k];
+        if (!isfinite(w->start)) return ct_scene_fail(error, names[k], "is missing: give where it starts");
+        if (!(w->lower < w->upper) || !(w->start >= w->lower && w->start <= w->upper))
+            return ct_scene_fail(error, names[k],
+                                 "starts from %g: it must lie between its lower and upper, %g and %g",
+                                 w->start, w->lower, w->upper);
+        fixed += w->fixed;
+    }
+    return fixed == 4 ? ct_scene_fail(error, "shape",
+                                      "is a sinusoid with everything fixed: leave one of its numbers free")
+                      : CT_OK;
+}
+
+static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
+    if (p->body < -1 || p->body >= scene->nbody)
+        return ct_scene_fail(error, "body", "is %d: it must be from 0 to %d, or -1 for all", p->body,
+                             scene->nbody - 1);
+    if (p->kind == CT_PARAMETER_BENDING || p->kind == CT_PARAMETER_THICKNESS) {
+        ct_status status = check_sheets(scene, p, error);
+        if (status) return status;
+    }
+    bool nodal = p->kind == CT_PARAMETER_POSITION || p->kind == CT_PARAMETER_VELOCITY;
+    if (nodal && p->per == CT_PER_TAG)
+        return ct_scene_fail(error, "per",
+                             "is \"tag\", but tags belong to tets and this is a quantity of nodes: use "
+                             "\"element\", \"body\" or \"scene\"");
+    if (p->kind == CT_PARAMETER_FRICTION && (p->per == CT_PER_TAG || p->body >= 0))
+        return ct_scene_fail(error, p->body < 0 ? "per" : "body",
+                             "has no meaning for friction: use \"per\": \"scene\" for the scene's "
+                             "coefficient, or \"element\" for that and those of the pairs");
+    ct_status shape = check_shape(p, error);
+    if (shape) return shape;
+    if (p->hold < 1) return ct_scene_fail(error, "hold", "is %d: it must be 1 or more steps", p->hold);
+    if (!(p->scale >= 0 && isfinite(p->scale)))
+        return ct_scene_fail(error, "scale", "is %g: it must be above 0, or 0 to have it chosen", p->scale);
+    if (!isfinite(p->offset)) return ct_scene_fail(error, "offset", "must be a finite number");
+    return check_bounds(p, error);
+}
+
+// A name from the kind and the body or control.
+static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p,
+                           char name[CT_SCENE_NAME_SIZE]) {
+    const char* kind = ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind];
+    if (p->kind == CT_PARAMETER_CONTROL)
+        snprintf(name, CT_SCENE_NAME_SIZE, "%s", scene->control[p->control].name);
+    else if (p->link >= 0) snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", kind, scene->link[p->link].name);
+    else if (p->actuator >= 0)
+        snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", kind, scene->actuator[p->actuator].name);
+    else if (p->body >= 0) snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", kind, scene->body[p->body].name);
+    else snprintf(name, CT_SCENE_NAME_SIZE, "%s", kind);
+}
+
+// Two parameters that set the same number.
+static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
+    if (a->kind != b->kind) return false;
+    if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
+    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION ||
+        a->kind == CT_PARAMETER_POLICY || is_of_water(a->kind))
+        return true;
+    if (is_of_actuators(a->kind)) return a->actuator < 0 || b->actuator < 0 || a->actuator == b->actuator;
+    if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
+    return a->body < 0 || b->body < 0 || a->body == b->body;
+}
+
+static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter* p, const char* name,
+                                ct_error* error) {
+    for (int i = 0; i < scene->nparameter; i++) {
+        const ct_scene_parameter* other = &scene->parameter[i];
+        if (overlaps(p, other))
+            return ct_scene_fail(
+                error, "type",
+                "is \"%s\", and the parameter \"%s\" already sets the same numbers: keep one, or "
+                "restrict each to a \"body\" or a \"link\"",
+                ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind], other->name);
+        if (!strcmp(name, other->name))
+            return ct_scene_fail(error, "name", "is \"%s\", the name of another parameter: give each its own",
+                                 name);
+    }
+    return CT_OK;
+}
+
+static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p,
+                                   ct_error* error) {
+    if ((unsigned)def->kind > CT_PARAMETER_POLICY)
+        return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
+    if (def->kind == CT_PARAMETER_POLICY && !scene->policy.enabled)
+        return ct_scene_fail(error, "type", "is \"policy\", but the scene has none");
+    if (is_of_water(def->kind) && !scene->water.enabled)
+        return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water",
+                             ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
+    if ((unsigned)def->per > CT_PER_SCENE)
+        return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
+    if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID)
+        return ct_scene_fail(error, "transform", "is not one of ct_transform");
+    *p = (ct_scene_parameter){.kind = def->kind,
+                              .per = def->per,
+                              .body = def->body,
+                              .control = -1,
+                              .link = -1,
+                              .actuator = -1,
+                              .hold = def->hold,
+                              .transform = def->transform,
+                              .lower = def->lower,
+                              .upper = def->upper,
+                              .scale = def->scale,
+                              .offset = def->offset,
+                              .start = def->start,
+                              .shape = def->shape,
+                              .knots = def->knots,
+                              .wave = {def->amplitude, def->frequency, def->phase, def->center}};
+    complete_parameter(p);
+    ct_status status = CT_OK;
+    if (p->kind == CT_PARAMETER_CONTROL)
+        status = ct_scene_name_control(scene, def->control, &p->control, error);
+    if (p->kind == CT_PARAMETER_CONTROL && !status) bound_activation(scene, p);
+    if (is_of_actuators(p->kind)) status = find_actuator(scene, def->actuator, p->kind, &p->actuator, error);
+    if (is_of_links(p->kind)) status = find_link(scene, def->link, p->kind, p->per, &p->link, error);
+    return status ? status : check_parameter(scene, p, error);
+}
+
+ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, ct_error* error) {
+    ct_error_clear(error);
+    ct_scene_parameter parameter;
+    ct_status status = resolve_parameter(scene, def, &parameter, error);
+    if (!status && def->name) status = ct_scene_check_name(def->name, error);
+    if (status) return status;
+    char name[CT_SCENE_NAME_SIZE];
+    if (def->name) snprintf(name, sizeof name, "%s", def->name);
+    else name_parameter(scene, &parameter, name);
+    status = check_distinct(scene, &parameter, name, error);
+    if (status) return status;
+    parameter.name = ct_arena_copy(&scene->arena, name, strlen(name) + 1, 1);
+    ct_scene_parameter* grown = ct_resize(scene->parameter, (size_t)scene->nparameter + 1, sizeof parameter);
+    if (grown) scene->parameter = grown;
+    if (!grown || !parameter.name) return ct_scene_out_of_memory(error);
+    scene->parameter[scene->nparameter++] = parameter;
+    return CT_OK;
+}
