@@ -1,0 +1,117 @@
+// The check of gradients finds what is wrong in a single component: a term of the user's own, linear in the
+// positions at the start, has one derivative that is far larger than the others.
+#include <math.h>
+
+#include "build.h"
+#include "contact_problem.h"
+#include "unit.h"
+
+enum { NODES = 16, SIZE = 3 * NODES };
+
+// L = sum_i w_i x_i of the initial state, and w_i with the fault of one component as its derivative.
+typedef struct linear_term {
+    double weight[SIZE], fault[SIZE];
+} linear_term;
+
+static void add_linear(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                       void* user) {
+    const linear_term* term = user;
+    const double* x = ct_state_positions(state);
+    for (int i = 0; step == 0 && i < SIZE; i++) {
+        *loss += term->weight[i] * x[i];
+        if (x_bar) x_bar[i] += term->weight[i] + term->fault[i];
+    }
+}
+
+static ct_problem* open_problem(linear_term* term) {
+    ct_scene* scene = scene_of(
+        "{'time_step': 0.01, 'duration': 0.01, 'bodies': [{'box': {'size': [0.3, 0.1, 0.1], 'cells': "
+        "[3, 1, 1]}}], 'parameters': [{'type': 'position', 'per': 'element', 'transform': 'none'}]}");
+    ct_problem* problem = NULL;
+    ct_error error = {0};
+    must(ct_problem_create(&problem, scene, 0, &error), &error);
+    ct_scene_free(scene);
+    assert_int_equal(ct_problem_size(problem), SIZE);
+    *term = (linear_term){0};
+    for (int i = 0; i < SIZE; i++) term->weight[i] = 0.01 * (1 + i % 5);
+    ct_problem_set_term(problem, add_linear, term);
+    return problem;
+}
+
+static ct_check_slice check(ct_problem* problem, int components, uint64_t seed) {
+    double y[SIZE];
+    ct_check_slice slice;
+    ct_check_def def = ct_check_def_default();
+    ct_error error = {0};
+    def.components = components;
+    def.seed = seed;
+    ct_problem_start(problem, y);
+    must(ct_problem_check(problem, y, &def, &slice, &error), &error);
+    return slice;
+}
+
+// However few components are looked at and whichever they are, the largest is among them.
+static void fault_of_the_largest_derivative_is_found(void** state) {
+    linear_term term;
+    ct_problem* problem = open_problem(&term);
+    const int places[] = {0, 1, 11, 23, 24, 46, SIZE - 1}, components[] = {1, 2, 5};
+    for (int p = 0; p < 7; p++) {
+        double weight = term.weight[places[p]];
+        term.weight[places[p]] = p % 2 ? -1 : 1;
+        for (int k = 0; k < 3; k++)
+            for (uint64_t seed = 1; seed <= 4; seed++) {
+                ct_check_slice right = check(problem, components[k], seed);
+                if (!right.passed || right.drowned) fail_msg("error %g without fault", right.relative_error);
+                term.fault[places[p]] = 0.1 * term.weight[places[p]];
+                ct_check_slice wrong = check(problem, components[k], seed);
+                term.fault[places[p]] = 0;
+                if (wrong.passed || wrong.worst != places[p])
+                    fail_msg("component %d of %d, %d compared, seed %d: passed %d, worst %d", places[p], SIZE,
+                             components[k], (int)seed, wrong.passed, wrong.worst);
+                assert_true(fabs(wrong.relative_error - 0.1 / 1.1) < 1e-6 && fabs(wrong.slope) < 0.1);
+            }
+        term.weight[places[p]] = weight;
+    }
+    ct_problem_free(problem);
+}
+
+// With all components compared a fault shows wherever it is, even in a derivative that should be 0.
+static void fault_of_any_derivative_is_found_when_all_are_compared(void** state) {
+    linear_term term;
+    ct_problem* problem = open_problem(&term);
+    term.weight[7] = 1;
+    term.weight[30] = 0;
+    for (int i = 0; i < SIZE; i += 5) {
+        term.fault[i] = 1e-3;
+        ct_check_slice wrong = check(problem, 0, 1);
+        assert_false(wrong.passed);
+        assert_int_equal(wrong.worst, i);
+        double fault = wrong.worst_gradient - wrong.worst_difference;
+        if (!(fabs(fault - 1e-3) < 1e-6)) fail_msg("component %d: off by %g", i, fault);
+        term.fault[i] = 0;
+    }
+    ct_problem_free(problem);
+}
+
+// The others are spread over the whole slice and differ from seed to seed: one wrong among many is found by
+// some seeds.
+static void seeds_look_at_different_components(void** state) {
+    linear_term term;
+    ct_problem* problem = open_problem(&term);
+    int found = 0;
+    term.weight[0] = 1;
+    term.fault[40] = 0.1;
+    for (uint64_t seed = 1; seed <= 60; seed++) found += !check(problem, 4, seed).passed;
+    // one in each of 4 stretches of 12: about 5 of 60
+    if (found < 1 || found > 20) fail_msg("found by %d of 60 seeds", found);
+    ct_problem_free(problem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fault_of_the_largest_derivative_is_found),
+        cmocka_unit_test(fault_of_any_derivative_is_found_when_all_are_compared),
+        cmocka_unit_test(seeds_look_at_different_components),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
