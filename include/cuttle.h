@@ -25,6 +25,7 @@
 #include "cuttle/plot.h"
 #include "cuttle/policy.h"
 #include "cuttle/problem.h"
+#include "cuttle/quantity.h"
 #include "cuttle/scene.h"
 #include "cuttle/shape.h"
 #include "cuttle/skeleton.h"

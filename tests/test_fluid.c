@@ -149,8 +149,11 @@ static void check_probe(double level, bool two_sided, bool second_order) {
 
     double *x_bar = zeros(p.n), *v_bar = zeros(p.n), *old_bar = zeros(p.n);
     double density = 0, drag[4] = {0}, thrust[3] = {0}, current[3] = {0}, gravity[3] = {0};
-    const ct_fluid_bar bar = {
-        .density = &density, .drag = drag, .thrust = thrust, .current = current, .gravity = gravity};
+    const ct_sums bar = {.of = {[CT_QUANTITY_WATER_DENSITY] = &density,
+                                [CT_QUANTITY_WATER_DRAG] = drag,
+                                [CT_QUANTITY_WATER_THRUST] = thrust,
+                                [CT_QUANTITY_WATER_CURRENT] = current,
+                                [CT_QUANTITY_GRAVITY] = gravity}};
     gradient_of(&p);
     ct_fluid_vjp(model, work, p.x_n, p.v_n, p.x, p.lam, x_bar, v_bar, old_bar, &bar);
     ct_fluid_buoyancy_vjp(model, p.lam, &bar);

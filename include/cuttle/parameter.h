@@ -2,6 +2,7 @@
 #ifndef CUTTLE_PARAMETER_H
 #define CUTTLE_PARAMETER_H
 
+#include "cuttle/quantity.h"
 #include "cuttle/scene.h"
 
 #ifdef __cplusplus
@@ -44,15 +45,6 @@ typedef enum ct_parameter_kind {
 // Element: tet or triangle of a sheet, node, or (always unless SCENE) for controls a group of `hold` steps,
 // for joints and links a link, for muscles and chambers one of them.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
-typedef enum ct_transform {
-    // LOG for young, density, thickness, link mass and stiffness of actuators, SIGMOID for poisson, AFFINE
-    // for the others
-    CT_TRANSFORM_AUTO,
-    CT_TRANSFORM_NONE,    // value = y
-    CT_TRANSFORM_AFFINE,  // value = offset + scale y
-    CT_TRANSFORM_LOG,     // value = scale exp(y)
-    CT_TRANSFORM_SIGMOID  // value = lower + (upper - lower) / (1 + exp(-y))
-} ct_transform;
 typedef enum ct_curve {
     CT_CURVE_STEPS,  // a value for every `hold` steps
     // a cubic B-spline over the rollout with `knots` control points, of which the first and last are its ends

@@ -117,10 +117,6 @@ static void pull_residual(const ct_tree* tree, const ct_config* config, int k, c
     ct_vec3_store(lam, ct_vec3_scale(1 / tree->scale[j], ct_mat3_apply(back, ct_vec3_load(lam_z + j))));
 }
 
-static void add(double* sums, int k, double value) {
-    if (sums) sums[k] += value;
-}
-
 void ct_joints_vjp(const ct_tree* tree, const ct_config* config, const ct_joint_work* work,
                    const double* lam_z, ct_joint_bar* bar) {
     double* const tangents[] = {bar->start, bar->previous, bar->torque, bar->target};
@@ -136,11 +132,11 @@ void ct_joints_vjp(const ct_tree* tree, const ct_config* config, const ct_joint_
         const double* const from[] = {own.start, own.previous, own.torque, own.target};
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++)
             memcpy(tangents[i] + tree->dof[k], from[i], (size_t)at.n * sizeof(double));
-        add(bar->stiffness, k, own.stiffness);
-        add(bar->damping, k, own.damping);
-        add(bar->rest, k, own.rest);
-        add(bar->servo_stiffness, k, own.servo_stiffness);
-        add(bar->servo_damping, k, own.servo_damping);
-        add(bar->limit_stiffness, k, own.limit_stiffness);
+        ct_sums_add(bar->sums, CT_QUANTITY_JOINT_STIFFNESS, k, own.stiffness);
+        ct_sums_add(bar->sums, CT_QUANTITY_JOINT_DAMPING, k, own.damping);
+        ct_sums_add(bar->sums, CT_QUANTITY_JOINT_REST, k, own.rest);
+        ct_sums_add(bar->sums, CT_QUANTITY_SERVO_STIFFNESS, k, own.servo_stiffness);
+        ct_sums_add(bar->sums, CT_QUANTITY_SERVO_DAMPING, k, own.servo_damping);
+        ct_sums_add(bar->sums, CT_QUANTITY_LIMIT_STIFFNESS, k, own.limit_stiffness);
     }
 }

@@ -3,6 +3,7 @@
 #ifndef CT_SKELETON_JOINTS_H
 #define CT_SKELETON_JOINTS_H
 
+#include "quantity/sums.h"
 #include "skeleton/config.h"
 
 // What their forces depend on beside the configuration.
@@ -15,12 +16,11 @@ typedef struct ct_joint_work {
     double* target;          // ndof, of the servos, along the parents' axes; set before a step
 } ct_joint_work;
 
-// Where the adjoint of the joints goes. Tangents (ndof) are in the parents' axes; parameters (nlink) may be
-// NULL.
+// Where the adjoint of the joints goes. Tangents (ndof) are in the parents' axes.
 typedef struct ct_joint_bar {
     double *start, *previous;  // overwritten
     double *torque, *target;   // ndof, overwritten
-    double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;  // added
+    const ct_sums* sums;       // of their quantities, added
 } ct_joint_bar;
 
 // Memory; without torques, servos at their own targets.

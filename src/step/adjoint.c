@@ -132,34 +132,36 @@ static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint
 // ---- one (sub-)step ------------------------------------------------------------------------
 
 static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x,
-                           ct_adjoint_sums* sums) {
-    if (sums->mu || sums->lambda || sums->beta || sums->rigidity) {
+                           ct_sums* sums) {
+    if (sums->of[CT_SUM_MU] || sums->of[CT_SUM_LAMBDA] || sums->of[CT_SUM_BETA] ||
+        sums->of[CT_SUM_RIGIDITY]) {
         ct_potential_parameter_vjp(&model->potential, &work->potential, work->threads, x, adjoint->lam,
                                    adjoint->d_mu, adjoint->d_lambda, adjoint->d_beta, adjoint->d_rigidity);
-        for (int t = 0; sums->rigidity && t < model->ntri; t++) sums->rigidity[t] -= adjoint->d_rigidity[t];
+        for (int t = 0; sums->of[CT_SUM_RIGIDITY] && t < model->ntri; t++)
+            sums->of[CT_SUM_RIGIDITY][t] -= adjoint->d_rigidity[t];
         for (int t = 0; t < model->nelement; t++) {
-            if (sums->mu) sums->mu[t] -= adjoint->d_mu[t];
-            if (sums->lambda) sums->lambda[t] -= adjoint->d_lambda[t];
-            if (sums->beta) sums->beta[t] -= adjoint->d_beta[t];
+            if (sums->of[CT_SUM_MU]) sums->of[CT_SUM_MU][t] -= adjoint->d_mu[t];
+            if (sums->of[CT_SUM_LAMBDA]) sums->of[CT_SUM_LAMBDA][t] -= adjoint->d_lambda[t];
+            if (sums->of[CT_SUM_BETA]) sums->of[CT_SUM_BETA][t] -= adjoint->d_beta[t];
         }
     }
     double c = work->rate.c;
-    if (sums->mass)
+    if (sums->of[CT_SUM_MASS])
         for (int v = 0; v < model->nvert; v++)
             for (int i = 3 * v; model->mass[v] > 0 && i < 3 * v + 3; i++) {
                 // c^2 x - c p - q without the external force that `inertial` holds
                 double pull = c * c * (x[i] - work->inertial[i]) + work->force[i] / model->mass[v];
-                sums->mass[v] -= adjoint->lam[i] * pull;
+                sums->of[CT_SUM_MASS][v] -= adjoint->lam[i] * pull;
             }
-    if (sums->drag)
+    if (sums->of[CT_SUM_DRAG])
         for (int v = 0; v < model->nvert; v++)
             for (int i = 3 * v; i < 3 * v + 3; i++)
-                sums->drag[v] -= adjoint->lam[i] * (c * x[i] - work->history[i]);
+                sums->of[CT_SUM_DRAG][v] -= adjoint->lam[i] * (c * x[i] - work->history[i]);
 }
 
 // Adds to the adjoints of the actuators' numbers during the step, and of their stiffness.
 static void add_actuators(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x,
-                          ct_adjoint_state* bar, ct_adjoint_sums* sums) {
+                          ct_adjoint_state* bar, ct_sums* sums) {
     const ct_actuators* all = &model->actuators;
     if (!all->count) return;
     memset(adjoint->actuation_bar, 0, (size_t)all->size * sizeof(double));
@@ -169,8 +171,8 @@ static void add_actuators(const ct_model* model, ct_work* work, ct_adjoint* adjo
                      adjoint->actuation_bar, adjoint->muscle_bar, adjoint->chamber_bar);
     for (int i = 0; i < all->size; i++) bar->actuation[i] -= adjoint->actuation_bar[i];
     for (int k = 0; k < all->count; k++) {
-        if (sums->muscle_stiffness) sums->muscle_stiffness[k] -= adjoint->muscle_bar[k];
-        if (sums->chamber_stiffness) sums->chamber_stiffness[k] -= adjoint->chamber_bar[k];
+        ct_sums_add(sums, CT_QUANTITY_MUSCLE_STIFFNESS, k, -adjoint->muscle_bar[k]);
+        ct_sums_add(sums, CT_QUANTITY_CHAMBER_STIFFNESS, k, -adjoint->chamber_bar[k]);
     }
 }
 
@@ -229,17 +231,12 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
 
 // Dampers remember where the joint was; torques and targets act on it.
 static void reverse_joints(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_adjoint_state* bar,
-                           ct_adjoint_sums* sums, double* control_bar) {
+                           ct_sums* sums, double* control_bar) {
     ct_joint_bar joints = {.start = bar->q,
                            .previous = bar->q_previous,
                            .torque = adjoint->torque_bar,
                            .target = adjoint->target_bar,
-                           .stiffness = sums->stiffness,
-                           .damping = sums->damping,
-                           .rest = sums->rest,
-                           .servo_stiffness = sums->servo_stiffness,
-                           .servo_damping = sums->servo_damping,
-                           .limit_stiffness = sums->limit_stiffness};
+                           .sums = sums};
     ct_joints_vjp(&model->tree, &adjoint->config, &work->joints, adjoint->lam_z + 3 * (size_t)model->nfree,
                   &joints);
     if (control_bar) ct_external_joints_vjp(model, joints.torque, joints.target, control_bar);
@@ -283,7 +280,7 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
 // From bar at its end to bar at the sub-step's start. x_previous and v_previous are those of the state
 // before, used when the sub-step is of second order.
 static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
-                                 const ct_state* before, ct_adjoint_state* bar, ct_adjoint_sums* sums,
+                                 const ct_state* before, ct_adjoint_state* bar, ct_sums* sums,
                                  double* control_bar, ct_backward_report* report) {
     const ct_substep* substep = over->substep;
     const double *x_start = over->x_start, *x_new = over->x;
@@ -298,7 +295,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     ct_inertia_begin(model, work, &start, rate);
     if (model->water.enabled) ct_fluid_begin(model, work, x_start, over->v_start);
     ct_joints_begin(&model->tree, &work->joints, rate.c, rate.a, rate.b, over->q_start, before->q_previous);
-    if (sums->beta)
+    if (sums->of[CT_SUM_BETA])
         ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start,
                                 rate.b, x_old);
     else
@@ -340,8 +337,8 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                              x_start, bar->x, rate.b, x_old, bar->x_previous);
     if (model->water.enabled)
         ct_fluid_vjp(model, work, x_start, over->v_start, x_new, adjoint->lam, bar->x, bar->v,
-                     bar->x_previous, &sums->water);
-    if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums->friction);
+                     bar->x_previous, sums);
+    if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums->of[CT_QUANTITY_FRICTION]);
     reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
 }
@@ -372,7 +369,7 @@ static reach reach_of(const ct_model* model, const ct_record* record, size_t k, 
 
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
                           const ct_state* after, const ct_record* record, const double* control,
-                          ct_adjoint_state* bar, ct_adjoint_sums* sums, double* control_bar,
+                          ct_adjoint_state* bar, ct_sums* sums, double* control_bar,
                           ct_backward_report* report) {
     size_t n = 3 * (size_t)model->nvert;
     double time = before->header->time, end = time + model->settings.time_step;
@@ -412,8 +409,9 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
     for (int j = 0; j < model->tree.ndof; j++) bar->q[j] += adjoint->q_kept[j];
     ct_actuate_vjp(model, bar->actuation, control_bar);
-    ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->mass, sums->gravity, control_bar);
-    ct_fluid_buoyancy_vjp(model, adjoint->force_bar, &sums->water);
+    ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->of[CT_SUM_MASS],
+                           sums->of[CT_QUANTITY_GRAVITY], control_bar);
+    ct_fluid_buoyancy_vjp(model, adjoint->force_bar, sums);
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
     if (control_bar) {
         ct_external_drive_vjp(model, end, control, after->mount, adjoint->end_bar, control_bar, bar->mount);
@@ -422,7 +420,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
         ct_mounts_move_vjp(model, control, bar->mount, control_bar);
     }
     if (!model->policy.enabled) return CT_OK;
-    ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->policy);
+    ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->of[CT_QUANTITY_POLICY]);
     for (int i = 0; given_bar && i < model->control_size; i++) given_bar[i] += control_bar[i];
     return CT_OK;
 }

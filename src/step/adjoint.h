@@ -20,7 +20,7 @@
 #ifndef CT_STEP_ADJOINT_H
 #define CT_STEP_ADJOINT_H
 
-#include "step/fluid.h"
+#include "quantity/sums.h"
 #include "step/work.h"
 
 // Adjoint of a state: what the loss, so far, changes by with each of its parts. 3 nvert each.
@@ -33,29 +33,15 @@ typedef struct ct_adjoint_state {
     double* mount;
 } ct_adjoint_state;
 
-// Adjoints of what acts on every step, summed over steps; NULL: not wanted.
-typedef struct ct_adjoint_sums {
-    double *mu, *lambda, *beta;                    // nelement
-    double* rigidity;                              // ntri
-    double *mass, *drag;                           // nvert
-    double* gravity;                               // 3
-    ct_fluid_bar water;                            // its gravity: the same as above
-    double *muscle_stiffness, *chamber_stiffness;  // per actuator
-    double* policy;                                // weights of the policy
-    // nlink, of joints
-    double *stiffness, *damping, *rest, *servo_stiffness, *servo_damping, *limit_stiffness;
-    double* friction;  // nfriction
-} ct_adjoint_sums;
-
 typedef struct ct_adjoint ct_adjoint;  // scratch
 ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model);
 void ct_adjoint_free(ct_adjoint* adjoint);
 
 // bar: of the state `after` on entry, of the state `before` on return. record: what the step between them
-// did. control_bar: of this step (control size), added; may be NULL.
+// did. sums: of the quantities, added. control_bar: of this step (control size), added; may be NULL.
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
                           const ct_state* after, const ct_record* record, const double* control,
-                          ct_adjoint_state* bar, ct_adjoint_sums* sums, double* control_bar,
+                          ct_adjoint_state* bar, ct_sums* sums, double* control_bar,
                           ct_backward_report* report);
 
 #endif

@@ -155,15 +155,15 @@ static void float_product(const ct_model* model, const double* x, const double* 
     }
 }
 
-static void float_vjp(const ct_model* model, const double* x, const double* lam, const ct_fluid_bar* bar) {
+static void float_vjp(const ct_model* model, const double* x, const double* lam, const ct_sums* sums) {
     const ct_water* water = &model->water;
     double gravity = model->settings.gravity[water->up];
     for (int v = 0; v < model->nvert; v++) {
         size_t i = 3 * (size_t)v + (size_t)water->up;
         if (water->volume[v] == 0) continue;
         double share = lam[i] * water->volume[v] * wet_at(water, depth_of(water, x[i])).value;
-        if (bar->density) bar->density[0] -= share * gravity;
-        if (bar->gravity) bar->gravity[water->up] -= share * water->density;
+        ct_sums_add(sums, CT_QUANTITY_WATER_DENSITY, 0, -share * gravity);
+        ct_sums_add(sums, CT_QUANTITY_GRAVITY, water->up, -share * water->density);
     }
 }
 
@@ -184,14 +184,14 @@ double ct_fluid_displaced_weight(const ct_model* model) {
     return water->density * ct_vec3_norm(ct_vec3_load(model->settings.gravity)) * sqrt(sum);
 }
 
-void ct_fluid_buoyancy_vjp(const ct_model* model, const double* force_bar, const ct_fluid_bar* bar) {
+void ct_fluid_buoyancy_vjp(const ct_model* model, const double* force_bar, const ct_sums* sums) {
     const ct_water* water = &model->water;
     if (!water->enabled || !water->buoyancy || floats(water)) return;
     for (int v = 0; v < model->nvert; v++)
         for (int a = 0; a < 3; a++) {
             double share = water->volume[v] * force_bar[3 * (size_t)v + (size_t)a];
-            if (bar->density) bar->density[0] -= share * model->settings.gravity[a];
-            if (bar->gravity) bar->gravity[a] -= share * water->density;
+            ct_sums_add(sums, CT_QUANTITY_WATER_DENSITY, 0, -share * model->settings.gravity[a]);
+            ct_sums_add(sums, CT_QUANTITY_GRAVITY, a, -share * water->density);
         }
 }
 
@@ -238,7 +238,7 @@ static void reverse_area(const look* l, const int* node, ct_vec3 n_bar, double a
 // What changes with the face's look: J = g w (Cd y + Q z), with y = lam.e and z = (lam.n)(n.e), lam and e at
 // the end of the step. Returns dJ/d(flow at the start).
 static ct_vec3 reverse_look(const ct_water* water, const look* l, int f, ct_vec3 lam, ct_vec3 e,
-                            double* x_n_bar, const ct_fluid_bar* bar) {
+                            double* x_n_bar, const ct_sums* sums) {
     const int* node = water->face + 3 * (size_t)f;
     double cubic[4], cubic_slope[4], quadratic[3], quadratic_slope[3], w_slope, s = l->sine * l->sine;
     cubic_basis(s, cubic, cubic_slope);
@@ -259,16 +259,18 @@ static ct_vec3 reverse_look(const ct_water* water, const look* l, int f, ct_vec3
     for (int k = 0; k < 3; k++)
         x_n_bar[3 * (size_t)node[k] + (size_t)water->up] -= dry * w * inner * l->wet.slope / 3;
 
-    if (bar->density) bar->density[0] += J / water->density;
-    for (int k = 0; bar->drag && k < CT_WATER_DRAG; k++) bar->drag[k] += g * w * y * cubic[k];
-    for (int k = 0; bar->thrust && k < CT_WATER_THRUST; k++) bar->thrust[k] += g * w * z * quadratic[k];
+    ct_sums_add(sums, CT_QUANTITY_WATER_DENSITY, 0, J / water->density);
+    for (int k = 0; k < CT_WATER_DRAG; k++)
+        ct_sums_add(sums, CT_QUANTITY_WATER_DRAG, k, g * w * y * cubic[k]);
+    for (int k = 0; k < CT_WATER_THRUST; k++)
+        ct_sums_add(sums, CT_QUANTITY_WATER_THRUST, k, g * w * z * quadratic[k]);
     return ct_vec3_axpy(ct_vec3_scale(-sine_bar / l->m, l->n), (m_bar - sine_bar * l->sine / l->m) / l->m,
                         l->e);
 }
 
 void ct_fluid_vjp(const ct_model* model, const ct_work* work, const double* x_n, const double* v_n,
                   const double* x, const double* lam, double* x_n_bar, double* v_n_bar, double* x_nm1_bar,
-                  const ct_fluid_bar* bar) {
+                  const ct_sums* sums) {
     const ct_water* water = &model->water;
     for (int f = 0; f < water->nface; f++) {
         const int* node = water->face + 3 * (size_t)f;
@@ -276,13 +278,14 @@ void ct_fluid_vjp(const ct_model* model, const ct_work* work, const double* x_n,
         if (!look_at(water, node, x_n, v_n, &l)) continue;
         ct_vec3 mean_lam = mean_of(lam, node), e = end_flow(water, work, node, x),
                 end_bar = resist(&work->fluid[f], mean_lam);
-        ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, x_n_bar, bar);
+        ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, x_n_bar, sums);
         add_thirds(v_n_bar, node, -1, start_bar);
         add_thirds(x_n_bar, node, work->rate.a, end_bar);
         add_thirds(x_nm1_bar, node, work->rate.b, end_bar);
-        if (bar->current)
-            ct_vec3_store(bar->current,
-                          ct_vec3_add(ct_vec3_load(bar->current), ct_vec3_add(start_bar, end_bar)));
+        double* current_bar = sums->of[CT_QUANTITY_WATER_CURRENT];
+        if (current_bar)
+            ct_vec3_store(current_bar,
+                          ct_vec3_add(ct_vec3_load(current_bar), ct_vec3_add(start_bar, end_bar)));
     }
-    if (floats(water)) float_vjp(model, x, lam, bar);
+    if (floats(water)) float_vjp(model, x, lam, sums);
 }

@@ -29,13 +29,8 @@
 #ifndef CT_STEP_FLUID_H
 #define CT_STEP_FLUID_H
 
+#include "quantity/sums.h"
 #include "step/work.h"
-
-// Where derivatives go, added; each may be NULL.
-typedef struct ct_fluid_bar {
-    double* density;                            // 1
-    double *drag, *thrust, *current, *gravity;  // 4, 3, 3, 3
-} ct_fluid_bar;
 
 // Takes K of every face at the start of a step, in work->fluid.
 void ct_fluid_begin(const ct_model* model, ct_work* work, const double* x_n, const double* v_n);
@@ -46,17 +41,17 @@ double ct_fluid_gradient(const ct_model* model, const ct_work* work, const doubl
 void ct_fluid_product(const ct_model* model, const ct_work* work, const double* x, const double* dx,
                       double* out);
 // Reverse of the gradient: adds -(d rho/d .)^T lam, lam the step's adjoint and x its end, for the state at
-// the start and, where the step is of second order, the position before it (x_nm1_bar), and for what
-// ct_fluid_bar names.
+// the start and, where the step is of second order, the position before it (x_nm1_bar), and for the
+// water's quantities and gravity.
 void ct_fluid_vjp(const ct_model* model, const ct_work* work, const double* x_n, const double* v_n,
                   const double* x, const double* lam, double* x_n_bar, double* v_n_bar, double* x_nm1_bar,
-                  const ct_fluid_bar* bar);
+                  const ct_sums* sums);
 
 // Adds the buoyancy of submerged bodies to external forces (3 nvert); nothing where the water has a surface.
 void ct_fluid_buoyancy(const ct_model* model, double* force);
 // Its magnitude: root of the sum of squares over nodes, N.
 double ct_fluid_displaced_weight(const ct_model* model);
-// Reverse: force_bar into bar->density and bar->gravity.
-void ct_fluid_buoyancy_vjp(const ct_model* model, const double* force_bar, const ct_fluid_bar* bar);
+// Reverse: force_bar into the sums of the water's density and of gravity.
+void ct_fluid_buoyancy_vjp(const ct_model* model, const double* force_bar, const ct_sums* sums);
 
 #endif
