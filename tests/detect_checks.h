@@ -3,11 +3,11 @@
 #define CT_TESTS_DETECT_CHECKS_H
 
 #include "build.h"
+#include "contact/detect_data.h"
 #include "math/vec3.h"
 #include "shape/ccd.h"
 #include "shape/closest.h"
 #include "shape/orient.h"
-#include "step/detect_data.h"
 #include "surfaces.h"
 #include "unit.h"
 
@@ -20,7 +20,7 @@ static inline double uniform(void) {  // [-1, 1)
 
 static inline ct_detect* detect_of(const surfaces* s) {
     ct_detect* detect = NULL;
-    assert_int_equal(ct_detect_create(&detect, &s->model), CT_OK);
+    assert_int_equal(ct_detect_create(&detect, &s->collision), CT_OK);
     return detect;
 }
 
@@ -48,7 +48,8 @@ static inline void assert_sorted(const ct_pairs* pairs) {
 // Surfaces in disorder: small patches of random triangles, a capsule and a sphere, in a unit box.
 static inline void disorder(surfaces* s, int patches, double thickness) {
     for (int c = 0; c < patches; c++) {
-        const int collider = new_collider(s, thickness * (1 + 0.5 * uniform()), 0), first = s->model.nvert;
+        const int collider = new_collider(s, thickness * (1 + 0.5 * uniform()), 0),
+                  first = s->collision.nvert;
         const double at[3] = {0.5 * uniform(), 0.5 * uniform(), 0.5 * uniform()};
         for (int i = 0; i < 12; i++)
             new_node(s, collider, at[0] + 0.3 * uniform(), at[1] + 0.3 * uniform(), at[2] + 0.3 * uniform(),
@@ -65,8 +66,8 @@ static inline void disorder(surfaces* s, int patches, double thickness) {
 }
 
 static inline double* moved(const surfaces* s, double size) {
-    double* end = malloc(3 * (size_t)s->model.nvert * sizeof *end);
-    for (int i = 0; i < 3 * s->model.nvert; i++) end[i] = s->x[i] + size * uniform();
+    double* end = malloc(3 * (size_t)s->collision.nvert * sizeof *end);
+    for (int i = 0; i < 3 * s->collision.nvert; i++) end[i] = s->x[i] + size * uniform();
     return end;
 }
 
@@ -76,21 +77,21 @@ static inline ct_vec3 node_between(const surfaces* s, const double* end, int v, 
 }
 
 static inline int owner_of(const surfaces* s, int node) {
-    const ct_collision* c = &s->model.collision;
+    const ct_collision* c = &s->collision;
     for (int i = 0; i < c->nnode; i++)
         if (c->node[i] == node) return c->node_owner[i];
     return -1;
 }
 
 static inline double reach(const surfaces* s, int a, int b, bool core) {
-    const ct_collider *p = s->model.collision.collider + a, *q = s->model.collision.collider + b;
+    const ct_collider *p = s->collision.collider + a, *q = s->collision.collider + b;
     return p->radius + q->radius + (core ? 0.5 : 1) * (p->thickness + q->thickness);
 }
 
 // All nodes are driven.
 static inline bool driven(const surfaces* s, const int* node, int count) {
     for (int i = 0; i < count; i++)
-        if (s->model.row[node[i]] >= 0) return false;
+        if (s->rigid[node[i]] != CT_RIGID_DRIVEN) return false;
     return true;
 }
 
@@ -99,7 +100,7 @@ typedef void (*each)(const surfaces* s, const double* end, const int node[4], ct
 
 // Calls `f` with every vertex and face, every two edges that may touch.
 static inline void for_all(const surfaces* s, const double* end, const ct_pairs* pairs, each f, void* user) {
-    const ct_collision* c = &s->model.collision;
+    const ct_collision* c = &s->collision;
     for (int i = 0; i < c->nnode; i++)
         for (int t = 0; t < c->ntri; t++) {
             const int node[4] = {c->node[i], c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};

@@ -3,8 +3,8 @@
 // way that it is built for.
 #include "degenerate_scenes.h"
 
+#include "contact/detect.h"
 #include "model/model.h"
-#include "step/detect.h"
 
 typedef struct seen {  // over all frames of a run
     int type[5];       // contacts that carried force, by ct_contact_type
@@ -39,9 +39,10 @@ static void count_contacts(const ct_step_report* report, seen* all) {
 static seen run(sim* s, int count, bool driven) {
     seen all = {0};
     ct_detect* detect = NULL;
-    must(ct_detect_create(&detect, s->model), NULL);
+    must(ct_detect_create(&detect, &s->model->collision), NULL);
     double begun = energy_of(s, &all.kinetic), tolerance = ct_model_settings(s->model)->tolerance, most = 0;
-    assert_int_equal(ct_detect_intersections(s->model, detect, ct_state_positions(s->state), NULL), 0);
+    assert_int_equal(
+        ct_detect_intersections(&s->model->collision, detect, ct_state_positions(s->state), NULL), 0);
     for (int i = 0; i < count; i++) {
         ct_step_report report;
         ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
@@ -49,7 +50,7 @@ static seen run(sim* s, int count, bool driven) {
             fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i + 1, ct_status_text(status),
                      report.residual, report.reference, report.solves, report.advice);
         int where[5];
-        if (ct_detect_intersections(s->model, detect, ct_state_positions(s->state), where))
+        if (ct_detect_intersections(&s->model->collision, detect, ct_state_positions(s->state), where))
             fail_msg("step %d: the edge %d %d goes through the triangle %d %d %d", i + 1, where[0], where[1],
                      where[2], where[3], where[4]);
         if (report.penetration > 0) fail_msg("step %d: penetration %g", i + 1, report.penetration);

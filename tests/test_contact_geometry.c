@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contact/contact_geometry.h"
 #include "math/quat.h"
-#include "step/contact_geometry.h"
 
 enum { NODES = 4, N = 3 * NODES };
 

@@ -1,11 +1,12 @@
 // Finding contacts: rules, round obstacles, degenerate surfaces, compiled scenes; memory and the past change
 // nothing.
 #include "detect_checks.h"
+#include "model/model.h"
 
 static size_t count_near(const surfaces* s, double margin) {
     ct_detect* detect = detect_of(s);
     ct_pairs near = {0};
-    assert_int_equal(ct_detect_near(&s->model, detect, s->x, s->x, 0, margin, &near), CT_OK);
+    assert_int_equal(ct_detect_near(&s->collision, detect, s->x, s->x, 0, margin, &near), CT_OK);
     const size_t count = near.count;
     ct_pairs_free(&near);
     ct_detect_free(detect);
@@ -21,17 +22,15 @@ static void rigid_and_forbidden_pairs_are_left_out(void** state) {
         new_box(&s, lo, hi, 0.005, free);
         new_box(&s, upper_lo, upper_hi, 0.005, free);
         allow_all(&s, true);
-        int node_link[16], parent[3] = {-1, 0, 1};
-        for (int v = 0; v < 16; v++) node_link[v] = -1;
-        s.model.tree = (ct_tree){.nlink = 3, .parent = parent, .node_link = node_link};
-        if (rule == 2) s.model.collision.collide[1] = s.model.collision.collide[2] = 0;
+        const int parent[3] = {-1, 0, 1};
+        s.collision.link_parent = parent;
+        if (rule == 2) s.collision.collide[1] = s.collision.collide[2] = 0;
         // 3: one link; 4: parent and child; 5: grandparent and grandchild; 6: one link and half of the other
         // body
         if (rule >= 3)
             for (int v = 0; v < 16; v++) {
                 if (rule == 6 && v >= 12) continue;
-                s.model.row[v] = -1;
-                node_link[v] = v < 8 || rule == 3 || rule == 6 ? 0 : rule == 4 ? 1 : 2;
+                s.rigid[v] = v < 8 || rule == 3 || rule == 6 ? 0 : rule == 4 ? 1 : 2;
             }
         const size_t count = count_near(&s, 0.001);
         if (rule == 0 || rule == 5) assert_true(count > 3);
@@ -68,7 +67,7 @@ static void round_obstacles_meet_every_feature(void** state) {
         allow_all(&s, true);
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
-        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.01, &near), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.01, &near), CT_OK);
         bool found = false;
         for (size_t i = 0; i < near.count; i++) found |= near.item[i].type == capsule[k].type;
         assert_true(found);
@@ -84,16 +83,16 @@ static void lists_keep_their_memory_and_repeat_exactly(void** state) {
     double* end = moved(&s, 0.05);
     ct_detect *detect = detect_of(&s), *other = detect_of(&s);
     ct_pairs near = {0}, hits = {0}, again = {0};
-    assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, 0.05, &near), CT_OK);
-    assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, 0.05, &near), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
     const ct_pair *memory = near.item, *hit_memory = hits.item;
     const size_t capacity = near.capacity, count = near.count;
     for (int k = 0; k < 3; k++) {
-        assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, 0.05, &near), CT_OK);
-        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, 0.05, &near), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
         assert_true(near.item == memory && near.capacity == capacity && near.count == count &&
                     hits.item == hit_memory);
-        assert_int_equal(ct_detect_near(&s.model, other, s.x, end, 0, 0.05, &again), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, other, s.x, end, 0, 0.05, &again), CT_OK);
         assert_int_equal(again.count, count);
         for (size_t i = 0; i < count; i++) {
             assert_memory_equal(again.item[i].node, near.item[i].node, sizeof near.item[i].node);
@@ -120,7 +119,7 @@ static void assert_same_pairs(const ct_pairs* a, const ct_pairs* b) {
 // A strip of 40 x 5 cells on its way: 0: turns and waves, 1: rolls up until it meets itself, 2: is crumpled,
 // 3: is torn apart by noise.
 static void place_strip(const surfaces* s, int kind, double t, double* x) {
-    for (int v = 0; v < s->model.nvert; v++) {
+    for (int v = 0; v < s->collision.nvert; v++) {
         double a = s->x[3 * v], b = s->x[3 * v + 1], c = s->x[3 * v + 2];
         if (kind == 0) {
             c += 0.01 * sin(20 * a + t);
@@ -153,7 +152,7 @@ static void the_past_changes_nothing(void** state) {
                 new_triangle(&s, c, a, a + 42, a + 41);
             }
         allow_all(&s, true);
-        const size_t bytes = 3 * (size_t)s.model.nvert * sizeof(double);
+        const size_t bytes = 3 * (size_t)s.collision.nvert * sizeof(double);
         double *x = malloc(bytes), *end = malloc(bytes);
         ct_detect *warm = detect_of(&s), *plain = detect_of(&s);
         ct_pairs near = {0}, hits = {0}, plain_near = {0}, plain_hits = {0};
@@ -163,17 +162,17 @@ static void the_past_changes_nothing(void** state) {
             place_strip(&s, kind, (k + (k % 5 == 4 ? 3 : 1)) / 60.0, end);
             // never renewed, and vouches for nothing
             plain->self[c].distance = 1e-300, plain->self[c].age = 0, plain->self[c].wait = 1000;
-            assert_int_equal(ct_detect_near(&s.model, warm, x, end, 0, 0.008, &near), CT_OK);
+            assert_int_equal(ct_detect_near(&s.collision, warm, x, end, 0, 0.008, &near), CT_OK);
             vouched += warm->self[c].open == 0;
-            assert_int_equal(ct_detect_near(&s.model, plain, x, end, 0, 0.008, &plain_near), CT_OK);
-            assert_int_equal(plain->self[c].open, s.model.collision.ntri);
+            assert_int_equal(ct_detect_near(&s.collision, plain, x, end, 0, 0.008, &plain_near), CT_OK);
+            assert_int_equal(plain->self[c].open, s.collision.ntri);
             assert_same_pairs(&near, &plain_near);
-            assert_int_equal(ct_detect_hits(&s.model, warm, x, end, 0, 0.1, NULL, &hits), CT_OK);
-            assert_int_equal(ct_detect_hits(&s.model, plain, x, end, 0, 0.1, NULL, &plain_hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, warm, x, end, 0, 0.1, NULL, &hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, plain, x, end, 0, 0.1, NULL, &plain_hits), CT_OK);
             assert_same_pairs(&hits, &plain_hits);
             int where[5] = {0}, plain_where[5] = {0};
-            const int count = ct_detect_intersections(&s.model, warm, end, where);
-            assert_int_equal(ct_detect_intersections(&s.model, plain, end, plain_where), count);
+            const int count = ct_detect_intersections(&s.collision, warm, end, where);
+            assert_int_equal(ct_detect_intersections(&s.collision, plain, end, plain_where), count);
             assert_memory_equal(where, plain_where, sizeof where);
             found += near.count + hits.count + (size_t)count;
         }
@@ -199,7 +198,7 @@ static void degenerate_surfaces_are_edges_and_points(void** state) {
     allow_all(&s, false);
     ct_detect* detect = detect_of(&s);
     ct_pairs near = {0};
-    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0, &near), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0, &near), CT_OK);
     for (size_t i = 0; i < near.count; i++) assert_true(near.item[i].type >= CT_CONTACT_TYPE_POINT_EDGE);
     bool edge = false, point = false;
     for (size_t i = 0; i < near.count; i++) {
@@ -240,12 +239,13 @@ static void compiled_scenes_are_detected(void** state) {
     ct_model* model = NULL;
     must(ct_model_create(&model, scene, &error), &error);
     ct_detect* detect = NULL;
-    assert_int_equal(ct_detect_create(&detect, model), CT_OK);
+    assert_int_equal(ct_detect_create(&detect, &model->collision), CT_OK);
     assert_true(detect->closed[body] && !detect->driven[body]);
     for (int c = 1; c < model->collision.ncollider; c++) assert_true(!detect->closed[c] && detect->driven[c]);
     assert_int_equal(detect->nface, model->collision.ntri + 2);
     ct_pairs near = {0};
-    assert_int_equal(ct_detect_near(model, detect, model->rest, model->rest, 0, 4e-4, &near), CT_OK);
+    assert_int_equal(ct_detect_near(&model->collision, detect, model->rest, model->rest, 0, 4e-4, &near),
+                     CT_OK);
     int plane = 0, ball = 0, edges = 0;
     for (size_t i = 0; i < near.count; i++) {
         const ct_pair* p = near.item + i;
@@ -257,24 +257,24 @@ static void compiled_scenes_are_detected(void** state) {
     assert_int_equal(plane, 16);
     assert_int_equal(ball, 1);
     assert_true(edges >= 3);
-    assert_int_equal(ct_detect_intersections(model, detect, model->rest, NULL), 0);
+    assert_int_equal(ct_detect_intersections(&model->collision, detect, model->rest, NULL), 0);
     ct_pairs_free(&near);
     ct_detect_free(detect);
     ct_model_free(model);
     ct_scene_free(scene);
 }
 
-static void a_model_without_colliders_has_no_contacts(void** state) {
+static void a_scene_without_colliders_has_no_contacts(void** state) {
     surfaces s = {0};
     allow_all(&s, true);
     ct_detect* detect = detect_of(&s);
     ct_pairs pairs = {0};
     double x[3] = {0};
-    assert_int_equal(ct_detect_near(&s.model, detect, x, x, 0, 1, &pairs), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, x, x, 0, 1, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
-    assert_int_equal(ct_detect_hits(&s.model, detect, x, x, 0, 0.1, NULL, &pairs), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, x, x, 0, 0.1, NULL, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
-    assert_int_equal(ct_detect_intersections(&s.model, detect, x, NULL), 0);
+    assert_int_equal(ct_detect_intersections(&s.collision, detect, x, NULL), 0);
     ct_pairs_free(&pairs);
     ct_detect_free(detect);
     free_surfaces(&s);
@@ -288,7 +288,7 @@ int main(void) {
         cmocka_unit_test(the_past_changes_nothing),
         cmocka_unit_test(degenerate_surfaces_are_edges_and_points),
         cmocka_unit_test(compiled_scenes_are_detected),
-        cmocka_unit_test(a_model_without_colliders_has_no_contacts),
+        cmocka_unit_test(a_scene_without_colliders_has_no_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static bool involves(const ct_pair* p, const int node[4]) {
 
 // The pair is of a vertex and a face at an edge, or an edge or corner of that face.
 static bool is_end_on_face(const surfaces* s, const ct_pair* p, int vertex, const int edge[2]) {
-    const ct_collision* c = &s->model.collision;
+    const ct_collision* c = &s->collision;
     if (p->type == CT_CONTACT_TYPE_EDGE_EDGE || p->type == CT_CONTACT_TYPE_PLANE) return false;
     for (int t = 0; t < c->ntri; t++) {
         const int node[4] = {vertex, c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};
@@ -42,7 +42,7 @@ static bool is_end_on_face(const surfaces* s, const ct_pair* p, int vertex, cons
 // Two edges meet where an end of one comes upon the other edge of its own triangle: that triangle collapses,
 // which is no contact.
 static bool is_collapse(const surfaces* s, const double* end, const int node[4], double core) {
-    const ct_collision* c = &s->model.collision;
+    const ct_collision* c = &s->collision;
     ct_vec3 x[4], to[4];
     for (int k = 0; k < 4; k++)
         x[k] = node_between(s, end, node[k], 0), to[k] = node_between(s, end, node[k], 1);
@@ -92,7 +92,8 @@ static void nothing_that_meets_is_missed(void** state) {
         double* end = moved(&s, pow(10, -2 + 1.5 * (round % 3) / 2.0));
         ct_detect* detect = detect_of(&s);
         ct_pairs hits = {0}, again = {0}, none = {0};
-        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, rule.tolerance, &none, &hits), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, rule.tolerance, &none, &hits),
+                         CT_OK);
         assert_sorted(&hits);
         for_all(&s, end, &hits, assert_hit_listed, &rule);
         // known pairs are left out, in whatever order they come
@@ -101,7 +102,8 @@ static void nothing_that_meets_is_missed(void** state) {
             hits.item[i] = hits.item[hits.count - 1 - i];
             hits.item[hits.count - 1 - i] = keep;
         }
-        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, rule.tolerance, &hits, &again), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, rule.tolerance, &hits, &again),
+                         CT_OK);
         assert_int_equal(again.count, 0);
         ct_pairs_free(&hits);
         ct_pairs_free(&again);
@@ -131,7 +133,7 @@ static void a_fast_body_never_passes_a_thin_plate(void** state) {
         for (int v = 8; v < 16; v++) end[3 * v + 2] -= side * speed;
         ct_detect* detect = detect_of(&s);
         ct_pairs hits = {0};
-        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
         assert_true(hits.count > 0);
         // the front vertices run into the plate's face on this side, from outside
         int faces = 0;
@@ -169,16 +171,16 @@ static void no_sampled_intersection_was_missed(void** state) {
         }
         allow_all(&s, true);
         double* end = moved(&s, 0.04 + 0.05 * (round % 5));
-        double* at = malloc(3 * (size_t)s.model.nvert * sizeof *at);
+        double* at = malloc(3 * (size_t)s.collision.nvert * sizeof *at);
         ct_detect* detect = detect_of(&s);
         ct_pairs hits = {0};
-        assert_int_equal(ct_detect_intersections(&s.model, detect, s.x, NULL), 0);
-        assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
+        assert_int_equal(ct_detect_intersections(&s.collision, detect, s.x, NULL), 0);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
         bool found = false;
         for (int k = 0; k <= SAMPLES && !found; k++) {
-            for (int i = 0; i < 3 * s.model.nvert; i++) at[i] = s.x[i] + (end[i] - s.x[i]) * k / SAMPLES;
+            for (int i = 0; i < 3 * s.collision.nvert; i++) at[i] = s.x[i] + (end[i] - s.x[i]) * k / SAMPLES;
             int where[5];
-            found = ct_detect_intersections(&s.model, detect, at, where) > 0;
+            found = ct_detect_intersections(&s.collision, detect, at, where) > 0;
             if (!found) continue;
             const int a = owner_of(&s, where[0]), b = owner_of(&s, where[2]);
             bool listed = false;
@@ -203,7 +205,7 @@ static void intersections_are_those_of_brute_force(void** state) {
     for (int round = 0; round < 20; round++) {
         surfaces s = {0};
         disorder(&s, 4, 0.01);
-        const ct_collision* c = &s.model.collision;
+        const ct_collision* c = &s.collision;
         int count = 0, first[5] = {-1};
         for (int e = 0; e < c->nedge; e++)
             for (int t = 0; t < c->ntri; t++) {
@@ -219,7 +221,7 @@ static void intersections_are_those_of_brute_force(void** state) {
             }
         ct_detect* detect = detect_of(&s);
         int where[5] = {-1};
-        assert_int_equal(ct_detect_intersections(&s.model, detect, s.x, where), count);
+        assert_int_equal(ct_detect_intersections(&s.collision, detect, s.x, where), count);
         assert_memory_equal(where, first, sizeof first);
         total += count;
         ct_detect_free(detect);
@@ -243,7 +245,7 @@ static void hits_are_signed_on_the_side_they_come_from(void** state) {
     end[3 + 2] = -2;
     ct_detect* detect = detect_of(&s);
     ct_pairs hits = {0};
-    assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, NULL, &hits), CT_OK);
     assert_int_equal(hits.count, 1);
     assert_non_null(find(&hits, CT_CONTACT_TYPE_VERTEX_FACE, v, 0, 1, 2));
     assert_true(hits.item[0].sign == -1);

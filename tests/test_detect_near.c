@@ -10,7 +10,7 @@ static void vertex_above_a_face_is_one_pair_on_its_side(void** state) {
         allow_all(&s, false);
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
-        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.01, &near), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.01, &near), CT_OK);
         assert_int_equal(near.count, 1);
         const ct_pair* p = find(&near, CT_CONTACT_TYPE_VERTEX_FACE, v, 4, 5, 8);
         assert_non_null(p);
@@ -45,7 +45,7 @@ static double feature_distance(const surfaces* s, const double* end, const ct_pa
 // it is closest.
 static bool is_closest(const surfaces* s, const double* end, double t, ct_vec3 q, const int* b,
                        const double* weight, int count, double d) {
-    const ct_collision* c = &s->model.collision;
+    const ct_collision* c = &s->collision;
     for (int i = 0; i < c->ntri; i++) {
         const int* tri = c->tri + 3 * i;
         bool holds = true;
@@ -142,7 +142,7 @@ static void near_lists_what_comes_near_and_nothing_else(void** state) {
         double* end = moved(&s, size);
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
-        assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, margin, &near), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, margin, &near), CT_OK);
         assert_sorted(&near);
         for_all(&s, end, &near, assert_near_listed, &rule);
         for (size_t i = 0; i < near.count; i++) {
@@ -193,14 +193,14 @@ static void a_ball_never_sinks_between_features(void** state) {
         const int v = new_node(&s, ball, far * u / size, far * w / size, far / size, true);
         allow_all(&s, false);
         double least = INFINITY, found = INFINITY;
-        const ct_collision* c = &s.model.collision;
+        const ct_collision* c = &s.collision;
         for (int t = 0; t < c->ntri; t++) {
             const int node[4] = {v, c->tri[3 * t], c->tri[3 * t + 1], c->tri[3 * t + 2]};
             least = fmin(least, closest_at(&s, s.x, node, CT_CCD_VERTEX_FACE, 0).distance);
         }
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
-        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 1e-4, &near), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 1e-4, &near), CT_OK);
         for (size_t i = 0; i < near.count; i++)
             found = fmin(found, feature_distance(&s, s.x, near.item + i, 0));
         assert_float_equal(found, least, 1e-5 * least);
@@ -220,7 +220,7 @@ static void the_smallest_gap_is_in_the_list(void** state) {
     for (int round = 0; round < 300; round++) {
         surfaces s = {0};
         disorder(&s, 2, 0.01);
-        const ct_collision* c = &s.model.collision;
+        const ct_collision* c = &s.collision;
         double least = INFINITY, found = INFINITY;
         for (int i = 0; i < c->nnode; i++) {
             const int p = c->node[i];
@@ -239,7 +239,7 @@ static void the_smallest_gap_is_in_the_list(void** state) {
         }
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
-        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.5, &near), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.5, &near), CT_OK);
         for (size_t i = 0; i < near.count; i++)
             if (near.item[i].a != near.item[i].b)
                 found = fmin(found, feature_distance(&s, s.x, near.item + i, 0) - near.item[i].thickness);
@@ -259,12 +259,12 @@ static void planes_meet_free_vertices(void** state) {
     const int ground = new_collider(&s, 0.001, 0);
     new_plane(&s, ground, point, up);
     allow_all(&s, true);
-    s.model.collision.collide[1] = s.model.collision.collide[3] = 0;  // box and sphere
+    s.collision.collide[1] = s.collision.collide[3] = 0;  // box and sphere
     ct_detect* detect = detect_of(&s);
     ct_pairs pairs = {0};
-    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.005, &pairs), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.005, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
-    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.0071, &pairs), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.0071, &pairs), CT_OK);
     assert_int_equal(pairs.count, 4);
     for (int v = 0; v < 4; v++) {
         const ct_pair* p = pairs.item + v;
@@ -278,9 +278,9 @@ static void planes_meet_free_vertices(void** state) {
     double* end = moved(&s, 0);
     end[2] = 0.0029;
     end[3 + 2] = 0.0026;
-    assert_int_equal(ct_detect_near(&s.model, detect, s.x, end, 0, 0, &pairs), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, 0, &pairs), CT_OK);
     assert_int_equal(pairs.count, 2);
-    assert_int_equal(ct_detect_hits(&s.model, detect, s.x, end, 0, 0.1, NULL, &pairs), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, NULL, &pairs), CT_OK);
     assert_int_equal(pairs.count, 1);
     assert_int_equal(pairs.item[0].node[0], 1);
     free(end);
@@ -301,7 +301,7 @@ static void touching_surfaces_part_outward(void** state) {
         allow_all(&s, true);
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
-        assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.001, &near), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.001, &near), CT_OK);
         int faces = 0;
         for (size_t i = 0; i < near.count; i++) {
             const ct_pair* p = near.item + i;
@@ -332,7 +332,7 @@ static void vertices_above_a_border_are_paired_with_a_face(void** state) {
     allow_all(&s, true);
     ct_detect* detect = detect_of(&s);
     ct_pairs near = {0};
-    assert_int_equal(ct_detect_near(&s.model, detect, s.x, s.x, 0, 0.001, &near), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.001, &near), CT_OK);
     int seen[16] = {0}, crossing = 0;
     for (size_t i = 0; i < near.count; i++) {
         const ct_pair* p = near.item + i;

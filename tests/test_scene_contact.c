@@ -3,10 +3,10 @@
 #include <dirent.h>
 
 #include "build.h"
+#include "contact/detect.h"
 #include "model/model.h"
 #include "scene_text.h"
 #include "step/contact_solve.h"
-#include "step/detect.h"
 #include "step/external.h"
 #include "step/params.h"
 #include "step/state.h"
@@ -384,7 +384,8 @@ static void primitives_belong_to_their_colliders(void** unused) {
     for (int i = 0; i < 6; i++) {
         assert_string_equal(c->collider[i].name, names[i]);
         assert_true(node_count[i] == nodes[i] && edge_count[i] == edges[i] && tri_count[i] == tris[i]);
-        assert_true(c->collider[i].drive == drives[i] && c->collider[i].radius == radius[i]);
+        assert_true(c->collider[i].motion == (drives[i] < 0 ? NULL : &model->drive[drives[i]]) &&
+                    c->collider[i].radius == radius[i]);
     }
     ct_model_free(model);
     ct_scene_free(scene);
@@ -672,12 +673,12 @@ static bool starts_apart(const char* name) {
         ct_detect* detect;
         ct_pairs pairs = {0};
         const double* x = ct_state_positions(s.state);
-        must(ct_detect_create(&detect, s.model), NULL);
-        must(ct_detect_near(s.model, detect, x, x, 0, 0, &pairs), NULL);
+        must(ct_detect_create(&detect, &s.model->collision), NULL);
+        must(ct_detect_near(&s.model->collision, detect, x, x, 0, 0, &pairs), NULL);
         if (pairs.count)
             fail_msg("%s: %zu contacts at the start, the first of colliders %d and %d", name, pairs.count,
                      pairs.item[0].a, pairs.item[0].b);
-        assert_int_equal(ct_detect_intersections(s.model, detect, x, NULL), 0);
+        assert_int_equal(ct_detect_intersections(&s.model->collision, detect, x, NULL), 0);
         ct_pairs_free(&pairs);
         ct_detect_free(detect);
         stop(&s);

@@ -9,9 +9,9 @@
 #define CT_MODEL_MODEL_H
 
 #include "base/memory.h"
+#include "contact/collision.h"
 #include "force/potential.h"
 #include "model/actuator.h"
-#include "model/collision.h"
 #include "model/water.h"
 #include "scene/scene.h"
 #include "skeleton/tree.h"

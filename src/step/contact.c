@@ -28,7 +28,7 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_model* model) {
     contact->force = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->uses = ct_arena_alloc(&contact->arena, nvert, sizeof(int));
     ct_status status = contact->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
-    if (status == CT_OK) status = ct_detect_create(&contact->detect, model);
+    if (status == CT_OK) status = ct_detect_create(&contact->detect, &model->collision);
     if (status == CT_OK) status = ct_compliance_create(&contact->compliance, model);
     if (status == CT_OK) status = ct_friction_work_create(&contact->friction);
     if (status == CT_OK) status = ct_krylov_work_create(&contact->krylov, 0, 0);
@@ -98,9 +98,9 @@ void ct_contact_begin(const ct_model* model, ct_contact_work* contact, const dou
     }
     for (int k = 0; k < collision->ncollider; k++) {
         const ct_collider* collider = &collision->collider[k];
-        if (!(collider->radius > 0) || collider->drive < 0) continue;
+        if (!(collider->radius > 0) || !collider->motion) continue;
         ct_obstacle_motion* motion = &contact->motion[k];
-        rigid_motion(&model->drive[collider->drive], time, time + h, motion);
+        rigid_motion(collider->motion, time, time + h, motion);
         motion->radius = collider->radius;
         contact->moves[k] = memcmp(motion->turn, still, sizeof still) != 0;
     }

@@ -11,7 +11,7 @@
 #ifndef CT_STEP_CONTACT_H
 #define CT_STEP_CONTACT_H
 
-#include "step/contact_geometry.h"
+#include "contact/contact_geometry.h"
 #include "step/touch.h"
 #include "step/work.h"
 

@@ -18,8 +18,8 @@ static const double slack = 0.1;
 ct_status ct_contact_add_near(const ct_model* model, ct_work* work, const double* x, double end,
                               const double* force) {
     ct_contact_work* contact = work->contact;
-    ct_status status =
-        ct_detect_near(model, contact->detect, x, work->at.x, end, contact->margin, &contact->near);
+    ct_status status = ct_detect_near(&model->collision, contact->detect, x, work->at.x, end, contact->margin,
+                                      &contact->near);
     return status == CT_OK ? ct_contact_add(model, contact, &contact->near, force) : status;
 }
 
@@ -52,8 +52,8 @@ ct_status ct_contact_look_again(const ct_model* model, ct_work* work, const doub
     ct_contact_classify(contact);
     ct_status status = list_known(contact);
     if (status == CT_OK)
-        status = ct_detect_hits(model, contact->detect, x_start, work->at.x, end, slack, &contact->known,
-                                &contact->hits);
+        status = ct_detect_hits(&model->collision, contact->detect, x_start, work->at.x, end, slack,
+                                &contact->known, &contact->hits);
     if (status != CT_OK) return status;
     bool dropped = drop_outside(contact);
     size_t before = contact->count;

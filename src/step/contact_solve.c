@@ -514,7 +514,8 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
         if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
     }
     if (status != CT_OK) return status;
-    if (ct_detect_intersections(model, contact->detect, work->at.x, NULL)) return CT_NOT_CONVERGED;
+    if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
+        return CT_NOT_CONVERGED;
     polish(model, work);
     ct_contact_forces(model, contact);
     return ct_contact_report(contact, work->at.x, report);
@@ -529,13 +530,14 @@ static int owner_of(const ct_collision* collision, int node) {
 bool ct_contact_overlap(const ct_model* model, ct_work* work, const double* x, double time, int* a, int* b) {
     ct_contact_work* contact = work->contact;
     int where[5];
-    if (ct_detect_intersections(model, contact->detect, x, where)) {
+    if (ct_detect_intersections(&model->collision, contact->detect, x, where)) {
         *a = owner_of(&model->collision, where[0]);
         *b = owner_of(&model->collision, where[2]);
         return true;
     }
     ct_contact_begin(model, contact, x, time, model->settings.time_step);
-    if (ct_detect_near(model, contact->detect, x, x, time, 0, &contact->near) != CT_OK) return false;
+    if (ct_detect_near(&model->collision, contact->detect, x, x, time, 0, &contact->near) != CT_OK)
+        return false;
     if (ct_contact_add(model, contact, &contact->near, NULL) != CT_OK) return false;
     double deepest = 0;
     for (size_t i = 0; i < contact->count; i++) {

@@ -364,7 +364,8 @@ ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* s
         if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
     }
     if (status != CT_OK) return status;
-    if (ct_detect_intersections(model, contact->detect, work->at.x, NULL)) return CT_NOT_CONVERGED;
+    if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
+        return CT_NOT_CONVERGED;
     ct_contact_forces(model, contact);
     return ct_contact_report(contact, work->at.x, report);
 }

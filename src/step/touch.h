@@ -2,7 +2,7 @@
 #ifndef CT_STEP_TOUCH_H
 #define CT_STEP_TOUCH_H
 
-#include "step/detect.h"
+#include "contact/detect.h"
 
 typedef struct ct_touch_record {
     ct_pair pair;

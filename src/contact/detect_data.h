@@ -1,13 +1,10 @@
 // What detection keeps: surfaces with their exclusions, trees, and scratch.
-#ifndef CT_STEP_DETECT_DATA_H
-#define CT_STEP_DETECT_DATA_H
+#ifndef CT_CONTACT_DETECT_DATA_H
+#define CT_CONTACT_DETECT_DATA_H
 
+#include "contact/collision.h"
+#include "contact/pair.h"
 #include "shape/bvh.h"
-#include "step/detect.h"
-
-// What a primitive hangs on: a link (its index, 0 and above), or
-#define CT_RIGID_NONE (-1)    // something that deforms
-#define CT_RIGID_DRIVEN (-2)  // prescribed motions alone
 
 typedef struct ct_self_item {
     int kind, i, j;  // vertex and face, edge and edge, edge and face
@@ -26,21 +23,22 @@ typedef struct ct_self {  // of one collider; see detect_self.h
     int age, wait;    // searches since the last renewal, and until the next, at least
 } ct_self;
 
-struct ct_detect {
+typedef struct ct_detect {
     ct_arena arena;  // owns all arrays but the lists
     // Faces: the triangles, then edges of no triangle as (a,b,b), then nodes of no edge as (a,a,a): every
     // vertex is tested against every face, so that spheres and capsules need no tests of their own.
     int nface;
-    int* face;                                  // 3 nface
-    int* face_owner;                            // nface, collider
-    int* node_owner;                            // nvert, collider, -1: not on a surface
-    int *node_rigid, *edge_rigid, *face_rigid;  // nvert, nedge, nface
-    int* edge_face;                             // 2 nedge, triangles at an edge, -1: none
-    int *node_start, *node_face;                // nvert + 1, 3 ntri: triangles at a node
-    int* partner;                               // nvert, scratch: the pair of a vertex upon another one; -1
-    int* face_edge;                             // 3 ntri, edges of a triangle
-    bool* closed;  // ncollider: its triangles enclose a volume, with outward normals
-    bool* driven;  // ncollider: all of it moves as prescribed
+    int* face;                     // 3 nface
+    int* face_owner;               // nface, collider
+    int* node_owner;               // nvert, collider, -1: not on a surface
+    const int* node_rigid;         // nvert, of the collision
+    int *edge_rigid, *face_rigid;  // nedge, nface
+    int* edge_face;                // 2 nedge, triangles at an edge, -1: none
+    int *node_start, *node_face;   // nvert + 1, 3 ntri: triangles at a node
+    int* partner;                  // nvert, scratch: the pair of a vertex upon another one; -1
+    int* face_edge;                // 3 ntri, edges of a triangle
+    bool* closed;                  // ncollider: its triangles enclose a volume, with outward normals
+    bool* driven;                  // ncollider: all of it moves as prescribed
     ct_box *node_box, *edge_box, *face_box;     // nvert, nedge, nface
     ct_bvh *node_tree, *edge_tree, *face_tree;  // ncollider each
     int nself;                                  // ncollider, once self is there
@@ -48,28 +46,17 @@ struct ct_detect {
     double* reference;                          // 3 nvert, m, X
     int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
     ct_pairs scratch, known;   // for sorting; sorted copy of the known pairs
-};
-
-// Fills everything but the lists.
-ct_status ct_detect_build(ct_detect* detect, const ct_model* model);
+} ct_detect;
 
 // Two primitives, by what they hang on, cannot move against one another or only as a joint lets them.
-static inline bool ct_detect_rigid(const ct_model* model, int a, int b) {
+static inline bool ct_detect_rigid(const ct_collision* collision, int a, int b) {
     if (a == CT_RIGID_NONE || b == CT_RIGID_NONE) return false;
     if (a == b) return true;
-    return a >= 0 && b >= 0 && (model->tree.parent[a] == b || model->tree.parent[b] == a);
+    return a >= 0 && b >= 0 && (collision->link_parent[a] == b || collision->link_parent[b] == a);
 }
 
 // Boxes and trees of a collider on its way from x to end, all widened by pad.
-void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end,
-                   double pad);
-
-// Lists.
-bool ct_pairs_add(ct_pairs* pairs, const ct_pair* pair);  // false: out of memory
-int ct_pair_compare(const ct_pair* a, const ct_pair* b);  // by type, plane, nodes
-// Sorts and drops what is there twice; scratch is for the sorting.
-ct_status ct_pairs_sort(ct_pairs* pairs, ct_pairs* scratch);
-// Drops the pairs that a sorted list holds.
-void ct_pairs_remove(ct_pairs* pairs, const ct_pairs* sorted);
+void ct_detect_fit(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
+                   const double* end, double pad);
 
 #endif

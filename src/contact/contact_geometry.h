@@ -12,10 +12,10 @@
 // step is
 //     u = sum w_i (x_i - x_i^n) - (motion of the obstacle's surface that its nodes do not carry: planes, spin
 //     of spheres and capsules).
-#ifndef CT_STEP_CONTACT_GEOMETRY_H
-#define CT_STEP_CONTACT_GEOMETRY_H
+#ifndef CT_CONTACT_CONTACT_GEOMETRY_H
+#define CT_CONTACT_CONTACT_GEOMETRY_H
 
-#include "step/detect.h"
+#include "contact/pair.h"
 
 // Motion of an obstacle over the step, for planes, spheres and capsules: x at the end was at origin_start +
 // turn (x - origin_end).

@@ -19,7 +19,7 @@
 // radius n when it is the second primitive, at the foot - radius n when it is the first. Its spin adds (I -
 // turn)(+-radius n) to the foot's motion, which enters u with the opposite sign in the first case and with
 // the same in the second: u -= (I - turn) radius n for both.
-#include "step/contact_geometry.h"
+#include "contact/contact_geometry.h"
 
 #include <assert.h>
 #include <math.h>

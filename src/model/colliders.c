@@ -1,15 +1,13 @@
-// Compiling what can touch what; see collision.h.
+// Compiling what can touch what; see colliders.h.
 //
 // Obstacles become nodes without mass behind all others, each an entry of the model's drives (without keys:
 // pinned). Colliders' surfaces are those of the model; a node, edge or triangle belongs to one collider, for
 // nodes are not shared between bodies.
-#include "model/collision.h"
+#include "model/colliders.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "math/quat.h"
-#include "model/model.h"
 #include "shape/mesh.h"
 
 static const double thickness_share = 1e-3;  // of the mean edge of a surface, where no thickness is given
@@ -29,7 +27,7 @@ static ct_status append_drive(ct_model* model, const ct_scene_driver* motion, in
     return CT_OK;
 }
 
-ct_status ct_collision_place(ct_model* model, const ct_scene* scene) {
+ct_status ct_colliders_place(ct_model* model, const ct_scene* scene) {
     if (!scene->nobstacle) return CT_OK;
     int first = model->nvert;
     for (int i = 0; i < scene->nobstacle; i++) first -= scene->obstacle[i].nvert;
@@ -59,7 +57,6 @@ static ct_status name_colliders(ct_model* model, const ct_scene* scene) {
     for (int i = 0; i < c->ncollider; i++) {
         const char* name = i < scene->nbody ? scene->body[i].name : scene->obstacle[i - scene->nbody].name;
         c->collider[i].name = ct_arena_copy(arena, name, strlen(name) + 1, 1);
-        c->collider[i].drive = -1;
         if (i < scene->nbody) memcpy(c->collider[i].color, scene->body[i].color, sizeof c->collider[i].color);
     }
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
@@ -84,7 +81,7 @@ static ct_status describe_obstacles(ct_model* model, const ct_scene* scene) {
         collider->nnode = obstacle->nvert;
         node += obstacle->nvert;
         if (obstacle->nvert) {
-            if (obstacle->motion.nkey) collider->drive = drive;
+            if (obstacle->motion.nkey) collider->motion = &model->drive[drive];
             drive++;
             continue;
         }
@@ -220,6 +217,7 @@ static ct_status apply_rules(ct_model* model, const ct_scene* scene) {
     model->friction = ct_arena_alloc(&model->arena, 1 + (size_t)scene->npair, sizeof(double));
     if (model->arena.failed) return CT_OUT_OF_MEMORY;
     memset(c->collide, 1, n * n);
+    c->coefficient = model->friction;
     model->friction[0] = scene->settings.contact.friction;
     model->nfriction = 1;
     for (int p = 0; p < scene->npair; p++) {
@@ -238,8 +236,11 @@ static ct_status apply_rules(ct_model* model, const ct_scene* scene) {
     return CT_OK;
 }
 
-ct_status ct_collision_create(ct_model* model, const ct_scene* scene) {
+ct_status ct_colliders_create(ct_model* model, const ct_scene* scene) {
     ct_collision* c = &model->collision;
+    c->nvert = model->nvert;
+    c->rest = model->rest;
+    c->link_parent = model->tree.parent;
     c->ncollider = scene->nbody + scene->nobstacle;
     c->collider = ct_arena_alloc(&model->arena, (size_t)c->ncollider, sizeof *c->collider);
     c->plane = ct_arena_alloc(&model->arena, (size_t)scene->nobstacle, sizeof *c->plane);
@@ -252,8 +253,21 @@ ct_status ct_collision_create(ct_model* model, const ct_scene* scene) {
     return status;
 }
 
-ct_status ct_collision_measure(ct_model* model) {
+// What every node hangs on.
+static ct_status list_carriers(ct_model* model) {
+    int* rigid = ct_arena_alloc(&model->arena, (size_t)model->nvert, sizeof(int));
+    if (!rigid) return CT_OUT_OF_MEMORY;
+    for (int v = 0; v < model->nvert; v++) {
+        int link = model->tree.node_link[v];
+        rigid[v] = link >= 0 ? link : model->row[v] >= 0 ? CT_RIGID_NONE : CT_RIGID_DRIVEN;
+    }
+    model->collision.node_rigid = rigid;
+    return CT_OK;
+}
+
+ct_status ct_colliders_measure(ct_model* model) {
     ct_collision* c = &model->collision;
+    if (list_carriers(model) != CT_OK) return CT_OUT_OF_MEMORY;
     c->compliance = ct_arena_alloc(&model->arena, (size_t)model->nvert, sizeof(double));
     double* mass = ct_alloc((size_t)c->ncollider, sizeof(double));
     if (!c->compliance || !mass) {
@@ -269,19 +283,8 @@ ct_status ct_collision_measure(ct_model* model) {
             const double* block = model->matrix.value + 9 * (size_t)model->matrix.start[model->row[v]];
             stiffness = (block[0] + block[4] + block[8]) / 3;
         }
-        bool moves = model->row[v] >= 0 || model->tree.node_link[v] >= 0;
-        if (moves && stiffness > 0) c->compliance[v] = 1 / stiffness + 1 / body;
+        if (c->node_rigid[v] != CT_RIGID_DRIVEN && stiffness > 0) c->compliance[v] = 1 / stiffness + 1 / body;
     }
     ct_free(mass);
     return CT_OK;
-}
-
-// ---- planes --------------------------------------------------------------------------------
-
-void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]) {
-    double shift[3], turn[3];
-    ct_scene_drive_position(&plane->motion, time, plane->point, point);
-    ct_scene_drive_vectors(&plane->motion, time, shift, turn);
-    ct_vec3 n = ct_quat_rotate(ct_quat_from_vector(ct_vec3_load(turn)), ct_vec3_load(plane->normal));
-    ct_vec3_store(normal, ct_vec3_normalise(n));
 }

@@ -1,7 +1,7 @@
-// Lists of pairs: sorted, without repetitions. They grow to a high-water mark.
-#include <string.h>
+// Lists of pairs; see pair.h.
+#include "contact/pair.h"
 
-#include "step/detect_data.h"
+#include <string.h>
 
 void ct_pairs_free(ct_pairs* pairs) {
     ct_free(pairs->item);

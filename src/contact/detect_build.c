@@ -1,6 +1,8 @@
 // What detection knows of the surfaces before anything moves: faces, exclusions, neighbours, trees.
+#include "contact/detect_build.h"
+
+#include "contact/detect_self.h"
 #include "shape/key_map.h"
-#include "step/detect_self.h"
 
 // What the nodes hang on, all of them: a link, prescribed motions, or NONE when they differ or one is free.
 static int rigid_of(const ct_detect* detect, const int* node, int count) {
@@ -10,13 +12,9 @@ static int rigid_of(const ct_detect* detect, const int* node, int count) {
     return first;
 }
 
-static void set_nodes(ct_detect* detect, const ct_model* model) {
-    const ct_collision* collision = &model->collision;
-    for (int v = 0; v < model->nvert; v++) {
-        const int link = model->tree.nlink > 0 ? model->tree.node_link[v] : -1;
-        detect->node_rigid[v] = link >= 0 ? link : model->row[v] >= 0 ? CT_RIGID_NONE : CT_RIGID_DRIVEN;
-        detect->node_owner[v] = -1;
-    }
+static void set_nodes(ct_detect* detect, const ct_collision* collision) {
+    detect->node_rigid = collision->node_rigid;
+    for (int v = 0; v < collision->nvert; v++) detect->node_owner[v] = -1;
     for (int c = 0; c < collision->ncollider; c++) detect->driven[c] = true;
     for (int i = 0; i < collision->nnode; i++) {
         const int v = collision->node[i];
@@ -65,20 +63,18 @@ static ct_status set_neighbours(ct_detect* detect, const ct_collision* collision
 }
 
 // Triangles at every node.
-static void set_node_faces(ct_detect* detect, const ct_model* model) {
-    const ct_collision* collision = &model->collision;
+static void set_node_faces(ct_detect* detect, const ct_collision* collision) {
     int* start = detect->node_start;
     for (int i = 0; i < 3 * collision->ntri; i++) start[collision->tri[i] + 1]++;
-    for (int v = 0; v < model->nvert; v++) start[v + 1] += start[v];
+    for (int v = 0; v < collision->nvert; v++) start[v + 1] += start[v];
     for (int i = 3 * collision->ntri - 1; i >= 0; i--)
         detect->node_face[--start[collision->tri[i] + 1]] = i / 3;
     // start[v + 1] now holds where v begins
-    for (int v = 0; v < model->nvert; v++) start[v] = start[v + 1];
-    start[model->nvert] = 3 * collision->ntri;
+    for (int v = 0; v < collision->nvert; v++) start[v] = start[v + 1];
+    start[collision->nvert] = 3 * collision->ntri;
 }
 
-static void set_faces(ct_detect* detect, const ct_model* model, bool* used) {
-    const ct_collision* collision = &model->collision;
+static void set_faces(ct_detect* detect, const ct_collision* collision, bool* used) {
     for (int t = 0; t < collision->ntri; t++) {
         const int* tri = collision->tri + 3 * (size_t)t;
         add_face(detect, tri[0], tri[1], tri[2], collision->tri_owner[t]);
@@ -100,8 +96,7 @@ static void set_faces(ct_detect* detect, const ct_model* model, bool* used) {
 }
 
 // Edges of triangles.
-static void set_edges(ct_detect* detect, const ct_model* model) {
-    const ct_collision* collision = &model->collision;
+static void set_edges(ct_detect* detect, const ct_collision* collision) {
     for (int t = 0; t < 3 * collision->ntri; t++) detect->face_edge[t] = -1;
     for (int e = 0; e < collision->nedge; e++)
         for (int k = 0; k < 2; k++) {
@@ -135,30 +130,27 @@ static ct_status plant(ct_detect* detect, ct_bvh* tree, int ncollider, const dou
     return status;
 }
 
-static ct_status plant_all(ct_detect* detect, const ct_model* model) {
-    const ct_collision* collision = &model->collision;
+static ct_status plant_all(ct_detect* detect, const ct_collision* collision) {
     const int n = collision->ncollider;
-    ct_status status = plant(detect, detect->node_tree, n, model->rest, collision->nnode, collision->node, 1,
-                             collision->node_owner, collision->node, model->nvert);
+    ct_status status = plant(detect, detect->node_tree, n, collision->rest, collision->nnode, collision->node,
+                             1, collision->node_owner, collision->node, collision->nvert);
     if (status == CT_OK)
-        status = plant(detect, detect->edge_tree, n, model->rest, collision->nedge, collision->edge, 2,
+        status = plant(detect, detect->edge_tree, n, collision->rest, collision->nedge, collision->edge, 2,
                        collision->edge_owner, NULL, collision->nedge);
     if (status == CT_OK)
-        status = plant(detect, detect->face_tree, n, model->rest, detect->nface, detect->face, 3,
+        status = plant(detect, detect->face_tree, n, collision->rest, detect->nface, detect->face, 3,
                        detect->face_owner, NULL, detect->nface);
     return status;
 }
 
-ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
-    const ct_collision* collision = &model->collision;
+ct_status ct_detect_build(ct_detect* detect, const ct_collision* collision) {
     ct_arena* arena = &detect->arena;
-    const size_t n = (size_t)collision->ncollider, nvert = (size_t)model->nvert,
+    const size_t n = (size_t)collision->ncollider, nvert = (size_t)collision->nvert,
                  nedge = (size_t)collision->nedge;
     const size_t most = (size_t)collision->ntri + nedge + (size_t)collision->nnode;  // faces
     detect->face = ct_arena_alloc(arena, 3 * most, sizeof(int));
     detect->face_owner = ct_arena_alloc(arena, most, sizeof(int));
     detect->node_owner = ct_arena_alloc(arena, nvert, sizeof(int));
-    detect->node_rigid = ct_arena_alloc(arena, nvert, sizeof(int));
     detect->edge_rigid = ct_arena_alloc(arena, nedge, sizeof(int));
     detect->face_rigid = ct_arena_alloc(arena, most, sizeof(int));
     detect->edge_face = ct_arena_alloc(arena, 2 * nedge, sizeof(int));
@@ -176,15 +168,15 @@ ct_status ct_detect_build(ct_detect* detect, const ct_model* model) {
     detect->face_tree = ct_arena_alloc(arena, n, sizeof(ct_bvh));
     bool* used = ct_arena_alloc(arena, nvert, sizeof(bool));
     if (arena->failed) return CT_OUT_OF_MEMORY;
-    set_nodes(detect, model);
+    set_nodes(detect, collision);
     ct_key_map map = {0};
     const ct_status status = set_neighbours(detect, collision, &map);
     ct_key_map_clear(&map);
     if (status != CT_OK) return status;
-    set_node_faces(detect, model);
-    set_faces(detect, model, used);
-    set_edges(detect, model);
+    set_node_faces(detect, collision);
+    set_faces(detect, collision, used);
+    set_edges(detect, collision);
     for (size_t v = 0; v < nvert; v++) detect->partner[v] = -1;
-    const ct_status planted = plant_all(detect, model);
-    return planted == CT_OK ? ct_self_build(detect, model) : planted;
+    const ct_status planted = plant_all(detect, collision);
+    return planted == CT_OK ? ct_self_build(detect, collision) : planted;
 }

@@ -16,10 +16,10 @@
 // The bound leaves room for everything by which the tests of a pair may answer early (round-off, a capped
 // number of steps), so that a search finds the same with whatever reference: when it is renewed is a matter
 // of time alone.
-#ifndef CT_STEP_DETECT_SELF_H
-#define CT_STEP_DETECT_SELF_H
+#ifndef CT_CONTACT_DETECT_SELF_H
+#define CT_CONTACT_DETECT_SELF_H
 
-#include "step/detect_data.h"
+#include "contact/detect_data.h"
 
 // What to do with two primitives whose boxes overlap; NULL: such pairs are not asked for. false ends the
 // search.
@@ -29,7 +29,7 @@ typedef struct ct_self_visit {
 } ct_self_visit;
 
 // Sets up the parts of every collider that may touch itself.
-ct_status ct_self_build(ct_detect* detect, const ct_model* model);
+ct_status ct_self_build(ct_detect* detect, const ct_collision* collision);
 void ct_self_free(ct_detect* detect);
 
 // Decides for a motion which parts vouch for pairs outside their list to stay farther apart than `need`.
@@ -37,11 +37,11 @@ void ct_self_free(ct_detect* detect);
 bool ct_self_vouch(ct_detect* detect, int collider, const double* x, const double* end, double need);
 // Renews the reference, at x, when little is vouched for and it is worth its time, and decides again.
 // Overwrites the boxes.
-ct_status ct_self_renew(ct_detect* detect, const ct_model* model, int collider, const double* x,
+ct_status ct_self_renew(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
                         const double* end, double need);
 // All pairs that may come as near as what was asked for; boxes of nodes are widened by pad. Trees, if needed,
 // are up to date.
-bool ct_self_pairs(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end,
-                   double pad, const ct_self_visit* visit);
+bool ct_self_pairs(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
+                   const double* end, double pad, const ct_self_visit* visit);
 
 #endif

@@ -8,23 +8,24 @@
 //
 // What is found more than once, from two faces at an edge, counts as it was typed first: lists do not depend
 // on the order of the search. Which features make a pair, and their signs: detect_features.h.
-#include "step/detect.h"
+#include "contact/detect.h"
 
+#include "contact/detect_build.h"
+#include "contact/detect_features.h"
+#include "contact/detect_self.h"
 #include "shape/ccd.h"
 #include "shape/orient.h"
-#include "step/detect_features.h"
-#include "step/detect_self.h"
 
 #define PARALLEL 0.02    // |sin| below which two edges are never an edge-edge contact
 #define NEAR_SLACK 1e-3  // of the distance: how much farther a pair may be and still be called near
 // of thickness - core: how far from the core a pair may be and still be called a hit
 #define HIT_SLACK 0.1
 
-ct_status ct_detect_create(ct_detect** out, const ct_model* model) {
+ct_status ct_detect_create(ct_detect** out, const ct_collision* collision) {
     *out = NULL;
     ct_detect* detect = ct_alloc(1, sizeof *detect);
     if (!detect) return CT_OUT_OF_MEMORY;
-    const ct_status status = ct_detect_build(detect, model);
+    const ct_status status = ct_detect_build(detect, collision);
     if (status != CT_OK) {
         ct_detect_free(detect);
         return status;
@@ -53,30 +54,7 @@ static double core_of(const ct_collider* a, const ct_collider* b) {
     return a->radius + b->radius + 0.5 * (a->thickness + b->thickness);
 }
 
-void ct_detect_fit(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end,
-                   double pad) {
-    ct_bvh *nodes = detect->node_tree + collider, *edges = detect->edge_tree + collider,
-           *faces = detect->face_tree + collider;
-    for (int i = 0; i < nodes->count; i++) {
-        const size_t v = (size_t)nodes->item[i];
-        detect->node_box[v] = ct_box_around(x + 3 * v, end + 3 * v, pad);
-    }
-    for (int i = 0; i < edges->count; i++) {
-        const int* edge = model->collision.edge + 2 * (size_t)edges->item[i];
-        detect->edge_box[edges->item[i]] = ct_box_join(detect->node_box[edge[0]], detect->node_box + edge[1]);
-    }
-    for (int i = 0; i < faces->count; i++) {
-        const int* face = detect->face + 3 * (size_t)faces->item[i];
-        const ct_box box = ct_box_join(detect->node_box[face[0]], detect->node_box + face[1]);
-        detect->face_box[faces->item[i]] = ct_box_join(box, detect->node_box + face[2]);
-    }
-    ct_bvh_refit(nodes, detect->node_box);
-    ct_bvh_refit(edges, detect->edge_box);
-    ct_bvh_refit(faces, detect->face_box);
-}
-
-static bool may_touch(const ct_model* model, const ct_detect* detect, int a, int b) {
-    const ct_collision* collision = &model->collision;
+static bool may_touch(const ct_collision* collision, const ct_detect* detect, int a, int b) {
     return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
            !(detect->driven[a] && detect->driven[b]);
 }
@@ -89,20 +67,19 @@ static double pad_of(const ct_collider* collider, double margin) {
 
 // Boxes of the colliders that will be looked for in trees. margin: of near, 0: of hits, negative: boxes are
 // not widened at all.
-static ct_status fit_all(ct_detect* detect, const ct_model* model, const double* x, const double* end,
+static ct_status fit_all(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
                          double margin, bool renew) {
-    const ct_collision* collision = &model->collision;
     for (int a = 0; a < collision->ncollider; a++) {
         const double pad = margin < 0 ? 0 : pad_of(collision->collider + a, margin);
         bool asked = false;
         for (int b = 0; b < collision->ncollider; b++)
-            asked |= b != a && may_touch(model, detect, a, b) && detect->node_tree[b].count > 0;
+            asked |= b != a && may_touch(collision, detect, a, b) && detect->node_tree[b].count > 0;
         if (detect->self[a].start && !ct_self_vouch(detect, a, x, end, 2 * pad)) {
-            const ct_status status = renew ? ct_self_renew(detect, model, a, x, end, 2 * pad) : CT_OK;
+            const ct_status status = renew ? ct_self_renew(detect, collision, a, x, end, 2 * pad) : CT_OK;
             if (status != CT_OK) return status;
             asked |= !detect->self[a].vouched[0];
         }
-        if (asked) ct_detect_fit(detect, model, a, x, end, pad);
+        if (asked) ct_detect_fit(detect, collision, a, x, end, pad);
     }
     return CT_OK;
 }
@@ -120,7 +97,7 @@ static ct_vec3 direction(const ct_search* s, double time, int p, int a, int b) {
 
 static bool add(const ct_search* s, double time, ct_contact_type type, double sign, int n0, int n1, int n2,
                 int n3) {
-    const ct_collision* collision = &s->model->collision;
+    const ct_collision* collision = s->collision;
     const int a = s->detect->node_owner[n0],
               b = s->detect->node_owner[type == CT_CONTACT_TYPE_EDGE_EDGE ? n2 : n1];
     const size_t rule = (size_t)a * (size_t)collision->ncollider + (size_t)b;
@@ -133,7 +110,7 @@ static bool add(const ct_search* s, double time, ct_contact_type type, double si
                     .time = time,
                     .thickness = s->thickness,
                     .core = s->core,
-                    .friction = s->model->friction[collision->friction[rule]]};
+                    .friction = s->collision->coefficient[collision->friction[rule]]};
     if (type == CT_CONTACT_TYPE_POINT_EDGE || type == CT_CONTACT_TYPE_POINT_POINT)
         ct_vec3_store(pair.side, direction(s, time, n0, n1, n2));
     return ct_pairs_add(s->out, &pair);
@@ -209,7 +186,7 @@ static bool visit_vertex_face(int vertex, int face, void* user) {
     const ct_detect* detect = s->detect;
     const int* f = detect->face + 3 * (size_t)face;
     if (vertex == f[0] || vertex == f[1] || vertex == f[2]) return true;
-    if (ct_detect_rigid(s->model, detect->node_rigid[vertex], detect->face_rigid[face])) return true;
+    if (ct_detect_rigid(s->collision, detect->node_rigid[vertex], detect->face_rigid[face])) return true;
     const int node[4] = {vertex, f[0], f[1], f[2]};
     double time;
     ct_vec3 at[4];
@@ -220,9 +197,9 @@ static bool visit_vertex_face(int vertex, int face, void* user) {
 
 static bool visit_edges(int i, int j, void* user) {
     const ct_search* s = user;
-    const int *e = s->model->collision.edge + 2 * (size_t)i, *f = s->model->collision.edge + 2 * (size_t)j;
+    const int *e = s->collision->edge + 2 * (size_t)i, *f = s->collision->edge + 2 * (size_t)j;
     if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1]) return true;
-    if (ct_detect_rigid(s->model, s->detect->edge_rigid[i], s->detect->edge_rigid[j])) return true;
+    if (ct_detect_rigid(s->collision, s->detect->edge_rigid[i], s->detect->edge_rigid[j])) return true;
     // canonical order
     const int a = e[0] < e[1] ? e[0] : e[1], b = e[0] + e[1] - a, c = f[0] < f[1] ? f[0] : f[1],
               d = f[0] + f[1] - c;
@@ -250,7 +227,7 @@ static bool visit_edges(int i, int j, void* user) {
 
 // Nodes of a collider against a plane, which stands where it is at the end of the motion.
 static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, ct_vec3 normal) {
-    const ct_collision* collision = &s->model->collision;
+    const ct_collision* collision = s->collision;
     const ct_bvh* tree = s->detect->node_tree + collider;
     const int b = collision->plane[plane].collider;
     const int rule = collision->friction[(size_t)collider * (size_t)collision->ncollider + (size_t)b];
@@ -269,14 +246,14 @@ static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, c
                               .sign = 1,
                               .thickness = s->thickness,
                               .core = s->core,
-                              .friction = s->model->friction[rule]};
+                              .friction = s->collision->coefficient[rule]};
         if (!ct_pairs_add(s->out, &pair)) return false;
     }
     return true;
 }
 
 static bool search_planes(ct_search* s, double time) {
-    const ct_collision* collision = &s->model->collision;
+    const ct_collision* collision = s->collision;
     for (int p = 0; p < collision->nplane; p++) {
         double point[3], normal[3];
         ct_plane_pose(collision->plane + p, time, point, normal);
@@ -295,17 +272,17 @@ static bool search_planes(ct_search* s, double time) {
 
 static bool search_colliders(ct_search* s) {
     const ct_detect* detect = s->detect;
-    const ct_collision* collision = &s->model->collision;
+    const ct_collision* collision = s->collision;
     for (int a = 0; a < collision->ncollider; a++)
         for (int b = a; b < collision->ncollider; b++) {
-            if (!may_touch(s->model, detect, a, b)) continue;
+            if (!may_touch(s->collision, detect, a, b)) continue;
             s->thickness = thickness_of(collision->collider + a, collision->collider + b);
             s->core = core_of(collision->collider + a, collision->collider + b);
             if (a == b) {
                 const ct_self_visit visit = {visit_vertex_face, visit_edges, NULL, s};
                 const double pad = pad_of(collision->collider + a, s->hits ? 0 : s->margin);
                 if (detect->self[a].start &&
-                    !ct_self_pairs(s->detect, s->model, a, s->x, s->end, pad, &visit))
+                    !ct_self_pairs(s->detect, s->collision, a, s->x, s->end, pad, &visit))
                     return false;
                 continue;
             }
@@ -318,20 +295,21 @@ static bool search_colliders(ct_search* s) {
     return true;
 }
 
-ct_status ct_detect_near(const ct_model* model, ct_detect* detect, const double* x, const double* toward,
-                         double time, double margin, ct_pairs* out) {
-    ct_search s = {.model = model, .detect = detect, .x = x, .end = toward, .margin = margin, .out = out};
+ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const double* x,
+                         const double* toward, double time, double margin, ct_pairs* out) {
+    ct_search s = {
+        .collision = collision, .detect = detect, .x = x, .end = toward, .margin = margin, .out = out};
     out->count = 0;
-    if (fit_all(detect, model, x, toward, margin, true) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (fit_all(detect, collision, x, toward, margin, true) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     ct_feature_drop_repeated(&s, &detect->scratch, out);
     return CT_OK;
 }
 
-ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double* x, const double* end,
+ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
                          double time, double tolerance, const ct_pairs* known, ct_pairs* out) {
-    ct_search s = {.model = model,
+    ct_search s = {.collision = collision,
                    .detect = detect,
                    .x = x,
                    .end = end,
@@ -339,7 +317,7 @@ ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double*
                    .tolerance = tolerance,
                    .out = out};
     out->count = 0;
-    if (fit_all(detect, model, x, end, 0, false) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (fit_all(detect, collision, x, end, 0, false) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!known || known->count == 0) return CT_OK;
@@ -356,7 +334,7 @@ ct_status ct_detect_hits(const ct_model* model, ct_detect* detect, const double*
 // Certificate
 
 typedef struct crossings {
-    const ct_model* model;
+    const ct_collision* collision;
     const ct_detect* detect;
     const double* x;
     int count, edge, face;  // the first: the lowest edge, then the lowest face
@@ -380,12 +358,12 @@ static bool is_apart(const ct_vec3 p[5]) {
 
 static bool visit_edge_face(int edge, int face, void* user) {
     crossings* c = user;
-    const ct_collision* collision = &c->model->collision;
+    const ct_collision* collision = c->collision;
     if (face >= collision->ntri) return true;
     const int *e = collision->edge + 2 * (size_t)edge, *f = collision->tri + 3 * (size_t)face;
     for (int k = 0; k < 3; k++)
         if (f[k] == e[0] || f[k] == e[1]) return true;
-    if (ct_detect_rigid(c->model, c->detect->edge_rigid[edge], c->detect->face_rigid[face])) return true;
+    if (ct_detect_rigid(c->collision, c->detect->edge_rigid[edge], c->detect->face_rigid[face])) return true;
     ct_vec3 p[5];
     for (int k = 0; k < 5; k++) p[k] = ct_vec3_load(c->x + 3 * (size_t)(k < 2 ? e[k] : f[k - 2]));
     if (is_apart(p) || !ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) return true;
@@ -396,16 +374,15 @@ static bool visit_edge_face(int edge, int face, void* user) {
     return true;
 }
 
-int ct_detect_intersections(const ct_model* model, ct_detect* detect, const double* x, int where[5]) {
-    crossings found = {.model = model, .detect = detect, .x = x};
-    const ct_collision* collision = &model->collision;
-    fit_all(detect, model, x, x, -1, false);
+int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]) {
+    crossings found = {.collision = collision, .detect = detect, .x = x};
+    fit_all(detect, collision, x, x, -1, false);
     for (int a = 0; a < collision->ncollider; a++)
         for (int b = 0; b < collision->ncollider; b++) {
             const ct_self_visit visit = {NULL, NULL, visit_edge_face, &found};
-            if (!may_touch(model, detect, a, b)) continue;
+            if (!may_touch(collision, detect, a, b)) continue;
             if (a != b) ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, visit_edge_face, &found);
-            else if (detect->self[a].start) ct_self_pairs(detect, model, a, x, x, 0, &visit);
+            else if (detect->self[a].start) ct_self_pairs(detect, collision, a, x, x, 0, &visit);
         }
     if (found.count > 0 && where)
         for (int k = 0; k < 5; k++)

@@ -1,5 +1,5 @@
 // Self-contact. See detect_self.h.
-#include "step/detect_self.h"
+#include "contact/detect_self.h"
 
 #include "math/svd3.h"
 #include "shape/closest.h"
@@ -20,8 +20,7 @@ typedef enum kind { VERTEX_FACE, EDGES, EDGE_FACE } kind;
 // Setting up
 
 // The first face that holds a node or an edge looks after it.
-static void set_own(ct_detect* detect, const ct_model* model, bool* taken) {
-    const ct_collision* collision = &model->collision;
+static void set_own(ct_detect* detect, const ct_collision* collision, bool* taken) {
     for (int i = 0; i < 3 * detect->nface; i++) {
         const int v = detect->face[i];
         detect->own_node[i] = taken[v] ? -1 : v;
@@ -63,7 +62,7 @@ static int list_nodes(const ct_detect* detect, const ct_bvh* tree, int n, int* s
     return count;
 }
 
-static ct_status build_parts(ct_detect* detect, const ct_model* model, int collider, int* seen) {
+static ct_status build_parts(ct_detect* detect, const ct_collision* collision, int collider, int* seen) {
     const ct_bvh* tree = detect->face_tree + collider;
     ct_self* self = detect->self + collider;
     const size_t n = (size_t)tree->nnode;
@@ -74,7 +73,7 @@ static ct_status build_parts(ct_detect* detect, const ct_model* model, int colli
     if (detect->arena.failed) return CT_OUT_OF_MEMORY;
     set_past(tree, self->past);
     for (int pass = 0; pass < 2; pass++) {
-        for (int v = 0; v < model->nvert; v++) seen[v] = -1;
+        for (int v = 0; v < collision->nvert; v++) seen[v] = -1;
         int count = 0;
         for (int i = 0; i < tree->nnode; i++) {
             self->start[i] = count;
@@ -88,18 +87,18 @@ static ct_status build_parts(ct_detect* detect, const ct_model* model, int colli
     double sum = 0;
     const ct_bvh* edges = detect->edge_tree + collider;
     for (int i = 0; i < edges->count; i++) {
-        const int* e = model->collision.edge + 2 * (size_t)edges->item[i];
-        sum += ct_vec3_norm(ct_vec3_sub(ct_vec3_load(model->rest + 3 * (size_t)e[1]),
-                                        ct_vec3_load(model->rest + 3 * (size_t)e[0])));
+        const int* e = collision->edge + 2 * (size_t)edges->item[i];
+        sum += ct_vec3_norm(ct_vec3_sub(ct_vec3_load(collision->rest + 3 * (size_t)e[1]),
+                                        ct_vec3_load(collision->rest + 3 * (size_t)e[0])));
     }
     self->reach = edges->count > 0 ? REACH * sum / edges->count : 0;
     self->wait = LEAST_WAIT;
     return CT_OK;
 }
 
-ct_status ct_self_build(ct_detect* detect, const ct_model* model) {
-    const int n = model->collision.ncollider;
-    const size_t nvert = (size_t)model->nvert, nface = (size_t)detect->nface;
+ct_status ct_self_build(ct_detect* detect, const ct_collision* collision) {
+    const int n = collision->ncollider;
+    const size_t nvert = (size_t)collision->nvert, nface = (size_t)detect->nface;
     detect->self = ct_arena_alloc(&detect->arena, (size_t)n, sizeof(ct_self));
     detect->reference = ct_arena_alloc(&detect->arena, 3 * nvert, sizeof(double));
     detect->own_node = ct_arena_alloc(&detect->arena, 3 * nface, sizeof(int));
@@ -108,12 +107,12 @@ ct_status ct_self_build(ct_detect* detect, const ct_model* model) {
     int* seen = ct_arena_alloc(&detect->arena, nvert, sizeof(int));
     if (detect->arena.failed) return CT_OUT_OF_MEMORY;
     detect->nself = n;
-    set_own(detect, model, taken);
+    set_own(detect, collision, taken);
     for (int c = 0; c < n; c++) {
-        if (!model->collision.collide[(size_t)c * (size_t)n + (size_t)c] || detect->driven[c] ||
+        if (!collision->collide[(size_t)c * (size_t)n + (size_t)c] || detect->driven[c] ||
             detect->face_tree[c].count == 0)
             continue;
-        const ct_status status = build_parts(detect, model, c, seen);
+        const ct_status status = build_parts(detect, collision, c, seen);
         if (status != CT_OK) return status;
     }
     return CT_OK;
@@ -241,8 +240,8 @@ static ct_box box_of(const double* x, const double* end, double pad, const int* 
     return box;
 }
 
-bool ct_self_pairs(ct_detect* detect, const ct_model* model, int collider, const double* x, const double* end,
-                   double pad, const ct_self_visit* visit) {
+bool ct_self_pairs(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
+                   const double* end, double pad, const ct_self_visit* visit) {
     const ct_self* self = detect->self + collider;
     const ct_bvh* tree = detect->face_tree + collider;
     const ct_bvh_visit by_kind[3] = {visit->vertex_face, visit->edges, visit->edge_face};
@@ -255,7 +254,7 @@ bool ct_self_pairs(ct_detect* detect, const ct_model* model, int collider, const
         for (int i = self->first[n]; i < self->first[self->past[n]]; i++) {
             const ct_self_item* item = self->item + i;
             if (!by_kind[item->kind]) continue;
-            const int *edge = model->collision.edge, *face = detect->face;
+            const int *edge = collision->edge, *face = detect->face;
             const ct_box a = item->kind == VERTEX_FACE ? box_of(x, end, pad, &item->i, 1)
                                                        : box_of(x, end, pad, edge + 2 * (size_t)item->i, 2);
             const ct_box b = item->kind == EDGES ? box_of(x, end, pad, edge + 2 * (size_t)item->j, 2)
@@ -272,7 +271,7 @@ bool ct_self_pairs(ct_detect* detect, const ct_model* model, int collider, const
 
 typedef struct renewal {
     const ct_detect* detect;
-    const ct_model* model;
+    const ct_collision* collision;
     ct_self* self;
     const double* x;
 } renewal;
@@ -317,26 +316,27 @@ static bool list(const renewal* r, kind kind, int i, int j, const int* na, int c
 
 static bool list_vertex_face(int vertex, int face, void* user) {
     const renewal* r = user;
-    if (ct_detect_rigid(r->model, r->detect->node_rigid[vertex], r->detect->face_rigid[face])) return true;
+    if (ct_detect_rigid(r->collision, r->detect->node_rigid[vertex], r->detect->face_rigid[face]))
+        return true;
     return list(r, VERTEX_FACE, vertex, face, &vertex, 1, r->detect->face + 3 * (size_t)face, 3);
 }
 
 static bool list_edges(int i, int j, void* user) {
     const renewal* r = user;
-    if (ct_detect_rigid(r->model, r->detect->edge_rigid[i], r->detect->edge_rigid[j])) return true;
-    const int* edge = r->model->collision.edge;
+    if (ct_detect_rigid(r->collision, r->detect->edge_rigid[i], r->detect->edge_rigid[j])) return true;
+    const int* edge = r->collision->edge;
     return list(r, EDGES, i, j, edge + 2 * (size_t)i, 2, edge + 2 * (size_t)j, 2);
 }
 
 static bool list_edge_face(int i, int face, void* user) {
     const renewal* r = user;
-    if (face >= r->model->collision.ntri) return true;
-    if (ct_detect_rigid(r->model, r->detect->edge_rigid[i], r->detect->face_rigid[face])) return true;
-    return list(r, EDGE_FACE, i, face, r->model->collision.edge + 2 * (size_t)i, 2,
+    if (face >= r->collision->ntri) return true;
+    if (ct_detect_rigid(r->collision, r->detect->edge_rigid[i], r->detect->face_rigid[face])) return true;
+    return list(r, EDGE_FACE, i, face, r->collision->edge + 2 * (size_t)i, 2,
                 r->detect->face + 3 * (size_t)face, 3);
 }
 
-ct_status ct_self_renew(ct_detect* detect, const ct_model* model, int collider, const double* x,
+ct_status ct_self_renew(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
                         const double* end, double need) {
     ct_self* self = detect->self + collider;
     const ct_bvh *tree = detect->face_tree + collider, *nodes = detect->node_tree + collider;
@@ -354,8 +354,8 @@ ct_status ct_self_renew(ct_detect* detect, const ct_model* model, int collider, 
         for (int k = 0; k < 3; k++)
             detect->reference[3 * (size_t)nodes->item[i] + (size_t)k] =
                 x[3 * (size_t)nodes->item[i] + (size_t)k];
-    ct_detect_fit(detect, model, collider, x, x, 0.5 * self->distance);
-    renewal r = {.detect = detect, .model = model, .self = self, .x = x};
+    ct_detect_fit(detect, collision, collider, x, x, 0.5 * self->distance);
+    renewal r = {.detect = detect, .collision = collision, .self = self, .x = x};
     const ct_self_visit visit = {list_vertex_face, list_edges, list_edge_face, &r};
     walk w = {.detect = detect, .visit = &visit};
     for (int n = 0; n < tree->nnode; n++) {

@@ -1,5 +1,5 @@
 // The rules of features. See detect_features.h.
-#include "step/detect_features.h"
+#include "contact/detect_features.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 // Sides
 
 static ct_vec3 face_normal(const ct_search* s, int tri, double time) {
-    const int* node = s->model->collision.tri + 3 * (size_t)tri;
+    const int* node = s->collision->tri + 3 * (size_t)tri;
     const ct_vec3 a = ct_search_at(s, node[0], time), b = ct_search_at(s, node[1], time),
                   c = ct_search_at(s, node[2], time);
     return ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a));
@@ -23,7 +23,7 @@ static ct_vec3 face_normal(const ct_search* s, int tri, double time) {
 static ct_vec3 outward(const ct_search* s, const int* tri, int count, double time) {
     ct_vec3 sum = {0, 0, 0};
     for (int k = 0; k < count; k++)
-        if (tri[k] >= 0 && s->detect->closed[s->model->collision.tri_owner[tri[k]]])
+        if (tri[k] >= 0 && s->detect->closed[s->collision->tri_owner[tri[k]]])
             sum = ct_vec3_add(sum, ct_vec3_normalise(face_normal(s, tri[k], time)));
     return sum;
 }
@@ -58,7 +58,7 @@ double ct_feature_edge_sign(const ct_search* s, const int edge[2], const int nod
 // The third node of a triangle at an edge, seen across the edge: along u, of length 1; false: the triangle
 // has no area.
 static bool across(const ct_search* s, const int* edge, int tri, double time, ct_vec3* u) {
-    const int* node = s->model->collision.tri + 3 * (size_t)tri;
+    const int* node = s->collision->tri + 3 * (size_t)tri;
     int third = node[2];
     for (int k = 0; k < 2; k++)
         if (node[k] != edge[0] && node[k] != edge[1]) third = node[k];
@@ -74,7 +74,7 @@ bool ct_feature_edge_stands_out(const ct_search* s, int edge, ct_vec3 n, double 
     for (int k = 0; k < 2; k++) {
         const int tri = s->detect->edge_face[2 * (size_t)edge + (size_t)k];
         ct_vec3 u;
-        if (tri < 0 || !across(s, s->model->collision.edge + 2 * (size_t)edge, tri, time, &u)) continue;
+        if (tri < 0 || !across(s, s->collision->edge + 2 * (size_t)edge, tri, time, &u)) continue;
         if (ct_vec3_dot(n, u) > -STANDS_OUT) return false;
     }
     return true;
@@ -82,9 +82,9 @@ bool ct_feature_edge_stands_out(const ct_search* s, int edge, ct_vec3 n, double 
 
 // The edge of a face between two of its nodes, -1: none (capsules).
 static int edge_of(const ct_search* s, int face, int a, int b) {
-    for (int i = 0; face < s->model->collision.ntri && i < 3; i++) {
+    for (int i = 0; face < s->collision->ntri && i < 3; i++) {
         const int edge = s->detect->face_edge[3 * face + i];
-        const int* e = s->model->collision.edge + 2 * (size_t)edge;
+        const int* e = s->collision->edge + 2 * (size_t)edge;
         if (edge >= 0 && ((e[0] == a && e[1] == b) || (e[0] == b && e[1] == a))) return edge;
     }
     return -1;
@@ -99,7 +99,7 @@ static bool node_stands_out(const ct_search* s, int node, int vertex, ct_vec3 n,
     *level = -1;
     for (int i = 3 * detect->node_start[node]; i < 3 * detect->node_start[node + 1]; i++) {
         const int face = detect->node_face[i / 3],
-                  other = s->model->collision.tri[3 * (size_t)face + (size_t)(i % 3)];
+                  other = s->collision->tri[3 * (size_t)face + (size_t)(i % 3)];
         if (other == node) continue;
         const ct_vec3 r = ct_vec3_sub(ct_search_at(s, other, time), q);
         const double rise = ct_vec3_dot(n, r), length = ct_vec3_norm(r);
@@ -107,7 +107,7 @@ static bool node_stands_out(const ct_search* s, int node, int vertex, ct_vec3 n,
         out = false;
         if (rise > STANDS_OUT * length || other == vertex || (*level >= 0 && *level <= other)) continue;
         const int edge = edge_of(s, face, node, other);
-        if (edge < 0 || ct_detect_rigid(s->model, detect->node_rigid[vertex], detect->edge_rigid[edge]))
+        if (edge < 0 || ct_detect_rigid(s->collision, detect->node_rigid[vertex], detect->edge_rigid[edge]))
             continue;
         if (ct_feature_edge_stands_out(s, edge, n, time)) *level = other;
     }
@@ -138,7 +138,7 @@ static bool foot_on_face(const ct_search* s, int face, const ct_vec3 at[4], cons
 // as anywhere else.
 static int upon(const ct_search* s, int face, int vertex, double time, const ct_closest* closest) {
     const ct_detect* detect = s->detect;
-    if (face >= s->model->collision.ntri || closest->distance > 0.5 * s->core ||
+    if (face >= s->collision->ntri || closest->distance > 0.5 * s->core ||
         !detect->closed[detect->face_owner[face]])
         return -1;
     const int first = detect->node_start[vertex], count = detect->node_start[vertex + 1] - first;
@@ -164,11 +164,11 @@ static int face_below(const ct_search* s, int vertex, double time, const ct_clos
                       const int* feature, int count) {
     const ct_detect* detect = s->detect;
     for (int i = detect->node_start[feature[0]]; i < detect->node_start[feature[0] + 1]; i++) {
-        const int face = detect->node_face[i], *node = s->model->collision.tri + 3 * (size_t)face;
+        const int face = detect->node_face[i], *node = s->collision->tri + 3 * (size_t)face;
         const bool shares =
             count == 1 || node[0] == feature[1] || node[1] == feature[1] || node[2] == feature[1];
         if (!shares || vertex == node[0] || vertex == node[1] || vertex == node[2]) continue;
-        if (ct_detect_rigid(s->model, detect->node_rigid[vertex], detect->face_rigid[face])) continue;
+        if (ct_detect_rigid(s->collision, detect->node_rigid[vertex], detect->face_rigid[face])) continue;
         if (faces(s, face, time, closest)) return face;
     }
     return -1;

@@ -13,14 +13,14 @@
 // Where surfaces are nearer than half the core distance, which no accepted state is, the direction says
 // nothing (surfaces placed exactly upon one another). There the outward normals of colliders that enclose a
 // volume decide.
-#ifndef CT_STEP_DETECT_FEATURES_H
-#define CT_STEP_DETECT_FEATURES_H
+#ifndef CT_CONTACT_DETECT_FEATURES_H
+#define CT_CONTACT_DETECT_FEATURES_H
 
+#include "contact/detect_data.h"
 #include "shape/closest.h"
-#include "step/detect_data.h"
 
 typedef struct ct_search {
-    const ct_model* model;
+    const ct_collision* collision;
     ct_detect* detect;
     const double *x, *end;   // 3 nvert
     bool hits;               // the rule of ct_detect_hits; otherwise that of ct_detect_near

@@ -1,0 +1,96 @@
+// Freeing a model, and what it tells about itself; see model.h.
+#include "model/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void ct_model_free(ct_model* model) {
+    if (!model) return;
+    ct_potential_free(&model->potential);
+    ct_factor_free(model->factor);
+    ct_symbolic_free(model->symbolic);
+    ct_scalar_factor_free(model->scalar);
+    ct_arena_free(&model->arena);
+    ct_free(model);
+}
+
+void ct_model_get_info(const ct_model* model, ct_model_info* info) {
+    double volume = 0;
+    for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->potential.elastic)[t];
+    *info = (ct_model_info){
+        .nvert = model->nvert,
+        .ntet = model->ntet,
+        .ntri = model->ntri,
+        .nsurface = model->nsurface,
+        .nbody = model->nbody,
+        .nfree = model->nfree,
+        .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
+        .nobstacle = model->nobstacle,
+        .sliver_count = model->sliver_count,
+        .nlink = model->tree.nlink,
+        .njoint = model->tree.ndof,
+        .mass = model->total_mass,
+        .volume = volume,
+        .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
+        .setup_seconds = model->setup_seconds,
+        .ordering = model->symbolic ? ct_symbolic_ordering(model->symbolic) : "none",
+        .kernel = ct_elastic_kernel(model->potential.elastic),
+    };
+}
+
+const ct_settings* ct_model_settings(const ct_model* model) { return &model->settings; }
+const double* ct_model_rest(const ct_model* model) { return model->rest; }
+const double* ct_model_node_mass(const ct_model* model) { return model->mass; }
+const int* ct_model_tets(const ct_model* model) { return model->tet; }
+const int* ct_model_tris(const ct_model* model) { return model->tri; }
+const int* ct_model_surface(const ct_model* model) { return model->surface; }
+const int* ct_model_surface_owner(const ct_model* model) { return model->surface_owner; }
+int ct_model_friction_count(const ct_model* model) { return model->nfriction; }
+const double* ct_model_friction(const ct_model* model) { return model->friction; }
+const int* ct_model_tet_body(const ct_model* model) { return model->tet_body; }
+const int* ct_model_tet_tag(const ct_model* model) { return model->tet_tag; }
+
+const char* ct_model_body_name(const ct_model* model, int body) {
+    return body >= 0 && body < model->nbody ? model->body_name[body] : "";
+}
+
+void ct_model_body_color(const ct_model* model, int body, double color[3]) {
+    if (body >= 0 && body < model->nbody)
+        memcpy(color, model->body_color + 3 * (size_t)body, 3 * sizeof(double));
+}
+
+int ct_model_link_count(const ct_model* model) { return model->tree.nlink; }
+
+void ct_model_link_info(const ct_model* model, int link, ct_link_info* info) {
+    const ct_tree* tree = &model->tree;
+    *info = (ct_link_info){.name = "", .parent = -1};
+    if (link < 0 || link >= tree->nlink) return;
+    info->name = tree->name[link];
+    info->parent = tree->parent[link];
+    info->joint = tree->joint[link].kind;
+    memcpy(info->anchor, tree->joint[link].anchor, sizeof info->anchor);
+    memcpy(info->axis, tree->joint[link].axis, sizeof info->axis);
+    info->coordinate = tree->coordinate[link];
+    info->ncoordinate = tree->coordinate[link + 1] - tree->coordinate[link];
+    info->nodes = tree->node + tree->start[link];
+    info->count = tree->start[link + 1] - tree->start[link];
+}
+
+void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint) {
+    *joint = link >= 0 && link < model->tree.nlink ? model->tree.joint[link] : ct_joint_def_default();
+}
+
+int ct_model_policy_size(const ct_model* model) { return model->policy.enabled ? model->policy.nweight : 0; }
+const double* ct_model_policy_weights(const ct_model* model) { return model->policy.weight; }
+int ct_model_control_size(const ct_model* model) { return model->control_size; }
+int ct_model_control_count(const ct_model* model) { return model->ncontrol; }
+
+void ct_model_control_info(const ct_model* model, int index, ct_control_info* info) {
+    memset(info, 0, sizeof *info);
+    if (index < 0 || index >= model->ncontrol) return;
+    const ct_scene_control* control = &model->control[index];
+    snprintf(info->name, sizeof info->name, "%s", control->name);
+    info->kind = control->kind;
+    info->first = model->control_first[index];
+    info->count = control->size;
+}
