@@ -159,10 +159,4 @@ static inline ct_mat3 single_stress(int energy, ct_mat3 F, double mu, double lam
     return ct_mat3_scale(6, ct_mat3_columns(ct_vec3_load(f + 3), ct_vec3_load(f + 6), ct_vec3_load(f + 9)));
 }
 
-static inline double dot(int n, const double* a, const double* b) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 #endif

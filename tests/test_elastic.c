@@ -1,6 +1,7 @@
 // Elastic and viscous forces: derivatives by the slope of central differences, known energies, invariance,
 // sums.
 #include "elastic_bodies.h"
+#include "math/vecn.h"
 
 // ---- derivatives
 
@@ -31,7 +32,7 @@ static void check_derivatives(body* b, const char* name) {
         const double above = ct_elastic_gradient(b->elastic, b->work, NULL, y, plus);
         for (int i = 0; i < n; i++) y[i] = b->x[i] - h * d[i];
         const double below = ct_elastic_gradient(b->elastic, b->work, NULL, y, minus);
-        gradient_error[k] = fabs((above - below) / (2 * h) - dot(n, f, d));
+        gradient_error[k] = fabs((above - below) / (2 * h) - ct_vecn_dot(f, d, (size_t)n));
         product_error[k] = 0;
         for (int i = 0; i < n; i++)
             product_error[k] = fmax(product_error[k], fabs((plus[i] - minus[i]) / (2 * h) - Hd[i]));
@@ -95,8 +96,8 @@ static void product_is_symmetric(void** state) {
         for (int i = 0; i < n; i++) u[i] = random_unit(), v[i] = random_unit();
         ct_elastic_product(b.elastic, b.work, NULL, u, Hu);
         ct_elastic_product(b.elastic, b.work, NULL, v, Hv);
-        const double scale = sqrt(dot(n, Hu, Hu) * dot(n, v, v));
-        assert_true(fabs(dot(n, v, Hu) - dot(n, u, Hv)) < 1e-13 * scale);
+        const double scale = sqrt(ct_vecn_dot(Hu, Hu, (size_t)n) * ct_vecn_dot(v, v, (size_t)n));
+        assert_true(fabs(ct_vecn_dot(v, Hu, (size_t)n) - ct_vecn_dot(u, Hv, (size_t)n)) < 1e-13 * scale);
         free(u), free(v), free(Hu), free(Hv);
         body_free(&b);
     }

@@ -3,6 +3,7 @@
 // The gradient is linear in mu, lambda and beta and quadratic in the start positions, so that central
 // differences carry no truncation error: they must agree to round-off at every step size.
 #include "elastic_bodies.h"
+#include "math/vecn.h"
 
 typedef struct step_start {  // rate = c G - (a G(x_n) + b G(x_nm1))
     double c, a, b;
@@ -34,7 +35,7 @@ static double projected_gradient(const body* b, const step_start* s, const doubl
     double* f = node_array(b);
     begin(b, s, NULL);
     ct_elastic_gradient(b->elastic, b->work, NULL, b->x, f);
-    const double value = dot(3 * b->nvert, lam, f);
+    const double value = ct_vecn_dot(lam, f, (size_t)(3 * b->nvert));
     free(f);
     return value;
 }
@@ -125,7 +126,7 @@ static void check_history_direction(const body* b, const step_start* s, const do
     const int n = 3 * b->nvert;
     double *d = random_nodes(b), *keep = node_array(b);
     memcpy(keep, at, (size_t)n * sizeof(double));
-    const double derivative = dot(n, bar, d);
+    const double derivative = ct_vecn_dot(bar, d, (size_t)n);
     for (int k = 0; k < 3; k++) {
         const double h = 0.01 / (1 << 2 * k);
         for (int i = 0; i < n; i++) at[i] = keep[i] + h * d[i];

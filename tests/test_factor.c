@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "beam_matrix.h"
 #include "cuttle.h"
+#include "math/vecn.h"
 #include "sparse/factor.h"
 #include "sparse/half.h"
 #include "unit.h"
@@ -31,12 +32,6 @@ static void random_matrix(ct_block_matrix* A, ct_arena* arena, int n, int npair,
     }
     const double shift[9] = {1, 0.1, 0, 0.1, 2, 0.2, 0, 0.2, 1.5};
     for (int i = 0; i < n; i++) ct_block_matrix_add(A, i, i, shift);
-}
-
-static double norm(const double* x, int count) {
-    double sum = 0;
-    for (int i = 0; i < count; i++) sum += x[i] * x[i];
-    return sqrt(sum);
 }
 
 typedef struct fixture {
@@ -84,12 +79,12 @@ static double solve_error(const fixture* f, const ct_block_matrix* A) {
     for (int k = 0; k < 8; k++) {
         ct_block_matrix_multiply(A, x, r);
         for (int i = 0; i < count; i++) r[i] = b[i] - r[i];
-        residual = norm(r, count) / norm(b, count);
+        residual = ct_vecn_norm(r, (size_t)count) / ct_vecn_norm(b, (size_t)count);
         solve(f, A->n, r, r);
         for (int i = 0; i < count; i++) x[i] += r[i];
     }
     for (int i = 0; i < count; i++) first[i] -= x[i];
-    double error = residual < 1e-10 ? norm(first, count) / norm(x, count) : 1;
+    double error = residual < 1e-10 ? ct_vecn_norm(first, (size_t)count) / ct_vecn_norm(x, (size_t)count) : 1;
     free(b), free(r), free(first), free(x);
     return error;
 }
@@ -148,8 +143,9 @@ static void solve_agrees_with_dense_cholesky(void** state) {
                 fixture f = make(&A, ordering, precision);
                 solve(&f, n, b, y);
                 for (int i = 0; i < 3 * n; i++) y[i] -= x[i];
-                assert_true(norm(y, 3 * n) <
-                            (precision == CT_PRECISION_SINGLE ? 1e-6 : 1e-3) * norm(x, 3 * n));
+                assert_true(ct_vecn_norm(y, 3 * (size_t)n) <
+                            (precision == CT_PRECISION_SINGLE ? 1e-6 : 1e-3) *
+                                ct_vecn_norm(x, 3 * (size_t)n));
                 drop(&f);
             }
         ct_arena_free(&arena);
@@ -282,7 +278,7 @@ static void inverse_is_symmetric_and_positive(void** state) {
         for (size_t i = 0; i < count; i++) xPy += x[i] * Py[i], yPx += y[i] * Px[i], xPx += x[i] * Px[i];
         assert_true(xPx > 0);
         // to single rounding for half too: both sweeps use the same rounded numbers
-        assert_true(fabs(xPy - yPx) < 3e-7 * norm(x, (int)count) * norm(Py, (int)count));
+        assert_true(fabs(xPy - yPx) < 3e-7 * ct_vecn_norm(x, count) * ct_vecn_norm(Py, count));
         drop(&f);
     }
     free(x), free(y), free(Px), free(Py);
@@ -437,9 +433,9 @@ static void check_many(const ct_block_matrix* A, ct_precision precision, int cou
     for (int k = 0; k < count; k++) {
         const double *many = x + n * (size_t)k, *right = b + n * (size_t)k;
         ct_factor_solve(f.factor, f.work, NULL, right, y);
-        double length = norm(y, (int)n);
+        double length = ct_vecn_norm(y, n);
         for (size_t i = 0; i < n; i++) y[i] -= many[i];
-        assert_true(norm(y, (int)n) <= 3e-6 * length);
+        assert_true(ct_vecn_norm(y, n) <= 3e-6 * length);
         assert_int_equal(ct_factor_solve_many(f.factor, f.work, NULL, 1, right, y), CT_OK);
         assert_memory_equal(y, many, size);
     }
@@ -641,7 +637,8 @@ static void instruction_sets_agree(void** state) {
             ct_factor_solve(f.factor, f.work, NULL, b, isa == (int)best ? x : y);
             for (int i = 0; i < count && isa != (int)best; i++) y[i] -= x[i];
             // to single rounding, in half too: the stored numbers are the same
-            if (isa != (int)best) assert_true(norm(y, count) < 3e-6 * norm(x, count));
+            if (isa != (int)best)
+                assert_true(ct_vecn_norm(y, (size_t)count) < 3e-6 * ct_vecn_norm(x, (size_t)count));
             const int node[9] = {0, 5, 17, 40, 200, 300, 301, 302, A.n - 1};
             check_columns(&f, A.n, NULL, 9, node, 9, node, 1e-5);
             check_columns(&f, A.n, NULL, 2, node, 9, node, 1e-5);

@@ -5,6 +5,7 @@
 
 #include "force/sheet.h"
 #include "math/svd3.h"
+#include "math/vecn.h"
 #include "slope.h"
 
 #include "build.h"
@@ -64,12 +65,6 @@ static void direction(uint64_t seed, double scale, double* d) {
     for (int i = 0; i < 3 * NV; i++) d[i] = scale * noise(&seed);
 }
 
-static double dot(const double* a, const double* b) {
-    double sum = 0;
-    for (int i = 0; i < 3 * NV; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static double gradient(const patch* p, const double* x, double* f) {
     memset(f, 0, 3 * NV * sizeof(double));
     return ct_sheet_gradient(p->sheet, p->work, x, f);
@@ -115,7 +110,7 @@ static double force_along(void* user, double t) {
     double y[3 * NV], f[3 * NV];
     move(l, t, y);
     gradient(l->p, y, f);
-    return dot(l->u, f);
+    return ct_vecn_dot(l->u, f, 3 * NV);
 }
 
 static void check_slopes(int energy, bool damped, double amount) {
@@ -129,8 +124,8 @@ static void check_slopes(int energy, bool damped, double amount) {
     ct_sheet_linearise(p.sheet, p.work, p.x);
     product(&p, d, Hd);
     for (int i = 0; i < 3 * NV; i++) magnitude += fabs(u[i] * f[i]);
-    assert_slope(energy_along, &l, dot(f, d), 0.01, fabs(value) + 1);
-    assert_slope(force_along, &l, dot(Hd, u), 0.01, magnitude + 10);
+    assert_slope(energy_along, &l, ct_vecn_dot(f, d, 3 * NV), 0.01, fabs(value) + 1);
+    assert_slope(force_along, &l, ct_vecn_dot(Hd, u, 3 * NV), 0.01, magnitude + 10);
     destroy(&p);
 }
 
@@ -151,7 +146,8 @@ static void hessian_is_symmetric(void** state) {
     direction(4, 1, v);
     product(&p, u, Hu);
     product(&p, v, Hv);
-    assert_true(fabs(dot(u, Hv) - dot(v, Hu)) < 1e-12 * (fabs(dot(u, Hv)) + dot(u, Hu)));
+    assert_true(fabs(ct_vecn_dot(u, Hv, 3 * NV) - ct_vecn_dot(v, Hu, 3 * NV)) <
+                1e-12 * (fabs(ct_vecn_dot(u, Hv, 3 * NV)) + ct_vecn_dot(u, Hu, 3 * NV)));
     destroy(&p);
 }
 
@@ -167,7 +163,7 @@ static double force_of_parameter(void* user, double t) {
     gradient(l->p, l->p->x, f);
     *value = kept;
     ct_sheet_set_parameters(l->p->sheet, l->p->mu, l->p->lambda, l->p->rigidity, l->p->beta);
-    return dot(l->u, f);
+    return ct_vecn_dot(l->u, f, 3 * NV);
 }
 
 static void parameter_derivatives_match_differences(void** state) {
@@ -197,7 +193,7 @@ static double force_of_history(void* user, double t) {
         n[i] = l->x_n[i] + (l->which ? 0 : t * l->d[i]), m[i] = l->x_nm1[i] + (l->which ? t * l->d[i] : 0);
     ct_sheet_begin_step(l->p->sheet, l->p->work, C, A, n, B, m);
     gradient(l->p, l->p->x, f);
-    return dot(l->u, f);
+    return ct_vecn_dot(l->u, f, 3 * NV);
 }
 
 static void history_derivatives_match_differences(void** state) {
@@ -209,7 +205,7 @@ static void history_derivatives_match_differences(void** state) {
     ct_sheet_history_vjp(p.sheet, p.work, p.x, u, A, x_n, bar[0], B, x_nm1, bar[1]);
     line l = {.p = &p, .d = d, .u = u, .x_n = x_n, .x_nm1 = x_nm1};
     for (l.which = 0; l.which < 2; l.which++)
-        assert_slope(force_of_history, &l, -dot(bar[l.which], d), 0.01, 1000);
+        assert_slope(force_of_history, &l, -ct_vecn_dot(bar[l.which], d, 3 * NV), 0.01, 1000);
     destroy(&p);
 }
 
@@ -331,10 +327,10 @@ static void projected_hessian_is_positive(void** state) {
                 direction(9, 1, v);
                 double value = 0;
                 for (int i = 0; i < 3000; i++) {
-                    double norm = sqrt(dot(v, v));
+                    double norm = ct_vecn_norm(v, 3 * NV);
                     for (int k = 0; k < 3 * NV; k++) v[k] /= norm;
                     ct_block_matrix_multiply(&A, v, Av);
-                    value = dot(v, Av);
+                    value = ct_vecn_dot(v, Av, 3 * NV);
                     for (int k = 0; k < 3 * NV; k++) v[k] = pass ? shift * v[k] - Av[k] : Av[k];
                 }
                 if (pass) least[project] = fmin(least[project], value / shift);

@@ -27,6 +27,7 @@
 #include "base/blas.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/vecn.h"
 #include "optim/optimize.h"
 
 enum { FULL_MOST = 600, SAMPLES_MOST = 1000000 };
@@ -65,12 +66,6 @@ typedef struct cmaes {
     double* recent;              // best of each of the last `window` generations
     int window;
 } cmaes;
-
-static double dot(const double* a, const double* b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
 
 // ---- preparation ---------------------------------------------------------------------------
 
@@ -217,7 +212,8 @@ static double lengthen_paths(cmaes* e) {
     double a = sqrt(e->c_s * (2 - e->c_s) * e->mass), b = sqrt(e->c_c * (2 - e->c_c) * e->mass);
     whiten(e);
     for (int i = 0; i < e->n; i++) e->s[i] = (1 - e->c_s) * e->s[i] + a * e->t[i];
-    double length = sqrt(dot(e->s, e->s, e->n)), filled = sqrt(1 - pow(1 - e->c_s, 2 * (e->generation + 1)));
+    double length = ct_vecn_norm(e->s, (size_t)e->n),
+           filled = sqrt(1 - pow(1 - e->c_s, 2 * (e->generation + 1)));
     double h = length / filled < (1.4 + 2.0 / (e->n + 1)) * e->expected;
     for (int i = 0; i < e->n; i++) e->c[i] = (1 - e->c_c) * e->c[i] + h * b * e->moved[i];
     e->sigma *= exp(fmin(1, e->c_s / e->d_s * (length / e->expected - 1)));

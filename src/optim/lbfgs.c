@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/vecn.h"
 #include "optim/optimize.h"
 
 enum { PAIRS = 10 };
@@ -37,18 +38,6 @@ typedef struct lbfgs {
     double loss, trust;
     int count;  // pairs so far; pair k is in slot k % PAIRS
 } lbfgs;
-
-static double dot(const double* a, const double* b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
-static double largest(const double* a, int n) {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
-    return most;
-}
 
 // ---- direction -----------------------------------------------------------------------------
 
@@ -76,7 +65,7 @@ static double inverse_curvature(const lbfgs* m, const double* s, const double* z
 // 2 (L - floor) / |g|^2 over the free components in d; 0 when the loss has no floor that it knows of.
 static double whole_way(const lbfgs* m) {
     double floor = isfinite(m->search->def.target) ? m->search->def.target : 0,
-           most = largest(m->d, m->search->size), square = 0;
+           most = ct_vecn_largest(m->d, (size_t)m->search->size), square = 0;
     if (!(m->loss > floor) || floor < 0 || most == 0) return 0;
     for (int i = 0; i < m->search->size; i++) square += m->d[i] / most * (m->d[i] / most);
     return 2 * ((m->loss - floor) / most) / (most * square);
@@ -84,8 +73,8 @@ static double whole_way(const lbfgs* m) {
 
 // gamma before there are pairs: no component may move too far.
 static double first_gamma(const lbfgs* m) {
-    double most = largest(m->d, m->search->size), unit = fmax(1, largest(m->y, m->search->size)),
-           way = whole_way(m);
+    double most = ct_vecn_largest(m->d, (size_t)m->search->size),
+           unit = fmax(1, ct_vecn_largest(m->y, (size_t)m->search->size)), way = whole_way(m);
     return way > 0 ? fmin(way, FIRST_STEP * unit / most) : BLIND_STEP * unit / most;
 }
 
@@ -127,13 +116,13 @@ static double clamp(const ct_search* search, int i, double y) {
 static double choose_direction(lbfgs* m) {
     const ct_search* search = m->search;
     begin_direction(m);
-    if (largest(m->d, search->size) == 0) return 0;
+    if (ct_vecn_largest(m->d, (size_t)search->size) == 0) return 0;
     apply_pairs(m);
     for (int i = 0; i < search->size; i++) {
         double end = m->y[i] + m->d[i], inside = clamp(search, i, end);
         if (inside != end) m->d[i] = inside - m->y[i];
     }
-    double slope = dot(m->g, m->d, search->size);
+    double slope = ct_vecn_dot(m->g, m->d, (size_t)search->size);
     if (slope < 0 || m->count == 0) return slope;
     m->count = 0;  // the bounds have turned it uphill: from the gradient again
     return choose_direction(m);
@@ -147,8 +136,10 @@ static void keep_pair(lbfgs* m) {
         m->s[p][i] = m->y_new[i] - m->y[i];
         m->z[p][i] = m->g_new[i] - m->g[i];
     }
-    double curvature = dot(m->s[p], m->z[p], n);
-    if (curvature > 1e-12 * sqrt(dot(m->s[p], m->s[p], n) * dot(m->z[p], m->z[p], n))) m->count++;
+    double curvature = ct_vecn_dot(m->s[p], m->z[p], (size_t)n);
+    if (curvature >
+        1e-12 * sqrt(ct_vecn_dot(m->s[p], m->s[p], (size_t)n) * ct_vecn_dot(m->z[p], m->z[p], (size_t)n)))
+        m->count++;
 }
 
 // Goes along d until the loss has decreased; false: it does not, or the search has to end.

@@ -15,15 +15,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/vecn.h"
 #include "optim/problem.h"
 
 enum { POPULATION_MOST = 1000000 };
-
-static double norm(const double* a, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * a[i];
-    return sqrt(sum);
-}
 
 // ---- one evaluation ------------------------------------------------------------------------
 
@@ -85,7 +80,7 @@ static bool count(ct_search* search, const double* y, const double* gradient, co
         memcpy(search->best_y, y, (size_t)search->size * sizeof(double));
     }
     search->worst = fmax(search->worst, result->loss);
-    tell(search, y, result, gradient ? norm(gradient, search->size) : NAN);
+    tell(search, y, result, gradient ? ct_vecn_norm(gradient, (size_t)search->size) : NAN);
     return true;
 }
 

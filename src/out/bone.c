@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/point3.h"
 #include "math/svd3.h"
 #include "out/solid.h"
 
@@ -11,15 +12,8 @@
 #define THICKNESS 0.085  // a bone's radius over its length
 #define THINNEST 0.0028  // the least radius over the scene's extent
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-static double distance(const double a[3], const double b[3]) {
-    double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    return sqrt(dot(d, d));
-}
-
 void ct_bone_place(const double* pose, const double rest[3], double out[3]) {
-    for (int a = 0; a < 3; a++) out[a] = dot(pose + 3 * a, rest) + pose[9 + a];
+    for (int a = 0; a < 3; a++) out[a] = dot3(pose + 3 * a, rest) + pose[9 + a];
 }
 
 // ---- From where to where, at rest ----
@@ -40,11 +34,11 @@ static void node_center(const ct_trajectory* file, int k, double center[3]) {
 static void far_end(const ct_trajectory* file, int k, const double point[3], const double direction[3],
                     double end[3]) {
     const ct_link_info* link = &file->link[k];
-    double length = sqrt(dot(direction, direction)), reach = 0;
+    double length = length3(direction), reach = 0;
     for (int i = 0; i < link->count && length > 0; i++) {
         const double* x = file->rest + 3 * link->nodes[i];
         double d[3] = {x[0] - point[0], x[1] - point[1], x[2] - point[2]};
-        reach = fmax(reach, dot(d, direction) / length);
+        reach = fmax(reach, dot3(d, direction) / length);
     }
     for (int a = 0; a < 3; a++) end[a] = point[a] + (length > 0 ? reach * direction[a] / length : 0);
 }
@@ -56,8 +50,8 @@ static double farthest(const ct_trajectory* file, int k, const double point[3], 
     memset(direction, 0, 3 * sizeof(double));
     for (int i = 0; i < link->count; i++) {
         const double* x = file->rest + 3 * link->nodes[i];
-        if (distance(point, x) <= reach) continue;
-        reach = distance(point, x);
+        if (distance3(point, x) <= reach) continue;
+        reach = distance3(point, x);
         for (int a = 0; a < 3; a++) direction[a] = x[a] - point[a];
     }
     return reach;
@@ -85,7 +79,7 @@ static void set_base(const ct_trajectory* file, int k, double base[3]) {
     if ((link->joint != CT_JOINT_FIXED && link->joint != CT_JOINT_FREE) || !link->count) return;
     node_center(file, k, center);
     reach = farthest(file, k, center, away);
-    if (distance(center, link->anchor) <= 1.3 * reach) return;
+    if (distance3(center, link->anchor) <= 1.3 * reach) return;
     int count = below_center(file, k, below);
     for (int a = 0; a < 3 && count; a++) away[a] = count > 1 ? 0 : center[a] - below[a];
     far_end(file, k, center, away, base);
@@ -99,7 +93,7 @@ static ct_bone leaf(const ct_trajectory* file, int k, const double base[3]) {
     memcpy(bone.from, base, sizeof bone.from);
     node_center(file, k, center);
     for (int a = 0; a < 3; a++) direction[a] = center[a] - base[a];
-    if (distance(base, center) > 0.2 * reach) far_end(file, k, base, direction, bone.to);
+    if (distance3(base, center) > 0.2 * reach) far_end(file, k, base, direction, bone.to);
     else {
         double back[3] = {-away[0], -away[1], -away[2]};
         far_end(file, k, base, back, bone.from);
@@ -112,7 +106,7 @@ static double mean_length(const ct_bone* bone, int count, double size) {
     int counted = 0;
     double sum = 0;
     for (int i = 0; i < count; i++) {
-        double length = distance(bone[i].from, bone[i].to);
+        double length = distance3(bone[i].from, bone[i].to);
         if (length <= 1e-6 * size) continue;
         sum += length;
         counted++;
@@ -148,8 +142,8 @@ static bool find_spine(const ct_trajectory* file, int k, ct_bone* spine) {
     far_end(file, k, center, away, spine->to);
     for (int c = k + 1; c < file->info.nlink; c++)
         if (file->link[c].parent == k && attached(file->link, c))
-            widest = fmax(widest, distance(center, file->link[c].anchor));
-    return distance(spine->from, spine->to) > 0.5 * widest;
+            widest = fmax(widest, distance3(center, file->link[c].anchor));
+    return distance3(spine->from, spine->to) > 0.5 * widest;
 }
 
 static void nearest_on(const ct_bone* spine, const double point[3], double nearest[3]) {
@@ -158,7 +152,7 @@ static void nearest_on(const ct_bone* spine, const double point[3], double neare
         along[a] = spine->to[a] - spine->from[a];
         away[a] = point[a] - spine->from[a];
     }
-    double t = fmin(1, fmax(0, dot(away, along) / dot(along, along)));
+    double t = fmin(1, fmax(0, dot3(away, along) / dot3(along, along)));
     for (int a = 0; a < 3; a++) nearest[a] = spine->from[a] + t * along[a];
 }
 
@@ -174,7 +168,7 @@ static void add_branches(ct_bone_list* list, const ct_trajectory* file, int k, d
         memcpy(bone.from, list->base + 3 * k, sizeof bone.from);
         memcpy(bone.to, list->base + 3 * c, sizeof bone.to);
         if (has_spine) nearest_on(&spine, bone.to, bone.from);
-        if (distance(bone.from, bone.to) <= 1e-6 * size) continue;
+        if (distance3(bone.from, bone.to) <= 1e-6 * size) continue;
         list->bone[list->count++] = bone;
         *carries = true;
     }
@@ -219,7 +213,7 @@ static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_
         s.shape = CT_SOLID_CYLINDER;
         s.radius = 0.95 * r;
         for (int a = 0; a < 3; a++) {
-            double along = dot(pose + 3 * a, link->axis);
+            double along = dot3(pose + 3 * a, link->axis);
             s.a[a] -= 1.55 * r * along;
             s.b[a] += 1.55 * r * along;
         }
@@ -232,7 +226,7 @@ static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_
     if (link->parent >= 0) ct_bone_place(poses + 12 * link->parent, base, rest);
     ct_solid rail = {.material = CT_BONE_RAIL, .shape = CT_SOLID_CYLINDER, .radius = 0.38 * r};
     for (int a = 0; a < 3; a++) {
-        double along = dot(pose + 3 * a, link->axis), slide = at[a] - rest[a];
+        double along = dot3(pose + 3 * a, link->axis), slide = at[a] - rest[a];
         out[0].a[a] = at[a] - 1.2 * r * along;
         out[0].b[a] = at[a] + 1.2 * r * along;
         rail.a[a] = rest[a] - 0.05 * slide;
@@ -240,7 +234,7 @@ static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_
     }
     out[0].shape = CT_SOLID_CYLINDER;
     out[0].radius = 1.15 * r;
-    if (!(distance(rest, at) > 0.5 * r)) return 1;
+    if (!(distance3(rest, at) > 0.5 * r)) return 1;
     out[1] = rail;
     return 2;
 }
@@ -250,7 +244,7 @@ static int make_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_l
     int count = 0;
     for (int i = 0; i < list->count; i++) {
         const ct_bone* bone = &list->bone[i];
-        double length = distance(bone->from, bone->to);
+        double length = distance3(bone->from, bone->to);
         ct_solid s = {
             .material = CT_BONE_SHAFT, .shape = CT_SOLID_SHAFT, .radius = bone_radius(list, length)};
         ct_bone_place(poses + 12 * bone->link, bone->from, s.a);

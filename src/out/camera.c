@@ -4,21 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/point3.h"
+
 #define PI 3.14159265358979323846
 #define MARGIN 0.80        // share of the half picture that the box may fill
 #define SIDE_ANGLE 32.0    // degrees between the front and the automatic view
 #define RAISED_ANGLE 20.0  // degrees above the horizon
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-static void cross(double out[3], const double a[3], const double b[3]) {
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static bool normalise(double a[3]) {
-    double length = sqrt(dot(a, a));
+    double length = length3(a);
     if (!(length > 1e-300)) return false;
     for (int k = 0; k < 3; k++) a[k] /= length;
     return true;
@@ -28,18 +22,18 @@ void ct_camera_look(ct_camera* camera, const ct_view* view, int up_axis, double 
     double world_up[3] = {up_axis == 0, up_axis == 1, up_axis == 2};
     memcpy(camera->eye, view->eye, sizeof camera->eye);
     for (int k = 0; k < 3; k++) camera->forward[k] = view->target[k] - view->eye[k];
-    double distance = sqrt(dot(camera->forward, camera->forward));
+    double distance = length3(camera->forward);
     if (!normalise(camera->forward)) {  // eye on target: look ahead
         distance = 1;
         camera->forward[(up_axis + 1) % 3] = 1;
     }
-    cross(camera->right, camera->forward, world_up);
-    if (!(dot(camera->right, camera->right) > 1e-12)) {  // straight up or down
+    cross3(camera->forward, world_up, camera->right);
+    if (!(dot3(camera->right, camera->right) > 1e-12)) {  // straight up or down
         double other[3] = {up_axis == 2, up_axis == 0, up_axis == 1};
-        cross(camera->right, camera->forward, other);
+        cross3(camera->forward, other, camera->right);
     }
     normalise(camera->right);
-    cross(camera->up, camera->right, camera->forward);
+    cross3(camera->right, camera->forward, camera->up);
     double degrees = view->field_of_view >= 1 && view->field_of_view <= 170 ? view->field_of_view : 35;
     double focal = 1 / tan(degrees * PI / 360);
     camera->focal_y = focal;
@@ -49,10 +43,10 @@ void ct_camera_look(ct_camera* camera, const ct_view* view, int up_axis, double 
 
 void ct_camera_project(const ct_camera* camera, const double point[3], double clip[4]) {
     double from[3] = {point[0] - camera->eye[0], point[1] - camera->eye[1], point[2] - camera->eye[2]};
-    clip[0] = camera->focal_x * dot(from, camera->right);
-    clip[1] = camera->focal_y * dot(from, camera->up);
+    clip[0] = camera->focal_x * dot3(from, camera->right);
+    clip[1] = camera->focal_y * dot3(from, camera->up);
     clip[2] = -1;
-    clip[3] = dot(from, camera->forward);
+    clip[3] = dot3(from, camera->forward);
 }
 
 void ct_camera_ray(const ct_camera* camera, double x, double y, double direction[3]) {
@@ -66,7 +60,7 @@ void ct_camera_ray(const ct_camera* camera, double x, double y, double direction
 static void view_direction(const double lower[3], const double upper[3], int up_axis, double direction[3]) {
     double world_up[3] = {up_axis == 0, up_axis == 1, up_axis == 2};
     double right[3] = {up_axis != 0, up_axis == 0, 0}, front[3];
-    cross(front, right, world_up);
+    cross3(right, world_up, front);
     double width = 0, depth = 0;
     for (int k = 0; k < 3; k++) {
         width += fabs(right[k]) * (upper[k] - lower[k]);

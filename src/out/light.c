@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/point3.h"
 #include "out/raster.h"
 
 #define PI 3.14159265358979323846
@@ -14,17 +15,9 @@
 #define SPOKES 12
 #define GOLDEN_ANGLE 2.39996322972865332
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 static void normalise(double a[3]) {
-    double length = sqrt(dot(a, a));
+    double length = length3(a);
     for (int k = 0; k < 3; k++) a[k] /= length;
-}
-
-static void cross(double out[3], const double a[3], const double b[3]) {
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 // An orthographic picture of the surface from direction `toward`; fitted to what the picture is about.
@@ -35,13 +28,13 @@ static void map_create(ct_depth_map* map, ct_arena* arena, const ct_skin* skin, 
     double helper[3] = {axis == 0, axis == 1, axis == 2}, low[2] = {INFINITY, INFINITY},
            high[2] = {-INFINITY, -INFINITY};
     memcpy(map->toward, toward, sizeof map->toward);
-    cross(map->right, helper, toward);
+    cross3(helper, toward, map->right);
     normalise(map->right);
-    cross(map->up, toward, map->right);
+    cross3(toward, map->right, map->up);
     for (int c = 0; c < 3 * skin->ntri; c++) {
         const double* p = skin->x + 3 * skin->tri[c];
         if (!ct_skin_framed(skin, c / 3)) continue;
-        double at[2] = {dot(p, map->right), dot(p, map->up)};
+        double at[2] = {dot3(p, map->right), dot3(p, map->up)};
         for (int k = 0; k < 2 && isfinite(at[0] + at[1]); k++) {
             low[k] = fmin(low[k], at[k]);
             high[k] = fmax(high[k], at[k]);
@@ -62,9 +55,9 @@ static void map_create(ct_depth_map* map, ct_arena* arena, const ct_skin* skin, 
         if (!ct_skin_casts(skin, t)) continue;
         for (int k = 0; k < 3; k++) {
             const double* p = skin->x + 3 * skin->tri[3 * t + k];
-            clip[k][0] = 2 * (dot(p, map->right) - map->low[0]) / (size * map->cell) - 1;
-            clip[k][1] = 1 - 2 * (dot(p, map->up) - map->low[1]) / (size * map->cell);
-            clip[k][2] = -dot(p, map->toward);
+            clip[k][0] = 2 * (dot3(p, map->right) - map->low[0]) / (size * map->cell) - 1;
+            clip[k][1] = 1 - 2 * (dot3(p, map->up) - map->low[1]) / (size * map->cell);
+            clip[k][2] = -dot3(p, map->toward);
             clip[k][3] = 1;
         }
         ct_raster_triangle(&raster, t, (const double(*)[4])clip);
@@ -145,10 +138,10 @@ double ct_light_key(const ct_light* light, const double point[3]) {
     const ct_depth_map* map = &light->shadow;
     float cell = (float)map->cell, size = (float)map->size, search = (float)(SEARCH * light->size) / cell,
           bias = 2.5f * cell;
-    float i = (float)((dot(point, map->right) - map->low[0]) / map->cell);
-    float j = (float)((dot(point, map->up) - map->low[1]) / map->cell);
+    float i = (float)((dot3(point, map->right) - map->low[0]) / map->cell);
+    float j = (float)((dot3(point, map->up) - map->low[1]) / map->cell);
     if (!(i >= -search && j >= -search && i <= size + search && j <= size + search)) return 1;
-    float depth = (float)-dot(point, map->toward);
+    float depth = (float)-dot3(point, map->toward);
     if (in_the_clear(map, i, j, depth, bias)) return 1;
     float gap = mean_gap(light, i, j, depth, search, bias);
     if (gap < 0) return 1;
@@ -206,8 +199,8 @@ static void ground_create(ct_light* light, ct_arena* arena, const ct_skin* skin)
 }
 
 double ct_light_hidden(const ct_light* light, const double point[3]) {
-    double x = (dot(point, light->ground_right) - light->ground_low[0]) / light->ground_cell - 0.5;
-    double y = (dot(point, light->ground_up) - light->ground_low[1]) / light->ground_cell - 0.5;
+    double x = (dot3(point, light->ground_right) - light->ground_low[0]) / light->ground_cell - 0.5;
+    double y = (dot3(point, light->ground_up) - light->ground_low[1]) / light->ground_cell - 0.5;
     if (!(x >= 0 && y >= 0 && x < CT_GROUND_CELLS - 1 && y < CT_GROUND_CELLS - 1)) return 0;
     int i = (int)x, j = (int)y;
     const float* row = light->hidden + j * CT_GROUND_CELLS + i;
@@ -241,7 +234,7 @@ void ct_light_shade(const ct_light* light, const double point[3], const double n
                     const double view[3], const double albedo[3], double gloss, double rgb[3]) {
     static const double key_color[3] = {2.05, 1.95, 1.80}, fill_color[3] = {0.42, 0.48, 0.58};
     static const double sky_color[3] = {0.60, 0.66, 0.74}, earth_color[3] = {0.36, 0.34, 0.32};
-    double facing = dot(normal, light->key), half[3], moved[3];
+    double facing = dot3(normal, light->key), half[3], moved[3];
     for (int k = 0; k < 3; k++) {
         half[k] = light->key[k] - view[k];
         moved[k] = point[k] + (2.5 + 5 * (1 - fmax(0, facing))) * light->shadow.cell * normal[k];
@@ -249,14 +242,14 @@ void ct_light_shade(const ct_light* light, const double point[3], const double n
     normalise(half);
     double lit = facing > -0.12 ? ct_light_key(light, moved) : 0;
     double key = fmax(0, (facing + 0.12) / 1.12) * lit;
-    double fill = fmax(0, (dot(normal, light->fill) + 0.3) / 1.3);
-    double upward = 0.5 + 0.5 * dot(normal, light->sky);
+    double fill = fmax(0, (dot3(normal, light->fill) + 0.3) / 1.3);
+    double upward = 0.5 + 0.5 * dot3(normal, light->sky);
     // Light from below has to come off the ground, which is dark under the body itself.
     double height = point[light->up_axis] - light->ground;
     double covered = ct_light_hidden(light, point) / (1 + fmax(0, height) * 4 / light->size);
     double earth = (1 - upward) * (1 - 0.75 * covered);
-    double shine = gloss * lit * pow(fmax(0, dot(normal, half)), 60) * (facing > 0);
-    double rim = gloss * pow(1 - fmin(1, fabs(dot(normal, view))), 4);
+    double shine = gloss * lit * pow(fmax(0, dot3(normal, half)), 60) * (facing > 0);
+    double rim = gloss * pow(1 - fmin(1, fabs(dot3(normal, view))), 4);
     for (int k = 0; k < 3; k++) {
         double light_in =
             key_color[k] * key + fill_color[k] * fill + sky_color[k] * upward + earth_color[k] * earth;

@@ -4,17 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/point3.h"
 #include "out/solid.h"
 
 #define CELLS 32  // of a plane's disc, across
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-static void cross(double out[3], const double a[3], const double b[3]) {
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 static bool all_finite(const double* values, int count) {
     for (int i = 0; i < count; i++)
@@ -51,7 +44,7 @@ double ct_obstacle_slope_foot(const ct_trajectory* file, const double* poses, co
 
 void ct_obstacle_middle(const double* pose, const double center[3], double middle[3]) {
     double away[3] = {center[0] - pose[0], center[1] - pose[1], center[2] - pose[2]},
-           height = dot(away, pose + 3);
+           height = dot3(away, pose + 3);
     for (int a = 0; a < 3; a++) middle[a] = center[a] - height * pose[3 + a];
 }
 
@@ -66,10 +59,10 @@ int ct_obstacle_owner(const ct_skin* skin, int t) {
 static void plane_axes(const double normal[3], int up, double u[3], double v[3]) {
     double helper[3] = {0};
     helper[fabs(normal[up]) < 0.99 ? up : (up + 1) % 3] = 1;
-    cross(u, helper, normal);
-    double length = sqrt(dot(u, u));
+    cross3(helper, normal, u);
+    double length = length3(u);
     for (int a = 0; a < 3; a++) u[a] /= length;
-    cross(v, normal, u);
+    cross3(normal, u, v);
 }
 
 static void put_cell(ct_skin_room* room, const double corner[4][3], const double normal[3], int material) {
@@ -96,8 +89,8 @@ static void put_plane(ct_skin* skin, ct_arena* arena, int up, int obstacle, cons
     plane_axes(pose + 3, up, u, v);
     ct_obstacle_middle(pose, look->center, middle);
     for (int a = 0; a < 3; a++) from[a] = middle[a] - pose[a];
-    double first[2] = {floor((dot(from, u) - look->reach) / cell),
-                       floor((dot(from, v) - look->reach) / cell)};
+    double first[2] = {floor((dot3(from, u) - look->reach) / cell),
+                       floor((dot3(from, v) - look->reach) / cell)};
     for (int j = 0; j <= CELLS; j++)
         for (int i = 0; i <= CELLS; i++) {
             double at[2] = {first[0] + i, first[1] + j}, height = 0, away = 0;
@@ -160,7 +153,7 @@ void ct_obstacle_arrows(ct_skin* skin, ct_arena* arena, const ct_contact* list, 
     int shown = 0;
     for (int i = 0; i < count && !arena->failed; i++) {
         const ct_contact* c = &list[i];
-        double force = sqrt(dot(c->force, c->force)), length = fmin(scale * force, longest);
+        double force = length3(c->force), length = fmin(scale * force, longest);
         if (c->set == CT_CONTACT_SET_OPEN || !(length > 2e-3 * size) || !all_finite(c->position, 3) ||
             !isfinite(force))
             continue;

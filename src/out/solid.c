@@ -7,17 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/point3.h"
+
 #define PI 3.14159265358979323846
 #define MAX_RINGS 65
 #define MAX_SIDES 96
 #define ARROW_RINGS 8
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-static double distance(const double a[3], const double b[3]) {
-    double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    return sqrt(dot(d, d));
-}
 
 typedef struct profile {  // along the axis from `a`, off it, and the normal
     double along[MAX_RINGS], off[MAX_RINGS], normal[MAX_RINGS][2];
@@ -76,7 +71,7 @@ static void arrow(profile* p, double length, double r) {
 }
 
 static void outline(const ct_solid* s, int rings, profile* p) {
-    double length = distance(s->a, s->b), r = s->radius;
+    double length = distance3(s->a, s->b), r = s->radius;
     if (s->shape == CT_SOLID_ARROW) arrow(p, length, r);
     if (s->shape == CT_SOLID_CAPSULE) capsule(p, rings, length, r);
     if (s->shape == CT_SOLID_ARROW || s->shape == CT_SOLID_CAPSULE) return;
@@ -103,7 +98,7 @@ static void across(const double axis[3], double u[3], double v[3]) {
                                               : (fabs(axis[1]) < fabs(axis[2]) ? 1 : 2);
     double length;
     for (int a = 0; a < 3; a++) u[a] = (a == least) - axis[least] * axis[a];
-    length = sqrt(dot(u, u));
+    length = length3(u);
     for (int a = 0; a < 3; a++) u[a] /= length;
     for (int a = 0; a < 3; a++)
         v[a] = axis[(a + 1) % 3] * u[(a + 2) % 3] - axis[(a + 2) % 3] * u[(a + 1) % 3];
@@ -111,7 +106,7 @@ static void across(const double axis[3], double u[3], double v[3]) {
 
 static void revolve(const ct_solid* s, int rings, int sides, ct_skin_room* out) {
     profile p;
-    double axis[3], u[3], v[3], length = distance(s->a, s->b);
+    double axis[3], u[3], v[3], length = distance3(s->a, s->b);
     float normals[MAX_RINGS * MAX_SIDES][3];
     for (int a = 0; a < 3; a++) axis[a] = length > 0 ? (s->b[a] - s->a[a]) / length : a == 2;
     across(axis, u, v);

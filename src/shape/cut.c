@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "shape/point3.h"
+#include "math/point3.h"
 
 #define ALPHA_LONG 0.24999
 #define ALPHA_SHORT 0.41189

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/point3.h"
 #include "shape/key_map.h"
-#include "shape/point3.h"
 #include "shape/shape.h"
 
 static uint64_t position_key(const double x[3]) {

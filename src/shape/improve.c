@@ -6,8 +6,8 @@
 #include "shape/improve.h"
 
 #include "base/memory.h"
+#include "math/point3.h"
 #include "shape/mesh.h"
-#include "shape/point3.h"
 
 #define TARGET 0.45
 #define SWEEPS 8

@@ -3,7 +3,7 @@
 #include "shape/lattice.h"
 
 #include "base/memory.h"
-#include "shape/point3.h"
+#include "math/point3.h"
 
 typedef struct lattice_builder {
     ct_lattice* lattice;

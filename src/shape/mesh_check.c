@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/vec3.h"
 #include "shape/mesh.h"
 
 #define DEGENERATE 1e-12
@@ -18,39 +19,30 @@
 #define SLIVER 0.1
 #define DEGREES (180.0 / 3.14159265358979323846)
 
-typedef struct vector {
-    double x, y, z;
-} vector;
-
-static vector edge(const double* x, int from, int to) {
+static ct_vec3 edge(const double* x, int from, int to) {
     const double *a = x + 3 * (size_t)from, *b = x + 3 * (size_t)to;
-    return (vector){b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    return (ct_vec3){b[0] - a[0], b[1] - a[1], b[2] - a[2]};
 }
-static vector cross(vector a, vector b) {
-    return (vector){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-static double dot(vector a, vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static double length(vector a) { return sqrt(dot(a, a)); }
 
 // ---------------------------------------------------------------------------------------------
 // One element
 
 double ct_tet_volume(const double* x, const int tet[4]) {
-    vector a = edge(x, tet[0], tet[1]), b = edge(x, tet[0], tet[2]), c = edge(x, tet[0], tet[3]);
-    return dot(cross(a, b), c) / 6;
+    ct_vec3 a = edge(x, tet[0], tet[1]), b = edge(x, tet[0], tet[2]), c = edge(x, tet[0], tet[3]);
+    return ct_vec3_dot(ct_vec3_cross(a, b), c) / 6;
 }
 
 static double longest_edge(const double* x, const int* node, int width) {
     double longest = 0;
     for (int i = 0; i < width; i++)
-        for (int j = i + 1; j < width; j++) longest = fmax(longest, length(edge(x, node[i], node[j])));
+        for (int j = i + 1; j < width; j++) longest = fmax(longest, ct_vec3_norm(edge(x, node[i], node[j])));
     return longest;
 }
 
 double ct_tet_longest_edge(const double* x, const int tet[4]) { return longest_edge(x, tet, 4); }
 
 double ct_tri_area(const double* x, const int tri[3]) {
-    return length(cross(edge(x, tri[0], tri[1]), edge(x, tri[0], tri[2]))) / 2;
+    return ct_vec3_norm(ct_vec3_cross(edge(x, tri[0], tri[1]), edge(x, tri[0], tri[2]))) / 2;
 }
 
 static void face_of(const int tet[4], int face, int node[3]) {
@@ -58,35 +50,36 @@ static void face_of(const int tet[4], int face, int node[3]) {
 }
 
 double ct_tet_quality(const double* x, const int tet[4]) {
-    vector a = edge(x, tet[0], tet[1]), b = edge(x, tet[0], tet[2]), c = edge(x, tet[0], tet[3]);
-    vector bc = cross(b, c), ca = cross(c, a), ab = cross(a, b);
-    double aa = dot(a, a), bb = dot(b, b), cc = dot(c, c);
-    vector center = {aa * bc.x + bb * ca.x + cc * ab.x, aa * bc.y + bb * ca.y + cc * ab.y,
-                     aa * bc.z + bb * ca.z + cc * ab.z};
+    ct_vec3 a = edge(x, tet[0], tet[1]), b = edge(x, tet[0], tet[2]), c = edge(x, tet[0], tet[3]);
+    ct_vec3 bc = ct_vec3_cross(b, c), ca = ct_vec3_cross(c, a), ab = ct_vec3_cross(a, b);
+    double aa = ct_vec3_dot(a, a), bb = ct_vec3_dot(b, b), cc = ct_vec3_dot(c, c);
+    ct_vec3 center = {aa * bc.x + bb * ca.x + cc * ab.x, aa * bc.y + bb * ca.y + cc * ab.y,
+                      aa * bc.z + bb * ca.z + cc * ab.z};
     double area = 0;
     for (int i = 0; i < 4; i++) {
         int node[3];
         face_of(tet, i, node);
         area += ct_tri_area(x, node);
     }
-    double volume = dot(ab, c) / 6;
-    double quality = 108 * volume * volume / (area * length(center));  // 3 (3 V / A) / (|center| / 12 V)
+    double volume = ct_vec3_dot(ab, c) / 6;
+    double quality =
+        108 * volume * volume / (area * ct_vec3_norm(center));  // 3 (3 V / A) / (|center| / 12 V)
     return volume > 0 && isfinite(quality) ? quality : 0;
 }
 
 void ct_tet_dihedral(const double* x, const int tet[4], double* least, double* greatest) {
-    vector normal[4];
+    ct_vec3 normal[4];
     for (int i = 0; i < 4; i++) {
         int node[3];
         face_of(tet, i, node);
-        normal[i] = cross(edge(x, node[0], node[1]), edge(x, node[0], node[2]));
+        normal[i] = ct_vec3_cross(edge(x, node[0], node[1]), edge(x, node[0], node[2]));
     }
     double size[4], lowest = 1, highest = -1;  // of the cosines
-    for (int i = 0; i < 4; i++) size[i] = length(normal[i]);
+    for (int i = 0; i < 4; i++) size[i] = ct_vec3_norm(normal[i]);
     for (int i = 0; i < 4; i++)
         for (int j = i + 1; j < 4; j++) {
             double product = size[i] * size[j];
-            double cosine = product > 0 ? -dot(normal[i], normal[j]) / product : 1;
+            double cosine = product > 0 ? -ct_vec3_dot(normal[i], normal[j]) / product : 1;
             lowest = fmin(lowest, cosine);
             highest = fmax(highest, cosine);
         }
@@ -328,7 +321,7 @@ static size_t grid_slot(const grid* g, const int64_t at[3]) {
 
 static int find_in_slot(const check* c, const grid* g, size_t slot, int v) {
     for (int other = g->head[slot]; other >= 0; other = g->next[other])
-        if (c->component[other] == c->component[v] && length(edge(c->mesh->x, other, v)) <= g->reach)
+        if (c->component[other] == c->component[v] && ct_vec3_norm(edge(c->mesh->x, other, v)) <= g->reach)
             return other;
     return -1;
 }

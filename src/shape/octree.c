@@ -6,7 +6,7 @@
 #include "shape/octree.h"
 
 #include "base/memory.h"
-#include "shape/point3.h"
+#include "math/point3.h"
 #include "shape/shape.h"
 
 static void cell_center(const ct_octree* octree, const ct_octree_cell* cell, double center[3]) {

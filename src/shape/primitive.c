@@ -8,7 +8,7 @@
 // radius_b) / |ab| is the sine of the tangent's slope.
 #include "shape/primitive.h"
 
-#include "shape/point3.h"
+#include "math/point3.h"
 
 double ct_primitive_ellipsoid(const double radii[3], const double point[3]) {
     double e[3], y[3], beyond[3], smallest = fmin(radii[0], fmin(radii[1], radii[2]));

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "shape/point3.h"
+#include "math/point3.h"
 #include "shape/primitive.h"
 
 static ct_shape* shape_new(ct_shape_kind kind) {

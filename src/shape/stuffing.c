@@ -9,9 +9,9 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/point3.h"
 #include "shape/cut.h"
 #include "shape/improve.h"
-#include "shape/point3.h"
 #include "shape/prune.h"
 #include "shape/shape.h"
 

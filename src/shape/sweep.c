@@ -4,7 +4,7 @@
 // loops), as cubic Hermite spans whose tangents are the derivatives of the parabola through three neighbours.
 // It is sampled into short spans of round cones; the radius follows the same spline, held between its ends.
 #include "base/memory.h"
-#include "shape/point3.h"
+#include "math/point3.h"
 #include "shape/shape.h"
 
 #define SPAN_PIECES 16

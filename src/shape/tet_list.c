@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cuttle.h"
-#include "shape/point3.h"
+#include "math/point3.h"
 
 int ct_tet_list_add_vertex(ct_tet_list* list, const double x[3], bool surface) {
     size_t n = (size_t)list->nvert;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "shape/point3.h"
+#include "math/point3.h"
 
 #define LEAF_SIZE 6
 // a cluster is far when its distance exceeds this many radii: sign errors stay below 2 %

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "math/vecn.h"
 
 struct ct_krylov_work {
     ct_arena arena;
@@ -72,23 +73,6 @@ void ct_krylov_work_free(ct_krylov_work* work) {
     ct_free(work);
 }
 
-// Four partial sums, always the same four: fast and reproducible.
-static double dot(size_t n, const double* x, const double* y) {
-    double sum[4] = {0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
-    for (; i < n; i++) sum[0] += x[i] * y[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-static double norm(size_t n, const double* x) { return sqrt(dot(n, x, x)); }
-
-// y += a x
-static void add_scaled(size_t n, double a, const double* x, double* y) {
-    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
-}
-
 static void precondition(const ct_krylov_def* def, const double* in, double* out) {
     if (def->precondition) def->precondition(in, out, def->user);
     else memcpy(out, in, (size_t)def->n * sizeof(double));
@@ -115,7 +99,7 @@ static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, do
 
     // p = M r + beta p
     precondition(def, r, z);
-    double rz_new = dot(n, r, z);
+    double rz_new = ct_vecn_dot4(r, z, n);
     if (!(rz_new > 0) || !isfinite(rz_new)) return CT_KRYLOV_BREAKDOWN;
     double beta = first ? 0 : rz_new / *rz;
     *rz = rz_new;
@@ -125,15 +109,15 @@ static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, do
 
     // minimise along p
     def->apply(p, Ap, def->user);
-    double curvature = dot(n, p, Ap);
+    double curvature = ct_vecn_dot4(p, Ap, n);
     if (!isfinite(curvature)) return CT_KRYLOV_BREAKDOWN;
     if (curvature <= 0) {
-        if (first) add_scaled(n, 1, p, x);
+        if (first) ct_vecn_axpy(x, 1, p, n);
         return CT_KRYLOV_NEGATIVE;
     }
     double alpha = rz_new / curvature;
-    add_scaled(n, alpha, p, x);
-    add_scaled(n, -alpha, Ap, r);
+    ct_vecn_axpy(x, alpha, p, n);
+    ct_vecn_axpy(r, -alpha, Ap, n);
     return CT_KRYLOV_LIMIT;
 }
 
@@ -143,14 +127,14 @@ void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, dou
     work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
     residual(def, b, x, work->r, &report->iterations);
-    report->initial = report->residual = norm(work->n, work->r);
+    report->initial = report->residual = ct_vecn_norm4(work->r, work->n);
     const double target = fmax(def->relative * report->initial, def->tolerance);
     double rz = 0;
     while (report->end == CT_KRYLOV_LIMIT && report->residual > target &&
            report->iterations < def->max_iterations) {
         report->end = pcg_step(def, work, &rz, x);
         report->iterations++;
-        report->residual = norm(work->n, work->r);
+        report->residual = ct_vecn_norm4(work->r, work->n);
     }
     if (report->residual <= target) report->end = CT_KRYLOV_CONVERGED;
     if (!isfinite(report->residual)) report->end = CT_KRYLOV_BREAKDOWN;
@@ -164,10 +148,10 @@ static double gmres_expand(const ct_krylov_def* def, ct_krylov_work* s, int j) {
     precondition(def, s->V + (size_t)j * n, s->z);
     def->apply(s->z, s->Ap, def->user);
     for (int i = 0; i <= j; i++) {
-        column[i] = dot(n, s->V + (size_t)i * n, s->Ap);
-        add_scaled(n, -column[i], s->V + (size_t)i * n, s->Ap);
+        column[i] = ct_vecn_dot4(s->V + (size_t)i * n, s->Ap, n);
+        ct_vecn_axpy(s->Ap, -column[i], s->V + (size_t)i * n, n);
     }
-    double length = norm(n, s->Ap);
+    double length = ct_vecn_norm4(s->Ap, n);
     double* next = s->V + (size_t)(j + 1) * n;
     for (size_t i = 0; i < n; i++) next[i] = length > 0 ? s->Ap[i] / length : 0;
     return length;
@@ -200,16 +184,16 @@ static void gmres_correct(const ct_krylov_def* def, ct_krylov_work* s, int count
         s->g[i] /= s->R[(size_t)i * (size_t)(s->restart + 1) + (size_t)i];
     }
     memset(s->Ap, 0, s->n * sizeof(double));
-    for (int i = 0; i < count; i++) add_scaled(s->n, s->g[i], s->V + (size_t)i * s->n, s->Ap);
+    for (int i = 0; i < count; i++) ct_vecn_axpy(s->Ap, s->g[i], s->V + (size_t)i * s->n, s->n);
     precondition(def, s->Ap, s->z);
-    add_scaled(s->n, 1, s->z, x);
+    ct_vecn_axpy(x, 1, s->z, s->n);
 }
 
 // V[0] = r/|r|, r = b - A x; returns |r|.
 static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const double* b, const double* x,
                           int* products) {
     residual(def, b, x, s->V, products);
-    double length = norm(s->n, s->V);
+    double length = ct_vecn_norm4(s->V, s->n);
     for (size_t i = 0; i < s->n && length > 0; i++) s->V[i] /= length;
     s->g[0] = length;
     return length;

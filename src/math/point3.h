@@ -1,6 +1,6 @@
-// Small operations on points and vectors held as double[3], for the files of this room.
-#ifndef CT_SHAPE_POINT3_H
-#define CT_SHAPE_POINT3_H
+// Vectors and points of three doubles held as arrays; vec3.h has them as values.
+#ifndef CT_MATH_POINT3_H
+#define CT_MATH_POINT3_H
 
 #include <math.h>
 
