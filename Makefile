@@ -1,20 +1,21 @@
 # One command from a fresh clone on Debian 12: every target first installs the Debian packages it misses
 # (apt-get, with sudo unless root), then configures and builds. CMake does the work; see CMakePresets.json.
 .DEFAULT_GOAL := build
-.PHONY: help build demo check test bench debug install format clean dependencies
+.PHONY: help build demo check test bench reference debug install format clean dependencies
 
 CUTTLE := build/bin/cuttle
 
 help:
-	@echo "make build    the program build/bin/cuttle and the library build/lib (default)"
-	@echo "make demo     an octopus learns to swim to a target, by gradients; movie and pictures in build/demo"
-	@echo "make check    the inner loop: format, layers and the fast tests, 15 s on one core"
-	@echo "make test     all tests: units, sanitizers, fuzzing, layers, symbols, installation"
-	@echo "make bench    measure the solvers on this machine"
-	@echo "make debug    an unoptimised build with asserts in build/debug"
-	@echo "make install  install to PREFIX (default /usr/local)"
-	@echo "make format   format the C sources (clang-format)"
-	@echo "make clean    remove build"
+	@echo "make build      the program build/bin/cuttle and the library build/lib (default)"
+	@echo "make demo       an octopus learns to swim to a target, by gradients; movie and pictures in build/demo"
+	@echo "make check      the inner loop: format, layers and the fast tests, 15 s on one core"
+	@echo "make test       all tests: units, sanitizers, fuzzing, layers, symbols, installation"
+	@echo "make bench      measure the solvers on this machine"
+	@echo "make reference  the API as one page, build/reference.html"
+	@echo "make debug      an unoptimised build with asserts in build/debug"
+	@echo "make install    install to PREFIX (default /usr/local)"
+	@echo "make format     format the C sources (clang-format)"
+	@echo "make clean      remove build"
 
 dependencies:
 	@tools/install_dependencies build
@@ -44,6 +45,10 @@ test:
 
 bench: build
 	$(CUTTLE) bench
+
+reference:
+	@mkdir -p build
+	@tools/api_reference build/reference.html
 
 debug: dependencies
 	@cmake --preset debug
