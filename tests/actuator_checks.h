@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elastic_bodies.h"
+#include "math/vecn.h"
 #include "slope.h"
 #include "unit.h"
 
@@ -35,7 +36,7 @@ static inline double line_gradient(void* user, double t) {
     const int n = 3 * l->of->nvert;
     for (int i = 0; i < n; i++) l->y[i] = l->of->x[i] + t * l->d[i], l->f[i] = 0;
     l->of->gradient(l->of->user, l->y, l->f);
-    return dot(n, l->f, l->e);
+    return ct_vecn_dot(l->f, l->e, (size_t)n);
 }
 
 static inline double* numbers(int n) { return calloc((size_t)n + 1, sizeof(double)); }
@@ -51,11 +52,12 @@ static inline void check_actuator_derivatives(const actuator* a, double h) {
         const double energy = a->gradient(a->user, a->x, g);
         double size = 0;
         for (int i = 0; i < n; i++) size += fabs(g[i] * e[i]);
-        assert_slope(line_energy, &line, dot(n, g, d), h, fabs(energy));
+        assert_slope(line_energy, &line, ct_vecn_dot(g, d, (size_t)n), h, fabs(energy));
         a->product(a->user, a->x, d, Hd);
         a->product(a->user, a->x, e, He);
-        assert_slope(line_gradient, &line, dot(n, Hd, e), h, size);
-        assert_true(fabs(dot(n, Hd, e) - dot(n, He, d)) <= 1e-13 * sqrt(dot(n, Hd, Hd) * dot(n, e, e)));
+        assert_slope(line_gradient, &line, ct_vecn_dot(Hd, e, (size_t)n), h, size);
+        assert_true(fabs(ct_vecn_dot(Hd, e, (size_t)n) - ct_vecn_dot(He, d, (size_t)n)) <=
+                    1e-13 * sqrt(ct_vecn_dot(Hd, Hd, (size_t)n) * ct_vecn_dot(e, e, (size_t)n)));
     }
     free(d), free(e), free(y), free(f), free(g), free(Hd), free(He);
 }
@@ -70,7 +72,7 @@ static inline void check_actuator_frame(const actuator* a) {
                       ct_vec3_add(ct_mat3_apply(Q, ct_vec3_load(a->x + 3 * v)), (ct_vec3){0.3, -2, 1.1}));
     const double energy = a->gradient(a->user, a->x, f), turned = a->gradient(a->user, y, g);
     assert_true(fabs(energy - turned) <= 1e-12 * fabs(energy));
-    const double size = sqrt(dot(n, f, f));
+    const double size = ct_vecn_norm(f, (size_t)n);
     for (int v = 0; v < a->nvert; v++) {
         const ct_vec3 difference =
             ct_vec3_sub(ct_mat3_apply(Q, ct_vec3_load(f + 3 * v)), ct_vec3_load(g + 3 * v));
@@ -117,7 +119,7 @@ static inline void check_assembled(const actuator* a, const double* x, const ct_
     for (int i = 0; i < n; i++) d[i] = random_unit();
     a->product(a->user, x, d, Hd);
     ct_block_matrix_multiply(matrix, d, Ad);
-    const double size = sqrt(dot(n, Hd, Hd));
+    const double size = ct_vecn_norm(Hd, (size_t)n);
     assert_true(size > 0);
     for (int i = 0; i < n; i++) assert_true(fabs(Hd[i] - Ad[i]) <= 1e-12 * size);
     free(d), free(Hd), free(Ad);
@@ -131,7 +133,8 @@ static inline void check_semidefinite(const body* b, const ct_block_matrix* matr
         for (int i = 0; i < n; i++)
             d[i] = random_unit() * (trial % 2 || i / 12 == trial % (b->nvert / 4) ? 1 : 0);
         ct_block_matrix_multiply(matrix, d, Ad);
-        assert_true(dot(n, d, Ad) >= -1e-12 * sqrt(dot(n, Ad, Ad) * dot(n, d, d)));
+        assert_true(ct_vecn_dot(d, Ad, (size_t)n) >=
+                    -1e-12 * sqrt(ct_vecn_dot(Ad, Ad, (size_t)n) * ct_vecn_dot(d, d, (size_t)n)));
     }
     free(d), free(Ad);
 }

@@ -1,6 +1,7 @@
 // Pneumatic cells: the nearest matrix of a determinant, derivatives by slope, invariance, known answers.
 #include "actuator_checks.h"
 #include "force/chamber.h"
+#include "math/vecn.h"
 
 enum { CELL_GROUPS = 3, NCHAMBER = 2 };
 
@@ -203,7 +204,7 @@ static double line_value(void* user, double t) {
     gradient(l->c, l->c->body.x, l->f);
     *l->value = l->at;
     ct_chamber_set_stiffness(l->c->chamber, l->c->stiffness);
-    return dot(n, l->f, l->lam);
+    return ct_vecn_dot(l->f, l->lam, (size_t)n);
 }
 
 static void activation_and_stiffness_derivatives_match_differences(void** state) {

@@ -1,6 +1,7 @@
 // Fibres of muscles: derivatives by slope, invariance, known forces.
 #include "actuator_checks.h"
 #include "force/muscle.h"
+#include "math/vecn.h"
 
 enum { NSEGMENT = 3, NMUSCLE = 2 };
 
@@ -188,7 +189,7 @@ static double line_value(void* user, double t) {
     gradient(l->m, l->m->body.x, l->f);
     *l->value = l->at;
     ct_muscle_set_stiffness(l->m->muscle, l->m->stiffness);
-    return dot(n, l->f, l->lam);
+    return ct_vecn_dot(l->f, l->lam, (size_t)n);
 }
 
 static void activation_and_stiffness_derivatives_match_differences(void** state) {

@@ -35,6 +35,11 @@ static inline double distance3(const double a[3], const double b[3]) {
     return length3(difference);
 }
 
+// The same by hypot: neither overflows nor underflows, and has other last bits.
+static inline double distance3_hypot(const double a[3], const double b[3]) {
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
 // Six times the signed volume of the tet a b c d.
 static inline double tet_volume6(const double a[3], const double b[3], const double c[3], const double d[3]) {
     double ab[3], ac[3], ad[3], normal[3];

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/point3.h"
 #include "scene/scene.h"
 #include "shape/mesh.h"
 
@@ -109,12 +110,6 @@ static void lump_mass(const ct_scene_body* body, double* mass) {
     }
 }
 
-static void cross(const double a[3], const double b[3], double out[3]) {
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 // Centre of mass of a sorted set of scene nodes.
 static ct_status mass_center(const ct_scene* scene, const int* node, int nnode, double center[3]) {
     double* mass = ct_alloc((size_t)ct_scene_node_count(scene), sizeof *mass);
@@ -142,7 +137,7 @@ ct_status ct_scene_apply_velocity(ct_scene* scene, const int* node, int nnode, c
         ct_scene_body* body = &scene->body[b];
         size_t local = 3 * (size_t)(node[k] - body->first_node);
         for (int i = 0; i < 3; i++) arm[i] = body->mesh->x[local + i] - center[i];
-        cross(angular_velocity, arm, spin);
+        cross3(angular_velocity, arm, spin);
         for (int i = 0; i < 3; i++) body->velocity[local + i] = velocity[i] + spin[i];
     }
     return CT_OK;
@@ -164,7 +159,7 @@ static void set_initial_velocity(ct_scene_body* body, const double velocity[3], 
     body_center(body, mass, center);
     for (int v = 0; v < body->mesh->nvert; v++) {
         for (int i = 0; i < 3; i++) arm[i] = body->mesh->x[3 * (size_t)v + i] - center[i];
-        cross(body->angular_velocity, arm, spin);
+        cross3(body->angular_velocity, arm, spin);
         for (int i = 0; i < 3; i++) body->velocity[3 * (size_t)v + i] = velocity[i] + spin[i];
     }
 }
@@ -174,7 +169,7 @@ static void follow_center(ct_scene_body* body, double* mass, const double before
     double after[3], shift[3], change[3];
     body_center(body, mass, after);
     for (int i = 0; i < 3; i++) shift[i] = before[i] - after[i];
-    cross(body->angular_velocity, shift, change);
+    cross3(body->angular_velocity, shift, change);
     for (size_t k = 0; k < 3 * (size_t)body->mesh->nvert; k++) body->velocity[k] += change[k % 3];
 }
 
@@ -350,8 +345,8 @@ static void transform(const ct_body_def* def, ct_mesh* mesh) {
     for (int v = 0; v < mesh->nvert; v++) {
         double *x = mesh->x + 3 * (size_t)v, r[3], a[3], b[3];
         for (int i = 0; i < 3; i++) r[i] = def->scale * x[i];
-        cross(u, r, a);
-        cross(u, a, b);
+        cross3(u, r, a);
+        cross3(u, a, b);
         for (int i = 0; i < 3; i++) x[i] = r[i] + 2 * (w * a[i] + b[i]) + def->translate[i];
     }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/point3.h"
 #include "math/quat.h"
 #include "scene/scene.h"
 #include "shape/mesh.h"
@@ -124,10 +125,6 @@ ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const ch
 
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
-static double distance(const double a[3], const double b[3]) {
-    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
-}
-
 static ct_status check_radius(const ct_obstacle_def* def, ct_error* error) {
     if (def->radius > 0 && isfinite(def->radius)) return CT_OK;
     return ct_scene_fail(error, "radius", "is %g: it must be above 0 (m)", def->radius);
@@ -135,7 +132,7 @@ static ct_status check_radius(const ct_obstacle_def* def, ct_error* error) {
 
 static ct_status check_plane(const ct_obstacle_def* def, ct_error* error) {
     static const double zero[3];
-    if (!is_finite3(def->normal) || !(distance(def->normal, zero) > 1e-12))
+    if (!is_finite3(def->normal) || !(distance3_hypot(def->normal, zero) > 1e-12))
         return ct_scene_fail(error, "normal",
                              "has no direction: give a finite vector of any length but zero");
     return is_finite3(def->center) ? CT_OK : ct_scene_fail(error, "center", "must be three finite numbers");
@@ -144,7 +141,7 @@ static ct_status check_plane(const ct_obstacle_def* def, ct_error* error) {
 static ct_status check_capsule(const ct_obstacle_def* def, ct_error* error) {
     if (!is_finite3(def->ends[0]) || !is_finite3(def->ends[1]))
         return ct_scene_fail(error, "ends", "must be two finite points");
-    if (!(distance(def->ends[0], def->ends[1]) > 1e-9 * def->radius))
+    if (!(distance3_hypot(def->ends[0], def->ends[1]) > 1e-9 * def->radius))
         return ct_scene_fail(error, "ends", "are the same point: move them apart, or use a sphere");
     return CT_OK;
 }

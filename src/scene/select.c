@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/point3.h"
 
 static const double SLACK = 1e-9;
 
@@ -56,10 +57,6 @@ static const double* node_position(const ct_scene* scene, int node, int* body) {
 // -------------------------------------------------------------------------------------------------
 // Regions of space
 
-static double distance(const double a[3], const double b[3]) {
-    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
-}
-
 static double distance_to_segment(const double x[3], const double a[3], const double b[3]) {
     double along = 0, square = 0, nearest[3];
     for (int i = 0; i < 3; i++) {
@@ -68,7 +65,7 @@ static double distance_to_segment(const double x[3], const double a[3], const do
     }
     double t = square > 0 ? fmin(fmax(along / square, 0), 1) : 0;
     for (int i = 0; i < 3; i++) nearest[i] = a[i] + t * (b[i] - a[i]);
-    return distance(x, nearest);
+    return distance3_hypot(x, nearest);
 }
 
 static bool contains(const ct_selector* s, const double x[3], double slack) {
@@ -77,7 +74,7 @@ static bool contains(const ct_selector* s, const double x[3], double slack) {
         for (int i = 0; i < 3; i++)
             if (!(x[i] >= s->a[i] - slack && x[i] <= s->b[i] + slack)) return false;
         return true;
-    case CT_SELECT_SPHERE: return distance(x, s->a) <= s->radius + slack;
+    case CT_SELECT_SPHERE: return distance3_hypot(x, s->a) <= s->radius + slack;
     case CT_SELECT_CAPSULE: return distance_to_segment(x, s->a, s->b) <= s->radius + slack;
     case CT_SELECT_PLANE: {
         double height = 0, length = hypot(hypot(s->b[0], s->b[1]), s->b[2]);
@@ -222,7 +219,7 @@ static ct_status select_nearest(const ct_scene* scene, const ct_selector* select
     if (!list) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     for (int k = 0, body = 0; k < count; k++) {
         list[k].node = within.first + k;
-        list[k].distance = distance(selector->a, node_position(scene, list[k].node, &body));
+        list[k].distance = distance3_hypot(selector->a, node_position(scene, list[k].node, &body));
     }
     qsort(list, (size_t)count, sizeof *list, compare_candidates);
     for (int k = 0; k < wanted; k++) mask[list[k].node] = 1;
