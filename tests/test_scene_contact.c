@@ -3,10 +3,10 @@
 #include <dirent.h>
 
 #include "build.h"
+#include "contact/contact_pairs.h"
 #include "contact/detect.h"
 #include "model/model.h"
 #include "scene_text.h"
-#include "step/contact_solve.h"
 #include "step/external.h"
 #include "step/params.h"
 #include "step/state.h"
@@ -469,12 +469,14 @@ static void overlapping_bodies_are_named(void** unused) {
                     "2]}}], \"obstacles\": "
                     "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.2, 0.5], \"radius\": 0.3}}]}");
         ct_model* model = compile(scene);
-        ct_work* work = NULL;
-        assert_int_equal(ct_work_create(&work, model, 1), CT_OK);
+        ct_contact_work* contact = NULL;
+        assert_int_equal(ct_contact_work_create(&contact, &model->collision), CT_OK);
         int a = -1, b = -1;
-        assert_int_equal(ct_contact_overlap(model, work, model->rest, 0, &a, &b), !apart);
+        const double h = model->settings.time_step;
+        assert_int_equal(ct_contact_overlap(&model->collision, contact, model->rest, 0, h, 1 / h, &a, &b),
+                         !apart);
         if (!apart) assert_int_equal(a + b, 1);  // the body and the first obstacle
-        ct_work_free(work);
+        ct_contact_work_free(contact);
         ct_model_free(model);
         ct_scene_free(scene);
     }

@@ -186,7 +186,8 @@ static bool visit_vertex_face(int vertex, int face, void* user) {
     const ct_detect* detect = s->detect;
     const int* f = detect->face + 3 * (size_t)face;
     if (vertex == f[0] || vertex == f[1] || vertex == f[2]) return true;
-    if (ct_detect_rigid(s->collision, detect->node_rigid[vertex], detect->face_rigid[face])) return true;
+    if (ct_detect_rigid(s->collision, s->collision->node_rigid[vertex], detect->face_rigid[face]))
+        return true;
     const int node[4] = {vertex, f[0], f[1], f[2]};
     double time;
     ct_vec3 at[4];
@@ -234,7 +235,7 @@ static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, c
     const double below = s->hits ? (1 - s->tolerance) * s->thickness : s->thickness + s->margin;
     for (int i = 0; i < tree->count; i++) {
         const int v = tree->item[i];
-        if (s->detect->node_rigid[v] == CT_RIGID_DRIVEN) continue;
+        if (s->collision->node_rigid[v] == CT_RIGID_DRIVEN) continue;
         const double at_end = ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 1), point));
         const double at_x = s->hits ? at_end : ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 0), point));
         if (!(at_end < below || at_x < below)) continue;

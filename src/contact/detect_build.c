@@ -5,21 +5,20 @@
 #include "shape/key_map.h"
 
 // What the nodes hang on, all of them: a link, prescribed motions, or NONE when they differ or one is free.
-static int rigid_of(const ct_detect* detect, const int* node, int count) {
-    const int first = detect->node_rigid[node[0]];
+static int rigid_of(const ct_collision* collision, const int* node, int count) {
+    const int first = collision->node_rigid[node[0]];
     for (int i = 1; i < count; i++)
-        if (detect->node_rigid[node[i]] != first) return CT_RIGID_NONE;
+        if (collision->node_rigid[node[i]] != first) return CT_RIGID_NONE;
     return first;
 }
 
 static void set_nodes(ct_detect* detect, const ct_collision* collision) {
-    detect->node_rigid = collision->node_rigid;
     for (int v = 0; v < collision->nvert; v++) detect->node_owner[v] = -1;
     for (int c = 0; c < collision->ncollider; c++) detect->driven[c] = true;
     for (int i = 0; i < collision->nnode; i++) {
         const int v = collision->node[i];
         detect->node_owner[v] = collision->node_owner[i];
-        if (detect->node_rigid[v] != CT_RIGID_DRIVEN) detect->driven[collision->node_owner[i]] = false;
+        if (collision->node_rigid[v] != CT_RIGID_DRIVEN) detect->driven[collision->node_owner[i]] = false;
     }
 }
 
@@ -82,7 +81,7 @@ static void set_faces(ct_detect* detect, const ct_collision* collision, bool* us
     }
     for (int e = 0; e < collision->nedge; e++) {
         const int a = collision->edge[2 * e], b = collision->edge[2 * e + 1];
-        detect->edge_rigid[e] = rigid_of(detect, collision->edge + 2 * (size_t)e, 2);
+        detect->edge_rigid[e] = rigid_of(collision, collision->edge + 2 * (size_t)e, 2);
         used[a] = used[b] = true;
         if (detect->edge_face[2 * e] < 0 && detect->edge_face[2 * e + 1] < 0)
             add_face(detect, a, b, b, collision->edge_owner[e]);
@@ -92,7 +91,7 @@ static void set_faces(ct_detect* detect, const ct_collision* collision, bool* us
         if (!used[v]) add_face(detect, v, v, v, collision->node_owner[i]);
     }
     for (int f = 0; f < detect->nface; f++)
-        detect->face_rigid[f] = rigid_of(detect, detect->face + 3 * (size_t)f, 3);
+        detect->face_rigid[f] = rigid_of(collision, detect->face + 3 * (size_t)f, 3);
 }
 
 // Edges of triangles.

@@ -31,7 +31,6 @@ typedef struct ct_detect {
     int* face;                     // 3 nface
     int* face_owner;               // nface, collider
     int* node_owner;               // nvert, collider, -1: not on a surface
-    const int* node_rigid;         // nvert, of the collision
     int *edge_rigid, *face_rigid;  // nedge, nface
     int* edge_face;                // 2 nedge, triangles at an edge, -1: none
     int *node_start, *node_face;   // nvert + 1, 3 ntri: triangles at a node

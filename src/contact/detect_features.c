@@ -107,7 +107,8 @@ static bool node_stands_out(const ct_search* s, int node, int vertex, ct_vec3 n,
         out = false;
         if (rise > STANDS_OUT * length || other == vertex || (*level >= 0 && *level <= other)) continue;
         const int edge = edge_of(s, face, node, other);
-        if (edge < 0 || ct_detect_rigid(s->collision, detect->node_rigid[vertex], detect->edge_rigid[edge]))
+        if (edge < 0 ||
+            ct_detect_rigid(s->collision, s->collision->node_rigid[vertex], detect->edge_rigid[edge]))
             continue;
         if (ct_feature_edge_stands_out(s, edge, n, time)) *level = other;
     }
@@ -168,7 +169,8 @@ static int face_below(const ct_search* s, int vertex, double time, const ct_clos
         const bool shares =
             count == 1 || node[0] == feature[1] || node[1] == feature[1] || node[2] == feature[1];
         if (!shares || vertex == node[0] || vertex == node[1] || vertex == node[2]) continue;
-        if (ct_detect_rigid(s->collision, detect->node_rigid[vertex], detect->face_rigid[face])) continue;
+        if (ct_detect_rigid(s->collision, s->collision->node_rigid[vertex], detect->face_rigid[face]))
+            continue;
         if (faces(s, face, time, closest)) return face;
     }
     return -1;

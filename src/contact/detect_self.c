@@ -316,7 +316,7 @@ static bool list(const renewal* r, kind kind, int i, int j, const int* na, int c
 
 static bool list_vertex_face(int vertex, int face, void* user) {
     const renewal* r = user;
-    if (ct_detect_rigid(r->collision, r->detect->node_rigid[vertex], r->detect->face_rigid[face]))
+    if (ct_detect_rigid(r->collision, r->collision->node_rigid[vertex], r->detect->face_rigid[face]))
         return true;
     return list(r, VERTEX_FACE, vertex, face, &vertex, 1, r->detect->face + 3 * (size_t)face, 3);
 }

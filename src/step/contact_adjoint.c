@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/friction.h"
-#include "step/compliance.h"
+#include "contact/contact.h"
+#include "step/contact_system.h"
 #include "step/coords.h"
 
 enum { GMRES_RESTART = 80, SOLVE_LIMIT = 2000 };
@@ -14,12 +14,12 @@ ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const c
                                    const ct_touch_record* touch, size_t count, const double* x_start,
                                    double time, double h) {
     ct_contact_work* contact = work->contact;
-    ct_contact_begin(model, contact, x_start, time, h);
-    ct_status status = ct_contact_restore(model, contact, touch, count);
+    ct_contact_begin(&model->collision, contact, x_start, time, h, ct_model_rate(&model->settings));
+    ct_status status = ct_contact_restore(&model->collision, contact, touch, count);
     if (status != CT_OK) return status;
-    ct_contact_place(model, contact, config->x, true);
+    ct_contact_place(contact, config->x, true);
     ct_contact_linearise(contact);
-    ct_contact_forces(model, contact);
+    ct_contact_forces(contact);
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
     return CT_OK;
 }
@@ -67,7 +67,7 @@ static void precondition(const double* in, double* out, void* user) {
                 row[a] += touch->at.w[k] * contact->shift[3 * touch->is.pair.node[k] + a];
         }
     }
-    ct_friction_apply_transposed(contact->friction, c->rows, out + n);
+    ct_friction_apply_transposed(c->work->contact_system->friction, c->rows, out + n);
     memset(c->nodes, 0, nodes * sizeof(double));
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
@@ -85,14 +85,15 @@ static void precondition(const double* in, double* out, void* user) {
 
 ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
                                    const double* right, double* lam_z, ct_backward_report* report) {
-    ct_contact_work* contact = work->contact;
+    const ct_contact_work* contact = work->contact;
+    ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
     size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + m;
-    if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double)))
+    if (!ct_reserve((void**)&system->vector, &system->capacity, total, sizeof(double)))
         return CT_OUT_OF_MEMORY;
-    ct_status status = ct_krylov_reserve(contact->krylov, (int)rows, GMRES_RESTART);
+    ct_status status = ct_krylov_reserve(system->krylov, (int)rows, GMRES_RESTART);
     if (status != CT_OK) return status;
-    double *b = contact->vector, *x = b + rows, *W = x + rows, *D = W + 9 * m * m, *E = D + 9 * m;
+    double *b = system->vector, *x = b + rows, *W = x + rows, *D = W + 9 * m * m, *E = D + 9 * m;
     context c = {.model = model,
                  .work = work,
                  .config = config,
@@ -110,13 +111,12 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     }
     ct_friction_inverse inverse;
     bool inverted = false;
-    status = ct_compliance_invert(contact->compliance, model, work, contact->touch, (int)m, which, &inverse);
-    if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, D, E, &inverted);
+    status = ct_contact_system_invert(model, work, config, (int)m, which, &inverse);
+    if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, D, E, &inverted);
     if (status == CT_OK && !inverted)
-        status =
-            ct_compliance_update(contact->compliance, model, work, config, contact->touch, (int)m, which, W);
+        status = ct_contact_system_compliance(model, work, config, (int)m, which, W);
     if (status == CT_OK && !inverted)
-        status = ct_friction_factor(contact->friction, W, (int)(3 * m), (int)m, D, E);
+        status = ct_friction_factor(system->friction, W, (int)(3 * m), (int)m, D, E);
     if (status != CT_OK) return status;
     double size = 0;
     for (size_t i = 0; i < n; i++) size += right[i] * right[i];
@@ -131,13 +131,13 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
                              .tolerance = model->settings.tolerance * size,
                              .max_iterations = SOLVE_LIMIT};
         ct_krylov_report inner;
-        ct_gmres(&def, contact->krylov, b, x, &inner);
+        ct_gmres(&def, system->krylov, b, x, &inner);
         report->max_residual = fmax(report->max_residual, inner.residual / size);
         if (!(inner.residual <= fmax(def.tolerance, 1e-9 * size))) return CT_NOT_CONVERGED;
     }
     memcpy(lam_z, x, n * sizeof(double));
     for (size_t i = 0; i < m; i++)
-        memcpy(contact->touch[i].delta, x + n + 3 * (size_t)contact->touch[i].slot, 3 * sizeof(double));
+        memcpy(work->contact->touch[i].delta, x + n + 3 * (size_t)contact->touch[i].slot, 3 * sizeof(double));
     return CT_OK;
 }
 
@@ -162,7 +162,7 @@ void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double
                 touch->dx_start[0][k] * l[0] + touch->dx_start[1][k] * l[1] + touch->dx_start[2][k] * l[2];
         if (!friction_bar || touch->is.set != CT_CONTACT_SET_SLIP) continue;
         double slope[3];
-        ct_contact_friction_slope(touch, slope);
+        ct_touch_friction_slope(touch, slope);
         int index =
             model->collision.friction[touch->is.pair.a * model->collision.ncollider + touch->is.pair.b];
         for (int a = 0; a < 3; a++) friction_bar[index] -= slope[a] * l[a];

@@ -7,7 +7,7 @@
 #ifndef CT_STEP_CONTACT_ADJOINT_H
 #define CT_STEP_CONTACT_ADJOINT_H
 
-#include "step/contact.h"
+#include "step/work.h"
 
 // Puts the recorded touches of a (sub-)step that began at x_start, `time`, and lasted h into work->contact,
 // linearised at config, and takes their forces off work->rho.

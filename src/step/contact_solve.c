@@ -20,9 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/friction.h"
-#include "step/compliance.h"
-#include "step/contact_pairs.h"
+#include "contact/contact_pairs.h"
+#include "step/contact_system.h"
 #include "step/coords.h"
 #include "step/solve.h"
 
@@ -55,7 +54,7 @@ typedef struct point {
 static double subtract_forces(const ct_model* model, ct_work* work, const ct_config* config, double* r) {
     ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown;
-    ct_contact_forces(model, contact);
+    ct_contact_forces(contact);
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
     ct_coords_pull(model, work, config, contact->nodal, work->scratch2);
     for (size_t i = 0; i < n; i++) r[i] -= work->scratch2[i];
@@ -66,7 +65,7 @@ static point evaluate(const ct_model* model, ct_work* work, const ct_config* con
                       ct_step_report* report) {
     point here;
     here.phi = ct_solve_evaluate(model, work, config, r, report);
-    ct_contact_place(model, work->contact, config->x, false);
+    ct_contact_place(work->contact, config->x, false);
     here.size = subtract_forces(model, work, config, r);
     here.forces = norm(r, (size_t)model->nunknown);
     here.contacts = ct_contact_natural(work->contact);
@@ -97,7 +96,7 @@ static void solve_factor(const ct_model* model, ct_work* work, const double* b, 
     report->solves++;
 }
 
-// Vectors of the linear systems, one after the other in contact->vector.
+// Vectors of the linear systems, one after the other in the system's vector.
 typedef struct system_vectors {
     double *right, *solution;                      // unknowns and rows
     double *W, *D, *E;                             // 3 slots squared; 9 a slot
@@ -106,13 +105,17 @@ typedef struct system_vectors {
     unsigned char* set;
 } system_vectors;
 
-static bool reserve(const ct_model* model, ct_contact_work* contact, system_vectors* v) {
+static bool reserve(const ct_model* model, ct_work* work, system_vectors* v) {
+    ct_contact_system* system = work->contact_system;
+    const ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
     size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + 3 * m + m + m + 3 * m + 3 * m + 2 * m + 64;
-    if (!ct_reserve((void**)&contact->vector, &contact->vector_capacity, total, sizeof(double))) return false;
-    double* at = contact->vector;
-    if (contact->vector_layout != m) contact->measured = 0, contact->factored = false;
-    contact->vector_layout = m;
+    if (!ct_reserve((void**)&system->vector, &system->capacity, total, sizeof(double))) return false;
+    double* at = system->vector;
+    if (system->revision != contact->revision) system->measured = 0;
+    if (system->layout != m) system->measured = 0, system->factored = false;
+    system->revision = contact->revision;
+    system->layout = m;
     v->right = at, at += rows;
     v->solution = at, at += rows;
     v->W = at, at += 9 * m * m;
@@ -178,8 +181,9 @@ static void release(const ct_model* model, ct_work* work, bool away_only) {
 // The friction problem on the touches that carry force or would be penetrated without any.
 static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
+    ct_contact_system* system = work->contact_system;
     system_vectors v;
-    if (!reserve(model, contact, &v)) return CT_OUT_OF_MEMORY;
+    if (!reserve(model, work, &v)) return CT_OUT_OF_MEMORY;
     release(model, work, true);
     // y = P^-1 r and where it would take the contacts
     solve_factor(model, work, work->r, work->d, report);
@@ -211,11 +215,10 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     }
     for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
     if (!count) return CT_OK;
-    ct_status status = ct_compliance_update(contact->compliance, model, work, &work->at, contact->touch,
-                                            count, v.which, v.W);
+    ct_status status = ct_contact_system_compliance(model, work, &work->at, count, v.which, v.W);
     if (status != CT_OK) return status;
-    contact->measured = count;
-    contact->factored = false;
+    system->measured = count;
+    system->factored = false;
     size_t side = 3 * (size_t)count;
     for (int i = 0; i < count; i++) {
         const double* diagonal = v.W + 3 * (size_t)i * (side + 1);
@@ -227,7 +230,7 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     for (size_t j = 0; j < side; j++)
         for (size_t i = 0; i < side; i++) v.b[i] -= v.W[j * side + i] * v.force[j];
     ct_friction_inverse inverse;
-    status = ct_compliance_invert(contact->compliance, model, work, contact->touch, count, v.which, &inverse);
+    status = ct_contact_system_invert(model, work, &work->at, count, v.which, &inverse);
     if (status != CT_OK) return status;
     ct_friction_def def = {.count = count,
                            .W = v.W,
@@ -238,7 +241,7 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
                            .eps = v.eps,
                            .inverse = &inverse};
     ct_friction_report inner;
-    status = ct_friction_solve(&def, contact->friction, tolerance, v.force, v.set, &inner);
+    status = ct_friction_solve(&def, system->friction, tolerance, v.force, v.set, &inner);
     if (status != CT_OK) return status;
     // the change of the forces, and what it moves
     for (int i = 0; i < count; i++)
@@ -276,6 +279,7 @@ static void newton_product(const double* in, double* out, void* user) {
 static void newton_precondition(const double* in, double* out, void* user) {
     newton_context* c = user;
     ct_contact_work* contact = c->work->contact;
+    ct_contact_system* system = c->work->contact_system;
     size_t n = (size_t)c->model->nunknown;
     solve_factor(c->model, c->work, in, out, c->report);
     if (!c->slots) return;
@@ -289,19 +293,20 @@ static void newton_precondition(const double* in, double* out, void* user) {
                 in[n + 3 * (size_t)i + (size_t)a] -
                 (touch->D[a][0] * motion[0] + touch->D[a][1] * motion[1] + touch->D[a][2] * motion[2]);
     }
-    ct_friction_apply(contact->friction, c->v.rows, out + n);
+    ct_friction_apply(system->friction, c->v.rows, out + n);
     push_forces(c->model, c->work, c->slots, c->v.which, out + n, out, c->report);
 }
 
 // D W + E of the rows, by the kept inverse of W or by a factor. known: the vectors hold W of these touches.
 static ct_status factor_rows(newton_context* c, bool known) {
     ct_contact_work* contact = c->work->contact;
+    ct_contact_system* system = c->work->contact_system;
     ct_friction_inverse inverse;
-    bool inverted = false, factored = known && contact->factored;
-    if (!known) contact->measured = 0;
-    ct_status status = ct_compliance_invert(contact->compliance, c->model, c->work, contact->touch, c->slots,
-                                            c->v.which, &inverse);
-    if (status == CT_OK) status = ct_friction_invert(contact->friction, &inverse, c->v.D, c->v.E, &inverted);
+    bool inverted = false, factored = known && system->factored;
+    if (!known) system->measured = 0;
+    ct_status status =
+        ct_contact_system_invert(c->model, c->work, &c->work->at, c->slots, c->v.which, &inverse);
+    if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, c->v.D, c->v.E, &inverted);
     if (status != CT_OK || inverted) return status;
     // with the same sets the factor of the Newton step before still serves
     for (int i = 0; i < c->slots; i++) {
@@ -311,39 +316,39 @@ static ct_status factor_rows(newton_context* c, bool known) {
     }
     if (factored) return CT_OK;
     if (!known)
-        status = ct_compliance_update(contact->compliance, c->model, c->work, &c->work->at, contact->touch,
-                                      c->slots, c->v.which, c->v.W);
-    if (status == CT_OK) contact->measured = c->slots;
+        status = ct_contact_system_compliance(c->model, c->work, &c->work->at, c->slots, c->v.which, c->v.W);
+    if (status == CT_OK) system->measured = c->slots;
     if (status == CT_OK)
-        status = ct_friction_factor(contact->friction, c->v.W, 3 * c->slots, c->slots, c->v.D, c->v.E);
-    contact->factored = status == CT_OK;
+        status = ct_friction_factor(system->friction, c->v.W, 3 * c->slots, c->slots, c->v.D, c->v.E);
+    system->factored = status == CT_OK;
     return status;
 }
 
 static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target,
                              bool keep, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
+    ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown;
     newton_context c = {.model = model, .work = work, .report = report};
-    if (!reserve(model, contact, &c.v)) return CT_OUT_OF_MEMORY;
+    if (!reserve(model, work, &c.v)) return CT_OUT_OF_MEMORY;
     if (!keep) ct_contact_classify(contact);
     release(model, work, false);
-    ct_contact_place(model, contact, work->at.x, true);
+    ct_contact_place(contact, work->at.x, true);
     c.slots = ct_contact_linearise(contact);
     ct_coords_linearise(model, work, &work->at, work->rho);
     int rows = (int)n + 3 * c.slots;
-    ct_status status = ct_krylov_reserve(contact->krylov, rows, GMRES_RESTART);
+    ct_status status = ct_krylov_reserve(system->krylov, rows, GMRES_RESTART);
     if (status != CT_OK) return status;
 
     // W is known when these are the touches of the last model step: its nodes have hardly turned since
-    bool known = contact->measured == c.slots;
+    bool known = system->measured == c.slots;
     for (size_t i = 0; i < n; i++) c.v.right[i] = -work->r[i];
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
         for (int a = 0; a < 3; a++) touch->delta[a] = 0;
         if (touch->slot < 0) continue;
         double R[3];
-        ct_contact_residual(touch, R);
+        ct_touch_residual(touch, R);
         known = known && c.v.which[touch->slot] == (int)i;
         c.v.which[touch->slot] = (int)i;
         for (int a = 0; a < 3; a++) {
@@ -366,7 +371,7 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
                          .cycle = GMRES_RESTART};  // the adjoint shares the work, with longer ones
     ct_krylov_report inner;
     memset(c.v.solution, 0, (size_t)rows * sizeof(double));
-    ct_gmres(&def, contact->krylov, c.v.right, c.v.solution, &inner);
+    ct_gmres(&def, system->krylov, c.v.right, c.v.solution, &inner);
     memcpy(work->d, c.v.solution, n * sizeof(double));
     for (int i = 0; i < c.slots; i++)
         for (int a = 0; a < 3; a++)
@@ -443,7 +448,7 @@ static bool keep_sets(ct_contact_work* contact) {
 static ct_status solve_known(const ct_model* model, ct_work* work, bool first, ct_step_report* report) {
     point here = evaluate(model, work, &work->at, work->r, report);
     bool keep = first && keep_sets(work->contact), newton = keep;
-    work->contact->factored = false;
+    work->contact_system->factored = false;
     double accuracy = 1e-5;  // of the friction problem
     ct_status status = CT_OK;
     double mark = here.total;  // half of it must be reached within STALL_LIMIT iterations
@@ -502,8 +507,9 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
                            ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     double end = time + h;
-    ct_contact_begin(model, contact, state->x, time, h);
-    ct_status status = ct_contact_add_near(model, work, state->x, end, state->contact_force);
+    ct_contact_begin(&model->collision, contact, state->x, time, h, ct_model_rate(&model->settings));
+    ct_status status =
+        ct_contact_add_near(&model->collision, contact, state->x, work->at.x, end, state->contact_force);
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
     bool again = true;
     for (int pass = 1; again && status == CT_OK; pass++) {
@@ -511,42 +517,13 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
         status = contact->count ? solve_known(model, work, pass == 1, report)
                                 : ct_solve_newton(model, work, report);
         report->passes = pass;
-        if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
+        if (status == CT_OK)
+            status = ct_contact_look_again(&model->collision, contact, state->x, work->at.x, end, &again);
     }
     if (status != CT_OK) return status;
     if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
         return CT_NOT_CONVERGED;
     polish(model, work);
-    ct_contact_forces(model, contact);
+    ct_contact_forces(contact);
     return ct_contact_report(contact, work->at.x, report);
-}
-
-static int owner_of(const ct_collision* collision, int node) {
-    for (int i = 0; i < collision->nnode; i++)
-        if (collision->node[i] == node) return collision->node_owner[i];
-    return 0;
-}
-
-bool ct_contact_overlap(const ct_model* model, ct_work* work, const double* x, double time, int* a, int* b) {
-    ct_contact_work* contact = work->contact;
-    int where[5];
-    if (ct_detect_intersections(&model->collision, contact->detect, x, where)) {
-        *a = owner_of(&model->collision, where[0]);
-        *b = owner_of(&model->collision, where[2]);
-        return true;
-    }
-    ct_contact_begin(model, contact, x, time, model->settings.time_step);
-    if (ct_detect_near(&model->collision, contact->detect, x, x, time, 0, &contact->near) != CT_OK)
-        return false;
-    if (ct_contact_add(model, contact, &contact->near, NULL) != CT_OK) return false;
-    double deepest = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        const ct_touch* touch = &contact->touch[i];
-        double beyond = -touch->at.gap - (touch->is.pair.thickness - touch->is.pair.core);
-        if (ct_touch_away(touch) || beyond <= deepest) continue;
-        deepest = beyond;
-        *a = touch->is.pair.a;
-        *b = touch->is.pair.b;
-    }
-    return deepest > 0;
 }

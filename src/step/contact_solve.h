@@ -2,15 +2,12 @@
 #ifndef CT_STEP_CONTACT_SOLVE_H
 #define CT_STEP_CONTACT_SOLVE_H
 
-#include "step/contact.h"
+#include "step/work.h"
 
 // From work->at, the predictor, to the solution there; the touches of work->contact then hold the contacts
 // and contact->nodal their forces. The (sub-)step begins at `state` and `time` and lasts h. CT_NOT_CONVERGED:
 // halve the step.
 ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
                            ct_step_report* report);
-
-// Two colliders that overlap at x (deeper than half of their thickness); false: none do.
-bool ct_contact_overlap(const ct_model* model, ct_work* work, const double* x, double time, int* a, int* b);
 
 #endif

@@ -19,8 +19,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/contact_pairs.h"
 #include "contact/friction.h"
-#include "step/contact_pairs.h"
 #include "step/coords.h"
 #include "step/solve.h"
 
@@ -40,8 +40,9 @@ struct ct_split_work {
     int* column_of;  // nvert: which column, -1: none yet
     double* column;  // nfree each, rows as in the matrix
     size_t ncolumn, column_capacity;
-    double *unit, *answer;  // 3 nfree
-    double* vector;         // the friction problem
+    double *unit, *answer;       // 3 nfree
+    ct_friction_work* friction;  // the friction problem
+    double* vector;
     size_t vector_capacity;
 };
 
@@ -62,9 +63,10 @@ ct_status ct_split_work_create(ct_split_work** out, const ct_model* model) {
     split->column_of = ct_arena_alloc(&split->arena, nvert, sizeof(int));
     split->unit = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
     split->answer = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
-    if (split->arena.failed) {
+    ct_status status = split->arena.failed ? CT_OUT_OF_MEMORY : ct_friction_work_create(&split->friction);
+    if (status != CT_OK) {
         ct_split_work_free(split);
-        return CT_OUT_OF_MEMORY;
+        return status;
     }
     *out = split;
     return CT_OK;
@@ -72,6 +74,7 @@ ct_status ct_split_work_create(ct_split_work** out, const ct_model* model) {
 
 void ct_split_work_free(ct_split_work* split) {
     if (!split) return;
+    ct_friction_work_free(split->friction);
     ct_free(split->column);
     ct_free(split->vector);
     ct_arena_free(&split->arena);
@@ -118,8 +121,8 @@ static point evaluate(const ct_model* model, ct_work* work, ct_step_report* repo
     ct_contact_work* contact = work->contact;
     double forces = 0, size = 0;
     ct_solve_evaluate(model, work, &work->at, work->r, report);
-    ct_contact_place(model, contact, work->at.x, false);
-    ct_contact_forces(model, contact);
+    ct_contact_place(contact, work->at.x, false);
+    ct_contact_forces(contact);
     for (int v = 0; v < model->nvert; v++) {
         if (model->row[v] < 0) continue;
         for (int i = 3 * v; i < 3 * v + 3; i++) {
@@ -308,10 +311,10 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
         .count = (int)m, .W = W, .stride = (int)side, .b = b, .normal = normal, .mu = mu, .eps = eps};
     ct_friction_report inner;
     if (m)
-        status = ct_friction_solve(&def, contact->friction, 1e-3 * model->settings.tolerance, F, set, &inner);
+        status = ct_friction_solve(&def, split->friction, 1e-3 * model->settings.tolerance, F, set, &inner);
     if (status != CT_OK) return status;
     for (size_t i = 0; i < m; i++) memcpy(contact->touch[which[i]].is.force, F + 3 * i, 3 * sizeof(double));
-    ct_contact_forces(model, contact);
+    ct_contact_forces(contact);
     solve_whole(model, work, contact->nodal, split->motion, report);
     return CT_OK;
 }
@@ -353,19 +356,21 @@ ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* s
     ct_contact_work* contact = work->contact;
     double end = time + h;
     bool again = true;
-    ct_contact_begin(model, contact, state->x, time, h);
+    ct_contact_begin(&model->collision, contact, state->x, time, h, ct_model_rate(&model->settings));
     prepare(model, work);
-    ct_status status = ct_contact_add_near(model, work, state->x, end, state->contact_force);
+    ct_status status =
+        ct_contact_add_near(&model->collision, contact, state->x, work->at.x, end, state->contact_force);
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
     for (int pass = 1; status == CT_OK && again; pass++) {
         if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
         status = contact->count ? solve_known(model, work, report) : ct_solve_projective(model, work, report);
         report->passes = pass;
-        if (status == CT_OK) status = ct_contact_look_again(model, work, state->x, end, &again);
+        if (status == CT_OK)
+            status = ct_contact_look_again(&model->collision, contact, state->x, work->at.x, end, &again);
     }
     if (status != CT_OK) return status;
     if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
         return CT_NOT_CONVERGED;
-    ct_contact_forces(model, contact);
+    ct_contact_forces(contact);
     return ct_contact_report(contact, work->at.x, report);
 }

@@ -3,7 +3,7 @@
 #ifndef CT_STEP_SPLIT_H
 #define CT_STEP_SPLIT_H
 
-#include "step/contact.h"
+#include "step/work.h"
 
 typedef struct ct_split_work ct_split_work;
 ct_status ct_split_work_create(ct_split_work** out, const ct_model* model);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "contact/contact_pairs.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
 #include "step/contact_solve.h"
@@ -252,7 +253,9 @@ static void advise(const ct_model* model, ct_work* work, const ct_state* state, 
                  "the splitting iteration diverges or needs more than %d iterations: use contact.method "
                  "\"newton\", contact.split \"twice\" or \"whole\"",
                  settings->max_iterations);
-    else if (work->contact && ct_contact_overlap(model, work, state->x, state->header->time, &a, &b))
+    else if (work->contact &&
+             ct_contact_overlap(&model->collision, work->contact, state->x, state->header->time,
+                                settings->time_step, ct_model_rate(settings), &a, &b))
         snprintf(
             report->advice, sizeof report->advice,
             "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",

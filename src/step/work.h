@@ -4,52 +4,20 @@
 #ifndef CT_STEP_WORK_H
 #define CT_STEP_WORK_H
 
+#include "contact/contact.h"
 #include "model/model.h"
 #include "skeleton/joints.h"
 #include "sparse/krylov.h"
+#include "step/record.h"
 #include "step/state.h"
-#include "step/touch.h"
 
 enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
-
-// Velocity of the integrator: v = c x - (a x_n + b x_{n-1}).
-typedef struct ct_rate {
-    double c, a, b;  // 1/s
-} ct_rate;
-
-// The accepted sub-steps of one step, for its adjoint: where each began, and its contacts.
-typedef struct ct_substep {
-    ct_rate rate;
-    int depth;                   // of halving
-    double fraction;             // of the whole step's motion that the driven nodes have made at its end
-    bool history;                // BDF2: x_previous and v_previous of the state took part
-    size_t first_touch, ntouch;  // its contacts, in the record's list
-} ct_substep;
-
-// Buffers that grow to a high-water mark.
-typedef struct ct_record {
-    ct_substep* step;
-    size_t count, capacity;
-    // where the sub-steps after the first began: x and v (3 nvert each), joint coordinates
-    double* start;
-    size_t start_capacity;
-    ct_touch_record* touch;  // contacts that carry force, of all sub-steps
-    size_t ntouch, touch_capacity;
-} ct_record;
-void ct_record_free(ct_record* record);  // its buffers
-size_t ct_record_bytes(const ct_record* record);
-// Where sub-step `index` > 0 began.
-typedef struct ct_record_start {
-    double *x, *v, *q;
-} ct_record_start;
-ct_record_start ct_record_start_of(const ct_record* record, const ct_model* model, size_t index);
 
 // Resistance of a wet face, D I + T n n^T; see fluid.h.
 typedef struct ct_fluid_face {
     double normal[3];
     double drag, thrust;  // D, T, kg/s
 } ct_fluid_face;
-typedef struct ct_contact_work ct_contact_work;  // step/contact.h
 
 struct ct_work {
     ct_arena arena;
@@ -58,8 +26,9 @@ struct ct_work {
     ct_factor_work* solve;
     ct_scalar_work* scalar;  // projective solver only
     ct_krylov_work* krylov;
-    ct_contact_work* contact;     // NULL: bodies pass through one another
-    struct ct_split_work* split;  // contact.method split only, step/split.h
+    ct_contact_work* contact;                  // NULL: bodies pass through one another
+    struct ct_contact_system* contact_system;  // with contact, step/contact_system.h
+    struct ct_split_work* split;               // contact.method split only, step/split.h
 
     // the step under way
     ct_rate rate;

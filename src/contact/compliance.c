@@ -1,10 +1,8 @@
 // The compliance of contacts; see compliance.h.
-#include "step/compliance.h"
+#include "contact/compliance.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "step/coords.h"
 
 // BLAS: C = alpha A A^T + beta C, lower triangle, column-major.
 extern void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
@@ -38,30 +36,30 @@ struct ct_compliance {
     float* column;
     size_t capacity;  // slots
     int count;
-    const ct_factor* factor;
-    uint64_t stamp;
-    int version, level;
+    ct_factor_identity known;  // the factor that they belong to
     // the nodes of the touches at hand
     int* local;         // nvert: place among them, -1: none
     int* node;          // nvert: the nodes
     int* wanted;        // nsurface
+    int* place;         // nnode: factor positions of the nodes at hand, -1: not free
     double *K, *T, *Y;  // 3 m x 3 m; 3 x 3 m; ndof x 3 m, m the number of nodes
     size_t K_capacity, T_capacity, Y_capacity;
-    double* spread;       // 6 nlink ndof
     node_factor kept[2];  // of the last two lists of nodes: a model step and a Newton step may differ
     int last;             // of these, used last
     float* probe;         // 3 nvert
     double* R;            // 9 nvert: rotations of the nodes at hand
 };
 
-ct_status ct_compliance_create(ct_compliance** out, const ct_model* model) {
+ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collision, int nfree,
+                               const int* node) {
     *out = NULL;
     ct_compliance* c = ct_alloc(1, sizeof *c);
     if (!c) return CT_OUT_OF_MEMORY;
-    size_t nvert = (size_t)model->nvert, nnode = (size_t)model->collision.nnode;
+    size_t nvert = (size_t)collision->nvert, nnode = (size_t)collision->nnode;
     c->position = ct_arena_alloc(&c->arena, nnode, sizeof(int));
     c->slot = ct_arena_alloc(&c->arena, nnode, sizeof(int));
     c->wanted = ct_arena_alloc(&c->arena, nnode, sizeof(int));
+    c->place = ct_arena_alloc(&c->arena, nnode, sizeof(int));
     c->surface = ct_arena_alloc(&c->arena, nvert, sizeof(int));
     c->local = ct_arena_alloc(&c->arena, nvert, sizeof(int));
     c->node = ct_arena_alloc(&c->arena, nvert, sizeof(int));
@@ -69,22 +67,20 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_model* model) {
         c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
     c->probe = ct_arena_alloc(&c->arena, 3 * nvert, sizeof(float));
     c->R = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(double));
-    c->spread =
-        ct_arena_alloc(&c->arena, 6 * (size_t)model->tree.nlink * (size_t)model->tree.ndof, sizeof(double));
     if (c->arena.failed) {
         ct_compliance_free(c);
         return CT_OUT_OF_MEMORY;
     }
     int* position = c->local;  // of every node, for a moment
-    for (int v = 0; v < model->nvert; v++) position[v] = c->surface[v] = -1;
-    for (int k = 0; k < model->nfree; k++) position[model->node[k]] = k;
-    for (int i = 0; i < model->collision.nnode; i++) {
-        int v = model->collision.node[i];
+    for (int v = 0; v < collision->nvert; v++) position[v] = c->surface[v] = -1;
+    for (int k = 0; k < nfree; k++) position[node[k]] = k;
+    for (int i = 0; i < collision->nnode; i++) {
+        int v = collision->node[i];
         if (position[v] < 0) continue;
         c->surface[v] = c->nsurface;
         c->position[c->nsurface++] = position[v];
     }
-    for (int v = 0; v < model->nvert; v++) c->local[v] = -1;
+    for (int v = 0; v < collision->nvert; v++) c->local[v] = -1;
     *out = c;
     return CT_OK;
 }
@@ -107,28 +103,21 @@ static void forget(ct_compliance* c) {
     for (int i = 0; i < c->nsurface; i++) c->slot[i] = -1;
 }
 
-static void follow_factor(ct_compliance* c, const ct_model* model, const ct_work* work) {
-    bool substep = work->factor == work->substep;
-    uint64_t stamp = work->reference_in_force ? work->refreshed_stamp : 0;
-    int version = work->reference_in_force ? work->refreshed_version
-                  : substep                ? work->substep_version
-                                           : model->factor_version;
-    int level = substep ? work->substep_level : 0;
-    if (c->factor == work->factor && c->stamp == stamp && c->version == version && c->level == level &&
-        c->count)
-        return;
-    c->factor = work->factor;
-    c->stamp = stamp;
-    c->version = version;
-    c->level = level;
+static bool is_same(const ct_factor_identity* a, const ct_factor_identity* b) {
+    return a->factor == b->factor && a->stamp == b->stamp && a->version == b->version && a->level == b->level;
+}
+
+static void follow_factor(ct_compliance* c, const ct_response* response) {
+    if (is_same(&c->known, &response->identity) && c->count) return;
+    c->known = response->identity;
     c->kept[0].count = c->kept[1].count = -1;
     forget(c);
 }
 
 // Makes the columns of the nodes at hand that are not known yet.
-static ct_status fetch(ct_compliance* c, const ct_model* model, ct_work* work, int nnode) {
+static ct_status fetch(ct_compliance* c, const ct_response* response, int nnode) {
     size_t size = 9 * (size_t)c->nsurface;
-    follow_factor(c, model, work);
+    follow_factor(c, response);
     int missing = 0;
     for (int i = 0; i < nnode; i++) {
         int s = c->surface[c->node[i]];
@@ -147,8 +136,8 @@ static ct_status fetch(ct_compliance* c, const ct_model* model, ct_work* work, i
         forget(c);
         return CT_OUT_OF_MEMORY;
     }
-    ct_status status = ct_factor_columns(work->factor, work->solve, work->threads, count, c->wanted,
-                                         c->nsurface, c->position, c->column + (size_t)first * size);
+    ct_status status = response->columns(response->user, count, c->wanted, c->nsurface, c->position,
+                                         c->column + (size_t)first * size);
     if (status != CT_OK) forget(c);
     return status;
 }
@@ -179,7 +168,7 @@ static void mirror(size_t side, double* K) {
 
 // The free nodes' part, lower triangle. The block of two nodes is read from the columns of the one that comes
 // first on the surface, whatever was asked for first: the same for every history.
-static void gather(const ct_compliance* c, const ct_work* work, int m, double* K) {
+static void gather(const ct_compliance* c, const double* warp, int m, double* K) {
     size_t stride = 3 * (size_t)m;
     for (int j = 0; j < m; j++) {
         int sj = c->surface[c->node[j]];
@@ -193,58 +182,16 @@ static void gather(const ct_compliance* c, const ct_work* work, int m, double* K
             }
             // nodes are in ascending order: sj <= si
             const float* block = c->column + ((size_t)c->slot[sj] * (size_t)c->nsurface + (size_t)si) * 9;
-            put_block(work->warp + 9 * (size_t)c->position[si], block,
-                      work->warp + 9 * (size_t)c->position[sj], out, stride);
+            put_block(warp + 9 * (size_t)c->position[si], block, warp + 9 * (size_t)c->position[sj], out,
+                      stride);
         }
-    }
-}
-
-// Y_i^T of every node, then L^-1 Y^T: ndof rows.
-static void spread_joints(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config,
-                          int m) {
-    const ct_tree* tree = &model->tree;
-    size_t links = 6 * (size_t)tree->nlink, n = (size_t)tree->ndof;
-    ct_coords_joint_columns(model, work, config, c->spread);
-    for (int i = 0; i < m; i++) {
-        int v = c->node[i], link = tree->node_link[v], s = c->surface[v];
-        double* Y = c->Y + 3 * (size_t)i * n;  // three columns
-        memset(Y, 0, 3 * n * sizeof(double));
-        if (link >= 0) {
-            for (int j = tree->dof[link + 1] - 1; j >= 0; j--) {
-                // a rate moves the links below its joint
-                int up = link;
-                while (up > tree->dof_link[j]) up = tree->parent[up];
-                if (up != tree->dof_link[j]) continue;
-                const double *column = config->column + 6 * j, *x = config->x + 3 * v;
-                double arm[3] = {x[0] - tree->origin[0], x[1] - tree->origin[1], x[2] - tree->origin[2]};
-                for (int a = 0; a < 3; a++) {
-                    int p = (a + 1) % 3, q = (a + 2) % 3;
-                    Y[(size_t)a * n + (size_t)j] = column[p] * arm[q] - column[q] * arm[p] + column[3 + a];
-                }
-            }
-        } else if (s >= 0) {
-            size_t at = (size_t)c->position[s];
-            const double* R = work->warp + 9 * at;
-            for (size_t j = 0; j < n; j++) {
-                const double* twist = c->spread + j * links;
-                double moved[3] = {0, 0, 0};
-                for (int a = 0; a < 3; a++)
-                    for (size_t k = 0; k < links; k++)
-                        moved[a] -= work->coupling->W[(3 * at + (size_t)a) * links + k] * twist[k];
-                for (int a = 0; a < 3; a++)
-                    Y[(size_t)a * n + j] =
-                        R[3 * a] * moved[0] + R[3 * a + 1] * moved[1] + R[3 * a + 2] * moved[2];
-            }
-        }
-        for (int a = 0; a < 3; a++) ct_coords_joint_half(work, tree->ndof, Y + (size_t)a * n);
     }
 }
 
 // K, 3 m x 3 m.
-static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* work, const ct_config* config,
-                             int m, double* K) {
-    size_t side = 3 * (size_t)m, n = (size_t)model->tree.ndof;
-    gather(c, work, m, K);
+static ct_status build_nodes(ct_compliance* c, const ct_response* response, int m, double* K) {
+    size_t side = 3 * (size_t)m, n = (size_t)response->ndof;
+    gather(c, response->warp, m, K);
     if (!n) {
         mirror(side, K);
         return CT_OK;
@@ -252,7 +199,11 @@ static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* w
     if (!ct_reserve((void**)&c->Y, &c->Y_capacity, side * n + 1, sizeof(double))) return CT_OUT_OF_MEMORY;
     int rows = (int)side, inner = (int)n;
     double one = 1;
-    spread_joints(c, model, work, config, m);
+    for (int i = 0; i < m; i++) {
+        int s = c->surface[c->node[i]];
+        c->place[i] = s >= 0 ? c->position[s] : -1;
+    }
+    response->joints(response->user, m, c->node, c->place, c->Y);
     dsyrk_("L", "T", &rows, &inner, &one, c->Y, &inner, &one, K, &rows);
     mirror(side, K);
     return CT_OK;
@@ -261,13 +212,13 @@ static ct_status build_nodes(ct_compliance* c, const ct_model* model, ct_work* w
 // ---- W -------------------------------------------------------------------------------------
 
 // The nodes of the touches that can move, ascending.
-static int list_nodes(ct_compliance* c, const ct_model* model, const ct_touch* touch, int count,
+static int list_nodes(ct_compliance* c, const ct_collision* collision, const ct_touch* touch, int count,
                       const int* which) {
     int m = 0;
     for (int i = 0; i < count; i++)
         for (int k = 0; k < touch[which[i]].at.count; k++) {
             int v = touch[which[i]].is.pair.node[k];
-            if (c->local[v] >= 0 || (c->surface[v] < 0 && model->tree.node_link[v] < 0)) continue;
+            if (c->local[v] >= 0 || (c->surface[v] < 0 && collision->node_rigid[v] < 0)) continue;
             c->local[v] = 0;
             c->node[m++] = v;
         }
@@ -324,18 +275,16 @@ static bool is_nodal(const ct_compliance* c, const ct_touch* touch, int count, c
     return true;
 }
 
-ct_status ct_compliance_update(ct_compliance* c, const ct_model* model, ct_work* work,
-                               const ct_config* config, const ct_touch* touch, int count, const int* which,
-                               double* W) {
-    int m = list_nodes(c, model, touch, count, which);
-    ct_status status = model->nfree ? fetch(c, model, work, m) : CT_OK;
+ct_status ct_compliance_update(ct_compliance* c, const ct_collision* collision, const ct_response* response,
+                               const ct_touch* touch, int count, const int* which, double* W) {
+    int m = list_nodes(c, collision, touch, count, which);
+    ct_status status = c->nsurface ? fetch(c, response, m) : CT_OK;
     size_t side = 3 * (size_t)m;
-    if (status == CT_OK && is_nodal(c, touch, count, which, m))
-        status = build_nodes(c, model, work, config, m, W);
+    if (status == CT_OK && is_nodal(c, touch, count, which, m)) status = build_nodes(c, response, m, W);
     else if (status == CT_OK) {
         bool room = ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) &&
                     ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double));
-        status = room ? build_nodes(c, model, work, config, m, c->K) : CT_OUT_OF_MEMORY;
+        status = room ? build_nodes(c, response, m, c->K) : CT_OUT_OF_MEMORY;
         if (status == CT_OK) combine(c, touch, count, which, m, W);
     }
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
@@ -399,20 +348,27 @@ static ct_status find_factor(ct_compliance* c, int m, node_factor** out) {
     return factor_nodes(c, m, *out);
 }
 
-ct_status ct_compliance_invert(ct_compliance* c, const ct_model* model, ct_work* work, const ct_touch* touch,
-                               int count, const int* which, ct_friction_inverse* inverse) {
+static bool are_free(const ct_compliance* c, int m) {
+    for (int i = 0; i < m; i++)
+        if (c->surface[c->node[i]] < 0) return false;
+    return true;
+}
+
+ct_status ct_compliance_invert(ct_compliance* c, const ct_collision* collision, const ct_response* response,
+                               const ct_touch* touch, int count, const int* which,
+                               ct_friction_inverse* inverse) {
     *inverse = (ct_friction_inverse){.count = count};
     int stick = 0;
     for (int i = 0; i < count; i++) stick += touch[which[i]].is.set == CT_CONTACT_SET_STICK;
-    if (model->tree.ndof || !model->nfree || 2 * stick < count) return CT_OK;
-    int m = list_nodes(c, model, touch, count, which);
+    if (response->ndof || !c->nsurface || 2 * stick < count) return CT_OK;
+    int m = list_nodes(c, collision, touch, count, which);
     ct_status status = CT_OK;
-    if (is_nodal(c, touch, count, which, m)) {
+    if (is_nodal(c, touch, count, which, m) && are_free(c, m)) {
         node_factor* f = NULL;
-        status = fetch(c, model, work, m);
+        status = fetch(c, response, m);
         if (status == CT_OK) status = find_factor(c, m, &f);
         for (int i = 0; i < m; i++)
-            memcpy(c->R + 9 * (size_t)i, work->warp + 9 * (size_t)c->position[c->surface[c->node[i]]],
+            memcpy(c->R + 9 * (size_t)i, response->warp + 9 * (size_t)c->position[c->surface[c->node[i]]],
                    9 * sizeof(double));
         if (status == CT_OK && f->good) inverse->L = f->L, inverse->R = c->R;
     }

@@ -1,31 +1,12 @@
-// Creating and freeing the scratch of a simulation.
-#include "step/work.h"
-
+// Creating and freeing the scratch of a simulation; see work.h.
 #include "base/blas.h"
 #include "base/memory.h"
 #include "step/assembly.h"
-#include "step/contact.h"
+#include "step/contact_system.h"
 #include "step/split.h"
+#include "step/state.h"
 
 enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs more than it brings
-
-void ct_record_free(ct_record* record) {
-    ct_free(record->step);
-    ct_free(record->start);
-    ct_free(record->touch);
-    *record = (ct_record){0};
-}
-
-size_t ct_record_bytes(const ct_record* record) {
-    return record->capacity * sizeof *record->step + record->start_capacity * sizeof(double) +
-           record->touch_capacity * sizeof *record->touch;
-}
-
-ct_record_start ct_record_start_of(const ct_record* record, const ct_model* model, size_t index) {
-    size_t n = 3 * (size_t)model->nvert;
-    double* x = record->start + (index - 1) * (2 * n + (size_t)model->tree.ncoordinate);
-    return (ct_record_start){.x = x, .v = x + n, .q = x + 2 * n};
-}
 
 static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
     ct_arena* arena = &work->arena;
@@ -96,7 +77,8 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
     if (status == CT_OK && model->settings.contact.method != CT_CONTACT_METHOD_NONE) {
         ct_blas_serial();
-        status = ct_contact_work_create(&work->contact, model);
+        status = ct_contact_work_create(&work->contact, &model->collision);
+        if (status == CT_OK) status = ct_contact_system_create(&work->contact_system, model);
     }
     if (status == CT_OK && model->settings.contact.method == CT_CONTACT_METHOD_SPLIT)
         status = ct_split_work_create(&work->split, model);
@@ -122,6 +104,7 @@ ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
 void ct_work_free(ct_work* work) {
     if (!work) return;
     ct_contact_work_free(work->contact);
+    ct_contact_system_free(work->contact_system);
     ct_split_work_free(work->split);
     ct_threads_free(work->threads);
     ct_potential_work_free(&work->potential);

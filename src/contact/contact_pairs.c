@@ -3,7 +3,7 @@
 // A contact may be found late: the motion of the solve differs from that of the predictor. Continuous
 // detection along the way to the solution lists every pair that meets and is not known (ct_detect_hits); with
 // it all pairs near that way are taken, so that few passes are needed.
-#include "step/contact_pairs.h"
+#include "contact/contact_pairs.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,12 +15,11 @@ static const double outside = 0.02;
 // of the way from thickness to core: pairs that end twice as deep have met
 static const double slack = 0.1;
 
-ct_status ct_contact_add_near(const ct_model* model, ct_work* work, const double* x, double end,
-                              const double* force) {
-    ct_contact_work* contact = work->contact;
-    ct_status status = ct_detect_near(&model->collision, contact->detect, x, work->at.x, end, contact->margin,
-                                      &contact->near);
-    return status == CT_OK ? ct_contact_add(model, contact, &contact->near, force) : status;
+ct_status ct_contact_add_near(const ct_collision* collision, ct_contact_work* contact, const double* x,
+                              const double* toward, double end, const double* force) {
+    ct_status status =
+        ct_detect_near(collision, contact->detect, x, toward, end, contact->margin, &contact->near);
+    return status == CT_OK ? ct_contact_add(collision, contact, &contact->near, force) : status;
 }
 
 static ct_status list_known(ct_contact_work* contact) {
@@ -46,23 +45,51 @@ static bool drop_outside(ct_contact_work* contact) {
     return dropped;
 }
 
-ct_status ct_contact_look_again(const ct_model* model, ct_work* work, const double* x_start, double end,
-                                bool* again) {
-    ct_contact_work* contact = work->contact;
+ct_status ct_contact_look_again(const ct_collision* collision, ct_contact_work* contact,
+                                const double* x_start, const double* x, double end, bool* again) {
     ct_contact_classify(contact);
     ct_status status = list_known(contact);
     if (status == CT_OK)
-        status = ct_detect_hits(&model->collision, contact->detect, x_start, work->at.x, end, slack,
-                                &contact->known, &contact->hits);
+        status = ct_detect_hits(collision, contact->detect, x_start, x, end, slack, &contact->known,
+                                &contact->hits);
     if (status != CT_OK) return status;
     bool dropped = drop_outside(contact);
     size_t before = contact->count;
     *again = dropped || contact->hits.count;
-    if (contact->hits.count) status = ct_contact_add_near(model, work, x_start, end, NULL);
-    if (status == CT_OK && dropped) status = ct_contact_add_near(model, work, work->at.x, end, NULL);
+    if (contact->hits.count) status = ct_contact_add_near(collision, contact, x_start, x, end, NULL);
+    if (status == CT_OK && dropped) status = ct_contact_add_near(collision, contact, x, x, end, NULL);
     if (status == CT_OK && *again && contact->count == before)
-        status = ct_contact_add(model, contact, &contact->hits, NULL);
+        status = ct_contact_add(collision, contact, &contact->hits, NULL);
     return status;
+}
+
+static int owner_of(const ct_collision* collision, int node) {
+    for (int i = 0; i < collision->nnode; i++)
+        if (collision->node[i] == node) return collision->node_owner[i];
+    return 0;
+}
+
+bool ct_contact_overlap(const ct_collision* collision, ct_contact_work* contact, const double* x, double time,
+                        double h, double rate, int* a, int* b) {
+    int where[5];
+    if (ct_detect_intersections(collision, contact->detect, x, where)) {
+        *a = owner_of(collision, where[0]);
+        *b = owner_of(collision, where[2]);
+        return true;
+    }
+    ct_contact_begin(collision, contact, x, time, h, rate);
+    if (ct_detect_near(collision, contact->detect, x, x, time, 0, &contact->near) != CT_OK) return false;
+    if (ct_contact_add(collision, contact, &contact->near, NULL) != CT_OK) return false;
+    double deepest = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch* touch = &contact->touch[i];
+        double beyond = -touch->at.gap - (touch->is.pair.thickness - touch->is.pair.core);
+        if (ct_touch_away(touch) || beyond <= deepest) continue;
+        deepest = beyond;
+        *a = touch->is.pair.a;
+        *b = touch->is.pair.b;
+    }
+    return deepest > 0;
 }
 
 // ---- report --------------------------------------------------------------------------------

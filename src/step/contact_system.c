@@ -1,0 +1,130 @@
+// The preconditioner as contacts see it; see contact_system.h.
+#include "step/contact_system.h"
+
+#include <string.h>
+
+#include "contact/contact.h"
+#include "step/coords.h"
+
+// ---- memory --------------------------------------------------------------------------------
+
+ct_status ct_contact_system_create(ct_contact_system** out, const ct_model* model) {
+    *out = NULL;
+    ct_contact_system* system = ct_alloc(1, sizeof *system);
+    if (!system) return CT_OUT_OF_MEMORY;
+    size_t spread = 6 * (size_t)model->tree.nlink * (size_t)model->tree.ndof;
+    system->spread = ct_alloc(spread, sizeof(double));
+    ct_status status = system->spread ? CT_OK : CT_OUT_OF_MEMORY;
+    if (status == CT_OK)
+        status = ct_compliance_create(&system->compliance, &model->collision, model->nfree, model->node);
+    if (status == CT_OK) status = ct_friction_work_create(&system->friction);
+    if (status == CT_OK) status = ct_krylov_work_create(&system->krylov, 0, 0);
+    if (status != CT_OK) {
+        ct_contact_system_free(system);
+        return status;
+    }
+    *out = system;
+    return CT_OK;
+}
+
+void ct_contact_system_free(ct_contact_system* system) {
+    if (!system) return;
+    ct_compliance_free(system->compliance);
+    ct_friction_work_free(system->friction);
+    ct_krylov_work_free(system->krylov);
+    ct_free(system->spread);
+    ct_free(system->vector);
+    ct_free(system);
+}
+
+// ---- P^-1 at nodes -------------------------------------------------------------------------
+
+typedef struct context {
+    const ct_model* model;
+    ct_work* work;
+    const ct_config* config;
+} context;
+
+static ct_status columns(void* user, int ncolumn, const int* column, int nrow, const int* row, float* out) {
+    const context* c = user;
+    return ct_factor_columns(c->work->factor, c->work->solve, c->work->threads, ncolumn, column, nrow, row,
+                             out);
+}
+
+// Y_v^T of a node on a link, three columns: a rate moves the links below its joint.
+static void link_columns(const ct_tree* tree, const ct_config* config, int v, double* Y) {
+    int link = tree->node_link[v];
+    size_t n = (size_t)tree->ndof;
+    for (int j = tree->dof[link + 1] - 1; j >= 0; j--) {
+        int up = link;
+        while (up > tree->dof_link[j]) up = tree->parent[up];
+        if (up != tree->dof_link[j]) continue;
+        const double *column = config->column + 6 * j, *x = config->x + 3 * v;
+        double arm[3] = {x[0] - tree->origin[0], x[1] - tree->origin[1], x[2] - tree->origin[2]};
+        for (int a = 0; a < 3; a++) {
+            int p = (a + 1) % 3, q = (a + 2) % 3;
+            Y[(size_t)a * n + (size_t)j] = column[p] * arm[q] - column[q] * arm[p] + column[3 + a];
+        }
+    }
+}
+
+// Y_v^T of a free node at the factor position `at`: it follows the links.
+static void free_columns(const ct_model* model, const ct_work* work, size_t at, double* Y) {
+    size_t links = 6 * (size_t)model->tree.nlink, n = (size_t)model->tree.ndof;
+    const double* R = work->warp + 9 * at;
+    for (size_t j = 0; j < n; j++) {
+        const double* twist = work->contact_system->spread + j * links;
+        double moved[3] = {0, 0, 0};
+        for (int a = 0; a < 3; a++)
+            for (size_t k = 0; k < links; k++)
+                moved[a] -= work->coupling->W[(3 * at + (size_t)a) * links + k] * twist[k];
+        for (int a = 0; a < 3; a++)
+            Y[(size_t)a * n + j] = R[3 * a] * moved[0] + R[3 * a + 1] * moved[1] + R[3 * a + 2] * moved[2];
+    }
+}
+
+static void joints(void* user, int count, const int* node, const int* place, double* Y) {
+    const context* c = user;
+    const ct_tree* tree = &c->model->tree;
+    size_t n = (size_t)tree->ndof;
+    ct_coords_joint_columns(c->model, c->work, c->config, c->work->contact_system->spread);
+    for (int i = 0; i < count; i++, Y += 3 * n) {
+        memset(Y, 0, 3 * n * sizeof(double));
+        if (tree->node_link[node[i]] >= 0) link_columns(tree, c->config, node[i], Y);
+        else if (place[i] >= 0) free_columns(c->model, c->work, (size_t)place[i], Y);
+        for (int a = 0; a < 3; a++) ct_coords_joint_half(c->work, tree->ndof, Y + (size_t)a * n);
+    }
+}
+
+static ct_response response_of(context* c) {
+    const ct_work* work = c->work;
+    bool substep = work->factor == work->substep;
+    ct_factor_identity identity = {.factor = work->factor,
+                                   .stamp = work->reference_in_force ? work->refreshed_stamp : 0,
+                                   .version = work->reference_in_force ? work->refreshed_version
+                                              : substep                ? work->substep_version
+                                                                       : c->model->factor_version,
+                                   .level = substep ? work->substep_level : 0};
+    return (ct_response){.identity = identity,
+                         .warp = work->warp,
+                         .ndof = c->model->tree.ndof,
+                         .columns = columns,
+                         .joints = joints,
+                         .user = c};
+}
+
+ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
+                                       int count, const int* which, double* W) {
+    context c = {model, work, config};
+    const ct_response response = response_of(&c);
+    return ct_compliance_update(work->contact_system->compliance, &model->collision, &response,
+                                work->contact->touch, count, which, W);
+}
+
+ct_status ct_contact_system_invert(const ct_model* model, ct_work* work, const ct_config* config, int count,
+                                   const int* which, ct_friction_inverse* inverse) {
+    context c = {model, work, config};
+    const ct_response response = response_of(&c);
+    return ct_compliance_invert(work->contact_system->compliance, &model->collision, &response,
+                                work->contact->touch, count, which, inverse);
+}

@@ -1,0 +1,32 @@
+// What the linear systems of contact need beside the touches: the compliance of the preconditioner in force,
+// the friction problem, and vectors that grow to a high-water mark.
+#ifndef CT_STEP_CONTACT_SYSTEM_H
+#define CT_STEP_CONTACT_SYSTEM_H
+
+#include "contact/compliance.h"
+#include "contact/friction.h"
+#include "step/work.h"
+
+typedef struct ct_contact_system {
+    ct_compliance* compliance;
+    ct_friction_work* friction;
+    ct_krylov_work* krylov;
+    double* spread;  // 6 nlink ndof: link twists of each joint rate
+    double* vector;  // unknowns, then three rows a touch that is not open; matrices of the touches
+    size_t capacity;
+    size_t layout;  // touches that the vector is laid out for
+    int revision;   // of the touches that it is about
+    int measured;   // touches of the W that the vector holds, listed there; 0: none
+    bool factored;  // the last Newton step's factor is of these touches, with the sets listed there
+} ct_contact_system;
+
+ct_status ct_contact_system_create(ct_contact_system** out, const ct_model* model);
+void ct_contact_system_free(ct_contact_system* system);
+// W of the listed touches, at a configuration that the warp of the work belongs to.
+ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
+                                       int count, const int* which, double* W);
+// Its inverse where that is cheap; see ct_compliance_invert.
+ct_status ct_contact_system_invert(const ct_model* model, ct_work* work, const ct_config* config, int count,
+                                   const int* which, ct_friction_inverse* inverse);
+
+#endif

@@ -1,0 +1,40 @@
+// What a step notes for its adjoint: its accepted sub-steps, where each began, and its contacts.
+#ifndef CT_STEP_RECORD_H
+#define CT_STEP_RECORD_H
+
+#include "contact/touch.h"
+#include "model/model.h"
+
+// Velocity of the integrator: v = c x - (a x_n + b x_{n-1}).
+typedef struct ct_rate {
+    double c, a, b;  // 1/s
+} ct_rate;
+
+// The accepted sub-steps of one step, for its adjoint: where each began, and its contacts.
+typedef struct ct_substep {
+    ct_rate rate;
+    int depth;                   // of halving
+    double fraction;             // of the whole step's motion that the driven nodes have made at its end
+    bool history;                // BDF2: x_previous and v_previous of the state took part
+    size_t first_touch, ntouch;  // its contacts, in the record's list
+} ct_substep;
+
+// Buffers that grow to a high-water mark.
+typedef struct ct_record {
+    ct_substep* step;
+    size_t count, capacity;
+    // where the sub-steps after the first began: x and v (3 nvert each), joint coordinates
+    double* start;
+    size_t start_capacity;
+    ct_touch_record* touch;  // contacts that carry force, of all sub-steps
+    size_t ntouch, touch_capacity;
+} ct_record;
+void ct_record_free(ct_record* record);  // its buffers
+size_t ct_record_bytes(const ct_record* record);
+// Where sub-step `index` > 0 began.
+typedef struct ct_record_start {
+    double *x, *v, *q;
+} ct_record_start;
+ct_record_start ct_record_start_of(const ct_record* record, const ct_model* model, size_t index);
+
+#endif
