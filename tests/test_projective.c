@@ -1,8 +1,8 @@
 // The projective solver with skeletons: the top-down assembly of B, and agreement with Newton's method.
+#include "baseline/assembly.h"
 #include "build.h"
 #include "math/quat.h"
 #include "math/svd3.h"
-#include "step/assembly.h"
 #include "step/coords.h"
 
 static ct_settings settings_of(ct_solver solver, double h) {
@@ -62,7 +62,7 @@ static void assembled_jacobian_is_that_of_the_twists(void** unused) {
     ct_config_place(tree, &s.work->at);
     for (size_t j = 0; j < n; j++) dz[j] = noise(&seed);
     ct_coords_move(s.model, &s.work->at, 1, dz, &s.work->trial);
-    ct_skeleton_jacobian(s.model, &s.work->trial, scratch, B);
+    ct_assembly_jacobian(s.model, &s.work->trial, scratch, B);
     for (size_t j = 0; j < n; j++) {
         memset(dz, 0, n * sizeof(double));
         dz[j] = 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "baseline/projective.h"
 #include "cuttle_profile.h"
 #include "step/coords.h"
 #include "step/fluid.h"
@@ -17,6 +18,8 @@ typedef struct system_context {
     const ct_model* model;
     ct_work* work;
     const ct_config* config;
+    const ct_projective_model* projective;
+    ct_scalar_work* solve;
 } system_context;
 
 static void hessian(const double* in, double* out, void* user) {
@@ -60,7 +63,7 @@ static void correct(const system_context* c, const double* r, double* lam) {
     double* rows = c->work->scratch;
     for (int k = 0; k < c->model->nfree; k++)
         memcpy(rows + 3 * (size_t)c->model->row[c->model->node[k]], r + 3 * (size_t)k, 3 * sizeof(double));
-    ct_scalar_factor_solve(c->model->scalar, c->work->scalar, rows, rows);
+    ct_scalar_factor_solve(c->projective->factor, c->solve, rows, rows);
     for (int k = 0; k < c->model->nfree; k++)
         for (int a = 0; a < 3; a++) lam[3 * k + a] += rows[3 * (size_t)c->model->row[c->model->node[k]] + a];
 }
@@ -89,7 +92,9 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
                              const ct_state* after, const double* x_bar, double tolerance, int limit,
                              ct_adjoint_profile* profile) {
     memset(profile, 0, sizeof *profile);
-    if (!model->scalar || model->nfree == 0 || model->settings.integrator != CT_INTEGRATOR_EULER ||
+    const ct_projective_model* projective =
+        model->solver->model_factor == ct_projective_model_factor ? model->solver_part : NULL;
+    if (!projective || model->nfree == 0 || model->settings.integrator != CT_INTEGRATOR_EULER ||
         !(tolerance > 0))
         return CT_BAD_ARGUMENT;
     if (model->tree.nlink) return CT_UNSUPPORTED;
@@ -98,12 +103,14 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
     double *right = ct_arena_alloc(&arena, n, sizeof(double)),
            *lam = ct_arena_alloc(&arena, n, sizeof(double));
     double* r = ct_arena_alloc(&arena, n, sizeof(double));
+    ct_scalar_work* solve = NULL;
     int unused = 0;
-    ct_status status = arena.failed ? CT_OUT_OF_MEMORY : ct_coords_choose(model, work, after, 0, &unused);
+    ct_status status = arena.failed ? CT_OUT_OF_MEMORY : ct_scalar_work_create(&solve, projective->factor);
+    if (status == CT_OK) status = ct_coords_choose(model, work, after, 0, &unused);
     if (status == CT_OK) {
         ct_rate rate = ct_rate_euler(model->settings.time_step);
         ct_config config = {.x = after->x};
-        system_context context = {model, work, &config};
+        system_context context = {model, work, &config, projective, solve};
         ct_inertia_begin(model, work, before, rate);
         if (model->water.enabled) ct_fluid_begin(model, work, before->x, before->v);
         ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, before->x,
@@ -117,6 +124,7 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
             status = CT_BAD_ARGUMENT;
         }
     }
+    ct_scalar_work_free(solve);
     ct_arena_free(&arena);
     return status;
 }

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "baseline/assembly.h"
 #include "cuttle_profile.h"
-#include "step/assembly.h"
 #include "step/coords.h"
 
 enum { REPEATS = 15 };
@@ -78,7 +78,7 @@ ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* s
 }
 
 static void run_jacobian(profile_context* c) {
-    ct_skeleton_jacobian(c->model, &c->work->at, c->scratch, c->jacobian);
+    ct_assembly_jacobian(c->model, &c->work->at, c->scratch, c->jacobian);
 }
 
 static void run_joint_matrix(profile_context* c) { ct_coords_joint_matrix(c->model, c->work, &c->work->at); }

@@ -201,8 +201,8 @@ static ct_status build_system(ct_model* model) {
     number_unknowns(model);
     ct_model_lump(model);
     ct_status status = ct_coupling_create(&model->coupling, &model->arena, model);
-    if (status == CT_OK && model->settings.solver == CT_SOLVER_PROJECTIVE)
-        status = ct_scalar_coupling_create(&model->scalar_coupling, &model->arena, model);
+    if (status == CT_OK && model->solver->model_create)
+        status = model->solver->model_create(&model->solver_part, model);
     if (status == CT_OK && model->nfree == 0) status = ct_model_factor(model);
     if (status != CT_OK || model->nfree == 0) return status;
     status = create_pattern(model);
@@ -224,6 +224,8 @@ static ct_status build_system(ct_model* model) {
 static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error) {
     ct_status status = ct_scene_check(scene, error);
     if (status != CT_OK) return status;
+    model->solver = ct_solver_find(&model->settings);
+    if (!model->solver) return CT_UNSUPPORTED;
     count_scene(model, scene);
     status = allocate_geometry(model);
     for (int b = 0; status == CT_OK && b < scene->nbody; b++) status = copy_body(model, &scene->body[b], b);

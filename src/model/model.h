@@ -12,11 +12,11 @@
 #include "contact/collision.h"
 #include "force/potential.h"
 #include "model/actuator.h"
+#include "model/solver.h"
 #include "model/water.h"
 #include "scene/scene.h"
 #include "skeleton/tree.h"
 #include "sparse/factor.h"
-#include "sparse/scalar_factor.h"
 
 // The part of the linearised system that belongs to links, as twists (omega, velocity of the link's point) in
 // the axes of the configuration at which it was made. With A the free block and C the coupling, W = A^-1 C
@@ -26,14 +26,6 @@ typedef struct ct_coupling {
     double* S;               // 6 nlink x 6 nlink
     unsigned char* coupled;  // nlink x nlink: the 6x6 block of S is not zero
 } ct_coupling;
-
-// The same in the projective solver's matrix, one scalar per node: links as affine motions of their rest
-// positions.
-typedef struct ct_scalar_coupling {
-    double* W;               // nfree x 4 nlink, rows as in the matrix
-    double* S;               // 4 nlink x 4 nlink
-    unsigned char* coupled;  // nlink x nlink: the 4x4 block of S is not zero
-} ct_scalar_coupling;
 
 struct ct_model {
     ct_arena arena;  // owns every array below
@@ -103,12 +95,12 @@ struct ct_model {
     int factor_version;  // of the values that the factor was made for
     // whenever values change that it depends on: then results depend on the values alone, not on those before
     bool always_factor;
-    ct_coupling coupling;                // of links and free nodes, at rest
-    ct_scalar_factor* scalar;            // projective solver only: c^2 M + c D + L, one scalar per node
-    ct_scalar_coupling scalar_coupling;  // likewise: of links and free nodes
-    double roundoff;                     // N, residual below which double precision cannot go
-    double energy_roundoff;              // J, the same for energies: terms of size mu V cancel at rest
-    int refactor_cost;                   // solves that cost as much as one numeric factorisation
+    ct_coupling coupling;  // of links and free nodes, at rest
+    const ct_solver_row* solver;
+    void* solver_part;       // what the solver keeps with the model
+    double roundoff;         // N, residual below which double precision cannot go
+    double energy_roundoff;  // J, the same for energies: terms of size mu V cancel at rest
+    int refactor_cost;       // solves that cost as much as one numeric factorisation
     int sliver_count;
     double setup_seconds;
 };
@@ -139,9 +131,6 @@ ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_mo
 // Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
 ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c,
                              const double* x, const ct_block_matrix* matrix, const ct_factor* factor);
-// Links in the projective solver's matrix; after model->scalar.
-ct_status ct_scalar_coupling_create(ct_scalar_coupling* coupling, ct_arena* arena, const ct_model* model);
-ct_status ct_scalar_coupling_update(ct_scalar_coupling* coupling, const ct_model* model, double c);
 // Numeric factorisation at rest for the present materials.
 ct_status ct_model_factor(ct_model* model);
 // Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive

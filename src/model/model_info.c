@@ -9,7 +9,7 @@ void ct_model_free(ct_model* model) {
     ct_potential_free(&model->potential);
     ct_factor_free(model->factor);
     ct_symbolic_free(model->symbolic);
-    ct_scalar_factor_free(model->scalar);
+    if (model->solver && model->solver->model_free) model->solver->model_free(model->solver_part);
     ct_arena_free(&model->arena);
     ct_free(model);
 }

@@ -118,25 +118,6 @@ static void estimate_costs(ct_model* model) {
     model->refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
 }
 
-static ct_status factor_scalar(ct_model* model) {
-    ct_arena scratch = {0};
-    ct_block_matrix matrix = model->matrix;
-    matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
-    ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
-    if (status == CT_OK) {
-        ct_elastic_assemble_laplacian(model->potential.elastic, model->row, &matrix);
-        add_inertia(model, ct_model_rate(&model->settings), &matrix);
-        ct_scalar_factor* factor = NULL;
-        status = ct_scalar_factor_create(&factor, &matrix);
-        if (status == CT_OK) {
-            ct_scalar_factor_free(model->scalar);
-            model->scalar = factor;
-        }
-    }
-    ct_arena_free(&scratch);
-    return status;
-}
-
 ct_status ct_model_factor(ct_model* model) {
     ct_potential_work work;
     ct_status status = ct_potential_work_create(&work, &model->potential);
@@ -157,9 +138,8 @@ ct_status ct_model_factor(ct_model* model) {
             memcpy(model->tree.factored_mass, model->tree.mass, (size_t)model->tree.nlink * sizeof(double));
         estimate_costs(model);
     }
-    bool projective = model->settings.solver == CT_SOLVER_PROJECTIVE;
-    if (status == CT_OK && projective && model->nfree) status = factor_scalar(model);
-    if (status == CT_OK && projective) status = ct_scalar_coupling_update(&model->scalar_coupling, model, c);
+    if (status == CT_OK && model->solver->model_factor)
+        status = model->solver->model_factor(model->solver_part, model);
     return status;
 }
 
@@ -343,10 +323,8 @@ ct_status ct_model_set_values(ct_model* model, const ct_material_values* values,
     model->version++;
     ct_model_lump(model);
     status = set_elements(model);
-    // the projective solver's matrix is part of its iteration, not a preconditioner
-    bool must = model->settings.solver == CT_SOLVER_PROJECTIVE ||
-                (model->always_factor && factor_depends_on(values)) || factor_is_stale(model) ||
-                ct_actuators_stale(model);
+    bool must = model->solver->exact || (model->always_factor && factor_depends_on(values)) ||
+                factor_is_stale(model) || ct_actuators_stale(model);
     if (status == CT_OK && model->nunknown && must) {
         status = ct_model_factor(model);
         if (refactored) *refactored = true;

@@ -1,4 +1,4 @@
-// Solving one step: a stationary point of the incremental potential Phi, and its baseline.
+// Solving one step: a stationary point of the incremental potential Phi.
 #ifndef CT_STEP_SOLVE_H
 #define CT_STEP_SOLVE_H
 
@@ -17,9 +17,8 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
 ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool converged,
                           ct_step_report* report);
 
-// Both start from work->at (the predictor) and leave the solution there; CT_NOT_CONVERGED with
-// report->residual when the residual does not get below the target.
+// Starts from work->at (the predictor) and leaves the solution there; CT_NOT_CONVERGED with report->residual
+// when the residual does not get below the target.
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report);
-ct_status ct_solve_projective(const ct_model* model, ct_work* work, ct_step_report* report);
 
 #endif

@@ -5,17 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "contact/contact_pairs.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
-#include "step/contact_solve.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/fluid.h"
 #include "step/inertia.h"
 #include "step/policy.h"
-#include "step/solve.h"
-#include "step/split.h"
 
 enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak for a refresh
 
@@ -36,7 +32,7 @@ static uint64_t stamp_of(const double* x, size_t n) {
 static void refresh(const ct_model* model, ct_state* state) {
     ct_state_header* header = state->header;
     size_t n = 3 * (size_t)model->nvert;
-    if (model->settings.solver != CT_SOLVER_NEWTON || header->slow_solves < model->refactor_cost) return;
+    if (!model->solver->refreshes || header->slow_solves < model->refactor_cost) return;
     memcpy(state->x_reference, state->x, n * sizeof(double));
     memcpy(state->q_reference, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
     header->reference = stamp_of(state->x_reference, n);
@@ -132,15 +128,6 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
     }
 }
 
-static ct_status solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
-                       ct_step_report* report) {
-    if (model->nunknown == 0) return CT_OK;
-    if (work->split) return ct_split_solve(model, work, state, time, h, report);
-    if (work->contact) return ct_contact_solve(model, work, state, time, h, report);
-    if (model->settings.solver == CT_SOLVER_PROJECTIVE) return ct_solve_projective(model, work, report);
-    return ct_solve_newton(model, work, report);
-}
-
 // Driven nodes move evenly from where the step began to where it ends.
 static void drive(const ct_model* model, const ct_work* work, const double* x_start, double fraction,
                   double* x) {
@@ -208,8 +195,9 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
     ct_step_report attempt = {.smooth = true};
-    status = solve(model, work, state, state->header->time + start * model->settings.time_step, h, &attempt);
-    bool may_split = model->settings.solver == CT_SOLVER_NEWTON && depth < model->settings.max_substep_depth;
+    double time = state->header->time + start * model->settings.time_step;
+    if (model->nunknown) status = model->solver->solve(model, work, state, time, h, &attempt);
+    bool may_split = model->solver->halves && depth < model->settings.max_substep_depth;
     count(report, &attempt, status == CT_OK || !may_split);
     if (status == CT_OK) {
         ct_substep substep = {
@@ -242,33 +230,14 @@ static int count_inverted(const ct_model* model, const double* x) {
 }
 
 static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
-    const ct_settings* settings = &model->settings;
-    const ct_collider* collider = model->collision.collider;
-    int a, b;
-    if (!isfinite(report->residual))
-        snprintf(report->advice, sizeof report->advice,
-                 "the state is not finite: check forces and initial velocities");
-    else if (settings->contact.method == CT_CONTACT_METHOD_SPLIT)
-        snprintf(report->advice, sizeof report->advice,
-                 "the splitting iteration diverges or needs more than %d iterations: use contact.method "
-                 "\"newton\", contact.split \"twice\" or \"whole\"",
-                 settings->max_iterations);
-    else if (work->contact &&
-             ct_contact_overlap(&model->collision, work->contact, state->x, state->header->time,
-                                settings->time_step, ct_model_rate(settings), &a, &b))
-        snprintf(
-            report->advice, sizeof report->advice,
-            "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",
-            collider[a].name, collider[b].name);
-    else if (settings->solver == CT_SOLVER_PROJECTIVE)
-        snprintf(report->advice, sizeof report->advice,
-                 "raise solver.max_iterations (now %d), loosen solver.tolerance, or use solver \"newton\"",
-                 settings->max_iterations);
+    if (isfinite(report->residual)) model->solver->advise(model, work, state, report);
     else
         snprintf(report->advice, sizeof report->advice,
-                 "reduce time_step (now %g s), raise solver.max_iterations (%d) or solver.max_substep_depth "
-                 "(%d), or soften the load",
-                 settings->time_step, settings->max_iterations, settings->max_substep_depth);
+                 "the state is not finite: check forces and initial velocities");
+}
+
+static bool is_truncated(const ct_model* model, const ct_step_report* report) {
+    return model->solver->is_truncated && model->solver->is_truncated(model, report);
 }
 
 // ---- public --------------------------------------------------------------------------------
@@ -318,7 +287,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     ct_external_roots(model, time + model->settings.time_step, control, work->mount, work->root_end);
     if (work->record) work->record->count = work->record->ntouch = 0;
     if (status == CT_OK) status = advance(model, work, state, 0, 1, 0, report);
-    report->converged = status == CT_OK && !ct_split_is_truncated(model, report);
+    report->converged = status == CT_OK && !is_truncated(model, report);
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size);
     if (status == CT_NOT_CONVERGED) advise(model, work, state, report);

@@ -398,8 +398,7 @@ ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
     if (tape->steps < 1 || !tape->stride) return CT_BAD_ARGUMENT;
-    // the adjoint is that of a converged step
-    if (model->settings.contact.method == CT_CONTACT_METHOD_SPLIT && model->settings.contact.truncate)
+    if (model->solver->has_gradients && !model->solver->has_gradients(&model->settings))
         return CT_UNSUPPORTED;
     double started = ct_clock();
     ct_arena arena = {0};

@@ -24,11 +24,11 @@ struct ct_work {
     ct_threads* threads;  // NULL: one thread
     ct_potential_work potential;
     ct_factor_work* solve;
-    ct_scalar_work* scalar;  // projective solver only
     ct_krylov_work* krylov;
     ct_contact_work* contact;                  // NULL: bodies pass through one another
     struct ct_contact_system* contact_system;  // with contact, step/contact_system.h
-    struct ct_split_work* split;               // contact.method split only, step/split.h
+    const ct_solver_row* solver;
+    void* solver_part;  // what the solver keeps here
 
     // the step under way
     ct_rate rate;
@@ -65,9 +65,6 @@ struct ct_work {
     const ct_coupling* coupling;  // the one in force
     double* frame_reference;      // 12 nlink, at x_reference
     double* composite;            // 6 nlink (ndof + 6), scratch of the preconditioner
-    // projective solver only: the blocks of B and their products with the constant matrix (12 nlink ndof),
-    // scratch
-    double *blocks, *block_product, *assembly;
 
     // unknown vectors
     double *r, *r_trial, *d, *scratch, *scratch2;

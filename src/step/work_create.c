@@ -1,9 +1,7 @@
 // Creating and freeing the scratch of a simulation; see work.h.
 #include "base/blas.h"
 #include "base/memory.h"
-#include "step/assembly.h"
 #include "step/contact_system.h"
-#include "step/split.h"
 #include "step/state.h"
 
 enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs more than it brings
@@ -39,11 +37,6 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
     work->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));
-    if (model->settings.solver == CT_SOLVER_PROJECTIVE) {
-        work->blocks = ct_arena_alloc(arena, 12 * nlink * ndof, sizeof(double));
-        work->block_product = ct_arena_alloc(arena, 12 * nlink * (ndof + 1), sizeof(double));
-        work->assembly = ct_arena_alloc(arena, ct_assembly_scratch(model), sizeof(double));
-    }
     ct_config_create(&work->at, arena, &model->tree);
     ct_config_create(&work->trial, arena, &model->tree);
     work->control = ct_arena_alloc(arena, (size_t)model->control_size, sizeof(double));
@@ -80,12 +73,11 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
         status = ct_contact_work_create(&work->contact, &model->collision);
         if (status == CT_OK) status = ct_contact_system_create(&work->contact_system, model);
     }
-    if (status == CT_OK && model->settings.contact.method == CT_CONTACT_METHOD_SPLIT)
-        status = ct_split_work_create(&work->split, model);
+    work->solver = model->solver;
+    if (status == CT_OK && work->solver->work_create)
+        status = work->solver->work_create(&work->solver_part, model);
     if (status != CT_OK || model->nfree == 0) return status;
-    status = ct_factor_work_create(&work->solve, model->symbolic);
-    if (status == CT_OK && model->scalar) status = ct_scalar_work_create(&work->scalar, model->scalar);
-    return status;
+    return ct_factor_work_create(&work->solve, model->symbolic);
 }
 
 ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
@@ -105,11 +97,10 @@ void ct_work_free(ct_work* work) {
     if (!work) return;
     ct_contact_work_free(work->contact);
     ct_contact_system_free(work->contact_system);
-    ct_split_work_free(work->split);
+    if (work->solver && work->solver->work_free) work->solver->work_free(work->solver_part);
     ct_threads_free(work->threads);
     ct_potential_work_free(&work->potential);
     ct_factor_work_free(work->solve);
-    ct_scalar_work_free(work->scalar);
     ct_krylov_work_free(work->krylov);
     ct_factor_free(work->refreshed);
     ct_factor_free(work->substep);

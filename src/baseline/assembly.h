@@ -7,8 +7,8 @@
 //     S_{v,u} = A_child(v) ... A_u               suffix:  S_{parent(v),u} = A_v S_{v,u}, one product a pair
 // so that N links cost O(N^2), which is the number of blocks. P_v dA_v/dz_v is the
 // twist of the joint's rate (the paper's B_{u,root} = [-[q]x I] for a free one).
-#ifndef CT_STEP_ASSEMBLY_H
-#define CT_STEP_ASSEMBLY_H
+#ifndef CT_BASELINE_ASSEMBLY_H
+#define CT_BASELINE_ASSEMBLY_H
 
 #include "model/model.h"
 #include "skeleton/config.h"
@@ -19,6 +19,6 @@ size_t ct_assembly_scratch(const ct_model* model);
 // point X of link u per unit of unknown j. Rates of joints that are not above u: zero.
 void ct_assembly_blocks(const ct_model* model, const ct_config* config, double* scratch, double* G);
 // B itself: three rows (ndof each) for every node of tree.node, in that order.
-void ct_skeleton_jacobian(const ct_model* model, const ct_config* config, double* scratch, double* B);
+void ct_assembly_jacobian(const ct_model* model, const ct_config* config, double* scratch, double* B);
 
 #endif

@@ -7,9 +7,9 @@
 // These are constant. The paper's partition follows by products with the blocks G of the present pose:
 //     H_c^T = Y G,   H_d^-1 H_c^T = W G,   H_r - H_c H_d^-1 H_c^T = G^T S G   (for each of the three
 //     coordinates).
-#include <string.h>
+#include "baseline/scalar_coupling.h"
 
-#include "model/model.h"
+#include <string.h>
 
 typedef struct scratch {
     ct_arena arena;
@@ -27,7 +27,7 @@ ct_status ct_scalar_coupling_create(ct_scalar_coupling* coupling, ct_arena* aren
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
-static ct_status prepare(scratch* s, const ct_model* model) {
+static ct_status prepare(scratch* s, const ct_model* model, const ct_scalar_factor* factor) {
     const ct_tree* tree = &model->tree;
     int total = model->nfree;
     s->row = ct_arena_copy(&s->arena, model->row, (size_t)model->nvert, sizeof(int));
@@ -39,7 +39,7 @@ static ct_status prepare(scratch* s, const ct_model* model) {
     s->in = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     s->out = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     if (status == CT_OK && s->arena.failed) status = CT_OUT_OF_MEMORY;
-    if (status == CT_OK && model->nfree) status = ct_scalar_work_create(&s->solve, model->scalar);
+    if (status == CT_OK && model->nfree) status = ct_scalar_work_create(&s->solve, factor);
     return status;
 }
 
@@ -57,8 +57,8 @@ static double affine(const ct_model* model, int node, int a) {
 }
 
 // Up to three columns of W and S at once, as the three coordinates of one motion of link u.
-static void columns(ct_scalar_coupling* coupling, const ct_model* model, scratch* s, int u, int first,
-                    int count) {
+static void columns(ct_scalar_coupling* coupling, const ct_model* model, const ct_scalar_factor* factor,
+                    scratch* s, int u, int first, int count) {
     const ct_tree* tree = &model->tree;
     size_t m = 4 * (size_t)tree->nlink, nfree = (size_t)model->nfree;
     memset(s->in, 0, 3 * (size_t)s->full.n * sizeof(double));
@@ -66,7 +66,7 @@ static void columns(ct_scalar_coupling* coupling, const ct_model* model, scratch
         for (int a = 0; a < count; a++)
             s->in[3 * s->row[tree->node[i]] + a] = affine(model, tree->node[i], first + a);
     ct_block_matrix_multiply(&s->full, s->in, s->out);
-    if (nfree) ct_scalar_factor_solve(model->scalar, s->solve, s->out, s->in);
+    if (nfree) ct_scalar_factor_solve(factor, s->solve, s->out, s->in);
     for (size_t k = 0; k < nfree; k++)
         for (int a = 0; a < 3; a++) {
             if (a < count) coupling->W[k * m + (size_t)(4 * u + first + a)] = s->in[3 * k + (size_t)a];
@@ -90,17 +90,18 @@ static void mark_coupled(ct_scalar_coupling* coupling, int nlink) {
             if (coupling->S[i * m + j] != 0) coupling->coupled[i / 4 * (size_t)nlink + j / 4] = 1;
 }
 
-ct_status ct_scalar_coupling_update(ct_scalar_coupling* coupling, const ct_model* model, double c) {
+ct_status ct_scalar_coupling_update(ct_scalar_coupling* coupling, const ct_model* model,
+                                    const ct_scalar_factor* factor, double c) {
     size_t m = 4 * (size_t)model->tree.nlink;
     if (!m) return CT_OK;
     scratch s = {0};
-    ct_status status = prepare(&s, model);
+    ct_status status = prepare(&s, model, factor);
     if (status == CT_OK) {
         assemble(model, c, &s);
         memset(coupling->S, 0, m * m * sizeof(double));
         for (int u = 0; u < model->tree.nlink; u++) {
-            columns(coupling, model, &s, u, 0, 3);
-            columns(coupling, model, &s, u, 3, 1);
+            columns(coupling, model, factor, &s, u, 0, 3);
+            columns(coupling, model, factor, &s, u, 3, 1);
         }
         mark_coupled(coupling, model->tree.nlink);
     }

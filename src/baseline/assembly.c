@@ -1,5 +1,5 @@
 // Top-down assembly of B; see assembly.h. Transforms are 3x4, row-major, the last row (0 0 0 1) understood.
-#include "step/assembly.h"
+#include "baseline/assembly.h"
 
 #include <string.h>
 
@@ -111,7 +111,7 @@ static void fill_column(const ct_tree* tree, const double* rest, int u, const do
     }
 }
 
-void ct_skeleton_jacobian(const ct_model* model, const ct_config* config, double* scratch, double* B) {
+void ct_assembly_jacobian(const ct_model* model, const ct_config* config, double* scratch, double* B) {
     const ct_tree* tree = &model->tree;
     size_t ndof = (size_t)tree->ndof;
     assembly s = prefixes(tree, config, scratch);

@@ -14,11 +14,13 @@
 //
 // CT_SPLIT_WHOLE does not split: A = c^2 M + L, factored once, and the friction problem is solved on its
 // dense compliance W = J_c A^-1 J_c^T, from columns of A^-1 that are kept.
-#include "step/split.h"
+#include "baseline/split.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "baseline/projective.h"
 #include "contact/contact_pairs.h"
 #include "contact/friction.h"
 #include "step/coords.h"
@@ -29,8 +31,9 @@ static const double diverged = 1e3;  // times the reference
 
 enum { SWEEP_LIMIT = 100 };
 
-struct ct_split_work {
+typedef struct split_work {
     ct_arena arena;
+    ct_projective_work projective;
     ct_block_matrix laplacian;  // L over the free nodes
     double* diagonal;           // nvert: D, N/m
     double* inverse;            // nvert: 1/A, 0 for driven nodes
@@ -44,13 +47,13 @@ struct ct_split_work {
     ct_friction_work* friction;  // the friction problem
     double* vector;
     size_t vector_capacity;
-};
+} split_work;
 
 // ---- memory --------------------------------------------------------------------------------
 
-ct_status ct_split_work_create(ct_split_work** out, const ct_model* model) {
-    *out = NULL;
-    ct_split_work* split = ct_alloc(1, sizeof *split);
+static ct_status create_work(void** out, const ct_model* model) {
+    split_work* split = ct_alloc(1, sizeof *split);
+    *out = split;
     if (!split) return CT_OUT_OF_MEMORY;
     size_t nvert = (size_t)model->nvert, nfree = (size_t)model->nfree;
     split->version = -1;
@@ -64,21 +67,24 @@ ct_status ct_split_work_create(ct_split_work** out, const ct_model* model) {
     split->unit = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
     split->answer = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
     ct_status status = split->arena.failed ? CT_OUT_OF_MEMORY : ct_friction_work_create(&split->friction);
-    if (status != CT_OK) {
-        ct_split_work_free(split);
-        return status;
-    }
-    *out = split;
-    return CT_OK;
+    return status == CT_OK ? ct_projective_work_init(&split->projective, &split->arena, model) : status;
 }
 
-void ct_split_work_free(ct_split_work* split) {
+static void free_work(void* user) {
+    split_work* split = user;
     if (!split) return;
     ct_friction_work_free(split->friction);
+    ct_scalar_work_free(split->projective.solve);
     ct_free(split->column);
     ct_free(split->vector);
     ct_arena_free(&split->arena);
     ct_free(split);
+}
+
+// c^2 M + c D + L, factored.
+static const ct_scalar_factor* whole_of(const ct_model* model) {
+    const ct_projective_model* part = model->solver_part;
+    return part->factor;
 }
 
 // ---- the matrix ----------------------------------------------------------------------------
@@ -86,7 +92,7 @@ void ct_split_work_free(ct_split_work* split) {
 // A for the rate of this (sub-)step; D, and the columns of the inverse, only when the model's values have
 // changed.
 static void prepare(const ct_model* model, ct_work* work) {
-    ct_split_work* split = work->split;
+    split_work* split = work->solver_part;
     if (split->version != model->version) {
         ct_block_matrix_clear(&split->laplacian);
         ct_elastic_assemble_laplacian(model->potential.elastic, model->row, &split->laplacian);
@@ -167,7 +173,7 @@ static void solve_one(const ct_touch* touch, const double y[3], double w, double
 }
 
 // One contact against the motion that the others leave; returns the square of its force's change.
-static double visit(const ct_split_work* split, ct_touch* touch, double* dx) {
+static double visit(const split_work* split, ct_touch* touch, double* dx) {
     const int* node = touch->is.pair.node;
     double w = touch->is.eps, y[3], moved[3], F[3] = {0, 0, 0}, change = 0;
     for (int k = 0; k < touch->at.count; k++) w += touch->at.w[k] * touch->at.w[k] * split->inverse[node[k]];
@@ -187,7 +193,7 @@ static double visit(const ct_split_work* split, ct_touch* touch, double* dx) {
 
 // split->motion and the forces of one iteration.
 static void step_diagonal(const ct_model* model, ct_work* work, double accuracy) {
-    ct_split_work* split = work->split;
+    split_work* split = work->solver_part;
     ct_contact_work* contact = work->contact;
     double* dx = split->motion;
     for (int i = 0; i < 3 * model->nvert; i++)
@@ -205,7 +211,7 @@ static void step_diagonal(const ct_model* model, ct_work* work, double accuracy)
 
 // Columns of A^-1 at the free nodes of the touches, three at a time.
 static ct_status fill_columns(const ct_model* model, ct_work* work) {
-    ct_split_work* split = work->split;
+    split_work* split = work->solver_part;
     const ct_contact_work* contact = work->contact;
     size_t nfree = (size_t)model->nfree;
     int wanted[3], nwanted = 0;
@@ -224,7 +230,7 @@ static ct_status fill_columns(const ct_model* model, ct_work* work) {
                 return CT_OUT_OF_MEMORY;
             memset(split->unit, 0, 3 * nfree * sizeof(double));
             for (int a = 0; a < nwanted; a++) split->unit[3 * wanted[a] + a] = 1;
-            ct_scalar_factor_solve(model->scalar, work->scalar, split->unit, split->answer);
+            ct_scalar_factor_solve(whole_of(model), split->projective.solve, split->unit, split->answer);
             for (int a = 0; a < nwanted; a++)
                 for (size_t j = 0; j < nfree; j++)
                     split->column[(split->ncolumn + (size_t)a) * nfree + j] =
@@ -237,7 +243,7 @@ static ct_status fill_columns(const ct_model* model, ct_work* work) {
 }
 
 // W_cd, a multiple of the identity.
-static double compliance(const ct_model* model, const ct_split_work* split, const ct_touch* c,
+static double compliance(const ct_model* model, const split_work* split, const ct_touch* c,
                          const ct_touch* d) {
     double sum = 0;
     for (int k = 0; k < c->at.count; k++) {
@@ -255,11 +261,11 @@ static double compliance(const ct_model* model, const ct_split_work* split, cons
 // dx = A^-1 (nodal - rho); nodal NULL: zero
 static void solve_whole(const ct_model* model, ct_work* work, const double* nodal, double* dx,
                         ct_step_report* report) {
-    ct_split_work* split = work->split;
+    split_work* split = work->solver_part;
     for (int v = 0; v < model->nvert; v++)
         for (int a = 0; model->row[v] >= 0 && a < 3; a++)
             split->unit[3 * model->row[v] + a] = (nodal ? nodal[3 * v + a] : 0) - work->rho[3 * v + a];
-    ct_scalar_factor_solve(model->scalar, work->scalar, split->unit, split->answer);
+    ct_scalar_factor_solve(whole_of(model), split->projective.solve, split->unit, split->answer);
     for (int v = 0; v < model->nvert; v++)
         for (int a = 0; a < 3; a++)
             dx[3 * v + a] = model->row[v] >= 0 ? split->answer[3 * model->row[v] + a] : 0;
@@ -267,7 +273,7 @@ static void solve_whole(const ct_model* model, ct_work* work, const double* noda
 }
 
 static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report* report) {
-    ct_split_work* split = work->split;
+    split_work* split = work->solver_part;
     ct_contact_work* contact = work->contact;
     size_t most = contact->count, m = 0;
     ct_status status = fill_columns(model, work);
@@ -322,6 +328,7 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
 // ---- the solve for known pairs -------------------------------------------------------------
 
 static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_report* report) {
+    const split_work* split = work->solver_part;
     const ct_contact_settings* settings = &model->settings.contact;
     int limit = settings->truncate ? settings->truncate : model->settings.max_iterations;
     ct_status status = CT_OK;
@@ -333,7 +340,7 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
         if (converged || i == limit || !(here.total <= diverged * (work->reference + here.size))) break;
         if (settings->split == CT_SPLIT_WHOLE) status = step_whole(model, work, report);
         else step_diagonal(model, work, 0.1 * target);
-        for (int k = 0; k < 3 * model->nvert; k++) work->at.x[k] += work->split->motion[k];
+        for (int k = 0; k < 3 * model->nvert; k++) work->at.x[k] += split->motion[k];
         here = evaluate(model, work, report);
         report->iterations++;
     }
@@ -345,14 +352,9 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
 
 // ---- entry point ---------------------------------------------------------------------------
 
-bool ct_split_is_truncated(const ct_model* model, const ct_step_report* report) {
-    const ct_contact_settings* settings = &model->settings.contact;
-    return settings->method == CT_CONTACT_METHOD_SPLIT && settings->truncate &&
-           report->residual > model->settings.tolerance * report->reference;
-}
-
-ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
-                         ct_step_report* report) {
+static ct_status solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
+                       ct_step_report* report) {
+    split_work* split = work->solver_part;
     ct_contact_work* contact = work->contact;
     double end = time + h;
     bool again = true;
@@ -363,7 +365,8 @@ ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* s
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
     for (int pass = 1; status == CT_OK && again; pass++) {
         if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
-        status = contact->count ? solve_known(model, work, report) : ct_solve_projective(model, work, report);
+        status = contact->count ? solve_known(model, work, report)
+                                : ct_projective_solve(model, work, &split->projective, report);
         report->passes = pass;
         if (status == CT_OK)
             status = ct_contact_look_again(&model->collision, contact, state->x, work->at.x, end, &again);
@@ -374,3 +377,37 @@ ct_status ct_split_solve(const ct_model* model, ct_work* work, const ct_state* s
     ct_contact_forces(contact);
     return ct_contact_report(contact, work->at.x, report);
 }
+
+// ---- the row -------------------------------------------------------------------------------
+
+static bool serves(const ct_settings* settings) {
+    return settings->solver == CT_SOLVER_PROJECTIVE && settings->contact.method == CT_CONTACT_METHOD_SPLIT;
+}
+
+static bool is_truncated(const ct_model* model, const ct_step_report* report) {
+    return model->settings.contact.truncate &&
+           report->residual > model->settings.tolerance * report->reference;
+}
+
+// The adjoint is that of a converged step.
+static bool has_gradients(const ct_settings* settings) { return !settings->contact.truncate; }
+
+static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
+    snprintf(report->advice, sizeof report->advice,
+             "the splitting iteration diverges or needs more than %d iterations: use contact.method "
+             "\"newton\", contact.split \"twice\" or \"whole\"",
+             model->settings.max_iterations);
+}
+
+const ct_solver_row ct_split_row = {.name = "splitting",
+                                    .serves = serves,
+                                    .exact = true,
+                                    .model_create = ct_projective_model_create,
+                                    .model_factor = ct_projective_model_factor,
+                                    .model_free = ct_projective_model_free,
+                                    .work_create = create_work,
+                                    .work_free = free_work,
+                                    .solve = solve,
+                                    .is_truncated = is_truncated,
+                                    .has_gradients = has_gradients,
+                                    .advise = advise};

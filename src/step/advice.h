@@ -1,0 +1,10 @@
+// What a step that does not converge is advised, where solvers say the same.
+#ifndef CT_STEP_ADVICE_H
+#define CT_STEP_ADVICE_H
+
+#include "step/work.h"
+
+// Names two colliders that overlap where the step begins, into report->advice; false: none do.
+bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report);
+
+#endif
