@@ -181,7 +181,7 @@ static void seed_terms(int step, const ct_state* state, double* x_bar, double* v
     if (problem->term) problem->term(step, state, &again, x_bar, v_bar, problem->term_user);
 }
 
-static ct_status explain_step(ct_status status, int step, const ct_step_report* report, ct_error* error) {
+ct_status ct_problem_explain_step(ct_status status, int step, const ct_step_report* report, ct_error* error) {
     if (status != CT_NOT_CONVERGED)
         return ct_fail(error, status, "step %d: %s", step, ct_status_text(status));
     double residual = report->reference > 0 ? report->residual / report->reference : NAN;
@@ -200,7 +200,7 @@ static ct_status go_forward(ct_problem* problem, evaluation* e, const double* co
                             ct_rollout_report* report, ct_error* error) {
     ct_status status = ct_rollout(problem->model, problem->work, problem->tape, problem->initial,
                                   problem->nstep, controls, sum_terms, e, report);
-    if (status != CT_OK) return explain_step(status, e->step + 1, &report->last, error);
+    if (status != CT_OK) return ct_problem_explain_step(status, e->step + 1, &report->last, error);
     if (controls) e->loss += ct_loss_controls(problem->loss, controls);
     if (controls) e->first += ct_loss_first_controls(problem->loss, controls);
     if (!isfinite(e->loss)) return ct_fail(error, CT_NOT_CONVERGED, "the loss is not finite");
@@ -245,39 +245,8 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
 
 // ---- a file of the motion ------------------------------------------------------------------
 
-static ct_status record_steps(ct_problem* problem, const double* controls, ct_state* state,
-                              ct_trajectory* file, ct_error* error) {
-    const ct_model* model = problem->model;
-    int size = ct_model_control_size(model), every = model->settings.output_every;
-    ct_step_report report = {.converged = true};
-    ct_status status = ct_trajectory_append(file, model, state, &report, error);
-    for (int k = 0; status == CT_OK && k < problem->nstep; k++) {
-        const double* control = controls ? controls + (size_t)k * (size_t)size : NULL;
-        status = ct_step(model, problem->work, state, control, &report);
-        if (status != CT_OK) return explain_step(status, k + 1, &report, error);
-        if (every <= 1 || (k + 1) % every == 0 || k + 1 == problem->nstep)
-            status = ct_trajectory_append(file, model, state, &report, error);
-    }
-    return status;
-}
-
-ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path, const ct_scene* scene,
-                            ct_error* error) {
-    const double* controls;
+ct_status ct_problem_apply(ct_problem* problem, const double* y, const double** controls, ct_error* error) {
     bool refactored;
-    ct_state* state = NULL;
-    ct_trajectory* file = NULL;
-    ct_error_clear(error);
     ct_status status = check_vector(problem, y, error);
-    if (status == CT_OK) status = apply(problem, y, &controls, &refactored, error);
-    if (status == CT_OK) {
-        status = ct_state_create(&state, problem->model);
-        if (status == CT_OK) status = ct_state_copy(state, problem->initial);
-        if (status != CT_OK) ct_fail(error, status, "recording the motion: %s", ct_status_text(status));
-    }
-    if (status == CT_OK) status = ct_trajectory_create(&file, path, scene, problem->model, error);
-    if (status == CT_OK) status = record_steps(problem, controls, state, file, error);
-    ct_status closed = ct_trajectory_close(file, status == CT_OK ? error : NULL);
-    ct_state_free(state);
-    return status == CT_OK ? closed : status;
+    return status == CT_OK ? apply(problem, y, controls, &refactored, error) : status;
 }

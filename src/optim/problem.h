@@ -19,4 +19,9 @@ struct ct_problem {
     void* term_user;
 };
 
+// Puts the model and the initial state where y says; *controls: of all steps, NULL: the scene's.
+ct_status ct_problem_apply(ct_problem* problem, const double* y, const double** controls, ct_error* error);
+// Why the step did not work, into the error; returns the status.
+ct_status ct_problem_explain_step(ct_status status, int step, const ct_step_report* report, ct_error* error);
+
 #endif
