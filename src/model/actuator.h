@@ -23,13 +23,4 @@ typedef struct ct_actuators {
     int* control;       // size: index within a step's control vector, -1: none
 } ct_actuators;
 
-// Copies the scene's actuators and makes their energies in the model's potential; after its nodes, tets and
-// controls.
-ct_status ct_actuators_create(ct_model* model, const ct_scene* scene);
-// Stiffnesses that are finite and not negative.
-ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values, ct_error* error);
-void ct_actuators_set_values(ct_model* model, const ct_material_values* values);
-// Some stiffness has moved by more than about 3x since the system was factored.
-bool ct_actuators_stale(const ct_model* model);
-
 #endif

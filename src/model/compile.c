@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/status.h"
-#include "model/actuator.h"
+#include "model/actuators.h"
 #include "model/colliders.h"
 #include "model/links.h"
 #include "model/model.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "model/actuators.h"
 #include "model/model.h"
 
 static const double stale = 1.1;  // log 3

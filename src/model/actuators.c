@@ -1,9 +1,10 @@
 // Actuators of a model; see actuator.h.
+#include "model/actuators.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "model/model.h"
 
 // ---- creation
 
