@@ -49,21 +49,6 @@ static ct_status allocate_geometry(ct_model* model) {
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
-ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner) {
-    size_t before = (size_t)model->nsurface, after = before + (size_t)ntri;
-    int* all = ct_arena_alloc(&model->arena, 3 * after, sizeof(int));
-    int* owners = ct_arena_alloc(&model->arena, after, sizeof(int));
-    if (!all || !owners) return CT_OUT_OF_MEMORY;
-    if (before) memcpy(all, model->surface, 3 * before * sizeof(int));
-    if (before) memcpy(owners, model->surface_owner, before * sizeof(int));
-    for (size_t i = 0; i < 3 * (size_t)ntri; i++) all[3 * before + i] = tri[i] + first_node;
-    for (size_t t = before; t < after; t++) owners[t] = owner;
-    model->surface = all;
-    model->surface_owner = owners;
-    model->nsurface += ntri;
-    return CT_OK;
-}
-
 static ct_status copy_sheet(ct_model* model, const ct_scene_body* body, int index) {
     const ct_mesh* mesh = body->mesh;
     size_t t0 = (size_t)body->first_tri;

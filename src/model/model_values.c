@@ -15,25 +15,6 @@
 
 static const double stale = 1.1;  // log 3
 
-double ct_model_rate(const ct_settings* settings) {
-    return (settings->integrator == CT_INTEGRATOR_BDF2 ? 1.5 : 1.0) / settings->time_step;
-}
-
-void ct_material_lame(const ct_material* material, double* mu, double* lambda) {
-    double E = material->young, nu = material->poisson;
-    *mu = E / (2 * (1 + nu));
-    *lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
-    if (material->energy == CT_ENERGY_PROJECTIVE && material->paper_weights) *lambda /= 3;
-}
-
-bool ct_model_is_bone(const ct_model* model, int element) {
-    bool tet = element < model->ntet;
-    const int* node =
-        tet ? model->tet + 4 * (size_t)element : model->tri + 3 * (size_t)(element - model->ntet);
-    const int *link = model->tree.node_link, k = link[node[0]];
-    return k >= 0 && link[node[1]] == k && link[node[2]] == k && (!tet || link[node[3]] == k);
-}
-
 // ---- mass ----------------------------------------------------------------------------------
 
 // Lumped: a quarter of each tet's mass to each of its nodes.

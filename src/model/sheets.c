@@ -5,13 +5,6 @@
 
 #include "model/model.h"
 
-void ct_material_membrane(const ct_material* material, double* mu, double* lambda, double* rigidity) {
-    const double E = material->young, nu = material->poisson, t = material->thickness;
-    *mu = t * E / (2 * (1 + nu));
-    *lambda = t * E * nu / (1 - nu * nu);
-    *rigidity = material->bending * E * t * t * t / (12 * (1 - nu * nu));
-}
-
 typedef struct sheet_values {
     ct_arena arena;
     double *mu, *lambda, *rigidity, *beta;
