@@ -34,10 +34,6 @@ static const char* const joint_names[] = {[CT_JOINT_FIXED] = "fixed",
                                           [CT_JOINT_BALL] = "ball",
                                           [CT_JOINT_FREE] = "free"};
 
-static bool is_axial(const ct_link_info* link) {
-    return link->joint == CT_JOINT_REVOLUTE || link->joint == CT_JOINT_PRISMATIC;
-}
-
 // What moves the joint by itself: springs, dampers, limits, servos.
 static void joint_details(json_t* object, const ct_joint_def* joint) {
     if (joint->stiffness) json_object_set_new(object, "stiffness", json_real(joint->stiffness));
@@ -73,7 +69,7 @@ static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def*
                                link->ncoordinate, "nodes", nodes, "own_mass", link->count > nodes);
     json_object_set_new(object, "parent",
                         link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
-    if (is_axial(link)) json_object_set_new(object, "axis", vector(link->axis));
+    if (link->naxis) json_object_set_new(object, "axis", vector(link->axis));
     if (joint) joint_details(object, joint);
     return object;
 }
@@ -82,9 +78,8 @@ static void print_link(const ct_link_info* links, int k, const ct_joint_def* joi
     const ct_link_info* link = &links[k];
     printf("    %s: %s to %s", link->name, joint_names[link->joint],
            link->parent >= 0 ? links[link->parent].name : "the world");
-    if (link->joint != CT_JOINT_FIXED)
-        printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
-    if (is_axial(link)) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
+    if (link->ncoordinate) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
+    if (link->naxis) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
     int nodes = flesh_count(link, flesh);
     if (nodes) printf(", %d nodes", nodes);
     if (link->count > nodes) printf(", own mass");

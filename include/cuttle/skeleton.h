@@ -68,6 +68,7 @@ typedef struct ct_link_info {  // a link of a model or of a trajectory
     int parent;                // -1: the world
     ct_joint_kind joint;
     double anchor[3], axis[3];    // of the joint; rest, world
+    int naxis;                    // directions that the joint has: 1, or 0 where `axis` means nothing
     int coordinate, ncoordinate;  // its first joint coordinate, and how many
     const int* nodes;             // nodes on the link, the six of its own mass included; borrowed
     int count;

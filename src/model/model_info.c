@@ -68,6 +68,7 @@ void ct_model_link_info(const ct_model* model, int link, ct_link_info* info) {
     info->name = tree->name[link];
     info->parent = tree->parent[link];
     info->joint = tree->joint[link].kind;
+    info->naxis = tree->type[link]->naxis;
     memcpy(info->anchor, tree->joint[link].anchor, sizeof info->anchor);
     memcpy(info->axis, tree->joint[link].axis, sizeof info->axis);
     info->coordinate = tree->coordinate[link];

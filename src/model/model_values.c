@@ -210,10 +210,9 @@ static void list_link_values(const ct_material_values* values, link_values list[
     memcpy(list, all, sizeof all);
 }
 
-// Joints with one coordinate have all, balls all but the rest.
 static bool joint_takes(const ct_joint_def* joint, size_t field) {
-    return joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC ||
-           (joint->kind == CT_JOINT_BALL && field != offsetof(ct_joint_def, rest));
+    const ct_joint_type* type = ct_joint_type_of(joint->kind);
+    return field == offsetof(ct_joint_def, rest) ? type->has_rest : type->law != NULL;
 }
 
 static ct_status check_links(const ct_model* model, const ct_material_values* values, ct_error* error) {

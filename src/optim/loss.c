@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "math/rotation.h"
 #include "step/state.h"
 
 typedef struct term {
@@ -33,7 +32,8 @@ typedef struct term {
     double* target;        // 3 nnode, SHAPE
     int control, width;    // EFFORT, SMOOTHNESS: first number and count
     int coordinate, dof;   // JOINT: first coordinate and rate
-    bool ball;             // JOINT: of a ball
+    // JOINT: its type; otherwise NULL
+    const ct_joint_type* joint;
 } term;
 
 struct ct_loss {
@@ -100,11 +100,11 @@ static void find_joint(const ct_scene_objective* o, const ct_model* model, term*
     const ct_tree* tree = &model->tree;
     t->coordinate = tree->coordinate[o->link];
     t->dof = tree->dof[o->link];
-    t->ball = tree->joint[o->link].kind == CT_JOINT_BALL;
-    if (o->relative && !t->ball) t->origin[0] = tree->joint[o->link].position;
-    if (o->relative && t->ball)
-        ct_vec3_store(t->origin,
-                      ct_rotation_log(ct_quat_from_vector(ct_vec3_load(tree->joint[o->link].pose))));
+    t->joint = tree->type[o->link];
+    if (!o->relative) return;
+    double initial[7];
+    ct_joint_rest(&tree->joint[o->link], initial);
+    ct_joint_value(t->joint, initial, t->origin);
 }
 
 static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_model* model, term* t,
@@ -180,22 +180,15 @@ static double norm_slope(const term* t, double q) {
 // -------------------------------------------------------------------------------------------------
 // Terms of states
 
-// The joint's coordinate, or a ball's rotation vector.
-static void joint_value(const term* t, const double* q, double out[3]) {
-    memset(out, 0, 3 * sizeof *out);
-    if (t->ball) ct_vec3_store(out, ct_rotation_log(ct_quat_load(q + t->coordinate)));
-    else out[0] = q[t->coordinate];
-}
-
 // d = value - target(t) at the state after `step` steps, of a joint or of a mean over nodes
 static void deviation(const ct_loss* loss, const term* t, int step, const ct_state* state, double d[3]) {
     static const double zero[3];
     double target[3];
     ct_scene_drive_position(&t->path, step * loss->time_step, zero, target);
-    if (t->kind == CT_OBJECTIVE_JOINT) joint_value(t, state->q, d);
+    memset(d, 0, 3 * sizeof *d);
+    if (t->joint) ct_joint_value(t->joint, state->q + t->coordinate, d);
     else mean(t, t->kind == CT_OBJECTIVE_POINT ? state->x : state->v, d);
-    for (int a = 0; a < (t->kind == CT_OBJECTIVE_JOINT && !t->ball ? 1 : 3); a++)
-        d[a] -= target[a] + t->origin[a];
+    for (int a = 0; a < (t->joint ? t->joint->ndof : 3); a++) d[a] -= target[a] + t->origin[a];
 }
 
 static double shape_square(const term* t, const double* x) {
@@ -247,17 +240,10 @@ double ct_loss_first_state(const ct_loss* loss, int step, const ct_state* state)
     return state_square(loss, t, step, state) / (t->last - t->first + 1);
 }
 
-// theta = log Q, moved by exp(phi) Q: theta_bar becomes J^-T theta_bar.
 static void joint_vjp(const term* t, const ct_state* state, const double d[3], double q_bar,
                       double* joint_bar) {
-    ct_vec3 bar = ct_vec3_scale(2 * q_bar, ct_vec3_load(d));
-    if (!t->ball) {
-        joint_bar[t->dof] += bar.x;
-        return;
-    }
-    ct_mat3 J = ct_rotation_jacobian_inverse(ct_rotation_log(ct_quat_load(state->q + t->coordinate)));
-    double* out = joint_bar + t->dof;
-    ct_vec3_store(out, ct_vec3_add(ct_vec3_load(out), ct_mat3_apply(ct_mat3_transpose(J), bar)));
+    const double bar[3] = {2 * q_bar * d[0], 2 * q_bar * d[1], 2 * q_bar * d[2]};
+    ct_joint_value_vjp(t->joint, state->q + t->coordinate, bar, joint_bar + t->dof);
 }
 
 void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, double* x_bar, double* v_bar,
@@ -272,7 +258,7 @@ void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, dou
         }
         deviation(loss, t, step, state, d);
         double slope = norm_slope(t, square(d));
-        if (t->kind == CT_OBJECTIVE_JOINT) joint_vjp(t, state, d, slope, q_bar);
+        if (t->joint) joint_vjp(t, state, d, slope, q_bar);
         else mean_square_vjp(t, d, slope, t->kind == CT_OBJECTIVE_POINT ? x_bar : v_bar);
     }
 }

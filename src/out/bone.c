@@ -7,6 +7,7 @@
 #include "math/point3.h"
 #include "math/svd3.h"
 #include "out/solid.h"
+#include "skeleton/joint.h"
 
 #define MANY 120         // solids from which on they are made of fewer triangles
 #define THICKNESS 0.085  // a bone's radius over its length
@@ -18,8 +19,9 @@ void ct_bone_place(const double* pose, const double rest[3], double out[3]) {
 
 // ---- From where to where, at rest ----
 
+// A link that may go anywhere hangs on nothing.
 static bool attached(const ct_link_info* link, int k) {
-    return link[k].parent >= 0 && link[k].joint != CT_JOINT_FREE;
+    return link[k].parent >= 0 && ct_joint_type_of(link[k].joint)->ndof < 6;
 }
 
 static void node_center(const ct_trajectory* file, int k, double center[3]) {
@@ -76,7 +78,7 @@ static void set_base(const ct_trajectory* file, int k, double base[3]) {
     const ct_link_info* link = &file->link[k];
     double center[3], away[3], below[3], reach;
     memcpy(base, link->anchor, 3 * sizeof(double));
-    if ((link->joint != CT_JOINT_FIXED && link->joint != CT_JOINT_FREE) || !link->count) return;
+    if (ct_joint_type_of(link->joint)->has_place || !link->count) return;
     node_center(file, k, center);
     reach = farthest(file, k, center, away);
     if (distance3(center, link->anchor) <= 1.3 * reach) return;
@@ -199,44 +201,54 @@ static double bone_radius(const ct_bone_list* list, double length) {
     return fmax(list->thinnest, list->radius * fmin(1.2, fmax(0.6, sqrt(THICKNESS * length / list->radius))));
 }
 
+// A pin along the axis that the link carries.
+static ct_solid pin(const double at[3], const double* pose, const double axis[3], double r) {
+    ct_solid s = {.material = CT_BONE_JOINT, .shape = CT_SOLID_CYLINDER, .radius = 0.95 * r};
+    for (int a = 0; a < 3; a++) {
+        double along = dot3(pose + 3 * a, axis);
+        s.a[a] = at[a] - 1.55 * r * along;
+        s.b[a] = at[a] + 1.55 * r * along;
+    }
+    return s;
+}
+
+// The slider, and the rail on its parent.
+static int slider(ct_solid* out, const ct_link_info* link, const double base[3], const double at[3],
+                  const double* poses, const double* pose, double r) {
+    double rest[3];
+    memcpy(rest, base, sizeof rest);
+    if (link->parent >= 0) ct_bone_place(poses + 12 * link->parent, base, rest);
+    out[0] = (ct_solid){.material = CT_BONE_JOINT, .shape = CT_SOLID_CYLINDER, .radius = 1.15 * r};
+    out[1] = (ct_solid){.material = CT_BONE_RAIL, .shape = CT_SOLID_CYLINDER, .radius = 0.38 * r};
+    for (int a = 0; a < 3; a++) {
+        double along = dot3(pose + 3 * a, link->axis), slide = at[a] - rest[a];
+        out[0].a[a] = at[a] - 1.2 * r * along;
+        out[0].b[a] = at[a] + 1.2 * r * along;
+        out[1].a[a] = rest[a] - 0.05 * slide;
+        out[1].b[a] = at[a] + 0.05 * slide;
+    }
+    return distance3(rest, at) > 0.5 * r ? 2 : 1;
+}
+
 static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list, int k,
                         const double* poses) {
     const ct_link_info* link = &file->link[k];
     const double *pose = poses + 12 * k, *base = list->base + 3 * k;
     double at[3], r = 1.15 * (list->joint > 0 || link->parent >= 0 ? list->joint : list->radius);
+    ct_joint_mark mark = ct_joint_type_of(link->joint)->mark;
     ct_bone_place(pose, base, at);
-    ct_solid s = {.material = CT_BONE_JOINT, .shape = CT_SOLID_BALL, .radius = 1.28 * r};
-    for (int a = 0; a < 3; a++) s.a[a] = s.b[a] = at[a];
-    if (link->joint == CT_JOINT_FIXED || !(r > 0)) return 0;
-    if (link->joint == CT_JOINT_FREE) s.radius = 1.1 * r;
-    if (link->joint == CT_JOINT_REVOLUTE) {
-        s.shape = CT_SOLID_CYLINDER;
-        s.radius = 0.95 * r;
-        for (int a = 0; a < 3; a++) {
-            double along = dot3(pose + 3 * a, link->axis);
-            s.a[a] -= 1.55 * r * along;
-            s.b[a] += 1.55 * r * along;
-        }
+    if (mark == CT_MARK_NONE || !(r > 0)) return 0;
+    if (mark == CT_MARK_SLIDER) return slider(out, link, base, at, poses, pose, r);
+    if (mark == CT_MARK_PINS) {
+        out[0] = pin(at, pose, link->axis, r);
+        return 1;
     }
-    out[0] = s;
-    if (link->joint != CT_JOINT_PRISMATIC) return 1;
-    // the slider, and the rail on its parent
-    double rest[3];
-    memcpy(rest, base, sizeof rest);
-    if (link->parent >= 0) ct_bone_place(poses + 12 * link->parent, base, rest);
-    ct_solid rail = {.material = CT_BONE_RAIL, .shape = CT_SOLID_CYLINDER, .radius = 0.38 * r};
-    for (int a = 0; a < 3; a++) {
-        double along = dot3(pose + 3 * a, link->axis), slide = at[a] - rest[a];
-        out[0].a[a] = at[a] - 1.2 * r * along;
-        out[0].b[a] = at[a] + 1.2 * r * along;
-        rail.a[a] = rest[a] - 0.05 * slide;
-        rail.b[a] = at[a] + 0.05 * slide;
-    }
-    out[0].shape = CT_SOLID_CYLINDER;
-    out[0].radius = 1.15 * r;
-    if (!(distance3(rest, at) > 0.5 * r)) return 1;
-    out[1] = rail;
-    return 2;
+    out[0] = (ct_solid){.material = CT_BONE_JOINT,
+                        .shape = CT_SOLID_BALL,
+                        .radius = (mark == CT_MARK_PIVOT ? 1.1 : 1.28) * r};
+    memcpy(out[0].a, at, sizeof at);
+    memcpy(out[0].b, at, sizeof at);
+    return 1;
 }
 
 static int make_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list,

@@ -14,17 +14,11 @@
 
 #include "base/status.h"
 #include "out/trajectory.h"
+#include "skeleton/joint.h"
 
 #define MAX_NAME 4096
 
-static int coordinate_count(int joint) {
-    static const int count[] = {[CT_JOINT_FIXED] = 0,
-                                [CT_JOINT_REVOLUTE] = 1,
-                                [CT_JOINT_PRISMATIC] = 1,
-                                [CT_JOINT_BALL] = 4,
-                                [CT_JOINT_FREE] = 7};
-    return count[joint];
-}
+static const ct_joint_type* type_of(int joint) { return ct_joint_type_of((ct_joint_kind)joint); }
 
 // The links as arrays, the form in which the file has them.
 typedef struct columns {
@@ -140,9 +134,9 @@ static bool consistent(const columns* c, const ct_trajectory_info* info) {
     int coordinates = 0;
     bool good = c->start[0] == 0 && c->start[info->nlink] == c->nnode;
     for (int k = 0; good && k < info->nlink; k++) {
-        good = c->parent[k] >= -1 && c->parent[k] < k && c->joint[k] >= CT_JOINT_FIXED &&
-               c->joint[k] <= CT_JOINT_FREE && c->start[k] <= c->start[k + 1];
-        if (good) coordinates += coordinate_count(c->joint[k]);
+        good =
+            c->parent[k] >= -1 && c->parent[k] < k && type_of(c->joint[k]) && c->start[k] <= c->start[k + 1];
+        if (good) coordinates += type_of(c->joint[k])->ncoordinate;
         for (int a = 0; a < 3; a++) good &= isfinite(c->anchor[3 * k + a]) && isfinite(c->axis[3 * k + a]);
     }
     for (int i = 0; good && i < c->nnode; i++) good = c->node[i] >= 0 && c->node[i] < info->nvert;
@@ -161,7 +155,8 @@ static bool fill_links(ct_trajectory* file, const columns* c) {
                                .parent = c->parent[k],
                                .joint = (ct_joint_kind)c->joint[k],
                                .coordinate = coordinate,
-                               .ncoordinate = coordinate_count(c->joint[k]),
+                               .ncoordinate = type_of(c->joint[k])->ncoordinate,
+                               .naxis = type_of(c->joint[k])->naxis,
                                .nodes = c->node + c->start[k],
                                .count = c->start[k + 1] - c->start[k]};
         memcpy(link->anchor, c->anchor + 3 * k, sizeof link->anchor);

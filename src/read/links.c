@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "read/read.h"
 #include "read/robot.h"
+#include "skeleton/joint.h"
 
 enum { NAME_BYTES = 200 };
 
@@ -23,13 +24,17 @@ static void refuse_keys(ct_json at, const char* type, const char* const* keys) {
                          "has no meaning for a joint of the type \"%s\": remove it", type);
 }
 
-static void read_servo(ct_json at, ct_joint_def* joint) {
+// One number, or as many as the joint has rates.
+static void read_values(ct_json at, const ct_joint_type* type, double* single, double* several) {
+    if (type->ndof == 1) ct_json_number(at, single);
+    else ct_json_numbers(at, several, (size_t)type->ndof);
+}
+
+static void read_servo(ct_json at, const ct_joint_type* type, ct_joint_def* joint) {
     if (!at.value || !ct_read_keys(at, CT_OBJECT_SERVO)) return;
     ct_json_positive(ct_json_required(at, "stiffness"), &joint->servo_stiffness);
     ct_json_at_least(ct_json_member(at, "damping"), 0, &joint->servo_damping);
-    ct_json target = ct_json_member(at, "target");
-    if (joint->kind == CT_JOINT_BALL) ct_json_vector(target, joint->ball_target);
-    else ct_json_number(target, &joint->target);
+    read_values(ct_json_member(at, "target"), type, &joint->target, joint->ball_target);
 }
 
 static void read_limits(ct_json at, ct_joint_def* joint) {
@@ -46,21 +51,9 @@ static void read_limits(ct_json at, ct_joint_def* joint) {
     ct_json_positive(ct_json_required(at, "limit_stiffness"), &joint->limit_stiffness);
 }
 
-// A number, or a ball's 3 or a free joint's 6.
-static void read_start(ct_json at, ct_joint_def* joint, bool has_axis) {
-    ct_json position = ct_json_member(at, "position"), velocity = ct_json_member(at, "velocity");
-    if (has_axis) {
-        ct_json_number(position, &joint->position);
-        ct_json_number(velocity, &joint->velocity);
-    } else {
-        size_t count = joint->kind == CT_JOINT_BALL ? 3 : 6;
-        ct_json_numbers(position, joint->pose, count);
-        ct_json_numbers(velocity, joint->rate, count);
-    }
-}
-
 static void read_joint(ct_json at, ct_joint_def* joint) {
-    static const char* const axial[] = {"axis", "rest", NULL};
+    static const char* const axial[] = {"axis", NULL};
+    static const char* const rest[] = {"rest", NULL};
     static const char* const springs[] = {"stiffness", "damping", "limits", "limit_stiffness", "servo", NULL};
     static const char* const start[] = {"position", "velocity", NULL};
     int kind = 0;
@@ -68,18 +61,20 @@ static void read_joint(ct_json at, ct_joint_def* joint) {
     const char* const* words = ct_scene_choices[CT_CHOICE_JOINT].words;
     ct_json_choice(ct_json_required(at, "type"), words, &kind);
     joint->kind = (ct_joint_kind)kind;
-    bool has_axis = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC;
-    if (!has_axis) refuse_keys(at, words[kind], axial);
-    if (!has_axis && joint->kind != CT_JOINT_BALL) refuse_keys(at, words[kind], springs);
-    if (joint->kind == CT_JOINT_FIXED) refuse_keys(at, words[kind], start);
+    const ct_joint_type* type = ct_joint_type_of(joint->kind);
+    if (!type->naxis) refuse_keys(at, words[kind], axial);
+    if (!type->has_rest) refuse_keys(at, words[kind], rest);
+    if (!type->law) refuse_keys(at, words[kind], springs);
+    if (!type->ndof) refuse_keys(at, words[kind], start);
     ct_json_vector(ct_json_member(at, "anchor"), joint->anchor);
     ct_json_vector(ct_json_member(at, "axis"), joint->axis);
-    read_start(at, joint, has_axis);
+    read_values(ct_json_member(at, "position"), type, &joint->position, joint->pose);
+    read_values(ct_json_member(at, "velocity"), type, &joint->velocity, joint->rate);
     ct_json_at_least(ct_json_member(at, "stiffness"), 0, &joint->stiffness);
     ct_json_number(ct_json_member(at, "rest"), &joint->rest);
     ct_json_at_least(ct_json_member(at, "damping"), 0, &joint->damping);
     read_limits(at, joint);
-    read_servo(ct_json_member(at, "servo"), joint);
+    read_servo(ct_json_member(at, "servo"), type, joint);
 }
 
 // -------------------------------------------------------------------------------------------------

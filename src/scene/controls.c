@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "scene/scene.h"
+#include "skeleton/joint.h"
 
 int ct_scene_control_first(const ct_scene* scene, int control) {
     int first = 0;
@@ -75,9 +76,8 @@ ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_contr
     if (link < 0 || link >= scene->nlink)
         return ct_scene_fail(error, "link", "is %d: the scene has %d links", link, scene->nlink);
     const ct_joint_def* joint = &scene->link[link].joint;
-    bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC,
-         ball = joint->kind == CT_JOINT_BALL;
-    if (!axial && !ball)
+    const ct_joint_type* type = ct_joint_type_of(joint->kind);
+    if (!type->law)
         return ct_scene_fail(
             error, "link",
             "\"%s\" has a joint that takes no %s: revolute, prismatic and ball joints take torques and "
@@ -86,9 +86,8 @@ ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_contr
     if (kind == CT_CONTROL_TARGET && !(joint->servo_stiffness > 0))
         return ct_scene_fail(error, "link", "\"%s\" has no servo: give its joint a servo stiffness",
                              scene->link[link].name);
-    return add_control(scene, name,
-                       (ct_scene_control){.kind = kind, .size = ball ? 3 : 1, .drive = -1, .link = link},
-                       error);
+    return add_control(
+        scene, name, (ct_scene_control){.kind = kind, .size = type->ndof, .drive = -1, .link = link}, error);
 }
 
 static ct_status add_root_control(ct_scene* scene, const char* name, ct_control_kind kind, int link,

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "skeleton/joint.h"
+
 #define OBJECT(id, text, ...) [CT_OBJECT_##id] = {text, (const char* const[]){__VA_ARGS__, NULL}},
 const ct_scene_words ct_scene_keys[] = {CT_SCENE_OBJECTS(OBJECT)};
 
@@ -29,7 +31,7 @@ const ct_scene_words ct_scene_choices[] = {
     [CT_CHOICE_SHAPE] = {"parameter.shape", WORDS("steps", "spline", "sinusoid")},
     [CT_CHOICE_METHOD] = {"optimizer.method", WORDS("lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution",
                                                     "bobyqa", "nelder_mead")},
-    [CT_CHOICE_JOINT] = {"joint.type", WORDS("fixed", "revolute", "prismatic", "ball", "free")},
+    [CT_CHOICE_JOINT] = {"joint.type", ct_joint_words},
     [CT_CHOICE_CELLS] = {"chamber.cells", WORDS("one", "tag", "tet")},
     [CT_CHOICE_CONTACT] = {"contact.method", WORDS("none", "newton", "split")},
     [CT_CHOICE_SPLIT] = {"contact.split", WORDS("mass", "diagonal", "twice", "whole")},

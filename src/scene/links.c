@@ -29,13 +29,12 @@ static ct_status check_number(double value, double least, const char* field, ct_
     return ct_scene_fail(error, field, "is %g: it must be a finite number, at least %g", value, least);
 }
 
-// Initial values: `position` and `velocity` of one coordinate, `pose` and `rate` of a ball (3) or a free
-// joint (6).
-static ct_status check_start(const ct_joint_def* joint, bool axial, ct_error* error) {
-    int count = axial ? 0 : ct_joint_type_of(joint->kind)->ndof;
-    if (!axial && (joint->position || joint->velocity))
+// Initial values: `position` and `velocity` of one coordinate, `pose` and `rate` of several.
+static ct_status check_start(const ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
+    int count = type->ndof == 1 ? 0 : type->ndof;
+    if (type->ndof != 1 && (joint->position || joint->velocity))
         return ct_scene_fail(error, "joint",
-                             "is neither revolute nor prismatic: its initial values are a pose and a rate");
+                             "has not one coordinate: its initial values are a pose and a rate");
     ct_status status = check_number(joint->position, -1e300, "joint.position", error);
     if (!status) status = check_number(joint->velocity, -1e300, "joint.velocity", error);
     for (int i = 0; i < count && !status; i++) {
@@ -51,51 +50,70 @@ static ct_status check_start(const ct_joint_def* joint, bool axial, ct_error* er
     return status;
 }
 
-static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
-    double length = sqrt(joint->axis[0] * joint->axis[0] + joint->axis[1] * joint->axis[1] +
-                         joint->axis[2] * joint->axis[2]);
-    bool axial = joint->kind == CT_JOINT_REVOLUTE || joint->kind == CT_JOINT_PRISMATIC;
-    if (axial && (!isfinite(length) || length < 1e-12))
-        return ct_scene_fail(error, "joint.axis", "has no direction: give a vector of any length but zero");
-    for (int a = 0; a < 3; a++) {
-        if (axial) joint->axis[a] /= length;
-        if (!isfinite(joint->anchor[a])) return ct_scene_fail(error, "joint.anchor", "is not finite");
-    }
-    bool ball = joint->kind == CT_JOINT_BALL;
-    if (!axial && !ball && (joint->stiffness || joint->damping))
-        return ct_scene_fail(
-            error, "joint",
-            "is fixed or free: springs and dampers are for revolute, prismatic and ball joints");
-    if (ball && joint->rest)
-        return ct_scene_fail(error, "joint.rest", "is %g: the spring of a ball pulls to its rest pose",
-                             joint->rest);
-    if (ball && ((joint->lower != 0 && joint->lower != -INFINITY) || !(joint->upper > 0)))
-        return ct_scene_fail(error, "joint.limits", "are %g and %g: a ball has 0 and its greatest angle",
-                             joint->lower, joint->upper);
-    if (!axial && !ball && (joint->servo_stiffness || joint->servo_damping || joint->limit_stiffness))
-        return ct_scene_fail(
-            error, "joint",
-            "is fixed or free: limits and servos are for revolute, prismatic and ball joints");
+static ct_status normalise_axis(double axis[3], const char* field, ct_error* error) {
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    if (!isfinite(length) || length < 1e-12)
+        return ct_scene_fail(error, field, "has no direction: give a vector of any length but zero");
+    for (int a = 0; a < 3; a++) axis[a] /= length;
+    return CT_OK;
+}
+
+static ct_status check_place(ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
     for (int a = 0; a < 3; a++)
-        if (!isfinite(joint->ball_target[a]) || (!ball && joint->ball_target[a] != 0))
+        if (!isfinite(joint->anchor[a])) return ct_scene_fail(error, "joint.anchor", "is not finite");
+    return type->naxis ? normalise_axis(joint->axis, "joint.axis", error) : CT_OK;
+}
+
+// One number of a joint with one coordinate, otherwise as many as it has rates.
+static ct_status check_target(const ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
+    int count = type->law && type->ndof > 1 ? type->ndof : 0;
+    for (int a = 0; a < 3; a++)
+        if (!isfinite(joint->ball_target[a]) || (a >= count && joint->ball_target[a] != 0))
             return ct_scene_fail(error, "joint.servo.target",
                                  "has %g as number %d: it must be finite, and three numbers are for balls",
                                  joint->ball_target[a], a);
-    if (!isfinite(joint->target) || (!axial && joint->target != 0))
+    if (!isfinite(joint->target) || (type->ndof != 1 && joint->target != 0))
         return ct_scene_fail(error, "joint.servo.target",
-                             "is %g: it must be finite, and one number is for revolute and prismatic joints",
+                             "is %g: it must be finite, and one number is for joints with one coordinate",
                              joint->target);
-    ct_status start = check_start(joint, axial, error);
-    if (start) return start;
+    return CT_OK;
+}
+
+static ct_status check_limits(const ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
+    if (type->law && type->spatial &&
+        ((joint->lower != 0 && joint->lower != -INFINITY) || !(joint->upper > 0)))
+        return ct_scene_fail(error, "joint.limits", "are %g and %g: a ball has 0 and its greatest angle",
+                             joint->lower, joint->upper);
     if (!(joint->lower <= joint->upper))
         return ct_scene_fail(error, "joint.limits", "are %g and %g: the lower one comes first", joint->lower,
                              joint->upper);
+    return CT_OK;
+}
+
+static ct_status check_law(const ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
+    if (!type->law && (joint->stiffness || joint->damping || joint->servo_stiffness || joint->servo_damping ||
+                       joint->limit_stiffness))
+        return ct_scene_fail(error, "joint",
+                             "is fixed or free: springs, dampers, limits and servos are for joints that hold "
+                             "their link in place");
+    if (type->law && !type->has_rest && joint->rest)
+        return ct_scene_fail(error, "joint.rest", "is %g: the spring of this joint pulls to its rest pose",
+                             joint->rest);
     ct_status status = check_number(joint->stiffness, 0, "joint.stiffness", error);
     if (!status) status = check_number(joint->damping, 0, "joint.damping", error);
     if (!status) status = check_number(joint->limit_stiffness, 0, "joint.limit_stiffness", error);
     if (!status) status = check_number(joint->servo_stiffness, 0, "joint.servo.stiffness", error);
     if (!status) status = check_number(joint->servo_damping, 0, "joint.servo.damping", error);
-    return status;
+    if (!status) status = check_limits(joint, type, error);
+    return status ? status : check_target(joint, type, error);
+}
+
+static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
+    const ct_joint_type* type = ct_joint_type_of(joint->kind);
+    if (!type) return ct_scene_fail(error, "joint.kind", "is %d: not one of ct_joint_kind", (int)joint->kind);
+    ct_status status = check_place(joint, type, error);
+    if (!status) status = check_law(joint, type, error);
+    return status ? status : check_start(joint, type, error);
 }
 
 static ct_status check_mass(const ct_link_def* def, ct_error* error) {

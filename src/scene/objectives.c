@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "scene/keys.h"
 #include "scene/scene.h"
+#include "skeleton/joint.h"
 
 ct_objective_def ct_objective_def_default(void) {
     return (ct_objective_def){.kind = CT_OBJECTIVE_POINT, .start = NAN, .stop = NAN, .weight = 1};
@@ -108,8 +109,7 @@ static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_s
         o->link = ct_scene_find_link(scene, def->link);
         if (o->link < 0)
             return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", def->link);
-        ct_joint_kind joint = scene->link[o->link].joint.kind;
-        if (joint == CT_JOINT_FIXED || joint == CT_JOINT_FREE)
+        if (!ct_joint_type_of(scene->link[o->link].joint.kind)->law)
             return ct_scene_fail(error, "link",
                                  "is \"%.60s\", whose joint is fixed or free: targets are for revolute, "
                                  "prismatic and ball joints",

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "scene/keys.h"
 #include "scene/scene.h"
+#include "skeleton/joint.h"
 
 ct_parameter_def ct_parameter_def_default(void) {
     return (ct_parameter_def){
@@ -55,13 +56,12 @@ static bool is_resistance(ct_parameter_kind kind) {
 }
 
 bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
-    bool axial = link->joint.kind == CT_JOINT_REVOLUTE || link->joint.kind == CT_JOINT_PRISMATIC;
+    const ct_joint_type* type = ct_joint_type_of(link->joint.kind);
     if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
-    if (kind < CT_PARAMETER_JOINT_POSITION && kind != CT_PARAMETER_JOINT_REST)
-        return axial || link->joint.kind == CT_JOINT_BALL;
-    // one number for all has no meaning for rotations
-    if (kind >= CT_PARAMETER_JOINT_POSITION && per != CT_PER_SCENE) return link->joint.kind != CT_JOINT_FIXED;
-    return axial;
+    if (kind == CT_PARAMETER_JOINT_REST) return type->has_rest;
+    if (kind < CT_PARAMETER_JOINT_POSITION) return type->law;
+    // one number for all has no meaning for vectors
+    return type->ndof > 0 && (per != CT_PER_SCENE || !type->spatial);
 }
 
 // A link by name that the parameter means something for; NULL: one at least must be such.

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "scene/scene.h"
+#include "skeleton/joint.h"
 
 ct_observe_def ct_observe_def_default(void) {
     return (ct_observe_def){.kind = CT_OBSERVE_POSITION, .relative = -1, .scale = 1, .frequency = 1};
@@ -55,8 +56,7 @@ static ct_status add_observation(ct_scene* scene, const ct_observe_def* def, ct_
     if (o->link < 0)
         return ct_scene_fail(error, "joint", "is \"%.60s\": there is no link of that name",
                              def->link ? def->link : "");
-    ct_joint_kind kind = scene->link[o->link].joint.kind;
-    if (kind != CT_JOINT_REVOLUTE && kind != CT_JOINT_PRISMATIC)
+    if (ct_joint_type_of(scene->link[o->link].joint.kind)->ndof != 1)
         return ct_scene_fail(
             error, "joint",
             "is \"%.60s\", whose joint has not one coordinate: observe a revolute or prismatic one",

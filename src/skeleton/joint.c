@@ -47,6 +47,21 @@ const double* ct_joint_target(const ct_joint_def* joint) {
     return is_single(joint) ? &joint->target : joint->ball_target;
 }
 
+void ct_joint_value(const ct_joint_type* type, const double* q, double* value) {
+    if (type->spatial) ct_vec3_store(value, ct_rotation_log(ct_quat_load(q)));
+    else memcpy(value, q, (size_t)type->ndof * sizeof(double));
+}
+
+// theta = log Q, moved by exp(phi) Q: theta_bar becomes J^-T theta_bar.
+void ct_joint_value_vjp(const ct_joint_type* type, const double* q, const double* value_bar,
+                        double* tangent_bar) {
+    for (int i = 0; !type->spatial && i < type->ndof; i++) tangent_bar[i] += value_bar[i];
+    if (!type->spatial) return;
+    ct_mat3 J = ct_rotation_jacobian_inverse(ct_rotation_log(ct_quat_load(q)));
+    ct_vec3 bar = ct_mat3_apply(ct_mat3_transpose(J), ct_vec3_load(value_bar));
+    ct_vec3_store(tangent_bar, ct_vec3_add(ct_vec3_load(tangent_bar), bar));
+}
+
 // ---- coordinates ---------------------------------------------------------------------------
 
 static void store_quat(ct_quat q, double* out) {

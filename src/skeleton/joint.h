@@ -15,6 +15,13 @@ const double* ct_joint_position(const ct_joint_def* joint);
 const double* ct_joint_velocity(const ct_joint_def* joint);
 const double* ct_joint_target(const ct_joint_def* joint);
 
+// What a target is compared with, one number per rate: the coordinates, or, without translations, the
+// rotation vector.
+void ct_joint_value(const ct_joint_type* type, const double* q, double* value);
+// Reverse: adds to the tangent's adjoint.
+void ct_joint_value_vjp(const ct_joint_type* type, const double* q, const double* value_bar,
+                        double* tangent_bar);
+
 // q: the initial coordinates.
 void ct_joint_rest(const ct_joint_def* joint, double* q);
 // Sets coordinates to `given`; those of a spatial joint are moved by it, along the parent's axes.

@@ -479,7 +479,7 @@ static void publish(ct_params* params) {
 static void find_turns(ct_params* params, const ct_tree* tree) {
     params->turn = ct_arena_alloc(&params->arena, (size_t)tree->nlink, sizeof *params->turn);
     for (int k = 0; params->turn && k < tree->nlink; k++)
-        if (tree->dof[k + 1] - tree->dof[k] >= 3) params->turn[params->nturn++] = tree->dof[k + 1] - 3;
+        if (tree->type[k]->spatial) params->turn[params->nturn++] = tree->dof[k + 1] - 3;
 }
 
 static ct_status build(ct_params* params, const ct_scene* scene, const ct_model* model, ct_error* error) {

@@ -59,11 +59,11 @@ static double link_value(const ct_tree* tree, int k, ct_parameter_kind kind) {
 static void fill_links(const ct_tree* tree, ct_parameter_kind kind, double* base) {
     for (int k = 0; k < tree->nlink; k++) {
         const ct_joint_def* joint = &tree->joint[k];
-        int count = tree->dof[k + 1] - tree->dof[k];
-        double* own = base + tree->dof[k];
+        bool position = kind == CT_PARAMETER_JOINT_POSITION;
         if (!ct_parameter_is_of_rates(kind)) base[k] = link_value(tree, k, kind);
-        else if (count == 1) own[0] = kind == CT_PARAMETER_JOINT_POSITION ? joint->position : joint->velocity;
-        else if (kind == CT_PARAMETER_JOINT_VELOCITY) memcpy(own, joint->rate, (size_t)count * sizeof *own);
+        else if (!position || !tree->type[k]->spatial)
+            memcpy(base + tree->dof[k], position ? ct_joint_position(joint) : ct_joint_velocity(joint),
+                   (size_t)tree->type[k]->ndof * sizeof *base);
     }
 }
 
