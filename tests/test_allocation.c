@@ -10,7 +10,7 @@
 
 #include "build.h"
 #include "optim/loss.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 #include "step/params.h"
 
 // ---- The allocator ----

@@ -1,6 +1,6 @@
 // L-BFGS: losses with and without a known floor, few squares in many parameters, bounds, round-off.
 #include "build.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { MOST = 200 };
 

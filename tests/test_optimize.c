@@ -1,7 +1,7 @@
 // Searches: analytic minima with every method, bounds, failures, stopping; then beams whose properties are
 // known.
 #include "build.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 // ---- analytic functions --------------------------------------------------------------------
 

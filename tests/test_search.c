@@ -1,7 +1,7 @@
 // Methods without gradients, and what all methods share: known minima, bounds, failures, budgets, seeds,
 // noise, restarts.
 #include "build.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { MOST = 1000 };
 

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { PATIENCE = 20 };
 #define LEAST_RATE 1e-3

@@ -11,7 +11,7 @@
 
 #include "base/blas.h"
 #include "base/status.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { WORKER_LIMIT = 4096 };
 

@@ -28,7 +28,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vecn.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { FULL_MOST = 600, SAMPLES_MOST = 1000000 };
 #define REACH 4.0

@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { PATIENCE = 50, LEAST_POPULATION = 20 };
 #define NARROWEST 100.0

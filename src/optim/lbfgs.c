@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vecn.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { PAIRS = 10 };
 #define DECREASE 1e-4

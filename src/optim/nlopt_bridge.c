@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "optim/optimize.h"
+#include "optim/search.h"
 
 enum { SLSQP_MOST = 2000, SEARCHED_MOST = 2000 };  // both keep dense matrices
 #define FIRST_STEP 0.3

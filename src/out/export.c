@@ -20,13 +20,6 @@ typedef struct block {  // one appended array
     uint64_t bytes;
 } block;
 
-const char* ct_export_number(char text[40], double value) {
-    snprintf(text, 40, "%.17g", value);
-    for (char* p = text; *p; p++)
-        if (*p == ',') *p = '.';
-    return text;
-}
-
 static void write_tag(FILE* stream, const block* b, uint64_t* offset) {
     fprintf(stream,
             "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "

@@ -42,6 +42,9 @@ typedef struct ct_mesh_source {
     ct_error* error;
 } ct_mesh_source;
 
+// Checks the indices of all elements; then every array exists and has its exact size.
+ct_status ct_mesh_builder_finish(ct_mesh_builder* builder, const ct_mesh_source* source);
+
 typedef ct_status (*ct_mesh_reader)(ct_mesh_builder* builder, const ct_mesh_source* source);
 ct_status ct_mesh_read_gmsh(ct_mesh_builder* builder, const ct_mesh_source* source);
 ct_status ct_mesh_read_vtk(ct_mesh_builder* builder, const ct_mesh_source* source);

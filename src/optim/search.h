@@ -4,8 +4,8 @@
 // ct_search_evaluate_many, which count, keep the best, tell the caller, decide when to stop, and turn an
 // evaluation that did not converge into a large loss. Who evaluates is behind ct_function: one problem, or
 // the workers of a batch.
-#ifndef CT_OPTIM_OPTIMIZE_H
-#define CT_OPTIM_OPTIMIZE_H
+#ifndef CT_OPTIM_SEARCH_H
+#define CT_OPTIM_SEARCH_H
 
 #include "cuttle.h"
 #include "math/rng.h"
