@@ -1,10 +1,10 @@
 // The splitting iteration. With the full-space imbalance without contact forces, rho(x) = c^2 M (x - s) + L x
 // - J p(x), every iteration is one local step and
 //     A (x' - x) = -rho(x) + J_c^T F,     A = c^2 M + k D,  D = diag(L)
-// with the forces F that fulfil the law of contact (contact.h) at x', for the normals and weights of x. k = 0
-// is the iteration of Ly et al. (2020), k = 1 the paper's, k = 2 the one that converges for frozen p and F:
-// x' solves the split system (c^2 M + k D) x' = c^2 M s + J p + (k D - L) x + J_c^T F. At a fixed point rho =
-// J_c^T F: the equations of the default method.
+// with the forces F that fulfil the law of contact (contact/touch.h) at x', for the normals and weights of x.
+// k = 0 is the iteration of Ly et al. (2020), k = 1 the paper's, k = 2 the one that converges for frozen p
+// and F: x' solves the split system (c^2 M + k D) x' = c^2 M s + J p + (k D - L) x + J_c^T F. At a fixed
+// point rho = J_c^T F: the equations of the default method.
 //
 // A is one number per node, so that contacts that share no nodes are independent and solved exactly: with y =
 // gap along n and slip across it after a motion without F_c, and the contact's compliance w = sum w_i^2 /

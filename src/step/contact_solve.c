@@ -1,5 +1,5 @@
 // A (sub-)step with contact: the unknowns z and the contact forces F with
-//     r(z) - B^T J^T F = 0   and   R(z, F) = 0  (contact.h),
+//     r(z) - B^T J^T F = 0   and   R(z, F) = 0  (contact/touch.h),
 // by two kinds of iterations:
 //
 // 1. A model step: the system is replaced by its preconditioner P, for which the contacts see only their
