@@ -20,6 +20,7 @@ typedef struct system_context {
     const ct_config* config;
     const ct_projective_model* projective;
     ct_scalar_work* solve;
+    double* rows;  // 3 nfree, as in the matrix
 } system_context;
 
 static void hessian(const double* in, double* out, void* user) {
@@ -60,7 +61,7 @@ static void run_krylov(system_context* c, const double* right, double* lam, doub
 
 // lam += A^-1 r; the scalar factor has the free nodes in the order of their rows.
 static void correct(const system_context* c, const double* r, double* lam) {
-    double* rows = c->work->scratch;
+    double* rows = c->rows;
     for (int k = 0; k < c->model->nfree; k++)
         memcpy(rows + 3 * (size_t)c->model->row[c->model->node[k]], r + 3 * (size_t)k, 3 * sizeof(double));
     ct_scalar_factor_solve(c->projective->factor, c->solve, rows, rows);
@@ -102,7 +103,7 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
     ct_arena arena = {0};
     double *right = ct_arena_alloc(&arena, n, sizeof(double)),
            *lam = ct_arena_alloc(&arena, n, sizeof(double));
-    double* r = ct_arena_alloc(&arena, n, sizeof(double));
+    double *r = ct_arena_alloc(&arena, n, sizeof(double)), *rows = ct_arena_alloc(&arena, n, sizeof(double));
     ct_scalar_work* solve = NULL;
     int unused = 0;
     ct_status status = arena.failed ? CT_OUT_OF_MEMORY : ct_scalar_work_create(&solve, projective->factor);
@@ -110,7 +111,7 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
     if (status == CT_OK) {
         ct_rate rate = ct_rate_euler(model->settings.time_step);
         ct_config config = {.x = after->x};
-        system_context context = {model, work, &config, projective, solve};
+        system_context context = {model, work, &config, projective, solve, rows};
         ct_inertia_begin(model, work, before, rate);
         if (model->water.enabled) ct_fluid_begin(model, work, before->x, before->v);
         ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, before->x,

@@ -89,6 +89,9 @@ ct_status ct_projective_work_init(ct_projective_work* own, ct_arena* arena, cons
     own->block_product = ct_arena_alloc(arena, BLOCK * nlink * (ndof + 1), sizeof(double));
     own->assembly = ct_arena_alloc(arena, ct_assembly_scratch(model), sizeof(double));
     own->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
+    own->right = ct_arena_alloc(arena, 3 * (size_t)model->nfree, sizeof(double));
+    own->answer = ct_arena_alloc(arena, 3 * (size_t)model->nfree, sizeof(double));
+    own->motion = ct_arena_alloc(arena, (size_t)model->nunknown, sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     return model->nfree ? ct_scalar_work_create(&own->solve, part_of(model)->factor) : CT_OK;
 }
@@ -225,7 +228,7 @@ static bool solve_joints(const ct_model* model, const ct_work* work, const ct_pr
 static bool global_step(const ct_model* model, ct_work* work, ct_projective_work* own,
                         ct_step_report* report) {
     size_t nfree = (size_t)model->nfree;
-    double *k_d = work->scratch, *y = work->scratch2, *t = own->block_product;
+    double *k_d = own->right, *y = own->answer, *t = own->block_product;
     bool solved = true;
     for (int v = 0; v < model->nvert; v++)
         for (int a = 0; model->row[v] >= 0 && a < 3; a++) k_d[3 * model->row[v] + a] = -work->rho[3 * v + a];
@@ -266,13 +269,13 @@ static double norm(const double* r, size_t n) {
 
 // Moves along work->d. Without links every full step descends; with them the chart bends, and a step that
 // raises both the potential and the residual is halved.
-static ct_solve_point update(const ct_model* model, ct_work* work, const ct_solve_point* here,
-                             ct_step_report* report) {
+static ct_solve_point update(const ct_model* model, ct_work* work, const ct_projective_work* own,
+                             const ct_solve_point* here, ct_step_report* report) {
     ct_solve_point there = *here;
     double length = 1;
     for (int i = 0; i < SEARCH_LIMIT; i++, length /= 2) {
-        project(model, length, work->d, work->scratch);
-        ct_coords_move(model, &work->at, 1, work->scratch, &work->trial);
+        project(model, length, work->d, own->motion);
+        ct_coords_move(model, &work->at, 1, own->motion, &work->trial);
         there.phi = ct_solve_evaluate(model, work, &work->trial, work->r_trial, report);
         there.norm = norm(work->r_trial, (size_t)model->nunknown);
         if (!model->tree.nlink || there.phi <= here->phi || there.norm < here->norm) break;
@@ -292,7 +295,7 @@ ct_status ct_projective_solve(const ct_model* model, ct_work* work, ct_projectiv
     ct_solve_point here = ct_solve_begin(model, work, report);
     for (int i = 0; here.norm > work->target && i < model->settings.max_iterations; i++) {
         if (!isfinite(here.norm) || !global_step(model, work, own, report)) return CT_NOT_CONVERGED;
-        here = update(model, work, &here, report);
+        here = update(model, work, own, &here, report);
         report->iterations++;
     }
     return ct_solve_finish(work, &here, here.norm <= work->target, report);

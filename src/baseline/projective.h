@@ -19,7 +19,9 @@ typedef struct ct_projective_work {
     ct_scalar_work* solve;
     // the blocks of B (12 nlink ndof), their products with the constant matrix and one vector more, scratch
     double *blocks, *block_product, *assembly;
-    double* joint_factor;  // ndof x ndof, of the Schur complement on the joints
+    double* joint_factor;    // ndof x ndof, of the Schur complement on the joints
+    double *right, *answer;  // 3 nfree, rows as in the matrix: k_d, H_d^-1 k_d
+    double* motion;          // nunknown: a step with its turns projected
 } ct_projective_work;
 // Arrays from the arena; `solve` is freed by ct_scalar_work_free, whether or not this fails.
 ct_status ct_projective_work_init(ct_projective_work* own, ct_arena* arena, const ct_model* model);

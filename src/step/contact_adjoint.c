@@ -79,8 +79,8 @@ static void precondition(const double* in, double* out, void* user) {
         }
     }
     ct_coords_pull(c->model, c->work, c->config, c->nodes, c->unknowns);
-    solve_factor(c, c->unknowns, c->work->scratch2);
-    for (size_t i = 0; i < n; i++) out[i] += c->work->scratch2[i];
+    solve_factor(c, c->unknowns, c->work->contact_system->answer);
+    for (size_t i = 0; i < n; i++) out[i] += c->work->contact_system->answer[i];
 }
 
 ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
@@ -100,8 +100,8 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
                  .report = report,
                  .rows = E + 9 * m,
                  .slots = (int)m,
-                 .nodes = work->node_scratch,
-                 .unknowns = work->scratch};
+                 .nodes = work->contact_system->nodes,
+                 .unknowns = work->contact_system->unknowns};
     int* which = (int*)(c.rows + 3 * m);
     for (size_t i = 0; i < m; i++) {
         const ct_touch* touch = &contact->touch[i];

@@ -56,9 +56,9 @@ static double subtract_forces(const ct_model* model, ct_work* work, const ct_con
     size_t n = (size_t)model->nunknown;
     ct_contact_forces(contact);
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
-    ct_coords_pull(model, work, config, contact->nodal, work->scratch2);
-    for (size_t i = 0; i < n; i++) r[i] -= work->scratch2[i];
-    return norm(work->scratch2, n);
+    ct_coords_pull(model, work, config, contact->nodal, work->contact_system->answer);
+    for (size_t i = 0; i < n; i++) r[i] -= work->contact_system->answer[i];
+    return norm(work->contact_system->answer, n);
 }
 
 static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
@@ -151,9 +151,9 @@ static void push_forces(const ct_model* model, ct_work* work, int count, const i
             for (int a = 0; a < 3; a++)
                 nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * f[3 * i + a];
     }
-    ct_coords_pull(model, work, &work->at, nodal, work->scratch);
-    solve_factor(model, work, work->scratch, work->scratch2, report);
-    for (int i = 0; i < model->nunknown; i++) out[i] += work->scratch2[i];
+    ct_coords_pull(model, work, &work->at, nodal, work->contact_system->unknowns);
+    solve_factor(model, work, work->contact_system->unknowns, work->contact_system->answer, report);
+    for (int i = 0; i < model->nunknown; i++) out[i] += work->contact_system->answer[i];
 }
 
 // Touches that are open, or (away only) have left their primitives, lose their forces, with their part of r.
@@ -174,8 +174,8 @@ static void release(const ct_model* model, ct_work* work, bool away_only) {
     }
     if (!released) return;
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] += contact->nodal[i];
-    ct_coords_pull(model, work, &work->at, contact->nodal, work->scratch2);
-    for (int i = 0; i < model->nunknown; i++) work->r[i] += work->scratch2[i];
+    ct_coords_pull(model, work, &work->at, contact->nodal, work->contact_system->answer);
+    for (int i = 0; i < model->nunknown; i++) work->r[i] += work->contact_system->answer[i];
 }
 
 // The friction problem on the touches that carry force or would be penetrated without any.
@@ -268,11 +268,11 @@ static void newton_product(const double* in, double* out, void* user) {
     size_t n = (size_t)c->model->nunknown;
     ct_coords_hessian(c->model, c->work, &c->work->at, in, out);
     ct_coords_push(c->model, c->work, &c->work->at, in, contact->shift);
-    double* nodes = c->work->node_scratch;
+    double* nodes = c->work->contact_system->nodes;
     memset(nodes, 0, 3 * (size_t)c->model->nvert * sizeof(double));
     ct_contact_product(contact, contact->shift, in + n, nodes, out + n);
-    ct_coords_pull(c->model, c->work, &c->work->at, nodes, c->work->scratch);
-    for (size_t i = 0; i < n; i++) out[i] += c->work->scratch[i];
+    ct_coords_pull(c->model, c->work, &c->work->at, nodes, c->work->contact_system->unknowns);
+    for (size_t i = 0; i < n; i++) out[i] += c->work->contact_system->unknowns[i];
     c->report->hessian_products++;
 }
 

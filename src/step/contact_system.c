@@ -13,8 +13,11 @@ ct_status ct_contact_system_create(ct_contact_system** out, const ct_model* mode
     ct_contact_system* system = ct_alloc(1, sizeof *system);
     if (!system) return CT_OUT_OF_MEMORY;
     size_t spread = 6 * (size_t)model->tree.nlink * (size_t)model->tree.ndof;
-    system->spread = ct_alloc(spread, sizeof(double));
-    ct_status status = system->spread ? CT_OK : CT_OUT_OF_MEMORY;
+    system->spread = ct_arena_alloc(&system->arena, spread, sizeof(double));
+    system->unknowns = ct_arena_alloc(&system->arena, (size_t)model->nunknown, sizeof(double));
+    system->answer = ct_arena_alloc(&system->arena, (size_t)model->nunknown, sizeof(double));
+    system->nodes = ct_arena_alloc(&system->arena, 3 * (size_t)model->nvert, sizeof(double));
+    ct_status status = system->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK)
         status = ct_compliance_create(&system->compliance, &model->collision, model->nfree, model->node);
     if (status == CT_OK) status = ct_friction_work_create(&system->friction);
@@ -32,7 +35,7 @@ void ct_contact_system_free(ct_contact_system* system) {
     ct_compliance_free(system->compliance);
     ct_friction_work_free(system->friction);
     ct_krylov_work_free(system->krylov);
-    ct_free(system->spread);
+    ct_arena_free(&system->arena);
     ct_free(system->vector);
     ct_free(system);
 }

@@ -11,8 +11,11 @@ typedef struct ct_contact_system {
     ct_compliance* compliance;
     ct_friction_work* friction;
     ct_krylov_work* krylov;
-    double* spread;  // 6 nlink ndof: link twists of each joint rate
-    double* vector;  // unknowns, then three rows a touch that is not open; matrices of the touches
+    ct_arena arena;
+    double* spread;             // 6 nlink ndof: link twists of each joint rate
+    double *unknowns, *answer;  // nunknown: right-hand sides, and what the preconditioner makes of them
+    double* nodes;              // 3 nvert
+    double* vector;             // unknowns, then three rows a touch that is not open; matrices of the touches
     size_t capacity;
     size_t layout;  // touches that the vector is laid out for
     int revision;   // of the touches that it is about
