@@ -17,7 +17,7 @@ void cli_print_actuators(const ct_model* model, const ct_state* state) {
     for (int k = 0; k < ct_model_actuator_count(model); k++) {
         ct_actuator_info info;
         double volume = 0, rest = 0, pressure = 0;
-        ct_model_actuator_info(model, k, &info);
+        info = ct_model_actuator_info(model, k);
         printf("  %s %s: %d %s, ", kind_names[info.kind], info.name, info.element_count,
                info.kind == CT_ACTUATOR_CAVITY ? "triangles" : "tets");
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
@@ -37,7 +37,7 @@ json_t* cli_actuator_objects(const ct_model* model, const ct_state* state) {
     for (int k = 0; k < ct_model_actuator_count(model); k++) {
         ct_actuator_info info;
         double volume, rest, pressure;
-        ct_model_actuator_info(model, k, &info);
+        info = ct_model_actuator_info(model, k);
         json_t* object = json_pack("{s:s, s:s, s:i}", "name", info.name, "kind", kind_names[info.kind],
                                    "elements", info.element_count);
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {

@@ -150,8 +150,7 @@ static ct_status measure(const ct_scene* scene, const bench_case* c, bench_resul
     if (status == CT_OK && c->solver == CT_SOLVER_NEWTON)
         status = ct_profile_run(model, work, state, &result->profile);
     if (status == CT_OK) {
-        ct_model_info info;
-        ct_model_get_info(model, &info);
+        ct_model_info info = ct_model_summary(model);
         result->tets = info.ntet;
     }
     ct_state_free(start);

@@ -126,7 +126,7 @@ static ct_status slide(bool structured, double h, const method* m, int truncate,
     if (status == CT_OK) status = open_run(&r, scene, error);
     *total = (ct_step_report){.converged = true, .reference = 1};
     ct_measure before = {0}, after = {0};
-    if (status == CT_OK) ct_state_measure(r.model, r.state, &before);
+    if (status == CT_OK) before = ct_state_measure(r.model, r.state);
     for (int i = 0; status == CT_OK && i < nstep; i++) {
         ct_step_report report;
         status = ct_step(r.model, r.work, r.state, NULL, &report);
@@ -136,7 +136,7 @@ static ct_status slide(bool structured, double h, const method* m, int truncate,
         total->contacts = report.contacts;
         if (report.reference > 0) total->residual = fmax(total->residual, report.residual / report.reference);
     }
-    if (status == CT_OK) ct_state_measure(r.model, r.state, &after);
+    if (status == CT_OK) after = ct_state_measure(r.model, r.state);
     *distance = after.center[0] - before.center[0];
     close_run(&r);
     ct_scene_free(scene);
@@ -262,8 +262,7 @@ static ct_status measure_cost(setting which, cost* out, ct_error* error) {
     if (status == CT_OK) status = open_run(&r, scene, error);
     if (status == CT_OK) status = time_steps(&r, out);
     if (status == CT_OK) {
-        ct_model_info info;
-        ct_model_get_info(r.model, &info);
+        ct_model_info info = ct_model_summary(r.model);
         out->tets = info.ntet;
     }
     close_run(&r);
@@ -299,8 +298,8 @@ static ct_status scene_row(const char* path, const char* note, ct_error* error) 
     double seconds = 0;
     int steps = 0, contacts = 0;
     if (status == CT_OK) {
-        const ct_settings* settings = ct_model_settings(r.model);
-        steps = (int)lround(settings->duration / settings->time_step);
+        ct_settings settings = ct_model_settings(r.model);
+        steps = (int)lround(settings.duration / settings.time_step);
     }
     for (int i = 0; status == CT_OK && i < steps; i++) {
         ct_step_report report;
@@ -330,8 +329,7 @@ static ct_status scenes(const char* directory, ct_error* error) {
 static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar, void* user) {
     (void)state, (void)v_bar, (void)q_bar;
     const run* r = user;
-    ct_model_info info;
-    ct_model_get_info(r->model, &info);
+    ct_model_info info = ct_model_summary(r->model);
     const double* mass = ct_model_node_mass(r->model);
     for (int i = 0; step == GRADIENT_STEPS && i < info.nvert; i++) x_bar[3 * i] += mass[i] / info.mass;
 }
@@ -345,7 +343,7 @@ static ct_status gradient_row(int across, setting which, ct_error* error) {
     if (status == CT_OK) status = open_run(&r, scene, error);
     if (status == CT_OK) status = ct_tape_create(&tape, r.model, GRADIENT_STEPS, 0);
     ct_model_info info = {0};
-    if (status == CT_OK) ct_model_get_info(r.model, &info);
+    if (status == CT_OK) info = ct_model_summary(r.model);
     double *young = calloc((size_t)info.ntet + 1, sizeof(double)), forward = INFINITY, backward = INFINITY,
            residual = 0;
     if (!young && status == CT_OK) status = CT_OUT_OF_MEMORY;

@@ -40,8 +40,7 @@ static ct_status add_goal(ct_scene* scene, int steps, ct_error* error) {
     objective.path = &above;
     objective.npath = 1;
     objective.relative = true;
-    ct_settings settings;
-    ct_scene_settings(scene, &settings);
+    ct_settings settings = ct_scene_settings(scene);
     settings.duration = steps * settings.time_step;
     ct_status status = ct_scene_set_settings(scene, &settings, error);
     if (status == CT_OK) status = ct_scene_add_objective(scene, &objective, error);
@@ -86,8 +85,7 @@ static ct_status measure_gradient(const gradient_case* c, gradient_result* r, ct
     if (status == CT_OK) status = add_goal(scene, c->steps, error);
     if (status == CT_OK) status = ct_problem_create(&problem, scene, 0, error);
     if (status == CT_OK) {
-        ct_model_info info;
-        ct_model_get_info(ct_problem_model(problem), &info);
+        ct_model_info info = ct_model_summary(ct_problem_model(problem));
         r->tets = info.ntet;
         size_t n = (size_t)ct_problem_size(problem);
         y = calloc(2 * n, sizeof(double));
@@ -131,8 +129,7 @@ static void close_last_step(last_step* last) {
 
 // dL/dx of the height of the centre of mass; freed by the caller, NULL: out of memory.
 static double* height_seed(const ct_model* model) {
-    ct_model_info info;
-    ct_model_get_info(model, &info);
+    ct_model_info info = ct_model_summary(model);
     const double* mass = ct_model_node_mass(model);
     double* x_bar = calloc(3 * (size_t)info.nvert, sizeof(double));
     for (int i = 0; x_bar && i < info.nvert; i++) x_bar[3 * i + 1] = mass[i] / info.mass;

@@ -46,7 +46,7 @@ static ct_status take_gradient(const ct_scene* scene, const memory_case* c, memo
         ct_model_info info;
         ct_problem_start(problem, y);
         status = ct_problem_evaluate(problem, y, &r->loss, gradient, &report, &r->error);
-        ct_model_get_info(ct_problem_model(problem), &info);
+        info = ct_model_summary(ct_problem_model(problem));
         r->tets = info.ntet;
         r->tape_bytes = (double)report.tape_bytes;
         r->replayed = report.backward.replayed;
@@ -69,7 +69,7 @@ static void run_cell(const void* what, void* into) {
     ct_settings settings;
     r->status = ct_scene_load(&scene, c->scene, &r->error);
     if (r->status == CT_OK) {
-        ct_scene_settings(scene, &settings);
+        settings = ct_scene_settings(scene);
         settings.duration = c->steps * settings.time_step;
         r->status = ct_scene_set_settings(scene, &settings, &r->error);
     }

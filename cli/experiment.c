@@ -213,7 +213,7 @@ static int open_experiment(experiment* e, const char* scene) {
     cli_problem_def def = {.scene = scene, .threads = 1, .json = o->json};
     int code = cli_problem_open(&e->p, &def);
     if (code != CLI_OK) return code;
-    ct_scene_optimize_def(e->p.scene, &e->def);
+    e->def = ct_scene_optimize_def(e->p.scene);
     e->steps = ct_problem_steps(e->p.problem);
     e->best_y = calloc((size_t)e->p.size, sizeof(double));
     if (!e->best_y) return cli_report_status(CT_OUT_OF_MEMORY, "preparing the experiment", o->json);

@@ -34,7 +34,7 @@ static void find_center(const ct_model* model, double center[3]) {
     const double *rest = ct_model_rest(model), *mass = ct_model_node_mass(model);
     ct_model_info info;
     double total = 0;
-    ct_model_get_info(model, &info);
+    info = ct_model_summary(model);
     for (int k = 0; k < 3; k++) center[k] = 0;
     for (int i = 0; i < info.nvert; i++) {
         total += mass[i];
@@ -183,10 +183,10 @@ static ct_status open_sides(experiment* e, sides* s, ct_error* error) {
         char path[SEARCH_PATH], name[16];
         snprintf(name, sizeof name, "%s.h5", side_names[side]);
         experiment_path(e, name, path);
-        status = ct_problem_record(e->p.problem, side ? e->best_y : e->p.y, path, e->p.scene, error);
+        status = ct_problem_record(e->p.problem, e->p.scene, path, side ? e->best_y : e->p.y, error);
         if (!status) status = ct_trajectory_open(&s->file[side], path, error);
         if (status) break;
-        ct_trajectory_get_info(s->file[side], &s->info[side]);
+        s->info[side] = ct_trajectory_summary(s->file[side]);
         ct_picture_def* def = &s->def[side];
         *def = ct_picture_def_default();
         def->samples = 2;

@@ -278,7 +278,7 @@ ct_status experiment_summarise(const experiment* e, ct_error* error) {
     ct_model_info info;
     if (!text_begin(&t))
         return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
-    ct_model_get_info(ct_problem_model(e->p.problem), &info);
+    info = ct_model_summary(ct_problem_model(e->p.problem));
     machine_text(machine, sizeof machine);
     fprintf(t.stream, "# %s\n\n    %s\n\nCuttle %s on %s.\n\n", e->kind.title, e->options->command,
             ct_version(), machine);

@@ -45,8 +45,7 @@ static int export(const cli_usage* usage, const export_options* options, ct_expo
     ct_trajectory* file = NULL;
     if (ct_trajectory_open(&file, options->input, &error))
         return cli_report_input_error(&error, options->json);
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     int first, last, stride, code = CLI_OK;
     if (!read_frames(options->frames, info.nframe, &first, &last, &stride)) {
         code = cli_bad_usage(usage, "--frames %s: write it as FIRST:LAST:STRIDE", options->frames);

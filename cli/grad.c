@@ -25,8 +25,7 @@ static ct_status write_table(const cli_problem* p, const char* path, ct_error* e
     bool good = stream != NULL;
     if (good) fprintf(stream, "slice,index,value,y,gradient\n");
     for (int k = 0; k < p->nslice && good; k++) {
-        ct_slice slice;
-        ct_problem_slice(p->problem, k, &slice);
+        ct_slice slice = ct_problem_slice(p->problem, k);
         for (int i = 0, j = slice.first; i < slice.count; i++, j++)
             fprintf(stream, "%s,%d,%.17g,%.17g,%.17g\n", slice.name, i, p->values[j], p->y[j],
                     p->gradient[j]);
@@ -38,8 +37,7 @@ static ct_status write_table(const cli_problem* p, const char* path, ct_error* e
 static json_t* slice_objects(const cli_problem* p) {
     json_t* list = json_array();
     for (int k = 0; k < p->nslice; k++) {
-        ct_slice slice;
-        ct_problem_slice(p->problem, k, &slice);
+        ct_slice slice = ct_problem_slice(p->problem, k);
         double norm = cli_norm(p->gradient + slice.first, slice.count);
         json_array_append_new(list, json_pack("{s:s, s:i, s:o}", "name", slice.name, "count", slice.count,
                                               "gradient_norm", cli_json_number(norm)));
@@ -72,8 +70,7 @@ static void print_text(const cli_problem* p, const grad_options* options, double
     double steps = r->forward.steps > 0 ? r->forward.steps : 1;
     printf("loss      %.9g\n", loss);
     for (int k = 0; k < p->nslice; k++) {
-        ct_slice slice;
-        ct_problem_slice(p->problem, k, &slice);
+        ct_slice slice = ct_problem_slice(p->problem, k);
         printf("gradient  %-24s %6d number%s  norm %.6e\n", slice.name, slice.count,
                slice.count == 1 ? " " : "s", cli_norm(p->gradient + slice.first, slice.count));
     }
@@ -100,7 +97,7 @@ static int differentiate(cli_problem* p, const grad_options* options) {
     ct_problem_values(p->problem, p->y, p->values);
     if (options->output && write_table(p, options->output, &error))
         return cli_report_error(&error, options->json);
-    if (options->motion && ct_problem_record(p->problem, p->y, options->motion, p->scene, &error))
+    if (options->motion && ct_problem_record(p->problem, p->scene, options->motion, p->y, &error))
         return cli_report_error(&error, options->json);
     if (options->json) print_json(p, options, loss, &report);
     else print_text(p, options, loss, &report);

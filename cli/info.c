@@ -102,7 +102,7 @@ static json_t* show_links(const ct_link_info* links, int count, const ct_model* 
                coordinates == 1 ? "" : "s");
     for (int k = 0; k < count; k++) {
         ct_joint_def joint;
-        if (model) ct_model_joint(model, k, &joint);
+        if (model) joint = ct_model_joint(model, k);
         if (json) json_array_append_new(array, link_object(links, k, model ? &joint : NULL, flesh));
         else if (k < LISTED || k == count - 1) print_link(links, k, model ? &joint : NULL, flesh);
         else if (k == LISTED) printf("    ... (--json lists all)\n");
@@ -113,9 +113,8 @@ static json_t* show_links(const ct_link_info* links, int count, const ct_model* 
 static json_t* show_model_links(const ct_model* model, bool json) {
     int count = ct_model_link_count(model);
     ct_link_info* links = calloc((size_t)count + 1, sizeof *links);
-    for (int k = 0; links && k < count; k++) ct_model_link_info(model, k, &links[k]);
-    ct_model_info info;
-    ct_model_get_info(model, &info);
+    for (int k = 0; links && k < count; k++) links[k] = ct_model_link_info(model, k);
+    ct_model_info info = ct_model_summary(model);
     json_t* array =
         show_links(links, links ? count : 0, model, flesh_nodes(ct_model_tets(model), info.ntet), json);
     free(links);
@@ -155,18 +154,17 @@ static void print_body(const char* name, const ct_body_info* b) {
 }
 
 static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
-    ct_model_info info;
-    ct_model_get_info(model, &info);
-    const ct_settings* set = ct_model_settings(model);
+    ct_model_info info = ct_model_summary(model);
+    ct_settings set = ct_model_settings(model);
     json_t* object = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:f}", "kind", "scene", "name",
                                ct_scene_name(scene), "nodes", info.nvert, "tets", info.ntet,
                                "surface_triangles", info.nsurface, "free_nodes", info.nfree, "driven_nodes",
                                info.ndriven, "mass", info.mass, "volume", info.volume);
-    json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set->time_step,
-                                 "duration", set->duration, "gravity", vector(set->gravity), "integrator",
-                                 set->integrator == CT_INTEGRATOR_BDF2 ? "bdf2" : "euler", "solver",
-                                 set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", "tolerance",
-                                 set->tolerance, "output_every", set->output_every);
+    json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set.time_step,
+                                 "duration", set.duration, "gravity", vector(set.gravity), "integrator",
+                                 set.integrator == CT_INTEGRATOR_BDF2 ? "bdf2" : "euler", "solver",
+                                 set.solver == CT_SOLVER_NEWTON ? "newton" : "projective", "tolerance",
+                                 set.tolerance, "output_every", set.output_every);
     json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel,
                                "factor_mb", info.factor_bytes / 1e6, "setup_seconds", info.setup_seconds);
     json_object_set_new(object, "settings", settings);
@@ -175,17 +173,16 @@ static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
 }
 
 static void print_scene(const ct_scene* scene, const ct_model* model) {
-    ct_model_info info;
-    ct_model_get_info(model, &info);
-    const ct_settings* set = ct_model_settings(model);
+    ct_model_info info = ct_model_summary(model);
+    ct_settings set = ct_model_settings(model);
     printf("scene %s\n  %d nodes (%d free, %d driven), %d tets, ", ct_scene_name(scene), info.nvert,
            info.nfree, info.ndriven, info.ntet);
     if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
     printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
-    printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set->duration, set->time_step,
-           set->integrator == CT_INTEGRATOR_BDF2 ? "BDF2" : "implicit Euler",
-           set->solver == CT_SOLVER_NEWTON ? "newton" : "projective", set->tolerance);
-    printf("  gravity %g %g %g m/s^2\n", set->gravity[0], set->gravity[1], set->gravity[2]);
+    printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set.duration, set.time_step,
+           set.integrator == CT_INTEGRATOR_BDF2 ? "BDF2" : "implicit Euler",
+           set.solver == CT_SOLVER_NEWTON ? "newton" : "projective", set.tolerance);
+    printf("  gravity %g %g %g m/s^2\n", set.gravity[0], set.gravity[1], set.gravity[2]);
     printf("  factor %.1f MB (%s), set up in %.2f s, %s kernels\n", info.factor_bytes / 1e6, info.ordering,
            info.setup_seconds, info.kernel);
 }
@@ -276,16 +273,16 @@ static int show_scene(const char* path, bool json) {
     json_t* bodies = json_array();
     for (int i = 0; code == CLI_OK && i < ct_scene_body_count(scene); i++) {
         ct_body_info info;
-        ct_status status = ct_scene_body_get_info(scene, i, &info);
+        ct_status status = ct_scene_body_info(scene, i, &info);
         if (status != CT_OK) code = cli_report_status(status, ct_scene_body_name(scene, i), json);
         else if (json) json_array_append_new(bodies, body_object(ct_scene_body_name(scene, i), &info));
         else print_body(ct_scene_body_name(scene, i), &info);
     }
     json_t* links = code == CLI_OK ? show_model_links(model, json) : json_array();
-    if (code == CLI_OK && !json) print_contact(scene, &ct_model_settings(model)->contact);
+    ct_contact_settings contact = ct_scene_settings(scene).contact;
+    if (code == CLI_OK && !json) print_contact(scene, &contact);
     if (code == CLI_OK) code = show_actuators(model, object, json);
-    if (object)
-        json_object_set_new(object, "contact", contact_object(scene, &ct_model_settings(model)->contact));
+    if (object) json_object_set_new(object, "contact", contact_object(scene, &contact));
     if (object) json_object_set_new(object, "obstacles", obstacle_objects(scene));
     if (object) json_object_set(object, "bodies", bodies);
     if (object) json_object_set(object, "links", links);
@@ -431,7 +428,7 @@ static int show_trajectory(const char* path, bool json) {
     ct_trajectory_info info;
     ct_trajectory* file = NULL;
     if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
-    ct_trajectory_get_info(file, &info);
+    info = ct_trajectory_summary(file);
     int flesh = flesh_nodes(ct_trajectory_tets(file), info.ntet), code = CLI_OK;
     for (int i = 0; i < 3 * info.ntri; i++)
         if (ct_trajectory_tris(file)[i] >= flesh) flesh = ct_trajectory_tris(file)[i] + 1;

@@ -158,7 +158,7 @@ static int prepare(search* s, const cli_usage* usage) {
     const optimize_options* o = s->options;
     int code = cli_problem_open(&s->p, &o->problem);
     if (code != CLI_OK) return code;
-    ct_scene_optimize_def(s->p.scene, &s->def);
+    s->def = ct_scene_optimize_def(s->p.scene);
     code = choose_method(s, usage);
     if (code != CLI_OK) return code;
     if (o->iterations > 0) s->def.iterations = o->iterations;
@@ -226,7 +226,7 @@ static int optimize(search* s) {
         s->report.loss = s->kept_loss;
     }
     if (search_files_draw(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
-    if (ct_problem_record(s->p.problem, s->p.y, s->files.result, s->p.scene, &s->error))
+    if (ct_problem_record(s->p.problem, s->p.scene, s->files.result, s->p.y, &s->error))
         return cli_report_error(&s->error, o->json);
     print_result(s);
     return cli_interrupted() ? CLI_FAILED : CLI_OK;

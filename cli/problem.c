@@ -11,8 +11,7 @@ const char* const cli_method_names[CLI_METHODS] = {"lbfgs", "adam",      "mma", 
                                                    "cmaes", "evolution", "bobyqa", "nelder_mead"};
 
 static ct_status apply_settings(ct_scene* scene, const cli_problem_def* def, ct_error* error) {
-    ct_settings settings;
-    ct_scene_settings(scene, &settings);
+    ct_settings settings = ct_scene_settings(scene);
     if (def->tolerance > 0) settings.tolerance = fmin(settings.tolerance, def->tolerance);
     if (def->threads > 0) settings.threads = def->threads;
     return ct_scene_set_settings(scene, &settings, error);

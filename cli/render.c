@@ -284,7 +284,7 @@ static int render(rendering* r) {
     ct_error error;
     if (ct_trajectory_open(&r->file, r->options->input, &error))
         return cli_report_input_error(&error, r->options->json);
-    ct_trajectory_get_info(r->file, &r->info);
+    r->info = ct_trajectory_summary(r->file);
     if (r->info.nframe == 0) {
         error =
             (ct_error){.code = CT_BAD_FILE, .element = -1, .message = "the trajectory holds no frame yet"};

@@ -45,8 +45,7 @@ static const char examples[] = "  cuttle run scenes/jelly.json\n"
 
 // Applies what the command line changes and finds the last step.
 static ct_status apply_settings(simulation* s, const run_options* options, ct_error* error) {
-    ct_settings settings;
-    ct_scene_settings(s->scene, &settings);
+    ct_settings settings = ct_scene_settings(s->scene);
     if (options->duration > 0) settings.duration = options->duration;
     if (options->steps > 0) settings.duration = options->steps * settings.time_step;
     if (options->threads > 0) settings.threads = options->threads;
@@ -67,9 +66,8 @@ static int prepare(simulation* s, const run_options* options) {
     ct_status status = ct_state_create(&s->state, s->model);
     if (status == CT_OK) status = ct_work_create(&s->work, s->model, 0);
     if (status != CT_OK) return cli_report_status(status, "preparing the simulation", options->json);
-    ct_model_info info;
-    ct_model_get_info(s->model, &info);
-    s->contact = ct_model_settings(s->model)->contact.method != CT_CONTACT_METHOD_NONE;
+    ct_model_info info = ct_model_summary(s->model);
+    s->contact = ct_model_settings(s->model).contact.method != CT_CONTACT_METHOD_NONE;
     if (!options->quiet) {
         fprintf(stderr, "%s: %d nodes, ", options->scene, info.nvert);
         if (info.ntet || !info.ntri) fprintf(stderr, "%d tets, ", info.ntet);
@@ -98,10 +96,10 @@ static int open_file(simulation* s, const run_options* options) {
     ct_error error = {.element = -1};
     ct_status status;
     if (options->resume) {
-        status = ct_trajectory_resume(&s->file, options->output, s->model, s->state, &error);
+        status = ct_trajectory_resume(&s->file, s->model, s->state, options->output, &error);
         s->stored = ct_state_step_index(s->state);
     } else {
-        status = ct_trajectory_create(&s->file, options->output, s->scene, s->model, &error);
+        status = ct_trajectory_create(&s->file, s->scene, s->model, options->output, &error);
         ct_step_report nothing = {.converged = true, .substeps = 0};
         if (status == CT_OK) status = store(s, &nothing, &error);
     }

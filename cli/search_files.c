@@ -126,8 +126,7 @@ static json_t* value_object(const cli_problem* p, const double* y) {
     json_t* object = json_object();
     ct_problem_values(p->problem, y, p->values);
     for (int k = 0; k < p->nslice; k++) {
-        ct_slice slice;
-        ct_problem_slice(p->problem, k, &slice);
+        ct_slice slice = ct_problem_slice(p->problem, k);
         json_object_set_new(object, slice.name, number_list(p->values + slice.first, slice.count));
     }
     return object;

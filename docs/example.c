@@ -9,7 +9,6 @@ int main(int argc, char** argv) {
     ct_work* work = NULL;
     ct_error error;
     ct_step_report report;
-    ct_measure measure;
 
     if (argc < 2) return fprintf(stderr, "usage: example SCENE\n"), 2;
     if (ct_scene_load(&scene, argv[1], &error) || ct_model_create(&model, scene, &error))
@@ -17,7 +16,7 @@ int main(int argc, char** argv) {
     if (ct_state_create(&state, model) || ct_work_create(&work, model, 0)) return 1;
     while (ct_state_time(state) < 1)
         if (ct_step(model, work, state, NULL, &report)) return fprintf(stderr, "%s\n", report.advice), 1;
-    ct_state_measure(model, state, &measure);
+    ct_measure measure = ct_state_measure(model, state);
     printf("centre %.4f %.4f %.4f m\n", measure.center[0], measure.center[1], measure.center[2]);
     ct_work_free(work);
     ct_state_free(state);

@@ -8,7 +8,13 @@
 // Every `_free` accepts NULL. Inputs are copied unless said otherwise.
 // Failure: fallible functions return ct_status; on failure *out is NULL and nothing leaks. A nullable
 // last `ct_error*` says what happened, where, and what to change. The library never prints or exits.
-// Threads: different works/states may be used at the same time on one model; one object at a time.
+// Getters (ct_<noun>_<what>) return what they are asked for: a number, a borrowed pointer, or a struct by
+// value. They cannot fail: an index out of range gives 0, "" or an empty struct. What may fail returns
+// ct_status and writes its result through a pointer. Arguments: `**out` first, then the object that the
+// function is about, with handles in the order scene, model, work, tape, state; then a path, other inputs,
+// results, a callback with its `user`, a report, an error. Enums: every value begins with a prefix that no
+// other enum shares. Threads: different works/states may be used at the same time on one model; one object at
+// a time.
 #ifndef CUTTLE_H
 #define CUTTLE_H
 

@@ -87,8 +87,7 @@ static inline void steps(sim* s, int count) {
 }
 
 static inline int node_count(const sim* s) {
-    ct_model_info info;
-    ct_model_get_info(s->model, &info);
+    ct_model_info info = ct_model_summary(s->model);
     return info.nvert;
 }
 

@@ -25,8 +25,7 @@ static ct_scene* scene_of(const char* text) {
     ct_status status = ct_scene_parse(&scene, copy, strlen(copy), NULL, &error);
     if (status != CT_OK) fail_msg("%s: %s", error.path, error.message);
     free(copy);
-    ct_settings settings;
-    ct_scene_settings(scene, &settings);
+    ct_settings settings = ct_scene_settings(scene);
     settings.tolerance = 1e-12;
     settings.threads = 1;
     must(ct_scene_set_settings(scene, &settings, &error), &error);
@@ -44,8 +43,7 @@ static void contact_term(int step, const ct_state* state, double* loss, double* 
                          void* user) {
     const contact_loss* l = user;
     if (step != l->nstep && step % 3) return;
-    ct_model_info info;
-    ct_model_get_info(l->model, &info);
+    ct_model_info info = ct_model_summary(l->model);
     const double *x = ct_state_positions(state), *v = ct_state_velocities(state),
                  *rest = ct_model_rest(l->model);
     for (int i = 0; i < 3 * info.nvert; i++) {

@@ -104,7 +104,7 @@ static inline void body_range(const sim* s, int body, int* first, int* end) {
     *first = 0;
     for (int b = 0; b <= body; b++) {
         ct_body_info info;
-        must(ct_scene_body_get_info(s->scene, b, &info), NULL);
+        must(ct_scene_body_info(s->scene, b, &info), NULL);
         *end = *first + info.nvert;
         if (b < body) *first = *end;
     }

@@ -51,7 +51,7 @@ static ct_status run(const ct_transport* transport, char** arguments, ct_error* 
     ct_settings settings;
     ct_status status = ct_scene_load(&scene, arguments[1], error);
     if (status == CT_OK) {
-        ct_scene_settings(scene, &settings);
+        settings = ct_scene_settings(scene);
         settings.duration = atof(arguments[2]);
         status = ct_scene_set_settings(scene, &settings, error);
     }

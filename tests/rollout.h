@@ -101,7 +101,7 @@ static void fill_values(rollout* r) {
     uint64_t seed = 17;
     const double* x = ct_state_positions(r->sim.state);
     const double* v = ct_state_velocities(r->sim.state);
-    const ct_settings* settings = ct_model_settings(r->sim.model);
+    ct_settings settings = ct_model_settings(r->sim.model);
     double* at[SLICES];
     for (int s = 0; s < SLICES; s++) at[s] = r->value + r->first[s];
     memcpy(at[POSITION], x, 3 * (size_t)r->nvert * sizeof(double));
@@ -109,7 +109,7 @@ static void fill_values(rollout* r) {
     ct_model_get_values(r->sim.model, CT_YOUNG, at[YOUNG]);
     ct_model_get_values(r->sim.model, CT_POISSON, at[POISSON]);
     ct_model_get_values(r->sim.model, CT_DENSITY, at[DENSITY]);
-    memcpy(at[GRAVITY], settings->gravity, sizeof settings->gravity);
+    memcpy(at[GRAVITY], settings.gravity, sizeof settings.gravity);
     for (int i = 0; i < r->size; i++) r->scale[i] = 1;
     for (int i = 0; i < 3 * r->nvert; i++)
         r->scale[r->first[POSITION] + i] = 0.01, r->scale[r->first[VELOCITY] + i] = 0.3;
@@ -127,7 +127,7 @@ static void fill_values(rollout* r) {
         for (int k = 0; k < size; k++) {
             ct_control_info info = {0};
             for (int c = 0; c < ct_model_control_count(r->sim.model); c++) {
-                ct_model_control_info(r->sim.model, c, &info);
+                info = ct_model_control_info(r->sim.model, c);
                 if (k >= info.first && k < info.first + info.count) break;
             }
             const int i = r->first[CONTROLS] + s * size + k;
@@ -143,8 +143,7 @@ static void fill_values(rollout* r) {
 // Takes over the simulation; its materials' damping must be set by the caller in `value`.
 static rollout rollout_start(sim sim, int nstep, size_t max_bytes) {
     rollout r = {.sim = sim, .nstep = nstep, .roundoff = 3e-15};
-    ct_model_info info;
-    ct_model_get_info(sim.model, &info);
+    ct_model_info info = ct_model_summary(sim.model);
     r.nvert = info.nvert, r.ntet = info.ntet + info.ntri, r.ntri = info.ntri;
     for (int s = 0; s < SLICES; s++) r.first[s + 1] = r.first[s] + slice_size(&r, s);
     r.size = r.first[SLICES];

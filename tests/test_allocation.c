@@ -487,7 +487,7 @@ static int make_fixture(void** unused) {
 static int make_short_fixture(void** unused) {
     ct_settings settings;
     if (make_fixture(NULL)) return 1;
-    ct_scene_settings(fixture_scene, &settings);
+    settings = ct_scene_settings(fixture_scene);
     settings.duration = 5 * settings.time_step;
     settings.threads = 1;
     return ct_scene_set_settings(fixture_scene, &settings, NULL);

@@ -36,8 +36,8 @@ static double draw(uint64_t* seed) {
 // modulus and the logit of the ratio within its bounds.
 static void random_start(const ct_problem* problem, uint64_t seed, double* y) {
     ct_slice young, poisson;
-    ct_problem_slice(problem, 0, &young);
-    ct_problem_slice(problem, 1, &poisson);
+    young = ct_problem_slice(problem, 0);
+    poisson = ct_problem_slice(problem, 1);
     ct_problem_start(problem, y);
     for (int i = 0; i < young.count; i++) y[young.first + i] += log(0.3) + log(10) * draw(&seed);
     for (int i = 0; i < poisson.count; i++) {
@@ -50,8 +50,7 @@ static void find_from_random_starts(const char* name) {
     ct_scene* scene = load(name);
     ct_problem* problem = pose(scene);
     double* y = zeros(problem);
-    ct_optimize_def def;
-    ct_scene_optimize_def(scene, &def);
+    ct_optimize_def def = ct_scene_optimize_def(scene);
     def.target = CLOSE;
     def.iterations = EVALUATIONS;
     for (uint64_t seed = 1; seed <= STARTS; seed++) {
@@ -103,7 +102,7 @@ static void gradient_of_the_suspension_bridge_is_that_of_differences(void** stat
     ct_scene* scene = load("suspension_bridge.json");
     ct_settings settings;
     ct_error error;
-    ct_scene_settings(scene, &settings);
+    settings = ct_scene_settings(scene);
     settings.tolerance = 1e-12;
     must(ct_scene_set_settings(scene, &settings, &error), &error);
     ct_problem* problem = pose(scene);

@@ -29,7 +29,7 @@ static outcome check_of(const ct_scene* scene, ct_term term) {
     ct_check_def def = ct_check_def_default();
     must(ct_problem_check(problem, y, &def, out.slice, &error), &error);
     for (int k = 0; k < count; k++) {
-        ct_problem_slice(problem, k, &slice);
+        slice = ct_problem_slice(problem, k);
         out.gradient[k] = gradient[slice.first];
         print_message("%s: error %.1e, slope %.2f, %d switches, halved %d\n", out.slice[k].name,
                       out.slice[k].relative_error, out.slice[k].slope, out.slice[k].switches,

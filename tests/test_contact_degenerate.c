@@ -16,8 +16,7 @@ typedef struct seen {  // over all frames of a run
 } seen;
 
 static double energy_of(const sim* s, double* kinetic) {
-    ct_measure measure;
-    ct_state_measure(s->model, s->state, &measure);
+    ct_measure measure = ct_state_measure(s->model, s->state);
     *kinetic = measure.kinetic;
     return measure.kinetic + measure.elastic + measure.gravitational;
 }
@@ -40,7 +39,7 @@ static seen run(sim* s, int count, bool driven) {
     seen all = {0};
     ct_detect* detect = NULL;
     must(ct_detect_create(&detect, &s->model->collision), NULL);
-    double begun = energy_of(s, &all.kinetic), tolerance = ct_model_settings(s->model)->tolerance, most = 0;
+    double begun = energy_of(s, &all.kinetic), tolerance = ct_model_settings(s->model).tolerance, most = 0;
     assert_int_equal(
         ct_detect_intersections(&s->model->collision, detect, ct_state_positions(s->state), NULL), 0);
     for (int i = 0; i < count; i++) {

@@ -15,9 +15,9 @@ static seen look(const ct_scene* scene) {
     ct_scene* own = (ct_scene*)scene;
     sim s = start(own, 1);
     seen out = {0};
-    const ct_settings* settings = ct_model_settings(s.model);
+    ct_settings settings = ct_model_settings(s.model);
     int before = 0;
-    for (int i = 0; i < (int)lround(settings->duration / settings->time_step); i++) {
+    for (int i = 0; i < (int)lround(settings.duration / settings.time_step); i++) {
         ct_step_report report;
         must(ct_step(s.model, s.work, s.state, NULL, &report), NULL);
         out.halved += report.substeps > 1;
@@ -337,8 +337,7 @@ static void halved_steps(void** state) {
     (void)state;
     ct_scene* scene = scene_of(TUMBLE("0.02", "0.2", ""));
     ct_error error = {0};
-    ct_settings settings;
-    ct_scene_settings(scene, &settings);
+    ct_settings settings = ct_scene_settings(scene);
     settings.max_iterations = 40;  // not enough for the hardest steps
     must(ct_scene_set_settings(scene, &settings, &error), &error);
     seen s = look(scene);

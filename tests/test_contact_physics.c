@@ -210,8 +210,7 @@ static void a_block_stops_after_the_distance_of_coulomb(void** state) {
 // ---- balls ---------------------------------------------------------------------------------
 
 static double energy_of(const sim* s) {
-    ct_measure m;
-    ct_state_measure(s->model, s->state, &m);
+    ct_measure m = ct_state_measure(s->model, s->state);
     return m.kinetic + m.elastic + m.gravitational;
 }
 

@@ -154,8 +154,7 @@ static void slices_of_a_sinusoid_have_names_and_bounds(void** state) {
     ct_problem_bounds(problem, lower, upper);
     ct_problem_values(problem, y, values);
     for (int i = 0; i < 3; i++) {
-        ct_slice slice;
-        ct_problem_slice(problem, i, &slice);
+        ct_slice slice = ct_problem_slice(problem, i);
         assert_string_equal(slice.name, names[i]);
         assert_true(slice.first == 3 * i && slice.count == 3);
     }

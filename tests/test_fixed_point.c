@@ -20,7 +20,7 @@ static sim beam(ct_energy energy, ct_solver solver, double poisson) {
 static ct_status profile(sim* s, ct_adjoint_profile* p) {
     ct_model_info info;
     ct_state* before = NULL;
-    ct_model_get_info(s->model, &info);
+    info = ct_model_summary(s->model);
     double* x_bar = calloc(3 * (size_t)info.nvert, sizeof(double));
     for (int i = 0; i < info.nvert; i++) x_bar[3 * i + 1] = 1;
     steps(s, 8);

@@ -19,8 +19,7 @@ static sim load(double friction, double ball_density) {
     must(ct_scene_add_pair(scene, &pads, &error), &error);
     sim s = start(scene, 1);
     assert_int_equal(ct_model_control_size(s.model), CELLS + MOVE);
-    ct_model_info info;
-    ct_model_get_info(s.model, &info);
+    ct_model_info info = ct_model_summary(s.model);
     double* density = calloc((size_t)info.ntet, sizeof(double));
     ct_model_get_values(s.model, CT_DENSITY, density);
     for (int t = 0; t < info.ntet; t++)

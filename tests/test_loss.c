@@ -196,8 +196,7 @@ static void point_measures_the_centre_of_mass(void** unused) {
     def.relative = def.distance = true;
     add(scene, &def);
     fixture f = begin(scene);
-    ct_measure measure;
-    ct_state_measure(f.model, f.state, &measure);
+    ct_measure measure = ct_state_measure(f.model, f.state);
     double d[3] = {measure.center[0] - 0.5, measure.center[1], measure.center[2]};
     double expected = 2 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) + 2 * 0.5;
     assert_true(fabs(ct_loss_state(f.loss, NSTEP, f.state) - expected) < 1e-12);
@@ -361,7 +360,7 @@ static void optimiser_settings_are_checked(void** unused) {
     ct_scene* scene = one_box();
     ct_error error;
     ct_optimize_def def, kept;
-    ct_scene_optimize_def(scene, &def);
+    def = ct_scene_optimize_def(scene);
     assert_int_equal(def.method, CT_METHOD_LBFGS);
     def.method = CT_METHOD_ADAM;
     def.rate = 0.1;
@@ -369,7 +368,7 @@ static void optimiser_settings_are_checked(void** unused) {
     def.rate = 0;
     assert_int_equal(ct_scene_set_optimize_def(scene, &def, &error), CT_BAD_SCENE);
     assert_string_equal(error.path, "rate");
-    ct_scene_optimize_def(scene, &kept);
+    kept = ct_scene_optimize_def(scene);
     assert_true(kept.method == CT_METHOD_ADAM && kept.rate == 0.1);
     ct_scene_free(scene);
 }

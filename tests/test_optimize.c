@@ -221,8 +221,7 @@ static void vary(ct_scene* scene, ct_parameter_kind kind) {
 }
 
 static void mass_centre(sim* s, double center[3]) {
-    ct_measure measure;
-    ct_state_measure(s->model, s->state, &measure);
+    ct_measure measure = ct_state_measure(s->model, s->state);
     memcpy(center, measure.center, sizeof measure.center);
 }
 

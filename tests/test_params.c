@@ -58,8 +58,7 @@ typedef struct fixture {
 } fixture;
 
 static size_t field_size(const fixture* f, int kind) {
-    ct_model_info info;
-    ct_model_get_info(f->model, &info);
+    ct_model_info info = ct_model_summary(f->model);
     size_t sizes[] = {(size_t)info.ntet, 3, 3 * (size_t)info.nvert, NSTEP * 9};
     return kind < CT_PARAMETER_GRAVITY    ? sizes[0]
            : kind == CT_PARAMETER_GRAVITY ? 3

@@ -155,8 +155,7 @@ static void mean_term(int step, const ct_state* state, double* loss, double* x_b
 }
 
 static own_term own_term_of(const ct_problem* problem) {
-    ct_model_info info;
-    ct_model_get_info(ct_problem_model(problem), &info);
+    ct_model_info info = ct_model_summary(ct_problem_model(problem));
     return (own_term){.nvert = info.nvert, .last = STEPS, .fault = 1};
 }
 
@@ -313,9 +312,9 @@ static void record_stores_the_motion_that_was_judged(void** state) {
     ct_trajectory_info info;
     ct_frame frame;
     ct_error error = {0};
-    must(ct_problem_record(problem, y, path, scene, &error), &error);
+    must(ct_problem_record(problem, scene, path, y, &error), &error);
     must(ct_trajectory_open(&file, path, &error), &error);
-    ct_trajectory_get_info(file, &info);
+    info = ct_trajectory_summary(file);
     assert_int_equal(info.nframe, STEPS + 1);
     must(ct_trajectory_read(file, STEPS, &frame, &error), &error);
     for (int v = 0; v < own.nvert; v++)

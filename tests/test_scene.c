@@ -372,7 +372,7 @@ static void assert_refused(void (*spoil)(ct_settings*), const char* path) {
     spoil(&settings);
     assert_int_equal(ct_scene_set_settings(scene, &settings, &error), CT_BAD_SCENE);
     assert_string_equal(error.path, path);
-    ct_scene_settings(scene, &kept);
+    kept = ct_scene_settings(scene);
     assert_true(kept.time_step == 0.01 && kept.tolerance == 1e-6);
     ct_scene_free(scene);
 }

@@ -34,17 +34,15 @@ static void actuators_are_read(void** state) {
     assert_int_equal(ct_scene_actuator_count(scene), 3);
     assert_int_equal(ct_scene_find_actuator(scene, "bellows"), 2);
     if (ct_model_create(&model, scene, &error)) fail_msg("%s", error.message);
-    ct_actuator_info info;
-    ct_model_actuator_info(model, 0, &info);
+    ct_actuator_info info = ct_model_actuator_info(model, 0);
     assert_string_equal(info.name, "flexor");
     assert_true(info.kind == CT_ACTUATOR_MUSCLE && info.count == 3 && info.element_count > 10 &&
                 info.stiffness == 3e4);
-    ct_model_actuator_info(model, 1, &info);
+    info = ct_model_actuator_info(model, 1);
     assert_true(info.first == 3 && info.count == 1);
-    ct_model_actuator_info(model, 2, &info);
+    info = ct_model_actuator_info(model, 2);
     assert_true(info.kind == CT_ACTUATOR_CHAMBER && info.first == 4 && info.count == 1);
-    ct_control_info control;
-    ct_model_control_info(model, 0, &control);
+    ct_control_info control = ct_model_control_info(model, 0);
     assert_true(control.kind == CT_CONTROL_ACTIVATION && control.count == 3);
     ct_model_free(model);
     ct_scene_free(scene);
@@ -83,17 +81,16 @@ static void controls_of_actuators_have_bounds(void** state) {
     double *lower = calloc((size_t)n, sizeof(double)), *upper = calloc((size_t)n, sizeof(double)),
            *values = calloc((size_t)n, sizeof(double));
     ct_problem_bounds(problem, lower, upper);
-    ct_slice slice;
-    ct_problem_slice(problem, 0, &slice);
+    ct_slice slice = ct_problem_slice(problem, 0);
     assert_int_equal(slice.count, 15);
     ct_problem_values(problem, lower, values);
     assert_true(fabs(values[slice.first] + 0.1) < 1e-12);
     ct_problem_values(problem, upper, values);
     assert_true(fabs(values[slice.first] - 0.9) < 1e-12);
-    ct_problem_slice(problem, 1, &slice);
+    slice = ct_problem_slice(problem, 1);
     ct_problem_values(problem, lower, values);
     assert_true(fabs(values[slice.first] + 0.95) < 1e-12 && isinf(upper[slice.first]));
-    ct_problem_slice(problem, 2, &slice);
+    slice = ct_problem_slice(problem, 2);
     assert_int_equal(slice.count, 2);
     free(lower), free(upper), free(values);
     ct_problem_free(problem);

@@ -107,14 +107,13 @@ static void optimizer_is_read(void** state) {
     (void)state;
     ct_scene* scene = parse(WITH(
         "\"optimizer\":{\"method\":\"mma\",\"iterations\":7,\"target\":0.5,\"rate\":2,\"tolerance\":0}"));
-    ct_optimize_def def;
-    ct_scene_optimize_def(scene, &def);
+    ct_optimize_def def = ct_scene_optimize_def(scene);
     assert_true(def.method == CT_METHOD_MMA && def.iterations == 7 && def.target == 0.5 && def.rate == 2 &&
                 def.tolerance == 0);
     ct_scene_free(scene);
     scene = parse(WITH("\"optimizer\":{\"restarts\":3,\"seed\":2147483647,\"noise\":0.25,\"spread\":0.5,"
                        "\"population\":12}"));
-    ct_scene_optimize_def(scene, &def);
+    def = ct_scene_optimize_def(scene);
     assert_true(def.restarts == 3 && def.seed == 2147483647 && def.noise == 0.25 && def.spread == 0.5 &&
                 def.population == 12);
     ct_scene_free(scene);
@@ -124,12 +123,12 @@ static void optimizer_is_read(void** state) {
         char text[2000];
         snprintf(text, sizeof text, WITH("\"optimizer\":{\"method\":\"%s\"}"), names[method]);
         scene = parse(text);
-        ct_scene_optimize_def(scene, &def);
+        def = ct_scene_optimize_def(scene);
         assert_int_equal(def.method, method);
         ct_scene_free(scene);
     }
     scene = parse("{\"bodies\":[" BOX "]}");
-    ct_scene_optimize_def(scene, &def);
+    def = ct_scene_optimize_def(scene);
     assert_true(def.method == CT_METHOD_LBFGS && def.target == -INFINITY);
     assert_true(def.restarts == 0 && def.seed == 0 && def.noise == 0 && def.spread == 0.3 &&
                 def.population == 0);

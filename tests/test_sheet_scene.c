@@ -10,7 +10,7 @@ static void a_sheet_is_read(void** state) {
         "{\"energy\":\"stvk\",\"thickness\":2e-3,\"bending\":0.25,\"young\":5e4},\"values\":{\"density\":"
         "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}}]}");
     ct_body_info info;
-    must(ct_scene_body_get_info(scene, 0, &info), NULL);
+    must(ct_scene_body_info(scene, 0, &info), NULL);
     assert_int_equal(info.ntri, 16);
     assert_int_equal(info.nvert, 15);
     assert_true(info.material.thickness == 2e-3 && info.material.bending == 0.25 &&
@@ -87,12 +87,11 @@ static void problems_over_sheets_on_a_skeleton_are_right(void** state) {
     ct_error error;
     must(ct_problem_create(&problem, scene, 0, &error), &error);
     assert_int_equal(ct_problem_slice_count(problem), 8);
-    ct_slice slice;
-    ct_problem_slice(problem, 0, &slice);
+    ct_slice slice = ct_problem_slice(problem, 0);
     assert_int_equal(slice.count, 1);
-    ct_problem_slice(problem, 1, &slice);
+    slice = ct_problem_slice(problem, 1);
     assert_int_equal(slice.count, 16);
-    ct_problem_slice(problem, 2, &slice);
+    slice = ct_problem_slice(problem, 2);
     assert_int_equal(slice.count, 2);
     double* y = calloc((size_t)ct_problem_size(problem), sizeof(double));
     ct_problem_start(problem, y);

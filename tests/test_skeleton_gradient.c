@@ -50,8 +50,7 @@ static void visit(int step, const ct_state* state, void* user) {
         s->magnitude += fabs(term);
     }
     for (int k = 0; k < s->nlink; k++) {
-        ct_link_info info;
-        ct_model_link_info(s->sim.model, k, &info);
+        ct_link_info info = ct_model_link_info(s->sim.model, k);
         if (info.ncoordinate == 1) s->loss += (k + 1) * sin(q[info.coordinate]);
         if (info.joint == CT_JOINT_BALL)
             s->turned = fmax(s->turned, 2 * acos(fmin(1, fabs(q[info.coordinate]))));
@@ -67,8 +66,7 @@ static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, 
         v_bar[i] += 0.1 * cos(1.3 * i) + 0.02 * v[i];
     }
     for (int k = 0, rate = 0; k < s->nlink; k++) {
-        ct_link_info info;
-        ct_model_link_info(s->sim.model, k, &info);
+        ct_link_info info = ct_model_link_info(s->sim.model, k);
         if (info.ncoordinate == 1) q_bar[rate] += (k + 1) * cos(q[info.coordinate]);
         rate += info.joint == CT_JOINT_FIXED  ? 0
                 : info.joint == CT_JOINT_BALL ? 3
@@ -103,8 +101,8 @@ static void fill_links(swing* s) {
     for (int k = 0, rate = 0; k < s->nlink; k++) {
         ct_joint_def joint;
         ct_link_info info;
-        ct_model_joint(s->sim.model, k, &joint);
-        ct_model_link_info(s->sim.model, k, &info);
+        joint = ct_model_joint(s->sim.model, k);
+        info = ct_model_link_info(s->sim.model, k);
         for (slice which = STIFFNESS; which <= LIMIT; which++) {
             int i = s->first[which] + k;
             s->value[i] = joint_value(&joint, which);
@@ -136,8 +134,7 @@ static void fill_links(swing* s) {
 static void fill_controls(swing* s, double size) {
     int n = ct_model_control_size(s->sim.model);
     for (int c = 0; c < ct_model_control_count(s->sim.model); c++) {
-        ct_control_info info;
-        ct_model_control_info(s->sim.model, c, &info);
+        ct_control_info info = ct_model_control_info(s->sim.model, c);
         for (int step = 0; step < s->nstep; step++)
             for (int k = 0; k < info.count; k++) {
                 int i = s->first[CONTROLS] + step * n + info.first + k;
@@ -153,8 +150,7 @@ static void fill_controls(swing* s, double size) {
 
 static swing begin(ct_scene* scene, int nstep, double size, size_t max_bytes) {
     swing s = {.sim = start(scene, 1), .nstep = nstep};
-    ct_model_info info;
-    ct_model_get_info(s.sim.model, &info);
+    ct_model_info info = ct_model_summary(s.sim.model);
     s.nlink = info.nlink, s.njoint = info.njoint, s.ntet = info.ntet;
     for (int i = 0; i < SLICES; i++) {
         int count = i == CONTROLS         ? nstep * ct_model_control_size(s.sim.model)
@@ -196,7 +192,7 @@ static double evaluate(swing* s, const double* y) {
                                        .density = y + s->first[DENSITY]};
     ct_error error = {0};
     must(ct_model_set_values(s->sim.model, &values, NULL, &error), &error);
-    must(ct_state_set_joints(s->sim.state, s->sim.model, y + s->first[JOINT_POSITION],
+    must(ct_state_set_joints(s->sim.model, s->sim.state, y + s->first[JOINT_POSITION],
                              y + s->first[JOINT_VELOCITY]),
          NULL);
     ct_rollout_report report;

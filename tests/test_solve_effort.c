@@ -10,8 +10,7 @@
 
 static sim sim_of(const char* text, double tolerance) {
     ct_scene* scene = scene_of(text);
-    ct_settings settings;
-    ct_scene_settings(scene, &settings);
+    ct_settings settings = ct_scene_settings(scene);
     settings.tolerance = tolerance;
     must(ct_scene_set_settings(scene, &settings, NULL), NULL);
     return start(scene, 1);

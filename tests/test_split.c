@@ -102,9 +102,9 @@ static void blocks_slide_with_coulombs_acceleration(void** unused) {
     sim s = block(&settings, false);
     ct_measure before, after;
     steps(&s, 10);
-    ct_state_measure(s.model, s.state, &before);
+    before = ct_state_measure(s.model, s.state);
     steps(&s, 20);
-    ct_state_measure(s.model, s.state, &after);
+    after = ct_state_measure(s.model, s.state);
     double gained =
         (after.momentum[0] - before.momentum[0] + mu * (after.momentum[1] - before.momentum[1])) / after.mass;
     double expected = 0.2 * 9.81 * (sin(angle) - mu * cos(angle));

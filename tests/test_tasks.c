@@ -38,7 +38,7 @@ static void check_gradient(const task* t) {
     ct_settings settings;
     ct_error error;
     double* y;
-    ct_scene_settings(scene, &settings);
+    settings = ct_scene_settings(scene);
     settings.duration = t->steps * settings.time_step;
     settings.tolerance = 1e-12;
     must(ct_scene_set_settings(scene, &settings, &error), &error);
@@ -83,7 +83,7 @@ static void search(const task* t) {
     ct_error error;
     course c = {.goal = 0.05 * t->distance, .best = INFINITY};
     double* y;
-    ct_scene_optimize_def(scene, &def);
+    def = ct_scene_optimize_def(scene);
     def.iterations = t->allowed;
     ct_problem* problem = pose(scene, &y);
     must(ct_problem_optimize(problem, &def, y, watch, &c, NULL, &error), &error);

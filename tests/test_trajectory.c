@@ -49,8 +49,7 @@ static void trajectory_reads_back_every_bit(void** unused) {
     ct_trajectory* file = NULL;
     ct_error error;
     assert_int_equal(ct_trajectory_open(&file, FILE_NAME, &error), CT_OK);
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.nframe, 7);
     assert_int_equal(info.nvert, s.nvert);
     assert_true(info.start == 0 && info.stop == 0.06 && isnan(info.ground) && info.time_step == 0.01);

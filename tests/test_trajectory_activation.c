@@ -19,7 +19,7 @@ static sim muscle_sim(bool muscle) {
 static ct_trajectory* record(sim* s, const char* path, const double* control) {
     ct_trajectory* file = NULL;
     ct_error error = {0};
-    must(ct_trajectory_create(&file, path, s->scene, s->model, &error), &error);
+    must(ct_trajectory_create(&file, s->scene, s->model, path, &error), &error);
     must(ct_trajectory_append(file, s->model, s->state, NULL, &error), &error);
     for (int i = 0; i < 2; i++) {
         must(ct_step(s->model, s->work, s->state, control, NULL), NULL);
@@ -33,8 +33,7 @@ static ct_trajectory* record(sim* s, const char* path, const double* control) {
 static void activations_are_stored_and_read(void** state) {
     sim s = muscle_sim(true);
     ct_trajectory* file = record(&s, CT_BINARY_DIR "/activation.vtkhdf", (double[]){0.5, 0});
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_true(info.activation);
     double* expected = calloc((size_t)info.ntet, sizeof(double));
     must(ct_state_tet_field(s.model, s.state, CT_FIELD_ACTIVATION, expected), NULL);
@@ -85,8 +84,7 @@ static void activations_are_stored_and_read(void** state) {
 static void bodies_without_actuators_have_no_activation(void** state) {
     sim s = muscle_sim(false);
     ct_trajectory* file = record(&s, CT_BINARY_DIR "/no_activation.vtkhdf", NULL);
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_false(info.activation);
     const double* values;
     int count;
@@ -119,8 +117,7 @@ static void cavities_are_stored_and_read(void** state) {
     must(ct_scene_add_actuator_control(scene, "pump", 0, &error), &error);
     sim s = start(scene, 1);
     ct_trajectory* file = record(&s, CT_BINARY_DIR "/cavities.vtkhdf", (double[]){40});
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.ncavity, 1);
     assert_string_equal(ct_trajectory_cavity_name(file, 0), "air");
     assert_string_equal(ct_trajectory_cavity_name(file, 1), "");

@@ -59,7 +59,7 @@ static void pulled_sheet_has_the_stress_of_hooke(void** unused) {
         must(ct_state_set(s.state, x, v), NULL);
         ct_trajectory* file = NULL;
         ct_error error = {0};
-        must(ct_trajectory_create(&file, FILE_NAME, s.scene, s.model, &error), &error);
+        must(ct_trajectory_create(&file, s.scene, s.model, FILE_NAME, &error), &error);
         must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
         static const char* const name[3] = {"stress", "energy", "volume"};
         const double want[3] = {young * e, 0.5 * young * e * e, 1 + (1 - nu) * e},
@@ -95,14 +95,14 @@ static void sheets_and_owners_are_those_of_the_model(void** unused) {
     sim s = start(scene, 1);
     ct_trajectory* file = NULL;
     ct_error error = {0};
-    must(ct_trajectory_create(&file, FILE_NAME, s.scene, s.model, &error), &error);
+    must(ct_trajectory_create(&file, s.scene, s.model, FILE_NAME, &error), &error);
     must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
     must(ct_trajectory_close(file, NULL), NULL);
     must(ct_trajectory_open(&file, FILE_NAME, &error), &error);
     ct_trajectory_info info;
     ct_model_info model;
-    ct_trajectory_get_info(file, &info);
-    ct_model_get_info(s.model, &model);
+    info = ct_trajectory_summary(file);
+    model = ct_model_summary(s.model);
     assert_int_equal(info.ntri, model.ntri);
     assert_int_equal(info.ntri, 16);
     assert_int_equal(info.nsurface, model.nsurface);
@@ -141,7 +141,7 @@ static void obstacles_are_where_their_motions_have_them(void** unused) {
     sim s = start(scene, 1);
     ct_trajectory* file = NULL;
     ct_error error = {0};
-    must(ct_trajectory_create(&file, FILE_NAME, s.scene, s.model, &error), &error);
+    must(ct_trajectory_create(&file, s.scene, s.model, FILE_NAME, &error), &error);
     must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
     steps(&s, 10);
     must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
@@ -205,15 +205,14 @@ static void contacts_of_reports_are_stored(void** unused) {
     ct_step_report report = {.converged = true, .contact = made, .ncontact = 2};
     ct_trajectory* file = NULL;
     ct_error error = {0};
-    must(ct_trajectory_create(&file, FILE_NAME, s.scene, s.model, &error), &error);
+    must(ct_trajectory_create(&file, s.scene, s.model, FILE_NAME, &error), &error);
     must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
     must(ct_trajectory_append(file, s.model, s.state, &report, &error), &error);
     must(ct_trajectory_close(file, NULL), NULL);
-    must(ct_trajectory_resume(&file, FILE_NAME, s.model, s.state, &error), &error);
+    must(ct_trajectory_resume(&file, s.model, s.state, FILE_NAME, &error), &error);
     report.ncontact = 3;
     must(ct_trajectory_append(file, s.model, s.state, &report, &error), &error);
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.ncontact, 5);
     for (int k = 0; k < 3; k++) {
         const ct_contact* list;

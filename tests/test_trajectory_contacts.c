@@ -24,8 +24,7 @@ static void contacts_read_back_every_bit(void** unused) {
     enum { FRAMES = 7 };
     contact_scene s = contact_scene_create();
     ct_trajectory* file = reopen(contact_scene_record(&s, FILE_NAME, FRAMES));
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     int64_t sum = 0;
     for (int k = 0; k < FRAMES; k++) sum += contact_count(k);
     assert_true(info.contact);
@@ -76,8 +75,7 @@ static void nodal_contact_forces_are_a_field(void** unused) {
 static void sheets_are_cells_behind_the_tets(void** unused) {
     contact_scene s = contact_scene_create();
     ct_trajectory* file = reopen(contact_scene_record(&s, FILE_NAME, 2));
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.ntri, s.ntri);
     assert_memory_equal(ct_trajectory_tris(file), s.tri, 3 * (size_t)s.ntri * sizeof(int));
     assert_memory_equal(ct_trajectory_surface_owner(file), s.owner, (size_t)info.nsurface * sizeof(int));
@@ -112,8 +110,7 @@ static void sheets_are_cells_behind_the_tets(void** unused) {
 static void obstacles_read_back_with_their_poses(void** unused) {
     contact_scene s = contact_scene_create();
     ct_trajectory* file = reopen(contact_scene_record(&s, FILE_NAME, 4));
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.nobstacle, OBSTACLES);
     const ct_obstacle_info* obstacle = ct_trajectory_obstacles(file);
     for (int k = 0; k < OBSTACLES; k++) {
@@ -171,8 +168,7 @@ static void unfinished_frame_is_written_over(void** unused) {
             assert_memory_equal(list[i].force, expected[i].force, sizeof(double[3]));
         sum += count;
     }
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.ncontact, sum);
     ct_trajectory_close(file, NULL);
     contact_scene_free(&s);

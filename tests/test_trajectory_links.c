@@ -57,7 +57,7 @@ static sim mixed_tree(void) {
 static ct_trajectory* record(sim* s, const char* path, int frames) {
     ct_trajectory* file = NULL;
     ct_error error = {0};
-    must(ct_trajectory_create(&file, path, s->scene, s->model, &error), &error);
+    must(ct_trajectory_create(&file, s->scene, s->model, path, &error), &error);
     for (int k = 0; k < frames; k++) {
         if (k) steps(s, 1);
         must(ct_trajectory_append(file, s->model, s->state, NULL, &error), &error);
@@ -70,14 +70,12 @@ static void links_read_back_as_they_are_in_the_model(void** unused) {
     ct_trajectory* file = record(&s, FILE_NAME, 1);
     must(ct_trajectory_close(file, NULL), NULL);
     must(ct_trajectory_open(&file, FILE_NAME, NULL), NULL);
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.nlink, 4);
     assert_int_equal(info.ncoordinate, 1 + 1 + 4 + 7);
     const ct_link_info* link = ct_trajectory_links(file);
     for (int k = 0; k < 4; k++) {
-        ct_link_info model;
-        ct_model_link_info(s.model, k, &model);
+        ct_link_info model = ct_model_link_info(s.model, k);
         assert_string_equal(link[k].name, model.name);
         assert_int_equal(link[k].parent, model.parent);
         assert_int_equal(link[k].joint, model.joint);
@@ -99,7 +97,7 @@ static void coordinates_and_poses_read_back_every_bit(void** unused) {
     sim s = mixed_tree();
     double q[FRAMES][COORDINATES], poses[FRAMES][12 * LINKS];
     ct_trajectory* file = NULL;
-    must(ct_trajectory_create(&file, FILE_NAME, s.scene, s.model, NULL), NULL);
+    must(ct_trajectory_create(&file, s.scene, s.model, FILE_NAME, NULL), NULL);
     for (int k = 0; k < FRAMES; k++) {
         steps(&s, 1);
         memcpy(q[k], ct_state_coordinates(s.state), sizeof q[k]);
@@ -149,7 +147,7 @@ static void run_with_a_skeleton_resumes_exactly(void** unused) {
     must(ct_trajectory_close(record(&whole, FILE_NAME, 9), NULL), NULL);
     must(ct_trajectory_close(record(&part, OTHER_NAME, 5), NULL), NULL);
     ct_trajectory* file = NULL;
-    must(ct_trajectory_resume(&file, OTHER_NAME, later.model, later.state, &error), &error);
+    must(ct_trajectory_resume(&file, later.model, later.state, OTHER_NAME, &error), &error);
     for (int k = 5; k < 9; k++) {
         steps(&later, 1);
         must(ct_trajectory_append(file, later.model, later.state, NULL, &error), &error);
@@ -183,7 +181,7 @@ static void resume_refuses_another_skeleton(void** unused) {
     must(ct_trajectory_close(record(&chain[0], FILE_NAME, 2), NULL), NULL);
     ct_trajectory* file = NULL;
     ct_error error = {0};
-    assert_int_equal(ct_trajectory_resume(&file, FILE_NAME, chain[1].model, chain[1].state, &error),
+    assert_int_equal(ct_trajectory_resume(&file, chain[1].model, chain[1].state, FILE_NAME, &error),
                      CT_BAD_ARGUMENT);
     assert_null(file);
     stop(&chain[0]), stop(&chain[1]);
@@ -230,12 +228,11 @@ static void file_without_links_opens_and_continues(void** unused) {
     ct_trajectory* file = NULL;
     ct_error error = {0};
     must(ct_trajectory_open(&file, FILE_NAME, &error), &error);
-    ct_trajectory_info info;
-    ct_trajectory_get_info(file, &info);
+    ct_trajectory_info info = ct_trajectory_summary(file);
     assert_int_equal(info.nlink, 0);
     assert_int_equal(info.nframe, 3);
     must(ct_trajectory_close(file, NULL), NULL);
-    must(ct_trajectory_resume(&file, FILE_NAME, s.model, s.state, &error), &error);
+    must(ct_trajectory_resume(&file, s.model, s.state, FILE_NAME, &error), &error);
     steps(&s, 1);
     must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
     must(ct_trajectory_close(file, NULL), NULL);

@@ -77,7 +77,7 @@ typedef struct ct_actuator_info {
     double stiffness;   // Pa; 0 of cavities
 } ct_actuator_info;
 CT_API int ct_model_actuator_count(const ct_model* model);
-CT_API void ct_model_actuator_info(const ct_model* model, int actuator, ct_actuator_info* info);
+CT_API ct_actuator_info ct_model_actuator_info(const ct_model* model, int actuator);
 
 #ifdef __cplusplus
 }

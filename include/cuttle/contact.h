@@ -35,7 +35,7 @@ CT_API ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* d
                                        ct_error* error);
 CT_API int ct_scene_obstacle_count(const ct_scene* scene);
 CT_API int ct_scene_find_obstacle(const ct_scene* scene, const char* name);      // -1: none
-CT_API const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle);  // NULL: none
+CT_API const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle);  // "": none
 CT_API ct_obstacle_kind ct_scene_obstacle_kind(const ct_scene* scene, int obstacle);
 CT_API bool ct_scene_obstacle_moves(const ct_scene* scene, int obstacle);  // it has a motion
 

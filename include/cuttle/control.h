@@ -57,7 +57,7 @@ CT_API ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, 
 CT_API void ct_model_control_values(const ct_model* model, double time, double* control);
 CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
-CT_API void ct_model_control_info(const ct_model* model, int index, ct_control_info* info);
+CT_API ct_control_info ct_model_control_info(const ct_model* model, int index);
 
 #ifdef __cplusplus
 }

@@ -25,8 +25,8 @@ typedef struct ct_model_info {
 
 CT_API ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error);
 CT_API void ct_model_free(ct_model* model);
-CT_API void ct_model_get_info(const ct_model* model, ct_model_info* info);
-CT_API const ct_settings* ct_model_settings(const ct_model* model);
+CT_API ct_model_info ct_model_summary(const ct_model* model);
+CT_API ct_settings ct_model_settings(const ct_model* model);
 CT_API const double* ct_model_rest(const ct_model* model);       // 3 nvert
 CT_API const double* ct_model_node_mass(const ct_model* model);  // nvert, kg
 CT_API const int* ct_model_tets(const ct_model* model);          // 4 ntet
@@ -37,7 +37,7 @@ CT_API const int* ct_model_surface_owner(const ct_model* model);  // nsurface: b
 CT_API const int* ct_model_tet_body(const ct_model* model);       // ntet
 CT_API const int* ct_model_tet_tag(const ct_model* model);        // ntet
 CT_API const char* ct_model_body_name(const ct_model* model, int body);
-CT_API void ct_model_body_color(const ct_model* model, int body, double color[3]);
+CT_API const double* ct_model_body_color(const ct_model* model);  // 3 nbody, 0..1
 
 #ifdef __cplusplus
 }

@@ -136,7 +136,7 @@ typedef struct ct_optimize_def {
     int population;  // CMAES, EVOLUTION: samples a generation; 0: from the number of parameters
 } ct_optimize_def;
 CT_API ct_optimize_def ct_optimize_def_default(void);
-CT_API void ct_scene_optimize_def(const ct_scene* scene, ct_optimize_def* def);
+CT_API ct_optimize_def ct_scene_optimize_def(const ct_scene* scene);
 CT_API ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def, ct_error* error);
 
 typedef struct ct_slice {

@@ -31,7 +31,7 @@ CT_API const ct_model* ct_problem_model(const ct_problem* problem);
 CT_API int ct_problem_steps(const ct_problem* problem);
 CT_API int ct_problem_size(const ct_problem* problem);
 CT_API int ct_problem_slice_count(const ct_problem* problem);
-CT_API void ct_problem_slice(const ct_problem* problem, int index, ct_slice* slice);
+CT_API ct_slice ct_problem_slice(const ct_problem* problem, int index);
 // the scene's values, as the optimiser sees them
 CT_API void ct_problem_start(const ct_problem* problem, double* y);
 // of y; -inf, inf where none
@@ -43,8 +43,8 @@ CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user); 
 CT_API ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient,
                                      ct_problem_report* report, ct_error* error);
 // Runs the motion at y into a trajectory file. The scene is the one that the problem was made from.
-CT_API ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path,
-                                   const ct_scene* scene, ct_error* error);
+CT_API ct_status ct_problem_record(ct_problem* problem, const ct_scene* scene, const char* path,
+                                   const double* y, ct_error* error);
 
 typedef struct ct_check_def {
     int slices;        // how many, spread over all of them; 0: all

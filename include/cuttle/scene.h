@@ -162,9 +162,9 @@ CT_API ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error
 CT_API ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory,
                                 ct_error* error);
 CT_API void ct_scene_free(ct_scene* scene);
-CT_API void ct_scene_settings(const ct_scene* scene, ct_settings* settings);
+CT_API ct_settings ct_scene_settings(const ct_scene* scene);
 CT_API ct_status ct_scene_set_settings(ct_scene* scene, const ct_settings* settings, ct_error* error);
-CT_API void ct_scene_view(const ct_scene* scene, ct_view* view);
+CT_API ct_view ct_scene_view(const ct_scene* scene);
 CT_API void ct_scene_set_view(ct_scene* scene, const ct_view* view);
 CT_API ct_status ct_scene_set_name(ct_scene* scene, const char* name);
 CT_API const char* ct_scene_name(const ct_scene* scene);
@@ -188,7 +188,7 @@ typedef struct ct_body_info {
     double min_quality;                       // of its worst tet, as in ct_mesh_report
     int sliver_count;
 } ct_body_info;
-CT_API ct_status ct_scene_body_get_info(const ct_scene* scene, int body, ct_body_info* info);
+CT_API ct_status ct_scene_body_info(const ct_scene* scene, int body, ct_body_info* info);
 CT_API int ct_scene_node_count(const ct_scene* scene);
 // Sorted scene node indices; *nodes is freed by ct_free. An empty set is CT_BAD_SCENE.
 CT_API ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count,

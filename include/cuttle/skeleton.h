@@ -74,9 +74,9 @@ typedef struct ct_link_info {  // a link of a model or of a trajectory
     int count;
 } ct_link_info;
 CT_API int ct_model_link_count(const ct_model* model);
-CT_API void ct_model_link_info(const ct_model* model, int link, ct_link_info* info);
+CT_API ct_link_info ct_model_link_info(const ct_model* model, int link);
 // springs, limits, ... of the link's joint
-CT_API void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint);
+CT_API ct_joint_def ct_model_joint(const ct_model* model, int link);
 
 #ifdef __cplusplus
 }

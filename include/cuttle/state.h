@@ -34,7 +34,7 @@ CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* stat
 // Puts joints at `position` with rates `velocity` (indexed by joint rate; NULL: the model's), and the links'
 // nodes with them. The positions of balls and free joints are increments on top of the model's pose: Q =
 // exp(position) exp(pose), translations add up; rates are along the parent's axes. The history is forgotten.
-CT_API ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position,
+CT_API ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const double* position,
                                      const double* velocity);
 // Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion,
 // mounts their pose; links follow their joints: call ct_state_set_joints after it.
@@ -62,7 +62,7 @@ typedef struct ct_measure {
     double momentum[3];                      // kg m/s
     double angular_momentum[3];              // kg m^2/s about the origin
 } ct_measure;
-CT_API void ct_state_measure(const ct_model* model, const ct_state* state, ct_measure* measure);
+CT_API ct_measure ct_state_measure(const ct_model* model, const ct_state* state);
 
 #ifdef __cplusplus
 }

@@ -40,15 +40,15 @@ typedef struct ct_obstacle_info {  // an obstacle of a trajectory
     bool hidden;      // not in pictures
 } ct_obstacle_info;
 
-CT_API ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene,
-                                      const ct_model* model, ct_error* error);
+CT_API ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const ct_model* model,
+                                      const char* path, ct_error* error);
 // Opens for appending and puts the last stored state into `state`; the model must be of the same scene.
-CT_API ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_model* model,
-                                      ct_state* state, ct_error* error);
+CT_API ct_status ct_trajectory_resume(ct_trajectory** out, const ct_model* model, ct_state* state,
+                                      const char* path, ct_error* error);
 CT_API ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
                                       const ct_step_report* report, ct_error* error);
 CT_API ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error);  // read only
-CT_API void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info);
+CT_API ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file);
 CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
 // A field by name ("displacement", "velocity", "contact" (the force): 3 values a node, count 3 nvert;
 // "stress", "energy", "volume", "activation": one an element, tets, then triangles of sheets: *per_tet);

@@ -203,12 +203,13 @@ bool ct_actuators_stale(const ct_model* model) {
 
 int ct_model_actuator_count(const ct_model* model) { return model->actuators.count; }
 
-void ct_model_actuator_info(const ct_model* model, int actuator, ct_actuator_info* info) {
+ct_actuator_info ct_model_actuator_info(const ct_model* model, int actuator) {
+    if (actuator < 0 || actuator >= model->actuators.count) return (ct_actuator_info){.name = ""};
     const ct_scene_actuator* a = &model->actuators.list[actuator];
-    *info = (ct_actuator_info){.name = a->name,
-                               .kind = a->kind,
-                               .first = model->actuators.first[actuator],
-                               .count = a->size,
-                               .element_count = a->nelement,
-                               .stiffness = model->actuators.stiffness[actuator]};
+    return (ct_actuator_info){.name = a->name,
+                              .kind = a->kind,
+                              .first = model->actuators.first[actuator],
+                              .count = a->size,
+                              .element_count = a->nelement,
+                              .stiffness = model->actuators.stiffness[actuator]};
 }

@@ -14,10 +14,10 @@ void ct_model_free(ct_model* model) {
     ct_free(model);
 }
 
-void ct_model_get_info(const ct_model* model, ct_model_info* info) {
+ct_model_info ct_model_summary(const ct_model* model) {
     double volume = 0;
     for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->potential.elastic)[t];
-    *info = (ct_model_info){
+    return (ct_model_info){
         .nvert = model->nvert,
         .ntet = model->ntet,
         .ntri = model->ntri,
@@ -38,7 +38,7 @@ void ct_model_get_info(const ct_model* model, ct_model_info* info) {
     };
 }
 
-const ct_settings* ct_model_settings(const ct_model* model) { return &model->settings; }
+ct_settings ct_model_settings(const ct_model* model) { return model->settings; }
 const double* ct_model_rest(const ct_model* model) { return model->rest; }
 const double* ct_model_node_mass(const ct_model* model) { return model->mass; }
 const int* ct_model_tets(const ct_model* model) { return model->tet; }
@@ -54,31 +54,29 @@ const char* ct_model_body_name(const ct_model* model, int body) {
     return body >= 0 && body < model->nbody ? model->body_name[body] : "";
 }
 
-void ct_model_body_color(const ct_model* model, int body, double color[3]) {
-    if (body >= 0 && body < model->nbody)
-        memcpy(color, model->body_color + 3 * (size_t)body, 3 * sizeof(double));
-}
+const double* ct_model_body_color(const ct_model* model) { return model->body_color; }
 
 int ct_model_link_count(const ct_model* model) { return model->tree.nlink; }
 
-void ct_model_link_info(const ct_model* model, int link, ct_link_info* info) {
+ct_link_info ct_model_link_info(const ct_model* model, int link) {
     const ct_tree* tree = &model->tree;
-    *info = (ct_link_info){.name = "", .parent = -1};
-    if (link < 0 || link >= tree->nlink) return;
-    info->name = tree->name[link];
-    info->parent = tree->parent[link];
-    info->joint = tree->joint[link].kind;
-    info->naxis = tree->type[link]->naxis;
-    memcpy(info->anchor, tree->joint[link].anchor, sizeof info->anchor);
-    memcpy(info->axis, tree->joint[link].axis, sizeof info->axis);
-    info->coordinate = tree->coordinate[link];
-    info->ncoordinate = tree->coordinate[link + 1] - tree->coordinate[link];
-    info->nodes = tree->node + tree->start[link];
-    info->count = tree->start[link + 1] - tree->start[link];
+    ct_link_info info = {.name = "", .parent = -1};
+    if (link < 0 || link >= tree->nlink) return info;
+    info.name = tree->name[link];
+    info.parent = tree->parent[link];
+    info.joint = tree->joint[link].kind;
+    info.naxis = tree->type[link]->naxis;
+    memcpy(info.anchor, tree->joint[link].anchor, sizeof info.anchor);
+    memcpy(info.axis, tree->joint[link].axis, sizeof info.axis);
+    info.coordinate = tree->coordinate[link];
+    info.ncoordinate = tree->coordinate[link + 1] - tree->coordinate[link];
+    info.nodes = tree->node + tree->start[link];
+    info.count = tree->start[link + 1] - tree->start[link];
+    return info;
 }
 
-void ct_model_joint(const ct_model* model, int link, ct_joint_def* joint) {
-    *joint = link >= 0 && link < model->tree.nlink ? model->tree.joint[link] : ct_joint_def_default();
+ct_joint_def ct_model_joint(const ct_model* model, int link) {
+    return link >= 0 && link < model->tree.nlink ? model->tree.joint[link] : ct_joint_def_default();
 }
 
 int ct_model_policy_size(const ct_model* model) { return model->policy.enabled ? model->policy.nweight : 0; }
@@ -86,12 +84,13 @@ const double* ct_model_policy_weights(const ct_model* model) { return model->pol
 int ct_model_control_size(const ct_model* model) { return model->control_size; }
 int ct_model_control_count(const ct_model* model) { return model->ncontrol; }
 
-void ct_model_control_info(const ct_model* model, int index, ct_control_info* info) {
-    memset(info, 0, sizeof *info);
-    if (index < 0 || index >= model->ncontrol) return;
+ct_control_info ct_model_control_info(const ct_model* model, int index) {
+    ct_control_info info = {0};
+    if (index < 0 || index >= model->ncontrol) return info;
     const ct_scene_control* control = &model->control[index];
-    snprintf(info->name, sizeof info->name, "%s", control->name);
-    info->kind = control->kind;
-    info->first = model->control_first[index];
-    info->count = control->size;
+    snprintf(info.name, sizeof info.name, "%s", control->name);
+    info.kind = control->kind;
+    info.first = model->control_first[index];
+    info.count = control->size;
+    return info;
 }

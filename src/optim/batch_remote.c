@@ -57,8 +57,7 @@ uint64_t ct_batch_fingerprint(const ct_problem* problem) {
     hash = mix(hash, model->rest, 3 * (size_t)model->nvert * sizeof(double));
     hash = mix(hash, model->mass, (size_t)model->nvert * sizeof(double));
     for (int i = 0; i < ct_problem_slice_count(problem); i++) {
-        ct_slice slice;
-        ct_problem_slice(problem, i, &slice);
+        ct_slice slice = ct_problem_slice(problem, i);
         hash = mix(hash, slice.name, strnlen(slice.name, sizeof slice.name));
         hash = mix(hash, &slice.count, sizeof slice.count);
     }

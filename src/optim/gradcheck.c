@@ -198,13 +198,13 @@ static ct_status check_slices(check* c, ct_check_slice* slices, ct_error* error)
     ct_slice slice;
     ct_problem_bounds(c->problem, c->lower, c->upper);
     for (int k = 0; k < count; k++) {
-        ct_problem_slice(c->problem, k, &slice);
+        slice = ct_problem_slice(c->problem, k);
         move_inside(c, &slice);
     }
     ct_status status = evaluate_start(c, error);
     int wanted = c->def->slices > 0 && c->def->slices < count ? c->def->slices : count;
     for (int k = 0; k < count && status == CT_OK; k++) {
-        ct_problem_slice(c->problem, k, &slice);
+        slice = ct_problem_slice(c->problem, k);
         slices[k] = (ct_check_slice){.skipped = true, .passed = true, .slope = NAN, .halved = -1};
         memcpy(slices[k].name, slice.name, sizeof slices[k].name);
         if ((int64_t)k * wanted / count == (int64_t)(k - 1) * wanted / count && k > 0) continue;

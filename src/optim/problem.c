@@ -16,12 +16,12 @@
 // ---- create and free -----------------------------------------------------------------------
 
 static ct_status count_steps(ct_problem* problem, ct_error* error) {
-    const ct_settings* settings = ct_model_settings(problem->model);
-    double count = round(settings->duration / settings->time_step);
+    ct_settings settings = ct_model_settings(problem->model);
+    double count = round(settings.duration / settings.time_step);
     if (!(count >= 1 && count <= 1e8))
         return ct_fail(error, CT_BAD_SCENE,
                        "the duration (%g s) must be one time step (%g s) at least, and 1e8 steps at most",
-                       settings->duration, settings->time_step);
+                       settings.duration, settings.time_step);
     problem->nstep = (int)count;
     return CT_OK;
 }
@@ -89,8 +89,10 @@ int ct_problem_steps(const ct_problem* problem) { return problem->nstep; }
 int ct_problem_size(const ct_problem* problem) { return ct_params_size(problem->params); }
 int ct_problem_slice_count(const ct_problem* problem) { return ct_params_slice_count(problem->params); }
 
-void ct_problem_slice(const ct_problem* problem, int index, ct_slice* slice) {
-    ct_params_slice(problem->params, index, slice);
+ct_slice ct_problem_slice(const ct_problem* problem, int index) {
+    ct_slice slice;
+    ct_params_slice(problem->params, index, &slice);
+    return slice;
 }
 
 void ct_problem_start(const ct_problem* problem, double* y) { ct_params_start(problem->params, y); }
@@ -152,7 +154,7 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
         return status;
     status = ct_state_set(problem->initial, values->position ? values->position : problem->position,
                           values->velocity ? values->velocity : problem->velocity);
-    return status == CT_OK ? ct_state_set_joints(problem->initial, problem->model, values->joint_position,
+    return status == CT_OK ? ct_state_set_joints(problem->model, problem->initial, values->joint_position,
                                                  values->joint_velocity)
                            : status;
 }

@@ -18,7 +18,7 @@ static ct_status record_steps(ct_problem* problem, const double* controls, ct_st
     return status;
 }
 
-ct_status ct_problem_record(ct_problem* problem, const double* y, const char* path, const ct_scene* scene,
+ct_status ct_problem_record(ct_problem* problem, const ct_scene* scene, const char* path, const double* y,
                             ct_error* error) {
     const double* controls;
     ct_state* state = NULL;
@@ -30,7 +30,7 @@ ct_status ct_problem_record(ct_problem* problem, const double* y, const char* pa
         if (status == CT_OK) status = ct_state_copy(state, problem->initial);
         if (status != CT_OK) ct_fail(error, status, "recording the motion: %s", ct_status_text(status));
     }
-    if (status == CT_OK) status = ct_trajectory_create(&file, path, scene, problem->model, error);
+    if (status == CT_OK) status = ct_trajectory_create(&file, scene, problem->model, path, error);
     if (status == CT_OK) status = record_steps(problem, controls, state, file, error);
     ct_status closed = ct_trajectory_close(file, status == CT_OK ? error : NULL);
     ct_state_free(state);

@@ -356,7 +356,7 @@ ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* er
     return status;
 }
 
-void ct_trajectory_get_info(const ct_trajectory* file, ct_trajectory_info* info) { *info = file->info; }
+ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file) { return file->info; }
 const double* ct_trajectory_rest(const ct_trajectory* file) { return file->rest; }
 const int* ct_trajectory_tets(const ct_trajectory* file) { return file->tet; }
 const int* ct_trajectory_surface(const ct_trajectory* file) { return file->surface; }

@@ -35,7 +35,7 @@ static ct_status describe_links(ct_trajectory_def* def, const ct_model* model) {
     ct_link_info* link = ct_alloc((size_t)count, sizeof *link);
     if (!link) return CT_OUT_OF_MEMORY;
     for (int k = 0; k < count; k++) {
-        ct_model_link_info(model, k, &link[k]);
+        link[k] = ct_model_link_info(model, k);
         def->info.ncoordinate += link[k].ncoordinate;
     }
     def->info.nlink = count;
@@ -67,8 +67,7 @@ static ct_status describe_cavities(ct_trajectory_def* def, const ct_model* model
     const char** name = ct_alloc((size_t)count, sizeof *name);
     if (!name) return CT_OUT_OF_MEMORY;
     for (int k = 0; k < count; k++) {
-        ct_actuator_info info;
-        ct_model_actuator_info(model, k, &info);
+        ct_actuator_info info = ct_model_actuator_info(model, k);
         if (info.kind == CT_ACTUATOR_CAVITY) name[def->info.ncavity++] = info.name;
     }
     def->cavity_name = name;
@@ -100,20 +99,19 @@ static void obstacle_poses(const ct_model* model, const ct_state* state, double*
 
 // What the model alone says; `def` borrows from it.
 static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t state_size) {
-    ct_model_info info;
-    ct_model_get_info(model, &info);
-    const ct_settings* settings = ct_model_settings(model);
+    ct_model_info info = ct_model_summary(model);
+    ct_settings settings = ct_model_settings(model);
     *def = (ct_trajectory_def){
         .info = {.nvert = info.nvert,
                  .ntet = info.ntet,
                  .nsurface = info.nsurface,
                  .nbody = info.nbody,
                  .ntri = info.ntri,
-                 .up = settings->up,
-                 .ground = settings->ground,
-                 .time_step = settings->time_step,
+                 .up = settings.up,
+                 .ground = settings.ground,
+                 .time_step = settings.time_step,
                  .view = {.automatic = true},
-                 .contact = settings->contact.method != CT_CONTACT_METHOD_NONE,
+                 .contact = settings.contact.method != CT_CONTACT_METHOD_NONE,
                  .activation = model->potential.actuation.muscle || model->potential.actuation.chamber},
         .rest = ct_model_rest(model),
         .tet = ct_model_tets(model),
@@ -136,8 +134,8 @@ static ct_status state_bytes(const ct_model* model, size_t* size) {
     return status;
 }
 
-ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_scene* scene,
-                               const ct_model* model, ct_error* error) {
+ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const ct_model* model,
+                               const char* path, ct_error* error) {
     ct_error_clear(error);
     *out = NULL;
     size_t state_size = 0;
@@ -149,7 +147,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
     if (scene) {
         snprintf(def.info.scene_file, sizeof def.info.scene_file, "%s", ct_scene_file(scene));
         snprintf(def.info.scene_name, sizeof def.info.scene_name, "%s", ct_scene_name(scene));
-        ct_scene_view(scene, &def.info.view);
+        def.info.view = ct_scene_view(scene);
         status = read_scene_text(ct_scene_file(scene), &text, &def.scene_text_size);
         def.scene_text = text;
     }
@@ -157,14 +155,10 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
     if (!status) status = describe_obstacles(&def, model);
     if (!status) status = describe_cavities(&def, model);
     size_t nbody = (size_t)def.info.nbody;
-    double* color = ct_alloc(3 * nbody, sizeof *color);
     const char** name = ct_alloc(nbody, sizeof *name);
-    if (!color || !name) status = CT_OUT_OF_MEMORY;
-    for (size_t k = 0; !status && k < nbody; k++) {
-        ct_model_body_color(model, (int)k, color + 3 * k);
-        name[k] = ct_model_body_name(model, (int)k);
-    }
-    def.body_color = color;
+    if (!name) status = CT_OUT_OF_MEMORY;
+    for (size_t k = 0; !status && k < nbody; k++) name[k] = ct_model_body_name(model, (int)k);
+    def.body_color = ct_model_body_color(model);
     def.body_name = name;
     if (!status) status = ct_trajectory_create_arrays(out, path, &def, error);
     else ct_fail(error, status, "%s", ct_status_text(status));
@@ -172,12 +166,11 @@ ct_status ct_trajectory_create(ct_trajectory** out, const char* path, const ct_s
     ct_free((void*)def.obstacle);
     ct_free((void*)def.cavity_name);
     ct_free(name);
-    ct_free(color);
     ct_free(text);
     return status;
 }
 
-ct_status ct_trajectory_resume(ct_trajectory** out, const char* path, const ct_model* model, ct_state* state,
+ct_status ct_trajectory_resume(ct_trajectory** out, const ct_model* model, ct_state* state, const char* path,
                                ct_error* error) {
     ct_error_clear(error);
     *out = NULL;
@@ -223,8 +216,7 @@ static ct_status element_fields(const ct_model* model, const ct_state* state, do
 ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
                                const ct_step_report* report, ct_error* error) {
     ct_error_clear(error);
-    ct_model_info info;
-    ct_model_get_info(model, &info);
+    ct_model_info info = ct_model_summary(model);
     if (info.nvert != file->info.nvert || info.ntet != file->info.ntet ||
         (file->info.nlink && info.nlink != file->info.nlink) || model->nobstacle != file->info.nobstacle ||
         info.ntri != file->info.ntri || ct_state_size(state) != file->state_size)

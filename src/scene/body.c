@@ -42,7 +42,7 @@ void ct_scene_free_body(ct_scene_body* body) {
 int ct_scene_body_count(const ct_scene* scene) { return scene->nbody; }
 
 const char* ct_scene_body_name(const ct_scene* scene, int body) {
-    return body >= 0 && body < scene->nbody ? scene->body[body].name : NULL;
+    return body >= 0 && body < scene->nbody ? scene->body[body].name : "";
 }
 
 int ct_scene_find_body(const ct_scene* scene, const char* name) {

@@ -9,7 +9,7 @@ static void widen(double range[2], double value) {
     range[1] = fmax(range[1], value);
 }
 
-ct_status ct_scene_body_get_info(const ct_scene* scene, int body, ct_body_info* info) {
+ct_status ct_scene_body_info(const ct_scene* scene, int body, ct_body_info* info) {
     if (body < 0 || body >= scene->nbody) return CT_BAD_ARGUMENT;
     const ct_scene_body* b = &scene->body[body];
     const ct_material* first = &b->tet_material[0];

@@ -45,7 +45,7 @@ static const ct_scene_obstacle* obstacle_at(const ct_scene* scene, int obstacle)
 
 const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle) {
     const ct_scene_obstacle* found = obstacle_at(scene, obstacle);
-    return found ? found->name : NULL;
+    return found ? found->name : "";
 }
 
 ct_obstacle_kind ct_scene_obstacle_kind(const ct_scene* scene, int obstacle) {

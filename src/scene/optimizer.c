@@ -13,7 +13,7 @@ ct_optimize_def ct_optimize_def_default(void) {
                              .spread = 0.3};
 }
 
-void ct_scene_optimize_def(const ct_scene* scene, ct_optimize_def* def) { *def = scene->optimize; }
+ct_optimize_def ct_scene_optimize_def(const ct_scene* scene) { return scene->optimize; }
 
 ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def, ct_error* error) {
     ct_error_clear(error);

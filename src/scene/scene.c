@@ -102,7 +102,7 @@ void ct_scene_free(ct_scene* scene) {
     ct_free(scene);
 }
 
-void ct_scene_settings(const ct_scene* scene, ct_settings* settings) { *settings = scene->settings; }
+ct_settings ct_scene_settings(const ct_scene* scene) { return scene->settings; }
 
 static ct_status check_integer(ct_error* error, const char* field, int value, int least, int most) {
     if (value >= least && value <= most) return CT_OK;
@@ -165,7 +165,7 @@ ct_status ct_scene_set_settings(ct_scene* scene, const ct_settings* settings, ct
     return status;
 }
 
-void ct_scene_view(const ct_scene* scene, ct_view* view) { *view = scene->view; }
+ct_view ct_scene_view(const ct_scene* scene) { return scene->view; }
 void ct_scene_set_view(ct_scene* scene, const ct_view* view) { scene->view = *view; }
 
 ct_status ct_scene_set_name(ct_scene* scene, const char* name) {

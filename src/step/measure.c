@@ -59,10 +59,11 @@ static double tet_volume(const ct_model* model, const double* x, int t) {
            6;
 }
 
-void ct_state_measure(const ct_model* model, const ct_state* state, ct_measure* measure) {
-    memset(measure, 0, sizeof *measure);
-    for (int v = 0; v < model->nvert; v++) measure_node(model, state, v, measure);
-    for (int a = 0; a < 3; a++) measure->center[a] /= measure->mass;
-    for (int t = 0; t < model->ntet; t++) measure->volume += tet_volume(model, state->x, t);
-    measure->elastic = ct_potential_energy(&model->potential, state->x);
+ct_measure ct_state_measure(const ct_model* model, const ct_state* state) {
+    ct_measure measure = {0};
+    for (int v = 0; v < model->nvert; v++) measure_node(model, state, v, &measure);
+    for (int a = 0; a < 3; a++) measure.center[a] /= measure.mass;
+    for (int t = 0; t < model->ntet; t++) measure.volume += tet_volume(model, state->x, t);
+    measure.elastic = ct_potential_energy(&model->potential, state->x);
+    return measure;
 }

@@ -523,6 +523,8 @@ int ct_params_size(const ct_params* params) { return params->size; }
 int ct_params_slice_count(const ct_params* params) { return params->nslice; }
 
 void ct_params_slice(const ct_params* params, int index, ct_slice* out) {
+    *out = (ct_slice){0};
+    if (index < 0 || index >= params->nslice) return;
     const slice* s = &params->slices[index];
     *out = (ct_slice){.kind = s->def.kind, .first = s->first, .count = s->count};
     memcpy(out->name, s->name, sizeof out->name);

@@ -63,7 +63,7 @@ static ct_status set_links(const ct_model* model, ct_state* state, const double*
     return status;
 }
 
-ct_status ct_state_set_joints(ct_state* state, const ct_model* model, const double* position,
+ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const double* position,
                               const double* velocity) {
     if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate)
         return CT_BAD_ARGUMENT;
