@@ -88,7 +88,7 @@ ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solv
 }
 
 static ct_status fail_step(bench_result* result, ct_status status, const ct_step_report* report) {
-    snprintf(result->message, sizeof result->message, "%s", report->advice);
+    snprintf(result->message, sizeof result->message, "%s", report->message);
     return status;
 }
 

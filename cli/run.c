@@ -161,10 +161,13 @@ static ct_status step_to_end(simulation* s, const run_options* options, ct_step_
 static void explain_failure(simulation* s, ct_status status, const ct_step_report* report, ct_error* error) {
     if (error->code != CT_OK) return;
     error->code = status;
+    long long step = (long long)ct_state_step_index(s->state) + 1;
     double residual = report->reference > 0 ? report->residual / report->reference : NAN;
-    snprintf(error->message, sizeof error->message, "step %lld: %s (residual %.1e after %d solves). %s",
-             (long long)ct_state_step_index(s->state) + 1, ct_status_text(status), residual, report->solves,
-             report->advice);
+    if (status != CT_NOT_CONVERGED)
+        snprintf(error->message, sizeof error->message, "step %lld: %s", step, report->message);
+    else
+        snprintf(error->message, sizeof error->message, "step %lld: %s (residual %.1e after %d solves). %s",
+                 step, ct_status_text(status), residual, report->solves, report->message);
 }
 
 static json_t* summary(const simulation* s, const run_options* options) {

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
         return fprintf(stderr, "%s:%d: %s: %s\n", error.file, error.line, error.path, error.message), 1;
     if (ct_state_create(&state, model) || ct_work_create(&work, model, 0)) return 1;
     while (ct_state_time(state) < 1)
-        if (ct_step(model, work, state, NULL, &report)) return fprintf(stderr, "%s\n", report.advice), 1;
+        if (ct_step(model, work, state, NULL, &report)) return fprintf(stderr, "%s\n", report.message), 1;
     ct_measure measure = ct_state_measure(model, state);
     printf("centre %.4f %.4f %.4f m\n", measure.center[0], measure.center[1], measure.center[2]);
     ct_work_free(work);

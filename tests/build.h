@@ -82,7 +82,7 @@ static inline void steps(sim* s, int count) {
         ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
         if (status != CT_OK)
             fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i, ct_status_text(status),
-                     report.residual, report.reference, report.solves, report.advice);
+                     report.residual, report.reference, report.solves, report.message);
     }
 }
 

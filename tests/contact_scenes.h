@@ -159,7 +159,7 @@ static inline ct_step_report step_once(sim* s) {
     const ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
     if (status != CT_OK)
         fail_msg("step %d: %s, residual %g of %g after %d solves: %s", (int)ct_state_step_index(s->state),
-                 ct_status_text(status), report.residual, report.reference, report.solves, report.advice);
+                 ct_status_text(status), report.residual, report.reference, report.solves, report.message);
     return report;
 }
 

@@ -186,14 +186,14 @@ static double evaluate(rollout* r, const double* y) {
                                         y + r->first[CONTROLS], add_loss, r, &report);
     if (status != CT_OK)
         fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps,
-                 report.last.residual, report.last.reference, report.last.advice);
+                 report.last.residual, report.last.reference, report.last.message);
     r->substepped = report.substepped;
     r->substeps = report.substeps;
     return r->loss;
 }
 
-static double evaluate_gradient(rollout* r) {
-    const double loss = evaluate(r, r->value);
+// Reverses the last evaluation into r->gradient.
+static void reverse_rollout(rollout* r) {
     double* g[SLICES];
     for (int s = 0; s < SLICES; s++) g[s] = r->gradient + r->first[s];
     ct_gradient gradient = {.position = g[POSITION],
@@ -211,6 +211,11 @@ static double evaluate_gradient(rollout* r) {
     const ct_status status = ct_backward(r->sim.model, r->sim.work, r->tape, r->value + r->first[CONTROLS],
                                          add_seed, r, &gradient, &report);
     if (status != CT_OK) fail_msg("backward: %s, residual %g", ct_status_text(status), report.max_residual);
+}
+
+static double evaluate_gradient(rollout* r) {
+    const double loss = evaluate(r, r->value);
+    reverse_rollout(r);
     return loss;
 }
 

@@ -455,7 +455,10 @@ static void bad_actuators_are_refused(void** state) {
     must(ct_scene_add_actuator_control(scene, "a", actuator, &error), &error);
     assert_int_equal(ct_scene_add_actuator_control(scene, "b", actuator, &error), CT_BAD_SCENE);
     sim s = start(scene, 1);
-    assert_int_equal(ct_step(s.model, s.work, s.state, (double[]){-1}, NULL), CT_BAD_ARGUMENT);
+    ct_step_report report;
+    assert_int_equal(ct_step(s.model, s.work, s.state, (double[]){-1}, &report), CT_BAD_ARGUMENT);
+    assert_non_null(strstr(report.message, "bellows"));
+    assert_non_null(strstr(report.message, "volume ratio"));
     assert_true(ct_state_step_index(s.state) == 0);
     const double stiffness[] = {0};
     assert_int_equal(

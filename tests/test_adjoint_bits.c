@@ -40,6 +40,41 @@ static void gradient_is_the_same_bits_whatever_the_tape_may_keep(void** state) {
     }
 }
 
+// Whatever the tape keeps: the reverse of a rollout may be asked for again, and so may another rollout.
+static void a_rollout_can_be_reversed_any_number_of_times(void** state) {
+    for (int k = 0; k < 2; k++) {
+        beam_def def = beam_default();
+        def.nstep = 23;
+        def.integrator = k ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER;
+        def.max_iterations = k ? 24 : 400;  // with and without halved steps
+        rollout r = beam_start(&def);
+        const size_t state_size = ct_state_size(r.sim.state);
+        rollout_stop(&r);
+        static const int budget[] = {0, 1, 4, 7, 12, 23};
+        for (size_t i = 0; i < sizeof budget / sizeof budget[0]; i++) {
+            def.max_bytes = (size_t)budget[i] * state_size;
+            r = beam_start(&def);
+            const size_t bytes = (size_t)r.size * sizeof(double);
+            double* first = malloc(bytes);
+            const double loss = evaluate_gradient(&r);
+            memcpy(first, r.gradient, bytes);
+            const size_t kept = ct_tape_bytes(r.tape);
+            for (int again = 0; again < 3; again++) {
+                memset(r.gradient, 0, bytes);
+                reverse_rollout(&r);
+                assert_int_equal(ct_tape_steps(r.tape), 23);
+                assert_memory_equal(r.gradient, first, bytes);
+            }
+            assert_true(ct_tape_bytes(r.tape) == kept);
+            memset(r.gradient, 0, bytes);
+            assert_true(evaluate_gradient(&r) == loss);
+            assert_memory_equal(r.gradient, first, bytes);
+            free(first);
+            rollout_stop(&r);
+        }
+    }
+}
+
 static void gradient_is_the_same_bits_for_every_thread_count(void** state) {
     beam_def one = beam_default();
     one.cells[0] = 24, one.cells[1] = 6, one.cells[2] = 6;
@@ -94,6 +129,7 @@ static void gradient_is_as_good_as_the_tolerance(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_is_the_same_bits_whatever_the_tape_may_keep),
+        cmocka_unit_test(a_rollout_can_be_reversed_any_number_of_times),
         cmocka_unit_test(gradient_is_the_same_bits_for_every_thread_count),
         cmocka_unit_test(gradient_is_the_same_bits_when_less_is_wanted),
         cmocka_unit_test(gradient_is_as_good_as_the_tolerance),

@@ -47,7 +47,7 @@ static seen run(sim* s, int count, bool driven) {
         ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
         if (status != CT_OK)
             fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i + 1, ct_status_text(status),
-                     report.residual, report.reference, report.solves, report.advice);
+                     report.residual, report.reference, report.solves, report.message);
         int where[5];
         if (ct_detect_intersections(&s->model->collision, detect, ct_state_positions(s->state), where))
             fail_msg("step %d: the edge %d %d goes through the triangle %d %d %d", i + 1, where[0], where[1],

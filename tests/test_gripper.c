@@ -50,7 +50,7 @@ static double rise(double friction, double ball_density, double ratio) {
         for (int c = 0; c < CELLS; c++) control[c] = (ratio - 1) * fmin(1, (i + 1.0) / CLOSING);
         control[CELLS + 1] = i < CLOSING ? 0 : LIFT;
         ct_step_report report;
-        if (ct_step(s.model, s.work, s.state, control, &report)) fail_msg("step %d: %s", i, report.advice);
+        if (ct_step(s.model, s.work, s.state, control, &report)) fail_msg("step %d: %s", i, report.message);
         assert_int_equal(report.inverted, 0);
     }
     const double after = height(&s, "ball");

@@ -297,6 +297,33 @@ static void unusual_vectors_are_errors(void** state) {
     ct_scene_free(scene);
 }
 
+// A control that asks a cell for no volume at all: the sentence of the step is the error's.
+static void a_refused_step_is_explained(void** state) {
+    ct_settings settings = tight_settings();
+    ct_scene* scene = beam(&settings);
+    ct_error error = {0};
+    ct_chamber_def chamber = ct_chamber_def_default();
+    chamber.name = "bellows";
+    int actuator;
+    must(ct_scene_add_chamber(scene, &chamber, &actuator, &error), &error);
+    must(ct_scene_add_actuator_control(scene, "breath", actuator, &error), &error);
+    ct_parameter_def def = ct_parameter_def_default();
+    def.kind = CT_PARAMETER_CONTROL;
+    def.control = "breath";
+    def.per = CT_PER_SCENE;
+    def.transform = CT_TRANSFORM_NONE;
+    must(ct_scene_add_parameter(scene, &def, &error), &error);
+    add_point(scene, 1);
+    ct_problem* problem = open_problem(scene, 0);
+    double y[1] = {-2}, loss;
+    assert_int_equal(ct_problem_evaluate(problem, y, &loss, NULL, NULL, &error), CT_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "step 1:"));
+    assert_non_null(strstr(error.message, "bellows"));
+    assert_non_null(strstr(error.message, "volume ratio"));
+    ct_problem_free(problem);
+    ct_scene_free(scene);
+}
+
 static void record_stores_the_motion_that_was_judged(void** state) {
     ct_settings settings = tight_settings();
     ct_scene* scene = full_scene(&settings);
@@ -337,6 +364,7 @@ int main(void) {
         cmocka_unit_test(evaluation_forgets_the_one_before),
         cmocka_unit_test(incomplete_problems_are_refused),
         cmocka_unit_test(unusual_vectors_are_errors),
+        cmocka_unit_test(a_refused_step_is_explained),
         cmocka_unit_test(record_stores_the_motion_that_was_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

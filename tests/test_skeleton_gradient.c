@@ -201,7 +201,7 @@ static double evaluate(swing* s, const double* y) {
                                   y + s->first[CONTROLS], visit, s, &report);
     if (status != CT_OK)
         fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps,
-                 report.last.residual, report.last.reference, report.last.advice);
+                 report.last.residual, report.last.reference, report.last.message);
     s->substepped = report.substepped;
     s->substeps = report.substeps;
     return s->loss;

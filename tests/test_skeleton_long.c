@@ -121,7 +121,7 @@ static sim settle(int count, ct_joint_kind kind, const double force[3], double d
             solves += report.solves;
             if (status != CT_OK)
                 fail_msg("step %d of stage %d: residual %g of %g: %s", k, (int)i, report.residual,
-                         report.reference, report.advice);
+                         report.reference, report.message);
         }
         print_message("stage %d: %.2g m from the exact shape, %ld solves\n", (int)i,
                       shape_error(&s, count, force), solves);

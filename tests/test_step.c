@@ -169,11 +169,58 @@ static void failure_leaves_the_state_unchanged_and_says_what_to_do(void** unused
     ct_step_report report;
     assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_NOT_CONVERGED);
     assert_false(report.converged);
-    assert_true(strstr(report.advice, "time_step") != NULL);
+    assert_true(strstr(report.message, "time_step") != NULL);
     assert_true(report.residual > 0);
     assert_memory_equal(ct_state_bytes(s.state), before, size);
     free(before);
     stop(&s);
+}
+
+// A box of `cells` cells whose nodes feel the control "push".
+static sim pushed_box(int cells) {
+    ct_settings settings = quick_settings();
+    ct_material material = rubber(CT_ENERGY_COROTATED);
+    ct_scene* scene = new_scene(&settings);
+    add_box(scene, (double[]){1, 1, 1}, (int[]){cells, 1, 1}, &material);
+    ct_error error = {0};
+    ct_selector all = ct_selector_default();
+    int *nodes, count;
+    must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
+    must(ct_scene_add_force_control(scene, "push", nodes, count, &error), &error);
+    ct_free(nodes);
+    return start(scene, 1);
+}
+
+// Refused with a sentence that holds `word`, and not a bit of the state changed.
+static void assert_refused(const ct_model* model, ct_work* work, ct_state* state, const double* control,
+                           const char* word) {
+    size_t size = ct_state_size(state);
+    unsigned char* before = malloc(size);
+    memcpy(before, ct_state_bytes(state), size);
+    ct_step_report report;
+    assert_int_equal(ct_step(model, work, state, control, &report), CT_BAD_ARGUMENT);
+    if (!strstr(report.message, word)) fail_msg("\"%s\" has no \"%s\"", report.message, word);
+    assert_false(report.converged);
+    assert_true(report.gradients == 0 && report.solves == 0);
+    assert_memory_equal(ct_state_bytes(state), before, size);
+    free(before);
+}
+
+static void a_refused_step_says_why_and_changes_nothing(void** unused) {
+    sim s = pushed_box(1), other = pushed_box(2);
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double control[3] = {0, 0, 1};
+            control[k] = bad[i];
+            assert_refused(s.model, s.work, s.state, control, "push");
+        }
+    assert_refused(s.model, s.work, other.state, NULL, "the state belongs to another model");
+    assert_refused(s.model, other.work, s.state, NULL, "the work belongs to another model");
+    ct_step_report report;
+    must(ct_step(s.model, s.work, s.state, (double[]){0, 0, 1}, &report), NULL);
+    assert_string_equal(report.message, "");
+    stop(&s), stop(&other);
 }
 
 // All nodes scattered at random inside the box: most tets start inverted.
@@ -240,6 +287,7 @@ int main(void) {
         cmocka_unit_test(replay_from_a_stored_state_is_exact),
         cmocka_unit_test(a_step_that_does_not_converge_is_halved),
         cmocka_unit_test(failure_leaves_the_state_unchanged_and_says_what_to_do),
+        cmocka_unit_test(a_refused_step_says_why_and_changes_nothing),
         cmocka_unit_test(inverted_elements_recover),
         cmocka_unit_test(a_scene_of_driven_nodes_only_just_moves),
     };

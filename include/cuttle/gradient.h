@@ -35,7 +35,7 @@ typedef struct ct_rollout_report {
     int64_t solves;
     double max_residual;  // worst residual / reference
     double seconds;
-    ct_step_report last;  // of the last step, with advice when it failed
+    ct_step_report last;  // of the last step, with a message when it failed
 } ct_rollout_report;
 // Runs nstep steps from `initial` with controls (nstep x control size, NULL: the scene's values).
 CT_API ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const ct_state* initial,

@@ -31,7 +31,7 @@ typedef struct ct_step_report {
     const ct_contact* contact;  // of the last sub-step, borrowed from the work until its next step
     int ncontact;
     double seconds;
-    char advice[160];  // what to change when it did not converge
+    char message[256];  // when it failed: why, and what to change; otherwise ""
 } ct_step_report;
 
 // Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: the scene's

@@ -317,7 +317,7 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
 
 static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     if (ct_advice_overlap(model, work, state, report)) return;
-    snprintf(report->advice, sizeof report->advice,
+    snprintf(report->message, sizeof report->message,
              "raise solver.max_iterations (now %d), loosen solver.tolerance, or use solver \"newton\"",
              model->settings.max_iterations);
 }

@@ -393,7 +393,7 @@ static bool is_truncated(const ct_model* model, const ct_step_report* report) {
 static bool has_gradients(const ct_settings* settings) { return !settings->contact.truncate; }
 
 static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
-    snprintf(report->advice, sizeof report->advice,
+    snprintf(report->message, sizeof report->message,
              "the splitting iteration diverges or needs more than %d iterations: use contact.method "
              "\"newton\", contact.split \"twice\" or \"whole\"",
              model->settings.max_iterations);

@@ -31,7 +31,7 @@ typedef struct ct_solver_row {
     bool (*is_truncated)(const ct_model* model, const ct_step_report* report);
     // Steps can be differentiated; NULL: always.
     bool (*has_gradients)(const ct_settings* settings);
-    // What to change when the step from `state` does not converge, into report->advice.
+    // What to change when the step from `state` does not converge, into report->message.
     void (*advise)(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report);
 } ct_solver_row;
 

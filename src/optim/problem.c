@@ -184,11 +184,10 @@ static void seed_terms(int step, const ct_state* state, double* x_bar, double* v
 }
 
 ct_status ct_problem_explain_step(ct_status status, int step, const ct_step_report* report, ct_error* error) {
-    if (status != CT_NOT_CONVERGED)
-        return ct_fail(error, status, "step %d: %s", step, ct_status_text(status));
+    if (status != CT_NOT_CONVERGED) return ct_fail(error, status, "step %d: %s", step, report->message);
     double residual = report->reference > 0 ? report->residual / report->reference : NAN;
     return ct_fail(error, status, "step %d: %s (residual %.1e after %d solves). %s", step,
-                   ct_status_text(status), residual, report->solves, report->advice);
+                   ct_status_text(status), residual, report->solves, report->message);
 }
 
 static ct_status check_vector(const ct_problem* problem, const double* y, ct_error* error) {

@@ -12,7 +12,7 @@ bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* sta
     if (!work->contact ||
         !ct_contact_overlap(&model->collision, work->contact, state->x, state->header->time, h, rate, &a, &b))
         return false;
-    snprintf(report->advice, sizeof report->advice,
+    snprintf(report->message, sizeof report->message,
              "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",
              collider[a].name, collider[b].name);
     return true;

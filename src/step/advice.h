@@ -4,7 +4,7 @@
 
 #include "step/work.h"
 
-// Names two colliders that overlap where the step begins, into report->advice; false: none do.
+// Names two colliders that overlap where the step begins, into report->message; false: none do.
 bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report);
 
 #endif

@@ -9,7 +9,7 @@
 
 ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field,
                              double* values) {
-    if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     if (field == CT_FIELD_ACTIVATION) {
         ct_actuate_field(model, state->actuation, values);
         return CT_OK;
@@ -25,8 +25,7 @@ ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_te
 ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume,
                           double* rest, double* pressure) {
     const ct_actuators* all = &model->actuators;
-    if (state->header->nvert != model->nvert || actuator < 0 || actuator >= all->count)
-        return CT_BAD_ARGUMENT;
+    if (!ct_state_fits(state, model) || actuator < 0 || actuator >= all->count) return CT_BAD_ARGUMENT;
     const ct_scene_actuator* a = &all->list[actuator];
     if (a->kind != CT_ACTUATOR_CAVITY) return CT_BAD_ARGUMENT;
     if (volume) *volume = ct_surface_volume(a->tri, a->nelement, state->x);

@@ -65,8 +65,7 @@ static ct_status set_links(const ct_model* model, ct_state* state, const double*
 
 ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const double* position,
                               const double* velocity) {
-    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate)
-        return CT_BAD_ARGUMENT;
+    if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     for (int j = 0; j < model->tree.ndof; j++)
         if ((position && !isfinite(position[j])) || (velocity && !isfinite(velocity[j])))
             return CT_BAD_ARGUMENT;
@@ -93,13 +92,22 @@ static ct_status set_initial(const ct_model* model, ct_state* state) {
     return status;
 }
 
+static size_t block_size(const ct_model* model) {
+    size_t numbers = NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate +
+                     (size_t)model->tree.ndof + (size_t)model->actuators.size + 7 * (size_t)model->nmount;
+    return sizeof(ct_state_header) + numbers * sizeof(double);
+}
+
+bool ct_state_fits(const ct_state* state, const ct_model* model) {
+    return state->size == block_size(model) && state->header->nvert == model->nvert &&
+           state->header->ncoordinate == model->tree.ncoordinate;
+}
+
 ct_status ct_state_create(ct_state** out, const ct_model* model) {
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;
-    size_t numbers = NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate +
-                     (size_t)model->tree.ndof + (size_t)model->actuators.size + 7 * (size_t)model->nmount;
-    state->size = sizeof(ct_state_header) + numbers * sizeof(double);
+    state->size = block_size(model);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
         ct_free(state);
@@ -164,7 +172,7 @@ const double* ct_state_mounts(const ct_state* state) { return state->mount; }
 
 ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9],
                              double translation[3]) {
-    if (link < 0 || link >= model->tree.nlink || state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    if (link < 0 || link >= model->tree.nlink || !ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};
     ct_status status = ct_config_create(&config, &arena, &model->tree);
@@ -179,8 +187,7 @@ ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int l
 }
 
 ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses) {
-    if (state->header->nvert != model->nvert || state->header->ncoordinate != model->tree.ncoordinate)
-        return CT_BAD_ARGUMENT;
+    if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};
     ct_status status = ct_config_create(&config, &arena, &model->tree);

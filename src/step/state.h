@@ -37,4 +37,7 @@ struct ct_state {
     double* rate;
 };
 
+// Its block has the sizes that the model's states have.
+bool ct_state_fits(const ct_state* state, const ct_model* model);
+
 #endif

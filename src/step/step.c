@@ -12,6 +12,7 @@
 #include "step/fluid.h"
 #include "step/inertia.h"
 #include "step/policy.h"
+#include "step/refuse.h"
 
 enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak for a refresh
 
@@ -232,12 +233,19 @@ static int count_inverted(const ct_model* model, const double* x) {
 static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     if (isfinite(report->residual)) model->solver->advise(model, work, state, report);
     else
-        snprintf(report->advice, sizeof report->advice,
+        snprintf(report->message, sizeof report->message,
                  "the state is not finite: check forces and initial velocities");
 }
 
 static bool is_truncated(const ct_model* model, const ct_step_report* report) {
     return model->solver->is_truncated && model->solver->is_truncated(model, report);
+}
+
+// Says why a step failed and what to change.
+static void explain(const ct_model* model, ct_work* work, const ct_state* state, ct_status status,
+                    ct_step_report* report) {
+    if (status == CT_NOT_CONVERGED) advise(model, work, state, report);
+    else snprintf(report->message, sizeof report->message, "%s", ct_status_text(status));
 }
 
 // ---- public --------------------------------------------------------------------------------
@@ -266,31 +274,40 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state,
     if (surplus > 0) header->slow_solves += surplus;
 }
 
+// Completes the control by the scene's values and the policy, and moves the actuators. True, with the reason
+// in the report, when the step cannot be taken; nothing in the state has changed by then.
+static bool refuses(const ct_model* model, ct_work* work, const ct_state* state, const double** control,
+                    ct_step_report* report) {
+    if (ct_refuse_state(model, work, state, report) || ct_refuse_control(model, *control, report))
+        return true;
+    *control = ct_control_or_values(model, state->header->time, *control, work->control);
+    *control = ct_policy_control(model, work, state, *control);
+    if (ct_refuse_control(model, *control, report)) return true;
+    return ct_actuate(model, state->actuation, *control, work->actuation) != CT_OK &&
+           ct_refuse_actuation(model, work->actuation, report);
+}
+
 ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control,
                   ct_step_report* report) {
     ct_step_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
     double started = ct_clock();
-    if (state->header->nvert != model->nvert) return CT_BAD_ARGUMENT;
+    if (refuses(model, work, state, &control, report)) return CT_BAD_ARGUMENT;
     memcpy(work->backup, state->header, state->size);
 
     refresh(model, state);
     double time = state->header->time;
-    control =
-        ct_policy_control(model, work, state, ct_control_or_values(model, time, control, work->control));
-    ct_status status = ct_actuate(model, state->actuation, control, work->actuation);
     ct_external_joints(model, control, &work->joints);
     ct_external_forces(model, time, control, work->force);
     ct_mounts_move(model, state->mount, control, work->mount);
     ct_external_drive(model, time + model->settings.time_step, control, work->mount, work->x_end);
     ct_external_roots(model, time + model->settings.time_step, control, work->mount, work->root_end);
     if (work->record) work->record->count = work->record->ntouch = 0;
-    if (status == CT_OK) status = advance(model, work, state, 0, 1, 0, report);
+    ct_status status = advance(model, work, state, 0, 1, 0, report);
     report->converged = status == CT_OK && !is_truncated(model, report);
     if (status == CT_OK) finish(model, work, state, report);
-    else memcpy(state->header, work->backup, state->size);
-    if (status == CT_NOT_CONVERGED) advise(model, work, state, report);
+    else memcpy(state->header, work->backup, state->size), explain(model, work, state, status, report);
     if (report != &local) report->inverted = count_inverted(model, state->x);
     report->seconds = ct_clock() - started;
     return status;

@@ -8,12 +8,17 @@
 //
 // Beside a state the tape keeps what the step from it did, its sub-steps and contacts, which the adjoint
 // needs; where steps lie between the states, their replay notes it.
+//
+// A reverse overwrites all checkpoints but the first. A further one on the same rollout begins by running all
+// steps again from there, to the same bits.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "step/adjoint.h"
 #include "step/contact_log.h"
+#include "step/refuse.h"
 
 enum { MINIMUM_SLOTS = 3 };
 
@@ -23,6 +28,7 @@ struct ct_tape {
     int max_steps, nslot;
     int steps;            // of the last rollout
     int stride;           // steps between the states that the rollout kept
+    bool overwritten;     // a reverse has used the slots of those states, but for the first
     unsigned char* slot;  // nslot states
     ct_record* record;    // nslot: of the step from that state; one more for steps whose state is not kept
     ct_contact_log log;   // of the last rollout
@@ -106,13 +112,27 @@ static int stride_for(int length, int slots) {
     return (length + count - 1) / count;
 }
 
+// True, with the reason in the report, when a rollout cannot begin.
+static bool refuses(const ct_model* model, const ct_work* work, const ct_tape* tape, const ct_state* initial,
+                    int nstep, ct_step_report* report) {
+    if (ct_refuse_state(model, work, initial, report)) return true;
+    if (initial->size == tape->state_size && nstep >= 0 && nstep <= tape->max_steps) return false;
+    snprintf(
+        report->message, sizeof report->message,
+        "a rollout of %d steps does not fit the tape: it was made for up to %d steps of states of %zu bytes, "
+        "these have %zu",
+        nstep, tape->max_steps, tape->state_size, initial->size);
+    return true;
+}
+
 ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const ct_state* initial, int nstep,
                      const double* controls, ct_visit visit, void* user, ct_rollout_report* report) {
     ct_rollout_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
     tape->steps = 0;
-    if (nstep < 0 || nstep > tape->max_steps || initial->size != tape->state_size) return CT_BAD_ARGUMENT;
+    tape->overwritten = false;
+    if (refuses(model, work, tape, initial, nstep, &report->last)) return CT_BAD_ARGUMENT;
     double started = ct_clock();
     ct_state* state = NULL;
     ct_status status = ct_state_create(&state, model);
@@ -345,16 +365,12 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient*
 }
 
 // The last state's seed comes first; the state is in the last slot that the rollout filled, or some steps
-// after it.
+// after it. Where an earlier reverse has overwritten these slots, a replay of all steps fills them again.
 static ct_status seed_last(reverse_context* c) {
     ct_tape* tape = c->tape;
-    int part = tape->stride == 1 ? tape->steps : (tape->steps - 1) / tape->stride,
-        begin = part * tape->stride;
-    ct_status status = ct_state_restore(c->after, slot(tape, part), tape->state_size);
-    for (int i = begin; status == CT_OK && i < tape->steps; i++) {
-        status = ct_step(c->model, c->work, c->after, control_of(c->model, c->controls, i), NULL);
-        c->report->replayed++;
-    }
+    int part = tape->stride == 1 ? tape->steps : tape->overwritten ? 0 : (tape->steps - 1) / tape->stride;
+    ct_status status = replay(c, part, part * tape->stride, tape->steps, tape->stride);
+    tape->overwritten = tape->stride > 1;
     if (status == CT_OK && c->seed) c->seed(tape->steps, c->after, c->bar.x, c->bar.v, c->bar.q, c->user);
     return status;
 }
@@ -416,8 +432,6 @@ ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const
     if (status == CT_OK) status = seed_last(&c);
     if (status == CT_OK) status = reverse(&c, 0, 0, tape->steps, tape->stride);
     if (status == CT_OK) deliver(model, &c, gradient);
-    // replays have overwritten slots: the tape must be filled again before another reverse
-    if (tape->stride > 1) tape->steps = 0;
     ct_adjoint_free(c.adjoint);
     ct_state_free(c.before);
     ct_state_free(c.after);

@@ -21,7 +21,8 @@ typedef struct ct_fluid_face {
 
 struct ct_work {
     ct_arena arena;
-    ct_threads* threads;  // NULL: one thread
+    const ct_model* model;  // that it was made for
+    ct_threads* threads;    // NULL: one thread
     ct_potential_work potential;
     ct_factor_work* solve;
     ct_krylov_work* krylov;

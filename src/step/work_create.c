@@ -84,6 +84,7 @@ ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
     *out = NULL;
     ct_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
+    work->model = model;
     ct_status status = create_parts(work, model, threads > 0 ? threads : model->settings.threads);
     if (status != CT_OK) {
         ct_work_free(work);

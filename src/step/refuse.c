@@ -1,0 +1,51 @@
+// Reasons to refuse a step; see refuse.h.
+#include "step/refuse.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 2, 3))) static bool refuse(ct_step_report* report, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(report->message, sizeof report->message, format, arguments);
+    va_end(arguments);
+    return true;
+}
+
+bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state* state,
+                     ct_step_report* report) {
+    if (work->model != model)
+        return refuse(report, "the work belongs to another model: make one for this model by ct_work_create");
+    if (ct_state_fits(state, model)) return false;
+    return refuse(
+        report,
+        "the state belongs to another model, with %lld nodes and %lld joint coordinates in place of "
+        "%d and %d, or other actuators or mounts: make one for this model by ct_state_create",
+        (long long)state->header->nvert, (long long)state->header->ncoordinate, model->nvert,
+        model->tree.ncoordinate);
+}
+
+bool ct_refuse_control(const ct_model* model, const double* control, ct_step_report* report) {
+    for (int k = 0; control && k < model->ncontrol; k++)
+        for (int i = 0; i < model->control[k].size; i++) {
+            double value = control[model->control_first[k] + i];
+            if (isfinite(value)) continue;
+            return refuse(report, "number %d of the control \"%.64s\" is %g: controls must be finite", i,
+                          model->control[k].name, value);
+        }
+    return false;
+}
+
+bool ct_refuse_actuation(const ct_model* model, const double* value, ct_step_report* report) {
+    const ct_actuators* all = &model->actuators;
+    for (int k = 0; k < all->count; k++)
+        for (int i = 0; i < all->list[k].size; i++) {
+            double wanted = value[all->first[k] + i];
+            bool cell = all->list[k].kind == CT_ACTUATOR_CHAMBER;
+            if (isfinite(wanted) && (!cell || wanted > 0)) continue;
+            return refuse(report, "number %d of the actuator \"%.64s\" would become %g: it must be %s", i,
+                          all->list[k].name, wanted, cell ? "a volume ratio above 0" : "finite");
+        }
+    return false;
+}

@@ -1,0 +1,18 @@
+// What a step refuses to begin with, and the sentence that says why.
+//
+// Each returns true, with report->message set, when the step must not be taken: a state or a work of another
+// model, a control that is not finite, a cell that is to have no volume.
+#ifndef CT_STEP_REFUSE_H
+#define CT_STEP_REFUSE_H
+
+#include "step/state.h"
+#include "step/work.h"
+
+bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state* state,
+                     ct_step_report* report);
+// `control`: control size numbers, NULL: none.
+bool ct_refuse_control(const ct_model* model, const double* control, ct_step_report* report);
+// Names the first of the actuators' numbers that ct_actuate stopped at.
+bool ct_refuse_actuation(const ct_model* model, const double* value, ct_step_report* report);
+
+#endif
