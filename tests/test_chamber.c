@@ -29,14 +29,14 @@ static void cells_start(cells* c, body b) {
     *c = (cells){.body = b, .activation = {1.4, 0.6, 2.2}, .stiffness = {2.5, 0.8}};
     c->group = calloc((size_t)b.ntet, sizeof(int)), c->owner = calloc((size_t)b.ntet, sizeof(int));
     for (int e = 0; e < b.ntet; e++) c->group[e] = e % CELL_GROUPS, c->owner[e] = e % CELL_GROUPS == 2;
-    const ct_chamber_cells def = {.ntet = b.ntet,
-                                  .ngroup = CELL_GROUPS,
-                                  .nchamber = NCHAMBER,
-                                  .rest = b.rest,
-                                  .tet = b.tet,
-                                  .group = c->group,
-                                  .chamber = c->owner,
-                                  .stiffness = c->stiffness};
+    const ct_actuated_def def = {.ntet = b.ntet,
+                                 .nnumber = CELL_GROUPS,
+                                 .nowner = NCHAMBER,
+                                 .rest = b.rest,
+                                 .tet = b.tet,
+                                 .number = c->group,
+                                 .owner = c->owner,
+                                 .stiffness = c->stiffness};
     assert_int_equal(ct_chamber_create(&c->chamber, &def), CT_OK);
     assert_int_equal(ct_chamber_work_create(&c->work, c->chamber), CT_OK);
     c->actuator = (actuator){b.nvert, c->body.x, gradient, product, c};

@@ -37,16 +37,16 @@ static void muscles_start(muscles* m, body b) {
 }
 
 static void muscles_compile(muscles* m) {
-    const ct_muscle_fibres def = {.ntet = m->body.ntet,
-                                  .nsegment = NSEGMENT,
-                                  .nmuscle = NMUSCLE,
-                                  .rest = m->body.rest,
-                                  .tet = m->body.tet,
+    const ct_muscle_fibres def = {.tets = {.ntet = m->body.ntet,
+                                           .nnumber = NSEGMENT,
+                                           .nowner = NMUSCLE,
+                                           .rest = m->body.rest,
+                                           .tet = m->body.tet,
+                                           .number = m->segment,
+                                           .owner = m->owner,
+                                           .stiffness = m->stiffness},
                                   .direction = m->direction,
-                                  .weight = m->weight,
-                                  .segment = m->segment,
-                                  .muscle = m->owner,
-                                  .stiffness = m->stiffness};
+                                  .weight = m->weight};
     assert_int_equal(ct_muscle_create(&m->muscle, &def), CT_OK);
     assert_int_equal(ct_muscle_work_create(&m->work, m->muscle), CT_OK);
     m->actuator = (actuator){m->body.nvert, m->body.x, gradient, product, m};

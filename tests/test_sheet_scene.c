@@ -111,7 +111,7 @@ static void problems_over_sheets_on_a_skeleton_are_right(void** state) {
 static void what_sits_on_one_link_is_rigid(void** state) {
     sim s = start(parse(fin), 1);
     int count, bones = 0;
-    const int* hinge = ct_sheet_hinges(s.model->potential.sheet, &count);
+    const int* hinge = ct_sheet_hinges(s.model->families.of[CT_FAMILY_SHEETS], &count);
     // a column of two cells: two diagonals and the edge between the cells
     assert_int_equal(count, 3 * 4 * 2 - 4 - 2 - 3);
     for (int k = 0; k < count; k++) {

@@ -9,8 +9,7 @@
 #include "baseline/projective.h"
 #include "cuttle_profile.h"
 #include "step/coords.h"
-#include "step/fluid.h"
-#include "step/inertia.h"
+#include "step/phi.h"
 
 #define DIVERGED 1e3  // residual over the first at which the fixed point is given up
 
@@ -25,7 +24,7 @@ typedef struct system_context {
 
 static void hessian(const double* in, double* out, void* user) {
     system_context* c = user;
-    ct_coords_hessian(c->model, c->work, c->config, in, out);
+    ct_phi_hessian(c->model, c->work, c->config, in, out);
 }
 
 static void precondition(const double* in, double* out, void* user) {
@@ -109,14 +108,17 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
     ct_status status = arena.failed ? CT_OUT_OF_MEMORY : ct_scalar_work_create(&solve, projective->factor);
     if (status == CT_OK) status = ct_coords_choose(model, work, after, 0, &unused);
     if (status == CT_OK) {
-        ct_rate rate = ct_rate_euler(model->settings.time_step);
         ct_config config = {.x = after->x};
         system_context context = {model, work, &config, projective, solve, rows};
-        ct_inertia_begin(model, work, before, rate);
-        if (model->water.enabled) ct_fluid_begin(model, work, before->x, before->v);
-        ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, before->x,
-                                0, NULL);
-        ct_coords_linearise(model, work, &config, work->rho);
+        const ct_phi_start start = {.rate = ct_rate_euler(model->settings.time_step),
+                                    .x = before->x,
+                                    .v = before->v,
+                                    .x_previous = before->x_previous,
+                                    .v_previous = before->v_previous,
+                                    .q = before->q,
+                                    .q_previous = before->q_previous};
+        ct_phi_begin(model, work, &start);
+        ct_phi_linearise(model, work, &config, work->rho);
         ct_coords_pull(model, work, &config, x_bar, right);
         if (norm(right, n) > 0) {
             run_krylov(&context, right, lam, tolerance, limit, profile);

@@ -30,12 +30,13 @@ static double best_of(void (*run)(profile_context*), profile_context* context) {
 }
 
 static void run_gradient(profile_context* c) {
-    ct_potential_gradient(&c->model->potential, &c->work->potential, c->work->threads, c->x, c->work->rho);
+    ct_elastic_gradient(c->model->families.of[CT_FAMILY_SOLIDS], c->work->families.of[CT_FAMILY_SOLIDS],
+                        c->work->threads, c->x, c->work->rho);
 }
 
 static void run_product(profile_context* c) {
-    ct_potential_product(&c->model->potential, &c->work->potential, c->work->threads, c->x,
-                         c->work->node_product);
+    ct_elastic_product(c->model->families.of[CT_FAMILY_SOLIDS], c->work->families.of[CT_FAMILY_SOLIDS],
+                       c->work->threads, c->x, c->work->node_product);
 }
 
 static void run_solve(profile_context* c) {
@@ -64,11 +65,12 @@ ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* s
     memset(work->r, 0, (size_t)model->nunknown * sizeof(double));
     work->r[0] = 1;
     double rate = ct_model_rate(&model->settings);
-    ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate, rate, state->x, 0,
-                            NULL);
+    const ct_elastic* elastic = model->families.of[CT_FAMILY_SOLIDS];
+    ct_elastic_work* own = work->families.of[CT_FAMILY_SOLIDS];
+    ct_elastic_begin_step(elastic, own, work->threads, rate, rate, state->x, 0, NULL);
     profile_context context = {.model = model, .work = work, .x = state->x, .buffer = buffer, .count = count};
     profile->gradient_ns_per_tet = 1e9 * best_of(run_gradient, &context) / model->ntet;
-    ct_potential_linearise(&model->potential, &work->potential, work->threads, state->x);
+    ct_elastic_linearise(elastic, own, work->threads, state->x);
     profile->product_ns_per_tet = 1e9 * best_of(run_product, &context) / model->ntet;
     profile->solve_seconds = best_of(run_solve, &context);
     profile->solve_bytes = 2.0 * (double)bytes;

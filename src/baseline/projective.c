@@ -20,6 +20,7 @@
 #include "step/advice.h"
 #include "step/contact_solve.h"
 #include "step/coords.h"
+#include "step/phi.h"
 #include "step/solve.h"
 
 // LAPACK: Cholesky factorisation and solve, column-major.
@@ -47,15 +48,6 @@ void ct_projective_model_free(void* user) {
     ct_free(part);
 }
 
-static void add_inertia(const ct_model* model, double c, ct_block_matrix* matrix) {
-    for (int v = 0; v < model->nvert; v++) {
-        if (model->row[v] < 0) continue;
-        double d = c * c * model->mass[v] + c * model->drag[v];
-        double block[9] = {d, 0, 0, 0, d, 0, 0, 0, d};
-        ct_block_matrix_add(matrix, model->row[v], model->row[v], block);
-    }
-}
-
 // c^2 M + c D + L of the free nodes.
 static ct_status factor_scalar(const ct_model* model, ct_projective_model* part) {
     ct_arena scratch = {0};
@@ -63,8 +55,8 @@ static ct_status factor_scalar(const ct_model* model, ct_projective_model* part)
     matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
     ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) {
-        ct_elastic_assemble_laplacian(model->potential.elastic, model->row, &matrix);
-        add_inertia(model, ct_model_rate(&model->settings), &matrix);
+        ct_elastic_assemble_laplacian(model->families.of[CT_FAMILY_SOLIDS], model->row, &matrix);
+        ct_inertia_assemble(&model->inertia, ct_model_rate(&model->settings), model->row, &matrix);
         ct_scalar_factor* factor = NULL;
         status = ct_scalar_factor_create(&factor, &matrix);
         if (status == CT_OK) {
@@ -169,7 +161,7 @@ static bool factor_joints(const ct_model* model, const ct_work* work, ct_project
     ct_assembly_blocks(model, at, own->assembly, own->blocks);
     multiply_blocks(model, own);
     contract_blocks(model, own);
-    ct_joints_hessian(&model->tree, at, &work->joints, false, own->joint_factor);
+    ct_families_joint_hessian(&model->families, &work->families, at, false, own->joint_factor);
     double largest = 0;
     for (int j = 0; j < n; j++) largest = fmax(largest, own->joint_factor[(size_t)j * (size_t)(n + 1)]);
     // a joint that moves nothing has no stiffness of its own
@@ -276,7 +268,7 @@ static ct_solve_point update(const ct_model* model, ct_work* work, const ct_proj
     for (int i = 0; i < SEARCH_LIMIT; i++, length /= 2) {
         project(model, length, work->d, own->motion);
         ct_coords_move(model, &work->at, 1, own->motion, &work->trial);
-        there.phi = ct_solve_evaluate(model, work, &work->trial, work->r_trial, report);
+        there.phi = ct_phi_evaluate(model, work, &work->trial, work->r_trial, report);
         there.norm = norm(work->r_trial, (size_t)model->nunknown);
         if (!model->tree.nlink || there.phi <= here->phi || there.norm < here->norm) break;
         report->line_searches++;

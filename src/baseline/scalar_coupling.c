@@ -44,11 +44,8 @@ static ct_status prepare(scratch* s, const ct_model* model, const ct_scalar_fact
 }
 
 static void assemble(const ct_model* model, double c, scratch* s) {
-    ct_elastic_assemble_laplacian(model->potential.elastic, s->row, &s->full);
-    for (int v = 0; v < model->nvert; v++) {
-        double d = c * c * model->free_mass[v] + c * model->free_drag[v];
-        ct_block_matrix_add(&s->full, s->row[v], s->row[v], (double[]){d, 0, 0, 0, d, 0, 0, 0, d});
-    }
+    ct_elastic_assemble_laplacian(model->families.of[CT_FAMILY_SOLIDS], s->row, &s->full);
+    ct_inertia_assemble(&model->inertia, c, s->row, &s->full);
 }
 
 // Affine motion `a` of link u: the rest coordinate, or one.

@@ -24,6 +24,7 @@
 #include "contact/contact_pairs.h"
 #include "contact/friction.h"
 #include "step/coords.h"
+#include "step/phi.h"
 #include "step/solve.h"
 
 static const double deep = 0.01;     // of the way from thickness to core: how far gaps may be below zero
@@ -95,7 +96,7 @@ static void prepare(const ct_model* model, ct_work* work) {
     split_work* split = work->solver_part;
     if (split->version != model->version) {
         ct_block_matrix_clear(&split->laplacian);
-        ct_elastic_assemble_laplacian(model->potential.elastic, model->row, &split->laplacian);
+        ct_elastic_assemble_laplacian(model->families.of[CT_FAMILY_SOLIDS], model->row, &split->laplacian);
         for (int v = 0; v < model->nvert; v++) {
             split->diagonal[v] =
                 model->row[v] >= 0 ? split->laplacian.value[9 * (size_t)split->laplacian.start[model->row[v]]]
@@ -106,7 +107,7 @@ static void prepare(const ct_model* model, ct_work* work) {
         split->version = model->version;
     }
     ct_split kind = model->settings.contact.split;
-    double c = work->rate.c, k = kind == CT_SPLIT_TWICE ? 2 : kind == CT_SPLIT_DIAGONAL ? 1 : 0;
+    double c = work->step.rate.c, k = kind == CT_SPLIT_TWICE ? 2 : kind == CT_SPLIT_DIAGONAL ? 1 : 0;
     for (int v = 0; v < model->nvert; v++)
         split->inverse[v] =
             model->row[v] >= 0
@@ -126,7 +127,7 @@ typedef struct point {
 static point evaluate(const ct_model* model, ct_work* work, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     double forces = 0, size = 0;
-    ct_solve_evaluate(model, work, &work->at, work->r, report);
+    ct_phi_evaluate(model, work, &work->at, work->r, report);
     ct_contact_place(contact, work->at.x, false);
     ct_contact_forces(contact);
     for (int v = 0; v < model->nvert; v++) {

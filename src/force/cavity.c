@@ -1,6 +1,7 @@
 // Closed surfaces under pressure; see cavity.h.
 #include "force/cavity.h"
 
+#include "force/family.h"
 #include "math/vec3.h"
 #include "shape/closed_surface.h"
 
@@ -105,16 +106,46 @@ void ct_cavity_product(const ct_cavity* cavity, const double* pressure, const do
     }
 }
 
-void ct_cavity_vjp(const ct_cavity* cavity, const double* x, const double* lam, double* pressure_bar) {
-    for (int k = 0; k < cavity->ncavity; k++) {
-        const ct_vec3 o = origin_of(cavity, k, x), still = {0, 0, 0};
-        double sum = 0;
-        for (int t = cavity->start[k]; t < cavity->start[k + 1]; t++) {
-            const int* v = cavity->tri + 3 * t;
-            const corners p = corners_of(v, x, o), d = corners_of(v, lam, still);
-            sum += ct_vec3_dot(d.a, ct_vec3_cross(p.b, p.c)) + ct_vec3_dot(d.b, ct_vec3_cross(p.c, p.a)) +
-                   ct_vec3_dot(d.c, ct_vec3_cross(p.a, p.b));
-        }
-        pressure_bar[cavity->number[k]] -= sum / 6;
+// lam . dV/dx
+static double volume_change(const ct_cavity* cavity, int k, const double* x, const double* lam) {
+    const ct_vec3 o = origin_of(cavity, k, x), still = {0, 0, 0};
+    double sum = 0;
+    for (int t = cavity->start[k]; t < cavity->start[k + 1]; t++) {
+        const int* v = cavity->tri + 3 * t;
+        const corners p = corners_of(v, x, o), d = corners_of(v, lam, still);
+        sum += ct_vec3_dot(d.a, ct_vec3_cross(p.b, p.c)) + ct_vec3_dot(d.b, ct_vec3_cross(p.c, p.a)) +
+               ct_vec3_dot(d.c, ct_vec3_cross(p.a, p.b));
     }
+    return sum / 6;
 }
+
+void ct_cavity_vjp(const ct_cavity* cavity, const double* x, const double* lam, double* pressure_bar) {
+    for (int k = 0; k < cavity->ncavity; k++)
+        pressure_bar[cavity->number[k]] += volume_change(cavity, k, x, lam);
+}
+
+// ---- as a family ---------------------------------------------------------------------------
+
+static void free_cavities(void* self) { ct_cavity_free(self); }
+
+static double cavities_gradient(const void* self, void* work, const ct_family_step* step, const double* x,
+                                double* f) {
+    return ct_cavity_gradient(self, step->actuation, x, f);
+}
+
+static void cavities_product(const void* self, void* work, const ct_family_step* step, const double* x,
+                             const double* dx, double* out) {
+    ct_cavity_product(self, step->actuation, x, dx, out);
+}
+
+static void cavities_vjp(const void* self, void* work, const ct_family_step* step, const double* x,
+                         const double* lam, const ct_family_bar* bar) {
+    ct_cavity_vjp(self, x, lam, bar->actuation);
+}
+
+const ct_family ct_cavity_family = {.name = "cavities",
+                                    .actuator = true,
+                                    .free = free_cavities,
+                                    .gradient = cavities_gradient,
+                                    .product = cavities_product,
+                                    .vjp = cavities_vjp};

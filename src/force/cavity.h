@@ -32,7 +32,7 @@ double ct_cavity_gradient(const ct_cavity* cavity, const double* pressure, const
 // Adds H(x) dx to out.
 void ct_cavity_product(const ct_cavity* cavity, const double* pressure, const double* x, const double* dx,
                        double* out);
-// Adds lam . d grad/dp to pressure_bar.
+// Adds -lam . d grad/dp, lam . dV/dx, to pressure_bar.
 void ct_cavity_vjp(const ct_cavity* cavity, const double* x, const double* lam, double* pressure_bar);
 
 #endif

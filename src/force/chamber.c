@@ -5,31 +5,24 @@
 #include <string.h>
 
 #include "force/chamber_kernel.h"
-#include "force/local_nodes.h"
+#include "force/family.h"
 #include "math/svd3.h"
 
 extern const ct_chamber_kernels ct_chamber_kernels_portable, ct_chamber_kernels_avx2,
     ct_chamber_kernels_avx512;
 
 struct ct_chamber {
-    ct_arena arena;
+    ct_actuated tets;  // their weights are rest volumes
     const ct_chamber_kernels* kernels;
-    int ntet, nchamber, nblock;
+    int nblock;
     ct_cell_block* block;  // nblock
-    ct_local_nodes nodes;
-    int* group;         // ntet, index of its activation
-    int* owner;         // ntet, index of its stiffness
-    double* volume;     // ntet, m^3, rest
-    double* stiffness;  // nchamber, Pa
 };
 
 struct ct_chamber_work {
-    ct_arena arena;
-    double* x;  // 4 nodes.count, what the kernels read
-    double* f;  // 4 nodes.count
+    ct_actuated_work tets;
     // The decomposition of the cells and where it was made; it depends on nothing else.
     bool decomposed;
-    double* at;             // 4 nodes.count
+    double* at;             // 4 nnode
     double* activation;     // CT_CELL_BLOCK nblock
     double* scale;          // CT_CELL_BLOCK nblock, activation^(1/3)
     double* nearest;        // CT_CELL_NEAREST CT_CELL_BLOCK nblock
@@ -50,91 +43,76 @@ static const ct_chamber_kernels* kernels_of(ct_isa isa) {
 static int slots(const ct_chamber* chamber) { return chamber->nblock * CT_CELL_BLOCK; }
 // Lanes behind the last cell repeat it.
 static int cell_of(const ct_chamber* chamber, int slot) {
-    return slot < chamber->ntet ? slot : chamber->ntet - 1;
+    return slot < chamber->tets.ntet ? slot : chamber->tets.ntet - 1;
 }
 
-static void set_cell(ct_chamber* chamber, int slot, const ct_chamber_cells* def, const int* local) {
+static void set_cell(ct_chamber* chamber, int slot, const ct_actuated_def* def) {
     ct_cell_block* block = &chamber->block[slot / CT_CELL_BLOCK];
-    const int e = cell_of(chamber, slot), lane = slot % CT_CELL_BLOCK, *node = def->tet + 4 * e;
-    const ct_vec3 p = ct_vec3_load(def->rest + 3 * node[0]);
-    ct_vec3 edge[3];
-    for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(ct_vec3_load(def->rest + 3 * node[k + 1]), p);
-    const ct_mat3 Dm = ct_mat3_columns(edge[0], edge[1], edge[2]), inverse = ct_mat3_inverse(Dm);
+    const int e = cell_of(chamber, slot), lane = slot % CT_CELL_BLOCK;
+    const ct_mat3 Dm = ct_actuated_edges(def, e), inverse = ct_mat3_inverse(Dm);
     for (int k = 0; k < 9; k++) block->inverse[k][lane] = inverse.a[k / 3][k % 3];
-    for (int k = 0; k < 4; k++) block->node[k][lane] = local[4 * e + k];
-    chamber->volume[e] = ct_mat3_determinant(Dm) / 6;
+    for (int k = 0; k < 4; k++) block->node[k][lane] = chamber->tets.local[4 * e + k];
+    chamber->tets.weight[e] = ct_mat3_determinant(Dm) / 6;
 }
 
-static ct_status make_blocks(ct_chamber* chamber, const ct_chamber_cells* def) {
-    const size_t n = (size_t)def->ntet;
-    chamber->block = ct_arena_alloc(&chamber->arena, (size_t)chamber->nblock, sizeof(ct_cell_block));
-    chamber->group = ct_arena_copy(&chamber->arena, def->group, n, sizeof(int));
-    chamber->owner = ct_arena_copy(&chamber->arena, def->chamber, n, sizeof(int));
-    chamber->volume = ct_arena_alloc(&chamber->arena, n, sizeof(double));
-    chamber->stiffness = ct_arena_alloc(&chamber->arena, (size_t)def->nchamber, sizeof(double));
-    int* local = ct_alloc(4 * n, sizeof(int));
-    ct_status status = chamber->arena.failed || !local ? CT_OUT_OF_MEMORY : CT_OK;
-    if (status == CT_OK)
-        status = ct_local_nodes_create(&chamber->nodes, &chamber->arena, def->tet, def->ntet, local);
-    for (int slot = 0; status == CT_OK && slot < slots(chamber); slot++) set_cell(chamber, slot, def, local);
-    ct_free(local);
-    return status;
+static ct_status make_cells(ct_chamber* chamber, const ct_actuated_def* def) {
+    ct_status status = ct_actuated_create(&chamber->tets, def);
+    if (status != CT_OK) return status;
+    chamber->block = ct_arena_alloc(&chamber->tets.arena, (size_t)chamber->nblock, sizeof(ct_cell_block));
+    if (!chamber->block) return CT_OUT_OF_MEMORY;
+    for (int slot = 0; slot < slots(chamber); slot++) set_cell(chamber, slot, def);
+    ct_chamber_set_stiffness(chamber, def->stiffness);
+    return CT_OK;
 }
 
-ct_status ct_chamber_create(ct_chamber** out, const ct_chamber_cells* def) {
+ct_status ct_chamber_create(ct_chamber** out, const ct_actuated_def* def) {
     *out = NULL;
     ct_chamber* chamber = ct_alloc(1, sizeof *chamber);
     if (!chamber) return CT_OUT_OF_MEMORY;
     const int together = CT_CELL_BLOCK * CT_CELL_GROUP;
     chamber->kernels = kernels_of(ct_cpu_isa());
-    chamber->ntet = def->ntet;
-    chamber->nchamber = def->nchamber;
     chamber->nblock = (def->ntet + together - 1) / together * CT_CELL_GROUP;
-    const ct_status status = make_blocks(chamber, def);
-    if (status != CT_OK) {
-        ct_chamber_free(chamber);
-        return status;
-    }
-    ct_chamber_set_stiffness(chamber, def->stiffness);
-    *out = chamber;
-    return CT_OK;
+    const ct_status status = make_cells(chamber, def);
+    if (status == CT_OK) *out = chamber;
+    else ct_chamber_free(chamber);
+    return status;
 }
 
 void ct_chamber_free(ct_chamber* chamber) {
     if (!chamber) return;
-    ct_arena_free(&chamber->arena);
+    ct_arena_free(&chamber->tets.arena);
     ct_free(chamber);
 }
 
 void ct_chamber_set_stiffness(ct_chamber* chamber, const double* stiffness) {
-    memcpy(chamber->stiffness, stiffness, (size_t)chamber->nchamber * sizeof(double));
-    for (int e = 0; e < chamber->ntet; e++)
+    const ct_actuated* tets = &chamber->tets;
+    memcpy(tets->stiffness, stiffness, (size_t)tets->nowner * sizeof(double));
+    for (int e = 0; e < tets->ntet; e++)
         chamber->block[e / CT_CELL_BLOCK].stiff[e % CT_CELL_BLOCK] =
-            stiffness[chamber->owner[e]] * chamber->volume[e];
+            stiffness[tets->owner[e]] * tets->weight[e];
 }
 
 ct_status ct_chamber_work_create(ct_chamber_work** out, const ct_chamber* chamber) {
     *out = NULL;
     ct_chamber_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
-    const size_t node = 4 * (size_t)chamber->nodes.count, lane = (size_t)slots(chamber);
-    double** const array[] = {&work->x,       &work->f,      &work->at,    &work->activation, &work->scale,
-                              &work->nearest, &work->linear, &work->along, &work->force};
-    const size_t size[] = {node, node, node, lane, lane, CT_CELL_NEAREST * lane, CT_CELL_LINEAR * lane,
-                           lane, lane};
+    ct_arena* arena = &work->tets.arena;
+    const size_t node = 4 * (size_t)chamber->tets.nnode, lane = (size_t)slots(chamber);
+    double** const array[] = {&work->at,     &work->activation, &work->scale, &work->nearest,
+                              &work->linear, &work->along,      &work->force};
+    const size_t size[] = {node, lane, lane, CT_CELL_NEAREST * lane, CT_CELL_LINEAR * lane, lane, lane};
+    ct_status status = ct_actuated_work_create(&work->tets, &chamber->tets);
     for (size_t k = 0; k < sizeof size / sizeof size[0]; k++)
-        *array[k] = ct_arena_alloc(&work->arena, size[k], sizeof(double));
-    if (work->arena.failed) {
-        ct_chamber_work_free(work);
-        return CT_OUT_OF_MEMORY;
-    }
-    *out = work;
-    return CT_OK;
+        *array[k] = ct_arena_alloc(arena, size[k], sizeof(double));
+    if (arena->failed) status = CT_OUT_OF_MEMORY;
+    if (status == CT_OK) *out = work;
+    else ct_chamber_work_free(work);
+    return status;
 }
 
 void ct_chamber_work_free(ct_chamber_work* work) {
     if (!work) return;
-    ct_arena_free(&work->arena);
+    ct_arena_free(&work->tets.arena);
     ct_free(work);
 }
 
@@ -142,10 +120,8 @@ void ct_chamber_work_free(ct_chamber_work* work) {
 
 // Of positions or directions; forces start at 0.
 static ct_chamber_pass pass_of(const ct_chamber* chamber, ct_chamber_work* work, const double* x) {
-    const size_t n = 4 * (size_t)chamber->nodes.count;
-    ct_local_nodes_gather(&chamber->nodes, x, work->x);
-    memset(work->f, 0, n * sizeof(double));
-    return (ct_chamber_pass){chamber->block, chamber->nblock, work->x, work->scale, work->f};
+    ct_actuated_load(&chamber->tets, &work->tets, x);
+    return (ct_chamber_pass){chamber->block, chamber->nblock, work->tets.x, work->scale, work->tets.f};
 }
 
 // Sees to it that work->nearest is that of x: a gradient, a linearisation and an adjoint are often wanted at
@@ -153,17 +129,17 @@ static ct_chamber_pass pass_of(const ct_chamber* chamber, ct_chamber_work* work,
 static ct_chamber_pass decompose(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
                                  const double* x) {
     const ct_chamber_pass pass = pass_of(chamber, work, x);
-    const size_t bytes = 4 * (size_t)chamber->nodes.count * sizeof(double);
-    bool same = work->decomposed && !memcmp(work->at, work->x, bytes);
+    const size_t bytes = 4 * (size_t)chamber->tets.nnode * sizeof(double);
+    bool same = work->decomposed && !memcmp(work->at, work->tets.x, bytes);
     for (int slot = 0; slot < slots(chamber); slot++) {
-        const double a = activation[chamber->group[cell_of(chamber, slot)]];
+        const double a = activation[chamber->tets.number[cell_of(chamber, slot)]];
         if (a == work->activation[slot]) continue;
         same = false;
         work->activation[slot] = a;
         work->scale[slot] = cbrt(a);
     }
     if (same) return pass;
-    memcpy(work->at, work->x, bytes);
+    memcpy(work->at, work->tets.x, bytes);
     chamber->kernels->decompose(&pass, work->nearest);
     work->decomposed = true;
     return pass;
@@ -174,7 +150,7 @@ double ct_chamber_gradient(const ct_chamber* chamber, ct_chamber_work* work, con
     ct_chamber_pass pass = decompose(chamber, work, activation, x);
     if (!f) pass.f = NULL;
     const double energy = chamber->kernels->gradient(&pass, work->nearest);
-    if (f) ct_local_nodes_add(&chamber->nodes, work->f, f);
+    if (f) ct_actuated_scatter(&chamber->tets, work->tets.f, f);
     return energy;
 }
 
@@ -187,7 +163,7 @@ void ct_chamber_linearise(const ct_chamber* chamber, ct_chamber_work* work, cons
 void ct_chamber_product(const ct_chamber* chamber, ct_chamber_work* work, const double* dx, double* out) {
     const ct_chamber_pass pass = pass_of(chamber, work, dx);
     chamber->kernels->product(&pass, work->linear);
-    ct_local_nodes_add(&chamber->nodes, work->f, out);
+    ct_actuated_scatter(&chamber->tets, work->tets.f, out);
 }
 
 void ct_chamber_vjp(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
@@ -195,12 +171,12 @@ void ct_chamber_vjp(const ct_chamber* chamber, ct_chamber_work* work, const doub
     decompose(chamber, work, activation, x);
     const ct_chamber_pass pass = pass_of(chamber, work, lam);
     chamber->kernels->parameter(&pass, work->nearest, work->along, work->force);
-    for (int e = 0; e < chamber->ntet; e++) {
-        const double volume = chamber->volume[e];
+    const ct_actuated* tets = &chamber->tets;
+    for (int e = 0; e < tets->ntet; e++) {
+        const double volume = tets->weight[e];
         if (activation_bar)
-            activation_bar[chamber->group[e]] -=
-                chamber->stiffness[chamber->owner[e]] * volume * work->along[e];
-        if (stiffness_bar) stiffness_bar[chamber->owner[e]] += volume * work->force[e];
+            activation_bar[tets->number[e]] -= tets->stiffness[tets->owner[e]] * volume * work->along[e];
+        if (stiffness_bar) stiffness_bar[tets->owner[e]] += volume * work->force[e];
     }
 }
 
@@ -289,7 +265,7 @@ static ct_mat3 scaled_deformation(const ct_chamber* chamber, int slot, const dou
     const ct_vec3 p = ct_vec3_load(x + 3 * node[0]);
     ct_vec3 edge[3];
     for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(ct_vec3_load(x + 3 * node[k + 1]), p);
-    const double scale = cbrt(activation[chamber->group[cell_of(chamber, slot)]]);
+    const double scale = cbrt(activation[chamber->tets.number[cell_of(chamber, slot)]]);
     return ct_mat3_scale(1 / scale, ct_mat3_multiply(ct_mat3_columns(edge[0], edge[1], edge[2]), inverse));
 }
 
@@ -300,11 +276,11 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
         linear[CT_CELL_LINEAR * TOGETHER];
     int node[TOGETHER][4];
     ct_mat3 inverse[TOGETHER];
-    for (int first = 0; first < chamber->ntet; first += TOGETHER) {
+    for (int first = 0; first < chamber->tets.ntet; first += TOGETHER) {
         const ct_cell_block* blocks = &chamber->block[first / CT_CELL_BLOCK];
         for (int i = 0; i < TOGETHER; i++) {
             const int b = i / CT_CELL_BLOCK, lane = i % CT_CELL_BLOCK;
-            for (int k = 0; k < 4; k++) node[i][k] = chamber->nodes.node[blocks[b].node[k][lane]];
+            for (int k = 0; k < 4; k++) node[i][k] = chamber->tets.node[blocks[b].node[k][lane]];
             for (int k = 0; k < 9; k++) inverse[i].a[k / 3][k % 3] = blocks[b].inverse[k][lane];
             const ct_mat3 A = scaled_deformation(chamber, first + i, activation, x, node[i], inverse[i]);
             for (int k = 0; k < 9; k++) F[(9 * b + k) * CT_CELL_BLOCK + lane] = A.a[k / 3][k % 3];
@@ -312,7 +288,7 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
         const ct_chamber_pass pass = {.block = blocks, .nblock = CT_CELL_GROUP};
         chamber->kernels->decompose_group(F, nearest);
         chamber->kernels->linearise(&pass, nearest, linear);
-        for (int i = 0; i < TOGETHER && first + i < chamber->ntet; i++) {
+        for (int i = 0; i < TOGETHER && first + i < chamber->tets.ntet; i++) {
             linear_cell h =
                 linear_at(linear + i / CT_CELL_BLOCK * CT_CELL_LINEAR * CT_CELL_BLOCK, i % CT_CELL_BLOCK);
             if (project) project_cell(&h);
@@ -320,3 +296,54 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
         }
     }
 }
+
+// ---- as a family ---------------------------------------------------------------------------
+
+static void free_chambers(void* self) { ct_chamber_free(self); }
+static void free_chambers_work(void* work) { ct_chamber_work_free(work); }
+
+static ct_status create_chambers_work(void** work, const void* self) {
+    ct_chamber_work* own;
+    ct_status status = ct_chamber_work_create(&own, self);
+    *work = own;
+    return status;
+}
+
+static double chambers_gradient(const void* self, void* work, const ct_family_step* step, const double* x,
+                                double* f) {
+    return ct_chamber_gradient(self, work, step->actuation, x, f);
+}
+
+static void linearise_chambers(const void* self, void* work, const ct_family_step* step, const double* x) {
+    ct_chamber_linearise(self, work, step->actuation, x);
+}
+
+static void chambers_product(const void* self, void* work, const ct_family_step* step, const double* x,
+                             const double* dx, double* out) {
+    ct_chamber_product(self, work, dx, out);
+}
+
+static void assemble_chambers(const void* self, void* work, const ct_family_step* step, const double* x,
+                              bool project, const int* unknown, ct_block_matrix* matrix) {
+    ct_chamber_assemble(self, step->actuation, x, project, unknown, matrix);
+}
+
+static void chambers_vjp(const void* self, void* work, const ct_family_step* step, const double* x,
+                         const double* lam, const ct_family_bar* bar) {
+    const ct_actuated* tets = &((const ct_chamber*)self)->tets;
+    ct_actuated_work* sums = &((ct_chamber_work*)work)->tets;
+    ct_actuated_clear(tets, sums);
+    ct_chamber_vjp(self, work, step->actuation, x, lam, sums->number_bar, sums->stiffness_bar);
+    ct_actuated_deliver(tets, sums, bar->actuation, bar->sums->of[CT_QUANTITY_CHAMBER_STIFFNESS]);
+}
+
+const ct_family ct_chamber_family = {.name = "chambers",
+                                     .actuator = true,
+                                     .free = free_chambers,
+                                     .create_work = create_chambers_work,
+                                     .free_work = free_chambers_work,
+                                     .gradient = chambers_gradient,
+                                     .linearise = linearise_chambers,
+                                     .product = chambers_product,
+                                     .assemble = assemble_chambers,
+                                     .vjp = chambers_vjp};

@@ -12,35 +12,24 @@
 // (D_i + D_j)/(s_i + s_j) on skew pairs; dD_i/da = (1/q_i) / (a sum_j 1/(q_j D_j)).
 // Where det F is more than six times a, two matrices may be equally near, and the force has a jump.
 //
-// Sums over tets are taken in a fixed order on one thread: actuated tets are few. Cells go by eight through
-// vectors (chamber_kernel.c), scaled so that a = 1; what a gradient finds at x is kept for a linearisation at
-// the same x.
+// Cells go by eight through vectors (chamber_kernel.c), scaled so that a = 1; what a gradient finds at x is
+// kept for a linearisation at the same x.
 #ifndef CT_FORCE_CHAMBER_H
 #define CT_FORCE_CHAMBER_H
 
-#include "base/memory.h"
+#include "force/actuated.h"
 #include "sparse/block_matrix.h"
-
-typedef struct ct_chamber_cells {
-    int ntet;  // actuated tets
-    int ngroup, nchamber;
-    const double* rest;       // rest positions of all nodes
-    const int* tet;           // 4 ntet nodes
-    const int* group;         // ntet, index of its activation
-    const int* chamber;       // ntet, index of its stiffness
-    const double* stiffness;  // nchamber, Pa
-} ct_chamber_cells;
 
 typedef struct ct_chamber ct_chamber;            // compiled, immutable but for set_stiffness
 typedef struct ct_chamber_work ct_chamber_work;  // scratch and the linearisation point
 
-ct_status ct_chamber_create(ct_chamber** out, const ct_chamber_cells* def);
+ct_status ct_chamber_create(ct_chamber** out, const ct_actuated_def* def);
 void ct_chamber_free(ct_chamber* chamber);
-void ct_chamber_set_stiffness(ct_chamber* chamber, const double* stiffness);  // nchamber
+void ct_chamber_set_stiffness(ct_chamber* chamber, const double* stiffness);  // one per chamber
 ct_status ct_chamber_work_create(ct_chamber_work** out, const ct_chamber* chamber);
 void ct_chamber_work_free(ct_chamber_work* work);
 
-// activation: ngroup, above 0. Returns E(x) and adds its gradient to f (NULL: not wanted).
+// activation: one per group, above 0. Returns E(x) and adds its gradient to f (NULL: not wanted).
 double ct_chamber_gradient(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
                            const double* x, double* f);
 // Remembers the linearisation at x; the product adds H dx to out.
@@ -51,7 +40,7 @@ void ct_chamber_product(const ct_chamber* chamber, ct_chamber_work* work, const 
 // semi-definite) into `matrix`; unknown[v] is the block row of node v or -1.
 void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, const double* x, bool project,
                          const int* unknown, ct_block_matrix* matrix);
-// Adds lam . d grad/da to activation_bar (ngroup), lam . d grad/dk to stiffness_bar (nchamber); NULL: not
+// Adds lam . d grad/da to activation_bar (groups), lam . d grad/dk to stiffness_bar (chambers); NULL: not
 // wanted.
 void ct_chamber_vjp(const ct_chamber* chamber, ct_chamber_work* work, const double* activation,
                     const double* x, const double* lam, double* activation_bar, double* stiffness_bar);

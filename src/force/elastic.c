@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "force/elastic_data.h"
+#include "force/family.h"
 
 #define CT_GATHER_NODES 1024    // nodes of a gathering task
 #define CT_PARAMETER_BLOCKS 16  // blocks whose parameter derivatives are computed before they are handed out
@@ -262,3 +263,76 @@ void ct_elastic_rotations(const ct_elastic* elastic, ct_elastic_work* work, ct_t
     ct_threads_run(threads, elastic->nchunk, visit_deformation, &task);
     ct_threads_run(threads, (elastic->nvert + CT_GATHER_NODES - 1) / CT_GATHER_NODES, visit_rotation, &task);
 }
+
+// ---- as a family ---------------------------------------------------------------------------
+
+static void free_solids(void* self) { ct_elastic_free(self); }
+static void free_solids_work(void* work) { ct_elastic_work_free(work); }
+
+static ct_status create_solids_work(void** work, const void* self) {
+    ct_elastic_work* own;
+    ct_status status = ct_elastic_work_create(&own, self);
+    *work = own;
+    return status;
+}
+
+static void begin_solids(const void* self, void* work, const ct_family_step* step) {
+    const ct_rate* r = &step->rate;
+    const double* x_nm1 = step->second_order ? step->x_nm1 : NULL;
+    (step->rated ? ct_elastic_begin_rate : ct_elastic_begin_step)(self, work, step->threads, r->c, r->a,
+                                                                  step->x_n, r->b, x_nm1);
+}
+
+static double solids_gradient(const void* self, void* work, const ct_family_step* step, const double* x,
+                              double* f) {
+    return ct_elastic_gradient(self, work, step->threads, x, f);
+}
+
+static void linearise_solids(const void* self, void* work, const ct_family_step* step, const double* x) {
+    ct_elastic_linearise(self, work, step->threads, x);
+}
+
+static void solids_product(const void* self, void* work, const ct_family_step* step, const double* x,
+                           const double* dx, double* out) {
+    ct_elastic_product(self, work, step->threads, dx, out);
+}
+
+static void assemble_solids(const void* self, void* work, const ct_family_step* step, const double* x,
+                            bool project, const int* unknown, ct_block_matrix* matrix) {
+    begin_solids(self, work, step);
+    ct_elastic_assemble(self, work, x, project, unknown, matrix);
+}
+
+static void solids_rotations(const void* self, void* work, ct_threads* threads, const double* x,
+                             double* rotation) {
+    ct_elastic_rotations(self, work, threads, x, rotation);
+}
+
+static double solids_energy(const void* self, const double* x) { return ct_elastic_energy(self, x); }
+
+static void solids_vjp(const void* self, void* work, const ct_family_step* step, const double* x,
+                       const double* lam, const ct_family_bar* bar) {
+    const ct_elastic* elastic = self;
+    double** d = ((ct_elastic_work*)work)->d;
+    double* const sum[3] = {bar->sums->of[CT_SUM_MU], bar->sums->of[CT_SUM_LAMBDA],
+                            bar->sums->of[CT_SUM_BETA]};
+    if (sum[0] || sum[1] || sum[2])
+        ct_elastic_parameter_vjp(elastic, work, step->threads, x, lam, d[0], d[1], d[2]);
+    for (int k = 0; k < 3; k++)
+        for (int t = 0; sum[k] && t < elastic->ntet; t++) sum[k][t] -= d[k][t];
+    ct_elastic_history_vjp(elastic, work, step->threads, x, lam, step->rate.a, step->x_n, bar->x_n,
+                           step->rate.b, step->second_order ? step->x_nm1 : NULL, bar->x_nm1);
+}
+
+const ct_family ct_elastic_family = {.name = "solids",
+                                     .free = free_solids,
+                                     .create_work = create_solids_work,
+                                     .free_work = free_solids_work,
+                                     .begin = begin_solids,
+                                     .gradient = solids_gradient,
+                                     .linearise = linearise_solids,
+                                     .product = solids_product,
+                                     .assemble = assemble_solids,
+                                     .rotations = solids_rotations,
+                                     .energy = solids_energy,
+                                     .vjp = solids_vjp};

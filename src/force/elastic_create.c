@@ -240,6 +240,8 @@ ct_status ct_elastic_work_create(ct_elastic_work** out, const ct_elastic* elasti
         ct_arena_alloc(&work->arena, elastic->linear_size + CT_LINEAR_DAMPER * nlane, sizeof(double));
     work->rate = ct_arena_alloc(&work->arena, 6 * nlane, sizeof(double));
     work->partial = ct_arena_alloc(&work->arena, (size_t)elastic->nchunk, sizeof(double));
+    for (int k = 0; k < 3; k++)
+        work->d[k] = ct_arena_alloc(&work->arena, (size_t)elastic->ntet, sizeof(double));
     if (work->arena.failed) {
         ct_elastic_work_free(work);
         return CT_OUT_OF_MEMORY;

@@ -36,6 +36,7 @@ struct ct_elastic_work {
     double* linear;   // records of the linearisation
     double* rate;     // 6 CT_BLOCK nblock  g of the damping
     double* partial;  // nchunk  energies
+    double* d[3];     // ntet each  derivatives by mu, lambda, beta
     double c;         // 1/s, rate factor of the damping; 0: off
     bool rated;       // `rate` holds the g of this step
     double linear_c;  // c when the linearisation was made

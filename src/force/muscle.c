@@ -4,27 +4,21 @@
 #include <math.h>
 #include <string.h>
 
-#include "force/local_nodes.h"
+#include "force/family.h"
 #include "force/muscle_kernel.h"
-#include "math/mat3.h"
 
 extern const ct_muscle_kernels ct_muscle_kernels_portable, ct_muscle_kernels_avx2, ct_muscle_kernels_avx512;
 
 struct ct_muscle {
-    ct_arena arena;
+    ct_actuated tets;  // their weights hold w
     const ct_muscle_kernels* kernels;
-    int ntet, nmuscle, nblock;
+    int nblock;
     ct_fibre_block* block;  // nblock
-    ct_local_nodes nodes;
-    int* owner;         // ntet, index of its stiffness
-    double* direction;  // 3 ntet, m
-    double* stiffness;  // nmuscle, Pa
+    double* direction;      // 3 ntet, m
 };
 
 struct ct_muscle_work {
-    ct_arena arena;
-    double* x;              // 4 nodes.count
-    double* f;              // 4 nodes.count
+    ct_actuated_work tets;
     double* linear;         // CT_FIBRE_LINEAR CT_FIBRE_BLOCK nblock
     double *pull, *excess;  // CT_FIBRE_BLOCK nblock
 };
@@ -44,35 +38,28 @@ static const ct_muscle_kernels* kernels_of(ct_isa isa) {
 static ct_fibre_block* block_of(const ct_muscle* muscle, int e) { return &muscle->block[e % muscle->nblock]; }
 static int lane_of(const ct_muscle* muscle, int e) { return e / muscle->nblock; }
 
-static void set_fibre(ct_muscle* muscle, const ct_muscle_fibres* def, int e, const int* local) {
+static void set_fibre(ct_muscle* muscle, const ct_muscle_fibres* def, int e) {
     ct_fibre_block* block = block_of(muscle, e);
     const int lane = lane_of(muscle, e);
-    const int* node = def->tet + 4 * e;
-    const ct_vec3 p = ct_vec3_load(def->rest + 3 * node[0]);
-    ct_vec3 edge[3];
-    for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(ct_vec3_load(def->rest + 3 * node[k + 1]), p);
-    const ct_mat3 Dm = ct_mat3_columns(edge[0], edge[1], edge[2]);
+    const ct_mat3 Dm = ct_actuated_edges(&def->tets, e);
     const ct_vec3 c = ct_mat3_apply(ct_mat3_inverse(Dm), ct_vec3_load(def->direction + 3 * e));
     const double slope[4] = {-(c.x + c.y + c.z), c.x, c.y, c.z};
     memcpy(block->slope[lane], slope, sizeof slope);
-    memcpy(block->node[lane], local + 4 * e, sizeof block->node[lane]);
-    block->weight[lane] = def->weight[e] * ct_mat3_determinant(Dm) / 6;
-    block->segment[lane] = def->segment[e];
+    memcpy(block->node[lane], muscle->tets.local + 4 * e, sizeof block->node[lane]);
+    block->weight[lane] = muscle->tets.weight[e] = def->weight[e] * ct_mat3_determinant(Dm) / 6;
+    block->segment[lane] = def->tets.number[e];
 }
 
-static ct_status make_blocks(ct_muscle* muscle, const ct_muscle_fibres* def) {
-    const size_t n = (size_t)def->ntet;
-    muscle->block = ct_arena_alloc(&muscle->arena, (size_t)muscle->nblock, sizeof(ct_fibre_block));
-    muscle->owner = ct_arena_copy(&muscle->arena, def->muscle, n, sizeof(int));
-    muscle->direction = ct_arena_copy(&muscle->arena, def->direction, 3 * n, sizeof(double));
-    muscle->stiffness = ct_arena_copy(&muscle->arena, def->stiffness, (size_t)def->nmuscle, sizeof(double));
-    int* local = ct_alloc(4 * n, sizeof(int));
-    ct_status status = muscle->arena.failed || !local ? CT_OUT_OF_MEMORY : CT_OK;
-    if (status == CT_OK)
-        status = ct_local_nodes_create(&muscle->nodes, &muscle->arena, def->tet, def->ntet, local);
-    for (int e = 0; status == CT_OK && e < def->ntet; e++) set_fibre(muscle, def, e, local);
-    ct_free(local);
-    return status;
+static ct_status make_fibres(ct_muscle* muscle, const ct_muscle_fibres* def) {
+    ct_arena* arena = &muscle->tets.arena;
+    ct_status status = ct_actuated_create(&muscle->tets, &def->tets);
+    if (status != CT_OK) return status;
+    muscle->block = ct_arena_alloc(arena, (size_t)muscle->nblock, sizeof(ct_fibre_block));
+    muscle->direction = ct_arena_copy(arena, def->direction, 3 * (size_t)def->tets.ntet, sizeof(double));
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    for (int e = 0; e < def->tets.ntet; e++) set_fibre(muscle, def, e);
+    ct_muscle_set_stiffness(muscle, def->tets.stiffness);
+    return CT_OK;
 }
 
 ct_status ct_muscle_create(ct_muscle** out, const ct_muscle_fibres* def) {
@@ -80,55 +67,45 @@ ct_status ct_muscle_create(ct_muscle** out, const ct_muscle_fibres* def) {
     ct_muscle* muscle = ct_alloc(1, sizeof *muscle);
     if (!muscle) return CT_OUT_OF_MEMORY;
     muscle->kernels = kernels_of(ct_cpu_isa());
-    muscle->ntet = def->ntet;
-    muscle->nmuscle = def->nmuscle;
-    muscle->nblock = (def->ntet + CT_FIBRE_BLOCK - 1) / CT_FIBRE_BLOCK;
-    const ct_status status = make_blocks(muscle, def);
-    if (status != CT_OK) {
-        ct_muscle_free(muscle);
-        return status;
-    }
-    ct_muscle_set_stiffness(muscle, def->stiffness);
-    *out = muscle;
-    return CT_OK;
+    muscle->nblock = (def->tets.ntet + CT_FIBRE_BLOCK - 1) / CT_FIBRE_BLOCK;
+    const ct_status status = make_fibres(muscle, def);
+    if (status == CT_OK) *out = muscle;
+    else ct_muscle_free(muscle);
+    return status;
 }
 
 void ct_muscle_free(ct_muscle* muscle) {
     if (!muscle) return;
-    ct_arena_free(&muscle->arena);
+    ct_arena_free(&muscle->tets.arena);
     ct_free(muscle);
 }
 
 void ct_muscle_set_stiffness(ct_muscle* muscle, const double* stiffness) {
-    memcpy(muscle->stiffness, stiffness, (size_t)muscle->nmuscle * sizeof(double));
-    for (int e = 0; e < muscle->ntet; e++) {
-        ct_fibre_block* block = block_of(muscle, e);
-        const int lane = lane_of(muscle, e);
-        block->stiff[lane] = stiffness[muscle->owner[e]] * block->weight[lane];
-    }
+    const ct_actuated* tets = &muscle->tets;
+    memcpy(tets->stiffness, stiffness, (size_t)tets->nowner * sizeof(double));
+    for (int e = 0; e < tets->ntet; e++)
+        block_of(muscle, e)->stiff[lane_of(muscle, e)] = stiffness[tets->owner[e]] * tets->weight[e];
 }
 
 ct_status ct_muscle_work_create(ct_muscle_work** out, const ct_muscle* muscle) {
     *out = NULL;
     ct_muscle_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
-    work->x = ct_arena_alloc(&work->arena, 4 * (size_t)muscle->nodes.count, sizeof(double));
-    work->f = ct_arena_alloc(&work->arena, 4 * (size_t)muscle->nodes.count, sizeof(double));
-    work->linear = ct_arena_alloc(&work->arena, (size_t)muscle->nblock,
-                                  CT_FIBRE_LINEAR * CT_FIBRE_BLOCK * sizeof(double));
-    work->pull = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_BLOCK * sizeof(double));
-    work->excess = ct_arena_alloc(&work->arena, (size_t)muscle->nblock, CT_FIBRE_BLOCK * sizeof(double));
-    if (work->arena.failed) {
-        ct_muscle_work_free(work);
-        return CT_OUT_OF_MEMORY;
-    }
-    *out = work;
-    return CT_OK;
+    const size_t lanes = (size_t)muscle->nblock * CT_FIBRE_BLOCK;
+    ct_arena* arena = &work->tets.arena;
+    ct_status status = ct_actuated_work_create(&work->tets, &muscle->tets);
+    work->linear = ct_arena_alloc(arena, CT_FIBRE_LINEAR * lanes, sizeof(double));
+    work->pull = ct_arena_alloc(arena, lanes, sizeof(double));
+    work->excess = ct_arena_alloc(arena, lanes, sizeof(double));
+    if (arena->failed) status = CT_OUT_OF_MEMORY;
+    if (status == CT_OK) *out = work;
+    else ct_muscle_work_free(work);
+    return status;
 }
 
 void ct_muscle_work_free(ct_muscle_work* work) {
     if (!work) return;
-    ct_arena_free(&work->arena);
+    ct_arena_free(&work->tets.arena);
     ct_free(work);
 }
 
@@ -136,9 +113,8 @@ void ct_muscle_work_free(ct_muscle_work* work) {
 
 static ct_muscle_pass pass_of(const ct_muscle* muscle, ct_muscle_work* work, const double* activation,
                               const double* x) {
-    ct_local_nodes_gather(&muscle->nodes, x, work->x);
-    memset(work->f, 0, 4 * (size_t)muscle->nodes.count * sizeof(double));
-    return (ct_muscle_pass){muscle->block, muscle->nblock, work->x, work->f, activation};
+    ct_actuated_load(&muscle->tets, &work->tets, x);
+    return (ct_muscle_pass){muscle->block, muscle->nblock, work->tets.x, work->tets.f, activation};
 }
 
 double ct_muscle_gradient(const ct_muscle* muscle, ct_muscle_work* work, const double* activation,
@@ -146,7 +122,7 @@ double ct_muscle_gradient(const ct_muscle* muscle, ct_muscle_work* work, const d
     ct_muscle_pass pass = pass_of(muscle, work, activation, x);
     if (!f) pass.f = NULL;
     const double energy = muscle->kernels->gradient(&pass);
-    if (f) ct_local_nodes_add(&muscle->nodes, work->f, f);
+    if (f) ct_actuated_scatter(&muscle->tets, work->tets.f, f);
     return energy;
 }
 
@@ -159,22 +135,21 @@ void ct_muscle_linearise(const ct_muscle* muscle, ct_muscle_work* work, const do
 void ct_muscle_product(const ct_muscle* muscle, ct_muscle_work* work, const double* dx, double* out) {
     const ct_muscle_pass pass = pass_of(muscle, work, NULL, dx);
     muscle->kernels->product(&pass, work->linear);
-    ct_local_nodes_add(&muscle->nodes, work->f, out);
+    ct_actuated_scatter(&muscle->tets, work->tets.f, out);
 }
 
 void ct_muscle_vjp(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x,
                    const double* lam, double* activation_bar, double* stiffness_bar) {
+    const ct_actuated* tets = &muscle->tets;
     const ct_muscle_pass pass = pass_of(muscle, work, activation, x);
-    ct_local_nodes_gather(&muscle->nodes, lam, work->f);  // no forces are wanted
-    muscle->kernels->parameter(&pass, work->f, work->pull, work->excess);
-    for (int e = 0, lane = 0; e < muscle->ntet; lane++)
-        for (int b = 0; b < muscle->nblock && e < muscle->ntet; b++, e++) {
-            const double pull = work->pull[b * CT_FIBRE_BLOCK + lane];
-            if (activation_bar)
-                activation_bar[muscle->block[b].segment[lane]] += muscle->stiffness[muscle->owner[e]] * pull;
-            if (stiffness_bar)
-                stiffness_bar[muscle->owner[e]] += work->excess[b * CT_FIBRE_BLOCK + lane] * pull;
-        }
+    ct_actuated_gather(tets, lam, work->tets.f);  // no forces are wanted
+    muscle->kernels->parameter(&pass, work->tets.f, work->pull, work->excess);
+    for (int e = 0; e < tets->ntet; e++) {
+        const int slot = e % muscle->nblock * CT_FIBRE_BLOCK + lane_of(muscle, e);
+        const double pull = work->pull[slot];
+        if (activation_bar) activation_bar[tets->number[e]] += tets->stiffness[tets->owner[e]] * pull;
+        if (stiffness_bar) stiffness_bar[tets->owner[e]] += work->excess[slot] * pull;
+    }
 }
 
 // ---- the matrix, fibre by fibre
@@ -190,7 +165,7 @@ static fibre fibre_at(const ct_muscle* muscle, int e) {
     const ct_fibre_block* block = block_of(muscle, e);
     const int lane = lane_of(muscle, e);
     fibre f = {.slope = block->slope[lane], .stiff = block->stiff[lane], .segment = block->segment[lane]};
-    for (int j = 0; j < 4; j++) f.node[j] = muscle->nodes.node[block->node[lane][j]];
+    for (int j = 0; j < 4; j++) f.node[j] = muscle->tets.node[muscle->tets.local[4 * e + j]];
     return f;
 }
 
@@ -215,7 +190,7 @@ static linear_fibre linearise(const fibre* f, const double* activation, const do
 
 void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const double* x, bool project,
                         const int* unknown, ct_block_matrix* matrix) {
-    for (int e = 0; e < muscle->ntet; e++) {
+    for (int e = 0; e < muscle->tets.ntet; e++) {
         const fibre f = fibre_at(muscle, e);
         // at rest and without activation l = 1 and r = 1: only the stiffness along the fibre is left
         linear_fibre h = {ct_vec3_load(muscle->direction + 3 * e), 0, f.stiff};
@@ -232,3 +207,54 @@ void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const
             }
     }
 }
+
+// ---- as a family ---------------------------------------------------------------------------
+
+static void free_muscles(void* self) { ct_muscle_free(self); }
+static void free_muscles_work(void* work) { ct_muscle_work_free(work); }
+
+static ct_status create_muscles_work(void** work, const void* self) {
+    ct_muscle_work* own;
+    ct_status status = ct_muscle_work_create(&own, self);
+    *work = own;
+    return status;
+}
+
+static double muscles_gradient(const void* self, void* work, const ct_family_step* step, const double* x,
+                               double* f) {
+    return ct_muscle_gradient(self, work, step->actuation, x, f);
+}
+
+static void linearise_muscles(const void* self, void* work, const ct_family_step* step, const double* x) {
+    ct_muscle_linearise(self, work, step->actuation, x);
+}
+
+static void muscles_product(const void* self, void* work, const ct_family_step* step, const double* x,
+                            const double* dx, double* out) {
+    ct_muscle_product(self, work, dx, out);
+}
+
+static void assemble_muscles(const void* self, void* work, const ct_family_step* step, const double* x,
+                             bool project, const int* unknown, ct_block_matrix* matrix) {
+    ct_muscle_assemble(self, step->actuation, x, project, unknown, matrix);
+}
+
+static void muscles_vjp(const void* self, void* work, const ct_family_step* step, const double* x,
+                        const double* lam, const ct_family_bar* bar) {
+    const ct_actuated* tets = &((const ct_muscle*)self)->tets;
+    ct_actuated_work* sums = &((ct_muscle_work*)work)->tets;
+    ct_actuated_clear(tets, sums);
+    ct_muscle_vjp(self, work, step->actuation, x, lam, sums->number_bar, sums->stiffness_bar);
+    ct_actuated_deliver(tets, sums, bar->actuation, bar->sums->of[CT_QUANTITY_MUSCLE_STIFFNESS]);
+}
+
+const ct_family ct_muscle_family = {.name = "muscles",
+                                    .actuator = true,
+                                    .free = free_muscles,
+                                    .create_work = create_muscles_work,
+                                    .free_work = free_muscles_work,
+                                    .gradient = muscles_gradient,
+                                    .linearise = linearise_muscles,
+                                    .product = muscles_product,
+                                    .assemble = assemble_muscles,
+                                    .vjp = muscles_vjp};

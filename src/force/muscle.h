@@ -8,24 +8,17 @@
 // A fibre at its rest length without activation carries no force. A fibre shorter than 1 - a pushes: it is a
 // spring, not a rope. At l = 0 the direction is lost; there the force is zero.
 //
-// Sums over tets are taken in a fixed order on one thread: actuated tets are few. Fibres go by eight through
-// vectors (muscle_kernel.c).
+// Fibres go by eight through vectors (muscle_kernel.c).
 #ifndef CT_FORCE_MUSCLE_H
 #define CT_FORCE_MUSCLE_H
 
-#include "base/memory.h"
+#include "force/actuated.h"
 #include "sparse/block_matrix.h"
 
 typedef struct ct_muscle_fibres {
-    int ntet;  // actuated tets; a tet may occur for several muscles
-    int nsegment, nmuscle;
-    const double* rest;       // rest positions of all nodes
-    const int* tet;           // 4 ntet nodes
+    ct_actuated_def tets;
     const double* direction;  // 3 ntet, unit, rest
     const double* weight;     // ntet
-    const int* segment;       // ntet, index of its activation
-    const int* muscle;        // ntet, index of its stiffness
-    const double* stiffness;  // nmuscle, Pa
 } ct_muscle_fibres;
 
 typedef struct ct_muscle ct_muscle;            // compiled, immutable but for set_stiffness
@@ -33,11 +26,11 @@ typedef struct ct_muscle_work ct_muscle_work;  // scratch and the linearisation 
 
 ct_status ct_muscle_create(ct_muscle** out, const ct_muscle_fibres* def);
 void ct_muscle_free(ct_muscle* muscle);
-void ct_muscle_set_stiffness(ct_muscle* muscle, const double* stiffness);  // nmuscle
+void ct_muscle_set_stiffness(ct_muscle* muscle, const double* stiffness);  // one per muscle
 ct_status ct_muscle_work_create(ct_muscle_work** out, const ct_muscle* muscle);
 void ct_muscle_work_free(ct_muscle_work* work);
 
-// activation: nsegment. Returns E(x) and adds its gradient to f (NULL: not wanted).
+// activation: one per segment. Returns E(x) and adds its gradient to f (NULL: not wanted).
 double ct_muscle_gradient(const ct_muscle* muscle, ct_muscle_work* work, const double* activation,
                           const double* x, double* f);
 // Remembers the linearisation at x; the product adds H dx to out.
@@ -48,7 +41,7 @@ void ct_muscle_product(const ct_muscle* muscle, ct_muscle_work* work, const doub
 // semi-definite) into `matrix`; unknown[v] is the block row of node v or -1.
 void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const double* x, bool project,
                         const int* unknown, ct_block_matrix* matrix);
-// Adds lam . d grad/da to activation_bar (nsegment), lam . d grad/dk to stiffness_bar (nmuscle); NULL: not
+// Adds lam . d grad/da to activation_bar (segments), lam . d grad/dk to stiffness_bar (muscles); NULL: not
 // wanted.
 void ct_muscle_vjp(const ct_muscle* muscle, ct_muscle_work* work, const double* activation, const double* x,
                    const double* lam, double* activation_bar, double* stiffness_bar);

@@ -29,6 +29,7 @@
 
 typedef struct ct_sheet_def {
     int nvert, ntri;
+    int first;                    // number of triangle 0 among the elements of the model, behind the tets
     const double* rest;           // 3 nvert
     const int* tri;               // 3 ntri
     const unsigned char* energy;  // ntri, ct_energy

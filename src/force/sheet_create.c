@@ -117,6 +117,7 @@ ct_status ct_sheet_create(ct_sheet** out, const ct_sheet_def* def) {
     ct_arena* arena = &sheet->arena;
     const size_t ntri = (size_t)def->ntri;
     sheet->nvert = def->nvert;
+    sheet->first = def->first;
     sheet->ntri = def->ntri;
     sheet->rest = ct_arena_copy(arena, def->rest, 3 * (size_t)def->nvert, sizeof(double));
     sheet->area = ct_arena_alloc(arena, ntri, sizeof(double));
@@ -173,6 +174,7 @@ ct_status ct_sheet_work_create(ct_sheet_work** out, const ct_sheet* sheet) {
     work->linear = ct_arena_alloc(&work->arena, ntri, sizeof *work->linear);
     work->bend = ct_arena_alloc(&work->arena, nhinge, sizeof *work->bend);
     work->frame = ct_arena_alloc(&work->arena, 9 * (size_t)sheet->nvert, sizeof(double));
+    for (int k = 0; k < 4; k++) work->d[k] = ct_arena_alloc(&work->arena, ntri, sizeof(double));
     if (work->arena.failed) {
         ct_sheet_work_free(work);
         return CT_OUT_OF_MEMORY;

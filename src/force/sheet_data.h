@@ -26,6 +26,7 @@ typedef struct ct_sheet_hinge {
 struct ct_sheet {
     ct_arena arena;
     int nvert, ntri, nhinge;
+    int first;  // number of triangle 0 among the elements of the model
     bool damped;
     double* rest;      // 3 nvert
     double* area;      // ntri
@@ -57,6 +58,7 @@ struct ct_sheet_work {
     ct_sheet_bend* bend;
     double* frame;    // 9 nvert, sums of frames
     double c;         // 0: no damping
+    double* d[4];     // ntri each: derivatives by mu, lambda, beta, rigidity
     double linear_c;  // when the linearisation was made
     bool rated;       // the g of this step are there
 };

@@ -92,36 +92,37 @@ static ct_status gather(const ct_model* model, ct_actuator_kind kind, ct_arena* 
     return CT_OK;
 }
 
-static ct_status make_tets(ct_model* model, ct_arena* scratch) {
-    ct_actuators* all = &model->actuators;
-    ct_actuation* actuation = &model->potential.actuation;
-    elements fibres, cells;
+static ct_actuated_def tets_of(const ct_model* model, const elements* all) {
+    return (ct_actuated_def){.ntet = all->n,
+                             .nnumber = model->actuators.size,
+                             .nowner = model->actuators.count,
+                             .rest = model->rest,
+                             .tet = all->node,
+                             .number = all->number,
+                             .owner = all->owner,
+                             .stiffness = model->actuators.stiffness};
+}
+
+static ct_status make_muscles(ct_model* model, ct_arena* scratch) {
+    elements fibres;
     ct_status status = gather(model, CT_ACTUATOR_MUSCLE, scratch, &fibres);
-    if (status == CT_OK) status = gather(model, CT_ACTUATOR_CHAMBER, scratch, &cells);
-    if (status == CT_OK && fibres.n) {
-        const ct_muscle_fibres def = {.ntet = fibres.n,
-                                      .nsegment = all->size,
-                                      .nmuscle = all->count,
-                                      .rest = model->rest,
-                                      .tet = fibres.node,
-                                      .direction = fibres.direction,
-                                      .weight = fibres.weight,
-                                      .segment = fibres.number,
-                                      .muscle = fibres.owner,
-                                      .stiffness = all->stiffness};
-        status = ct_muscle_create(&actuation->muscle, &def);
-    }
-    if (status == CT_OK && cells.n) {
-        const ct_chamber_cells def = {.ntet = cells.n,
-                                      .ngroup = all->size,
-                                      .nchamber = all->count,
-                                      .rest = model->rest,
-                                      .tet = cells.node,
-                                      .group = cells.number,
-                                      .chamber = cells.owner,
-                                      .stiffness = all->stiffness};
-        status = ct_chamber_create(&actuation->chamber, &def);
-    }
+    if (status != CT_OK || !fibres.n) return status;
+    const ct_muscle_fibres def = {
+        .tets = tets_of(model, &fibres), .direction = fibres.direction, .weight = fibres.weight};
+    ct_muscle* muscle;
+    status = ct_muscle_create(&muscle, &def);
+    model->families.of[CT_FAMILY_MUSCLES] = muscle;
+    return status;
+}
+
+static ct_status make_chambers(ct_model* model, ct_arena* scratch) {
+    elements cells;
+    ct_status status = gather(model, CT_ACTUATOR_CHAMBER, scratch, &cells);
+    if (status != CT_OK || !cells.n) return status;
+    const ct_actuated_def def = tets_of(model, &cells);
+    ct_chamber* chamber;
+    status = ct_chamber_create(&chamber, &def);
+    model->families.of[CT_FAMILY_CHAMBERS] = chamber;
     return status;
 }
 
@@ -144,7 +145,10 @@ static ct_status make_cavities(ct_model* model, ct_arena* scratch) {
         n++;
     }
     const ct_cavity_surfaces def = {.ncavity = n, .start = start, .tri = tri, .number = number};
-    return ct_cavity_create(&model->potential.actuation.cavity, &def);
+    ct_cavity* cavity;
+    ct_status status = ct_cavity_create(&cavity, &def);
+    model->families.of[CT_FAMILY_CAVITIES] = cavity;
+    return status;
 }
 
 ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
@@ -152,10 +156,10 @@ ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
     ct_arena scratch = {0};
     ct_status status = copy_list(&model->actuators, &model->arena, scene);
     if (status == CT_OK) status = make_numbers(model);
-    if (status == CT_OK) status = make_tets(model, &scratch);
+    if (status == CT_OK) status = make_muscles(model, &scratch);
+    if (status == CT_OK) status = make_chambers(model, &scratch);
     if (status == CT_OK) status = make_cavities(model, &scratch);
-    model->potential.actuation.nvert = model->nvert;
-    model->potential.actuation.rest = model->actuators.rest;
+    model->families.actuation = model->actuators.rest;
     ct_arena_free(&scratch);
     return status;
 }
@@ -186,10 +190,10 @@ void ct_actuators_set_values(ct_model* model, const ct_material_values* values) 
         const double* stiffness = values_of(values, all->list[k].kind);
         if (stiffness) all->stiffness[k] = stiffness[k];
     }
-    if (model->potential.actuation.muscle)
-        ct_muscle_set_stiffness(model->potential.actuation.muscle, all->stiffness);
-    if (model->potential.actuation.chamber)
-        ct_chamber_set_stiffness(model->potential.actuation.chamber, all->stiffness);
+    if (model->families.of[CT_FAMILY_MUSCLES])
+        ct_muscle_set_stiffness(model->families.of[CT_FAMILY_MUSCLES], all->stiffness);
+    if (model->families.of[CT_FAMILY_CHAMBERS])
+        ct_chamber_set_stiffness(model->families.of[CT_FAMILY_CHAMBERS], all->stiffness);
 }
 
 bool ct_actuators_stale(const ct_model* model) {

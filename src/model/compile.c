@@ -155,12 +155,31 @@ static ct_status create_elements(ct_model* model) {
                               .mu = mu,
                               .lambda = lambda,
                               .beta = damped ? beta : NULL};
-        status = ct_elastic_create(&model->potential.elastic, &def);
-        model->potential.ntet = model->ntet;
+        ct_elastic* elastic;
+        status = ct_elastic_create(&elastic, &def);
+        model->families.of[CT_FAMILY_SOLIDS] = elastic;
     }
     if (status == CT_OK) status = ct_model_create_sheets(model);
     ct_arena_free(&scratch);
     return status;
+}
+
+static ct_status create_water(ct_model* model, const ct_scene* scene) {
+    ct_water* water = &model->water;
+    if (scene->water.enabled) model->families.of[CT_FAMILY_WATER] = water;
+    return ct_water_create(water, &model->arena, scene, model->nvert, model->settings.gravity);
+}
+
+// Inertia sees the masses that ct_model_lump fills, joints the tree.
+static void create_inertia(ct_model* model) {
+    model->inertia = (ct_inertia){.nvert = model->nvert,
+                                  .mass = model->mass,
+                                  .drag = model->drag,
+                                  .free_mass = model->free_mass,
+                                  .free_drag = model->free_drag};
+    model->families.of[CT_FAMILY_INERTIA] = &model->inertia;
+    model->families.of[CT_FAMILY_JOINTS] = &model->tree;
+    model->families.rest = model->rest;
 }
 
 // ---- unknowns and the factored system ------------------------------------------------------
@@ -214,9 +233,10 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     count_scene(model, scene);
     status = allocate_geometry(model);
     for (int b = 0; status == CT_OK && b < scene->nbody; b++) status = copy_body(model, &scene->body[b], b);
+    if (status == CT_OK) create_inertia(model);
     if (status == CT_OK) status = copy_motion(model, scene);
     if (status == CT_OK) status = create_tree(model, scene);
-    if (status == CT_OK) status = ct_water_create(&model->water, &model->arena, scene, model->nvert);
+    if (status == CT_OK) status = create_water(model, scene);
     if (status == CT_OK) status = ct_policy_copy(&model->policy, &model->arena, &scene->policy);
     if (status == CT_OK) status = ct_colliders_place(model, scene);
     if (status == CT_OK) status = ct_colliders_create(model, scene);

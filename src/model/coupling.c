@@ -116,17 +116,6 @@ static void add_wrench(const ct_model* model, const coupling_scratch* s, int k, 
     }
 }
 
-static void assemble(const ct_model* model, coupling_scratch* s, ct_potential_work* work, double c,
-                     const double* x) {
-    ct_potential_begin_step(&model->potential, work, NULL, c, c, x ? x : model->rest, 0, NULL);
-    ct_potential_assemble(&model->potential, work, x, x != NULL, s->row, &s->full);
-    for (int v = 0; v < model->nvert; v++) {
-        double d = c * c * model->free_mass[v] + c * model->free_drag[v];
-        double block[9] = {d, 0, 0, 0, d, 0, 0, 0, d};
-        ct_block_matrix_add(&s->full, s->row[v], s->row[v], block);
-    }
-}
-
 // One column: H times the motion of the unit twist; its free part solved with A; its wrenches minus C^T W.
 static ct_status column(ct_coupling* coupling, const ct_model* model, coupling_system* system, int k,
                         int component, const double* x) {
@@ -178,13 +167,13 @@ static void finish(ct_coupling* coupling, int nlink) {
         }
 }
 
-ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c,
+ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_families_work* work, double c,
                              const double* x, const ct_block_matrix* matrix, const ct_factor* factor) {
     if (!model->tree.nlink) return CT_OK;
     coupling_scratch s = {0};
     coupling_system system = {model, matrix, factor, &s};
     ct_status status = prepare(&s, model);
-    if (status == CT_OK) assemble(model, &s, work, c, x);
+    if (status == CT_OK) ct_families_assemble(&model->families, work, c, x, s.row, &s.full);
     for (int k = 0; status == CT_OK && k < model->tree.nlink; k++)
         for (int i = 0; status == CT_OK && i < 6; i++)
             status = column(coupling, model, &system, k, i, x ? x : model->rest);

@@ -10,10 +10,16 @@
 
 #include "base/memory.h"
 #include "contact/collision.h"
-#include "force/potential.h"
+#include "force/cavity.h"
+#include "force/chamber.h"
+#include "force/elastic.h"
+#include "force/families.h"
+#include "force/inertia.h"
+#include "force/muscle.h"
+#include "force/sheet.h"
+#include "force/water.h"
 #include "model/actuator.h"
 #include "model/solver.h"
-#include "model/water.h"
 #include "scene/scene.h"
 #include "skeleton/tree.h"
 #include "sparse/factor.h"
@@ -56,10 +62,10 @@ struct ct_model {
     double* drag;           // nvert, kg/s, mass damping
     double* free_mass;      // nvert, mass of free nodes, 0 for driven ones
     double* free_drag;      // nvert, likewise
-    bool damped;            // some drag is not zero
     double* velocity;       // 3 nvert, m/s, initial
     double* own_mass;       // nvert, kg, of links' own masses
     double total_mass;
+    ct_inertia inertia;  // these masses, as a family of forces
 
     // prescribed motion and forces
     ct_scene_driver* drive;  // ndrive
@@ -84,7 +90,7 @@ struct ct_model {
     // unknowns and the system: free nodes in factor order, then joint rates
     int* row;                // nvert
     int* node;               // nfree
-    ct_potential potential;  // the elements
+    ct_families families;    // every force
     ct_block_matrix matrix;  // pattern; values of A0
     ct_symbolic* symbolic;
     ct_factor* factor;       // A0
@@ -129,13 +135,13 @@ void ct_model_lump(ct_model* model);
 // Memory for a coupling.
 ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_model* model);
 // Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
-ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_potential_work* work, double c,
+ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_families_work* work, double c,
                              const double* x, const ct_block_matrix* matrix, const ct_factor* factor);
 // Numeric factorisation at rest for the present materials.
 ct_status ct_model_factor(ct_model* model);
 // Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive
 // semi-definite; damping enters as without strain rate.
-void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x,
+void ct_model_assemble(const ct_model* model, ct_families_work* work, double c, const double* x,
                        ct_block_matrix* matrix);
 
 #endif

@@ -6,7 +6,7 @@
 
 void ct_model_free(ct_model* model) {
     if (!model) return;
-    ct_potential_free(&model->potential);
+    ct_families_free(&model->families);
     ct_factor_free(model->factor);
     ct_symbolic_free(model->symbolic);
     if (model->solver && model->solver->model_free) model->solver->model_free(model->solver_part);
@@ -16,7 +16,8 @@ void ct_model_free(ct_model* model) {
 
 ct_model_info ct_model_summary(const ct_model* model) {
     double volume = 0;
-    for (int t = 0; t < model->ntet; t++) volume += ct_elastic_volume(model->potential.elastic)[t];
+    for (int t = 0; t < model->ntet; t++)
+        volume += ct_elastic_volume(model->families.of[CT_FAMILY_SOLIDS])[t];
     return (ct_model_info){
         .nvert = model->nvert,
         .ntet = model->ntet,
@@ -34,7 +35,7 @@ ct_model_info ct_model_summary(const ct_model* model) {
         .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
         .setup_seconds = model->setup_seconds,
         .ordering = model->symbolic ? ct_symbolic_ordering(model->symbolic) : "none",
-        .kernel = ct_elastic_kernel(model->potential.elastic),
+        .kernel = ct_elastic_kernel(model->families.of[CT_FAMILY_SOLIDS]),
     };
 }
 

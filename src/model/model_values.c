@@ -19,7 +19,7 @@ static const double stale = 1.1;  // log 3
 
 // Lumped: a quarter of each tet's mass to each of its nodes.
 void ct_model_lump(ct_model* model) {
-    const double* volume = ct_elastic_volume(model->potential.elastic);
+    const double* volume = ct_elastic_volume(model->families.of[CT_FAMILY_SOLIDS]);
     memcpy(model->mass, model->own_mass, (size_t)model->nvert * sizeof(double));
     memset(model->drag, 0, (size_t)model->nvert * sizeof(double));
     model->total_mass = model->energy_roundoff = 0;
@@ -35,12 +35,12 @@ void ct_model_lump(ct_model* model) {
         }
     }
     ct_model_lump_sheets(model);
-    model->damped = false;
+    model->inertia.damped = false;
     for (int v = 0; v < model->nvert; v++) {
         bool moves = model->row[v] >= 0 || model->tree.node_link[v] >= 0;
         model->free_mass[v] = moves ? model->mass[v] : 0;
         model->free_drag[v] = moves ? model->drag[v] : 0;
-        model->damped = model->damped || model->free_drag[v] > 0;
+        model->inertia.damped = model->inertia.damped || model->free_drag[v] > 0;
     }
     for (int i = 0; i < 3 * model->nvert; i++)
         if (model->mass[i / 3] > 0) model->extent = fmax(model->extent, fabs(model->rest[i]));
@@ -48,21 +48,10 @@ void ct_model_lump(ct_model* model) {
 
 // ---- the factored system -------------------------------------------------------------------
 
-static void add_inertia(const ct_model* model, double c, ct_block_matrix* matrix) {
-    for (int v = 0; v < model->nvert; v++) {
-        if (model->row[v] < 0) continue;
-        double d = c * c * model->mass[v] + c * model->drag[v];
-        double block[9] = {d, 0, 0, 0, d, 0, 0, 0, d};
-        ct_block_matrix_add(matrix, model->row[v], model->row[v], block);
-    }
-}
-
-void ct_model_assemble(const ct_model* model, ct_potential_work* work, double c, const double* x,
+void ct_model_assemble(const ct_model* model, ct_families_work* work, double c, const double* x,
                        ct_block_matrix* matrix) {
-    ct_potential_begin_step(&model->potential, work, NULL, c, c, x ? x : model->rest, 0, NULL);
     ct_block_matrix_clear(matrix);
-    ct_potential_assemble(&model->potential, work, x, x != NULL, model->row, matrix);
-    add_inertia(model, c, matrix);
+    ct_families_assemble(&model->families, work, c, x, model->row, matrix);
 }
 
 static void material_logs(const ct_model* model, int element, float logs[4]) {
@@ -101,8 +90,8 @@ static void estimate_costs(ct_model* model) {
 }
 
 ct_status ct_model_factor(ct_model* model) {
-    ct_potential_work work;
-    ct_status status = ct_potential_work_create(&work, &model->potential);
+    ct_families_work work;
+    ct_status status = ct_families_work_create(&work, &model->families);
     double c = ct_model_rate(&model->settings);
     if (status == CT_OK && model->nfree) {
         ct_model_assemble(model, &work, c, NULL, &model->matrix);
@@ -110,7 +99,7 @@ ct_status ct_model_factor(ct_model* model) {
     }
     if (status == CT_OK)
         status = ct_coupling_update(&model->coupling, model, &work, c, NULL, &model->matrix, model->factor);
-    ct_potential_work_free(&work);
+    ct_families_work_free(&work);
     if (status == CT_OK) {
         model->factor_version = model->version;
         for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->factored[t]);
@@ -264,7 +253,7 @@ static ct_status set_elements(ct_model* model) {
         if (ct_model_is_bone(model, (int)t)) mu[t] = lambda[t] = 0;
         beta[t] = model->material[t].damping_stiffness;
     }
-    ct_elastic_set_parameters(model->potential.elastic, mu, lambda, beta);
+    ct_elastic_set_parameters(model->families.of[CT_FAMILY_SOLIDS], mu, lambda, beta);
     ct_arena_free(&scratch);
     return ct_model_set_sheets(model);
 }

@@ -38,6 +38,7 @@ ct_status ct_model_create_sheets(ct_model* model) {
     if (status == CT_OK) {
         const ct_sheet_def def = {.nvert = model->nvert,
                                   .ntri = model->ntri,
+                                  .first = model->ntet,
                                   .rest = model->rest,
                                   .tri = model->tri,
                                   .energy = energy,
@@ -46,7 +47,9 @@ ct_status ct_model_create_sheets(ct_model* model) {
                                   .rigidity = values.rigidity,
                                   .beta = values.beta,
                                   .link = model->tree.node_link};
-        status = ct_sheet_create(&model->potential.sheet, &def);
+        ct_sheet* sheet;
+        status = ct_sheet_create(&sheet, &def);
+        model->families.of[CT_FAMILY_SHEETS] = sheet;
     }
     ct_arena_free(&values.arena);
     return status;
@@ -57,8 +60,8 @@ ct_status ct_model_set_sheets(ct_model* model) {
     sheet_values values = {0};
     ct_status status = collect(model, &values);
     if (status == CT_OK)
-        ct_sheet_set_parameters(model->potential.sheet, values.mu, values.lambda, values.rigidity,
-                                values.beta);
+        ct_sheet_set_parameters(model->families.of[CT_FAMILY_SHEETS], values.mu, values.lambda,
+                                values.rigidity, values.beta);
     ct_arena_free(&values.arena);
     return status;
 }
@@ -67,7 +70,7 @@ ct_status ct_model_set_sheets(ct_model* model) {
 void ct_model_lump_sheets(ct_model* model) {
     for (int t = 0; t < model->ntri; t++) {
         const ct_material* material = &model->material[model->ntet + t];
-        const double area = ct_sheet_area(model->potential.sheet)[t],
+        const double area = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[t],
                      third = area * material->thickness * material->density / 3;
         double mu, lambda, rigidity;
         ct_material_membrane(material, &mu, &lambda, &rigidity);
@@ -82,7 +85,9 @@ void ct_model_lump_sheets(ct_model* model) {
 
 int* ct_model_couplings(const ct_model* model, const int* row, int* count) {
     int nhinge = 0;
-    const int* hinge = model->potential.sheet ? ct_sheet_hinges(model->potential.sheet, &nhinge) : NULL;
+    const int* hinge = model->families.of[CT_FAMILY_SHEETS]
+                           ? ct_sheet_hinges(model->families.of[CT_FAMILY_SHEETS], &nhinge)
+                           : NULL;
     *count = model->nelement + nhinge;
     int *nodes = ct_alloc(4 * (size_t)*count, sizeof(int)), *at = nodes;
     if (!nodes) return NULL;

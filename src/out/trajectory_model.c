@@ -112,7 +112,8 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
                  .time_step = settings.time_step,
                  .view = {.automatic = true},
                  .contact = settings.contact.method != CT_CONTACT_METHOD_NONE,
-                 .activation = model->potential.actuation.muscle || model->potential.actuation.chamber},
+                 .activation =
+                     model->families.of[CT_FAMILY_MUSCLES] || model->families.of[CT_FAMILY_CHAMBERS]},
         .rest = ct_model_rest(model),
         .tet = ct_model_tets(model),
         .surface = ct_model_surface(model),
@@ -204,8 +205,8 @@ static ct_status element_fields(const ct_model* model, const ct_state* state, do
     if (!status) status = ct_state_tet_field(model, state, CT_FIELD_VOLUME_RATIO, volume);
     if (status || !model->ntri) return status;
     int ntet = model->ntet;
-    ct_sheet_fields(model->potential.sheet, ct_state_positions(state), energy + ntet, stress + ntet,
-                    volume + ntet);
+    ct_sheet_fields(model->families.of[CT_FAMILY_SHEETS], ct_state_positions(state), energy + ntet,
+                    stress + ntet, volume + ntet);
     for (int k = ntet; k < model->nelement; k++) {
         stress[k] /= model->material[k].thickness;
         energy[k] /= model->material[k].thickness;

@@ -10,8 +10,7 @@
 #include "step/contact_adjoint.h"
 #include "step/coords.h"
 #include "step/external.h"
-#include "step/fluid.h"
-#include "step/inertia.h"
+#include "step/phi.h"
 #include "step/policy.h"
 
 enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
@@ -24,12 +23,9 @@ struct ct_adjoint {
     double* control_bar;                                          // control size, where a policy acts
     double *root_end, *root_end_bar, *root_start_bar, *root_bar;  // 7 nroot; 6 nroot
     double *lam, *g, *product;                                    // 3 nvert
-    double *end_bar, *start_bar;       // 3 nvert: driven nodes at the end of the step, at its start
-    double* force_bar;                 // 3 nvert, sum of lam over sub-steps
-    double *d_mu, *d_lambda, *d_beta;  // nelement
-    double* d_rigidity;                // ntri
-    double *actuation_bar, *muscle_bar, *chamber_bar;  // numbers of actuators; per actuator
-    ct_krylov_work* gmres;                             // made when the first Hessian turns out indefinite
+    double *end_bar, *start_bar;  // 3 nvert: driven nodes at the end of the step, at its start
+    double* force_bar;            // 3 nvert, sum of lam over sub-steps
+    ct_krylov_work* gmres;        // made when the first Hessian turns out indefinite
 };
 
 ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
@@ -49,16 +45,9 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
                                &adjoint->root_bar};
     for (size_t i = 0; i < sizeof root_vectors / sizeof root_vectors[0]; i++)
         *root_vectors[i] = ct_arena_alloc(&adjoint->arena, 7 * (size_t)model->tree.nroot, sizeof(double));
-    adjoint->actuation_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.size, sizeof(double));
-    adjoint->muscle_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.count, sizeof(double));
-    adjoint->chamber_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->actuators.count, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->control_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->control_size, sizeof(double));
-    double** element_vectors[] = {&adjoint->d_mu, &adjoint->d_lambda, &adjoint->d_beta};
-    for (size_t i = 0; i < sizeof element_vectors / sizeof element_vectors[0]; i++)
-        *element_vectors[i] = ct_arena_alloc(&adjoint->arena, (size_t)model->nelement, sizeof(double));
-    adjoint->d_rigidity = ct_arena_alloc(&adjoint->arena, (size_t)model->ntri, sizeof(double));
     if (adjoint->arena.failed) {
         ct_adjoint_free(adjoint);
         return CT_OUT_OF_MEMORY;
@@ -85,7 +74,7 @@ typedef struct adjoint_context {
 
 static void hessian_product(const double* in, double* out, void* user) {
     adjoint_context* context = user;
-    ct_coords_hessian(context->model, context->work, context->config, in, out);
+    ct_phi_hessian(context->model, context->work, context->config, in, out);
 }
 
 static void precondition(const double* in, double* out, void* user) {
@@ -131,67 +120,22 @@ static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint
 
 // ---- one (sub-)step ------------------------------------------------------------------------
 
-static void add_parameters(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x,
-                           ct_sums* sums) {
-    if (sums->of[CT_SUM_MU] || sums->of[CT_SUM_LAMBDA] || sums->of[CT_SUM_BETA] ||
-        sums->of[CT_SUM_RIGIDITY]) {
-        ct_potential_parameter_vjp(&model->potential, &work->potential, work->threads, x, adjoint->lam,
-                                   adjoint->d_mu, adjoint->d_lambda, adjoint->d_beta, adjoint->d_rigidity);
-        for (int t = 0; sums->of[CT_SUM_RIGIDITY] && t < model->ntri; t++)
-            sums->of[CT_SUM_RIGIDITY][t] -= adjoint->d_rigidity[t];
-        for (int t = 0; t < model->nelement; t++) {
-            if (sums->of[CT_SUM_MU]) sums->of[CT_SUM_MU][t] -= adjoint->d_mu[t];
-            if (sums->of[CT_SUM_LAMBDA]) sums->of[CT_SUM_LAMBDA][t] -= adjoint->d_lambda[t];
-            if (sums->of[CT_SUM_BETA]) sums->of[CT_SUM_BETA][t] -= adjoint->d_beta[t];
-        }
-    }
-    double c = work->rate.c;
-    if (sums->of[CT_SUM_MASS])
-        for (int v = 0; v < model->nvert; v++)
-            for (int i = 3 * v; model->mass[v] > 0 && i < 3 * v + 3; i++) {
-                // c^2 x - c p - q without the external force that `inertial` holds
-                double pull = c * c * (x[i] - work->inertial[i]) + work->force[i] / model->mass[v];
-                sums->of[CT_SUM_MASS][v] -= adjoint->lam[i] * pull;
+// H lam in node space, where driven nodes or roots want it.
+static void reverse_product(const ct_model* model, ct_work* work, ct_adjoint* adjoint) {
+    if (model->nfree == model->nvert) return;
+    ct_phi_product(model, work, &adjoint->config, adjoint->lam, adjoint->product);
+    if (work->contact) ct_contact_adjoint_nodes(work, adjoint->lam, adjoint->product);
+}
+
+// g holds x_bar + c v_bar: x_D_bar of the driven nodes goes to the ends of their motion.
+static void reverse_drive(const ct_model* model, ct_adjoint* adjoint, double fraction) {
+    for (int i = 0; i < model->ndrive; i++)
+        for (int k = 0; k < model->drive[i].nnode; k++)
+            for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++) {
+                double bar = adjoint->g[j] - adjoint->product[j];
+                adjoint->end_bar[j] += fraction * bar;
+                adjoint->start_bar[j] += (1 - fraction) * bar;
             }
-    if (sums->of[CT_SUM_DRAG])
-        for (int v = 0; v < model->nvert; v++)
-            for (int i = 3 * v; i < 3 * v + 3; i++)
-                sums->of[CT_SUM_DRAG][v] -= adjoint->lam[i] * (c * x[i] - work->history[i]);
-}
-
-// Adds to the adjoints of the actuators' numbers during the step, and of their stiffness.
-static void add_actuators(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* x,
-                          ct_adjoint_state* bar, ct_sums* sums) {
-    const ct_actuators* all = &model->actuators;
-    if (!all->count) return;
-    memset(adjoint->actuation_bar, 0, (size_t)all->size * sizeof(double));
-    memset(adjoint->muscle_bar, 0, (size_t)all->count * sizeof(double));
-    memset(adjoint->chamber_bar, 0, (size_t)all->count * sizeof(double));
-    ct_actuation_vjp(&model->potential.actuation, &work->potential.actuation, x, adjoint->lam,
-                     adjoint->actuation_bar, adjoint->muscle_bar, adjoint->chamber_bar);
-    for (int i = 0; i < all->size; i++) bar->actuation[i] -= adjoint->actuation_bar[i];
-    for (int k = 0; k < all->count; k++) {
-        ct_sums_add(sums, CT_QUANTITY_MUSCLE_STIFFNESS, k, -adjoint->muscle_bar[k]);
-        ct_sums_add(sums, CT_QUANTITY_CHAMBER_STIFFNESS, k, -adjoint->chamber_bar[k]);
-    }
-}
-
-// g on entry x_bar + c v_bar; afterwards, on driven nodes, x_D_bar. Others become zero.
-static void reverse_drive(const ct_model* model, ct_work* work, ct_adjoint* adjoint, double fraction) {
-    if (model->nfree < model->nvert) {
-        ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam,
-                             adjoint->product);
-        if (model->water.enabled)
-            ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
-        if (work->contact) ct_contact_adjoint_nodes(work, adjoint->lam, adjoint->product);
-        for (int i = 0; i < model->ndrive; i++)
-            for (int k = 0; k < model->drive[i].nnode; k++)
-                for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++) {
-                    double bar = adjoint->g[j] - adjoint->product[j];
-                    adjoint->end_bar[j] += fraction * bar;
-                    adjoint->start_bar[j] += (1 - fraction) * bar;
-                }
-    }
 }
 
 // A sub-step with its ends.
@@ -213,9 +157,7 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
     if (model->tree.nlink) {
         memcpy(config->q, over->q, (size_t)model->tree.ncoordinate * sizeof(double));
         ct_config_place(&model->tree, config);
-        ct_potential_gradient(&model->potential, &work->potential, work->threads, x, work->rho);
-        ct_inertia_gradient(model, work, x, work->rho);
-        if (model->water.enabled) ct_fluid_gradient(model, work, x, work->rho);
+        ct_phi_gradient(model, work, x, work->rho);
     }
     if (work->contact) {
         double length = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
@@ -224,22 +166,9 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
                                      time + (substep->fraction - length) * h, length * h);
         if (status != CT_OK) return status;
     }
-    ct_coords_linearise(model, work, config, work->rho);
+    ct_phi_linearise(model, work, config, work->rho);
     if (model->nunknown) ct_coords_warp(model, work, config);
     return CT_OK;
-}
-
-// Dampers remember where the joint was; torques and targets act on it.
-static void reverse_joints(const ct_model* model, ct_work* work, ct_adjoint* adjoint, ct_adjoint_state* bar,
-                           ct_sums* sums, double* control_bar) {
-    ct_joint_bar joints = {.start = bar->q,
-                           .previous = bar->q_previous,
-                           .torque = adjoint->torque_bar,
-                           .target = adjoint->target_bar,
-                           .sums = sums};
-    ct_joints_vjp(&model->tree, &adjoint->config, &work->joints, adjoint->lam_z + 3 * (size_t)model->nfree,
-                  &joints);
-    if (control_bar) ct_external_joints_vjp(model, joints.torque, joints.target, control_bar);
 }
 
 // Poses of the driven roots at the sub-step's end, from the nodes that they carry; g holds x_bar + c v_bar.
@@ -247,11 +176,6 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
                           double fraction, ct_adjoint_state* bar) {
     const ct_tree* tree = &model->tree;
     if (!tree->nroot) return;
-    ct_potential_product(&model->potential, &work->potential, work->threads, adjoint->lam, adjoint->product);
-    ct_inertia_product(model, work, adjoint->lam, adjoint->product);
-    if (model->water.enabled)
-        ct_fluid_product(model, work, adjoint->config.x, adjoint->lam, adjoint->product);
-    if (work->contact) ct_contact_adjoint_nodes(work, adjoint->lam, adjoint->product);
     memcpy(adjoint->root_bar, bar->root, 6 * (size_t)tree->nroot * sizeof(double));
     for (int k = 0; k < tree->nlink; k++) {
         int top = k;
@@ -283,24 +207,20 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                                  const ct_state* before, ct_adjoint_state* bar, ct_sums* sums,
                                  double* control_bar, ct_backward_report* report) {
     const ct_substep* substep = over->substep;
-    const double *x_start = over->x_start, *x_new = over->x;
-    ct_rate rate = substep->rate;
-    const double* x_old = substep->history ? before->x_previous : NULL;
+    const ct_rate rate = substep->rate;
     size_t n = 3 * (size_t)model->nvert;
 
     // linearise at the solution
-    ct_state start = *before;
-    start.x = (double*)x_start;
-    start.v = (double*)over->v_start;
-    ct_inertia_begin(model, work, &start, rate);
-    if (model->water.enabled) ct_fluid_begin(model, work, x_start, over->v_start);
-    ct_joints_begin(&model->tree, &work->joints, rate.c, rate.a, rate.b, over->q_start, before->q_previous);
-    if (sums->of[CT_SUM_BETA])
-        ct_potential_begin_rate(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start,
-                                rate.b, x_old);
-    else
-        ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, x_start,
-                                rate.b, x_old);
+    const ct_phi_start start = {.rate = rate,
+                                .second_order = substep->history,
+                                .rated = sums->of[CT_SUM_BETA] != NULL,
+                                .x = over->x_start,
+                                .v = over->v_start,
+                                .x_previous = before->x_previous,
+                                .v_previous = before->v_previous,
+                                .q = over->q_start,
+                                .q_previous = before->q_previous};
+    ct_phi_begin(model, work, &start);
     ct_status status = linearise(model, work, adjoint, over, before->header->time);
     if (status != CT_OK) return status;
 
@@ -317,29 +237,25 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
 
-    add_parameters(model, work, adjoint, x_new, sums);
-    add_actuators(model, work, adjoint, x_new, bar, sums);
     for (size_t i = 0; i < n; i++) adjoint->force_bar[i] += adjoint->lam[i];
-    reverse_drive(model, work, adjoint, substep->fraction);
+    reverse_product(model, work, adjoint);
+    reverse_drive(model, adjoint, substep->fraction);
     reverse_roots(model, work, adjoint, before, substep->fraction, bar);
 
-    // the state before
-    for (int v = 0; v < model->nvert; v++)
-        for (int i = 3 * v; i < 3 * v + 3; i++) {
-            double p_bar = (rate.c * model->mass[v] + model->drag[v]) * adjoint->lam[i] - bar->v[i];
-            double q_bar = model->mass[v] * adjoint->lam[i];
-            bar->x[i] = rate.a * p_bar;
-            bar->v[i] = rate.a * q_bar;
-            bar->x_previous[i] = rate.b * p_bar;
-            bar->v_previous[i] = rate.b * q_bar;
-        }
-    ct_potential_history_vjp(&model->potential, &work->potential, work->threads, x_new, adjoint->lam, rate.a,
-                             x_start, bar->x, rate.b, x_old, bar->x_previous);
-    if (model->water.enabled)
-        ct_fluid_vjp(model, work, x_start, over->v_start, x_new, adjoint->lam, bar->x, bar->v,
-                     bar->x_previous, sums);
+    // the state before, and the quantities
+    const ct_family_bar to = {.x_n = bar->x,
+                              .v_n = bar->v,
+                              .x_nm1 = bar->x_previous,
+                              .v_nm1 = bar->v_previous,
+                              .q_n = bar->q,
+                              .q_nm1 = bar->q_previous,
+                              .torque = adjoint->torque_bar,
+                              .target = adjoint->target_bar,
+                              .actuation = bar->actuation,
+                              .sums = sums};
+    ct_phi_vjp(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam, &to);
+    if (control_bar) ct_external_joints_vjp(model, to.torque, to.target, control_bar);
     if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums->of[CT_QUANTITY_FRICTION]);
-    reverse_joints(model, work, adjoint, bar, sums, control_bar);
     return CT_OK;
 }
 
@@ -393,7 +309,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     ct_external_roots(model, end, control, after->mount, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     memset(adjoint->root_end_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
-    ct_external_joints(model, control, &work->joints);
+    ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
     for (size_t k = record->count; k-- > 0;) {
         int unused = 0;
         reach over = reach_of(model, record, k, before, after);
@@ -411,7 +327,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     ct_actuate_vjp(model, bar->actuation, control_bar);
     ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->of[CT_SUM_MASS],
                            sums->of[CT_QUANTITY_GRAVITY], control_bar);
-    ct_fluid_buoyancy_vjp(model, adjoint->force_bar, sums);
+    ct_water_buoyancy_vjp(model->families.of[CT_FAMILY_WATER], adjoint->force_bar, sums);
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
     if (control_bar) {
         ct_external_drive_vjp(model, end, control, after->mount, adjoint->end_bar, control_bar, bar->mount);

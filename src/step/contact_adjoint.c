@@ -7,6 +7,7 @@
 #include "contact/contact.h"
 #include "step/contact_system.h"
 #include "step/coords.h"
+#include "step/phi.h"
 
 enum { GMRES_RESTART = 80, SOLVE_LIMIT = 2000 };
 
@@ -38,7 +39,7 @@ typedef struct context {
 static void product(const double* in, double* out, void* user) {
     context* c = user;
     size_t n = (size_t)c->model->nunknown;
-    ct_coords_hessian(c->model, c->work, c->config, in, out);
+    ct_phi_hessian(c->model, c->work, c->config, in, out);
     ct_coords_push(c->model, c->work, c->config, in, c->work->contact->shift);
     memset(c->nodes, 0, 3 * (size_t)c->model->nvert * sizeof(double));
     ct_contact_product_transposed(c->work->contact, c->work->contact->shift, in + n, c->nodes, out + n);

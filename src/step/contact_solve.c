@@ -23,6 +23,7 @@
 #include "contact/contact_pairs.h"
 #include "step/contact_system.h"
 #include "step/coords.h"
+#include "step/phi.h"
 #include "step/solve.h"
 
 static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
@@ -64,7 +65,7 @@ static double subtract_forces(const ct_model* model, ct_work* work, const ct_con
 static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
                       ct_step_report* report) {
     point here;
-    here.phi = ct_solve_evaluate(model, work, config, r, report);
+    here.phi = ct_phi_evaluate(model, work, config, r, report);
     ct_contact_place(work->contact, config->x, false);
     here.size = subtract_forces(model, work, config, r);
     here.forces = norm(r, (size_t)model->nunknown);
@@ -266,7 +267,7 @@ static void newton_product(const double* in, double* out, void* user) {
     newton_context* c = user;
     ct_contact_work* contact = c->work->contact;
     size_t n = (size_t)c->model->nunknown;
-    ct_coords_hessian(c->model, c->work, &c->work->at, in, out);
+    ct_phi_hessian(c->model, c->work, &c->work->at, in, out);
     ct_coords_push(c->model, c->work, &c->work->at, in, contact->shift);
     double* nodes = c->work->contact_system->nodes;
     memset(nodes, 0, 3 * (size_t)c->model->nvert * sizeof(double));
@@ -335,7 +336,7 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     release(model, work, false);
     ct_contact_place(contact, work->at.x, true);
     c.slots = ct_contact_linearise(contact);
-    ct_coords_linearise(model, work, &work->at, work->rho);
+    ct_phi_linearise(model, work, &work->at, work->rho);
     int rows = (int)n + 3 * c.slots;
     ct_status status = ct_krylov_reserve(system->krylov, rows, GMRES_RESTART);
     if (status != CT_OK) return status;

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "step/fluid.h"
-#include "step/inertia.h"
-
 void ct_coords_pull(const ct_model* model, ct_work* work, const ct_config* config, const double* rho,
                     double* r) {
     for (int k = 0; k < model->nfree; k++) {
@@ -37,28 +34,4 @@ void ct_coords_move(const ct_model* model, const ct_config* from, double length,
     if (!model->tree.nlink) return;
     ct_config_move(&model->tree, from, length, dz + 3 * (size_t)model->nfree, to->q);
     ct_config_place(&model->tree, to);
-}
-
-void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* config, const double* rho) {
-    ct_potential_linearise(&model->potential, &work->potential, work->threads, config->x);
-    if (!model->tree.nlink) return;
-    ct_config_curvature(&model->tree, config, rho, work->moments, work->curvature);
-    ct_joints_hessian(&model->tree, config, &work->joints, true, work->curvature);
-}
-
-void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in,
-                       double* out) {
-    ct_coords_push(model, work, config, in, work->node_scratch);
-    ct_potential_product(&model->potential, &work->potential, work->threads, work->node_scratch,
-                         work->node_product);
-    ct_inertia_product(model, work, work->node_scratch, work->node_product);
-    if (model->water.enabled)
-        ct_fluid_product(model, work, config->x, work->node_scratch, work->node_product);
-    ct_coords_pull(model, work, config, work->node_product, out);
-    size_t first = 3 * (size_t)model->nfree, n = (size_t)model->tree.ndof;
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (size_t j = 0; j < n; j++) sum += work->curvature[i * n + j] * in[first + j];
-        out[first + i] += sum;
-    }
 }

@@ -29,11 +29,6 @@ void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_confi
 void ct_coords_joint_columns(const ct_model* model, ct_work* work, const ct_config* config, double* columns);
 // y = L^-1 y with the joints' factor L L^T; n: joint rates.
 void ct_coords_joint_half(const ct_work* work, int n, double* y);
-// Linearises the step's potential at `config`, where rho is the force imbalance; then out = B^T H B in +
-// curvature and joints.
-void ct_coords_linearise(const ct_model* model, ct_work* work, const ct_config* config, const double* rho);
-void ct_coords_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in,
-                       double* out);
 // Puts the factor in force for a (sub-)step of the state at this depth of halving, refactoring when the work
 // does not hold it: the state's reference configuration, or, from depth 2 on, the rest shape with the inertia
 // of the short step.

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "force/water.h"
 #include "math/rotation.h"
-#include "step/fluid.h"
 
 // ---- forces --------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ void ct_external_forces(const ct_model* model, double time, const double* contro
         if (c->kind == CT_CONTROL_FORCE)
             add_force(model, c->node, c->nnode, CT_FORCE_TOTAL, control + model->control_first[i], force);
     }
-    ct_fluid_buoyancy(model, force);
+    ct_water_buoyancy(model->families.of[CT_FAMILY_WATER], force);
 }
 
 void ct_external_forces_vjp(const ct_model* model, double time, const double* control,

@@ -18,7 +18,7 @@ ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_te
     double* von_mises = field == CT_FIELD_VON_MISES ? values : NULL;
     double* volume = field == CT_FIELD_VOLUME_RATIO ? values : NULL;
     if (!density && !von_mises && !volume) return CT_BAD_ARGUMENT;
-    ct_elastic_fields(model->potential.elastic, state->x, density, von_mises, volume);
+    ct_elastic_fields(model->families.of[CT_FAMILY_SOLIDS], state->x, density, von_mises, volume);
     return CT_OK;
 }
 
@@ -63,6 +63,6 @@ ct_measure ct_state_measure(const ct_model* model, const ct_state* state) {
     for (int v = 0; v < model->nvert; v++) measure_node(model, state, v, &measure);
     for (int a = 0; a < 3; a++) measure.center[a] /= measure.mass;
     for (int t = 0; t < model->ntet; t++) measure.volume += tet_volume(model, state->x, t);
-    measure.elastic = ct_potential_energy(&model->potential, state->x);
+    measure.elastic = ct_families_energy(&model->families, state->x);
     return measure;
 }

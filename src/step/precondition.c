@@ -34,11 +34,11 @@ static ct_status factor_at(const ct_model* model, ct_work* work, ct_factor** fac
                            double c, const double* x) {
     ct_status status = prepare(model, work, factor, coupling);
     if (status == CT_OK && model->nfree) {
-        ct_model_assemble(model, &work->potential, c, x, &work->matrix);
+        ct_model_assemble(model, &work->families, c, x, &work->matrix);
         status = ct_factor_update(*factor, &work->matrix);
     }
     if (status == CT_OK)
-        status = ct_coupling_update(coupling, model, &work->potential, c, x, &work->matrix, *factor);
+        status = ct_coupling_update(coupling, model, &work->families, c, x, &work->matrix, *factor);
     return status;
 }
 
@@ -54,8 +54,8 @@ static ct_status choose_reference(const ct_model* model, ct_work* work, const ct
         ct_status status = factor_at(model, work, &work->refreshed, &work->refreshed_coupling,
                                      ct_model_rate(&model->settings), state->x_reference);
         if (status != CT_OK) return status;
-        ct_potential_rotations(&model->potential, &work->potential, work->threads, state->x_reference,
-                               work->rotation_reference);
+        ct_families_rotations(&model->families, &work->families, work->threads, state->x_reference,
+                              work->rotation_reference);
         // frames of the links there; the trial configuration serves as scratch
         memcpy(work->trial.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
         ct_config_place(&model->tree, &work->trial);
@@ -224,7 +224,7 @@ static void warp_links(const ct_model* model, ct_work* work, const ct_config* co
     size_t count = (size_t)n * (size_t)n;
     double largest = 0;
     ct_coords_joint_matrix(model, work, config);
-    ct_joints_hessian(&model->tree, config, &work->joints, false, work->joint_factor);
+    ct_families_joint_hessian(&model->families, &work->families, config, false, work->joint_factor);
     for (int j = 0; j < n; j++) largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
     ct_config_curvature(&model->tree, config, work->rho, work->moments, work->joint_trial);
     for (size_t i = 0; i < count; i++) work->joint_trial[i] += work->joint_factor[i];
@@ -240,7 +240,7 @@ static void warp_links(const ct_model* model, ct_work* work, const ct_config* co
 }
 
 void ct_coords_warp(const ct_model* model, ct_work* work, const ct_config* config) {
-    ct_potential_rotations(&model->potential, &work->potential, work->threads, config->x, work->rotation);
+    ct_families_rotations(&model->families, &work->families, work->threads, config->x, work->rotation);
     for (int k = 0; k < model->nfree; k++) {
         const double* R = work->rotation + 9 * (size_t)model->node[k];
         double* warp = work->warp + 9 * (size_t)k;

@@ -5,11 +5,6 @@
 #include "contact/touch.h"
 #include "model/model.h"
 
-// Velocity of the integrator: v = c x - (a x_n + b x_{n-1}).
-typedef struct ct_rate {
-    double c, a, b;  // 1/s
-} ct_rate;
-
 // The accepted sub-steps of one step, for its adjoint: where each began, and its contacts.
 typedef struct ct_substep {
     ct_rate rate;

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "step/coords.h"
-#include "step/fluid.h"
-#include "step/inertia.h"
+#include "step/phi.h"
 
 enum { FAST_ITERATIONS = 16, FAST_MINIMUM = 4, SEARCH_LIMIT = 20 };
 
@@ -35,19 +34,6 @@ static void swap(double** a, double** b) {
     double* t = *a;
     *a = *b;
     *b = t;
-}
-
-double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
-                         ct_step_report* report) {
-    double phi =
-        ct_potential_gradient(&model->potential, &work->potential, work->threads, config->x, work->rho);
-    phi += ct_inertia_gradient(model, work, config->x, work->rho);
-    if (model->water.enabled) phi += ct_fluid_gradient(model, work, config->x, work->rho);
-    ct_coords_pull(model, work, config, work->rho, r);
-    if (model->tree.nlink)
-        phi += ct_joints_gradient(&model->tree, config, &work->joints, r + 3 * (size_t)model->nfree);
-    report->gradients++;
-    return phi;
 }
 
 static void precondition(const ct_model* model, ct_work* work, const double* b, double* y,
@@ -77,7 +63,7 @@ static double search(const ct_model* model, ct_work* work, double slope, const c
     double t = 1;
     for (int i = 0; i < SEARCH_LIMIT; i++) {
         ct_coords_move(model, &work->at, t, work->d, &work->trial);
-        trial->phi = ct_solve_evaluate(model, work, &work->trial, work->r_trial, report);
+        trial->phi = ct_phi_evaluate(model, work, &work->trial, work->r_trial, report);
         trial->norm = sqrt(dot(work->r_trial, work->r_trial, n));
         double trial_slope = dot(work->r_trial, work->d, n);
         if (acceptable(model, work, here, trial, t, slope, trial_slope)) {
@@ -175,7 +161,7 @@ typedef struct newton_context {
 
 static void hessian_product(const double* in, double* out, void* user) {
     newton_context* context = user;
-    ct_coords_hessian(context->model, context->work, &context->work->at, in, out);
+    ct_phi_hessian(context->model, context->work, &context->work->at, in, out);
     context->report->hessian_products++;
 }
 
@@ -207,7 +193,7 @@ static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* he
     size_t n = (size_t)model->nunknown;
     while (here->norm > work->target && report->solves < model->settings.max_iterations) {
         ct_coords_warp(model, work, &work->at);
-        ct_coords_linearise(model, work, &work->at, work->rho);
+        ct_phi_linearise(model, work, &work->at, work->rho);
         newton_direction(model, work, here, report);
         double slope = dot(work->r, work->d, n);
         if (!(slope < 0)) return false;
@@ -249,12 +235,13 @@ static double distance(const ct_model* model, const ct_work* work) {
 ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     ct_solve_point here;
-    here.phi = ct_solve_evaluate(model, work, &work->at, work->r, report);
+    here.phi = ct_phi_evaluate(model, work, &work->at, work->r, report);
     here.norm = sqrt(dot(work->r, work->r, n));
     double roundoff =
         model->roundoff * distance(model, work) + (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
-    double force = sqrt(dot(work->scratch, work->scratch, n)) + ct_fluid_displaced_weight(model);
+    double force = sqrt(dot(work->scratch, work->scratch, n)) +
+                   ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
     work->reference = fmax(here.norm + force, roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
     return here;

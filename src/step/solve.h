@@ -4,10 +4,6 @@
 
 #include "step/work.h"
 
-// Phi at a configuration, with work->rho its gradient in node space and r = B^T rho.
-double ct_solve_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
-                         ct_step_report* report);
-
 typedef struct ct_solve_point {
     double phi;   // J
     double norm;  // |r|, N

@@ -9,8 +9,7 @@
 #include "step/actuate.h"
 #include "step/coords.h"
 #include "step/external.h"
-#include "step/fluid.h"
-#include "step/inertia.h"
+#include "step/phi.h"
 #include "step/policy.h"
 #include "step/refuse.h"
 
@@ -97,12 +96,11 @@ static void predict(const ct_model* model, ct_work* work, const ct_state* state,
     if (model->tree.nlink) predict_joints(model, work, state, h, end);
 }
 
-// v = c x - p for every node, driven ones included.
+// The end of the (sub-)step becomes the state.
 static void accept(const ct_model* model, const ct_work* work, ct_state* state) {
-    for (int i = 0; i < 3 * model->nvert; i++) {
-        state->v[i] = work->rate.c * work->at.x[i] - work->history[i];
-        state->x[i] = work->at.x[i];
-    }
+    ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x,
+                        state->v);
+    memcpy(state->x, work->at.x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
     if (work->contact)
         memcpy(state->contact_force, work->contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
@@ -186,12 +184,15 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_rate rate = second_order ? ct_rate_bdf2(h) : ct_rate_euler(h);
     ct_status status = choose_factor(model, work, state, depth, report);
     if (status != CT_OK) return status;
-    ct_inertia_begin(model, work, state, rate);
-    if (model->water.enabled) ct_fluid_begin(model, work, state->x, state->v);
-    ct_potential_begin_step(&model->potential, &work->potential, work->threads, rate.c, rate.a, state->x,
-                            rate.b, second_order ? state->x_previous : NULL);
-    ct_joints_begin(&model->tree, &work->joints, work->rate.c, work->rate.a, work->rate.b, state->q,
-                    state->q_previous);
+    ct_phi_start from = {.rate = rate,
+                         .second_order = second_order,
+                         .x = state->x,
+                         .v = state->v,
+                         .x_previous = state->x_previous,
+                         .v_previous = state->v_previous,
+                         .q = state->q,
+                         .q_previous = state->q_previous};
+    ct_phi_begin(model, work, &from);
     predict(model, work, state, h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
@@ -298,7 +299,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
 
     refresh(model, state);
     double time = state->header->time;
-    ct_external_joints(model, control, &work->joints);
+    ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
     ct_external_forces(model, time, control, work->force);
     ct_mounts_move(model, state->mount, control, work->mount);
     ct_external_drive(model, time + model->settings.time_step, control, work->mount, work->x_end);

@@ -247,7 +247,7 @@ static ct_status reverse(reverse_context* c, int from, int first, int last, int 
 
 // mu, lambda -> Young's modulus and Poisson's ratio; masses -> density; drag -> mass damping and density.
 static void to_materials(const ct_model* model, const ct_sums* sums, ct_gradient* gradient) {
-    const double* volume = ct_elastic_volume(model->potential.elastic);
+    const double* volume = ct_elastic_volume(model->families.of[CT_FAMILY_SOLIDS]);
     for (int t = 0; t < model->ntet; t++) {
         const ct_material* m = &model->material[t];
         double E = m->young, nu = m->poisson, s = 1 + nu, q = 1 - 2 * nu;
@@ -283,7 +283,7 @@ static void to_sheet_materials(const ct_model* model, const ct_sums* sums, ct_gr
         double mu_bar = sums->of[CT_SUM_MU] ? sums->of[CT_SUM_MU][e] : 0,
                lambda_bar = sums->of[CT_SUM_LAMBDA] ? sums->of[CT_SUM_LAMBDA][e] : 0;
         double D_bar = sums->of[CT_SUM_RIGIDITY] ? sums->of[CT_SUM_RIGIDITY][k] : 0, mass = 0, drag = 0,
-               third = ct_sheet_area(model->potential.sheet)[k] / 3;
+               third = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[k] / 3;
         for (int a = 0; a < 3; a++) {
             if (sums->of[CT_SUM_MASS]) mass += third * sums->of[CT_SUM_MASS][model->tri[3 * k + a]];
             if (sums->of[CT_SUM_DRAG]) drag += third * sums->of[CT_SUM_DRAG][model->tri[3 * k + a]];

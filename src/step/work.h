@@ -13,17 +13,11 @@
 
 enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
 
-// Resistance of a wet face, D I + T n n^T; see fluid.h.
-typedef struct ct_fluid_face {
-    double normal[3];
-    double drag, thrust;  // D, T, kg/s
-} ct_fluid_face;
-
 struct ct_work {
     ct_arena arena;
     const ct_model* model;  // that it was made for
     ct_threads* threads;    // NULL: one thread
-    ct_potential_work potential;
+    ct_families_work families;
     ct_factor_work* solve;
     ct_krylov_work* krylov;
     ct_contact_work* contact;                  // NULL: bodies pass through one another
@@ -32,24 +26,20 @@ struct ct_work {
     void* solver_part;  // what the solver keeps here
 
     // the step under way
-    ct_rate rate;
-    double* control;       // control size, the scene's values where the caller gives none
-    double* policy;        // observations and hidden numbers, and their adjoints
-    double* force;         // 3 nvert, N, external, at the start of the step
-    double* x_end;         // 3 nvert, driven nodes at its end
-    double* mount;         // 7 nmount, mounts at its end
-    double* root_end;      // 7 nroot, driven roots at its end
-    double* actuation;     // numbers of the actuators; the potential sees them
-    ct_record* record;     // where sub-steps are noted, NULL: nowhere
-    double* history;       // 3 nvert, a x_n + b x_{n-1}, m/s
-    double* inertial;      // 3 nvert, s: where the nodes would go without internal forces, m
-    ct_fluid_face* fluid;  // faces in water, at the start of the step
-    double target;         // N, residual to reach
-    double reference;      // N
+    ct_family_step step;  // as the families see it
+    double* control;      // control size, the scene's values where the caller gives none
+    double* policy;       // observations and hidden numbers, and their adjoints
+    double* force;        // 3 nvert, N, external, at the start of the step
+    double* x_end;        // 3 nvert, driven nodes at its end
+    double* mount;        // 7 nmount, mounts at its end
+    double* root_end;     // 7 nroot, driven roots at its end
+    double* actuation;    // numbers of the actuators
+    ct_record* record;    // where sub-steps are noted, NULL: nowhere
+    double target;        // N, residual to reach
+    double reference;     // N
 
     // evaluation at x
     ct_config at, trial;                   // the iterate and a trial point
-    ct_joint_work joints;                  // what the joints' forces depend on
     double* rho;                           // 3 nvert, full-space force imbalance, N
     double *node_scratch, *node_scratch2;  // 3 nvert
     double* node_product;                  // 3 nvert

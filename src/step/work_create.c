@@ -9,8 +9,8 @@ enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs mo
 static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
     ct_arena* arena = &work->arena;
     size_t nodes = 3 * (size_t)model->nvert, unknowns = (size_t)model->nunknown;
-    double** node_vectors[] = {&work->force, &work->x_end,        &work->history,       &work->inertial,
-                               &work->rho,   &work->node_scratch, &work->node_scratch2, &work->node_product};
+    double** node_vectors[] = {&work->force,        &work->x_end,         &work->rho,
+                               &work->node_scratch, &work->node_scratch2, &work->node_product};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(arena, nodes, sizeof(double));
     double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch, &work->scratch2};
@@ -24,7 +24,6 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->rotation_reference = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
     work->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
-    ct_joints_create(&work->joints, arena, &model->tree);
     work->actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
     work->mount = ct_arena_alloc(arena, 7 * (size_t)model->nmount, sizeof(double));
     work->root_end = ct_arena_alloc(arena, 7 * (size_t)model->tree.nroot, sizeof(double));
@@ -42,7 +41,6 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->control = ct_arena_alloc(arena, (size_t)model->control_size, sizeof(double));
     work->policy =
         ct_arena_alloc(arena, 2 * (size_t)(model->policy.nin + model->policy.hidden), sizeof(double));
-    work->fluid = ct_arena_alloc(arena, (size_t)model->water.nface, sizeof *work->fluid);
     work->backup = ct_arena_alloc(arena, state_size, 1);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
@@ -61,10 +59,9 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     size_t state_size = state_size_of(model);
     if (!state_size) return CT_OUT_OF_MEMORY;
     ct_status status = allocate_vectors(work, model, state_size);
-    if (status == CT_OK) status = ct_potential_work_create(&work->potential, &model->potential);
+    if (status == CT_OK) status = ct_families_work_create(&work->families, &model->families);
     for (int i = 0; status == CT_OK && i < model->actuators.size; i++)
         work->actuation[i] = model->actuators.start[i];
-    work->potential.actuation.value = work->actuation;
     if (status == CT_OK && threads != 1 && model->ntet >= THREADING_MINIMUM)
         status = ct_threads_create(&work->threads, threads);
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
@@ -100,7 +97,7 @@ void ct_work_free(ct_work* work) {
     ct_contact_system_free(work->contact_system);
     if (work->solver && work->solver->work_free) work->solver->work_free(work->solver_part);
     ct_threads_free(work->threads);
-    ct_potential_work_free(&work->potential);
+    ct_families_work_free(&work->families);
     ct_factor_work_free(work->solve);
     ct_krylov_work_free(work->krylov);
     ct_factor_free(work->refreshed);

@@ -1,5 +1,5 @@
-// Drag, thrust and buoyancy; see fluid.h.
-#include "step/fluid.h"
+// Drag, thrust and buoyancy; see water.h.
+#include "force/water.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,13 +96,42 @@ static bool look_at(const ct_water* water, const int* node, const double* x, con
     return true;
 }
 
-void ct_fluid_begin(const ct_model* model, ct_work* work, const double* x_n, const double* v_n) {
-    const ct_water* water = &model->water;
+ct_status ct_water_work_create(ct_water_work** out, const ct_water* water) {
+    *out = NULL;
+    ct_water_work* work = ct_alloc(1, sizeof *work);
+    if (!work) return CT_OUT_OF_MEMORY;
+    work->face = ct_alloc((size_t)water->nface, sizeof *work->face);
+    if (!work->face) {
+        ct_water_work_free(work);
+        return CT_OUT_OF_MEMORY;
+    }
+    *out = work;
+    return CT_OK;
+}
+
+void ct_water_work_free(ct_water_work* work) {
+    if (!work) return;
+    ct_free(work->face);
+    ct_free(work);
+}
+
+// Mean over the corners of p = a x_n + b x_{n-1}.
+static ct_vec3 mean_history(const ct_family_step* step, const int* node) {
+    ct_vec3 p[3];
+    for (int k = 0; k < 3; k++)
+        p[k] = ct_vec3_axpy(ct_vec3_scale(step->rate.a, ct_vec3_load(step->x_n + 3 * (size_t)node[k])),
+                            step->rate.b, ct_vec3_load(step->x_nm1 + 3 * (size_t)node[k]));
+    return ct_vec3_scale(1.0 / 3, ct_vec3_add(ct_vec3_add(p[0], p[1]), p[2]));
+}
+
+void ct_water_begin(const ct_water* water, ct_water_work* work, const ct_family_step* step) {
     for (int f = 0; f < water->nface; f++) {
-        ct_fluid_face* face = &work->fluid[f];
+        const int* node = water->face + 3 * (size_t)f;
+        ct_water_face* face = &work->face[f];
         look l;
         memset(face, 0, sizeof *face);
-        if (!look_at(water, water->face + 3 * (size_t)f, x_n, v_n, &l)) continue;
+        ct_vec3_store(face->history, mean_history(step, node));
+        if (!look_at(water, node, step->x_n, step->v_n, &l)) continue;
         double cubic[4], quadratic[3], unused[4], slope, s = l.sine * l.sine;
         cubic_basis(s, cubic, unused);
         quadratic_basis(s, quadratic, unused);
@@ -115,14 +144,15 @@ void ct_fluid_begin(const ct_model* model, ct_work* work, const double* x_n, con
 }
 
 // K e
-static ct_vec3 resist(const ct_fluid_face* face, ct_vec3 e) {
+static ct_vec3 resist(const ct_water_face* face, ct_vec3 e) {
     ct_vec3 n = ct_vec3_load(face->normal);
     return ct_vec3_axpy(ct_vec3_scale(face->drag, e), face->thrust * ct_vec3_dot(n, e), n);
 }
 
 // Current minus the mean velocity at the end of the step.
-static ct_vec3 end_flow(const ct_water* water, const ct_work* work, const int* node, const double* x) {
-    ct_vec3 u = ct_vec3_axpy(ct_vec3_scale(work->rate.c, mean_of(x, node)), -1, mean_of(work->history, node));
+static ct_vec3 end_flow(const ct_water* water, const ct_water_work* work, int f, double c, const double* x) {
+    ct_vec3 mean = ct_vec3_scale(c, mean_of(x, water->face + 3 * (size_t)f));
+    ct_vec3 u = ct_vec3_axpy(mean, -1, ct_vec3_load(work->face[f].history));
     return ct_vec3_sub(ct_vec3_load(water->current), u);
 }
 
@@ -130,24 +160,22 @@ static ct_vec3 end_flow(const ct_water* water, const ct_work* work, const int* n
 
 static bool floats(const ct_water* water) { return water->buoyancy && !isnan(water->level); }
 
-static double float_gradient(const ct_model* model, const double* x, double* rho) {
-    const ct_water* water = &model->water;
-    double gravity = model->settings.gravity[water->up], potential = 0;
-    for (int v = 0; v < model->nvert; v++) {
+static double float_gradient(const ct_water* water, const double* x, double* f) {
+    double gravity = water->gravity[water->up], potential = 0;
+    for (int v = 0; v < water->nvert; v++) {
         double mass = water->density * water->volume[v];
         size_t i = 3 * (size_t)v + (size_t)water->up;
         if (mass == 0) continue;
         wetness wet = wet_at(water, depth_of(water, x[i]));
-        rho[i] += mass * gravity * wet.value;
+        f[i] += mass * gravity * wet.value;
         potential -= mass * gravity * wet.integral;
     }
     return potential;
 }
 
-static void float_product(const ct_model* model, const double* x, const double* dx, double* out) {
-    const ct_water* water = &model->water;
-    double gravity = model->settings.gravity[water->up];
-    for (int v = 0; v < model->nvert; v++) {
+static void float_product(const ct_water* water, const double* x, const double* dx, double* out) {
+    double gravity = water->gravity[water->up];
+    for (int v = 0; v < water->nvert; v++) {
         size_t i = 3 * (size_t)v + (size_t)water->up;
         if (water->volume[v] > 0)
             out[i] -= water->density * water->volume[v] * gravity *
@@ -155,10 +183,9 @@ static void float_product(const ct_model* model, const double* x, const double* 
     }
 }
 
-static void float_vjp(const ct_model* model, const double* x, const double* lam, const ct_sums* sums) {
-    const ct_water* water = &model->water;
-    double gravity = model->settings.gravity[water->up];
-    for (int v = 0; v < model->nvert; v++) {
+static void float_vjp(const ct_water* water, const double* x, const double* lam, const ct_sums* sums) {
+    double gravity = water->gravity[water->up];
+    for (int v = 0; v < water->nvert; v++) {
         size_t i = 3 * (size_t)v + (size_t)water->up;
         if (water->volume[v] == 0) continue;
         double share = lam[i] * water->volume[v] * wet_at(water, depth_of(water, x[i])).value;
@@ -167,57 +194,51 @@ static void float_vjp(const ct_model* model, const double* x, const double* lam,
     }
 }
 
-void ct_fluid_buoyancy(const ct_model* model, double* force) {
-    const ct_water* water = &model->water;
-    if (!water->enabled || !water->buoyancy || floats(water)) return;
-    for (int v = 0; v < model->nvert; v++)
+void ct_water_buoyancy(const ct_water* water, double* force) {
+    if (!water || !water->buoyancy || floats(water)) return;
+    for (int v = 0; v < water->nvert; v++)
         for (int a = 0; a < 3; a++)
-            force[3 * (size_t)v + (size_t)a] -=
-                water->density * water->volume[v] * model->settings.gravity[a];
+            force[3 * (size_t)v + (size_t)a] -= water->density * water->volume[v] * water->gravity[a];
 }
 
-double ct_fluid_displaced_weight(const ct_model* model) {
-    const ct_water* water = &model->water;
+double ct_water_displaced_weight(const ct_water* water) {
     double sum = 0;
-    if (!water->enabled || !water->buoyancy) return 0;
-    for (int v = 0; v < model->nvert; v++) sum += water->volume[v] * water->volume[v];
-    return water->density * ct_vec3_norm(ct_vec3_load(model->settings.gravity)) * sqrt(sum);
+    if (!water || !water->buoyancy) return 0;
+    for (int v = 0; v < water->nvert; v++) sum += water->volume[v] * water->volume[v];
+    return water->density * ct_vec3_norm(ct_vec3_load(water->gravity)) * sqrt(sum);
 }
 
-void ct_fluid_buoyancy_vjp(const ct_model* model, const double* force_bar, const ct_sums* sums) {
-    const ct_water* water = &model->water;
-    if (!water->enabled || !water->buoyancy || floats(water)) return;
-    for (int v = 0; v < model->nvert; v++)
+void ct_water_buoyancy_vjp(const ct_water* water, const double* force_bar, const ct_sums* sums) {
+    if (!water || !water->buoyancy || floats(water)) return;
+    for (int v = 0; v < water->nvert; v++)
         for (int a = 0; a < 3; a++) {
             double share = water->volume[v] * force_bar[3 * (size_t)v + (size_t)a];
-            ct_sums_add(sums, CT_QUANTITY_WATER_DENSITY, 0, -share * model->settings.gravity[a]);
+            ct_sums_add(sums, CT_QUANTITY_WATER_DENSITY, 0, -share * water->gravity[a]);
             ct_sums_add(sums, CT_QUANTITY_GRAVITY, a, -share * water->density);
         }
 }
 
 // ---- the step ------------------------------------------------------------------------------
 
-double ct_fluid_gradient(const ct_model* model, const ct_work* work, const double* x, double* rho) {
-    const ct_water* water = &model->water;
+double ct_water_gradient(const ct_water* water, const ct_water_work* work, const ct_family_step* step,
+                         const double* x, double* f) {
     double potential = 0;
-    for (int f = 0; f < water->nface; f++) {
-        const int* node = water->face + 3 * (size_t)f;
-        ct_vec3 e = end_flow(water, work, node, x), force = resist(&work->fluid[f], e);
-        add_thirds(rho, node, -1, force);
+    for (int i = 0; i < water->nface; i++) {
+        ct_vec3 e = end_flow(water, work, i, step->rate.c, x), force = resist(&work->face[i], e);
+        add_thirds(f, water->face + 3 * (size_t)i, -1, force);
         potential += ct_vec3_dot(e, force);
     }
-    potential /= 2 * work->rate.c;
-    return floats(water) ? potential + float_gradient(model, x, rho) : potential;
+    potential /= 2 * step->rate.c;
+    return floats(water) ? potential + float_gradient(water, x, f) : potential;
 }
 
-void ct_fluid_product(const ct_model* model, const ct_work* work, const double* x, const double* dx,
-                      double* out) {
-    const ct_water* water = &model->water;
+void ct_water_product(const ct_water* water, const ct_water_work* work, const ct_family_step* step,
+                      const double* x, const double* dx, double* out) {
     for (int f = 0; f < water->nface; f++) {
         const int* node = water->face + 3 * (size_t)f;
-        add_thirds(out, node, work->rate.c, resist(&work->fluid[f], mean_of(dx, node)));
+        add_thirds(out, node, step->rate.c, resist(&work->face[f], mean_of(dx, node)));
     }
-    if (floats(water)) float_product(model, x, dx, out);
+    if (floats(water)) float_product(water, x, dx, out);
 }
 
 // ---- reverse -------------------------------------------------------------------------------
@@ -268,24 +289,58 @@ static ct_vec3 reverse_look(const ct_water* water, const look* l, int f, ct_vec3
                         l->e);
 }
 
-void ct_fluid_vjp(const ct_model* model, const ct_work* work, const double* x_n, const double* v_n,
-                  const double* x, const double* lam, double* x_n_bar, double* v_n_bar, double* x_nm1_bar,
-                  const ct_sums* sums) {
-    const ct_water* water = &model->water;
+void ct_water_vjp(const ct_water* water, const ct_water_work* work, const ct_family_step* step,
+                  const double* x, const double* lam, const ct_family_bar* bar) {
+    double* current_bar = bar->sums->of[CT_QUANTITY_WATER_CURRENT];
     for (int f = 0; f < water->nface; f++) {
         const int* node = water->face + 3 * (size_t)f;
         look l;
-        if (!look_at(water, node, x_n, v_n, &l)) continue;
-        ct_vec3 mean_lam = mean_of(lam, node), e = end_flow(water, work, node, x),
-                end_bar = resist(&work->fluid[f], mean_lam);
-        ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, x_n_bar, sums);
-        add_thirds(v_n_bar, node, -1, start_bar);
-        add_thirds(x_n_bar, node, work->rate.a, end_bar);
-        add_thirds(x_nm1_bar, node, work->rate.b, end_bar);
-        double* current_bar = sums->of[CT_QUANTITY_WATER_CURRENT];
+        if (!look_at(water, node, step->x_n, step->v_n, &l)) continue;
+        ct_vec3 mean_lam = mean_of(lam, node), e = end_flow(water, work, f, step->rate.c, x),
+                end_bar = resist(&work->face[f], mean_lam);
+        ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, bar->x_n, bar->sums);
+        add_thirds(bar->v_n, node, -1, start_bar);
+        add_thirds(bar->x_n, node, step->rate.a, end_bar);
+        add_thirds(bar->x_nm1, node, step->rate.b, end_bar);
         if (current_bar)
             ct_vec3_store(current_bar,
                           ct_vec3_add(ct_vec3_load(current_bar), ct_vec3_add(start_bar, end_bar)));
     }
-    if (floats(water)) float_vjp(model, x, lam, sums);
+    if (floats(water)) float_vjp(water, x, lam, bar->sums);
 }
+
+// ---- as a family ---------------------------------------------------------------------------
+
+static ct_status create_work(void** work, const void* self) {
+    ct_water_work* own;
+    ct_status status = ct_water_work_create(&own, self);
+    *work = own;
+    return status;
+}
+static void free_work(void* work) { ct_water_work_free(work); }
+
+static void begin(const void* self, void* work, const ct_family_step* step) {
+    ct_water_begin(self, work, step);
+}
+
+static double gradient(const void* self, void* work, const ct_family_step* step, const double* x, double* f) {
+    return ct_water_gradient(self, work, step, x, f);
+}
+
+static void product(const void* self, void* work, const ct_family_step* step, const double* x,
+                    const double* dx, double* out) {
+    ct_water_product(self, work, step, x, dx, out);
+}
+
+static void vjp(const void* self, void* work, const ct_family_step* step, const double* x, const double* lam,
+                const ct_family_bar* bar) {
+    ct_water_vjp(self, work, step, x, lam, bar);
+}
+
+const ct_family ct_water_family = {.name = "water",
+                                   .create_work = create_work,
+                                   .free_work = free_work,
+                                   .begin = begin,
+                                   .gradient = gradient,
+                                   .product = product,
+                                   .vjp = vjp};

@@ -1,5 +1,5 @@
 // Water in scenes and models; see water.h.
-#include "model/water.h"
+#include "force/water.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,7 +88,8 @@ static double edge_sum(const ct_water* water, const ct_scene_body* body) {
     return sum;
 }
 
-ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scene, int nvert) {
+ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scene, int nvert,
+                          const double* gravity) {
     const ct_water_def* def = &scene->water.def;
     *water = (ct_water){.enabled = scene->water.enabled};
     if (!water->enabled) return CT_OK;
@@ -98,7 +99,9 @@ ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scen
                         .level = def->level,
                         .layer = def->layer,
                         .slow = def->slow,
-                        .up = scene->settings.up};
+                        .up = scene->settings.up,
+                        .nvert = nvert,
+                        .gravity = gravity};
     memcpy(water->current, def->current, sizeof water->current);
     memcpy(water->drag, def->drag, sizeof water->drag);
     memcpy(water->thrust, def->thrust, sizeof water->thrust);

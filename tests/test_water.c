@@ -5,8 +5,7 @@
 #include "rollout.h"
 #include "slope.h"
 #include "step/external.h"
-#include "step/fluid.h"
-#include "step/inertia.h"
+#include "step/phi.h"
 
 static const double no_gravity[3] = {0, 0, 0};
 
@@ -29,6 +28,7 @@ typedef struct probe {
     sim sim;
     int n;
     double *x_n, *v_n, *x_nm1, *x, *lam;
+    ct_family_step step;
     double *base, *direction;  // what is varied, and along what
     double* target;
     int count;
@@ -68,7 +68,10 @@ static probe probe_start(double level, bool two_sided, bool second_order) {
     p.lam = random_vector(p.n, 1, NULL, &seed);
     p.rho = calloc((size_t)p.n + 8, sizeof(double));
     for (int f = 0; f < p.sim.model->water.nface; f += 2) p.sim.model->water.two_sided[f] = two_sided;
-    p.sim.work->rate = second_order ? ct_rate_bdf2(0.02) : ct_rate_euler(0.02);
+    p.step = (ct_family_step){.rate = second_order ? ct_rate_bdf2(0.02) : ct_rate_euler(0.02),
+                              .x_n = p.x_n,
+                              .v_n = p.v_n,
+                              .x_nm1 = p.x_nm1};
     return p;
 }
 
@@ -77,19 +80,16 @@ static void probe_stop(probe* p) {
     stop(&p->sim);
 }
 
-static void begin(probe* p) {
-    const ct_rate rate = p->sim.work->rate;
-    for (int i = 0; i < p->n; i++) p->sim.work->history[i] = rate.a * p->x_n[i] + rate.b * p->x_nm1[i];
-    ct_fluid_begin(p->sim.model, p->sim.work, p->x_n, p->v_n);
-}
+static ct_water_work* work_of(const sim* s) { return s->work->families.of[CT_FAMILY_WATER]; }
 
 static double gradient_of(probe* p) {
-    begin(p);
+    ct_water_begin(&p->sim.model->water, work_of(&p->sim), &p->step);
     memset(p->rho, 0, (size_t)p->n * sizeof(double));
-    const double potential = ct_fluid_gradient(p->sim.model, p->sim.work, p->x, p->rho);
+    const double potential =
+        ct_water_gradient(&p->sim.model->water, work_of(&p->sim), &p->step, p->x, p->rho);
     double* force = p->sim.work->force;
     memset(force, 0, (size_t)p->n * sizeof(double));
-    ct_fluid_buoyancy(p->sim.model, force);
+    ct_water_buoyancy(&p->sim.model->water, force);
     return potential;
 }
 
@@ -137,7 +137,7 @@ static void check_probe(double level, bool two_sided, bool second_order) {
     double slope = 0, curvature = 0;
     double* product = zeros(p.n);
     double* direction = p.direction = random_vector(p.n, 0.05, NULL, &(uint64_t){7});
-    ct_fluid_product(model, work, p.x, direction, product);
+    ct_water_product(&model->water, work_of(&p.sim), &p.step, p.x, direction, product);
     for (int i = 0; i < p.n; i++) slope += p.rho[i] * direction[i], curvature += product[i] * p.lam[i];
     p.base = malloc((size_t)p.n * sizeof(double));
     memcpy(p.base, p.x, (size_t)p.n * sizeof(double));
@@ -149,14 +149,15 @@ static void check_probe(double level, bool two_sided, bool second_order) {
 
     double *x_bar = zeros(p.n), *v_bar = zeros(p.n), *old_bar = zeros(p.n);
     double density = 0, drag[4] = {0}, thrust[3] = {0}, current[3] = {0}, gravity[3] = {0};
-    const ct_sums bar = {.of = {[CT_QUANTITY_WATER_DENSITY] = &density,
-                                [CT_QUANTITY_WATER_DRAG] = drag,
-                                [CT_QUANTITY_WATER_THRUST] = thrust,
-                                [CT_QUANTITY_WATER_CURRENT] = current,
-                                [CT_QUANTITY_GRAVITY] = gravity}};
+    const ct_sums sums = {.of = {[CT_QUANTITY_WATER_DENSITY] = &density,
+                                 [CT_QUANTITY_WATER_DRAG] = drag,
+                                 [CT_QUANTITY_WATER_THRUST] = thrust,
+                                 [CT_QUANTITY_WATER_CURRENT] = current,
+                                 [CT_QUANTITY_GRAVITY] = gravity}};
+    const ct_family_bar bar = {.x_n = x_bar, .v_n = v_bar, .x_nm1 = old_bar, .sums = &sums};
     gradient_of(&p);
-    ct_fluid_vjp(model, work, p.x_n, p.v_n, p.x, p.lam, x_bar, v_bar, old_bar, &bar);
-    ct_fluid_buoyancy_vjp(model, p.lam, &bar);
+    ct_water_vjp(&model->water, work_of(&p.sim), &p.step, p.x, p.lam, &bar);
+    ct_water_buoyancy_vjp(&model->water, p.lam, &sums);
     vary(&p, p.x_n, p.n, x_bar, 0.05, size);
     vary(&p, p.v_n, p.n, v_bar, 1, size);
     if (second_order) vary(&p, p.x_nm1, p.n, old_bar, 0.05, size);
@@ -187,10 +188,11 @@ static void still_water_takes_power(void** state) {
         for (int i = 0; i < 4; i++) p.sim.model->water.drag[i] = fmax(0, noise(&seed));
         for (int i = 0; i < 3; i++) p.sim.model->water.thrust[i] = fmax(0, noise(&seed));
         gradient_of(&p);
-        const double c = p.sim.work->rate.c;
+        const ct_rate rate = p.step.rate;
         double power = 0, size = 0;
         for (int i = 0; i < p.n; i++) {
-            const double part = -p.rho[i] * (c * p.x[i] - p.sim.work->history[i]);
+            const double end = rate.c * p.x[i] - rate.a * p.x_n[i] - rate.b * p.x_nm1[i];
+            const double part = -p.rho[i] * end;
             power += part;
             size += fabs(part);
         }
@@ -241,10 +243,10 @@ static void buoyancy_is_that_of_the_displaced_water(void** state) {
         double *force = calloc(3 * (size_t)n, sizeof(double)), *rho = calloc(3 * (size_t)n, sizeof(double)),
                net[3] = {0}, moment = 0;
         ct_external_forces(s.model, 0, NULL, force);
-        ct_rate rate = ct_rate_euler(0.01);
-        ct_inertia_begin(s.model, s.work, s.state, rate);
-        ct_fluid_begin(s.model, s.work, s.state->x, s.state->v);
-        ct_fluid_gradient(s.model, s.work, ct_state_positions(s.state), rho);
+        const ct_family_step step = {
+            .rate = ct_rate_euler(0.01), .x_n = s.state->x, .v_n = s.state->v, .x_nm1 = s.state->x_previous};
+        ct_water_begin(&s.model->water, work_of(&s), &step);
+        ct_water_gradient(&s.model->water, work_of(&s), &step, ct_state_positions(s.state), rho);
         const double* x = ct_state_positions(s.state);
         for (int v = 0; v < n; v++) {
             for (int a = 0; a < 3; a++) net[a] += force[3 * v + a] - rho[3 * v + a];
@@ -445,7 +447,7 @@ static void light_fin_is_stable(void** state) {
         for (int f = 0; f < s.model->water.nface; f++) {
             const int* node = s.model->water.face + 3 * f;
             const double mass = s.model->mass[node[0]] + s.model->mass[node[1]] + s.model->mass[node[2]];
-            worst = fmax(worst, 0.02 * s.work->fluid[f].drag / mass);
+            worst = fmax(worst, 0.02 * work_of(&s)->face[f].drag / mass);
         }
     }
     print_message("light fin: drag over momentum in a step up to %.0f, %.1f solves a step\n", worst,

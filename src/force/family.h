@@ -1,0 +1,86 @@
+// Families of forces: every force of a model belongs to one, and every family is one row of functions.
+//
+// A step finds a stationary point of the sum of its families' potentials (step/phi.h). A row says how a
+// family computes its share: value and gradient, linearisation and products, the matrix for the factored
+// system, and the reverse of all this. Entries that are NULL have nothing to do. The order of the table is
+// the order of the sums: the first family overwrites the node vectors that the others add to.
+//
+// Functions get the family as the model compiled it (`self`, immutable), its scratch (`work`), and the step
+// under way. Node vectors have 3 numbers a node and one readable double behind the end.
+#ifndef CT_FORCE_FAMILY_H
+#define CT_FORCE_FAMILY_H
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "quantity/sums.h"
+#include "skeleton/config.h"
+#include "sparse/block_matrix.h"
+
+// Velocity of the integrator: v = c x - (a x_n + b x_{n-1}).
+typedef struct ct_rate {
+    double c, a, b;  // 1/s
+} ct_rate;
+
+ct_rate ct_rate_euler(double h);
+ct_rate ct_rate_bdf2(double h);
+
+// The (sub-)step under way, as families see it. Everything is borrowed and outlives the step.
+typedef struct ct_family_step {
+    ct_threads* threads;  // NULL: one thread
+    ct_rate rate;
+    bool second_order;        // x_nm1 and v_nm1 take part (rate.b is not 0)
+    bool rated;               // strain rates are wanted also where nothing is damped: for derivatives by beta
+    const double *x_n, *v_n;  // 3 nvert, where it starts
+    const double *x_nm1, *v_nm1;  // 3 nvert, one step before
+    const double *q_n, *q_nm1;    // ncoordinate, likewise, of the joints
+    const double* force;          // 3 nvert, N, external
+    const double* actuation;      // numbers of the actuators
+} ct_family_step;
+
+// Where the reverse of a (sub-)step goes: what the loss changes by with each of these.
+typedef struct ct_family_bar {
+    double *x_n, *v_n, *x_nm1, *v_nm1;  // 3 nvert: of the step's start, and of the step before
+    double *q_n, *q_nm1;                // ndof, overwritten: of joint coordinates, as tangents
+    double *torque, *target;            // ndof, overwritten: of the joints' controls
+    double* actuation;                  // of the numbers of the actuators
+    const ct_sums* sums;                // of the quantities
+} ct_family_bar;
+
+typedef struct ct_family {
+    const char* name;
+    bool actuator;  // potentials of actuators are summed among themselves before they join the others
+    void (*free)(void* self);  // NULL: the model's arena holds it
+    ct_status (*create_work)(void** work, const void* self);
+    void (*free_work)(void* work);
+    // Start of a (sub-)step.
+    void (*begin)(const void* self, void* work, const ct_family_step* step);
+    // Returns the potential at x and adds its gradient to f.
+    double (*gradient)(const void* self, void* work, const ct_family_step* step, const double* x, double* f);
+    // Remembers the linearisation at x; then adds H dx to out, x the same.
+    void (*linearise)(const void* self, void* work, const ct_family_step* step, const double* x);
+    void (*product)(const void* self, void* work, const ct_family_step* step, const double* x,
+                    const double* dx, double* out);
+    // Adds the Hessian at x (NULL: rest; project: elements made positive semi-definite) with actuators at
+    // rest, so that the matrix depends on x alone. unknown[v]: block row of node v, or -1. The step starts at
+    // x: no rates.
+    void (*assemble)(const void* self, void* work, const ct_family_step* step, const double* x, bool project,
+                     const int* unknown, ct_block_matrix* matrix);
+    // Sets the rotation of its nodes, 9 a node, row-major; the first family sets all.
+    void (*rotations)(const void* self, void* work, ct_threads* threads, const double* x, double* rotation);
+    // Elastic energy at x, without damping.
+    double (*energy)(const void* self, const double* x);
+    // Reverse of the gradient: adds -(d f/d .)^T lam to the parts of bar, lam the step's adjoint and x its
+    // end.
+    void (*vjp)(const void* self, void* work, const ct_family_step* step, const double* x, const double* lam,
+                const ct_family_bar* bar);
+
+    // Families that act on the joints, where node forces have become forces r on the unknowns (ndof): adds
+    // its force, returns the potential; adds its Hessian to G (ndof x ndof; exact: as it is, otherwise a part
+    // that is never indefinite); reverse, lam_z the step's adjoint in the joints' unknowns.
+    double (*joint_gradient)(const void* self, const void* work, const ct_config* at, double* r);
+    void (*joint_hessian)(const void* self, const void* work, const ct_config* at, bool exact, double* G);
+    void (*joint_vjp)(const void* self, const void* work, const ct_config* at, const double* lam_z,
+                      const ct_family_bar* bar);
+} ct_family;
+
+#endif

@@ -1,0 +1,66 @@
+// The incremental potential of a step; see phi.h.
+#include "step/phi.h"
+
+#include "step/coords.h"
+
+void ct_phi_begin(const ct_model* model, ct_work* work, const ct_phi_start* start) {
+    work->step = (ct_family_step){.threads = work->threads,
+                                  .rate = start->rate,
+                                  .second_order = start->second_order,
+                                  .rated = start->rated,
+                                  .x_n = start->x,
+                                  .v_n = start->v,
+                                  .x_nm1 = start->x_previous,
+                                  .v_nm1 = start->v_previous,
+                                  .q_n = start->q,
+                                  .q_nm1 = start->q_previous,
+                                  .force = work->force,
+                                  .actuation = work->actuation};
+    ct_families_begin(&model->families, &work->families, &work->step);
+}
+
+double ct_phi_gradient(const ct_model* model, ct_work* work, const double* x, double* rho) {
+    return ct_families_gradient(&model->families, &work->families, &work->step, x, rho);
+}
+
+double ct_phi_evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
+                       ct_step_report* report) {
+    double phi = ct_phi_gradient(model, work, config->x, work->rho);
+    ct_coords_pull(model, work, config, work->rho, r);
+    if (model->tree.nlink)
+        phi += ct_families_joint_gradient(&model->families, &work->families, config,
+                                          r + 3 * (size_t)model->nfree);
+    report->gradients++;
+    return phi;
+}
+
+void ct_phi_linearise(const ct_model* model, ct_work* work, const ct_config* config, const double* rho) {
+    ct_families_linearise(&model->families, &work->families, &work->step, config->x);
+    if (!model->tree.nlink) return;
+    ct_config_curvature(&model->tree, config, rho, work->moments, work->curvature);
+    ct_families_joint_hessian(&model->families, &work->families, config, true, work->curvature);
+}
+
+void ct_phi_product(const ct_model* model, ct_work* work, const ct_config* config, const double* dx,
+                    double* out) {
+    ct_families_product(&model->families, &work->families, &work->step, config->x, dx, out);
+}
+
+void ct_phi_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in,
+                    double* out) {
+    ct_coords_push(model, work, config, in, work->node_scratch);
+    ct_phi_product(model, work, config, work->node_scratch, work->node_product);
+    ct_coords_pull(model, work, config, work->node_product, out);
+    size_t first = 3 * (size_t)model->nfree, n = (size_t)model->tree.ndof;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < n; j++) sum += work->curvature[i * n + j] * in[first + j];
+        out[first + i] += sum;
+    }
+}
+
+void ct_phi_vjp(const ct_model* model, ct_work* work, const ct_config* config, const double* lam_z,
+                const double* lam, const ct_family_bar* bar) {
+    ct_families_vjp(&model->families, &work->families, &work->step, config->x, lam, bar);
+    ct_families_joint_vjp(&model->families, &work->families, config, lam_z + 3 * (size_t)model->nfree, bar);
+}
