@@ -9,7 +9,7 @@
 #include <suitesparse/SuiteSparse_config.h>
 
 #include "build.h"
-#include "optim/loss.h"
+#include "optim/objective.h"
 #include "optim/search.h"
 #include "step/params.h"
 
@@ -326,7 +326,7 @@ static ct_status create_params(void** out) {
     return ct_params_create((ct_params**)out, fixture_scene, fixture_model, 10, NULL);
 }
 static ct_status create_loss(void** out) {
-    return ct_loss_create((ct_loss**)out, fixture_scene, fixture_model, 10, NULL);
+    return ct_objective_create((ct_objective**)out, fixture_scene, fixture_model, 10, NULL);
 }
 
 // A problem in all of its uses: evaluated, searched with two methods, drawn, checked.
@@ -469,7 +469,7 @@ static void free_scene(void* object) { ct_scene_free(object); }
 static void free_model(void* object) { ct_model_free(object); }
 static void free_state(void* object) { ct_state_free(object); }
 static void free_params(void* object) { ct_params_free(object); }
-static void free_loss(void* object) { ct_loss_free(object); }
+static void free_loss(void* object) { ct_objective_free(object); }
 static void free_problem(void* object) { ct_problem_free(object); }
 static void free_batch(void* object) { ct_batch_free(object); }
 static void free_work(void* object) { ct_work_free(object); }

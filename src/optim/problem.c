@@ -4,7 +4,8 @@
 //   controls reverse: terms -> seeds of the states -> adjoint of the rollout -> derivatives of values, state,
 //   controls -> dL/dy
 //
-// Inputs: a scene with parameters (step/params.h) and objectives (optim/loss.h), or a term of the user's own.
+// Inputs: a scene with parameters (step/params.h) and objectives (optim/objective.h), or a term of the user's
+// own.
 #include "optim/problem.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
     if (status == CT_OK)
         status = ct_params_create(&problem->params, scene, problem->model, problem->nstep, error);
     if (status == CT_OK)
-        status = ct_loss_create(&problem->loss, scene, problem->model, problem->nstep, error);
+        status = ct_objective_create(&problem->objective, scene, problem->model, problem->nstep, error);
     if (status != CT_OK) return status;
     for (int i = 0; problem->model->policy.enabled && i < scene->nobjective; i++)
         if (scene->objective[i].kind == CT_OBJECTIVE_EFFORT ||
@@ -76,7 +77,7 @@ void ct_problem_free(ct_problem* problem) {
     ct_state_free(problem->initial);
     ct_work_free(problem->work);
     ct_tape_free(problem->tape);
-    ct_loss_free(problem->loss);
+    ct_objective_free(problem->objective);
     ct_params_free(problem->params);
     ct_model_free(problem->model);
     ct_free(problem);
@@ -169,8 +170,8 @@ static void sum_terms(int step, const ct_state* state, void* user) {
     evaluation* e = user;
     const ct_problem* problem = e->problem;
     e->step = step;
-    e->loss += ct_loss_state(problem->loss, step, state);
-    e->first += ct_loss_first_state(problem->loss, step, state);
+    e->loss += ct_objective_state(problem->objective, step, state);
+    e->first += ct_objective_first_state(problem->objective, step, state);
     if (problem->term) problem->term(step, state, &e->loss, NULL, NULL, problem->term_user);
 }
 
@@ -179,7 +180,7 @@ static void seed_terms(int step, const ct_state* state, double* x_bar, double* v
     evaluation* e = user;
     const ct_problem* problem = e->problem;
     double again = 0;  // the term adds to its loss here too; it was counted on the way forward
-    ct_loss_state_vjp(problem->loss, step, state, x_bar, v_bar, q_bar);
+    ct_objective_state_vjp(problem->objective, step, state, x_bar, v_bar, q_bar);
     if (problem->term) problem->term(step, state, &again, x_bar, v_bar, problem->term_user);
 }
 
@@ -202,8 +203,8 @@ static ct_status go_forward(ct_problem* problem, evaluation* e, const double* co
     ct_status status = ct_rollout(problem->model, problem->work, problem->tape, problem->initial,
                                   problem->nstep, controls, sum_terms, e, report);
     if (status != CT_OK) return ct_problem_explain_step(status, e->step + 1, &report->last, error);
-    if (controls) e->loss += ct_loss_controls(problem->loss, controls);
-    if (controls) e->first += ct_loss_first_controls(problem->loss, controls);
+    if (controls) e->loss += ct_objective_controls(problem->objective, controls);
+    if (controls) e->first += ct_objective_first_controls(problem->objective, controls);
     if (!isfinite(e->loss)) return ct_fail(error, CT_NOT_CONVERGED, "the loss is not finite");
     return CT_OK;
 }
@@ -215,7 +216,7 @@ static ct_status go_backward(ct_problem* problem, evaluation* e, const double* y
         ct_backward(problem->model, problem->work, problem->tape, controls, seed_terms, e, bars, report);
     if (status != CT_OK)
         return ct_fail(error, status, "the adjoint of the rollout: %s", ct_status_text(status));
-    if (controls && bars->controls) ct_loss_controls_vjp(problem->loss, controls, bars->controls);
+    if (controls && bars->controls) ct_objective_controls_vjp(problem->objective, controls, bars->controls);
     ct_params_vjp(problem->params, y, bars, gradient);
     return CT_OK;
 }
@@ -227,7 +228,7 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
     *report = (ct_problem_report){.measure = NAN};
     *loss = NAN;
     ct_error_clear(error);
-    if (ct_loss_term_count(problem->loss) == 0 && !problem->term)
+    if (ct_objective_term_count(problem->objective) == 0 && !problem->term)
         return ct_fail(error, CT_BAD_SCENE,
                        "nothing to minimise; add a term to \"objective\" or set a term of your own");
 
@@ -240,7 +241,7 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
         status = go_backward(problem, &e, y, controls, gradient, &report->backward, error);
     report->tape_bytes = ct_tape_bytes(problem->tape);
     if (status == CT_OK) *loss = e.loss;
-    if (status == CT_OK && ct_loss_term_count(problem->loss) > 0) report->measure = sqrt(e.first);
+    if (status == CT_OK && ct_objective_term_count(problem->objective) > 0) report->measure = sqrt(e.first);
     return status;
 }
 

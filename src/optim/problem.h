@@ -2,13 +2,13 @@
 #ifndef CT_OPTIM_PROBLEM_H
 #define CT_OPTIM_PROBLEM_H
 
-#include "optim/loss.h"
+#include "optim/objective.h"
 #include "step/params.h"
 
 struct ct_problem {
     ct_model* model;  // own copy: parameters change its values
     ct_params* params;
-    ct_loss* loss;
+    ct_objective* objective;
     ct_tape* tape;
     ct_work* work;
     ct_state* initial;  // of the scene, or of the last y where parameters set it

@@ -1,4 +1,4 @@
-// The objective of a scene; see loss.h.
+// The objective of a scene; see objective.h.
 //
 //     L = sum over terms of  w / n * sum over the n states of its window of  N(q),   N(q) = q or sqrt(q)
 //
@@ -9,8 +9,8 @@
 //     smoothness         q = mean over steps of |u_k - u_(k-1)|^2
 //
 // sqrt(q) has no derivative at 0: there 0 is taken, its smallest subgradient. The weights are those of the
-// model's masses when the loss is created and stay as they are when densities change.
-#include "optim/loss.h"
+// model's masses when the objective is created and stay as they are when densities change.
+#include "optim/objective.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ typedef struct term {
     const ct_joint_type* joint;
 } term;
 
-struct ct_loss {
+struct ct_objective {
     ct_arena arena;
     int nterm, control_size;
     double time_step;
@@ -107,64 +107,66 @@ static void find_joint(const ct_scene_objective* o, const ct_model* model, term*
     ct_joint_value(t->joint, initial, t->origin);
 }
 
-static ct_status copy_term(ct_loss* loss, const ct_scene_objective* o, const ct_model* model, term* t,
-                           ct_error* error) {
+static ct_status copy_term(ct_objective* objective, const ct_scene_objective* o, const ct_model* model,
+                           term* t, ct_error* error) {
     if (o->kind == CT_OBJECTIVE_JOINT) find_joint(o, model, t);
     t->nnode = o->nnode;
-    t->node = ct_arena_copy(&loss->arena, o->node, (size_t)o->nnode, sizeof *o->node);
-    t->share = ct_arena_alloc(&loss->arena, (size_t)o->nnode, sizeof *t->share);
-    if (o->shape) t->target = ct_arena_copy(&loss->arena, o->shape, 3 * (size_t)o->nnode, sizeof *o->shape);
+    t->node = ct_arena_copy(&objective->arena, o->node, (size_t)o->nnode, sizeof *o->node);
+    t->share = ct_arena_alloc(&objective->arena, (size_t)o->nnode, sizeof *t->share);
+    if (o->shape)
+        t->target = ct_arena_copy(&objective->arena, o->shape, 3 * (size_t)o->nnode, sizeof *o->shape);
     t->path.nkey = o->npath;
-    t->path.key = ct_arena_copy(&loss->arena, o->path, (size_t)o->npath, sizeof *o->path);
-    if (loss->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    t->path.key = ct_arena_copy(&objective->arena, o->path, (size_t)o->npath, sizeof *o->path);
+    if (objective->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     fill_targets(o, model, t);
     return CT_OK;
 }
 
-static ct_status make_term(ct_loss* loss, const ct_scene* scene, const ct_model* model, int index, int nstep,
-                           ct_error* error) {
+static ct_status make_term(ct_objective* objective, const ct_scene* scene, const ct_model* model, int index,
+                           int nstep, ct_error* error) {
     const ct_scene_objective* o = &scene->objective[index];
-    term* t = &loss->terms[index];
+    term* t = &objective->terms[index];
     *t = (term){.kind = o->kind, .weight = o->weight, .distance = o->distance};
     bool steps = is_of_control(t);
-    ct_status status = find_window(o, loss->time_step, nstep, steps, t, error);
+    ct_status status = find_window(o, objective->time_step, nstep, steps, t, error);
     if (status) return status;
     if (!steps) {
         t->weight /= t->last - t->first + 1;
-        return copy_term(loss, o, model, t, error);
+        return copy_term(objective, o, model, t, error);
     }
     t->control = o->control < 0 ? 0 : ct_scene_control_first(scene, o->control);
-    t->width = o->control < 0 ? loss->control_size : scene->control[o->control].size;
+    t->width = o->control < 0 ? objective->control_size : scene->control[o->control].size;
     if (t->kind == CT_OBJECTIVE_SMOOTHNESS && t->first == 0) t->first = 1;  // a change needs a step before
     return CT_OK;
 }
 
-ct_status ct_loss_create(ct_loss** out, const ct_scene* scene, const ct_model* model, int nstep,
-                         ct_error* error) {
+ct_status ct_objective_create(ct_objective** out, const ct_scene* scene, const ct_model* model, int nstep,
+                              ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
     if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
         return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
-    ct_loss* loss = ct_alloc(1, sizeof *loss);
-    if (!loss) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    loss->nterm = scene->nobjective;
-    loss->time_step = model->settings.time_step;
-    loss->control_size = ct_scene_control_first(scene, scene->ncontrol);
-    loss->terms = ct_arena_alloc(&loss->arena, (size_t)loss->nterm, sizeof *loss->terms);
-    ct_status status = loss->terms ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    for (int i = 0; i < loss->nterm && !status; i++) status = make_term(loss, scene, model, i, nstep, error);
-    if (status) ct_loss_free(loss);
-    else *out = loss;
+    ct_objective* objective = ct_alloc(1, sizeof *objective);
+    if (!objective) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    objective->nterm = scene->nobjective;
+    objective->time_step = model->settings.time_step;
+    objective->control_size = ct_scene_control_first(scene, scene->ncontrol);
+    objective->terms = ct_arena_alloc(&objective->arena, (size_t)objective->nterm, sizeof *objective->terms);
+    ct_status status = objective->terms ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    for (int i = 0; i < objective->nterm && !status; i++)
+        status = make_term(objective, scene, model, i, nstep, error);
+    if (status) ct_objective_free(objective);
+    else *out = objective;
     return status;
 }
 
-void ct_loss_free(ct_loss* loss) {
-    if (!loss) return;
-    ct_arena_free(&loss->arena);
-    ct_free(loss);
+void ct_objective_free(ct_objective* objective) {
+    if (!objective) return;
+    ct_arena_free(&objective->arena);
+    ct_free(objective);
 }
 
-int ct_loss_term_count(const ct_loss* loss) { return loss->nterm; }
+int ct_objective_term_count(const ct_objective* objective) { return objective->nterm; }
 
 // -------------------------------------------------------------------------------------------------
 // The norm
@@ -181,10 +183,11 @@ static double norm_slope(const term* t, double q) {
 // Terms of states
 
 // d = value - target(t) at the state after `step` steps, of a joint or of a mean over nodes
-static void deviation(const ct_loss* loss, const term* t, int step, const ct_state* state, double d[3]) {
+static void deviation(const ct_objective* objective, const term* t, int step, const ct_state* state,
+                      double d[3]) {
     static const double zero[3];
     double target[3];
-    ct_scene_drive_position(&t->path, step * loss->time_step, zero, target);
+    ct_scene_drive_position(&t->path, step * objective->time_step, zero, target);
     memset(d, 0, 3 * sizeof *d);
     if (t->joint) ct_joint_value(t->joint, state->q + t->coordinate, d);
     else mean(t, t->kind == CT_OBJECTIVE_POINT ? state->x : state->v, d);
@@ -219,25 +222,25 @@ static bool looks_at(const term* t, int step) {
 }
 static double square(const double d[3]) { return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; }
 
-static double state_square(const ct_loss* loss, const term* t, int step, const ct_state* state) {
+static double state_square(const ct_objective* objective, const term* t, int step, const ct_state* state) {
     double d[3];
     if (t->kind == CT_OBJECTIVE_SHAPE) return shape_square(t, state->x);
-    deviation(loss, t, step, state, d);
+    deviation(objective, t, step, state, d);
     return square(d);
 }
 
-double ct_loss_state(const ct_loss* loss, int step, const ct_state* state) {
+double ct_objective_state(const ct_objective* objective, int step, const ct_state* state) {
     double sum = 0;
-    for (int i = 0; i < loss->nterm; i++)
-        if (looks_at(&loss->terms[i], step))
-            sum += norm(&loss->terms[i], state_square(loss, &loss->terms[i], step, state));
+    for (int i = 0; i < objective->nterm; i++)
+        if (looks_at(&objective->terms[i], step))
+            sum += norm(&objective->terms[i], state_square(objective, &objective->terms[i], step, state));
     return sum;
 }
 
-double ct_loss_first_state(const ct_loss* loss, int step, const ct_state* state) {
-    const term* t = loss->terms;
-    if (loss->nterm == 0 || !looks_at(t, step)) return 0;
-    return state_square(loss, t, step, state) / (t->last - t->first + 1);
+double ct_objective_first_state(const ct_objective* objective, int step, const ct_state* state) {
+    const term* t = objective->terms;
+    if (objective->nterm == 0 || !looks_at(t, step)) return 0;
+    return state_square(objective, t, step, state) / (t->last - t->first + 1);
 }
 
 static void joint_vjp(const term* t, const ct_state* state, const double d[3], double q_bar,
@@ -246,17 +249,17 @@ static void joint_vjp(const term* t, const ct_state* state, const double d[3], d
     ct_joint_value_vjp(t->joint, state->q + t->coordinate, bar, joint_bar + t->dof);
 }
 
-void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, double* x_bar, double* v_bar,
-                       double* q_bar) {
+void ct_objective_state_vjp(const ct_objective* objective, int step, const ct_state* state, double* x_bar,
+                            double* v_bar, double* q_bar) {
     double d[3];
-    for (int i = 0; i < loss->nterm; i++) {
-        const term* t = &loss->terms[i];
+    for (int i = 0; i < objective->nterm; i++) {
+        const term* t = &objective->terms[i];
         if (!looks_at(t, step)) continue;
         if (t->kind == CT_OBJECTIVE_SHAPE) {
             shape_square_vjp(t, state->x, norm_slope(t, shape_square(t, state->x)), x_bar);
             continue;
         }
-        deviation(loss, t, step, state, d);
+        deviation(objective, t, step, state, d);
         double slope = norm_slope(t, square(d));
         if (t->joint) joint_vjp(t, state, d, slope, q_bar);
         else mean_square_vjp(t, d, slope, t->kind == CT_OBJECTIVE_POINT ? x_bar : v_bar);
@@ -267,53 +270,54 @@ void ct_loss_state_vjp(const ct_loss* loss, int step, const ct_state* state, dou
 // Terms of controls
 
 // u_k, or u_k - u_(k-1), of number `i` at a step
-static double control_difference(const ct_loss* loss, const term* t, const double* controls, int step,
-                                 int i) {
-    const double* u = controls + (size_t)step * (size_t)loss->control_size + (size_t)(t->control + i);
-    return t->kind == CT_OBJECTIVE_EFFORT ? u[0] : u[0] - u[-loss->control_size];
+static double control_difference(const ct_objective* objective, const term* t, const double* controls,
+                                 int step, int i) {
+    const double* u = controls + (size_t)step * (size_t)objective->control_size + (size_t)(t->control + i);
+    return t->kind == CT_OBJECTIVE_EFFORT ? u[0] : u[0] - u[-objective->control_size];
 }
 
-static double control_square(const ct_loss* loss, const term* t, const double* controls) {
+static double control_square(const ct_objective* objective, const term* t, const double* controls) {
     double q = 0;
     for (int step = t->first; step <= t->last; step++)
         for (int i = 0; i < t->width; i++) {
-            double d = control_difference(loss, t, controls, step, i);
+            double d = control_difference(objective, t, controls, step, i);
             q += d * d;
         }
     return t->last < t->first ? 0 : q / (t->last - t->first + 1);
 }
 
-double ct_loss_controls(const ct_loss* loss, const double* controls) {
+double ct_objective_controls(const ct_objective* objective, const double* controls) {
     double sum = 0;
-    for (int i = 0; i < loss->nterm && controls; i++)
-        if (is_of_control(&loss->terms[i]))
-            sum += norm(&loss->terms[i], control_square(loss, &loss->terms[i], controls));
+    for (int i = 0; i < objective->nterm && controls; i++)
+        if (is_of_control(&objective->terms[i]))
+            sum += norm(&objective->terms[i], control_square(objective, &objective->terms[i], controls));
     return sum;
 }
 
-double ct_loss_first_controls(const ct_loss* loss, const double* controls) {
-    return loss->nterm > 0 && controls && is_of_control(loss->terms)
-               ? control_square(loss, loss->terms, controls)
+double ct_objective_first_controls(const ct_objective* objective, const double* controls) {
+    return objective->nterm > 0 && controls && is_of_control(objective->terms)
+               ? control_square(objective, objective->terms, controls)
                : 0;
 }
 
-static void control_square_vjp(const ct_loss* loss, const term* t, const double* controls, double q_bar,
-                               double* controls_bar) {
+static void control_square_vjp(const ct_objective* objective, const term* t, const double* controls,
+                               double q_bar, double* controls_bar) {
     double factor = 2 * q_bar / (t->last - t->first + 1);
     for (int step = t->first; step <= t->last; step++)
         for (int i = 0; i < t->width; i++) {
-            double* bar = controls_bar + (size_t)step * (size_t)loss->control_size + (size_t)(t->control + i);
-            double d_bar = factor * control_difference(loss, t, controls, step, i);
+            double* bar =
+                controls_bar + (size_t)step * (size_t)objective->control_size + (size_t)(t->control + i);
+            double d_bar = factor * control_difference(objective, t, controls, step, i);
             bar[0] += d_bar;
-            if (t->kind == CT_OBJECTIVE_SMOOTHNESS) bar[-loss->control_size] -= d_bar;
+            if (t->kind == CT_OBJECTIVE_SMOOTHNESS) bar[-objective->control_size] -= d_bar;
         }
 }
 
-void ct_loss_controls_vjp(const ct_loss* loss, const double* controls, double* controls_bar) {
-    for (int i = 0; i < loss->nterm && controls; i++) {
-        const term* t = &loss->terms[i];
+void ct_objective_controls_vjp(const ct_objective* objective, const double* controls, double* controls_bar) {
+    for (int i = 0; i < objective->nterm && controls; i++) {
+        const term* t = &objective->terms[i];
         if (!is_of_control(t)) continue;
-        double q = control_square(loss, t, controls);
-        control_square_vjp(loss, t, controls, norm_slope(t, q), controls_bar);
+        double q = control_square(objective, t, controls);
+        control_square_vjp(objective, t, controls, norm_slope(t, q), controls_bar);
     }
 }

@@ -1,6 +1,6 @@
 // Objectives: known values, windows of time, and derivatives against differences.
 #include "build.h"
-#include "optim/loss.h"
+#include "optim/objective.h"
 #include "slope.h"
 #include "step/state.h"
 
@@ -24,7 +24,7 @@ typedef struct fixture {
     ct_scene* scene;
     ct_model* model;
     ct_state* state;
-    ct_loss* loss;
+    ct_objective* objective;
     size_t n;                 // 3 nvert
     double *x, *v, *dx, *dv;  // the point and the direction of a test
     double u[NSTEP * CONTROLS], du[NSTEP * CONTROLS];
@@ -43,7 +43,7 @@ static fixture begin(ct_scene* scene) {
     uint64_t seed = 3;
     must(ct_model_create(&f.model, scene, &error), &error);
     must(ct_state_create(&f.state, f.model), NULL);
-    must(ct_loss_create(&f.loss, scene, f.model, NSTEP, &error), &error);
+    must(ct_objective_create(&f.objective, scene, f.model, NSTEP, &error), &error);
     f.x = random_numbers(f.n, &seed);
     f.v = random_numbers(f.n, &seed);
     f.dx = random_numbers(f.n, &seed);
@@ -60,7 +60,7 @@ static void end(fixture* f) {
     free(f->v);
     free(f->dx);
     free(f->dv);
-    ct_loss_free(f->loss);
+    ct_objective_free(f->objective);
     ct_state_free(f->state);
     ct_model_free(f->model);
     ct_scene_free(f->scene);
@@ -76,14 +76,14 @@ static double state_at(void* user, double t) {
     must(ct_state_set(f->state, x, v), NULL);
     free(x);
     free(v);
-    return ct_loss_state(f->loss, f->step, f->state);
+    return ct_objective_state(f->objective, f->step, f->state);
 }
 
 static double controls_at(void* user, double t) {
     fixture* f = user;
     double u[NSTEP * CONTROLS];
     for (int i = 0; i < NSTEP * CONTROLS; i++) u[i] = f->u[i] + t * f->du[i];
-    return ct_loss_controls(f->loss, u);
+    return ct_objective_controls(f->objective, u);
 }
 
 static void assert_state_derivative(fixture* f, int step) {
@@ -91,7 +91,7 @@ static void assert_state_derivative(fixture* f, int step) {
     f->step = step;
     double size = state_at(f, 0);
     x_bar[0] = v_bar[1] = 0.5;  // derivatives are added to what is there
-    ct_loss_state_vjp(f->loss, step, f->state, x_bar, v_bar, NULL);
+    ct_objective_state_vjp(f->objective, step, f->state, x_bar, v_bar, NULL);
     x_bar[0] -= 0.5;
     v_bar[1] -= 0.5;
     for (size_t i = 0; i < f->n; i++) exact += x_bar[i] * f->dx[i] + v_bar[i] * f->dv[i];
@@ -150,7 +150,7 @@ static void control_derivatives_match_differences(void** unused) {
         add(scene, &def);
         fixture f = begin(scene);
         double bar[NSTEP * CONTROLS] = {0}, exact = 0;
-        ct_loss_controls_vjp(f.loss, f.u, bar);
+        ct_objective_controls_vjp(f.objective, f.u, bar);
         for (int i = 0; i < NSTEP * CONTROLS; i++) exact += bar[i] * f.du[i];
         assert_slope(controls_at, &f, exact, 0.05, 10);
         end(&f);
@@ -171,10 +171,10 @@ static void derivative_of_a_distance_is_zero_at_the_target(void** unused) {
     fixture f = begin(scene);
     double bar[NSTEP * CONTROLS] = {0}, zero[NSTEP * CONTROLS] = {0};
     double *x_bar = calloc(f.n, sizeof *x_bar), *v_bar = calloc(f.n, sizeof *v_bar);
-    assert_true(ct_loss_state(f.loss, NSTEP, f.state) < 1e-16);
-    ct_loss_state_vjp(f.loss, NSTEP, f.state, x_bar, v_bar, NULL);
+    assert_true(ct_objective_state(f.objective, NSTEP, f.state) < 1e-16);
+    ct_objective_state_vjp(f.objective, NSTEP, f.state, x_bar, v_bar, NULL);
     for (size_t i = 0; i < f.n; i++) assert_true(isfinite(x_bar[i]) && v_bar[i] == 0);
-    ct_loss_controls_vjp(f.loss, zero, bar);
+    ct_objective_controls_vjp(f.objective, zero, bar);
     for (int i = 0; i < NSTEP * CONTROLS; i++) assert_true(bar[i] == 0);
     free(x_bar);
     free(v_bar);
@@ -199,9 +199,9 @@ static void point_measures_the_centre_of_mass(void** unused) {
     ct_measure measure = ct_state_measure(f.model, f.state);
     double d[3] = {measure.center[0] - 0.5, measure.center[1], measure.center[2]};
     double expected = 2 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) + 2 * 0.5;
-    assert_true(fabs(ct_loss_state(f.loss, NSTEP, f.state) - expected) < 1e-12);
-    assert_true(ct_loss_state(f.loss, NSTEP - 1, f.state) == 0);
-    assert_int_equal(ct_loss_term_count(f.loss), 2);
+    assert_true(fabs(ct_objective_state(f.objective, NSTEP, f.state) - expected) < 1e-12);
+    assert_true(ct_objective_state(f.objective, NSTEP - 1, f.state) == 0);
+    assert_int_equal(ct_objective_term_count(f.objective), 2);
     end(&f);
 }
 
@@ -225,7 +225,7 @@ static void windows_take_the_states_they_name(void** unused) {
         double mean = 9 / (cases[c][3] - cases[c][2] + 1);
         for (int step = 0; step <= NSTEP; step++) {
             bool inside = step >= cases[c][2] && step <= cases[c][3];
-            assert_true(fabs(ct_loss_state(f.loss, step, f.state) - (inside ? mean : 0)) < 1e-12);
+            assert_true(fabs(ct_objective_state(f.objective, step, f.state) - (inside ? mean : 0)) < 1e-12);
         }
         end(&f);
     }
@@ -246,7 +246,7 @@ static void target_follows_its_path(void** unused) {
     fixture f = begin(scene);
     for (int step = 0; step <= NSTEP; step++) {
         double expected = fmin(fmax(step - 2.0, 0), 4) / (NSTEP + 1);
-        assert_true(fabs(ct_loss_state(f.loss, step, f.state) - expected) < 1e-12);
+        assert_true(fabs(ct_objective_state(f.objective, step, f.state) - expected) < 1e-12);
     }
     end(&f);
 }
@@ -269,7 +269,7 @@ static void shape_is_the_mean_square_over_nodes(void** unused) {
     fixture f = begin(scene);
     double m6 = f.model->mass[6], m1 = f.model->mass[1];
     double expected = 10 + sqrt((4 * m6 + 16 * m1) / (m6 + m1));
-    assert_true(fabs(ct_loss_state(f.loss, NSTEP, f.state) - expected) < 1e-12);
+    assert_true(fabs(ct_objective_state(f.objective, NSTEP, f.state) - expected) < 1e-12);
     end(&f);
 }
 
@@ -287,9 +287,9 @@ static void effort_and_smoothness_are_means_over_steps(void** unused) {
     memset(f.u, 0, sizeof f.u);
     f.u[CONTROLS * 4 + 1] = 3;  // one step: 9 / 10; two changes: 2 * 9 / 9
     f.u[CONTROLS * 4 + 5] = 7;  // of the other control
-    assert_true(fabs(ct_loss_controls(f.loss, f.u) - (0.9 + 20)) < 1e-12);
-    assert_true(ct_loss_controls(f.loss, NULL) == 0);
-    assert_true(ct_loss_state(f.loss, NSTEP, f.state) == 0);
+    assert_true(fabs(ct_objective_controls(f.objective, f.u) - (0.9 + 20)) < 1e-12);
+    assert_true(ct_objective_controls(f.objective, NULL) == 0);
+    assert_true(ct_objective_state(f.objective, NSTEP, f.state) == 0);
     end(&f);
 }
 
@@ -339,7 +339,7 @@ static void window_after_the_end_is_refused(void** unused) {
     ct_scene* scene = one_box();
     ct_keyframe goal = target(0, 3, 0, 0);
     ct_model* model;
-    ct_loss* loss;
+    ct_objective* objective;
     ct_error error;
     ct_objective_def def = ct_objective_def_default();
     def.path = &goal;
@@ -348,9 +348,9 @@ static void window_after_the_end_is_refused(void** unused) {
     def.start = def.stop = 0.2;
     add(scene, &def);
     must(ct_model_create(&model, scene, &error), &error);
-    assert_int_equal(ct_loss_create(&loss, scene, model, NSTEP, &error), CT_BAD_SCENE);
+    assert_int_equal(ct_objective_create(&objective, scene, model, NSTEP, &error), CT_BAD_SCENE);
     assert_non_null(strstr(error.message, "\"late\""));
-    assert_null(loss);
+    assert_null(objective);
     ct_model_free(model);
     ct_scene_free(scene);
 }
