@@ -210,9 +210,9 @@ static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* 
         json_object_set_new(object, "split", json_string(split_names[set->split]));
     for (int i = 0; i < ct_scene_pair_count(scene); i++) {
         ct_pair_def pair = ct_scene_pair(scene, i);
-        json_t* rule = json_pack("{s:[s,s], s:b}", "between", pair.a, pair.b, "collide", pair.collide);
-        if (!isnan(pair.friction)) json_object_set_new(rule, "friction", json_real(pair.friction));
-        json_array_append_new(pairs, rule);
+        json_t* entry = json_pack("{s:[s,s], s:b}", "between", pair.a, pair.b, "collide", pair.collide);
+        if (!isnan(pair.friction)) json_object_set_new(entry, "friction", json_real(pair.friction));
+        json_array_append_new(pairs, entry);
     }
     json_object_set_new(object, "pairs", pairs);
     return object;

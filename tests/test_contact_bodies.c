@@ -1,4 +1,4 @@
-// Contact between bodies: momentum, the laws of Signorini and Coulomb contact by contact, pair rules,
+// Contact between bodies: momentum, the laws of Signorini and Coulomb contact by contact, pairs,
 // skeletons, and the same bits whenever a step is repeated.
 #include "contact_scenes.h"
 
@@ -148,7 +148,7 @@ static void bodies_that_collide_keep_their_momentum(void** state) {
     }
 }
 
-// ---- rules ---------------------------------------------------------------------------------
+// ---- pairs ---------------------------------------------------------------------------------
 
 static ct_scene* falling_cubes(const char* const group[2]) {
     const ct_settings settings = contact_settings(0.01, 0.2, 1e-9);
@@ -172,7 +172,7 @@ static void excluded_pairs_pass_through_one_another(void** state) {
         ct_scene* scene = falling_cubes(k == 2 ? same : none);
         if (k == 1) add_pair(scene, "upper", "lower", false, NAN);
         if (k == 2) add_pair(scene, "ghosts", "ghosts", false, NAN);
-        // the last rule counts
+        // the last pair counts
         if (k == 3) add_pair(scene, "*", "*", false, NAN), add_pair(scene, "floor", "upper", true, NAN);
         sim s = start(scene, 1);
         steps(&s, 120);

@@ -1,4 +1,4 @@
-// Obstacles and the rules of contact: what is read, what is refused and how it says so, and what they become
+// Obstacles and pairs: what is read, what is refused and how it says so, and what they become
 // in a model.
 #include <dirent.h>
 
@@ -423,7 +423,7 @@ static void sheets_keep_half_their_thickness(void** unused) {
     ct_scene_free(scene);
 }
 
-static void rules_are_applied_in_order(void** unused) {
+static void pairs_are_applied_in_order(void** unused) {
     ct_scene* scene =
         parse("{\"bodies\":[{\"name\":\"a\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},"
               "{\"name\":\"b\",\"group\":\"g\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}],\"obstacles\":["
@@ -444,7 +444,7 @@ static void rules_are_applied_in_order(void** unused) {
     ct_scene_free(scene);
 }
 
-static void everything_collides_without_rules(void** unused) {
+static void everything_collides_without_pairs(void** unused) {
     ct_scene* scene = parse(OBSTACLE(SHAPES));
     ct_model* model = compile(scene);
     for (int i = 0; i < 36; i++)
@@ -714,8 +714,8 @@ int main(void) {
         cmocka_unit_test(primitives_belong_to_their_colliders),
         cmocka_unit_test(thickness_is_a_thousandth_of_the_mean_edge_unless_given),
         cmocka_unit_test(sheets_keep_half_their_thickness),
-        cmocka_unit_test(rules_are_applied_in_order),
-        cmocka_unit_test(everything_collides_without_rules),
+        cmocka_unit_test(pairs_are_applied_in_order),
+        cmocka_unit_test(everything_collides_without_pairs),
         cmocka_unit_test(overlapping_bodies_are_named),
         cmocka_unit_test(obstacles_follow_their_motion),
         cmocka_unit_test(planes_are_posed_by_their_motion),

@@ -1,4 +1,4 @@
-// Contact: obstacles, and rules about who touches whom
+// Contact: obstacles, and pairs: who touches whom
 #ifndef CUTTLE_CONTACT_H
 #define CUTTLE_CONTACT_H
 
@@ -39,12 +39,12 @@ CT_API const char* ct_scene_obstacle_name(const ct_scene* scene, int obstacle); 
 CT_API ct_obstacle_kind ct_scene_obstacle_kind(const ct_scene* scene, int obstacle);
 CT_API bool ct_scene_obstacle_moves(const ct_scene* scene, int obstacle);  // it has a motion
 
-// A rule for pairs of bodies and obstacles; a body with itself: its self-contact. Of several that match, the
-// last counts.
+// What holds between two bodies or obstacles; a body with itself: its self-contact. Of several that match,
+// the last counts.
 typedef struct ct_pair_def {
     const char *a, *b;  // names of bodies, obstacles or groups; "*": any
     bool collide;
-    double friction;  // NAN: unchanged by this rule
+    double friction;  // NAN: unchanged by this pair
 } ct_pair_def;
 CT_API ct_pair_def ct_pair_def_default(void);  // collide, friction unchanged
 CT_API ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* error);

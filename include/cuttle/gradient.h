@@ -59,7 +59,7 @@ typedef struct ct_gradient {    // where the derivatives go, overwritten; NULL: 
     double *joint_stiffness, *joint_damping, *joint_rest;  // nlink
     double *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink
     double* link_mass;  // nlink: own masses, centre and shape kept (the inertia grows with the mass)
-    double* friction;   // ct_model_friction_count: of the scene, then of the pair rules that set one
+    double* friction;   // ct_model_friction_count: of the scene, then of the pairs that set one
     double *bending, *thickness;                        // per element, of sheets
     double* water_density;                              // 1
     double *water_drag, *water_thrust, *water_current;  // 4, 3, 3

@@ -30,7 +30,7 @@ typedef enum ct_parameter_kind {
     // ct_state_set_joints, from 0; per scene: of joints with one coordinate
     CT_PARAMETER_JOINT_POSITION,
     CT_PARAMETER_JOINT_VELOCITY,  // their initial rates
-    // coefficients: of the scene, or (per element) that and those of the pair rules, in their order
+    // coefficients: of the scene, or (per element) that and those of the pairs, in their order
     CT_PARAMETER_FRICTION,
     CT_PARAMETER_BENDING,  // of sheets' materials
     CT_PARAMETER_THICKNESS,

@@ -127,7 +127,7 @@ typedef enum ct_split {
 typedef struct ct_contact_settings {
     ct_contact_method method;
     ct_split split;   // CT_CONTACT_METHOD_SPLIT: its matrix
-    double friction;  // coefficient between all pairs that no rule names
+    double friction;  // coefficient between all that no pair names
     int max_passes;   // of detection and solve before a step is halved
     // CT_CONTACT_METHOD_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells);
     // 0: only when it has converged. Truncated steps have no gradient

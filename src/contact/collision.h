@@ -1,4 +1,5 @@
-// What can touch what: the surfaces of bodies and obstacles as nodes, edges and triangles, with their rules.
+// What can touch what: the surfaces of bodies and obstacles as nodes, edges and triangles, and which pairs of
+// them collide.
 //
 // Colliders are the bodies, then the obstacles. Spheres are single nodes, capsules single edges, boxes and
 // meshes triangles, all driven nodes of the model with a radius around them; planes stand apart. Two

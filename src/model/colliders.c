@@ -207,9 +207,9 @@ static ct_status choose_thickness(ct_model* model, const ct_scene* scene) {
     return status;
 }
 
-// ---- rules ---------------------------------------------------------------------------------
+// ---- pairs ---------------------------------------------------------------------------------
 
-static ct_status apply_rules(ct_model* model, const ct_scene* scene) {
+static ct_status apply_pairs(ct_model* model, const ct_scene* scene) {
     ct_collision* c = &model->collision;
     size_t n = (size_t)c->ncollider;
     c->collide = ct_arena_alloc(&model->arena, n * n, 1);
@@ -221,15 +221,15 @@ static ct_status apply_rules(ct_model* model, const ct_scene* scene) {
     model->friction[0] = scene->settings.contact.friction;
     model->nfriction = 1;
     for (int p = 0; p < scene->npair; p++) {
-        const ct_scene_rule* rule = &scene->pair[p];
-        int coefficient = isnan(rule->friction) ? -1 : model->nfriction++;
-        if (coefficient >= 0) model->friction[coefficient] = rule->friction;
+        const ct_scene_contact_pair* pair = &scene->pair[p];
+        int coefficient = isnan(pair->friction) ? -1 : model->nfriction++;
+        if (coefficient >= 0) model->friction[coefficient] = pair->friction;
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < n; j++) {
-                bool matches = ct_scene_pair_means(scene, rule->a, (int)i) &&
-                               ct_scene_pair_means(scene, rule->b, (int)j);
+                bool matches = ct_scene_pair_means(scene, pair->a, (int)i) &&
+                               ct_scene_pair_means(scene, pair->b, (int)j);
                 if (!matches) continue;
-                c->collide[i * n + j] = c->collide[j * n + i] = rule->collide;
+                c->collide[i * n + j] = c->collide[j * n + i] = pair->collide;
                 if (coefficient >= 0) c->friction[i * n + j] = c->friction[j * n + i] = coefficient;
             }
     }
@@ -248,7 +248,7 @@ ct_status ct_colliders_create(ct_model* model, const ct_scene* scene) {
     ct_status status = name_colliders(model, scene);
     if (status == CT_OK) status = describe_obstacles(model, scene);
     if (status == CT_OK) status = list_primitives(model);
-    if (status == CT_OK) status = apply_rules(model, scene);
+    if (status == CT_OK) status = apply_pairs(model, scene);
     if (status == CT_OK) status = choose_thickness(model, scene);
     return status;
 }

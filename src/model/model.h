@@ -84,7 +84,7 @@ struct ct_model {
     ct_policy policy;
     ct_actuators actuators;
     ct_collision collision;  // who can touch whom
-    double* friction;        // nfriction: of the scene, then of the pair rules that set one
+    double* friction;        // nfriction: of the scene, then of the pairs that set one
     int nfriction;
 
     // unknowns and the system: free nodes in factor order, then joint rates

@@ -1,4 +1,4 @@
-// Reads contact: its settings, the rules of pairs, obstacles.
+// Reads contact: its settings, pairs, obstacles.
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-// Obstacles of a scene and the rules of its contacts. Names, nodes and keys live in the scene's arena.
+// Obstacles of a scene and the pairs that touch or do not. Names, nodes and keys live in the scene's arena.
 //
 // Shapes are put into the world here, x = scale R X + t, and become what the model knows: a plane, one node
 // (sphere), two nodes (capsule), or a triangle surface (box, mesh).
@@ -62,7 +62,7 @@ int ct_scene_pair_count(const ct_scene* scene) { return scene->npair; }
 
 ct_pair_def ct_scene_pair(const ct_scene* scene, int index) {
     if (index < 0 || index >= scene->npair) return ct_pair_def_default();
-    const ct_scene_rule* pair = &scene->pair[index];
+    const ct_scene_contact_pair* pair = &scene->pair[index];
     return (ct_pair_def){.a = pair->a, .b = pair->b, .collide = pair->collide, .friction = pair->friction};
 }
 
@@ -339,7 +339,7 @@ ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int
 }
 
 // -------------------------------------------------------------------------------------------------
-// Rules
+// Pairs
 
 ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* error) {
     ct_error_clear(error);
@@ -349,11 +349,11 @@ ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* e
     if (!isnan(def->friction) && !(def->friction >= 0 && isfinite(def->friction)))
         return ct_scene_fail(error, "friction", "is %g: a coefficient of friction is at least 0",
                              def->friction);
-    ct_scene_rule pair = {.a = keep_text(scene, def->a),
-                          .b = keep_text(scene, def->b),
-                          .collide = def->collide,
-                          .friction = def->friction};
-    ct_scene_rule* grown = ct_resize(scene->pair, (size_t)scene->npair + 1, sizeof *grown);
+    ct_scene_contact_pair pair = {.a = keep_text(scene, def->a),
+                                  .b = keep_text(scene, def->b),
+                                  .collide = def->collide,
+                                  .friction = def->friction};
+    ct_scene_contact_pair* grown = ct_resize(scene->pair, (size_t)scene->npair + 1, sizeof *grown);
     if (grown) scene->pair = grown;
     if (!grown || !pair.a || !pair.b) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     scene->pair[scene->npair++] = pair;

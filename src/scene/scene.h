@@ -62,11 +62,11 @@ typedef struct ct_scene_obstacle {
     ct_scene_driver motion;  // without nodes; nkey 0: it stands still
 } ct_scene_obstacle;
 
-typedef struct ct_scene_rule {  // names are resolved when the scene is complete
+typedef struct ct_scene_contact_pair {  // names are resolved when the scene is complete
     char *a, *b;
     bool collide;
     double friction;  // NAN: not set
-} ct_scene_rule;
+} ct_scene_pair;
 
 typedef struct ct_scene_actuator {
     char* name;
@@ -155,7 +155,7 @@ struct ct_scene {
     ct_arena arena;  // owns what the entries below point to
     ct_scene_obstacle* obstacle;
     int nobstacle;
-    ct_scene_rule* pair;
+    ct_scene_contact_pair* pair;
     int npair;
     ct_scene_link* link;
     int nlink;
