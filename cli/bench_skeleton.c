@@ -1,17 +1,17 @@
-// cuttle bench skeleton: how the assembly of skeletons grows with their links, and what bones cost a soft
+// cuttle bench skeleton: how the assembly of skeletons grows with their links, and what links cost a soft
 // body.
 //
 // Chains of N links, each with a mass of its own, alternate two axes and are bent. Timed, the best of several
 // runs each: B over the links' nodes, and the joints' matrix of the preconditioner. The slope is that of log
 // time over log N by least squares, over the chains of 50 links and more, where the time is not that of an
-// empty call. Then a soft arm swings under gravity, clamped at one end, without bones and with three.
+// empty call. Then a soft arm swings under gravity, clamped at one end, without links and with three.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
 
-enum { SIZES = 6, FIT_FROM = 2, ARM_BONES = 3, ARM_STEPS = 40 };
+enum { SIZES = 6, FIT_FROM = 2, ARM_LINKS = 3, ARM_STEPS = 40 };
 static const int sizes[SIZES] = {10, 20, 50, 100, 200, 400};
 
 // ---- Chains ----
@@ -63,16 +63,16 @@ static double fit_slope(const double* seconds) {
     return (n * xy - x * y) / (n * xx - x * x);
 }
 
-// ---- A soft arm with and without bones ----
+// ---- A soft arm with and without links ----
 
-static ct_status add_bone(ct_scene* scene, int k, ct_error* error) {
-    ct_selector bone = {.kind = CT_SELECT_BOX,
+static ct_status add_link(ct_scene* scene, int k, ct_error* error) {
+    ct_selector link = {.kind = CT_SELECT_BOX,
                         .body = -1,
                         .a = {0.3 * k + (k ? 0.06 : -1), 0.07, 0.07},
                         .b = {0.3 * k + 0.24, 0.13, 0.13}};
     ct_link_def def = ct_link_def_default();
     int *nodes = NULL, count = 0;
-    ct_status status = ct_scene_select(scene, &bone, &nodes, &count, error);
+    ct_status status = ct_scene_select(scene, &link, &nodes, &count, error);
     def.parent = k - 1;
     def.nodes = nodes;
     def.count = count;
@@ -93,18 +93,18 @@ static ct_status clamp(ct_scene* scene, ct_error* error) {
     return status;
 }
 
-static ct_status fill_arm(ct_scene* scene, bool bones, ct_error* error) {
+static ct_status fill_arm(ct_scene* scene, bool links, ct_error* error) {
     ct_mesh* mesh = NULL;
     ct_status status =
-        ct_mesh_box(&mesh, (double[]){0.3 * ARM_BONES, 0.2, 0.2}, (int[]){6 * ARM_BONES, 4, 4});
+        ct_mesh_box(&mesh, (double[]){0.3 * ARM_LINKS, 0.2, 0.2}, (int[]){6 * ARM_LINKS, 4, 4});
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
     body.material.young = 5e4;
     status = ct_scene_add_body(scene, &body, NULL, error);
     ct_mesh_free(mesh);
-    for (int k = 0; status == CT_OK && bones && k < ARM_BONES; k++) status = add_bone(scene, k, error);
-    if (status == CT_OK && !bones) status = clamp(scene, error);
+    for (int k = 0; status == CT_OK && links && k < ARM_LINKS; k++) status = add_link(scene, k, error);
+    if (status == CT_OK && !links) status = clamp(scene, error);
     ct_settings settings = ct_settings_default();
     settings.gravity[0] = settings.gravity[2] = 0;
     settings.gravity[1] = -9.81;
@@ -116,13 +116,13 @@ static ct_status fill_arm(ct_scene* scene, bool bones, ct_error* error) {
 }
 
 // Solves and seconds a step.
-static ct_status run_arm(bool bones, double* solves, double* seconds, ct_error* error) {
+static ct_status run_arm(bool links, double* solves, double* seconds, ct_error* error) {
     ct_scene* scene = NULL;
     ct_model* model = NULL;
     ct_state* state = NULL;
     ct_work* work = NULL;
     ct_status status = ct_scene_create(&scene);
-    if (status == CT_OK) status = fill_arm(scene, bones, error);
+    if (status == CT_OK) status = fill_arm(scene, links, error);
     if (status == CT_OK) status = ct_model_create(&model, scene, error);
     if (status == CT_OK) status = ct_state_create(&state, model);
     if (status == CT_OK) status = ct_work_create(&work, model, 1);
@@ -144,7 +144,7 @@ static ct_status run_arm(bool bones, double* solves, double* seconds, ct_error* 
 
 typedef struct skeleton_bench {
     double jacobian[SIZES], matrix[SIZES];  // s
-    double solves[2], seconds[2];           // a step, without and with bones
+    double solves[2], seconds[2];           // a step, without and with links
 } skeleton_bench;
 
 static ct_status measure(skeleton_bench* bench, ct_error* error) {
@@ -155,8 +155,8 @@ static ct_status measure(skeleton_bench* bench, ct_error* error) {
         bench->jacobian[i] = profile.jacobian_seconds;
         bench->matrix[i] = profile.matrix_seconds;
     }
-    for (int bones = 0; status == CT_OK && bones < 2; bones++)
-        status = run_arm(bones, &bench->solves[bones], &bench->seconds[bones], error);
+    for (int links = 0; status == CT_OK && links < 2; links++)
+        status = run_arm(links, &bench->solves[links], &bench->seconds[links], error);
     return status;
 }
 
@@ -166,9 +166,9 @@ static void print_table(const skeleton_bench* bench) {
         printf("%8d %16.4f %20.4f\n", sizes[i], 1e3 * bench->jacobian[i], 1e3 * bench->matrix[i]);
     printf("%8s %16.2f %20.2f   (log time over log links, from %d links)\n\n", "slope",
            fit_slope(bench->jacobian), fit_slope(bench->matrix), sizes[FIT_FROM]);
-    printf("soft arm: %.1f solves and %.2f ms a step without bones, %.1f and %.2f with %d: %.2f times the "
+    printf("soft arm: %.1f solves and %.2f ms a step without links, %.1f and %.2f with %d: %.2f times the "
            "solves\n",
-           bench->solves[0], 1e3 * bench->seconds[0], bench->solves[1], 1e3 * bench->seconds[1], ARM_BONES,
+           bench->solves[0], 1e3 * bench->seconds[0], bench->solves[1], 1e3 * bench->seconds[1], ARM_LINKS,
            bench->solves[1] / bench->solves[0]);
 }
 
@@ -191,7 +191,7 @@ static const char details[] =
     "joints, by the top-down\n"
     "assembly, and that of the joints' matrix in the preconditioner, with the slope of time over links (2: "
     "quadratic).\n"
-    "Then a soft arm of 1,728 tets under gravity: solves a step without bones and with three.";
+    "Then a soft arm of 1,728 tets under gravity: solves a step without links and with three.";
 
 int cuttle_bench_skeleton(int argc, char** argv) {
     bool json = false;

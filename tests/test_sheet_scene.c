@@ -119,7 +119,7 @@ static void what_sits_on_one_link_is_rigid(void** state) {
         for (int i = 0; i < 4; i++) rigid = rigid && s.model->tree.node_link[hinge[4 * k + i]] >= 0;
         assert_false(rigid);
     }
-    for (int t = 0; t < s.model->ntri; t++) bones += ct_model_is_bone(s.model, s.model->ntet + t);
+    for (int t = 0; t < s.model->ntri; t++) bones += ct_model_is_rigid(s.model, s.model->ntet + t);
     assert_int_equal(bones, 4);
     steps(&s, 5);
     stop(&s);

@@ -79,8 +79,8 @@ static ct_status gather(const ct_model* model, ct_actuator_kind kind, ct_arena* 
     for (int k = 0; k < all->count; k++) {
         const ct_scene_actuator* a = &all->list[k];
         for (int e = 0; a->kind == kind && e < a->nelement; e++) {
-            // bones do not deform
-            if (ct_model_is_bone(model, a->tet[e])) continue;
+            // elements of links do not deform
+            if (ct_model_is_rigid(model, a->tet[e])) continue;
             memcpy(out->node + 4 * out->n, model->tet + 4 * (size_t)a->tet[e], 4 * sizeof(int));
             out->number[out->n] = all->first[k] + a->number[e];
             out->owner[out->n] = k;

@@ -141,7 +141,7 @@ static ct_status create_elements(ct_model* model) {
     bool damped = false;
     for (size_t t = 0; status == CT_OK && t < ntet; t++) {
         ct_material_lame(&model->material[t], &mu[t], &lambda[t]);
-        if (ct_model_is_bone(model, (int)t)) mu[t] = lambda[t] = 0;
+        if (ct_model_is_rigid(model, (int)t)) mu[t] = lambda[t] = 0;
         beta[t] = model->material[t].damping_stiffness;
         energy[t] = (unsigned char)model->material[t].energy;
         damped = damped || beta[t] > 0;

@@ -21,7 +21,7 @@ void ct_material_membrane(const ct_material* material, double* mu, double* lambd
     *rigidity = material->bending * E * t * t * t / (12 * (1 - nu * nu));
 }
 
-bool ct_model_is_bone(const ct_model* model, int element) {
+bool ct_model_is_rigid(const ct_model* model, int element) {
     bool tet = element < model->ntet;
     const int* node =
         tet ? model->tet + 4 * (size_t)element : model->tri + 3 * (size_t)(element - model->ntet);

@@ -116,7 +116,7 @@ double ct_model_rate(const ct_settings* settings);
 // Lame parameters that the element energies see.
 void ct_material_lame(const ct_material* material, double* mu, double* lambda);
 // All nodes of the element sit on one link: it does not deform, its mass is the link's.
-bool ct_model_is_bone(const ct_model* model, int element);
+bool ct_model_is_rigid(const ct_model* model, int element);
 // Membrane (N/m) and bending (N m) stiffnesses of a sheet of the material: plane stress times the thickness.
 void ct_material_membrane(const ct_material* material, double* mu, double* lambda, double* rigidity);
 // The sheets' elements; nothing where there are none.

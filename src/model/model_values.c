@@ -250,7 +250,7 @@ static ct_status set_elements(ct_model* model) {
     }
     for (size_t t = 0; t < ntet; t++) {
         ct_material_lame(&model->material[t], &mu[t], &lambda[t]);
-        if (ct_model_is_bone(model, (int)t)) mu[t] = lambda[t] = 0;
+        if (ct_model_is_rigid(model, (int)t)) mu[t] = lambda[t] = 0;
         beta[t] = model->material[t].damping_stiffness;
     }
     ct_elastic_set_parameters(model->families.of[CT_FAMILY_SOLIDS], mu, lambda, beta);

@@ -21,7 +21,7 @@ static ct_status collect(const ct_model* model, sheet_values* values) {
     for (int t = 0; t < model->ntri; t++) {
         const ct_material* material = &model->material[model->ntet + t];
         ct_material_membrane(material, &values->mu[t], &values->lambda[t], &values->rigidity[t]);
-        if (ct_model_is_bone(model, model->ntet + t)) values->mu[t] = values->lambda[t] = 0;
+        if (ct_model_is_rigid(model, model->ntet + t)) values->mu[t] = values->lambda[t] = 0;
         values->beta[t] = material->damping_stiffness;
     }
     return CT_OK;

@@ -1,4 +1,4 @@
-// Links of a scene: rigid bones with joints, their nodes and masses. Names and nodes live in the scene's
+// Links of a scene: rigid bodies with joints, their nodes and masses. Names and nodes live in the scene's
 // arena.
 #include <math.h>
 #include <stdio.h>

@@ -66,7 +66,7 @@ typedef struct ct_scene_contact_pair {  // names are resolved when the scene is 
     char *a, *b;
     bool collide;
     double friction;  // NAN: not set
-} ct_scene_pair;
+} ct_scene_contact_pair;
 
 typedef struct ct_scene_actuator {
     char* name;

@@ -2,7 +2,7 @@
 //
 // At rest every link's transform is the identity. Link k maps its rest points by x = R_k X + t_k, with
 //     T_k = T_parent(k) A_k(q),   A_k: the motion of its joint (joint_type.h),
-// all in rest coordinates (reduced coordinates: joints never drift, bones never stretch).
+// all in rest coordinates (reduced coordinates: joints never drift, links never stretch).
 // Joint rates are counted by `dof`, coordinates by `coordinate`. A root's frame may follow a motion: its pose
 // is not an unknown, but it is part of the coordinates.
 #ifndef CT_SKELETON_TREE_H
