@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-static const char* const kind_names[] = {
-    [CT_ACTUATOR_MUSCLE] = "muscle", [CT_ACTUATOR_CHAMBER] = "chamber", [CT_ACTUATOR_CAVITY] = "cavity"};
 enum { LISTED = 12 };  // numbers of an actuator that are printed
 
 static void print_numbers(const double* value, int count) {
@@ -18,7 +16,7 @@ void cli_print_actuators(const ct_model* model, const ct_state* state) {
         ct_actuator_info info;
         double volume = 0, rest = 0, pressure = 0;
         info = ct_model_actuator_info(model, k);
-        printf("  %s %s: %d %s, ", kind_names[info.kind], info.name, info.element_count,
+        printf("  %s %s: %d %s, ", ct_actuator_kind_name(info.kind), info.name, info.element_count,
                info.kind == CT_ACTUATOR_CAVITY ? "triangles" : "tets");
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
             printf("%.4g m^3 (%.3f times that at rest), %.4g Pa\n", volume, volume / rest, pressure);
@@ -38,8 +36,8 @@ json_t* cli_actuator_objects(const ct_model* model, const ct_state* state) {
         ct_actuator_info info;
         double volume, rest, pressure;
         info = ct_model_actuator_info(model, k);
-        json_t* object = json_pack("{s:s, s:s, s:i}", "name", info.name, "kind", kind_names[info.kind],
-                                   "elements", info.element_count);
+        json_t* object = json_pack("{s:s, s:s, s:i}", "name", info.name, "kind",
+                                   ct_actuator_kind_name(info.kind), "elements", info.element_count);
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
             json_object_update_new(object, json_pack("{s:f, s:f, s:f}", "volume", volume, "rest_volume", rest,
                                                      "pressure", pressure));

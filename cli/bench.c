@@ -207,14 +207,10 @@ bool bench_apart(void (*run)(const void* what, void* result), const void* what, 
     return complete;
 }
 
-static const char* solver_name(ct_solver solver) {
-    return solver == CT_SOLVER_NEWTON ? "newton" : "projective";
-}
-
 static json_t* result_object(const bench_case* c, const bench_result* r) {
     json_t* object =
         json_pack("{s:s, s:i, s:i, s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:f}", "scene", "beam", "tets", c->tets,
-                  "tets_actual", r->tets, "threads", c->threads, "solver", solver_name(c->solver), "steps",
+                  "tets_actual", r->tets, "threads", c->threads, "solver", ct_solver_name(c->solver), "steps",
                   c->steps, "ms_per_step", 1e3 * r->seconds_per_step, "solves_per_step", r->solves_per_step,
                   "iterations_per_step", r->iterations_per_step, "peak_memory_mb", r->peak_bytes / 1e6,
                   "setup_seconds", r->setup_seconds);
@@ -242,7 +238,7 @@ static void print_heading(void) {
 
 static void print_row(const bench_case* c, const bench_result* r) {
     const ct_profile* p = &r->profile;
-    printf("%8d %8d %-11s %10.3f %8.1f", r->tets, c->threads, solver_name(c->solver),
+    printf("%8d %8d %-11s %10.3f %8.1f", r->tets, c->threads, ct_solver_name(c->solver),
            1e3 * r->seconds_per_step, r->solves_per_step);
     if (p->solve_seconds > 0) {
         printf(" %9.1f %9.1f %9.3f %5.0f%%", p->gradient_ns_per_tet, p->product_ns_per_tet,
@@ -287,7 +283,7 @@ static int run_pair(const bench_options* o, int tets, int threads, json_t* resul
         if (result->status != CT_OK) {
             ct_error error = {.code = result->status, .element = -1};
             snprintf(error.message, sizeof error.message, "%s solver, %d tets: %s. %.300s",
-                     solver_name(solver), tets, ct_status_text(result->status), result->message);
+                     ct_solver_name(solver), tets, ct_status_text(result->status), result->message);
             return cli_report_error(&error, o->json);
         }
         if (solver == CT_SOLVER_PROJECTIVE) common = c.steps;

@@ -43,9 +43,6 @@ static bool all_passed(const ct_check_slice* slices, int count) {
     return true;
 }
 
-static const char* const set_names[] = {"open", "stick", "slip"};
-static const char* const type_names[] = {"plane", "vertex_face", "edge_edge", "point_edge", "point_point"};
-
 static const char* collider_name(const cli_problem* p, int collider) {
     int nbody = ct_scene_body_count(p->scene);
     return collider < nbody ? ct_scene_body_name(p->scene, collider)
@@ -63,10 +60,11 @@ static json_t* switch_objects(const cli_problem* p, const ct_check_slice* s) {
         json_t* nodes = json_array();
         for (int k = 0; k < 4 && at->node[k] >= 0; k++)
             json_array_append_new(nodes, json_integer(at->node[k]));
-        json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:o, s:s, s:s}", "step", at->step, "type",
-                                              type_names[at->type], "a", collider_name(p, at->a), "b",
-                                              collider_name(p, at->b), "nodes", nodes, "from",
-                                              set_names[at->from], "to", set_names[at->to]));
+        json_array_append_new(list,
+                              json_pack("{s:i, s:s, s:s, s:s, s:o, s:s, s:s}", "step", at->step, "type",
+                                        ct_contact_type_name(at->type), "a", collider_name(p, at->a), "b",
+                                        collider_name(p, at->b), "nodes", nodes, "from",
+                                        ct_contact_set_name(at->from), "to", ct_contact_set_name(at->to)));
     }
     return list;
 }
@@ -75,10 +73,10 @@ static void print_switches(const cli_problem* p, const ct_check_slice* s) {
     for (int i = 0; i < switch_count(s); i++) {
         const ct_contact_switch* at = &s->switched[i];
         printf("       at step %d %s and %s (%s, node%s", at->step, collider_name(p, at->a),
-               collider_name(p, at->b), type_names[at->type], at->node[1] >= 0 ? "s" : "");
+               collider_name(p, at->b), ct_contact_type_name(at->type), at->node[1] >= 0 ? "s" : "");
         for (int k = 0; k < 4 && at->node[k] >= 0; k++) printf(" %d", at->node[k]);
         if (at->from == at->to) printf(") share nodes with other contacts, or no longer\n");
-        else printf(") go from %s to %s\n", set_names[at->from], set_names[at->to]);
+        else printf(") go from %s to %s\n", ct_contact_set_name(at->from), ct_contact_set_name(at->to));
     }
     if (s->switches > CT_SWITCHES) printf("       and %d more\n", s->switches - CT_SWITCHES);
     if (s->halved >= 0)

@@ -101,6 +101,17 @@ const char* cli_nearest(const char* text, const char* const* names, int count) {
     return nearest;
 }
 
+void cli_list(const char* const* names, int count, const char* last, char* text, size_t size) {
+    size_t length = 0;
+    text[0] = 0;
+    for (int i = 0; i < count && length < size; i++) {
+        const char* joint = i == 0 ? "" : i == count - 1 ? " " : ", ";
+        bool end = i > 0 && i == count - 1;
+        length += (size_t)snprintf(text + length, size - length, "%s%s%s%s", joint, end ? last : "",
+                                   end ? " " : "", names[i]);
+    }
+}
+
 // ---- Options ----
 
 static void print_option(char letter, const char* name, const char* value, const char* help) {

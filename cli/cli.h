@@ -82,6 +82,8 @@ int cli_read_counts(const char* text, int* values, int max);
 
 // The name closest to `text` among `count`, NULL when none is near.
 const char* cli_nearest(const char* text, const char* const* names, int count);
+// Writes "a, b and c" with `last` before the last.
+void cli_list(const char* const* names, int count, const char* last, char* text, size_t size);
 
 // ---- Errors ----
 

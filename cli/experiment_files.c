@@ -249,9 +249,8 @@ static bool take_searches(experiment* e, const json_t* list, ct_error* error) {
 }
 
 static const char* name_of_method(const char* name) {
-    for (int k = 0; name && k < CLI_METHODS; k++)
-        if (strcmp(name, cli_method_names[k]) == 0) return cli_method_names[k];
-    return "";
+    ct_method method;
+    return name && ct_method_find(name, &method) ? ct_method_name(method) : "";
 }
 
 static ct_status take_best(experiment* e, const json_t* best, ct_error* error) {

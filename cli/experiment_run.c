@@ -141,7 +141,7 @@ static void keep_best(runner* r, const ct_progress* progress) {
     memcpy(e->best_y, progress->y, (size_t)e->p.size * sizeof(double));
     ct_optimize_def def = def_of(e, r->search);
     e->best = (search_best){progress->iteration, progress->loss, progress->seconds,
-                            cli_method_names[def.method], e->best_y};
+                            ct_method_name(def.method), e->best_y};
     e->best_seed = r->search->seed;
     e->best_distance = progress->measure;
     e->improved = true;

@@ -80,7 +80,8 @@ int cuttle_export(int argc, char** argv) {
     int count, code = CLI_OK;
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;
     if (!o.output) return cli_bad_usage(&usage, "-o with a directory is needed");
-    if (strcmp(o.format, "vtu") == 0) return export(&usage, &o, CT_EXPORT_VTU);
-    if (strcmp(o.format, "obj") == 0) return export(&usage, &o, CT_EXPORT_OBJ);
-    return cli_bad_usage(&usage, "--format %s: choose vtu or obj", o.format);
+    ct_export_format format;
+    if (!ct_export_format_find(o.format, &format))
+        return cli_bad_usage(&usage, "--format %s: choose vtu or obj", o.format);
+    return export(&usage, &o, format);
 }

@@ -9,8 +9,6 @@
 
 #define LISTED 40  // links that are printed one by one, and the last
 
-static const char* const energy_names[CT_ENERGY_COUNT] = {"corotated", "projective", "neohookean", "stvk"};
-
 static const char examples[] = "  cuttle info scenes/jelly.json\n"
                                "  cuttle info jelly.h5\n"
                                "  cuttle info beam.msh --json";
@@ -27,12 +25,6 @@ static bool has_extension(const char* path, const char* const* extensions) {
 }
 
 // ---- Links ----
-
-static const char* const joint_names[] = {[CT_JOINT_FIXED] = "fixed",
-                                          [CT_JOINT_REVOLUTE] = "revolute",
-                                          [CT_JOINT_PRISMATIC] = "prismatic",
-                                          [CT_JOINT_BALL] = "ball",
-                                          [CT_JOINT_FREE] = "free"};
 
 // What moves the joint by itself: springs, dampers, limits, servos.
 static void joint_details(json_t* object, const ct_joint_def* joint) {
@@ -65,7 +57,7 @@ static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def*
     const ct_link_info* link = &links[k];
     int nodes = flesh_count(link, flesh);
     json_t* object = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", link->name, "joint",
-                               joint_names[link->joint], "anchor", vector(link->anchor), "coordinates",
+                               ct_joint_kind_name(link->joint), "anchor", vector(link->anchor), "coordinates",
                                link->ncoordinate, "nodes", nodes, "own_mass", link->count > nodes);
     json_object_set_new(object, "parent",
                         link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
@@ -76,7 +68,7 @@ static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def*
 
 static void print_link(const ct_link_info* links, int k, const ct_joint_def* joint, int flesh) {
     const ct_link_info* link = &links[k];
-    printf("    %s: %s to %s", link->name, joint_names[link->joint],
+    printf("    %s: %s to %s", link->name, ct_joint_kind_name(link->joint),
            link->parent >= 0 ? links[link->parent].name : "the world");
     if (link->ncoordinate) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
     if (link->naxis) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
@@ -128,8 +120,9 @@ static json_t* body_object(const char* name, const ct_body_info* b) {
         json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets",
                   b->ntet, "sheet_triangles", b->ntri, "lower", vector(b->lower), "upper", vector(b->upper),
                   "volume", b->volume, "min_quality", b->min_quality, "slivers", b->sliver_count);
-    json_t* material = json_pack("{s:s, s:o, s:o, s:o}", "energy", energy_names[b->material.energy], "young",
-                                 range(b->young), "poisson", range(b->poisson), "density", range(b->density));
+    json_t* material =
+        json_pack("{s:s, s:o, s:o, s:o}", "energy", ct_energy_name(b->material.energy), "young",
+                  range(b->young), "poisson", range(b->poisson), "density", range(b->density));
     json_object_set_new(object, "material", material);
     return object;
 }
@@ -143,7 +136,7 @@ static void print_range(const char* name, const double r[2], const char* unit) {
 static void print_body(const char* name, const ct_body_info* b) {
     printf("  %s: %d nodes, %d %s, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert,
            b->ntri ? b->ntri : b->ntet, b->ntri ? "triangles" : "tets", b->upper[0] - b->lower[0],
-           b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], energy_names[b->material.energy]);
+           b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], ct_energy_name(b->material.energy));
     print_range("young", b->young, " Pa, ");
     print_range("poisson", b->poisson, ", ");
     print_range("density", b->density, " kg/m^3\n");
@@ -160,11 +153,10 @@ static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
                                ct_scene_name(scene), "nodes", info.nvert, "tets", info.ntet,
                                "surface_triangles", info.nsurface, "free_nodes", info.nfree, "driven_nodes",
                                info.ndriven, "mass", info.mass, "volume", info.volume);
-    json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set.time_step,
-                                 "duration", set.duration, "gravity", vector(set.gravity), "integrator",
-                                 set.integrator == CT_INTEGRATOR_BDF2 ? "bdf2" : "euler", "solver",
-                                 set.solver == CT_SOLVER_NEWTON ? "newton" : "projective", "tolerance",
-                                 set.tolerance, "output_every", set.output_every);
+    json_t* settings =
+        json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set.time_step, "duration", set.duration,
+                  "gravity", vector(set.gravity), "integrator", ct_integrator_name(set.integrator), "solver",
+                  ct_solver_name(set.solver), "tolerance", set.tolerance, "output_every", set.output_every);
     json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel,
                                "factor_mb", info.factor_bytes / 1e6, "setup_seconds", info.setup_seconds);
     json_object_set_new(object, "settings", settings);
@@ -180,8 +172,8 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
     if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
     printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
     printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set.duration, set.time_step,
-           set.integrator == CT_INTEGRATOR_BDF2 ? "BDF2" : "implicit Euler",
-           set.solver == CT_SOLVER_NEWTON ? "newton" : "projective", set.tolerance);
+           set.integrator == CT_INTEGRATOR_BDF2 ? "BDF2" : "implicit Euler", ct_solver_name(set.solver),
+           set.tolerance);
     printf("  gravity %g %g %g m/s^2\n", set.gravity[0], set.gravity[1], set.gravity[2]);
     printf("  factor %.1f MB (%s), set up in %.2f s, %s kernels\n", info.factor_bytes / 1e6, info.ordering,
            info.setup_seconds, info.kernel);
@@ -189,25 +181,12 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
 
 // ---- Contact ----
 
-static const char* const contact_names[] = {[CT_CONTACT_METHOD_NONE] = "none",
-                                            [CT_CONTACT_METHOD_NEWTON] = "newton",
-                                            [CT_CONTACT_METHOD_SPLIT] = "split"};
-static const char* const split_names[] = {[CT_SPLIT_MASS] = "mass",
-                                          [CT_SPLIT_DIAGONAL] = "diagonal",
-                                          [CT_SPLIT_TWICE] = "twice",
-                                          [CT_SPLIT_WHOLE] = "whole"};
-static const char* const obstacle_names[] = {[CT_OBSTACLE_PLANE] = "plane",
-                                             [CT_OBSTACLE_SPHERE] = "sphere",
-                                             [CT_OBSTACLE_CAPSULE] = "capsule",
-                                             [CT_OBSTACLE_BOX] = "box",
-                                             [CT_OBSTACLE_MESH] = "mesh"};
-
 static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* set) {
-    json_t* object = json_pack("{s:s, s:f, s:i}", "method", contact_names[set->method], "friction",
+    json_t* object = json_pack("{s:s, s:f, s:i}", "method", ct_contact_method_name(set->method), "friction",
                                set->friction, "max_passes", set->max_passes);
     json_t* pairs = json_array();
     if (set->method == CT_CONTACT_METHOD_SPLIT)
-        json_object_set_new(object, "split", json_string(split_names[set->split]));
+        json_object_set_new(object, "split", json_string(ct_split_name(set->split)));
     for (int i = 0; i < ct_scene_pair_count(scene); i++) {
         ct_pair_def pair = ct_scene_pair(scene, i);
         json_t* entry = json_pack("{s:[s,s], s:b}", "between", pair.a, pair.b, "collide", pair.collide);
@@ -221,9 +200,10 @@ static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* 
 static json_t* obstacle_objects(const ct_scene* scene) {
     json_t* array = json_array();
     for (int i = 0; i < ct_scene_obstacle_count(scene); i++)
-        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", ct_scene_obstacle_name(scene, i),
-                                               "kind", obstacle_names[ct_scene_obstacle_kind(scene, i)],
-                                               "moves", ct_scene_obstacle_moves(scene, i)));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:b}", "name", ct_scene_obstacle_name(scene, i), "kind",
+                                        ct_obstacle_kind_name(ct_scene_obstacle_kind(scene, i)), "moves",
+                                        ct_scene_obstacle_moves(scene, i)));
     return array;
 }
 
@@ -232,13 +212,13 @@ static void print_contact(const ct_scene* scene, const ct_contact_settings* set)
     for (int i = 0; i < nobstacle; i++) {
         if (i < LISTED || i == nobstacle - 1)
             printf("  obstacle %s: %s%s\n", ct_scene_obstacle_name(scene, i),
-                   obstacle_names[ct_scene_obstacle_kind(scene, i)],
+                   ct_obstacle_kind_name(ct_scene_obstacle_kind(scene, i)),
                    ct_scene_obstacle_moves(scene, i) ? ", moves" : "");
         else if (i == LISTED) printf("  ... (--json lists all)\n");
     }
     if (set->method == CT_CONTACT_METHOD_NONE && !nobstacle) return;
-    printf("  contact %s", contact_names[set->method]);
-    if (set->method == CT_CONTACT_METHOD_SPLIT) printf(" (%s)", split_names[set->split]);
+    printf("  contact %s", ct_contact_method_name(set->method));
+    if (set->method == CT_CONTACT_METHOD_SPLIT) printf(" (%s)", ct_split_name(set->split));
     printf(", friction %g\n", set->friction);
     for (int i = 0; i < ct_scene_pair_count(scene); i++) {
         ct_pair_def pair = ct_scene_pair(scene, i);
@@ -376,11 +356,11 @@ static ct_status show_contacts(ct_trajectory* file, const ct_trajectory_info* in
     json_t* array = json_array();
     for (int k = 0; k < info->nobstacle; k++) {
         if (!object)
-            printf("  obstacle %s: %s%s\n", obstacle[k].name, obstacle_names[obstacle[k].kind],
+            printf("  obstacle %s: %s%s\n", obstacle[k].name, ct_obstacle_kind_name(obstacle[k].kind),
                    obstacle[k].hidden ? ", hidden" : "");
-        json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:b}", "name", obstacle[k].name, "kind",
-                                        obstacle_names[obstacle[k].kind], "hidden", (int)obstacle[k].hidden));
+        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", obstacle[k].name, "kind",
+                                               ct_obstacle_kind_name(obstacle[k].kind), "hidden",
+                                               (int)obstacle[k].hidden));
     }
     if (object) json_object_set(object, "obstacles", array);
     json_decref(array);

@@ -72,7 +72,7 @@ static search_best best_of(const search* s, const ct_progress* progress) {
     return (search_best){.iteration = s->earlier.iteration + progress->iteration,
                          .loss = kept ? s->kept_loss : progress->best,
                          .seconds = s->earlier.seconds + progress->seconds,
-                         .method = cli_method_names[s->def.method],
+                         .method = ct_method_name(s->def.method),
                          .y = kept ? s->kept : progress->best_y};
 }
 
@@ -109,17 +109,21 @@ static bool on_progress(const ct_progress* progress, void* user) {
 
 // ---- before and after ----------------------------------------------------------------------
 
+enum { MOST_METHODS = 32 };
+
 static int choose_method(search* s, const cli_usage* usage) {
     const char* name = s->options->method;
     if (!name) return CLI_OK;
-    for (int i = 0; i < CLI_METHODS; i++)
-        if (strcmp(name, cli_method_names[i]) == 0) return s->def.method = (ct_method)i, CLI_OK;
-    const char* nearest = cli_nearest(name, cli_method_names, CLI_METHODS);
-    return cli_bad_usage(
-        usage,
-        "there is no method '%s'; did you mean '%s'? There are lbfgs, adam, mma, slsqp, cmaes, "
-        "evolution, bobyqa and nelder_mead",
-        name, nearest ? nearest : cli_method_names[0]);
+    if (ct_method_find(name, &s->def.method)) return CLI_OK;
+    const char* names[MOST_METHODS];
+    char list[256];
+    int count = 0;
+    while (count < MOST_METHODS && ct_method_name((ct_method)count))
+        names[count] = ct_method_name((ct_method)count), count++;
+    cli_list(names, count, "and", list, sizeof list);
+    const char* nearest = cli_nearest(name, names, count);
+    return cli_bad_usage(usage, "there is no method '%s'; did you mean '%s'? There are %s", name,
+                         nearest ? nearest : names[0], list);
 }
 
 // Is the loss at the best still what it was? Then what else is known holds as well.
@@ -177,7 +181,7 @@ static int prepare(search* s, const cli_usage* usage) {
     if (s->earlier.iteration > 0) s->def.noise = 0;  // nor another start
     if (!o->quiet)
         fprintf(stderr, "%s: %d parameters, %d steps, %s, at most %d evaluations\n", o->problem.scene,
-                s->p.size, ct_problem_steps(s->p.problem), cli_method_names[s->def.method],
+                s->p.size, ct_problem_steps(s->p.problem), ct_method_name(s->def.method),
                 s->def.iterations > 0 ? s->def.iterations : 0);
     return CLI_OK;
 }
@@ -192,7 +196,7 @@ static void print_result(const search* s) {
         cli_print_json(json_pack("{s:o, s:i, s:i, s:f, s:s, s:s, s:b, s:o}", "loss",
                                  cli_json_number(s->report.loss), "iterations", iterations, "failures",
                                  s->report.failures, "seconds", seconds, "method",
-                                 cli_method_names[s->def.method], "reason", s->report.reason, "interrupted",
+                                 ct_method_name(s->def.method), "reason", s->report.reason, "interrupted",
                                  cli_interrupted(), "files", files));
     } else if (!o->quiet) {
         printf("loss %.9g after %d evaluations in %.1f s: %s\n%s\n%s\n", s->report.loss, iterations, seconds,

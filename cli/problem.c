@@ -7,9 +7,6 @@
 
 #include "search_files.h"
 
-const char* const cli_method_names[CLI_METHODS] = {"lbfgs", "adam",      "mma",    "slsqp",
-                                                   "cmaes", "evolution", "bobyqa", "nelder_mead"};
-
 static ct_status apply_settings(ct_scene* scene, const cli_problem_def* def, ct_error* error) {
     ct_settings settings = ct_scene_settings(scene);
     if (def->tolerance > 0) settings.tolerance = fmin(settings.tolerance, def->tolerance);

@@ -24,10 +24,6 @@ typedef struct cli_problem_def {
 int cli_problem_open(cli_problem* p, const cli_problem_def* def);
 void cli_problem_close(cli_problem* p);
 
-// By ct_method, as scenes write them.
-enum { CLI_METHODS = CT_METHOD_NELDER_MEAD + 1 };
-extern const char* const cli_method_names[CLI_METHODS];
-
 json_t* cli_json_number(double value);  // null where JSON has no number
 double cli_norm(const double* values, int count);
 uint64_t cli_point(const double* y, int size);  // a hash that tells points apart

@@ -53,22 +53,25 @@ static bool read_size(const char* text, int* width, int* height) {
            *width <= 16384 && *height <= 16384;
 }
 
+enum { MOST_COLORS = 16 };
+
 // Everything that the options say about each picture; returns an exit code.
 static int read_look(const cli_usage* usage, const render_options* options, ct_picture_def* def) {
-    static const char* const colors[] = {"body",   "displacement", "velocity", "stress",
-                                         "energy", "volume",       "contact",  "activation"};
+    const char* colors[MOST_COLORS];
+    char list[256];
+    int ncolor = 0;
     *def = ct_picture_def_default();
     if (options->size && !read_size(options->size, &def->width, &def->height))
         return cli_bad_usage(usage, "--size %s: write it as 1280x720, each side 16 to 16384", options->size);
+    while (ncolor < MOST_COLORS && ct_picture_color(ncolor))
+        colors[ncolor] = ct_picture_color(ncolor), ncolor++;
     bool known = false;
-    for (int k = 0; k < 8; k++) known |= strcmp(options->color, colors[k]) == 0;
+    for (int k = 0; k < ncolor; k++) known |= strcmp(options->color, colors[k]) == 0;
     if (!known) {
-        const char* near = cli_nearest(options->color, colors, 8);
-        return cli_bad_usage(usage,
-                             "--color %s: choose body, displacement, velocity, stress, energy, volume, "
-                             "contact or activation%s%s%s",
-                             options->color, near ? " (did you mean " : "", near ? near : "",
-                             near ? "?)" : "");
+        const char* near = cli_nearest(options->color, colors, ncolor);
+        cli_list(colors, ncolor, "or", list, sizeof list);
+        return cli_bad_usage(usage, "--color %s: choose %s%s%s%s", options->color, list,
+                             near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     }
     def->color_by = options->color;
     if (options->range &&
@@ -79,12 +82,8 @@ static int read_look(const cli_usage* usage, const render_options* options, ct_p
         return cli_bad_usage(usage, "--samples %d: choose 1 to 4", options->samples);
     if (options->stride < 1)
         return cli_bad_usage(usage, "--stride %d: it must be at least 1", options->stride);
-    static const char* const bones[] = {
-        [CT_BONES_THROUGH] = "through", [CT_BONES_ONLY] = "only", [CT_BONES_OFF] = "off"};
-    int look = 0;
-    while (look < 3 && strcmp(options->bones, bones[look]) != 0) look++;
-    if (look == 3) return cli_bad_usage(usage, "--bones %s: choose through, only or off", options->bones);
-    def->bones = (ct_bones)look;
+    if (!ct_bones_find(options->bones, &def->bones))
+        return cli_bad_usage(usage, "--bones %s: choose through, only or off", options->bones);
     if (options->contact_scale < 0)
         return cli_bad_usage(usage, "--contact-scale %g: give the length of an arrow in m a newton",
                              options->contact_scale);

@@ -15,7 +15,6 @@
 
 #define NCLOUD 11  // tets of the cloud: one block and a partly filled one
 
-static const char* const energy_names[] = {"corotated", "projective", "neohookean", "stvk"};
 static const double mu_value = 1.3, lambda_value = 2.1;
 
 static uint64_t random_state = 1;

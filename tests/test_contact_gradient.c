@@ -32,12 +32,11 @@ static seen look(const ct_scene* scene) {
 }
 
 static void print_seen(const char* name, const seen* s) {
-    static const char* const types[] = {"plane", "vertex-face", "edge-edge", "point-edge", "point-point"};
     print_message("%s:", name);
     for (int t = 0; t < TYPES; t++)
         if (s->count[t][CT_CONTACT_SET_STICK] || s->count[t][CT_CONTACT_SET_SLIP])
-            print_message(" %s %d stick %d slip,", types[t], s->count[t][CT_CONTACT_SET_STICK],
-                          s->count[t][CT_CONTACT_SET_SLIP]);
+            print_message(" %s %d stick %d slip,", ct_contact_type_name((ct_contact_type)t),
+                          s->count[t][CT_CONTACT_SET_STICK], s->count[t][CT_CONTACT_SET_SLIP]);
     print_message(" %d steps halved, contacts change in %d\n", s->halved, s->changes);
 }
 

@@ -55,7 +55,7 @@ static void check_cloud(const double stretch[3], double spread, bool damped) {
         for (int i = 0; i < 3 * b.nvert; i++)
             x_n[i] = b.x[i] + 0.02 * random_unit(), x_nm1[i] = b.x[i] + 0.04 * random_unit();
         if (damped) ct_elastic_begin_step(b.elastic, b.work, NULL, 150, 200, x_n, -50, x_nm1);
-        check_derivatives(&b, energy_names[energy]);
+        check_derivatives(&b, ct_energy_name((ct_energy)energy));
         free(x_n), free(x_nm1);
         body_free(&b);
     }

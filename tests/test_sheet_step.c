@@ -1,8 +1,6 @@
 // Thin sheets in time: momentum, equilibrium, a pendulum, few solves, and gradients of whole rollouts.
 #include "rollout.h"
 
-static const char* const energy_names[] = {"corotated", "projective", "neohookean", "stvk"};
-
 static int add_sheet(ct_scene* scene, const double size[2], const int cells[2], double arch,
                      const ct_material* material) {
     ct_mesh* mesh = NULL;
@@ -266,7 +264,8 @@ static void gradients_match_differences(void** state) {
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++)
         for (int damped = 0; damped < 2; damped++) {
             char name[64];
-            snprintf(name, sizeof name, "%s, %s", energy_names[energy], damped ? "damped, bdf2" : "euler");
+            snprintf(name, sizeof name, "%s, %s", ct_energy_name((ct_energy)energy),
+                     damped ? "damped, bdf2" : "euler");
             rollout r = shell_start((ct_energy)energy, damped ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER,
                                     damped, energy == 0);
             assert_true(check_slices(&r, 0.02, 1e-7, 1, name));

@@ -15,6 +15,8 @@ typedef enum ct_actuator_kind {
     CT_ACTUATOR_CHAMBER,
     CT_ACTUATOR_CAVITY
 } ct_actuator_kind;
+// Its word in scene files and messages, "muscle", ...; NULL: not one of them.
+CT_API const char* ct_actuator_kind_name(ct_actuator_kind kind);
 
 // Fibres along a polyline: per tet with volume V and fibre direction m, k/2 V w (|F m| - (1 - a))^2 with the
 // activation a of its segment. The weight w is 1 up to half of the radius and falls smoothly to 0 at the
@@ -34,6 +36,8 @@ typedef struct ct_muscle_def {
 CT_API ct_muscle_def ct_muscle_def_default(void);  // 1e6 Pa, without activation, at once
 
 typedef enum ct_cells { CT_CELLS_ONE, CT_CELLS_PER_TAG, CT_CELLS_PER_TET } ct_cells;
+// Its word in scene files and messages, "one", ...; NULL: not one of them.
+CT_API const char* ct_cells_name(ct_cells cells);
 // Cells: per tet k/2 V |F - R|^2, R the matrix nearest to F with det R = a: the volume ratio that the cell
 // wants, above 0.
 typedef struct ct_chamber_def {

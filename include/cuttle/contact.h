@@ -15,6 +15,8 @@ typedef enum ct_obstacle_kind {
     CT_OBSTACLE_BOX,      // center, half
     CT_OBSTACLE_MESH      // triangles of `mesh`, or the boundary of its tets
 } ct_obstacle_kind;
+// Its word in scene files and messages, "plane", ...; NULL: not one of them.
+CT_API const char* ct_obstacle_kind_name(ct_obstacle_kind kind);
 typedef struct ct_obstacle_def {
     const char* name;   // NULL: "obstacle<k>"; bodies, obstacles and groups share one space of names
     const char* group;  // as in ct_body_def
@@ -58,7 +60,11 @@ typedef enum ct_contact_type {
     CT_CONTACT_TYPE_POINT_EDGE,   // node 0; edge 1 2
     CT_CONTACT_TYPE_POINT_POINT   // node 0; node 1
 } ct_contact_type;
+// Its word in scene files and messages, "plane", ...; NULL: not one of them.
+CT_API const char* ct_contact_type_name(ct_contact_type type);
 typedef enum ct_contact_set { CT_CONTACT_SET_OPEN, CT_CONTACT_SET_STICK, CT_CONTACT_SET_SLIP } ct_contact_set;
+// Its word in scene files and messages, "open", ...; NULL: not one of them.
+CT_API const char* ct_contact_set_name(ct_contact_set set);
 typedef struct ct_contact {  // one contact of a step
     ct_contact_type type;
     ct_contact_set set;

@@ -24,6 +24,8 @@ typedef enum ct_control_kind {
     // the state keeps
     CT_CONTROL_MOVE
 } ct_control_kind;
+// Its word in scene files and messages, "force", ...; NULL: not one of them.
+CT_API const char* ct_control_kind_name(ct_control_kind kind);
 typedef struct ct_control_info {
     char name[64];
     ct_control_kind kind;

@@ -33,6 +33,10 @@ typedef enum ct_mesh_format {
     CT_MESH_OBJ,     // OBJ surfaces; also `v`/`t` tetrahedral OBJ
     CT_MESH_STL      // ASCII and binary
 } ct_mesh_format;
+// Its word in scene files and messages, "auto", ...; NULL: not one of them.
+CT_API const char* ct_mesh_format_name(ct_mesh_format format);
+// The format of that name; false: there is none.
+CT_API bool ct_mesh_format_find(const char* name, ct_mesh_format* format);
 
 typedef struct ct_mesh_report {
     double volume;  // m^3, sum over tets

@@ -45,6 +45,8 @@ typedef enum ct_parameter_kind {
 // Element: tet or triangle of a sheet, node, or (always unless SCENE) for controls a group of `hold` steps,
 // for joints and links a link, for muscles and chambers one of them.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
+// Its word in scene files and messages, "element", ...; NULL: not one of them.
+CT_API const char* ct_parameter_per_name(ct_parameter_per per);
 typedef enum ct_curve {
     CT_CURVE_STEPS,  // a value for every `hold` steps
     // a cubic B-spline over the rollout with `knots` control points, of which the first and last are its ends
@@ -52,6 +54,8 @@ typedef enum ct_curve {
     // center + amplitude sin(2 pi frequency t + phase); a slice each, such as "<name>.phase"
     CT_CURVE_SINUSOID
 } ct_curve;
+// Its word in scene files and messages, "steps", ...; NULL: not one of them.
+CT_API const char* ct_curve_name(ct_curve curve);
 typedef struct ct_wave_number {
     double start, lower, upper;
     bool fixed;  // not a parameter
@@ -89,6 +93,8 @@ typedef enum ct_objective_kind {
     // coordinate of a joint to a target, rad or m: path, first number; a ball: its rotation vector
     CT_OBJECTIVE_JOINT
 } ct_objective_kind;
+// Its word in scene files and messages, "point", ...; NULL: not one of them.
+CT_API const char* ct_objective_kind_name(ct_objective_kind kind);
 // A term of the loss: weight times the mean over a time window of |d|^2.
 typedef struct ct_objective_def {
     const char* name;  // NULL: the kind's name, such as "point"
@@ -122,6 +128,10 @@ typedef enum ct_method {
     CT_METHOD_BOBYQA,      // quadratic models in a trust region
     CT_METHOD_NELDER_MEAD  // a simplex
 } ct_method;
+// Its word in scene files and messages, "lbfgs", ...; NULL: not one of them.
+CT_API const char* ct_method_name(ct_method method);
+// The method of that name; false: there is none.
+CT_API bool ct_method_find(const char* name, ct_method* method);
 typedef struct ct_optimize_def {
     ct_method method;
     int iterations;    // evaluations at most

@@ -13,6 +13,10 @@ typedef enum ct_bones {
     CT_BONES_ONLY,     // bones without flesh
     CT_BONES_OFF
 } ct_bones;
+// Its word in scene files and messages, "through", ...; NULL: not one of them.
+CT_API const char* ct_bones_name(ct_bones bones);
+// The bones of that name; false: there is none.
+CT_API bool ct_bones_find(const char* name, ct_bones* bones);
 typedef struct ct_picture_def {
     int width, height;
     int samples;  // supersampling per axis: 1, 2, 3
@@ -31,6 +35,8 @@ typedef struct ct_picture_def {
     const char* title;   // written at the top, in the middle; NULL: none
     const double* mark;  // 3 numbers, m: a place with a ring around it, such as a target; NULL: none
 } ct_picture_def;
+// What `color_by` may be, "body", ..., in turn; NULL: beyond the last.
+CT_API const char* ct_picture_color(int index);
 CT_API ct_picture_def ct_picture_def_default(void);
 // RGB, 3 width height bytes into `pixels`, top row first.
 CT_API ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels,

@@ -14,6 +14,8 @@ typedef enum ct_observe_kind {
     CT_OBSERVE_JOINT,     // 1 number: coordinate of a revolute or prismatic joint
     CT_OBSERVE_PHASE      // 2 numbers: sin and cos of 2 pi frequency t
 } ct_observe_kind;
+// Its word in scene files and messages, "position", ...; NULL: not one of them.
+CT_API const char* ct_observe_kind_name(ct_observe_kind kind);
 typedef struct ct_observe_def {
     ct_observe_kind kind;
     const int* nodes;  // POSITION, VELOCITY

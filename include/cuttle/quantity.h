@@ -43,6 +43,8 @@ typedef enum ct_transform {
     CT_TRANSFORM_LOG,     // value = scale exp(y)
     CT_TRANSFORM_SIGMOID  // value = lower + (upper - lower) / (1 + exp(-y))
 } ct_transform;
+// Its word in scene files and messages, "auto", ...; NULL: not one of them.
+CT_API const char* ct_transform_name(ct_transform transform);
 
 // X(id, word, of, width, role, transform, lower, upper, most, floor, doc)
 //   of, role, transform  ct_quantity_of, ct_quantity_role, ct_transform (of parameters that leave it open)

@@ -16,12 +16,18 @@ typedef enum ct_energy {
     CT_ENERGY_STVK,
     CT_ENERGY_COUNT
 } ct_energy;
+// Its word in scene files and messages, "corotated", ...; NULL: not one of them.
+CT_API const char* ct_energy_name(ct_energy energy);
 
 typedef enum ct_integrator { CT_INTEGRATOR_EULER, CT_INTEGRATOR_BDF2 } ct_integrator;
+// Its word in scene files and messages, "euler", ...; NULL: not one of them.
+CT_API const char* ct_integrator_name(ct_integrator integrator);
 typedef enum ct_solver {
     CT_SOLVER_NEWTON,     // L-BFGS fast path, then Newton-PCG, on the warped rest-Hessian factor
     CT_SOLVER_PROJECTIVE  // the paper's local/global iteration; energies must be projective
 } ct_solver;
+// Its word in scene files and messages, "newton", ...; NULL: not one of them.
+CT_API const char* ct_solver_name(ct_solver solver);
 
 typedef struct ct_material {
     ct_energy energy;
@@ -72,6 +78,8 @@ typedef enum ct_select_kind {
     CT_SELECT_OR,
     CT_SELECT_NOT
 } ct_select_kind;
+// Its word in scene files and messages, "all", ...; NULL: not one of them.
+CT_API const char* ct_select_kind_name(ct_select_kind kind);
 
 // A set of nodes, by rest position in the world (after the body's transform). Boundaries are inclusive.
 typedef struct ct_selector {
@@ -105,6 +113,8 @@ typedef struct ct_motion {
 } ct_motion;
 
 typedef enum ct_force_kind { CT_FORCE_TOTAL, CT_FORCE_PER_NODE, CT_FORCE_ACCELERATION } ct_force_kind;
+// Its word in scene files and messages, "total", ...; NULL: not one of them.
+CT_API const char* ct_force_kind_name(ct_force_kind kind);
 typedef struct ct_force_def {
     ct_force_kind kind;  // TOTAL: N, spread by mass; PER_NODE: N each; ACCELERATION: m/s^2
     double vector[3];
@@ -117,6 +127,8 @@ typedef enum ct_contact_method {
     CT_CONTACT_METHOD_NEWTON,  // exact Signorini-Coulomb contact by Newton's method on the whole system
     CT_CONTACT_METHOD_SPLIT    // the paper's splitting iteration, for comparison; solver projective, no links
 } ct_contact_method;
+// Its word in scene files and messages, "none", ...; NULL: not one of them.
+CT_API const char* ct_contact_method_name(ct_contact_method method);
 typedef enum ct_split {
     CT_SPLIT_MASS,      // M (Ly et al. 2020)
     CT_SPLIT_DIAGONAL,  // M + h^2 D, the paper's
@@ -124,6 +136,8 @@ typedef enum ct_split {
     // M + h^2 L, not split: local/global steps with contact on the compliance of their matrix
     CT_SPLIT_WHOLE
 } ct_split;
+// Its word in scene files and messages, "mass", ...; NULL: not one of them.
+CT_API const char* ct_split_name(ct_split split);
 typedef struct ct_contact_settings {
     ct_contact_method method;
     ct_split split;   // CT_CONTACT_METHOD_SPLIT: its matrix

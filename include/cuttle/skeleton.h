@@ -15,6 +15,8 @@ typedef enum ct_joint_kind {
     CT_JOINT_BALL,       // any rotation about `anchor`
     CT_JOINT_FREE        // any motion
 } ct_joint_kind;
+// Its word in scene files and messages, "fixed", ...; NULL: not one of them.
+CT_API const char* ct_joint_kind_name(ct_joint_kind kind);
 
 typedef struct ct_joint_def {
     ct_joint_kind kind;

@@ -87,6 +87,10 @@ CT_API const char* ct_trajectory_cavity_name(const ct_trajectory* file, int cavi
 CT_API ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error);  // also frees
 
 typedef enum ct_export_format { CT_EXPORT_VTU, CT_EXPORT_OBJ } ct_export_format;
+// Its word in scene files and messages, "vtu", ...; NULL: not one of them.
+CT_API const char* ct_export_format_name(ct_export_format format);
+// The format of that name; false: there is none.
+CT_API bool ct_export_format_find(const char* name, ct_export_format* format);
 // .vtu: one file a frame and a .pvd, beside it .vtp files of bones, obstacles and contacts where there are
 // some; .obj: one surface a frame, obstacles included. `directory` is created.
 CT_API ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format,

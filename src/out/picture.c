@@ -386,9 +386,13 @@ static void place_camera(drawing* d, const ct_trajectory* file) {
     ct_camera_frame(&d->camera, lower, upper, file->info.up, degrees, aspect);
 }
 
-static ct_status check_def(const ct_picture_def* def, ct_error* error) {
+const char* ct_picture_color(int index) {
     static const char* const names[] = {"body",   "displacement", "velocity", "stress",
                                         "energy", "volume",       "contact",  "activation"};
+    return index >= 0 && (size_t)index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
+static ct_status check_def(const ct_picture_def* def, ct_error* error) {
     if (def->width < 16 || def->height < 16 || def->width > 16384 || def->height > 16384)
         return ct_fail(error, CT_BAD_ARGUMENT, "a picture of %d x %d pixels: each side must be 16 to 16384",
                        def->width, def->height);
@@ -397,8 +401,8 @@ static ct_status check_def(const ct_picture_def* def, ct_error* error) {
     if (!(def->contact_scale >= 0) || !isfinite(def->contact_scale))
         return ct_fail(error, CT_BAD_ARGUMENT, "contact_scale is %g: choose m a newton, or 0",
                        def->contact_scale);
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-        if (def->color_by && strcmp(def->color_by, names[k]) == 0) return CT_OK;
+    for (int k = 0; ct_picture_color(k); k++)
+        if (def->color_by && strcmp(def->color_by, ct_picture_color(k)) == 0) return CT_OK;
     return ct_fail(error, CT_BAD_ARGUMENT,
                    "color_by is \"%s\": choose body, displacement, velocity, stress, energy, volume, contact "
                    "or activation",

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "read/read.h"
+#include "text/words.h"
 
 // Contact is in force when the scene speaks of it or has obstacles, unless it says "none".
 void ct_read_contact(ct_json root, ct_contact_settings* settings) {
@@ -51,9 +52,6 @@ void ct_read_pairs(ct_scene* scene, ct_json contact) {
 // -------------------------------------------------------------------------------------------------
 // Obstacles
 
-// in the order of ct_obstacle_kind
-static const char* const kinds[] = {"plane", "sphere", "capsule", "box", "mesh", NULL};
-
 static void read_shape(ct_json at, ct_obstacle_def* def) {
     switch (def->kind) {
     case CT_OBSTACLE_PLANE:
@@ -83,8 +81,8 @@ static void read_shape(ct_json at, ct_obstacle_def* def) {
 
 static void read_kind(ct_json at, ct_obstacle_def* def) {
     int count = 0;
-    for (int i = 0; kinds[i]; i++) {
-        if (!ct_json_has(at, kinds[i])) continue;
+    for (int i = 0; ct_obstacle_kind_words[i]; i++) {
+        if (!ct_json_has(at, ct_obstacle_kind_words[i])) continue;
         def->kind = (ct_obstacle_kind)i;
         count++;
     }
@@ -101,7 +99,7 @@ static void relay(ct_json at, const ct_obstacle_def* def, ct_status status, cons
     static const char* const own[] = {"center", "normal", "radius", "ends", "half"};
     const char* rest = inner->message + strlen(inner->path);
     for (size_t i = 0; status && def->kind != CT_OBSTACLE_MESH && i < sizeof own / sizeof own[0]; i++)
-        if (!strcmp(inner->path, own[i])) at = ct_json_member(at, kinds[def->kind]);
+        if (!strcmp(inner->path, own[i])) at = ct_json_member(at, ct_obstacle_kind_name(def->kind));
     if (status && !strcmp(inner->path, "contact_thickness"))
         ct_json_fail(ct_json_member(at, "thickness"), "%s", rest + strspn(rest, " "));
     ct_json_relay(at, status, inner);
@@ -127,7 +125,7 @@ void ct_read_obstacle(ct_scene* scene, ct_json at, const char* directory) {
     def.motion = &motion;
     read_kind(at, &def);
     if (!at.reader->status && def.kind != CT_OBSTACLE_MESH)
-        read_shape(ct_json_member(at, kinds[def.kind]), &def);
+        read_shape(ct_json_member(at, ct_obstacle_kind_name(def.kind)), &def);
     if (!at.reader->status && def.kind == CT_OBSTACLE_MESH)
         def.mesh = mesh = ct_read_obstacle_mesh(at, directory);
     if (!at.reader->status) relay(at, &def, ct_scene_add_obstacle(scene, &def, NULL, &inner), &inner);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "read/read.h"
+#include "text/words.h"
 
 typedef struct policy_reader {
     ct_scene* scene;
@@ -12,19 +13,18 @@ typedef struct policy_reader {
 } policy_reader;
 
 static void read_observation(policy_reader* r, ct_json at, ct_observe_def* out, int** nodes) {
-    static const char* const kinds[] = {"position", "velocity", "joint", "phase"};
     int count = 0;
     *out = ct_observe_def_default();
     if (!ct_read_keys(at, CT_OBJECT_OBSERVE)) return;
-    for (int i = 0; i < 4; i++) {
-        if (!ct_json_has(at, kinds[i])) continue;
+    for (int i = 0; ct_observe_kind_words[i]; i++) {
+        if (!ct_json_has(at, ct_observe_kind_words[i])) continue;
         out->kind = (ct_observe_kind)i;
         count++;
     }
     if (count != 1)
         ct_json_fail(at, "needs exactly one of \"position\", \"velocity\", \"joint\" and \"phase\"");
     if (at.reader->status) return;
-    ct_json value = ct_json_member(at, kinds[out->kind]);
+    ct_json value = ct_json_member(at, ct_observe_kind_name(out->kind));
     if (out->kind <= CT_OBSERVE_VELOCITY) {
         ct_read_selection(r->scene, value, nodes, &out->count);
         out->nodes = *nodes;

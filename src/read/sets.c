@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "read/read.h"
 #include "scene/select.h"
+#include "text/words.h"
 
 typedef struct selector_reader {
     const ct_scene* scene;
@@ -151,8 +152,8 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
     *out = (ct_selector){.body = -1};
     if (!at.value || !ct_read_keys(at, CT_OBJECT_SELECTOR)) return;
     int kinds = 0;
-    for (int kind = 0; ct_select_names[kind]; kind++) {
-        if (!ct_json_has(at, ct_select_names[kind])) continue;
+    for (int kind = 0; ct_select_kind_words[kind]; kind++) {
+        if (!ct_json_has(at, ct_select_kind_words[kind])) continue;
         out->kind = (ct_select_kind)kind;
         kinds++;
     }
@@ -167,7 +168,8 @@ static void read_selector(selector_reader* reader, ct_json at, int depth, ct_sel
     if (ct_json_has(at, "count") && !nearest) ct_json_fail(at, "has a \"count\" without \"nearest\"");
     if (nearest) ct_json_integer(ct_json_member(at, "count"), 1, 2147483647, &out->nlist);
     ct_read_body_reference(reader->scene, ct_json_member(at, "body"), &out->body);
-    if (!at.reader->status) read_kind(reader, ct_json_member(at, ct_select_names[out->kind]), depth, out);
+    if (!at.reader->status)
+        read_kind(reader, ct_json_member(at, ct_select_kind_words[out->kind]), depth, out);
 }
 
 void ct_read_nodes(const ct_scene* scene, ct_json object, int** nodes, int* count) {
@@ -241,17 +243,16 @@ void ct_read_drive(ct_scene* scene, ct_json at) {
 }
 
 void ct_read_force(ct_scene* scene, ct_json at) {
-    static const char* const kind[] = {"total", "per_node", "acceleration"};
     ct_force_def def = ct_force_def_default();
     ct_error inner;
     int *nodes, count, kinds = 0;
     ct_read_keys(at, CT_OBJECT_FORCE);
     ct_read_nodes(scene, at, &nodes, &count);
-    for (int i = 0; i < 3; i++) {
-        if (!ct_json_has(at, kind[i])) continue;
+    for (int i = 0; ct_force_kind_words[i]; i++) {
+        if (!ct_json_has(at, ct_force_kind_words[i])) continue;
         kinds++;
         def.kind = (ct_force_kind)i;
-        ct_json_vector(ct_json_member(at, kind[i]), def.vector);
+        ct_json_vector(ct_json_member(at, ct_force_kind_words[i]), def.vector);
     }
     if (kinds != 1) ct_json_fail(at, "needs exactly one of \"total\", \"per_node\" and \"acceleration\"");
     ct_json_number(ct_json_member(at, "start"), &def.start);

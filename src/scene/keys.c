@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "skeleton/joint.h"
+#include "text/words.h"
 
 #define OBJECT(id, text, ...) [CT_OBJECT_##id] = {text, (const char* const[]){__VA_ARGS__, NULL}},
 const ct_scene_words ct_scene_keys[] = {CT_SCENE_OBJECTS(OBJECT)};
@@ -11,9 +12,9 @@ const ct_scene_words ct_scene_keys[] = {CT_SCENE_OBJECTS(OBJECT)};
 #define WORDS(...)                                                                                           \
     (const char* const[]) { __VA_ARGS__, NULL }
 const ct_scene_words ct_scene_choices[] = {
-    [CT_CHOICE_ENERGY] = {"material.energy", WORDS("corotated", "projective", "neohookean", "stvk")},
-    [CT_CHOICE_INTEGRATOR] = {"scene.integrator", WORDS("euler", "bdf2")},
-    [CT_CHOICE_SOLVER] = {"solver.type", WORDS("newton", "projective")},
+    [CT_CHOICE_ENERGY] = {"material.energy", ct_energy_words},
+    [CT_CHOICE_INTEGRATOR] = {"scene.integrator", ct_integrator_words},
+    [CT_CHOICE_SOLVER] = {"solver.type", ct_solver_words},
     [CT_CHOICE_UP] = {"scene.up", WORDS("x", "y", "z")},
     [CT_CHOICE_PARAMETER] = {"parameter.type",
                              WORDS("young", "poisson", "density", "damping_mass", "damping_stiffness",
@@ -23,16 +24,14 @@ const ct_scene_words ct_scene_choices[] = {
                                    "friction", "bending", "thickness", "water_density", "water_drag",
                                    "water_thrust", "water_current", "muscle_stiffness", "chamber_stiffness",
                                    "policy")},
-    [CT_CHOICE_PER] = {"parameter.per", WORDS("element", "tag", "body", "scene")},
-    [CT_CHOICE_TRANSFORM] = {"parameter.transform", WORDS("auto", "none", "affine", "log", "sigmoid")},
-    [CT_CHOICE_OBJECTIVE] = {"objective.type",
-                             WORDS("point", "velocity", "shape", "effort", "smoothness", "joint")},
+    [CT_CHOICE_PER] = {"parameter.per", ct_parameter_per_words},
+    [CT_CHOICE_TRANSFORM] = {"parameter.transform", ct_transform_words},
+    [CT_CHOICE_OBJECTIVE] = {"objective.type", ct_objective_kind_words},
     [CT_CHOICE_NORM] = {"objective.norm", WORDS("squared", "distance")},
-    [CT_CHOICE_SHAPE] = {"parameter.shape", WORDS("steps", "spline", "sinusoid")},
-    [CT_CHOICE_METHOD] = {"optimizer.method", WORDS("lbfgs", "adam", "mma", "slsqp", "cmaes", "evolution",
-                                                    "bobyqa", "nelder_mead")},
+    [CT_CHOICE_SHAPE] = {"parameter.shape", ct_curve_words},
+    [CT_CHOICE_METHOD] = {"optimizer.method", ct_method_words},
     [CT_CHOICE_JOINT] = {"joint.type", ct_joint_words},
-    [CT_CHOICE_CELLS] = {"chamber.cells", WORDS("one", "tag", "tet")},
-    [CT_CHOICE_CONTACT] = {"contact.method", WORDS("none", "newton", "split")},
-    [CT_CHOICE_SPLIT] = {"contact.split", WORDS("mass", "diagonal", "twice", "whole")},
+    [CT_CHOICE_CELLS] = {"chamber.cells", ct_cells_words},
+    [CT_CHOICE_CONTACT] = {"contact.method", ct_contact_method_words},
+    [CT_CHOICE_SPLIT] = {"contact.split", ct_split_words},
 };

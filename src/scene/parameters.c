@@ -83,7 +83,7 @@ static ct_status find_actuator(const ct_scene* scene, const char* name, ct_param
                                ct_error* error) {
     ct_actuator_kind wanted =
         kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
-    const char* word = wanted == CT_ACTUATOR_MUSCLE ? "muscle" : "chamber";
+    const char* word = ct_actuator_kind_name(wanted);
     *actuator = name ? ct_scene_find_actuator(scene, name) : -1;
     if (name && (*actuator < 0 || scene->actuator[*actuator].kind != wanted))
         return ct_scene_fail(error, "actuator", "is \"%.60s\": there is no %s of that name", name, word);

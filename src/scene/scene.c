@@ -372,11 +372,10 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
 // Forces and velocities
 
 static ct_status check_force(const ct_force_def* def, ct_error* error) {
-    static const char* const field[] = {"total", "per_node", "acceleration"};
     if ((unsigned)def->kind > CT_FORCE_ACCELERATION)
         return ct_scene_fail(error, "kind", "is not one of ct_force_kind");
     if (!is_finite3(def->vector))
-        return ct_scene_fail(error, field[def->kind], "must be three finite numbers");
+        return ct_scene_fail(error, ct_force_kind_name(def->kind), "must be three finite numbers");
     if (isnan(def->start) || def->start == INFINITY) return ct_scene_fail(error, "start", "must be a time");
     if (!(def->stop > def->start))
         return ct_scene_fail(error, "stop", "is %g: it must be after start, which is %g", def->stop,

@@ -15,11 +15,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/point3.h"
+#include "text/words.h"
 
 static const double SLACK = 1e-9;
-
-const char* const ct_select_names[] = {"all",  "box",     "sphere", "plane", "capsule", "tag", "nearest",
-                                       "list", "surface", "and",    "or",    "not",     NULL};
 
 ct_selector ct_selector_default(void) { return (ct_selector){.kind = CT_SELECT_ALL, .body = -1}; }
 
@@ -88,7 +86,7 @@ static bool contains(const ct_selector* s, const double x[3], double slack) {
 static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static ct_status check_region(const ct_selector* s, ct_error* error) {
-    const char* name = ct_select_names[s->kind];
+    const char* name = ct_select_kind_words[s->kind];
     if (s->kind != CT_SELECT_ALL && !(is_finite3(s->a) && is_finite3(s->b)))
         return ct_scene_fail(error, name, "has coordinates that are not finite");
     if ((s->kind == CT_SELECT_SPHERE || s->kind == CT_SELECT_CAPSULE) &&
@@ -235,7 +233,7 @@ static void prefix_error(ct_error* error, ct_select_kind kind, int index) {
     if (!error || !error->path[0]) return;
     char prefix[32], path[sizeof error->path], message[sizeof error->message];
     if (kind == CT_SELECT_NOT) snprintf(prefix, sizeof prefix, "not.");
-    else snprintf(prefix, sizeof prefix, "%s[%d].", ct_select_names[kind], index);
+    else snprintf(prefix, sizeof prefix, "%s[%d].", ct_select_kind_words[kind], index);
     int length = (int)strlen(prefix);
     memcpy(path, error->path, sizeof path);
     memcpy(message, error->message, sizeof message);
@@ -246,7 +244,7 @@ static void prefix_error(ct_error* error, ct_select_kind kind, int index) {
 
 static ct_status combine(const ct_scene* scene, const ct_selector* selector, range within, int depth,
                          unsigned char* mask, ct_error* error) {
-    const char* name = ct_select_names[selector->kind];
+    const char* name = ct_select_kind_words[selector->kind];
     int count = selector->kind == CT_SELECT_NOT ? 1 : selector->nchild;
     if (depth >= CT_SELECT_MOST_DEPTH)
         return ct_scene_fail(error, name, "is nested more than %d deep", (int)CT_SELECT_MOST_DEPTH);

@@ -6,7 +6,4 @@
 
 enum { CT_SELECT_MOST_DEPTH = 32 };  // nesting of and, or, not
 
-// Names of the kinds in the order of ct_select_kind, NULL-terminated; they are the keys of scene files.
-extern const char* const ct_select_names[];
-
 #endif

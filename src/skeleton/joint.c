@@ -31,6 +31,10 @@ const ct_joint_type* ct_joint_type_of(ct_joint_kind kind) {
     return (unsigned)kind < sizeof types / sizeof types[0] ? types[kind] : NULL;
 }
 
+const char* ct_joint_kind_name(ct_joint_kind kind) {
+    return ct_joint_type_of(kind) ? ct_joint_words[kind] : NULL;
+}
+
 // ---- values of a joint ---------------------------------------------------------------------
 
 static bool is_single(const ct_joint_def* joint) { return ct_joint_type_of(joint->kind)->ndof == 1; }
