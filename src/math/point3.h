@@ -3,6 +3,7 @@
 #define CT_MATH_POINT3_H
 
 #include <math.h>
+#include <stdbool.h>
 
 static inline double dot3(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -38,6 +39,10 @@ static inline double distance3(const double a[3], const double b[3]) {
 // The same by hypot: neither overflows nor underflows, and has other last bits.
 static inline double distance3_hypot(const double a[3], const double b[3]) {
     return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
+static inline bool is_finite3(const double a[3]) {
+    return isfinite(a[0]) && isfinite(a[1]) && isfinite(a[2]);
 }
 
 // Six times the signed volume of the tet a b c d.

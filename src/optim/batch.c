@@ -1,4 +1,4 @@
-// Many evaluations at the same time: the workers and their queue; see batch.h.
+// Many evaluations at the same time: the workers; see batch.h.
 //
 // A result depends on its point alone: problems factor at every change of values, and whatever else they keep
 // from one evaluation to the next changes no bit.
@@ -15,64 +15,7 @@
 
 enum { WORKER_LIMIT = 4096 };
 
-// ---- the queue -----------------------------------------------------------------------------
-
-static void enqueue(ct_batch* batch, ct_batch_job* job) {
-    job->following = NULL;
-    if (batch->first) batch->last->following = job;
-    else batch->first = job;
-    batch->last = job;
-}
-
-static ct_batch_task next_task(ct_batch* batch) {
-    for (int i = 0; i < batch->nremote; i++) {
-        ct_batch_task lost = batch->remote[i].lost;
-        batch->remote[i].lost.job = NULL;
-        if (lost.job) return lost;
-    }
-    ct_batch_job* job = batch->first;
-    if (!job) return (ct_batch_task){0};
-    batch->first = job->following;
-    ct_batch_task task = {job, job->next++};
-    if (job->next < job->count) enqueue(batch, job);
-    return task;
-}
-
-bool ct_batch_take(ct_batch* batch, ct_batch_task* task) {
-    pthread_mutex_lock(&batch->lock);
-    for (*task = next_task(batch); !task->job && batch->phase != CT_BATCH_ENDS; *task = next_task(batch))
-        pthread_cond_wait(&batch->change, &batch->lock);
-    pthread_mutex_unlock(&batch->lock);
-    return task->job != NULL;
-}
-
-void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_evaluation* result,
-                     const ct_error* error) {
-    ct_batch_job* job = task->job;
-    pthread_mutex_lock(&batch->lock);
-    job->results[task->index] = *result;
-    if (result->status != CT_OK && task->index < job->failed) {
-        job->failed = task->index;
-        job->error = *error;
-    }
-    if (--job->left == 0) pthread_cond_signal(&job->done);
-    pthread_mutex_unlock(&batch->lock);
-}
-
 // ---- a worker ------------------------------------------------------------------------------
-
-void ct_batch_compute(ct_problem* problem, const double* y, double* gradient, ct_evaluation* result,
-                      ct_error* error) {
-    ct_problem_report report;
-    size_t bytes = (size_t)ct_problem_size(problem) * sizeof(double);
-    if (gradient) memset(gradient, 0, bytes);
-    *result = (ct_evaluation){0};
-    result->status = ct_problem_evaluate(problem, y, &result->loss, gradient, &report, error);
-    result->measure = result->status == CT_OK ? report.measure : NAN;
-    result->forward_seconds = report.forward.seconds;
-    result->backward_seconds = report.backward.seconds;
-    if (gradient && result->status != CT_OK) memset(gradient, 0, bytes);
-}
 
 static void work(ct_batch_worker* worker) {
     ct_batch_task task;
@@ -293,7 +236,7 @@ int ct_batch_workers(const ct_batch* batch) {
 
 static ct_status serve_job(ct_batch* batch, ct_batch_job* job, ct_error* error) {
     pthread_mutex_lock(&batch->lock);
-    enqueue(batch, job);
+    ct_batch_enqueue(batch, job);
     pthread_cond_broadcast(&batch->change);
     while (job->left) pthread_cond_wait(&job->done, &batch->lock);
     pthread_mutex_unlock(&batch->lock);

@@ -63,6 +63,9 @@ struct ct_batch {
     ct_batch_phase phase;
 };
 
+// ---- the queue: batch_queue.c --------------------------------------------------------------
+
+void ct_batch_enqueue(ct_batch* batch, ct_batch_job* job);  // at the end; with the lock held
 // The next point, waiting for one; false: the batch ends.
 bool ct_batch_take(ct_batch* batch, ct_batch_task* task);
 void ct_batch_finish(ct_batch* batch, const ct_batch_task* task, const ct_evaluation* result,

@@ -365,12 +365,6 @@ const int* ct_trajectory_surface_owner(const ct_trajectory* file) { return file-
 const int* ct_trajectory_tet_body(const ct_trajectory* file) { return file->tet_body; }
 const double* ct_trajectory_body_color(const ct_trajectory* file) { return file->body_color; }
 
-ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error) {
-    if (frame >= 0 && frame < file->info.nframe) return CT_OK;
-    return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
-                      "there is no frame %d: the file holds %d, counted from 0", frame, file->info.nframe);
-}
-
 ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, double* v, double* time,
                                   ct_frame_record* record, ct_error* error) {
     ct_status status = ct_trajectory_check_frame(file, frame, error);

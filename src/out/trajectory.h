@@ -24,6 +24,7 @@
 #define CT_OUT_TRAJECTORY_H
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "cuttle.h"
 #include "out/hdf.h"
 
@@ -199,7 +200,11 @@ ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, doub
 bool ct_trajectory_write_cavities(hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_cavities(ct_trajectory* file, hid_t group, ct_error* error);
 // CT_BAD_ARGUMENT when there is no such frame.
-ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error);
+static inline ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error) {
+    if (frame >= 0 && frame < file->info.nframe) return CT_OK;
+    return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
+                      "there is no frame %d: the file holds %d, counted from 0", frame, file->info.nframe);
+}
 // Rows that a frame takes, and whether this file has the array at all.
 size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array array);
 bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array);

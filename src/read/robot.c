@@ -1,7 +1,6 @@
 // Robots into scenes: what the two formats have in common; see robot.h.
 #include "read/robot.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

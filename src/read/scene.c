@@ -2,14 +2,12 @@
 //
 // Every failure carries the JSON path and, found afterwards in the text, the line. A failure inside a file
 // that the scene names (a mesh) keeps that file and its line. Numbers do not depend on the locale.
-#include <errno.h>
 #include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -51,18 +51,6 @@ int ct_scene_find_body(const ct_scene* scene, const char* name) {
     return -1;
 }
 
-int ct_scene_node_count(const ct_scene* scene) {
-    if (!scene->nbody) return 0;
-    const ct_scene_body* last = &scene->body[scene->nbody - 1];
-    return last->first_node + last->mesh->nvert;
-}
-
-int ct_scene_node_body(const ct_scene* scene, int node) {
-    int body = scene->nbody - 1;
-    while (body > 0 && scene->body[body].first_node > node) body--;
-    return body;
-}
-
 void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double upper[3]) {
     for (int i = 0; i < 3; i++) {
         lower[i] = INFINITY;
@@ -302,8 +290,6 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field f
 
 // -------------------------------------------------------------------------------------------------
 // Adding a body
-
-static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_error* error) {
     if (!def->mesh)

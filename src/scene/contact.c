@@ -66,13 +66,6 @@ ct_pair_def ct_scene_pair(const ct_scene* scene, int index) {
     return (ct_pair_def){.a = pair->a, .b = pair->b, .collide = pair->collide, .friction = pair->friction};
 }
 
-int ct_scene_model_node_count(const ct_scene* scene) {
-    int count = ct_scene_node_count(scene);
-    for (int k = 0; k < scene->nlink; k++) count += scene->link[k].mass > 0 ? 6 : 0;
-    for (int i = 0; i < scene->nobstacle; i++) count += scene->obstacle[i].nvert;
-    return count;
-}
-
 // -------------------------------------------------------------------------------------------------
 // Names
 
@@ -122,8 +115,6 @@ ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const ch
 
 // -------------------------------------------------------------------------------------------------
 // Checks of an obstacle
-
-static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static ct_status check_radius(const ct_obstacle_def* def, ct_error* error) {
     if (def->radius > 0 && isfinite(def->radius)) return CT_OK;

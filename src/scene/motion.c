@@ -8,7 +8,9 @@
 // slope at the first and last key is zero, and C1 throughout. A repeated motion wraps the differences, not
 // the values: a rotation from 0 to 2 pi turns on for ever.
 #include <math.h>
+#include <stdio.h>
 
+#include "math/point3.h"
 #include "scene/scene.h"
 
 typedef enum part { TRANSLATE, ROTATE } part;
@@ -104,4 +106,47 @@ void ct_scene_drive_position(const ct_scene_driver* drive, double time, const do
     // An unturned point does not pass through the centre, so that a pinned node stays at rest to the last
     // bit.
     for (int i = 0; i < 3; i++) position[i] = (turned ? drive->center[i] + arm[i] : rest[i]) + shift[i];
+}
+
+// ---- checks --------------------------------------------------------------------------------
+
+// Whether the last key puts points where the first does, so that the motion repeats without a jump.
+static bool closes(const ct_motion* motion) {
+    ct_scene_driver first = {.key = (ct_keyframe*)motion->key, .nkey = 1};
+    ct_scene_driver last = {.key = (ct_keyframe*)motion->key + motion->nkey - 1, .nkey = 1};
+    for (int axis = 0; axis < 4; axis++) {
+        double point[3] = {axis == 0, axis == 1, axis == 2}, a[3], b[3];
+        ct_scene_drive_position(&first, 0, point, a);
+        ct_scene_drive_position(&last, 0, point, b);
+        for (int i = 0; i < 3; i++)
+            if (!(fabs(a[i] - b[i]) <= 1e-6 * (1 + fabs(a[i])))) return false;
+    }
+    return true;
+}
+
+ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
+    if (motion->nkey < 0 || (motion->nkey > 0 && !motion->key))
+        return ct_scene_fail(error, "motion.keys",
+                             "is missing: give the keyframes, or none to pin the nodes");
+    if (!is_finite3(motion->center))
+        return ct_scene_fail(error, "motion.center", "must be three finite numbers");
+    for (int i = 0; i < motion->nkey; i++) {
+        const ct_keyframe* key = &motion->key[i];
+        char field[48];
+        snprintf(field, sizeof field, "motion.keys[%d]", i);
+        if (!isfinite(key->time) || !is_finite3(key->translate) || !is_finite3(key->rotate))
+            return ct_scene_fail(error, field, "has a number that is not finite");
+        if (i && !(key->time > key[-1].time))
+            return ct_scene_fail(
+                error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
+                key->time, key[-1].time);
+    }
+    if (motion->repeat && motion->nkey < 2)
+        return ct_scene_fail(error, "motion.repeat",
+                             "is true with %d keys: a motion needs two keys or more to repeat", motion->nkey);
+    if (motion->repeat && !closes(motion))
+        return ct_scene_fail(error, "motion.repeat",
+                             "is true, but the last key does not bring the nodes to where the first "
+                             "puts them: they would jump; make the keys equal, or whole turns apart");
+    return CT_OK;
 }

@@ -1,16 +1,16 @@
 // A scene while it is being authored: settings, prescribed motion, forces, initial velocities.
-// Node sets are sorted, free of duplicates and checked here, so that the compiled model need not look at them
-// again.
+// Node sets are sorted, free of duplicates and checked (nodes.c), so that the compiled model need not look at
+// them again.
 #include "scene/scene.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/point3.h"
 
 ct_settings ct_settings_default(void) {
     return (ct_settings){
@@ -35,30 +35,6 @@ ct_settings ct_settings_default(void) {
 
 ct_force_def ct_force_def_default(void) {
     return (ct_force_def){.kind = CT_FORCE_TOTAL, .start = 0, .stop = INFINITY};
-}
-
-ct_status ct_scene_fail(ct_error* error, const char* field, const char* format, ...) {
-    if (!error) return CT_BAD_SCENE;
-    char rest[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(rest, sizeof rest, format, arguments);
-    va_end(arguments);
-    snprintf(error->path, sizeof error->path, "%s", field);
-    return ct_fail(error, CT_BAD_SCENE, "%s %s", field, rest);
-}
-
-ct_status ct_scene_out_of_memory(ct_error* error) {
-    return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-}
-
-ct_status ct_scene_check_name(const char* name, ct_error* error) {
-    if (!name || !name[0])
-        return ct_scene_fail(error, "name", "is missing: give one, it is how results are found");
-    if (strlen(name) >= CT_SCENE_NAME_SIZE)
-        return ct_scene_fail(error, "name", "is \"%.20s...\": it must be shorter than %d bytes", name,
-                             (int)CT_SCENE_NAME_SIZE);
-    return CT_OK;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -108,8 +84,6 @@ static ct_status check_integer(ct_error* error, const char* field, int value, in
     if (value >= least && value <= most) return CT_OK;
     return ct_scene_fail(error, field, "is %d: it must be from %d to %d", value, least, most);
 }
-
-static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static ct_status check_time(const ct_settings* s, ct_error* error) {
     if (!(s->time_step > 0 && isfinite(s->time_step)))
@@ -233,78 +207,7 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
 }
 
 // -------------------------------------------------------------------------------------------------
-// Node sets
-
-static int compare_int(const void* a, const void* b) {
-    int i = *(const int*)a, j = *(const int*)b;
-    return (i > j) - (i < j);
-}
-
-ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout,
-                                ct_error* error) {
-    *out = NULL;
-    if (count <= 0 || !nodes)
-        return ct_fail(error, CT_BAD_SCENE, "the set of nodes is empty: select at least one node");
-    int nnode = ct_scene_node_count(scene);
-    for (int i = 0; i < count; i++) {
-        if (nodes[i] >= 0 && nodes[i] < nnode) continue;
-        if (error) error->element = nodes[i];
-        return ct_fail(error, CT_BAD_SCENE, "node %d does not exist: the scene has nodes 0 to %d", nodes[i],
-                       nnode - 1);
-    }
-    int* sorted = *out = ct_duplicate(nodes, (size_t)count, sizeof *nodes);
-    if (!sorted) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_int);
-    int n = 0;
-    for (int i = 0; i < count; i++)
-        if (!n || sorted[i] != sorted[n - 1]) sorted[n++] = sorted[i];
-    *nout = n;
-    return CT_OK;
-}
-
-// -------------------------------------------------------------------------------------------------
 // Prescribed motion
-
-// Whether the last key puts points where the first does, so that the motion repeats without a jump.
-static bool closes(const ct_motion* motion) {
-    ct_scene_driver first = {.key = (ct_keyframe*)motion->key, .nkey = 1};
-    ct_scene_driver last = {.key = (ct_keyframe*)motion->key + motion->nkey - 1, .nkey = 1};
-    for (int axis = 0; axis < 4; axis++) {
-        double point[3] = {axis == 0, axis == 1, axis == 2}, a[3], b[3];
-        ct_scene_drive_position(&first, 0, point, a);
-        ct_scene_drive_position(&last, 0, point, b);
-        for (int i = 0; i < 3; i++)
-            if (!(fabs(a[i] - b[i]) <= 1e-6 * (1 + fabs(a[i])))) return false;
-    }
-    return true;
-}
-
-ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
-    if (motion->nkey < 0 || (motion->nkey > 0 && !motion->key))
-        return ct_scene_fail(error, "motion.keys",
-                             "is missing: give the keyframes, or none to pin the nodes");
-    if (!is_finite3(motion->center))
-        return ct_scene_fail(error, "motion.center", "must be three finite numbers");
-    for (int i = 0; i < motion->nkey; i++) {
-        const ct_keyframe* key = &motion->key[i];
-        char field[48];
-        snprintf(field, sizeof field, "motion.keys[%d]", i);
-        if (!isfinite(key->time) || !is_finite3(key->translate) || !is_finite3(key->rotate))
-            return ct_scene_fail(error, field, "has a number that is not finite");
-        if (i && !(key->time > key[-1].time))
-            return ct_scene_fail(
-                error, field, "has time %g, not after %g of the key before it: keys must be in order of time",
-                key->time, key[-1].time);
-    }
-    if (motion->repeat && motion->nkey < 2)
-        return ct_scene_fail(error, "motion.repeat",
-                             "is true with %d keys: a motion needs two keys or more to repeat", motion->nkey);
-    if (motion->repeat && !closes(motion))
-        return ct_scene_fail(error, "motion.repeat",
-                             "is true, but the last key does not bring the nodes to where the first "
-                             "puts them: they would jump; make the keys equal, or whole turns apart");
-    return CT_OK;
-}
 
 // Sorted sets: the first common node, -1 when there is none.
 static int common_node(const int* a, int na, const int* b, int nb) {

@@ -83,8 +83,6 @@ static bool contains(const ct_selector* s, const double x[3], double slack) {
     }
 }
 
-static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
-
 static ct_status check_region(const ct_selector* s, ct_error* error) {
     const char* name = ct_select_kind_words[s->kind];
     if (s->kind != CT_SELECT_ALL && !(is_finite3(s->a) && is_finite3(s->b)))

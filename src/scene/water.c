@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/point3.h"
 #include "scene/scene.h"
 
 ct_water_def ct_water_def_default(void) {
@@ -26,8 +27,6 @@ static bool mark_bodies(const ct_scene* scene, const char* name, unsigned char* 
     }
     return found;
 }
-
-static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static ct_status check_points(const char* name, const double* point, int count, ct_error* error) {
     for (int i = 0; i < count; i++)
