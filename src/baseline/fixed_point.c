@@ -29,7 +29,7 @@ static void hessian(const double* in, double* out, void* user) {
 
 static void precondition(const double* in, double* out, void* user) {
     system_context* c = user;
-    ct_coords_precondition(c->model, c->work, c->config, in, out);
+    ct_precondition_apply(c->model, &c->work->preconditioner, c->config, in, out);
 }
 
 static double norm(const double* a, size_t n) {
@@ -43,7 +43,7 @@ static void run_krylov(system_context* c, const double* right, double* lam, doub
     size_t n = (size_t)c->model->nunknown;
     double size = norm(right, n), started = ct_clock();
     memset(lam, 0, n * sizeof(double));
-    ct_coords_warp(c->model, c->work, c->config);
+    ct_precondition_warp(c->model, &c->work->preconditioner, c->config, c->work->rho);
     ct_krylov_def def = {.n = (int)n,
                          .apply = hessian,
                          .precondition = precondition,
@@ -106,7 +106,7 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
     ct_scalar_work* solve = NULL;
     int unused = 0;
     ct_status status = arena.failed ? CT_OUT_OF_MEMORY : ct_scalar_work_create(&solve, projective->factor);
-    if (status == CT_OK) status = ct_coords_choose(model, work, after, 0, &unused);
+    if (status == CT_OK) status = ct_precondition_choose(model, &work->preconditioner, after, 0, &unused);
     if (status == CT_OK) {
         ct_config config = {.x = after->x};
         system_context context = {model, work, &config, projective, solve, rows};

@@ -40,7 +40,8 @@ static void run_product(profile_context* c) {
 }
 
 static void run_solve(profile_context* c) {
-    ct_factor_solve(c->model->factor, c->work->solve, c->work->threads, c->work->r, c->work->scratch);
+    ct_factor_solve(c->model->factor, c->work->preconditioner.solve, c->work->threads, c->work->r,
+                    c->work->scratch);
 }
 
 static void sum_part(int index, void* user) {
@@ -83,7 +84,9 @@ static void run_jacobian(profile_context* c) {
     ct_assembly_jacobian(c->model, &c->work->at, c->scratch, c->jacobian);
 }
 
-static void run_joint_matrix(profile_context* c) { ct_coords_joint_matrix(c->model, c->work, &c->work->at); }
+static void run_joint_matrix(profile_context* c) {
+    ct_precondition_joint_matrix(c->model, &c->work->preconditioner, &c->work->at);
+}
 
 ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_state* state,
                               ct_skeleton_profile* profile) {
@@ -100,8 +103,8 @@ ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_sta
         memcpy(work->at.x, state->x, 3 * (size_t)model->nvert * sizeof(double));
         memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
         ct_config_place(tree, &work->at);
-        work->coupling = &model->coupling;
-        work->reference_in_force = false;
+        work->preconditioner.coupling = &model->coupling;
+        work->preconditioner.reference_in_force = false;
         profile->links = tree->nlink;
         profile->joints = tree->ndof;
         profile->jacobian_seconds = best_of(run_jacobian, &context);

@@ -79,7 +79,7 @@ static void hessian_product(const double* in, double* out, void* user) {
 
 static void precondition(const double* in, double* out, void* user) {
     adjoint_context* context = user;
-    ct_coords_precondition(context->model, context->work, context->config, in, out);
+    ct_precondition_apply(context->model, &context->work->preconditioner, context->config, in, out);
     context->report->solves++;
 }
 
@@ -167,7 +167,7 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
         if (status != CT_OK) return status;
     }
     ct_phi_linearise(model, work, config, work->rho);
-    if (model->nunknown) ct_coords_warp(model, work, config);
+    if (model->nunknown) ct_precondition_warp(model, &work->preconditioner, config, work->rho);
     return CT_OK;
 }
 
@@ -313,8 +313,9 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     for (size_t k = record->count; k-- > 0;) {
         int unused = 0;
         reach over = reach_of(model, record, k, before, after);
-        ct_status status =
-            model->nunknown ? ct_coords_choose(model, work, after, over.substep->depth, &unused) : CT_OK;
+        ct_status status = model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after,
+                                                                    over.substep->depth, &unused)
+                                           : CT_OK;
         if (status == CT_OK)
             status = reverse_substep(model, work, adjoint, &over, before, bar, sums, control_bar, report);
         if (status != CT_OK) return status;

@@ -48,7 +48,7 @@ static void product(const double* in, double* out, void* user) {
 }
 
 static void solve_factor(context* c, const double* b, double* y) {
-    ct_coords_precondition(c->model, c->work, c->config, b, y);
+    ct_precondition_apply(c->model, &c->work->preconditioner, c->config, b, y);
     c->report->solves++;
 }
 

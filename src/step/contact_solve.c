@@ -93,7 +93,7 @@ static double merit(const ct_contact_work* contact, double phi) {
 
 static void solve_factor(const ct_model* model, ct_work* work, const double* b, double* y,
                          ct_step_report* report) {
-    ct_coords_precondition(model, work, &work->at, b, y);
+    ct_precondition_apply(model, &work->preconditioner, &work->at, b, y);
     report->solves++;
 }
 
@@ -459,7 +459,8 @@ static ct_status solve_known(const ct_model* model, ct_work* work, bool first, c
         if (!isfinite(here.total)) break;
         if (is_converged(&here, target)) break;
         if (report->solves >= model->settings.max_iterations) break;
-        if (iteration == 0 || !newton) ct_coords_warp(model, work, &work->at);
+        if (iteration == 0 || !newton)
+            ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         double before = here.total;
         bool modelled = !newton;
         status = newton ? newton_step(model, work, &here, target, keep, report)

@@ -50,8 +50,8 @@ typedef struct context {
 
 static ct_status columns(void* user, int ncolumn, const int* column, int nrow, const int* row, float* out) {
     const context* c = user;
-    return ct_factor_columns(c->work->factor, c->work->solve, c->work->threads, ncolumn, column, nrow, row,
-                             out);
+    return ct_factor_columns(c->work->preconditioner.factor, c->work->preconditioner.solve, c->work->threads,
+                             ncolumn, column, nrow, row, out);
 }
 
 // Y_v^T of a node on a link, three columns: a rate moves the links below its joint.
@@ -74,13 +74,13 @@ static void link_columns(const ct_tree* tree, const ct_config* config, int v, do
 // Y_v^T of a free node at the factor position `at`: it follows the links.
 static void free_columns(const ct_model* model, const ct_work* work, size_t at, double* Y) {
     size_t links = 6 * (size_t)model->tree.nlink, n = (size_t)model->tree.ndof;
-    const double* R = work->warp + 9 * at;
+    const double* R = work->preconditioner.warp + 9 * at;
     for (size_t j = 0; j < n; j++) {
         const double* twist = work->contact_system->spread + j * links;
         double moved[3] = {0, 0, 0};
         for (int a = 0; a < 3; a++)
             for (size_t k = 0; k < links; k++)
-                moved[a] -= work->coupling->W[(3 * at + (size_t)a) * links + k] * twist[k];
+                moved[a] -= work->preconditioner.coupling->W[(3 * at + (size_t)a) * links + k] * twist[k];
         for (int a = 0; a < 3; a++)
             Y[(size_t)a * n + j] = R[3 * a] * moved[0] + R[3 * a + 1] * moved[1] + R[3 * a + 2] * moved[2];
     }
@@ -90,26 +90,29 @@ static void joints(void* user, int count, const int* node, const int* place, dou
     const context* c = user;
     const ct_tree* tree = &c->model->tree;
     size_t n = (size_t)tree->ndof;
-    ct_coords_joint_columns(c->model, c->work, c->config, c->work->contact_system->spread);
+    ct_precondition_joint_columns(c->model, &c->work->preconditioner, c->config,
+                                  c->work->contact_system->spread);
     for (int i = 0; i < count; i++, Y += 3 * n) {
         memset(Y, 0, 3 * n * sizeof(double));
         if (tree->node_link[node[i]] >= 0) link_columns(tree, c->config, node[i], Y);
         else if (place[i] >= 0) free_columns(c->model, c->work, (size_t)place[i], Y);
-        for (int a = 0; a < 3; a++) ct_coords_joint_half(c->work, tree->ndof, Y + (size_t)a * n);
+        for (int a = 0; a < 3; a++)
+            ct_precondition_joint_half(&c->work->preconditioner, tree->ndof, Y + (size_t)a * n);
     }
 }
 
 static ct_response response_of(context* c) {
     const ct_work* work = c->work;
-    bool substep = work->factor == work->substep;
-    ct_factor_identity identity = {.factor = work->factor,
-                                   .stamp = work->reference_in_force ? work->refreshed_stamp : 0,
-                                   .version = work->reference_in_force ? work->refreshed_version
-                                              : substep                ? work->substep_version
-                                                                       : c->model->factor_version,
-                                   .level = substep ? work->substep_level : 0};
+    bool substep = work->preconditioner.factor == work->preconditioner.substep;
+    ct_factor_identity identity = {
+        .factor = work->preconditioner.factor,
+        .stamp = work->preconditioner.reference_in_force ? work->preconditioner.refreshed_stamp : 0,
+        .version = work->preconditioner.reference_in_force ? work->preconditioner.refreshed_version
+                   : substep                               ? work->preconditioner.substep_version
+                                                           : c->model->factor_version,
+        .level = substep ? work->preconditioner.substep_level : 0};
     return (ct_response){.identity = identity,
-                         .warp = work->warp,
+                         .warp = work->preconditioner.warp,
                          .ndof = c->model->tree.ndof,
                          .columns = columns,
                          .joints = joints,

@@ -1,4 +1,4 @@
-// Maps between nodes and unknowns; see coords.h. The preconditioner is in precondition.c.
+// Maps between nodes and unknowns; see coords.h.
 #include "step/coords.h"
 
 #include <string.h>

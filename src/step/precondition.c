@@ -3,91 +3,123 @@
 //     P^-1 b = [y - W u; dz],   y = R A^-1 R^T b_f,   S_z dz = b_z - J^T (R_l W^T R^T b_f),   u = R_l^T J dz,
 //     S_z = J^T R_l S R_l^T J + joint springs + curvature,
 // with R, R_l the rotations of nodes and links since the factor was made, J from joint rates to link twists.
+#include "step/precondition.h"
+
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
-#include "step/coords.h"
-
 // LAPACK: Cholesky factorisation, column-major.
 extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+
+// ---- memory --------------------------------------------------------------------------------
+
+ct_status ct_precondition_create(ct_preconditioner* p, const ct_model* model, ct_families_work* families,
+                                 ct_threads* threads) {
+    ct_arena* arena = &p->arena;
+    size_t nvert = (size_t)model->nvert, nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
+    p->families = families;
+    p->threads = threads;
+    p->rotation = ct_arena_alloc(arena, 9 * nvert, sizeof(double));
+    p->rotation_reference = ct_arena_alloc(arena, 9 * nvert, sizeof(double));
+    p->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
+    p->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
+    p->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
+    p->joint_trial = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
+    p->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));
+    p->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
+    p->wrench = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
+    p->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
+    p->moments = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
+    p->unit = ct_arena_alloc(arena, ndof, sizeof(double));
+    ct_config_create(&p->place, arena, &model->tree);
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    return model->nfree ? ct_factor_work_create(&p->solve, model->symbolic) : CT_OK;
+}
+
+void ct_precondition_free(ct_preconditioner* p) {
+    ct_factor_work_free(p->solve);
+    ct_factor_free(p->refreshed);
+    ct_factor_free(p->substep);
+    ct_arena_free(&p->arena);
+}
 
 // ---- which factor --------------------------------------------------------------------------
 
 // Memory for another factor, made when the first one is due.
-static ct_status prepare(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling) {
-    if (!work->matrix.value && model->nfree) {
+static ct_status prepare(const ct_model* model, ct_preconditioner* p, ct_factor** factor,
+                         ct_coupling* coupling) {
+    if (!p->matrix.value && model->nfree) {
         double* value =
-            ct_arena_alloc(&work->arena, 9 * (size_t)model->matrix.start[model->nfree], sizeof(double));
+            ct_arena_alloc(&p->arena, 9 * (size_t)model->matrix.start[model->nfree], sizeof(double));
         if (!value) return CT_OUT_OF_MEMORY;
-        work->matrix = model->matrix;
-        work->matrix.value = value;
+        p->matrix = model->matrix;
+        p->matrix.value = value;
     }
     if (!coupling->W) {
-        ct_status status = ct_coupling_create(coupling, &work->arena, model);
+        ct_status status = ct_coupling_create(coupling, &p->arena, model);
         if (status != CT_OK) return status;
     }
     return *factor || !model->nfree ? CT_OK : ct_factor_create(factor, model->symbolic, model->precision);
 }
 
-static ct_status factor_at(const ct_model* model, ct_work* work, ct_factor** factor, ct_coupling* coupling,
-                           double c, const double* x) {
-    ct_status status = prepare(model, work, factor, coupling);
+static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_factor** factor,
+                           ct_coupling* coupling, double c, const double* x) {
+    ct_status status = prepare(model, p, factor, coupling);
     if (status == CT_OK && model->nfree) {
-        ct_model_assemble(model, &work->families, c, x, &work->matrix);
-        status = ct_factor_update(*factor, &work->matrix);
+        ct_model_assemble(model, p->families, c, x, &p->matrix);
+        status = ct_factor_update(*factor, &p->matrix);
     }
-    if (status == CT_OK)
-        status = ct_coupling_update(coupling, model, &work->families, c, x, &work->matrix, *factor);
+    if (status == CT_OK) status = ct_coupling_update(coupling, model, p->families, c, x, &p->matrix, *factor);
     return status;
 }
 
-static ct_status choose_reference(const ct_model* model, ct_work* work, const ct_state* state,
+static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                   int* refactors) {
     uint64_t stamp = state->header->reference;
-    work->factor = model->factor;
-    work->coupling = &model->coupling;
-    work->reference_in_force = false;
+    p->factor = model->factor;
+    p->coupling = &model->coupling;
+    p->reference_in_force = false;
     if (!stamp) return CT_OK;
-    if (work->refreshed_stamp != stamp || work->refreshed_version != model->version) {
-        work->refreshed_stamp = 0;
-        ct_status status = factor_at(model, work, &work->refreshed, &work->refreshed_coupling,
+    if (p->refreshed_stamp != stamp || p->refreshed_version != model->version) {
+        p->refreshed_stamp = 0;
+        ct_status status = factor_at(model, p, &p->refreshed, &p->refreshed_coupling,
                                      ct_model_rate(&model->settings), state->x_reference);
         if (status != CT_OK) return status;
-        ct_families_rotations(&model->families, &work->families, work->threads, state->x_reference,
-                              work->rotation_reference);
-        // frames of the links there; the trial configuration serves as scratch
-        memcpy(work->trial.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
-        ct_config_place(&model->tree, &work->trial);
-        memcpy(work->frame_reference, work->trial.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
-        work->refreshed_stamp = stamp;
-        work->refreshed_version = model->version;
+        ct_families_rotations(&model->families, p->families, p->threads, state->x_reference,
+                              p->rotation_reference);
+        // frames of the links there
+        memcpy(p->place.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
+        ct_config_place(&model->tree, &p->place);
+        memcpy(p->frame_reference, p->place.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
+        p->refreshed_stamp = stamp;
+        p->refreshed_version = model->version;
         (*refactors)++;
     }
-    work->factor = work->refreshed;
-    work->coupling = &work->refreshed_coupling;
-    work->reference_in_force = true;
+    p->factor = p->refreshed;
+    p->coupling = &p->refreshed_coupling;
+    p->reference_in_force = true;
     return CT_OK;
 }
 
 // Halving the step twice makes inertia 16 times stiffer: one factor for every two levels keeps the mismatch
 // below 4.
-ct_status ct_coords_choose(const ct_model* model, ct_work* work, const ct_state* state, int depth,
-                           int* refactors) {
+ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, const ct_state* state,
+                                 int depth, int* refactors) {
     int level = depth / 2;
-    if (level == 0) return choose_reference(model, work, state, refactors);
-    if (work->substep_level != level || work->substep_version != model->version) {
-        work->substep_level = 0;
+    if (level == 0) return choose_reference(model, p, state, refactors);
+    if (p->substep_level != level || p->substep_version != model->version) {
+        p->substep_level = 0;
         double c = ct_model_rate(&model->settings) * (double)(1 << 2 * level);
-        ct_status status = factor_at(model, work, &work->substep, &work->substep_coupling, c, NULL);
+        ct_status status = factor_at(model, p, &p->substep, &p->substep_coupling, c, NULL);
         if (status != CT_OK) return status;
-        work->substep_level = level;
-        work->substep_version = model->version;
+        p->substep_level = level;
+        p->substep_version = model->version;
         (*refactors)++;
     }
-    work->factor = work->substep;
-    work->coupling = &work->substep_coupling;
-    work->reference_in_force = false;
+    p->factor = p->substep;
+    p->coupling = &p->substep_coupling;
+    p->reference_in_force = false;
     return CT_OK;
 }
 
@@ -101,9 +133,9 @@ static void multiply_transposed(const double* A, const double* B, double* out) {
 }
 
 // Rotation of link k since the factor was made.
-static void link_rotation(const ct_work* work, const ct_config* config, int k, double R[9]) {
+static void link_rotation(const ct_preconditioner* p, const ct_config* config, int k, double R[9]) {
     const double* frame = config->frame + 12 * k;
-    if (work->reference_in_force) multiply_transposed(frame, work->frame_reference + 12 * k, R);
+    if (p->reference_in_force) multiply_transposed(frame, p->frame_reference + 12 * k, R);
     else memcpy(R, frame, 9 * sizeof(double));
 }
 
@@ -121,10 +153,10 @@ static void cross(const double a[3], const double b[3], double out[3]) {
 
 // A twist about the origin, world axes -> of the link's point, in the axes of the factor; and the transpose
 // for wrenches.
-static void twist_to_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k,
+static void twist_to_link(const ct_tree* tree, const ct_preconditioner* p, const ct_config* config, int k,
                           const double* twist, double* out) {
     double R[9], arm[3], turn[3];
-    link_rotation(work, config, k, R);
+    link_rotation(p, config, k, R);
     link_arm(tree, config, k, arm);
     cross(twist, arm, turn);
     for (int a = 0; a < 3; a++) {
@@ -134,10 +166,10 @@ static void twist_to_link(const ct_tree* tree, const ct_work* work, const ct_con
     }
 }
 
-static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_config* config, int k,
+static void wrench_from_link(const ct_tree* tree, const ct_preconditioner* p, const ct_config* config, int k,
                              const double* in, double* wrench) {
     double R[9], arm[3], lever[3], force[3];
-    link_rotation(work, config, k, R);
+    link_rotation(p, config, k, R);
     link_arm(tree, config, k, arm);
     for (int a = 0; a < 3; a++) force[a] = R[3 * a] * in[3] + R[3 * a + 1] * in[4] + R[3 * a + 2] * in[5];
     cross(arm, force, lever);
@@ -149,29 +181,28 @@ static void wrench_from_link(const ct_tree* tree, const ct_work* work, const ct_
 
 // The block S_kl in wrenches and twists about the origin, world axes: X_k S_kl X_l^T, X_k as in
 // wrench_from_link; column-major.
-static void place_block(const ct_model* model, const ct_work* work, const ct_config* config, size_t k,
+static void place_block(const ct_model* model, const ct_preconditioner* p, const ct_config* config, size_t k,
                         size_t l, double* out) {
     const ct_tree* tree = &model->tree;
     size_t m = 6 * (size_t)tree->nlink;
     double half[36], column[6];
     for (size_t a = 0; a < 6; a++)  // rows of S_kl are wrenches of link l
-        wrench_from_link(tree, work, config, (int)l, work->coupling->S + (6 * k + a) * m + 6 * l,
-                         half + 6 * a);
+        wrench_from_link(tree, p, config, (int)l, p->coupling->S + (6 * k + a) * m + 6 * l, half + 6 * a);
     for (size_t b = 0; b < 6; b++) {
         for (size_t a = 0; a < 6; a++) column[a] = half[6 * a + b];
-        wrench_from_link(tree, work, config, (int)k, column, out + 6 * b);
+        wrench_from_link(tree, p, config, (int)k, column, out + 6 * b);
     }
 }
 
 // Adds to z_j, for the rates j below `count`, the wrench on link k that rate j raises: the blocks of row k
 // are summed towards the root, so that block l holds those of all links below l.
-static void link_wrenches(const ct_model* model, const ct_work* work, const ct_config* config, int k,
+static void link_wrenches(const ct_model* model, const ct_preconditioner* p, const ct_config* config, int k,
                           int count, double* row, double* z) {
     const ct_tree* tree = &model->tree;
-    const unsigned char* coupled = work->coupling->coupled + (size_t)k * (size_t)tree->nlink;
+    const unsigned char* coupled = p->coupling->coupled + (size_t)k * (size_t)tree->nlink;
     memset(row, 0, 36 * (size_t)tree->nlink * sizeof(double));
     for (int l = 0; l < tree->nlink; l++)
-        if (coupled[l]) place_block(model, work, config, (size_t)k, (size_t)l, row + 36 * l);
+        if (coupled[l]) place_block(model, p, config, (size_t)k, (size_t)l, row + 36 * l);
     for (int l = tree->nlink - 1; l >= 0; l--) {
         if (tree->parent[l] < 0) continue;
         for (int i = 0; i < 36; i++) row[36 * tree->parent[l] + i] += row[36 * l + i];
@@ -185,20 +216,20 @@ static void link_wrenches(const ct_model* model, const ct_work* work, const ct_c
 
 // Rates above a link and before it are all that its row of the lower triangle needs. O(N^2): wrenches are
 // summed towards the root over rows as the blocks are over columns.
-void ct_coords_joint_matrix(const ct_model* model, ct_work* work, const ct_config* config) {
+void ct_precondition_joint_matrix(const ct_model* model, ct_preconditioner* p, const ct_config* config) {
     const ct_tree* tree = &model->tree;
     size_t n = (size_t)tree->ndof;
-    double *row = work->composite, *wrenches = row + 36 * (size_t)tree->nlink;
+    double *row = p->composite, *wrenches = row + 36 * (size_t)tree->nlink;
     memset(wrenches, 0, 6 * (size_t)tree->nlink * n * sizeof(double));
     for (int k = tree->nlink - 1; k >= 0; k--) {
         double* z = wrenches + 6 * (size_t)k * n;
         int count = tree->dof[k + 1];
-        link_wrenches(model, work, config, k, count, row, z);
+        link_wrenches(model, p, config, k, count, row, z);
         for (int i = tree->dof[k]; i < tree->dof[k + 1]; i++) {
             const double* s = config->column + 6 * i;
             for (int j = 0; j <= i; j++) {
                 const double* w = z + 6 * j;
-                work->joint_factor[(size_t)j * n + (size_t)i] =
+                p->joint_factor[(size_t)j * n + (size_t)i] =
                     s[0] * w[0] + s[1] * w[1] + s[2] * w[2] + s[3] * w[3] + s[4] * w[4] + s[5] * w[5];
             }
         }
@@ -217,86 +248,89 @@ static bool factor_joints(int n, double* matrix, double largest) {
     return info == 0;
 }
 
-// S_z, with the curvature that the force imbalance work->rho at `config` adds (chains in tension live by it)
+// S_z, with the curvature that the force imbalance rho at `config` adds (chains in tension live by it)
 // where the sum is positive definite, without it elsewhere.
-static void warp_links(const ct_model* model, ct_work* work, const ct_config* config) {
+static void warp_links(const ct_model* model, ct_preconditioner* p, const ct_config* config,
+                       const double* rho) {
     int n = model->tree.ndof;
     size_t count = (size_t)n * (size_t)n;
     double largest = 0;
-    ct_coords_joint_matrix(model, work, config);
-    ct_families_joint_hessian(&model->families, &work->families, config, false, work->joint_factor);
-    for (int j = 0; j < n; j++) largest = fmax(largest, work->joint_factor[(size_t)j * (size_t)(n + 1)]);
-    ct_config_curvature(&model->tree, config, work->rho, work->moments, work->joint_trial);
-    for (size_t i = 0; i < count; i++) work->joint_trial[i] += work->joint_factor[i];
-    if (factor_joints(n, work->joint_trial, largest)) {
-        double* factor = work->joint_trial;
-        work->joint_trial = work->joint_factor;
-        work->joint_factor = factor;
-    } else if (!factor_joints(n, work->joint_factor, largest)) {
-        memset(work->joint_factor, 0, count * sizeof(double));
+    ct_precondition_joint_matrix(model, p, config);
+    ct_families_joint_hessian(&model->families, p->families, config, false, p->joint_factor);
+    for (int j = 0; j < n; j++) largest = fmax(largest, p->joint_factor[(size_t)j * (size_t)(n + 1)]);
+    ct_config_curvature(&model->tree, config, rho, p->moments, p->joint_trial);
+    for (size_t i = 0; i < count; i++) p->joint_trial[i] += p->joint_factor[i];
+    if (factor_joints(n, p->joint_trial, largest)) {
+        double* factor = p->joint_trial;
+        p->joint_trial = p->joint_factor;
+        p->joint_factor = factor;
+    } else if (!factor_joints(n, p->joint_factor, largest)) {
+        memset(p->joint_factor, 0, count * sizeof(double));
         for (int j = 0; j < n; j++)
-            work->joint_factor[(size_t)j * (size_t)(n + 1)] = sqrt(largest > 0 ? largest : 1);
+            p->joint_factor[(size_t)j * (size_t)(n + 1)] = sqrt(largest > 0 ? largest : 1);
     }
 }
 
-void ct_coords_warp(const ct_model* model, ct_work* work, const ct_config* config) {
-    ct_families_rotations(&model->families, &work->families, work->threads, config->x, work->rotation);
+void ct_precondition_warp(const ct_model* model, ct_preconditioner* p, const ct_config* config,
+                          const double* rho) {
+    ct_families_rotations(&model->families, p->families, p->threads, config->x, p->rotation);
     for (int k = 0; k < model->nfree; k++) {
-        const double* R = work->rotation + 9 * (size_t)model->node[k];
-        double* warp = work->warp + 9 * (size_t)k;
-        if (work->reference_in_force)
-            multiply_transposed(R, work->rotation_reference + 9 * (size_t)model->node[k], warp);
+        const double* R = p->rotation + 9 * (size_t)model->node[k];
+        double* warp = p->warp + 9 * (size_t)k;
+        if (p->reference_in_force)
+            multiply_transposed(R, p->rotation_reference + 9 * (size_t)model->node[k], warp);
         else memcpy(warp, R, 9 * sizeof(double));
     }
-    if (model->tree.nlink) warp_links(model, work, config);
+    if (model->tree.nlink) warp_links(model, p, config, rho);
 }
 
 // ---- P^-1 ----------------------------------------------------------------------------------
 
 // out = warp^T in
-static void unwarp(const ct_model* model, const ct_work* work, const double* in, double* out) {
+static void unwarp(const ct_model* model, const ct_preconditioner* p, const double* in, double* out) {
     for (int k = 0; k < model->nfree; k++) {
-        const double *R = work->warp + 9 * (size_t)k, *b = in + 3 * (size_t)k;
+        const double *R = p->warp + 9 * (size_t)k, *b = in + 3 * (size_t)k;
         double* y = out + 3 * (size_t)k;
         for (int a = 0; a < 3; a++) y[a] = R[a] * b[0] + R[3 + a] * b[1] + R[6 + a] * b[2];
     }
 }
 
 // y = warp y
-static void warp(const ct_model* model, const ct_work* work, double* y) {
+static void warp(const ct_model* model, const ct_preconditioner* p, double* y) {
     for (int k = 0; k < model->nfree; k++) {
-        const double* R = work->warp + 9 * (size_t)k;
+        const double* R = p->warp + 9 * (size_t)k;
         double *out = y + 3 * (size_t)k, t0 = out[0], t1 = out[1], t2 = out[2];
         for (int a = 0; a < 3; a++) out[a] = R[3 * a] * t0 + R[3 * a + 1] * t1 + R[3 * a + 2] * t2;
     }
 }
 
-void ct_coords_joint_half(const ct_work* work, int n, double* y) {
-    const double* L = work->joint_factor;
+void ct_precondition_joint_half(const ct_preconditioner* p, int n, double* y) {
+    const double* L = p->joint_factor;
     for (int i = 0; i < n; i++) {
         y[i] /= L[(size_t)i * (size_t)(n + 1)];
         for (int k = i + 1; k < n; k++) y[k] -= L[(size_t)i * (size_t)n + (size_t)k] * y[i];
     }
 }
 
-void ct_coords_joint_columns(const ct_model* model, ct_work* work, const ct_config* config, double* columns) {
+void ct_precondition_joint_columns(const ct_model* model, ct_preconditioner* p, const ct_config* config,
+                                   double* columns) {
     const ct_tree* tree = &model->tree;
-    double* unit = work->scratch2;
+    double* unit = p->unit;
     memset(unit, 0, (size_t)tree->ndof * sizeof(double));
     for (int j = 0; j < tree->ndof; j++) {
         unit[j] = 1;
-        ct_config_push_links(tree, config, unit, work->twist);
+        ct_config_push_links(tree, config, unit, p->twist);
         unit[j] = 0;
         for (int k = 0; k < tree->nlink; k++)
-            twist_to_link(tree, work, config, k, work->twist + 6 * k,
+            twist_to_link(tree, p, config, k, p->twist + 6 * k,
                           columns + 6 * ((size_t)j * (size_t)tree->nlink + (size_t)k));
     }
 }
 
 // y = L^-T L^-1 y with the small dense factor.
-static void solve_joints(const ct_work* work, int n, double* y) {
-    const double* L = work->joint_factor;
-    ct_coords_joint_half(work, n, y);
+static void solve_joints(const ct_preconditioner* p, int n, double* y) {
+    const double* L = p->joint_factor;
+    ct_precondition_joint_half(p, n, y);
     for (int i = n - 1; i >= 0; i--) {
         for (int k = i + 1; k < n; k++) y[i] -= L[(size_t)i * (size_t)n + (size_t)k] * y[k];
         y[i] /= L[(size_t)i * (size_t)(n + 1)];
@@ -304,29 +338,26 @@ static void solve_joints(const ct_work* work, int n, double* y) {
 }
 
 // y holds warp^T b on entry of the free part; dz = S_z^-1 (b_z - J^T R_l W^T y), u = R_l^T J dz.
-static void joints_forward(const ct_model* model, ct_work* work, const ct_config* config, const double* y,
-                           const double* b, double* dz, double* u) {
+static void joints_forward(const ct_model* model, ct_preconditioner* p, const ct_config* config,
+                           const double* y, const double* b, double* dz, double* u) {
     const ct_tree* tree = &model->tree;
     const int m = 6 * tree->nlink, n = 3 * model->nfree;
     memset(u, 0, (size_t)m * sizeof(double));
-    if (n) cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1, work->coupling->W, m, y, 1, 0, u, 1);
-    for (int k = 0; k < tree->nlink; k++)
-        wrench_from_link(tree, work, config, k, u + 6 * k, work->wrench + 6 * k);
-    ct_config_pull_links(tree, config, work->wrench, dz);
+    if (n) cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1, p->coupling->W, m, y, 1, 0, u, 1);
+    for (int k = 0; k < tree->nlink; k++) wrench_from_link(tree, p, config, k, u + 6 * k, p->wrench + 6 * k);
+    ct_config_pull_links(tree, config, p->wrench, dz);
     for (int j = 0; j < tree->ndof; j++) dz[j] = b[j] - dz[j];
-    solve_joints(work, tree->ndof, dz);
-    ct_config_push_links(tree, config, dz, work->twist);
-    for (int k = 0; k < tree->nlink; k++)
-        twist_to_link(tree, work, config, k, work->twist + 6 * k, u + 6 * k);
+    solve_joints(p, tree->ndof, dz);
+    ct_config_push_links(tree, config, dz, p->twist);
+    for (int k = 0; k < tree->nlink; k++) twist_to_link(tree, p, config, k, p->twist + 6 * k, u + 6 * k);
 }
 
-void ct_coords_precondition(const ct_model* model, ct_work* work, const ct_config* config, const double* b,
-                            double* y) {
+void ct_precondition_apply(const ct_model* model, ct_preconditioner* p, const ct_config* config,
+                           const double* b, double* y) {
     const int n = 3 * model->nfree, m = 6 * model->tree.nlink;
-    unwarp(model, work, b, y);
-    if (m) joints_forward(model, work, config, y, b + n, y + n, work->spread);
-    if (model->nfree) ct_factor_solve(work->factor, work->solve, work->threads, y, y);
-    if (m && n)
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, m, -1, work->coupling->W, m, work->spread, 1, 1, y, 1);
-    warp(model, work, y);
+    unwarp(model, p, b, y);
+    if (m) joints_forward(model, p, config, y, b + n, y + n, p->spread);
+    if (model->nfree) ct_factor_solve(p->factor, p->solve, p->threads, y, y);
+    if (m && n) cblas_dgemv(CblasRowMajor, CblasNoTrans, n, m, -1, p->coupling->W, m, p->spread, 1, 1, y, 1);
+    warp(model, p, y);
 }

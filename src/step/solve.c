@@ -38,7 +38,7 @@ static void swap(double** a, double** b) {
 
 static void precondition(const ct_model* model, ct_work* work, const double* b, double* y,
                          ct_step_report* report) {
-    ct_coords_precondition(model, work, &work->at, b, y);
+    ct_precondition_apply(model, &work->preconditioner, &work->at, b, y);
     report->solves++;
 }
 
@@ -192,7 +192,7 @@ static void newton_direction(const ct_model* model, ct_work* work, const ct_solv
 static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* here, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     while (here->norm > work->target && report->solves < model->settings.max_iterations) {
-        ct_coords_warp(model, work, &work->at);
+        ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         ct_phi_linearise(model, work, &work->at, work->rho);
         newton_direction(model, work, here, report);
         double slope = dot(work->r, work->d, n);
@@ -257,7 +257,7 @@ ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool 
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report) {
     ct_solve_point here = ct_solve_begin(model, work, report);
     if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
-    if (here.norm > work->target) ct_coords_warp(model, work, &work->at);
+    if (here.norm > work->target) ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
     bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);
     return ct_solve_finish(work, &here, converged, report);
 }

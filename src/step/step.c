@@ -43,10 +43,10 @@ static void refresh(const ct_model* model, ct_state* state) {
 static ct_status choose_factor(const ct_model* model, ct_work* work, ct_state* state, int depth,
                                ct_step_report* report) {
     if (model->nunknown == 0) return CT_OK;
-    ct_status status = ct_coords_choose(model, work, state, depth, &report->refactors);
+    ct_status status = ct_precondition_choose(model, &work->preconditioner, state, depth, &report->refactors);
     if (status != CT_SINGULAR) return status;
     state->header->reference = 0;
-    return ct_coords_choose(model, work, state, 0, &report->refactors);
+    return ct_precondition_choose(model, &work->preconditioner, state, 0, &report->refactors);
 }
 
 // ---- one (sub-)step ------------------------------------------------------------------------

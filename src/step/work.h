@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "skeleton/joints.h"
 #include "sparse/krylov.h"
+#include "step/precondition.h"
 #include "step/record.h"
 #include "step/state.h"
 
@@ -18,7 +19,7 @@ struct ct_work {
     const ct_model* model;  // that it was made for
     ct_threads* threads;    // NULL: one thread
     ct_families_work families;
-    ct_factor_work* solve;
+    ct_preconditioner preconditioner;
     ct_krylov_work* krylov;
     ct_contact_work* contact;                  // NULL: bodies pass through one another
     struct ct_contact_system* contact_system;  // with contact, step/contact_system.h
@@ -49,32 +50,11 @@ struct ct_work {
     double* moments;         // 12 nlink
     // ndof x ndof, at the linearisation point: of the skeleton and of the joints' potentials
     double* curvature;
-    double* joint_factor;  // ndof x ndof, Cholesky factor of the links' part of the preconditioner
-    double* joint_trial;   // ndof x ndof, scratch
-    double* spread;        // 6 nlink, scratch
-    ct_coupling refreshed_coupling, substep_coupling;
-    const ct_coupling* coupling;  // the one in force
-    double* frame_reference;      // 12 nlink, at x_reference
-    double* composite;            // 6 nlink (ndof + 6), scratch of the preconditioner
 
     // unknown vectors
     double *r, *r_trial, *d, *scratch, *scratch2;
     double *pair_s[CT_HISTORY], *pair_y[CT_HISTORY];
     double pair_rho[CT_HISTORY];  // 1 / (s . y)
-
-    // preconditioner: warp(x) A^-1 warp(x)^T with warp = R(x) R(x_reference)^T; A the rest factor, the
-    // refreshed one, or, in short sub-steps where inertia weighs more, one of their own
-    double* rotation;            // 9 nvert, scene order
-    double* rotation_reference;  // 9 nvert, at x_reference
-    double* warp;                // 9 nfree, factor order
-    ct_factor* refreshed;        // factor at x_reference, NULL until the first refresh
-    uint64_t refreshed_stamp;    // stamp of the reference that `refreshed` holds, 0: none in force
-    ct_factor* substep;          // factor at rest for substep_level, NULL until needed
-    int substep_level;           // 0: none
-    int refreshed_version, substep_version;  // of the model's values that they were made for
-    const ct_factor* factor;                 // the one in force
-    bool reference_in_force;                 // it was made at x_reference
-    ct_block_matrix matrix;                  // values for refactoring
 
     // a copy of the state at the start of the step
     unsigned char* backup;

@@ -20,9 +20,6 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
         work->pair_s[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
         work->pair_y[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
     }
-    work->rotation = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
-    work->rotation_reference = ct_arena_alloc(arena, 3 * nodes, sizeof(double));
-    work->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
     work->actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
     work->mount = ct_arena_alloc(arena, 7 * (size_t)model->nmount, sizeof(double));
@@ -31,11 +28,6 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->moments = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
     work->curvature = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
-    work->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
-    work->joint_trial = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
-    work->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
-    work->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
-    work->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));
     ct_config_create(&work->at, arena, &model->tree);
     ct_config_create(&work->trial, arena, &model->tree);
     work->control = ct_arena_alloc(arena, (size_t)model->control_size, sizeof(double));
@@ -73,8 +65,8 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     work->solver = model->solver;
     if (status == CT_OK && work->solver->work_create)
         status = work->solver->work_create(&work->solver_part, model);
-    if (status != CT_OK || model->nfree == 0) return status;
-    return ct_factor_work_create(&work->solve, model->symbolic);
+    if (status != CT_OK) return status;
+    return ct_precondition_create(&work->preconditioner, model, &work->families, work->threads);
 }
 
 ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
@@ -98,10 +90,8 @@ void ct_work_free(ct_work* work) {
     if (work->solver && work->solver->work_free) work->solver->work_free(work->solver_part);
     ct_threads_free(work->threads);
     ct_families_work_free(&work->families);
-    ct_factor_work_free(work->solve);
+    ct_precondition_free(&work->preconditioner);
     ct_krylov_work_free(work->krylov);
-    ct_factor_free(work->refreshed);
-    ct_factor_free(work->substep);
     ct_arena_free(&work->arena);
     ct_free(work);
 }
