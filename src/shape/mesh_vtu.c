@@ -1,142 +1,76 @@
 // VTK XML files (.vtu): ASCII, base64 and appended (raw or base64) data, plain or zlib-compressed.
 //
-// The XML is scanned tag by tag; only the elements that matter are looked at:
-//   VTKFile(type byte_order header_type compressor), Piece(NumberOfPoints NumberOfCells), Points, Cells,
-//   CellData, DataArray(Name type format offset NumberOfComponents), AppendedData(encoding).
-// Several pieces are put one after another. Integer cell data with a name such as "tag" gives the tags.
+// Of the XML only these elements matter:
+//   VTKFile(type byte_order header_type compressor), UnstructuredGrid, Piece(NumberOfPoints NumberOfCells),
+//   Points, Cells, CellData, DataArray(Name type format offset NumberOfComponents), AppendedData(encoding).
+// What follows the '_' of AppendedData may be raw bytes: reading the XML ends there. Several pieces are put
+// one after another. Integer cell data with a name such as "tag" gives the tags.
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "shape/mesh_io.h"
 #include "shape/vtu_data.h"
+#include "text/xml.h"
 
-typedef enum place { ELSEWHERE, IN_POINTS, IN_CELLS, IN_CELL_DATA } place;
 enum { POINTS, CONNECTIVITY, OFFSETS, TYPES, TAGS, NARRAY };
 
-typedef struct element {
-    ct_word name;        // with a leading '/' for an end tag
-    ct_word attributes;  // text between the name and '>'
-    bool empty;          // <.../>
-} element;
-
 typedef struct vtu {
-    ct_scan scan;
+    ct_scan scan;  // of the whole file; `line` is that of the element at hand
     ct_mesh_builder* builder;
     ct_vtu_coding coding;
     const char* appended;  // the character after '_' of AppendedData, NULL: none
     bool appended_base64;
-    place place;
     int64_t npoint, ncell;  // of the present piece
-    bool in_piece;
     ct_vtu_array array[NARRAY];
 } vtu;
 
 // ---------------------------------------------------------------------------------------------
-// XML
+// Header
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-static void advance(ct_scan* scan, const char* to) {
-    for (; scan->at < to; scan->at++)
-        if (*scan->at == '\n' && scan->line > 0) scan->line++;
+// An attribute's value; nothing when it is absent.
+static ct_word attribute(const ct_xml* from, const char* name) {
+    const char* value = ct_xml_get(from, name);
+    return value ? (ct_word){value, strlen(value)} : (ct_word){"", 0};
 }
 
-// The next tag; comments and declarations are skipped. false: no more.
-static bool next_element(ct_scan* scan, element* found) {
-    for (;;) {
-        const char* open = memchr(scan->at, '<', ct_scan_left(scan));
-        if (!open) return false;
-        bool comment = scan->end - open >= 4 && memcmp(open, "<!--", 4) == 0;
-        const char* close = comment ? memmem(open, (size_t)(scan->end - open), "-->", 3)
-                                    : memchr(open, '>', (size_t)(scan->end - open));
-        if (!close) return false;
-        advance(scan, comment ? close + 3 : close + 1);
-        if (comment || open[1] == '?' || open[1] == '!') continue;
-        const char* name = open + 1;
-        const char* stop = name;
-        while (stop < close && !is_space(*stop) && !(*stop == '/' && stop > name)) stop++;
-        found->empty = close[-1] == '/' && close - 1 > name;
-        found->name = (ct_word){name, (size_t)(stop - name)};
-        found->attributes = (ct_word){stop, (size_t)(close - stop)};
-        return true;
-    }
-}
-
-// The value of an attribute; false when it is not there.
-static bool attribute(const element* from, const char* name, ct_word* value) {
-    const char *at = from->attributes.text, *end = at + from->attributes.size;
-    while (at < end) {
-        while (at < end && (is_space(*at) || *at == '/')) at++;
-        const char* key = at;
-        while (at < end && *at != '=' && !is_space(*at)) at++;
-        ct_word key_word = {key, (size_t)(at - key)};
-        while (at < end && *at != '"' && *at != '\'') at++;
-        if (at == end) return false;
-        char quote = *at++;
-        const char* text = at;
-        while (at < end && *at != quote) at++;
-        if (at == end) return false;
-        *value = (ct_word){text, (size_t)(at - text)};
-        at++;
-        if (ct_word_is(key_word, name)) return true;
-    }
-    return false;
-}
-
-static ct_status count_attribute(vtu* v, const element* from, const char* name, int64_t* value) {
-    ct_word word;
-    if (!attribute(from, name, &word) || !ct_word_integer(word, value) || *value < 0)
-        return ct_scan_fail(&v->scan, "<%.*s> needs %s as a non-negative integer", (int)from->name.size,
-                            from->name.text, name);
+static ct_status count_attribute(const vtu* v, const ct_xml* from, const char* name, int64_t* value) {
+    if (!ct_word_integer(attribute(from, name), value) || *value < 0)
+        return ct_scan_fail(&v->scan, "<%s> needs %s as a non-negative integer", from->name, name);
     return ct_scan_check_count(&v->scan, name, (uint64_t)*value, 0);
 }
 
-// ---------------------------------------------------------------------------------------------
-// Header
-
-static ct_status read_file_element(vtu* v, const element* from) {
-    ct_word word;
+static ct_status read_file_element(vtu* v, const ct_xml* root) {
+    ct_word order = attribute(root, "byte_order"), header = attribute(root, "header_type"),
+            compressor = attribute(root, "compressor");
     const uint16_t probe = 1;
     bool little = *(const unsigned char*)&probe == 1;
-    if (!attribute(from, "type", &word) || !ct_word_is(word, "UnstructuredGrid"))
+    if (strcmp(root->name, "VTKFile"))
+        return ct_scan_fail(&v->scan, "the file does not start with <VTKFile>: this is no .vtu file");
+    if (!ct_word_is(attribute(root, "type"), "UnstructuredGrid"))
         return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED,
                                "the VTK file is no UnstructuredGrid: save the mesh as .vtu");
-    if (attribute(from, "byte_order", &word))
-        v->coding.swap = ct_word_is(word, "BigEndian") ? little : !little;
-    if (attribute(from, "header_type", &word)) {
-        v->coding.header_size = ct_word_is(word, "UInt64") ? 8 : 4;
-        if (!ct_word_is(word, "UInt64") && !ct_word_is(word, "UInt32"))
-            return ct_scan_fail(&v->scan, "header_type must be UInt32 or UInt64");
-    }
-    if (attribute(from, "compressor", &word) && word.size) {
-        v->coding.compressed = true;
-        if (!ct_word_is(word, "vtkZLibDataCompressor"))
-            return ct_scan_fail_as(
-                &v->scan, CT_UNSUPPORTED,
-                "the compressor %.*s is not supported: save with zlib or without compression",
-                (int)(word.size < 40 ? word.size : 40), word.text);
-    }
+    if (order.size) v->coding.swap = ct_word_is(order, "BigEndian") ? little : !little;
+    if (header.size && !ct_word_is(header, "UInt64") && !ct_word_is(header, "UInt32"))
+        return ct_scan_fail(&v->scan, "header_type must be UInt32 or UInt64");
+    v->coding.header_size = ct_word_is(header, "UInt64") ? 8 : 4;
+    v->coding.compressed = compressor.size > 0;
+    if (compressor.size && !ct_word_is(compressor, "vtkZLibDataCompressor"))
+        return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED,
+                               "the compressor %.40s is not supported: save with zlib or without compression",
+                               compressor.text);
     return CT_OK;
 }
 
-// Finds AppendedData before the arrays that point into it are read.
-static ct_status find_appended(vtu* v) {
-    static const char open[] = "<AppendedData";
-    const char* found = memmem(v->scan.begin, (size_t)(v->scan.end - v->scan.begin), open, sizeof open - 1);
-    if (!found) return CT_OK;
-    ct_scan scan = v->scan;
-    scan.at = found;
-    scan.line = 0;
-    element from;
-    ct_word encoding;
-    if (!next_element(&scan, &from))
-        return ct_scan_fail(&scan, "<AppendedData> is not closed: the file was cut short");
-    v->appended_base64 = !attribute(&from, "encoding", &encoding) || !ct_word_is(encoding, "raw");
-    const char* mark = memchr(scan.at, '_', ct_scan_left(&scan));
-    if (!mark) return ct_scan_fail(&scan, "<AppendedData> has no '_' before its data: the file is damaged");
+static ct_status find_appended(vtu* v, const ct_xml* root) {
+    const ct_xml* from = ct_xml_child(root, "AppendedData");
+    if (!from) return CT_OK;
+    const char* mark = memchr(from->text, '_', from->text_size);
+    v->scan.line = from->line;
+    if (!mark)
+        return ct_scan_fail(&v->scan, "<AppendedData> has no '_' before its data: the file is damaged");
+    v->appended_base64 = !ct_word_is(attribute(from, "encoding"), "raw");
     v->appended = mark + 1;
-    v->scan.end = found;  // raw bytes are not XML
     return CT_OK;
 }
 
@@ -144,26 +78,25 @@ static ct_status find_appended(vtu* v) {
 // Arrays
 
 // Which array this is, NARRAY when it is of no interest.
-static int array_slot(const vtu* v, const element* from) {
-    ct_word name = {"", 0}, components;
-    attribute(from, "Name", &name);
-    if (v->place == IN_POINTS) return POINTS;
-    if (v->place == IN_CELLS && ct_word_is(name, "connectivity")) return CONNECTIVITY;
-    if (v->place == IN_CELLS && ct_word_is(name, "offsets")) return OFFSETS;
-    if (v->place == IN_CELLS && ct_word_is(name, "types")) return TYPES;
-    bool scalar = !attribute(from, "NumberOfComponents", &components) || ct_word_is(components, "1");
-    return v->place == IN_CELL_DATA && scalar && ct_vtk_is_tag(name) ? TAGS : NARRAY;
+static int array_slot(const ct_xml* from) {
+    const char* group = from->parent->name;
+    ct_word name = attribute(from, "Name"), components = attribute(from, "NumberOfComponents");
+    if (strcmp(from->name, "DataArray")) return NARRAY;
+    if (!strcmp(group, "Points")) return POINTS;
+    bool cells = !strcmp(group, "Cells"), scalar = !components.size || ct_word_is(components, "1");
+    if (cells && ct_word_is(name, "connectivity")) return CONNECTIVITY;
+    if (cells && ct_word_is(name, "offsets")) return OFFSETS;
+    if (cells && ct_word_is(name, "types")) return TYPES;
+    return !strcmp(group, "CellData") && scalar && ct_vtk_is_tag(name) ? TAGS : NARRAY;
 }
 
-static ct_status read_appended(vtu* v, const element* from, ct_vtu_array* array, const ct_scan* whole) {
-    ct_word word;
+static ct_status read_appended(const vtu* v, const ct_xml* from, ct_vtu_array* array) {
     int64_t offset;
-    ct_scan data = *whole;
+    ct_scan data = v->scan;
     if (!v->appended)
         return ct_scan_fail(
             &v->scan, "a data array is appended, but there is no <AppendedData>: the file was cut short");
-    if (!attribute(from, "offset", &word) || !ct_word_integer(word, &offset) || offset < 0 ||
-        offset > data.end - v->appended)
+    if (!ct_word_integer(attribute(from, "offset"), &offset) || offset < 0 || offset > data.end - v->appended)
         return ct_scan_fail(
             &v->scan,
             "the offset of a data array is missing or beyond the end of the file: it was cut short");
@@ -172,22 +105,21 @@ static ct_status read_appended(vtu* v, const element* from, ct_vtu_array* array,
     return ct_vtu_read_binary(&data, v->appended_base64, &v->coding, array);
 }
 
-static ct_status read_array(vtu* v, const element* from, const ct_scan* whole) {
-    int slot = array_slot(v, from);
-    ct_word format = {"", 0}, type = {"", 0};
+static ct_status read_array(vtu* v, const ct_xml* from) {
+    int slot = array_slot(from);
     if (slot == NARRAY || v->array[slot].bytes) return CT_OK;
     ct_vtu_array* array = &v->array[slot];
-    attribute(from, "format", &format);
-    attribute(from, "type", &type);
-    array->type = ct_vtk_type_of(type);
+    ct_word format = attribute(from, "format");
+    v->scan.line = from->line;
+    array->type = ct_vtk_type_of(attribute(from, "type"));
     if (array->type == CT_VTK_UNKNOWN)
         return ct_scan_fail(&v->scan, "a <DataArray> has no known type (Float64, Int64, ...)");
-    if (ct_word_is(format, "appended")) return read_appended(v, from, array, whole);
-    if (from->empty) return CT_OK;
+    if (ct_word_is(format, "appended")) return read_appended(v, from, array);
+    if (!from->text_size) return CT_OK;
     ct_scan text = v->scan;
-    const char* stop = memchr(text.at, '<', ct_scan_left(&text));
-    if (!stop) return ct_scan_fail(&v->scan, "a <DataArray> is not closed: the file was cut short");
-    text.end = stop;
+    text.at = from->text;
+    text.end = from->text + from->text_size;
+    text.line = from->text_line;
     return ct_word_is(format, "binary") ? ct_vtu_read_binary(&text, true, &v->coding, array)
                                         : ct_vtu_read_text(&text, array);
 }
@@ -254,67 +186,48 @@ static ct_status add_cells(vtu* v, int first_node) {
     return status;
 }
 
-static ct_status finish_piece(vtu* v) {
-    int first_node = v->builder->mesh->nvert, line = v->scan.line;
-    ct_status status = add_points(v);
+static ct_status read_arrays(vtu* v, const ct_xml* piece) {
+    ct_status status = CT_OK;
+    for (const ct_xml* group = piece->child; group && status == CT_OK; group = group->next)
+        for (const ct_xml* array = group->child; array && status == CT_OK; array = array->next)
+            status = read_array(v, array);
+    return status;
+}
+
+static ct_status read_piece(vtu* v, const ct_xml* piece) {
+    int first_node = v->builder->mesh->nvert;
+    v->scan.line = piece->line;
+    v->scan.index = -1;
+    ct_status status = count_attribute(v, piece, "NumberOfPoints", &v->npoint);
+    if (status == CT_OK) status = count_attribute(v, piece, "NumberOfCells", &v->ncell);
+    if (status == CT_OK) status = read_arrays(v, piece);
+    v->scan.line = piece->line;
+    if (status == CT_OK) status = add_points(v);
     if (status == CT_OK && v->builder->out_of_memory) status = ct_scan_out_of_memory(&v->scan);
     if (status == CT_OK) status = add_cells(v, first_node);
-    v->scan.line = line;
-    v->in_piece = false;
     free_arrays(v);
     return status;
 }
 
-static ct_status handle(vtu* v, const element* from, const ct_scan* whole) {
-    if (ct_word_is(from->name, "VTKFile")) return read_file_element(v, from);
-    if (ct_word_is(from->name, "Piece")) {
-        ct_status status = count_attribute(v, from, "NumberOfPoints", &v->npoint);
-        if (status == CT_OK) status = count_attribute(v, from, "NumberOfCells", &v->ncell);
-        v->in_piece = true;
-        return status;
-    }
-    if (ct_word_is(from->name, "/Piece") && v->in_piece) return finish_piece(v);
-    if (ct_word_is(from->name, "DataArray")) return v->in_piece ? read_array(v, from, whole) : CT_OK;
-    // Elements within these, such as the InformationKey of an array, do not change the place.
-    static const struct {
-        const char *begin, *end;
-        place place;
-    } places[] = {{"Points", "/Points", IN_POINTS},
-                  {"Cells", "/Cells", IN_CELLS},
-                  {"CellData", "/CellData", IN_CELL_DATA},
-                  {"PointData", "/PointData", ELSEWHERE},
-                  {"FieldData", "/FieldData", ELSEWHERE}};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (ct_word_is(from->name, places[i].begin) && !from->empty) v->place = places[i].place;
-        if (ct_word_is(from->name, places[i].end)) v->place = ELSEWHERE;
-    }
-    return CT_OK;
-}
-
-static ct_status read_file(vtu* v) {
-    const ct_scan whole = v->scan;
-    element found;
-    ct_status status = find_appended(v);
-    bool any = false;
-    while (status == CT_OK && next_element(&v->scan, &found)) {
-        if (!any && !ct_word_is(found.name, "VTKFile"))
-            return ct_scan_fail(&v->scan, "the file does not start with <VTKFile>: this is no .vtu file");
-        any = true;
-        status = handle(v, &found, &whole);
-    }
-    if (status == CT_OK && !any)
-        status = ct_scan_fail(&v->scan, "there is no <VTKFile>: this is no .vtu file");
-    if (status == CT_OK && v->in_piece)
-        status = ct_scan_fail(&v->scan, "a <Piece> is not closed: the file was cut short");
+static ct_status read_document(vtu* v, const ct_xml* root) {
+    v->scan.line = root->line;
+    ct_status status = read_file_element(v, root);
+    if (status == CT_OK) status = find_appended(v, root);
+    const ct_xml* grid = ct_xml_child(root, "UnstructuredGrid");
+    const ct_xml* piece = grid ? ct_xml_child(grid, "Piece") : NULL;
+    for (; piece && status == CT_OK; piece = ct_xml_next(piece, "Piece")) status = read_piece(v, piece);
     return status;
 }
 
 ct_status ct_mesh_read_vtu(ct_mesh_builder* builder, const ct_mesh_source* source) {
     vtu v = {.scan = ct_scan_begin(source->bytes, source->size, source->file, source->error),
-             .builder = builder,
-             .coding = {.header_size = 4}};
-    ct_status status = read_file(&v);
-    free_arrays(&v);
+             .builder = builder};
+    ct_xml_document document;
+    ct_status status =
+        ct_xml_read_until(&document, v.scan.begin, source->size, "AppendedData", source->file, source->error);
+    if (status != CT_OK) return status;
+    status = read_document(&v, document.root);
+    ct_xml_free(&document);
     return status;
 }
 

@@ -1,7 +1,8 @@
-// Small XML documents as trees of elements, read with Expat.
+// XML documents as trees of elements, read with Expat.
 //
-// Text between elements, comments and processing instructions are passed over; documents that declare a type
-// (DTD) are refused, and with them entities of their own. Everything lives in the document's arena.
+// Of the text within an element the part before the first markup is kept, as it stands in the document:
+// entities are not resolved. Comments and processing instructions are passed over; documents that declare a
+// type (DTD) are refused, and with them entities of their own. The tree lives in the document's arena.
 #ifndef CT_TEXT_XML_H
 #define CT_TEXT_XML_H
 
@@ -16,7 +17,10 @@ typedef struct ct_xml {
     const char* name;
     const ct_xml_attribute* attribute;  // nattribute
     int nattribute;
-    int line;  // 1-based, where the element begins
+    int line;          // 1-based, where the element begins
+    const char* text;  // borrowed from the document: from its start tag to the next markup, not terminated
+    size_t text_size;  // bytes
+    int text_line;     // 1-based, where the text begins
     struct ct_xml *parent, *child, *last, *next;
 } ct_xml;
 
@@ -28,6 +32,10 @@ typedef struct ct_xml_document {
 
 ct_status ct_xml_read(ct_xml_document* document, const char* text, size_t size, const char* file,
                       ct_error* error);
+// The same, where what follows the start tag of the first element named `last` need not be XML: reading ends
+// there, and the element's text is the rest of the document. NULL: read all.
+ct_status ct_xml_read_until(ct_xml_document* document, const char* text, size_t size, const char* last,
+                            const char* file, ct_error* error);
 void ct_xml_free(ct_xml_document* document);
 
 // value of an attribute, NULL: absent
