@@ -31,9 +31,9 @@ static double largest_error(const ct_check_slice* slices, int count) {
     return most;
 }
 
-static bool all_drowned(const ct_check_slice* slices, int count) {
+static bool all_unresolved(const ct_check_slice* slices, int count) {
     for (int k = 0; k < count; k++)
-        if (!slices[k].skipped && !slices[k].drowned) return false;
+        if (!slices[k].skipped && !slices[k].unresolved) return false;
     return true;
 }
 
@@ -88,14 +88,14 @@ static void print_json(const cli_problem* p, const ct_check_slice* slices) {
     for (int k = 0; k < p->nslice; k++) {
         const ct_check_slice* s = &slices[k];
         if (s->skipped) continue;
-        json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:o, s:o, s:i, s:o, s:o, s:i, s:o, s:o}",
-                                              "name", s->name, "passed", s->passed, "drowned", s->drowned,
-                                              "relative_error", cli_json_number(s->relative_error), "slope",
-                                              cli_json_number(s->slope), "worst", s->worst, "gradient",
-                                              cli_json_number(s->worst_gradient), "difference",
-                                              cli_json_number(s->worst_difference), "switches", s->switches,
-                                              "switched", switch_objects(p, s), "halved",
-                                              s->halved >= 0 ? json_integer(s->halved) : json_null()));
+        json_array_append_new(
+            list, json_pack("{s:s, s:b, s:b, s:o, s:o, s:i, s:o, s:o, s:i, s:o, s:o}", "name", s->name,
+                            "passed", s->passed, "unresolved", s->unresolved, "relative_error",
+                            cli_json_number(s->relative_error), "slope", cli_json_number(s->slope), "worst",
+                            s->worst, "gradient", cli_json_number(s->worst_gradient), "difference",
+                            cli_json_number(s->worst_difference), "switches", s->switches, "switched",
+                            switch_objects(p, s), "halved",
+                            s->halved >= 0 ? json_integer(s->halved) : json_null()));
     }
     cli_print_json(json_pack("{s:b, s:o, s:o}", "passed", all_passed(slices, p->nslice), "max_relative_error",
                              cli_json_number(largest_error(slices, p->nslice)), "slices", list));
@@ -108,9 +108,9 @@ static void print_text(const cli_problem* p, const check_options* options, const
         if (s->skipped) continue;
         if (isfinite(s->slope)) snprintf(slope, sizeof slope, "%.2f", s->slope);
         printf("%-6s %-24s error %.2e  slope %5s",
-               s->drowned  ? "small"
-               : s->passed ? "ok"
-                           : "FAILED",
+               s->unresolved ? "small"
+               : s->passed   ? "ok"
+                             : "FAILED",
                s->name, s->relative_error, slope);
         if (isinf(s->relative_error)) printf("  no rollout beside the start converges\n");
         else
@@ -126,12 +126,12 @@ static void print_text(const cli_problem* p, const check_options* options, const
                    finer);
         }
     }
-    bool drowned = false;
-    for (int k = 0; k < p->nslice; k++) drowned |= slices[k].drowned;
-    if (drowned)
+    bool unresolved = false;
+    for (int k = 0; k < p->nslice; k++) unresolved |= slices[k].unresolved;
+    if (unresolved)
         printf("'small': the loss changes by less than its round-off, and nothing was compared; a larger "
                "--step may help.\n");
-    if (all_drowned(slices, p->nslice)) return;
+    if (all_unresolved(slices, p->nslice)) return;
     if (all_passed(slices, p->nslice))
         printf("The gradient is right to %.1e.\n", largest_error(slices, p->nslice));
     else printf("The gradient differs by more than %.1e.\n", options->check.tolerance);
@@ -147,7 +147,7 @@ static int compare(cli_problem* p, const check_options* options) {
     } else {
         if (options->json) print_json(p, slices);
         else print_text(p, options, slices);
-        if (all_passed(slices, p->nslice) && !all_drowned(slices, p->nslice)) code = CLI_OK;
+        if (all_passed(slices, p->nslice) && !all_unresolved(slices, p->nslice)) code = CLI_OK;
     }
     free(slices);
     return code;

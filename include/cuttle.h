@@ -1,43 +1,75 @@
 // Cuttle: differentiable simulation of soft multi-body systems. The whole public API.
 //
-// Units are SI, frames right-handed. Node arrays hold 3 doubles a node (x y z), tets 4 node
-// indices with positive volume ((x1-x0) x (x2-x0)) . (x3-x0) > 0.
+// A scene says what is simulated. Compiled, it is a model; a model, a state and a work make a step; the steps
+// of a rollout on a tape have a gradient; a problem is all of this as a function of one vector. The chapters
+// below are in the order in which one meets them; each can be read by itself.
 //
-// Ownership: a result returned through a first `**out` belongs to the caller, who frees it with the
-// matching `_free`. Returned plain pointers are borrowed and live as long as what they came from.
-// Every `_free` accepts NULL. Inputs are copied unless said otherwise.
-// Failure: fallible functions return ct_status; on failure *out is NULL and nothing leaks. A nullable
-// last `ct_error*` says what happened, where, and what to change. The library never prints or exits.
+// Units are SI, angles radians unless said otherwise, frames right-handed. Arrays of nodes hold 3 doubles per
+// node (x y z), tets 4 node indices with positive volume ((x1-x0) x (x2-x0)) . (x3-x0) > 0. Quaternions are
+// w x y z, matrices row-major. All that can be counted is counted from 0.
+//
+// Ownership. What comes through a first `**out` belongs to the caller, who frees it with the matching `_free`
+// (files: `_close`); a plain array that belongs to the caller is freed by ct_free. Returned plain pointers
+// are borrowed: they live as long as what they came from. Inputs are copied unless said otherwise.
+//
+// Failure. What may fail returns ct_status and writes its result through a pointer; on failure `*out` is
+// NULL, nothing leaks, and a scene or a state that was to be changed is as before. A last `ct_error*` says
+// what happened, where, and what to change. All of them may return CT_OUT_OF_MEMORY. The library never prints
+// or exits, and writes no file that was not asked for.
+//
+// NULL. A pointer may be NULL where its comment says what that means, and nowhere else. Three kinds may be
+// NULL everywhere: a `ct_error*`, a report, and what a `_free` or `_close` is given.
+//
+// Settings are plain structs: begin with `ct_<noun>_def_default()` and change what differs.
+//
 // Getters (ct_<noun>_<what>) return what they are asked for: a number, a borrowed pointer, or a struct by
-// value. They cannot fail: an index out of range gives 0, "" or an empty struct. What may fail returns
-// ct_status and writes its result through a pointer. Arguments: `**out` first, then the object that the
-// function is about, with handles in the order scene, model, work, tape, state; then a path, other inputs,
-// results, a callback with its `user`, a report, an error. Enums: every value begins with a prefix that no
-// other enum shares. Threads: different works/states may be used at the same time on one model; one object at
-// a time.
+// value. They cannot fail: an index out of range gives 0, "" or an empty struct; a name that is not found
+// gives -1.
+//
+// Arguments come in one order: `**out`, the object that the function is named after, other handles as scene,
+// model, work, tape, state (functions of a state begin with its model); then a path, other inputs, results, a
+// callback with its `user`, a report, an error.
+//
+// Enums: every value begins with a prefix that no other enum shares.
+//
+// Threads: one object is used by one thread at a time, except that a model, and a scene that is not being
+// changed, may be read by any number of threads. Results do not depend on the number of threads, to the last
+// bit.
 #ifndef CUTTLE_H
 #define CUTTLE_H
 
-#include "cuttle/actuator.h"
-#include "cuttle/base.h"
-#include "cuttle/batch.h"
-#include "cuttle/contact.h"
-#include "cuttle/control.h"
-#include "cuttle/gradient.h"
-#include "cuttle/mesh.h"
-#include "cuttle/model.h"
-#include "cuttle/parameter.h"
-#include "cuttle/picture.h"
-#include "cuttle/plot.h"
-#include "cuttle/policy.h"
-#include "cuttle/problem.h"
-#include "cuttle/quantity.h"
-#include "cuttle/scene.h"
-#include "cuttle/shape.h"
-#include "cuttle/skeleton.h"
-#include "cuttle/state.h"
-#include "cuttle/step.h"
-#include "cuttle/trajectory.h"
-#include "cuttle/water.h"
+// clang-format off
+#include "cuttle/base.h"        // version, status and errors, handles
+
+// what is simulated
+#include "cuttle/mesh.h"        // nodes, tets and triangles, from files or from numbers
+#include "cuttle/shape.h"       // shapes and their meshing
+#include "cuttle/scene.h"       // bodies, materials, selections, motions, forces, settings
+#include "cuttle/skeleton.h"    // links and joints
+#include "cuttle/contact.h"     // obstacles, and who touches whom
+#include "cuttle/water.h"       // drag, thrust, buoyancy
+#include "cuttle/actuator.h"    // muscles, pneumatic cells, cavities
+#include "cuttle/control.h"     // numbers that are chosen at every step
+#include "cuttle/policy.h"      // controls as a function of the state
+
+// its motion
+#include "cuttle/model.h"       // a scene, compiled and factored
+#include "cuttle/state.h"       // all that determines the future
+#include "cuttle/step.h"        // the state one time step later
+
+// its gradient
+#include "cuttle/quantity.h"    // what can be read, set, varied and differentiated
+#include "cuttle/gradient.h"    // a rollout and its exact adjoint
+
+// what is wanted of it
+#include "cuttle/parameter.h"   // parameters, objectives, methods, in the scene
+#include "cuttle/problem.h"     // a scene as a function of one vector; its search
+#include "cuttle/batch.h"       // many evaluations at the same time
+
+// files and pictures
+#include "cuttle/trajectory.h"  // motions as files
+#include "cuttle/picture.h"     // pictures and movies
+#include "cuttle/plot.h"        // lines over axes
+// clang-format on
 
 #endif

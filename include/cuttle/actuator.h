@@ -1,4 +1,12 @@
 // Actuators: muscles, pneumatic cells, cavities under pressure
+//
+//     ct_muscle_def muscle = ct_muscle_def_default();
+//     muscle.body = body;
+//     muscle.points = (double[]){0, 0, 0.1, 1, 0, 0.1}, muscle.npoint = 2;
+//     muscle.radius = 0.05;
+//     if (ct_scene_add_muscle(scene, &muscle, &actuator, &error)) ...
+//     if (ct_scene_add_actuator_control(scene, "pull", actuator, &error)) ...
+//
 #ifndef CUTTLE_ACTUATOR_H
 #define CUTTLE_ACTUATOR_H
 
@@ -64,13 +72,17 @@ typedef struct ct_cavity_def {
 } ct_cavity_def;
 CT_API ct_cavity_def ct_cavity_def_default(void);  // no pressure
 
+// Adds an actuator to a body that is in the scene. CT_BAD_SCENE names the field that makes no sense, also
+// when the muscle meets no tet.
 CT_API ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* actuator,
                                      ct_error* error);
+// The same for a chamber.
 CT_API ct_status ct_scene_add_chamber(ct_scene* scene, const ct_chamber_def* def, int* actuator,
                                       ct_error* error);
+// The same for a cavity. CT_BAD_SCENE also when its surface is not closed.
 CT_API ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* actuator,
                                      ct_error* error);
-CT_API int ct_scene_actuator_count(const ct_scene* scene);
+CT_API int ct_scene_actuator_count(const ct_scene* scene);                   // of all kinds
 CT_API int ct_scene_find_actuator(const ct_scene* scene, const char* name);  // -1: none
 
 typedef struct ct_actuator_info {
@@ -80,7 +92,8 @@ typedef struct ct_actuator_info {
     int element_count;  // tets, or triangles around a cavity
     double stiffness;   // Pa; 0 of cavities
 } ct_actuator_info;
-CT_API int ct_model_actuator_count(const ct_model* model);
+CT_API int ct_model_actuator_count(const ct_model* model);  // in the order of the scene
+// An actuator as the model has it now; no such one: name "", zeros.
 CT_API ct_actuator_info ct_model_actuator_info(const ct_model* model, int actuator);
 
 #ifdef __cplusplus

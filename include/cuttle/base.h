@@ -1,4 +1,11 @@
 // Version, status and errors, and the handles that everything else is about.
+//
+// A function that may fail returns a ct_status. Those that read a user's data also fill a ct_error, which
+// says where the mistake is and what to change:
+//
+//     ct_error error;
+//     if (ct_scene_load(&scene, "arm.json", &error))
+//         fprintf(stderr, "%s:%d: %s: %s\n", error.file, error.line, error.path, error.message);
 #ifndef CUTTLE_BASE_H
 #define CUTTLE_BASE_H
 
@@ -20,6 +27,7 @@ extern "C" {
 #define CT_API
 #endif
 
+// Every status with its text. CT_OK is 0, so a status can be tested like a bool.
 #define CT_STATUS_LIST(X)                                                                                    \
     X(CT_OK, "no error")                                                                                     \
     X(CT_OUT_OF_MEMORY, "out of memory")                                                                     \
@@ -38,6 +46,7 @@ typedef enum ct_status {
 #undef CT_STATUS_ENUM
 } ct_status;
 
+// What went wrong, and where. A function that takes one clears it first: after success its code is CT_OK.
 typedef struct ct_error {
     ct_status code;
     int line;           // 1-based line in `file`, 0 when unknown
@@ -47,11 +56,13 @@ typedef struct ct_error {
     char message[512];  // a sentence that says what is wrong and what to change
 } ct_error;
 
-CT_API const char* ct_status_text(ct_status status);  // borrowed, static
-CT_API const char* ct_version(void);                  // "0.1.0"
+// What a status means, in a few words; static. "unknown status" for a number that is none.
+CT_API const char* ct_status_text(ct_status status);
+// The version of the library that is loaded, such as "0.1.0"; static.
+CT_API const char* ct_version(void);
 // OpenBLAS chooses its kernels while it is loaded, and an old one takes slow ones on a CPU that it does not
 // know. Returns what OPENBLAS_CORETYPE should be in the environment before the program starts; NULL: all is
-// well, or it is set.
+// well, or it is set. Static.
 CT_API const char* ct_blas_coretype(void);
 
 // The handles. What they stand for is in the header of the same name.

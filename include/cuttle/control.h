@@ -1,4 +1,14 @@
 // Controls: numbers that may be chosen anew at every step
+//
+// A scene names its controls. In a step they stand one after the other, in the order in which they were
+// added: a step's control vector has ct_model_control_size numbers.
+//
+//     if (ct_scene_add_joint_control(scene, "elbow", CT_CONTROL_TORQUE, link, &error)) ...
+//     ...                                                              // a model, a work and a state later
+//     double control[1] = {0.2};                                       // N m
+//     if (ct_step(model, work, state, control, &report)) ...
+//
+// The functions that add a control take a name that no other has, shorter than 64 bytes.
 #ifndef CUTTLE_CONTROL_H
 #define CUTTLE_CONTROL_H
 
@@ -31,11 +41,12 @@ typedef struct ct_control_info {
     ct_control_kind kind;
     int first, count;  // its numbers within a step's control vector
 } ct_control_info;
+// Pushes nodes: CT_CONTROL_FORCE.
 CT_API ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count,
                                             ct_error* error);
-// `drive`: index of the drive, in order of ct_scene_drive calls.
+// Moves what is driven: CT_CONTROL_DRIVE. `drive`: index of the drive, in order of ct_scene_drive calls.
 CT_API ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error);
-// kind: CT_CONTROL_TORQUE or CT_CONTROL_TARGET.
+// kind: CT_CONTROL_TORQUE or, where the joint has a servo, CT_CONTROL_TARGET.
 CT_API ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link,
                                             ct_error* error);
 // Moves the frame that a root's joint sits on, on top of its motion (without one: about the joint's anchor).
@@ -52,13 +63,14 @@ CT_API ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name
                                                ct_error* error);
 // What the control does where no one else says: `count` rows of its numbers at increasing times (s), linear
 // between them, held before and after, or repeated (the last row then equals the first). time NULL: one row,
-// constant. Without this it is zero.
+// constant. Without this it is zero. CT_BAD_SCENE when there is no control of that name.
 CT_API ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, const double* time,
                                              const double* values, int count, bool repeat, ct_error* error);
-// control size numbers
+// The scene's values at a time: writes ct_model_control_size numbers.
 CT_API void ct_model_control_values(const ct_model* model, double time, double* control);
-CT_API int ct_model_control_size(const ct_model* model);   // numbers a step
+CT_API int ct_model_control_size(const ct_model* model);   // numbers per step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
+// A control by its place among them; no such one: name "", zeros.
 CT_API ct_control_info ct_model_control_info(const ct_model* model, int index);
 
 #ifdef __cplusplus

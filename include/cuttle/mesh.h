@@ -1,4 +1,13 @@
-// Meshes
+// Meshes: nodes, tets and triangles, from files or from numbers
+//
+// A mesh of tets becomes a solid body, one of triangles a thin sheet or an obstacle.
+//
+//     ct_mesh* mesh = NULL;
+//     ct_mesh_report report;
+//     if (ct_mesh_load(&mesh, "arm.msh", CT_MESH_AUTO, &error)) ...    // as it is in the file
+//     ct_mesh_repair(mesh);
+//     if (ct_mesh_check(mesh, &report, &error)) ...                    // what keeps it from being simulated
+//     ct_mesh_free(mesh);
 #ifndef CUTTLE_MESH_H
 #define CUTTLE_MESH_H
 
@@ -38,6 +47,7 @@ CT_API const char* ct_mesh_format_name(ct_mesh_format format);
 // The format of that name; false: there is none.
 CT_API bool ct_mesh_format_find(const char* name, ct_mesh_format* format);
 
+// What ct_mesh_check measured.
 typedef struct ct_mesh_report {
     double volume;  // m^3, sum over tets
     double area;    // m^2, boundary surface
@@ -51,35 +61,45 @@ typedef struct ct_mesh_report {
     bool closed_surface;                // the triangles (or the tets' boundary) form a closed 2-manifold
 } ct_mesh_report;
 
+// A mesh of copies of these arrays: x 3 nvert, tet 4 ntet, tri 3 ntri; an array of none may be NULL. All tags
+// are 0. CT_BAD_ARGUMENT when a count is negative, an array is missing or an index is out of range.
 CT_API ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet, int ntri,
                                 const int* tri);
+// A copy of all arrays and tags. CT_BAD_ARGUMENT when `mesh` is NULL.
 CT_API ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh);
-CT_API void ct_mesh_free(ct_mesh* mesh);
-// Reads a mesh as it is in the file. Syntax errors, NaN and indices out of range are errors here.
+CT_API void ct_mesh_free(ct_mesh* mesh);  // NULL: does nothing
+// Reads a mesh as it is in the file: it may still be one that cannot be simulated. CT_IO when the file cannot
+// be read, CT_BAD_FILE with the line for syntax errors, NaN and indices out of range, CT_UNSUPPORTED for what
+// the format has and Cuttle has not.
 CT_API ct_status ct_mesh_load(ct_mesh** out, const char* path, ct_mesh_format format, ct_error* error);
 // The same from memory; `second`/`second_size` is the .ele part of TetGen, otherwise NULL/0.
 CT_API ct_status ct_mesh_read(ct_mesh** out, ct_mesh_format format, const void* bytes, size_t size,
                               const void* second, size_t second_size, ct_error* error);
-// Writes by extension: .msh (4.1 ASCII), .vtk, .vtu, .mesh, .obj, .stl, .node (+ .ele).
+// Writes by extension: .msh (4.1 ASCII), .vtk, .vtu, .mesh, .obj, .stl, .node (+ .ele). The file appears when
+// it is complete: after a failure an earlier one is as it was. CT_UNSUPPORTED for another extension, CT_IO
+// when it cannot be written.
 CT_API ct_status ct_mesh_save(const ct_mesh* mesh, const char* path, ct_error* error);
 // Checks that the tets (or, without tets, the triangles) can be simulated: inverted or degenerate
 // elements, unused or duplicate nodes, non-manifold surface: CT_BAD_MESH names the element and a remedy.
+// report NULL: not wanted; after a failure it holds what was measured until then.
 CT_API ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_error* error);
 // Repairs what can be repaired without guessing: drops unused nodes and elements that use a node twice, flips
-// inverted tets. Returns the count of changes.
+// inverted tets, in place. Returns the count of changes; 0 where `mesh` is NULL or has an index out of range.
 CT_API int ct_mesh_repair(ct_mesh* mesh);
-// Boundary triangles of the tets, outward; *tri (3 *ntri) is freed by ct_free.
+// Boundary triangles of the tets, outward, as node indices; *tri (3 *ntri) is the caller's, freed by ct_free.
 CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri);
-CT_API void ct_free(void* memory);
+CT_API void ct_free(void* memory);  // what this library handed over as a plain array; NULL: does nothing
 
 // Mass (kg), centre and inertia about it (xx yy zz xy xz yz, kg m^2) of the tets or, without tets, of the
-// inside of a closed surface, exactly. density: kg/m^3.
+// inside of a closed surface, exactly. density: kg/m^3, above 0. CT_BAD_MESH when there is nothing to weigh:
+// no elements, a surface that is open or turned inside out.
 CT_API ct_status ct_mesh_mass(const ct_mesh* mesh, double density, double* mass, double center[3],
                               double inertia[6], ct_error* error);
 
-// Structured box [0,size], cells[i] cells along axis i, 6 tets a cell.
+// Structured box [0, size], cells[i] cells along axis i, 6 tets per cell. CT_BAD_ARGUMENT unless all sizes
+// are above 0 and all cells 1 or more.
 CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]);
-// Structured rectangle [0,size] in the plane z = 0, 2 triangles a cell, alternating diagonals.
+// Structured rectangle [0, size] in the plane z = 0, 2 triangles per cell, alternating diagonals; as the box.
 CT_API ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2]);
 
 #ifdef __cplusplus

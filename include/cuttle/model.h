@@ -1,4 +1,12 @@
 // Model: a compiled scene, immutable, with the factored system
+//
+// Making a model is the expensive part, done once; steps share it, on any number of threads, each with a work
+// and a state of its own. Changing its values (quantity.h) is the one thing that mutates it.
+//
+//     ct_model* model = NULL;
+//     if (ct_model_create(&model, scene, &error)) ...
+//     ct_model_info info = ct_model_summary(model);
+//     printf("%d nodes, %d tets, %g kg\n", info.nvert, info.ntet, info.mass);
 #ifndef CUTTLE_MODEL_H
 #define CUTTLE_MODEL_H
 
@@ -23,11 +31,16 @@ typedef struct ct_model_info {
     const char* kernel;    // "avx512", "avx2" or "portable"
 } ct_model_info;
 
+// Compiles and factors a scene; the model keeps nothing of it. CT_BAD_SCENE when parts of the scene do not
+// fit together, CT_SINGULAR when its system cannot be factored, CT_OUT_OF_MEMORY.
 CT_API ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error);
+// Works, states and tapes of it must not be used any more, only freed. NULL: does nothing.
 CT_API void ct_model_free(ct_model* model);
-CT_API ct_model_info ct_model_summary(const ct_model* model);
-CT_API ct_settings ct_model_settings(const ct_model* model);
-CT_API const double* ct_model_rest(const ct_model* model);       // 3 nvert
+CT_API ct_model_info ct_model_summary(const ct_model* model);  // how large it is, and what of
+CT_API ct_settings ct_model_settings(const ct_model* model);   // the scene's when it was compiled
+// Arrays, borrowed; the shape is behind them. Nodes are those of the bodies, then six for each link with a
+// mass of its own, then those of obstacles that are boxes or meshes.
+CT_API const double* ct_model_rest(const ct_model* model);       // 3 nvert, m
 CT_API const double* ct_model_node_mass(const ct_model* model);  // nvert, kg
 CT_API const int* ct_model_tets(const ct_model* model);          // 4 ntet
 CT_API const int* ct_model_tris(const ct_model* model);          // 3 ntri, of sheets
@@ -36,8 +49,8 @@ CT_API const int* ct_model_surface(const ct_model* model);
 CT_API const int* ct_model_surface_owner(const ct_model* model);  // nsurface: body, or nbody + obstacle
 CT_API const int* ct_model_tet_body(const ct_model* model);       // ntet
 CT_API const int* ct_model_tet_tag(const ct_model* model);        // ntet
-CT_API const char* ct_model_body_name(const ct_model* model, int body);
-CT_API const double* ct_model_body_color(const ct_model* model);  // 3 nbody, 0..1
+CT_API const char* ct_model_body_name(const ct_model* model, int body);  // borrowed; "": none
+CT_API const double* ct_model_body_color(const ct_model* model);         // 3 nbody, 0..1
 
 #ifdef __cplusplus
 }

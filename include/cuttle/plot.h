@@ -1,4 +1,9 @@
-// Plots
+// Plots: lines over common axes, as .png
+//
+//     ct_plot_series loss = {.name = "L-BFGS", .x = step, .y = value, .count = n};
+//     ct_plot_def def = ct_plot_def_default();
+//     def.y_label = "loss", def.log_y = true;
+//     if (ct_plot_save("loss.png", &def, &loss, 1, &error)) ...
 #ifndef CUTTLE_PLOT_H
 #define CUTTLE_PLOT_H
 
@@ -23,8 +28,8 @@ typedef struct ct_plot_def {
     bool log_y;                             // values that are not positive interrupt the line
     bool log_x;
 } ct_plot_def;
-CT_API ct_plot_def ct_plot_def_default(void);
-// Lines over common axes, .png.
+CT_API ct_plot_def ct_plot_def_default(void);  // 800 x 500, linear, without words
+// Draws and writes. CT_BAD_ARGUMENT for a size that makes no sense, CT_IO when the file cannot be written.
 CT_API ct_status ct_plot_save(const char* path, const ct_plot_def* def, const ct_plot_series* series,
                               int nseries, ct_error* error);
 

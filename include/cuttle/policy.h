@@ -1,4 +1,10 @@
 // Policies: controls as a function of the state, by a small neural network
+//
+//     ct_observe_def sees = ct_observe_def_default();
+//     sees.kind = CT_OBSERVE_PHASE, sees.frequency = 2;
+//     ct_policy_def policy = ct_policy_def_default();
+//     policy.observe = &sees, policy.nobserve = 1;
+//     if (ct_scene_set_policy(scene, &policy, &error)) ...
 #ifndef CUTTLE_POLICY_H
 #define CUTTLE_POLICY_H
 
@@ -25,7 +31,7 @@ typedef struct ct_observe_def {
     double frequency;  // PHASE, Hz
     double scale;      // what is seen is multiplied by this
 } ct_observe_def;
-CT_API ct_observe_def ct_observe_def_default(void);
+CT_API ct_observe_def ct_observe_def_default(void);  // a position, in the world, as it is
 
 // At every step, on top of the controls that are given or the scene's values: u += scale (W2 tanh(W1 o + b1)
 // + b2), o the observations of the state at the start of the step. The weights are, in this order, W1 (hidden
@@ -42,9 +48,10 @@ typedef struct ct_policy_def {
     uint64_t seed;
 } ct_policy_def;
 CT_API ct_policy_def ct_policy_def_default(void);  // 16 hidden numbers, scale 1
-// For the bodies, links and controls that are in the scene by now; NULL: no policy.
+// For the bodies, links and controls that are in the scene by now; def NULL: no policy.
 CT_API ct_status ct_scene_set_policy(ct_scene* scene, const ct_policy_def* def, ct_error* error);
 CT_API int ct_model_policy_size(const ct_model* model);  // weights; 0: no policy
+// Borrowed; as the model has them now. NULL where there is no policy.
 CT_API const double* ct_model_policy_weights(const ct_model* model);
 
 #ifdef __cplusplus

@@ -1,4 +1,15 @@
 // Problems: minimise the scene's objective over its parameters
+//
+// A problem is a scene as a function of one vector y, in which each parameter is a slice, scaled so that
+// steps of about 1 make sense.
+//
+//     ct_problem* problem = NULL;
+//     if (ct_problem_create(&problem, scene, 0, &error)) ...
+//     double* y = malloc(ct_problem_size(problem) * sizeof *y);
+//     ct_problem_start(problem, y);
+//     ct_optimize_def def = ct_scene_optimize_def(scene);
+//     if (ct_problem_optimize(problem, &def, y, NULL, NULL, NULL, &error)) ...
+//     if (ct_problem_record(problem, scene, "best.h5", y, &error)) ...
 #ifndef CUTTLE_PROBLEM_H
 #define CUTTLE_PROBLEM_H
 
@@ -21,28 +32,33 @@ typedef struct ct_problem_report {
     // the first term of the objective as a root mean square without its weight: a distance in metres, say
     double measure;
 } ct_problem_report;
-// Has a model of its own; the rollout takes round(duration / time_step) steps. max_bytes: of the tape, 0: no
-// limit.
+// Has a model, a work and a tape of its own; the rollout takes round(duration / time_step) steps. max_bytes:
+// of the tape, 0: no limit. Fails as ct_model_create does, and with CT_BAD_SCENE when the scene has no
+// parameters.
 CT_API ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes,
                                    ct_error* error);
-CT_API void ct_problem_free(ct_problem* problem);
-// with the values of the last evaluation
+CT_API void ct_problem_free(ct_problem* problem);  // NULL: does nothing
+// Borrowed; it has the values of the last evaluation.
 CT_API const ct_model* ct_problem_model(const ct_problem* problem);
-CT_API int ct_problem_steps(const ct_problem* problem);
-CT_API int ct_problem_size(const ct_problem* problem);
-CT_API int ct_problem_slice_count(const ct_problem* problem);
-CT_API ct_slice ct_problem_slice(const ct_problem* problem, int index);
-// the scene's values, as the optimiser sees them
+CT_API int ct_problem_steps(const ct_problem* problem);                  // of a rollout
+CT_API int ct_problem_size(const ct_problem* problem);                   // numbers of y
+CT_API int ct_problem_slice_count(const ct_problem* problem);            // a parameter has one slice or more
+CT_API ct_slice ct_problem_slice(const ct_problem* problem, int index);  // no such slice: name "", zeros
+// Writes the scene's own values as a point y.
 CT_API void ct_problem_start(const ct_problem* problem, double* y);
-// of y; -inf, inf where none
+// Writes the bounds of y; -inf, inf where there are none.
 CT_API void ct_problem_bounds(const ct_problem* problem, double* lower, double* upper);
-// physical values
+// Writes what y means: a physical value for each of its numbers.
 CT_API void ct_problem_values(const ct_problem* problem, const double* y, double* values);
-CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);  // NULL: none
-// Loss at y, and its gradient when `gradient` is not NULL. A rollout that fails is CT_NOT_CONVERGED.
+// Adds the user's term to the objective, in place of an earlier one; term NULL: none.
+CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);
+// Loss at y and, unless NULL, its gradient (ct_problem_size numbers). report NULL: not wanted. CT_BAD_SCENE
+// when there is nothing to minimise, CT_BAD_ARGUMENT when y is not finite or a step refuses it,
+// CT_NOT_CONVERGED when a step fails; *loss is then NAN, and error says which step and why.
 CT_API ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient,
                                      ct_problem_report* report, ct_error* error);
-// Runs the motion at y into a trajectory file. The scene is the one that the problem was made from.
+// Runs the motion at y into a trajectory file. The scene is the one that the problem was made from; NULL: the
+// file says nothing of it. Fails as the steps of ct_problem_evaluate and as ct_trajectory_create do.
 CT_API ct_status ct_problem_record(ct_problem* problem, const ct_scene* scene, const char* path,
                                    const double* y, ct_error* error);
 
@@ -54,6 +70,7 @@ typedef struct ct_check_def {
     double tolerance;  // on the relative error
     uint64_t seed;
 } ct_check_def;
+// all slices, 4 components each, steps from 1e-3 in 5 levels, tolerance 1e-6
 CT_API ct_check_def ct_check_def_default(void);
 typedef struct ct_contact_switch {  // a contact that does something else in another rollout
     int step;                       // the step that begins after this many
@@ -83,7 +100,7 @@ typedef struct ct_check_slice {
     bool skipped;  // not among the slices that were looked at
     // derivatives and differences are below the round-off of the loss at every step size: nothing was
     // compared
-    bool drowned;
+    bool unresolved;
 } ct_check_slice;
 // Compares the gradient with central differences. Where none of the step sizes pass, those are preferred at
 // which no contact switches. slices: ct_problem_slice_count of them. The differences show the solver's
@@ -112,7 +129,7 @@ typedef struct ct_evaluation {  // of a point
     double loss, measure;
     double forward_seconds, backward_seconds;
 } ct_evaluation;
-// Evaluates y[0], ..., y[count - 1], and their gradients (zeros before) unless NULL. What befell a point is
+// Evaluates y[0], ..., y[count - 1], and their gradients (zeros before) unless NULL. How a point went is
 // its result's status, and the sentence of the first that failed may be left in error; anything but CT_OK
 // returned ends the search.
 typedef ct_status (*ct_evaluate)(int count, const double* y, double* gradients, ct_evaluation* results,
@@ -130,6 +147,7 @@ typedef struct ct_function {  // anything that can be minimised: several scenes 
 CT_API ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y,
                                       ct_on_progress progress, void* user, ct_optimize_report* report,
                                       ct_error* error);
+// The same for a problem, one point at a time.
 CT_API ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y,
                                      ct_on_progress progress, void* user, ct_optimize_report* report,
                                      ct_error* error);

@@ -1,4 +1,24 @@
-// Scenes: what is simulated
+// Scenes: what is simulated, in the user's words
+//
+// A scene is read from a file or built by calls, in this order: settings, bodies, then what refers to them:
+// selections of nodes, motions, forces, links, actuators, controls, parameters, objectives. Bodies, and all
+// else that is added, are counted from 0; nodes are counted through all bodies, in order.
+//
+//     ct_scene* scene = NULL;
+//     int body, *nodes, count;
+//     if (ct_scene_create(&scene)) ...
+//     ct_body_def def = ct_body_def_default();
+//     def.mesh = mesh;                                                 // copied
+//     if (ct_scene_add_body(scene, &def, &body, &error)) ...
+//     ct_selector left = {.kind = CT_SELECT_PLANE, .body = body, .a = {0.01, 0, 0}, .b = {-1, 0, 0}};
+//     if (ct_scene_select(scene, &left, &nodes, &count, &error)) ...
+//     if (ct_scene_drive(scene, nodes, count, NULL, &error)) ...       // pinned
+//     ct_free(nodes);
+//
+// What ct_scene_add_* and ct_scene_set_* are given is checked and copied at once. They fail with CT_BAD_SCENE
+// for a value that makes no sense, error->path naming the field, with CT_BAD_ARGUMENT for a body that does
+// not exist, and with CT_OUT_OF_MEMORY; the scene is then as before. The place for an index (`int* body`,
+// ...) may be NULL.
 #ifndef CUTTLE_SCENE_H
 #define CUTTLE_SCENE_H
 
@@ -60,7 +80,7 @@ typedef struct ct_body_def {
     // thousandth of the mean surface edge
     double contact_thickness;
 } ct_body_def;
-CT_API ct_body_def ct_body_def_default(void);
+CT_API ct_body_def ct_body_def_default(void);  // no mesh, as it is, at rest, of the default material
 
 typedef enum ct_material_field { CT_YOUNG, CT_POISSON, CT_DENSITY } ct_material_field;
 
@@ -141,7 +161,7 @@ CT_API const char* ct_split_name(ct_split split);
 typedef struct ct_contact_settings {
     ct_contact_method method;
     ct_split split;   // CT_CONTACT_METHOD_SPLIT: its matrix
-    double friction;  // coefficient between all that no pair names
+    double friction;  // coefficient of all pairs that no ct_pair_def names
     int max_passes;   // of detection and solve before a step is halved
     // CT_CONTACT_METHOD_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells);
     // 0: only when it has converged. Truncated steps have no gradient
@@ -163,6 +183,7 @@ typedef struct ct_settings {
     double ground;          // height of the drawn ground grid along `up`; NAN: below the scene
     ct_contact_settings contact;
 } ct_settings;
+// gravity -9.81 along y, which is up; 1 s in steps of 0.01 s, Euler, Newton to 1e-6; no contact
 CT_API ct_settings ct_settings_default(void);
 
 typedef struct ct_view {  // camera of pictures; `automatic` frames the scene
@@ -170,27 +191,36 @@ typedef struct ct_view {  // camera of pictures; `automatic` frames the scene
     double eye[3], target[3], field_of_view;  // degrees
 } ct_view;
 
+// An empty scene, named "scene", with default settings.
 CT_API ct_status ct_scene_create(ct_scene** out);
+// Reads a scene file (JSON, docs/scene.md); meshes and robots that it names are relative to its directory.
+// CT_IO when a file cannot be read, CT_BAD_FILE for a syntax error, CT_BAD_SCENE or CT_BAD_MESH for what it
+// says; error has file, line and JSON path.
 CT_API ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error);
-// From text; mesh files are relative to `directory` (NULL: the current one).
+// The same from text of `size` bytes; mesh files are relative to `directory` (NULL: the current one).
 CT_API ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory,
                                 ct_error* error);
-CT_API void ct_scene_free(ct_scene* scene);
-CT_API ct_settings ct_scene_settings(const ct_scene* scene);
+CT_API void ct_scene_free(ct_scene* scene);  // models made from it live on; NULL: does nothing
+CT_API ct_settings ct_scene_settings(const ct_scene* scene);  // as they are now
+// Takes all settings at once: begin with those of ct_scene_settings. CT_BAD_SCENE names the one that makes no
+// sense.
 CT_API ct_status ct_scene_set_settings(ct_scene* scene, const ct_settings* settings, ct_error* error);
-CT_API ct_view ct_scene_view(const ct_scene* scene);
-CT_API void ct_scene_set_view(ct_scene* scene, const ct_view* view);
-CT_API ct_status ct_scene_set_name(ct_scene* scene, const char* name);
-CT_API const char* ct_scene_name(const ct_scene* scene);
+CT_API ct_view ct_scene_view(const ct_scene* scene);                    // automatic unless it was set
+CT_API void ct_scene_set_view(ct_scene* scene, const ct_view* view);    // goes into trajectory files
+CT_API ct_status ct_scene_set_name(ct_scene* scene, const char* name);  // copied; NULL: ""
+CT_API const char* ct_scene_name(const ct_scene* scene);                // borrowed until it is set again
 CT_API const char* ct_scene_file(const ct_scene* scene);  // absolute path it was loaded from, "" if none
+// Adds a body, moved to its place in the world. Also fails with CT_BAD_MESH when its mesh cannot be simulated
+// (ct_mesh_check).
 CT_API ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int* body, ct_error* error);
+// Gives the elements of a body with this tag another material. CT_BAD_SCENE when none has the tag.
 CT_API ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material,
                                            ct_error* error);
-// One value a tet, of a sheet a triangle.
+// One value per tet, or per triangle of a sheet; count must be that number.
 CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field,
                                          const double* values, int count, ct_error* error);
-CT_API int ct_scene_body_count(const ct_scene* scene);
-CT_API const char* ct_scene_body_name(const ct_scene* scene, int body);
+CT_API int ct_scene_body_count(const ct_scene* scene);                   // added so far
+CT_API const char* ct_scene_body_name(const ct_scene* scene, int body);  // borrowed; "": none
 CT_API int ct_scene_find_body(const ct_scene* scene, const char* name);  // -1: none
 typedef struct ct_body_info {
     int nvert, ntet;
@@ -202,18 +232,22 @@ typedef struct ct_body_info {
     double min_quality;                       // of its worst tet, as in ct_mesh_report
     int sliver_count;
 } ct_body_info;
+// Measures a body. CT_BAD_ARGUMENT when it does not exist.
 CT_API ct_status ct_scene_body_info(const ct_scene* scene, int body, ct_body_info* info);
-CT_API int ct_scene_node_count(const ct_scene* scene);
-// Sorted scene node indices; *nodes is freed by ct_free. An empty set is CT_BAD_SCENE.
+CT_API int ct_scene_node_count(const ct_scene* scene);  // of all bodies
+// Finds nodes: their scene indices, sorted; *nodes is the caller's, freed by ct_free. An empty set is
+// CT_BAD_SCENE.
 CT_API ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count,
                                  ct_error* error);
-// A node may be driven once. motion NULL: pinned at rest.
+// Moves these nodes as `motion` says, whatever pulls at them; motion NULL: pinned at rest. A node may be
+// driven once, and not sit on a link. Drives are counted in the order of these calls.
 CT_API ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion,
                                 ct_error* error);
+// A force on these nodes while it acts.
 CT_API ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def,
                                     ct_error* error);
-// velocity + angular_velocity (rad/s) x (X - centre of mass of these nodes); NULL: zero. Set materials
-// before.
+// The initial velocity of these nodes: velocity + angular_velocity (rad/s) x (X - centre of mass of these
+// nodes); NULL: zero. Set materials before: the centre of mass depends on them.
 CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
                                        const double angular_velocity[3], ct_error* error);
 

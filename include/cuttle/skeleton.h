@@ -1,4 +1,13 @@
 // Skeletons: rigid links in reduced coordinates, with or without flesh around them
+//
+// A link has a mass of its own, nodes of bodies that sit on it, or both, and one joint to its parent. All
+// places are given at rest, in the world.
+//
+//     ct_link_def arm = ct_link_def_default();                         // a root on a revolute joint along z
+//     arm.joint.anchor[1] = 1;
+//     arm.mass = 0.5, arm.center[1] = 0.8;
+//     arm.inertia[0] = arm.inertia[1] = arm.inertia[2] = 1e-3;
+//     if (ct_scene_add_link(scene, &arm, &link, &error)) ...
 #ifndef CUTTLE_SKELETON_H
 #define CUTTLE_SKELETON_H
 
@@ -39,7 +48,7 @@ typedef struct ct_joint_def {
     // turn
     double ball_target[3];
 } ct_joint_def;
-CT_API ct_joint_def ct_joint_def_default(void);
+CT_API ct_joint_def ct_joint_def_default(void);  // revolute along z through the origin, nothing holds it
 
 typedef struct ct_link_def {
     const char* name;    // NULL: "link<k>"
@@ -53,14 +62,17 @@ typedef struct ct_link_def {
     // roots: the frame that the joint sits on follows it; NULL: the world stands still
     const ct_motion* motion;
 } ct_link_def;
-CT_API ct_link_def ct_link_def_default(void);
+CT_API ct_link_def ct_link_def_default(void);  // a root on the default joint, without mass and nodes
+// Adds a link. Its nodes may sit on no other link and may not be driven. That the tree as a whole can be
+// simulated (every joint moves some mass, say) is checked by ct_model_create.
 CT_API ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, ct_error* error);
-CT_API int ct_scene_link_count(const ct_scene* scene);
+CT_API int ct_scene_link_count(const ct_scene* scene);  // added so far
 // Links, joints and motors of a robot file: MJCF (MuJoCo .xml) or URDF; what it has and Cuttle has not is
 // refused by name. Lengths are multiplied by `scale` (masses by its cube, inertias by its fifth power), then
 // rotated (NULL: not), then translated (NULL: not). Motors and position servos of an MJCF file become
 // controls of their names: a torque, a target. Limits become soft: a joint passes one by about 0.01 rad under
-// the weight that it carries. On failure the scene is as before.
+// the weight that it carries. CT_IO or CT_BAD_FILE when the file cannot be read; on failure the scene is as
+// before.
 CT_API ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3],
                                           const double rotate[4], double scale, ct_error* error);
 CT_API int ct_scene_find_link(const ct_scene* scene, const char* name);  // -1: none
@@ -75,9 +87,9 @@ typedef struct ct_link_info {  // a link of a model or of a trajectory
     const int* nodes;             // nodes on the link, the six of its own mass included; borrowed
     int count;
 } ct_link_info;
-CT_API int ct_model_link_count(const ct_model* model);
-CT_API ct_link_info ct_model_link_info(const ct_model* model, int link);
-// springs, limits, ... of the link's joint
+CT_API int ct_model_link_count(const ct_model* model);                    // in the order of the scene
+CT_API ct_link_info ct_model_link_info(const ct_model* model, int link);  // no such link: name "", parent -1
+// The link's joint as the model has it now: springs, limits, servo. No such link: the default joint.
 CT_API ct_joint_def ct_model_joint(const ct_model* model, int link);
 
 #ifdef __cplusplus

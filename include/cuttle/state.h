@@ -1,4 +1,12 @@
 // State: all that determines the future, one block of memory
+//
+// A copy of its bytes is a checkpoint: restored, it goes on to the same bits. A state belongs to one model,
+// or to any other that was made from the same scene; functions that are given one of another size answer
+// CT_BAD_ARGUMENT.
+//
+//     ct_state* state = NULL;
+//     if (ct_state_create(&state, model)) ...
+//     const double* x = ct_state_positions(state);                     // borrowed; it follows the steps
 #ifndef CUTTLE_STATE_H
 #define CUTTLE_STATE_H
 
@@ -8,36 +16,41 @@
 extern "C" {
 #endif
 
-CT_API ct_status ct_state_create(ct_state** out, const ct_model* model);  // the scene's initial state
-CT_API void ct_state_free(ct_state* state);
-CT_API ct_status ct_state_copy(ct_state* target, const ct_state* source);  // same model
+CT_API ct_status ct_state_create(ct_state** out, const ct_model* model);   // the scene's initial state
+CT_API void ct_state_free(ct_state* state);                                // NULL: does nothing
+CT_API ct_status ct_state_copy(ct_state* target, const ct_state* source);  // of the same model
 CT_API size_t ct_state_size(const ct_state* state);                        // bytes of the block
 CT_API const void* ct_state_bytes(const ct_state* state);  // restores exactly with ct_state_restore
+// Takes the bytes of a state of the same model. CT_BAD_ARGUMENT, with the state unchanged, for others.
 CT_API ct_status ct_state_restore(ct_state* state, const void* bytes, size_t size);
-CT_API double ct_state_time(const ct_state* state);
-CT_API int64_t ct_state_step_index(const ct_state* state);
-CT_API const double* ct_state_positions(const ct_state* state);       // 3 nvert
-CT_API const double* ct_state_velocities(const ct_state* state);      // 3 nvert
+CT_API double ct_state_time(const ct_state* state);         // s
+CT_API int64_t ct_state_step_index(const ct_state* state);  // steps taken
+// Borrowed until the state is freed; they show what it is at the time.
+CT_API const double* ct_state_positions(const ct_state* state);       // 3 nvert, m
+CT_API const double* ct_state_velocities(const ct_state* state);      // 3 nvert, m/s
 CT_API const double* ct_state_contact_forces(const ct_state* state);  // 3 nvert, N, of the last (sub-)step
 // numbers of the actuators: activations, volume ratios, pressures (Pa)
 CT_API const double* ct_state_actuation(const ct_state* state);
-// 7 numbers a CT_CONTROL_MOVE, in order of the controls: translation (m), quaternion
+// 7 numbers per CT_CONTROL_MOVE, in order of the controls: translation (m), quaternion
 CT_API const double* ct_state_mounts(const ct_state* state);
-// of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation,
+// of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation, quaternion;
+// then the frames of driven roots: position of the motion's centre, quaternion
 CT_API const double* ct_state_coordinates(const ct_state* state);
-// quaternion; then the frames of driven roots: position of the motion's centre, quaternion
-// Where link k is: rotation (row-major) and translation with x = R X + t for its rest points X.
+// Where a link is: rotation (row-major) and translation with x = R X + t for its rest points X.
+// CT_BAD_ARGUMENT for a link that does not exist.
 CT_API ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link,
                                     double rotation[9], double translation[3]);
-// all: 12 numbers a link, R then t
+// The same for all links: 12 numbers each, R then t.
 CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses);
 // Puts joints at `position` with rates `velocity` (indexed by joint rate; NULL: the model's), and the links'
 // nodes with them. The positions of balls and free joints are increments on top of the model's pose: Q =
 // exp(position) exp(pose), translations add up; rates are along the parent's axes. The history is forgotten.
+// CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.
 CT_API ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const double* position,
                                      const double* velocity);
 // Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion,
-// mounts their pose; links follow their joints: call ct_state_set_joints after it.
+// mounts their pose; links follow their joints: call ct_state_set_joints after it. x, v: 3 nvert each;
+// CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.
 CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
 
 typedef enum ct_tet_field {
@@ -48,7 +61,7 @@ typedef enum ct_tet_field {
 } ct_tet_field;
 // Its word in scene files and messages, "energy", ...; NULL: not one of them.
 CT_API const char* ct_tet_field_name(ct_tet_field field);
-// ntet values: J/m^3, Pa (Cauchy), det F, w a of muscles (the largest) or a - 1 of cells.
+// Writes ntet values: J/m^3, Pa (Cauchy), det F, w a of muscles (the largest) or a - 1 of cells.
 CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field,
                                     double* values);
 
@@ -57,6 +70,7 @@ CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state
 CT_API ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume,
                                  double* rest, double* pressure);
 
+// The whole motion in a few numbers.
 typedef struct ct_measure {
     double mass, volume;                     // kg, m^3 (current, of the tets)
     double kinetic, elastic, gravitational;  // J
@@ -64,6 +78,7 @@ typedef struct ct_measure {
     double momentum[3];                      // kg m/s
     double angular_momentum[3];              // kg m^2/s about the origin
 } ct_measure;
+// Sums over the nodes and elements. The state must be one of the model's.
 CT_API ct_measure ct_state_measure(const ct_model* model, const ct_state* state);
 
 #ifdef __cplusplus

@@ -1,4 +1,10 @@
-// Step
+// Steps: the state one time step later
+//
+//     ct_work* work = NULL;
+//     ct_step_report report;
+//     if (ct_work_create(&work, model, 0)) ...
+//     while (ct_state_time(state) < 1)
+//         if (ct_step(model, work, state, NULL, &report)) return fprintf(stderr, "%s\n", report.message), 1;
 #ifndef CUTTLE_STEP_H
 #define CUTTLE_STEP_H
 
@@ -9,8 +15,10 @@
 extern "C" {
 #endif
 
-CT_API ct_status ct_work_create(ct_work** out, const ct_model* model, int threads);  // 0: the scene's
-CT_API void ct_work_free(ct_work* work);
+// Scratch for the steps of one simulation at a time, with threads of its own; threads 0: as many as the
+// scene's settings say. It remembers nothing that a result depends on.
+CT_API ct_status ct_work_create(ct_work** out, const ct_model* model, int threads);
+CT_API void ct_work_free(ct_work* work);  // NULL: does nothing
 
 typedef struct ct_step_report {
     bool converged;
@@ -35,7 +43,10 @@ typedef struct ct_step_report {
 } ct_step_report;
 
 // Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: the scene's
-// values). On failure the state is unchanged.
+// values). report NULL: not wanted. A step that does not converge is halved, again and again up to the
+// settings' max_substep_depth; then it is CT_NOT_CONVERGED. CT_BAD_ARGUMENT, before anything is computed, for
+// a state or a work of another model, for a control that is not finite and for one that leaves a cell no
+// volume. On failure report->message says why and what to change, and the state is unchanged.
 CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control,
                          ct_step_report* report);
 

@@ -1,4 +1,8 @@
 // Water: drag, thrust and buoyancy on the surfaces of bodies
+//
+//     ct_water_def water = ct_water_def_default();
+//     water.current[0] = -0.1;
+//     if (ct_scene_set_water(scene, &water, &error)) ...
 #ifndef CUTTLE_WATER_H
 #define CUTTLE_WATER_H
 
@@ -30,7 +34,8 @@ typedef struct ct_water_def {
 } ct_water_def;
 // 1000 kg/m^3 at rest, Cd 0.1 edge-on to 1.9 face-on, buoyant, all submerged
 CT_API ct_water_def ct_water_def_default(void);
-// Puts bodies that are in the scene by now under water; NULL: takes the water away.
+// Puts bodies that are in the scene by now under water, in place of what was set before; def NULL: takes the
+// water away. CT_BAD_SCENE names the field that makes no sense.
 CT_API ct_status ct_scene_set_water(ct_scene* scene, const ct_water_def* def, ct_error* error);
 
 #ifdef __cplusplus

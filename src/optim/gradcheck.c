@@ -119,7 +119,7 @@ static ct_status level_error(check* c, const ct_slice* slice, int count, double 
         worst->worst_gradient = g;
         worst->worst_difference = fd;
     }
-    worst->drowned = most > 0 && scale <= noise;
+    worst->unresolved = most > 0 && scale <= noise;
     worst->relative_error = most <= 0 ? 0 : fmax(most - (scale <= noise ? noise : 0), 0) / scale;
     return CT_OK;
 }
@@ -152,13 +152,13 @@ static bool better(const ct_check_slice* found, const ct_check_slice* than, doub
 static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* result, ct_error* error) {
     double errors[MAX_LEVELS], h = slice_step(c, slice);
     int count = choose(c, slice), levels = c->def->levels, valid = 0;
-    bool drowned = true;
+    bool unresolved = true;
     *result = (ct_check_slice){.relative_error = INFINITY, .slope = NAN, .halved = -1};
     for (int level = 0; level < levels; level++, h *= 0.25) {
         ct_check_slice found = {.halved = -1};
         ct_status status = level_error(c, slice, count, h, &found, error);
         if (status != CT_OK) return status;
-        drowned = drowned && found.drowned;
+        unresolved = unresolved && found.unresolved;
         // the largest steps went too far
         if ((isinf(found.relative_error) || !smooth(&found)) && valid == 0 && level + 2 < levels) {
             if (better(&found, result, c->def->tolerance)) *result = found;
@@ -168,7 +168,7 @@ static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* re
         if (better(&found, result, c->def->tolerance)) *result = found;
     }
     memcpy(result->name, slice->name, sizeof result->name);
-    result->drowned = drowned;
+    result->unresolved = unresolved;
     result->passed = result->relative_error <= c->def->tolerance;
     result->slope = find_slope(errors, valid, result->relative_error, result->passed);
     return CT_OK;

@@ -72,10 +72,11 @@ ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const doub
     if (!model->tree.nlink) return CT_OK;
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     ct_status status = set_links(model, state, position, velocity);
+    if (status != CT_OK) return status;
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->x_previous, state->x, bytes);
     state->header->history = 0;
-    return status;
+    return CT_OK;
 }
 
 static ct_status set_initial(const ct_model* model, ct_state* state) {
