@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "force/elastic_kernel.h"
+#include "force/elastic_table.h"
 #include "math/quat.h"
 #include "math/svd3.h"
 #include "unit.h"

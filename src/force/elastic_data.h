@@ -3,7 +3,7 @@
 #define CT_FORCE_ELASTIC_DATA_H
 
 #include "force/elastic.h"
-#include "force/elastic_kernel.h"
+#include "force/elastic_table.h"
 
 // A run of blocks of one energy: the unit of parallel work and of the energy's partial sums.
 typedef struct ct_elastic_chunk {

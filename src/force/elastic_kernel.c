@@ -2,8 +2,8 @@
 //
 // F = Ds Dm^-1 from gathered node positions; V P from the energy and the damping potential; forces
 //     [f1 f2 f3] = V P Dm^-T,  f0 = -(f1 + f2 + f3),
-// added to the node sums tet after tet, or stored per tet. See elastic_kernel.h for inputs and outputs.
-#include "force/elastic_kernel.h"
+// added to the node sums tet after tet, or stored per tet. See elastic_table.h for inputs and outputs.
+#include "force/elastic_table.h"
 
 #include "force/elastic_energy.h"
 

@@ -12,7 +12,7 @@
 #ifndef CT_FORCE_ELASTIC_POLAR_H
 #define CT_FORCE_ELASTIC_POLAR_H
 
-#include "force/elastic_kernel.h"
+#include "force/elastic_table.h"
 #include "force/elastic_vector.h"
 #include "math/svd3.h"
 

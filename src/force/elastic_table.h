@@ -1,9 +1,9 @@
-// What the element kernels read and write, and the table through which elastic.c calls them.
+// What the element kernels read and write, and the table through which elastic_pass.c calls them.
 //
 // A kernel runs over a range of blocks of one energy. Its forces are either added to node sums (stride 4) at
 // once, or stored per tet to be summed later per node; both orders are the same, tet after tet.
-#ifndef CT_FORCE_ELASTIC_KERNEL_H
-#define CT_FORCE_ELASTIC_KERNEL_H
+#ifndef CT_FORCE_ELASTIC_TABLE_H
+#define CT_FORCE_ELASTIC_TABLE_H
 
 #include "base/cpu.h"
 #include "cuttle.h"
