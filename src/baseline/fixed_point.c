@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "baseline/projective.h"
 #include "cuttle_profile.h"
+#include "math/vecn.h"
 #include "step/coords.h"
 #include "step/phi.h"
 
@@ -32,16 +33,10 @@ static void precondition(const double* in, double* out, void* user) {
     ct_precondition_apply(c->model, &c->work->preconditioner, c->config, in, out);
 }
 
-static double norm(const double* a, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += a[i] * a[i];
-    return sqrt(sum);
-}
-
 static void run_krylov(system_context* c, const double* right, double* lam, double tolerance, int limit,
                        ct_adjoint_profile* profile) {
     size_t n = (size_t)c->model->nunknown;
-    double size = norm(right, n), started = ct_clock();
+    double size = ct_vecn_norm(right, n), started = ct_clock();
     memset(lam, 0, n * sizeof(double));
     ct_precondition_warp(c->model, &c->work->preconditioner, c->config, c->work->rho);
     ct_krylov_def def = {.n = (int)n,
@@ -71,7 +66,7 @@ static void correct(const system_context* c, const double* r, double* lam) {
 static void run_fixed_point(system_context* c, const double* right, double* lam, double* r, double tolerance,
                             int limit, ct_adjoint_profile* profile) {
     size_t n = (size_t)c->model->nunknown;
-    double size = norm(right, n), residual = size, started = ct_clock();
+    double size = ct_vecn_norm(right, n), residual = size, started = ct_clock();
     int count = 0;
     memset(lam, 0, n * sizeof(double));
     memcpy(r, right, n * sizeof(double));
@@ -79,7 +74,7 @@ static void run_fixed_point(system_context* c, const double* right, double* lam,
         correct(c, r, lam);
         hessian(lam, r, c);
         for (size_t i = 0; i < n; i++) r[i] = right[i] - r[i];
-        residual = norm(r, n);
+        residual = ct_vecn_norm(r, n);
         count++;
     }
     profile->fixed_seconds = ct_clock() - started;
@@ -120,7 +115,7 @@ ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const ct_stat
         ct_phi_begin(model, work, &start);
         ct_phi_linearise(model, work, &config, work->rho);
         ct_coords_pull(model, work, &config, x_bar, right);
-        if (norm(right, n) > 0) {
+        if (ct_vecn_norm(right, n) > 0) {
             run_krylov(&context, right, lam, tolerance, limit, profile);
             run_fixed_point(&context, right, lam, r, tolerance, limit, profile);
         } else {

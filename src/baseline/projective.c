@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "baseline/assembly.h"
+#include "math/vecn.h"
 #include "step/advice.h"
 #include "step/contact_solve.h"
 #include "step/coords.h"
@@ -253,12 +254,6 @@ static void project(const ct_model* model, double length, const double* d, doubl
     }
 }
 
-static double norm(const double* r, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += r[i] * r[i];
-    return sqrt(sum);
-}
-
 // Moves along work->d. Without links every full step descends; with them the chart bends, and a step that
 // raises both the potential and the residual is halved.
 static ct_solve_point update(const ct_model* model, ct_work* work, const ct_projective_work* own,
@@ -269,7 +264,7 @@ static ct_solve_point update(const ct_model* model, ct_work* work, const ct_proj
         project(model, length, work->d, own->motion);
         ct_coords_move(model, &work->at, 1, own->motion, &work->trial);
         there.phi = ct_phi_evaluate(model, work, &work->trial, work->r_trial, report);
-        there.norm = norm(work->r_trial, (size_t)model->nunknown);
+        there.norm = ct_vecn_norm(work->r_trial, (size_t)model->nunknown);
         if (!model->tree.nlink || there.phi <= here->phi || there.norm < here->norm) break;
         report->line_searches++;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "math/mat3.h"
+#include "math/point3.h"
 
 #define RANK 1e-12  // relative size of a singular value of D that counts as zero
 
@@ -72,10 +73,9 @@ void ct_friction_product(const double* W, size_t stride, int count, const double
     }
 }
 
-static double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 // out = A v and A^T v
 static void apply(const double* A, const double* v, double* out) {
-    for (int i = 0; i < 3; i++) out[i] = dot(A + 3 * i, v);
+    for (int i = 0; i < 3; i++) out[i] = dot3(A + 3 * i, v);
 }
 static void apply_transposed(const double* A, const double* v, double* out) {
     for (int i = 0; i < 3; i++) out[i] = A[i] * v[0] + A[3 + i] * v[1] + A[6 + i] * v[2];
@@ -124,7 +124,7 @@ static bool split_force(const double* E, ct_friction_block* b) {
         return true;
     }
     if (b->rank == 2) {
-        const double square = dot(e[0], e[0]);
+        const double square = dot3(e[0], e[0]);
         if (!(square > 0)) return false;
         for (int i = 0; i < 3; i++) b->Y[0][i] = e[0][i] / square;
         complete(e[0], b->Z[0], b->Z[1]);
@@ -164,11 +164,11 @@ static bool fill_block(const double* D, const double* E, const double W[9], ct_f
         apply_transposed(E, b->U1[i], e);
         apply(W, b->L[i], w);  // W is symmetric
         for (int j = 0; j < b->rank; j++) {
-            b->K[i][j] = dot(e, b->Z[j]);
-            m[i][j] = dot(w, b->Z[j]) + b->K[i][j];
+            b->K[i][j] = dot3(e, b->Z[j]);
+            m[i][j] = dot3(w, b->Z[j]) + b->K[i][j];
             sum += m[i][j] * m[i][j];
         }
-        for (int j = 0; j < 3 - b->rank; j++) b->R[i][j] = dot(e, b->Y[j]);
+        for (int j = 0; j < 3 - b->rank; j++) b->R[i][j] = dot3(e, b->Y[j]);
         if (!(sum > 0)) return false;
         const double scale = 1 / sqrt(sum);
         for (int j = 0; j < 3; j++) {
@@ -324,7 +324,7 @@ static void reduce_right_side(ct_friction_system* s, const double* a) {
     for (int c = 0; c < s->count; c++) {
         const ct_friction_block* b = &s->block[c];
         for (int i = 0; i < 3 - b->rank; i++) {
-            const double value = dot(b->U2[i], a + 3 * c);
+            const double value = dot3(b->U2[i], a + 3 * c);
             if (value == 0) continue;
             any = true;
             for (int j = 0; j < 3; j++) s->particular[3 * c + j] += value * b->Y[i][j];
@@ -337,8 +337,8 @@ static void reduce_right_side(ct_friction_system* s, const double* a) {
         const int c = s->contact[k];
         const ct_friction_block* b = &s->block[c];
         for (int i = 0; i < b->rank; i++) {
-            double sum = dot(b->U1[i], a + 3 * c) - dot(b->L[i], s->WF + 3 * c);
-            for (int j = 0; j < 3 - b->rank; j++) sum -= b->R[i][j] * dot(b->U2[j], a + 3 * c);
+            double sum = dot3(b->U1[i], a + 3 * c) - dot3(b->L[i], s->WF + 3 * c);
+            for (int j = 0; j < 3 - b->rank; j++) sum -= b->R[i][j] * dot3(b->U2[j], a + 3 * c);
             s->rhs[b->offset + i] = sum;
         }
     }
@@ -366,7 +366,7 @@ void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a,
     for (int k = 0; k < s->active; k++) {
         const int c = s->contact[k];
         const ct_friction_block* b = &s->block[c];
-        for (int i = 0; i < b->rank; i++) y[b->offset + i] = dot(b->Z[i], a + 3 * c);
+        for (int i = 0; i < b->rank; i++) y[b->offset + i] = dot3(b->Z[i], a + 3 * c);
     }
     factor_solve(s, true, y);
     bool any = false;  // some contact is not sticking, so that W L y is needed
@@ -387,7 +387,7 @@ void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a,
         for (int i = 0; i < b->rank; i++)
             for (int j = 0; j < 3; j++) f[j] += y[b->offset + i] * b->U1[i][j];
         for (int i = 0; i < 3 - b->rank; i++) {
-            double value = dot(b->Y[i], a + 3 * c) - dot(b->Y[i], s->WF + 3 * c);
+            double value = dot3(b->Y[i], a + 3 * c) - dot3(b->Y[i], s->WF + 3 * c);
             for (int j = 0; j < b->rank; j++) value -= b->R[j][i] * y[b->offset + j];
             for (int j = 0; j < 3; j++) f[j] += value * b->U2[i][j];
         }
@@ -410,7 +410,7 @@ static void small_product(const double* y, double* out, void* user) {
         const ct_friction_block* b = &s->block[s->contact[k]];
         const double w[3] = {s->small_out[3 * k], s->small_out[3 * k + 1], s->small_out[3 * k + 2]};
         for (int i = 0; i < b->rank; i++) {
-            double sum = dot(b->L[i], w);
+            double sum = dot3(b->L[i], w);
             for (int j = 0; j < b->rank; j++) sum += b->K[i][j] * y[b->offset + j];
             out[b->offset + i] = sum;
         }
@@ -444,12 +444,12 @@ static void precondition_by_inverse(const double* in, double* out, void* user) {
         const ct_friction_block* b = &s->block[s->contact[k]];
         for (int i = 0; i < b->rank; i++)
             for (int j = 0; j < 3; j++)
-                a[3 * s->contact[k] + j] += in[b->offset + i] * b->U1[i][j] / dot(b->U1[i], b->U1[i]);
+                a[3 * s->contact[k] + j] += in[b->offset + i] * b->U1[i][j] / dot3(b->U1[i], b->U1[i]);
     }
     ct_friction_complement_solve(s->complement, a, F);
     for (int k = 0; k < s->active; k++) {
         const ct_friction_block* b = &s->block[s->contact[k]];
-        for (int i = 0; i < b->rank; i++) out[b->offset + i] = dot(b->Z[i], F + 3 * s->contact[k]);
+        for (int i = 0; i < b->rank; i++) out[b->offset + i] = dot3(b->Z[i], F + 3 * s->contact[k]);
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "math/point3.h"
+
 // of the primitives' parameters: with its feet so far outside, a touch is open
 static const double away = 0.25;
 
@@ -13,8 +15,6 @@ void ct_touch_measure(ct_touch* touch, double compliance) {
 }
 
 // ---- the law -------------------------------------------------------------------------------
-
-static double dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 double ct_touch_overshoot(const ct_touch* touch) {
     const double* w = touch->at.w;

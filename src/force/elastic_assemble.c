@@ -10,6 +10,7 @@
 
 #include "force/elastic_data.h"
 #include "math/svd3.h"
+#include "math/vecn.h"
 
 typedef double matrix9[9][9];
 
@@ -23,12 +24,6 @@ static void multiply9(matrix9 H, const double v[9], double out[9]) {
         out[i] = 0;
         for (int j = 0; j < 9; j++) out[i] += H[i][j] * v[j];
     }
-}
-
-static double dot9(const double a[9], const double b[9]) {
-    double sum = 0;
-    for (int i = 0; i < 9; i++) sum += a[i] * b[i];
-    return sum;
 }
 
 // H += amount v v^T
@@ -47,7 +42,7 @@ static void project_pairs(matrix9 H, const ct_svd3* svd) {
             double v[9], Hv[9];
             mode(svd, M, v);
             multiply9(H, v, Hv);
-            const double value = dot9(v, Hv);
+            const double value = ct_vecn_dot(v, Hv, 9);
             if (value < 0) raise_mode(H, -value, v);
         }
 }
@@ -63,7 +58,7 @@ static void project_diagonal(matrix9 H, const ct_svd3* svd) {
     for (int j = 0; j < 3; j++) {
         double Hv[9];
         multiply9(H, axis[j], Hv);
-        for (int i = 0; i < 3; i++) A.a[i][j] = dot9(axis[i], Hv);
+        for (int i = 0; i < 3; i++) A.a[i][j] = ct_vecn_dot(axis[i], Hv, 9);
     }
     double w[3];
     ct_symmetric3(A, w, &V);

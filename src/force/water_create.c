@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/point3.h"
 #include "scene/scene.h"
-
-static bool is_finite3(const double v[3]) { return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]); }
 
 static bool is_wet(const ct_scene* scene, int body) {
     return scene->water.all || (body < scene->water.nbody && scene->water.wet[body]);
@@ -20,10 +19,6 @@ static void edges(const ct_mesh* mesh, const int* node, int count, double edge[3
                 mesh->x[3 * (size_t)node[k] + (size_t)a] - mesh->x[3 * (size_t)node[0] + (size_t)a];
 }
 
-static void cross(const double a[3], const double b[3], double out[3]) {
-    for (int i = 0; i < 3; i++) out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
 // Volumes of the tets, or of the triangles times their thickness, shared among their nodes.
 static void add_volumes(const ct_scene_body* body, double* volume) {
     const ct_mesh* mesh = body->mesh;
@@ -31,14 +26,14 @@ static void add_volumes(const ct_scene_body* body, double* volume) {
     for (int t = 0; t < mesh->ntet; t++) {
         const int* node = mesh->tet + 4 * (size_t)t;
         edges(mesh, node, 4, edge);
-        cross(edge[0], edge[1], normal);
+        cross3(edge[0], edge[1], normal);
         double quarter = (normal[0] * edge[2][0] + normal[1] * edge[2][1] + normal[2] * edge[2][2]) / 24;
         for (int k = 0; k < 4; k++) volume[body->first_node + node[k]] += quarter;
     }
     for (int t = 0; !mesh->ntet && t < mesh->ntri; t++) {
         const int* node = mesh->tri + 3 * (size_t)t;
         edges(mesh, node, 3, edge);
-        cross(edge[0], edge[1], normal);
+        cross3(edge[0], edge[1], normal);
         double third = body->tet_material[t].thickness * hypot(hypot(normal[0], normal[1]), normal[2]) / 6;
         for (int k = 0; k < 3; k++) volume[body->first_node + node[k]] += third;
     }

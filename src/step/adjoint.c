@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vecn.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
 #include "step/contact_adjoint.h"
@@ -83,17 +84,11 @@ static void precondition(const double* in, double* out, void* user) {
     context->report->solves++;
 }
 
-static double norm(const double* x, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
 // Conjugate gradients; GMRES where the Hessian is not positive definite.
 static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
                        ct_backward_report* report) {
     size_t n = (size_t)model->nunknown;
-    double size = norm(adjoint->right, n);
+    double size = ct_vecn_norm(adjoint->right, n);
     memset(adjoint->lam_z, 0, n * sizeof(double));
     if (size == 0) return CT_OK;
     adjoint_context context = {model, work, &adjoint->config, report};

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "contact/contact_pairs.h"
+#include "math/vecn.h"
 #include "step/contact_system.h"
 #include "step/coords.h"
 #include "step/phi.h"
@@ -30,15 +31,6 @@ static const double cone = 1e-5;  // of the limit of friction: forces that are n
 static const double deep = 0.01;  // of the way from thickness to core: how far gaps may be below zero
 
 enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60, STALL_LIMIT = 20 };
-
-static double norm(const double* x, size_t n) {
-    double sum[4] = {0, 0, 0, 0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++) sum[k] += x[i + k] * x[i + k];
-    for (; i < n; i++) sum[0] += x[i] * x[i];
-    return sqrt((sum[0] + sum[1]) + (sum[2] + sum[3]));
-}
 
 // ---- evaluation ----------------------------------------------------------------------------
 
@@ -59,7 +51,7 @@ static double subtract_forces(const ct_model* model, ct_work* work, const ct_con
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
     ct_coords_pull(model, work, config, contact->nodal, work->contact_system->answer);
     for (size_t i = 0; i < n; i++) r[i] -= work->contact_system->answer[i];
-    return norm(work->contact_system->answer, n);
+    return ct_vecn_norm4(work->contact_system->answer, n);
 }
 
 static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
@@ -68,7 +60,7 @@ static point evaluate(const ct_model* model, ct_work* work, const ct_config* con
     here.phi = ct_phi_evaluate(model, work, config, r, report);
     ct_contact_place(work->contact, config->x, false);
     here.size = subtract_forces(model, work, config, r);
-    here.forces = norm(r, (size_t)model->nunknown);
+    here.forces = ct_vecn_norm4(r, (size_t)model->nunknown);
     here.contacts = ct_contact_natural(work->contact);
     here.depth = ct_contact_depth(work->contact);
     here.total = hypot(here.forces, here.contacts);

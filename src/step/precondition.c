@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/point3.h"
+
 // LAPACK: Cholesky factorisation, column-major.
 extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 
@@ -147,10 +149,6 @@ static void link_arm(const ct_tree* tree, const ct_config* config, int k, double
                  tree->origin[a];
 }
 
-static void cross(const double a[3], const double b[3], double out[3]) {
-    for (int i = 0; i < 3; i++) out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
 // A twist about the origin, world axes -> of the link's point, in the axes of the factor; and the transpose
 // for wrenches.
 static void twist_to_link(const ct_tree* tree, const ct_preconditioner* p, const ct_config* config, int k,
@@ -158,7 +156,7 @@ static void twist_to_link(const ct_tree* tree, const ct_preconditioner* p, const
     double R[9], arm[3], turn[3];
     link_rotation(p, config, k, R);
     link_arm(tree, config, k, arm);
-    cross(twist, arm, turn);
+    cross3(twist, arm, turn);
     for (int a = 0; a < 3; a++) {
         out[a] = R[a] * twist[0] + R[3 + a] * twist[1] + R[6 + a] * twist[2];
         out[3 + a] =
@@ -172,7 +170,7 @@ static void wrench_from_link(const ct_tree* tree, const ct_preconditioner* p, co
     link_rotation(p, config, k, R);
     link_arm(tree, config, k, arm);
     for (int a = 0; a < 3; a++) force[a] = R[3 * a] * in[3] + R[3 * a + 1] * in[4] + R[3 * a + 2] * in[5];
-    cross(arm, force, lever);
+    cross3(arm, force, lever);
     for (int a = 0; a < 3; a++) {
         wrench[a] = R[3 * a] * in[0] + R[3 * a + 1] * in[1] + R[3 * a + 2] * in[2] + lever[a];
         wrench[3 + a] = force[a];

@@ -12,23 +12,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vecn.h"
 #include "step/coords.h"
 #include "step/phi.h"
 
 enum { FAST_ITERATIONS = 16, FAST_MINIMUM = 4, SEARCH_LIMIT = 20 };
-
-static double dot(const double* a, const double* b, size_t n) {
-    double sum[4] = {0, 0, 0, 0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++) sum[k] += a[i + k] * b[i + k];
-    for (; i < n; i++) sum[0] += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-static void add_scaled(double* y, double scale, const double* x, size_t n) {
-    for (size_t i = 0; i < n; i++) y[i] += scale * x[i];
-}
 
 static void swap(double** a, double** b) {
     double* t = *a;
@@ -64,8 +52,8 @@ static double search(const ct_model* model, ct_work* work, double slope, const c
     for (int i = 0; i < SEARCH_LIMIT; i++) {
         ct_coords_move(model, &work->at, t, work->d, &work->trial);
         trial->phi = ct_phi_evaluate(model, work, &work->trial, work->r_trial, report);
-        trial->norm = sqrt(dot(work->r_trial, work->r_trial, n));
-        double trial_slope = dot(work->r_trial, work->d, n);
+        trial->norm = ct_vecn_norm4(work->r_trial, n);
+        double trial_slope = ct_vecn_dot4(work->r_trial, work->d, n);
         if (acceptable(model, work, here, trial, t, slope, trial_slope)) {
             ct_config taken = work->trial;
             work->trial = work->at;
@@ -90,13 +78,13 @@ static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_
     double* q = work->scratch;
     memcpy(q, work->r, n * sizeof(double));
     for (int i = 0; i < count; i++) {
-        weight[i] = work->pair_rho[i] * dot(work->pair_s[i], q, n);
-        add_scaled(q, -weight[i], work->pair_y[i], n);
+        weight[i] = work->pair_rho[i] * ct_vecn_dot4(work->pair_s[i], q, n);
+        ct_vecn_axpy(q, -weight[i], work->pair_y[i], n);
     }
     precondition(model, work, q, work->d, report);
     for (int i = count - 1; i >= 0; i--) {
-        double correction = work->pair_rho[i] * dot(work->pair_y[i], work->d, n);
-        add_scaled(work->d, weight[i] - correction, work->pair_s[i], n);
+        double correction = work->pair_rho[i] * ct_vecn_dot4(work->pair_y[i], work->d, n);
+        ct_vecn_axpy(work->d, weight[i] - correction, work->pair_s[i], n);
     }
     for (size_t i = 0; i < n; i++) work->d[i] = -work->d[i];
 }
@@ -109,7 +97,7 @@ static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int co
         s[i] = t * work->d[i];
         y[i] = work->r_trial[i] - work->r[i];
     }
-    double curvature = dot(s, y, n);
+    double curvature = ct_vecn_dot4(s, y, n);
     if (!(curvature > 0)) return 0;
     for (int i = CT_HISTORY - 1; i > 0; i--) {
         work->pair_s[i] = work->pair_s[i - 1];
@@ -137,7 +125,7 @@ static bool fast_path(const ct_model* model, ct_work* work, ct_solve_point* here
             if (!(i + log(work->target / here->norm) / rate < FAST_ITERATIONS) || rate >= 0) return false;
         }
         lbfgs_direction(model, work, count, report);
-        double slope = dot(work->r, work->d, n);
+        double slope = ct_vecn_dot4(work->r, work->d, n);
         if (!(slope < 0)) return false;
         ct_solve_point trial;
         double t = search(model, work, slope, here, &trial, report);
@@ -195,7 +183,7 @@ static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* he
         ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         ct_phi_linearise(model, work, &work->at, work->rho);
         newton_direction(model, work, here, report);
-        double slope = dot(work->r, work->d, n);
+        double slope = ct_vecn_dot4(work->r, work->d, n);
         if (!(slope < 0)) return false;
         ct_solve_point trial;
         if (search(model, work, slope, here, &trial, report) == 0) return false;
@@ -236,12 +224,12 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
     size_t n = (size_t)model->nunknown;
     ct_solve_point here;
     here.phi = ct_phi_evaluate(model, work, &work->at, work->r, report);
-    here.norm = sqrt(dot(work->r, work->r, n));
+    here.norm = ct_vecn_norm4(work->r, n);
     double roundoff =
         model->roundoff * distance(model, work) + (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
-    double force = sqrt(dot(work->scratch, work->scratch, n)) +
-                   ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
+    double force =
+        ct_vecn_norm4(work->scratch, n) + ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
     work->reference = fmax(here.norm + force, roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
     return here;
