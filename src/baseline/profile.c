@@ -36,7 +36,7 @@ static void run_gradient(profile_context* c) {
 
 static void run_product(profile_context* c) {
     ct_elastic_product(c->model->families.of[CT_FAMILY_SOLIDS], c->work->families.of[CT_FAMILY_SOLIDS],
-                       c->work->threads, c->x, c->work->node_product);
+                       c->work->threads, c->x, c->work->phi.product);
 }
 
 static void run_solve(profile_context* c) {

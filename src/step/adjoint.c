@@ -26,6 +26,7 @@ struct ct_adjoint {
     double *lam, *g, *product;                                    // 3 nvert
     double *end_bar, *start_bar;  // 3 nvert: driven nodes at the end of the step, at its start
     double* force_bar;            // 3 nvert, sum of lam over sub-steps
+    double* v_kept;               // 3 nvert
     ct_krylov_work* gmres;        // made when the first Hessian turns out indefinite
 };
 
@@ -34,8 +35,8 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     ct_adjoint* adjoint = ct_alloc(1, sizeof *adjoint);
     if (!adjoint) return CT_OUT_OF_MEMORY;
     size_t nodes = 3 * (size_t)model->nvert, unknowns = (size_t)model->nunknown;
-    double** node_vectors[] = {&adjoint->lam,     &adjoint->g,         &adjoint->product,
-                               &adjoint->end_bar, &adjoint->start_bar, &adjoint->force_bar};
+    double** node_vectors[] = {&adjoint->lam,       &adjoint->g,         &adjoint->product, &adjoint->end_bar,
+                               &adjoint->start_bar, &adjoint->force_bar, &adjoint->v_kept};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(&adjoint->arena, nodes, sizeof(double));
     ct_config_create(&adjoint->config, &adjoint->arena, &model->tree);
@@ -290,7 +291,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memset(adjoint->end_bar, 0, n * sizeof(double));
     memset(adjoint->force_bar, 0, n * sizeof(double));
     memcpy(adjoint->q_kept, bar->q_previous, (size_t)model->tree.ndof * sizeof(double));
-    double* v_kept = work->node_scratch2;
+    double* v_kept = adjoint->v_kept;
     memcpy(v_kept, bar->v_previous, n * sizeof(double));
 
     if (model->actuators.size)

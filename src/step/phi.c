@@ -48,9 +48,9 @@ void ct_phi_product(const ct_model* model, ct_work* work, const ct_config* confi
 
 void ct_phi_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in,
                     double* out) {
-    ct_coords_push(model, work, config, in, work->node_scratch);
-    ct_phi_product(model, work, config, work->node_scratch, work->node_product);
-    ct_coords_pull(model, work, config, work->node_product, out);
+    ct_coords_push(model, work, config, in, work->phi.dx);
+    ct_phi_product(model, work, config, work->phi.dx, work->phi.product);
+    ct_coords_pull(model, work, config, work->phi.product, out);
     size_t first = 3 * (size_t)model->nfree, n = (size_t)model->tree.ndof;
     for (size_t i = 0; i < n; i++) {
         double sum = 0;

@@ -78,13 +78,13 @@ static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_
     double* q = work->scratch;
     memcpy(q, work->r, n * sizeof(double));
     for (int i = 0; i < count; i++) {
-        weight[i] = work->pair_rho[i] * ct_vecn_dot4(work->pair_s[i], q, n);
-        ct_vecn_axpy(q, -weight[i], work->pair_y[i], n);
+        weight[i] = work->lbfgs.rho[i] * ct_vecn_dot4(work->lbfgs.s[i], q, n);
+        ct_vecn_axpy(q, -weight[i], work->lbfgs.y[i], n);
     }
     precondition(model, work, q, work->d, report);
     for (int i = count - 1; i >= 0; i--) {
-        double correction = work->pair_rho[i] * ct_vecn_dot4(work->pair_y[i], work->d, n);
-        ct_vecn_axpy(work->d, weight[i] - correction, work->pair_s[i], n);
+        double correction = work->lbfgs.rho[i] * ct_vecn_dot4(work->lbfgs.y[i], work->d, n);
+        ct_vecn_axpy(work->d, weight[i] - correction, work->lbfgs.s[i], n);
     }
     for (size_t i = 0; i < n; i++) work->d[i] = -work->d[i];
 }
@@ -92,7 +92,7 @@ static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_
 // Puts the pair (t d, r_trial - r) first; drops it when its curvature is not positive. Returns the new count.
 static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int count) {
     size_t n = (size_t)model->nunknown;
-    double *s = work->pair_s[CT_HISTORY - 1], *y = work->pair_y[CT_HISTORY - 1];
+    double *s = work->lbfgs.s[CT_HISTORY - 1], *y = work->lbfgs.y[CT_HISTORY - 1];
     for (size_t i = 0; i < n; i++) {
         s[i] = t * work->d[i];
         y[i] = work->r_trial[i] - work->r[i];
@@ -100,13 +100,13 @@ static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int co
     double curvature = ct_vecn_dot4(s, y, n);
     if (!(curvature > 0)) return 0;
     for (int i = CT_HISTORY - 1; i > 0; i--) {
-        work->pair_s[i] = work->pair_s[i - 1];
-        work->pair_y[i] = work->pair_y[i - 1];
-        work->pair_rho[i] = work->pair_rho[i - 1];
+        work->lbfgs.s[i] = work->lbfgs.s[i - 1];
+        work->lbfgs.y[i] = work->lbfgs.y[i - 1];
+        work->lbfgs.rho[i] = work->lbfgs.rho[i - 1];
     }
-    work->pair_s[0] = s;
-    work->pair_y[0] = y;
-    work->pair_rho[0] = 1 / curvature;
+    work->lbfgs.s[0] = s;
+    work->lbfgs.y[0] = y;
+    work->lbfgs.rho[0] = 1 / curvature;
     return count < CT_HISTORY ? count + 1 : CT_HISTORY;
 }
 

@@ -14,6 +14,17 @@
 
 enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
 
+// Of solve.c: how the gradient has changed (y) along the last steps (s), the latest first.
+typedef struct ct_lbfgs {
+    double *s[CT_HISTORY], *y[CT_HISTORY];  // nunknown
+    double rho[CT_HISTORY];                 // 1 / (s . y)
+} ct_lbfgs;
+
+// Of phi.c, in products with the Hessian.
+typedef struct ct_phi_scratch {
+    double *dx, *product;  // 3 nvert
+} ct_phi_scratch;
+
 struct ct_work {
     ct_arena arena;
     const ct_model* model;  // that it was made for
@@ -40,10 +51,9 @@ struct ct_work {
     double reference;     // N
 
     // evaluation at x
-    ct_config at, trial;                   // the iterate and a trial point
-    double* rho;                           // 3 nvert, full-space force imbalance, N
-    double *node_scratch, *node_scratch2;  // 3 nvert
-    double* node_product;                  // 3 nvert
+    ct_config at, trial;  // the iterate and a trial point
+    double* rho;          // 3 nvert, full-space force imbalance, N
+    ct_phi_scratch phi;
 
     // skeletons
     double *wrench, *twist;  // 6 nlink
@@ -52,9 +62,8 @@ struct ct_work {
     double* curvature;
 
     // unknown vectors
-    double *r, *r_trial, *d, *scratch, *scratch2;
-    double *pair_s[CT_HISTORY], *pair_y[CT_HISTORY];
-    double pair_rho[CT_HISTORY];  // 1 / (s . y)
+    double *r, *r_trial, *d, *scratch;
+    ct_lbfgs lbfgs;
 
     // a copy of the state at the start of the step
     unsigned char* backup;

@@ -9,16 +9,15 @@ enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs mo
 static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t state_size) {
     ct_arena* arena = &work->arena;
     size_t nodes = 3 * (size_t)model->nvert, unknowns = (size_t)model->nunknown;
-    double** node_vectors[] = {&work->force,        &work->x_end,         &work->rho,
-                               &work->node_scratch, &work->node_scratch2, &work->node_product};
+    double** node_vectors[] = {&work->force, &work->x_end, &work->rho, &work->phi.dx, &work->phi.product};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(arena, nodes, sizeof(double));
-    double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch, &work->scratch2};
+    double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch};
     for (size_t i = 0; i < sizeof unknown_vectors / sizeof unknown_vectors[0]; i++)
         *unknown_vectors[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
     for (int i = 0; i < CT_HISTORY; i++) {
-        work->pair_s[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
-        work->pair_y[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
+        work->lbfgs.s[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
+        work->lbfgs.y[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
     }
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
     work->actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
