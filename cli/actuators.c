@@ -1,4 +1,4 @@
-// Muscles, pneumatic cells and cavities of a model, and what they are doing in a state: lines or JSON.
+// Muscles, chambers and cavities of a model, and what they are doing in a state: lines or JSON.
 #include "cli.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Actuators: muscles, pneumatic cells, cavities under pressure
+// Actuators: muscles, pneumatic chambers, cavities under pressure
 //
 //     ct_muscle_def muscle = ct_muscle_def_default();
 //     muscle.body = body;

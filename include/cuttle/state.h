@@ -61,7 +61,7 @@ typedef enum ct_tet_field {
 } ct_tet_field;
 // Its word in scene files and messages, "energy", ...; NULL: not one of them.
 CT_API const char* ct_tet_field_name(ct_tet_field field);
-// Writes ntet values: J/m^3, Pa (Cauchy), det F, w a of muscles (the largest) or a - 1 of cells.
+// Writes ntet values: J/m^3, Pa (Cauchy), det F, w a of muscles (the largest) or a - 1 of chambers.
 CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field,
                                     double* values);
 

@@ -45,7 +45,7 @@ typedef struct ct_trajectory_info {
     int ntri;                // triangles of sheets
     int nobstacle;
     bool contact;      // the frames carry contacts and their forces
-    bool activation;   // there are muscles or pneumatic cells: the frames carry their activation
+    bool activation;   // there are muscles or chambers: the frames carry their activation
     int64_t ncontact;  // contacts stored, of all frames
     int ncavity;       // cavities under pressure
 } ct_trajectory_info;

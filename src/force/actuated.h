@@ -1,4 +1,4 @@
-// Tets under activation: what muscles and pneumatic cells have in common.
+// Tets under activation: what muscles and chambers have in common.
 //
 // Each tet e has the number a of an actuator (an activation, a volume ratio) and the stiffness k of its
 // owner, in

@@ -1,4 +1,4 @@
-// Pneumatic cells; see chamber.h.
+// Pneumatic chambers, made of cells; see chamber.h.
 #include "force/chamber.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-// Pneumatic cells: tetrahedra that want a volume of their own, whatever their shape.
+// Pneumatic chambers. A chamber is made of cells: tetrahedra that want a volume of their own, whatever their
+// shape.
 //
 // Per tet e, with F its deformation gradient, V the rest volume, k the chamber's stiffness (Pa) and a > 0 the
 // activation of the group that the tet belongs to,

@@ -18,7 +18,7 @@ typedef struct ct_actuators {
     double* stiffness;  // count, Pa
     double* factored;   // count, stiffness when the system was factored
     double* start;      // size
-    double* rest;       // size: what a body at rest has: 0 of muscles and cavities, 1 of cells
+    double* rest;       // size: what a body at rest has: 0 of muscles and cavities, 1 of chambers
     double* decay;      // size: d
     int* control;       // size: index within a step's control vector, -1: none
 } ct_actuators;

@@ -93,7 +93,7 @@ static ct_status find_actuator(const ct_scene* scene, const char* name, ct_param
                          ct_scene_choices[CT_CHOICE_PARAMETER].words[kind], word);
 }
 
-// Controls of muscles keep the activation between 0 and 1, those of cells a volume.
+// Controls of muscles keep the activation between 0 and 1, those of chambers a volume.
 static void bound_activation(const ct_scene* scene, ct_scene_parameter* p) {
     const ct_scene_control* control = &scene->control[p->control];
     if (control->kind != CT_CONTROL_ACTIVATION) return;

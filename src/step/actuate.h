@@ -5,12 +5,12 @@
 #include "model/model.h"
 
 // The numbers during and after a step from those before it. control: ct_model_control_size numbers, or NULL
-// for zeros. CT_BAD_ARGUMENT when a cell is to have no volume.
+// for zeros. CT_BAD_ARGUMENT when a chamber is to have no volume.
 ct_status ct_actuate(const ct_model* model, const double* before, const double* control, double* value);
 // Reverse: bar holds the adjoint of the numbers after the step, then of those before it; adds to control_bar
 // (may be NULL).
 void ct_actuate_vjp(const ct_model* model, double* bar, double* control_bar);
-// w a of muscles (the largest) or a - 1 of cells, per tet; 0 elsewhere.
+// w a of muscles (the largest) or a - 1 of chambers, per tet; 0 elsewhere.
 void ct_actuate_field(const ct_model* model, const double* value, double* field);
 
 #endif
