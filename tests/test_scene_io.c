@@ -12,7 +12,7 @@
 #include "scene/keys.h"
 #include "scene/scene.h"
 #include "scene_text.h"
-#include "text/json_read.h"
+#include "text/json.h"
 #include "unit.h"
 
 #define BOX "{\"box\":{\"size\":[2,1,1],\"cells\":[2,1,1]}}"

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "read/read.h"
 #include "read/shape.h"
-#include "text/text_scan.h"
+#include "text/scan.h"
 
 // -------------------------------------------------------------------------------------------------
 // Meshes

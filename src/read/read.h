@@ -5,7 +5,7 @@
 
 #include "scene/keys.h"
 #include "scene/scene.h"
-#include "text/json_read.h"
+#include "text/json.h"
 
 // Keys of the object are the known ones.
 static inline bool ct_read_keys(ct_json at, ct_scene_object object) {

@@ -11,7 +11,7 @@
 #include "read/read.h"
 #include "scene/scene.h"
 #include "shape/mass.h"
-#include "text/text_scan.h"
+#include "text/scan.h"
 
 // -------------------------------------------------------------------------------------------------
 // Reading

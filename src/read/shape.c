@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "text/json_read.h"
+#include "text/json.h"
 
 #define MOST_BYTES (1 << 30)
 

@@ -11,7 +11,7 @@
 #include "math/quat.h"
 #include "scene/scene.h"
 #include "shape/mesh.h"
-#include "text/json_read.h"
+#include "text/json.h"
 
 enum { MOST_NODES = 500000000 };
 

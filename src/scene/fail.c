@@ -1,10 +1,11 @@
-// What is said when a scene is refused.
+// What is said when a scene is refused; see fail.h.
+#include "scene/fail.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "scene/scene.h"
 
 ct_status ct_scene_fail(ct_error* error, const char* field, const char* format, ...) {
     if (!error) return CT_BAD_SCENE;

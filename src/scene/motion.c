@@ -7,11 +7,13 @@
 // key is that of the parabola through it and its neighbours; the motion is held outside the keys, so that the
 // slope at the first and last key is zero, and C1 throughout. A repeated motion wraps the differences, not
 // the values: a rotation from 0 to 2 pi turns on for ever.
+#include "scene/motion.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "math/point3.h"
-#include "scene/scene.h"
+#include "scene/fail.h"
 
 typedef enum part { TRANSLATE, ROTATE } part;
 

@@ -5,6 +5,8 @@
 
 #include "base/memory.h"
 #include "cuttle.h"
+#include "scene/fail.h"
+#include "scene/motion.h"
 #include "scene/policy.h"
 
 typedef struct ct_scene_body {
@@ -20,15 +22,6 @@ typedef struct ct_scene_body {
     char* group;               // of contact pairs, NULL: none
     double contact_thickness;  // m; NAN: chosen when the scene is compiled
 } ct_scene_body;
-
-typedef struct ct_scene_driver {
-    int* node;  // sorted scene nodes; a node is driven at most once
-    int nnode;
-    ct_keyframe* key;  // nkey, increasing time
-    int nkey;
-    double center[3];
-    bool smooth, repeat;
-} ct_scene_driver;
 
 typedef struct ct_scene_force {
     int* node;
@@ -139,8 +132,6 @@ typedef struct ct_scene_objective {
     double weight;
 } ct_scene_objective;
 
-enum { CT_SCENE_NAME_SIZE = 64 };  // bytes of a name in ct_slice and ct_control_info
-
 struct ct_scene {
     char* name;
     char* file;  // absolute path, "" when built through the API
@@ -172,12 +163,6 @@ struct ct_scene {
     ct_policy policy;  // arrays in `arena`
 };
 
-// Translation and rotation vector of a motion at `time`.
-void ct_scene_drive_vectors(const ct_scene_driver* drive, double time, double shift[3], double turn[3]);
-// Position of a driven point with rest position `rest` at `time`.
-void ct_scene_drive_position(const ct_scene_driver* drive, double time, const double rest[3],
-                             double position[3]);
-
 // Where the numbers of a scene's control begin within a step's control vector.
 int ct_scene_control_first(const ct_scene* scene, int control);
 // Whether a parameter of this kind means something for the link.
@@ -191,8 +176,6 @@ ct_status ct_scene_name_control(const ct_scene* scene, const char* name, int* co
 ct_status ct_scene_sorted_nodes(const ct_scene* scene, const int* nodes, int count, int** out, int* nout,
                                 ct_error* error);
 
-// A motion with usable keys.
-ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error);
 // What can only be judged when the scene is complete: there is a body, the solver suits the energies.
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error);
 ct_status ct_scene_check_links(const ct_scene* scene, ct_error* error);  // its part about joints
@@ -220,11 +203,5 @@ void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double up
 ct_status ct_scene_apply_velocity(ct_scene* scene, const int* node, int nnode, const double velocity[3],
                                   const double angular_velocity[3]);
 void ct_scene_free_body(ct_scene_body* body);
-// A name of a control, parameter or objective that fits into ct_slice and ct_control_info.
-ct_status ct_scene_check_name(const char* name, ct_error* error);
-ct_status ct_scene_out_of_memory(ct_error* error);
-// CT_BAD_SCENE with path `field` and the message "<field> ...".
-ct_status ct_scene_fail(ct_error* error, const char* field, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

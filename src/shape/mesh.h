@@ -8,7 +8,7 @@
 #define CT_SHAPE_MESH_H
 
 #include "cuttle.h"
-#include "text/text_scan.h"
+#include "text/scan.h"
 
 #define CT_MESH_MAX_COUNT CT_SCAN_MAX_COUNT  // nodes, tets or triangles
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "cuttle.h"
-#include "text/text_scan.h"
+#include "text/scan.h"
 
 typedef struct ct_mesh_builder {
     ct_mesh* mesh;  // counts are exact, arrays have the capacities below

@@ -3,7 +3,7 @@
 #define CT_SHAPE_VTU_DATA_H
 
 #include "shape/vtk_array.h"
-#include "text/text_scan.h"
+#include "text/scan.h"
 
 typedef struct ct_vtu_coding {
     bool swap;           // byte_order is not this machine's

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/json_read.h"
+#include "text/json.h"
 
 typedef struct cursor {
     const char* at;

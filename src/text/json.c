@@ -1,5 +1,5 @@
-// Typed reading of parsed JSON; see json_read.h.
-#include "text/json_read.h"
+// Typed reading of parsed JSON; see json.h.
+#include "text/json.h"
 
 #include <math.h>
 #include <stdarg.h>

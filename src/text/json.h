@@ -11,8 +11,8 @@
 //     ct_json_vector(ct_json_member(shape, "center"), center);
 //     ct_json_positive(ct_json_required(shape, "radius"), &radius);
 //     return reader.status;
-#ifndef CT_TEXT_JSON_READ_H
-#define CT_TEXT_JSON_READ_H
+#ifndef CT_TEXT_JSON_H
+#define CT_TEXT_JSON_H
 
 #include <jansson.h>
 

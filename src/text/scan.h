@@ -3,8 +3,8 @@
 //
 // Numbers are read in the caller's locale: ct_mesh_read switches the thread to the C locale around all of it.
 // While `line` is positive it counts lines; a binary block sets it to 0 (unknown) for the rest of the file.
-#ifndef CT_TEXT_TEXT_SCAN_H
-#define CT_TEXT_TEXT_SCAN_H
+#ifndef CT_TEXT_SCAN_H
+#define CT_TEXT_SCAN_H
 
 #include "cuttle.h"
 

@@ -1,5 +1,5 @@
-// Scanning the text and the binary blocks of mesh files; see text_scan.h.
-#include "text/text_scan.h"
+// Scanning the text and the binary blocks of mesh files; see scan.h.
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <limits.h>
