@@ -156,14 +156,14 @@ static void the_past_changes_nothing(void** state) {
         double *x = malloc(bytes), *end = malloc(bytes);
         ct_detect *warm = detect_of(&s), *plain = detect_of(&s);
         ct_pairs near = {0}, hits = {0}, plain_near = {0}, plain_hits = {0};
-        size_t found = 0, vouched = 0;
+        size_t found = 0, covered = 0;
         for (int k = 0; k < 60; k++) {
             place_strip(&s, kind, k / 60.0, x);
             place_strip(&s, kind, (k + (k % 5 == 4 ? 3 : 1)) / 60.0, end);
-            // never renewed, and vouches for nothing
+            // never renewed, and covers nothing
             plain->self[c].distance = 1e-300, plain->self[c].age = 0, plain->self[c].wait = 1000;
             assert_int_equal(ct_detect_near(&s.collision, warm, x, end, 0, 0.008, &near), CT_OK);
-            vouched += warm->self[c].open == 0;
+            covered += warm->self[c].open == 0;
             assert_int_equal(ct_detect_near(&s.collision, plain, x, end, 0, 0.008, &plain_near), CT_OK);
             assert_int_equal(plain->self[c].open, s.collision.ntri);
             assert_same_pairs(&near, &plain_near);
@@ -176,7 +176,7 @@ static void the_past_changes_nothing(void** state) {
             assert_memory_equal(where, plain_where, sizeof where);
             found += near.count + hits.count + (size_t)count;
         }
-        if (kind == 0) assert_true(found == 0 && vouched >= 50);
+        if (kind == 0) assert_true(found == 0 && covered >= 50);
         else assert_true(found > 500);
         ct_pairs_free(&near), ct_pairs_free(&hits), ct_pairs_free(&plain_near), ct_pairs_free(&plain_hits);
         ct_detect_free(warm), ct_detect_free(plain);

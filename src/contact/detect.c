@@ -74,10 +74,10 @@ static ct_status fit_all(ct_detect* detect, const ct_collision* collision, const
         bool asked = false;
         for (int b = 0; b < collision->ncollider; b++)
             asked |= b != a && may_touch(collision, detect, a, b) && detect->node_tree[b].count > 0;
-        if (detect->self[a].start && !ct_self_vouch(detect, a, x, end, 2 * pad)) {
+        if (detect->self[a].start && !ct_self_cover(detect, a, x, end, 2 * pad)) {
             const ct_status status = renew ? ct_self_renew(detect, collision, a, x, end, 2 * pad) : CT_OK;
             if (status != CT_OK) return status;
-            asked |= !detect->self[a].vouched[0];
+            asked |= !detect->self[a].covered[0];
         }
         if (asked) ct_detect_fit(detect, collision, a, x, end, pad);
     }

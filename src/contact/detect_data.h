@@ -14,7 +14,7 @@ typedef struct ct_self {  // of one collider; see detect_self.h
     int *start, *node;    // tree nodes + 1: nodes of each part; none: no part
     int* past;            // tree nodes: behind the last one of each subtree
     int* first;           // tree nodes + 1: of the listed pairs
-    bool* vouched;        // tree nodes: this part vouches for its pairs in the present search
+    bool* covered;        // tree nodes: in the present search, the list of this part covers its pairs
     int open;             // faces in no such part
     ct_self_item* item;   // pairs nearer than `distance` in the reference, by tree node
     size_t count, capacity;

@@ -69,7 +69,7 @@ static ct_status build_parts(ct_detect* detect, const ct_collision* collision, i
     self->start = ct_arena_alloc(&detect->arena, n + 1, sizeof(int));
     self->past = ct_arena_alloc(&detect->arena, n + 1, sizeof(int));
     self->first = ct_arena_alloc(&detect->arena, n + 1, sizeof(int));
-    self->vouched = ct_arena_alloc(&detect->arena, n + 1, sizeof(bool));
+    self->covered = ct_arena_alloc(&detect->arena, n + 1, sizeof(bool));
     if (detect->arena.failed) return CT_OUT_OF_MEMORY;
     set_past(tree, self->past);
     for (int pass = 0; pass < 2; pass++) {
@@ -123,7 +123,7 @@ void ct_self_free(ct_detect* detect) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Vouching
+// Which parts the lists cover
 
 // The nodes of a part: their mean, and how they are turned against the reference.
 typedef struct pose {
@@ -165,7 +165,7 @@ static double bound_of(const ct_self* self, const double* X, const double* x, co
         const ct_vec3 d0 = ct_vec3_sub(ct_vec3_sub(p, from.mean), ct_mat3_apply(from.R, S));
         const ct_vec3 d1 = ct_vec3_sub(ct_vec3_sub(q, to.mean), ct_mat3_apply(to.R, S));
         const ct_vec3 u = ct_vec3_sub(ct_vec3_sub(q, p), shift);
-        // not a number: kept, and vouches for nothing
+        // not a number: kept, and covers nothing
         if (!(ct_vec3_dot(d0, d0) <= delta)) delta = ct_vec3_dot(d0, d0);
         if (!(ct_vec3_dot(d1, d1) <= delta)) delta = ct_vec3_dot(d1, d1);
         motion = fmax(motion, ct_vec3_dot(u, u));
@@ -176,20 +176,20 @@ static double bound_of(const ct_self* self, const double* X, const double* x, co
            1e-12 * sqrt(size);
 }
 
-bool ct_self_vouch(ct_detect* detect, int collider, const double* x, const double* end, double need) {
+bool ct_self_cover(ct_detect* detect, int collider, const double* x, const double* end, double need) {
     ct_self* self = detect->self + collider;
     const ct_bvh* tree = detect->face_tree + collider;
     self->open = 0;
     for (int n = 0; n < tree->nnode; n++) {
-        self->vouched[n] = false;
+        self->covered[n] = false;
         const int count = self->start[n + 1] - self->start[n];
         if (count > 0 && self->distance > need)
-            self->vouched[n] =
+            self->covered[n] =
                 bound_of(self, detect->reference, x, end, self->node + self->start[n], count) > need;
-        if (self->vouched[n]) n = self->past[n] - 1;
+        if (self->covered[n]) n = self->past[n] - 1;
         else if (!tree->node[n].right) self->open += tree->node[n].count;
     }
-    return self->vouched[0];
+    return self->covered[0];
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ bool ct_self_pairs(ct_detect* detect, const ct_collision* collision, int collide
     const ct_bvh_visit by_kind[3] = {visit->vertex_face, visit->edges, visit->edge_face};
     walk w = {.detect = detect, .visit = visit};
     for (int n = 0; n < tree->nnode; n++) {
-        if (!self->vouched[n]) {
+        if (!self->covered[n]) {
             if (!ct_bvh_node_pairs(tree, n, visit_faces, &w)) return false;
             continue;
         }
@@ -366,6 +366,6 @@ ct_status ct_self_renew(ct_detect* detect, const ct_collision* collision, int co
         }
     }
     self->first[tree->nnode] = (int)self->count;
-    ct_self_vouch(detect, collider, x, end, need);
+    ct_self_cover(detect, collider, x, end, need);
     return CT_OK;
 }

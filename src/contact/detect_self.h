@@ -11,7 +11,7 @@
 //     D cos(theta/2) - 2 delta.
 // Where this is more than what is looked for, only the listed pairs need a look. Parts are the nodes of the
 // face tree, from the whole collider down to some tens of faces: a body that moves as a whole needs one test,
-// one that bends one for each piece that bends little. What no part vouches for is searched in the tree.
+// one that bends one for each piece that bends little. What no list covers is searched in the tree.
 //
 // The bound leaves room for everything by which the tests of a pair may answer early (round-off, a capped
 // number of steps), so that a search finds the same with whatever reference: when it is renewed is a matter
@@ -32,10 +32,10 @@ typedef struct ct_self_visit {
 ct_status ct_self_build(ct_detect* detect, const ct_collision* collision);
 void ct_self_free(ct_detect* detect);
 
-// Decides for a motion which parts vouch for pairs outside their list to stay farther apart than `need`.
-// true: the whole does, and ct_self_pairs looks at no tree.
-bool ct_self_vouch(ct_detect* detect, int collider, const double* x, const double* end, double need);
-// Renews the reference, at x, when little is vouched for and it is worth its time, and decides again.
+// Decides for a motion which parts are covered by their lists: all other pairs stay farther apart than
+// `need`. true: the whole does, and ct_self_pairs looks at no tree.
+bool ct_self_cover(ct_detect* detect, int collider, const double* x, const double* end, double need);
+// Renews the reference, at x, when little is covered and it is worth its time, and decides again.
 // Overwrites the boxes.
 ct_status ct_self_renew(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
                         const double* end, double need);
