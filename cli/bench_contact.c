@@ -351,7 +351,7 @@ static ct_status gradient_row(int across, setting which, ct_error* error) {
     for (int pass = 0; status == CT_OK && pass < PASSES; pass++) {
         ct_rollout_report there;
         ct_backward_report back;
-        ct_gradient gradient = {.young = young};
+        ct_values gradient = {.of = {[CT_QUANTITY_YOUNG] = young}};
         status = ct_rollout(r.model, r.work, tape, r.state, GRADIENT_STEPS, NULL, NULL, NULL, &there);
         if (status == CT_OK) status = ct_backward(r.model, r.work, tape, NULL, seed, &r, &gradient, &back);
         if (status != CT_OK) break;

@@ -34,7 +34,7 @@ typedef struct gradient_result {
 
 // What the gradient is of (the height of the centre of mass at the end) and with respect to.
 static ct_status add_goal(ct_scene* scene, int steps, ct_error* error) {
-    const ct_parameter_kind kinds[] = {CT_PARAMETER_YOUNG, CT_PARAMETER_POISSON, CT_PARAMETER_VELOCITY};
+    const ct_quantity quantities[] = {CT_QUANTITY_YOUNG, CT_QUANTITY_POISSON, CT_QUANTITY_VELOCITY};
     ct_keyframe above = {.translate = {0, 1, 0}};
     ct_objective_def objective = ct_objective_def_default();
     objective.path = &above;
@@ -46,7 +46,7 @@ static ct_status add_goal(ct_scene* scene, int steps, ct_error* error) {
     if (status == CT_OK) status = ct_scene_add_objective(scene, &objective, error);
     for (int k = 0; status == CT_OK && k < 3; k++) {
         ct_parameter_def parameter = ct_parameter_def_default();
-        parameter.kind = kinds[k];
+        parameter.quantity = quantities[k];
         parameter.per = CT_PER_ELEMENT;
         status = ct_scene_add_parameter(scene, &parameter, error);
     }

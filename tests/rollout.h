@@ -106,9 +106,9 @@ static void fill_values(rollout* r) {
     for (int s = 0; s < SLICES; s++) at[s] = r->value + r->first[s];
     memcpy(at[POSITION], x, 3 * (size_t)r->nvert * sizeof(double));
     memcpy(at[VELOCITY], v, 3 * (size_t)r->nvert * sizeof(double));
-    ct_model_get_values(r->sim.model, CT_YOUNG, at[YOUNG]);
-    ct_model_get_values(r->sim.model, CT_POISSON, at[POISSON]);
-    ct_model_get_values(r->sim.model, CT_DENSITY, at[DENSITY]);
+    ct_model_get(r->sim.model, CT_QUANTITY_YOUNG, at[YOUNG]);
+    ct_model_get(r->sim.model, CT_QUANTITY_POISSON, at[POISSON]);
+    ct_model_get(r->sim.model, CT_QUANTITY_DENSITY, at[DENSITY]);
     memcpy(at[GRAVITY], settings.gravity, sizeof settings.gravity);
     for (int i = 0; i < r->size; i++) r->scale[i] = 1;
     for (int i = 0; i < 3 * r->nvert; i++)
@@ -169,14 +169,15 @@ static void rollout_stop(rollout* r) {
 
 static double evaluate(rollout* r, const double* y) {
     ct_error error = {0};
-    const ct_material_values values = {.young = y + r->first[YOUNG],
-                                       .poisson = y + r->first[POISSON],
-                                       .density = y + r->first[DENSITY],
-                                       .damping_mass = y + r->first[DAMPING_MASS],
-                                       .damping_stiffness = y + r->first[DAMPING_STIFFNESS],
-                                       .gravity = y + r->first[GRAVITY],
-                                       .bending = r->ntri ? y + r->first[BENDING] : NULL,
-                                       .thickness = r->ntri ? y + r->first[THICKNESS] : NULL};
+    double* at = (double*)y;  // only read
+    const ct_values values = {.of = {[CT_QUANTITY_YOUNG] = at + r->first[YOUNG],
+                                     [CT_QUANTITY_POISSON] = at + r->first[POISSON],
+                                     [CT_QUANTITY_DENSITY] = at + r->first[DENSITY],
+                                     [CT_QUANTITY_DAMPING_MASS] = at + r->first[DAMPING_MASS],
+                                     [CT_QUANTITY_DAMPING_STIFFNESS] = at + r->first[DAMPING_STIFFNESS],
+                                     [CT_QUANTITY_GRAVITY] = at + r->first[GRAVITY],
+                                     [CT_QUANTITY_BENDING] = r->ntri ? at + r->first[BENDING] : NULL,
+                                     [CT_QUANTITY_THICKNESS] = r->ntri ? at + r->first[THICKNESS] : NULL}};
     must(ct_model_set_values(r->sim.model, &values, NULL, &error), &error);
     must(ct_state_set(r->sim.state, y + r->first[POSITION], y + r->first[VELOCITY]), NULL);
     ct_rollout_report report;
@@ -196,17 +197,17 @@ static double evaluate(rollout* r, const double* y) {
 static void reverse_rollout(rollout* r) {
     double* g[SLICES];
     for (int s = 0; s < SLICES; s++) g[s] = r->gradient + r->first[s];
-    ct_gradient gradient = {.position = g[POSITION],
-                            .velocity = g[VELOCITY],
-                            .young = g[YOUNG],
-                            .poisson = g[POISSON],
-                            .density = g[DENSITY],
-                            .damping_mass = g[DAMPING_MASS],
-                            .damping_stiffness = g[DAMPING_STIFFNESS],
-                            .gravity = g[GRAVITY],
-                            .controls = slice_size(r, CONTROLS) ? g[CONTROLS] : NULL,
-                            .bending = r->ntri ? g[BENDING] : NULL,
-                            .thickness = r->ntri ? g[THICKNESS] : NULL};
+    ct_values gradient = {.of = {[CT_QUANTITY_POSITION] = g[POSITION],
+                                 [CT_QUANTITY_VELOCITY] = g[VELOCITY],
+                                 [CT_QUANTITY_YOUNG] = g[YOUNG],
+                                 [CT_QUANTITY_POISSON] = g[POISSON],
+                                 [CT_QUANTITY_DENSITY] = g[DENSITY],
+                                 [CT_QUANTITY_DAMPING_MASS] = g[DAMPING_MASS],
+                                 [CT_QUANTITY_DAMPING_STIFFNESS] = g[DAMPING_STIFFNESS],
+                                 [CT_QUANTITY_GRAVITY] = g[GRAVITY],
+                                 [CT_QUANTITY_CONTROL] = slice_size(r, CONTROLS) ? g[CONTROLS] : NULL,
+                                 [CT_QUANTITY_BENDING] = r->ntri ? g[BENDING] : NULL,
+                                 [CT_QUANTITY_THICKNESS] = r->ntri ? g[THICKNESS] : NULL}};
     ct_backward_report report;
     const ct_status status = ct_backward(r->sim.model, r->sim.work, r->tape, r->value + r->first[CONTROLS],
                                          add_seed, r, &gradient, &report);

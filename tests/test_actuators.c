@@ -311,11 +311,12 @@ static void check_stiffness(scene_kind kind) {
     const int count = ct_model_actuator_count(r.sim.model);
     double gradient_of[4] = {7, 7, 7, 7}, other[4] = {7, 7, 7, 7}, stiffness[4];
     for (int k = 0; k < count; k++) stiffness[k] = 3e4 * (1 + 0.2 * k);
-    const ct_material_values values = {.muscle_stiffness = stiffness, .chamber_stiffness = stiffness};
+    const ct_values values = {
+        .of = {[CT_QUANTITY_MUSCLE_STIFFNESS] = stiffness, [CT_QUANTITY_CHAMBER_STIFFNESS] = stiffness}};
     must(ct_model_set_values(r.sim.model, &values, NULL, NULL), NULL);
     evaluate(&r, r.value);
-    ct_gradient gradient = {.muscle_stiffness = kind == CELLS ? other : gradient_of,
-                            .chamber_stiffness = kind == CELLS ? gradient_of : other};
+    ct_values gradient = {.of = {[CT_QUANTITY_MUSCLE_STIFFNESS] = kind == CELLS ? other : gradient_of,
+                                 [CT_QUANTITY_CHAMBER_STIFFNESS] = kind == CELLS ? gradient_of : other}};
     must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r, &gradient,
                      NULL),
          NULL);
@@ -461,9 +462,8 @@ static void bad_actuators_are_refused(void** state) {
     assert_non_null(strstr(report.message, "volume ratio"));
     assert_true(ct_state_step_index(s.state) == 0);
     const double stiffness[] = {0};
-    assert_int_equal(
-        ct_model_set_values(s.model, &(ct_material_values){.chamber_stiffness = stiffness}, NULL, &error),
-        CT_BAD_ARGUMENT);
+    assert_int_equal(ct_model_set(s.model, CT_QUANTITY_CHAMBER_STIFFNESS, stiffness, &error),
+                     CT_BAD_ARGUMENT);
     stop(&s);
 }
 

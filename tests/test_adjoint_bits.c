@@ -96,15 +96,15 @@ static void gradient_is_the_same_bits_when_less_is_wanted(void** state) {
         double* wanted = malloc((size_t)slice_size(&r, s) * sizeof(double));
         double* at[SLICES] = {0};
         at[s] = wanted;
-        ct_gradient gradient = {.position = at[0],
-                                .velocity = at[1],
-                                .young = at[2],
-                                .poisson = at[3],
-                                .density = at[4],
-                                .damping_mass = at[5],
-                                .damping_stiffness = at[6],
-                                .gravity = at[7],
-                                .controls = at[8]};
+        ct_values gradient = {.of = {[CT_QUANTITY_POSITION] = at[0],
+                                     [CT_QUANTITY_VELOCITY] = at[1],
+                                     [CT_QUANTITY_YOUNG] = at[2],
+                                     [CT_QUANTITY_POISSON] = at[3],
+                                     [CT_QUANTITY_DENSITY] = at[4],
+                                     [CT_QUANTITY_DAMPING_MASS] = at[5],
+                                     [CT_QUANTITY_DAMPING_STIFFNESS] = at[6],
+                                     [CT_QUANTITY_GRAVITY] = at[7],
+                                     [CT_QUANTITY_CONTROL] = at[8]}};
         must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r,
                          &gradient, NULL),
              NULL);

@@ -258,10 +258,10 @@ static ct_status add_goals(ct_scene* scene, const int* nodes, int count) {
     static const double shape[3] = {1, 0, 0};
     ct_status status = ct_scene_add_force_control(scene, "push", nodes, count, NULL);
     if (status == CT_OK) status = ct_scene_add_drive_control(scene, "mount", 0, NULL);
-    for (int kind = 0; kind <= CT_PARAMETER_CONTROL && status == CT_OK; kind++) {
+    for (int kind = 0; kind <= CT_QUANTITY_CONTROL && status == CT_OK; kind++) {
         ct_parameter_def parameter = ct_parameter_def_default();
-        parameter.kind = kind;
-        parameter.per = kind < CT_PARAMETER_GRAVITY ? CT_PER_TAG : CT_PER_ELEMENT;
+        parameter.quantity = kind;
+        parameter.per = kind < CT_QUANTITY_GRAVITY ? CT_PER_TAG : CT_PER_ELEMENT;
         parameter.control = "push";
         status = ct_scene_add_parameter(scene, &parameter, NULL);
     }
@@ -304,7 +304,7 @@ static ct_status fill_scene(ct_scene* scene, ct_solver solver) {
     if (status == CT_OK) status = ct_scene_add_force(scene, nodes, count, &force, NULL);
     if (status == CT_OK && solver == CT_SOLVER_NEWTON)
         status = ct_scene_set_tag_material(scene, 0, 0, &soft, NULL);
-    if (status == CT_OK) status = ct_scene_set_tet_values(scene, 0, CT_YOUNG, young, 18, NULL);
+    if (status == CT_OK) status = ct_scene_set_tet_values(scene, 0, CT_QUANTITY_YOUNG, young, 18, NULL);
     if (status == CT_OK) status = add_goals(scene, nodes, count);
     ct_free(nodes);
     ct_mesh_free(mesh);
@@ -331,7 +331,7 @@ static ct_status create_loss(void** out) {
 
 // A problem in all of its uses: evaluated, searched with two methods, drawn, checked.
 static ct_status use_problem(ct_problem* problem, double* y, double* gradient) {
-    ct_check_slice slices[CT_PARAMETER_JOINT_VELOCITY + 2];
+    ct_check_slice slices[CT_QUANTITY_JOINT_VELOCITY + 2];
     ct_check_def check = {.components = 1, .step = 1e-3, .levels = 2};
     ct_optimize_def search = ct_optimize_def_default();
     const double line[2] = {1, 2};

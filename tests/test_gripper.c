@@ -21,10 +21,10 @@ static sim load(double friction, double ball_density) {
     assert_int_equal(ct_model_control_size(s.model), CELLS + MOVE);
     ct_model_info info = ct_model_summary(s.model);
     double* density = calloc((size_t)info.ntet, sizeof(double));
-    ct_model_get_values(s.model, CT_DENSITY, density);
+    ct_model_get(s.model, CT_QUANTITY_DENSITY, density);
     for (int t = 0; t < info.ntet; t++)
         if (density[t] < 100) density[t] = ball_density;  // foam
-    const ct_material_values values = {.density = density};
+    const ct_values values = {.of = {[CT_QUANTITY_DENSITY] = density}};
     must(ct_model_set_values(s.model, &values, NULL, &error), &error);
     free(density);
     return s;

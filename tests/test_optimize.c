@@ -213,10 +213,10 @@ static void aim(ct_scene* scene, const double target[3]) {
     must(ct_scene_add_objective(scene, &def, &error), &error);
 }
 
-static void vary(ct_scene* scene, ct_parameter_kind kind) {
+static void vary(ct_scene* scene, ct_quantity kind) {
     ct_error error = {0};
     ct_parameter_def def = ct_parameter_def_default();
-    def.kind = kind;
+    def.quantity = kind;
     must(ct_scene_add_parameter(scene, &def, &error), &error);
 }
 
@@ -256,7 +256,7 @@ static void young_modulus_is_found_from_the_deflection(void** state) {
     for (int k = 0; k < 3; k++) {
         ct_scene* scene = beam(6e5, 0.5, true);
         aim(scene, center);
-        vary(scene, CT_PARAMETER_YOUNG);
+        vary(scene, CT_QUANTITY_YOUNG);
         ct_optimize_report report = solve(scene, methods[k], 60, &young);
         print_message("young %.6e after %d evaluations, loss %.1e\n", young, report.iterations, report.loss);
         assert_true(fabs(young / 1.7e5 - 1) < 1e-4);
@@ -278,7 +278,7 @@ static void velocity_that_hits_a_target_is_found(void** state) {
     for (int k = 0; k < 2; k++) {
         ct_scene* scene = beam(2e5, n * h, false);
         aim(scene, target);
-        vary(scene, CT_PARAMETER_VELOCITY);
+        vary(scene, CT_QUANTITY_VELOCITY);
         ct_optimize_report report = solve(scene, methods[k], 150, velocity);
         print_message("velocity %.6f %.6f %.6f after %d evaluations\n", velocity[0], velocity[1], velocity[2],
                       report.iterations);
@@ -315,7 +315,7 @@ static void methods_without_gradients_hit_the_target_and_tell_the_measure(void**
         objective.npath = 1;
         objective.weight = 5;
         must(ct_scene_add_objective(scene, &objective, &error), &error);
-        vary(scene, CT_PARAMETER_VELOCITY);
+        vary(scene, CT_QUANTITY_VELOCITY);
         ct_problem* problem = NULL;
         must(ct_problem_create(&problem, scene, 0, &error), &error);
         double y[3];
@@ -375,12 +375,12 @@ static void measure_is_the_root_mean_square_of_the_first_term(void** state) {
         must(ct_scene_add_objective(scene, &def, &error), &error);
         def.weight = 1000;  // a second term does not matter
         must(ct_scene_add_objective(scene, &def, &error), &error);
-        vary(scene, CT_PARAMETER_VELOCITY);
+        vary(scene, CT_QUANTITY_VELOCITY);
         double measure = measure_of(scene, NULL, &loss);
         assert_true(fabs(measure - 9.81e-4 * sqrt((1 + 9 + 36) / 4.0)) < 1e-8);
     }
     ct_scene* scene = beam(2e5, 0.03, false);
-    vary(scene, CT_PARAMETER_VELOCITY);
+    vary(scene, CT_QUANTITY_VELOCITY);
     assert_true(isnan(measure_of(scene, lift, &loss)) && isfinite(loss));
 }
 

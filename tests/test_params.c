@@ -37,15 +37,14 @@ static ct_scene* two_boxes(void) {
     return scene;
 }
 
-static void add(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, int body,
-                ct_transform transform) {
+static void add(ct_scene* scene, ct_quantity kind, ct_parameter_per per, int body, ct_transform transform) {
     ct_error error = {0};
     ct_parameter_def def = ct_parameter_def_default();
-    def.kind = kind;
+    def.quantity = kind;
     def.per = per;
     def.body = body;
     def.transform = transform;
-    if (kind == CT_PARAMETER_CONTROL) def.control = "push";
+    if (kind == CT_QUANTITY_CONTROL) def.control = "push";
     must(ct_scene_add_parameter(scene, &def, &error), &error);
 }
 
@@ -60,10 +59,10 @@ typedef struct fixture {
 static size_t field_size(const fixture* f, int kind) {
     ct_model_info info = ct_model_summary(f->model);
     size_t sizes[] = {(size_t)info.ntet, 3, 3 * (size_t)info.nvert, NSTEP * 9};
-    return kind < CT_PARAMETER_GRAVITY    ? sizes[0]
-           : kind == CT_PARAMETER_GRAVITY ? 3
-           : kind < CT_PARAMETER_CONTROL  ? sizes[2]
-                                          : sizes[3];
+    return kind < CT_QUANTITY_GRAVITY    ? sizes[0]
+           : kind == CT_QUANTITY_GRAVITY ? 3
+           : kind < CT_QUANTITY_CONTROL  ? sizes[2]
+                                         : sizes[3];
 }
 
 static fixture begin(ct_scene* scene) {
@@ -96,19 +95,12 @@ static void end(fixture* f) {
     ct_scene_free(f->scene);
 }
 
-static void pointers(const ct_param_values* v, const double* out[9]) {
-    const double* list[] = {v->young,   v->poisson,  v->density,  v->damping_mass, v->damping_stiffness,
-                            v->gravity, v->position, v->velocity, v->controls};
-    memcpy(out, list, sizeof list);
-}
-
 // A fixed linear function of all quantities, along the direction.
 static double sum_at(void* user, double t) {
     fixture* f = user;
     double* y = calloc((size_t)f->n, sizeof *y);
     for (int k = 0; k < f->n; k++) y[k] = f->y[k] + t * f->direction[k];
-    const double* value[9];
-    pointers(ct_params_apply(f->params, y), value);
+    double* const* value = ct_params_apply(f->params, y)->of;
     free(y);
     double sum = 0;
     for (int kind = 0; kind < 9; kind++)
@@ -118,12 +110,9 @@ static double sum_at(void* user, double t) {
 }
 
 static void assert_transpose(fixture* f) {
-    ct_gradient* g = ct_params_gradient(f->params);
-    double* bar[] = {g->young,   g->poisson,  g->density,  g->damping_mass, g->damping_stiffness,
-                     g->gravity, g->position, g->velocity, g->controls};
-    const double* value[9];
+    double* const* bar = ct_params_gradient(f->params)->of;
     double size = 0, exact = 0;
-    pointers(ct_params_apply(f->params, f->y), value);
+    double* const* value = ct_params_apply(f->params, f->y)->of;
     for (int kind = 0; kind < 9; kind++) {
         assert_true((bar[kind] != NULL) == (value[kind] != NULL));
         for (size_t i = 0; bar[kind] && i < field_size(f, kind); i++) {
@@ -132,7 +121,7 @@ static void assert_transpose(fixture* f) {
         }
     }
     double* y_bar = calloc((size_t)f->n, sizeof *y_bar);
-    ct_params_vjp(f->params, f->y, g, y_bar);
+    ct_params_vjp(f->params, f->y, ct_params_gradient(f->params), y_bar);
     for (int k = 0; k < f->n; k++) exact += y_bar[k] * f->direction[k];
     free(y_bar);
     assert_slope(sum_at, f, exact, 0.2, size + 1);
@@ -143,7 +132,7 @@ static void transpose_matches_differences_for_every_kind_and_grouping(void** unu
     for (int kind = 0; kind < 9; kind++)
         for (int per = 0; per < 4; per++)
             for (int body = -1; body < 2; body++) {
-                if (per == CT_PER_TAG && (kind == CT_PARAMETER_POSITION || kind == CT_PARAMETER_VELOCITY))
+                if (per == CT_PER_TAG && (kind == CT_QUANTITY_POSITION || kind == CT_QUANTITY_VELOCITY))
                     continue;
                 ct_scene* scene = two_boxes();
                 add(scene, kind, per, body, CT_TRANSFORM_AUTO);
@@ -188,34 +177,34 @@ static void transpose_matches_differences_with_all_parameters_at_once(void** unu
 static void start_gives_the_scene_back(void** unused) {
     (void)unused;
     ct_scene* scene = two_boxes();
-    for (int kind = 0; kind < CT_PARAMETER_GRAVITY; kind++)
+    for (int kind = 0; kind < CT_QUANTITY_GRAVITY; kind++)
         add(scene, kind, CT_PER_TAG, -1, CT_TRANSFORM_AUTO);
-    add(scene, CT_PARAMETER_GRAVITY, CT_PER_SCENE, -1, CT_TRANSFORM_AUTO);
-    add(scene, CT_PARAMETER_POSITION, CT_PER_ELEMENT, 1, CT_TRANSFORM_AUTO);
-    add(scene, CT_PARAMETER_VELOCITY, CT_PER_BODY, -1, CT_TRANSFORM_AUTO);
+    add(scene, CT_QUANTITY_GRAVITY, CT_PER_SCENE, -1, CT_TRANSFORM_AUTO);
+    add(scene, CT_QUANTITY_POSITION, CT_PER_ELEMENT, 1, CT_TRANSFORM_AUTO);
+    add(scene, CT_QUANTITY_VELOCITY, CT_PER_BODY, -1, CT_TRANSFORM_AUTO);
     fixture f = begin(scene);
     ct_params_start(f.params, f.y);
-    const ct_param_values* v = ct_params_apply(f.params, f.y);
+    const ct_values* v = ct_params_apply(f.params, f.y);
     for (int b = 0; b < 2; b++)
         for (int e = 0; e < scene->body[b].mesh->ntet; e++) {
             const ct_material* m = &scene->body[b].tet_material[e];
             int i = scene->body[b].first_tet + e;
-            assert_true(fabs(v->young[i] / m->young - 1) < 1e-14);
-            assert_true(fabs(v->poisson[i] / m->poisson - 1) < 1e-14);
-            assert_true(fabs(v->density[i] / m->density - 1) < 1e-14);
-            assert_true(fabs(v->damping_mass[i] - m->damping_mass) < 1e-14);
+            assert_true(fabs(v->of[CT_QUANTITY_YOUNG][i] / m->young - 1) < 1e-14);
+            assert_true(fabs(v->of[CT_QUANTITY_POISSON][i] / m->poisson - 1) < 1e-14);
+            assert_true(fabs(v->of[CT_QUANTITY_DENSITY][i] / m->density - 1) < 1e-14);
+            assert_true(fabs(v->of[CT_QUANTITY_DAMPING_MASS][i] - m->damping_mass) < 1e-14);
         }
-    for (int i = 0; i < 3; i++) assert_true(v->gravity[i] == scene->settings.gravity[i]);
+    for (int i = 0; i < 3; i++) assert_true(v->of[CT_QUANTITY_GRAVITY][i] == scene->settings.gravity[i]);
     for (int i = 0; i < 3 * ct_scene_node_count(scene); i++)
-        assert_true(fabs(v->position[i] - f.model->rest[i]) < 1e-15);
-    assert_null(v->controls);
+        assert_true(fabs(v->of[CT_QUANTITY_POSITION][i] - f.model->rest[i]) < 1e-15);
+    assert_null(v->of[CT_QUANTITY_CONTROL]);
     end(&f);
 }
 
 static void one_value_stands_for_a_whole_body(void** unused) {
     (void)unused;
     ct_scene* scene = two_boxes();
-    add(scene, CT_PARAMETER_YOUNG, CT_PER_BODY, 1, CT_TRANSFORM_LOG);
+    add(scene, CT_QUANTITY_YOUNG, CT_PER_BODY, 1, CT_TRANSFORM_LOG);
     fixture f = begin(scene);
     ct_slice slice;
     ct_params_slice(f.params, 0, &slice);
@@ -224,11 +213,11 @@ static void one_value_stands_for_a_whole_body(void** unused) {
     ct_params_start(f.params, f.y);
     assert_true(f.y[0] == 0);  // the scale is the starting value
     f.y[0] = log(2);
-    const ct_param_values* v = ct_params_apply(f.params, f.y);
+    const ct_values* v = ct_params_apply(f.params, f.y);
     int ntet = scene->body[0].mesh->ntet;
     for (int e = 0; e < ntet; e++) {
-        assert_true(v->young[e] == scene->body[0].tet_material[e].young);
-        assert_true(fabs(v->young[ntet + e] / 16e4 - 1) < 1e-15);
+        assert_true(v->of[CT_QUANTITY_YOUNG][e] == scene->body[0].tet_material[e].young);
+        assert_true(fabs(v->of[CT_QUANTITY_YOUNG][ntet + e] / 16e4 - 1) < 1e-15);
     }
     end(&f);
 }
@@ -236,17 +225,17 @@ static void one_value_stands_for_a_whole_body(void** unused) {
 static void offset_moves_the_free_nodes_of_a_body(void** unused) {
     (void)unused;
     ct_scene* scene = two_boxes();
-    add(scene, CT_PARAMETER_POSITION, CT_PER_BODY, 0, CT_TRANSFORM_NONE);
+    add(scene, CT_QUANTITY_POSITION, CT_PER_BODY, 0, CT_TRANSFORM_NONE);
     fixture f = begin(scene);
     memcpy(f.y, (double[]){0.1, 0.2, -0.3}, 3 * sizeof(double));
-    const ct_param_values* v = ct_params_apply(f.params, f.y);
+    const ct_values* v = ct_params_apply(f.params, f.y);
     int moved = 0;
     for (int i = 0; i < ct_scene_node_count(scene); i++) {
         bool moves = i < scene->body[0].mesh->nvert && f.model->row[i] >= 0;
         moved += moves;
         for (int a = 0; a < 3; a++)
-            assert_true(fabs(v->position[3 * i + a] - f.model->rest[3 * i + a] - (moves ? f.y[a] : 0)) <
-                        1e-15);
+            assert_true(fabs(v->of[CT_QUANTITY_POSITION][3 * i + a] - f.model->rest[3 * i + a] -
+                             (moves ? f.y[a] : 0)) < 1e-15);
     }
     assert_int_equal(moved, 12);
     end(&f);
@@ -257,17 +246,18 @@ static void control_values_are_held(void** unused) {
     ct_scene* scene = two_boxes();
     ct_error error = {0};
     ct_parameter_def def = ct_parameter_def_default();
-    def.kind = CT_PARAMETER_CONTROL;
+    def.quantity = CT_QUANTITY_CONTROL;
     def.control = "mount";
     def.hold = 3;
     def.transform = CT_TRANSFORM_NONE;
     must(ct_scene_add_parameter(scene, &def, &error), &error);
     fixture f = begin(scene);
     assert_int_equal(f.n, 3 * 6);  // steps 0-2, 3-5, 6
-    const ct_param_values* v = ct_params_apply(f.params, f.y);
+    const ct_values* v = ct_params_apply(f.params, f.y);
     for (int step = 0; step < NSTEP; step++)
         for (int i = 0; i < 9; i++)
-            assert_true(v->controls[9 * step + i] == (i < 3 ? 0 : f.y[6 * (step / 3) + i - 3]));
+            assert_true(v->of[CT_QUANTITY_CONTROL][9 * step + i] ==
+                        (i < 3 ? 0 : f.y[6 * (step / 3) + i - 3]));
     assert_transpose(&f);
     end(&f);
 }
@@ -304,9 +294,9 @@ static void bounds_follow_the_transform(void** unused) {
 static void material_bounds_keep_values_valid(void** unused) {
     (void)unused;
     ct_scene* scene = two_boxes();
-    add(scene, CT_PARAMETER_YOUNG, CT_PER_BODY, -1, CT_TRANSFORM_AFFINE);
-    add(scene, CT_PARAMETER_POISSON, CT_PER_BODY, -1, CT_TRANSFORM_NONE);
-    add(scene, CT_PARAMETER_DAMPING_STIFFNESS, CT_PER_BODY, -1, CT_TRANSFORM_AUTO);
+    add(scene, CT_QUANTITY_YOUNG, CT_PER_BODY, -1, CT_TRANSFORM_AFFINE);
+    add(scene, CT_QUANTITY_POISSON, CT_PER_BODY, -1, CT_TRANSFORM_NONE);
+    add(scene, CT_QUANTITY_DAMPING_STIFFNESS, CT_PER_BODY, -1, CT_TRANSFORM_AUTO);
     fixture f = begin(scene);
     double lower[6], upper[6], value[6];
     ct_params_bounds(f.params, lower, upper);
@@ -338,21 +328,21 @@ static void bad_parameters_are_refused_with_their_field(void** unused) {
     refuse(scene, &def, "lower");
     def = good, def.transform = CT_TRANSFORM_SIGMOID;
     refuse(scene, &def, "transform");
-    def = good, def.kind = CT_PARAMETER_POISSON, def.upper = 0.5;
+    def = good, def.quantity = CT_QUANTITY_POISSON, def.upper = 0.5;
     refuse(scene, &def, "upper");
-    def = good, def.kind = CT_PARAMETER_CONTROL;
+    def = good, def.quantity = CT_QUANTITY_CONTROL;
     refuse(scene, &def, "control");
     def.control = "pull";
     refuse(scene, &def, "control");
     def.control = "push", def.hold = 0;
     refuse(scene, &def, "hold");
-    def = good, def.kind = CT_PARAMETER_POSITION, def.per = CT_PER_TAG;
+    def = good, def.quantity = CT_QUANTITY_POSITION, def.per = CT_PER_TAG;
     refuse(scene, &def, "per");
     def = good, def.start = 3, def.lower = 5;
     refuse(scene, &def, "start");
     def = good, def.scale = -1;
     refuse(scene, &def, "scale");
-    add(scene, CT_PARAMETER_YOUNG, CT_PER_BODY, 0, CT_TRANSFORM_AUTO);
+    add(scene, CT_QUANTITY_YOUNG, CT_PER_BODY, 0, CT_TRANSFORM_AUTO);
     refuse(scene, &good, "type");
     def = good, def.body = 1, def.name = "young.left";
     refuse(scene, &def, "name");

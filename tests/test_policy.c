@@ -32,7 +32,7 @@ static void network_is_the_formula(void** state) {
                               "\"weights\": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.1, 1.2]",
                               "", POINT)),
                   1);
-    assert_int_equal(ct_model_policy_size(s.model), 11);
+    assert_int_equal(ct_model_quantity_size(s.model, CT_QUANTITY_POLICY), 11);
     must(ct_step(s.model, s.work, s.state, NULL, NULL), NULL);
     const double q = ct_state_coordinates(s.state)[7], time = ct_state_time(s.state),
                  o[3] = {3 * q, sin(4 * M_PI * time), cos(4 * M_PI * time)};

@@ -13,11 +13,10 @@ static ct_settings tight_settings(void) {
     return settings;
 }
 
-static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per,
-                          const char* control) {
+static void add_parameter(ct_scene* scene, ct_quantity kind, ct_parameter_per per, const char* control) {
     ct_error error = {0};
     ct_parameter_def def = ct_parameter_def_default();
-    def.kind = kind;
+    def.quantity = kind;
     def.per = per;
     def.control = control;
     must(ct_scene_add_parameter(scene, &def, &error), &error);
@@ -80,15 +79,15 @@ static double evaluate(ct_problem* problem, const double* y, double* gradient) {
 
 static ct_scene* full_scene(const ct_settings* settings) {
     ct_scene* scene = beam(settings);
-    add_parameter(scene, CT_PARAMETER_YOUNG, CT_PER_ELEMENT, NULL);
-    add_parameter(scene, CT_PARAMETER_POISSON, CT_PER_BODY, NULL);
-    add_parameter(scene, CT_PARAMETER_DENSITY, CT_PER_BODY, NULL);
-    add_parameter(scene, CT_PARAMETER_DAMPING_MASS, CT_PER_BODY, NULL);
-    add_parameter(scene, CT_PARAMETER_DAMPING_STIFFNESS, CT_PER_BODY, NULL);
-    add_parameter(scene, CT_PARAMETER_GRAVITY, CT_PER_SCENE, NULL);
-    add_parameter(scene, CT_PARAMETER_POSITION, CT_PER_ELEMENT, NULL);
-    add_parameter(scene, CT_PARAMETER_VELOCITY, CT_PER_BODY, NULL);
-    add_parameter(scene, CT_PARAMETER_CONTROL, CT_PER_ELEMENT, "push");
+    add_parameter(scene, CT_QUANTITY_YOUNG, CT_PER_ELEMENT, NULL);
+    add_parameter(scene, CT_QUANTITY_POISSON, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_DENSITY, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_DAMPING_MASS, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_DAMPING_STIFFNESS, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_GRAVITY, CT_PER_SCENE, NULL);
+    add_parameter(scene, CT_QUANTITY_POSITION, CT_PER_ELEMENT, NULL);
+    add_parameter(scene, CT_QUANTITY_VELOCITY, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_CONTROL, CT_PER_ELEMENT, "push");
     add_point(scene, 3);
     ct_error error = {0};
     ct_objective_def effort = ct_objective_def_default();
@@ -162,8 +161,8 @@ static own_term own_term_of(const ct_problem* problem) {
 static void own_term_equals_the_same_objective(void** state) {
     ct_settings settings = tight_settings();
     ct_scene *plain = beam(&settings), *scene = beam(&settings);
-    add_parameter(plain, CT_PARAMETER_YOUNG, CT_PER_BODY, NULL);
-    add_parameter(scene, CT_PARAMETER_YOUNG, CT_PER_BODY, NULL);
+    add_parameter(plain, CT_QUANTITY_YOUNG, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_YOUNG, CT_PER_BODY, NULL);
     ct_error error = {0};
     ct_keyframe target = {.translate = {1, 2, 3}};
     ct_objective_def def = ct_objective_def_default();
@@ -191,7 +190,7 @@ static void own_term_equals_the_same_objective(void** state) {
 static void check_finds_a_wrong_seed(void** state) {
     ct_settings settings = tight_settings();
     ct_scene* scene = beam(&settings);
-    add_parameter(scene, CT_PARAMETER_GRAVITY, CT_PER_SCENE, NULL);
+    add_parameter(scene, CT_QUANTITY_GRAVITY, CT_PER_SCENE, NULL);
     ct_problem* problem = open_problem(scene, 0);
     own_term own = own_term_of(problem);
     own.fault = 1.001;
@@ -268,7 +267,7 @@ static void incomplete_problems_are_refused(void** state) {
     ct_scene_free(scene);
 
     scene = beam(&settings);
-    add_parameter(scene, CT_PARAMETER_YOUNG, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_YOUNG, CT_PER_BODY, NULL);
     problem = open_problem(scene, 0);
     double y[1], loss;
     ct_problem_start(problem, y);
@@ -283,7 +282,7 @@ static void unusual_vectors_are_errors(void** state) {
     settings.max_iterations = 1;
     settings.max_substep_depth = 0;
     ct_scene* scene = beam(&settings);
-    add_parameter(scene, CT_PARAMETER_YOUNG, CT_PER_BODY, NULL);
+    add_parameter(scene, CT_QUANTITY_YOUNG, CT_PER_BODY, NULL);
     add_point(scene, 1);
     ct_problem* problem = open_problem(scene, 0);
     ct_error error = {0};
@@ -308,7 +307,7 @@ static void a_refused_step_is_explained(void** state) {
     must(ct_scene_add_chamber(scene, &chamber, &actuator, &error), &error);
     must(ct_scene_add_actuator_control(scene, "breath", actuator, &error), &error);
     ct_parameter_def def = ct_parameter_def_default();
-    def.kind = CT_PARAMETER_CONTROL;
+    def.quantity = CT_QUANTITY_CONTROL;
     def.control = "breath";
     def.per = CT_PER_SCENE;
     def.transform = CT_TRANSFORM_NONE;

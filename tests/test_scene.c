@@ -119,11 +119,13 @@ static void tags_then_values_override_the_body_material(void** state) {
     assert_int_equal(ct_scene_set_tag_material(scene, 0, 8, &hard, &error), CT_BAD_SCENE);
     double values[64];
     for (int e = 0; e < ntet; e++) values[e] = 0.1 + 0.01 * e;
-    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_POISSON, values, ntet, &error), CT_OK);
+    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_QUANTITY_POISSON, values, ntet, &error), CT_OK);
     assert_true(body->tet_material[1].poisson == values[1] && body->tet_material[1].young == 5e9);
-    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_POISSON, values, ntet - 1, &error), CT_BAD_SCENE);
+    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_QUANTITY_POISSON, values, ntet - 1, &error),
+                     CT_BAD_SCENE);
     values[3] = -1;
-    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_YOUNG, values, ntet, &error), CT_BAD_SCENE);
+    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_QUANTITY_YOUNG, values, ntet, &error),
+                     CT_BAD_SCENE);
     assert_int_equal(error.element, 3);
     assert_string_equal(error.path, "young[3]");
     assert_true(body->tet_material[0].young == 1e6);
@@ -178,7 +180,8 @@ static void spinning_body_moves_with_its_velocity_after_densities_change(void** 
     assert_close(linear, (double[]){1, 2, 3}, 1e-13);
     double values[64];
     for (int e = 0; e < mesh->ntet; e++) values[e] = e < mesh->ntet / 2 ? 1000 : 4000;
-    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_DENSITY, values, mesh->ntet, &error), CT_OK);
+    assert_int_equal(ct_scene_set_tet_values(scene, 0, CT_QUANTITY_DENSITY, values, mesh->ntet, &error),
+                     CT_OK);
     momentum(body, linear, center);
     assert_close(center, (double[]){1.3, 0.5, 0.5}, 1e-13);
     assert_close(linear, (double[]){1, 2, 3}, 1e-13);

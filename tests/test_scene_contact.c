@@ -437,9 +437,9 @@ static void pairs_are_applied_in_order(void** unused) {
     static const int friction[9] = {0, 0, 1, 0, 0, 2, 1, 2, 0};
     assert_memory_equal(c->collide, collide, sizeof collide);
     assert_memory_equal(c->friction, friction, sizeof friction);
-    assert_int_equal(ct_model_friction_count(model), 3);
+    assert_int_equal(ct_model_quantity_size(model, CT_QUANTITY_FRICTION), 3);
     const double expected[3] = {0.7, 0.1, 0.2};
-    assert_memory_equal(ct_model_friction(model), expected, sizeof expected);
+    assert_memory_equal(model->friction, expected, sizeof expected);
     ct_model_free(model);
     ct_scene_free(scene);
 }
@@ -550,7 +550,9 @@ static void motion_and_gradient_are_those_without_obstacles(void** unused) {
         must(ct_tape_create(&tape, s.model, 5, 0), NULL);
         must(ct_rollout(s.model, s.work, tape, initial, 5, NULL, NULL, NULL, NULL), NULL);
         int body_nodes = 12;
-        ct_gradient gradient = {.density = density[k], .gravity = gravity[k], .friction = &friction[k]};
+        ct_values gradient = {.of = {[CT_QUANTITY_DENSITY] = density[k],
+                                     [CT_QUANTITY_GRAVITY] = gravity[k],
+                                     [CT_QUANTITY_FRICTION] = &friction[k]}};
         must(ct_backward(s.model, s.work, tape, NULL, seed_height, &body_nodes, &gradient, NULL), NULL);
         ct_tape_free(tape);
         ct_state_free(initial);
@@ -574,18 +576,18 @@ static void friction_is_a_value_of_the_model(void** unused) {
     ct_scene* scene = parse(SCENE(PAIRS));
     ct_model* model = compile(scene);
     ct_error error;
-    const double good[3] = {0, 1.5, 0.3}, negative[3] = {0.1, -1e-9, 0}, bad[3] = {0.1, 0.2, INFINITY};
-    ct_material_values values = {.friction = good};
+    double good[3] = {0, 1.5, 0.3}, negative[3] = {0.1, -1e-9, 0}, bad[3] = {0.1, 0.2, INFINITY};
+    ct_values values = {.of = {[CT_QUANTITY_FRICTION] = good}};
     bool refactored;
     must(ct_model_set_values(model, &values, &refactored, &error), &error);
-    assert_memory_equal(ct_model_friction(model), good, sizeof good);
+    assert_memory_equal(model->friction, good, sizeof good);
     assert_true(!refactored && ct_model_settings(model).contact.friction == 0);
-    values.friction = negative;
+    values.of[CT_QUANTITY_FRICTION] = negative;
     assert_int_equal(ct_model_set_values(model, &values, NULL, &error), CT_BAD_ARGUMENT);
-    assert_non_null(strstr(error.message, "friction 1"));
-    values.friction = bad;
+    assert_non_null(strstr(error.message, "friction[1] is -1e-09: it must be finite and at least 0"));
+    values.of[CT_QUANTITY_FRICTION] = bad;
     assert_int_equal(ct_model_set_values(model, &values, NULL, &error), CT_BAD_ARGUMENT);
-    assert_memory_equal(ct_model_friction(model), good, sizeof good);
+    assert_memory_equal(model->friction, good, sizeof good);
     ct_model_free(model);
     ct_scene_free(scene);
 }
@@ -603,18 +605,18 @@ static void friction_parameter(const char* per, int count) {
     double y[4], lower[4], upper[4], bar[4];
     ct_params_start(params, y);
     ct_params_bounds(params, lower, upper);
-    assert_true(ct_params_apply(params, y)->friction[0] == 0.7 &&
-                ct_params_apply(params, y)->friction[2] == 0.2);
+    assert_true(ct_params_apply(params, y)->of[CT_QUANTITY_FRICTION][0] == 0.7 &&
+                ct_params_apply(params, y)->of[CT_QUANTITY_FRICTION][2] == 0.2);
     for (int k = 0; k < count; k++) {
         // y = value / scale, the scale that of the largest start
         assert_true(lower[k] == 0 && upper[k] == INFINITY);
         y[k] = (k + 1) / 0.7;
     }
-    const double* value = ct_params_apply(params, y)->friction;
+    const double* value = ct_params_apply(params, y)->of[CT_QUANTITY_FRICTION];
     const double scene_only[3] = {1, 0.1, 0.2}, all[3] = {1, 2, 3};
     for (int i = 0; i < 3; i++) assert_true(fabs(value[i] - (count == 1 ? scene_only : all)[i]) < 1e-15);
-    ct_gradient* gradient = ct_params_gradient(params);
-    for (int i = 0; i < 3; i++) gradient->friction[i] = 10 + i;
+    ct_values* gradient = ct_params_gradient(params);
+    for (int i = 0; i < 3; i++) gradient->of[CT_QUANTITY_FRICTION][i] = 10 + i;
     ct_params_vjp(params, y, gradient, bar);
     for (int k = 0; k < count; k++) assert_true(fabs(bar[k] - 0.7 * (10 + k)) < 1e-14);
     ct_params_free(params);

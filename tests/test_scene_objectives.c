@@ -43,12 +43,12 @@ static void parameters_are_read(void** state) {
     const ct_scene_parameter* p = scene->parameter;
     assert_int_equal(scene->nparameter, 6);
     assert_string_equal(p[0].name, "stiffness");
-    assert_true(p[0].kind == CT_PARAMETER_YOUNG && p[0].per == CT_PER_TAG && p[0].body == 0);
+    assert_true(p[0].quantity == CT_QUANTITY_YOUNG && p[0].per == CT_PER_TAG && p[0].body == 0);
     assert_true(p[0].transform == CT_TRANSFORM_AFFINE && p[0].scale == 3 && p[0].offset == -2 &&
                 p[0].start == 50);
     assert_true(p[0].lower == 10 && p[0].upper == 1e9);
     assert_string_equal(p[1].name, "mount");
-    assert_true(p[1].kind == CT_PARAMETER_CONTROL && p[1].control == 1 && p[1].hold == 4);
+    assert_true(p[1].quantity == CT_QUANTITY_CONTROL && p[1].control == 1 && p[1].hold == 4);
     assert_true(p[1].transform == CT_TRANSFORM_AFFINE && isnan(p[1].start) && p[1].scale == 0);
     assert_true(p[2].transform == CT_TRANSFORM_SIGMOID && p[2].lower == 0 && p[2].upper == 0.49 &&
                 p[2].per == CT_PER_BODY);

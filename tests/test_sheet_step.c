@@ -59,7 +59,7 @@ static void a_sheet_has_the_mass_and_the_surface_of_its_triangles(void** state) 
     double mass = 0, values[54];
     for (int v = 0; v < 20; v++) mass += ct_model_node_mass(s.model)[v];
     assert_true(fabs(mass - 400 * 0.12 * material.thickness) < 1e-15);
-    ct_model_get_values(s.model, CT_YOUNG, values);
+    ct_model_get(s.model, CT_QUANTITY_YOUNG, values);
     for (int e = 0; e < 54; e++) assert_true(values[e] == material.young);
     stop(&s);
 }

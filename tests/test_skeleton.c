@@ -232,7 +232,7 @@ static void check_controls(swing_problem* p, int count, double size) {
     double* g = calloc((size_t)count, sizeof *g);
     for (int i = 0; i < count; i++) u[i] = size * sin(i + 1.0);
     run_loss(p, u);
-    ct_gradient gradient = {.controls = g};
+    ct_values gradient = {.of = {[CT_QUANTITY_CONTROL] = g}};
     must(ct_backward(p->sim.model, p->sim.work, p->tape, u, seed, p, &gradient, NULL), NULL);
     double error[3] = {0}, scale = 0;
     for (int i = 0; i < count; i++) scale = fmax(scale, fabs(g[i]));

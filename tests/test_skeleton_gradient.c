@@ -162,9 +162,9 @@ static swing begin(ct_scene* scene, int nstep, double size, size_t max_bytes) {
     s.value = calloc((size_t)s.first[SLICES], sizeof(double));
     s.scale = calloc((size_t)s.first[SLICES], sizeof(double));
     s.gradient = calloc((size_t)s.first[SLICES], sizeof(double));
-    ct_model_get_values(s.sim.model, CT_YOUNG, s.value + s.first[YOUNG]);
-    ct_model_get_values(s.sim.model, CT_POISSON, s.value + s.first[POISSON]);
-    ct_model_get_values(s.sim.model, CT_DENSITY, s.value + s.first[DENSITY]);
+    ct_model_get(s.sim.model, CT_QUANTITY_YOUNG, s.value + s.first[YOUNG]);
+    ct_model_get(s.sim.model, CT_QUANTITY_POISSON, s.value + s.first[POISSON]);
+    ct_model_get(s.sim.model, CT_QUANTITY_DENSITY, s.value + s.first[DENSITY]);
     for (int i = s.first[YOUNG]; i < s.first[SLICES]; i++)
         s.scale[i] = i >= s.first[POISSON] && i < s.first[DENSITY] ? 0.1 : s.value[i];
     fill_links(&s);
@@ -180,16 +180,17 @@ static void end(swing* s) {
 }
 
 static double evaluate(swing* s, const double* y) {
-    const ct_material_values values = {.joint_stiffness = y + s->first[STIFFNESS],
-                                       .joint_damping = y + s->first[DAMPING],
-                                       .joint_rest = y + s->first[REST],
-                                       .servo_stiffness = y + s->first[SERVO_STIFFNESS],
-                                       .servo_damping = y + s->first[SERVO_DAMPING],
-                                       .limit_stiffness = y + s->first[LIMIT],
-                                       .link_mass = y + s->first[MASS],
-                                       .young = y + s->first[YOUNG],
-                                       .poisson = y + s->first[POISSON],
-                                       .density = y + s->first[DENSITY]};
+    double* at = (double*)y;  // only read
+    const ct_values values = {.of = {[CT_QUANTITY_JOINT_STIFFNESS] = at + s->first[STIFFNESS],
+                                     [CT_QUANTITY_JOINT_DAMPING] = at + s->first[DAMPING],
+                                     [CT_QUANTITY_JOINT_REST] = at + s->first[REST],
+                                     [CT_QUANTITY_SERVO_STIFFNESS] = at + s->first[SERVO_STIFFNESS],
+                                     [CT_QUANTITY_SERVO_DAMPING] = at + s->first[SERVO_DAMPING],
+                                     [CT_QUANTITY_LIMIT_STIFFNESS] = at + s->first[LIMIT],
+                                     [CT_QUANTITY_LINK_MASS] = at + s->first[MASS],
+                                     [CT_QUANTITY_YOUNG] = at + s->first[YOUNG],
+                                     [CT_QUANTITY_POISSON] = at + s->first[POISSON],
+                                     [CT_QUANTITY_DENSITY] = at + s->first[DENSITY]}};
     ct_error error = {0};
     must(ct_model_set_values(s->sim.model, &values, NULL, &error), &error);
     must(ct_state_set_joints(s->sim.model, s->sim.state, y + s->first[JOINT_POSITION],
@@ -211,19 +212,19 @@ static void differentiate(swing* s) {
     double *g = s->gradient, *at[SLICES];
     for (int i = 0; i < SLICES; i++) at[i] = g + s->first[i];
     evaluate(s, s->value);
-    ct_gradient gradient = {.controls = s->first[STIFFNESS] ? at[CONTROLS] : NULL,
-                            .joint_stiffness = at[STIFFNESS],
-                            .joint_damping = at[DAMPING],
-                            .joint_rest = at[REST],
-                            .servo_stiffness = at[SERVO_STIFFNESS],
-                            .servo_damping = at[SERVO_DAMPING],
-                            .limit_stiffness = at[LIMIT],
-                            .link_mass = at[MASS],
-                            .joint_position = at[JOINT_POSITION],
-                            .joint_velocity = at[JOINT_VELOCITY],
-                            .young = at[YOUNG],
-                            .poisson = at[POISSON],
-                            .density = at[DENSITY]};
+    ct_values gradient = {.of = {[CT_QUANTITY_CONTROL] = s->first[STIFFNESS] ? at[CONTROLS] : NULL,
+                                 [CT_QUANTITY_JOINT_STIFFNESS] = at[STIFFNESS],
+                                 [CT_QUANTITY_JOINT_DAMPING] = at[DAMPING],
+                                 [CT_QUANTITY_JOINT_REST] = at[REST],
+                                 [CT_QUANTITY_SERVO_STIFFNESS] = at[SERVO_STIFFNESS],
+                                 [CT_QUANTITY_SERVO_DAMPING] = at[SERVO_DAMPING],
+                                 [CT_QUANTITY_LIMIT_STIFFNESS] = at[LIMIT],
+                                 [CT_QUANTITY_LINK_MASS] = at[MASS],
+                                 [CT_QUANTITY_JOINT_POSITION] = at[JOINT_POSITION],
+                                 [CT_QUANTITY_JOINT_VELOCITY] = at[JOINT_VELOCITY],
+                                 [CT_QUANTITY_YOUNG] = at[YOUNG],
+                                 [CT_QUANTITY_POISSON] = at[POISSON],
+                                 [CT_QUANTITY_DENSITY] = at[DENSITY]}};
     must(ct_backward(s->sim.model, s->sim.work, s->tape, s->value + s->first[CONTROLS], seed, s, &gradient,
                      NULL),
          NULL);
@@ -497,11 +498,11 @@ static void gradients_in_flesh_match_differences(void** unused) {
 
 // ---- parameters and objectives
 
-static void add_parameter(ct_scene* scene, ct_parameter_kind kind, ct_parameter_per per, const char* link,
+static void add_parameter(ct_scene* scene, ct_quantity kind, ct_parameter_per per, const char* link,
                           const char* control) {
     ct_parameter_def def = ct_parameter_def_default();
     ct_error error = {0};
-    def.kind = kind;
+    def.quantity = kind;
     def.per = per;
     def.link = link;
     def.control = control;
@@ -531,17 +532,17 @@ static void problem_differentiates_joint_parameters_for_joint_angles(void** unus
     add_angle(scene, "servo", "link1", &fixed, 1);
     add_angle(scene, "slide", "link2", path, 2);
     add_angle(scene, "ball", "link4", &ball, 1);
-    add_parameter(scene, CT_PARAMETER_JOINT_STIFFNESS, CT_PER_ELEMENT, NULL, NULL);
-    add_parameter(scene, CT_PARAMETER_JOINT_DAMPING, CT_PER_SCENE, NULL, NULL);
-    add_parameter(scene, CT_PARAMETER_JOINT_REST, CT_PER_ELEMENT, NULL, NULL);
-    add_parameter(scene, CT_PARAMETER_SERVO_STIFFNESS, CT_PER_ELEMENT, "link1", NULL);
-    add_parameter(scene, CT_PARAMETER_SERVO_DAMPING, CT_PER_ELEMENT, "link1", NULL);
-    add_parameter(scene, CT_PARAMETER_LIMIT_STIFFNESS, CT_PER_ELEMENT, "link3", NULL);
-    add_parameter(scene, CT_PARAMETER_LINK_MASS, CT_PER_ELEMENT, NULL, NULL);
-    add_parameter(scene, CT_PARAMETER_JOINT_POSITION, CT_PER_ELEMENT, NULL, NULL);
-    add_parameter(scene, CT_PARAMETER_JOINT_VELOCITY, CT_PER_ELEMENT, NULL, NULL);
-    add_parameter(scene, CT_PARAMETER_CONTROL, CT_PER_ELEMENT, NULL, "c1_4");
-    add_parameter(scene, CT_PARAMETER_CONTROL, CT_PER_ELEMENT, NULL, "c3_0");
+    add_parameter(scene, CT_QUANTITY_JOINT_STIFFNESS, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_QUANTITY_JOINT_DAMPING, CT_PER_SCENE, NULL, NULL);
+    add_parameter(scene, CT_QUANTITY_JOINT_REST, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_QUANTITY_SERVO_STIFFNESS, CT_PER_ELEMENT, "link1", NULL);
+    add_parameter(scene, CT_QUANTITY_SERVO_DAMPING, CT_PER_ELEMENT, "link1", NULL);
+    add_parameter(scene, CT_QUANTITY_LIMIT_STIFFNESS, CT_PER_ELEMENT, "link3", NULL);
+    add_parameter(scene, CT_QUANTITY_LINK_MASS, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_QUANTITY_JOINT_POSITION, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_QUANTITY_JOINT_VELOCITY, CT_PER_ELEMENT, NULL, NULL);
+    add_parameter(scene, CT_QUANTITY_CONTROL, CT_PER_ELEMENT, NULL, "c1_4");
+    add_parameter(scene, CT_QUANTITY_CONTROL, CT_PER_ELEMENT, NULL, "c3_0");
     ct_problem* problem = NULL;
     ct_error error = {0};
     must(ct_problem_create(&problem, scene, 0, &error), &error);

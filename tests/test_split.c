@@ -130,7 +130,7 @@ static void truncation_is_told_and_has_no_gradient(void** unused) {
     assert_true(error > 1e-3 * moved);
 
     ct_tape* tape = NULL;
-    ct_gradient gradient = {0};
+    ct_values gradient = {0};
     must(ct_tape_create(&tape, cut.model, 2, 0), NULL);
     must(ct_rollout(cut.model, cut.work, tape, cut.state, 2, NULL, NULL, NULL, NULL), NULL);
     assert_int_equal(ct_backward(cut.model, cut.work, tape, NULL, NULL, NULL, &gradient, NULL),
@@ -150,10 +150,10 @@ static void gradients_of_converged_steps_are_exact(void** unused) {
         add_block(scene, (double[]){0.2, 0.1, 0.2}, (int[]){2, 1, 2}, (double[]){0, thickness + 1e-6, 0});
         add_floor(scene);
         ct_error error = {0};
-        const ct_parameter_kind kinds[] = {CT_PARAMETER_FRICTION, CT_PARAMETER_VELOCITY, CT_PARAMETER_YOUNG};
+        const ct_quantity kinds[] = {CT_QUANTITY_FRICTION, CT_QUANTITY_VELOCITY, CT_QUANTITY_YOUNG};
         for (int i = 0; i < 3; i++) {
             ct_parameter_def def = ct_parameter_def_default();
-            def.kind = kinds[i];
+            def.quantity = kinds[i];
             def.per = i ? CT_PER_BODY : CT_PER_SCENE;
             must(ct_scene_add_parameter(scene, &def, &error), &error);
         }

@@ -2,6 +2,7 @@
 #ifndef CUTTLE_GRADIENT_H
 #define CUTTLE_GRADIENT_H
 
+#include "cuttle/quantity.h"
 #include "cuttle/step.h"
 
 #ifdef __cplusplus
@@ -42,30 +43,6 @@ CT_API ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape,
                             int nstep, const double* controls, ct_visit visit, void* user,
                             ct_rollout_report* report);
 
-typedef struct ct_gradient {    // where the derivatives go, overwritten; NULL: not wanted
-    double* position;           // 3 nvert, initial positions
-    double* velocity;           // 3 nvert, initial velocities
-    double* young;              // elements: tets, then the triangles of sheets
-    double* poisson;            // elements
-    double* density;            // elements
-    double* damping_mass;       // elements
-    double* damping_stiffness;  // elements
-    double* gravity;            // 3
-    double* controls;           // nstep x control size
-    // joint rates: initial coordinates (balls and free joints: of a further small motion along their parent's
-    // axes)
-    double* joint_position;
-    double* joint_velocity;                                // joint rates: initial rates, along the same axes
-    double *joint_stiffness, *joint_damping, *joint_rest;  // nlink
-    double *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink
-    double* link_mass;  // nlink: own masses, centre and shape kept (the inertia grows with the mass)
-    double* friction;   // ct_model_friction_count: of the scene, then of the pairs that set one
-    double *bending, *thickness;                        // per element, of sheets
-    double* water_density;                              // 1
-    double *water_drag, *water_thrust, *water_current;  // 4, 3, 3
-    double *muscle_stiffness, *chamber_stiffness;       // per actuator; 0 of those of another kind
-    double* policy;                                     // ct_model_policy_size
-} ct_gradient;
 typedef struct ct_backward_report {
     int64_t solves;          // applications of the factor
     int replayed;            // steps computed again
@@ -74,35 +51,7 @@ typedef struct ct_backward_report {
     double adjoint_seconds;  // without replays
 } ct_backward_report;
 CT_API ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
-                             ct_seed seed, void* user, ct_gradient* gradient, ct_backward_report* report);
-
-// Per-tet values, gravity, joints, links' masses: the single mutation of a model. NULL keeps. Refactors only
-// when the matrix has moved by more than about 3x.
-typedef struct ct_material_values {
-    const double* young;
-    const double* poisson;
-    const double* density;
-    const double* damping_mass;
-    const double* damping_stiffness;
-    const double* gravity;  // 3
-    // nlink; entries of joints that have no such thing are not used
-    const double *joint_stiffness, *joint_damping, *joint_rest;
-    const double *servo_stiffness, *servo_damping, *limit_stiffness;  // nlink
-    const double* link_mass;                                          // nlink, kg; links without mass stay so
-    const double* friction;                                           // ct_model_friction_count
-    const double *bending, *thickness;  // per element; entries of tets are not used
-    // 1, 4, 3, 3; not used without water
-    const double *water_density, *water_drag, *water_thrust, *water_current;
-    // per actuator, Pa; entries of those of another kind are not used
-    const double *muscle_stiffness, *chamber_stiffness;
-    const double* policy;  // ct_model_policy_size
-} ct_material_values;
-CT_API int ct_model_friction_count(const ct_model* model);
-CT_API const double* ct_model_friction(const ct_model* model);
-CT_API ct_status ct_model_set_values(ct_model* model, const ct_material_values* values, bool* refactored,
-                                     ct_error* error);
-// elements: tets, then the triangles of sheets
-CT_API void ct_model_get_values(const ct_model* model, ct_material_field field, double* values);
+                             ct_seed seed, void* user, ct_values* gradient, ct_backward_report* report);
 
 #ifdef __cplusplus
 }

@@ -9,39 +9,6 @@
 extern "C" {
 #endif
 
-typedef enum ct_parameter_kind {
-    CT_PARAMETER_YOUNG,
-    CT_PARAMETER_POISSON,
-    CT_PARAMETER_DENSITY,
-    CT_PARAMETER_DAMPING_MASS,
-    CT_PARAMETER_DAMPING_STIFFNESS,
-    CT_PARAMETER_GRAVITY,   // 3 numbers
-    CT_PARAMETER_POSITION,  // initial positions: 3 a node; per body or scene: one offset of all nodes
-    CT_PARAMETER_VELOCITY,  // initial velocities: likewise
-    CT_PARAMETER_CONTROL,   // a named control at every step
-    CT_PARAMETER_JOINT_STIFFNESS,
-    CT_PARAMETER_JOINT_DAMPING,
-    CT_PARAMETER_JOINT_REST,
-    CT_PARAMETER_SERVO_STIFFNESS,
-    CT_PARAMETER_SERVO_DAMPING,
-    CT_PARAMETER_LIMIT_STIFFNESS,
-    CT_PARAMETER_LINK_MASS,  // own masses of links, shapes kept
-    // initial coordinates; balls (3 numbers) and free joints (6): increments on top of their pose, as in
-    // ct_state_set_joints, from 0; per scene: of joints with one coordinate
-    CT_PARAMETER_JOINT_POSITION,
-    CT_PARAMETER_JOINT_VELOCITY,  // their initial rates
-    // coefficients: of the scene, or (per element) that and those of the pairs, in their order
-    CT_PARAMETER_FRICTION,
-    CT_PARAMETER_BENDING,  // of sheets' materials
-    CT_PARAMETER_THICKNESS,
-    CT_PARAMETER_WATER_DENSITY,
-    CT_PARAMETER_WATER_DRAG,     // 4 numbers
-    CT_PARAMETER_WATER_THRUST,   // 3 numbers
-    CT_PARAMETER_WATER_CURRENT,  // 3 numbers
-    CT_PARAMETER_MUSCLE_STIFFNESS,
-    CT_PARAMETER_CHAMBER_STIFFNESS,
-    CT_PARAMETER_POLICY  // weights of the policy
-} ct_parameter_kind;
 // Element: tet or triangle of a sheet, node, or (always unless SCENE) for controls a group of `hold` steps,
 // for joints and links a link, for muscles and chambers one of them.
 typedef enum ct_parameter_per { CT_PER_ELEMENT, CT_PER_TAG, CT_PER_BODY, CT_PER_SCENE } ct_parameter_per;
@@ -62,13 +29,13 @@ typedef struct ct_wave_number {
 } ct_wave_number;
 typedef struct ct_parameter_def {
     const char* name;  // NULL: the kind's name, such as "young"; for controls the control's
-    ct_parameter_kind kind;
+    ct_quantity quantity;
     ct_parameter_per per;
     int body;              // restrict to this body, -1: all
-    const char* control;   // CT_PARAMETER_CONTROL: which
+    const char* control;   // CT_QUANTITY_CONTROL: which
     const char* link;      // joints and links: restrict to this one, NULL: all that have such a quantity
     const char* actuator;  // stiffness of muscles and chambers: restrict to this one, NULL: all of them
-    int hold;              // CT_PARAMETER_CONTROL: steps for which a value is held (1: every step its own)
+    int hold;              // CT_QUANTITY_CONTROL: steps for which a value is held (1: every step its own)
     ct_transform transform;
     // bounds of the value; -inf, inf: none, but 0 and 0.49 for poisson, 0 for damping, and start/1000 for
     // young and density
@@ -76,7 +43,7 @@ typedef struct ct_parameter_def {
     double scale, offset;  // of the transform; scale 0: chosen from the starting value
     // starting value of every number; NAN: the scene's (its mean where one value stands for many)
     double start;
-    ct_curve shape;  // CT_PARAMETER_CONTROL: how it goes along time
+    ct_curve shape;  // CT_QUANTITY_CONTROL: how it goes along time
     int knots;       // SPLINE; at most the steps of the rollout
     // SINUSOID, frequency in Hz, phase in rad; in place of transform, bounds and start
     ct_wave_number amplitude, frequency, phase, center;
@@ -151,7 +118,7 @@ CT_API ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_de
 
 typedef struct ct_slice {
     char name[64];
-    ct_parameter_kind kind;
+    ct_quantity quantity;
     int first, count;  // within the vector
 } ct_slice;
 

@@ -50,9 +50,6 @@ typedef struct ct_policy_def {
 CT_API ct_policy_def ct_policy_def_default(void);  // 16 hidden numbers, scale 1
 // For the bodies, links and controls that are in the scene by now; def NULL: no policy.
 CT_API ct_status ct_scene_set_policy(ct_scene* scene, const ct_policy_def* def, ct_error* error);
-CT_API int ct_model_policy_size(const ct_model* model);  // weights; 0: no policy
-// Borrowed; as the model has them now. NULL where there is no policy.
-CT_API const double* ct_model_policy_weights(const ct_model* model);
 
 #ifdef __cplusplus
 }

@@ -46,19 +46,19 @@ typedef enum ct_transform {
 // Its word in scene files and messages, "auto", ...; NULL: not one of them.
 CT_API const char* ct_transform_name(ct_transform transform);
 
-// X(id, word, of, width, role, transform, lower, upper, most, floor, doc)
+// X(id, word, of, width, role, transform, lower, upper, most, shrink, doc)
 //   of, role, transform  ct_quantity_of, ct_quantity_role, ct_transform (of parameters that leave it open)
 //   width                numbers for each of what it belongs to
-//   lower, upper         values lie in [lower, upper), or above lower where there is a floor
+//   lower, upper         values lie in [lower, upper), or above lower where shrink is not 0
 //   most                 upper bound of a parameter that states none
 //   floor                of a positive quantity: a parameter that states no lower bound stops at this share
 //   of
 //                        its starting value; 0: it stops at lower
 //   doc                  what it is, with its unit
 #define CT_QUANTITY_LIST(X)                                                                                  \
-    X(YOUNG, "young", ELEMENTS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1e-3, "Young's modulus, Pa")          \
+    X(YOUNG, "young", ELEMENTS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000, "Young's modulus, Pa")          \
     X(POISSON, "poisson", ELEMENTS, 1, SYSTEM, SIGMOID, 0, 0.5, 0.49, 0, "Poisson's ratio")                  \
-    X(DENSITY, "density", ELEMENTS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1e-3, "density, kg/m^3")          \
+    X(DENSITY, "density", ELEMENTS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000, "density, kg/m^3")          \
     X(DAMPING_MASS, "damping_mass", ELEMENTS, 1, SYSTEM, AFFINE, 0, INFINITY, INFINITY, 0,                   \
       "damping proportional to mass, 1/s")                                                                   \
     X(DAMPING_STIFFNESS, "damping_stiffness", ELEMENTS, 1, SYSTEM, AFFINE, 0, INFINITY, INFINITY, 0,         \
@@ -82,7 +82,7 @@ CT_API const char* ct_transform_name(ct_transform transform);
       "damping of servos, N m s/rad or N s/m")                                                               \
     X(LIMIT_STIFFNESS, "limit_stiffness", LINKS, 1, VALUE, AFFINE, 0, INFINITY, INFINITY, 0,                 \
       "stiffness of the limits of joints, N m/rad^2 or N/m^2")                                               \
-    X(LINK_MASS, "link_mass", LINKS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1e-3,                            \
+    X(LINK_MASS, "link_mass", LINKS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                            \
       "links' own masses, centre and shape kept (the inertia grows with the mass), kg")                      \
     X(JOINT_POSITION, "joint_position", RATES, 1, STATE, AFFINE, -INFINITY, INFINITY, INFINITY, 0,           \
       "initial coordinates of joints, rad or m; balls and free joints: a further small motion along their "  \
@@ -92,9 +92,9 @@ CT_API const char* ct_transform_name(ct_transform transform);
     X(FRICTION, "friction", FRICTION, 1, VALUE, AFFINE, 0, INFINITY, INFINITY, 0, "friction coefficients")   \
     X(BENDING, "bending", SHEETS, 1, SYSTEM, AFFINE, 0, INFINITY, INFINITY, 0,                               \
       "factor of a sheet's bending stiffness")                                                               \
-    X(THICKNESS, "thickness", SHEETS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1e-3,                           \
+    X(THICKNESS, "thickness", SHEETS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                           \
       "thickness of a sheet, m")                                                                             \
-    X(WATER_DENSITY, "water_density", WATER, 1, VALUE, LOG, 0, INFINITY, INFINITY, 1e-3,                     \
+    X(WATER_DENSITY, "water_density", WATER, 1, VALUE, LOG, 0, INFINITY, INFINITY, 1000,                     \
       "density of the water, kg/m^3")                                                                        \
     X(WATER_DRAG, "water_drag", WATER, 4, VALUE, AFFINE, 0, INFINITY, INFINITY, 0,                           \
       "control points of the drag coefficient")                                                              \
@@ -102,9 +102,9 @@ CT_API const char* ct_transform_name(ct_transform transform);
       "control points of the thrust coefficient")                                                            \
     X(WATER_CURRENT, "water_current", WATER, 3, VALUE, AFFINE, -INFINITY, INFINITY, INFINITY, 0,             \
       "velocity of the water, m/s")                                                                          \
-    X(MUSCLE_STIFFNESS, "muscle_stiffness", MUSCLES, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1e-3,            \
+    X(MUSCLE_STIFFNESS, "muscle_stiffness", MUSCLES, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,            \
       "stiffness of muscles, Pa")                                                                            \
-    X(CHAMBER_STIFFNESS, "chamber_stiffness", CHAMBERS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1e-3,         \
+    X(CHAMBER_STIFFNESS, "chamber_stiffness", CHAMBERS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,         \
       "stiffness of chambers, Pa")                                                                           \
     X(POLICY, "policy", POLICY, 1, VALUE, AFFINE, -INFINITY, INFINITY, INFINITY, 0, "weights of the policy")
 
@@ -127,7 +127,7 @@ typedef struct ct_quantity_info {
     int width;
     ct_quantity_role role;
     ct_transform transform;
-    double lower, upper, most, floor;
+    double lower, upper, most, shrink;
     const char* doc;
 } ct_quantity_info;
 
@@ -137,6 +137,23 @@ CT_API const char* ct_quantity_name(ct_quantity quantity);
 CT_API ct_quantity ct_quantity_find(const char* name);
 // The quantity's row; static. NULL where `quantity` is none of the table.
 CT_API const ct_quantity_info* ct_quantity_get_info(ct_quantity quantity);
+
+// How many numbers of the quantity the model has; 0 where it has no such thing, or `quantity` is none of the
+// table. Controls: of one step.
+CT_API size_t ct_model_quantity_size(const ct_model* model, ct_quantity quantity);
+// The model's present numbers into values (ct_model_quantity_size of them). Entries that are not used are 0.
+// Initial states: as ct_state_create begins; positions of nodes on links are those at rest, their place
+// follows from joint_position. Controls: the scene's values at time 0.
+CT_API void ct_model_get(const ct_model* model, ct_quantity quantity, double* values);
+// Sets all numbers of one quantity; entries that are not used are not looked at. Fails, and changes nothing,
+// when a number is out of bounds, or when the quantity belongs to the initial state or to the controls: the
+// error says where those are set. Works, states and tapes of the model stay valid; a tape must be filled
+// again before ct_backward.
+CT_API ct_status ct_model_set(ct_model* model, ct_quantity quantity, const double* values, ct_error* error);
+// Sets all quantities whose array is not NULL at once, in the same way. The system is factored again only
+// when it has moved by more than about 3x; *refactored (may be NULL) says whether it was.
+CT_API ct_status ct_model_set_values(ct_model* model, const ct_values* values, bool* refactored,
+                                     ct_error* error);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@
 #define CUTTLE_SCENE_H
 
 #include "cuttle/mesh.h"
+#include "cuttle/quantity.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,8 +82,6 @@ typedef struct ct_body_def {
     double contact_thickness;
 } ct_body_def;
 CT_API ct_body_def ct_body_def_default(void);  // no mesh, as it is, at rest, of the default material
-
-typedef enum ct_material_field { CT_YOUNG, CT_POISSON, CT_DENSITY } ct_material_field;
 
 typedef enum ct_select_kind {
     CT_SELECT_ALL,
@@ -216,8 +215,9 @@ CT_API ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int*
 // Gives the elements of a body with this tag another material. CT_BAD_SCENE when none has the tag.
 CT_API ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material,
                                            ct_error* error);
-// One value per tet, or per triangle of a sheet; count must be that number.
-CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field,
+// Sets one quantity of elements: one value per tet, or per triangle of a sheet; count must be that number.
+// CT_BAD_ARGUMENT when the elements of the body have no such quantity.
+CT_API ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_quantity quantity,
                                          const double* values, int count, ct_error* error);
 CT_API int ct_scene_body_count(const ct_scene* scene);                   // added so far
 CT_API const char* ct_scene_body_name(const ct_scene* scene, int body);  // borrowed; "": none

@@ -52,9 +52,8 @@ typedef struct ct_water {
 // What the scene says about water, for nvert nodes of its model; arrays in the arena.
 ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scene, int nvert,
                           const double* gravity);
-// Finite, and not negative where it must not be.
-ct_status ct_water_check_values(const ct_material_values* values, ct_error* error);
-void ct_water_set_values(ct_water* water, const ct_material_values* values);
+// Where it keeps the numbers of one of its quantities.
+double* ct_water_number(ct_water* water, ct_quantity quantity);
 
 // Resistance of a wet face, D I + T n n^T, at the start of a step.
 typedef struct ct_water_face {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "math/point3.h"
 #include "scene/scene.h"
 
@@ -112,28 +111,12 @@ ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scen
     return CT_OK;
 }
 
-// ---- values --------------------------------------------------------------------------------
-
-ct_status ct_water_check_values(const ct_material_values* values, ct_error* error) {
-    const double* points[2] = {values->water_drag, values->water_thrust};
-    if (values->water_density && !(values->water_density[0] > 0 && isfinite(values->water_density[0])))
-        return ct_fail(error, CT_BAD_ARGUMENT, "the density of the water is %g: it must be above 0",
-                       values->water_density[0]);
-    if (values->water_current && !is_finite3(values->water_current))
-        return ct_fail(error, CT_BAD_ARGUMENT, "the current is not finite");
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; points[k] && i < (k ? CT_WATER_THRUST : CT_WATER_DRAG); i++)
-            if (!(points[k][i] >= 0 && isfinite(points[k][i])))
-                return ct_fail(error, CT_BAD_ARGUMENT,
-                               "a control point of the water's %s is %g: it must not be negative",
-                               k ? "thrust" : "drag", points[k][i]);
-    return CT_OK;
-}
-
-void ct_water_set_values(ct_water* water, const ct_material_values* values) {
-    if (!water->enabled) return;
-    if (values->water_density) water->density = values->water_density[0];
-    if (values->water_current) memcpy(water->current, values->water_current, sizeof water->current);
-    if (values->water_drag) memcpy(water->drag, values->water_drag, sizeof water->drag);
-    if (values->water_thrust) memcpy(water->thrust, values->water_thrust, sizeof water->thrust);
+double* ct_water_number(ct_water* water, ct_quantity quantity) {
+    switch (quantity) {
+    case CT_QUANTITY_WATER_DENSITY: return &water->density;
+    case CT_QUANTITY_WATER_DRAG: return water->drag;
+    case CT_QUANTITY_WATER_THRUST: return water->thrust;
+    case CT_QUANTITY_WATER_CURRENT: return water->current;
+    default: return NULL;
+    }
 }

@@ -166,30 +166,8 @@ ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
 
 // ---- values
 
-static const double* values_of(const ct_material_values* values, ct_actuator_kind kind) {
-    return kind == CT_ACTUATOR_MUSCLE    ? values->muscle_stiffness
-           : kind == CT_ACTUATOR_CHAMBER ? values->chamber_stiffness
-                                         : NULL;
-}
-
-ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values,
-                                    ct_error* error) {
-    for (int k = 0; k < model->actuators.count; k++) {
-        const ct_scene_actuator* a = &model->actuators.list[k];
-        const double* stiffness = values_of(values, a->kind);
-        if (stiffness && !(stiffness[k] > 0 && isfinite(stiffness[k])))
-            return ct_fail(error, CT_BAD_ARGUMENT, "the stiffness of \"%s\" is %g: it must be above 0",
-                           a->name, stiffness[k]);
-    }
-    return CT_OK;
-}
-
-void ct_actuators_set_values(ct_model* model, const ct_material_values* values) {
-    ct_actuators* all = &model->actuators;
-    for (int k = 0; k < all->count; k++) {
-        const double* stiffness = values_of(values, all->list[k].kind);
-        if (stiffness) all->stiffness[k] = stiffness[k];
-    }
+void ct_actuators_set_stiffness(ct_model* model) {
+    const ct_actuators* all = &model->actuators;
     if (model->families.of[CT_FAMILY_MUSCLES])
         ct_muscle_set_stiffness(model->families.of[CT_FAMILY_MUSCLES], all->stiffness);
     if (model->families.of[CT_FAMILY_CHAMBERS])

@@ -7,9 +7,8 @@
 // Copies the scene's actuators and makes their energies in the model's potential; after its nodes, tets and
 // controls.
 ct_status ct_actuators_create(ct_model* model, const ct_scene* scene);
-// Stiffnesses that are finite and not negative.
-ct_status ct_actuators_check_values(const ct_model* model, const ct_material_values* values, ct_error* error);
-void ct_actuators_set_values(ct_model* model, const ct_material_values* values);
+// Hands the stiffnesses to the energies.
+void ct_actuators_set_stiffness(ct_model* model);
 // Some stiffness has moved by more than about 3x since the system was factored.
 bool ct_actuators_stale(const ct_model* model);
 

@@ -20,6 +20,7 @@
 #include "force/water.h"
 #include "model/actuator.h"
 #include "model/solver.h"
+#include "quantity/sums.h"
 #include "scene/scene.h"
 #include "skeleton/tree.h"
 #include "sparse/factor.h"
@@ -132,11 +133,24 @@ int* ct_model_couplings(const ct_model* model, const int* row, int* count);
 ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner);
 // Masses and mass damping from the materials.
 void ct_model_lump(ct_model* model);
+// The elements' Lame parameters, rigidities and dampings from the materials.
+ct_status ct_model_set_elements(ct_model* model);
+// Reverse of both, for tets and for sheets: the sums of the elements' and nodes' numbers to those of the
+// materials' quantities, overwritten.
+void ct_model_materials_vjp(const ct_model* model, const ct_sums* sums);
+void ct_model_sheets_vjp(const ct_model* model, const ct_sums* sums);
+// Sums for a reverse pass: the gradient's arrays of what belongs to the model, set to zero, and arrays in the
+// arena for what lies between.
+ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_arena* arena, ct_sums* sums);
+// From what lies between to the quantities, at the end of a reverse pass.
+void ct_model_finish_sums(const ct_model* model, ct_sums* sums);
 // Memory for a coupling.
 ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_model* model);
 // Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
 ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_families_work* work, double c,
                              const double* x, const ct_block_matrix* matrix, const ct_factor* factor);
+// The values have moved by more than about 3x since the system was factored.
+bool ct_model_factor_is_stale(const ct_model* model);
 // Numeric factorisation at rest for the present materials.
 ct_status ct_model_factor(ct_model* model);
 // Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive

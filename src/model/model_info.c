@@ -46,8 +46,6 @@ const int* ct_model_tets(const ct_model* model) { return model->tet; }
 const int* ct_model_tris(const ct_model* model) { return model->tri; }
 const int* ct_model_surface(const ct_model* model) { return model->surface; }
 const int* ct_model_surface_owner(const ct_model* model) { return model->surface_owner; }
-int ct_model_friction_count(const ct_model* model) { return model->nfriction; }
-const double* ct_model_friction(const ct_model* model) { return model->friction; }
 const int* ct_model_tet_body(const ct_model* model) { return model->tet_body; }
 const int* ct_model_tet_tag(const ct_model* model) { return model->tet_tag; }
 
@@ -80,8 +78,6 @@ ct_joint_def ct_model_joint(const ct_model* model, int link) {
     return link >= 0 && link < model->tree.nlink ? model->tree.joint[link] : ct_joint_def_default();
 }
 
-int ct_model_policy_size(const ct_model* model) { return model->policy.enabled ? model->policy.nweight : 0; }
-const double* ct_model_policy_weights(const ct_model* model) { return model->policy.weight; }
 int ct_model_control_size(const ct_model* model) { return model->control_size; }
 int ct_model_control_count(const ct_model* model) { return model->ncontrol; }
 

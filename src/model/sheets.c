@@ -83,6 +83,36 @@ void ct_model_lump_sheets(ct_model* model) {
     }
 }
 
+void ct_model_sheets_vjp(const ct_model* model, const ct_sums* sums) {
+    double* const* of = sums->of;
+    for (int k = 0; k < model->ntri; k++) {
+        int e = model->ntet + k;
+        const ct_material* m = &model->material[e];
+        double E = m->young, nu = m->poisson, t = m->thickness, s = 1 + nu, q = 1 - nu * nu, mu, lambda, D;
+        ct_material_membrane(m, &mu, &lambda, &D);
+        double mu_bar = of[CT_SUM_MU] ? of[CT_SUM_MU][e] : 0;
+        double lambda_bar = of[CT_SUM_LAMBDA] ? of[CT_SUM_LAMBDA][e] : 0;
+        double D_bar = of[CT_SUM_RIGIDITY] ? of[CT_SUM_RIGIDITY][k] : 0;
+        double mass = 0, drag = 0, third = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[k] / 3;
+        for (int a = 0; a < 3; a++) {
+            if (of[CT_SUM_MASS]) mass += third * of[CT_SUM_MASS][model->tri[3 * k + a]];
+            if (of[CT_SUM_DRAG]) drag += third * of[CT_SUM_DRAG][model->tri[3 * k + a]];
+        }
+        if (of[CT_QUANTITY_YOUNG])
+            of[CT_QUANTITY_YOUNG][e] = (mu * mu_bar + lambda * lambda_bar + D * D_bar) / E;
+        if (of[CT_QUANTITY_POISSON])
+            of[CT_QUANTITY_POISSON][e] =
+                -mu / s * mu_bar + t * E * (1 + nu * nu) / (q * q) * lambda_bar + 2 * nu / q * D * D_bar;
+        if (of[CT_QUANTITY_THICKNESS])
+            of[CT_QUANTITY_THICKNESS][e] = (mu * mu_bar + lambda * lambda_bar + 3 * D * D_bar) / t +
+                                           m->density * (mass + m->damping_mass * drag);
+        if (of[CT_QUANTITY_BENDING]) of[CT_QUANTITY_BENDING][e] = E * t * t * t / (12 * q) * D_bar;
+        if (of[CT_QUANTITY_DENSITY]) of[CT_QUANTITY_DENSITY][e] = t * (mass + m->damping_mass * drag);
+        if (of[CT_QUANTITY_DAMPING_MASS]) of[CT_QUANTITY_DAMPING_MASS][e] = t * m->density * drag;
+        if (of[CT_QUANTITY_DAMPING_STIFFNESS]) of[CT_QUANTITY_DAMPING_STIFFNESS][e] = of[CT_SUM_BETA][e];
+    }
+}
+
 int* ct_model_couplings(const ct_model* model, const int* row, int* count) {
     int nhinge = 0;
     const int* hinge = model->families.of[CT_FAMILY_SHEETS]

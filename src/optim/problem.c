@@ -113,51 +113,36 @@ void ct_problem_set_term(ct_problem* problem, ct_term term, void* user) {
 
 // ---- evaluation ----------------------------------------------------------------------------
 
+// Those values that belong to the model; false: none does.
+static bool values_of_model(const ct_values* values, ct_values* out) {
+    bool any = false;
+    for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
+        ct_quantity_role role = ct_quantity_get_info((ct_quantity)q)->role;
+        out->of[q] = role == CT_ROLE_VALUE || role == CT_ROLE_SYSTEM ? values->of[q] : NULL;
+        any = any || out->of[q];
+    }
+    return any;
+}
+
 // Puts y into the model and the initial state; *controls: those of the rollout, NULL: zeros.
 static ct_status apply(ct_problem* problem, const double* y, const double** controls, bool* refactored,
                        ct_error* error) {
-    const ct_param_values* values = ct_params_apply(problem->params, y);
-    ct_material_values material = {.young = values->young,
-                                   .poisson = values->poisson,
-                                   .density = values->density,
-                                   .damping_mass = values->damping_mass,
-                                   .damping_stiffness = values->damping_stiffness,
-                                   .gravity = values->gravity,
-                                   .joint_stiffness = values->joint_stiffness,
-                                   .joint_damping = values->joint_damping,
-                                   .joint_rest = values->joint_rest,
-                                   .servo_stiffness = values->servo_stiffness,
-                                   .servo_damping = values->servo_damping,
-                                   .limit_stiffness = values->limit_stiffness,
-                                   .link_mass = values->link_mass,
-                                   .friction = values->friction,
-                                   .bending = values->bending,
-                                   .thickness = values->thickness,
-                                   .water_density = values->water_density,
-                                   .water_drag = values->water_drag,
-                                   .water_thrust = values->water_thrust,
-                                   .water_current = values->water_current,
-                                   .muscle_stiffness = values->muscle_stiffness,
-                                   .chamber_stiffness = values->chamber_stiffness,
-                                   .policy = values->policy};
-    *controls = values->controls;
+    const ct_values* values = ct_params_apply(problem->params, y);
+    const double *position = values->of[CT_QUANTITY_POSITION], *velocity = values->of[CT_QUANTITY_VELOCITY];
+    const double *joint_position = values->of[CT_QUANTITY_JOINT_POSITION],
+                 *joint_velocity = values->of[CT_QUANTITY_JOINT_VELOCITY];
+    ct_values of_model;
+    *controls = values->of[CT_QUANTITY_CONTROL];
     *refactored = false;
-    bool changes = material.young || material.poisson || material.density || material.damping_mass ||
-                   material.damping_stiffness || material.gravity || material.joint_stiffness ||
-                   material.joint_damping || material.joint_rest || material.servo_stiffness ||
-                   material.servo_damping || material.limit_stiffness || material.link_mass ||
-                   material.friction || material.bending || material.thickness || material.water_density ||
-                   material.water_drag || material.water_thrust || material.water_current ||
-                   material.muscle_stiffness || material.chamber_stiffness || material.policy;
-    ct_status status = changes ? ct_model_set_values(problem->model, &material, refactored, error) : CT_OK;
-    if (status != CT_OK ||
-        (!values->position && !values->velocity && !values->joint_position && !values->joint_velocity))
-        return status;
-    status = ct_state_set(problem->initial, values->position ? values->position : problem->position,
-                          values->velocity ? values->velocity : problem->velocity);
-    return status == CT_OK ? ct_state_set_joints(problem->model, problem->initial, values->joint_position,
-                                                 values->joint_velocity)
-                           : status;
+    ct_status status = CT_OK;
+    if (values_of_model(values, &of_model))
+        status = ct_model_set_values(problem->model, &of_model, refactored, error);
+    if (status != CT_OK || (!position && !velocity && !joint_position && !joint_velocity)) return status;
+    status = ct_state_set(problem->initial, position ? position : problem->position,
+                          velocity ? velocity : problem->velocity);
+    return status == CT_OK
+               ? ct_state_set_joints(problem->model, problem->initial, joint_position, joint_velocity)
+               : status;
 }
 
 typedef struct evaluation {
@@ -211,12 +196,13 @@ static ct_status go_forward(ct_problem* problem, evaluation* e, const double* co
 
 static ct_status go_backward(ct_problem* problem, evaluation* e, const double* y, const double* controls,
                              double* gradient, ct_backward_report* report, ct_error* error) {
-    ct_gradient* bars = ct_params_gradient(problem->params);
+    ct_values* bars = ct_params_gradient(problem->params);
     ct_status status =
         ct_backward(problem->model, problem->work, problem->tape, controls, seed_terms, e, bars, report);
     if (status != CT_OK)
         return ct_fail(error, status, "the adjoint of the rollout: %s", ct_status_text(status));
-    if (controls && bars->controls) ct_objective_controls_vjp(problem->objective, controls, bars->controls);
+    double* controls_bar = bars->of[CT_QUANTITY_CONTROL];
+    if (controls && controls_bar) ct_objective_controls_vjp(problem->objective, controls, controls_bar);
     ct_params_vjp(problem->params, y, bars, gradient);
     return CT_OK;
 }

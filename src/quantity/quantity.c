@@ -4,7 +4,7 @@
 
 #include "cuttle.h"
 
-#define ROW(id, word, of_, width_, role_, transform_, lower_, upper_, most_, floor_, doc_)                   \
+#define ROW(id, word, of_, width_, role_, transform_, lower_, upper_, most_, shrink_, doc_)                  \
     [CT_QUANTITY_##id] = {.name = word,                                                                      \
                           .of = CT_OF_##of_,                                                                 \
                           .width = width_,                                                                   \
@@ -13,7 +13,7 @@
                           .lower = lower_,                                                                   \
                           .upper = upper_,                                                                   \
                           .most = most_,                                                                     \
-                          .floor = floor_,                                                                   \
+                          .shrink = shrink_,                                                                 \
                           .doc = doc_},
 static const ct_quantity_info table[CT_QUANTITY_COUNT] = {CT_QUANTITY_LIST(ROW)};
 

@@ -253,7 +253,7 @@ static void read_values(ct_scene* scene, int body, ct_json at, const char* direc
     size_t count_wanted = (size_t)ct_scene_body_elements(&scene->body[body]);
     double* values = ct_alloc(count_wanted, sizeof *values);
     if (!values) ct_json_out_of_memory(at);
-    const char* const* field = ct_scene_keys[CT_OBJECT_VALUES].words;  // in the order of ct_material_field
+    const char* const* field = ct_scene_keys[CT_OBJECT_VALUES].words;
     for (int i = 0; field[i] && !at.reader->status; i++) {
         ct_json member = ct_json_member(at, field[i]);
         if (!member.value) continue;
@@ -265,9 +265,9 @@ static void read_values(ct_scene* scene, int body, ct_json at, const char* direc
         if (!json_is_string(member.value)) ct_json_numbers(member, values, count_wanted);
         if (at.reader->status) break;
         ct_error inner;
-        ct_json_relay(
-            at, ct_scene_set_tet_values(scene, body, (ct_material_field)i, values, (int)count_wanted, &inner),
-            &inner);
+        ct_quantity quantity = ct_quantity_find(field[i]);
+        ct_json_relay(at, ct_scene_set_tet_values(scene, body, quantity, values, (int)count_wanted, &inner),
+                      &inner);
     }
     ct_free(values);
 }

@@ -1,4 +1,5 @@
 // Reads parameters: what is varied, within which bounds, and the shape of a control along time.
+#include "quantity/fields.h"
 #include "read/read.h"
 
 // A start, or an object with bounds.
@@ -41,35 +42,39 @@ static void read_shape(ct_json at, ct_parameter_def* def) {
     read_wave_number(ct_json_member(at, waves[3]), &def->center);
 }
 
+// Keys that mean nothing for what the quantity belongs to.
+static void refuse_keys(ct_json at, ct_quantity quantity) {
+    static const char* const body[] = {"body", NULL};
+    static const char* const link[] = {"link", NULL};
+    static const char* const actuator[] = {"actuator", NULL};
+    static const char* const per[] = {"per", NULL};
+    static const char* const time[] = {"control",   "hold",  "shape",  "knots", "amplitude",
+                                       "frequency", "phase", "center", NULL};
+    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    ct_actuator_kind unused;
+    bool nodes = info->of == CT_OF_NODES || ct_fields_of_elements(quantity);
+    bool whole = info->of == CT_OF_SCENE || info->of == CT_OF_WATER || info->of == CT_OF_POLICY;
+    if (!nodes) ct_read_refuse(at, info->name, body);
+    if (!ct_fields_of_links(quantity)) ct_read_refuse(at, info->name, link);
+    if (!ct_fields_of_actuators(quantity, &unused)) ct_read_refuse(at, info->name, actuator);
+    if (whole) ct_read_refuse(at, info->name, per);
+    if (info->of != CT_OF_CONTROLS) ct_read_refuse(at, info->name, time);
+}
+
 void ct_read_parameter(ct_scene* scene, ct_json at) {
     ct_parameter_def def = ct_parameter_def_default();
     ct_error inner;
     if (!ct_read_keys(at, CT_OBJECT_PARAMETER)) return;
-    int kind = 0, per = (int)def.per, transform = (int)def.transform;
+    int quantity = 0, per = (int)def.per, transform = (int)def.transform;
     ct_json_text(ct_json_member(at, "name"), &def.name);
-    ct_read_choice(ct_json_required(at, "type"), CT_CHOICE_PARAMETER, &kind);
+    ct_read_choice(ct_json_required(at, "type"), CT_CHOICE_PARAMETER, &quantity);
     ct_read_choice(ct_json_member(at, "per"), CT_CHOICE_PER, &per);
     ct_read_choice(ct_json_member(at, "transform"), CT_CHOICE_TRANSFORM, &transform);
-    def.kind = (ct_parameter_kind)kind;
+    def.quantity = (ct_quantity)quantity;
     def.per = (ct_parameter_per)per;
     def.transform = (ct_transform)transform;
-    const char* type = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
-    if (def.kind == CT_PARAMETER_CONTROL) ct_read_refuse(at, type, (const char* const[]){"body", NULL});
-    else
-        ct_read_refuse(at, type,
-                       (const char* const[]){"control", "hold", "shape", "knots", "amplitude", "frequency",
-                                             "phase", "center", NULL});
+    refuse_keys(at, def.quantity);
     read_shape(at, &def);
-    bool of_links = def.kind >= CT_PARAMETER_JOINT_STIFFNESS && def.kind <= CT_PARAMETER_JOINT_VELOCITY;
-    if (!of_links) ct_read_refuse(at, type, (const char* const[]){"link", NULL});
-    bool of_actuators =
-        def.kind == CT_PARAMETER_MUSCLE_STIFFNESS || def.kind == CT_PARAMETER_CHAMBER_STIFFNESS;
-    if (!of_actuators) ct_read_refuse(at, type, (const char* const[]){"actuator", NULL});
-    if (of_links || of_actuators || def.kind == CT_PARAMETER_FRICTION)
-        ct_read_refuse(at, type, (const char* const[]){"body", NULL});
-    bool of_water = def.kind >= CT_PARAMETER_WATER_DENSITY && def.kind <= CT_PARAMETER_WATER_CURRENT;
-    if (def.kind == CT_PARAMETER_GRAVITY || def.kind == CT_PARAMETER_POLICY || of_water)
-        ct_read_refuse(at, type, (const char* const[]){"body", "per", NULL});
     ct_read_body_reference(scene, ct_json_member(at, "body"), &def.body);
     ct_json_text(ct_json_member(at, "control"), &def.control);
     ct_json_text(ct_json_member(at, "link"), &def.link);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/point3.h"
+#include "quantity/fields.h"
 #include "scene/scene.h"
 #include "shape/mesh.h"
 
@@ -165,50 +166,47 @@ static void follow_center(ct_scene_body* body, double* mass, const double before
 // Materials
 
 // What is wrong with a value, NULL when nothing.
-static const char* value_problem(ct_material_field field, double value) {
-    if (field == CT_POISSON)
-        return value >= 0 && value < 0.5
-                   ? NULL
-                   : "it must be at least 0 and below 0.5; use 0.49 for nearly incompressible material";
-    if (value > 0 && isfinite(value)) return NULL;
-    return field == CT_YOUNG ? "it must be above 0 (Pa); rubber has about 1e6"
-                             : "it must be above 0 (kg/m^3); water has 1000";
+// What is wrong with a value of a material; NULL: nothing.
+static const char* value_problem(ct_quantity quantity, double value) {
+    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    bool above = info->shrink > 0 ? value > info->lower : value >= info->lower;
+    if (isfinite(value) && above && value < info->upper) return NULL;
+    switch (quantity) {
+    case CT_QUANTITY_YOUNG: return "it must be above 0 (Pa); rubber has about 1e6";
+    case CT_QUANTITY_POISSON:
+        return "it must be at least 0 and below 0.5; use 0.49 for nearly incompressible material";
+    case CT_QUANTITY_DENSITY: return "it must be above 0 (kg/m^3); water has 1000";
+    case CT_QUANTITY_THICKNESS: return "it must be above 0 (m); cloth has about 5e-4";
+    case CT_QUANTITY_BENDING: return "it must be at least 0; 1 is that of a plate, 0 a membrane";
+    default: return "it must be at least 0";
+    }
 }
 
-// What a sheet's material has beside a solid's.
-static ct_status check_sheet(const ct_material* m, const char* prefix, ct_error* error) {
-    char field[64];
-    snprintf(field, sizeof field, "%sthickness", prefix);
-    if (!(m->thickness > 0 && isfinite(m->thickness)))
-        return ct_scene_fail(error, field, "is %.10g: it must be above 0 (m); cloth has about 5e-4",
-                             m->thickness);
-    snprintf(field, sizeof field, "%sbending", prefix);
-    if (!(m->bending >= 0 && isfinite(m->bending)))
-        return ct_scene_fail(
-            error, field, "is %.10g: it must be at least 0; 1 is that of a plate, 0 a membrane", m->bending);
-    snprintf(field, sizeof field, "%spaper_weights", prefix);
-    if (m->paper_weights) return ct_scene_fail(error, field, "is true: sheets have no such weights");
-    return CT_OK;
-}
+// The numbers of a material, in the words of scene files.
+static const struct {
+    ct_quantity quantity;
+    const char* key;
+} numbers[] = {{CT_QUANTITY_THICKNESS, "thickness"},
+               {CT_QUANTITY_BENDING, "bending"},
+               {CT_QUANTITY_YOUNG, "young"},
+               {CT_QUANTITY_POISSON, "poisson"},
+               {CT_QUANTITY_DENSITY, "density"},
+               {CT_QUANTITY_DAMPING_MASS, "damping.mass"},
+               {CT_QUANTITY_DAMPING_STIFFNESS, "damping.stiffness"}};
 
 static ct_status check_material(const ct_material* m, const char* prefix, bool sheet, ct_error* error) {
-    ct_status status = sheet ? check_sheet(m, prefix, error) : CT_OK;
-    if (status) return status;
-    static const char* const name[] = {"young", "poisson", "density"};
-    const double value[] = {m->young, m->poisson, m->density};
     char field[64];
-    for (int i = 0; i < 3; i++) {
-        const char* problem = value_problem((ct_material_field)i, value[i]);
-        snprintf(field, sizeof field, "%s%s", prefix, name[i]);
-        if (problem) return ct_scene_fail(error, field, "is %.10g: %s", value[i], problem);
+    ct_material copy = *m;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        ct_quantity quantity = numbers[i].quantity;
+        if (!sheet && ct_quantity_get_info(quantity)->of == CT_OF_SHEETS) continue;
+        double value = *ct_fields_material(&copy, quantity);
+        const char* problem = value_problem(quantity, value);
+        snprintf(field, sizeof field, "%s%s", prefix, numbers[i].key);
+        if (problem) return ct_scene_fail(error, field, "is %.10g: %s", value, problem);
     }
-    static const char* const damping_name[] = {"damping.mass", "damping.stiffness"};
-    const double damping[] = {m->damping_mass, m->damping_stiffness};
-    for (int i = 0; i < 2; i++) {
-        snprintf(field, sizeof field, "%s%s", prefix, damping_name[i]);
-        if (!(damping[i] >= 0 && isfinite(damping[i])))
-            return ct_scene_fail(error, field, "is %.10g: it must be at least 0", damping[i]);
-    }
+    snprintf(field, sizeof field, "%spaper_weights", prefix);
+    if (sheet && m->paper_weights) return ct_scene_fail(error, field, "is true: sheets have no such weights");
     snprintf(field, sizeof field, "%senergy", prefix);
     if ((unsigned)m->energy >= CT_ENERGY_COUNT) return ct_scene_fail(error, field, "is not one of ct_energy");
     snprintf(field, sizeof field, "%spaper_weights", prefix);
@@ -251,30 +249,25 @@ ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct
                    target->name, tag);
 }
 
-static void set_field(ct_material* material, ct_material_field field, double value) {
-    if (field == CT_YOUNG) material->young = value;
-    else if (field == CT_POISSON) material->poisson = value;
-    else material->density = value;
-}
-
-ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field field, const double* values,
+ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_quantity quantity, const double* values,
                                   int count, ct_error* error) {
-    static const char* const name[] = {"young", "poisson", "density"};
     ct_error_clear(error);
     ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
     if (status) return status;
-    if ((unsigned)field > CT_DENSITY)
-        return ct_fail(error, CT_BAD_ARGUMENT, "field is not one of ct_material_field");
+    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    bool sheet = ct_scene_sheet_size(target) > 0;
+    if (!info || !(info->of == CT_OF_ELEMENTS || (sheet && info->of == CT_OF_SHEETS)))
+        return ct_fail(error, CT_BAD_ARGUMENT, "%s is not a quantity of the %s of body \"%s\"",
+                       info ? info->name : "this", sheet ? "triangles" : "tets", target->name);
     if (count != ct_scene_body_elements(target))
-        return ct_scene_fail(error, name[field], "has %d values: body \"%s\" has %d %s", count, target->name,
-                             ct_scene_body_elements(target),
-                             ct_scene_sheet_size(target) ? "triangles" : "tets");
+        return ct_scene_fail(error, info->name, "has %d values: body \"%s\" has %d %s", count, target->name,
+                             ct_scene_body_elements(target), sheet ? "triangles" : "tets");
     for (int e = 0; e < count; e++) {
-        const char* problem = value_problem(field, values[e]);
+        const char* problem = value_problem(quantity, values[e]);
         if (!problem) continue;
         char place[48];
-        snprintf(place, sizeof place, "%s[%d]", name[field], e);
+        snprintf(place, sizeof place, "%s[%d]", info->name, e);
         if (error) error->element = e;
         return ct_scene_fail(error, place, "is %.10g: %s", values[e], problem);
     }
@@ -282,7 +275,7 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_material_field f
     if (!mass) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     double before[3];
     body_center(target, mass, before);
-    for (int e = 0; e < count; e++) set_field(&target->tet_material[e], field, values[e]);
+    for (int e = 0; e < count; e++) *ct_fields_material(&target->tet_material[e], quantity) = values[e];
     follow_center(target, mass, before);
     ct_free(mass);
     return CT_OK;

@@ -3,12 +3,14 @@
 
 #include <stddef.h>
 
+#include "cuttle.h"
 #include "skeleton/joint.h"
 #include "text/words.h"
 
 #define OBJECT(id, text, ...) [CT_OBJECT_##id] = {text, (const char* const[]){__VA_ARGS__, NULL}},
 const ct_scene_words ct_scene_keys[] = {CT_SCENE_OBJECTS(OBJECT)};
 
+#define QUANTITY(id, word, ...) word,
 #define WORDS(...)                                                                                           \
     (const char* const[]) { __VA_ARGS__, NULL }
 const ct_scene_words ct_scene_choices[] = {
@@ -16,14 +18,7 @@ const ct_scene_words ct_scene_choices[] = {
     [CT_CHOICE_INTEGRATOR] = {"scene.integrator", ct_integrator_words},
     [CT_CHOICE_SOLVER] = {"solver.type", ct_solver_words},
     [CT_CHOICE_UP] = {"scene.up", WORDS("x", "y", "z")},
-    [CT_CHOICE_PARAMETER] = {"parameter.type",
-                             WORDS("young", "poisson", "density", "damping_mass", "damping_stiffness",
-                                   "gravity", "position", "velocity", "control", "joint_stiffness",
-                                   "joint_damping", "joint_rest", "servo_stiffness", "servo_damping",
-                                   "limit_stiffness", "link_mass", "joint_position", "joint_velocity",
-                                   "friction", "bending", "thickness", "water_density", "water_drag",
-                                   "water_thrust", "water_current", "muscle_stiffness", "chamber_stiffness",
-                                   "policy")},
+    [CT_CHOICE_PARAMETER] = {"parameter.type", (const char* const[]){CT_QUANTITY_LIST(QUANTITY) NULL}},
     [CT_CHOICE_PER] = {"parameter.per", ct_parameter_per_words},
     [CT_CHOICE_TRANSFORM] = {"parameter.transform", ct_transform_words},
     [CT_CHOICE_OBJECTIVE] = {"objective.type", ct_objective_kind_words},

@@ -1,19 +1,19 @@
 // What may be varied in a scene: quantities of its parts and values of its controls.
 //
 // Everything is resolved and checked when a parameter is added: names to indices, automatic transforms and
-// bounds to those of the kind.
+// bounds to those of the quantity.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "scene/keys.h"
+#include "quantity/fields.h"
 #include "scene/scene.h"
 #include "skeleton/joint.h"
 
 ct_parameter_def ct_parameter_def_default(void) {
     return (ct_parameter_def){
-        .kind = CT_PARAMETER_YOUNG,
+        .quantity = CT_QUANTITY_YOUNG,
         .per = CT_PER_BODY,
         .body = -1,
         .hold = 1,
@@ -29,68 +29,42 @@ ct_parameter_def ct_parameter_def_default(void) {
     };
 }
 
-static bool is_of_actuators(ct_parameter_kind kind) {
-    return kind == CT_PARAMETER_MUSCLE_STIFFNESS || kind == CT_PARAMETER_CHAMBER_STIFFNESS;
-}
+static ct_quantity_of owner_of(const ct_scene_parameter* p) { return ct_quantity_get_info(p->quantity)->of; }
 
-static bool is_positive_kind(ct_parameter_kind kind) {
-    return kind == CT_PARAMETER_YOUNG || kind == CT_PARAMETER_DENSITY || kind == CT_PARAMETER_THICKNESS ||
-           kind == CT_PARAMETER_LINK_MASS || kind == CT_PARAMETER_WATER_DENSITY || is_of_actuators(kind);
-}
-
-static bool is_of_links(ct_parameter_kind kind) {
-    return kind >= CT_PARAMETER_JOINT_STIFFNESS && kind <= CT_PARAMETER_JOINT_VELOCITY;
-}
-
-static bool is_of_water(ct_parameter_kind kind) {
-    return kind >= CT_PARAMETER_WATER_DENSITY && kind <= CT_PARAMETER_WATER_CURRENT;
-}
-
-// Quantities that must not be negative, beside the materials'.
-static bool is_resistance(ct_parameter_kind kind) {
-    if (is_of_water(kind)) return kind != CT_PARAMETER_WATER_CURRENT;
-    if (kind == CT_PARAMETER_BENDING || kind == CT_PARAMETER_THICKNESS || is_of_actuators(kind)) return true;
-    return kind == CT_PARAMETER_FRICTION ||
-           (is_of_links(kind) && kind != CT_PARAMETER_JOINT_REST && kind != CT_PARAMETER_JOINT_POSITION &&
-            kind != CT_PARAMETER_JOINT_VELOCITY);
-}
-
-bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per) {
+bool ct_scene_link_takes(const ct_scene_link* link, ct_quantity quantity, ct_parameter_per per) {
     const ct_joint_type* type = ct_joint_type_of(link->joint.kind);
-    if (kind == CT_PARAMETER_LINK_MASS) return link->mass > 0;
-    if (kind == CT_PARAMETER_JOINT_REST) return type->has_rest;
-    if (kind < CT_PARAMETER_JOINT_POSITION) return type->law;
-    // one number for all has no meaning for vectors
-    return type->ndof > 0 && (per != CT_PER_SCENE || !type->spatial);
+    if (quantity == CT_QUANTITY_LINK_MASS) return link->mass > 0;
+    // one number for all has no meaning for rotations
+    if (ct_quantity_get_info(quantity)->of == CT_OF_RATES)
+        return type->ndof && !(per == CT_PER_SCENE && type->spatial);
+    return ct_joint_has(type, quantity);
 }
 
 // A link by name that the parameter means something for; NULL: one at least must be such.
-static ct_status find_link(const ct_scene* scene, const char* name, ct_parameter_kind kind,
+static ct_status find_link(const ct_scene* scene, const char* name, ct_quantity quantity,
                            ct_parameter_per per, int* link, ct_error* error) {
-    const char* word = ct_scene_choices[CT_CHOICE_PARAMETER].words[kind];
+    const char* word = ct_quantity_name(quantity);
     *link = name ? ct_scene_find_link(scene, name) : -1;
     if (name && *link < 0)
         return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", name);
-    if (name && !ct_scene_link_takes(&scene->link[*link], kind, per))
+    if (name && !ct_scene_link_takes(&scene->link[*link], quantity, per))
         return ct_scene_fail(error, "link", "is \"%.60s\", which has no \"%s\"", name, word);
     for (int k = 0; k < scene->nlink; k++)
-        if (ct_scene_link_takes(&scene->link[k], kind, per)) return CT_OK;
+        if (ct_scene_link_takes(&scene->link[k], quantity, per)) return CT_OK;
     return ct_scene_fail(error, "type", "is \"%s\", but the scene has no link with such a quantity", word);
 }
 
-// A muscle or chamber by name; NULL: there must be one at least.
-static ct_status find_actuator(const ct_scene* scene, const char* name, ct_parameter_kind kind, int* actuator,
-                               ct_error* error) {
-    ct_actuator_kind wanted =
-        kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+// An actuator of the kind by name; NULL: there must be one at least.
+static ct_status find_actuator(const ct_scene* scene, const char* name, ct_quantity quantity,
+                               ct_actuator_kind wanted, int* actuator, ct_error* error) {
     const char* word = ct_actuator_kind_name(wanted);
     *actuator = name ? ct_scene_find_actuator(scene, name) : -1;
     if (name && (*actuator < 0 || scene->actuator[*actuator].kind != wanted))
         return ct_scene_fail(error, "actuator", "is \"%.60s\": there is no %s of that name", name, word);
     for (int k = 0; k < scene->nactuator; k++)
         if (scene->actuator[k].kind == wanted) return CT_OK;
-    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s",
-                         ct_scene_choices[CT_CHOICE_PARAMETER].words[kind], word);
+    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s", ct_quantity_name(quantity),
+                         word);
 }
 
 // Controls of muscles keep the activation between 0 and 1, those of chambers a volume.
@@ -103,33 +77,25 @@ static void bound_activation(const ct_scene* scene, ct_scene_parameter* p) {
     if (p->upper == INFINITY && muscle) p->upper = 1 - actuator->start;
 }
 
-static ct_transform transform_of_kind(ct_parameter_kind kind) {
-    if (is_positive_kind(kind)) return CT_TRANSFORM_LOG;
-    return kind == CT_PARAMETER_POISSON ? CT_TRANSFORM_SIGMOID : CT_TRANSFORM_AFFINE;
-}
-
-// Puts what the kind implies in place of what was left open.
+// Puts what the quantity implies in place of what was left open. A positive quantity's lower bound waits for
+// the starting value.
 static void complete_parameter(ct_scene_parameter* p) {
-    if (p->kind == CT_PARAMETER_FRICTION && p->per == CT_PER_BODY) p->per = CT_PER_SCENE;
-    if (p->transform == CT_TRANSFORM_AUTO) p->transform = transform_of_kind(p->kind);
-    bool damping = p->kind == CT_PARAMETER_DAMPING_MASS || p->kind == CT_PARAMETER_DAMPING_STIFFNESS;
-    bool poisson = p->kind == CT_PARAMETER_POISSON;
-    bool resistance = is_resistance(p->kind) && !is_positive_kind(p->kind);
-    if ((damping || poisson || resistance) && p->lower == -INFINITY) p->lower = 0;
-    if (poisson && p->upper == INFINITY) p->upper = 0.49;
+    const ct_quantity_info* info = ct_quantity_get_info(p->quantity);
+    if (info->of == CT_OF_FRICTION && p->per == CT_PER_BODY) p->per = CT_PER_SCENE;
+    if (p->transform == CT_TRANSFORM_AUTO) p->transform = info->transform;
+    if (p->lower == -INFINITY && !(info->shrink > 0)) p->lower = info->lower;
+    if (p->upper == INFINITY) p->upper = info->most;
 }
 
 static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
+    const ct_quantity_info* info = ct_quantity_get_info(p->quantity);
     if (!(p->lower < p->upper))
         return ct_scene_fail(error, "lower", "is %g: it must be below upper, which is %g", p->lower,
                              p->upper);
-    bool material = p->kind <= CT_PARAMETER_DAMPING_STIFFNESS;
-    if (p->kind == CT_PARAMETER_POISSON && !(p->lower >= 0 && p->upper < 0.5))
-        return ct_scene_fail(error, "upper",
-                             "and lower are %g and %g: Poisson's ratio must be at least 0 and below 0.5",
-                             p->upper, p->lower);
-    if (((material && p->kind != CT_PARAMETER_POISSON) || is_resistance(p->kind)) && isfinite(p->lower) &&
-        p->lower < 0)
+    if (isfinite(info->upper) && !(p->lower >= info->lower && p->upper < info->upper))
+        return ct_scene_fail(error, "upper", "and lower are %g and %g: %s must be at least %g and below %g",
+                             p->upper, p->lower, info->name, info->lower, info->upper);
+    if (isfinite(p->lower) && p->lower < info->lower)
         return ct_scene_fail(error, "lower", "is %g: this quantity must not be negative", p->lower);
     if (p->transform == CT_TRANSFORM_SIGMOID && !(isfinite(p->lower) && isfinite(p->upper)))
         return ct_scene_fail(
@@ -144,12 +110,12 @@ static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
     return CT_OK;
 }
 
-// Bending and thickness are quantities of sheets.
+// There is a sheet whose quantity it can be.
 static ct_status check_sheets(const ct_scene* scene, const ct_scene_parameter* p, ct_error* error) {
     for (int b = 0; b < scene->nbody; b++)
         if ((p->body < 0 || b == p->body) && ct_scene_sheet_size(&scene->body[b])) return CT_OK;
     return ct_scene_fail(error, "type", "is \"%s\", but %s: only bodies of triangles have it",
-                         ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind],
+                         ct_quantity_name(p->quantity),
                          p->body < 0 ? "the scene has no thin sheet" : "this body is no thin sheet");
 }
 
@@ -158,7 +124,7 @@ static ct_status check_shape(const ct_scene_parameter* p, ct_error* error) {
     static const char* const names[] = {"amplitude", "frequency", "phase", "center"};
     if ((unsigned)p->shape > CT_CURVE_SINUSOID)
         return ct_scene_fail(error, "shape", "is not one of ct_curve");
-    if (p->shape != CT_CURVE_STEPS && p->kind != CT_PARAMETER_CONTROL)
+    if (p->shape != CT_CURVE_STEPS && p->quantity != CT_QUANTITY_CONTROL)
         return ct_scene_fail(error, "shape", "is for parameters of type \"control\"");
     if (p->shape == CT_CURVE_SPLINE && p->knots < 2)
         return ct_scene_fail(error, "knots", "is %d: it must be 2 or more", p->knots);
@@ -181,16 +147,15 @@ static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter
     if (p->body < -1 || p->body >= scene->nbody)
         return ct_scene_fail(error, "body", "is %d: it must be from 0 to %d, or -1 for all", p->body,
                              scene->nbody - 1);
-    if (p->kind == CT_PARAMETER_BENDING || p->kind == CT_PARAMETER_THICKNESS) {
+    if (owner_of(p) == CT_OF_SHEETS) {
         ct_status status = check_sheets(scene, p, error);
         if (status) return status;
     }
-    bool nodal = p->kind == CT_PARAMETER_POSITION || p->kind == CT_PARAMETER_VELOCITY;
-    if (nodal && p->per == CT_PER_TAG)
+    if (owner_of(p) == CT_OF_NODES && p->per == CT_PER_TAG)
         return ct_scene_fail(error, "per",
                              "is \"tag\", but tags belong to tets and this is a quantity of nodes: use "
                              "\"element\", \"body\" or \"scene\"");
-    if (p->kind == CT_PARAMETER_FRICTION && (p->per == CT_PER_TAG || p->body >= 0))
+    if (owner_of(p) == CT_OF_FRICTION && (p->per == CT_PER_TAG || p->body >= 0))
         return ct_scene_fail(error, p->body < 0 ? "per" : "body",
                              "has no meaning for friction: use \"per\": \"scene\" for the scene's "
                              "coefficient, or \"element\" for that and those of the pairs");
@@ -203,29 +168,27 @@ static ct_status check_parameter(const ct_scene* scene, const ct_scene_parameter
     return check_bounds(p, error);
 }
 
-// A name from the kind and the body or control.
+// A name from the quantity and the body or control.
 static void name_parameter(const ct_scene* scene, const ct_scene_parameter* p,
                            char name[CT_SCENE_NAME_SIZE]) {
-    const char* kind = ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind];
-    if (p->kind == CT_PARAMETER_CONTROL)
+    const char* word = ct_quantity_name(p->quantity);
+    if (p->quantity == CT_QUANTITY_CONTROL)
         snprintf(name, CT_SCENE_NAME_SIZE, "%s", scene->control[p->control].name);
-    else if (p->link >= 0) snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", kind, scene->link[p->link].name);
+    else if (p->link >= 0) snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", word, scene->link[p->link].name);
     else if (p->actuator >= 0)
-        snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", kind, scene->actuator[p->actuator].name);
-    else if (p->body >= 0) snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", kind, scene->body[p->body].name);
-    else snprintf(name, CT_SCENE_NAME_SIZE, "%s", kind);
+        snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", word, scene->actuator[p->actuator].name);
+    else if (p->body >= 0) snprintf(name, CT_SCENE_NAME_SIZE, "%s.%s", word, scene->body[p->body].name);
+    else snprintf(name, CT_SCENE_NAME_SIZE, "%s", word);
 }
 
-// Two parameters that set the same number.
+// Two choices of the same list, -1 for all, that have something in common.
+static bool meet(int a, int b) { return a < 0 || b < 0 || a == b; }
+
+// Two parameters that set the same number; what a quantity does not belong to is -1.
 static bool overlaps(const ct_scene_parameter* a, const ct_scene_parameter* b) {
-    if (a->kind != b->kind) return false;
-    if (a->kind == CT_PARAMETER_CONTROL) return a->control == b->control;
-    if (a->kind == CT_PARAMETER_GRAVITY || a->kind == CT_PARAMETER_FRICTION ||
-        a->kind == CT_PARAMETER_POLICY || is_of_water(a->kind))
-        return true;
-    if (is_of_actuators(a->kind)) return a->actuator < 0 || b->actuator < 0 || a->actuator == b->actuator;
-    if (is_of_links(a->kind)) return a->link < 0 || b->link < 0 || a->link == b->link;
-    return a->body < 0 || b->body < 0 || a->body == b->body;
+    bool of_bodies = owner_of(a) == CT_OF_NODES || ct_fields_of_elements(a->quantity);
+    return a->quantity == b->quantity && meet(a->control, b->control) && meet(a->actuator, b->actuator) &&
+           meet(a->link, b->link) && (!of_bodies || meet(a->body, b->body));
 }
 
 static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter* p, const char* name,
@@ -237,7 +200,7 @@ static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter*
                 error, "type",
                 "is \"%s\", and the parameter \"%s\" already sets the same numbers: keep one, or "
                 "restrict each to a \"body\" or a \"link\"",
-                ct_scene_choices[CT_CHOICE_PARAMETER].words[p->kind], other->name);
+                ct_quantity_name(p->quantity), other->name);
         if (!strcmp(name, other->name))
             return ct_scene_fail(error, "name", "is \"%s\", the name of another parameter: give each its own",
                                  name);
@@ -247,18 +210,17 @@ static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter*
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p,
                                    ct_error* error) {
-    if ((unsigned)def->kind > CT_PARAMETER_POLICY)
-        return ct_scene_fail(error, "type", "is not one of ct_parameter_kind");
-    if (def->kind == CT_PARAMETER_POLICY && !scene->policy.enabled)
-        return ct_scene_fail(error, "type", "is \"policy\", but the scene has none");
-    if (is_of_water(def->kind) && !scene->water.enabled)
-        return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water",
-                             ct_scene_choices[CT_CHOICE_PARAMETER].words[def->kind]);
+    const ct_quantity_info* info = ct_quantity_get_info(def->quantity);
+    if (!info) return ct_scene_fail(error, "type", "is not one of ct_quantity");
+    if (info->of == CT_OF_POLICY && !scene->policy.enabled)
+        return ct_scene_fail(error, "type", "is \"%s\", but the scene has none", info->name);
+    if (info->of == CT_OF_WATER && !scene->water.enabled)
+        return ct_scene_fail(error, "type", "is \"%s\", but the scene has no water", info->name);
     if ((unsigned)def->per > CT_PER_SCENE)
         return ct_scene_fail(error, "per", "is not one of ct_parameter_per");
     if ((unsigned)def->transform > CT_TRANSFORM_SIGMOID)
         return ct_scene_fail(error, "transform", "is not one of ct_transform");
-    *p = (ct_scene_parameter){.kind = def->kind,
+    *p = (ct_scene_parameter){.quantity = def->quantity,
                               .per = def->per,
                               .body = def->body,
                               .control = -1,
@@ -276,11 +238,13 @@ static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def
                               .wave = {def->amplitude, def->frequency, def->phase, def->center}};
     complete_parameter(p);
     ct_status status = CT_OK;
-    if (p->kind == CT_PARAMETER_CONTROL)
-        status = ct_scene_name_control(scene, def->control, &p->control, error);
-    if (p->kind == CT_PARAMETER_CONTROL && !status) bound_activation(scene, p);
-    if (is_of_actuators(p->kind)) status = find_actuator(scene, def->actuator, p->kind, &p->actuator, error);
-    if (is_of_links(p->kind)) status = find_link(scene, def->link, p->kind, p->per, &p->link, error);
+    ct_actuator_kind wanted;
+    if (info->of == CT_OF_CONTROLS) status = ct_scene_name_control(scene, def->control, &p->control, error);
+    if (info->of == CT_OF_CONTROLS && !status) bound_activation(scene, p);
+    if (ct_fields_of_actuators(p->quantity, &wanted))
+        status = find_actuator(scene, def->actuator, p->quantity, wanted, &p->actuator, error);
+    if (ct_fields_of_links(p->quantity))
+        status = find_link(scene, def->link, p->quantity, p->per, &p->link, error);
     return status ? status : check_parameter(scene, p, error);
 }
 

@@ -103,7 +103,7 @@ typedef struct ct_scene_control {
 
 typedef struct ct_scene_parameter {
     char* name;
-    ct_parameter_kind kind;
+    ct_quantity quantity;
     ct_parameter_per per;
     int body;      // -1: all
     int control;   // CONTROL: which, otherwise -1
@@ -165,8 +165,8 @@ struct ct_scene {
 
 // Where the numbers of a scene's control begin within a step's control vector.
 int ct_scene_control_first(const ct_scene* scene, int control);
-// Whether a parameter of this kind means something for the link.
-bool ct_scene_link_takes(const ct_scene_link* link, ct_parameter_kind kind, ct_parameter_per per);
+// Whether a parameter of this quantity means something for the link.
+bool ct_scene_link_takes(const ct_scene_link* link, ct_quantity quantity, ct_parameter_per per);
 // The control of that name, -1: none.
 int ct_scene_find_control(const ct_scene* scene, const char* name);
 // The same, where none of that name is an error.

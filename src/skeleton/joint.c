@@ -37,6 +37,10 @@ const char* ct_joint_kind_name(ct_joint_kind kind) {
 
 // ---- values of a joint ---------------------------------------------------------------------
 
+bool ct_joint_has(const ct_joint_type* type, ct_quantity quantity) {
+    return quantity == CT_QUANTITY_JOINT_REST ? type->has_rest : type->law != NULL;
+}
+
 static bool is_single(const ct_joint_def* joint) { return ct_joint_type_of(joint->kind)->ndof == 1; }
 
 const double* ct_joint_position(const ct_joint_def* joint) {

@@ -9,6 +9,9 @@ const ct_joint_type* ct_joint_type_of(ct_joint_kind kind);
 // The word of each kind, in their order; then NULL.
 extern const char* const ct_joint_words[];
 
+// Whether joints of the type have the quantity, one of links.
+bool ct_joint_has(const ct_joint_type* type, ct_quantity quantity);
+
 // Initial values and servo target, one number per rate: a coordinate (`position`, ...), or a vector (`pose`,
 // ...).
 const double* ct_joint_position(const ct_joint_def* joint);

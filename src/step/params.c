@@ -18,10 +18,8 @@
 #include "base/status.h"
 #include "math/rotation.h"
 #include "model/control_values.h"
+#include "quantity/fields.h"
 #include "step/control_shapes.h"
-#include "step/params_scene.h"
-
-enum { KINDS = CT_PARAMETER_POLICY + 1 };
 
 typedef struct field {  // a quantity; unused: n = 0
     size_t n;
@@ -40,7 +38,7 @@ struct ct_params {
     ct_arena arena;
     int nslice, size, nstep, control_size;
     slice* slices;
-    field fields[KINDS];
+    field fields[CT_QUANTITY_COUNT];
     double* start;     // size, physical
     double* physical;  // size, of the last apply
     int* members;      // size, numbers that a component sets; while creating
@@ -48,15 +46,17 @@ struct ct_params {
     ct_control_curve* curves;
     int ncurve;
     double time_step;
-    ct_param_values values;
-    ct_gradient gradient;
+    ct_values values, gradient;  // of the fields
 };
 
+static ct_quantity_of owner_of(const ct_scene_parameter* def) {
+    return ct_quantity_get_info(def->quantity)->of;
+}
 static bool is_curve(const ct_scene_parameter* def) {
-    return def->kind == CT_PARAMETER_CONTROL && def->shape != CT_CURVE_STEPS;
+    return def->quantity == CT_QUANTITY_CONTROL && def->shape != CT_CURVE_STEPS;
 }
 static bool is_offset(const ct_scene_parameter* def) {
-    return ct_parameter_is_nodal(def->kind) && def->per != CT_PER_ELEMENT;
+    return owner_of(def) == CT_OF_NODES && def->per != CT_PER_ELEMENT;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -93,11 +93,15 @@ static double slope(const ct_scene_parameter* p, double y) {
 // -------------------------------------------------------------------------------------------------
 // Fields
 
-static bool make_field(ct_params* params, const ct_scene* scene, const ct_model* model,
-                       ct_parameter_kind kind) {
-    field* f = &params->fields[kind];
+static size_t count_numbers(const ct_params* params, const ct_model* model, ct_quantity quantity) {
+    size_t steps = quantity == CT_QUANTITY_CONTROL ? (size_t)params->nstep : 1;
+    return steps * ct_model_quantity_size(model, quantity);
+}
+
+static bool make_field(ct_params* params, const ct_model* model, ct_quantity quantity) {
+    field* f = &params->fields[quantity];
     if (f->n) return true;
-    size_t n = ct_params_scene_count(model, params->nstep, kind);
+    size_t n = count_numbers(params, model, quantity);
     f->base = ct_arena_alloc(&params->arena, n, sizeof *f->base);
     f->value = ct_arena_alloc(&params->arena, n, sizeof *f->value);
     f->bar = ct_arena_alloc(&params->arena, n, sizeof *f->bar);
@@ -105,7 +109,13 @@ static bool make_field(ct_params* params, const ct_scene* scene, const ct_model*
     if (params->arena.failed) return false;
     f->n = n;
     for (size_t i = 0; i < n; i++) f->map[i] = -1;
-    ct_params_scene_values(scene, model, kind, n, f->base);
+    params->values.of[quantity] = f->value;
+    params->gradient.of[quantity] = f->bar;
+    if (quantity != CT_QUANTITY_CONTROL) ct_model_get(model, quantity, f->base);
+    // the scene's values at the start of every step
+    for (size_t step = 0; quantity == CT_QUANTITY_CONTROL && step < (size_t)params->nstep; step++)
+        ct_model_control_values(model, (double)step * model->settings.time_step,
+                                f->base + step * (size_t)model->control_size);
     return true;
 }
 
@@ -130,20 +140,25 @@ static int map_tags(const ct_scene_body* body, int first, int* map, int* tags) {
     return count;
 }
 
+// Elements are the tets, then the triangles of sheets.
+static int first_element(const ct_scene_body* body, const ct_model* model) {
+    return ct_scene_sheet_size(body) ? model->ntet + body->first_tri : body->first_tet;
+}
+
 // Elements or nodes of the bodies; group g of `width` numbers begins at first + g width.
 static int map_bodies(const ct_scene* scene, const ct_model* model, const slice* s, int* map, int* tags) {
     int groups = 0;
-    bool nodal = ct_parameter_is_nodal(s->def.kind);
+    bool nodal = owner_of(&s->def) == CT_OF_NODES;
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         if (s->def.body >= 0 && b != s->def.body) continue;
-        if (ct_parameter_is_of_sheets(s->def.kind) && !ct_scene_sheet_size(body)) continue;
+        if (owner_of(&s->def) == CT_OF_SHEETS && !ct_scene_sheet_size(body)) continue;
         if (s->def.per == CT_PER_TAG) {
-            groups += map_tags(body, s->first + groups, map + ct_params_first_element(body, model), tags);
+            groups += map_tags(body, s->first + groups, map + first_element(body, model), tags);
             continue;
         }
         int count = nodal ? body->mesh->nvert : ct_scene_body_elements(body);
-        int begin = nodal ? body->first_node : ct_params_first_element(body, model);
+        int begin = nodal ? body->first_node : first_element(body, model);
         for (int i = 0; i < count; i++) {
             int group = s->def.per == CT_PER_SCENE ? 0 : s->def.per == CT_PER_BODY ? groups : groups + i;
             for (int k = 0; k < s->width; k++)
@@ -169,10 +184,10 @@ static int map_links(const ct_scene* scene, const ct_model* model, const slice* 
     int groups = 0;
     for (int k = 0; k < scene->nlink; k++) {
         if ((s->def.link >= 0 && k != s->def.link) ||
-            !ct_scene_link_takes(&scene->link[k], s->def.kind, s->def.per))
+            !ct_scene_link_takes(&scene->link[k], s->def.quantity, s->def.per))
             continue;
-        int first = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k] : k,
-            end = ct_parameter_is_of_rates(s->def.kind) ? model->tree.dof[k + 1] : k + 1;
+        bool rates = owner_of(&s->def) == CT_OF_RATES;
+        int first = rates ? model->tree.dof[k] : k, end = rates ? model->tree.dof[k + 1] : k + 1;
         for (int i = first; i < end; i++) map[i] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups++);
     }
     return s->def.per == CT_PER_SCENE ? 1 : groups;
@@ -185,10 +200,8 @@ static int map_friction(const ct_model* model, const slice* s, int* map) {
     return count;
 }
 
-// Muscles or chambers, one number each, or one for all.
-static int map_actuators(const ct_model* model, const slice* s, int* map) {
-    ct_actuator_kind kind =
-        s->def.kind == CT_PARAMETER_MUSCLE_STIFFNESS ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+// Actuators of a kind, one number each, or one for all.
+static int map_actuators(const ct_model* model, const slice* s, ct_actuator_kind kind, int* map) {
     int groups = 0;
     for (int k = 0; k < model->actuators.count; k++)
         if (model->actuators.list[k].kind == kind && (s->def.actuator < 0 || k == s->def.actuator))
@@ -198,32 +211,35 @@ static int map_actuators(const ct_model* model, const slice* s, int* map) {
 
 static int map_slice(const ct_params* params, const ct_scene* scene, const ct_model* model, const slice* s,
                      int* tags) {
-    int* map = params->fields[s->def.kind].map;
+    int* map = params->fields[s->def.quantity].map;
+    ct_quantity_of of = owner_of(&s->def);
+    ct_actuator_kind kind;
     if (is_curve(&s->def)) return s->def.shape == CT_CURVE_SPLINE ? s->def.knots : 1;
-    if (s->def.kind == CT_PARAMETER_CONTROL)
+    if (of == CT_OF_CONTROLS)
         return map_control(params, s, ct_scene_control_first(scene, s->def.control), map);
-    if (ct_parameter_is_of_links(s->def.kind)) return map_links(scene, model, s, map);
-    if (s->def.kind == CT_PARAMETER_FRICTION) return map_friction(model, s, map);
-    if (ct_parameter_is_of_actuators(s->def.kind)) return map_actuators(model, s, map);
-    bool of_scene = s->def.kind == CT_PARAMETER_GRAVITY || s->def.kind == CT_PARAMETER_POLICY ||
-                    ct_parameter_is_of_water(s->def.kind);
-    if (!of_scene) return map_bodies(scene, model, s, map, tags);
+    if (of == CT_OF_FRICTION) return map_friction(model, s, map);
+    if (of == CT_OF_NODES || ct_fields_of_elements(s->def.quantity))
+        return map_bodies(scene, model, s, map, tags);
+    if (ct_fields_of_links(s->def.quantity)) return map_links(scene, model, s, map);
+    if (ct_fields_of_actuators(s->def.quantity, &kind)) return map_actuators(model, s, kind, map);
     for (int k = 0; k < s->width; k++) map[k] = s->first + k;
     return 1;
 }
 
+// What the scene has once is one group.
 static int slice_width(const ct_scene* scene, const ct_model* model, const ct_scene_parameter* def) {
-    if (ct_parameter_is_of_water(def->kind) || def->kind == CT_PARAMETER_POLICY)
-        return (int)ct_params_scene_count(model, 1, def->kind);
-    if (def->kind == CT_PARAMETER_CONTROL) return scene->control[def->control].size;
-    return def->kind == CT_PARAMETER_GRAVITY || ct_parameter_is_nodal(def->kind) ? 3 : 1;
+    ct_quantity_of of = owner_of(def);
+    if (of == CT_OF_CONTROLS) return scene->control[def->control].size;
+    if (of == CT_OF_SCENE || of == CT_OF_WATER || of == CT_OF_POLICY)
+        return (int)ct_model_quantity_size(model, def->quantity);
+    return ct_quantity_get_info(def->quantity)->width;
 }
 
 // Most numbers that a slice can have, to be sure that indices fit.
 static double most_numbers(const ct_params* params, const ct_scene* scene, const ct_model* model) {
     double total = 0;
     for (int i = 0; i < scene->nparameter; i++)
-        total += (double)ct_params_scene_count(model, params->nstep, scene->parameter[i].kind) +
+        total += (double)count_numbers(params, model, scene->parameter[i].quantity) +
                  CT_WAVE_PARTS * (double)params->control_size;
     return total;
 }
@@ -236,7 +252,7 @@ static void add_slice(ct_params* params, const ct_scene* scene, const ct_model* 
     else snprintf(s->name, sizeof s->name, "%s", def->name);
     s->first = params->size;
     s->width = slice_width(scene, model, def);
-    if (!make_field(params, scene, model, def->kind)) return;
+    if (!make_field(params, model, def->quantity)) return;
     s->count = s->width * map_slice(params, scene, model, s, tags);
     params->size += s->count;
     params->nslice++;
@@ -288,8 +304,7 @@ static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_
         else add_slice(params, scene, model, def, NULL, tags);
     }
     if (status) return status;
-    if (ct_control_has_values(model) && !params->arena.failed)
-        make_field(params, scene, model, CT_PARAMETER_CONTROL);
+    if (ct_control_has_values(model) && !params->arena.failed) make_field(params, model, CT_QUANTITY_CONTROL);
     return params->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
@@ -298,7 +313,7 @@ static ct_status make_slices(ct_params* params, const ct_scene* scene, const ct_
 
 // Means of the scene's numbers, exact where they are equal; base becomes zero where y replaces it.
 static void take_starts(ct_params* params, const slice* s) {
-    field* f = &params->fields[s->def.kind];
+    field* f = &params->fields[s->def.quantity];
     bool given = !isnan(s->def.start);
     for (size_t i = 0; i < f->n; i++) {
         int k = f->map[i];
@@ -313,7 +328,7 @@ static void take_starts(ct_params* params, const slice* s) {
 static void take_spline_starts(ct_params* params, const ct_scene* scene, const slice* s) {
     if (!is_curve(&s->def) || s->def.shape != CT_CURVE_SPLINE || !isnan(s->def.start)) return;
     const double* base =
-        params->fields[CT_PARAMETER_CONTROL].base + ct_scene_control_first(scene, s->def.control);
+        params->fields[CT_QUANTITY_CONTROL].base + ct_scene_control_first(scene, s->def.control);
     for (int j = 0; j < s->def.knots; j++)
         for (int i = 0; i < s->width; i++) {
             size_t step = (size_t)ct_control_spline_step(s->def.knots, j, params->nstep);
@@ -324,8 +339,8 @@ static void take_spline_starts(ct_params* params, const ct_scene* scene, const s
 
 // The numbers of driven nodes in y: the scene's, so that y is a plain list of nodes.
 static void take_driven_starts(ct_params* params, const ct_scene* scene, const slice* s) {
-    if (!ct_parameter_is_nodal(s->def.kind) || is_offset(&s->def)) return;
-    const field* f = &params->fields[s->def.kind];
+    if (owner_of(&s->def) != CT_OF_NODES || is_offset(&s->def)) return;
+    const field* f = &params->fields[s->def.quantity];
     int first_node = s->def.body < 0 ? 0 : scene->body[s->def.body].first_node;
     for (int k = 0; k < s->count; k++) {
         size_t i = 3 * (size_t)first_node + (size_t)k;
@@ -355,7 +370,7 @@ static double choose_scale(const slice* s, const double* start, const ct_model* 
         logs += log(start[k] / start[0]);
     }
     if (s->def.transform == CT_TRANSFORM_LOG) return start[0] * exp(logs / s->count);
-    if (s->def.kind == CT_PARAMETER_POSITION) most = box_size(model);
+    if (s->def.quantity == CT_QUANTITY_POSITION) most = box_size(model);
     return most > 0 ? most : 1;
 }
 
@@ -395,86 +410,17 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     }
     if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
     bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
-    if (linear && s->def.lower == -INFINITY &&
-        (s->def.kind == CT_PARAMETER_YOUNG || s->def.kind == CT_PARAMETER_DENSITY ||
-         s->def.kind == CT_PARAMETER_LINK_MASS || s->def.kind == CT_PARAMETER_WATER_DENSITY ||
-         s->def.kind == CT_PARAMETER_THICKNESS || ct_parameter_is_of_actuators(s->def.kind))) {
+    double shrink = ct_quantity_get_info(s->def.quantity)->shrink;
+    if (linear && s->def.lower == -INFINITY && shrink > 0) {
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
-        s->def.lower = least / 1000;
+        s->def.lower = least / shrink;
     }
     return CT_OK;
 }
 
 // -------------------------------------------------------------------------------------------------
 // Life
-
-// The arrays of the values and of the gradient by kind.
-static void publish(ct_params* params) {
-    ct_param_values* v = &params->values;
-    ct_gradient* g = &params->gradient;
-    double** value[KINDS] = {&v->young,
-                             &v->poisson,
-                             &v->density,
-                             &v->damping_mass,
-                             &v->damping_stiffness,
-                             &v->gravity,
-                             &v->position,
-                             &v->velocity,
-                             &v->controls,
-                             &v->joint_stiffness,
-                             &v->joint_damping,
-                             &v->joint_rest,
-                             &v->servo_stiffness,
-                             &v->servo_damping,
-                             &v->limit_stiffness,
-                             &v->link_mass,
-                             &v->joint_position,
-                             &v->joint_velocity,
-                             &v->friction,
-                             &v->bending,
-                             &v->thickness,
-                             [CT_PARAMETER_WATER_DENSITY] = &v->water_density,
-                             &v->water_drag,
-                             &v->water_thrust,
-                             &v->water_current,
-                             [CT_PARAMETER_MUSCLE_STIFFNESS] = &v->muscle_stiffness,
-                             &v->chamber_stiffness,
-                             &v->policy};
-    double** bar[KINDS] = {&g->young,
-                           &g->poisson,
-                           &g->density,
-                           &g->damping_mass,
-                           &g->damping_stiffness,
-                           &g->gravity,
-                           &g->position,
-                           &g->velocity,
-                           &g->controls,
-                           &g->joint_stiffness,
-                           &g->joint_damping,
-                           &g->joint_rest,
-                           &g->servo_stiffness,
-                           &g->servo_damping,
-                           &g->limit_stiffness,
-                           &g->link_mass,
-                           &g->joint_position,
-                           &g->joint_velocity,
-                           &g->friction,
-                           &g->bending,
-                           &g->thickness,
-                           [CT_PARAMETER_WATER_DENSITY] = &g->water_density,
-                           &g->water_drag,
-                           &g->water_thrust,
-                           &g->water_current,
-                           [CT_PARAMETER_MUSCLE_STIFFNESS] = &g->muscle_stiffness,
-                           &g->chamber_stiffness,
-                           &g->policy};
-    for (int kind = 0; kind < KINDS; kind++) {
-        if (!value[kind]) continue;
-        *value[kind] = params->fields[kind].value;
-        *bar[kind] = params->fields[kind].bar;
-    }
-}
 
 static void find_turns(ct_params* params, const ct_tree* tree) {
     params->turn = ct_arena_alloc(&params->arena, (size_t)tree->nlink, sizeof *params->turn);
@@ -492,7 +438,6 @@ static ct_status build(ct_params* params, const ct_scene* scene, const ct_model*
     if (params->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     for (int i = 0; i < params->nslice && !status; i++)
         status = finish_slice(params, scene, model, &params->slices[i], error);
-    if (!status) publish(params);
     return status;
 }
 
@@ -526,7 +471,7 @@ void ct_params_slice(const ct_params* params, int index, ct_slice* out) {
     *out = (ct_slice){0};
     if (index < 0 || index >= params->nslice) return;
     const slice* s = &params->slices[index];
-    *out = (ct_slice){.kind = s->def.kind, .first = s->first, .count = s->count};
+    *out = (ct_slice){.quantity = s->def.quantity, .first = s->first, .count = s->count};
     memcpy(out->name, s->name, sizeof out->name);
 }
 
@@ -559,20 +504,20 @@ void ct_params_physical(const ct_params* params, const double* y, double* values
     }
 }
 
-const ct_param_values* ct_params_apply(ct_params* params, const double* y) {
+const ct_values* ct_params_apply(ct_params* params, const double* y) {
     ct_params_physical(params, y, params->physical);
-    for (int kind = 0; kind < KINDS; kind++) {
-        const field* f = &params->fields[kind];
+    for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
+        const field* f = &params->fields[q];
         for (size_t i = 0; i < f->n; i++)
             f->value[i] = f->base[i] + (f->map[i] < 0 ? 0 : params->physical[f->map[i]]);
     }
     for (int i = 0; i < params->ncurve; i++)
         ct_control_curve_apply(&params->curves[i], params->physical, params->time_step, params->nstep,
-                               params->control_size, params->fields[CT_PARAMETER_CONTROL].value);
+                               params->control_size, params->fields[CT_QUANTITY_CONTROL].value);
     return &params->values;
 }
 
-ct_gradient* ct_params_gradient(ct_params* params) { return &params->gradient; }
+ct_values* ct_params_gradient(ct_params* params) { return &params->gradient; }
 
 static double value_of(const ct_params* params, const double* y, int k) {
     int i = 0;
@@ -582,7 +527,7 @@ static double value_of(const ct_params* params, const double* y, int k) {
 
 // Q = exp(a) exp(pose): y_bar has the tangent g at Q, which becomes J(a)^T g.
 static void turn_back(const ct_params* params, const double* y, double* y_bar) {
-    const field* f = &params->fields[CT_PARAMETER_JOINT_POSITION];
+    const field* f = &params->fields[CT_QUANTITY_JOINT_POSITION];
     for (int i = 0; f->n && i < params->nturn; i++) {
         int k = f->map[params->turn[i]];
         if (k < 0) continue;
@@ -592,46 +537,19 @@ static void turn_back(const ct_params* params, const double* y, double* y_bar) {
     }
 }
 
-void ct_params_vjp(const ct_params* params, const double* y, const ct_gradient* g, double* y_bar) {
-    const double* bar[KINDS] = {g->young,
-                                g->poisson,
-                                g->density,
-                                g->damping_mass,
-                                g->damping_stiffness,
-                                g->gravity,
-                                g->position,
-                                g->velocity,
-                                g->controls,
-                                g->joint_stiffness,
-                                g->joint_damping,
-                                g->joint_rest,
-                                g->servo_stiffness,
-                                g->servo_damping,
-                                g->limit_stiffness,
-                                g->link_mass,
-                                g->joint_position,
-                                g->joint_velocity,
-                                g->friction,
-                                g->bending,
-                                g->thickness,
-                                [CT_PARAMETER_WATER_DENSITY] = g->water_density,
-                                g->water_drag,
-                                g->water_thrust,
-                                g->water_current,
-                                [CT_PARAMETER_MUSCLE_STIFFNESS] = g->muscle_stiffness,
-                                g->chamber_stiffness,
-                                g->policy};
+void ct_params_vjp(const ct_params* params, const double* y, const ct_values* gradient, double* y_bar) {
+    const double* controls = gradient->of[CT_QUANTITY_CONTROL];
     memset(y_bar, 0, (size_t)params->size * sizeof *y_bar);
-    for (int kind = 0; kind < KINDS; kind++) {
-        const field* f = &params->fields[kind];
-        for (size_t i = 0; bar[kind] && i < f->n; i++)
-            if (f->map[i] >= 0) y_bar[f->map[i]] += bar[kind][i];
+    for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
+        const field* f = &params->fields[q];
+        for (size_t i = 0; gradient->of[q] && i < f->n; i++)
+            if (f->map[i] >= 0) y_bar[f->map[i]] += gradient->of[q][i];
     }
     turn_back(params, y, y_bar);
     if (params->ncurve) ct_params_physical(params, y, params->physical);
-    for (int i = 0; g->controls && i < params->ncurve; i++)
+    for (int i = 0; controls && i < params->ncurve; i++)
         ct_control_curve_vjp(&params->curves[i], params->physical, params->time_step, params->nstep,
-                             params->control_size, g->controls, y_bar);
+                             params->control_size, controls, y_bar);
     for (int i = 0; i < params->nslice; i++) {
         const slice* s = &params->slices[i];
         for (int k = s->first; k < s->first + s->count; k++) y_bar[k] *= slope(&s->def, y[k]);

@@ -245,122 +245,22 @@ static ct_status reverse(reverse_context* c, int from, int first, int last, int 
     return status;
 }
 
-// mu, lambda -> Young's modulus and Poisson's ratio; masses -> density; drag -> mass damping and density.
-static void to_materials(const ct_model* model, const ct_sums* sums, ct_gradient* gradient) {
-    const double* volume = ct_elastic_volume(model->families.of[CT_FAMILY_SOLIDS]);
-    for (int t = 0; t < model->ntet; t++) {
-        const ct_material* m = &model->material[t];
-        double E = m->young, nu = m->poisson, s = 1 + nu, q = 1 - 2 * nu;
-        double third = m->energy == CT_ENERGY_PROJECTIVE && m->paper_weights ? 1.0 / 3 : 1;
-        if (gradient->young)
-            gradient->young[t] =
-                sums->of[CT_SUM_MU][t] / (2 * s) + third * sums->of[CT_SUM_LAMBDA][t] * nu / (s * q);
-        if (gradient->poisson)
-            gradient->poisson[t] =
-                -sums->of[CT_SUM_MU][t] * E / (2 * s * s) +
-                third * sums->of[CT_SUM_LAMBDA][t] * E * (1 + 2 * nu * nu) / (s * s * q * q);
-        if (gradient->damping_stiffness) gradient->damping_stiffness[t] = sums->of[CT_SUM_BETA][t];
-        double mass = 0, drag = 0;
-        for (int a = 0; a < 4; a++) {
-            if (sums->of[CT_SUM_MASS])
-                mass += 0.25 * volume[t] * sums->of[CT_SUM_MASS][model->tet[4 * t + a]];
-            if (sums->of[CT_SUM_DRAG])
-                drag += 0.25 * volume[t] * sums->of[CT_SUM_DRAG][model->tet[4 * t + a]];
-        }
-        if (gradient->density) gradient->density[t] = mass + m->damping_mass * drag;
-        if (gradient->damping_mass) gradient->damping_mass[t] = m->density * drag;
-    }
-}
-
-// The same for sheets: mu = t E / (2 (1 + nu)), lambda = t E nu / (1 - nu^2), D = bending E t^3 / (12 (1 -
-// nu^2)), mass per area rho t.
-static void to_sheet_materials(const ct_model* model, const ct_sums* sums, ct_gradient* gradient) {
-    for (int k = 0; k < model->ntri; k++) {
-        int e = model->ntet + k;
-        const ct_material* m = &model->material[e];
-        double E = m->young, nu = m->poisson, t = m->thickness, s = 1 + nu, q = 1 - nu * nu, mu, lambda, D;
-        ct_material_membrane(m, &mu, &lambda, &D);
-        double mu_bar = sums->of[CT_SUM_MU] ? sums->of[CT_SUM_MU][e] : 0,
-               lambda_bar = sums->of[CT_SUM_LAMBDA] ? sums->of[CT_SUM_LAMBDA][e] : 0;
-        double D_bar = sums->of[CT_SUM_RIGIDITY] ? sums->of[CT_SUM_RIGIDITY][k] : 0, mass = 0, drag = 0,
-               third = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[k] / 3;
-        for (int a = 0; a < 3; a++) {
-            if (sums->of[CT_SUM_MASS]) mass += third * sums->of[CT_SUM_MASS][model->tri[3 * k + a]];
-            if (sums->of[CT_SUM_DRAG]) drag += third * sums->of[CT_SUM_DRAG][model->tri[3 * k + a]];
-        }
-        if (gradient->young) gradient->young[e] = (mu * mu_bar + lambda * lambda_bar + D * D_bar) / E;
-        if (gradient->poisson)
-            gradient->poisson[e] =
-                -mu / s * mu_bar + t * E * (1 + nu * nu) / (q * q) * lambda_bar + 2 * nu / q * D * D_bar;
-        if (gradient->thickness)
-            gradient->thickness[e] = (mu * mu_bar + lambda * lambda_bar + 3 * D * D_bar) / t +
-                                     m->density * (mass + m->damping_mass * drag);
-        if (gradient->bending) gradient->bending[e] = E * t * t * t / (12 * q) * D_bar;
-        if (gradient->density) gradient->density[e] = t * (mass + m->damping_mass * drag);
-        if (gradient->damping_mass) gradient->damping_mass[e] = t * m->density * drag;
-        if (gradient->damping_stiffness) gradient->damping_stiffness[e] = sums->of[CT_SUM_BETA][e];
-    }
-    size_t solid = (size_t)model->ntet * sizeof(double);
-    if (gradient->bending && solid) memset(gradient->bending, 0, solid);
-    if (gradient->thickness && solid) memset(gradient->thickness, 0, solid);
-}
-
-static ct_status prepare(reverse_context* c, ct_arena* arena, const ct_gradient* gradient) {
-    size_t nodes = 3 * (size_t)c->model->nvert, nelement = (size_t)c->model->nelement,
-           nvert = (size_t)c->model->nvert;
+static ct_status prepare(reverse_context* c, ct_arena* arena, ct_values* gradient) {
+    const ct_model* model = c->model;
+    size_t nodes = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof;
     double** bars[] = {&c->bar.x, &c->bar.v, &c->bar.x_previous, &c->bar.v_previous};
     for (size_t i = 0; i < 4; i++) *bars[i] = ct_arena_alloc(arena, nodes, sizeof(double));
-    c->bar.q = ct_arena_alloc(arena, (size_t)c->model->tree.ndof, sizeof(double));
-    c->bar.q_previous = ct_arena_alloc(arena, (size_t)c->model->tree.ndof, sizeof(double));
-    if (gradient->young || gradient->poisson || gradient->thickness) {
-        c->sums.of[CT_SUM_MU] = ct_arena_alloc(arena, nelement, sizeof(double));
-        c->sums.of[CT_SUM_LAMBDA] = ct_arena_alloc(arena, nelement, sizeof(double));
-    }
-    if (c->model->ntri && (c->sums.of[CT_SUM_MU] || gradient->bending))
-        c->sums.of[CT_SUM_RIGIDITY] = ct_arena_alloc(arena, (size_t)c->model->ntri, sizeof(double));
-    if (gradient->damping_stiffness)
-        c->sums.of[CT_SUM_BETA] = ct_arena_alloc(arena, nelement, sizeof(double));
-    c->bar.actuation = ct_arena_alloc(arena, (size_t)c->model->actuators.size, sizeof(double));
-    c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)c->model->nmount, sizeof(double));
-    c->sums.of[CT_QUANTITY_POLICY] = gradient->policy;
-    if (gradient->policy)
-        memset(gradient->policy, 0, (size_t)ct_model_policy_size(c->model) * sizeof(double));
-    c->sums.of[CT_QUANTITY_MUSCLE_STIFFNESS] = gradient->muscle_stiffness;
-    c->sums.of[CT_QUANTITY_CHAMBER_STIFFNESS] = gradient->chamber_stiffness;
-    if (gradient->muscle_stiffness)
-        memset(gradient->muscle_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
-    if (gradient->chamber_stiffness)
-        memset(gradient->chamber_stiffness, 0, (size_t)c->model->actuators.count * sizeof(double));
-    c->bar.root = ct_arena_alloc(arena, 6 * (size_t)c->model->tree.nroot, sizeof(double));
-    double* const wanted[] = {gradient->joint_stiffness, gradient->joint_damping, gradient->joint_rest,
-                              gradient->servo_stiffness, gradient->servo_damping, gradient->limit_stiffness};
-    double** sums[] = {&c->sums.of[CT_QUANTITY_JOINT_STIFFNESS], &c->sums.of[CT_QUANTITY_JOINT_DAMPING],
-                       &c->sums.of[CT_QUANTITY_JOINT_REST],      &c->sums.of[CT_QUANTITY_SERVO_STIFFNESS],
-                       &c->sums.of[CT_QUANTITY_SERVO_DAMPING],   &c->sums.of[CT_QUANTITY_LIMIT_STIFFNESS]};
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        *sums[i] = wanted[i];
-        if (wanted[i]) memset(wanted[i], 0, (size_t)c->model->tree.nlink * sizeof(double));
-    }
-    if (gradient->density || gradient->thickness || gradient->link_mass)
-        c->sums.of[CT_SUM_MASS] = ct_arena_alloc(arena, nvert, sizeof(double));
-    if (gradient->density || gradient->thickness || gradient->damping_mass)
-        c->sums.of[CT_SUM_DRAG] = ct_arena_alloc(arena, nvert, sizeof(double));
-    if (gradient->gravity) c->sums.of[CT_QUANTITY_GRAVITY] = ct_arena_alloc(arena, 3, sizeof(double));
-    c->sums.of[CT_QUANTITY_WATER_DENSITY] = gradient->water_density;
-    c->sums.of[CT_QUANTITY_WATER_DRAG] = gradient->water_drag;
-    c->sums.of[CT_QUANTITY_WATER_THRUST] = gradient->water_thrust;
-    c->sums.of[CT_QUANTITY_WATER_CURRENT] = gradient->water_current;
-    if (gradient->water_density) gradient->water_density[0] = 0;
-    if (gradient->water_drag) memset(gradient->water_drag, 0, CT_WATER_DRAG * sizeof(double));
-    if (gradient->water_thrust) memset(gradient->water_thrust, 0, CT_WATER_THRUST * sizeof(double));
-    if (gradient->water_current) memset(gradient->water_current, 0, 3 * sizeof(double));
-    c->sums.of[CT_QUANTITY_FRICTION] = gradient->friction;
-    if (gradient->friction) memset(gradient->friction, 0, (size_t)c->model->nfriction * sizeof(double));
+    c->bar.q = ct_arena_alloc(arena, ndof, sizeof(double));
+    c->bar.q_previous = ct_arena_alloc(arena, ndof, sizeof(double));
+    c->bar.actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
+    c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)model->nmount, sizeof(double));
+    c->bar.root = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;
-    ct_status status = ct_adjoint_create(&c->adjoint, c->model);
-    if (status == CT_OK) status = ct_state_create(&c->before, c->model);
-    if (status == CT_OK) status = ct_state_create(&c->after, c->model);
-    if (status == CT_OK) status = ct_state_create(&c->spare, c->model);
+    ct_status status = ct_model_begin_sums(model, gradient, arena, &c->sums);
+    if (status == CT_OK) status = ct_adjoint_create(&c->adjoint, model);
+    if (status == CT_OK) status = ct_state_create(&c->before, model);
+    if (status == CT_OK) status = ct_state_create(&c->after, model);
+    if (status == CT_OK) status = ct_state_create(&c->spare, model);
     return status;
 }
 
@@ -376,7 +276,7 @@ static ct_status seed_last(reverse_context* c) {
 }
 
 // x0 = phi(q0), v0 = B(q0) qdot0: initial coordinates and rates of the joints, in their own units.
-static void to_joints(const reverse_context* c, ct_gradient* gradient) {
+static void to_joints(const reverse_context* c, double* position_bar, double* velocity_bar) {
     const ct_model* model = c->model;
     const ct_tree* tree = &model->tree;
     size_t n = (size_t)tree->ndof;
@@ -386,30 +286,25 @@ static void to_joints(const reverse_context* c, ct_gradient* gradient) {
     memcpy(work->at.q, c->after->q, (size_t)tree->ncoordinate * sizeof(double));
     ct_config_place(tree, &work->at);
     ct_config_scratch scratch = {work->wrench, work->moments, work->scratch, work->curvature};
-    ct_config_start_vjp(tree, &work->at, c->after->rate, c->bar.x, c->bar.v, &scratch,
-                        gradient->joint_position, gradient->joint_velocity);
-    if (!gradient->joint_position) return;
-    for (size_t i = 0; i < n; i++) gradient->joint_position[i] += c->bar.q[i];
+    ct_config_start_vjp(tree, &work->at, c->after->rate, c->bar.x, c->bar.v, &scratch, position_bar,
+                        velocity_bar);
+    if (!position_bar) return;
+    for (size_t i = 0; i < n; i++) position_bar[i] += c->bar.q[i];
 }
 
-static void deliver(const ct_model* model, const reverse_context* c, ct_gradient* gradient) {
+static void deliver(const ct_model* model, reverse_context* c, ct_values* gradient) {
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
+    double *position = gradient->of[CT_QUANTITY_POSITION], *velocity = gradient->of[CT_QUANTITY_VELOCITY];
     // a state set by hand has its own position as history
-    if (gradient->position) memcpy(gradient->position, c->bar.x, bytes);
-    if (gradient->velocity) memcpy(gradient->velocity, c->bar.v, bytes);
-    if (gradient->gravity) memcpy(gradient->gravity, c->sums.of[CT_QUANTITY_GRAVITY], 3 * sizeof(double));
-    to_materials(model, &c->sums, gradient);
-    to_sheet_materials(model, &c->sums, gradient);
-    if (model->tree.nlink) to_joints(c, gradient);
-    for (int k = 0; gradient->link_mass && k < model->tree.nlink; k++) {
-        gradient->link_mass[k] = 0;
-        for (int i = 0; model->tree.own[k] >= 0 && i < 6; i++)
-            gradient->link_mass[k] += c->sums.of[CT_SUM_MASS][model->tree.own[k] + i] / 6;
-    }
+    if (position) memcpy(position, c->bar.x, bytes);
+    if (velocity) memcpy(velocity, c->bar.v, bytes);
+    if (model->tree.nlink)
+        to_joints(c, gradient->of[CT_QUANTITY_JOINT_POSITION], gradient->of[CT_QUANTITY_JOINT_VELOCITY]);
+    ct_model_finish_sums(model, &c->sums);
 }
 
 ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
-                      ct_seed seed, void* user, ct_gradient* gradient, ct_backward_report* report) {
+                      ct_seed seed, void* user, ct_values* gradient, ct_backward_report* report) {
     ct_backward_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
@@ -424,10 +319,11 @@ ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const
                          .controls = controls,
                          .seed = seed,
                          .user = user,
-                         .controls_bar = gradient->controls,
+                         .controls_bar = gradient->of[CT_QUANTITY_CONTROL],
                          .report = report};
-    if (gradient->controls)
-        memset(gradient->controls, 0, (size_t)tape->steps * (size_t)model->control_size * sizeof(double));
+    if (gradient->of[CT_QUANTITY_CONTROL])
+        memset(gradient->of[CT_QUANTITY_CONTROL], 0,
+               (size_t)tape->steps * (size_t)model->control_size * sizeof(double));
     ct_status status = prepare(&c, &arena, gradient);
     if (status == CT_OK) status = seed_last(&c);
     if (status == CT_OK) status = reverse(&c, 0, 0, tape->steps, tape->stride);

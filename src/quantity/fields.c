@@ -1,0 +1,43 @@
+// Where public structs keep the numbers of quantities; see fields.h.
+#include "quantity/fields.h"
+
+double* ct_fields_material(ct_material* material, ct_quantity quantity) {
+    switch (quantity) {
+    case CT_QUANTITY_YOUNG: return &material->young;
+    case CT_QUANTITY_POISSON: return &material->poisson;
+    case CT_QUANTITY_DENSITY: return &material->density;
+    case CT_QUANTITY_DAMPING_MASS: return &material->damping_mass;
+    case CT_QUANTITY_DAMPING_STIFFNESS: return &material->damping_stiffness;
+    case CT_QUANTITY_BENDING: return &material->bending;
+    case CT_QUANTITY_THICKNESS: return &material->thickness;
+    default: return NULL;
+    }
+}
+
+double* ct_fields_joint(ct_joint_def* joint, ct_quantity quantity) {
+    switch (quantity) {
+    case CT_QUANTITY_JOINT_STIFFNESS: return &joint->stiffness;
+    case CT_QUANTITY_JOINT_DAMPING: return &joint->damping;
+    case CT_QUANTITY_JOINT_REST: return &joint->rest;
+    case CT_QUANTITY_SERVO_STIFFNESS: return &joint->servo_stiffness;
+    case CT_QUANTITY_SERVO_DAMPING: return &joint->servo_damping;
+    case CT_QUANTITY_LIMIT_STIFFNESS: return &joint->limit_stiffness;
+    default: return NULL;
+    }
+}
+
+bool ct_fields_of_actuators(ct_quantity quantity, ct_actuator_kind* kind) {
+    ct_quantity_of of = ct_quantity_get_info(quantity)->of;
+    *kind = of == CT_OF_MUSCLES ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
+    return of == CT_OF_MUSCLES || of == CT_OF_CHAMBERS;
+}
+
+bool ct_fields_of_links(ct_quantity quantity) {
+    ct_quantity_of of = ct_quantity_get_info(quantity)->of;
+    return of == CT_OF_LINKS || of == CT_OF_RATES;
+}
+
+bool ct_fields_of_elements(ct_quantity quantity) {
+    ct_quantity_of of = ct_quantity_get_info(quantity)->of;
+    return of == CT_OF_ELEMENTS || of == CT_OF_SHEETS;
+}
