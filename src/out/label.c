@@ -6,20 +6,7 @@
 #include <string.h>
 
 #include "out/color.h"
-
-typedef struct unit {  // how a field's numbers are shown
-    const char* field;
-    const char* title;
-    const char* unit;
-    bool prefixed;  // may carry k, M, m ...
-} unit;
-
-static const unit units[] = {
-    {"displacement", "displacement", "m", true}, {"velocity", "speed", "m/s", true},
-    {"stress", "von Mises stress", "Pa", true},  {"energy", "energy density", "J/m^3", true},
-    {"volume", "volume ratio", "", false},       {"contact", "contact force", "N", true},
-    {"activation", "activation", "", false},
-};
+#include "out/trajectory.h"
 
 static double text_size(const ct_canvas* canvas) {
     return fmax(7, (canvas->height < canvas->width ? canvas->height : canvas->width) / 52.0);
@@ -154,9 +141,9 @@ static void bar_colors(const ct_canvas* canvas, const char* field, int x, int y,
 }
 
 void ct_label_bar(const ct_canvas* canvas, const char* field, double low, double high, bool dark) {
-    const unit* shown = &units[0];
-    for (size_t k = 0; k < sizeof units / sizeof units[0]; k++)
-        if (strcmp(units[k].field, field) == 0) shown = &units[k];
+    const ct_trajectory_field* shown = &ct_trajectory_fields[0];
+    for (const ct_trajectory_field* f = ct_trajectory_fields; f->name; f++)
+        if (strcmp(f->name, field) == 0) shown = f;
     const char* prefix = "";
     double scale = shown->prefixed ? prefix_for(fmax(fabs(low), fabs(high)), &prefix) : 1;
     double size = text_size(canvas), a = low / scale, b = high / scale, span = b - a;

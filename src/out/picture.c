@@ -387,9 +387,10 @@ static void place_camera(drawing* d, const ct_trajectory* file) {
 }
 
 const char* ct_picture_color(int index) {
-    static const char* const names[] = {"body",   "displacement", "velocity", "stress",
-                                        "energy", "volume",       "contact",  "activation"};
-    return index >= 0 && (size_t)index < sizeof names / sizeof names[0] ? names[index] : NULL;
+    if (index < 0) return NULL;
+    for (int k = 1; k < index; k++)
+        if (!ct_trajectory_fields[k - 1].name) return NULL;
+    return index == 0 ? "body" : ct_trajectory_fields[index - 1].name;
 }
 
 static ct_status check_def(const ct_picture_def* def, ct_error* error) {

@@ -423,26 +423,27 @@ static ct_status read_stored(ct_trajectory* file, int frame, ct_trajectory_array
                       frame);
 }
 
+const ct_trajectory_field ct_trajectory_fields[] = {
+    {"displacement", CT_ARRAY_DISPLACEMENT, "displacement", "m", true},
+    {"velocity", CT_ARRAY_VELOCITY, "speed", "m/s", true},
+    {"stress", CT_ARRAY_STRESS, "von Mises stress", "Pa", true},
+    {"energy", CT_ARRAY_ENERGY, "energy density", "J/m^3", true},
+    {"volume", CT_ARRAY_VOLUME, "volume ratio", "", false},
+    {"contact", CT_ARRAY_CONTACT_FORCE, "contact force", "N", true},
+    {"activation", CT_ARRAY_ACTIVATION, "activation", "", false},
+    {0}};
+
 ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values,
                                    int* count, bool* per_tet, ct_error* error) {
-    static const struct {
-        const char* name;
-        ct_trajectory_array array;
-    } fields[] = {{"displacement", CT_ARRAY_DISPLACEMENT},
-                  {"velocity", CT_ARRAY_VELOCITY},
-                  {"stress", CT_ARRAY_STRESS},
-                  {"energy", CT_ARRAY_ENERGY},
-                  {"volume", CT_ARRAY_VOLUME},
-                  {"contact", CT_ARRAY_CONTACT_FORCE},
-                  {"activation", CT_ARRAY_ACTIVATION}};
     ct_error_clear(error);
     *values = NULL;
     *count = 0;
-    for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
-        if (!name || strcmp(name, fields[k].name) != 0) continue;
-        *per_tet = ct_trajectory_layout[fields[k].array].unit == CT_PER_CELL;
-        ct_status status =
-            k == 0 ? read_displacement(file, frame, error) : read_stored(file, frame, fields[k].array, error);
+    for (const ct_trajectory_field* field = ct_trajectory_fields; field->name; field++) {
+        if (!name || strcmp(name, field->name) != 0) continue;
+        *per_tet = ct_trajectory_layout[field->array].unit == CT_PER_CELL;
+        ct_status status = field->array == CT_ARRAY_DISPLACEMENT
+                               ? read_displacement(file, frame, error)
+                               : read_stored(file, frame, field->array, error);
         if (status) return status;
         *values = file->field;
         *count = *per_tet ? file->info.ntet + file->info.ntri : 3 * file->info.nvert;

@@ -90,10 +90,19 @@ typedef enum ct_trajectory_array {
     CT_ARRAY_CONTACT_FORCE,
     CT_ARRAY_CONTACT_OFFSET,
     CT_ARRAY_CONTACT_COUNT,  // with contact
-    CT_ARRAY_ACTIVATION,     // with muscles or cells
+    CT_ARRAY_ACTIVATION,     // with muscles or chambers
     CT_ARRAY_CAVITIES,       // with cavities
     CT_ARRAY_COUNT
 } ct_trajectory_array;
+
+// A field of frames that can be read by name and drawn.
+typedef struct ct_trajectory_field {
+    const char* name;
+    ct_trajectory_array array;
+    const char *title, *unit;  // how its numbers are shown
+    bool prefixed;             // the unit may carry k, M, m ...
+} ct_trajectory_field;
+extern const ct_trajectory_field ct_trajectory_fields[];  // ends with a name NULL
 
 typedef enum ct_array_unit {
     CT_PER_FRAME,
