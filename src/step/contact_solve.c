@@ -171,70 +171,92 @@ static void release(const ct_model* model, ct_work* work, bool away_only) {
     for (int i = 0; i < model->nunknown; i++) work->r[i] += work->contact_system->answer[i];
 }
 
+// Lists a touch in a friction problem; motion: J P^-1 r, which the unknowns are about to go back by.
+static void list_touch(const ct_touch* touch, const double motion[3], int index, int slot,
+                       system_vectors* v) {
+    const double *n = touch->at.n, *u = touch->at.u;
+    double along = 0;
+    for (int a = 0; a < 3; a++) along += n[a] * u[a];
+    for (int a = 0; a < 3; a++) {
+        v->b[3 * slot + a] = n[a] * touch->at.gap + u[a] - along * n[a] - motion[a];
+        v->normal[3 * slot + a] = n[a];
+        v->force[3 * slot + a] = touch->is.force[a];
+    }
+    v->mu[slot] = touch->is.pair.friction;
+    v->eps[slot] = touch->is.eps;
+    v->set[slot] = (unsigned char)touch->is.set;
+    v->which[slot] = index;
+}
+
+// The touches that carry force or would be penetrated without any, when the nodes go back by contact->shift.
+static int list_problem(ct_contact_work* contact, system_vectors* v) {
+    int count = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        double motion[3], ahead = touch->at.gap, force = 0;
+        relative_motion(touch, contact->shift, motion);
+        for (int a = 0; a < 3; a++) {
+            ahead -= touch->at.n[a] * motion[a];
+            force += fabs(touch->is.force[a]);
+            touch->delta[a] = 0;
+        }
+        if (fmin(ahead, touch->at.gap) > 0.1 * touch->is.pair.thickness && force == 0) continue;
+        if (!ct_touch_away(touch)) list_touch(touch, motion, (int)i, count++, v);
+    }
+    return count;
+}
+
+// W of the listed touches, and their r from it; b then counts from zero forces.
+static ct_status measure_problem(const ct_model* model, ct_work* work, int count, system_vectors* v) {
+    ct_contact_system* system = work->contact_system;
+    ct_status status = ct_contact_system_compliance(model, work, &work->at, count, v->which, v->W);
+    if (status != CT_OK) return status;
+    system->measured = count;
+    system->factored = false;
+    size_t side = 3 * (size_t)count;
+    for (int i = 0; i < count; i++) {
+        const double* diagonal = v->W + 3 * (size_t)i * (side + 1);
+        ct_touch* touch = &work->contact->touch[v->which[i]];
+        ct_touch_measure(touch, (diagonal[0] + diagonal[side + 1] + diagonal[2 * (side + 1)]) / 3);
+        v->eps[i] = touch->is.eps;
+    }
+    for (size_t j = 0; j < side; j++)
+        for (size_t i = 0; i < side; i++) v->b[i] -= v->W[j * side + i] * v->force[j];
+    return CT_OK;
+}
+
+// The forces of the listed touches for which the law holds on W.
+static ct_status solve_problem(const ct_model* model, ct_work* work, double tolerance, int count,
+                               system_vectors* v) {
+    ct_friction_inverse inverse;
+    ct_status status = ct_contact_system_invert(model, work, &work->at, count, v->which, &inverse);
+    if (status != CT_OK) return status;
+    ct_friction_def def = {.count = count,
+                           .W = v->W,
+                           .stride = 3 * count,
+                           .b = v->b,
+                           .normal = v->normal,
+                           .mu = v->mu,
+                           .eps = v->eps,
+                           .inverse = &inverse};
+    ct_friction_report inner;
+    return ct_friction_solve(&def, work->contact_system->friction, tolerance, v->force, v->set, &inner);
+}
+
 // The friction problem on the touches that carry force or would be penetrated without any.
 static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
-    ct_contact_system* system = work->contact_system;
     system_vectors v;
     if (!reserve(model, work, &v)) return CT_OUT_OF_MEMORY;
     release(model, work, true);
     // y = P^-1 r and where it would take the contacts
     solve_factor(model, work, work->r, work->d, report);
     ct_coords_push(model, work, &work->at, work->d, contact->shift);
-    int count = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        double motion[3], ahead = touch->at.gap, force = 0;
-        relative_motion(touch, contact->shift, motion);
-        const double *n = touch->at.n, *u = touch->at.u;
-        double along = 0;
-        for (int a = 0; a < 3; a++) {
-            ahead -= n[a] * motion[a];
-            force += fabs(touch->is.force[a]);
-            along += n[a] * u[a];
-            touch->delta[a] = 0;
-        }
-        if (fmin(ahead, touch->at.gap) > 0.1 * touch->is.pair.thickness && force == 0) continue;
-        if (ct_touch_away(touch)) continue;
-        for (int a = 0; a < 3; a++) {
-            v.b[3 * count + a] = n[a] * touch->at.gap + u[a] - along * n[a] - motion[a];
-            v.normal[3 * count + a] = n[a];
-            v.force[3 * count + a] = touch->is.force[a];
-        }
-        v.mu[count] = touch->is.pair.friction;
-        v.eps[count] = touch->is.eps;
-        v.set[count] = (unsigned char)touch->is.set;
-        v.which[count++] = (int)i;
-    }
+    int count = list_problem(contact, &v);
     for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
     if (!count) return CT_OK;
-    ct_status status = ct_contact_system_compliance(model, work, &work->at, count, v.which, v.W);
-    if (status != CT_OK) return status;
-    system->measured = count;
-    system->factored = false;
-    size_t side = 3 * (size_t)count;
-    for (int i = 0; i < count; i++) {
-        const double* diagonal = v.W + 3 * (size_t)i * (side + 1);
-        ct_touch* touch = &contact->touch[v.which[i]];
-        ct_touch_measure(touch, (diagonal[0] + diagonal[side + 1] + diagonal[2 * (side + 1)]) / 3);
-        v.eps[i] = touch->is.eps;
-    }
-    // b counts from zero forces
-    for (size_t j = 0; j < side; j++)
-        for (size_t i = 0; i < side; i++) v.b[i] -= v.W[j * side + i] * v.force[j];
-    ct_friction_inverse inverse;
-    status = ct_contact_system_invert(model, work, &work->at, count, v.which, &inverse);
-    if (status != CT_OK) return status;
-    ct_friction_def def = {.count = count,
-                           .W = v.W,
-                           .stride = (int)side,
-                           .b = v.b,
-                           .normal = v.normal,
-                           .mu = v.mu,
-                           .eps = v.eps,
-                           .inverse = &inverse};
-    ct_friction_report inner;
-    status = ct_friction_solve(&def, system->friction, tolerance, v.force, v.set, &inner);
+    ct_status status = measure_problem(model, work, count, &v);
+    if (status == CT_OK) status = solve_problem(model, work, tolerance, count, &v);
     if (status != CT_OK) return status;
     // the change of the forces, and what it moves
     for (int i = 0; i < count; i++)
@@ -317,6 +339,28 @@ static ct_status factor_rows(newton_context* c, bool known) {
     return status;
 }
 
+// The right-hand side, D and E of the linearised touches. Returns whether the vectors hold W of the very
+// touches, from the last model step: its nodes have hardly turned since.
+static bool fill_rows(newton_context* c) {
+    ct_contact_work* contact = c->work->contact;
+    size_t n = (size_t)c->model->nunknown;
+    bool known = c->work->contact_system->measured == c->slots;
+    for (size_t i = 0; i < n; i++) c->v.right[i] = -c->work->r[i];
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        for (int a = 0; a < 3; a++) touch->delta[a] = 0;
+        if (touch->slot < 0) continue;
+        double R[3];
+        ct_touch_residual(touch, R);
+        known = known && c->v.which[touch->slot] == (int)i;
+        c->v.which[touch->slot] = (int)i;
+        for (int a = 0; a < 3; a++) c->v.right[n + 3 * (size_t)touch->slot + (size_t)a] = -R[a];
+        memcpy(c->v.D + 9 * touch->slot, touch->D, sizeof touch->D);
+        memcpy(c->v.E + 9 * touch->slot, touch->dF, sizeof touch->dF);
+    }
+    return known;
+}
+
 static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target,
                              bool keep, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
@@ -333,25 +377,7 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     ct_status status = ct_krylov_reserve(system->krylov, rows, GMRES_RESTART);
     if (status != CT_OK) return status;
 
-    // W is known when these are the touches of the last model step: its nodes have hardly turned since
-    bool known = system->measured == c.slots;
-    for (size_t i = 0; i < n; i++) c.v.right[i] = -work->r[i];
-    for (size_t i = 0; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        for (int a = 0; a < 3; a++) touch->delta[a] = 0;
-        if (touch->slot < 0) continue;
-        double R[3];
-        ct_touch_residual(touch, R);
-        known = known && c.v.which[touch->slot] == (int)i;
-        c.v.which[touch->slot] = (int)i;
-        for (int a = 0; a < 3; a++) {
-            c.v.right[n + 3 * (size_t)touch->slot + (size_t)a] = -R[a];
-            for (int b = 0; b < 3; b++) {
-                c.v.D[9 * touch->slot + 3 * a + b] = touch->D[a][b];
-                c.v.E[9 * touch->slot + 3 * a + b] = touch->dF[a][b];
-            }
-        }
-    }
+    bool known = fill_rows(&c);
     if (c.slots) status = factor_rows(&c, known);
     if (status != CT_OK) return status;
     double eta = fmin(0.1, sqrt(here->total / work->reference));
