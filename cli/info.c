@@ -62,6 +62,7 @@ static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def*
     json_object_set_new(object, "parent",
                         link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
     if (link->naxis) json_object_set_new(object, "axis", vector(link->axis));
+    if (link->naxis > 1) json_object_set_new(object, "axis2", vector(link->axis2));
     if (joint) joint_details(object, joint);
     return object;
 }
@@ -72,6 +73,7 @@ static void print_link(const ct_link_info* links, int k, const ct_joint_def* joi
            link->parent >= 0 ? links[link->parent].name : "the world");
     if (link->ncoordinate) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
     if (link->naxis) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
+    if (link->naxis > 1) printf(" and %.3g %.3g %.3g", link->axis2[0], link->axis2[1], link->axis2[2]);
     int nodes = flesh_count(link, flesh);
     if (nodes) printf(", %d nodes", nodes);
     if (link->count > nodes) printf(", own mass");

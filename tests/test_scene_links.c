@@ -45,7 +45,7 @@ static void every_key_of_a_link_is_read(void** unused) {
     assert_true(link[2].joint.pose[2] == 0.3 && link[2].joint.rate[0] == 1 && link[4].joint.pose[5] == 6 &&
                 link[4].joint.rate[5] == 1);
     assert_true(link[2].joint.upper == 1.5 && link[2].joint.limit_stiffness == 3 &&
-                link[2].joint.servo_stiffness == 4 && link[2].joint.ball_target[2] == 0.7);
+                link[2].joint.servo_stiffness == 4 && link[2].joint.pose_target[2] == 0.7);
     assert_string_equal(link[2].name, "link2");
     assert_true(link[3].joint.kind == CT_JOINT_PRISMATIC && link[3].node[0] == 8 &&
                 link[4].joint.kind == CT_JOINT_FREE);

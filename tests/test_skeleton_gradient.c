@@ -699,7 +699,7 @@ static void servo_brings_a_ball_to_its_target(void** unused) {
         joint.servo_stiffness = 4;
         joint.servo_damping = 0.4;
         joint.pose[0] = -0.6, joint.pose[2] = -0.5;
-        for (int a = 0; a < 3; a++) joint.ball_target[a] = control ? 0.1 : target[a];
+        for (int a = 0; a < 3; a++) joint.pose_target[a] = control ? 0.1 : target[a];
         add_rod(scene, -1, joint, (double[]){0, 0, 0}, NULL);
         if (control) add_control(scene, CT_CONTROL_TARGET, 0);
         sim s = start(scene, 1);

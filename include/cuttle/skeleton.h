@@ -30,6 +30,7 @@ CT_API const char* ct_joint_kind_name(ct_joint_kind kind);
 typedef struct ct_joint_def {
     ct_joint_kind kind;
     double anchor[3], axis[3];  // rest, world
+    double axis2[3];            // of joints with two axes: carried by the first turn, not parallel to `axis`
     double position, velocity;  // initial coordinate and rate (revolute: rad, rad/s; prismatic: m, m/s)
     // initial pose and rates, along the parent's axes; a ball: rotation vector (rad), angular velocity
     // (rad/s); free: translation, rotation vector; velocity of the anchor (m/s), angular velocity
@@ -46,7 +47,7 @@ typedef struct ct_joint_def {
     double servo_stiffness, servo_damping, target;  // PD servo towards `target`
     // a ball's: rotation vector along the parent's axes; k/2 |rotation vector from there|^2, below half a
     // turn
-    double ball_target[3];
+    double pose_target[3];
 } ct_joint_def;
 CT_API ct_joint_def ct_joint_def_default(void);  // revolute along z through the origin, nothing holds it
 
@@ -82,7 +83,8 @@ typedef struct ct_link_info {  // a link of a model or of a trajectory
     int parent;                // -1: the world
     ct_joint_kind joint;
     double anchor[3], axis[3];    // of the joint; rest, world
-    int naxis;                    // directions that the joint has: 1, or 0 where `axis` means nothing
+    double axis2[3];              // its second axis; zero: none
+    int naxis;                    // axes that the joint has: 0, 1 or 2
     int coordinate, ncoordinate;  // its first joint coordinate, and how many
     const int* nodes;             // nodes on the link, the six of its own mass included; borrowed
     int count;

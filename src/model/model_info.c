@@ -67,6 +67,7 @@ ct_link_info ct_model_link_info(const ct_model* model, int link) {
     info.naxis = tree->type[link]->naxis;
     memcpy(info.anchor, tree->joint[link].anchor, sizeof info.anchor);
     memcpy(info.axis, tree->joint[link].axis, sizeof info.axis);
+    if (info.naxis > 1) memcpy(info.axis2, tree->joint[link].axis2, sizeof info.axis2);
     info.coordinate = tree->coordinate[link];
     info.ncoordinate = tree->coordinate[link + 1] - tree->coordinate[link];
     info.nodes = tree->node + tree->start[link];

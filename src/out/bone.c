@@ -232,6 +232,7 @@ static int slider(ct_solid* out, const ct_link_info* link, const double base[3],
 
 static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_list* list, int k,
                         const double* poses) {
+    static const double world[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const ct_link_info* link = &file->link[k];
     const double *pose = poses + 12 * k, *base = list->base + 3 * k;
     double at[3], r = 1.15 * (list->joint > 0 || link->parent >= 0 ? list->joint : list->radius);
@@ -240,8 +241,11 @@ static int joint_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_
     if (mark == CT_MARK_NONE || !(r > 0)) return 0;
     if (mark == CT_MARK_SLIDER) return slider(out, link, base, at, poses, pose, r);
     if (mark == CT_MARK_PINS) {
-        out[0] = pin(at, pose, link->axis, r);
-        return 1;
+        // the link carries its last axis; a first of two sits on its parent
+        const double* seat = link->naxis < 2 ? pose : link->parent >= 0 ? poses + 12 * link->parent : world;
+        out[0] = pin(at, seat, link->axis, r);
+        if (link->naxis > 1) out[1] = pin(at, pose, link->axis2, r);
+        return link->naxis;
     }
     out[0] = (ct_solid){.material = CT_BONE_JOINT,
                         .shape = CT_SOLID_BALL,

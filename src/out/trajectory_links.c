@@ -5,7 +5,8 @@
 //   /Cuttle                     attributes NumberOfLinks, NumberOfCoordinates, NumberOfLinkNodes,
 //   LinkNameSize
 //     LinkName [nlink] text, LinkParent, LinkJoint [nlink] int (joints as in ct_joint_kind), LinkAnchor,
-//     LinkAxis [nlink,3] LinkNodeStart [nlink+1], LinkNode: the nodes of link k are LinkNode[LinkNodeStart[k]
+//     LinkAxis [nlink,3], LinkAxis2 [nlink,3] (where some joint has two axes), LinkNodeStart [nlink+1],
+//     LinkNode: the nodes of link k are LinkNode[LinkNodeStart[k]
 //     .. LinkNodeStart[k+1]) JointCoordinates [nframe ncoordinate], LinkPoses [nframe nlink, 12]: rotation
 //     row by row, then translation
 #include <limits.h>
@@ -25,7 +26,8 @@ typedef struct columns {
     int name_size, nnode;
     char* name;  // name_size nlink
     int *parent, *joint, *start, *node;
-    double *anchor, *axis;
+    double *anchor, *axis, *axis2;
+    bool second;  // some joint has two axes
 } columns;
 
 static bool columns_create(columns* c, ct_arena* arena, int nlink) {
@@ -37,6 +39,7 @@ static bool columns_create(columns* c, ct_arena* arena, int nlink) {
     c->node = ct_arena_alloc(arena, (size_t)c->nnode, sizeof(int));
     c->anchor = ct_arena_alloc(arena, 3 * n, sizeof(double));
     c->axis = ct_arena_alloc(arena, 3 * n, sizeof(double));
+    c->axis2 = ct_arena_alloc(arena, 3 * n, sizeof(double));
     return !arena->failed;
 }
 
@@ -49,6 +52,8 @@ static void gather(columns* c, const ct_link_info* link, int nlink) {
         c->joint[k] = link[k].joint;
         memcpy(c->anchor + 3 * k, link[k].anchor, sizeof link[k].anchor);
         memcpy(c->axis + 3 * k, link[k].axis, sizeof link[k].axis);
+        memcpy(c->axis2 + 3 * k, link[k].axis2, sizeof link[k].axis2);
+        c->second |= link[k].naxis > 1;
         if (link[k].count) memcpy(c->node + c->start[k], link[k].nodes, (size_t)link[k].count * sizeof(int));
         c->start[k + 1] = c->start[k] + link[k].count;
     }
@@ -68,6 +73,7 @@ static bool write_columns(hid_t group, const columns* c, const ct_trajectory_inf
            ct_hdf_write_array(group, "LinkJoint", integer, H5T_NATIVE_INT, n, 0, c->joint) &&
            ct_hdf_write_array(group, "LinkAnchor", real, H5T_NATIVE_DOUBLE, n, 3, c->anchor) &&
            ct_hdf_write_array(group, "LinkAxis", real, H5T_NATIVE_DOUBLE, n, 3, c->axis) &&
+           (!c->second || ct_hdf_write_array(group, "LinkAxis2", real, H5T_NATIVE_DOUBLE, n, 3, c->axis2)) &&
            ct_hdf_write_array(group, "LinkNodeStart", integer, H5T_NATIVE_INT, n + 1, 0, c->start) &&
            ct_hdf_write_array(group, "LinkNode", integer, H5T_NATIVE_INT, (size_t)c->nnode, 0, c->node);
     if (type >= 0) H5Tclose(type);
@@ -119,13 +125,16 @@ static bool read_counts(hid_t group, ct_trajectory_info* info, columns* c) {
 static bool read_columns(hid_t group, columns* c, int nlink) {
     size_t n = (size_t)nlink;
     hid_t type = ct_hdf_text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
-    bool good = type >= 0 && ct_hdf_read_array(group, "LinkName", type, type, n, c->name) &&
-                ct_hdf_read_array(group, "LinkParent", integer, H5T_NATIVE_INT, n, c->parent) &&
-                ct_hdf_read_array(group, "LinkJoint", integer, H5T_NATIVE_INT, n, c->joint) &&
-                ct_hdf_read_array(group, "LinkAnchor", real, H5T_NATIVE_DOUBLE, 3 * n, c->anchor) &&
-                ct_hdf_read_array(group, "LinkAxis", real, H5T_NATIVE_DOUBLE, 3 * n, c->axis) &&
-                ct_hdf_read_array(group, "LinkNodeStart", integer, H5T_NATIVE_INT, n + 1, c->start) &&
-                ct_hdf_read_array(group, "LinkNode", integer, H5T_NATIVE_INT, (size_t)c->nnode, c->node);
+    c->second = H5Lexists(group, "LinkAxis2", H5P_DEFAULT) > 0;
+    bool good =
+        type >= 0 && ct_hdf_read_array(group, "LinkName", type, type, n, c->name) &&
+        ct_hdf_read_array(group, "LinkParent", integer, H5T_NATIVE_INT, n, c->parent) &&
+        ct_hdf_read_array(group, "LinkJoint", integer, H5T_NATIVE_INT, n, c->joint) &&
+        ct_hdf_read_array(group, "LinkAnchor", real, H5T_NATIVE_DOUBLE, 3 * n, c->anchor) &&
+        ct_hdf_read_array(group, "LinkAxis", real, H5T_NATIVE_DOUBLE, 3 * n, c->axis) &&
+        (!c->second || ct_hdf_read_array(group, "LinkAxis2", real, H5T_NATIVE_DOUBLE, 3 * n, c->axis2)) &&
+        ct_hdf_read_array(group, "LinkNodeStart", integer, H5T_NATIVE_INT, n + 1, c->start) &&
+        ct_hdf_read_array(group, "LinkNode", integer, H5T_NATIVE_INT, (size_t)c->nnode, c->node);
     if (type >= 0) H5Tclose(type);
     return good;
 }
@@ -137,7 +146,8 @@ static bool consistent(const columns* c, const ct_trajectory_info* info) {
         good =
             c->parent[k] >= -1 && c->parent[k] < k && type_of(c->joint[k]) && c->start[k] <= c->start[k + 1];
         if (good) coordinates += type_of(c->joint[k])->ncoordinate;
-        for (int a = 0; a < 3; a++) good &= isfinite(c->anchor[3 * k + a]) && isfinite(c->axis[3 * k + a]);
+        for (int a = 3 * k; a < 3 * k + 3; a++)
+            good &= isfinite(c->anchor[a]) && isfinite(c->axis[a]) && isfinite(c->axis2[a]);
     }
     for (int i = 0; good && i < c->nnode; i++) good = c->node[i] >= 0 && c->node[i] < info->nvert;
     return good && coordinates == info->ncoordinate;
@@ -161,6 +171,7 @@ static bool fill_links(ct_trajectory* file, const columns* c) {
                                .count = c->start[k + 1] - c->start[k]};
         memcpy(link->anchor, c->anchor + 3 * k, sizeof link->anchor);
         memcpy(link->axis, c->axis + 3 * k, sizeof link->axis);
+        memcpy(link->axis2, c->axis2 + 3 * k, sizeof link->axis2);
         coordinate += link->ncoordinate;
     }
     file->coordinates = ct_arena_alloc(&file->arena, (size_t)file->info.ncoordinate, sizeof(double));

@@ -477,7 +477,8 @@ static bool same_links(const ct_trajectory* file, const ct_trajectory_def* def) 
         const ct_link_info *a = &file->link[k], *b = &def->link[k];
         same = a->parent == b->parent && a->joint == b->joint &&
                memcmp(a->anchor, b->anchor, sizeof a->anchor) == 0 &&
-               memcmp(a->axis, b->axis, sizeof a->axis) == 0 && a->count == b->count &&
+               memcmp(a->axis, b->axis, sizeof a->axis) == 0 &&
+               memcmp(a->axis2, b->axis2, sizeof a->axis2) == 0 && a->count == b->count &&
                (!a->count || memcmp(a->nodes, b->nodes, (size_t)a->count * sizeof(int)) == 0);
     }
     return same;

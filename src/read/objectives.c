@@ -4,9 +4,11 @@
 #include "base/memory.h"
 #include "read/read.h"
 
-// Of a joint with one coordinate a number, otherwise three.
+// Of a joint a number, or as many as it has: one coordinate, a universal joint's two, a ball's three.
 static void read_target(ct_json at, ct_objective_kind kind, double target[3]) {
     if (kind == CT_OBJECTIVE_JOINT && at.value && json_is_number(at.value)) ct_json_number(at, target);
+    else if (kind == CT_OBJECTIVE_JOINT && at.value && json_array_size(at.value) == 2)
+        ct_json_numbers(at, target, 2);
     else ct_json_vector(at, target);
 }
 

@@ -80,8 +80,8 @@ ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_contr
     if (!type->law)
         return ct_scene_fail(
             error, "link",
-            "\"%s\" has a joint that takes no %s: revolute, prismatic and ball joints take torques and "
-            "targets",
+            "\"%s\" has a joint that takes no %s: torques and targets are for joints that hold their link "
+            "in place",
             scene->link[link].name, kind == CT_CONTROL_TORQUE ? "torque" : "target");
     if (kind == CT_CONTROL_TARGET && !(joint->servo_stiffness > 0))
         return ct_scene_fail(error, "link", "\"%s\" has no servo: give its joint a servo stiffness",

@@ -10,8 +10,11 @@
 #include "skeleton/point_masses.h"
 
 ct_joint_def ct_joint_def_default(void) {
-    return (ct_joint_def){
-        .kind = CT_JOINT_REVOLUTE, .axis = {0, 0, 1}, .lower = -INFINITY, .upper = INFINITY};
+    return (ct_joint_def){.kind = CT_JOINT_REVOLUTE,
+                          .axis = {0, 0, 1},
+                          .axis2 = {0, 1, 0},
+                          .lower = -INFINITY,
+                          .upper = INFINITY};
 }
 
 ct_link_def ct_link_def_default(void) { return (ct_link_def){.parent = -1, .joint = ct_joint_def_default()}; }
@@ -61,17 +64,23 @@ static ct_status normalise_axis(double axis[3], const char* field, ct_error* err
 static ct_status check_place(ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
     for (int a = 0; a < 3; a++)
         if (!isfinite(joint->anchor[a])) return ct_scene_fail(error, "joint.anchor", "is not finite");
-    return type->naxis ? normalise_axis(joint->axis, "joint.axis", error) : CT_OK;
+    ct_status status = type->naxis > 0 ? normalise_axis(joint->axis, "joint.axis", error) : CT_OK;
+    if (status || type->naxis < 2) return status;
+    status = normalise_axis(joint->axis2, "joint.axis2", error);
+    ct_vec3 across = ct_vec3_cross(ct_vec3_load(joint->axis), ct_vec3_load(joint->axis2));
+    if (!status && !(ct_vec3_norm(across) > 1e-6))
+        return ct_scene_fail(error, "joint.axis2", "is parallel to the first axis: both would turn alike");
+    return status;
 }
 
 // One number of a joint with one coordinate, otherwise as many as it has rates.
 static ct_status check_target(const ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
     int count = type->law && type->ndof > 1 ? type->ndof : 0;
     for (int a = 0; a < 3; a++)
-        if (!isfinite(joint->ball_target[a]) || (a >= count && joint->ball_target[a] != 0))
+        if (!isfinite(joint->pose_target[a]) || (a >= count && joint->pose_target[a] != 0))
             return ct_scene_fail(error, "joint.servo.target",
                                  "has %g as number %d: it must be finite, and three numbers are for balls",
-                                 joint->ball_target[a], a);
+                                 joint->pose_target[a], a);
     if (!isfinite(joint->target) || (type->ndof != 1 && joint->target != 0))
         return ct_scene_fail(error, "joint.servo.target",
                              "is %g: it must be finite, and one number is for joints with one coordinate",

@@ -111,9 +111,7 @@ static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_s
             return ct_scene_fail(error, "link", "is \"%.60s\": there is no link of that name", def->link);
         if (!ct_joint_type_of(scene->link[o->link].joint.kind)->law)
             return ct_scene_fail(error, "link",
-                                 "is \"%.60s\", whose joint is fixed or free: targets are for revolute, "
-                                 "prismatic and ball joints",
-                                 def->link);
+                                 "is \"%.60s\", whose joint is fixed or free and takes no target", def->link);
         return copy_path(scene, def, o, error);
     }
     ct_status status = copy_nodes(scene, def, o, error);

@@ -57,10 +57,10 @@ static ct_status add_observation(ct_scene* scene, const ct_observe_def* def, ct_
         return ct_scene_fail(error, "joint", "is \"%.60s\": there is no link of that name",
                              def->link ? def->link : "");
     if (ct_joint_type_of(scene->link[o->link].joint.kind)->ndof != 1)
-        return ct_scene_fail(
-            error, "joint",
-            "is \"%.60s\", whose joint has not one coordinate: observe a revolute or prismatic one",
-            def->link);
+        return ct_scene_fail(error, "joint",
+                             "is \"%.60s\", whose joint has not one coordinate: observe one that turns about "
+                             "or slides along an axis",
+                             def->link);
     return CT_OK;
 }
 

@@ -52,7 +52,7 @@ const double* ct_joint_velocity(const ct_joint_def* joint) {
 }
 
 const double* ct_joint_target(const ct_joint_def* joint) {
-    return is_single(joint) ? &joint->target : joint->ball_target;
+    return is_single(joint) ? &joint->target : joint->pose_target;
 }
 
 void ct_joint_value(const ct_joint_type* type, const double* q, double* value) {

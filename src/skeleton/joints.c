@@ -134,7 +134,7 @@ void ct_joints_vjp(const ct_tree* tree, const ct_config* config, const ct_joint_
             memcpy(tangents[i] + tree->dof[k], from[i], (size_t)at.n * sizeof(double));
         ct_sums_add(bar->sums, CT_QUANTITY_JOINT_STIFFNESS, k, own.stiffness);
         ct_sums_add(bar->sums, CT_QUANTITY_JOINT_DAMPING, k, own.damping);
-        ct_sums_add(bar->sums, CT_QUANTITY_JOINT_REST, k, own.rest);
+        if (tree->type[k]->has_rest) ct_sums_add(bar->sums, CT_QUANTITY_JOINT_REST, k, own.rest);
         ct_sums_add(bar->sums, CT_QUANTITY_SERVO_STIFFNESS, k, own.servo_stiffness);
         ct_sums_add(bar->sums, CT_QUANTITY_SERVO_DAMPING, k, own.servo_damping);
         ct_sums_add(bar->sums, CT_QUANTITY_LIMIT_STIFFNESS, k, own.limit_stiffness);
