@@ -22,7 +22,8 @@ typedef enum ct_joint_kind {
     CT_JOINT_REVOLUTE,   // one angle about `axis` through `anchor`
     CT_JOINT_PRISMATIC,  // one displacement along `axis`
     CT_JOINT_BALL,       // any rotation about `anchor`
-    CT_JOINT_FREE        // any motion
+    CT_JOINT_FREE,       // any motion
+    CT_JOINT_HELICAL     // a screw: one angle about `axis`, and `lead` along it per turn
 } ct_joint_kind;
 // Its word in scene files and messages, "fixed", ...; NULL: not one of them.
 CT_API const char* ct_joint_kind_name(ct_joint_kind kind);
@@ -31,7 +32,8 @@ typedef struct ct_joint_def {
     ct_joint_kind kind;
     double anchor[3], axis[3];  // rest, world
     double axis2[3];            // of joints with two axes: carried by the first turn, not parallel to `axis`
-    double position, velocity;  // initial coordinate and rate (revolute: rad, rad/s; prismatic: m, m/s)
+    double lead;                // m per turn, helical joints: positive as a right-handed screw
+    double position, velocity;  // initial coordinate and rate (rad, rad/s; prismatic: m, m/s)
     // initial pose and rates, along the parent's axes; a ball: rotation vector (rad), angular velocity
     // (rad/s); free: translation, rotation vector; velocity of the anchor (m/s), angular velocity
     double pose[6], rate[6];

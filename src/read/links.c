@@ -54,6 +54,7 @@ static void read_limits(ct_json at, ct_joint_def* joint) {
 static void read_joint(ct_json at, ct_joint_def* joint) {
     static const char* const axial[] = {"axis", NULL};
     static const char* const second[] = {"axis2", NULL};
+    static const char* const screw[] = {"lead", NULL};
     static const char* const rest[] = {"rest", NULL};
     static const char* const springs[] = {"stiffness", "damping", "limits", "limit_stiffness", "servo", NULL};
     static const char* const start[] = {"position", "velocity", NULL};
@@ -65,12 +66,14 @@ static void read_joint(ct_json at, ct_joint_def* joint) {
     const ct_joint_type* type = ct_joint_type_of(joint->kind);
     if (!type->naxis) refuse_keys(at, words[kind], axial);
     if (type->naxis < 2) refuse_keys(at, words[kind], second);
+    if (!type->has_lead) refuse_keys(at, words[kind], screw);
     if (!type->has_rest) refuse_keys(at, words[kind], rest);
     if (!type->law) refuse_keys(at, words[kind], springs);
     if (!type->ndof) refuse_keys(at, words[kind], start);
     ct_json_vector(ct_json_member(at, "anchor"), joint->anchor);
     ct_json_vector(ct_json_member(at, "axis"), joint->axis);
     ct_json_vector(ct_json_member(at, "axis2"), joint->axis2);
+    if (type->has_lead) ct_json_number(ct_json_required(at, "lead"), &joint->lead);
     read_values(ct_json_member(at, "position"), type, &joint->position, joint->pose);
     read_values(ct_json_member(at, "velocity"), type, &joint->velocity, joint->rate);
     ct_json_at_least(ct_json_member(at, "stiffness"), 0, &joint->stiffness);

@@ -64,6 +64,10 @@ static ct_status normalise_axis(double axis[3], const char* field, ct_error* err
 static ct_status check_place(ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
     for (int a = 0; a < 3; a++)
         if (!isfinite(joint->anchor[a])) return ct_scene_fail(error, "joint.anchor", "is not finite");
+    if (type->has_lead && (!isfinite(joint->lead) || joint->lead == 0))
+        return ct_scene_fail(error, "joint.lead",
+                             "is %g: it must be finite and not 0; a screw without one is revolute",
+                             joint->lead);
     ct_status status = type->naxis > 0 ? normalise_axis(joint->axis, "joint.axis", error) : CT_OK;
     if (status || type->naxis < 2) return status;
     status = normalise_axis(joint->axis2, "joint.axis2", error);

@@ -110,3 +110,30 @@ const ct_joint_type ct_joint_prismatic = {.ndof = 1,
                                           .mark = CT_MARK_SLIDER,
                                           .motion = prismatic_motion,
                                           .twist = prismatic_twist};
+
+// ---- a screw -------------------------------------------------------------------------------
+
+// m per radian
+static double pitch(const ct_joint_def* joint) { return joint->lead / (2 * M_PI); }
+
+static void helical_motion(const ct_joint_def* joint, const double* q, ct_mat3* Q, ct_vec3* d) {
+    revolute_motion(joint, q, Q, d);
+    *d = ct_vec3_scale(pitch(joint) * q[0], ct_vec3_load(joint->axis));
+}
+
+static void helical_twist(const ct_joint_def* joint, const double* q, const ct_joint_seat* seat, int i,
+                          ct_vec3* omega, ct_vec3* v) {
+    revolute_twist(joint, q, seat, i, omega, v);
+    *v = ct_vec3_axpy(*v, pitch(joint), *omega);
+}
+
+const ct_joint_type ct_joint_helical = {.ndof = 1,
+                                        .ncoordinate = 1,
+                                        .naxis = 1,
+                                        .has_lead = true,
+                                        .has_rest = true,
+                                        .has_place = true,
+                                        .law = &law,
+                                        .mark = CT_MARK_SLIDER,
+                                        .motion = helical_motion,
+                                        .twist = helical_twist};

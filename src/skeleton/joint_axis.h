@@ -8,6 +8,6 @@
 
 #include "skeleton/joint_type.h"
 
-extern const ct_joint_type ct_joint_revolute, ct_joint_prismatic;
+extern const ct_joint_type ct_joint_revolute, ct_joint_prismatic, ct_joint_helical;
 
 #endif

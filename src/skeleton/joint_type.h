@@ -70,6 +70,7 @@ typedef struct ct_joint_type {
     int ntranslation;         // the first rates, which are displacements (m); the others turn (rad)
     int naxis;                // directions that the user gives
     bool spatial;             // its rates, see above
+    bool has_lead;            // it moves along its axis as it turns
     bool has_rest;            // its spring pulls to the coordinate `rest`
     bool has_place;           // its anchor is where the link is joined to its parent
     const ct_joint_law* law;  // NULL: none
