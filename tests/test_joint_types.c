@@ -154,6 +154,19 @@ static void helical_gradients_in_flesh_match_fresh_scenes(void** unused) {
     check_gradients(&t);
 }
 
+// The second angle is beyond its limit at the start, the first moves beyond it.
+static const char universal[] = "\"universal\", \"axis2\": [0.5, 1, 0.1], \"limits2\": [-0.03, 0.3]";
+
+static void universal_gradients_match_fresh_scenes(void** unused) {
+    tested t = tested_joint(universal, 2, false, false);
+    check_gradients(&t);
+}
+
+static void universal_gradients_in_flesh_match_fresh_scenes(void** unused) {
+    tested t = tested_joint(universal, 2, false, true);
+    check_gradients(&t);
+}
+
 // ---- known motions -------------------------------------------------------------------------
 
 static ct_settings settings_of(double h, double gravity) {
@@ -231,13 +244,111 @@ static void helical_servo_settles_at_its_target(void** unused) {
     stop(&s);
 }
 
-static void bad_screws_say_what_to_change(void** unused) {
+static int add_link(ct_scene* scene, int parent, const ct_joint_def* joint, double mass) {
+    ct_link_def def = ct_link_def_default();
+    int link;
+    def.parent = parent;
+    def.joint = *joint;
+    def.mass = mass;
+    for (int a = 0; a < 3; a++) {
+        def.center[a] = joint->anchor[a] + (a == 0 ? 0.2 : a == 1 ? 0.05 : -0.02);
+        def.inertia[a] = 0.004 + 0.001 * a;
+    }
+    must(ct_scene_add_link(scene, &def, &link, NULL), NULL);
+    return link;
+}
+
+// A hinge, and on it a universal joint, or two more with nothing between them.
+static sim cardan(bool two_hinges) {
+    ct_settings settings = settings_of(0.005, -9.81);
+    settings.integrator = CT_INTEGRATOR_BDF2;
+    ct_scene* scene = new_scene(&settings);
+    ct_joint_def root = ct_joint_def_default(), joint = ct_joint_def_default();
+    root.axis[1] = 1, root.axis[2] = 0.2;
+    root.velocity = 2;
+    int parent = add_link(scene, -1, &root, 0.8);
+    joint.kind = two_hinges ? CT_JOINT_REVOLUTE : CT_JOINT_UNIVERSAL;
+    joint.anchor[0] = 0.4;
+    joint.axis2[0] = 0.6, joint.axis2[2] = -0.3;
+    joint.pose[0] = two_hinges ? 0 : 0.3, joint.pose[1] = two_hinges ? 0 : -0.5;
+    joint.rate[0] = two_hinges ? 0 : -1, joint.rate[1] = two_hinges ? 0 : 3;
+    joint.stiffness = 0.4, joint.damping = 0.01;
+    joint.servo_stiffness = 0.8, joint.servo_damping = 0.02;
+    joint.lower = -0.2, joint.upper = 0.35, joint.limit_stiffness = 60;
+    joint.lower2 = -0.4, joint.upper2 = 0.1;
+    if (!two_hinges) {
+        joint.pose_target[0] = 0.5, joint.pose_target[1] = -0.7;
+        int link = add_link(scene, parent, &joint, 0.5);
+        must(ct_scene_add_joint_control(scene, "t", CT_CONTROL_TORQUE, link, NULL), NULL);
+        return start(scene, 1);
+    }
+    joint.position = 0.3, joint.velocity = -1, joint.target = 0.5;
+    int middle = add_link(scene, parent, &joint, 0);
+    memcpy(joint.axis, joint.axis2, sizeof joint.axis);
+    joint.lower = joint.lower2, joint.upper = joint.upper2;
+    joint.position = -0.5, joint.velocity = 3, joint.target = -0.7;
+    int last = add_link(scene, middle, &joint, 0.5);
+    must(ct_scene_add_joint_control(scene, "t0", CT_CONTROL_TORQUE, middle, NULL), NULL);
+    must(ct_scene_add_joint_control(scene, "t1", CT_CONTROL_TORQUE, last, NULL), NULL);
+    return start(scene, 1);
+}
+
+static void universal_joint_moves_as_two_hinges(void** unused) {
+    enum { STEPS = 150 };
+    double path[2][STEPS][3], worst = 0, range[2] = {0, 0};
+    for (int two = 0; two < 2; two++) {
+        sim s = cardan(two);
+        for (int i = 0; i < STEPS; i++) {
+            const double torque[2] = {0.2 * sin(0.1 * i), -0.1 * cos(0.07 * i)};
+            memcpy(path[two][i], ct_state_coordinates(s.state), sizeof path[two][i]);
+            assert_int_equal(ct_step(s.model, s.work, s.state, torque, NULL), CT_OK);
+        }
+        stop(&s);
+    }
+    for (int i = 0; i < STEPS; i++)
+        for (int a = 0; a < 3; a++) {
+            worst = fmax(worst, fabs(path[0][i][a] - path[1][i][a]));
+            if (a) range[a - 1] = fmax(range[a - 1], fabs(path[0][i][a] - path[0][0][a]));
+        }
+    print_message("largest difference %.2g, motion %.2f and %.2f rad\n", worst, range[0], range[1]);
+    assert_true(worst < 1e-9 && range[0] > 0.2 && range[1] > 0.2);
+}
+
+static void universal_joint_is_recorded_with_both_axes(void** unused) {
+    const char* path = CT_BINARY_DIR "/universal.cuttle.vtkhdf";
+    sim s = cardan(false);
+    ct_trajectory* file = NULL;
+    ct_error error = {0};
+    must(ct_trajectory_create(&file, s.scene, s.model, path, &error), &error);
+    steps(&s, 3);
+    must(ct_trajectory_append(file, s.model, s.state, NULL, &error), &error);
+    must(ct_trajectory_close(file, &error), &error);
+    must(ct_trajectory_open(&file, path, &error), &error);
+    const ct_link_info* link = ct_trajectory_links(file);
+    ct_link_info model = ct_model_link_info(s.model, 1);
+    assert_true(link[1].joint == CT_JOINT_UNIVERSAL && link[1].ncoordinate == 2 && link[1].naxis == 2);
+    assert_memory_equal(link[1].axis2, model.axis2, sizeof model.axis2);
+    assert_true(link[0].axis2[0] == 0 && link[0].axis2[1] == 0 && link[0].axis2[2] == 0);
+    const double* coordinates;
+    must(ct_trajectory_read_links(file, 0, &coordinates, NULL, &error), &error);
+    assert_memory_equal(coordinates, ct_state_coordinates(s.state), 3 * sizeof(double));
+    must(ct_trajectory_close(file, &error), &error);
+    remove(path);
+    stop(&s);
+}
+
+static void bad_axes_say_what_to_change(void** unused) {
     const char* head = "{\"skeletons\": [{\"links\": [{\"mass\": 1, \"center\": [1, 0, 0], \"joint\": {";
     const struct {
         const char *joint, *path, *words;
     } list[] = {
         {"\"type\": \"helical\"", "skeletons[0].links[0].joint", "lead"},
         {"\"type\": \"helical\", \"lead\": 0", "skeletons[0].links[0]", "revolute"},
+        {"\"type\": \"universal\", \"axis2\": [0, 0, -2]", "skeletons[0].links[0]", "parallel"},
+        {"\"type\": \"universal\", \"rest\": 1", "skeletons[0].links[0].joint.rest", "no meaning"},
+        {"\"type\": \"universal\", \"position\": 1", "skeletons[0].links[0].joint.position", "2 numbers"},
+        {"\"type\": \"universal\", \"limits2\": [0, 1]", "skeletons[0].links[0].joint.limits2", "limits"},
+        {"\"type\": \"revolute\", \"axis2\": [0, 0, 1]", "skeletons[0].links[0].joint.axis2", "no meaning"},
         {"\"type\": \"revolute\", \"lead\": 1", "skeletons[0].links[0].joint.lead", "no meaning"},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
@@ -258,7 +369,11 @@ int main(void) {
         cmocka_unit_test(helical_joint_moves_by_its_lead_in_a_turn),
         cmocka_unit_test(helical_joint_falls_with_the_acceleration_of_a_screw),
         cmocka_unit_test(helical_servo_settles_at_its_target),
-        cmocka_unit_test(bad_screws_say_what_to_change),
+        cmocka_unit_test(universal_gradients_match_fresh_scenes),
+        cmocka_unit_test(universal_gradients_in_flesh_match_fresh_scenes),
+        cmocka_unit_test(universal_joint_moves_as_two_hinges),
+        cmocka_unit_test(universal_joint_is_recorded_with_both_axes),
+        cmocka_unit_test(bad_axes_say_what_to_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,9 @@ typedef enum ct_joint_kind {
     CT_JOINT_PRISMATIC,  // one displacement along `axis`
     CT_JOINT_BALL,       // any rotation about `anchor`
     CT_JOINT_FREE,       // any motion
-    CT_JOINT_HELICAL     // a screw: one angle about `axis`, and `lead` along it per turn
+    CT_JOINT_HELICAL,    // a screw: one angle about `axis`, and `lead` along it per turn
+    // two angles through `anchor`: about `axis`, then about `axis2`, which the first turn carries
+    CT_JOINT_UNIVERSAL
 } ct_joint_kind;
 // Its word in scene files and messages, "fixed", ...; NULL: not one of them.
 CT_API const char* ct_joint_kind_name(ct_joint_kind kind);
@@ -34,21 +36,23 @@ typedef struct ct_joint_def {
     double axis2[3];            // of joints with two axes: carried by the first turn, not parallel to `axis`
     double lead;                // m per turn, helical joints: positive as a right-handed screw
     double position, velocity;  // initial coordinate and rate (rad, rad/s; prismatic: m, m/s)
-    // initial pose and rates, along the parent's axes; a ball: rotation vector (rad), angular velocity
-    // (rad/s); free: translation, rotation vector; velocity of the anchor (m/s), angular velocity
+    // initial pose and rates; a universal joint: two angles (rad), two rates (rad/s). Along the parent's
+    // axes, a ball: rotation vector (rad), angular velocity (rad/s); free: translation, rotation vector;
+    // velocity of the anchor (m/s), angular velocity
     double pose[6], rate[6];
     // spring (N m/rad or N/m) about the coordinate `rest`; a ball's: k/2 |rotation vector|^2, below half a
-    // turn
+    // turn; a universal joint's: k/2 (sum of the squares of its angles)
     double stiffness, rest;
     double damping;  // N m s/rad or N s/m
     // limits of the coordinate; -INFINITY, INFINITY: none; a ball: `upper` is its greatest angle from rest,
     // above 0
     double lower, upper;
+    double lower2, upper2;  // likewise, of the second angle of a universal joint
     // N m/rad^2: beyond a limit the joint pushes back with this times the square of the excess
     double limit_stiffness;
     double servo_stiffness, servo_damping, target;  // PD servo towards `target`
-    // a ball's: rotation vector along the parent's axes; k/2 |rotation vector from there|^2, below half a
-    // turn
+    // a universal joint's: two angles; a ball's: rotation vector along the parent's axes, k/2 |rotation
+    // vector from there|^2, below half a turn
     double pose_target[3];
 } ct_joint_def;
 CT_API ct_joint_def ct_joint_def_default(void);  // revolute along z through the origin, nothing holds it

@@ -1,8 +1,8 @@
 // The bones of skeletons, to be drawn: solids of revolution from a link's joint to the joints below it.
 //
 // A link without links below it reaches to the far end of its nodes and masses; one with several has a spine
-// through its nodes, from which struts lead to the joints. Hinges are pins along their axis, balls and free
-// joints are balls, a prismatic joint has a rail from where it would rest to where it is.
+// through its nodes, from which struts lead to the joints. Hinges are pins along their axes, balls and free
+// joints are balls, a prismatic or helical joint has a rail from where it would rest to where it is.
 #ifndef CT_OUT_BONE_H
 #define CT_OUT_BONE_H
 

@@ -40,6 +40,9 @@ static void read_servo(ct_json at, const ct_joint_type* type, ct_joint_def* join
 static void read_limits(ct_json at, ct_joint_def* joint) {
     ct_json limits = ct_json_member(at, "limits");
     if (!limits.value) {
+        if (ct_json_has(at, "limits2"))
+            ct_json_fail(ct_json_member(at, "limits2"),
+                         "is given without \"limits\", those of the first angle");
         if (ct_json_has(at, "limit_stiffness"))
             ct_json_fail(ct_json_member(at, "limit_stiffness"), "is given without \"limits\"");
         return;
@@ -49,11 +52,16 @@ static void read_limits(ct_json at, ct_joint_def* joint) {
     joint->lower = range[0];
     joint->upper = range[1];
     ct_json_positive(ct_json_required(at, "limit_stiffness"), &joint->limit_stiffness);
+    ct_json second = ct_json_member(at, "limits2");
+    if (!second.value) return;
+    ct_json_numbers(second, range, 2);
+    joint->lower2 = range[0];
+    joint->upper2 = range[1];
 }
 
 static void read_joint(ct_json at, ct_joint_def* joint) {
     static const char* const axial[] = {"axis", NULL};
-    static const char* const second[] = {"axis2", NULL};
+    static const char* const second[] = {"axis2", "limits2", NULL};
     static const char* const screw[] = {"lead", NULL};
     static const char* const rest[] = {"rest", NULL};
     static const char* const springs[] = {"stiffness", "damping", "limits", "limit_stiffness", "servo", NULL};

@@ -14,7 +14,9 @@ ct_joint_def ct_joint_def_default(void) {
                           .axis = {0, 0, 1},
                           .axis2 = {0, 1, 0},
                           .lower = -INFINITY,
-                          .upper = INFINITY};
+                          .upper = INFINITY,
+                          .lower2 = -INFINITY,
+                          .upper2 = INFINITY};
 }
 
 ct_link_def ct_link_def_default(void) { return (ct_link_def){.parent = -1, .joint = ct_joint_def_default()}; }
@@ -46,10 +48,10 @@ static ct_status check_start(const ct_joint_def* joint, const ct_joint_type* typ
     }
     for (int i = count; i < 6 && !status; i++)
         if (joint->pose[i] != 0 || joint->rate[i] != 0)
-            status = ct_scene_fail(
-                error, "joint",
-                "has more than %d numbers of a pose or a rate: balls have 3, free joints 6, others none",
-                count);
+            status = ct_scene_fail(error, "joint",
+                                   "has more than %d numbers of a pose or a rate: universal joints have 2, "
+                                   "balls 3, free joints 6, others none",
+                                   count);
     return status;
 }
 
@@ -83,7 +85,8 @@ static ct_status check_target(const ct_joint_def* joint, const ct_joint_type* ty
     for (int a = 0; a < 3; a++)
         if (!isfinite(joint->pose_target[a]) || (a >= count && joint->pose_target[a] != 0))
             return ct_scene_fail(error, "joint.servo.target",
-                                 "has %g as number %d: it must be finite, and three numbers are for balls",
+                                 "has %g as number %d: it must be finite, two numbers are for universal "
+                                 "joints, three for balls",
                                  joint->pose_target[a], a);
     if (!isfinite(joint->target) || (type->ndof != 1 && joint->target != 0))
         return ct_scene_fail(error, "joint.servo.target",
@@ -100,6 +103,9 @@ static ct_status check_limits(const ct_joint_def* joint, const ct_joint_type* ty
     if (!(joint->lower <= joint->upper))
         return ct_scene_fail(error, "joint.limits", "are %g and %g: the lower one comes first", joint->lower,
                              joint->upper);
+    if (type->naxis > 1 && !(joint->lower2 <= joint->upper2))
+        return ct_scene_fail(error, "joint.limits2", "are %g and %g: the lower one comes first",
+                             joint->lower2, joint->upper2);
     return CT_OK;
 }
 

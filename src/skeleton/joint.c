@@ -21,7 +21,8 @@ static const ct_joint_type ct_joint_fixed = {.motion = stay};
     ROW(PRISMATIC, prismatic)                                                                                \
     ROW(BALL, ball)                                                                                          \
     ROW(FREE, free)                                                                                          \
-    ROW(HELICAL, helical)
+    ROW(HELICAL, helical)                                                                                    \
+    ROW(UNIVERSAL, universal)
 
 #define TYPE(KIND, word) [CT_JOINT_##KIND] = &ct_joint_##word,
 #define WORD(KIND, word) [CT_JOINT_##KIND] = #word,

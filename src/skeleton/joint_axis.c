@@ -7,9 +7,10 @@
 
 // ---- springs, limits, dampers, servos, torques ----------------------------------------------
 
-// How far q is beyond its limits, signed; 0 inside.
-static double beyond(const ct_joint_def* joint, double q) {
-    return q > joint->upper ? q - joint->upper : q < joint->lower ? q - joint->lower : 0;
+// How far coordinate i is beyond its limits, signed; 0 inside.
+static double beyond(const ct_joint_def* joint, int i, double q) {
+    double lower = i ? joint->lower2 : joint->lower, upper = i ? joint->upper2 : joint->upper;
+    return q > upper ? q - upper : q < lower ? q - lower : 0;
 }
 
 static void begin(const ct_joint_point* at, double* history) {
@@ -20,7 +21,7 @@ static double gradient(const ct_joint_point* at, double* r) {
     const ct_joint_def* joint = at->joint;
     double damping = joint->damping + joint->servo_damping, potential = 0;
     for (int i = 0; i < at->n; i++) {
-        double q = at->q[i], over = beyond(joint, q), rate = at->c * q - at->history[i];
+        double q = at->q[i], over = beyond(joint, i, q), rate = at->c * q - at->history[i];
         double bent = q - joint->rest, behind = q - at->target[i];
         // beyond a limit the force grows with the square: twice differentiable
         r[i] = joint->stiffness * bent + joint->servo_stiffness * behind + damping * rate +
@@ -39,13 +40,13 @@ static void hessian(const ct_joint_point* at, bool exact, double* H) {
     for (int i = 0; i < at->n; i++)
         H[i * (at->n + 1)] = joint->stiffness + joint->servo_stiffness +
                              at->c * (joint->damping + joint->servo_damping) +
-                             2 * joint->limit_stiffness * fabs(beyond(joint, at->q[i]));
+                             2 * joint->limit_stiffness * fabs(beyond(joint, i, at->q[i]));
 }
 
 static void vjp(const ct_joint_point* at, const double* lam, ct_joint_point_bar* bar) {
     const ct_joint_def* joint = at->joint;
     for (int i = 0; i < at->n; i++) {
-        double q = at->q[i], over = beyond(joint, q), rate = at->c * q - at->history[i];
+        double q = at->q[i], over = beyond(joint, i, q), rate = at->c * q - at->history[i];
         double history_bar = (joint->damping + joint->servo_damping) * lam[i];
         bar->start[i] = at->a * history_bar;
         bar->previous[i] = at->b * history_bar;
@@ -137,3 +138,33 @@ const ct_joint_type ct_joint_helical = {.ndof = 1,
                                         .mark = CT_MARK_SLIDER,
                                         .motion = helical_motion,
                                         .twist = helical_twist};
+
+// ---- two axes ------------------------------------------------------------------------------
+
+static ct_quat first_turn(const ct_joint_def* joint, const double* q) {
+    return ct_quat_from_vector(ct_vec3_scale(q[0], ct_vec3_load(joint->axis)));
+}
+
+static void universal_motion(const ct_joint_def* joint, const double* q, ct_mat3* Q, ct_vec3* d) {
+    ct_quat second = ct_quat_from_vector(ct_vec3_scale(q[1], ct_vec3_load(joint->axis2)));
+    *Q = ct_quat_matrix(ct_quat_multiply(first_turn(joint, q), second));
+    *d = (ct_vec3){0, 0, 0};
+}
+
+// The second axis is carried by the first turn.
+static void universal_twist(const ct_joint_def* joint, const double* q, const ct_joint_seat* seat, int i,
+                            ct_vec3* omega, ct_vec3* v) {
+    ct_vec3 axis =
+        i ? ct_quat_rotate(first_turn(joint, q), ct_vec3_load(joint->axis2)) : ct_vec3_load(joint->axis);
+    *omega = ct_mat3_apply(seat->R, axis);
+    *v = ct_vec3_cross(ct_joint_seat_arm(seat, ct_vec3_load(joint->anchor)), *omega);
+}
+
+const ct_joint_type ct_joint_universal = {.ndof = 2,
+                                          .ncoordinate = 2,
+                                          .naxis = 2,
+                                          .has_place = true,
+                                          .law = &law,
+                                          .mark = CT_MARK_PINS,
+                                          .motion = universal_motion,
+                                          .twist = universal_twist};
