@@ -18,6 +18,7 @@ cat > touch.json <<'END'
  "obstacles": [{"name": "ground", "plane": {"point": [0, -1, 0], "normal": [0, 1, 0]}},
                {"sphere": {"center": [0, 5, 0], "radius": 1}, "motion": {"keys": [{"time": 0}, {"time": 1, "translate": [1, 0, 0]}]}}]}
 END
+sed 's/"pins".*/"chambers": [{"name": "bellows"}], "controls": [{"name": "breath", "actuator": "bellows", "values": -2}]}/' beam.json > empty.json
 sed 's/"young"/"yuong"/' beam.json > typo.json
 sed 's/"duration": 0.2/"duration": 2000/' beam.json > long.json
 sed 's/"duration": 0.2/"duration": 0.2, "solver": {"max_iterations": 1, "max_substep_depth": 0}/' beam.json > hard.json
@@ -56,6 +57,8 @@ expect '[ $code = 2 ]' '[ "$(value "[\"error\"][\"line\"]")" -ge 1 ]' '[ ! -e sy
 run run beam.json -o nowhere/beam.h5
 expect '[ $code != 0 ]' 'grep -q nowhere err'; claim unwritable_output_is_reported
 
+run run empty.json
+expect '[ $code = 1 ]' 'grep -q "step 1: .*\"bellows\".* above 0" err'; claim a_refused_step_says_why
 run run beam.json
 expect '[ $code = 0 ]' '[ -s beam.h5 ]' 'grep -q "beam.h5: 20 steps" out'; claim run_writes_a_file_named_after_the_scene
 run info beam.h5 --json
