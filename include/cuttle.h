@@ -10,7 +10,8 @@
 //
 // Ownership. What comes through a first `**out` belongs to the caller, who frees it with the matching `_free`
 // (files: `_close`); a plain array that belongs to the caller is freed by ct_free. Returned plain pointers
-// are borrowed: they live as long as what they came from. Inputs are copied unless said otherwise.
+// are borrowed: they live as long as what they came from. Shapes alone are returned and owned. Inputs are
+// copied unless said otherwise.
 //
 // Failure. What may fail returns ct_status and writes its result through a pointer; on failure `*out` is
 // NULL, nothing leaks, and a scene or a state that was to be changed is as before. A last `ct_error*` says
@@ -30,7 +31,8 @@
 // model, work, tape, state (functions of a state begin with its model); then a path, other inputs, results, a
 // callback with its `user`, a report, an error.
 //
-// Enums: every value begins with a prefix that no other enum shares.
+// Enums: every value begins with a prefix that no other enum shares. ct_<enum>_name is the word for a value
+// in files and messages.
 //
 // Threads: one object is used by one thread at a time, except that a model, and a scene that is not being
 // changed, may be read by any number of threads. Results do not depend on the number of threads, to the last

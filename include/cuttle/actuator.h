@@ -6,7 +6,6 @@
 //     muscle.radius = 0.05;
 //     if (ct_scene_add_muscle(scene, &muscle, &actuator, &error)) ...
 //     if (ct_scene_add_actuator_control(scene, "pull", actuator, &error)) ...
-//
 #ifndef CUTTLE_ACTUATOR_H
 #define CUTTLE_ACTUATOR_H
 
@@ -16,7 +15,7 @@
 extern "C" {
 #endif
 
-// Each has numbers of its own (a muscle: one a segment; a chamber: one a group; a cavity: one) with a
+// Each has numbers of its own (a muscle: one per segment; a chamber: one per group; a cavity: one) with a
 // starting value, to which a control adds. They keep their value during a step.
 typedef enum ct_actuator_kind {
     CT_ACTUATOR_MUSCLE,
@@ -49,7 +48,7 @@ CT_API const char* ct_cells_name(ct_cells cells);
 // Cells: per tet k/2 V |F - R|^2, R the matrix nearest to F with det R = a: the volume ratio that the cell
 // wants, above 0.
 typedef struct ct_chamber_def {
-    const char* name;  // as of muscles
+    const char* name;  // as for muscles
     int body;
     int tag;                 // tets with this tag; -1: any
     const int* nodes;        // and with all four nodes in this set of scene nodes
@@ -57,14 +56,14 @@ typedef struct ct_chamber_def {
     ct_cells cells;          // which tets share an activation; per tag: groups in ascending order of tags
     double stiffness;        // k, Pa
     double activation;       // a at the start
-    double activation_time;  // s, as of muscles
+    double activation_time;  // s, as for muscles
 } ct_chamber_def;
 CT_API ct_chamber_def ct_chamber_def_default(void);  // all tets of body 0 in one group, 1e6 Pa, a = 1
 
 // A closed surface with a pressure inside, energy -p V: a hollow in a body of tets, or a sheet that is
 // closed.
 typedef struct ct_cavity_def {
-    const char* name;  // as of muscles
+    const char* name;  // as for muscles
     int body;
     int tag;          // of the triangles around it; -1: the component of the surface around `seed`
     double seed[3];   // a point in the hollow, m, in the world at rest

@@ -1,4 +1,4 @@
-// Controls: numbers that may be chosen anew at every step
+// Controls: numbers that may be chosen at every step
 //
 // A scene names its controls. In a step they stand one after the other, in the order in which they were
 // added: a step's control vector has ct_model_control_size numbers.

@@ -35,7 +35,7 @@ typedef struct ct_picture_def {
     double background[3];
     ct_bones bones;  // matters where there are links
     bool contacts;   // contact forces as arrows, one colour where it sticks, one where it slips
-    // m of arrow a newton; 0: from the forces of the motion, those of rare impacts cut short
+    // m of arrow per newton; 0: from the forces of the motion, those of rare impacts cut short
     double contact_scale;
     const char* title;   // written at the top, in the middle; NULL: none
     const double* mark;  // 3 numbers, m: a place with a ring around it, such as a target; NULL: none

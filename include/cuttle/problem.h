@@ -27,7 +27,7 @@ typedef void (*ct_term)(int step, const ct_state* state, double* loss, double* x
 typedef struct ct_problem_report {
     ct_rollout_report forward;
     ct_backward_report backward;
-    bool refactored;  // the parameters have moved so far that the system was factored anew
+    bool refactored;  // the parameters have moved so far that the system was factored again
     size_t tape_bytes;
     // the first term of the objective as a root mean square without its weight: a distance in metres, say
     double measure;

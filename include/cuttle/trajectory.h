@@ -76,7 +76,7 @@ CT_API ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_er
 CT_API ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file);  // as of now, when it grows
 // Time, positions and velocities of a frame.
 CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
-// A field by name ("displacement", "velocity", "contact" (the force): 3 values a node, count 3 nvert;
+// A field by name ("displacement", "velocity", "contact" (the force): 3 values per node, count 3 nvert;
 // "stress", "energy", "volume", "activation": one per element, tets, then triangles of sheets: *per_tet).
 // "contact" is zero in files without contacts. CT_BAD_ARGUMENT for another name.
 CT_API ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name,
