@@ -408,7 +408,7 @@ static ct_status create_work(void** out) { return ct_work_create((ct_work**)out,
 static ct_status create_shared_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 3); }
 
 static ct_status read_mesh(void** out) {
-    return ct_mesh_read((ct_mesh**)out, CT_MESH_MEDIT, mesh_text, sizeof mesh_text - 1, NULL, 0, NULL);
+    return ct_mesh_read((ct_mesh**)out, mesh_text, sizeof mesh_text - 1, NULL, 0, CT_MESH_MEDIT, NULL);
 }
 
 static ct_status copy_mesh(void** out) {

@@ -64,7 +64,7 @@ static ct_status read_seed(ct_mesh** mesh, bytes b, ct_error* error) {
         size = (size_t)(zero - b.data) - 1;
         second = b.size - 2 - size;
     }
-    return ct_mesh_read(mesh, (ct_mesh_format)format, b.data + 1, size, zero ? zero + 1 : NULL, second,
+    return ct_mesh_read(mesh, b.data + 1, size, zero ? zero + 1 : NULL, second, (ct_mesh_format)format,
                         error);
 }
 
@@ -163,7 +163,7 @@ static void gmsh_partitions_keep_the_groups(void** state) {
 static ct_mesh* read_text(ct_mesh_format format, const char* text) {
     ct_mesh* mesh;
     ct_error error;
-    if (ct_mesh_read(&mesh, format, text, strlen(text), NULL, 0, &error) != CT_OK)
+    if (ct_mesh_read(&mesh, text, strlen(text), NULL, 0, format, &error) != CT_OK)
         fail_msg("%s", error.message);
     return mesh;
 }
@@ -548,7 +548,7 @@ static void damage_is_named_with_place_and_remedy(void** state) {
         const damage* d = &damages[i];
         ct_mesh* mesh = (ct_mesh*)1;
         ct_error error;
-        ct_status status = ct_mesh_read(&mesh, d->format, d->text, strlen(d->text), NULL, 0, &error);
+        ct_status status = ct_mesh_read(&mesh, d->text, strlen(d->text), NULL, 0, d->format, &error);
         bool good = status == d->status && !mesh && error.code == status && strstr(error.message, d->part) &&
                     (d->line < 0 || error.line == d->line) &&
                     (d->element < -1 || error.element == d->element);
@@ -578,8 +578,8 @@ static void tetgen_damage_is_named(void** state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ct_mesh* mesh;
         ct_error error;
-        ct_status status = ct_mesh_read(&mesh, CT_MESH_TETGEN, cases[i].node, strlen(cases[i].node),
-                                        cases[i].ele, strlen(cases[i].ele), &error);
+        ct_status status = ct_mesh_read(&mesh, cases[i].node, strlen(cases[i].node), cases[i].ele,
+                                        strlen(cases[i].ele), CT_MESH_TETGEN, &error);
         if (status == CT_OK || !strstr(error.message, cases[i].part) || error.line != cases[i].line ||
             error.element != cases[i].element)
             fail_msg("case %zu: line %d element %ld: %s", i, error.line, error.element, error.message);

@@ -73,8 +73,8 @@ CT_API void ct_mesh_free(ct_mesh* mesh);  // NULL: does nothing
 // the format has and Cuttle has not.
 CT_API ct_status ct_mesh_load(ct_mesh** out, const char* path, ct_mesh_format format, ct_error* error);
 // The same from memory; `second`/`second_size` is the .ele part of TetGen, otherwise NULL/0.
-CT_API ct_status ct_mesh_read(ct_mesh** out, ct_mesh_format format, const void* bytes, size_t size,
-                              const void* second, size_t second_size, ct_error* error);
+CT_API ct_status ct_mesh_read(ct_mesh** out, const void* bytes, size_t size, const void* second,
+                              size_t second_size, ct_mesh_format format, ct_error* error);
 // Writes by extension: .msh (4.1 ASCII), .vtk, .vtu, .mesh, .obj, .stl, .node (+ .ele). The file appears when
 // it is complete: after a failure an earlier one is as it was. CT_UNSUPPORTED for another extension, CT_IO
 // when it cannot be written.

@@ -92,8 +92,8 @@ static ct_status read_source(ct_mesh** out, ct_mesh_format format, const ct_mesh
     return status;
 }
 
-ct_status ct_mesh_read(ct_mesh** out, ct_mesh_format format, const void* bytes, size_t size,
-                       const void* second, size_t second_size, ct_error* error) {
+ct_status ct_mesh_read(ct_mesh** out, const void* bytes, size_t size, const void* second, size_t second_size,
+                       ct_mesh_format format, ct_error* error) {
     ct_error_clear(error);
     if (!out) return ct_fail(error, CT_BAD_ARGUMENT, "no place for the mesh was given");
     *out = NULL;

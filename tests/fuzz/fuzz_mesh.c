@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     ct_mesh* mesh;
     ct_error error;
-    ct_status status = ct_mesh_read(&mesh, format, first, first_size, second, second_size, &error);
+    ct_status status = ct_mesh_read(&mesh, first, first_size, second, second_size, format, &error);
     if (status != CT_OK) {
         // a failure returns nothing and says why
         if (mesh || error.code != status || !error.message[0]) abort();
