@@ -1,4 +1,22 @@
 // Gradients: a rollout and its exact adjoint
+//
+// A rollout keeps its states on a tape; going back over them gives the derivatives of any function of these
+// states, by the quantities that are wanted, at about the cost of the rollout.
+//
+//     ct_tape* tape = NULL;
+//     if (ct_tape_create(&tape, model, 100, 0)) ...
+//     if (ct_rollout(model, work, tape, state, 100, NULL, NULL, NULL, &forward)) ...
+//     ct_values gradient = {0};
+//     gradient.of[CT_QUANTITY_YOUNG] = young;                          // a number per element
+//     if (ct_backward(model, work, tape, NULL, seed, target, &gradient, NULL)) ...
+//
+// with the loss |x - target|^2 / 2 of the last state:
+//
+//     static void seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar,
+//                      void* user) {
+//         const double *x = ct_state_positions(state), *target = user;
+//         for (int i = 0; step == 100 && i < 3 * nvert; i++) x_bar[i] += x[i] - target[i];
+//     }
 #ifndef CUTTLE_GRADIENT_H
 #define CUTTLE_GRADIENT_H
 
@@ -9,12 +27,13 @@
 extern "C" {
 #endif
 
-// max_bytes 0: keep every state; otherwise keep as many as fit and replay the others (at least 3 states are
-// kept). Notes on the contacts and sub-steps of the kept steps come on top; ct_tape_bytes counts them.
+// A tape for rollouts of up to max_steps steps. max_bytes 0: keep every state; otherwise keep as many as fit
+// and replay the others (at least 3 states are kept). Notes on the contacts and sub-steps of the kept steps
+// come on top; ct_tape_bytes counts them. CT_BAD_ARGUMENT when max_steps is below 1.
 CT_API ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes);
-CT_API void ct_tape_free(ct_tape* tape);
-CT_API size_t ct_tape_bytes(const ct_tape* tape);
-CT_API int ct_tape_steps(const ct_tape* tape);  // of the last rollout
+CT_API void ct_tape_free(ct_tape* tape);           // NULL: does nothing
+CT_API size_t ct_tape_bytes(const ct_tape* tape);  // that it holds now
+CT_API int ct_tape_steps(const ct_tape* tape);     // of the last rollout, 0 when that failed
 
 // Called with every state of a rollout, step 0 (the initial state) included.
 typedef void (*ct_visit)(int step, const ct_state* state, void* user);
@@ -38,7 +57,9 @@ typedef struct ct_rollout_report {
     double seconds;
     ct_step_report last;  // of the last step, with a message when it failed
 } ct_rollout_report;
-// Runs nstep steps from `initial` with controls (nstep x control size, NULL: the scene's values).
+// Runs nstep steps from `initial`, which stays as it is, with controls (nstep x control size, NULL: the
+// scene's values). visit NULL: nobody looks. Fails as ct_step does, and with CT_BAD_ARGUMENT when the steps
+// do not fit the tape; report->last.message says why.
 CT_API ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const ct_state* initial,
                             int nstep, const double* controls, ct_visit visit, void* user,
                             ct_rollout_report* report);
@@ -50,6 +71,12 @@ typedef struct ct_backward_report {
     double seconds;          // all
     double adjoint_seconds;  // without replays
 } ct_backward_report;
+// Derivatives of the loss that `seed` describes, of the last rollout on the tape, by what `gradient` has
+// places for; these are overwritten. controls: those of the rollout; the model's values, too, must be those
+// of the rollout. It may be called again, with another seed, say: where the tape keeps all states that costs
+// the same again, otherwise one replay of the rollout more. CT_BAD_ARGUMENT when the tape has no rollout,
+// CT_UNSUPPORTED when its steps were truncated (ct_contact_settings), CT_NOT_CONVERGED when an adjoint system
+// is not solved.
 CT_API ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
                              ct_seed seed, void* user, ct_values* gradient, ct_backward_report* report);
 

@@ -1,4 +1,14 @@
 // Parameters: named slices of one vector y; objectives: sums of terms
+//
+// What is searched for and what is wanted belong to the scene, as files have it; problem.h puts them to work.
+//
+//     ct_parameter_def young = ct_parameter_def_default();             // Young's modulus of every body
+//     if (ct_scene_add_parameter(scene, &young, &error)) ...
+//     ct_keyframe there = {.translate = {1, 0, 0}};
+//     ct_objective_def reach = ct_objective_def_default();             // a point, in the last state
+//     reach.nodes = tip, reach.count = ntip;
+//     reach.path = &there, reach.npath = 1;
+//     if (ct_scene_add_objective(scene, &reach, &error)) ...
 #ifndef CUTTLE_PARAMETER_H
 #define CUTTLE_PARAMETER_H
 
@@ -49,6 +59,8 @@ typedef struct ct_parameter_def {
     ct_wave_number amplitude, frequency, phase, center;
 } ct_parameter_def;
 CT_API ct_parameter_def ct_parameter_def_default(void);  // young, per body, all bodies
+// Adds a parameter of what is in the scene by now. CT_BAD_SCENE names the field that makes no sense, also
+// when the scene has nothing of the kind, or another parameter varies the same.
 CT_API ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, ct_error* error);
 
 typedef enum ct_objective_kind {
@@ -83,6 +95,7 @@ typedef struct ct_objective_def {
     bool distance;  // |d| in place of |d|^2; for SHAPE, EFFORT and SMOOTHNESS the root mean square
 } ct_objective_def;
 CT_API ct_objective_def ct_objective_def_default(void);  // POINT, weight 1, last state
+// Adds a term to the loss. CT_BAD_SCENE names the field that makes no sense.
 CT_API ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error);
 
 typedef enum ct_method {
@@ -112,8 +125,10 @@ typedef struct ct_optimize_def {
     double spread;   // first steps of the methods without gradients, in y
     int population;  // CMAES, EVOLUTION: samples a generation; 0: from the number of parameters
 } ct_optimize_def;
-CT_API ct_optimize_def ct_optimize_def_default(void);
-CT_API ct_optimize_def ct_scene_optimize_def(const ct_scene* scene);
+CT_API ct_optimize_def ct_optimize_def_default(void);  // L-BFGS, 100 evaluations, tolerance 1e-8
+CT_API ct_optimize_def ct_scene_optimize_def(const ct_scene* scene);  // the file's, or what was set
+// How the scene's problem is searched where the caller asks the scene. CT_BAD_SCENE names the field that
+// makes no sense.
 CT_API ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def, ct_error* error);
 
 typedef struct ct_slice {

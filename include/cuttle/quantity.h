@@ -136,7 +136,7 @@ CT_API const char* ct_quantity_name(ct_quantity quantity);
 // The quantity of that name, CT_QUANTITY_COUNT where there is none or name is NULL.
 CT_API ct_quantity ct_quantity_find(const char* name);
 // The quantity's row; static. NULL where `quantity` is none of the table.
-CT_API const ct_quantity_info* ct_quantity_get_info(ct_quantity quantity);
+CT_API const ct_quantity_info* ct_quantity_row(ct_quantity quantity);
 
 // How many numbers of the quantity the model has; 0 where it has no such thing, or `quantity` is none of the
 // table. Controls: of one step.

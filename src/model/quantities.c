@@ -35,14 +35,14 @@ static size_t count_owners(const ct_model* model, ct_quantity_of of) {
 }
 
 size_t ct_model_quantity_size(const ct_model* model, ct_quantity quantity) {
-    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    const ct_quantity_info* info = ct_quantity_row(quantity);
     return info ? (size_t)info->width * count_owners(model, info->of) : 0;
 }
 
 // Where a model keeps a number of a quantity that can be set; NULL: this owner has no such thing.
 static double* find_number(ct_model* model, ct_quantity quantity, size_t i) {
     ct_actuator_kind kind;
-    switch (ct_quantity_get_info(quantity)->of) {
+    switch (ct_quantity_row(quantity)->of) {
     case CT_OF_SHEETS:
         if (i < (size_t)model->ntet) return NULL;
         return ct_fields_material(&model->material[i], quantity);
@@ -90,7 +90,7 @@ static void get_joints(const ct_tree* tree, ct_quantity quantity, double* values
 void ct_model_get(const ct_model* model, ct_quantity quantity, double* values) {
     size_t count = ct_model_quantity_size(model, quantity);
     if (!count) return;
-    ct_quantity_of of = ct_quantity_get_info(quantity)->of;
+    ct_quantity_of of = ct_quantity_row(quantity)->of;
     if (of == CT_OF_CONTROLS) ct_model_control_values(model, 0, values);
     else if (of == CT_OF_RATES) get_joints(&model->tree, quantity, values);
     else if (quantity == CT_QUANTITY_POSITION) get_positions(model, values);
@@ -106,7 +106,7 @@ void ct_model_get(const ct_model* model, ct_quantity quantity, double* values) {
 
 // "young of tet 3", "joint_rest of link \"arm\"", "gravity[1]"
 static void name_number(const ct_model* model, ct_quantity quantity, size_t i, char* out, size_t size) {
-    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    const ct_quantity_info* info = ct_quantity_row(quantity);
     size_t ntet = (size_t)model->ntet;
     ct_actuator_kind unused;
     if (ct_fields_of_elements(quantity))
@@ -122,7 +122,7 @@ static void name_number(const ct_model* model, ct_quantity quantity, size_t i, c
 
 static ct_status refuse_value(const ct_model* model, ct_quantity quantity, size_t i, double value,
                               ct_error* error) {
-    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    const ct_quantity_info* info = ct_quantity_row(quantity);
     char name[128], bounds[96] = "finite";
     name_number(model, quantity, i, name, sizeof name);
     if (isfinite(info->upper))
@@ -141,7 +141,7 @@ static bool is_allowed(const ct_quantity_info* info, double value) {
 
 static ct_status check_quantity(ct_model* model, ct_quantity quantity, const double* values,
                                 ct_error* error) {
-    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    const ct_quantity_info* info = ct_quantity_row(quantity);
     if (info->role == CT_ROLE_STATE)
         return ct_fail(error, CT_BAD_ARGUMENT,
                        "%s belongs to the initial state, not to the model: set it with ct_state_set or "
@@ -202,7 +202,7 @@ ct_status ct_model_set_values(ct_model* model, const ct_values* values, bool* re
     for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
         if (!values->of[q]) continue;
         set_quantity(model, (ct_quantity)q, values->of[q]);
-        system = system || ct_quantity_get_info((ct_quantity)q)->role == CT_ROLE_SYSTEM;
+        system = system || ct_quantity_row((ct_quantity)q)->role == CT_ROLE_SYSTEM;
     }
     status = follow_values(model);
     bool must = model->solver->exact || (model->always_factor && system) || ct_model_factor_is_stale(model);
@@ -217,7 +217,7 @@ ct_status ct_model_set_values(ct_model* model, const ct_values* values, bool* re
 
 ct_status ct_model_set(ct_model* model, ct_quantity quantity, const double* values, ct_error* error) {
     ct_error_clear(error);
-    if (!ct_quantity_get_info(quantity))
+    if (!ct_quantity_row(quantity))
         return ct_fail(error, CT_BAD_ARGUMENT, "%d is not one of ct_quantity", (int)quantity);
     if (!values && ct_model_quantity_size(model, quantity))
         return ct_fail(error, CT_BAD_ARGUMENT, "there are no values for %s: give %zu numbers",
@@ -248,7 +248,7 @@ ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_are
     for (int s = CT_QUANTITY_COUNT; s < CT_SUM_COUNT; s++)
         if (count[s]) sums->of[s] = ct_arena_alloc(arena, count[s], sizeof(double));
     for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
-        ct_quantity_role role = ct_quantity_get_info((ct_quantity)q)->role;
+        ct_quantity_role role = ct_quantity_row((ct_quantity)q)->role;
         if (!gradient->of[q] || role == CT_ROLE_STATE || role == CT_ROLE_CONTROL) continue;
         sums->of[q] = gradient->of[q];
         memset(sums->of[q], 0, ct_model_quantity_size(model, (ct_quantity)q) * sizeof(double));

@@ -117,7 +117,7 @@ void ct_problem_set_term(ct_problem* problem, ct_term term, void* user) {
 static bool values_of_model(const ct_values* values, ct_values* out) {
     bool any = false;
     for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
-        ct_quantity_role role = ct_quantity_get_info((ct_quantity)q)->role;
+        ct_quantity_role role = ct_quantity_row((ct_quantity)q)->role;
         out->of[q] = role == CT_ROLE_VALUE || role == CT_ROLE_SYSTEM ? values->of[q] : NULL;
         any = any || out->of[q];
     }

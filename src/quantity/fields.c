@@ -27,17 +27,17 @@ double* ct_fields_joint(ct_joint_def* joint, ct_quantity quantity) {
 }
 
 bool ct_fields_of_actuators(ct_quantity quantity, ct_actuator_kind* kind) {
-    ct_quantity_of of = ct_quantity_get_info(quantity)->of;
+    ct_quantity_of of = ct_quantity_row(quantity)->of;
     *kind = of == CT_OF_MUSCLES ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
     return of == CT_OF_MUSCLES || of == CT_OF_CHAMBERS;
 }
 
 bool ct_fields_of_links(ct_quantity quantity) {
-    ct_quantity_of of = ct_quantity_get_info(quantity)->of;
+    ct_quantity_of of = ct_quantity_row(quantity)->of;
     return of == CT_OF_LINKS || of == CT_OF_RATES;
 }
 
 bool ct_fields_of_elements(ct_quantity quantity) {
-    ct_quantity_of of = ct_quantity_get_info(quantity)->of;
+    ct_quantity_of of = ct_quantity_row(quantity)->of;
     return of == CT_OF_ELEMENTS || of == CT_OF_SHEETS;
 }

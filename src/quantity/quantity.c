@@ -29,6 +29,6 @@ ct_quantity ct_quantity_find(const char* name) {
     return (ct_quantity)quantity;
 }
 
-const ct_quantity_info* ct_quantity_get_info(ct_quantity quantity) {
+const ct_quantity_info* ct_quantity_row(ct_quantity quantity) {
     return is_known(quantity) ? &table[quantity] : NULL;
 }

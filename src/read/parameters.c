@@ -50,7 +50,7 @@ static void refuse_keys(ct_json at, ct_quantity quantity) {
     static const char* const per[] = {"per", NULL};
     static const char* const time[] = {"control",   "hold",  "shape",  "knots", "amplitude",
                                        "frequency", "phase", "center", NULL};
-    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    const ct_quantity_info* info = ct_quantity_row(quantity);
     ct_actuator_kind unused;
     bool nodes = info->of == CT_OF_NODES || ct_fields_of_elements(quantity);
     bool whole = info->of == CT_OF_SCENE || info->of == CT_OF_WATER || info->of == CT_OF_POLICY;

@@ -168,7 +168,7 @@ static void follow_center(ct_scene_body* body, double* mass, const double before
 // What is wrong with a value, NULL when nothing.
 // What is wrong with a value of a material; NULL: nothing.
 static const char* value_problem(ct_quantity quantity, double value) {
-    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    const ct_quantity_info* info = ct_quantity_row(quantity);
     bool above = info->shrink > 0 ? value > info->lower : value >= info->lower;
     if (isfinite(value) && above && value < info->upper) return NULL;
     switch (quantity) {
@@ -199,7 +199,7 @@ static ct_status check_material(const ct_material* m, const char* prefix, bool s
     ct_material copy = *m;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         ct_quantity quantity = numbers[i].quantity;
-        if (!sheet && ct_quantity_get_info(quantity)->of == CT_OF_SHEETS) continue;
+        if (!sheet && ct_quantity_row(quantity)->of == CT_OF_SHEETS) continue;
         double value = *ct_fields_material(&copy, quantity);
         const char* problem = value_problem(quantity, value);
         snprintf(field, sizeof field, "%s%s", prefix, numbers[i].key);
@@ -255,7 +255,7 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_quantity quantit
     ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
     if (status) return status;
-    const ct_quantity_info* info = ct_quantity_get_info(quantity);
+    const ct_quantity_info* info = ct_quantity_row(quantity);
     bool sheet = ct_scene_sheet_size(target) > 0;
     if (!info || !(info->of == CT_OF_ELEMENTS || (sheet && info->of == CT_OF_SHEETS)))
         return ct_fail(error, CT_BAD_ARGUMENT, "%s is not a quantity of the %s of body \"%s\"",

@@ -29,13 +29,13 @@ ct_parameter_def ct_parameter_def_default(void) {
     };
 }
 
-static ct_quantity_of owner_of(const ct_scene_parameter* p) { return ct_quantity_get_info(p->quantity)->of; }
+static ct_quantity_of owner_of(const ct_scene_parameter* p) { return ct_quantity_row(p->quantity)->of; }
 
 bool ct_scene_link_takes(const ct_scene_link* link, ct_quantity quantity, ct_parameter_per per) {
     const ct_joint_type* type = ct_joint_type_of(link->joint.kind);
     if (quantity == CT_QUANTITY_LINK_MASS) return link->mass > 0;
     // one number for all has no meaning for rotations
-    if (ct_quantity_get_info(quantity)->of == CT_OF_RATES)
+    if (ct_quantity_row(quantity)->of == CT_OF_RATES)
         return type->ndof && !(per == CT_PER_SCENE && type->spatial);
     return ct_joint_has(type, quantity);
 }
@@ -80,7 +80,7 @@ static void bound_activation(const ct_scene* scene, ct_scene_parameter* p) {
 // Puts what the quantity implies in place of what was left open. A positive quantity's lower bound waits for
 // the starting value.
 static void complete_parameter(ct_scene_parameter* p) {
-    const ct_quantity_info* info = ct_quantity_get_info(p->quantity);
+    const ct_quantity_info* info = ct_quantity_row(p->quantity);
     if (info->of == CT_OF_FRICTION && p->per == CT_PER_BODY) p->per = CT_PER_SCENE;
     if (p->transform == CT_TRANSFORM_AUTO) p->transform = info->transform;
     if (p->lower == -INFINITY && !(info->shrink > 0)) p->lower = info->lower;
@@ -88,7 +88,7 @@ static void complete_parameter(ct_scene_parameter* p) {
 }
 
 static ct_status check_bounds(const ct_scene_parameter* p, ct_error* error) {
-    const ct_quantity_info* info = ct_quantity_get_info(p->quantity);
+    const ct_quantity_info* info = ct_quantity_row(p->quantity);
     if (!(p->lower < p->upper))
         return ct_scene_fail(error, "lower", "is %g: it must be below upper, which is %g", p->lower,
                              p->upper);
@@ -210,7 +210,7 @@ static ct_status check_distinct(const ct_scene* scene, const ct_scene_parameter*
 
 static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def* def, ct_scene_parameter* p,
                                    ct_error* error) {
-    const ct_quantity_info* info = ct_quantity_get_info(def->quantity);
+    const ct_quantity_info* info = ct_quantity_row(def->quantity);
     if (!info) return ct_scene_fail(error, "type", "is not one of ct_quantity");
     if (info->of == CT_OF_POLICY && !scene->policy.enabled)
         return ct_scene_fail(error, "type", "is \"%s\", but the scene has none", info->name);

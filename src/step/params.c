@@ -49,9 +49,7 @@ struct ct_params {
     ct_values values, gradient;  // of the fields
 };
 
-static ct_quantity_of owner_of(const ct_scene_parameter* def) {
-    return ct_quantity_get_info(def->quantity)->of;
-}
+static ct_quantity_of owner_of(const ct_scene_parameter* def) { return ct_quantity_row(def->quantity)->of; }
 static bool is_curve(const ct_scene_parameter* def) {
     return def->quantity == CT_QUANTITY_CONTROL && def->shape != CT_CURVE_STEPS;
 }
@@ -232,7 +230,7 @@ static int slice_width(const ct_scene* scene, const ct_model* model, const ct_sc
     if (of == CT_OF_CONTROLS) return scene->control[def->control].size;
     if (of == CT_OF_SCENE || of == CT_OF_WATER || of == CT_OF_POLICY)
         return (int)ct_model_quantity_size(model, def->quantity);
-    return ct_quantity_get_info(def->quantity)->width;
+    return ct_quantity_row(def->quantity)->width;
 }
 
 // Most numbers that a slice can have, to be sure that indices fit.
@@ -410,7 +408,7 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     }
     if (s->def.scale == 0) s->def.scale = choose_scale(s, start, model);
     bool linear = s->def.transform == CT_TRANSFORM_NONE || s->def.transform == CT_TRANSFORM_AFFINE;
-    double shrink = ct_quantity_get_info(s->def.quantity)->shrink;
+    double shrink = ct_quantity_row(s->def.quantity)->shrink;
     if (linear && s->def.lower == -INFINITY && shrink > 0) {
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) least = fmin(least, start[k]);
