@@ -28,6 +28,7 @@ static bool has_extension(const char* path, const char* const* extensions) {
 
 // What moves the joint by itself: springs, dampers, limits, servos.
 static void joint_details(json_t* object, const ct_joint_def* joint) {
+    if (joint->lead) json_object_set_new(object, "lead", json_real(joint->lead));
     if (joint->stiffness) json_object_set_new(object, "stiffness", json_real(joint->stiffness));
     if (joint->stiffness) json_object_set_new(object, "rest", json_real(joint->rest));
     if (joint->damping) json_object_set_new(object, "damping", json_real(joint->damping));
@@ -74,6 +75,7 @@ static void print_link(const ct_link_info* links, int k, const ct_joint_def* joi
     if (link->ncoordinate) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
     if (link->naxis) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
     if (link->naxis > 1) printf(" and %.3g %.3g %.3g", link->axis2[0], link->axis2[1], link->axis2[2]);
+    if (joint && joint->lead) printf(", lead %g m", joint->lead);
     int nodes = flesh_count(link, flesh);
     if (nodes) printf(", %d nodes", nodes);
     if (link->count > nodes) printf(", own mass");

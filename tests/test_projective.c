@@ -25,6 +25,7 @@ static int add_bone(ct_scene* scene, int parent, ct_joint_kind kind, double at, 
     def.joint.anchor[0] = at;
     def.joint.anchor[1] = 0.02 * at;
     for (int a = 0; a < 3; a++) def.joint.axis[a] = axis[a];
+    def.joint.lead = 0.3;  // of a screw
     def.mass = 0.5;
     def.center[0] = at + 0.1;
     for (int a = 0; a < 3; a++) def.inertia[a] = 0.002 + 0.0005 * a;
@@ -44,6 +45,8 @@ static ct_scene* every_joint(ct_solver solver) {
     add_bone(scene, 4, CT_JOINT_REVOLUTE, 0.8, (double[]){0, 0, 1});
     add_bone(scene, -1, CT_JOINT_BALL, 2, (double[]){0, 0, 1});
     add_bone(scene, 6, CT_JOINT_FREE, 2.2, (double[]){0, 0, 1});
+    add_bone(scene, 7, CT_JOINT_UNIVERSAL, 2.4, (double[]){1, 0.2, 0});
+    add_bone(scene, 8, CT_JOINT_HELICAL, 2.6, (double[]){1, 0, 0.5});
     return scene;
 }
 
