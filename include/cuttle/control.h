@@ -20,10 +20,11 @@ extern "C" {
 
 typedef enum ct_control_kind {
     CT_CONTROL_FORCE,  // 3 numbers: total force on a node set, N, spread by mass
-    // 1 number: torque or force of a joint with one coordinate, N m or N; a ball: 3, N m, along its parent's
-    // axes
+    // 1 number: torque or force of a joint with one coordinate, N m or N; a universal joint: 2, N m, about
+    // its axes; a ball: 3, N m, along its parent's axes
     CT_CONTROL_TORQUE,
-    CT_CONTROL_TARGET,  // 1 number: target of its servo, rad or m; a ball: 3, a rotation vector
+    // 1 number: target of its servo, rad or m; a universal joint: 2 angles; a ball: 3, a rotation vector
+    CT_CONTROL_TARGET,
     // 6 numbers: translation (m) and rotation vector (rad, about the motion's centre) on top of a drive's or
     // a root's motion
     CT_CONTROL_DRIVE,

@@ -33,8 +33,9 @@ CT_API const double* ct_state_contact_forces(const ct_state* state);  // 3 nvert
 CT_API const double* ct_state_actuation(const ct_state* state);
 // 7 numbers per CT_CONTROL_MOVE, in order of the controls: translation (m), quaternion
 CT_API const double* ct_state_mounts(const ct_state* state);
-// of the joints, link after link: revolute, prismatic 1; ball: quaternion; free: translation, quaternion;
-// then the frames of driven roots: position of the motion's centre, quaternion
+// of the joints, link after link: one number, a universal joint's two angles, a ball's quaternion, a free
+// joint's translation and quaternion; then the frames of driven roots: position of the motion's centre,
+// quaternion
 CT_API const double* ct_state_coordinates(const ct_state* state);
 // Where a link is: rotation (row-major) and translation with x = R X + t for its rest points X.
 // CT_BAD_ARGUMENT for a link that does not exist.
