@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "force/family.h"
 #include "force/sheet_data.h"
 #include "math/svd3.h"
 
@@ -289,75 +288,3 @@ void ct_sheet_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, cons
     add_history_vjp(sheet, x, lam, a, x_n, x_n_bar);
     if (x_nm1) add_history_vjp(sheet, x, lam, b, x_nm1, x_nm1_bar);
 }
-
-// ---- as a family ---------------------------------------------------------------------------
-
-static void free_sheets(void* self) { ct_sheet_free(self); }
-static void free_sheets_work(void* work) { ct_sheet_work_free(work); }
-
-static ct_status create_sheets_work(void** work, const void* self) {
-    ct_sheet_work* own;
-    ct_status status = ct_sheet_work_create(&own, self);
-    *work = own;
-    return status;
-}
-
-static void begin_sheets(const void* self, void* work, const ct_family_step* step) {
-    const ct_rate* r = &step->rate;
-    const double* x_nm1 = step->second_order ? step->x_nm1 : NULL;
-    (step->rated ? ct_sheet_begin_rate : ct_sheet_begin_step)(self, work, r->c, r->a, step->x_n, r->b, x_nm1);
-}
-
-static double sheets_gradient(const void* self, void* work, const ct_family_step* step, const double* x,
-                              double* f) {
-    return ct_sheet_gradient(self, work, x, f);
-}
-
-static void linearise_sheets(const void* self, void* work, const ct_family_step* step, const double* x) {
-    ct_sheet_linearise(self, work, x);
-}
-
-static void sheets_product(const void* self, void* work, const ct_family_step* step, const double* x,
-                           const double* dx, double* out) {
-    ct_sheet_product(self, work, dx, out);
-}
-
-static void assemble_sheets(const void* self, void* work, const ct_family_step* step, const double* x,
-                            bool project, const int* unknown, ct_block_matrix* matrix) {
-    begin_sheets(self, work, step);
-    ct_sheet_assemble(self, work, x, project, unknown, matrix);
-}
-
-static void sheets_rotations(const void* self, void* work, ct_threads* threads, const double* x,
-                             double* rotation) {
-    ct_sheet_rotations(self, work, x, rotation);
-}
-
-static double sheets_energy(const void* self, const double* x) { return ct_sheet_energy(self, x); }
-
-static void sheets_vjp(const void* self, void* work, const ct_family_step* step, const double* x,
-                       const double* lam, const ct_family_bar* bar) {
-    const ct_sheet* sheet = self;
-    double** d = ((ct_sheet_work*)work)->d;
-    double* const* of = bar->sums->of;
-    double* const sum[4] = {of[CT_SUM_MU], of[CT_SUM_LAMBDA], of[CT_SUM_BETA], of[CT_SUM_RIGIDITY]};
-    if (sum[0] || sum[1] || sum[2] || sum[3])
-        ct_sheet_parameter_vjp(sheet, work, x, lam, d[0], d[1], d[2], d[3]);
-    for (int k = 0; k < 4; k++)
-        for (int t = 0; sum[k] && t < sheet->ntri; t++) sum[k][k < 3 ? sheet->first + t : t] -= d[k][t];
-    ct_sheet_history_vjp(sheet, work, x, lam, step->rate.a, step->x_n, bar->x_n, step->rate.b,
-                         step->second_order ? step->x_nm1 : NULL, bar->x_nm1);
-}
-
-const ct_family ct_sheet_family = {.name = "sheets",
-                                   .free = free_sheets,
-                                   .create_work = create_sheets_work,
-                                   .free_work = free_sheets_work,
-                                   .begin = begin_sheets,
-                                   .gradient = sheets_gradient,
-                                   .linearise = linearise_sheets,
-                                   .product = sheets_product,
-                                   .assemble = assemble_sheets,
-                                   .rotations = sheets_rotations,
-                                   .energy = sheets_energy,
-                                   .vjp = sheets_vjp};
