@@ -25,6 +25,8 @@ typedef const char* (*name_function)(int);
     X(ct_cells, CT_CELLS_PER_TET)                                                                            \
     X(ct_observe_kind, CT_OBSERVE_PHASE)                                                                     \
     X(ct_parameter_per, CT_PER_SCENE)                                                                        \
+    X(ct_quantity_of, CT_OF_CONTROLS)                                                                        \
+    X(ct_quantity_role, CT_ROLE_CONTROL)                                                                     \
     X(ct_transform, CT_TRANSFORM_SIGMOID)                                                                    \
     X(ct_curve, CT_CURVE_SINUSOID)                                                                           \
     X(ct_objective_kind, CT_OBJECTIVE_JOINT)                                                                 \

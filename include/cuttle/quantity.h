@@ -18,7 +18,7 @@ typedef enum ct_quantity_of {
     CT_OF_NODES,
     CT_OF_LINKS,     // entries of links that have no such thing are not used
     CT_OF_RATES,     // joint rates, as ct_state_joint_rates counts them
-    CT_OF_FRICTION,  // the scene's coefficient, then those of the pair rules that set one
+    CT_OF_FRICTION,  // the scene's coefficient, then those of the pairs that set one
     CT_OF_MUSCLES,   // actuators; the entries of other kinds are not used
     CT_OF_CHAMBERS,  // likewise
     CT_OF_SCENE,     // one
@@ -26,6 +26,8 @@ typedef enum ct_quantity_of {
     CT_OF_POLICY,    // weights of the policy
     CT_OF_CONTROLS   // numbers of a step's control vector; of a rollout: one step after the other
 } ct_quantity_of;
+// Its word, "elements", ...; NULL: not one of them.
+CT_API const char* ct_quantity_of_name(ct_quantity_of of);
 
 // What it means to set a quantity.
 typedef enum ct_quantity_role {
@@ -34,6 +36,8 @@ typedef enum ct_quantity_role {
     CT_ROLE_STATE,   // of the initial state: set there (ct_state_set, ct_state_set_joints)
     CT_ROLE_CONTROL  // of every step: given to ct_step and ct_rollout
 } ct_quantity_role;
+// Its word, "value", ...; NULL: not one of them.
+CT_API const char* ct_quantity_role_name(ct_quantity_role role);
 
 // How a parameter maps a number y of the search vector to a value.
 typedef enum ct_transform {

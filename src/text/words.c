@@ -72,6 +72,12 @@ NAMES(ct_observe_kind, [CT_OBSERVE_POSITION] = "position", [CT_OBSERVE_VELOCITY]
 
 NAMES(ct_parameter_per, [CT_PER_ELEMENT] = "element", [CT_PER_TAG] = "tag", [CT_PER_BODY] = "body",
       [CT_PER_SCENE] = "scene")
+NAMES(ct_quantity_of, [CT_OF_ELEMENTS] = "elements", [CT_OF_SHEETS] = "sheets", [CT_OF_NODES] = "nodes",
+      [CT_OF_LINKS] = "links", [CT_OF_RATES] = "rates", [CT_OF_FRICTION] = "friction",
+      [CT_OF_MUSCLES] = "muscles", [CT_OF_CHAMBERS] = "chambers", [CT_OF_SCENE] = "scene",
+      [CT_OF_WATER] = "water", [CT_OF_POLICY] = "policy", [CT_OF_CONTROLS] = "controls")
+NAMES(ct_quantity_role, [CT_ROLE_VALUE] = "value", [CT_ROLE_SYSTEM] = "system", [CT_ROLE_STATE] = "state",
+      [CT_ROLE_CONTROL] = "control")
 NAMES(ct_transform, [CT_TRANSFORM_AUTO] = "auto", [CT_TRANSFORM_NONE] = "none",
       [CT_TRANSFORM_AFFINE] = "affine", [CT_TRANSFORM_LOG] = "log", [CT_TRANSFORM_SIGMOID] = "sigmoid")
 NAMES(ct_curve, [CT_CURVE_STEPS] = "steps", [CT_CURVE_SPLINE] = "spline", [CT_CURVE_SINUSOID] = "sinusoid")
