@@ -1,4 +1,4 @@
-// Muscles, chambers and cavities of a model, and what they are doing in a state: lines or JSON.
+// Muscles, chambers, cavities and cables of a model, and what they are doing in a state: lines or JSON.
 #include "cli.h"
 
 #include <stdio.h>
@@ -14,10 +14,16 @@ void cli_print_actuators(const ct_model* model, const ct_state* state) {
     const double* value = ct_state_actuation(state);
     for (int k = 0; k < ct_model_actuator_count(model); k++) {
         ct_actuator_info info;
-        double volume = 0, rest = 0, pressure = 0;
+        double volume = 0, rest = 0, pressure = 0, length = 0, tension = 0;
         info = ct_model_actuator_info(model, k);
         printf("  %s %s: %d %s, ", ct_actuator_kind_name(info.kind), info.name, info.element_count,
-               info.kind == CT_ACTUATOR_CAVITY ? "triangles" : "tets");
+               info.kind == CT_ACTUATOR_CAVITY  ? "triangles"
+               : info.kind == CT_ACTUATOR_CABLE ? "eyelets"
+                                                : "tets");
+        if (ct_state_cable(model, state, k, &length, &rest, &tension) == CT_OK) {
+            printf("%.4g m (%.3f times that at rest), %.4g N\n", length, length / rest, tension);
+            continue;
+        }
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
             printf("%.4g m^3 (%.3f times that at rest), %.4g Pa\n", volume, volume / rest, pressure);
             continue;
@@ -34,11 +40,14 @@ json_t* cli_actuator_objects(const ct_model* model, const ct_state* state) {
     const double* value = ct_state_actuation(state);
     for (int k = 0; k < ct_model_actuator_count(model); k++) {
         ct_actuator_info info;
-        double volume, rest, pressure;
+        double volume, rest, pressure, length, tension;
         info = ct_model_actuator_info(model, k);
         json_t* object = json_pack("{s:s, s:s, s:i}", "name", info.name, "kind",
                                    ct_actuator_kind_name(info.kind), "elements", info.element_count);
-        if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
+        if (ct_state_cable(model, state, k, &length, &rest, &tension) == CT_OK) {
+            json_object_update_new(object, json_pack("{s:f, s:f, s:f}", "length", length, "rest_length", rest,
+                                                     "tension", tension));
+        } else if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
             json_object_update_new(object, json_pack("{s:f, s:f, s:f}", "volume", volume, "rest_volume", rest,
                                                      "pressure", pressure));
         } else {

@@ -407,6 +407,44 @@ static ct_status show_cavities(ct_trajectory* file, const ct_trajectory_info* in
     return status;
 }
 
+// Length and tension of a cable, from its eyelets in a frame.
+static void cable_state(const double* at, int count, double out[2]) {
+    out[0] = 0;
+    out[1] = at[3];
+    for (int i = 1; i < count; i++) {
+        const double *a = at + 4 * (i - 1), *b = at + 4 * i;
+        out[0] += sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) +
+                       (b[2] - a[2]) * (b[2] - a[2]));
+    }
+}
+
+// Cables of a trajectory, length and tension from the first to the last frame: lines, or an entry of an
+// object.
+static ct_status show_cables(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
+                             ct_error* error) {
+    json_t* array = json_array();
+    ct_status status = CT_OK;
+    for (int k = 0; !status && k < info->ncable && info->nframe; k++) {
+        int start = ct_trajectory_cable_start(file, k),
+            count = ct_trajectory_cable_start(file, k + 1) - start;
+        const double* values;
+        double first[2] = {0}, last[2] = {0};
+        status = ct_trajectory_read_cables(file, 0, &values, error);
+        if (!status) cable_state(values + 4 * start, count, first);
+        if (!status) status = ct_trajectory_read_cables(file, info->nframe - 1, &values, error);
+        if (!status) cable_state(values + 4 * start, count, last);
+        const char* name = ct_trajectory_cable_name(file, k);
+        if (!status && !object)
+            printf("  cable %s: from %.4g m at %.4g N to %.4g m at %.4g N\n", name, first[0], first[1],
+                   last[0], last[1]);
+        json_array_append_new(array, json_pack("{s:s, s:[ff], s:[ff]}", "name", name, "length", first[0],
+                                               last[0], "tension", first[1], last[1]));
+    }
+    if (object && info->ncable) json_object_set(object, "cables", array);
+    json_decref(array);
+    return status;
+}
+
 static int show_trajectory(const char* path, bool json) {
     ct_error error = {.element = -1};
     ct_trajectory_info info;
@@ -423,7 +461,8 @@ static int show_trajectory(const char* path, bool json) {
             "surface_triangles", info.nsurface, "bodies", info.nbody, "start", info.start, "stop", info.stop,
             "time_step", info.time_step, "scene_file", info.scene_file, "scene_name", info.scene_name,
             "links", show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
-        if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error))
+        if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error) ||
+            show_cables(file, &info, object, &error))
             code = cli_report_error(&error, true);
         else cli_print_json(json_incref(object));
         json_decref(object);
@@ -435,7 +474,8 @@ static int show_trajectory(const char* path, bool json) {
         printf("%d surface triangles, %d bod%s\n", info.nsurface, info.nbody, info.nbody == 1 ? "y" : "ies");
         printf("  scene %s %s\n", info.scene_name, info.scene_file);
         json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, false));
-        if (show_contacts(file, &info, NULL, &error) || show_cavities(file, &info, NULL, &error))
+        if (show_contacts(file, &info, NULL, &error) || show_cavities(file, &info, NULL, &error) ||
+            show_cables(file, &info, NULL, &error))
             code = cli_report_error(&error, false);
     }
     ct_trajectory_close(file, NULL);

@@ -132,6 +132,8 @@ static void fill_values(rollout* r) {
             }
             const int i = r->first[CONTROLS] + s * size + k;
             r->scale[i] = info.kind == CT_CONTROL_FORCE        ? 0.5
+                          : info.kind == CT_CONTROL_TENSION    ? 5
+                          : info.kind == CT_CONTROL_LENGTH     ? 0.005
                           : info.kind == CT_CONTROL_ACTIVATION ? 0.2
                           : info.kind == CT_CONTROL_PRESSURE   ? 800
                           : k - info.first < 3                 ? 0.01

@@ -239,7 +239,26 @@ static void activation_follows_its_time(void** state) {
 
 // ---- gradients
 
-typedef enum scene_kind { MUSCLES, SLOW_MUSCLES, CELLS, CAVITY } scene_kind;
+typedef enum scene_kind { MUSCLES, SLOW_MUSCLES, CELLS, CAVITY, CABLES } scene_kind;
+
+// One under tension through the world and the body, one that is wound in and follows its control slowly.
+static void add_cables(ct_scene* scene) {
+    const ct_eyelet_def tight[] = {{.seat = CT_EYELET_WORLD, .point = {-0.1, 0.05, 0.1}},
+                                   {.seat = CT_EYELET_BODY, .point = {0.2, 0.05, 0.1}},
+                                   {.seat = CT_EYELET_BODY, .point = {0.55, 0.06, 0.12}}},
+                        wound[] = {{.seat = CT_EYELET_BODY, .point = {0.1, 0.15, 0.1}},
+                                   {.seat = CT_EYELET_NODE, .index = 6},
+                                   {.seat = CT_EYELET_BODY, .point = {0.55, 0.15, 0.08}}};
+    for (int k = 0; k < 2; k++) {
+        ct_error error = {0};
+        ct_cable_def def = ct_cable_def_default();
+        def.eyelets = k ? wound : tight, def.count = 3;
+        if (k) def.hold = CT_CABLE_LENGTH, def.length = 0.4, def.stiffness = 300, def.activation_time = 0.03;
+        else def.tension = 30;
+        must(ct_scene_add_cable(scene, &def, NULL, &error), &error);
+        must(ct_scene_add_actuator_control(scene, k ? "wind" : "pull", k, &error), &error);
+    }
+}
 
 static void add_actuators(ct_scene* scene, scene_kind kind) {
     ct_error error = {0};
@@ -257,6 +276,8 @@ static void add_actuators(ct_scene* scene, scene_kind kind) {
         def.stiffness = 3e4, def.cells = CT_CELLS_PER_TET, def.activation = 1.5;
         must(ct_scene_add_chamber(scene, &def, NULL, &error), &error);
         must(ct_scene_add_actuator_control(scene, "cells", 0, &error), &error);
+    } else if (kind == CABLES) {
+        add_cables(scene);
     } else {
         ct_cavity_def def = ct_cavity_def_default();
         for (int a = 0; a < 3; a++) def.seed[a] = 0.15;
@@ -304,24 +325,32 @@ static void slow_muscle_gradient_matches_differences(void** state) {
 }
 static void cell_gradient_matches_differences(void** state) { check_kind(CELLS, "cells"); }
 static void cavity_gradient_matches_differences(void** state) { check_kind(CAVITY, "cavity"); }
+static void cable_gradient_matches_differences(void** state) { check_kind(CABLES, "cables"); }
 
 // Stiffness of actuators: d L/d k by central differences.
 static void check_stiffness(scene_kind kind) {
     rollout r = actuated_start(kind, CT_INTEGRATOR_EULER, 400, 0);
     const int count = ct_model_actuator_count(r.sim.model);
     double gradient_of[4] = {7, 7, 7, 7}, other[4] = {7, 7, 7, 7}, stiffness[4];
-    for (int k = 0; k < count; k++) stiffness[k] = 3e4 * (1 + 0.2 * k);
-    const ct_values values = {
-        .of = {[CT_QUANTITY_MUSCLE_STIFFNESS] = stiffness, [CT_QUANTITY_CHAMBER_STIFFNESS] = stiffness}};
+    for (int k = 0; k < count; k++) stiffness[k] = (kind == CABLES ? 300 : 3e4) * (1 + 0.2 * k);
+    const ct_values values = {.of = {[CT_QUANTITY_MUSCLE_STIFFNESS] = stiffness,
+                                     [CT_QUANTITY_CHAMBER_STIFFNESS] = stiffness,
+                                     [CT_QUANTITY_CABLE_STIFFNESS] = stiffness}};
     must(ct_model_set_values(r.sim.model, &values, NULL, NULL), NULL);
     evaluate(&r, r.value);
-    ct_values gradient = {.of = {[CT_QUANTITY_MUSCLE_STIFFNESS] = kind == CELLS ? other : gradient_of,
-                                 [CT_QUANTITY_CHAMBER_STIFFNESS] = kind == CELLS ? gradient_of : other}};
+    const bool muscles = kind == MUSCLES || kind == SLOW_MUSCLES;
+    ct_values gradient = {.of = {[CT_QUANTITY_MUSCLE_STIFFNESS] = muscles ? gradient_of : other,
+                                 [CT_QUANTITY_CHAMBER_STIFFNESS] = kind == CELLS ? gradient_of : other,
+                                 [CT_QUANTITY_CABLE_STIFFNESS] = kind == CABLES ? gradient_of : other}};
     must(ct_backward(r.sim.model, r.sim.work, r.tape, r.value + r.first[CONTROLS], add_seed, &r, &gradient,
                      NULL),
          NULL);
     for (int k = 0; k < count; k++) {
         assert_true(other[k] == 0);
+        if (kind == CABLES && k == 0) {  // under a tension
+            assert_true(gradient_of[k] == 0);
+            continue;
+        }
         const double at = stiffness[k];
         double coarser = 0, best = INFINITY, before = INFINITY;
         for (int level = 0; level < 5; level++) {
@@ -347,6 +376,7 @@ static void stiffness_gradient_matches_differences(void** state) {
     check_stiffness(MUSCLES);
     check_stiffness(SLOW_MUSCLES);
     check_stiffness(CELLS);
+    check_stiffness(CABLES);
 }
 
 // Activations jump on the way and some step is halved: all of its parts see the activation of the whole step.
@@ -369,7 +399,7 @@ static void gradient_is_right_where_steps_are_halved(void** state) {
 
 // Activations are part of the state: replayed from checkpoints the gradient is the same to the last bit.
 static void checkpointed_gradient_is_the_stored_one(void** state) {
-    for (int kind = SLOW_MUSCLES; kind <= CAVITY; kind++) {
+    for (int kind = SLOW_MUSCLES; kind <= CABLES; kind++) {
         rollout whole = actuated_start((scene_kind)kind, CT_INTEGRATOR_BDF2, 400, 0),
                 sparse = actuated_start((scene_kind)kind, CT_INTEGRATOR_BDF2, 400, 1);
         assert_true(ct_tape_bytes(sparse.tape) < ct_tape_bytes(whole.tape));
@@ -479,6 +509,7 @@ int main(void) {
         cmocka_unit_test(slow_muscle_gradient_matches_differences),
         cmocka_unit_test(cell_gradient_matches_differences),
         cmocka_unit_test(cavity_gradient_matches_differences),
+        cmocka_unit_test(cable_gradient_matches_differences),
         cmocka_unit_test(stiffness_gradient_matches_differences),
         cmocka_unit_test(gradient_is_right_where_steps_are_halved),
         cmocka_unit_test(checkpointed_gradient_is_the_stored_one),

@@ -2,7 +2,8 @@
 #include "build.h"
 #include "scene_text.h"
 
-// A block with a muscle and a chamber, a sheet, a ground with friction of its own, links, water, a policy.
+// A block with a muscle, a chamber and a cable, a sheet, a ground with friction of its own, links, water, a
+// policy.
 static const char everything[] =
     "{\"time_step\":0.01,\"gravity\":[0,-9.8,0],"
     "\"contact\":{\"friction\":0.4,\"pairs\":[{\"between\":[\"block\",\"*\"],\"friction\":0.1}]},"
@@ -21,6 +22,8 @@ static const char everything[] =
     "\"water\":{\"density\":10},"
     "\"muscles\":[{\"name\":\"pull\",\"body\":\"block\",\"points\":[[0,0.05,0.05],[0.4,0.05,0.05]],"
     "\"radius\":0.1,\"stiffness\":1e4}],"
+    "\"cables\":[{\"name\":\"stay\",\"eyelets\":[{\"point\":[0,9,0]},{\"body\":\"block\",\"node\":0}],"
+    "\"stiffness\":20}],"
     "\"chambers\":[{\"name\":\"swell\",\"body\":\"block\",\"select\":{\"all\":true},\"stiffness\":1e4}],"
     "\"controls\":[{\"name\":\"pull\",\"actuator\":\"pull\"},{\"name\":\"turn\",\"torque\":\"base\"}],"
     "\"policy\":{\"observe\":[{\"joint\":\"base\"}],\"hidden\":2,\"controls\":[\"turn\"],\"scale\":0.1}}";

@@ -135,11 +135,53 @@ static void cavities_are_stored_and_read(void** state) {
     stop(&s);
 }
 
+static void cables_are_stored_and_read(void** state) {
+    ct_settings settings = ct_settings_default();
+    memset(settings.gravity, 0, sizeof settings.gravity);
+    ct_scene* scene = new_scene(&settings);
+    const ct_material material = ct_material_default();
+    add_box(scene, (double[]){0.4, 0.2, 0.2}, (int[]){2, 1, 1}, &material);
+    ct_error error = {0};
+    const ct_eyelet_def eyelets[] = {{.seat = CT_EYELET_WORLD, .point = {-1, 0.1, 0.1}},
+                                     {.seat = CT_EYELET_BODY, .point = {0.1, 0.1, 0.1}},
+                                     {.seat = CT_EYELET_BODY, .point = {0.3, 0.1, 0.1}}};
+    ct_cable_def def = ct_cable_def_default();
+    def.name = "line", def.eyelets = eyelets, def.count = 3, def.tension = 2;
+    must(ct_scene_add_cable(scene, &def, NULL, &error), &error);
+    def.name = "stay", def.count = 2, def.hold = CT_CABLE_LENGTH;
+    must(ct_scene_add_cable(scene, &def, NULL, &error), &error);
+    must(ct_scene_add_actuator_control(scene, "pull", 0, &error), &error);
+    sim s = start(scene, 1);
+    ct_trajectory* file = record(&s, CT_BINARY_DIR "/cables.vtkhdf", (double[]){3});
+    ct_trajectory_info info = ct_trajectory_summary(file);
+    assert_int_equal(info.ncable, 2);
+    assert_int_equal(info.neyelet, 5);
+    assert_string_equal(ct_trajectory_cable_name(file, 0), "line");
+    assert_string_equal(ct_trajectory_cable_name(file, 1), "stay");
+    assert_string_equal(ct_trajectory_cable_name(file, 2), "");
+    assert_int_equal(ct_trajectory_cable_start(file, 1), 3);
+    assert_int_equal(ct_trajectory_cable_start(file, 2), 5);
+    const double* values;
+    must(ct_trajectory_read_cables(file, 0, &values, &error), &error);
+    assert_true(values[0] == -1 && values[1] == 0.1 && values[3] == 2);
+    assert_true(fabs(values[8] - 0.3) < 1e-15 && values[11] == 2 && values[15] == 0);
+    must(ct_trajectory_read_cables(file, 2, &values, &error), &error);
+    double length, tension;
+    must(ct_state_cable(s.model, s.state, 0, &length, NULL, &tension), NULL);
+    assert_true(tension == 5 && values[3] == 5 && values[7] == 5 && values[4] < 0.1);
+    assert_true(fabs(length - (values[4] + 1) - (values[8] - values[4])) < 1e-4);
+    assert_int_equal(ct_trajectory_read_cables(file, 3, &values, &error), CT_BAD_ARGUMENT);
+    assert_null(values);
+    must(ct_trajectory_close(file, &error), &error);
+    stop(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_are_stored_and_read),
         cmocka_unit_test(bodies_without_actuators_have_no_activation),
         cmocka_unit_test(cavities_are_stored_and_read),
+        cmocka_unit_test(cables_are_stored_and_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,10 @@ typedef const char* (*name_function)(int);
     X(ct_obstacle_kind, CT_OBSTACLE_MESH)                                                                    \
     X(ct_contact_type, CT_CONTACT_TYPE_POINT_POINT)                                                          \
     X(ct_contact_set, CT_CONTACT_SET_SLIP)                                                                   \
-    X(ct_control_kind, CT_CONTROL_MOVE)                                                                      \
-    X(ct_actuator_kind, CT_ACTUATOR_CAVITY)                                                                  \
+    X(ct_control_kind, CT_CONTROL_LENGTH)                                                                    \
+    X(ct_actuator_kind, CT_ACTUATOR_CABLE)                                                                   \
+    X(ct_eyelet_seat, CT_EYELET_LINK)                                                                        \
+    X(ct_cable_hold, CT_CABLE_LENGTH)                                                                        \
     X(ct_cells, CT_CELLS_PER_TET)                                                                            \
     X(ct_observe_kind, CT_OBSERVE_PHASE)                                                                     \
     X(ct_parameter_per, CT_PER_SCENE)                                                                        \

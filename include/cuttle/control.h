@@ -33,7 +33,9 @@ typedef enum ct_control_kind {
     CT_CONTROL_PRESSURE,  // 1 number: Pa, on top of a cavity's starting pressure
     // 6 numbers: how far a mount, a drive or a root, moves and turns in this step: added to its pose, which
     // the state keeps
-    CT_CONTROL_MOVE
+    CT_CONTROL_MOVE,
+    CT_CONTROL_TENSION,  // 1 number: N, on top of a cable's starting tension
+    CT_CONTROL_LENGTH    // 1 number: m, on top of a cable's starting length: below 0 winds it in
 } ct_control_kind;
 // Its word in scene files and messages, "force", ...; NULL: not one of them.
 CT_API const char* ct_control_kind_name(ct_control_kind kind);
@@ -58,8 +60,9 @@ CT_API ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, in
 // or a root takes one control.
 CT_API ct_status ct_scene_add_move_control(ct_scene* scene, const char* name, int drive, int link,
                                            ct_error* error);
-// Of a muscle or a chamber: CT_CONTROL_ACTIVATION; of a cavity: CT_CONTROL_PRESSURE. A volume ratio at or
-// below 0 is refused by the step.
+// Of a muscle or a chamber: CT_CONTROL_ACTIVATION; of a cavity: CT_CONTROL_PRESSURE; of a
+// cable: CT_CONTROL_TENSION or CT_CONTROL_LENGTH, as it is held. A volume ratio at or below 0, a tension or a
+// length below 0 is refused by the step.
 CT_API ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator,
                                                ct_error* error);
 // What the control does where no one else says: `count` rows of its numbers at increasing times (s), linear

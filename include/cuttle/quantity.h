@@ -21,6 +21,7 @@ typedef enum ct_quantity_of {
     CT_OF_FRICTION,  // the scene's coefficient, then those of the pairs that set one
     CT_OF_MUSCLES,   // actuators; the entries of other kinds are not used
     CT_OF_CHAMBERS,  // likewise
+    CT_OF_CABLES,    // likewise
     CT_OF_SCENE,     // one
     CT_OF_WATER,     // one; none in a scene without water
     CT_OF_POLICY,    // weights of the policy
@@ -110,6 +111,8 @@ CT_API const char* ct_transform_name(ct_transform transform);
       "stiffness of muscles, Pa")                                                                            \
     X(CHAMBER_STIFFNESS, "chamber_stiffness", CHAMBERS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,         \
       "stiffness of chambers, Pa")                                                                           \
+    X(CABLE_STIFFNESS, "cable_stiffness", CABLES, 1, VALUE, LOG, 0, INFINITY, INFINITY, 1e-3,                \
+      "stiffness of cables that are held to a length, N/m")                                                  \
     X(POLICY, "policy", POLICY, 1, VALUE, AFFINE, -INFINITY, INFINITY, INFINITY, 0, "weights of the policy")
 
 typedef enum ct_quantity {

@@ -70,6 +70,10 @@ CT_API ct_status ct_state_tet_field(const ct_model* model, const ct_state* state
 // actuators: CT_BAD_ARGUMENT.
 CT_API ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume,
                                  double* rest, double* pressure);
+// Length (m), that at rest, and tension (N) of a cable, during the last step; NULL: not wanted. Other
+// actuators: CT_BAD_ARGUMENT.
+CT_API ct_status ct_state_cable(const ct_model* model, const ct_state* state, int actuator, double* length,
+                                double* rest, double* tension);
 
 // The whole motion in a few numbers.
 typedef struct ct_measure {

@@ -48,6 +48,8 @@ typedef struct ct_trajectory_info {
     bool activation;   // there are muscles or chambers: the frames carry their activation
     int64_t ncontact;  // contacts stored, of all frames
     int ncavity;       // cavities under pressure
+    int ncable;        // cables
+    int neyelet;       // eyelets of all cables
 } ct_trajectory_info;
 typedef struct ct_obstacle_info {  // an obstacle of a trajectory
     const char* name;              // borrowed
@@ -111,6 +113,12 @@ CT_API ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, con
 CT_API ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const double** values,
                                              ct_error* error);
 CT_API const char* ct_trajectory_cavity_name(const ct_trajectory* file, int cavity);  // borrowed; "": none
+// Four numbers for each eyelet of all cables in a frame: its place (m) and the tension of its cable (N).
+CT_API ct_status ct_trajectory_read_cables(ct_trajectory* file, int frame, const double** values,
+                                           ct_error* error);
+CT_API const char* ct_trajectory_cable_name(const ct_trajectory* file, int cable);  // borrowed; "": none
+// First eyelet of a cable; of cable ncable: how many there are.
+CT_API int ct_trajectory_cable_start(const ct_trajectory* file, int cable);
 // Closes and frees, whatever it returns: CT_IO when the last bytes could not be written. NULL: CT_OK.
 CT_API ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error);
 

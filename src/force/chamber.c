@@ -300,6 +300,10 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
 // ---- as a family ---------------------------------------------------------------------------
 
 static void free_chambers(void* self) { ct_chamber_free(self); }
+
+static void set_chambers_stiffness(void* self, const double* stiffness) {
+    ct_chamber_set_stiffness(self, stiffness);
+}
 static void free_chambers_work(void* work) { ct_chamber_work_free(work); }
 
 static ct_status create_chambers_work(void** work, const void* self) {
@@ -340,6 +344,7 @@ static void chambers_vjp(const void* self, void* work, const ct_family_step* ste
 const ct_family ct_chamber_family = {.name = "chambers",
                                      .actuator = true,
                                      .free = free_chambers,
+                                     .set_stiffness = set_chambers_stiffness,
                                      .create_work = create_chambers_work,
                                      .free_work = free_chambers_work,
                                      .gradient = chambers_gradient,

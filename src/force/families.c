@@ -4,13 +4,14 @@
 #include <string.h>
 
 extern const ct_family ct_elastic_family, ct_sheet_family, ct_muscle_family, ct_chamber_family,
-    ct_cavity_family, ct_inertia_family, ct_water_family, ct_joint_spring_family;
+    ct_cavity_family, ct_cable_family, ct_inertia_family, ct_water_family, ct_joint_spring_family;
 
 static const ct_family* const table[CT_FAMILY_COUNT] = {
-    [CT_FAMILY_SOLIDS] = &ct_elastic_family,  [CT_FAMILY_SHEETS] = &ct_sheet_family,
-    [CT_FAMILY_MUSCLES] = &ct_muscle_family,  [CT_FAMILY_CHAMBERS] = &ct_chamber_family,
-    [CT_FAMILY_CAVITIES] = &ct_cavity_family, [CT_FAMILY_INERTIA] = &ct_inertia_family,
-    [CT_FAMILY_WATER] = &ct_water_family,     [CT_FAMILY_JOINTS] = &ct_joint_spring_family,
+    [CT_FAMILY_SOLIDS] = &ct_elastic_family,      [CT_FAMILY_SHEETS] = &ct_sheet_family,
+    [CT_FAMILY_MUSCLES] = &ct_muscle_family,      [CT_FAMILY_CHAMBERS] = &ct_chamber_family,
+    [CT_FAMILY_CAVITIES] = &ct_cavity_family,     [CT_FAMILY_CABLES] = &ct_cable_family,
+    [CT_FAMILY_INERTIA] = &ct_inertia_family,     [CT_FAMILY_WATER] = &ct_water_family,
+    [CT_FAMILY_JOINTS] = &ct_joint_spring_family,
 };
 
 ct_rate ct_rate_euler(double h) { return (ct_rate){.c = 1 / h, .a = 1 / h, .b = 0}; }
@@ -20,6 +21,11 @@ void ct_families_free(ct_families* families) {
     for (int k = 0; k < CT_FAMILY_COUNT; k++)
         if (families->of[k] && table[k]->free) table[k]->free(families->of[k]);
     memset(families, 0, sizeof *families);
+}
+
+void ct_families_set_stiffness(ct_families* families, const double* stiffness) {
+    for (int k = 0; k < CT_FAMILY_COUNT; k++)
+        if (families->of[k] && table[k]->set_stiffness) table[k]->set_stiffness(families->of[k], stiffness);
 }
 
 ct_status ct_families_work_create(ct_families_work* work, const ct_families* families) {

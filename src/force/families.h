@@ -13,6 +13,7 @@ typedef enum ct_family_kind {
     CT_FAMILY_MUSCLES,   // ct_muscle
     CT_FAMILY_CHAMBERS,  // ct_chamber
     CT_FAMILY_CAVITIES,  // ct_cavity
+    CT_FAMILY_CABLES,    // ct_cable
     CT_FAMILY_INERTIA,   // ct_inertia, with mass damping and external forces
     CT_FAMILY_WATER,     // ct_water
     CT_FAMILY_JOINTS,    // ct_tree, its work a ct_joint_work: springs, limits, dampers, servos
@@ -32,6 +33,7 @@ typedef struct ct_families_work {
 } ct_families_work;
 
 void ct_families_free(ct_families* families);
+void ct_families_set_stiffness(ct_families* families, const double* stiffness);  // of every actuator
 ct_status ct_families_work_create(ct_families_work* work, const ct_families* families);
 void ct_families_work_free(ct_families_work* work);
 

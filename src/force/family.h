@@ -52,6 +52,7 @@ typedef struct ct_family {
     void (*free)(void* self);  // NULL: the model's arena holds it
     ct_status (*create_work)(void** work, const void* self);
     void (*free_work)(void* work);
+    void (*set_stiffness)(void* self, const double* stiffness);  // of every actuator, by its number
     // Start of a (sub-)step.
     void (*begin)(const void* self, void* work, const ct_family_step* step);
     // Returns the potential at x and adds its gradient to f.

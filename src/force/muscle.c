@@ -211,6 +211,10 @@ void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const
 // ---- as a family ---------------------------------------------------------------------------
 
 static void free_muscles(void* self) { ct_muscle_free(self); }
+
+static void set_muscles_stiffness(void* self, const double* stiffness) {
+    ct_muscle_set_stiffness(self, stiffness);
+}
 static void free_muscles_work(void* work) { ct_muscle_work_free(work); }
 
 static ct_status create_muscles_work(void** work, const void* self) {
@@ -251,6 +255,7 @@ static void muscles_vjp(const void* self, void* work, const ct_family_step* step
 const ct_family ct_muscle_family = {.name = "muscles",
                                     .actuator = true,
                                     .free = free_muscles,
+                                    .set_stiffness = set_muscles_stiffness,
                                     .create_work = create_muscles_work,
                                     .free_work = free_muscles_work,
                                     .gradient = muscles_gradient,

@@ -1,5 +1,5 @@
-// Actuators of a scene and of its model: which tets and triangles they act on, their numbers (activations,
-// volume ratios, pressures) and how these follow the controls.
+// Actuators of a scene and of its model: which tets, triangles and nodes they act on, their numbers
+// (activations, volume ratios, pressures, tensions, lengths) and how these follow the controls.
 //
 // The numbers of all actuators, one after the other, are the model's actuation. At the end of a step of
 // length h
@@ -18,7 +18,8 @@ typedef struct ct_actuators {
     double* stiffness;  // count, Pa
     double* factored;   // count, stiffness when the system was factored
     double* start;      // size
-    double* rest;       // size: what a body at rest has: 0 of muscles and cavities, 1 of chambers
+    double* rest;       // size: where they act on nothing: 0, or 1 of chambers
+    double* least;      // size: the least that they may be during a step
     double* decay;      // size: d
     int* control;       // size: index within a step's control vector, -1: none
 } ct_actuators;

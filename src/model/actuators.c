@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/mat3.h"
 
 // ---- creation
 
@@ -26,6 +27,7 @@ static ct_status copy_list(ct_actuators* all, ct_arena* arena, const ct_scene* s
             out->direction = ct_arena_copy(arena, source->direction, 3 * n, sizeof(double));
         if (source->weight) out->weight = ct_arena_copy(arena, source->weight, n, sizeof(double));
         if (source->tri) out->tri = ct_arena_copy(arena, source->tri, 3 * n, sizeof(int));
+        if (source->eyelet) out->eyelet = ct_arena_copy(arena, source->eyelet, n, sizeof *source->eyelet);
         all->stiffness[k] = all->factored[k] = source->stiffness;
         all->first[k] = all->size;
         all->size += source->size;
@@ -38,6 +40,7 @@ static ct_status make_numbers(ct_model* model) {
     size_t size = (size_t)all->size;
     all->start = ct_arena_alloc(&model->arena, size, sizeof(double));
     all->rest = ct_arena_alloc(&model->arena, size, sizeof(double));
+    all->least = ct_arena_alloc(&model->arena, size, sizeof(double));
     all->decay = ct_arena_alloc(&model->arena, size, sizeof(double));
     all->control = ct_arena_alloc(&model->arena, size, sizeof(int));
     if (model->arena.failed) return CT_OUT_OF_MEMORY;
@@ -45,13 +48,14 @@ static ct_status make_numbers(ct_model* model) {
         for (int i = 0; i < all->list[k].size; i++) {
             int at = all->first[k] + i;
             all->start[at] = all->list[k].start;
-            all->rest[at] = all->list[k].kind == CT_ACTUATOR_CHAMBER ? 1 : 0;
+            all->rest[at] = all->list[k].rest;
+            all->least[at] = all->list[k].least;
             all->decay[at] = all->list[k].time > 0 ? exp(-model->settings.time_step / all->list[k].time) : 0;
             all->control[at] = -1;
         }
     for (int c = 0; c < model->ncontrol; c++) {
         const ct_scene_control* control = &model->control[c];
-        if (control->kind != CT_CONTROL_ACTIVATION && control->kind != CT_CONTROL_PRESSURE) continue;
+        if (!all->count || control->kind != all->list[control->actuator].control) continue;
         for (int i = 0; i < control->size; i++)
             all->control[all->first[control->actuator] + i] = model->control_first[c] + i;
     }
@@ -151,7 +155,113 @@ static ct_status make_cavities(ct_model* model, ct_arena* scratch) {
     return status;
 }
 
-ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
+// ---- cables
+
+// Distance of x from the point, the line or the plane through the first `count` of the points.
+static double apart(const ct_vec3* point, int count, ct_vec3 x) {
+    if (count == 0) return 1;
+    const ct_vec3 d = ct_vec3_sub(x, point[0]);
+    if (count == 1) return ct_vec3_norm(d);
+    const ct_vec3 first = ct_vec3_sub(point[1], point[0]);
+    if (count == 2) return ct_vec3_norm(ct_vec3_cross(first, d)) / ct_vec3_norm(first);
+    const ct_vec3 normal = ct_vec3_cross(first, ct_vec3_sub(point[2], point[0]));
+    return fabs(ct_vec3_dot(normal, d)) / ct_vec3_norm(normal);
+}
+
+// Four nodes of the link that span space, each as far as can be from those before it; false: there are none.
+static bool span_link(const ct_model* model, int link, int node[4]) {
+    const ct_tree* tree = &model->tree;
+    ct_vec3 point[4];
+    double reach = 0;
+    for (int k = 0; k < 4; k++) {
+        double farthest = 1e-6 * reach;
+        node[k] = -1;
+        for (int i = tree->start[link]; i < tree->start[link + 1]; i++) {
+            const ct_vec3 x = ct_vec3_load(model->rest + 3 * (size_t)tree->node[i]);
+            const double distance = apart(point, k, x);
+            if (!(distance > farthest)) continue;
+            farthest = distance;
+            node[k] = tree->node[i];
+            point[k] = x;
+        }
+        if (node[k] < 0) return false;
+        if (k == 1) reach = farthest;
+    }
+    return true;
+}
+
+// The point as an affine combination of nodes of the link, which moves with it.
+static ct_status seat_on_link(const ct_model* model, const ct_scene_actuator* cable,
+                              const ct_scene_eyelet* seat, ct_cable_eyelet* out, ct_error* error) {
+    if (!span_link(model, seat->link, out->node))
+        return ct_fail(
+            error, CT_BAD_SCENE,
+            "cable \"%s\" has an eyelet on link \"%s\", which has no four nodes that span space: give "
+            "the link a mass of its own, or more nodes",
+            cable->name, model->tree.name[seat->link]);
+    ct_vec3 edge[3], corner = ct_vec3_load(model->rest + 3 * (size_t)out->node[0]);
+    for (int k = 0; k < 3; k++)
+        edge[k] = ct_vec3_sub(ct_vec3_load(model->rest + 3 * (size_t)out->node[k + 1]), corner);
+    const ct_vec3 c = ct_mat3_apply(ct_mat3_inverse(ct_mat3_columns(edge[0], edge[1], edge[2])),
+                                    ct_vec3_sub(ct_vec3_load(seat->point), corner));
+    const double weight[4] = {1 - c.x - c.y - c.z, c.x, c.y, c.z};
+    memcpy(out->weight, weight, sizeof weight);
+    out->count = 4;
+    return CT_OK;
+}
+
+static ct_status seat_eyelet(const ct_model* model, const ct_scene_actuator* cable,
+                             const ct_scene_eyelet* seat, ct_cable_eyelet* out, ct_error* error) {
+    *out = (ct_cable_eyelet){.count = seat->count};
+    if (seat->link >= 0) return seat_on_link(model, cable, seat, out, error);
+    if (!seat->count) memcpy(out->offset, seat->point, sizeof out->offset);
+    memcpy(out->node, seat->node, sizeof out->node);
+    memcpy(out->weight, seat->weight, sizeof out->weight);
+    return CT_OK;
+}
+
+static ct_status make_cables(ct_model* model, ct_arena* scratch, ct_error* error) {
+    const ct_actuators* all = &model->actuators;
+    size_t neyelet = 0, count = (size_t)all->count;
+    for (int k = 0; k < all->count; k++) neyelet += all->list[k].eyelet ? (size_t)all->list[k].nelement : 0;
+    if (!neyelet) return CT_OK;
+    ct_cable_eyelet* eyelet = ct_arena_alloc(scratch, neyelet, sizeof *eyelet);
+    int *start = ct_arena_alloc(scratch, count + 1, sizeof(int)),
+        *number = ct_arena_alloc(scratch, count, sizeof(int)),
+        *owner = ct_arena_alloc(scratch, count, sizeof(int)), n = 0;
+    bool* held = ct_arena_alloc(scratch, count, sizeof(bool));
+    double* width = ct_arena_alloc(scratch, count, sizeof(double));
+    if (scratch->failed) return CT_OUT_OF_MEMORY;
+    ct_status status = CT_OK;
+    for (int k = 0; status == CT_OK && k < all->count; k++) {
+        const ct_scene_actuator* a = &all->list[k];
+        if (!a->eyelet) continue;
+        for (int i = 0; status == CT_OK && i < a->nelement; i++)
+            status = seat_eyelet(model, a, &a->eyelet[i], &eyelet[start[n] + i], error);
+        number[n] = all->first[k];
+        owner[n] = k;
+        held[n] = a->held;
+        width[n] = 1e-3 * a->rest_length;
+        start[n + 1] = start[n] + a->nelement;
+        n++;
+    }
+    if (status != CT_OK) return status;
+    const ct_cable_lines def = {.ncable = n,
+                                .nowner = all->count,
+                                .start = start,
+                                .eyelet = eyelet,
+                                .number = number,
+                                .owner = owner,
+                                .held = held,
+                                .width = width,
+                                .stiffness = all->stiffness};
+    ct_cable* cable;
+    status = ct_cable_create(&cable, &def);
+    model->families.of[CT_FAMILY_CABLES] = cable;
+    return status;
+}
+
+ct_status ct_actuators_create(ct_model* model, const ct_scene* scene, ct_error* error) {
     if (!scene->nactuator) return CT_OK;
     ct_arena scratch = {0};
     ct_status status = copy_list(&model->actuators, &model->arena, scene);
@@ -159,6 +269,7 @@ ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
     if (status == CT_OK) status = make_muscles(model, &scratch);
     if (status == CT_OK) status = make_chambers(model, &scratch);
     if (status == CT_OK) status = make_cavities(model, &scratch);
+    if (status == CT_OK) status = make_cables(model, &scratch, error);
     model->families.actuation = model->actuators.rest;
     ct_arena_free(&scratch);
     return status;
@@ -167,17 +278,15 @@ ct_status ct_actuators_create(ct_model* model, const ct_scene* scene) {
 // ---- values
 
 void ct_actuators_set_stiffness(ct_model* model) {
-    const ct_actuators* all = &model->actuators;
-    if (model->families.of[CT_FAMILY_MUSCLES])
-        ct_muscle_set_stiffness(model->families.of[CT_FAMILY_MUSCLES], all->stiffness);
-    if (model->families.of[CT_FAMILY_CHAMBERS])
-        ct_chamber_set_stiffness(model->families.of[CT_FAMILY_CHAMBERS], all->stiffness);
+    ct_families_set_stiffness(&model->families, model->actuators.stiffness);
 }
 
 bool ct_actuators_stale(const ct_model* model) {
     const ct_actuators* all = &model->actuators;
-    for (int k = 0; k < all->count; k++)
-        if (all->stiffness[k] > 3 * all->factored[k] || all->factored[k] > 3 * all->stiffness[k]) return true;
+    for (int k = 0; k < all->count; k++)  // the factored system does without cables
+        if (all->list[k].kind != CT_ACTUATOR_CABLE &&
+            (all->stiffness[k] > 3 * all->factored[k] || all->factored[k] > 3 * all->stiffness[k]))
+            return true;
     return false;
 }
 

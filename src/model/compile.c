@@ -241,7 +241,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     if (status == CT_OK) status = ct_colliders_place(model, scene);
     if (status == CT_OK) status = ct_colliders_create(model, scene);
     if (status == CT_OK) status = create_elements(model);
-    if (status == CT_OK) status = ct_actuators_create(model, scene);
+    if (status == CT_OK) status = ct_actuators_create(model, scene, error);
     if (status != CT_OK) return status;
     for (int b = 0; b < scene->nbody; b++) {
         ct_mesh_report report;

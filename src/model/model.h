@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "contact/collision.h"
+#include "force/cable.h"
 #include "force/cavity.h"
 #include "force/chamber.h"
 #include "force/elastic.h"

@@ -25,7 +25,8 @@ static size_t count_owners(const ct_model* model, ct_quantity_of of) {
     case CT_OF_RATES: return (size_t)model->tree.ndof;
     case CT_OF_FRICTION: return (size_t)model->nfriction;
     case CT_OF_MUSCLES:
-    case CT_OF_CHAMBERS: return (size_t)model->actuators.count;
+    case CT_OF_CHAMBERS:
+    case CT_OF_CABLES: return (size_t)model->actuators.count;
     case CT_OF_SCENE: return 1;
     case CT_OF_WATER: return model->water.enabled ? 1 : 0;
     case CT_OF_POLICY: return model->policy.enabled ? (size_t)model->policy.nweight : 0;
@@ -53,7 +54,9 @@ static double* find_number(ct_model* model, ct_quantity quantity, size_t i) {
         return ct_fields_joint(&model->tree.joint[i], quantity);
     case CT_OF_MUSCLES:
     case CT_OF_CHAMBERS:
-        if (!ct_fields_of_actuators(quantity, &kind) || model->actuators.list[i].kind != kind) return NULL;
+    case CT_OF_CABLES:
+        if (!ct_fields_of_actuators(quantity, &kind) || !ct_scene_is_stiff(&model->actuators.list[i], kind))
+            return NULL;
         return &model->actuators.stiffness[i];
     case CT_OF_WATER: return ct_water_number(&model->water, quantity) + i;
     case CT_OF_FRICTION: return &model->friction[i];

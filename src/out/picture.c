@@ -18,6 +18,7 @@
 #include "out/obstacle.h"
 #include "out/picture.h"
 #include "out/raster.h"
+#include "out/solid.h"
 
 #define BAND 16  // picture rows in a band
 #define SLOTS 8  // bands in work at the same time, at most
@@ -130,7 +131,8 @@ static void shade_ground(const drawing* d, int px, int py, double rgb[3]) {
 }
 
 static void fragment_albedo(const drawing* d, int t, const double weight[3], double rgb[3]) {
-    static const double bone_color[3][3] = {{0.97, 0.93, 0.82}, {0.80, 0.62, 0.38}, {0.62, 0.64, 0.68}};
+    static const double bone_color[4][3] = {
+        {0.97, 0.93, 0.82}, {0.80, 0.62, 0.38}, {0.62, 0.64, 0.68}, {0.13, 0.14, 0.17}};
     int body = d->skin.body[t], nbody = d->skin.nbody;
     if (body <= CT_SKIN_PLANE) {
         int code = CT_SKIN_PLANE - body;
@@ -447,6 +449,33 @@ static ct_status add_bones(drawing* d, ct_arena* arena, ct_trajectory* file, int
     return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
+// Cables are seen through flesh as bones are: thin rods with a bead at each eyelet.
+static ct_status add_cables(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, ct_error* error) {
+    const double* at;
+    int count = 0;
+    double size = d->grid.reach / 2.6, radius = 0.004 * size;
+    ct_solid* solids = ct_arena_alloc(arena, 2 * (size_t)file->info.neyelet, sizeof *solids);
+    if (!solids) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = ct_trajectory_read_cables(file, frame, &at, error);
+    if (status) return status;
+    if (!(d->clear > 0)) d->clear = 0.12 * size;
+    if (!(d->bone_tone > 0)) d->bone_tone = 1;
+    for (int k = 0; k < file->info.ncable; k++)
+        for (int i = file->cable_start[k]; i < file->cable_start[k + 1]; i++) {
+            const double *here = at + 4 * (size_t)i,
+                         *next = i + 1 < file->cable_start[k + 1] ? here + 4 : here;
+            ct_solid bead = {.material = CT_BONE_CABLE, .shape = CT_SOLID_CAPSULE, .radius = 1.8 * radius},
+                     rod = {.material = CT_BONE_CABLE, .shape = CT_SOLID_CAPSULE, .radius = radius};
+            memcpy(bead.a, here, sizeof bead.a), memcpy(bead.b, here, sizeof bead.b);
+            memcpy(rod.a, here, sizeof rod.a), memcpy(rod.b, next, sizeof rod.b);
+            solids[count++] = bead;
+            if (next != here) solids[count++] = rod;
+        }
+    ct_solid_append(&d->skin, arena, solids, count, 9, 10);
+    d->skin.nbone = d->skin.ntri;
+    return CT_OK;
+}
+
 static ct_status add_arrows(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, ct_error* error) {
     const ct_contact* list;
     int count;
@@ -475,6 +504,7 @@ static ct_status dress(drawing* d, ct_arena* arena, ct_trajectory* file, int fra
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_status status = CT_OK;
     if (d->def->bones != CT_BONES_OFF && file->info.nlink) status = add_bones(d, arena, file, frame, error);
+    if (!status && file->info.ncable) status = add_cables(d, arena, file, frame, error);
     if (!status && d->def->contacts && file->info.contact) status = add_arrows(d, arena, file, frame, error);
     return !status && arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : status;
 }

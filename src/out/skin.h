@@ -8,14 +8,15 @@
 #include "base/memory.h"
 #include "out/trajectory.h"
 
-// In ct_skin.body in place of a body (or nbody + obstacle): parts of bones, arrows of contacts, planes. A
-// cell of the plane of obstacle k is CT_SKIN_PLANE - 2 k, darker cells one less.
+// In ct_skin.body in place of a body (or nbody + obstacle): parts of bones, cables, arrows of contacts,
+// planes. A cell of the plane of obstacle k is CT_SKIN_PLANE - 2 k, darker cells one less.
 enum {
     CT_BONE_SHAFT = -1,
     CT_BONE_JOINT = -2,
     CT_BONE_RAIL = -3,
-    CT_ARROW_STICK = -4,
-    CT_ARROW_SLIP = -5,
+    CT_BONE_CABLE = -4,
+    CT_ARROW_STICK = -5,
+    CT_ARROW_SLIP = -6,
     CT_SKIN_PLANE = -16
 };
 
@@ -33,7 +34,7 @@ typedef struct ct_skin {
 } ct_skin;
 
 // Does the triangle throw a shadow, and is it part of what the picture is about?
-static inline bool ct_skin_casts(const ct_skin* skin, int t) { return skin->body[t] >= CT_BONE_RAIL; }
+static inline bool ct_skin_casts(const ct_skin* skin, int t) { return skin->body[t] >= CT_BONE_CABLE; }
 static inline bool ct_skin_framed(const ct_skin* skin, int t) {
     return ct_skin_casts(skin, t) &&
            !(skin->far && skin->body[t] >= skin->nbody && skin->far[skin->body[t] - skin->nbody]);

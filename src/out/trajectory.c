@@ -30,6 +30,7 @@ const ct_array_layout ct_trajectory_layout[CT_ARRAY_COUNT] = {
     [CT_ARRAY_CONTACT_FORCE] = {"VTKHDF/PointData/ContactForce", 3, CT_PER_NODE, CT_TYPE_FLOAT},
     [CT_ARRAY_ACTIVATION] = {"VTKHDF/CellData/Activation", 0, CT_PER_CELL, CT_TYPE_FLOAT},
     [CT_ARRAY_CAVITIES] = {"Cuttle/Cavities", 2, CT_PER_CAVITY, CT_TYPE_DOUBLE},
+    [CT_ARRAY_CABLES] = {"Cuttle/Cables", 4, CT_PER_EYELET, CT_TYPE_DOUBLE},
     [CT_ARRAY_CONTACT_OFFSET] = {"Cuttle/Contacts/Offsets", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
     [CT_ARRAY_CONTACT_COUNT] = {"Cuttle/Contacts/Counts", 0, CT_PER_FRAME, CT_TYPE_INTEGER},
 };
@@ -172,6 +173,9 @@ static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) 
         good = good && read_count(group, "NumberOfObstacles", 0, &info->nobstacle);
     if (H5Aexists(group, "NumberOfCavities") > 0)
         good = good && read_count(group, "NumberOfCavities", 0, &info->ncavity);
+    if (H5Aexists(group, "NumberOfCables") > 0)
+        good = good && read_count(group, "NumberOfCables", 0, &info->ncable) &&
+               read_count(group, "NumberOfEyelets", 0, &info->neyelet);
     if (H5Aexists(group, "HasContact") > 0)
         good = good && ct_hdf_read_attribute(group, "HasContact", H5T_NATIVE_INT, 1, &contact);
     if (H5Aexists(group, "HasActivation") > 0)
@@ -271,6 +275,7 @@ size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array ar
     case CT_PER_LINK: return (size_t)info->nlink;
     case CT_PER_OBSTACLE: return (size_t)info->nobstacle;
     case CT_PER_CAVITY: return (size_t)info->ncavity;
+    case CT_PER_EYELET: return (size_t)info->neyelet;
     default: return 1;
     }
 }
@@ -285,6 +290,7 @@ bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array
     case CT_ARRAY_CONTACT_COUNT: return info->contact;
     case CT_ARRAY_ACTIVATION: return info->activation;
     case CT_ARRAY_CAVITIES: return info->ncavity > 0;
+    case CT_ARRAY_CABLES: return info->ncable > 0;
     default: return true;
     }
 }
@@ -338,6 +344,7 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
     if (!status) status = read_sheets(file, group, error);
     if (!status) status = ct_trajectory_open_links(file, group, error);
     if (!status) status = ct_trajectory_open_cavities(file, group, error);
+    if (!status) status = ct_trajectory_open_cables(file, group, error);
     if (!status) status = ct_trajectory_open_obstacles(file, group, error);
     if (!status) status = open_arrays(file, error);
     if (!status) status = ct_trajectory_open_contacts(file, error);

@@ -19,7 +19,7 @@
 //     index, solver report, hash of the state State [2, bytes]          the state of frame k in row k mod 2:
 //     exact continuation after a kill Link*, JointCoordinates, LinkPoses: skeletons, where there are some;
 //     see trajectory_links.c Obstacle*, Contacts/*: see trajectory_contacts.c; Cavities: see
-//     trajectory_cavities.c
+//     trajectory_cavities.c; Cable*: see trajectory_cables.c
 #ifndef CT_OUT_TRAJECTORY_H
 #define CT_OUT_TRAJECTORY_H
 
@@ -49,6 +49,8 @@ typedef struct ct_trajectory_def {  // all borrowed
     const int* surface_owner;          // nsurface, NULL: the bodies of the tets and sheets
     const ct_obstacle_info* obstacle;  // nobstacle
     const char* const* cavity_name;    // ncavity
+    const char* const* cable_name;     // ncable
+    const int* cable_start;            // ncable + 1, first eyelet of each
 } ct_trajectory_def;
 
 typedef struct ct_trajectory_sample {  // one frame; all borrowed
@@ -66,6 +68,7 @@ typedef struct ct_trajectory_sample {  // one frame; all borrowed
     const double* poses;           // 12 nlink
     const double* obstacle_poses;  // 6 nobstacle
     const double* cavities;        // 2 ncavity: volume, pressure
+    const double* cables;          // 4 neyelet: place, tension
     const double* contact_force;   // 3 nvert, N; NULL: zero
     const ct_contact* contact;     // ncontact
     int ncontact;
@@ -92,6 +95,7 @@ typedef enum ct_trajectory_array {
     CT_ARRAY_CONTACT_COUNT,  // with contact
     CT_ARRAY_ACTIVATION,     // with muscles or chambers
     CT_ARRAY_CAVITIES,       // with cavities
+    CT_ARRAY_CABLES,         // with cables
     CT_ARRAY_COUNT
 } ct_trajectory_array;
 
@@ -111,7 +115,8 @@ typedef enum ct_array_unit {
     CT_PER_COORDINATE,
     CT_PER_LINK,
     CT_PER_OBSTACLE,
-    CT_PER_CAVITY
+    CT_PER_CAVITY,
+    CT_PER_EYELET
 } ct_array_unit;
 typedef enum ct_array_type { CT_TYPE_DOUBLE, CT_TYPE_FLOAT, CT_TYPE_INTEGER, CT_TYPE_RECORD } ct_array_type;
 typedef struct ct_array_layout {
@@ -167,6 +172,9 @@ struct ct_trajectory {
     double* obstacle_poses;      // 6 nobstacle, of the frame last read
     const char** cavity_name;    // ncavity
     double* cavities;            // 2 ncavity, of the frame last read
+    const char** cable_name;     // ncable
+    int* cable_start;            // ncable + 1
+    double* cables;              // 4 neyelet, of the frame last read
     bool* obstacle_far;          // nobstacle: too large for a picture to show whole; known with the bounds
     ct_contact* contact;         // of the frame last read; grows, owned
     size_t contact_capacity;
@@ -208,6 +216,9 @@ ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, doub
 // Cavities; see trajectory_cavities.c.
 bool ct_trajectory_write_cavities(hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_cavities(ct_trajectory* file, hid_t group, ct_error* error);
+// Cables; see trajectory_cables.c.
+bool ct_trajectory_write_cables(hid_t group, const ct_trajectory_def* def);
+ct_status ct_trajectory_open_cables(ct_trajectory* file, hid_t group, ct_error* error);
 // CT_BAD_ARGUMENT when there is no such frame.
 static inline ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error) {
     if (frame >= 0 && frame < file->info.nframe) return CT_OK;

@@ -74,6 +74,40 @@ static ct_status describe_cavities(ct_trajectory_def* def, const ct_model* model
     return CT_OK;
 }
 
+// The names of the model's cables and where their eyelets begin, freed by the caller.
+static ct_status describe_cables(ct_trajectory_def* def, const ct_model* model) {
+    int count = ct_model_actuator_count(model);
+    const char** name = ct_alloc((size_t)count, sizeof *name);
+    int* start = ct_alloc((size_t)count + 1, sizeof *start);
+    def->cable_name = name;
+    def->cable_start = start;
+    if (!name || !start) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < count; k++) {
+        ct_actuator_info info = ct_model_actuator_info(model, k);
+        if (info.kind != CT_ACTUATOR_CABLE) continue;
+        name[def->info.ncable++] = info.name;
+        def->info.neyelet += info.element_count;
+        start[def->info.ncable] = def->info.neyelet;
+    }
+    return CT_OK;
+}
+
+// As ct_trajectory_read_cables has them.
+static void cable_values(const ct_model* model, const ct_state* state, const ct_trajectory* file,
+                         double* out) {
+    const ct_cable* cable = model->families.of[CT_FAMILY_CABLES];
+    for (int k = 0; k < file->info.ncable; k++) {
+        int first = file->cable_start[k], count = file->cable_start[k + 1] - first;
+        double tension, *row = out + 4 * (size_t)first;
+        // places in the first three quarters of the rows, then spread from the last on
+        ct_cable_measure(cable, k, ct_state_actuation(state), ct_state_positions(state), NULL, &tension, row);
+        for (int i = count - 1; i >= 0; i--) {
+            memmove(row + 4 * i, row + 3 * i, 3 * sizeof(double));
+            row[4 * i + 3] = tension;
+        }
+    }
+}
+
 // As ct_trajectory_read_cavities has them.
 static void cavity_values(const ct_model* model, const ct_state* state, double* out) {
     for (int k = 0; k < ct_model_actuator_count(model); k++)
@@ -155,6 +189,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const
     if (!status) status = describe_links(&def, model);
     if (!status) status = describe_obstacles(&def, model);
     if (!status) status = describe_cavities(&def, model);
+    if (!status) status = describe_cables(&def, model);
     size_t nbody = (size_t)def.info.nbody;
     const char** name = ct_alloc(nbody, sizeof *name);
     if (!name) status = CT_OUT_OF_MEMORY;
@@ -166,6 +201,8 @@ ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const
     ct_free((void*)def.link);
     ct_free((void*)def.obstacle);
     ct_free((void*)def.cavity_name);
+    ct_free((void*)def.cable_name);
+    ct_free((void*)def.cable_start);
     ct_free(name);
     ct_free(text);
     return status;
@@ -182,6 +219,7 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const ct_model* model, ct_st
     ct_status status = describe_links(&def, model);
     if (!status) status = describe_obstacles(&def, model);
     if (!status) status = describe_cavities(&def, model);
+    if (!status) status = describe_cables(&def, model);
     if (status) ct_fail(error, status, "%s", ct_status_text(status));
     else status = ct_trajectory_resume_arrays(out, path, &def, bytes, error);
     if (!status && ct_state_restore(state, bytes, def.state_size)) {
@@ -193,6 +231,8 @@ ct_status ct_trajectory_resume(ct_trajectory** out, const ct_model* model, ct_st
     ct_free((void*)def.link);
     ct_free((void*)def.obstacle);
     ct_free((void*)def.cavity_name);
+    ct_free((void*)def.cable_name);
+    ct_free((void*)def.cable_start);
     ct_free(bytes);
     return status;
 }
@@ -225,18 +265,20 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
                           "the state is of another model than the file");
     size_t nelement = (size_t)model->nelement;
     double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle +
-                                 2 * (size_t)model->actuators.count,
+                                 2 * (size_t)model->actuators.count + 4 * (size_t)file->info.neyelet,
                              sizeof *field);
     if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     double *energy = field + nelement, *volume = energy + nelement, *poses = volume + nelement,
            *obstacles = poses + 12 * (size_t)info.nlink;
-    double *activation = obstacles + 6 * (size_t)file->info.nobstacle, *cavities = activation + nelement;
+    double *activation = obstacles + 6 * (size_t)file->info.nobstacle, *cavities = activation + nelement,
+           *cables = cavities + 2 * (size_t)model->actuators.count;
     ct_status status = element_fields(model, state, field, energy, volume);
     if (!status && file->info.activation)
         status = ct_state_tet_field(model, state, CT_FIELD_ACTIVATION, activation);
     if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
     if (file->info.nobstacle) obstacle_poses(model, state, obstacles);
     cavity_values(model, state, cavities);
+    if (file->info.ncable) cable_values(model, state, file, cables);
     ct_trajectory_sample sample = {
         .time = ct_state_time(state),
         .step = ct_state_step_index(state),
@@ -247,6 +289,7 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
         .volume = volume,
         .activation = activation,
         .cavities = cavities,
+        .cables = cables,
         .state = ct_state_bytes(state),
         .report = report,
         .coordinates = ct_state_coordinates(state),

@@ -219,7 +219,7 @@ static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const i
                                    def->body_color) &&
                 write_sheets(group, def, tag + ntet) && write_state_rows(group, def->state_size) &&
                 ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def) &&
-                ct_trajectory_write_cavities(group, def);
+                ct_trajectory_write_cavities(group, def) && ct_trajectory_write_cables(group, def);
     H5Gclose(group);
     return good;
 }
@@ -395,6 +395,12 @@ static bool write_cavities(ct_trajectory* file, const ct_trajectory_sample* samp
                                      sample->cavities);
 }
 
+static bool write_cables(ct_trajectory* file, const ct_trajectory_sample* sample) {
+    size_t at = (size_t)file->info.nframe, count = (size_t)file->info.neyelet;
+    return !count || ct_hdf_put_rows(file->array[CT_ARRAY_CABLES], H5T_NATIVE_DOUBLE, 4, at * count, count,
+                                     sample->cables);
+}
+
 static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t at = (size_t)file->info.nframe, nvert = (size_t)file->info.nvert;
     int64_t one = 1, zero = 0, points = (int64_t)(at * nvert),
@@ -409,7 +415,7 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
            put_floats(file, CT_ARRAY_ENERGY, at, sample->energy, NULL) &&
            put_floats(file, CT_ARRAY_VOLUME, at, sample->volume, NULL) &&
            (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, at, sample->activation, NULL)) &&
-           write_cavities(file, sample) &&
+           write_cavities(file, sample) && write_cables(file, sample) &&
            ct_hdf_put_rows(array[CT_ARRAY_TIME], real, 0, at, 1, &sample->time) &&
            ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
            ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
@@ -452,6 +458,8 @@ ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_s
         return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no poses of its obstacles");
     if (file->info.ncavity && !sample->cavities)
         return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no volumes of its cavities");
+    if (file->info.ncable && !sample->cables)
+        return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no eyelets of its cables");
     if (file->state_size && !sample->state) return ct_fail(error, CT_BAD_ARGUMENT, "the frame has no state");
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);

@@ -28,8 +28,10 @@ double* ct_fields_joint(ct_joint_def* joint, ct_quantity quantity) {
 
 bool ct_fields_of_actuators(ct_quantity quantity, ct_actuator_kind* kind) {
     ct_quantity_of of = ct_quantity_row(quantity)->of;
-    *kind = of == CT_OF_MUSCLES ? CT_ACTUATOR_MUSCLE : CT_ACTUATOR_CHAMBER;
-    return of == CT_OF_MUSCLES || of == CT_OF_CHAMBERS;
+    *kind = of == CT_OF_MUSCLES    ? CT_ACTUATOR_MUSCLE
+            : of == CT_OF_CHAMBERS ? CT_ACTUATOR_CHAMBER
+                                   : CT_ACTUATOR_CABLE;
+    return of == CT_OF_MUSCLES || of == CT_OF_CHAMBERS || of == CT_OF_CABLES;
 }
 
 bool ct_fields_of_links(ct_quantity quantity) {

@@ -1,4 +1,4 @@
-// Reads actuators: muscles, chambers, cavities.
+// Reads actuators: muscles, chambers, cavities, cables.
 #include "base/memory.h"
 #include "base/status.h"
 #include "read/read.h"
@@ -77,6 +77,58 @@ void ct_read_cavity(ct_scene* scene, ct_json at) {
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_cavity(scene, &def, NULL, &inner), &inner);
 }
 
+// In the world at "point", or there in the flesh of a "body" or on a "link", or on a "node" of a body.
+static void read_eyelet(const ct_scene* scene, ct_json at, ct_eyelet_def* def) {
+    *def = (ct_eyelet_def){0};
+    if (!ct_read_keys(at, CT_OBJECT_EYELET)) return;
+    bool node = ct_json_has(at, "node");
+    if (ct_json_has(at, "link")) {
+        if (node || ct_json_has(at, "body"))
+            ct_json_fail(at, "is on a \"link\": leave \"body\" and \"node\" out");
+        def->seat = CT_EYELET_LINK;
+        def->index = ct_read_link_reference(scene, ct_json_member(at, "link"));
+    } else if (node || ct_json_has(at, "body")) {
+        def->seat = node ? CT_EYELET_NODE : CT_EYELET_BODY;
+        read_body(scene, at, &def->index);
+    }
+    if (at.reader->status) return;
+    if (!node) {
+        ct_json_vector(ct_json_required(at, "point"), def->point);
+        return;
+    }
+    const ct_scene_body* body = &scene->body[def->index];
+    if (ct_json_has(at, "point")) ct_json_fail(at, "is on a \"node\": leave \"point\" out");
+    ct_json_integer(ct_json_member(at, "node"), 0, body->mesh->nvert - 1, &def->index);
+    def->index += body->first_node;
+}
+
+void ct_read_cable(ct_scene* scene, ct_json at) {
+    ct_cable_def def = ct_cable_def_default();
+    ct_arena arena = {0};
+    ct_error inner;
+    if (!ct_read_keys(at, CT_OBJECT_CABLE)) return;
+    ct_json_text(ct_json_member(at, "name"), &def.name);
+    ct_json eyelets = ct_json_required(at, "eyelets");
+    size_t count = eyelets.value ? ct_json_length(eyelets) : 0;
+    ct_eyelet_def* list = ct_arena_alloc(&arena, count, sizeof *list);
+    if (!list) ct_json_out_of_memory(eyelets);
+    for (size_t i = 0; i < count && !at.reader->status; i++)
+        read_eyelet(scene, ct_json_item(eyelets, i), &list[i]);
+    def.eyelets = list;
+    def.count = count < 1000000 ? (int)count : 0;
+    if (ct_json_has(at, "length") || ct_json_has(at, "stiffness")) def.hold = CT_CABLE_LENGTH;
+    if (def.hold == CT_CABLE_LENGTH && ct_json_has(at, "tension"))
+        ct_json_fail(at,
+                     "has a \"tension\" and is held to a length: leave out \"tension\", or \"length\" and "
+                     "\"stiffness\"");
+    ct_json_number(ct_json_member(at, "tension"), &def.tension);
+    ct_json_at_least(ct_json_member(at, "length"), 0, &def.length);
+    ct_json_positive(ct_json_member(at, "stiffness"), &def.stiffness);
+    ct_json_at_least(ct_json_member(at, "activation_time"), 0, &def.activation_time);
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_cable(scene, &def, NULL, &inner), &inner);
+    ct_arena_free(&arena);
+}
+
 void ct_read_actuator_control(ct_scene* scene, const char* name, ct_json control) {
     ct_json at = ct_json_member(control, "actuator");
     const char* of = "";
@@ -84,7 +136,8 @@ void ct_read_actuator_control(ct_scene* scene, const char* name, ct_json control
     ct_json_text(at, &of);
     int actuator = ct_scene_find_actuator(scene, of);
     if (actuator < 0 && scene->nactuator)
-        ct_json_fail(at, "is \"%.60s\", which is no muscle, chamber or cavity; the first one is \"%.60s\"",
+        ct_json_fail(at,
+                     "is \"%.60s\", which is no muscle, chamber, cavity or cable; the first one is \"%.60s\"",
                      of, scene->actuator[0].name);
     else if (actuator < 0) ct_json_fail(at, "is \"%.60s\", but the scene has no actuators", of);
     if (!at.reader->status)

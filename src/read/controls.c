@@ -5,8 +5,7 @@
 #include "base/memory.h"
 #include "read/read.h"
 
-// The link that a text names.
-static int find_link(const ct_scene* scene, ct_json at) {
+int ct_read_link_reference(const ct_scene* scene, ct_json at) {
     const char* name = "";
     ct_json_text(at, &name);
     int link = ct_scene_find_link(scene, name);
@@ -21,7 +20,7 @@ static int find_link(const ct_scene* scene, ct_json at) {
 static void read_link_control(ct_scene* scene, const char* name, ct_json control, const char* key) {
     ct_json at = ct_json_member(control, key);
     ct_error inner;
-    int link = find_link(scene, at);
+    int link = ct_read_link_reference(scene, at);
     if (at.reader->status) return;
     ct_status status =
         !strcmp(key, "drive") ? ct_scene_add_root_control(scene, name, link, &inner)

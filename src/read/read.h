@@ -29,6 +29,8 @@ ct_status ct_read_file(const char* path, char** text, size_t* size, ct_error* er
 // The number of a mesh's tag by name, false when the mesh has none of that name; one number with two names
 // fails.
 bool ct_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id);
+// The link that a text names, -1: there is none.
+int ct_read_link_reference(const ct_scene* scene, ct_json at);
 // A body by name or index; absent: *body stays.
 void ct_read_body_reference(const ct_scene* scene, ct_json at, int* body);
 // The nodes that the "select" of an object chooses; *nodes is freed by ct_free.
@@ -57,6 +59,7 @@ void ct_read_water(ct_scene* scene, ct_json at);
 void ct_read_muscle(ct_scene* scene, ct_json at);
 void ct_read_chamber(ct_scene* scene, ct_json at);
 void ct_read_cavity(ct_scene* scene, ct_json at);
+void ct_read_cable(ct_scene* scene, ct_json at);
 // The numbers of the actuator that the control names.
 void ct_read_actuator_control(ct_scene* scene, const char* name, ct_json control);
 void ct_read_control(ct_scene* scene, ct_json at);

@@ -1,11 +1,13 @@
-// Actuators of a scene: muscles, chambers and cavities, resolved to scene tets and triangles when they are
-// added. Names and arrays live in the scene's arena.
+// Actuators of a scene: muscles, chambers, cavities and cables, resolved to scene tets, triangles and nodes
+// when they are added. Names and arrays live in the scene's arena.
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "math/mat3.h"
 #include "scene/cavity_surface.h"
 #include "scene/muscle_map.h"
 #include "scene/scene.h"
@@ -16,6 +18,7 @@ ct_chamber_def ct_chamber_def_default(void) {
     return (ct_chamber_def){.tag = -1, .stiffness = 1e6, .activation = 1};
 }
 ct_cavity_def ct_cavity_def_default(void) { return (ct_cavity_def){.tag = -1}; }
+ct_cable_def ct_cable_def_default(void) { return (ct_cable_def){.length = NAN, .stiffness = 1e4}; }
 
 int ct_scene_actuator_count(const ct_scene* scene) { return scene->nactuator; }
 
@@ -108,6 +111,10 @@ ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* ac
         const size_t n = (size_t)map.ntet;
         for (int e = 0; e < map.ntet; e++) map.tet[e] += body->first_tet;
         ct_scene_actuator muscle = {.kind = CT_ACTUATOR_MUSCLE,
+                                    .control = CT_CONTROL_ACTIVATION,
+                                    .least = -INFINITY,
+                                    .range = "finite",
+                                    .upper = 1,
                                     .size = map.nsegment,
                                     .nelement = map.ntet,
                                     .stiffness = def->stiffness,
@@ -188,6 +195,12 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
     ct_status status = mark_nodes(scene, def, mark, error);
     if (status) return status;
     ct_scene_actuator chamber = {.kind = CT_ACTUATOR_CHAMBER,
+                                 .control = CT_CONTROL_ACTIVATION,
+                                 .rest = 1,
+                                 .least = DBL_TRUE_MIN,
+                                 .range = "a volume ratio above 0",
+                                 .lower = 0.05,
+                                 .upper = INFINITY,
                                  .stiffness = def->stiffness,
                                  .start = def->activation,
                                  .time = def->activation_time};
@@ -241,7 +254,14 @@ ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* ac
         if (!isfinite(def->seed[a])) return ct_scene_fail(error, "seed", "must be three finite numbers");
     if (!isfinite(def->pressure)) return ct_scene_fail(error, "pressure", "must be a finite number");
     const ct_scene_body* body = &scene->body[def->body];
-    ct_scene_actuator cavity = {.kind = CT_ACTUATOR_CAVITY, .size = 1, .start = def->pressure};
+    ct_scene_actuator cavity = {.kind = CT_ACTUATOR_CAVITY,
+                                .control = CT_CONTROL_PRESSURE,
+                                .least = -INFINITY,
+                                .range = "finite",
+                                .lower = -INFINITY,
+                                .upper = INFINITY,
+                                .size = 1,
+                                .start = def->pressure};
     if (ct_cavity_surface(body->mesh, def->tag, def->seed, &scene->arena, &cavity.tri, &cavity.nelement))
         return ct_scene_out_of_memory(error);
     if (!cavity.nelement && def->tag >= 0)
@@ -253,4 +273,124 @@ ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* ac
     for (int i = 0; i < 3 * cavity.nelement; i++) cavity.tri[i] += body->first_node;
     status = check_closed(&cavity, def, error);
     return status ? status : append(scene, cavity, def->name, actuator, error);
+}
+
+// ---- cables
+
+// Barycentric weights of the point in the tet.
+static void weights_in(const ct_mesh* mesh, const int* tet, const double point[3], double weight[4]) {
+    ct_vec3 edge[3], corner = ct_vec3_load(mesh->x + 3 * (size_t)tet[0]);
+    for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(ct_vec3_load(mesh->x + 3 * (size_t)tet[k + 1]), corner);
+    const ct_vec3 c = ct_mat3_apply(ct_mat3_inverse(ct_mat3_columns(edge[0], edge[1], edge[2])),
+                                    ct_vec3_sub(ct_vec3_load(point), corner));
+    const double all[4] = {1 - c.x - c.y - c.z, c.x, c.y, c.z};
+    memcpy(weight, all, sizeof all);
+}
+
+// The tet that the point lies in, or barely outside of, and its weights there.
+static ct_status seat_in_body(const ct_scene* scene, const ct_eyelet_def* def, int number,
+                              ct_scene_eyelet* out, ct_error* error) {
+    ct_status status = check_body(scene, def->index, true, error);
+    if (status) return status;
+    const ct_scene_body* body = &scene->body[def->index];
+    double deepest = -INFINITY;
+    for (int t = 0; t < body->mesh->ntet; t++) {
+        const int* tet = body->mesh->tet + 4 * (size_t)t;
+        double weight[4];
+        weights_in(body->mesh, tet, def->point, weight);
+        const double depth = fmin(fmin(weight[0], weight[1]), fmin(weight[2], weight[3]));
+        if (!(depth > deepest)) continue;
+        deepest = depth;
+        memcpy(out->weight, weight, sizeof weight);
+        for (int k = 0; k < 4; k++) out->node[k] = body->first_node + tet[k];
+    }
+    out->count = 4;
+    if (deepest >= -1e-6) return CT_OK;
+    return ct_scene_fail(error, "eyelets",
+                         "%d at (%g, %g, %g) is not inside of \"%s\": move it into the body", number,
+                         def->point[0], def->point[1], def->point[2], body->name);
+}
+
+static void rest_of_node(const ct_scene* scene, int node, double point[3]) {
+    for (int b = 0; b < scene->nbody; b++) {
+        const ct_scene_body* body = &scene->body[b];
+        if (node >= body->first_node && node < body->first_node + body->mesh->nvert)
+            memcpy(point, body->mesh->x + 3 * (size_t)(node - body->first_node), 3 * sizeof(double));
+    }
+}
+
+static ct_status seat(const ct_scene* scene, const ct_eyelet_def* def, int number, ct_scene_eyelet* out,
+                      ct_error* error) {
+    *out = (ct_scene_eyelet){.link = -1};
+    memcpy(out->point, def->point, sizeof out->point);
+    if (def->seat != CT_EYELET_NODE &&
+        !(isfinite(def->point[0]) && isfinite(def->point[1]) && isfinite(def->point[2])))
+        return ct_scene_fail(error, "eyelets", "%d has a point that is not finite", number);
+    switch (def->seat) {
+    case CT_EYELET_WORLD: return CT_OK;
+    case CT_EYELET_BODY: return seat_in_body(scene, def, number, out, error);
+    case CT_EYELET_NODE:
+        if (def->index < 0 || def->index >= ct_scene_node_count(scene))
+            return ct_scene_fail(error, "eyelets", "%d is on node %d: the bodies have %d nodes", number,
+                                 def->index, ct_scene_node_count(scene));
+        out->count = 1;
+        out->node[0] = def->index;
+        out->weight[0] = 1;
+        rest_of_node(scene, def->index, out->point);
+        return CT_OK;
+    case CT_EYELET_LINK:
+        if (def->index < 0 || def->index >= scene->nlink)
+            return ct_scene_fail(error, "eyelets", "%d is on link %d: the scene has %d links so far", number,
+                                 def->index, scene->nlink);
+        out->link = def->index;
+        return CT_OK;
+    }
+    return ct_scene_fail(error, "eyelets", "%d has a seat that is not one of ct_eyelet_seat", number);
+}
+
+static double distance(const double a[3], const double b[3]) {
+    return ct_vec3_norm(ct_vec3_sub(ct_vec3_load(b), ct_vec3_load(a)));
+}
+
+static ct_status check_cable(const ct_cable_def* def, ct_error* error) {
+    if (def->count < 2 || !def->eyelets)
+        return ct_scene_fail(error, "eyelets", "are %d: a cable runs through 2 or more", def->count);
+    if ((unsigned)def->hold > CT_CABLE_LENGTH)
+        return ct_scene_fail(error, "hold", "is not one of ct_cable_hold");
+    bool held = def->hold == CT_CABLE_LENGTH;
+    ct_status status = check_range(def->activation_time, 0, INFINITY, "activation_time", error);
+    if (!status && !held && !(def->tension >= 0 && isfinite(def->tension)))
+        status = ct_scene_fail(error, "tension", "is %g N: a cable pulls and never pushes, give 0 or more",
+                               def->tension);
+    if (!status && held) status = check_positive(def->stiffness, "stiffness", error);
+    if (!status && held && !isnan(def->length))
+        status = check_range(def->length, 0, INFINITY, "length", error);
+    return status;
+}
+
+ct_status ct_scene_add_cable(ct_scene* scene, const ct_cable_def* def, int* actuator, ct_error* error) {
+    ct_error_clear(error);
+    ct_status status = check_cable(def, error);
+    if (status) return status;
+    bool held = def->hold == CT_CABLE_LENGTH;
+    ct_scene_actuator cable = {.kind = CT_ACTUATOR_CABLE,
+                               .control = held ? CT_CONTROL_LENGTH : CT_CONTROL_TENSION,
+                               .range = held ? "a length of 0 m or more" : "a tension of 0 N or more",
+                               .upper = INFINITY,
+                               .size = 1,
+                               .nelement = def->count,
+                               .held = held,
+                               .stiffness = held ? def->stiffness : 0,
+                               .time = def->activation_time};
+    cable.eyelet = ct_arena_alloc(&scene->arena, (size_t)def->count, sizeof *cable.eyelet);
+    if (!cable.eyelet) return ct_scene_out_of_memory(error);
+    for (int i = 0; i < def->count; i++) {
+        status = seat(scene, &def->eyelets[i], i, &cable.eyelet[i], error);
+        if (status) return status;
+        if (i) cable.rest_length += distance(cable.eyelet[i - 1].point, cable.eyelet[i].point);
+    }
+    if (!(cable.rest_length > 0))
+        return ct_scene_fail(error, "eyelets", "are all at one place: a cable needs a length");
+    cable.start = !held ? def->tension : isnan(def->length) ? cable.rest_length : def->length;
+    return append(scene, cable, def->name, actuator, error);
 }

@@ -128,7 +128,7 @@ ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int a
         return ct_scene_fail(error, "actuator", "is %d: the scene has %d actuators", actuator,
                              scene->nactuator);
     const ct_scene_actuator* a = &scene->actuator[actuator];
-    ct_control_kind kind = a->kind == CT_ACTUATOR_CAVITY ? CT_CONTROL_PRESSURE : CT_CONTROL_ACTIVATION;
+    ct_control_kind kind = a->control;
     for (int i = 0; i < scene->ncontrol; i++)
         if (scene->control[i].kind == kind && scene->control[i].actuator == actuator)
             return ct_scene_fail(error, "actuator",

@@ -7,8 +7,8 @@
 #define CT_SCENE_OBJECTS(X)                                                                                  \
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver",   \
       "output", "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", \
-      "velocities", "water", "muscles", "chambers", "cavities", "controls", "policy", "parameters",          \
-      "objective", "optimizer")                                                                              \
+      "velocities", "water", "muscles", "chambers", "cavities", "cables", "controls", "policy",              \
+      "parameters", "objective", "optimizer")                                                                \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")               \
     X(OUTPUT, "output", "every")                                                                             \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                        \
@@ -54,6 +54,8 @@
     X(CHAMBER, "chamber", "name", "body", "tag", "select", "cells", "stiffness", "activation",               \
       "activation_time")                                                                                     \
     X(CAVITY, "cavity", "name", "body", "tag", "seed", "pressure")                                           \
+    X(CABLE, "cable", "name", "eyelets", "tension", "length", "stiffness", "activation_time")                \
+    X(EYELET, "eyelet", "body", "link", "node", "point")                                                     \
     X(CONTROL, "control", "name", "force", "drive", "move", "torque", "target", "actuator", "values",        \
       "repeat")                                                                                              \
     X(FORCE_CONTROL, "force_control", "select")                                                              \

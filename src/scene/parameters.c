@@ -59,22 +59,22 @@ static ct_status find_actuator(const ct_scene* scene, const char* name, ct_quant
                                ct_actuator_kind wanted, int* actuator, ct_error* error) {
     const char* word = ct_actuator_kind_name(wanted);
     *actuator = name ? ct_scene_find_actuator(scene, name) : -1;
-    if (name && (*actuator < 0 || scene->actuator[*actuator].kind != wanted))
-        return ct_scene_fail(error, "actuator", "is \"%.60s\": there is no %s of that name", name, word);
+    if (name && (*actuator < 0 || !ct_scene_is_stiff(&scene->actuator[*actuator], wanted)))
+        return ct_scene_fail(error, "actuator", "is \"%.60s\": there is no %s with a stiffness of that name",
+                             name, word);
     for (int k = 0; k < scene->nactuator; k++)
-        if (scene->actuator[k].kind == wanted) return CT_OK;
-    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s", ct_quantity_name(quantity),
-                         word);
+        if (ct_scene_is_stiff(&scene->actuator[k], wanted)) return CT_OK;
+    return ct_scene_fail(error, "type", "is \"%s\", but the scene has no %s with a stiffness",
+                         ct_quantity_name(quantity), word);
 }
 
-// Controls of muscles keep the activation between 0 and 1, those of chambers a volume.
+// Controls keep the numbers of actuators where they mean something.
 static void bound_activation(const ct_scene* scene, ct_scene_parameter* p) {
     const ct_scene_control* control = &scene->control[p->control];
-    if (control->kind != CT_CONTROL_ACTIVATION) return;
+    if (!scene->nactuator || control->kind != scene->actuator[control->actuator].control) return;
     const ct_scene_actuator* actuator = &scene->actuator[control->actuator];
-    bool muscle = actuator->kind == CT_ACTUATOR_MUSCLE;
-    if (p->lower == -INFINITY) p->lower = (muscle ? 0 : 0.05) - actuator->start;
-    if (p->upper == INFINITY && muscle) p->upper = 1 - actuator->start;
+    if (p->lower == -INFINITY) p->lower = actuator->lower - actuator->start;
+    if (p->upper == INFINITY) p->upper = actuator->upper - actuator->start;
 }
 
 // Puts what the quantity implies in place of what was left open. A positive quantity's lower bound waits for

@@ -61,20 +61,43 @@ typedef struct ct_scene_contact_pair {  // names are resolved when the scene is 
     double friction;  // NAN: not set
 } ct_scene_contact_pair;
 
+// An eyelet of a cable: on a link, on nodes, or in the world.
+typedef struct ct_scene_eyelet {
+    int link;          // -1: on none
+    int count;         // nodes, up to 4; 0: on none
+    int node[4];       // scene nodes
+    double weight[4];  // of the nodes
+    double point[3];   // m, at rest
+} ct_scene_eyelet;
+
 typedef struct ct_scene_actuator {
     char* name;
     ct_actuator_kind kind;
-    int size;           // numbers
-    int nelement;       // tets, or triangles of a cavity
-    int* tet;           // nelement scene tets; muscles and chambers
-    int* number;        // nelement, from 0 on: which of the numbers acts on it; muscles and chambers
-    double* direction;  // 3 nelement, rest, unit; muscles
-    double* weight;     // nelement; muscles
-    int* tri;           // 3 nelement scene nodes, normals out of the enclosed volume; cavities
-    double stiffness;   // Pa; 0 of cavities
-    double start;       // of every number
-    double time;        // s, activation_time
+    ct_control_kind control;  // kind of the control that adds to its numbers
+    int size;                 // numbers
+    double rest;              // of every number, where it acts on nothing: 1 of cells
+    double least;             // that a number may have during a step
+    const char* range;        // what it must be, in words; static
+    double lower, upper;      // of its numbers, where a parameter of its control states no bounds
+    int nelement;             // tets, triangles of a cavity, eyelets
+    int* tet;                 // nelement scene tets; muscles and chambers
+    int* number;              // nelement, from 0 on: which of the numbers acts on it; muscles and chambers
+    double* direction;        // 3 nelement, rest, unit; muscles
+    double* weight;           // nelement; muscles
+    int* tri;                 // 3 nelement scene nodes, normals out of the enclosed volume; cavities
+    // nelement, of a cable; whether it is held to a length; its length at rest, m
+    ct_scene_eyelet* eyelet;
+    bool held;
+    double rest_length;
+    double stiffness;  // Pa; of cables N/m; 0 of cavities
+    double start;      // of every number
+    double time;       // s, activation_time
 } ct_scene_actuator;
+
+// Whether the actuator is of the kind and has a stiffness; a cable under a tension has none.
+static inline bool ct_scene_is_stiff(const ct_scene_actuator* actuator, ct_actuator_kind kind) {
+    return actuator->kind == kind && actuator->stiffness > 0;
+}
 
 enum { CT_WATER_DRAG = 4, CT_WATER_THRUST = 3 };  // control points
 
@@ -94,7 +117,7 @@ typedef struct ct_scene_control {
     int nnode;
     int drive;     // DRIVE, MOVE of nodes: which, otherwise -1
     int link;      // TORQUE, TARGET, DRIVE or MOVE of a root: which, otherwise -1
-    int actuator;  // ACTIVATION, PRESSURE: which
+    int actuator;  // of actuators: which
     // nvalue times, s, and rows of numbers: what it does where no one else says; nvalue 0: zero
     double *time, *value;
     int nvalue;

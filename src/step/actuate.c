@@ -9,8 +9,7 @@ ct_status ct_actuate(const ct_model* model, const double* before, const double* 
     for (int i = 0; i < all->size; i++) {
         double wanted = all->start[i] + (control && all->control[i] >= 0 ? control[all->control[i]] : 0);
         value[i] = all->decay[i] * before[i] + (1 - all->decay[i]) * wanted;
-        bool chamber = all->rest[i] == 1;
-        if (!isfinite(value[i]) || (chamber && !(value[i] > 0))) return CT_BAD_ARGUMENT;
+        if (!isfinite(value[i]) || !(value[i] >= all->least[i])) return CT_BAD_ARGUMENT;
     }
     return CT_OK;
 }

@@ -5,7 +5,8 @@
 #include "model/model.h"
 
 // The numbers during and after a step from those before it. control: ct_model_control_size numbers, or NULL
-// for zeros. CT_BAD_ARGUMENT when a chamber is to have no volume.
+// for zeros. CT_BAD_ARGUMENT when a chamber is to have no volume, or a cable a tension or
+// length below 0.
 ct_status ct_actuate(const ct_model* model, const double* before, const double* control, double* value);
 // Reverse: bar holds the adjoint of the numbers after the step, then of those before it; adds to control_bar
 // (may be NULL).

@@ -34,6 +34,20 @@ ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actu
     return CT_OK;
 }
 
+ct_status ct_state_cable(const ct_model* model, const ct_state* state, int actuator, double* length,
+                         double* rest, double* tension) {
+    const ct_actuators* all = &model->actuators;
+    if (state->header->nvert != model->nvert || actuator < 0 || actuator >= all->count)
+        return CT_BAD_ARGUMENT;
+    if (all->list[actuator].kind != CT_ACTUATOR_CABLE) return CT_BAD_ARGUMENT;
+    const ct_cable* cable = model->families.of[CT_FAMILY_CABLES];
+    int k = 0;  // which of the cables
+    for (int i = 0; i < actuator; i++) k += all->list[i].kind == CT_ACTUATOR_CABLE;
+    ct_cable_measure(cable, k, state->actuation, state->x, length, tension, NULL);
+    if (rest) *rest = all->list[actuator].rest_length;
+    return CT_OK;
+}
+
 static void measure_node(const ct_model* model, const ct_state* state, int v, ct_measure* out) {
     const double *x = state->x + 3 * v, *u = state->v + 3 * v, m = model->mass[v];
     for (int a = 0; a < 3; a++) {

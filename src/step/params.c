@@ -202,7 +202,8 @@ static int map_friction(const ct_model* model, const slice* s, int* map) {
 static int map_actuators(const ct_model* model, const slice* s, ct_actuator_kind kind, int* map) {
     int groups = 0;
     for (int k = 0; k < model->actuators.count; k++)
-        if (model->actuators.list[k].kind == kind && (s->def.actuator < 0 || k == s->def.actuator))
+        if (ct_scene_is_stiff(&model->actuators.list[k], kind) &&
+            (s->def.actuator < 0 || k == s->def.actuator))
             map[k] = s->first + (s->def.per == CT_PER_SCENE ? 0 : groups++);
     return s->def.per == CT_PER_SCENE ? 1 : groups;
 }

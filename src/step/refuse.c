@@ -42,10 +42,9 @@ bool ct_refuse_actuation(const ct_model* model, const double* value, ct_step_rep
     for (int k = 0; k < all->count; k++)
         for (int i = 0; i < all->list[k].size; i++) {
             double wanted = value[all->first[k] + i];
-            bool chamber = all->list[k].kind == CT_ACTUATOR_CHAMBER;
-            if (isfinite(wanted) && (!chamber || wanted > 0)) continue;
+            if (isfinite(wanted) && wanted >= all->list[k].least) continue;
             return refuse(report, "number %d of the actuator \"%.64s\" would become %g: it must be %s", i,
-                          all->list[k].name, wanted, chamber ? "a volume ratio above 0" : "finite");
+                          all->list[k].name, wanted, all->list[k].range);
         }
     return false;
 }

@@ -1,7 +1,7 @@
 // What a step refuses to begin with, and the sentence that says why.
 //
 // Each returns true, with report->message set, when the step must not be taken: a state or a work of another
-// model, a control that is not finite, a chamber that is to have no volume.
+// model, a control that is not finite, a chamber that is to have no volume, a cable that is to push.
 #ifndef CT_STEP_REFUSE_H
 #define CT_STEP_REFUSE_H
 

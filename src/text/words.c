@@ -61,9 +61,13 @@ NAMES(ct_contact_set, [CT_CONTACT_SET_OPEN] = "open", [CT_CONTACT_SET_STICK] = "
 
 NAMES(ct_control_kind, [CT_CONTROL_FORCE] = "force", [CT_CONTROL_TORQUE] = "torque",
       [CT_CONTROL_TARGET] = "target", [CT_CONTROL_DRIVE] = "drive", [CT_CONTROL_ACTIVATION] = "activation",
-      [CT_CONTROL_PRESSURE] = "pressure", [CT_CONTROL_MOVE] = "move")
+      [CT_CONTROL_PRESSURE] = "pressure", [CT_CONTROL_MOVE] = "move", [CT_CONTROL_TENSION] = "tension",
+      [CT_CONTROL_LENGTH] = "length")
 NAMES(ct_actuator_kind, [CT_ACTUATOR_MUSCLE] = "muscle", [CT_ACTUATOR_CHAMBER] = "chamber",
-      [CT_ACTUATOR_CAVITY] = "cavity")
+      [CT_ACTUATOR_CAVITY] = "cavity", [CT_ACTUATOR_CABLE] = "cable")
+NAMES(ct_eyelet_seat, [CT_EYELET_WORLD] = "world", [CT_EYELET_BODY] = "body", [CT_EYELET_NODE] = "node",
+      [CT_EYELET_LINK] = "link")
+NAMES(ct_cable_hold, [CT_CABLE_TENSION] = "tension", [CT_CABLE_LENGTH] = "length")
 NAMES(ct_cells, [CT_CELLS_ONE] = "one", [CT_CELLS_PER_TAG] = "tag", [CT_CELLS_PER_TET] = "tet")
 NAMES(ct_observe_kind, [CT_OBSERVE_POSITION] = "position", [CT_OBSERVE_VELOCITY] = "velocity",
       [CT_OBSERVE_JOINT] = "joint", [CT_OBSERVE_PHASE] = "phase")
@@ -74,8 +78,9 @@ NAMES(ct_parameter_per, [CT_PER_ELEMENT] = "element", [CT_PER_TAG] = "tag", [CT_
       [CT_PER_SCENE] = "scene")
 NAMES(ct_quantity_of, [CT_OF_ELEMENTS] = "elements", [CT_OF_SHEETS] = "sheets", [CT_OF_NODES] = "nodes",
       [CT_OF_LINKS] = "links", [CT_OF_RATES] = "rates", [CT_OF_FRICTION] = "friction",
-      [CT_OF_MUSCLES] = "muscles", [CT_OF_CHAMBERS] = "chambers", [CT_OF_SCENE] = "scene",
-      [CT_OF_WATER] = "water", [CT_OF_POLICY] = "policy", [CT_OF_CONTROLS] = "controls")
+      [CT_OF_MUSCLES] = "muscles", [CT_OF_CHAMBERS] = "chambers", [CT_OF_CABLES] = "cables",
+      [CT_OF_SCENE] = "scene", [CT_OF_WATER] = "water", [CT_OF_POLICY] = "policy",
+      [CT_OF_CONTROLS] = "controls")
 NAMES(ct_quantity_role, [CT_ROLE_VALUE] = "value", [CT_ROLE_SYSTEM] = "system", [CT_ROLE_STATE] = "state",
       [CT_ROLE_CONTROL] = "control")
 NAMES(ct_transform, [CT_TRANSFORM_AUTO] = "auto", [CT_TRANSFORM_NONE] = "none",
