@@ -25,7 +25,7 @@ void cli_print_actuators(const ct_model* model, const ct_state* state) {
             continue;
         }
         if (ct_state_cavity(model, state, k, &volume, &rest, &pressure) == CT_OK) {
-            printf("%.4g m^3 (%.3f times that at rest), %.4g Pa\n", volume, volume / rest, pressure);
+            printf("%.4g m^3 (%.3f times its rest volume), %.4g Pa\n", volume, volume / rest, pressure);
             continue;
         }
         printf("%.3g Pa, %s ", info.stiffness,

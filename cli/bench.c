@@ -296,11 +296,11 @@ static int run_pair(const bench_options* o, int tets, int threads, json_t* resul
 }
 
 static const char details[] =
-    "A beam of 1 x 0.2 x 0.2 m (E 1 MPa, nu 0.45, 1000 kg/m^3), clamped at one end, swings under gravity "
-    "with a time\n"
-    "step of 0.01 s and a tolerance of 1e-6: warm-up steps, then the measured ones, several times over, of "
-    "which the\n"
-    "fastest counts. The speed-up compares the steps that both solvers have taken.\n"
+    "A beam of 1 x 0.2 x 0.2 m (E 1 MPa, nu 0.45, 1000 kg/m^3), clamped at one end, swings under "
+    "gravity with a time\n"
+    "step of 0.01 s and a tolerance of 1e-6: warm-up steps, then measured steps, repeated several "
+    "times; the fastest\n"
+    "run counts. The speed-up compares the steps that both solvers took.\n"
     "Other measurements: cuttle bench gradient --help, cuttle bench memory --help,\n"
     "cuttle bench skeleton --help, cuttle bench contact --help.";
 
@@ -315,7 +315,7 @@ static bool parse(bench_options* o, int argc, char** argv, int* exit_code) {
     const cli_option options[] = {
         {"--sizes", 0, CLI_TEXT, &sizes, "LIST", "numbers of tets (default: 1k,10k,100k)"},
         {"--threads", 't', CLI_TEXT, &threads, "LIST", "numbers of threads (default: 1 and all cores)"},
-        {"--steps", 0, CLI_COUNT, &o->steps, "N", "measured steps (default: 40, fewer where they are slow)"},
+        {"--steps", 0, CLI_COUNT, &o->steps, "N", "measured steps (default: 40, fewer if they are slow)"},
         {"--solver", 0, CLI_TEXT, &solver, "NAME", "newton, projective or both (default: both)"},
         {"--json", 0, CLI_FLAG, &o->json, NULL, "print one JSON object"},
         {0}};
@@ -332,9 +332,9 @@ static bool parse(bench_options* o, int argc, char** argv, int* exit_code) {
     bool known = !o->newton || !o->projective || strcmp(solver, "both") == 0;
     *exit_code = CLI_OK;
     if (o->nsize == 0)
-        *exit_code = cli_bad_usage(&usage, "--sizes wants a list such as 1k,10k, not '%s'", sizes);
+        *exit_code = cli_bad_usage(&usage, "--sizes takes a list such as 1k,10k, not '%s'", sizes);
     else if (o->nthread == 0)
-        *exit_code = cli_bad_usage(&usage, "--threads wants a list such as 1,2, not '%s'", threads);
+        *exit_code = cli_bad_usage(&usage, "--threads takes a list such as 1,2, not '%s'", threads);
     else if (!known)
         *exit_code = cli_bad_usage(&usage, "--solver is newton, projective or both, not '%s'", solver);
     return *exit_code == CLI_OK;

@@ -144,8 +144,8 @@ static ct_status slide(bool structured, double h, const method* m, int truncate,
 }
 
 static ct_status convergence(ct_error* error) {
-    printf("| mesh | h (s) | matrix | iterations a step | ms a step | worst residual | |\n| --- | --- | --- "
-           "| --- | --- | --- | --- |\n");
+    printf("| mesh | h (s) | matrix | iterations per step | ms per step | worst residual | |\n"
+           "| --- | --- | --- | --- | --- | --- | --- |\n");
     ct_status status = CT_OK;
     for (int mesh = 0; mesh < 2; mesh++)
         for (int i = 0; i < 3; i++)
@@ -274,8 +274,8 @@ static ct_status costs(ct_error* error) {
     static const char* const names[] = {"hanging, no contact", "resting", "sliding",
                                         "two, hanging, no contact", "block on block"};
     cost all[SETTINGS] = {{0}};
-    printf("| blocks | tets | contacts | solves a step | ms a step | over hanging |\n| --- | --- | --- | --- "
-           "| --- | --- |\n");
+    printf("| blocks | tets | contacts | solves per step | ms per step | relative to hanging |\n"
+           "| --- | --- | --- | --- | --- | --- |\n");
     ct_status status = CT_OK;
     for (int i = 0; status == CT_OK && i < SETTINGS; i++) {
         status = measure_cost((setting)i, &all[i], error);
@@ -316,7 +316,8 @@ static ct_status scene_row(const char* path, const char* note, ct_error* error) 
 
 static ct_status scenes(const char* directory, ct_error* error) {
     char path[1024];
-    printf("| scene | steps | contacts | ms a step | the paper's |\n| --- | --- | --- | --- | --- |\n");
+    printf("| scene | steps | contacts | ms per step | the paper |\n"
+           "| --- | --- | --- | --- | --- |\n");
     snprintf(path, sizeof path, "%s/humanoid_fall.json", directory);
     ct_status status = scene_row(path, "191", error);
     snprintf(path, sizeof path, "%s/ball_sheet.json", directory);
@@ -373,8 +374,9 @@ static ct_status gradient_row(int across, setting which, ct_error* error) {
 }
 
 static ct_status gradients(ct_error* error) {
-    printf("| block | tets | contacts | forward, ms a step | backward | ratio | residual of the adjoint |\n| "
-           "--- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| block | tets | contacts | forward, ms per step | backward, ms per step | ratio | residual of "
+           "the adjoint |\n"
+           "| --- | --- | --- | --- | --- | --- | --- |\n");
     ct_status status = CT_OK;
     for (int i = 0; status == CT_OK && i < 4; i++)
         status = gradient_row(i < 2 ? 7 : 17, i % 2 ? SLIDING : RESTING, error);
@@ -384,13 +386,13 @@ static ct_status gradients(ct_error* error) {
 // ---- the command ----
 
 static const char details[] =
-    "Tables in Markdown. convergence: iterations of the splitting methods and of the default on a block that "
-    "slides down an incline,\n"
-    "to a residual of 1e-8, and what is left when they are cut short. cost: blocks of about 10,000 tets that "
-    "rest, lie on one another\n"
-    "and slide, against the same blocks hanging from their upper faces without contact. scenes: "
-    "humanoid_fall and ball_sheet.\n"
-    "gradient: backward against forward. One thread; the fastest of several passes counts.";
+    "Tables in Markdown. convergence: iterations of the splitting methods and of the default on a "
+    "block that slides down an incline,\n"
+    "to a residual of 1e-8, and the error that remains when they are truncated. cost: blocks of "
+    "about 10,000 tets that rest, lie on one another\n"
+    "and slide, compared with the same blocks hanging from their upper faces without contact. "
+    "scenes: humanoid_fall and ball_sheet.\n"
+    "gradient: backward compared with forward. One thread; the fastest of several passes counts.";
 
 static const char examples[] = "  cuttle bench contact\n"
                                "  cuttle bench contact --part cost\n"

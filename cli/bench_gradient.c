@@ -235,11 +235,12 @@ static int run_row(const gradient_case* c, bool json, json_t* rows) {
     return CLI_OK;
 }
 
-static const char details[] = "The beam of `cuttle bench` swings, and the gradient of its final height with "
-                              "respect to the material of every tet and\n"
-                              "the initial velocities is taken. Beside it the adjoint system of the last "
-                              "step (projective energies, residual 1e-6),\n"
-                              "solved as here and by the fixed point of DiffPD.";
+static const char details[] =
+    "The beam of `cuttle bench` swings, and the gradient of its final height with respect to the "
+    "material of every tet and\n"
+    "the initial velocities is taken. For comparison, the adjoint system of the last step "
+    "(projective energies, residual\n"
+    "1e-6) is also solved by the fixed point of DiffPD.";
 
 static const char examples[] = "  cuttle bench gradient\n"
                                "  cuttle bench gradient --json --sizes 10k --threads 1";
@@ -258,8 +259,8 @@ int cuttle_bench_gradient(int argc, char** argv) {
                              details,          examples, options};
     if (!cli_parse(&usage, argc, argv, NULL, 0, 0, &count, &code)) return code;
     int nsize = cli_read_counts(sizes, size, MOST), nthread = cli_read_counts(threads, thread, MOST);
-    if (nsize == 0) return cli_bad_usage(&usage, "--sizes wants a list such as 1k,10k, not '%s'", sizes);
-    if (nthread == 0) return cli_bad_usage(&usage, "--threads wants a list such as 1,2, not '%s'", threads);
+    if (nsize == 0) return cli_bad_usage(&usage, "--sizes takes a list such as 1k,10k, not '%s'", sizes);
+    if (nthread == 0) return cli_bad_usage(&usage, "--threads takes a list such as 1,2, not '%s'", threads);
     json_t* rows = json_array();
     code = CLI_OK;
     if (!json) print_heading();

@@ -134,9 +134,10 @@ static int run_table(const char* scene, double megabytes, bool json) {
 static const char details[] =
     "Runs SCENE (default: scenes/suspension_bridge.json) for 10, 20, 100 and 200 steps and takes the "
     "gradient of its objective, once\n"
-    "with every state kept and once with as many as the budget holds. Every cell is a process of its own; "
-    "its peak\n"
-    "memory is that of the whole process. The last column is the paper's, for a bridge of 668 tets.";
+    "with every state kept and once with as many as the budget holds. Every run is a separate "
+    "process, and its peak\n"
+    "memory is that of the whole process. The last column gives the paper's numbers, for a bridge of "
+    "668 tets.";
 
 static const char examples[] = "  cuttle bench memory\n"
                                "  cuttle bench memory scenes/arch_bridge.json --budget 4 --json";

@@ -166,7 +166,7 @@ static void print_table(const skeleton_bench* bench) {
         printf("%8d %16.4f %20.4f\n", sizes[i], 1e3 * bench->jacobian[i], 1e3 * bench->matrix[i]);
     printf("%8s %16.2f %20.2f   (log time over log links, from %d links)\n\n", "slope",
            fit_slope(bench->jacobian), fit_slope(bench->matrix), sizes[FIT_FROM]);
-    printf("soft arm: %.1f solves and %.2f ms a step without links, %.1f and %.2f with %d: %.2f times the "
+    printf("soft arm: %.1f solves and %.2f ms per step without links, %.1f and %.2f with %d: %.2f times the "
            "solves\n",
            bench->solves[0], 1e3 * bench->seconds[0], bench->solves[1], 1e3 * bench->seconds[1], ARM_LINKS,
            bench->solves[1] / bench->solves[0]);
@@ -187,11 +187,11 @@ static void print_object(const skeleton_bench* bench) {
 }
 
 static const char details[] =
-    "Chains of 10 to 400 links: the time of B, the derivative of the links' nodes with respect to the "
-    "joints, by the top-down\n"
-    "assembly, and that of the joints' matrix in the preconditioner, with the slope of time over links (2: "
-    "quadratic).\n"
-    "Then a soft arm of 1,728 tets under gravity: solves a step without links and with three.";
+    "Chains of 10 to 400 links: the time of B, the derivative of the links' nodes with respect to "
+    "the joints, by the top-down\n"
+    "assembly, and that of the joints' matrix in the preconditioner, with the slope of time over "
+    "links (2: quadratic).\n"
+    "Then a soft arm of 1,728 tets under gravity: solves per step without links and with three.";
 
 int cuttle_bench_skeleton(int argc, char** argv) {
     bool json = false;

@@ -11,19 +11,21 @@ typedef struct check_options {
     bool json, quiet;
 } check_options;
 
-static const char overview[] = "Some numbers of every parameter are moved up and down by several step sizes, "
-                               "and the change of the loss is compared with\n"
-                               "the gradient. Every step is solved to 1e-12 here. The slope of the error "
-                               "over the step size is 2 where the gradient is\n"
-                               "right and about 0 where it is wrong; '-' means that round-off was reached at "
-                               "the largest step already. Where contacts switch\n"
-                               "between the rollouts (open, stick, slip) the loss has a kink and differences "
-                               "are no derivatives: those contacts are named.";
+static const char overview[] =
+    "Some numbers of every parameter are moved up and down by several step sizes, and the change of "
+    "the loss is compared with\n"
+    "the gradient. Every step is solved to 1e-12 here. The slope of the error over the step size is "
+    "2 where the gradient is\n"
+    "right and about 0 where it is wrong; '-' means that the largest step already reached round-off. "
+    "Where contacts switch\n"
+    "between the rollouts (open, stick, slip) the loss has a kink and differences are not "
+    "derivatives: those contacts are named.";
 
-static const char examples[] = "  cuttle check scenes/identify.json\n"
-                               "  cuttle check scenes/identify.json --components 20 --tolerance 1e-7 --json\n"
-                               "  cuttle check scenes/octopus.json --from found/best.json --slices 6 -n 2   "
-                               "# where an optimisation has arrived";
+static const char examples[] =
+    "  cuttle check scenes/identify.json\n"
+    "  cuttle check scenes/identify.json --components 20 --tolerance 1e-7 --json\n"
+    "  cuttle check scenes/octopus.json --from found/best.json --slices 6 -n 2   # at the result of "
+    "an optimisation";
 
 static double largest_error(const ct_check_slice* slices, int count) {
     double most = 0;
@@ -75,8 +77,8 @@ static void print_switches(const cli_problem* p, const ct_check_slice* s) {
         printf("       at step %d %s and %s (%s, node%s", at->step, collider_name(p, at->a),
                collider_name(p, at->b), ct_contact_type_name(at->type), at->node[1] >= 0 ? "s" : "");
         for (int k = 0; k < 4 && at->node[k] >= 0; k++) printf(" %d", at->node[k]);
-        if (at->from == at->to) printf(") share nodes with other contacts, or no longer\n");
-        else printf(") go from %s to %s\n", ct_contact_set_name(at->from), ct_contact_set_name(at->to));
+        if (at->from == at->to) printf(") start or stop sharing nodes with other contacts\n");
+        else printf(") switch from %s to %s\n", ct_contact_set_name(at->from), ct_contact_set_name(at->to));
     }
     if (s->switches > CT_SWITCHES) printf("       and %d more\n", s->switches - CT_SWITCHES);
     if (s->halved >= 0)
@@ -112,17 +114,18 @@ static void print_text(const cli_problem* p, const check_options* options, const
                : s->passed   ? "ok"
                              : "FAILED",
                s->name, s->relative_error, slope);
-        if (isinf(s->relative_error)) printf("  no rollout beside the start converges\n");
+        if (isinf(s->relative_error)) printf("  no rollout other than the start converges\n");
         else
             printf("  worst: number %d, gradient %.9e, difference %.9e\n", s->worst, s->worst_gradient,
                    s->worst_difference);
         if (!s->passed && (s->switches || s->halved >= 0)) {
-            printf("       these differences are no derivatives: contacts switch between the rollouts\n");
+            printf("       these differences are not derivatives: contacts switch between the rollouts\n");
             print_switches(p, s);
         } else if (!s->passed && isfinite(s->relative_error) && s->slope > 1.5) {
             double finer = options->check.step * sqrt(options->check.tolerance / s->relative_error) / 2;
-            printf("       the error falls with the step, as it does where the gradient is right: a smaller "
-                   "one may pass (--step %.0e)\n",
+            printf("       the error falls with the step, as it does when the gradient is right: a smaller "
+                   "step may "
+                   "pass (--step %.0e)\n",
                    finer);
         }
     }
@@ -156,17 +159,17 @@ static int compare(cli_problem* p, const check_options* options) {
 int cuttle_check(int argc, char** argv) {
     check_options o = {.problem.tolerance = 1e-12, .check = ct_check_def_default()};
     const cli_option options[] = {{"--components", 'n', CLI_COUNT, &o.check.components, "N",
-                                   "numbers to try of every parameter (default: 4)"},
+                                   "numbers to test in each parameter (default: 4)"},
                                   {"--slices", 0, CLI_COUNT, &o.check.slices, "N",
-                                   "parameters to look at, spread over all (default: all)"},
+                                   "parameters to test, spread over all (default: all)"},
                                   {"--from", 0, CLI_TEXT, &o.problem.from, "FILE",
-                                   "at the best.json of cuttle optimize (default: at the scene's start)"},
+                                   "start from a best.json of cuttle optimize (default: the scene's start)"},
                                   {"--tolerance", 0, CLI_POSITIVE, &o.check.tolerance, "T",
                                    "largest relative error that passes (default: 1e-6)"},
                                   {"--step", 0, CLI_POSITIVE, &o.check.step, "H",
                                    "largest relative step of the differences (default: 1e-3)"},
                                   {"--threads", 't', CLI_COUNT, &o.problem.threads, "N",
-                                   "threads (default: the scene's, else all cores)"},
+                                   "threads (default: the scene's setting, otherwise all cores)"},
                                   {"--json", 0, CLI_FLAG, &o.json, NULL, "print one JSON object"},
                                   {0}};
     const cli_usage usage = {"check",  "SCENE",  "Compares the gradient of a scene with central differences.",

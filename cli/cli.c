@@ -180,7 +180,7 @@ static bool store_value(const cli_option* option, const char* text) {
 static const char* kind_name(cli_kind kind) {
     switch (kind) {
     case CLI_INTEGER: return "a whole number";
-    case CLI_COUNT: return "a whole number of at least 1";
+    case CLI_COUNT: return "a whole number, at least 1";
     case CLI_NUMBER: return "a number";
     case CLI_POSITIVE: return "a number above 0";
     default: return "three numbers x,y,z";
@@ -202,7 +202,7 @@ static int parse_option(const cli_usage* usage, int argc, char** argv, int i) {
     const char* text = equals ? equals + 1 : i + 1 < argc ? argv[i + 1] : NULL;
     if (!text) return cli_bad_usage(usage, "%s needs a value: %s", option->name, option->value), 0;
     if (!store_value(option, text)) {
-        return cli_bad_usage(usage, "%s wants %s, not '%s'", option->name, kind_name(option->kind), text), 0;
+        return cli_bad_usage(usage, "%s takes %s, not '%s'", option->name, kind_name(option->kind), text), 0;
     }
     return equals ? 1 : 2;
 }

@@ -72,18 +72,19 @@ static const experiment_kind kinds[] = {
 enum { NKIND = sizeof kinds / sizeof kinds[0], MOST = 16 };
 
 static const char overview[] =
-    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, all, or a scene with "
-    "parameters and an\n"
-    "objective (FILE.json). Every method searches from every seed's start; an episode is one rollout, with "
-    "its gradient where the\n"
-    "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, bobyqa, "
-    "nelder_mead.\n"
+    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, all, or a "
+    "scene with parameters and an\n"
+    "objective (FILE.json). Every method searches from every seed's start; an episode is one "
+    "rollout, with its gradient if the\n"
+    "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, "
+    "bobyqa, nelder_mead.\n"
     "\n"
-    "Writes into DIR: METHOD.csv (a row an episode), loss.png (best distance so far over episodes), "
+    "Writes to DIR: METHOD.csv (one row per episode), loss.png (best distance so far over episodes), "
     "summary.md (episodes to 5 % of\n"
     "the start distance, times), best.json, before.h5, after.h5, before.png, after.png, strip.png, "
     "before_after.mp4, and\n"
-    "experiment.json, which says which searches are whole. The same command again runs what is missing.";
+    "experiment.json, which lists the complete searches. The same command, run again, does what is "
+    "missing.";
 
 static const char examples[] =
     "  cuttle experiment octopus --method gradient --seeds 1\n"
@@ -199,7 +200,7 @@ static ct_status find_scene(const experiment_options* o, const char* name, char*
     }
     *error = (ct_error){.code = CT_BAD_ARGUMENT, .element = -1};
     snprintf(error->message, sizeof error->message,
-             "the scene %s.json is not in %.120s%s%.120s: --scenes DIR says where the scenes are (the "
+             "the scene %s.json is not in %.120s%s%.120s: use --scenes DIR to say where the scenes are (the "
              "directory `scenes` of Cuttle's sources)",
              name, tried[0], count > 1 ? " nor " : "", count > 1 ? tried[1] : "");
     return error->code;
@@ -281,7 +282,7 @@ static int lead(const choice* list, experiment* e, int count, const ct_transport
         if (wanted) code = prepare(x, &list[begun], count > 1);
         if (!team_agrees(wanted && code == CLI_OK)) break;
         if (!team_agrees(true)) {
-            fprintf(stderr, "cuttle experiment: another rank cannot begin %s\n", x->kind.name);
+            fprintf(stderr, "cuttle experiment: another rank cannot start %s\n", x->kind.name);
             break;
         }
         ct_error error = {.element = -1};
@@ -337,7 +338,7 @@ static int report(const experiment_options* o, const experiment* e, int count, i
         if (experiment_overview(e, count, path, &error)) return cli_report_error(&error, o->json);
     }
     if (cli_interrupted() && !o->quiet)
-        fprintf(stderr, "Interrupted. Nothing is lost; to go on: %s\n", o->command);
+        fprintf(stderr, "Interrupted. Nothing is lost; to continue: %s\n", o->command);
     if (o->json && (code == CLI_OK || cli_interrupted())) {
         json_t* list = json_array();
         for (int k = 0; k < count; k++)
@@ -375,12 +376,12 @@ int cuttle_experiment(int argc, char** argv) {
          "budget of a search (default 500, bridges 100); gradient: at most the scene's"},
         {"--threads", 't', CLI_COUNT, &o.threads, "N", "workers of this process (default: all cores)"},
         {"--scenes", 0, CLI_TEXT, &o.scenes, "DIR",
-         "where the scenes are (default: ./scenes, or those that were installed)"},
-        {"--fresh", 0, CLI_FLAG, &o.fresh, NULL, "throw earlier results in the directory away"},
+         "where the scenes are (default: ./scenes, or the installed ones)"},
+        {"--fresh", 0, CLI_FLAG, &o.fresh, NULL, "discard earlier results in the directory"},
         {"--size", 0, CLI_TEXT, &o.size, "WxH",
          "pixels of a picture and of each half of the movie (default 960x540)"},
         {"--no-movie", 0, CLI_FLAG, &o.no_movie, NULL, "no pictures and no movie of the motion"},
-        {"--verbose", 'v', CLI_FLAG, &o.verbose, NULL, "a line an episode"},
+        {"--verbose", 'v', CLI_FLAG, &o.verbose, NULL, "print one line per episode"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};

@@ -258,7 +258,8 @@ static ct_status take_best(experiment* e, const json_t* best, ct_error* error) {
     if (search_files_resume(&e->files, e->p.size, e->best_y, &e->best, error))
         return cli_fail(
             error, CT_BAD_FILE, e->files.best,
-            "is not of this scene's parameters; --fresh throws the earlier results away, -o DIR keeps them");
+            "does not belong to this scene's parameters; --fresh discards the earlier results, -o DIR keeps "
+            "them");
     e->best.y = e->best_y;
     e->best.method = name_of_method(json_string_value(json_object_get(best, "method")));
     e->best_seed = integer_at(best, "seed");
@@ -274,7 +275,7 @@ ct_status experiment_load(experiment* e, ct_error* error) {
     json_t* object = there ? json_load_file(path, 0, &where) : json_object();
     if (!object) {
         cli_fail(error, CT_BAD_FILE, path, there ? where.text : "out of memory");
-        strncat(error->message, there ? "; --fresh throws the earlier results away" : "",
+        strncat(error->message, there ? "; --fresh discards the earlier results" : "",
                 sizeof error->message - strlen(error->message) - 1);
         return error->code;
     }
@@ -306,8 +307,8 @@ ct_status experiment_check_start(experiment* e, double loss, double distance, ct
     if (earlier && !same) {
         cli_fail(error, CT_BAD_FILE, e->directory, "");
         snprintf(error->message, sizeof error->message,
-                 "holds results of another version of this scene (its start had a loss of %.9g, now it has "
-                 "%.9g): --fresh throws them away, -o DIR keeps them",
+                 "holds results of another version of this scene (the loss at its start was %.9g and is now "
+                 "%.9g): --fresh discards them, -o DIR keeps them",
                  e->start_loss, loss);
         return CT_BAD_FILE;
     }

@@ -261,8 +261,10 @@ static void write_timing(FILE* stream, const experiment* e) {
     const experiment_timing* t = &e->timing;
     if (!(t->forward > 0)) return;
     fprintf(stream,
-            "\nAn episode has %d steps; times at the parameters found, one thread, nothing else of the "
-            "experiment running, the best of 3:\n\n",
+            "\n"
+            "An episode has %d steps; times at the parameters found, on one thread, with no other part of "
+            "the experiment running, the best of 3:\n"
+            "\n",
             e->steps);
     fprintf(stream, "| | an episode | a step | the paper's code, a step | ratio |\n| --- | ---: | ---: | "
                     "---: | ---: |\n");
@@ -312,7 +314,8 @@ ct_status experiment_overview(const experiment* list, int count, const char* pat
             list[0].options->command, ct_version(), machine, EXPERIMENT_GOAL);
     fprintf(t.stream, "| |");
     for (int m = 0; m < EXPERIMENT_METHODS; m++) fprintf(t.stream, " %s |", experiment_methods[m].title);
-    fprintf(t.stream, " forward, ms a step | gradient, ms a step | the paper's code |\n|");
+    fprintf(t.stream, " forward, ms per step | gradient, ms per step | the paper's code |\n"
+                      "|");
     for (int m = 0; m < EXPERIMENT_METHODS + 4; m++) fprintf(t.stream, " --- |");
     for (const experiment* e = list; e < list + count; e++) {
         fprintf(t.stream, "\n| [%s](%s/summary.md) |", e->kind.title, e->kind.name);

@@ -13,10 +13,10 @@ typedef struct export_options {
 } export_options;
 
 static const char overview[] =
-    "vtu: one file a frame with all fields, and frames.pvd with the times, for ParaView; obj: the surface of "
-    "each frame.\n"
-    "FRAMES is FIRST:LAST:STRIDE, counted from 0, LAST included; parts may be left out, negative numbers "
-    "count from\n"
+    "vtu: one file per frame with all fields, and frames.pvd with the times, for ParaView; obj: the "
+    "surface of each frame.\n"
+    "FRAMES is FIRST:LAST:STRIDE, counted from 0, LAST included; parts may be left out, negative "
+    "numbers count from\n"
     "the end. ParaView 5.12 and later also open the .h5 file itself: rename it to .vtkhdf.";
 
 static const char examples[] = "  cuttle export run.h5 -o vtu/ --format vtu\n"
@@ -67,15 +67,14 @@ static int export(const cli_usage* usage, const export_options* options, ct_expo
 int cuttle_export(int argc, char** argv) {
     export_options o = {.format = "vtu"};
     const cli_option table[] = {
-        {"--output", 'o', CLI_TEXT, &o.output, "DIR",
-         "directory to write to, created when it does not exist"},
+        {"--output", 'o', CLI_TEXT, &o.output, "DIR", "directory to write to, created if it does not exist"},
         {"--format", 0, CLI_TEXT, &o.format, "FORMAT", "vtu (default) or obj"},
         {"--frames", 0, CLI_TEXT, &o.frames, "FRAMES", "which frames, default all"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "no summary"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "print the result as JSON"},
         {0},
     };
-    const cli_usage usage = {"export", "RUN.h5", "Write a trajectory as files of other programs.",
+    const cli_usage usage = {"export", "RUN.h5", "Writes a trajectory in the formats of other programs.",
                              overview, examples, table};
     int count, code = CLI_OK;
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;

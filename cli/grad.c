@@ -10,14 +10,15 @@ typedef struct grad_options {
 } grad_options;
 
 static const char overview[] =
-    "Runs the scene once forward and once backward, at its starting values or where an optimisation has "
-    "arrived. The gradient is\n"
-    "that of the vector which the optimiser sees: y, after the parameters' transforms.";
+    "Runs the scene once forward and once backward, at its starting values or at the result of an "
+    "optimisation. The gradient is\n"
+    "with respect to the vector that the optimiser sees: y, after the parameters' transforms.";
 
-static const char examples[] = "  cuttle grad scenes/identify.json\n"
-                               "  cuttle grad scenes/identify.json -o gradient.csv --json\n"
-                               "  cuttle grad slippery.json --from found/best.json --motion slips.h5   # "
-                               "what was found, in a scene that has changed since";
+static const char examples[] =
+    "  cuttle grad scenes/identify.json\n"
+    "  cuttle grad scenes/identify.json -o gradient.csv --json\n"
+    "  cuttle grad slippery.json --from found/best.json --motion slips.h5   # what was found, in a "
+    "changed scene";
 
 // One row a number: slice, index in it, physical value, y, derivative by y.
 static ct_status write_table(const cli_problem* p, const char* path, ct_error* error) {
@@ -74,10 +75,10 @@ static void print_text(const cli_problem* p, const grad_options* options, double
         printf("gradient  %-24s %6d number%s  norm %.6e\n", slice.name, slice.count,
                slice.count == 1 ? " " : "s", cli_norm(p->gradient + slice.first, slice.count));
     }
-    printf("forward   %.3f s, %d steps, %.2f ms and %.1f solves a step, worst residual %.1e\n",
+    printf("forward   %.3f s, %d steps, %.2f ms and %.1f solves per step, worst residual %.1e\n",
            r->forward.seconds, r->forward.steps, 1e3 * r->forward.seconds / steps,
            (double)r->forward.solves / steps, r->forward.max_residual);
-    printf("backward  %.3f s, %.2f ms and %.1f solves a step, worst residual %.1e", r->backward.seconds,
+    printf("backward  %.3f s, %.2f ms and %.1f solves per step, worst residual %.1e", r->backward.seconds,
            1e3 * r->backward.seconds / steps, (double)r->backward.solves / steps, r->backward.max_residual);
     if (r->backward.replayed > 0) printf(", %d steps replayed", r->backward.replayed);
     if (r->forward.edges > 0)
@@ -109,12 +110,12 @@ int cuttle_grad(int argc, char** argv) {
     const cli_option options[] = {
         {"--output", 'o', CLI_TEXT, &o.output, "FILE", "write the gradient as a table (.csv)"},
         {"--from", 0, CLI_TEXT, &o.problem.from, "FILE",
-         "at the best.json of cuttle optimize (default: at the scene's start)"},
+         "start from a best.json of cuttle optimize (default: the scene's start)"},
         {"--motion", 0, CLI_TEXT, &o.motion, "RUN.h5", "write the motion as a trajectory"},
         {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB",
-         "keep at most this much of states and replay the others"},
+         "keep at most this much of the states and replay the rest"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N",
-         "threads (default: the scene's, else all cores)"},
+         "threads (default: the scene's setting, otherwise all cores)"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "print one JSON object"},
         {0}};
     const cli_usage usage = {"grad",   "SCENE",  "Computes the loss of a scene and its gradient.",

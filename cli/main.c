@@ -20,7 +20,7 @@ static const command commands[] = {
     {"optimize", cuttle_optimize, "find the parameters that minimise a scene's objective"},
     {"experiment", cuttle_experiment, "repeat the applications of the paper"},
     {"grad", cuttle_grad, "compute the gradient of a scene's objective"},
-    {"check", cuttle_check, "compare that gradient with differences"},
+    {"check", cuttle_check, "compare the gradient with finite differences"},
     {"info", cuttle_info, "describe a scene, a mesh or a trajectory"},
     {"render", cuttle_render, "turn a trajectory into a movie or pictures"},
     {"export", cuttle_export, "write the frames of a trajectory for other programs"},

@@ -90,7 +90,7 @@ static int read_shape(mesh_result* result, const char* path, const cli_usage* us
     ct_error error = {.element = -1};
     ct_shape* shape = NULL;
     if (options->repair)
-        return cli_bad_usage(usage, "--repair is for mesh files; a shape gives a sound mesh");
+        return cli_bad_usage(usage, "--repair is for mesh files; a mesh made from a shape needs no repair");
     if (ct_shape_load(&shape, path, &error)) return cli_report_input_error(&error, options->json);
     return fill_and_free(result, shape, options);
 }
@@ -146,12 +146,12 @@ int cuttle_mesh(int argc, char** argv) {
     mesh_options options = {0};
     const cli_option table[] = {
         {"--output", 'o', CLI_TEXT, &options.output, "FILE",
-         "where to write the mesh; the extension says the format"},
+         "where to write the mesh; the extension determines the format"},
         {"--size", 0, CLI_POSITIVE, &options.size, "S",
          "edge length at the surface, m (default: 1/24 of the extent)"},
         {"--interior", 0, CLI_POSITIVE, &options.interior, "S",
          "edge length deep inside, m (default: the same)"},
-        {"--repair", 0, CLI_FLAG, &options.repair, NULL, "drop unused nodes and turn inverted tets round"},
+        {"--repair", 0, CLI_FLAG, &options.repair, NULL, "drop unused nodes and reorient inverted tets"},
         {"--json", 0, CLI_FLAG, &options.json, NULL, "print one JSON object"},
         {0}};
     const cli_usage usage = {"mesh",  "FILE",   "Makes, checks, repairs and converts tetrahedral meshes.",

@@ -35,14 +35,14 @@ typedef struct search {
 } search;
 
 static const char overview[] =
-    "Writes into its directory: best.json (the best parameters so far), loss.csv and loss.png (the loss over "
-    "the\n"
-    "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after the "
-    "present evaluation.\n"
-    "--resume goes on where the search was (evaluations.bin), or from best.json where the scene or the "
+    "Writes to its directory: best.json (the best parameters so far), loss.csv and loss.png (the "
+    "loss over the\n"
+    "evaluations) and, at the end, result.h5 (the motion at the best). Ctrl-C ends the search after "
+    "the current evaluation.\n"
+    "--resume continues the search (evaluations.bin), or starts from best.json if the scene or the "
     "options have changed since;\n"
     "--iterations counts the evaluations of all runs together. Methods with gradients:\n"
-    "  lbfgs  for smooth losses, the default        mma    with many bounds at work\n"
+    "  lbfgs  for smooth losses, the default        mma    with many active bounds\n"
     "  adam   for long or rough rollouts            slsqp  for few parameters\n"
     "and without:\n"
     "  cmaes      covariance matrix adaptation      bobyqa       quadratic models\n"
@@ -215,7 +215,7 @@ static int optimize(search* s) {
         ct_error error = {.element = -1};
         double *lower = malloc(2 * (size_t)s->p.size * sizeof *lower),
                *upper = lower ? lower + s->p.size : NULL;
-        if (!lower) return cli_report_status(CT_OUT_OF_MEMORY, "beginning the search", o->json);
+        if (!lower) return cli_report_status(CT_OUT_OF_MEMORY, "starting the search", o->json);
         ct_problem_bounds(s->p.problem, lower, upper);
         ct_function function = {
             .size = s->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = s, .most = 1};
@@ -242,15 +242,17 @@ int cuttle_optimize(int argc, char** argv) {
         {"--output", 'o', CLI_TEXT, &o.directory, "DIR",
          "directory to write into (default: the scene's name with -optimized)"},
         {"--method", 'm', CLI_TEXT, &o.method, "M", "see above (default: the scene's)"},
-        {"--iterations", 'n', CLI_COUNT, &o.iterations, "N", "evaluations at most (default: the scene's)"},
+        {"--iterations", 'n', CLI_COUNT, &o.iterations, "N",
+         "maximum number of evaluations (default: the scene's)"},
         {"--target", 0, CLI_NUMBER, &o.target, "L", "stop when the loss is at most L (default: the scene's)"},
         {"--rate", 0, CLI_POSITIVE, &o.rate, "R", "step of adam (default: the scene's)"},
-        {"--seed", 0, CLI_INTEGER, &o.seed, "S", "of everything random, 0 at least (default: the scene's)"},
+        {"--seed", 0, CLI_INTEGER, &o.seed, "S",
+         "seed of all random numbers, at least 0 (default: the scene's)"},
         {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB",
-         "keep at most this much of states and replay the others"},
+         "keep at most this much of the states and replay the rest"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N",
-         "threads (default: the scene's, else all cores)"},
-        {"--resume", 0, CLI_FLAG, &o.resume, NULL, "go on with the search in the directory"},
+         "threads (default: the scene's setting, otherwise all cores)"},
+        {"--resume", 0, CLI_FLAG, &o.resume, NULL, "continue the search in the directory"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
@@ -259,8 +261,7 @@ int cuttle_optimize(int argc, char** argv) {
     char path[512];
     int count, code;
     if (!cli_parse(&usage, argc, argv, &o.problem.scene, 1, 1, &count, &code)) return code;
-    if (o.seed < -1)
-        return cli_bad_usage(&usage, "--seed wants a whole number of at least 0, not %d", o.seed);
+    if (o.seed < -1) return cli_bad_usage(&usage, "--seed takes a whole number, at least 0, not %d", o.seed);
     if (!o.directory) {
         cli_default_path(o.problem.scene, "-optimized", path, sizeof path);
         o.directory = path;

@@ -76,7 +76,7 @@ static int read_look(const cli_usage* usage, const render_options* options, ct_p
     def->color_by = options->color;
     if (options->range &&
         (!cli_read_numbers(options->range, def->range, 2) || def->range[0] >= def->range[1]))
-        return cli_bad_usage(usage, "--range %s: write two rising numbers, as in --range 0,5e4",
+        return cli_bad_usage(usage, "--range %s: write two ascending numbers, as in --range 0,5e4",
                              options->range);
     if (options->samples < 1 || options->samples > 4)
         return cli_bad_usage(usage, "--samples %d: choose 1 to 4", options->samples);
@@ -85,7 +85,7 @@ static int read_look(const cli_usage* usage, const render_options* options, ct_p
     if (!ct_bones_find(options->bones, &def->bones))
         return cli_bad_usage(usage, "--bones %s: choose through, only or off", options->bones);
     if (options->contact_scale < 0)
-        return cli_bad_usage(usage, "--contact-scale %g: give the length of an arrow in m a newton",
+        return cli_bad_usage(usage, "--contact-scale %g: give the length of an arrow in m per newton",
                              options->contact_scale);
     def->contacts = options->contacts || options->contact_scale > 0;
     def->contact_scale = options->contact_scale;
@@ -249,7 +249,7 @@ static int render_movie(rendering* r) {
         cli_print_json(
             json_pack("{s:s, s:i, s:f}", "movie", r->options->movie, "frames", done, "fps", plan.fps));
     else if (!r->options->quiet)
-        fprintf(stderr, "%s: %d frames, %.3g a second\n", r->options->movie, done, plan.fps);
+        fprintf(stderr, "%s: %d frames, %.3g per second\n", r->options->movie, done, plan.fps);
     return CLI_OK;
 }
 
@@ -310,30 +310,31 @@ int cuttle_render(int argc, char** argv) {
         {"--size", 0, CLI_TEXT, &o.size, "WxH", "pixels, default 1280x720"},
         {"--color", 0, CLI_TEXT, &o.color, "FIELD", "what the colours show, default body"},
         {"--range", 0, CLI_TEXT, &o.range, "A,B", "ends of the colour map, default from the data"},
-        {"--bones", 0, CLI_TEXT, &o.bones, "HOW", "of skeletons: through, only or off; default through"},
+        {"--bones", 0, CLI_TEXT, &o.bones, "HOW",
+         "how skeletons are drawn: through, only or off; default through"},
         {"--contacts", 0, CLI_FLAG, &o.contacts, NULL,
          "contact forces as arrows: blue where it sticks, orange where it slips"},
         {"--contact-scale", 0, CLI_NUMBER, &o.contact_scale, "LENGTH",
-         "of these arrows, m a newton; default from the forces"},
+         "length of these arrows, m per newton; default from the forces"},
         {"--wireframe", 0, CLI_FLAG, &o.wireframe, NULL, "draw the edges of the surface"},
-        {"--no-grid", 0, CLI_FLAG, &o.no_grid, NULL, "leave the ground grid out"},
-        {"--no-label", 0, CLI_FLAG, &o.no_label, NULL, "leave time and colour bar out"},
+        {"--no-grid", 0, CLI_FLAG, &o.no_grid, NULL, "leave out the ground grid"},
+        {"--no-label", 0, CLI_FLAG, &o.no_label, NULL, "leave out the time and the colour bar"},
         {"--eye", 0, CLI_VECTOR, o.eye, "X,Y,Z", "camera position, m"},
         {"--target", 0, CLI_VECTOR, o.target, "X,Y,Z", "what the camera looks at, m"},
         {"--fov", 0, CLI_NUMBER, &o.field_of_view, "DEGREES", "vertical field of view"},
         {"--stride", 0, CLI_INTEGER, &o.stride, "N", "use every N-th frame"},
         {"--fps", 0, CLI_NUMBER, &o.fps, "RATE",
-         "movie frames a second, one per stored frame; default real time"},
+         "movie frames per second, one per stored frame; default real time"},
         {"--samples", 0, CLI_INTEGER, &o.samples, "N", "samples per pixel and axis, 1 to 4, default 3"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "no progress, no summary"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "print the result as JSON"},
         {0},
     };
-    const cli_usage usage = {"render", "RUN.h5", "Draw pictures or a movie of a trajectory.",
+    const cli_usage usage = {"render", "RUN.h5", "Draws pictures or a movie of a trajectory.",
                              overview, examples, table};
     int count, code = CLI_OK;
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;
-    if (o.frames && o.movie) return cli_bad_usage(&usage, "--png and --mp4 exclude one another");
+    if (o.frames && o.movie) return cli_bad_usage(&usage, "--png and --mp4 cannot be combined");
     if (o.frames && !o.output) return cli_bad_usage(&usage, "--png needs -o with the name of the picture");
     if (o.fps < 0 || o.fps > 1000) return cli_bad_usage(&usage, "--fps %g: choose 0.01 to 1000", o.fps);
     rendering r = {.options = &o};

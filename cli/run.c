@@ -35,9 +35,10 @@ typedef struct simulation {
 } simulation;
 
 static const char overview[] =
-    "Each step is solved to the scene's tolerance; a step that does not converge even when halved ends the "
-    "run.\n"
-    "Ctrl-C finishes the current step, closes the file and says how to go on; a second one stops at once.";
+    "Each step is solved to the scene's tolerance; a step that does not converge even when halved "
+    "ends the run.\n"
+    "Ctrl-C finishes the current step, closes the file and says how to continue; a second one stops "
+    "at once.";
 
 static const char examples[] = "  cuttle run scenes/jelly.json\n"
                                "  cuttle run scenes/jelly.json -o jelly.h5 --duration 2 --every 2\n"
@@ -191,7 +192,7 @@ static void print_summary(const simulation* s, const run_options* options) {
     printf("%s: %lld steps to t = %.3f s in %.2f s", options->output, (long long)steps,
            ct_state_time(s->state), cli_seconds() - s->begun);
     if (steps > 0) {
-        printf(", %.1f solves a step, worst residual %.1e", (double)s->solves / (double)steps,
+        printf(", %.1f solves per step, worst residual %.1e", (double)s->solves / (double)steps,
                s->max_residual);
     }
     if (s->contact) {
@@ -242,9 +243,10 @@ static bool parse(run_options* o, int argc, char** argv, int* exit_code) {
         {"--steps", 0, CLI_COUNT, &o->steps, "N", "stop at step N, counted from the scene's start"},
         {"--duration", 0, CLI_POSITIVE, &o->duration, "S",
          "stop at S simulated seconds instead of the scene's duration"},
-        {"--threads", 't', CLI_COUNT, &o->threads, "N", "threads (default: the scene's, else all cores)"},
+        {"--threads", 't', CLI_COUNT, &o->threads, "N",
+         "threads (default: the scene's setting, otherwise all cores)"},
         {"--every", 0, CLI_COUNT, &o->every, "K", "store every K-th step (default: the scene's)"},
-        {"--resume", 0, CLI_FLAG, &o->resume, NULL, "go on from the last frame of the file"},
+        {"--resume", 0, CLI_FLAG, &o->resume, NULL, "continue from the last frame of the file"},
         {"--json", 0, CLI_FLAG, &o->json, NULL, "end with one JSON object on stdout"},
         {"--verbose", 'v', CLI_COUNTER, &o->verbose, NULL, "print what the solver did in every step"},
         {"--quiet", 'q', CLI_FLAG, &o->quiet, NULL, "print errors only"},

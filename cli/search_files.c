@@ -179,13 +179,13 @@ ct_status search_files_read_best(const char* path, int size, double* y, search_b
         best->seconds = json_number_value(seconds);
     }
     json_decref(object);
-    return good ? CT_OK : cli_fail(error, CT_BAD_FILE, path, "is not of this scene's parameters");
+    return good ? CT_OK : cli_fail(error, CT_BAD_FILE, path, "does not belong to this scene's parameters");
 }
 
 ct_status search_files_resume(search_files* files, int size, double* y, search_best* best, ct_error* error) {
     ct_status status = search_files_read_best(files->best, size, y, best, error);
     if (status != CT_OK) {
-        strncat(error->message, "; leave --resume away to start anew",
+        strncat(error->message, "; leave out --resume to start again",
                 sizeof error->message - strlen(error->message) - 1);
         return status;
     }

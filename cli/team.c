@@ -85,9 +85,9 @@ ct_status team_begin(ct_transport* transport, ct_error* error) {
     if (!is_launched) return CT_OK;
     int level;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
-        return fail(error, CT_UNSUPPORTED, "MPI does not begin");
+        return fail(error, CT_UNSUPPORTED, "MPI cannot be started");
     if (MPI_Comm_dup(MPI_COMM_WORLD, &team) != MPI_SUCCESS)
-        return fail(error, CT_OUT_OF_MEMORY, "MPI gives no communicator");
+        return fail(error, CT_OUT_OF_MEMORY, "MPI provides no communicator");
     MPI_Comm_set_errhandler(team, MPI_ERRORS_RETURN);
     MPI_Comm_rank(team, &transport->rank);
     MPI_Comm_size(team, &transport->size);
@@ -95,7 +95,7 @@ ct_status team_begin(ct_transport* transport, ct_error* error) {
     transport->receive = receive_bytes;
     if (level < MPI_THREAD_MULTIPLE && transport->size > 1)
         return fail(error, CT_UNSUPPORTED,
-                    "this MPI does not serve several threads: use one with MPI_THREAD_MULTIPLE");
+                    "this MPI does not support several threads: use one with MPI_THREAD_MULTIPLE");
     return CT_OK;
 }
 

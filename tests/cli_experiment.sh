@@ -133,7 +133,7 @@ for i in $(seq 100); do [ -s cut/cmaes.csv ] && [ "$(rows cut/cmaes.csv)" -gt 20
 kill -INT $pid
 wait $pid
 code=$?
-expect '[ $code = 1 ]' 'grep -q "to go on: cuttle experiment other.json" err' 'sort -c -t, -k1,1n -k2,2n <(tail -n +2 cut/cmaes.csv)'
+expect '[ $code = 1 ]' 'grep -q "to continue: cuttle experiment other.json" err' 'sort -c -t, -k1,1n -k2,2n <(tail -n +2 cut/cmaes.csv)'
 claim interrupt_leaves_a_table_in_order_and_says_how_to_go_on
 run other.json --method cmaes,gradient --seeds 2 --episodes 20 -o cut --size 96x54 --json
 expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 4 ]' '[ "$(rows cut/cmaes.csv)" = 40 ]' \

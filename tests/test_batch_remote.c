@@ -238,7 +238,7 @@ static void a_rank_that_cannot_begin_stops_all(void** state) {
         ct_status status;
         const char *here, *there;
     } cases[] = {
-        {scene, longer, CT_BAD_ARGUMENT, "rank 1 has another scene", "rank 1 has another scene"},
+        {scene, longer, CT_BAD_ARGUMENT, "rank 1 has a different scene", "rank 1 has a different scene"},
         {scene, bare, CT_BAD_SCENE, "rank 1: the scene has no parameters", "the scene has no parameters"},
         {bare, scene, CT_BAD_SCENE, "the scene has no parameters", "the scene has no parameters"},
     };

@@ -444,8 +444,8 @@ typedef struct damage {
 } damage;
 
 static const damage damages[] = {
-    {CT_MESH_AUTO, "hello world", CT_BAD_FILE, 0, -1, "no mesh format that is known"},
-    {CT_MESH_AUTO, "", CT_BAD_FILE, 0, -1, "no mesh format that is known"},
+    {CT_MESH_AUTO, "hello world", CT_BAD_FILE, 0, -1, "not a known mesh format"},
+    {CT_MESH_AUTO, "", CT_BAD_FILE, 0, -1, "not a known mesh format"},
     {CT_MESH_GMSH, "$MeshFormat\n4.0 0 8\n$EndMeshFormat\n", CT_UNSUPPORTED, 2, -1,
      "version 4.0 is not supported: save the mesh as version 2.2 or 4.1"},
     {CT_MESH_GMSH, "$MeshFormat\n2.2 0 4\n$EndMeshFormat\n", CT_UNSUPPORTED, 2, -1, "8-byte"},
@@ -494,8 +494,8 @@ static const damage damages[] = {
      "announces 9 nodes"},
     {CT_MESH_VTK, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 2\n10 10\n", CT_BAD_FILE, 9, -1,
      "1 cells but 2 cell types"},
-    {CT_MESH_VTU, "<html></html>", CT_BAD_FILE, 1, -1, "no .vtu file"},
-    {CT_MESH_VTU, "<VTKFile type='PolyData'></VTKFile>", CT_UNSUPPORTED, 1, -1, "no UnstructuredGrid"},
+    {CT_MESH_VTU, "<html></html>", CT_BAD_FILE, 1, -1, "not a .vtu file"},
+    {CT_MESH_VTU, "<VTKFile type='PolyData'></VTKFile>", CT_UNSUPPORTED, 1, -1, "not an UnstructuredGrid"},
     {CT_MESH_VTU, VTU("compressor='vtkLZ4DataCompressor'", ""), CT_UNSUPPORTED, 1, -1, "save with zlib"},
     {CT_MESH_VTU, VTU("", "<Piece NumberOfPoints='x' NumberOfCells='1'></Piece>"), CT_BAD_FILE, 2, -1,
      "needs NumberOfPoints"},

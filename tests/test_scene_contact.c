@@ -153,7 +153,7 @@ static void names_of_bodies_obstacles_and_groups_differ(void** unused) {
     REFUSED(plane, def.name = "wall", "name", "another obstacle");
     REFUSED(plane, def.name = "walls", "name", "the group of the obstacle \"wall\"");
     REFUSED(plane, (def.name = "x", def.group = "wall"), "group", "another obstacle");
-    REFUSED(plane, (def.name = "x", def.group = "x"), "group", "like the name");
+    REFUSED(plane, (def.name = "x", def.group = "x"), "group", "the same as the name");
     REFUSED(plane, (def.name = "x", def.group = ""), "group", "is empty");
     // bodies see the same names
     ct_mesh* mesh;

@@ -197,7 +197,7 @@ static void bad_links_say_what_to_change(void** unused) {
     refused(LINKS("{" HINGE ",\"mass\":1}"), "skeletons[0].links[0]", 1, "center");
     refused(LINKS("{" HINGE ",\"center\":[0,0,1]}"), "skeletons[0].links[0].center", 1, "without \"mass\"");
     refused(LINKS("{" HINGE "," ROD ",\"inertia\":[1,1,5]}"), "skeletons[0].links[0].inertia", 1,
-            "belongs to no body");
+            "not that of any body");
     refused(LINKS("{" HINGE "," ROD ",\"inertia\":[1,1]}"), "skeletons[0].links[0].inertia", 1, "3 numbers");
     refused(LINKS("{" HINGE "," ROD ",\"mesh\":\"a.stl\",\"density\":1}"), "skeletons[0].links[0].mass", 1,
             "keep one");

@@ -92,7 +92,7 @@ static ct_status start_thread(ct_batch_worker* worker, void* (*run)(void*), ct_e
     worker->started = pthread_create(&worker->thread, NULL, run, worker) == 0;
     return worker->started
                ? CT_OK
-               : ct_fail(error, CT_OUT_OF_MEMORY, "the system gives no more threads: ask for fewer workers");
+               : ct_fail(error, CT_OUT_OF_MEMORY, "the system cannot create more threads: use fewer workers");
 }
 
 // Workers of this process, each with its problem.
@@ -252,7 +252,7 @@ ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double*
     ct_error_clear(error);
     if (batch->transport.rank != 0)
         return ct_fail(error, CT_BAD_ARGUMENT,
-                       "rank %d cannot ask for evaluations: rank 0 does, the others serve",
+                       "rank %d cannot request evaluations: rank 0 requests them, the others carry them out",
                        batch->transport.rank);
     if (count < 0) return ct_fail(error, CT_BAD_ARGUMENT, "%d points were asked for", count);
     if (count == 0) return CT_OK;
@@ -292,7 +292,7 @@ ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double*
 ct_status ct_batch_serve(ct_batch* batch, ct_error* error) {
     ct_error_clear(error);
     if (batch->transport.rank == 0)
-        return ct_fail(error, CT_BAD_ARGUMENT, "rank 0 asks for evaluations, the others serve");
+        return ct_fail(error, CT_BAD_ARGUMENT, "rank 0 requests evaluations, the others carry them out");
     set_phase(batch, CT_BATCH_RUNS);
     join_threads(batch->local, batch->nlocal);
     for (int i = 0; i < batch->nlocal; i++)

@@ -73,9 +73,9 @@ static ct_status judge(const ct_batch_hello* own, int rank, bool arrived, const 
         return ct_fail(error, hello->status, "rank %d: %.400s", rank, hello->error.message);
     }
     if (hello->fingerprint != own->fingerprint)
-        return ct_fail(
-            error, CT_BAD_ARGUMENT,
-            "rank %d has another scene than rank 0, or another program: start all ranks with the same", rank);
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "rank %d has a different scene or program than rank 0: start all ranks with the same",
+                       rank);
     return CT_OK;
 }
 

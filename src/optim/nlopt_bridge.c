@@ -109,7 +109,7 @@ static ct_status minimise(bridge* b) {
     nlopt_result result = nlopt_optimize(b->optimizer, b->x, &least);
     if (result == NLOPT_OUT_OF_MEMORY) return ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
     if (result == NLOPT_INVALID_ARGS && search->iteration == 0)
-        return ct_fail(search->error, CT_BAD_ARGUMENT, "the bounds of a parameter exclude each other");
+        return ct_fail(search->error, CT_BAD_ARGUMENT, "the bounds of a parameter contradict each other");
     if (!search->stop) search->reason = reason_of(result);
     return CT_OK;
 }

@@ -145,7 +145,8 @@ ct_status ct_objective_create(ct_objective** out, const ct_scene* scene, const c
     *out = NULL;
     ct_error_clear(error);
     if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
-        return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "the rollout has %d steps, or the model belongs to another scene", nstep);
     ct_objective* objective = ct_alloc(1, sizeof *objective);
     if (!objective) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     objective->nterm = scene->nobjective;

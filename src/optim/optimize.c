@@ -19,7 +19,7 @@ enum { POPULATION_MOST = 1000000 };
 
 static ct_status check_def(const ct_optimize_def* def, ct_error* error) {
     if (def->iterations < 1)
-        return ct_fail(error, CT_BAD_ARGUMENT, "iterations must be 1 at least, it is %d", def->iterations);
+        return ct_fail(error, CT_BAD_ARGUMENT, "iterations must be at least 1, it is %d", def->iterations);
     if (!(def->rate > 0 && isfinite(def->rate)))
         return ct_fail(error, CT_BAD_ARGUMENT, "rate must be above 0, it is %g", def->rate);
     if (!(def->tolerance >= 0))
@@ -34,7 +34,7 @@ static ct_status check_def(const ct_optimize_def* def, ct_error* error) {
     if (def->population != 0 && (def->population < 4 || def->population > POPULATION_MOST))
         return ct_fail(
             error, CT_BAD_ARGUMENT,
-            "population must be from 4 to %d, or 0 for a choice by the number of parameters; it is %d",
+            "population must be from 4 to %d, or 0 to choose it from the number of parameters; it is %d",
             POPULATION_MOST, def->population);
     if ((unsigned)def->method > CT_METHOD_NELDER_MEAD)
         return ct_fail(error, CT_BAD_ARGUMENT, "there is no method %d", (int)def->method);
@@ -43,7 +43,7 @@ static ct_status check_def(const ct_optimize_def* def, ct_error* error) {
 
 static ct_status check_function(const ct_search* search, ct_error* error) {
     if (!search->function->evaluate)
-        return ct_fail(error, CT_BAD_ARGUMENT, "the function has nothing that evaluates it");
+        return ct_fail(error, CT_BAD_ARGUMENT, "the function has no callback that evaluates it");
     if (search->size < 1)
         return ct_fail(error, CT_BAD_ARGUMENT, "there is nothing to search: the function's size is %d",
                        search->size);

@@ -21,7 +21,7 @@ static ct_status count_steps(ct_problem* problem, ct_error* error) {
     double count = round(settings.duration / settings.time_step);
     if (!(count >= 1 && count <= 1e8))
         return ct_fail(error, CT_BAD_SCENE,
-                       "the duration (%g s) must be one time step (%g s) at least, and 1e8 steps at most",
+                       "the duration (%g s) must be at least one time step (%g s) and at most 1e8 steps",
                        settings.duration, settings.time_step);
     problem->nstep = (int)count;
     return CT_OK;

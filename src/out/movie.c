@@ -128,8 +128,9 @@ ct_status ct_movie_append(ct_movie* movie, const uint8_t* pixels, ct_error* erro
         ssize_t now = send(movie->feed, pixels + sent, movie->frame_bytes - sent, MSG_NOSIGNAL);
         if (now < 0 && errno == EINTR) continue;
         if (now <= 0)
-            return ct_fail_at(error, CT_IO, movie->path + 5, 0,
-                              "ffmpeg ended before the movie did; closing the movie tells why");
+            return ct_fail_at(
+                error, CT_IO, movie->path + 5, 0,
+                "ffmpeg ended before the movie was complete; closing the movie returns the reason");
         sent += (size_t)now;
     }
     return CT_OK;

@@ -402,7 +402,7 @@ static ct_status check_def(const ct_picture_def* def, ct_error* error) {
     if (def->samples < 1 || def->samples > MAX_SAMPLES)
         return ct_fail(error, CT_BAD_ARGUMENT, "samples is %d: choose 1 to %d", def->samples, MAX_SAMPLES);
     if (!(def->contact_scale >= 0) || !isfinite(def->contact_scale))
-        return ct_fail(error, CT_BAD_ARGUMENT, "contact_scale is %g: choose m a newton, or 0",
+        return ct_fail(error, CT_BAD_ARGUMENT, "contact_scale is %g: choose m per newton, or 0",
                        def->contact_scale);
     for (int k = 0; ct_picture_color(k); k++)
         if (def->color_by && strcmp(def->color_by, ct_picture_color(k)) == 0) return CT_OK;

@@ -262,7 +262,7 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
         (file->info.nlink && info.nlink != file->info.nlink) || model->nobstacle != file->info.nobstacle ||
         info.ntri != file->info.ntri || ct_state_size(state) != file->state_size)
         return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
-                          "the state is of another model than the file");
+                          "the state belongs to another model than the file");
     size_t nelement = (size_t)model->nelement;
     double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle +
                                  2 * (size_t)model->actuators.count + 4 * (size_t)file->info.neyelet,

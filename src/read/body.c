@@ -164,7 +164,7 @@ ct_mesh* ct_read_obstacle_mesh(ct_json obstacle, const char* directory) {
     ct_json at = ct_json_member(obstacle, "mesh");
     if (!at.value || json_is_string(at.value)) return read_mesh_file(obstacle, directory);
     if (ct_json_has(obstacle, "repair"))
-        ct_json_fail(obstacle, "has \"repair\" beside \"mesh\": put it inside");
+        ct_json_fail(obstacle, "has \"repair\" next to \"mesh\": put it inside");
     return ct_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory) : NULL;
 }
 

@@ -185,7 +185,7 @@ static void read_inertial(ct_mjcf* m, const ct_xml* inertial, ct_robot_pose body
                                  6, J) > 0;
     if (!ct_robot_numbers(m->reader, inertial, "mass", ct_xml_get(inertial, "mass"), 1, 1, &mass))
         ct_robot_fail(m->reader, inertial, "lacks its mass");
-    if (mass < 0) ct_robot_fail(m->reader, inertial, "has the mass %g: it is not negative", mass);
+    if (mass < 0) ct_robot_fail(m->reader, inertial, "has the mass %g: it must not be negative", mass);
     if (diagonal == full) ct_robot_fail(m->reader, inertial, "needs either diaginertia or fullinertia");
     ct_robot_set_mass(link, ct_robot_pose_compose(body, ct_mjcf_pose(m, inertial)), mass, center, J);
 }

@@ -83,8 +83,7 @@ int ct_robot_new_link(ct_robot_reader* reader, const ct_xml* element, const ct_r
     ct_robot* robot = reader->robot;
     if (reader->status) return -1;
     if (link->name && ct_robot_find_link(robot, link->name) >= 0)
-        ct_robot_fail(reader, element,
-                      "makes a link \"%.60s\", of which there is one already: give each its own name",
+        ct_robot_fail(reader, element, "makes a second link \"%.60s\": give each link its own name",
                       link->name);
     if (!ct_reserve((void**)&robot->link, &robot->link_capacity, (size_t)robot->nlink + 1, sizeof *link))
         ct_robot_out_of_memory(reader);

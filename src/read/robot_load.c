@@ -13,9 +13,9 @@ static void read_root(ct_robot_reader* reader) {
     if (!strcmp(root->name, "mujoco")) ct_mjcf_read(reader, root);
     else if (!strcmp(root->name, "robot")) ct_urdf_read(reader, root);
     else
-        reader->status =
-            ct_xml_fail(&reader->document, root, reader->error,
-                        "is neither <mujoco> (MJCF) nor <robot> (URDF): a skeleton comes from one of these");
+        reader->status = ct_xml_fail(
+            &reader->document, root, reader->error,
+            "is neither <mujoco> (MJCF) nor <robot> (URDF): a skeleton file must be one of these");
     if (!reader->status && !reader->robot->nlink) ct_robot_fail(reader, root, "has no links");
 }
 

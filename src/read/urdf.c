@@ -46,7 +46,7 @@ static void read_inertial(ct_robot_reader* reader, const ct_xml* body, ct_robot_
     const double center[3] = {0};
     read_number(reader, mass, "value", &value);
     for (int i = 0; i < 6; i++) read_number(reader, inertia, moment[i], &J[i]);
-    if (value < 0) ct_robot_fail(reader, mass, "is %g: a mass is not negative", value);
+    if (value < 0) ct_robot_fail(reader, mass, "is %g: a mass must not be negative", value);
     ct_robot_set_mass(link, ct_robot_pose_compose(pose, read_origin(reader, inertial)), value, center, J);
 }
 
@@ -73,7 +73,7 @@ static void read_limit(ct_robot_reader* reader, const ct_xml* joint, ct_joint_de
     const ct_xml* limit = ct_xml_child(joint, "limit");
     if (!strcmp(type, "continuous")) return;
     if (!limit) {
-        ct_robot_fail(reader, joint, "is %.40s and lacks its <limit>", type);
+        ct_robot_fail(reader, joint, "is %.40s but has no <limit>", type);
         return;
     }
     def->lower = def->upper = 0;
@@ -97,8 +97,7 @@ static void read_joint(ct_robot_reader* reader, const ct_xml* joint, ct_robot_po
     if (!dynamics) return;
     ct_robot_numbers(reader, dynamics, "damping", ct_xml_get(dynamics, "damping"), 1, 1, &def->damping);
     ct_robot_numbers(reader, dynamics, "friction", ct_xml_get(dynamics, "friction"), 1, 1, &friction);
-    if (friction != 0)
-        ct_robot_fail(reader, dynamics, "has friction, which joints do not have here: set it to 0");
+    if (friction != 0) ct_robot_fail(reader, dynamics, "has friction, which is not supported: set it to 0");
 }
 
 // The link that a <parent> or <child> of the joint names.
@@ -189,6 +188,6 @@ void ct_urdf_read(ct_robot_reader* reader, const ct_xml* root) {
     for (int k = 0; k < reader->robot->nlink && !reader->status; k++) add_children(reader, root, entry, k);
     if (!reader->status && (size_t)reader->robot->nlink != count)
         ct_robot_fail(reader, root,
-                      "has %d links of which %d hang on the root: closed loops are not supported", (int)count,
-                      reader->robot->nlink);
+                      "has %d links, of which %d are connected to the root: closed loops are not supported",
+                      (int)count, reader->robot->nlink);
 }

@@ -74,7 +74,7 @@ static ct_status check_muscle(const ct_scene* scene, const ct_muscle_def* def, c
     ct_status status = check_body(scene, def->body, true, error);
     if (status) return status;
     if (def->npoint < 2 || !def->points)
-        return ct_scene_fail(error, "points", "are %d: a muscle runs through 2 or more", def->npoint);
+        return ct_scene_fail(error, "points", "are %d: a muscle needs 2 or more", def->npoint);
     for (int i = 0; i < 3 * def->npoint; i++)
         if (!isfinite(def->points[i]))
             return ct_scene_fail(error, "points", "have a number that is not finite in row %d", i / 3);
@@ -104,7 +104,7 @@ ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* ac
     else if (!map.ntet)
         status = ct_scene_fail(
             error, "radius",
-            "is %g, and no tet of \"%s\" has its centre so near to the points: widen it, or move them "
+            "is %g, and no tet of \"%s\" has its centre that close to the points: widen it, or move them "
             "into the body",
             def->radius, body->name);
     if (!status) {

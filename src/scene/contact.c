@@ -94,21 +94,22 @@ ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const ch
     if (!status && group) status = check_name("group", group, error);
     if (status) return status;
     if (group && !strcmp(group, name))
-        return ct_scene_fail(error, "group", "is \"%.60s\" like the name: a group needs a name of its own",
-                             group);
+        return ct_scene_fail(error, "group",
+                             "is \"%.60s\", the same as the name: a group needs a name of its own", group);
     for (int i = 0; i < collider_count(scene); i++) {
         const char *other = collider_name(scene, i), *others = collider_group(scene, i),
                    *kind = i < scene->nbody ? "body" : "obstacle";
         if (!strcmp(name, other))
-            return ct_scene_fail(error, "name", "is \"%.60s\" like that of another %s: names must differ",
-                                 name, kind);
+            return ct_scene_fail(
+                error, "name", "is \"%.60s\", the same as that of another %s: names must differ", name, kind);
         if (others && !strcmp(name, others))
             return ct_scene_fail(error, "name",
-                                 "is \"%.60s\" like the group of the %s \"%.60s\": names must differ", name,
-                                 kind, other);
+                                 "is \"%.60s\", the same as the group of the %s \"%.60s\": names must differ",
+                                 name, kind, other);
         if (group && !strcmp(group, other))
             return ct_scene_fail(error, "group",
-                                 "is \"%.60s\" like the name of another %s: names must differ", group, kind);
+                                 "is \"%.60s\", the same as the name of another %s: names must differ", group,
+                                 kind);
     }
     return CT_OK;
 }
@@ -369,7 +370,7 @@ static ct_status fail_unknown(const ct_scene* scene, const char* field, const ch
     const char* nearest = ct_json_nearest(name, known);
     if (!nearest) nearest = known[0];
     ct_status status =
-        ct_scene_fail(error, field, "names \"%.60s\", which is no body, obstacle or group%s%.60s%s", name,
+        ct_scene_fail(error, field, "names \"%.60s\", which is not a body, obstacle or group%s%.60s%s", name,
                       nearest ? ": did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     ct_free(known);
     return status;

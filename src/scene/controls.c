@@ -98,7 +98,8 @@ static ct_status add_root_control(ct_scene* scene, const char* name, ct_control_
     ct_scene_link* root = &scene->link[link];
     if (root->parent >= 0)
         return ct_scene_fail(error, "link",
-                             "\"%s\" is not a root: only what stands on the world can be driven", root->name);
+                             "\"%s\" is not a root: only a link attached to the world can be driven",
+                             root->name);
     for (int i = 0; i < scene->ncontrol; i++)
         if ((scene->control[i].kind == CT_CONTROL_DRIVE || scene->control[i].kind == CT_CONTROL_MOVE) &&
             scene->control[i].link == link)

@@ -24,7 +24,7 @@ ct_status ct_scene_out_of_memory(ct_error* error) {
 
 ct_status ct_scene_check_name(const char* name, ct_error* error) {
     if (!name || !name[0])
-        return ct_scene_fail(error, "name", "is missing: give one, it is how results are found");
+        return ct_scene_fail(error, "name", "is missing: give one, results are listed under it");
     if (strlen(name) >= CT_SCENE_NAME_SIZE)
         return ct_scene_fail(error, "name", "is \"%.20s...\": it must be shorter than %d bytes", name,
                              (int)CT_SCENE_NAME_SIZE);

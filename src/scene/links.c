@@ -146,7 +146,7 @@ static ct_status check_mass(const ct_link_def* def, ct_error* error) {
     if (ct_point_masses(def->mass, def->center, def->inertia, points) != CT_OK)
         return ct_scene_fail(
             error, "inertia",
-            "belongs to no body: each principal moment must be at most the sum of the other two");
+            "is not that of any body: each principal moment must be at most the sum of the other two");
     return CT_OK;
 }
 
@@ -206,7 +206,7 @@ ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, 
                              "is %d: it must be a link that was added before, or -1 for the world",
                              def->parent);
     if (def->motion && def->parent >= 0)
-        return ct_scene_fail(error, "motion", "is for roots: a link with a parent follows it");
+        return ct_scene_fail(error, "motion", "is for roots only: a link with a parent follows its parent");
     ct_status status = check_joint(&joint, error);
     if (!status && def->motion) status = ct_scene_check_motion(def->motion, error);
     if (!status) status = check_mass(def, error);

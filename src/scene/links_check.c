@@ -76,18 +76,18 @@ static ct_status check_link(const ct_scene* scene, int k, ct_error* error) {
     if (!(sum.mass > 0))
         return ct_scene_fail(
             error, "skeletons",
-            "have a link \"%.60s\" whose joint moves nothing: give it, or a link that hangs on it, "
-            "a mass or nodes, or make its joint fixed",
+            "have a link \"%.60s\" whose joint moves nothing: give it, or a link below it, a mass or nodes, "
+            "or make its joint fixed",
             scene->link[k].name);
     bool held = joint->stiffness > 0 || joint->damping > 0 || joint->servo_stiffness > 0;
     const char* center = ct_joint_type_of(joint->kind)->naxis ? "axis" : "anchor";
     for (int i = 0; i < moment_count(joint); i++)
         if (!(sum.moment[i] > 0) && !held)
-            return ct_scene_fail(
-                error, "skeletons",
-                "have a link \"%.60s\" whose joint turns without inertia: all that hangs on it is a point on "
-                "its %s; give it an inertia, or move the %s",
-                scene->link[k].name, center, center);
+            return ct_scene_fail(error, "skeletons",
+                                 "have a link \"%.60s\" whose joint turns without inertia: everything below "
+                                 "it is a point on its "
+                                 "%s; give it an inertia, or move the %s",
+                                 scene->link[k].name, center, center);
     if (error) error->element = -1;
     return CT_OK;
 }

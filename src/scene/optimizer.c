@@ -35,7 +35,7 @@ ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def,
     if (def->population != 0 && (def->population < 4 || def->population > 1000000))
         return ct_scene_fail(
             error, "population",
-            "is %d: it must be from 4 to 1000000, or 0 for a choice by the number of parameters",
+            "is %d: it must be from 4 to 1000000, or 0 to choose it from the number of parameters",
             def->population);
     scene->optimize = *def;
     return CT_OK;

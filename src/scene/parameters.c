@@ -116,7 +116,7 @@ static ct_status check_sheets(const ct_scene* scene, const ct_scene_parameter* p
         if ((p->body < 0 || b == p->body) && ct_scene_sheet_size(&scene->body[b])) return CT_OK;
     return ct_scene_fail(error, "type", "is \"%s\", but %s: only bodies of triangles have it",
                          ct_quantity_name(p->quantity),
-                         p->body < 0 ? "the scene has no thin sheet" : "this body is no thin sheet");
+                         p->body < 0 ? "the scene has no thin sheet" : "this body is not a thin sheet");
 }
 
 // A shape of a control that makes sense.

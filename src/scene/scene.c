@@ -164,7 +164,8 @@ static ct_status check_split(const ct_scene* scene, ct_error* error) {
     if (scene->nlink)
         return ct_scene_fail(
             error, "contact.method",
-            "is \"split\", which has no skeletons, but the scene has links: use the method \"newton\"");
+            "is \"split\", which does not support skeletons, but the scene has links: use the method "
+            "\"newton\"");
     return CT_OK;
 }
 
@@ -179,22 +180,24 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (scene->nactuator)
         return ct_scene_fail(
             error, "solver.type",
-            "is \"projective\", which has no actuators, but the scene has \"%s\": use the solver \"newton\"",
+            "is \"projective\", which does not support actuators, but the scene has \"%s\": use the solver "
+            "\"newton\"",
             scene->actuator[0].name);
     for (int b = 0; b < scene->nbody; b++) {
         const ct_scene_body* body = &scene->body[b];
         if (ct_scene_sheet_size(body))
             return ct_scene_fail(
                 error, "solver.type",
-                "is \"projective\", which has no sheets, but body \"%s\" is one: use the solver \"newton\"",
+                "is \"projective\", which does not support sheets, but body \"%s\" is one: use the solver "
+                "\"newton\"",
                 body->name);
         for (int e = 0; e < body->mesh->ntet; e++) {
             if (body->tet_material[e].damping_stiffness > 0)
-                return ct_scene_fail(
-                    error, "solver.type",
-                    "is \"projective\", which has no stiffness damping, but body \"%s\" asks for it: "
-                    "remove \"damping\".\"stiffness\", or use the solver \"newton\"",
-                    body->name);
+                return ct_scene_fail(error, "solver.type",
+                                     "is \"projective\", which does not support stiffness damping, but body "
+                                     "\"%s\" has it: remove "
+                                     "\"damping\".\"stiffness\", or use the solver \"newton\"",
+                                     body->name);
             if (body->tet_material[e].energy == CT_ENERGY_PROJECTIVE) continue;
             if (error) error->element = e;
             return ct_scene_fail(error, "solver.type",
@@ -224,10 +227,10 @@ static ct_status check_undriven(const ct_scene* scene, const int* node, int nnod
         int common = common_node(node, nnode, scene->link[k].node, scene->link[k].nnode);
         if (common < 0) continue;
         if (error) error->element = common;
-        return ct_fail(error, CT_BAD_SCENE,
-                       "node %d sits on the link \"%.60s\": it cannot be pinned or driven too; move the link "
-                       "in its place",
-                       common, scene->link[k].name);
+        return ct_fail(
+            error, CT_BAD_SCENE,
+            "node %d sits on the link \"%.60s\": it cannot also be pinned or driven; move the link instead",
+            common, scene->link[k].name);
     }
     for (int d = 0; d < scene->ndrive; d++) {
         int common = common_node(node, nnode, scene->drive[d].node, scene->drive[d].nnode);

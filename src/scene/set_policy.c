@@ -82,7 +82,8 @@ static ct_status add_outputs(ct_scene* scene, const ct_policy_def* def, ct_polic
     for (int i = 0; i < count; i++) {
         int control = def->controls ? ct_scene_find_control(scene, def->controls[i]) : i;
         if (control < 0 || used[control])
-            return ct_scene_fail(error, "controls", "has \"%.60s\", which is not a control, or twice",
+            return ct_scene_fail(error, "controls",
+                                 "has \"%.60s\", which is not a control or is listed twice",
                                  def->controls[i]);
         used[control] = 1;
         add_output(scene, control, policy);
@@ -130,7 +131,7 @@ ct_status ct_scene_set_policy(ct_scene* scene, const ct_policy_def* def, ct_erro
     ct_policy policy = {
         .enabled = true, .nobserve = def->nobserve, .hidden = def->hidden, .scale = def->scale};
     if (def->nobserve < 1)
-        return ct_scene_fail(error, "observe", "is empty: a policy needs something to see");
+        return ct_scene_fail(error, "observe", "is empty: a policy needs something to observe");
     if (def->hidden < 1) return ct_scene_fail(error, "hidden", "is %d: it must be 1 or more", def->hidden);
     if (!isfinite(def->scale)) return ct_scene_fail(error, "scale", "must be a finite number");
     policy.observe = ct_arena_alloc(&scene->arena, (size_t)def->nobserve, sizeof *policy.observe);

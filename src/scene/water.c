@@ -67,7 +67,7 @@ ct_status ct_scene_set_water(ct_scene* scene, const ct_water_def* def, ct_error*
     water.wet = ct_arena_alloc(&scene->arena, (size_t)scene->nbody, 1);
     if (!water.wet) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (def->bodies && def->nbody < 1)
-        return ct_scene_fail(error, "bodies", "is empty: name one at least, or leave it out for all");
+        return ct_scene_fail(error, "bodies", "is empty: name at least one, or leave it out for all");
     for (int i = 0; def->bodies && i < def->nbody; i++)
         if (!mark_bodies(scene, def->bodies[i], water.wet))
             return ct_scene_fail(error, "bodies",

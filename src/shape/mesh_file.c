@@ -71,9 +71,9 @@ static ct_status read_source(ct_mesh** out, ct_mesh_format format, const ct_mesh
     if (format == CT_MESH_AUTO) format = format_by_content(source->bytes, source->size);
     const format_entry* entry = format_by_kind(format);
     if (!entry)
-        return ct_fail_at(source->error, CT_BAD_FILE, source->file, 0,
-                          "this is no mesh format that is known (.msh .vtk .vtu .node/.ele .mesh .obj .stl): "
-                          "convert the file");
+        return ct_fail_at(
+            source->error, CT_BAD_FILE, source->file, 0,
+            "this is not a known mesh format (.msh .vtk .vtu .node/.ele .mesh .obj .stl): convert the file");
     ct_mesh_builder builder = {.mesh = ct_alloc(1, sizeof(ct_mesh))};
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!builder.mesh || !c_locale) {
@@ -237,8 +237,8 @@ static ct_status save_parts(const ct_mesh* mesh, const format_entry* entry, targ
             write_temporary(mesh, entry, written, targets[written].temporary, targets[written].path, error);
     for (int i = 0; i < written; i++) {
         if (status == CT_OK && rename(targets[i].temporary, targets[i].path) != 0)
-            status = ct_fail_at(error, CT_IO, targets[i].path, 0, "cannot give the file its name: %s",
-                                strerror(errno));
+            status =
+                ct_fail_at(error, CT_IO, targets[i].path, 0, "cannot rename the file: %s", strerror(errno));
         if (status != CT_OK) remove(targets[i].temporary);
     }
     return status;

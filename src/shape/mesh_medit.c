@@ -100,8 +100,10 @@ ct_status ct_mesh_read_medit(ct_mesh_builder* builder, const ct_mesh_source* sou
     ct_word key;
     int64_t version;
     if (!ct_scan_word(&m.scan, &key) || !ct_word_is_nocase(key, "MeshVersionFormatted"))
-        return ct_scan_fail(&m.scan, "the file does not start with MeshVersionFormatted: this is no ASCII "
-                                     "MEDIT mesh (convert .meshb to ASCII)");
+        return ct_scan_fail(
+            &m.scan,
+            "the file does not start with MeshVersionFormatted: this is not an ASCII MEDIT mesh (convert "
+            ".meshb to ASCII)");
     ct_status status = ct_scan_integer(&m.scan, &version);
     while (status == CT_OK && !builder->out_of_memory && ct_scan_word(&m.scan, &key)) {
         ct_scan_item(&m.scan, NULL, -1);

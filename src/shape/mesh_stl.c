@@ -174,8 +174,9 @@ static ct_status read_text(stl* s) {
             ct_scan_rest(&s->scan);
             open = false;
         } else {
-            status = ct_scan_fail(&s->scan, "expected 'solid', 'facet' or 'endsolid': this is no STL file, "
-                                            "or a binary one of the wrong length");
+            status = ct_scan_fail(&s->scan, "expected 'solid', 'facet' or 'endsolid': this is not an STL "
+                                            "file, or a binary one of the wrong "
+                                            "length");
         }
     }
     ct_scan_item(&s->scan, NULL, status == CT_OK ? -1 : s->scan.index);

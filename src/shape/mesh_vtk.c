@@ -363,7 +363,7 @@ static ct_status read_header(vtk* v) {
     v->polydata = ct_word_is_nocase(word, "POLYDATA");
     if (v->polydata || ct_word_is_nocase(word, "UNSTRUCTURED_GRID")) return CT_OK;
     return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED,
-                           "DATASET %.*s is no mesh of tets or triangles: save an unstructured grid",
+                           "DATASET %.*s is not a mesh of tets or triangles: save an unstructured grid",
                            (int)(word.size < 32 ? word.size : 32), word.text);
 }
 

@@ -46,10 +46,10 @@ static ct_status read_file_element(vtu* v, const ct_xml* root) {
     const uint16_t probe = 1;
     bool little = *(const unsigned char*)&probe == 1;
     if (strcmp(root->name, "VTKFile"))
-        return ct_scan_fail(&v->scan, "the file does not start with <VTKFile>: this is no .vtu file");
+        return ct_scan_fail(&v->scan, "the file does not start with <VTKFile>: this is not a .vtu file");
     if (!ct_word_is(attribute(root, "type"), "UnstructuredGrid"))
         return ct_scan_fail_as(&v->scan, CT_UNSUPPORTED,
-                               "the VTK file is no UnstructuredGrid: save the mesh as .vtu");
+                               "the VTK file is not an UnstructuredGrid: save the mesh as .vtu");
     if (order.size) v->coding.swap = ct_word_is(order, "BigEndian") ? little : !little;
     if (header.size && !ct_word_is(header, "UInt64") && !ct_word_is(header, "UInt32"))
         return ct_scan_fail(&v->scan, "header_type must be UInt32 or UInt64");

@@ -445,7 +445,8 @@ ct_status ct_params_create(ct_params** out, const ct_scene* scene, const ct_mode
     *out = NULL;
     ct_error_clear(error);
     if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
-        return ct_fail(error, CT_BAD_ARGUMENT, "a rollout of %d steps, or a model of another scene", nstep);
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "the rollout has %d steps, or the model belongs to another scene", nstep);
     ct_params* params = ct_alloc(1, sizeof *params);
     if (!params) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     params->nstep = nstep;
