@@ -77,7 +77,7 @@ static rollout beam_start(const beam_def* def) {
     add_box(scene, size, def->cells, &material);
     if (def->held) add_actions(scene, size[0], def->held == DRIVEN);
     rollout r = rollout_start(start(scene, def->threads), def->nstep, def->max_bytes);
-    r.sim.model->refactor_cost = 20;  // cheap, so that the factor is refreshed on the way
+    r.sim.model->system.refactor_cost = 20;  // cheap, so that the factor is refreshed on the way
     uint64_t seed = 3;
     for (int t = 0; t < r.ntet; t++) {
         r.value[r.first[YOUNG] + t] *= 1 + 0.5 * noise(&seed);

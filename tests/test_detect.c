@@ -244,20 +244,21 @@ static void compiled_scenes_are_detected(void** state) {
     for (int c = 1; c < model->collision.ncollider; c++) assert_true(!detect->closed[c] && detect->driven[c]);
     assert_int_equal(detect->nface, model->collision.ntri + 2);
     ct_pairs near = {0};
-    assert_int_equal(ct_detect_near(&model->collision, detect, model->rest, model->rest, 0, 4e-4, &near),
-                     CT_OK);
+    assert_int_equal(
+        ct_detect_near(&model->collision, detect, model->geometry.rest, model->geometry.rest, 0, 4e-4, &near),
+        CT_OK);
     int plane = 0, ball = 0, edges = 0;
     for (size_t i = 0; i < near.count; i++) {
         const ct_pair* p = near.item + i;
         plane += p->type == CT_CONTACT_TYPE_PLANE && p->a == body && p->b == 1 &&
-                 model->rest[3 * p->node[0] + 2] == 0;
+                 model->geometry.rest[3 * p->node[0] + 2] == 0;
         ball += p->type == CT_CONTACT_TYPE_VERTEX_FACE && p->a == 2 && p->b == body && p->sign == 1;
         edges += p->type == CT_CONTACT_TYPE_EDGE_EDGE && (p->a == 3 || p->b == 3);
     }
     assert_int_equal(plane, 16);
     assert_int_equal(ball, 1);
     assert_true(edges >= 3);
-    assert_int_equal(ct_detect_intersections(&model->collision, detect, model->rest, NULL), 0);
+    assert_int_equal(ct_detect_intersections(&model->collision, detect, model->geometry.rest, NULL), 0);
     ct_pairs_free(&near);
     ct_detect_free(detect);
     ct_model_free(model);

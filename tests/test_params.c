@@ -196,7 +196,7 @@ static void start_gives_the_scene_back(void** unused) {
         }
     for (int i = 0; i < 3; i++) assert_true(v->of[CT_QUANTITY_GRAVITY][i] == scene->settings.gravity[i]);
     for (int i = 0; i < 3 * ct_scene_node_count(scene); i++)
-        assert_true(fabs(v->of[CT_QUANTITY_POSITION][i] - f.model->rest[i]) < 1e-15);
+        assert_true(fabs(v->of[CT_QUANTITY_POSITION][i] - f.model->geometry.rest[i]) < 1e-15);
     assert_null(v->of[CT_QUANTITY_CONTROL]);
     end(&f);
 }
@@ -234,7 +234,7 @@ static void offset_moves_the_free_nodes_of_a_body(void** unused) {
         bool moves = i < scene->body[0].mesh->nvert && f.model->row[i] >= 0;
         moved += moves;
         for (int a = 0; a < 3; a++)
-            assert_true(fabs(v->of[CT_QUANTITY_POSITION][3 * i + a] - f.model->rest[3 * i + a] -
+            assert_true(fabs(v->of[CT_QUANTITY_POSITION][3 * i + a] - f.model->geometry.rest[3 * i + a] -
                              (moves ? f.y[a] : 0)) < 1e-15);
     }
     assert_int_equal(moved, 12);

@@ -341,18 +341,18 @@ static void obstacles_become_nodes_without_mass_behind_all_others(void** unused)
     assert_true(fabs(info.mass - (2000 + 3)) < 1e-9 && fabs(info.volume - 2) < 1e-12);
     for (int v = 0; v < info.nvert; v++)
         assert_true((model->mass[v] > 0) == (v < 18) && (v >= 18 ? model->row[v] < 0 : 1));
-    assert_true(model->extent < 10.1);  // of what has mass
+    assert_true(model->geometry.extent < 10.1);  // of what has mass
     const double ball[3] = {5, 0, 0}, bar[3] = {1, 5, 0};
-    assert_memory_equal(model->rest + 3 * 18, ball, sizeof ball);
-    assert_memory_equal(model->rest + 3 * 20, bar, sizeof bar);
-    assert_int_equal(model->ndrive, 1 + 4);
+    assert_memory_equal(model->geometry.rest + 3 * 18, ball, sizeof ball);
+    assert_memory_equal(model->geometry.rest + 3 * 20, bar, sizeof bar);
+    assert_int_equal(model->inputs.ndrive, 1 + 4);
     // surfaces: 20 triangles of the block, 12 of the box, 108 of the cube, closed and outward
     assert_int_equal(info.nsurface, 20 + 12 + 108);
     double volume[6] = {0};
     for (int t = 0; t < info.nsurface; t++) {
-        const double *a = model->rest + 3 * model->surface[3 * t],
-                     *b = model->rest + 3 * model->surface[3 * t + 1],
-                     *c = model->rest + 3 * model->surface[3 * t + 2];
+        const double *a = model->geometry.rest + 3 * model->geometry.surface[3 * t],
+                     *b = model->geometry.rest + 3 * model->geometry.surface[3 * t + 1],
+                     *c = model->geometry.rest + 3 * model->geometry.surface[3 * t + 2];
         volume[ct_model_surface_owner(model)[t]] +=
             (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
              a[2] * (b[0] * c[1] - b[1] * c[0])) /
@@ -381,7 +381,7 @@ static void primitives_belong_to_their_colliders(void** unused) {
     for (int i = 0; i < 6; i++) {
         assert_string_equal(c->collider[i].name, names[i]);
         assert_true(node_count[i] == nodes[i] && edge_count[i] == edges[i] && tri_count[i] == tris[i]);
-        assert_true(c->collider[i].motion == (drives[i] < 0 ? NULL : &model->drive[drives[i]]) &&
+        assert_true(c->collider[i].motion == (drives[i] < 0 ? NULL : &model->inputs.drive[drives[i]]) &&
                     c->collider[i].radius == radius[i]);
     }
     ct_model_free(model);
@@ -470,8 +470,9 @@ static void overlapping_bodies_are_named(void** unused) {
         assert_int_equal(ct_contact_work_create(&contact, &model->collision), CT_OK);
         int a = -1, b = -1;
         const double h = model->settings.time_step;
-        assert_int_equal(ct_contact_overlap(&model->collision, contact, model->rest, 0, h, 1 / h, &a, &b),
-                         !apart);
+        assert_int_equal(
+            ct_contact_overlap(&model->collision, contact, model->geometry.rest, 0, h, 1 / h, &a, &b),
+            !apart);
         if (!apart) assert_int_equal(a + b, 1);  // the body and the first obstacle
         ct_contact_work_free(contact);
         ct_model_free(model);
@@ -489,12 +490,12 @@ static void obstacles_follow_their_motion(void** unused) {
     assert_true(ball[0] == 5 && fabs(ball[1] - 1.5) < 1e-15 && ball[2] == 0);
     ct_external_drive(model, 2, NULL, NULL, x);
     for (int k = 0; k < 8; k++) {  // a quarter turn about z through the origin
-        const double *rest = model->rest + 3 * (collider[4].first_node + k),
+        const double *rest = model->geometry.rest + 3 * (collider[4].first_node + k),
                      *now = x + 3 * (collider[4].first_node + k);
         assert_true(fabs(now[0] + rest[1]) < 1e-12 && fabs(now[1] - rest[0]) < 1e-12 && now[2] == rest[2]);
     }
     const double* still = x + 3 * collider[3].first_node;
-    assert_memory_equal(still, model->rest + 3 * collider[3].first_node, 6 * sizeof *still);
+    assert_memory_equal(still, model->geometry.rest + 3 * collider[3].first_node, 6 * sizeof *still);
     free(x);
     ct_model_free(model);
     ct_scene_free(scene);

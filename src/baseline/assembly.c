@@ -122,7 +122,7 @@ void ct_assembly_jacobian(const ct_model* model, const ct_config* config, double
         for (int v = u; v >= 0; v = tree->parent[v]) {
             for (int j = tree->dof[v]; j < tree->dof[v + 1]; j++) {
                 block(s.D + TRANSFORM * j, S, G);
-                fill_column(tree, model->rest, u, G, B + j);
+                fill_column(tree, model->geometry.rest, u, G, B + j);
             }
             extend(s.A + TRANSFORM * v, S);
         }

@@ -40,14 +40,14 @@ static void run_product(profile_context* c) {
 }
 
 static void run_solve(profile_context* c) {
-    ct_factor_solve(c->model->factor, c->work->preconditioner.solve, c->work->threads, c->work->r,
+    ct_factor_solve(c->model->system.factor, c->work->preconditioner.solve, c->work->threads, c->work->r,
                     c->work->scratch);
 }
 
 static void sum_part(int index, void* user) {
     profile_context* c = user;
     size_t share = c->count / (size_t)ct_threads_count(c->work->threads) / 256 * 256;
-    c->sink[index % 64] = ct_factor_stream(c->model->factor, c->buffer + share * (size_t)index, share);
+    c->sink[index % 64] = ct_factor_stream(c->model->system.factor, c->buffer + share * (size_t)index, share);
 }
 
 static void run_stream(profile_context* c) {
@@ -57,7 +57,7 @@ static void run_stream(profile_context* c) {
 ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* state, ct_profile* profile) {
     memset(profile, 0, sizeof *profile);
     if (model->nfree == 0) return CT_BAD_ARGUMENT;
-    size_t bytes = ct_factor_bytes(model->factor);
+    size_t bytes = ct_factor_bytes(model->system.factor);
     size_t count = (bytes / sizeof(float) / 256 + 1) * 256;
     ct_arena arena = {0};
     float* buffer = ct_arena_alloc(&arena, count, sizeof(float));
@@ -103,7 +103,7 @@ ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_sta
         memcpy(work->at.x, state->x, 3 * (size_t)model->nvert * sizeof(double));
         memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
         ct_config_place(tree, &work->at);
-        work->preconditioner.coupling = &model->coupling;
+        work->preconditioner.coupling = &model->system.coupling;
         work->preconditioner.reference_in_force = false;
         profile->links = tree->nlink;
         profile->joints = tree->ndof;

@@ -52,7 +52,7 @@ void ct_projective_model_free(void* user) {
 // c^2 M + c D + L of the free nodes.
 static ct_status factor_scalar(const ct_model* model, ct_projective_model* part) {
     ct_arena scratch = {0};
-    ct_block_matrix matrix = model->matrix;
+    ct_block_matrix matrix = model->system.matrix;
     matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
     ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) {

@@ -34,7 +34,7 @@ static ct_status prepare(scratch* s, const ct_model* model, const ct_scalar_fact
     int* nodes = ct_arena_alloc(&s->arena, 4 * (size_t)model->ntet, sizeof(int));
     if (!s->row || !nodes) return CT_OUT_OF_MEMORY;
     for (int i = 0; i < tree->start[tree->nlink]; i++) s->row[tree->node[i]] = total++;
-    for (int i = 0; i < 4 * model->ntet; i++) nodes[i] = s->row[model->tet[i]];
+    for (int i = 0; i < 4 * model->ntet; i++) nodes[i] = s->row[model->geometry.tet[i]];
     ct_status status = ct_block_matrix_create(&s->full, &s->arena, total, model->ntet, 4, nodes);
     s->in = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     s->out = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
@@ -50,7 +50,7 @@ static void assemble(const ct_model* model, double c, scratch* s) {
 
 // Affine motion `a` of link u: the rest coordinate, or one.
 static double affine(const ct_model* model, int node, int a) {
-    return a < 3 ? model->rest[3 * (size_t)node + (size_t)a] : 1;
+    return a < 3 ? model->geometry.rest[3 * (size_t)node + (size_t)a] : 1;
 }
 
 // Up to three columns of W and S at once, as the three coordinates of one motion of link u.

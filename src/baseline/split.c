@@ -58,9 +58,9 @@ static ct_status create_work(void** out, const ct_model* model) {
     if (!split) return CT_OUT_OF_MEMORY;
     size_t nvert = (size_t)model->nvert, nfree = (size_t)model->nfree;
     split->version = -1;
-    split->laplacian = model->matrix;
-    split->laplacian.value =
-        ct_arena_alloc(&split->arena, nfree ? 9 * (size_t)model->matrix.start[nfree] : 0, sizeof(double));
+    split->laplacian = model->system.matrix;
+    split->laplacian.value = ct_arena_alloc(
+        &split->arena, nfree ? 9 * (size_t)model->system.matrix.start[nfree] : 0, sizeof(double));
     split->diagonal = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->inverse = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->motion = ct_arena_alloc(&split->arena, 3 * nvert, sizeof(double));

@@ -53,11 +53,11 @@ static ct_status make_numbers(ct_model* model) {
             all->decay[at] = all->list[k].time > 0 ? exp(-model->settings.time_step / all->list[k].time) : 0;
             all->control[at] = -1;
         }
-    for (int c = 0; c < model->ncontrol; c++) {
-        const ct_scene_control* control = &model->control[c];
+    for (int c = 0; c < model->inputs.ncontrol; c++) {
+        const ct_scene_control* control = &model->inputs.control[c];
         if (!all->count || control->kind != all->list[control->actuator].control) continue;
         for (int i = 0; i < control->size; i++)
-            all->control[all->first[control->actuator] + i] = model->control_first[c] + i;
+            all->control[all->first[control->actuator] + i] = model->inputs.control_first[c] + i;
     }
     return CT_OK;
 }
@@ -85,7 +85,7 @@ static ct_status gather(const ct_model* model, ct_actuator_kind kind, ct_arena* 
         for (int e = 0; a->kind == kind && e < a->nelement; e++) {
             // elements of links do not deform
             if (ct_model_is_rigid(model, a->tet[e])) continue;
-            memcpy(out->node + 4 * out->n, model->tet + 4 * (size_t)a->tet[e], 4 * sizeof(int));
+            memcpy(out->node + 4 * out->n, model->geometry.tet + 4 * (size_t)a->tet[e], 4 * sizeof(int));
             out->number[out->n] = all->first[k] + a->number[e];
             out->owner[out->n] = k;
             if (a->direction) memcpy(out->direction + 3 * out->n, a->direction + 3 * e, 3 * sizeof(double));
@@ -100,7 +100,7 @@ static ct_actuated_def tets_of(const ct_model* model, const elements* all) {
     return (ct_actuated_def){.ntet = all->n,
                              .nnumber = model->actuators.size,
                              .nowner = model->actuators.count,
-                             .rest = model->rest,
+                             .rest = model->geometry.rest,
                              .tet = all->node,
                              .number = all->number,
                              .owner = all->owner,
@@ -177,7 +177,7 @@ static bool span_link(const ct_model* model, int link, int node[4]) {
         double farthest = 1e-6 * reach;
         node[k] = -1;
         for (int i = tree->start[link]; i < tree->start[link + 1]; i++) {
-            const ct_vec3 x = ct_vec3_load(model->rest + 3 * (size_t)tree->node[i]);
+            const ct_vec3 x = ct_vec3_load(model->geometry.rest + 3 * (size_t)tree->node[i]);
             const double distance = apart(point, k, x);
             if (!(distance > farthest)) continue;
             farthest = distance;
@@ -199,9 +199,9 @@ static ct_status seat_on_link(const ct_model* model, const ct_scene_actuator* ca
             "cable \"%s\" has an eyelet on link \"%s\", which has no four nodes that span space: give "
             "the link a mass of its own, or more nodes",
             cable->name, model->tree.name[seat->link]);
-    ct_vec3 edge[3], corner = ct_vec3_load(model->rest + 3 * (size_t)out->node[0]);
+    ct_vec3 edge[3], corner = ct_vec3_load(model->geometry.rest + 3 * (size_t)out->node[0]);
     for (int k = 0; k < 3; k++)
-        edge[k] = ct_vec3_sub(ct_vec3_load(model->rest + 3 * (size_t)out->node[k + 1]), corner);
+        edge[k] = ct_vec3_sub(ct_vec3_load(model->geometry.rest + 3 * (size_t)out->node[k + 1]), corner);
     const ct_vec3 c = ct_mat3_apply(ct_mat3_inverse(ct_mat3_columns(edge[0], edge[1], edge[2])),
                                     ct_vec3_sub(ct_vec3_load(seat->point), corner));
     const double weight[4] = {1 - c.x - c.y - c.z, c.x, c.y, c.z};

@@ -16,14 +16,14 @@ static const double thickness_share = 1e-3;  // of the mean edge of a surface, w
 
 // Appends a drive with the nodes [first, first + count).
 static ct_status append_drive(ct_model* model, const ct_scene_driver* motion, int first, int count) {
-    ct_scene_driver* drive = &model->drive[model->ndrive];
+    ct_scene_driver* drive = &model->inputs.drive[model->inputs.ndrive];
     *drive = *motion;
     drive->key = ct_arena_copy(&model->arena, motion->key, (size_t)motion->nkey, sizeof(ct_keyframe));
     drive->node = ct_arena_alloc(&model->arena, (size_t)count, sizeof(int));
     drive->nnode = count;
     if (!drive->key || !drive->node) return CT_OUT_OF_MEMORY;
     for (int k = 0; k < count; k++) drive->node[k] = first + k;
-    model->ndrive++;
+    model->inputs.ndrive++;
     return CT_OK;
 }
 
@@ -32,14 +32,16 @@ ct_status ct_colliders_place(ct_model* model, const ct_scene* scene) {
     int first = model->nvert;
     for (int i = 0; i < scene->nobstacle; i++) first -= scene->obstacle[i].nvert;
     ct_scene_driver* drives =
-        ct_arena_alloc(&model->arena, (size_t)(model->ndrive + scene->nobstacle), sizeof *drives);
+        ct_arena_alloc(&model->arena, (size_t)(model->inputs.ndrive + scene->nobstacle), sizeof *drives);
     if (!drives) return CT_OUT_OF_MEMORY;
-    if (model->ndrive) memcpy(drives, model->drive, (size_t)model->ndrive * sizeof *drives);
-    model->drive = drives;
+    if (model->inputs.ndrive)
+        memcpy(drives, model->inputs.drive, (size_t)model->inputs.ndrive * sizeof *drives);
+    model->inputs.drive = drives;
     for (int i = 0; i < scene->nobstacle; i++) {
         const ct_scene_obstacle* obstacle = &scene->obstacle[i];
         if (!obstacle->nvert) continue;
-        memcpy(model->rest + 3 * (size_t)first, obstacle->x, 3 * (size_t)obstacle->nvert * sizeof(double));
+        memcpy(model->geometry.rest + 3 * (size_t)first, obstacle->x,
+               3 * (size_t)obstacle->nvert * sizeof(double));
         ct_status status = append_drive(model, &obstacle->motion, first, obstacle->nvert);
         if (status == CT_OK)
             status = ct_model_append_surface(model, obstacle->tri, obstacle->ntri, first, scene->nbody + i);
@@ -65,7 +67,7 @@ static ct_status name_colliders(ct_model* model, const ct_scene* scene) {
 // Planes, and what the others are: obstacles' nodes are the model's last, their drives its last.
 static ct_status describe_obstacles(ct_model* model, const ct_scene* scene) {
     ct_collision* c = &model->collision;
-    int node = model->nvert, drive = model->ndrive;
+    int node = model->nvert, drive = model->inputs.ndrive;
     for (int i = 0; i < scene->nobstacle; i++) {
         node -= scene->obstacle[i].nvert;
         drive -= scene->obstacle[i].nvert > 0;
@@ -81,7 +83,7 @@ static ct_status describe_obstacles(ct_model* model, const ct_scene* scene) {
         collider->nnode = obstacle->nvert;
         node += obstacle->nvert;
         if (obstacle->nvert) {
-            if (obstacle->motion.nkey) collider->motion = &model->drive[drive];
+            if (obstacle->motion.nkey) collider->motion = &model->inputs.drive[drive];
             drive++;
             continue;
         }
@@ -102,7 +104,8 @@ static ct_status describe_obstacles(ct_model* model, const ct_scene* scene) {
 static void find_owners(const ct_model* model, int* owner) {
     const ct_collision* c = &model->collision;
     for (int v = 0; v < model->nvert; v++) owner[v] = -1;
-    for (int k = 0; k < 3 * model->nsurface; k++) owner[model->surface[k]] = model->surface_owner[k / 3];
+    for (int k = 0; k < 3 * model->nsurface; k++)
+        owner[model->geometry.surface[k]] = model->geometry.surface_owner[k / 3];
     for (int i = model->nbody; i < c->ncollider; i++)
         for (int v = c->collider[i].first_node; v < c->collider[i].first_node + c->collider[i].nnode; v++)
             owner[v] = i;
@@ -128,7 +131,8 @@ static ct_status list_edges(ct_model* model, const int* owner) {
     ct_mesh_edge* edge = NULL;
     int count = 0;
     ct_status status =
-        model->nsurface ? ct_mesh_edges(model->nvert, model->nsurface, model->surface, &edge, &count) : CT_OK;
+        model->nsurface ? ct_mesh_edges(model->nvert, model->nsurface, model->geometry.surface, &edge, &count)
+                        : CT_OK;
     if (status != CT_OK) return status;
     size_t most = (size_t)count + (size_t)model->nobstacle;
     c->edge = ct_arena_alloc(&model->arena, 2 * most, sizeof(int));
@@ -159,8 +163,8 @@ static ct_status list_primitives(ct_model* model) {
     if (status == CT_OK) status = list_edges(model, owner);
     ct_free(owner);
     c->ntri = model->nsurface;
-    c->tri = model->surface;
-    c->tri_owner = model->surface_owner;
+    c->tri = model->geometry.surface;
+    c->tri_owner = model->geometry.surface_owner;
     return status;
 }
 
@@ -170,8 +174,8 @@ static ct_status list_primitives(ct_model* model) {
 static void mean_edges(const ct_model* model, double* mean, int* count) {
     const ct_collision* c = &model->collision;
     for (int e = 0; e < c->nedge; e++) {
-        const double *a = model->rest + 3 * (size_t)c->edge[2 * e],
-                     *b = model->rest + 3 * (size_t)c->edge[2 * e + 1];
+        const double *a = model->geometry.rest + 3 * (size_t)c->edge[2 * e],
+                     *b = model->geometry.rest + 3 * (size_t)c->edge[2 * e + 1];
         mean[c->edge_owner[e]] += hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
         count[c->edge_owner[e]]++;
     }
@@ -239,7 +243,7 @@ static ct_status apply_pairs(ct_model* model, const ct_scene* scene) {
 ct_status ct_colliders_create(ct_model* model, const ct_scene* scene) {
     ct_collision* c = &model->collision;
     c->nvert = model->nvert;
-    c->rest = model->rest;
+    c->rest = model->geometry.rest;
     c->link_parent = model->tree.parent;
     c->ncollider = scene->nbody + scene->nobstacle;
     c->collider = ct_arena_alloc(&model->arena, (size_t)c->ncollider, sizeof *c->collider);
@@ -280,7 +284,8 @@ ct_status ct_colliders_measure(ct_model* model) {
         int v = c->node[i];
         double stiffness = square * model->mass[v], body = square * mass[c->node_owner[i]];
         if (model->row[v] >= 0) {
-            const double* block = model->matrix.value + 9 * (size_t)model->matrix.start[model->row[v]];
+            const double* block =
+                model->system.matrix.value + 9 * (size_t)model->system.matrix.start[model->row[v]];
             stiffness = (block[0] + block[4] + block[8]) / 3;
         }
         if (c->node_rigid[v] != CT_RIGID_DRIVEN && stiffness > 0) c->compliance[v] = 1 / stiffness + 1 / body;

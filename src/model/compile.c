@@ -27,15 +27,15 @@ static ct_status allocate_geometry(ct_model* model) {
     ct_arena* arena = &model->arena;
     size_t nvert = (size_t)model->nvert, ntet = (size_t)model->ntet, ntri = (size_t)model->ntri,
            nbody = (size_t)model->nbody;
-    model->rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
-    model->tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
-    model->tet_body = ct_arena_alloc(arena, ntet, sizeof(int));
-    model->tet_tag = ct_arena_alloc(arena, ntet, sizeof(int));
-    model->tri = ct_arena_alloc(arena, 3 * ntri, sizeof(int));
-    model->tri_body = ct_arena_alloc(arena, ntri, sizeof(int));
-    model->tri_tag = ct_arena_alloc(arena, ntri, sizeof(int));
-    model->body_name = ct_arena_alloc(arena, nbody, sizeof(char*));
-    model->body_color = ct_arena_alloc(arena, 3 * nbody, sizeof(double));
+    model->geometry.rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    model->geometry.tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
+    model->geometry.tet_body = ct_arena_alloc(arena, ntet, sizeof(int));
+    model->geometry.tet_tag = ct_arena_alloc(arena, ntet, sizeof(int));
+    model->geometry.tri = ct_arena_alloc(arena, 3 * ntri, sizeof(int));
+    model->geometry.tri_body = ct_arena_alloc(arena, ntri, sizeof(int));
+    model->geometry.tri_tag = ct_arena_alloc(arena, ntri, sizeof(int));
+    model->geometry.body_name = ct_arena_alloc(arena, nbody, sizeof(char*));
+    model->geometry.body_color = ct_arena_alloc(arena, 3 * nbody, sizeof(double));
     model->material = ct_arena_alloc(arena, ntet + ntri, sizeof(ct_material));
     model->mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->drag = ct_arena_alloc(arena, nvert, sizeof(double));
@@ -45,7 +45,7 @@ static ct_status allocate_geometry(ct_model* model) {
     model->velocity = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     model->row = ct_arena_alloc(arena, nvert, sizeof(int));
     model->node = ct_arena_alloc(arena, nvert, sizeof(int));
-    model->factored = ct_arena_alloc(arena, ntet + ntri, sizeof *model->factored);
+    model->system.factored = ct_arena_alloc(arena, ntet + ntri, sizeof *model->system.factored);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
@@ -53,25 +53,27 @@ static ct_status copy_sheet(ct_model* model, const ct_scene_body* body, int inde
     const ct_mesh* mesh = body->mesh;
     size_t t0 = (size_t)body->first_tri;
     memcpy(model->material + model->ntet + t0, body->tet_material, (size_t)mesh->ntri * sizeof(ct_material));
-    memcpy(model->tri_tag + t0, mesh->tri_tag, (size_t)mesh->ntri * sizeof(int));
-    for (int i = 0; i < 3 * mesh->ntri; i++) model->tri[3 * t0 + (size_t)i] = mesh->tri[i] + body->first_node;
-    for (int t = 0; t < mesh->ntri; t++) model->tri_body[t0 + (size_t)t] = index;
+    memcpy(model->geometry.tri_tag + t0, mesh->tri_tag, (size_t)mesh->ntri * sizeof(int));
+    for (int i = 0; i < 3 * mesh->ntri; i++)
+        model->geometry.tri[3 * t0 + (size_t)i] = mesh->tri[i] + body->first_node;
+    for (int t = 0; t < mesh->ntri; t++) model->geometry.tri_body[t0 + (size_t)t] = index;
     return ct_model_append_surface(model, mesh->tri, mesh->ntri, body->first_node, index);
 }
 
 static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index) {
     const ct_mesh* mesh = body->mesh;
     size_t v0 = (size_t)body->first_node, t0 = (size_t)body->first_tet;
-    memcpy(model->rest + 3 * v0, mesh->x, 3 * (size_t)mesh->nvert * sizeof(double));
+    memcpy(model->geometry.rest + 3 * v0, mesh->x, 3 * (size_t)mesh->nvert * sizeof(double));
     memcpy(model->velocity + 3 * v0, body->velocity, 3 * (size_t)mesh->nvert * sizeof(double));
-    memcpy(model->body_color + 3 * (size_t)index, body->color, sizeof body->color);
-    model->body_name[index] = ct_arena_copy(&model->arena, body->name, strlen(body->name) + 1, 1);
+    memcpy(model->geometry.body_color + 3 * (size_t)index, body->color, sizeof body->color);
+    model->geometry.body_name[index] = ct_arena_copy(&model->arena, body->name, strlen(body->name) + 1, 1);
     if (ct_scene_sheet_size(body))
         return model->arena.failed ? CT_OUT_OF_MEMORY : copy_sheet(model, body, index);
     memcpy(model->material + t0, body->tet_material, (size_t)mesh->ntet * sizeof(ct_material));
-    memcpy(model->tet_tag + t0, mesh->tet_tag, (size_t)mesh->ntet * sizeof(int));
-    for (int i = 0; i < 4 * mesh->ntet; i++) model->tet[4 * t0 + (size_t)i] = mesh->tet[i] + body->first_node;
-    for (int t = 0; t < mesh->ntet; t++) model->tet_body[t0 + (size_t)t] = index;
+    memcpy(model->geometry.tet_tag + t0, mesh->tet_tag, (size_t)mesh->ntet * sizeof(int));
+    for (int i = 0; i < 4 * mesh->ntet; i++)
+        model->geometry.tet[4 * t0 + (size_t)i] = mesh->tet[i] + body->first_node;
+    for (int t = 0; t < mesh->ntet; t++) model->geometry.tet_body[t0 + (size_t)t] = index;
 
     int *tri = NULL, ntri = 0;
     ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
@@ -82,34 +84,38 @@ static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index
 
 static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
     ct_arena* arena = &model->arena;
-    model->ndrive = scene->ndrive;
-    model->nforce = scene->nforce;
-    model->drive = ct_arena_copy(arena, scene->drive, (size_t)scene->ndrive, sizeof *scene->drive);
-    model->force = ct_arena_copy(arena, scene->force, (size_t)scene->nforce, sizeof *scene->force);
+    model->inputs.ndrive = scene->ndrive;
+    model->inputs.nforce = scene->nforce;
+    model->inputs.drive = ct_arena_copy(arena, scene->drive, (size_t)scene->ndrive, sizeof *scene->drive);
+    model->inputs.force = ct_arena_copy(arena, scene->force, (size_t)scene->nforce, sizeof *scene->force);
     if (arena->failed) return CT_OUT_OF_MEMORY;
     for (int i = 0; i < scene->ndrive; i++) {
         const ct_scene_driver* source = &scene->drive[i];
-        model->drive[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
-        model->drive[i].key = ct_arena_copy(arena, source->key, (size_t)source->nkey, sizeof(ct_keyframe));
+        model->inputs.drive[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
+        model->inputs.drive[i].key =
+            ct_arena_copy(arena, source->key, (size_t)source->nkey, sizeof(ct_keyframe));
     }
-    model->ncontrol = scene->ncontrol;
-    model->control = ct_arena_copy(arena, scene->control, (size_t)scene->ncontrol, sizeof *scene->control);
-    model->control_first = ct_arena_alloc(arena, (size_t)scene->ncontrol, sizeof(int));
-    model->mount = ct_arena_alloc(arena, (size_t)scene->ncontrol, sizeof(int));
+    model->inputs.ncontrol = scene->ncontrol;
+    model->inputs.control =
+        ct_arena_copy(arena, scene->control, (size_t)scene->ncontrol, sizeof *scene->control);
+    model->inputs.control_first = ct_arena_alloc(arena, (size_t)scene->ncontrol, sizeof(int));
+    model->inputs.mount = ct_arena_alloc(arena, (size_t)scene->ncontrol, sizeof(int));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     for (int i = 0; i < scene->ncontrol; i++) {
         const ct_scene_control* source = &scene->control[i];
-        model->control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
-        model->control[i].node = ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
-        model->control[i].time = ct_arena_copy(arena, source->time, (size_t)source->nvalue, sizeof(double));
-        model->control[i].value = ct_arena_copy(
+        model->inputs.control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
+        model->inputs.control[i].node =
+            ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
+        model->inputs.control[i].time =
+            ct_arena_copy(arena, source->time, (size_t)source->nvalue, sizeof(double));
+        model->inputs.control[i].value = ct_arena_copy(
             arena, source->value, (size_t)source->nvalue * (size_t)source->size, sizeof(double));
-        model->control_first[i] = model->control_size;
-        model->control_size += source->size;
-        model->mount[i] = source->kind == CT_CONTROL_MOVE ? model->nmount++ : -1;
+        model->inputs.control_first[i] = model->inputs.control_size;
+        model->inputs.control_size += source->size;
+        model->inputs.mount[i] = source->kind == CT_CONTROL_MOVE ? model->inputs.nmount++ : -1;
     }
     for (int i = 0; i < scene->nforce; i++)
-        model->force[i].node =
+        model->inputs.force[i].node =
             ct_arena_copy(arena, scene->force[i].node, (size_t)scene->force[i].nnode, sizeof(int));
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
@@ -120,12 +126,13 @@ static ct_status create_tree(ct_model* model, const ct_scene* scene) {
     for (int k = 0; k < scene->nlink; k++) {
         const ct_scene_link* link = &scene->link[k];
         if (!(link->mass > 0)) continue;
-        ct_status status = ct_point_masses(link->mass, link->center, link->inertia, model->rest + 3 * at);
+        ct_status status =
+            ct_point_masses(link->mass, link->center, link->inertia, model->geometry.rest + 3 * at);
         if (status != CT_OK) return status;
         for (int i = 0; i < 6; i++) model->own_mass[at++] = link->mass / 6;
     }
-    return ct_links_compile(&model->tree, &model->arena, scene, model->nvert, first, model->rest,
-                            &model->root_motion);
+    return ct_links_compile(&model->tree, &model->arena, scene, model->nvert, first, model->geometry.rest,
+                            &model->inputs.root_motion);
 }
 
 // ---- elements and inertia ------------------------------------------------------------------
@@ -149,8 +156,8 @@ static ct_status create_elements(ct_model* model) {
     if (status == CT_OK) {
         ct_elastic_def def = {.nvert = model->nvert,
                               .ntet = model->ntet,
-                              .rest = model->rest,
-                              .tet = model->tet,
+                              .rest = model->geometry.rest,
+                              .tet = model->geometry.tet,
                               .energy = energy,
                               .mu = mu,
                               .lambda = lambda,
@@ -179,14 +186,15 @@ static void create_inertia(ct_model* model) {
                                   .free_drag = model->free_drag};
     model->families.of[CT_FAMILY_INERTIA] = &model->inertia;
     model->families.of[CT_FAMILY_JOINTS] = &model->tree;
-    model->families.rest = model->rest;
+    model->families.rest = model->geometry.rest;
 }
 
 // ---- unknowns and the factored system ------------------------------------------------------
 
 static void number_unknowns(ct_model* model) {
-    for (int i = 0; i < model->ndrive; i++)
-        for (int k = 0; k < model->drive[i].nnode; k++) model->row[model->drive[i].node[k]] = -1;
+    for (int i = 0; i < model->inputs.ndrive; i++)
+        for (int k = 0; k < model->inputs.drive[i].nnode; k++)
+            model->row[model->inputs.drive[i].node[k]] = -1;
     for (int k = 0; k < model->tree.start[model->tree.nlink]; k++) model->row[model->tree.node[k]] = -1;
     for (int v = 0; v < model->nvert; v++)
         if (model->row[v] >= 0) model->row[v] = model->nfree++;
@@ -196,7 +204,8 @@ static void number_unknowns(ct_model* model) {
 static ct_status create_pattern(ct_model* model) {
     int count, *nodes = ct_model_couplings(model, model->row, &count);
     if (!nodes) return CT_OUT_OF_MEMORY;
-    ct_status status = ct_block_matrix_create(&model->matrix, &model->arena, model->nfree, count, 4, nodes);
+    ct_status status =
+        ct_block_matrix_create(&model->system.matrix, &model->arena, model->nfree, count, 4, nodes);
     ct_free(nodes);
     return status;
 }
@@ -204,16 +213,18 @@ static ct_status create_pattern(ct_model* model) {
 static ct_status build_system(ct_model* model) {
     number_unknowns(model);
     ct_model_lump(model);
-    ct_status status = ct_coupling_create(&model->coupling, &model->arena, model);
+    ct_status status = ct_coupling_create(&model->system.coupling, &model->arena, model);
     if (status == CT_OK && model->solver->model_create)
         status = model->solver->model_create(&model->solver_part, model);
     if (status == CT_OK && model->nfree == 0) status = ct_model_factor(model);
     if (status != CT_OK || model->nfree == 0) return status;
     status = create_pattern(model);
-    if (status == CT_OK) status = ct_symbolic_create(&model->symbolic, &model->matrix, CT_ORDER_AUTO);
-    if (status == CT_OK) status = ct_factor_create(&model->factor, model->symbolic, model->precision);
+    if (status == CT_OK)
+        status = ct_symbolic_create(&model->system.symbolic, &model->system.matrix, CT_ORDER_AUTO);
+    if (status == CT_OK)
+        status = ct_factor_create(&model->system.factor, model->system.symbolic, model->system.precision);
     if (status != CT_OK) return status;
-    const int* order = ct_symbolic_order(model->symbolic);
+    const int* order = ct_symbolic_order(model->system.symbolic);
     int* node_of_row = ct_alloc((size_t)model->nfree, sizeof(int));
     if (!node_of_row) return CT_OUT_OF_MEMORY;
     for (int v = 0; v < model->nvert; v++)
@@ -260,7 +271,7 @@ ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error
     if (!model) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory while compiling the scene");
     model->settings = scene->settings;
     // half needs hardware conversion
-    model->precision = ct_cpu_isa() == CT_ISA_PORTABLE ? CT_PRECISION_SINGLE : CT_PRECISION_HALF;
+    model->system.precision = ct_cpu_isa() == CT_ISA_PORTABLE ? CT_PRECISION_SINGLE : CT_PRECISION_HALF;
     ct_status status = compile(model, scene, error);
     if (status != CT_OK) {
         ct_model_free(model);

@@ -25,22 +25,22 @@ static int find_row(const ct_scene_control* control, double time, double* fracti
 }
 
 void ct_model_control_values(const ct_model* model, double time, double* out) {
-    memset(out, 0, (size_t)model->control_size * sizeof *out);
-    for (int i = 0; i < model->ncontrol; i++) {
-        const ct_scene_control* control = &model->control[i];
+    memset(out, 0, (size_t)model->inputs.control_size * sizeof *out);
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* control = &model->inputs.control[i];
         if (!control->nvalue) continue;
         double fraction;
         size_t size = (size_t)control->size;
         const double* row = control->value + (size_t)find_row(control, time, &fraction) * size;
         for (size_t k = 0; k < size; k++)
-            out[(size_t)model->control_first[i] + k] =
+            out[(size_t)model->inputs.control_first[i] + k] =
                 fraction > 0 ? (1 - fraction) * row[k] + fraction * row[size + k] : row[k];
     }
 }
 
 bool ct_control_has_values(const ct_model* model) {
-    for (int i = 0; i < model->ncontrol; i++)
-        if (model->control[i].nvalue) return true;
+    for (int i = 0; i < model->inputs.ncontrol; i++)
+        if (model->inputs.control[i].nvalue) return true;
     return false;
 }
 

@@ -45,7 +45,7 @@ static void multiply(const double* in, double* out, void* user) {
 // P^-1 in matrix order.
 static void precondition(const double* in, double* out, void* user) {
     const coupling_system* system = user;
-    const int* order = ct_symbolic_order(system->model->symbolic);
+    const int* order = ct_symbolic_order(system->model->system.symbolic);
     int n = system->model->nfree;
     for (int k = 0; k < n; k++) memcpy(system->s->b + 3 * k, in + 3 * order[k], 3 * sizeof(double));
     ct_factor_solve(system->factor, system->s->solve, NULL, system->s->b, system->s->z);
@@ -71,7 +71,7 @@ static ct_status prepare(coupling_scratch* s, const ct_model* model) {
     if (s->arena.failed) return CT_OUT_OF_MEMORY;
     if (model->nfree == 0) return CT_OK;
     status = ct_krylov_work_create(&s->krylov, 3 * model->nfree, 0);
-    if (status == CT_OK) status = ct_factor_work_create(&s->solve, model->symbolic);
+    if (status == CT_OK) status = ct_factor_work_create(&s->solve, model->system.symbolic);
     return status;
 }
 
@@ -137,7 +137,7 @@ static ct_status column(ct_coupling* coupling, const ct_model* model, coupling_s
         ct_krylov_report report;
         ct_pcg(&def, s->krylov, s->right, s->column, &report);
     }
-    const int* order = model->nfree ? ct_symbolic_order(model->symbolic) : NULL;
+    const int* order = model->nfree ? ct_symbolic_order(model->system.symbolic) : NULL;
     for (int r = 0; r < model->nfree; r++)
         for (int a = 0; a < 3; a++)
             coupling->W[(size_t)(3 * r + a) * (size_t)(6 * nlink) + (size_t)index] =
@@ -176,7 +176,7 @@ ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_fa
     if (status == CT_OK) ct_families_assemble(&model->families, work, c, x, s.row, &s.full);
     for (int k = 0; status == CT_OK && k < model->tree.nlink; k++)
         for (int i = 0; status == CT_OK && i < 6; i++)
-            status = column(coupling, model, &system, k, i, x ? x : model->rest);
+            status = column(coupling, model, &system, k, i, x ? x : model->geometry.rest);
     if (status == CT_OK) finish(coupling, model->tree.nlink);
     ct_krylov_work_free(s.krylov);
     ct_factor_work_free(s.solve);

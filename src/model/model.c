@@ -23,8 +23,8 @@ void ct_material_membrane(const ct_material* material, double* mu, double* lambd
 
 bool ct_model_is_rigid(const ct_model* model, int element) {
     bool tet = element < model->ntet;
-    const int* node =
-        tet ? model->tet + 4 * (size_t)element : model->tri + 3 * (size_t)(element - model->ntet);
+    const int* node = tet ? model->geometry.tet + 4 * (size_t)element
+                          : model->geometry.tri + 3 * (size_t)(element - model->ntet);
     const int *link = model->tree.node_link, k = link[node[0]];
     return k >= 0 && link[node[1]] == k && link[node[2]] == k && (!tet || link[node[3]] == k);
 }
@@ -34,12 +34,12 @@ ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int
     int* all = ct_arena_alloc(&model->arena, 3 * after, sizeof(int));
     int* owners = ct_arena_alloc(&model->arena, after, sizeof(int));
     if (!all || !owners) return CT_OUT_OF_MEMORY;
-    if (before) memcpy(all, model->surface, 3 * before * sizeof(int));
-    if (before) memcpy(owners, model->surface_owner, before * sizeof(int));
+    if (before) memcpy(all, model->geometry.surface, 3 * before * sizeof(int));
+    if (before) memcpy(owners, model->geometry.surface_owner, before * sizeof(int));
     for (size_t i = 0; i < 3 * (size_t)ntri; i++) all[3 * before + i] = tri[i] + first_node;
     for (size_t t = before; t < after; t++) owners[t] = owner;
-    model->surface = all;
-    model->surface_owner = owners;
+    model->geometry.surface = all;
+    model->geometry.surface_owner = owners;
     model->nsurface += ntri;
     return CT_OK;
 }

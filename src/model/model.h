@@ -35,16 +35,8 @@ typedef struct ct_coupling {
     unsigned char* coupled;  // nlink x nlink: the 6x6 block of S is not zero
 } ct_coupling;
 
-struct ct_model {
-    ct_arena arena;  // owns every array below
-    ct_settings settings;
-    // nodes: of the bodies, six for each link with a mass of its own, of obstacles
-    int nvert, ntet, ntri, nsurface, nbody, nfree;
-    int nobstacle;
-    int nelement;  // ntet + ntri: the tets, then the triangles of sheets
-    int nunknown;  // 3 nfree + joint rates
-
-    // geometry
+// Shapes at rest: nodes in scene order.
+typedef struct ct_geometry {
     double* rest;        // 3 nvert, m
     int* tet;            // 4 ntet
     int* tri;            // 3 ntri, of sheets
@@ -57,6 +49,49 @@ struct ct_model {
     char** body_name;    // nbody
     double* body_color;  // 3 nbody
     double extent;       // m, largest |coordinate|: scale of round-off
+} ct_geometry;
+
+// What acts on a model from outside: prescribed motion, forces, and the controls of both.
+typedef struct ct_inputs {
+    ct_scene_driver* drive;  // ndrive
+    int ndrive;
+    ct_scene_force* force;  // nforce
+    int nforce;
+    ct_scene_control* control;  // ncontrol
+    int* control_first;         // ncontrol, of its numbers in a step's control vector
+    int ncontrol, control_size;
+    int* mount;  // ncontrol, MOVE: which of the state's mounts, otherwise -1
+    int nmount;
+    ct_scene_driver* root_motion;  // tree.nroot, of the roots that are driven
+} ct_inputs;
+
+// The linearised system of the free nodes and the links, factored: A0 and what goes with it.
+typedef struct ct_system {
+    ct_block_matrix matrix;  // pattern; values of A0
+    ct_symbolic* symbolic;
+    ct_factor* factor;       // A0
+    ct_precision precision;  // of the stored factors
+    // nelement, logs of mu, mu + lambda, density and rigidity when the factor was made
+    float (*factored)[4];
+    int factor_version;  // of the values that the factor was made for
+    // whenever values change that it depends on: then results depend on the values alone, not on those before
+    bool always_factor;
+    ct_coupling coupling;    // of links and free nodes, at rest
+    double roundoff;         // N, residual below which double precision cannot go
+    double energy_roundoff;  // J, the same for energies: terms of size mu V cancel at rest
+    int refactor_cost;       // solves that cost as much as one numeric factorisation
+} ct_system;
+
+struct ct_model {
+    ct_arena arena;  // owns every array below
+    ct_settings settings;
+    // nodes: of the bodies, six for each link with a mass of its own, of obstacles
+    int nvert, ntet, ntri, nsurface, nbody, nfree;
+    int nobstacle;
+    int nelement;  // ntet + ntri: the tets, then the triangles of sheets
+    int nunknown;  // 3 nfree + joint rates
+
+    ct_geometry geometry;
 
     // materials and inertia
     ct_material* material;  // nelement
@@ -69,19 +104,8 @@ struct ct_model {
     double total_mass;
     ct_inertia inertia;  // these masses, as a family of forces
 
-    // prescribed motion and forces
-    ct_scene_driver* drive;  // ndrive
-    int ndrive;
-    ct_scene_force* force;  // nforce
-    int nforce;
-    ct_scene_control* control;  // ncontrol
-    int* control_first;         // ncontrol, of its numbers in a step's control vector
-    int ncontrol, control_size;
-    int* mount;  // ncontrol, MOVE: which of the state's mounts, otherwise -1
-    int nmount;
-
-    ct_tree tree;                  // skeletons; no links: none
-    ct_scene_driver* root_motion;  // tree.nroot, of the roots that are driven
+    ct_inputs inputs;
+    ct_tree tree;  // skeletons; no links: none
     ct_water water;
     ct_policy policy;
     ct_actuators actuators;
@@ -90,25 +114,13 @@ struct ct_model {
     int nfriction;
 
     // unknowns and the system: free nodes in factor order, then joint rates
-    int* row;                // nvert
-    int* node;               // nfree
-    ct_families families;    // every force
-    ct_block_matrix matrix;  // pattern; values of A0
-    ct_symbolic* symbolic;
-    ct_factor* factor;       // A0
-    ct_precision precision;  // of the stored factors
-    // nelement, logs of mu, mu + lambda, density and rigidity when the factor was made
-    float (*factored)[4];
-    int version;         // one more after every change of values
-    int factor_version;  // of the values that the factor was made for
-    // whenever values change that it depends on: then results depend on the values alone, not on those before
-    bool always_factor;
-    ct_coupling coupling;  // of links and free nodes, at rest
+    int* row;   // nvert
+    int* node;  // nfree
+    ct_system system;
+    ct_families families;  // every force
+    int version;           // one more after every change of values
     const ct_solver_row* solver;
-    void* solver_part;       // what the solver keeps with the model
-    double roundoff;         // N, residual below which double precision cannot go
-    double energy_roundoff;  // J, the same for energies: terms of size mu V cancel at rest
-    int refactor_cost;       // solves that cost as much as one numeric factorisation
+    void* solver_part;  // what the solver keeps with the model
     int sliver_count;
     double setup_seconds;
 };

@@ -7,8 +7,8 @@
 void ct_model_free(ct_model* model) {
     if (!model) return;
     ct_families_free(&model->families);
-    ct_factor_free(model->factor);
-    ct_symbolic_free(model->symbolic);
+    ct_factor_free(model->system.factor);
+    ct_symbolic_free(model->system.symbolic);
     if (model->solver && model->solver->model_free) model->solver->model_free(model->solver_part);
     ct_arena_free(&model->arena);
     ct_free(model);
@@ -32,28 +32,28 @@ ct_model_info ct_model_summary(const ct_model* model) {
         .njoint = model->tree.ndof,
         .mass = model->total_mass,
         .volume = volume,
-        .factor_bytes = model->factor ? (double)ct_factor_bytes(model->factor) : 0,
+        .factor_bytes = model->system.factor ? (double)ct_factor_bytes(model->system.factor) : 0,
         .setup_seconds = model->setup_seconds,
-        .ordering = model->symbolic ? ct_symbolic_ordering(model->symbolic) : "none",
+        .ordering = model->system.symbolic ? ct_symbolic_ordering(model->system.symbolic) : "none",
         .kernel = ct_elastic_kernel(model->families.of[CT_FAMILY_SOLIDS]),
     };
 }
 
 ct_settings ct_model_settings(const ct_model* model) { return model->settings; }
-const double* ct_model_rest(const ct_model* model) { return model->rest; }
+const double* ct_model_rest(const ct_model* model) { return model->geometry.rest; }
 const double* ct_model_node_mass(const ct_model* model) { return model->mass; }
-const int* ct_model_tets(const ct_model* model) { return model->tet; }
-const int* ct_model_tris(const ct_model* model) { return model->tri; }
-const int* ct_model_surface(const ct_model* model) { return model->surface; }
-const int* ct_model_surface_owner(const ct_model* model) { return model->surface_owner; }
-const int* ct_model_tet_body(const ct_model* model) { return model->tet_body; }
-const int* ct_model_tet_tag(const ct_model* model) { return model->tet_tag; }
+const int* ct_model_tets(const ct_model* model) { return model->geometry.tet; }
+const int* ct_model_tris(const ct_model* model) { return model->geometry.tri; }
+const int* ct_model_surface(const ct_model* model) { return model->geometry.surface; }
+const int* ct_model_surface_owner(const ct_model* model) { return model->geometry.surface_owner; }
+const int* ct_model_tet_body(const ct_model* model) { return model->geometry.tet_body; }
+const int* ct_model_tet_tag(const ct_model* model) { return model->geometry.tet_tag; }
 
 const char* ct_model_body_name(const ct_model* model, int body) {
-    return body >= 0 && body < model->nbody ? model->body_name[body] : "";
+    return body >= 0 && body < model->nbody ? model->geometry.body_name[body] : "";
 }
 
-const double* ct_model_body_color(const ct_model* model) { return model->body_color; }
+const double* ct_model_body_color(const ct_model* model) { return model->geometry.body_color; }
 
 int ct_model_link_count(const ct_model* model) { return model->tree.nlink; }
 
@@ -79,16 +79,16 @@ ct_joint_def ct_model_joint(const ct_model* model, int link) {
     return link >= 0 && link < model->tree.nlink ? model->tree.joint[link] : ct_joint_def_default();
 }
 
-int ct_model_control_size(const ct_model* model) { return model->control_size; }
-int ct_model_control_count(const ct_model* model) { return model->ncontrol; }
+int ct_model_control_size(const ct_model* model) { return model->inputs.control_size; }
+int ct_model_control_count(const ct_model* model) { return model->inputs.ncontrol; }
 
 ct_control_info ct_model_control_info(const ct_model* model, int index) {
     ct_control_info info = {0};
-    if (index < 0 || index >= model->ncontrol) return info;
-    const ct_scene_control* control = &model->control[index];
+    if (index < 0 || index >= model->inputs.ncontrol) return info;
+    const ct_scene_control* control = &model->inputs.control[index];
     snprintf(info.name, sizeof info.name, "%s", control->name);
     info.kind = control->kind;
-    info.first = model->control_first[index];
+    info.first = model->inputs.control_first[index];
     info.count = control->size;
     return info;
 }

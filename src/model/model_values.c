@@ -20,16 +20,16 @@ void ct_model_lump(ct_model* model) {
     const double* volume = ct_elastic_volume(model->families.of[CT_FAMILY_SOLIDS]);
     memcpy(model->mass, model->own_mass, (size_t)model->nvert * sizeof(double));
     memset(model->drag, 0, (size_t)model->nvert * sizeof(double));
-    model->total_mass = model->energy_roundoff = 0;
+    model->total_mass = model->system.energy_roundoff = 0;
     for (int v = 0; v < model->nvert; v++) model->total_mass += model->own_mass[v];
     for (int t = 0; t < model->ntet; t++) {
         double mu, lambda, quarter = 0.25 * volume[t] * model->material[t].density;
         ct_material_lame(&model->material[t], &mu, &lambda);
         model->total_mass += 4 * quarter;
-        model->energy_roundoff += 10 * 2.2e-16 * volume[t] * mu;
+        model->system.energy_roundoff += 10 * 2.2e-16 * volume[t] * mu;
         for (int a = 0; a < 4; a++) {
-            model->mass[model->tet[4 * t + a]] += quarter;
-            model->drag[model->tet[4 * t + a]] += quarter * model->material[t].damping_mass;
+            model->mass[model->geometry.tet[4 * t + a]] += quarter;
+            model->drag[model->geometry.tet[4 * t + a]] += quarter * model->material[t].damping_mass;
         }
     }
     ct_model_lump_sheets(model);
@@ -41,7 +41,8 @@ void ct_model_lump(ct_model* model) {
         model->inertia.damped = model->inertia.damped || model->free_drag[v] > 0;
     }
     for (int i = 0; i < 3 * model->nvert; i++)
-        if (model->mass[i / 3] > 0) model->extent = fmax(model->extent, fabs(model->rest[i]));
+        if (model->mass[i / 3] > 0)
+            model->geometry.extent = fmax(model->geometry.extent, fabs(model->geometry.rest[i]));
 }
 
 // ---- elements ------------------------------------------------------------------------------
@@ -84,8 +85,8 @@ static void lump_vjp(const ct_model* model, int t, double volume, const ct_sums*
     const double *mass_bar = sums->of[CT_SUM_MASS], *drag_bar = sums->of[CT_SUM_DRAG];
     double mass = 0, drag = 0;
     for (int a = 0; a < 4; a++) {
-        if (mass_bar) mass += 0.25 * volume * mass_bar[model->tet[4 * t + a]];
-        if (drag_bar) drag += 0.25 * volume * drag_bar[model->tet[4 * t + a]];
+        if (mass_bar) mass += 0.25 * volume * mass_bar[model->geometry.tet[4 * t + a]];
+        if (drag_bar) drag += 0.25 * volume * drag_bar[model->geometry.tet[4 * t + a]];
     }
     if (sums->of[CT_QUANTITY_DENSITY]) sums->of[CT_QUANTITY_DENSITY][t] = mass + m->damping_mass * drag;
     if (sums->of[CT_QUANTITY_DAMPING_MASS]) sums->of[CT_QUANTITY_DAMPING_MASS][t] = m->density * drag;
@@ -129,19 +130,19 @@ static void material_logs(const ct_model* model, int element, float logs[4]) {
 static void estimate_costs(ct_model* model) {
     double sum = 0;
     for (int k = 0; k < 6 * model->tree.nlink; k++)
-        sum += pow(model->coupling.S[(size_t)(6 * model->tree.nlink + 1) * (size_t)k], 2);
+        sum += pow(model->system.coupling.S[(size_t)(6 * model->tree.nlink + 1) * (size_t)k], 2);
     for (int j = 0; j < model->nfree; j++) {
-        const double* diagonal = model->matrix.value + 9 * (size_t)model->matrix.start[j];
+        const double* diagonal = model->system.matrix.value + 9 * (size_t)model->system.matrix.start[j];
         for (int a = 0; a < 3; a++) sum += diagonal[4 * a] * diagonal[4 * a];
     }
-    model->roundoff = 4 * 2.2e-16 * sqrt(sum) * model->extent;
-    if (!model->factor) return;
+    model->system.roundoff = 4 * 2.2e-16 * sqrt(sum) * model->geometry.extent;
+    if (!model->system.factor) return;
     // a factorisation runs at about 10 GF/s, its elements take about 10 us each to be made positive definite;
     // a solve streams the factor twice at about 20 GB/s, and comes with passes over the elements
-    double elements = model->ntet + 2.0 * model->ntri, bytes = (double)ct_factor_bytes(model->factor);
-    double factor_seconds = ct_factor_flops(model->factor) / 10e9 + 4 * bytes / 1e9 + 10e-6 * elements;
+    double elements = model->ntet + 2.0 * model->ntri, bytes = (double)ct_factor_bytes(model->system.factor);
+    double factor_seconds = ct_factor_flops(model->system.factor) / 10e9 + 4 * bytes / 1e9 + 10e-6 * elements;
     double solve_seconds = 2 * bytes / 20e9 + 40e-9 * elements + 1e-6;
-    model->refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
+    model->system.refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
 }
 
 ct_status ct_model_factor(ct_model* model) {
@@ -149,15 +150,16 @@ ct_status ct_model_factor(ct_model* model) {
     ct_status status = ct_families_work_create(&work, &model->families);
     double c = ct_model_rate(&model->settings);
     if (status == CT_OK && model->nfree) {
-        ct_model_assemble(model, &work, c, NULL, &model->matrix);
-        status = ct_factor_update(model->factor, &model->matrix);
+        ct_model_assemble(model, &work, c, NULL, &model->system.matrix);
+        status = ct_factor_update(model->system.factor, &model->system.matrix);
     }
     if (status == CT_OK)
-        status = ct_coupling_update(&model->coupling, model, &work, c, NULL, &model->matrix, model->factor);
+        status = ct_coupling_update(&model->system.coupling, model, &work, c, NULL, &model->system.matrix,
+                                    model->system.factor);
     ct_families_work_free(&work);
     if (status == CT_OK) {
-        model->factor_version = model->version;
-        for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->factored[t]);
+        model->system.factor_version = model->version;
+        for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->system.factored[t]);
         for (int k = 0; k < model->actuators.count; k++)
             model->actuators.factored[k] = model->actuators.stiffness[k];
         if (model->tree.nlink)
@@ -177,7 +179,7 @@ bool ct_model_factor_is_stale(const ct_model* model) {
     for (int t = 0; t < model->nelement; t++) {
         float logs[4];
         material_logs(model, t, logs);
-        for (int k = 0; k < 4; k++) sum[k] += pow(logs[k] - model->factored[t][k], 2);
+        for (int k = 0; k < 4; k++) sum[k] += pow(logs[k] - model->system.factored[t][k], 2);
     }
     for (int k = 0; k < 4; k++)
         if (sqrt(sum[k] / model->nelement) > stale) return true;

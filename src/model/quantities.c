@@ -30,7 +30,7 @@ static size_t count_owners(const ct_model* model, ct_quantity_of of) {
     case CT_OF_SCENE: return 1;
     case CT_OF_WATER: return model->water.enabled ? 1 : 0;
     case CT_OF_POLICY: return model->policy.enabled ? (size_t)model->policy.nweight : 0;
-    case CT_OF_CONTROLS: return (size_t)model->control_size;
+    case CT_OF_CONTROLS: return (size_t)model->inputs.control_size;
     }
     return 0;
 }
@@ -70,11 +70,12 @@ static double* find_number(ct_model* model, ct_quantity quantity, size_t i) {
 
 // Positions at rest, driven nodes where their motion begins.
 static void get_positions(const ct_model* model, double* values) {
-    memcpy(values, model->rest, 3 * (size_t)model->nvert * sizeof *values);
-    for (int d = 0; d < model->ndrive; d++)
-        for (int i = 0; i < model->drive[d].nnode; i++) {
-            size_t node = (size_t)model->drive[d].node[i];
-            ct_scene_drive_position(&model->drive[d], 0, model->rest + 3 * node, values + 3 * node);
+    memcpy(values, model->geometry.rest, 3 * (size_t)model->nvert * sizeof *values);
+    for (int d = 0; d < model->inputs.ndrive; d++)
+        for (int i = 0; i < model->inputs.drive[d].nnode; i++) {
+            size_t node = (size_t)model->inputs.drive[d].node[i];
+            ct_scene_drive_position(&model->inputs.drive[d], 0, model->geometry.rest + 3 * node,
+                                    values + 3 * node);
         }
 }
 
@@ -208,7 +209,8 @@ ct_status ct_model_set_values(ct_model* model, const ct_values* values, bool* re
         system = system || ct_quantity_row((ct_quantity)q)->role == CT_ROLE_SYSTEM;
     }
     status = follow_values(model);
-    bool must = model->solver->exact || (model->always_factor && system) || ct_model_factor_is_stale(model);
+    bool must =
+        model->solver->exact || (model->system.always_factor && system) || ct_model_factor_is_stale(model);
     if (status == CT_OK && model->nunknown && must) {
         status = ct_model_factor(model);
         if (refactored) *refactored = true;

@@ -39,8 +39,8 @@ ct_status ct_model_create_sheets(ct_model* model) {
         const ct_sheet_def def = {.nvert = model->nvert,
                                   .ntri = model->ntri,
                                   .first = model->ntet,
-                                  .rest = model->rest,
-                                  .tri = model->tri,
+                                  .rest = model->geometry.rest,
+                                  .tri = model->geometry.tri,
                                   .energy = energy,
                                   .mu = values.mu,
                                   .lambda = values.lambda,
@@ -75,10 +75,10 @@ void ct_model_lump_sheets(ct_model* model) {
         double mu, lambda, rigidity;
         ct_material_membrane(material, &mu, &lambda, &rigidity);
         model->total_mass += 3 * third;
-        model->energy_roundoff += 10 * 2.2e-16 * area * mu;
+        model->system.energy_roundoff += 10 * 2.2e-16 * area * mu;
         for (int a = 0; a < 3; a++) {
-            model->mass[model->tri[3 * t + a]] += third;
-            model->drag[model->tri[3 * t + a]] += third * material->damping_mass;
+            model->mass[model->geometry.tri[3 * t + a]] += third;
+            model->drag[model->geometry.tri[3 * t + a]] += third * material->damping_mass;
         }
     }
 }
@@ -95,8 +95,8 @@ void ct_model_sheets_vjp(const ct_model* model, const ct_sums* sums) {
         double D_bar = of[CT_SUM_RIGIDITY] ? of[CT_SUM_RIGIDITY][k] : 0;
         double mass = 0, drag = 0, third = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[k] / 3;
         for (int a = 0; a < 3; a++) {
-            if (of[CT_SUM_MASS]) mass += third * of[CT_SUM_MASS][model->tri[3 * k + a]];
-            if (of[CT_SUM_DRAG]) drag += third * of[CT_SUM_DRAG][model->tri[3 * k + a]];
+            if (of[CT_SUM_MASS]) mass += third * of[CT_SUM_MASS][model->geometry.tri[3 * k + a]];
+            if (of[CT_SUM_DRAG]) drag += third * of[CT_SUM_DRAG][model->geometry.tri[3 * k + a]];
         }
         if (of[CT_QUANTITY_YOUNG])
             of[CT_QUANTITY_YOUNG][e] = (mu * mu_bar + lambda * lambda_bar + D * D_bar) / E;
@@ -121,9 +121,9 @@ int* ct_model_couplings(const ct_model* model, const int* row, int* count) {
     *count = model->nelement + nhinge;
     int *nodes = ct_alloc(4 * (size_t)*count, sizeof(int)), *at = nodes;
     if (!nodes) return NULL;
-    for (int i = 0; i < 4 * model->ntet; i++) *at++ = row[model->tet[i]];
+    for (int i = 0; i < 4 * model->ntet; i++) *at++ = row[model->geometry.tet[i]];
     for (int t = 0; t < model->ntri; t++, at += 4) {
-        for (int k = 0; k < 3; k++) at[k] = row[model->tri[3 * t + k]];
+        for (int k = 0; k < 3; k++) at[k] = row[model->geometry.tri[3 * t + k]];
         at[3] = -1;
     }
     for (int i = 0; i < 4 * nhinge; i++) *at++ = row[hinge[i]];

@@ -50,7 +50,7 @@ static void* live(void* user) {
     ct_batch* batch = worker->batch;
     ct_blas_serial();
     worker->status = ct_problem_create(&worker->problem, &batch->scene, batch->max_bytes, &worker->error);
-    if (worker->status == CT_OK) worker->problem->model->always_factor = true;
+    if (worker->status == CT_OK) worker->problem->model->system.always_factor = true;
     if (worker->status == CT_OK && batch->transport.rank > 0) {
         worker->buffer = ct_alloc(2 * (size_t)ct_problem_size(worker->problem), sizeof(double));
         if (!worker->buffer) worker->status = ct_fail(&worker->error, CT_OUT_OF_MEMORY, "out of memory");

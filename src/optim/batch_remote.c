@@ -51,10 +51,10 @@ uint64_t ct_batch_fingerprint(const ct_problem* problem) {
                    model->nvert,
                    model->ntet,
                    model->ntri,
-                   model->control_size,
+                   model->inputs.control_size,
                    ct_problem_slice_count(problem)};
     hash = mix(hash, sizes, sizeof sizes);
-    hash = mix(hash, model->rest, 3 * (size_t)model->nvert * sizeof(double));
+    hash = mix(hash, model->geometry.rest, 3 * (size_t)model->nvert * sizeof(double));
     hash = mix(hash, model->mass, (size_t)model->nvert * sizeof(double));
     for (int i = 0; i < ct_problem_slice_count(problem); i++) {
         ct_slice slice = ct_problem_slice(problem, i);

@@ -92,8 +92,8 @@ static void fill_targets(const ct_scene_objective* o, const ct_model* model, ter
     if (o->kind == CT_OBJECTIVE_SHAPE && o->relative)
         for (int i = 0; i < t->nnode; i++)
             for (int a = 0; a < 3; a++)
-                t->target[3 * (size_t)i + a] += model->rest[3 * (size_t)t->node[i] + a];
-    if (o->kind == CT_OBJECTIVE_POINT && o->relative) mean(t, model->rest, t->origin);
+                t->target[3 * (size_t)i + a] += model->geometry.rest[3 * (size_t)t->node[i] + a];
+    if (o->kind == CT_OBJECTIVE_POINT && o->relative) mean(t, model->geometry.rest, t->origin);
 }
 
 static void find_joint(const ct_scene_objective* o, const ct_model* model, term* t) {

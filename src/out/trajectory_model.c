@@ -154,8 +154,8 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
         .tet_body = ct_model_tet_body(model),
         .tet_tag = ct_model_tet_tag(model),
         .tri = ct_model_tris(model),
-        .tri_body = model->tri_body,
-        .tri_tag = model->tri_tag,
+        .tri_body = model->geometry.tri_body,
+        .tri_tag = model->geometry.tri_tag,
         .surface_owner = ct_model_surface_owner(model),
         .state_size = state_size,
     };

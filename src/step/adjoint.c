@@ -49,7 +49,8 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
         *root_vectors[i] = ct_arena_alloc(&adjoint->arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
-    adjoint->control_bar = ct_arena_alloc(&adjoint->arena, (size_t)model->control_size, sizeof(double));
+    adjoint->control_bar =
+        ct_arena_alloc(&adjoint->arena, (size_t)model->inputs.control_size, sizeof(double));
     if (adjoint->arena.failed) {
         ct_adjoint_free(adjoint);
         return CT_OUT_OF_MEMORY;
@@ -125,9 +126,9 @@ static void reverse_product(const ct_model* model, ct_work* work, ct_adjoint* ad
 
 // g holds x_bar + c v_bar: x_D_bar of the driven nodes goes to the ends of their motion.
 static void reverse_drive(const ct_model* model, ct_adjoint* adjoint, double fraction) {
-    for (int i = 0; i < model->ndrive; i++)
-        for (int k = 0; k < model->drive[i].nnode; k++)
-            for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++) {
+    for (int i = 0; i < model->inputs.ndrive; i++)
+        for (int k = 0; k < model->inputs.drive[i].nnode; k++)
+            for (int j = 3 * model->inputs.drive[i].node[k], end = j + 3; j < end; j++) {
                 double bar = adjoint->g[j] - adjoint->product[j];
                 adjoint->end_bar[j] += fraction * bar;
                 adjoint->start_bar[j] += (1 - fraction) * bar;
@@ -300,7 +301,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
         ct_policy_control(model, work, before, ct_control_or_values(model, time, control, work->control));
     double* given_bar = control_bar;
     if (model->policy.enabled)
-        control_bar = memset(adjoint->control_bar, 0, (size_t)model->control_size * sizeof(double));
+        control_bar = memset(adjoint->control_bar, 0, (size_t)model->inputs.control_size * sizeof(double));
     ct_external_forces(model, time, control, work->force);
     ct_external_roots(model, end, control, after->mount, adjoint->root_end);
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
@@ -334,6 +335,6 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
     if (!model->policy.enabled) return CT_OK;
     ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->of[CT_QUANTITY_POLICY]);
-    for (int i = 0; given_bar && i < model->control_size; i++) given_bar[i] += control_bar[i];
+    for (int i = 0; given_bar && i < model->inputs.control_size; i++) given_bar[i] += control_bar[i];
     return CT_OK;
 }

@@ -109,7 +109,7 @@ static ct_response response_of(context* c) {
         .stamp = work->preconditioner.reference_in_force ? work->preconditioner.refreshed_stamp : 0,
         .version = work->preconditioner.reference_in_force ? work->preconditioner.refreshed_version
                    : substep                               ? work->preconditioner.substep_version
-                                                           : c->model->factor_version,
+                                                           : c->model->system.factor_version,
         .level = substep ? work->preconditioner.substep_level : 0};
     return (ct_response){.identity = identity,
                          .warp = work->preconditioner.warp,

@@ -51,15 +51,16 @@ static void add_force_vjp(const ct_model* model, const int* node, int nnode, ct_
 void ct_external_forces(const ct_model* model, double time, const double* control, double* force) {
     for (int v = 0; v < model->nvert; v++)
         for (int a = 0; a < 3; a++) force[3 * v + a] = model->mass[v] * model->settings.gravity[a];
-    for (int i = 0; i < model->nforce; i++) {
-        const ct_scene_force* f = &model->force[i];
+    for (int i = 0; i < model->inputs.nforce; i++) {
+        const ct_scene_force* f = &model->inputs.force[i];
         if (acts(model, &f->def, time))
             add_force(model, f->node, f->nnode, f->def.kind, f->def.vector, force);
     }
-    for (int i = 0; control && i < model->ncontrol; i++) {
-        const ct_scene_control* c = &model->control[i];
+    for (int i = 0; control && i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* c = &model->inputs.control[i];
         if (c->kind == CT_CONTROL_FORCE)
-            add_force(model, c->node, c->nnode, CT_FORCE_TOTAL, control + model->control_first[i], force);
+            add_force(model, c->node, c->nnode, CT_FORCE_TOTAL, control + model->inputs.control_first[i],
+                      force);
     }
     ct_water_buoyancy(model->families.of[CT_FAMILY_WATER], force);
 }
@@ -73,14 +74,14 @@ void ct_external_forces_vjp(const ct_model* model, double time, const double* co
             if (mass_bar) mass_bar[v] += model->settings.gravity[a] * force_bar[3 * v + a];
             if (gravity_bar) gravity_bar[a] += model->mass[v] * force_bar[3 * v + a];
         }
-    for (int i = 0; i < model->nforce; i++) {
-        const ct_scene_force* f = &model->force[i];
+    for (int i = 0; i < model->inputs.nforce; i++) {
+        const ct_scene_force* f = &model->inputs.force[i];
         if (acts(model, &f->def, time))
             add_force_vjp(model, f->node, f->nnode, f->def.kind, f->def.vector, force_bar, mass_bar, NULL);
     }
-    for (int i = 0; i < model->ncontrol; i++) {
-        const ct_scene_control* c = &model->control[i];
-        int first = model->control_first[i];
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* c = &model->inputs.control[i];
+        int first = model->inputs.control_first[i];
         if (c->kind == CT_CONTROL_FORCE)
             add_force_vjp(model, c->node, c->nnode, CT_FORCE_TOTAL, control ? control + first : zero,
                           force_bar, mass_bar, control_bar ? control_bar + first : NULL);
@@ -97,11 +98,11 @@ static void store_quat(ct_quat q, double* out) {
 static void add_vector(double* out, ct_vec3 v) { ct_vec3_store(out, ct_vec3_add(ct_vec3_load(out), v)); }
 
 void ct_mounts_move(const ct_model* model, const double* before, const double* control, double* mount) {
-    for (int i = 0; i < model->ncontrol; i++) {
-        if (model->mount[i] < 0) continue;
-        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero,
-                     *from = before + 7 * model->mount[i];
-        double* to = mount + 7 * model->mount[i];
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        if (model->inputs.mount[i] < 0) continue;
+        const double zero[6] = {0}, *u = control ? control + model->inputs.control_first[i] : zero,
+                     *from = before + 7 * model->inputs.mount[i];
+        double* to = mount + 7 * model->inputs.mount[i];
         ct_vec3_store(to, ct_vec3_add(ct_vec3_load(from), ct_vec3_load(u)));
         store_quat(ct_quat_normalise(
                        ct_quat_multiply(ct_quat_from_vector(ct_vec3_load(u + 3)), ct_quat_load(from + 3))),
@@ -111,10 +112,11 @@ void ct_mounts_move(const ct_model* model, const double* before, const double* c
 
 void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mount_bar,
                         double* control_bar) {
-    for (int i = 0; i < model->ncontrol; i++) {
-        if (model->mount[i] < 0) continue;
-        const double zero[6] = {0}, *u = control ? control + model->control_first[i] : zero;
-        double *bar = mount_bar + 6 * model->mount[i], *u_bar = control_bar + model->control_first[i];
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        if (model->inputs.mount[i] < 0) continue;
+        const double zero[6] = {0}, *u = control ? control + model->inputs.control_first[i] : zero;
+        double *bar = mount_bar + 6 * model->inputs.mount[i],
+               *u_bar = control_bar + model->inputs.control_first[i];
         ct_vec3 w = ct_vec3_load(u + 3), r_bar = ct_vec3_load(bar + 3);
         add_vector(u_bar, ct_vec3_load(bar));
         add_vector(u_bar + 3, ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(w)), r_bar));
@@ -134,21 +136,22 @@ static bool moves(const ct_scene_control* control) {
 }
 
 static offset offset_of(const ct_model* model, int index, const double* control, const double* mount) {
-    if (model->mount[index] >= 0) {
-        const double* pose = mount + 7 * model->mount[index];
+    if (model->inputs.mount[index] >= 0) {
+        const double* pose = mount + 7 * model->inputs.mount[index];
         return (offset){ct_vec3_load(pose), ct_quat_load(pose + 3)};
     }
-    const double zero[6] = {0}, *u = control ? control + model->control_first[index] : zero;
+    const double zero[6] = {0}, *u = control ? control + model->inputs.control_first[index] : zero;
     return (offset){ct_vec3_load(u), ct_quat_from_vector(ct_vec3_load(u + 3))};
 }
 
 // s_bar, and r_bar by rotations Q <- exp(r) Q, to where the offset came from.
 static void offset_vjp(const ct_model* model, int index, const double* control, ct_vec3 s_bar, ct_vec3 r_bar,
                        double* control_bar, double* mount_bar) {
-    bool mounted = model->mount[index] >= 0;
-    double* out = mounted ? mount_bar + 6 * model->mount[index] : control_bar + model->control_first[index];
+    bool mounted = model->inputs.mount[index] >= 0;
+    double* out = mounted ? mount_bar + 6 * model->inputs.mount[index]
+                          : control_bar + model->inputs.control_first[index];
     if (!mounted) {
-        const double zero[6] = {0}, *u = control ? control + model->control_first[index] : zero;
+        const double zero[6] = {0}, *u = control ? control + model->inputs.control_first[index] : zero;
         r_bar = ct_mat3_apply(ct_mat3_transpose(ct_rotation_jacobian(ct_vec3_load(u + 3))), r_bar);
     }
     add_vector(out, s_bar);
@@ -157,8 +160,8 @@ static void offset_vjp(const ct_model* model, int index, const double* control, 
 
 // Which control moves the drive, or the root `link`; -1: none.
 static int mover_of(const ct_model* model, int drive, int link) {
-    for (int i = 0; i < model->ncontrol; i++) {
-        const ct_scene_control* c = &model->control[i];
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* c = &model->inputs.control[i];
         if (moves(c) && (drive >= 0 ? c->drive == drive : c->link == link)) return i;
     }
     return -1;
@@ -174,14 +177,14 @@ static void displace(const double center[3], offset o, double x[3]) {
 
 void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount,
                        double* x) {
-    for (int i = 0; i < model->ndrive; i++) {
-        const ct_scene_driver* drive = &model->drive[i];
+    for (int i = 0; i < model->inputs.ndrive; i++) {
+        const ct_scene_driver* drive = &model->inputs.drive[i];
         int mover = mover_of(model, i, -1);
-        bool offset_there = mover >= 0 && (control || model->mount[mover] >= 0);
+        bool offset_there = mover >= 0 && (control || model->inputs.mount[mover] >= 0);
         offset o = offset_there ? offset_of(model, mover, control, mount) : (offset){0};
         for (int k = 0; k < drive->nnode; k++) {
             size_t at = 3 * (size_t)drive->node[k];
-            ct_scene_drive_position(drive, time, model->rest + at, x + at);
+            ct_scene_drive_position(drive, time, model->geometry.rest + at, x + at);
             if (offset_there) displace(drive->center, o, x + at);
         }
     }
@@ -189,15 +192,15 @@ void ct_external_drive(const ct_model* model, double time, const double* control
 
 void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount,
                            const double* x_bar, double* control_bar, double* mount_bar) {
-    for (int i = 0; i < model->ncontrol; i++) {
-        if (!moves(&model->control[i]) || model->control[i].drive < 0) continue;
-        const ct_scene_driver* drive = &model->drive[model->control[i].drive];
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        if (!moves(&model->inputs.control[i]) || model->inputs.control[i].drive < 0) continue;
+        const ct_scene_driver* drive = &model->inputs.drive[model->inputs.control[i].drive];
         offset o = offset_of(model, i, control, mount);
         ct_vec3 foot = ct_vec3_add(ct_vec3_load(drive->center), o.s), force = {0, 0, 0}, torque = {0, 0, 0};
         for (int k = 0; k < drive->nnode; k++) {
             size_t at = 3 * (size_t)drive->node[k];
             double x[3];
-            ct_scene_drive_position(drive, time, model->rest + at, x);
+            ct_scene_drive_position(drive, time, model->geometry.rest + at, x);
             displace(drive->center, o, x);
             ct_vec3 bar = ct_vec3_load(x_bar + at);
             force = ct_vec3_add(force, bar);
@@ -215,7 +218,7 @@ void ct_external_roots(const ct_model* model, double time, const double* control
     const ct_tree* tree = &model->tree;
     for (int k = 0; k < tree->nlink; k++) {
         if (tree->root[k] < 0) continue;
-        const ct_scene_driver* motion = &model->root_motion[tree->root[k]];
+        const ct_scene_driver* motion = &model->inputs.root_motion[tree->root[k]];
         int mover = mover_of(model, -1, k);
         double shift[3], turn[3], *out = pose + 7 * tree->root[k];
         ct_scene_drive_vectors(motion, time, shift, turn);
@@ -233,11 +236,11 @@ void ct_external_roots(const ct_model* model, double time, const double* control
 
 void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* mount,
                            const double* pose_bar, double* control_bar, double* mount_bar) {
-    for (int i = 0; i < model->ncontrol; i++) {
-        if (!moves(&model->control[i]) || model->control[i].link < 0) continue;
-        int root = model->tree.root[model->control[i].link];
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        if (!moves(&model->inputs.control[i]) || model->inputs.control[i].link < 0) continue;
+        int root = model->tree.root[model->inputs.control[i].link];
         double shift[3], turn[3];
-        ct_scene_drive_vectors(&model->root_motion[root], time, shift, turn);
+        ct_scene_drive_vectors(&model->inputs.root_motion[root], time, shift, turn);
         ct_vec3 p_bar = ct_vec3_load(pose_bar + 6 * root), r_bar = ct_vec3_load(pose_bar + 6 * root + 3);
         ct_vec3 moved = ct_quat_rotate(offset_of(model, i, control, mount).Q, ct_vec3_load(shift));
         offset_vjp(model, i, control, p_bar, ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar)), control_bar,
@@ -297,9 +300,9 @@ static bool acts_on_joint(const ct_scene_control* control) {
 
 void ct_external_joints(const ct_model* model, const double* control, ct_joint_work* joints) {
     ct_joints_release(&model->tree, joints);
-    for (int i = 0; control && i < model->ncontrol; i++) {
-        const ct_scene_control* c = &model->control[i];
-        const double* u = control + model->control_first[i];
+    for (int i = 0; control && i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* c = &model->inputs.control[i];
+        const double* u = control + model->inputs.control_first[i];
         if (!acts_on_joint(c)) continue;
         int j = model->tree.dof[c->link];
         for (int a = 0; a < c->size; a++) {
@@ -311,11 +314,11 @@ void ct_external_joints(const ct_model* model, const double* control, ct_joint_w
 
 void ct_external_joints_vjp(const ct_model* model, const double* torque_bar, const double* target_bar,
                             double* control_bar) {
-    for (int i = 0; i < model->ncontrol; i++) {
-        const ct_scene_control* c = &model->control[i];
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* c = &model->inputs.control[i];
         if (!acts_on_joint(c)) continue;
         const double* bar =
             (c->kind == CT_CONTROL_TARGET ? target_bar : torque_bar) + model->tree.dof[c->link];
-        for (int a = 0; a < c->size; a++) control_bar[model->control_first[i] + a] += bar[a];
+        for (int a = 0; a < c->size; a++) control_bar[model->inputs.control_first[i] + a] += bar[a];
     }
 }

@@ -29,7 +29,7 @@ ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actu
     const ct_scene_actuator* a = &all->list[actuator];
     if (a->kind != CT_ACTUATOR_CAVITY) return CT_BAD_ARGUMENT;
     if (volume) *volume = ct_surface_volume(a->tri, a->nelement, state->x);
-    if (rest) *rest = ct_surface_volume(a->tri, a->nelement, model->rest);
+    if (rest) *rest = ct_surface_volume(a->tri, a->nelement, model->geometry.rest);
     if (pressure) *pressure = state->actuation[all->first[actuator]];
     return CT_OK;
 }
@@ -62,7 +62,7 @@ static void measure_node(const ct_model* model, const ct_state* state, int v, ct
 }
 
 static double tet_volume(const ct_model* model, const double* x, int t) {
-    const int* v = model->tet + 4 * (size_t)t;
+    const int* v = model->geometry.tet + 4 * (size_t)t;
     double e[3][3];
     for (int k = 0; k < 3; k++)
         for (int a = 0; a < 3; a++) e[k][a] = x[3 * v[k + 1] + a] - x[3 * v[0] + a];

@@ -113,7 +113,7 @@ static bool make_field(ct_params* params, const ct_model* model, ct_quantity qua
     // the scene's values at the start of every step
     for (size_t step = 0; quantity == CT_QUANTITY_CONTROL && step < (size_t)params->nstep; step++)
         ct_model_control_values(model, (double)step * model->settings.time_step,
-                                f->base + step * (size_t)model->control_size);
+                                f->base + step * (size_t)model->inputs.control_size);
     return true;
 }
 
@@ -353,8 +353,8 @@ static double box_size(const ct_model* model) {
         double low = INFINITY, high = -INFINITY;
         for (int v = 0; v < model->nvert; v++) {
             if (!(model->mass[v] > 0)) continue;
-            low = fmin(low, model->rest[3 * (size_t)v + a]);
-            high = fmax(high, model->rest[3 * (size_t)v + a]);
+            low = fmin(low, model->geometry.rest[3 * (size_t)v + a]);
+            high = fmax(high, model->geometry.rest[3 * (size_t)v + a]);
         }
         size = fmax(size, high - low);
     }

@@ -75,7 +75,7 @@ const double* ct_policy_control(const ct_model* model, ct_work* work, const ct_s
                                 const double* control) {
     const ct_policy* p = &model->policy;
     if (!p->enabled) return control;
-    size_t bytes = (size_t)model->control_size * sizeof(double);
+    size_t bytes = (size_t)model->inputs.control_size * sizeof(double);
     if (!control) memset(work->control, 0, bytes);
     else if (control != work->control) memcpy(work->control, control, bytes);
     const double *hidden = hide(model, work, state), *W = p->weight + (p->nin + 1) * p->hidden,

@@ -36,7 +36,7 @@ ct_status ct_precondition_create(ct_preconditioner* p, const ct_model* model, ct
     p->unit = ct_arena_alloc(arena, ndof, sizeof(double));
     ct_config_create(&p->place, arena, &model->tree);
     if (arena->failed) return CT_OUT_OF_MEMORY;
-    return model->nfree ? ct_factor_work_create(&p->solve, model->symbolic) : CT_OK;
+    return model->nfree ? ct_factor_work_create(&p->solve, model->system.symbolic) : CT_OK;
 }
 
 void ct_precondition_free(ct_preconditioner* p) {
@@ -53,16 +53,18 @@ static ct_status prepare(const ct_model* model, ct_preconditioner* p, ct_factor*
                          ct_coupling* coupling) {
     if (!p->matrix.value && model->nfree) {
         double* value =
-            ct_arena_alloc(&p->arena, 9 * (size_t)model->matrix.start[model->nfree], sizeof(double));
+            ct_arena_alloc(&p->arena, 9 * (size_t)model->system.matrix.start[model->nfree], sizeof(double));
         if (!value) return CT_OUT_OF_MEMORY;
-        p->matrix = model->matrix;
+        p->matrix = model->system.matrix;
         p->matrix.value = value;
     }
     if (!coupling->W) {
         ct_status status = ct_coupling_create(coupling, &p->arena, model);
         if (status != CT_OK) return status;
     }
-    return *factor || !model->nfree ? CT_OK : ct_factor_create(factor, model->symbolic, model->precision);
+    return *factor || !model->nfree
+               ? CT_OK
+               : ct_factor_create(factor, model->system.symbolic, model->system.precision);
 }
 
 static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_factor** factor,
@@ -79,8 +81,8 @@ static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_facto
 static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                   int* refactors) {
     uint64_t stamp = state->header->reference;
-    p->factor = model->factor;
-    p->coupling = &model->coupling;
+    p->factor = model->system.factor;
+    p->coupling = &model->system.coupling;
     p->reference_in_force = false;
     if (!stamp) return CT_OK;
     if (p->refreshed_stamp != stamp || p->refreshed_version != model->version) {

@@ -27,12 +27,12 @@ bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state*
 }
 
 bool ct_refuse_control(const ct_model* model, const double* control, ct_step_report* report) {
-    for (int k = 0; control && k < model->ncontrol; k++)
-        for (int i = 0; i < model->control[k].size; i++) {
-            double value = control[model->control_first[k] + i];
+    for (int k = 0; control && k < model->inputs.ncontrol; k++)
+        for (int i = 0; i < model->inputs.control[k].size; i++) {
+            double value = control[model->inputs.control_first[k] + i];
             if (isfinite(value)) continue;
             return refuse(report, "number %d of the control \"%.64s\" is %g: controls must be finite", i,
-                          model->control[k].name, value);
+                          model->inputs.control[k].name, value);
         }
     return false;
 }

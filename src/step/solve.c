@@ -38,8 +38,8 @@ static bool acceptable(const ct_model* model, const ct_work* work, const ct_solv
     if (!isfinite(trial->phi) || !isfinite(trial->norm)) return false;
     if (trial->phi <= here->phi + 1e-4 * t * slope) return true;
     // positions are rounded to eps |x|, against forces of the size of the reference
-    double resolution =
-        1e-12 * fabs(here->phi) + model->energy_roundoff + 4.4e-16 * work->reference * model->extent;
+    double resolution = 1e-12 * fabs(here->phi) + model->system.energy_roundoff +
+                        4.4e-16 * work->reference * model->geometry.extent;
     return trial->phi <= here->phi + resolution && fabs(trial_slope) <= 0.9 * fabs(slope);
 }
 
@@ -206,16 +206,16 @@ static double joint_roundoff(const ct_model* model, const ct_work* work) {
         force += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
     }
     for (int j = 0; j < tree->ndof; j++) rows += 1 / (tree->scale[j] * tree->scale[j]);
-    return 4 * 2.2e-16 * tree->nlink * force * model->extent * sqrt(rows);
+    return 4 * 2.2e-16 * tree->nlink * force * model->geometry.extent * sqrt(rows);
 }
 
 // How much farther than the rest shape the nodes are from the origin: positions, and with them forces, are
 // rounded the more.
 static double distance(const ct_model* model, const ct_work* work) {
-    double farthest = model->extent;
+    double farthest = model->geometry.extent;
     for (int i = 0; i < 3 * model->nvert; i++)
         if (model->mass[i / 3] > 0) farthest = fmax(farthest, fabs(work->at.x[i]));
-    return model->extent > 0 ? farthest / model->extent : 1;
+    return model->geometry.extent > 0 ? farthest / model->geometry.extent : 1;
 }
 
 // Residual at the predictor sets the reference: |r| + |B^T f|, independent of the origin, but not below
@@ -225,8 +225,8 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
     ct_solve_point here;
     here.phi = ct_phi_evaluate(model, work, &work->at, work->r, report);
     here.norm = ct_vecn_norm4(work->r, n);
-    double roundoff =
-        model->roundoff * distance(model, work) + (model->tree.nlink ? joint_roundoff(model, work) : 0);
+    double roundoff = model->system.roundoff * distance(model, work) +
+                      (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
     double force =
         ct_vecn_norm4(work->scratch, n) + ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);

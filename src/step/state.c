@@ -81,10 +81,10 @@ ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const doub
 
 static ct_status set_initial(const ct_model* model, ct_state* state) {
     size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
-    memcpy(state->x, model->rest, bytes);
+    memcpy(state->x, model->geometry.rest, bytes);
     memcpy(state->v, model->velocity, bytes);
     for (int i = 0; i < model->actuators.size; i++) state->actuation[i] = model->actuators.start[i];
-    for (int i = 0; i < model->nmount; i++) state->mount[7 * i + 3] = 1;  // not turned
+    for (int i = 0; i < model->inputs.nmount; i++) state->mount[7 * i + 3] = 1;  // not turned
     ct_external_drive(model, 0, NULL, state->mount, state->x);
     ct_external_roots(model, 0, NULL, state->mount, state->q + model->tree.root_coordinate);
     ct_status status = model->tree.nlink ? set_links(model, state, NULL, NULL) : CT_OK;
@@ -95,7 +95,8 @@ static ct_status set_initial(const ct_model* model, ct_state* state) {
 
 static size_t block_size(const ct_model* model) {
     size_t numbers = NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate +
-                     (size_t)model->tree.ndof + (size_t)model->actuators.size + 7 * (size_t)model->nmount;
+                     (size_t)model->tree.ndof + (size_t)model->actuators.size +
+                     7 * (size_t)model->inputs.nmount;
     return sizeof(ct_state_header) + numbers * sizeof(double);
 }
 
@@ -116,7 +117,7 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     }
     state->header->nvert = model->nvert;
     state->header->ncoordinate = model->tree.ncoordinate;
-    locate_arrays(state, model->nvert, model->tree.ncoordinate, model->actuators.size, model->nmount);
+    locate_arrays(state, model->nvert, model->tree.ncoordinate, model->actuators.size, model->inputs.nmount);
     ct_status status = set_initial(model, state);
     if (status != CT_OK) {
         ct_state_free(state);

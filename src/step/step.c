@@ -32,7 +32,7 @@ static uint64_t stamp_of(const double* x, size_t n) {
 static void refresh(const ct_model* model, ct_state* state) {
     ct_state_header* header = state->header;
     size_t n = 3 * (size_t)model->nvert;
-    if (!model->solver->refreshes || header->slow_solves < model->refactor_cost) return;
+    if (!model->solver->refreshes || header->slow_solves < model->system.refactor_cost) return;
     memcpy(state->x_reference, state->x, n * sizeof(double));
     memcpy(state->q_reference, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
     header->reference = stamp_of(state->x_reference, n);
@@ -130,9 +130,9 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
 // Driven nodes move evenly from where the step began to where it ends.
 static void drive(const ct_model* model, const ct_work* work, const double* x_start, double fraction,
                   double* x) {
-    for (int i = 0; i < model->ndrive; i++)
-        for (int k = 0; k < model->drive[i].nnode; k++)
-            for (int j = 3 * model->drive[i].node[k], end = j + 3; j < end; j++)
+    for (int i = 0; i < model->inputs.ndrive; i++)
+        for (int k = 0; k < model->inputs.drive[i].nnode; k++)
+            for (int j = 3 * model->inputs.drive[i].node[k], end = j + 3; j < end; j++)
                 x[j] =
                     fraction == 1 ? work->x_end[j] : (1 - fraction) * x_start[j] + fraction * work->x_end[j];
 }
@@ -221,7 +221,7 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
 static int count_inverted(const ct_model* model, const double* x) {
     int count = 0;
     for (int t = 0; t < model->ntet; t++) {
-        const int* v = model->tet + 4 * (size_t)t;
+        const int* v = model->geometry.tet + 4 * (size_t)t;
         const double *p = x + 3 * v[0], *a = x + 3 * v[1], *b = x + 3 * v[2], *c = x + 3 * v[3];
         double ax = a[0] - p[0], ay = a[1] - p[1], az = a[2] - p[2];
         double bx = b[0] - p[0], by = b[1] - p[1], bz = b[2] - p[2];
@@ -266,7 +266,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state,
     memcpy(state->v_before, backup_array(state, work, state->v_previous), bytes);
     memcpy(state->v_previous, backup_array(state, work, state->v), bytes);
     for (int i = 0; i < model->actuators.size; i++) state->actuation[i] = work->actuation[i];
-    for (int i = 0; i < 7 * model->nmount; i++) state->mount[i] = work->mount[i];
+    for (int i = 0; i < 7 * model->inputs.nmount; i++) state->mount[i] = work->mount[i];
     header->history = backup_header(work)->history ? 2 : 1;
     header->step = backup_header(work)->step + 1;
     header->time = backup_header(work)->time + model->settings.time_step;

@@ -82,7 +82,7 @@ static unsigned char* slot(ct_tape* tape, int index) { return tape->slot + (size
 // ---- forward -------------------------------------------------------------------------------
 
 static const double* control_of(const ct_model* model, const double* controls, int step) {
-    return controls ? controls + (size_t)step * (size_t)model->control_size : NULL;
+    return controls ? controls + (size_t)step * (size_t)model->inputs.control_size : NULL;
 }
 
 static void note(ct_rollout_report* report, const ct_step_report* step) {
@@ -180,7 +180,7 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
     ct_status status = ct_state_restore(c->before, bytes, c->tape->state_size);
     if (status != CT_OK) return status;
     double* control_bar =
-        c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->control_size : NULL;
+        c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->inputs.control_size : NULL;
     double started = ct_clock();
     status =
         ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, &c->tape->record[record],
@@ -253,7 +253,7 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, ct_values* gradien
     c->bar.q = ct_arena_alloc(arena, ndof, sizeof(double));
     c->bar.q_previous = ct_arena_alloc(arena, ndof, sizeof(double));
     c->bar.actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
-    c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)model->nmount, sizeof(double));
+    c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)model->inputs.nmount, sizeof(double));
     c->bar.root = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     ct_status status = ct_model_begin_sums(model, gradient, arena, &c->sums);
@@ -323,7 +323,7 @@ ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const
                          .report = report};
     if (gradient->of[CT_QUANTITY_CONTROL])
         memset(gradient->of[CT_QUANTITY_CONTROL], 0,
-               (size_t)tape->steps * (size_t)model->control_size * sizeof(double));
+               (size_t)tape->steps * (size_t)model->inputs.control_size * sizeof(double));
     ct_status status = prepare(&c, &arena, gradient);
     if (status == CT_OK) status = seed_last(&c);
     if (status == CT_OK) status = reverse(&c, 0, 0, tape->steps, tape->stride);

@@ -21,7 +21,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     }
     size_t nlink = (size_t)model->tree.nlink, ndof = (size_t)model->tree.ndof;
     work->actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
-    work->mount = ct_arena_alloc(arena, 7 * (size_t)model->nmount, sizeof(double));
+    work->mount = ct_arena_alloc(arena, 7 * (size_t)model->inputs.nmount, sizeof(double));
     work->root_end = ct_arena_alloc(arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     work->wrench = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     work->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
@@ -29,7 +29,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     work->curvature = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     ct_config_create(&work->at, arena, &model->tree);
     ct_config_create(&work->trial, arena, &model->tree);
-    work->control = ct_arena_alloc(arena, (size_t)model->control_size, sizeof(double));
+    work->control = ct_arena_alloc(arena, (size_t)model->inputs.control_size, sizeof(double));
     work->policy =
         ct_arena_alloc(arena, 2 * (size_t)(model->policy.nin + model->policy.hidden), sizeof(double));
     work->backup = ct_arena_alloc(arena, state_size, 1);
