@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-extern const ct_family ct_elastic_family, ct_sheet_family, ct_muscle_family, ct_chamber_family,
-    ct_cavity_family, ct_cable_family, ct_inertia_family, ct_water_family, ct_joint_spring_family;
-
 static const ct_family* const table[CT_FAMILY_COUNT] = {
     [CT_FAMILY_SOLIDS] = &ct_elastic_family,      [CT_FAMILY_SHEETS] = &ct_sheet_family,
     [CT_FAMILY_MUSCLES] = &ct_muscle_family,      [CT_FAMILY_CHAMBERS] = &ct_chamber_family,

@@ -84,4 +84,8 @@ typedef struct ct_family {
                       const ct_family_bar* bar);
 } ct_family;
 
+// The rows, each in the file of its family; families.c lists them.
+extern const ct_family ct_elastic_family, ct_sheet_family, ct_muscle_family, ct_chamber_family,
+    ct_cavity_family, ct_cable_family, ct_inertia_family, ct_water_family, ct_joint_spring_family;
+
 #endif

@@ -5,17 +5,6 @@
 #include "base/memory.h"
 #include "read/read.h"
 
-int ct_read_link_reference(const ct_scene* scene, ct_json at) {
-    const char* name = "";
-    ct_json_text(at, &name);
-    int link = ct_scene_find_link(scene, name);
-    if (link < 0 && scene->nlink)
-        ct_json_fail(at, "is \"%.60s\", which is not a link; the first one is \"%.60s\"", name,
-                     scene->link[0].name);
-    else if (link < 0) ct_json_fail(at, "is \"%.60s\", but the scene has no skeleton", name);
-    return link;
-}
-
 // Torque or servo target of the joint that a link has to its parent, or the motion of a root.
 static void read_link_control(ct_scene* scene, const char* name, ct_json control, const char* key) {
     ct_json at = ct_json_member(control, key);

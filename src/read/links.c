@@ -271,3 +271,14 @@ void ct_read_skeleton(ct_scene* scene, ct_json at, const char* directory) {
     for (size_t i = 0; i < count && !at.reader->status; i++)
         read_link(scene, &s, ct_json_item(links, i), directory);
 }
+
+int ct_read_link_reference(const ct_scene* scene, ct_json at) {
+    const char* name = "";
+    ct_json_text(at, &name);
+    int link = ct_scene_find_link(scene, name);
+    if (link < 0 && scene->nlink)
+        ct_json_fail(at, "is \"%.60s\", which is not a link; the first one is \"%.60s\"", name,
+                     scene->link[0].name);
+    else if (link < 0) ct_json_fail(at, "is \"%.60s\", but the scene has no skeleton", name);
+    return link;
+}
