@@ -34,6 +34,8 @@ static void joint_details(json_t* object, const ct_joint_def* joint) {
     if (joint->damping) json_object_set_new(object, "damping", json_real(joint->damping));
     if (isfinite(joint->lower)) json_object_set_new(object, "lower", json_real(joint->lower));
     if (isfinite(joint->upper)) json_object_set_new(object, "upper", json_real(joint->upper));
+    if (isfinite(joint->lower2)) json_object_set_new(object, "lower2", json_real(joint->lower2));
+    if (isfinite(joint->upper2)) json_object_set_new(object, "upper2", json_real(joint->upper2));
     if (joint->servo_stiffness)
         json_object_set_new(object, "servo_stiffness", json_real(joint->servo_stiffness));
     if (joint->servo_damping) json_object_set_new(object, "servo_damping", json_real(joint->servo_damping));
@@ -83,6 +85,8 @@ static void print_link(const ct_link_info* links, int k, const ct_joint_def* joi
     if (joint && joint->damping) printf(", damping %g", joint->damping);
     if (joint && (isfinite(joint->lower) || isfinite(joint->upper)))
         printf(", limits %g..%g", joint->lower, joint->upper);
+    if (joint && (isfinite(joint->lower2) || isfinite(joint->upper2)))
+        printf(" and %g..%g", joint->lower2, joint->upper2);
     if (joint && joint->servo_stiffness) printf(", servo %g", joint->servo_stiffness);
     printf("\n");
 }

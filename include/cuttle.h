@@ -50,7 +50,7 @@
 #include "cuttle/skeleton.h"    // links and joints
 #include "cuttle/contact.h"     // obstacles, and who touches whom
 #include "cuttle/water.h"       // drag, thrust, buoyancy
-#include "cuttle/actuator.h"    // muscles, pneumatic cells, cavities
+#include "cuttle/actuator.h"    // muscles, chambers, cavities, cables
 #include "cuttle/control.h"     // numbers that are chosen at every step
 #include "cuttle/policy.h"      // controls as a function of the state
 
