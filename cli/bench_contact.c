@@ -228,7 +228,7 @@ static ct_status fill_blocks(ct_scene* scene, setting which, int across, ct_erro
 
 typedef struct cost {
     int tets, contacts;
-    double seconds, solves;  // a step
+    double seconds, solves;  // per step
 } cost;
 
 // Of each step the fastest of several passes from the same state.

@@ -24,8 +24,8 @@ typedef struct gradient_result {
     ct_status status;
     char message[512];
     int tets;
-    double forward, backward;                // s a step
-    double forward_solves, backward_solves;  // a step
+    double forward, backward;                // s per step
+    double forward_solves, backward_solves;  // per step
     double residual;                         // worst, of the adjoint systems
     ct_adjoint_profile adjoint;
 } gradient_result;

@@ -34,7 +34,7 @@ typedef struct experiment_kind {
     const char* color;  // what the pictures' colours show
     double range[2];    // of these; equal: from the data
     bool no_mark;       // the target is no place to be shown
-    // ms a step of the paper's code on the machine of docs/experiments.md; 0: unknown
+    // ms per step of the paper's code on the machine of docs/experiments.md; 0: unknown
     double forward, backward;
 } experiment_kind;
 

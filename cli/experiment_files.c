@@ -318,7 +318,8 @@ ct_status experiment_check_start(experiment* e, double loss, double distance, ct
 
 ct_status experiment_remove(const experiment* e, ct_error* error) {
     char path[SEARCH_PATH];
-    static const char* const names[] = {"experiment.json", "best.json"};  // first what vouches for the rest
+    static const char* const names[] = {"experiment.json",
+                                        "best.json"};  // first what tells whether the rest is complete
     for (int k = 0; k < 2 + EXPERIMENT_METHODS; k++) {
         if (k < 2) experiment_path(e, names[k], path);
         else table_path(e, k - 2, path);

@@ -266,8 +266,9 @@ static void write_timing(FILE* stream, const experiment* e) {
             "the experiment running, the best of 3:\n"
             "\n",
             e->steps);
-    fprintf(stream, "| | an episode | a step | the paper's code, a step | ratio |\n| --- | ---: | ---: | "
-                    "---: | ---: |\n");
+    fprintf(stream,
+            "| | per episode | per step | the paper's code, per step | ratio |\n| --- | ---: | ---: | "
+            "---: | ---: |\n");
     write_timing_row(stream, "forward", t->forward, e->steps, e->kind.forward);
     write_timing_row(stream, "gradient", t->backward, e->steps, e->kind.backward);
     write_timing_row(stream, "both", t->forward + t->backward, e->steps, e->kind.forward + e->kind.backward);

@@ -44,11 +44,11 @@ typedef struct ct_parameter_def {
     int body;              // restrict to this body, -1: all
     const char* control;   // CT_QUANTITY_CONTROL: which
     const char* link;      // joints and links: restrict to this one, NULL: all that have such a quantity
-    const char* actuator;  // stiffness of muscles and chambers: restrict to this one, NULL: all of them
+    const char* actuator;  // stiffness of actuators: restrict to this one, NULL: all of them
     int hold;              // CT_QUANTITY_CONTROL: steps for which a value is held (1: every step its own)
     ct_transform transform;
-    // bounds of the value; -inf, inf: none, but 0 and 0.49 for poisson, 0 for damping, and start/1000 for
-    // young and density
+    // bounds of the value; -inf, inf: those of its row in CT_QUANTITY_LIST (a share of the starting value
+    // where the row has a floor)
     double lower, upper;
     double scale, offset;  // of the transform; scale 0: chosen from the starting value
     // starting value of every number; NAN: the scene's (its mean where one value stands for many)
