@@ -359,6 +359,32 @@ static void words_are_checked(void** state) {
             "cables[0]", 3, "leave out");
 }
 
+// The lighter of two weights over a pulley is pulled up to the eyelet, where the cable has no direction.
+static void eyelets_that_meet_are_named(void** state) {
+    sim s = start(
+        parse(
+            "{\"name\": \"pulley\", \"time_step\": 0.002, \"duration\": 1, \"gravity\": [0, -9.81, 0], "
+            "\"bodies\": ["
+            "{\"name\": \"heavy\", \"box\": {\"size\": [0.1, 0.1, 0.1], \"cells\": [2, 2, 2]}, "
+            "\"translate\": "
+            "[-0.35, 0, -0.05], \"material\": {\"energy\": \"neohookean\", \"density\": 2000}},"
+            "{\"name\": \"light\", \"box\": {\"size\": [0.1, 0.1, 0.1], \"cells\": [2, 2, 2]}, "
+            "\"translate\": "
+            "[0.25, 0, -0.05], \"material\": {\"energy\": \"neohookean\", \"density\": 1000}}],"
+            "\"cables\": [{\"name\": \"rope\", \"eyelets\": [{\"body\": \"heavy\", \"point\": [-0.3, 0.1, "
+            "0]}, {\"point\": "
+            "[-0.3, 0.6, 0]}, {\"point\": [0.3, 0.6, 0]}, {\"body\": \"light\", \"point\": [0.3, 0.1, 0]}], "
+            "\"length\": 1.6, \"stiffness\": 20000}]}"),
+        1);
+    ct_step_report report;
+    ct_status status = CT_OK;
+    for (int i = 0; i < 400 && status == CT_OK; i++)
+        status = ct_step(s.model, s.work, s.state, NULL, &report);
+    assert_int_equal(status, CT_NOT_CONVERGED);
+    assert_non_null(strstr(report.message, "eyelets 2 and 3 of the cable \"rope\" meet"));
+    stop(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_belong_together),
@@ -371,6 +397,7 @@ int main(void) {
         cmocka_unit_test(bad_cables_are_refused),
         cmocka_unit_test(link_feels_the_moment_of_its_eyelet),
         cmocka_unit_test(words_are_checked),
+        cmocka_unit_test(eyelets_that_meet_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,18 @@ void ct_cable_measure(const ct_cable* cable, int k, const double* actuation, con
         ct_cable_place(&cable->eyelet[i], x, points);
 }
 
+double ct_cable_shortest(const ct_cable* cable, int k, const double* x, int* piece) {
+    double shortest = INFINITY;
+    *piece = 0;
+    for (int i = cable->start[k]; i + 1 < cable->start[k + 1]; i++) {
+        const double length = piece_of(&cable->eyelet[i], x).length;
+        if (length >= shortest) continue;
+        shortest = length;
+        *piece = i - cable->start[k];
+    }
+    return shortest / length_of(cable, k, x);
+}
+
 double ct_cable_gradient(const ct_cable* cable, const double* actuation, const double* x, double* f) {
     double energy = 0;
     for (int k = 0; k < cable->ncable; k++) {

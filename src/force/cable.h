@@ -47,6 +47,9 @@ void ct_cable_place(const ct_cable_eyelet* eyelet, const double* x, double point
 // Length (m) of cable k at x, its tension (N) there, and its eyelets (3 each); each may be NULL.
 void ct_cable_measure(const ct_cable* cable, int k, const double* actuation, const double* x, double* length,
                       double* tension, double* points);
+// The shortest piece of cable k at x, as a share of its length; *piece: the eyelet that it begins at. The
+// energy has a kink where two eyelets meet.
+double ct_cable_shortest(const ct_cable* cable, int k, const double* x, int* piece);
 // Returns E(x) and adds its gradient to f (NULL: not wanted).
 double ct_cable_gradient(const ct_cable* cable, const double* actuation, const double* x, double* f);
 // Adds H(x) dx to out.

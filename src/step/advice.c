@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "contact/contact_pairs.h"
+#include "force/cable.h"
 
 bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     const ct_collider* collider = model->collision.collider;
@@ -16,4 +17,21 @@ bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* sta
              "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",
              collider[a].name, collider[b].name);
     return true;
+}
+
+bool ct_advice_eyelets(const ct_model* model, const ct_state* state, ct_step_report* report) {
+    const ct_cable* cable = model->families.of[CT_FAMILY_CABLES];
+    const double close = 0.01;  // of the cable's length
+    for (int i = 0, k = 0; cable && i < model->actuators.count; i++) {
+        int piece;
+        if (model->actuators.list[i].kind != CT_ACTUATOR_CABLE) continue;
+        if (ct_cable_shortest(cable, k++, state->x, &piece) > close) continue;
+        snprintf(
+            report->message, sizeof report->message,
+            "eyelets %d and %d of the cable \"%.40s\" meet, where its pull has no direction: end the motion "
+            "before, or keep them apart",
+            piece, piece + 1, model->actuators.list[i].name);
+        return true;
+    }
+    return false;
 }

@@ -7,4 +7,7 @@
 // Names two colliders that overlap where the step begins, into report->message; false: none do.
 bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report);
 
+// Names two eyelets of a cable that have all but met where the step begins, likewise.
+bool ct_advice_eyelets(const ct_model* model, const ct_state* state, ct_step_report* report);
+
 #endif
