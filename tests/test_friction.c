@@ -68,10 +68,20 @@ static void add_point(double* J, int ndof, int contact, int body, double sign, c
     }
 }
 
+static ct_friction_matrix matrix_of(const problem* p) {
+    return (ct_friction_matrix){.count = p->count, .W = p->W, .stride = 3 * p->count};
+}
+
+static ct_friction_def definition(const problem* p, const ct_friction_matrix* W) {
+    return (ct_friction_def){
+        .count = p->count, .W = W, .b = p->b, .normal = p->normal, .mu = p->mu, .eps = p->eps};
+}
+
 static ct_status solve(problem* p, double tolerance) {
     ct_friction_work* work;
     assert_int_equal(ct_friction_work_create(&work), CT_OK);
-    const ct_friction_def def = {p->count, p->W, 3 * p->count, p->b, p->normal, p->mu, p->eps, NULL};
+    const ct_friction_matrix W = matrix_of(p);
+    const ct_friction_def def = definition(p, &W);
     const ct_status status = ct_friction_solve(&def, work, tolerance, p->F, p->set, &p->report);
     ct_friction_work_free(work);
     return status;
@@ -376,9 +386,8 @@ static void results_do_not_depend_on_what_the_work_did_before(void** state) {
     assert_int_equal(solve(&p, 1e-10), CT_OK);
     double* F = calloc(3 * (size_t)p.count, sizeof(double));
     assert_int_equal(ct_friction_work_create(&work), CT_OK);
-    const ct_friction_def def = {p.count, p.W, 3 * p.count, p.b, p.normal, p.mu, p.eps, NULL};
-    const ct_friction_def first = {p.count,      other.W,  3 * p.count, other.b,
-                                   other.normal, other.mu, other.eps,   NULL};
+    const ct_friction_matrix W = matrix_of(&p), V = matrix_of(&other);
+    const ct_friction_def def = definition(&p, &W), first = definition(&other, &V);
     assert_int_equal(ct_friction_solve(&first, work, 1e-10, other.F, other.set, &other.report), CT_OK);
     assert_int_equal(ct_friction_solve(&def, work, 1e-10, F, other.set, &other.report), CT_OK);
     assert_memory_equal(F, p.F, 3 * (size_t)p.count * sizeof(double));
@@ -386,6 +395,52 @@ static void results_do_not_depend_on_what_the_work_did_before(void** state) {
     free(F);
     clear(&p);
     clear(&other);
+}
+
+static void a_low_rank_addition_and_a_base_change_the_matrix_and_the_start_alone(void** state) {
+    enum { RANK = 6 };
+    seed = 5;
+    for (int k = 0; k < 4; k++) {
+        problem p = patch(4 + 3 * k, 0.4, 2e-3, 5e-4, 0.1), whole = make(p.count);
+        const size_t n = 3 * (size_t)p.count;
+        double *U = malloc(n * RANK * sizeof(double)), *base = calloc(n, sizeof(double)),
+               M[RANK * RANK] = {0};
+        for (size_t i = 0; i < n * RANK; i++) U[i] = uniform();
+        for (size_t i = 0; i < n; i++) base[i] = 1e-2 * uniform();
+        for (int i = 0; i < RANK; i++)
+            for (int j = 0; j < RANK; j++)
+                M[RANK * i + j] = 1e-3 * *entry(&p, 0, 0) * ((i == j) + 0.2 * sin(i * j + i + j));
+        memcpy(whole.b, p.b, n * sizeof(double));
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++) {
+                double* w = entry(&whole, (int)i, (int)j);
+                *w = *entry(&p, (int)i, (int)j);
+                for (int a = 0; a < RANK; a++)
+                    for (int b = 0; b < RANK; b++)
+                        *w += U[i * RANK + (size_t)a] * M[RANK * a + b] * U[j * RANK + (size_t)b];
+                whole.b[i] -= *w * base[j];
+            }
+        memcpy(whole.normal, p.normal, n * sizeof(double));
+        memcpy(whole.mu, p.mu, (size_t)p.count * sizeof(double));
+        memcpy(whole.eps, p.eps, (size_t)p.count * sizeof(double));
+        assert_solved(&whole);
+        ct_friction_work* work;
+        assert_int_equal(ct_friction_work_create(&work), CT_OK);
+        const ct_friction_matrix W = matrix_of(&p);
+        ct_friction_def def = definition(&p, &W);
+        def.rank = RANK, def.U = U, def.M = M, def.base = base;
+        assert_int_equal(ct_friction_solve(&def, work, 1e-12, p.F, p.set, &p.report), CT_OK);
+        assert_true(p.report.converged);
+        assert_memory_equal(p.set, whole.set, (size_t)p.count);
+        double error = 0, size = 0;
+        for (size_t i = 0; i < n; i++)
+            error = fmax(error, fabs(p.F[i] - whole.F[i])), size = fmax(size, fabs(whole.F[i]));
+        assert_true(error < 1e-9 * size);
+        ct_friction_work_free(work);
+        free(U), free(base);
+        clear(&p);
+        clear(&whole);
+    }
 }
 
 static void failure_is_reported(void** state) {
@@ -474,7 +529,8 @@ static void fixed_sets_are_solved_forwards_and_transposed(void** state) {
         for (size_t i = 0; i < n; i++) a[i] = uniform(), b[i] = uniform();
         ct_friction_work* work;
         assert_int_equal(ct_friction_work_create(&work), CT_OK);
-        assert_int_equal(ct_friction_factor(work, p.W, 3 * p.count, p.count, D, E), CT_OK);
+        const ct_friction_matrix W = matrix_of(&p);
+        assert_int_equal(ct_friction_factor(work, &W, D, E), CT_OK);
         ct_friction_apply(work, a, F);
         ct_friction_apply_transposed(work, b, G);
         const double limit = k < 3 ? 1e-4 : 1e-6;
@@ -499,7 +555,8 @@ static void rows_that_leave_a_force_open_are_singular(void** state) {
     for (int i = 0; i < 3; i++) E[4 * i] = 1;
     ct_friction_work* work;
     assert_int_equal(ct_friction_work_create(&work), CT_OK);
-    assert_int_equal(ct_friction_factor(work, p.W, 6, 2, D, E), CT_SINGULAR);
+    const ct_friction_matrix W = matrix_of(&p);
+    assert_int_equal(ct_friction_factor(work, &W, D, E), CT_SINGULAR);
     ct_friction_work_free(work);
     clear(&p);
 }
@@ -576,6 +633,7 @@ int main(void) {
         cmocka_unit_test(a_good_start_saves_the_work),
         cmocka_unit_test(nearly_redundant_contacts_with_uneven_gaps_converge),
         cmocka_unit_test(results_do_not_depend_on_what_the_work_did_before),
+        cmocka_unit_test(a_low_rank_addition_and_a_base_change_the_matrix_and_the_start_alone),
         cmocka_unit_test(failure_is_reported),
         cmocka_unit_test(fixed_sets_are_solved_forwards_and_transposed),
         cmocka_unit_test(the_inverse_of_the_compliance_solves_fixed_sets),

@@ -314,8 +314,8 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
             for (size_t a = 0; a < 3; a++)
                 W[(3 * i + a) * side + 3 * j + a] = W[(3 * j + a) * side + 3 * i + a] = w;
         }
-    ct_friction_def def = {
-        .count = (int)m, .W = W, .stride = (int)side, .b = b, .normal = normal, .mu = mu, .eps = eps};
+    const ct_friction_matrix matrix = {.count = (int)m, .W = W, .stride = (int)side};
+    ct_friction_def def = {.count = (int)m, .W = &matrix, .b = b, .normal = normal, .mu = mu, .eps = eps};
     ct_friction_report inner;
     if (m)
         status = ct_friction_solve(&def, split->friction, 1e-3 * model->settings.tolerance, F, set, &inner);

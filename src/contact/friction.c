@@ -41,6 +41,15 @@ enum {
     SWEEPS_ROUND = 200   // of the second; three times as many in each further one
 };
 
+// The problem with one matrix, counted from zero forces.
+typedef struct problem {
+    int count;
+    const double* W;
+    int stride;
+    const double *b, *normal, *mu, *eps;
+    const ct_friction_inverse* inverse;
+} problem;
+
 typedef struct local {
     ct_vec3 n, t1, t2;
     double W[9];  // W_cc + eps
@@ -66,7 +75,9 @@ struct ct_friction_work {
     int rank_count;       // contacts of that factor, -1: none
     ct_friction_system newton, fixed;
     ct_friction_complement complement, fixed_complement;
-    bool inverted;  // the fixed system is solved by its complement
+    bool inverted;                  // the fixed system is solved by its complement
+    double *sum, *shifted, *small;  // W + U M U^T; b - (W + U M U^T) F_base; rank
+    size_t sum_size, shifted_size, small_size;
 };
 
 ct_status ct_friction_work_create(ct_friction_work** out) {
@@ -83,6 +94,9 @@ void ct_friction_work_free(ct_friction_work* work) {
     ct_friction_system_free(&work->fixed);
     ct_friction_complement_free(&work->complement);
     ct_friction_complement_free(&work->fixed_complement);
+    ct_free(work->sum);
+    ct_free(work->shifted);
+    ct_free(work->small);
     ct_free(work);
 }
 
@@ -121,7 +135,7 @@ static void eigen(double a, double b, double c, double floor, local* l) {
     l->e2[1] = l->e1[0];
 }
 
-static void prepare(const ct_friction_def* def, ct_friction_work* work) {
+static void prepare(const problem* def, ct_friction_work* work) {
     double largest = 0;
     for (int i = 0; i < 3 * def->count; i++)
         largest = fmax(largest, def->W[(size_t)i * (size_t)def->stride + (size_t)i] + def->eps[i / 3]);
@@ -180,8 +194,8 @@ static double weigh(const local* l, ct_vec3 v) {
     return N * N / l->r_N + fmax(ct_vec3_dot(v, v) - N * N, 0) / l->r_T;
 }
 
-static merit measure(const ct_friction_def* def, const ct_friction_work* work, const double* F,
-                     const double* u, unsigned char* set) {
+static merit measure(const problem* def, const ct_friction_work* work, const double* F, const double* u,
+                     unsigned char* set) {
     merit m = {0};
     double force = 0, projected = 0;
     for (int c = 0; c < def->count; c++) {
@@ -203,7 +217,7 @@ static merit measure(const ct_friction_def* def, const ct_friction_work* work, c
 static double residual_of(merit m) { return m.square == 0 ? 0 : sqrt(m.square / m.size); }
 
 // u = b + W F + eps F
-static void motion(const ct_friction_def* def, const double* F, double* u) {
+static void motion(const problem* def, const double* F, double* u) {
     for (int i = 0; i < 3 * def->count; i++) u[i] = def->b[i] + def->eps[i / 3] * F[i];
     ct_friction_product(def->W, (size_t)def->stride, def->count, F, u);
 }
@@ -270,7 +284,7 @@ static void solve_local(const local* l, double mu, const double q[3], double f[3
 }
 
 // One sweep over all contacts; u follows F.
-static void sweep(const ct_friction_def* def, ct_friction_work* work, double* F, double* u) {
+static void sweep(const problem* def, ct_friction_work* work, double* F, double* u) {
     for (int c = 0; c < def->count; c++) {
         const local* l = &work->contact[c];
         const ct_vec3 force = ct_vec3_load(F + 3 * c);
@@ -298,7 +312,7 @@ static void add_outer(double* A, double s, ct_vec3 v, ct_vec3 w) {
 }
 
 // D, E, a of the Newton step at F, u.
-static void linearise(const ct_friction_def* def, ct_friction_work* work, const double* F, const double* u) {
+static void linearise(const problem* def, ct_friction_work* work, const double* F, const double* u) {
     memset(work->D, 0, 9 * (size_t)def->count * sizeof(double));
     memset(work->E, 0, 9 * (size_t)def->count * sizeof(double));
     for (int c = 0; c < def->count; c++) {
@@ -365,8 +379,8 @@ static ct_status solve_single(ct_friction_work* work, double relative, double* d
 }
 
 // dF by the inverse of W. CT_NOT_CONVERGED: it does not fit the sets, or does not reach `relative`.
-static ct_status solve_inverse(const ct_friction_def* def, ct_friction_work* work, double relative,
-                               double* dF, ct_friction_report* report) {
+static ct_status solve_inverse(const problem* def, ct_friction_work* work, double relative, double* dF,
+                               ct_friction_report* report) {
     bool fits = false;
     ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
     ct_status status = ct_friction_complement_build(&work->complement, def->inverse, work->D, work->E, &fits);
@@ -378,7 +392,7 @@ static ct_status solve_inverse(const ct_friction_def* def, ct_friction_work* wor
 }
 
 // dF of the Newton step, by the cheapest of the ways that have not failed before.
-static ct_status direction(const ct_friction_def* def, ct_friction_work* work, double relative,
+static ct_status direction(const problem* def, ct_friction_work* work, double relative,
                            ct_friction_level* level, double* dF, ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     const int n = s->n;
@@ -421,7 +435,7 @@ static void attempt(ct_friction_work* work, int n, double alpha, const double* F
 
 // One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not
 // fall, F_try and u_try are at its end.
-static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work, double tolerance,
+static ct_status newton_step(const problem* def, ct_friction_work* work, double tolerance,
                              ct_friction_level* level, double* F, merit* now, bool* moved, bool* possible,
                              ct_friction_report* report) {
     const int n = 3 * def->count;
@@ -455,7 +469,7 @@ static ct_status newton_step(const ct_friction_def* def, ct_friction_work* work,
     return CT_OK;
 }
 
-static merit sweeps(const ct_friction_def* def, ct_friction_work* work, int count, double* F,
+static merit sweeps(const problem* def, ct_friction_work* work, int count, double* F,
                     ct_friction_report* report) {
     for (int k = 0; k < count; k++) sweep(def, work, F, work->u);
     report->sweeps += count;
@@ -477,8 +491,8 @@ static merit release(ct_friction_work* work, int count, double* F) {
 // Newton's method, from F and to the best that was found. A step that does not lower |Phi| is taken
 // nevertheless, as long as one of the next few comes below the best so far: where contacts are nearly
 // redundant, the sets sort themselves out while the forces are wild.
-static ct_status newton(const ct_friction_def* def, ct_friction_work* work, double tolerance, int limit,
-                        double* F, merit* now, ct_friction_report* report) {
+static ct_status newton(const problem* def, ct_friction_work* work, double tolerance, int limit, double* F,
+                        merit* now, ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
     ct_friction_level level = CT_FRICTION_ITERATE;
     hold(work, def->count, F, *now);
@@ -506,12 +520,54 @@ static ct_status newton(const ct_friction_def* def, ct_friction_work* work, doub
     return CT_OK;
 }
 
-ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, double tolerance, double* F,
+// W + U M U^T, and b counted from zero forces.
+static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, problem* out) {
+    const size_t n = 3 * (size_t)def->count, rank = (size_t)def->rank;
+    *out = (problem){.count = def->count,
+                     .W = def->W->W,
+                     .stride = def->W->stride,
+                     .b = def->b,
+                     .normal = def->normal,
+                     .mu = def->mu,
+                     .eps = def->eps,
+                     .inverse = def->inverse};
+    if (rank) {
+        if (!ct_reserve((void**)&work->sum, &work->sum_size, n * n, sizeof(double)) ||
+            !ct_reserve((void**)&work->small, &work->small_size, rank, sizeof(double)))
+            return CT_OUT_OF_MEMORY;
+        for (size_t i = 0; i < n; i++) {
+            double* row = work->sum + i * n;
+            memcpy(row, def->W->W + i * (size_t)def->W->stride, n * sizeof(double));
+            for (size_t k = 0; k < rank; k++) {
+                work->small[k] = 0;
+                for (size_t l = 0; l < rank; l++)
+                    work->small[k] += def->M[k * rank + l] * def->U[i * rank + l];
+            }
+            for (size_t j = 0; j < n; j++)
+                for (size_t k = 0; k < rank; k++) row[j] += work->small[k] * def->U[j * rank + k];
+        }
+        out->W = work->sum;
+        out->stride = (int)n;
+    }
+    if (def->base) {
+        if (!ct_reserve((void**)&work->shifted, &work->shifted_size, n, sizeof(double)))
+            return CT_OUT_OF_MEMORY;
+        memset(work->shifted, 0, n * sizeof(double));
+        ct_friction_product(out->W, (size_t)out->stride, def->count, def->base, work->shifted);
+        for (size_t i = 0; i < n; i++) work->shifted[i] = def->b[i] - work->shifted[i];
+        out->b = work->shifted;
+    }
+    return CT_OK;
+}
+
+ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work, double tolerance, double* F,
                             unsigned char* set, ct_friction_report* report) {
-    const size_t bytes = 3 * (size_t)def->count * sizeof(double);
-    *report = (ct_friction_report){.converged = def->count == 0};
-    if (def->count == 0) return CT_OK;
-    ct_status status = reserve(work, def->count);
+    const size_t bytes = 3 * (size_t)given->count * sizeof(double);
+    problem simple, *const def = &simple;
+    *report = (ct_friction_report){.converged = given->count == 0};
+    if (given->count == 0) return CT_OK;
+    ct_status status = reserve(work, given->count);
+    if (!status) status = simplify(given, work, def);
     if (status) return status;
     prepare(def, work);
     work->newton.compact_count = -1;
@@ -572,18 +628,16 @@ static void drop_small(double w, const double* E, double* D) {
     if (rest > 0 && sqrt(rest) * w <= SMALL * sqrt(size)) memcpy(D, kept, sizeof kept);
 }
 
-ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D,
+ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
                              const double* E) {
     ct_friction_system* s = &work->fixed;
+    const int count = matrix->count;
     work->inverted = false;
     ct_status status = reserve(work, count);
     if (status) return status;
     memcpy(work->D, D, 9 * (size_t)count * sizeof(double));
-    for (int c = 0; c < count; c++) {
-        const double* own = W + 3 * (size_t)c * ((size_t)stride + 1);
-        drop_small((own[0] + own[stride + 1] + own[2 * (stride + 1)]) / 3, E + 9 * c, work->D + 9 * c);
-    }
-    status = ct_friction_system_reduce(s, W, stride, count, work->D, E);
+    for (int c = 0; c < count; c++) drop_small(ct_friction_matrix_own(matrix, c), E + 9 * c, work->D + 9 * c);
+    status = ct_friction_system_reduce(s, matrix->W, matrix->stride, count, work->D, E);
     if (status) return status;
     s->compact_count = -1;
     status = ct_friction_system_factor(s, false);

@@ -1,7 +1,8 @@
 // Contact and Coulomb friction on a dense compliance matrix: the inner problem of a step with contacts.
 //
-// Find forces F_c (N, world axes) such that, with u = b + W F + eps F (m: gap along the normal n_c, slip
-// across it), P = I - n n^T,
+// Find forces F_c (N, world axes) such that, with
+//     u = b + (W + U M U^T) (F - F_base) + eps F
+// (m: gap along the normal n_c, slip across it), P = I - n n^T,
 //     open : F = 0                                     n.u >= 0
 //     stick: u = 0                                     |P F| <= mu n.F
 //     slip : n.u = 0,  P F = -mu (n.F) P u / |P u|     n.F >= 0
@@ -11,14 +12,18 @@
 #define CT_CONTACT_FRICTION_H
 
 #include "contact/friction_inverse.h"
+#include "contact/friction_matrix.h"
 
 typedef struct ct_friction_def {
-    int count;             // contacts
-    const double* W;       // m/N, 3 count x 3 count, symmetric, both triangles, without eps
-    int stride;            // of W's rows, at least 3 count
-    const double* b;       // m, 3 count: n g + P u of the motion without contact forces
-    const double* normal;  // 3 count, unit vectors
-    const double* mu;      // count, coefficients of friction, at least 0
+    int count;                    // contacts
+    const ct_friction_matrix* W;  // without eps, of `count` contacts
+    int rank;                     // columns of U; 0: none
+    const double* U;              // 3 count x rank, row-major
+    const double* M;              // rank x rank, symmetric
+    const double* b;              // m, 3 count: n g + P u of the motion with the forces F_base
+    const double* base;           // N, 3 count: F_base; NULL: zeros
+    const double* normal;         // 3 count, unit vectors
+    const double* mu;             // count, coefficients of friction, at least 0
     // m/N, count: compliance of each contact, positive where W alone leaves forces open
     const double* eps;
     const ct_friction_inverse* inverse;  // of W, to the precision of a preconditioner; NULL: not known
@@ -45,11 +50,11 @@ void ct_friction_work_free(ct_friction_work* work);
 ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, double tolerance, double* F,
                             unsigned char* set, ct_friction_report* report);
 
-// Row blocks of fixed sets, D_c (W F)_c + E_c F_c = a_c. D, E: 9 count, row-major; W as above, borrowed as
-// long as the factor is used. Contacts with D = 0 (open), and directions across which D has no range (the
+// Row blocks of fixed sets, D_c (W F)_c + E_c F_c = a_c. D, E: 9 count, row-major; W is borrowed as long as
+// the factor is used. Contacts with D = 0 (open), and directions across which D has no range (the
 // direction of slip), are eliminated first; the rest is factored in single precision, or in double where that
 // is not good enough. CT_SINGULAR, CT_OUT_OF_MEMORY.
-ct_status ct_friction_factor(ct_friction_work* work, const double* W, int stride, int count, const double* D,
+ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
                              const double* E);
 // The same by the inverse of W alone; *fits false: the sets are such that W is needed.
 ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* inverse, const double* D,

@@ -89,12 +89,12 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     const ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
-    size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + m;
+    size_t total = 2 * rows + 18 * m + 3 * m + m;
     if (!ct_reserve((void**)&system->vector, &system->capacity, total, sizeof(double)))
         return CT_OUT_OF_MEMORY;
     ct_status status = ct_krylov_reserve(system->krylov, (int)rows, GMRES_RESTART);
     if (status != CT_OK) return status;
-    double *b = system->vector, *x = b + rows, *W = x + rows, *D = W + 9 * m * m, *E = D + 9 * m;
+    double *b = system->vector, *x = b + rows, *D = x + rows, *E = D + 9 * m;
     context c = {.model = model,
                  .work = work,
                  .config = config,
@@ -110,14 +110,14 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
         memcpy(D + 9 * touch->slot, touch->D, sizeof touch->D);
         memcpy(E + 9 * touch->slot, touch->dF, sizeof touch->dF);
     }
+    const ct_friction_matrix* W;
     ct_friction_inverse inverse;
     bool inverted = false;
     status = ct_contact_system_invert(model, work, config, (int)m, which, &inverse);
     if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, D, E, &inverted);
     if (status == CT_OK && !inverted)
-        status = ct_contact_system_compliance(model, work, config, (int)m, which, W);
-    if (status == CT_OK && !inverted)
-        status = ct_friction_factor(system->friction, W, (int)(3 * m), (int)m, D, E);
+        status = ct_contact_system_compliance(model, work, config, (int)m, which, &W);
+    if (status == CT_OK && !inverted) status = ct_friction_factor(system->friction, W, D, E);
     if (status != CT_OK) return status;
     double size = 0;
     for (size_t i = 0; i < n; i++) size += right[i] * right[i];

@@ -92,7 +92,7 @@ static void solve_factor(const ct_model* model, ct_work* work, const double* b, 
 // Vectors of the linear systems, one after the other in the system's vector.
 typedef struct system_vectors {
     double *right, *solution;                      // unknowns and rows
-    double *W, *D, *E;                             // 3 slots squared; 9 a slot
+    double *D, *E;                                 // 9 a slot
     double *b, *normal, *mu, *eps, *force, *rows;  // 3 or 1 a slot
     int* which;
     unsigned char* set;
@@ -102,7 +102,7 @@ static bool reserve(const ct_model* model, ct_work* work, system_vectors* v) {
     ct_contact_system* system = work->contact_system;
     const ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
-    size_t total = 2 * rows + 9 * m * m + 18 * m + 3 * m + 3 * m + m + m + 3 * m + 3 * m + 2 * m + 64;
+    size_t total = 2 * rows + 18 * m + 3 * m + 3 * m + m + m + 3 * m + 3 * m + 2 * m + 64;
     if (!ct_reserve((void**)&system->vector, &system->capacity, total, sizeof(double))) return false;
     double* at = system->vector;
     if (system->revision != contact->revision) system->measured = 0;
@@ -111,7 +111,6 @@ static bool reserve(const ct_model* model, ct_work* work, system_vectors* v) {
     system->layout = m;
     v->right = at, at += rows;
     v->solution = at, at += rows;
-    v->W = at, at += 9 * m * m;
     v->D = at, at += 9 * m;
     v->E = at, at += 9 * m;
     v->b = at, at += 3 * m;
@@ -206,22 +205,19 @@ static int list_problem(ct_contact_work* contact, system_vectors* v) {
     return count;
 }
 
-// W of the listed touches, and their r from it; b then counts from zero forces.
+// W of the listed touches, and their r from it.
 static ct_status measure_problem(const ct_model* model, ct_work* work, int count, system_vectors* v) {
     ct_contact_system* system = work->contact_system;
-    ct_status status = ct_contact_system_compliance(model, work, &work->at, count, v->which, v->W);
+    const ct_friction_matrix* W;
+    ct_status status = ct_contact_system_compliance(model, work, &work->at, count, v->which, &W);
     if (status != CT_OK) return status;
     system->measured = count;
     system->factored = false;
-    size_t side = 3 * (size_t)count;
     for (int i = 0; i < count; i++) {
-        const double* diagonal = v->W + 3 * (size_t)i * (side + 1);
         ct_touch* touch = &work->contact->touch[v->which[i]];
-        ct_touch_measure(touch, (diagonal[0] + diagonal[side + 1] + diagonal[2 * (side + 1)]) / 3);
+        ct_touch_measure(touch, ct_friction_matrix_own(W, i));
         v->eps[i] = touch->is.eps;
     }
-    for (size_t j = 0; j < side; j++)
-        for (size_t i = 0; i < side; i++) v->b[i] -= v->W[j * side + i] * v->force[j];
     return CT_OK;
 }
 
@@ -232,14 +228,15 @@ static ct_status solve_problem(const ct_model* model, ct_work* work, double tole
     ct_status status = ct_contact_system_invert(model, work, &work->at, count, v->which, &inverse);
     if (status != CT_OK) return status;
     ct_friction_def def = {.count = count,
-                           .W = v->W,
-                           .stride = 3 * count,
+                           .W = &work->contact_system->matrix,
                            .b = v->b,
+                           .base = v->rows,
                            .normal = v->normal,
                            .mu = v->mu,
                            .eps = v->eps,
                            .inverse = &inverse};
     ct_friction_report inner;
+    memcpy(v->rows, v->force, 3 * (size_t)count * sizeof(double));
     return ct_friction_solve(&def, work->contact_system->friction, tolerance, v->force, v->set, &inner);
 }
 
@@ -330,11 +327,11 @@ static ct_status factor_rows(newton_context* c, bool known) {
         c->v.set[i] = set;
     }
     if (factored) return CT_OK;
+    const ct_friction_matrix* W = &system->matrix;
     if (!known)
-        status = ct_contact_system_compliance(c->model, c->work, &c->work->at, c->slots, c->v.which, c->v.W);
+        status = ct_contact_system_compliance(c->model, c->work, &c->work->at, c->slots, c->v.which, &W);
     if (status == CT_OK) system->measured = c->slots;
-    if (status == CT_OK)
-        status = ct_friction_factor(system->friction, c->v.W, 3 * c->slots, c->slots, c->v.D, c->v.E);
+    if (status == CT_OK) status = ct_friction_factor(system->friction, W, c->v.D, c->v.E);
     system->factored = status == CT_OK;
     return status;
 }

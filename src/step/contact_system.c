@@ -37,6 +37,7 @@ void ct_contact_system_free(ct_contact_system* system) {
     ct_krylov_work_free(system->krylov);
     ct_arena_free(&system->arena);
     ct_free(system->vector);
+    ct_free(system->W);
     ct_free(system);
 }
 
@@ -120,11 +121,16 @@ static ct_response response_of(context* c) {
 }
 
 ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
-                                       int count, const int* which, double* W) {
+                                       int count, const int* which, const ct_friction_matrix** W) {
     context c = {model, work, config};
+    ct_contact_system* system = work->contact_system;
     const ct_response response = response_of(&c);
-    return ct_compliance_update(work->contact_system->compliance, &model->collision, &response,
-                                work->contact->touch, count, which, W);
+    if (!ct_reserve((void**)&system->W, &system->W_size, 9 * (size_t)count * (size_t)count, sizeof(double)))
+        return CT_OUT_OF_MEMORY;
+    system->matrix = (ct_friction_matrix){.count = count, .W = system->W, .stride = 3 * count};
+    *W = &system->matrix;
+    return ct_compliance_update(system->compliance, &model->collision, &response, work->contact->touch, count,
+                                which, system->W);
 }
 
 ct_status ct_contact_system_invert(const ct_model* model, ct_work* work, const ct_config* config, int count,

@@ -9,6 +9,9 @@
 
 typedef struct ct_contact_system {
     ct_compliance* compliance;
+    ct_friction_matrix matrix;  // of the touches asked for last
+    double* W;
+    size_t W_size;
     ct_friction_work* friction;
     ct_krylov_work* krylov;
     ct_arena arena;
@@ -25,9 +28,10 @@ typedef struct ct_contact_system {
 
 ct_status ct_contact_system_create(ct_contact_system** out, const ct_model* model);
 void ct_contact_system_free(ct_contact_system* system);
-// W of the listed touches, at a configuration that the warp of the work belongs to.
+// W of the listed touches, at a configuration that the warp of the work belongs to; valid until the next
+// call.
 ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
-                                       int count, const int* which, double* W);
+                                       int count, const int* which, const ct_friction_matrix** W);
 // Its inverse where that is cheap; see ct_compliance_invert.
 ct_status ct_contact_system_invert(const ct_model* model, ct_work* work, const ct_config* config, int count,
                                    const int* which, ct_friction_inverse* inverse);
