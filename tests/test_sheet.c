@@ -209,6 +209,154 @@ static void history_derivatives_match_differences(void** state) {
     destroy(&p);
 }
 
+// ---- half a turn ---------------------------------------------------------------------------
+
+enum { HINGE_REST = 1 };  // rad
+
+// Two triangles with a common edge along x, the second turned about it by `angle`; both bend up for positive
+// angles.
+static void fold(double angle, double x[12]) {
+    const double nodes[12] = {0, 0, 0, 1, 0, 0, 0.4, 0.8, 0, 0.5, -0.9 * cos(angle), 0.9 * sin(angle)};
+    memcpy(x, nodes, sizeof nodes);
+}
+
+typedef struct folded {
+    ct_sheet* sheet;
+    ct_sheet_work* work;
+    double at, rigidity, beta;  // rad, N m, s
+    double x_n[12], x_nm1[12];
+    const double *d, *u;
+    int which;
+} folded;
+
+static void set_folded(const folded* f, double rigidity, double beta) {
+    const double D[2] = {rigidity, rigidity}, b[2] = {beta, beta};
+    ct_sheet_set_parameters(f->sheet, NULL, NULL, D, b);
+}
+
+// A hinge alone, without a membrane; the step begins at `start`, the one before at `before`.
+static folded make_folded(double start, double before, double at) {
+    folded f = {.at = at, .rigidity = 0.5, .beta = 0.01};
+    double rest[12];
+    const int tri[6] = {0, 1, 2, 1, 0, 3};
+    const unsigned char energy[2] = {0, 0};
+    const double none[2] = {0, 0}, D[2] = {f.rigidity, f.rigidity}, beta[2] = {f.beta, f.beta};
+    fold(HINGE_REST, rest);
+    const ct_sheet_def def = {.nvert = 4,
+                              .ntri = 2,
+                              .rest = rest,
+                              .tri = tri,
+                              .energy = energy,
+                              .mu = none,
+                              .lambda = none,
+                              .rigidity = D,
+                              .beta = beta};
+    must(ct_sheet_create(&f.sheet, &def), NULL);
+    must(ct_sheet_work_create(&f.work, f.sheet), NULL);
+    fold(start, f.x_n);
+    fold(before, f.x_nm1);
+    ct_sheet_begin_rate(f.sheet, f.work, C, A, f.x_n, B, f.x_nm1);
+    return f;
+}
+
+static void destroy_folded(folded* f) {
+    ct_sheet_work_free(f->work);
+    ct_sheet_free(f->sheet);
+}
+
+static double folded_gradient(const folded* f, const double* x, double* force) {
+    memset(force, 0, 12 * sizeof(double));
+    return ct_sheet_gradient(f->sheet, f->work, x, force);
+}
+
+// The moment of the forces on the turned corner about the edge.
+static double moment_at(const folded* f, double angle) {
+    double x[12], force[12];
+    fold(angle, x);
+    folded_gradient(f, x, force);
+    return 0.9 * (sin(angle) * force[10] + cos(angle) * force[11]);
+}
+
+// The moment is that of a spring and of a damper in the angle, which nothing tells from the one a turn away.
+static void a_hinge_feels_no_jump_at_half_a_turn(void** state) {
+    for (int side = -1; side <= 1; side += 2)
+        for (int from = 0; from < 2; from++) {
+            const double start = side * (M_PI - 0.2 + 0.4 * from), before = side * (M_PI + 0.1 - 0.2 * from);
+            // counted from where the step begins, in [-pi, pi]
+            const double turns = from ? -2 * M_PI * side : 0, lever = 0.45 * 1 + 0.4;
+            folded f = make_folded(start, before, 0);
+            const double w = 1 / (2 * lever);
+            for (double t = -0.5; t <= 0.5; t += 0.01) {
+                const double angle = side * M_PI + t, rate = C * angle - A * start - B * before;
+                const double expected = 2 * w * f.rigidity * (angle + turns - HINGE_REST + f.beta * rate);
+                assert_true(fabs(moment_at(&f, angle) / expected - 1) < 1e-10);
+            }
+            destroy_folded(&f);
+        }
+}
+
+static double folded_energy(void* user, double t) {
+    const folded* f = user;
+    double x[12], force[12];
+    fold(f->at, x);
+    for (int i = 0; i < 12; i++) x[i] += t * f->d[i];
+    return folded_gradient(f, x, force);
+}
+
+static double folded_force(void* user, double t) {
+    const folded* f = user;
+    double x[12], force[12];
+    fold(f->at, x);
+    for (int i = 0; i < 12; i++) x[i] += t * f->d[i];
+    folded_gradient(f, x, force);
+    return ct_vecn_dot(f->u, force, 12);
+}
+
+static double folded_force_of_parameter(void* user, double t) {
+    const folded* f = user;
+    double x[12], force[12];
+    fold(f->at, x);
+    set_folded(f, f->rigidity + (f->which == 0) * t, f->beta + (f->which == 1) * t);
+    folded_gradient(f, x, force);
+    set_folded(f, f->rigidity, f->beta);
+    return ct_vecn_dot(f->u, force, 12);
+}
+
+static double folded_force_of_history(void* user, double t) {
+    const folded* f = user;
+    double x[12], force[12], n[12], m[12];
+    fold(f->at, x);
+    for (int i = 0; i < 12; i++)
+        n[i] = f->x_n[i] + (f->which == 0) * t * f->d[i], m[i] = f->x_nm1[i] + (f->which == 1) * t * f->d[i];
+    ct_sheet_begin_rate(f->sheet, f->work, C, A, n, B, m);
+    folded_gradient(f, x, force);
+    return ct_vecn_dot(f->u, force, 12);
+}
+
+// Gradient, Hessian, parameters and history beyond half a turn, where the step began before it.
+static void derivatives_match_differences_beyond_half_a_turn(void** state) {
+    double d[3 * NV], u[3 * NV], x[12], force[12], Hd[12] = {0}, by_beta[2], by_rigidity[2],
+                                                   bar[2][12] = {{0}};
+    direction(21, 0.1, d);
+    direction(22, 1, u);
+    folded f = make_folded(3.0, 2.9, 3.3);
+    f.d = d, f.u = u;
+    fold(f.at, x);
+    folded_gradient(&f, x, force);
+    ct_sheet_linearise(f.sheet, f.work, x);
+    ct_sheet_product(f.sheet, f.work, d, Hd);
+    ct_sheet_parameter_vjp(f.sheet, f.work, x, u, NULL, NULL, by_beta, by_rigidity);
+    ct_sheet_history_vjp(f.sheet, f.work, x, u, A, f.x_n, bar[0], B, f.x_nm1, bar[1]);
+    assert_slope(folded_energy, &f, ct_vecn_dot(force, d, 12), 0.1, 10);
+    assert_slope(folded_force, &f, ct_vecn_dot(Hd, u, 12), 0.1, 100);
+    assert_slope(folded_force_of_parameter, &f, by_rigidity[0] + by_rigidity[1], 0.01, 100);
+    f.which = 1;
+    assert_slope(folded_force_of_parameter, &f, by_beta[0] + by_beta[1], 0.001, 100);
+    for (f.which = 0; f.which < 2; f.which++)
+        assert_slope(folded_force_of_history, &f, -ct_vecn_dot(bar[f.which], d, 12), 0.01, 1000);
+    destroy_folded(&f);
+}
+
 // ---- invariance ----------------------------------------------------------------------------
 
 static void turn(const ct_mat3* R, const double* x, double* y) {
@@ -552,6 +700,8 @@ int main(void) {
         cmocka_unit_test(hessian_is_symmetric),
         cmocka_unit_test(parameter_derivatives_match_differences),
         cmocka_unit_test(history_derivatives_match_differences),
+        cmocka_unit_test(a_hinge_feels_no_jump_at_half_a_turn),
+        cmocka_unit_test(derivatives_match_differences_beyond_half_a_turn),
         cmocka_unit_test(energy_and_forces_follow_a_rotation),
         cmocka_unit_test(forces_have_no_resultant),
         cmocka_unit_test(a_curved_sheet_is_at_rest_in_its_rest_shape),

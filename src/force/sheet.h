@@ -19,8 +19,9 @@
 //     Psi(x) = sum_h kb_h / c (c theta - g)^2,   kb_h = w_h (D_1 beta_1 + D_2 beta_2)/2,   g = a theta_n + b
 //     theta_{n-1}.
 //
-// Angles lie in [-pi, pi]: a hinge must not be folded through itself. Sums are taken in a fixed order, on one
-// thread.
+// An angle is known but for whole turns. At the start of a step it lies in [-pi, pi]; within the step, and in
+// its history, it is the one nearest to that: a hinge that folds through half a turn feels no jump. Sums are
+// taken in a fixed order, on one thread.
 #ifndef CT_FORCE_SHEET_H
 #define CT_FORCE_SHEET_H
 

@@ -169,6 +169,7 @@ ct_status ct_sheet_work_create(ct_sheet_work** out, const ct_sheet* sheet) {
     ct_sheet_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
     const size_t ntri = (size_t)sheet->ntri, nhinge = (size_t)sheet->nhinge;
+    work->angle_start = ct_arena_alloc(&work->arena, nhinge, sizeof(double));
     work->strain_rate = ct_arena_alloc(&work->arena, 3 * ntri, sizeof(double));
     work->angle_rate = ct_arena_alloc(&work->arena, nhinge, sizeof(double));
     work->linear = ct_arena_alloc(&work->arena, ntri, sizeof *work->linear);

@@ -52,6 +52,7 @@ typedef struct ct_sheet_bend {  // of a hinge
 
 struct ct_sheet_work {
     ct_arena arena;
+    double* angle_start;  // nhinge: where the step began; angles within it count from there
     double* strain_rate;  // 3 ntri: g of the membrane, xx yy xy
     double* angle_rate;   // nhinge: g of the hinges
     ct_sheet_linear* linear;

@@ -12,6 +12,18 @@ static bool is_viscous(const ct_sheet* sheet, double c) { return sheet->damped &
 
 static bool is_idle(const ct_sheet_hinge* h) { return h->stiffness == 0 && h->damper == 0; }
 
+// ---- angles --------------------------------------------------------------------------------
+
+// The angle of hinge k, of those that differ by whole turns the one nearest to the step's start.
+static double unwrap(const ct_sheet_work* work, int k, double angle) {
+    const double turn = angle - work->angle_start[k];
+    return fabs(turn) <= M_PI ? angle : angle - copysign(2 * M_PI, turn);
+}
+
+static void begin_angles(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n) {
+    for (int k = 0; k < sheet->nhinge; k++) work->angle_start[k] = ct_sheet_hinge_angle(sheet, k, x_n);
+}
+
 // ---- the rate of the damping ---------------------------------------------------------------
 
 static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale, const double* x) {
@@ -20,13 +32,15 @@ static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale
         ct_sheet_strain(ct_sheet_deformation(&sheet->triangle[e], x), G);
         for (int i = 0; i < 3; i++) work->strain_rate[3 * (size_t)e + (size_t)i] += scale * G[i];
     }
-    for (int k = 0; k < sheet->nhinge; k++) work->angle_rate[k] += scale * ct_sheet_hinge_angle(sheet, k, x);
+    for (int k = 0; k < sheet->nhinge; k++)
+        work->angle_rate[k] += scale * unwrap(work, k, ct_sheet_hinge_angle(sheet, k, x));
 }
 
 void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
                          double b, const double* x_nm1) {
     work->c = c;
     work->rated = true;
+    begin_angles(sheet, work, x_n);
     memset(work->strain_rate, 0, 3 * (size_t)sheet->ntri * sizeof(double));
     memset(work->angle_rate, 0, (size_t)sheet->nhinge * sizeof(double));
     add_history(sheet, work, a, x_n);
@@ -38,6 +52,7 @@ void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, d
     work->c = c;
     work->rated = false;
     if (is_viscous(sheet, c)) ct_sheet_begin_rate(sheet, work, c, a, x_n, b, x_nm1);
+    else begin_angles(sheet, work, x_n);
 }
 
 // c G - g
@@ -79,7 +94,7 @@ static double hinge_gradient(const ct_sheet* sheet, const ct_sheet_work* work, c
         ct_vec3 node[4];
         ct_hinge_point p;
         ct_sheet_load(x, h->node, 4, node);
-        const double angle = ct_hinge_point_of(node, &p), bend = angle - h->rest;
+        const double angle = unwrap(work, k, ct_hinge_point_of(node, &p)), bend = angle - h->rest;
         double pull = 2 * h->stiffness * bend;
         energy += h->stiffness * bend * bend;
         if (viscous) {
@@ -131,7 +146,7 @@ void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, 
     const ct_sheet_hinge* h = &sheet->hinge[k];
     ct_vec3 node[4];
     ct_sheet_load(x, h->node, 4, node);
-    const double angle = ct_hinge_point_of(node, &out->point);
+    const double angle = unwrap(work, k, ct_hinge_point_of(node, &out->point));
     out->pull = 2 * h->stiffness * (angle - h->rest);
     out->stiffness = 2 * h->stiffness;
     if (!is_viscous(sheet, c)) return;
@@ -244,7 +259,8 @@ void ct_sheet_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, co
         ct_hinge_point p;
         ct_sheet_load(x, h->node, 4, node);
         ct_sheet_load(lam, h->node, 4, d);
-        const double angle = ct_hinge_point_of(node, &p), half = h->weight * ct_hinge_dot(p.gradient, d);
+        const double angle = unwrap(work, k, ct_hinge_point_of(node, &p));
+        const double half = h->weight * ct_hinge_dot(p.gradient, d);
         const double rate = rated ? work->c * angle - work->angle_rate[k] : 0;
         for (int i = 0; i < 2; i++) {
             const int e = h->tri[i];
