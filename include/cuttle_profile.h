@@ -41,6 +41,24 @@ CT_API ct_status ct_profile_adjoint(const ct_model* model, ct_work* work, const 
                                     const ct_state* after, const double* x_bar, double tolerance, int limit,
                                     ct_adjoint_profile* profile);
 
+// What a step would cost without contact: the step from `before` under `control`, with the same predictor and
+// the same residual to reach, but contact switched off and its forces applied as fixed loads. after, taken:
+// the state and the report of the step with contact (its last sub-step's forces count). `state`, another one
+// of the model, ends where that step does. One work serves both kinds of steps.
+CT_API ct_status ct_profile_free_step(const ct_model* model, ct_work* work, const ct_state* before,
+                                      const ct_state* after, const double* control,
+                                      const ct_step_report* taken, ct_state* state, ct_step_report* report);
+typedef struct ct_crossings {
+    int count;       // edges that pass through triangles
+    int where[5];    // of the first: nodes of the edge, then of the triangle
+    double nearest;  // least distance of two surfaces less their radii, over their thicknesses; at most 1
+} ct_crossings;
+// Tests every edge of the surfaces that may touch against every triangle, by exact signs and without anything
+// that contact is solved with.
+CT_API ct_status ct_profile_crossings(const ct_model* model, const ct_state* state, ct_crossings* found);
+// CPU seconds that the calling thread has used so far.
+CT_API double ct_profile_cpu(void);
+
 #ifdef __cplusplus
 }
 #endif

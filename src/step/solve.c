@@ -230,7 +230,8 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
     double force =
         ct_vecn_norm4(work->scratch, n) + ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
-    work->reference = fmax(here.norm + force, roundoff / model->settings.tolerance);
+    work->reference =
+        fmax(work->load ? work->load_scale : here.norm + force, roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
     return here;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "math/vecn.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
 #include "step/coords.h"
@@ -301,6 +302,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     double time = state->header->time;
     ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
     ct_external_forces(model, time, control, work->force);
+    if (work->load) ct_vecn_axpy(work->force, 1, work->load, 3 * (size_t)model->nvert);
     ct_mounts_move(model, state->mount, control, work->mount);
     ct_external_drive(model, time + model->settings.time_step, control, work->mount, work->x_end);
     ct_external_roots(model, time + model->settings.time_step, control, work->mount, work->root_end);

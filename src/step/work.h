@@ -42,6 +42,8 @@ struct ct_work {
     double* control;      // control size, the scene's values where the caller gives none
     double* policy;       // observations and hidden numbers, and their adjoints
     double* force;        // 3 nvert, N, external, at the start of the step
+    const double* load;   // 3 nvert, N, added to these in a step without contact; NULL: none
+    double load_scale;    // N, with a load: what the residual is measured against
     double* x_end;        // 3 nvert, driven nodes at its end
     double* mount;        // 7 nmount, mounts at its end
     double* root_end;     // 7 nroot, driven roots at its end
