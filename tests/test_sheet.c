@@ -491,6 +491,30 @@ static void projected_hessian_is_positive(void** state) {
     assert_true(least[1] > -1e-12);
 }
 
+// In a membrane that is stretched in all directions nothing is negative: the projected matrix is the exact
+// one.
+static void a_stretched_membrane_needs_no_projection(void** state) {
+    int unknown[NV];
+    double none[NT] = {0}, d[3 * NV], Hd[3 * NV], Ad[3 * NV];
+    for (int v = 0; v < NV; v++) unknown[v] = v;
+    direction(10, 1, d);
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        patch p = make(energy, true, 0);
+        ct_arena arena = {0};
+        ct_block_matrix A = pattern(&p, &arena);
+        ct_sheet_set_parameters(p.sheet, NULL, NULL, none, NULL);
+        for (int i = 0; i < 3 * NV; i++) p.x[i] *= i % 3 == 0 ? 1.4 : i % 3 == 1 ? 1.2 : 1;
+        ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.x, 0, NULL);
+        ct_sheet_assemble(p.sheet, p.work, p.x, true, unknown, &A);
+        ct_sheet_linearise(p.sheet, p.work, p.x);
+        product(&p, d, Hd);
+        ct_block_matrix_multiply(&A, d, Ad);
+        for (int i = 0; i < 3 * NV; i++) assert_true(fabs(Hd[i] - Ad[i]) < 1e-12 * (fabs(Hd[i]) + 10));
+        ct_arena_free(&arena);
+        destroy(&p);
+    }
+}
+
 // ---- known answers -------------------------------------------------------------------------
 
 // Two triangles, stretched by e along x and by -nu e along y: E t e along x, nothing along y.
@@ -708,6 +732,7 @@ int main(void) {
         cmocka_unit_test(node_rotations_are_those_of_a_rigid_motion),
         cmocka_unit_test(assembled_hessian_is_the_product),
         cmocka_unit_test(projected_hessian_is_positive),
+        cmocka_unit_test(a_stretched_membrane_needs_no_projection),
         cmocka_unit_test(a_stretched_strip_has_its_modulus_and_contraction),
         cmocka_unit_test(a_cantilevered_strip_bends_like_a_plate),
         cmocka_unit_test(a_free_strip_is_softer_by_what_its_mesh_allows),

@@ -1,6 +1,14 @@
 // Assembled Hessians of sheets.
 //
-// Membrane: the 6x6 matrix dP/dF of each triangle, when projected without the negative part of its spectrum.
+// Membrane, exact: the 6x6 matrix dP/dF of each triangle. Projected: the same without its negative
+// eigenvalues, which are known. With F = s1 u1 v1^T + s2 u2 v2^T, n the normal, x_ij = u_i . dF v_j and
+// W_1, W_11, ... the derivatives of the energy by the singular values, dF : d2W : dF is
+//     W_11 x_11^2 + 2 W_12 x_11 x_22 + W_22 x_22^2               stretching,
+//     (2 W_I - W_J) (x_12 + x_21)^2/2                            shearing,
+//     (2 W_I + W_J) (x_12 - x_21)^2/2                            turning in the plane,
+//     (W_1/s1) (n . dF v1)^2 + (W_2/s2) (n . dF v2)^2            turning out of it: the principal stresses.
+// Damping, without rates, is c beta (2 mu |dG|^2 + lambda (tr dG)^2) and never negative.
+//
 // Hinges:
 //     d2E/dtheta2 grad theta grad theta^T + dE/dtheta Hess theta,
 // the second term only when not projected. At rest it vanishes, and damping is c beta times the elastic
@@ -12,45 +20,93 @@
 
 typedef double matrix6[6][6];
 
-// ---- positive part -------------------------------------------------------------------------
+// ---- the projected membrane ----------------------------------------------------------------
 
-// A and V after the rotation of axes p, q that makes A[p][q] zero.
-static void rotate(matrix6 A, matrix6 V, int p, int q) {
-    const double half = (A[q][q] - A[p][p]) / 2, c = A[p][q];
-    const double t = c / (half + (half >= 0 ? 1 : -1) * sqrt(half * half + c * c));
-    const double cosine = 1 / sqrt(1 + t * t), sine = t * cosine;
-    for (int i = 0; i < 6; i++) {
-        const double x = A[i][p], y = A[i][q], u = V[i][p], v = V[i][q];
-        A[i][p] = cosine * x - sine * y, A[i][q] = sine * x + cosine * y;
-        V[i][p] = cosine * u - sine * v, V[i][q] = sine * u + cosine * v;
-    }
-    for (int i = 0; i < 6; i++) {
-        const double x = A[p][i], y = A[q][i];
-        A[p][i] = cosine * x - sine * y, A[q][i] = sine * x + cosine * y;
-    }
+// The quadratic form of the opening comment, in the frame u1, u2, n.
+typedef struct principal {
+    ct_mat3 frame;           // u1, u2, n as columns
+    double v[2];             // v1 = (v[0], v[1]), v2 = (-v[1], v[0])
+    double s1, s2;           // s1 >= s2 >= 0
+    double W11, W12, W22;    // of x_11, x_22
+    double D12, D21, cross;  // of x_12^2, x_21^2 and 2 x_12 x_21
+    double S1, S2;           // of (n . dF v1)^2, (n . dF v2)^2
+} principal;
+
+static void set_frame(const ct_sheet_point* p, principal* q) {
+    const ct_vec3 f0 = p->F.c[0], f1 = p->F.c[1];
+    const double shear = ct_vec3_dot(f0, f1), half = 0.5 * (ct_vec3_dot(f0, f0) - ct_vec3_dot(f1, f1));
+    const double radius = sqrt(half * half + shear * shear), cosine = radius > 0 ? half / radius : 1;
+    q->v[0] = sqrt(0.5 * (1 + cosine));
+    q->v[1] = copysign(sqrt(fmax(0, 0.5 * (1 - cosine))), shear);
+    q->s1 = sqrt(0.5 * p->I + radius);
+    q->s2 = p->J / fmax(q->s1, CT_SHEET_NARROWEST);
+    const ct_vec3 u1 = ct_vec3_scale(1 / fmax(q->s1, CT_SHEET_NARROWEST),
+                                     ct_vec3_axpy(ct_vec3_scale(q->v[0], f0), q->v[1], f1));
+    q->frame = ct_mat3_columns(u1, ct_vec3_cross(p->normal, u1), p->normal);
 }
 
-// H without its negative eigenvalues, by Jacobi's rotations.
-static void project(matrix6 H) {
-    matrix6 A, V = {{0}};
-    memcpy(A, H, sizeof A);
-    for (int i = 0; i < 6; i++) V[i][i] = 1;
-    for (int sweep = 0; sweep < 20; sweep++) {
-        bool rotated = false;
-        for (int p = 0; p < 6; p++)
-            for (int q = p + 1; q < 6; q++) {
-                if (!(fabs(A[p][q]) > 1e-15 * (fabs(A[p][p]) + fabs(A[q][q])))) continue;
-                rotate(A, V, p, q);
-                rotated = true;
-            }
-        if (!rotated) break;
-    }
-    for (int k = 0; k < 6; k++)
-        for (int i = 0; A[k][k] < 0 && i < 6; i++)
-            for (int j = 0; j < 6; j++) H[i][j] -= A[k][k] * V[i][k] * V[j][k];
+// [a b; b c] without its negative eigenvalues.
+static void keep_positive(double* a, double* b, double* c) {
+    const double mean = 0.5 * (*a + *c), half = 0.5 * (*a - *c), radius = sqrt(half * half + *b * *b);
+    if (mean - radius >= 0) return;
+    const double high = fmax(0, mean + radius), scale = radius > 0 ? 0.5 * high / radius : 0;
+    *a = 0.5 * high + scale * half;
+    *c = 0.5 * high - scale * half;
+    *b *= scale;
 }
 
-// ---- elements ------------------------------------------------------------------------------
+// c: of the damping, 0: none.
+static principal project(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c) {
+    const ct_sheet_slopes* W = &l->slopes;
+    const double I = l->point.I, J = l->point.J;
+    principal q;
+    set_frame(&l->point, &q);
+    const double a = q.s1 * q.s1, b = q.s2 * q.s2, viscous = c * t->beta;
+    q.W11 = 2 * W->I + 4 * W->II * a + 4 * W->IJ * J + W->JJ * b;
+    q.W22 = 2 * W->I + 4 * W->II * b + 4 * W->IJ * J + W->JJ * a;
+    q.W12 = W->J + (4 * W->II + W->JJ) * J + 2 * W->IJ * I;
+    keep_positive(&q.W11, &q.W12, &q.W22);
+    const double shear = fmax(0, 2 * W->I - W->J), turn = fmax(0, 2 * W->I + W->J);
+    q.S1 = fmax(0, 2 * W->I + W->J * q.s2 / fmax(q.s1, CT_SHEET_NARROWEST));
+    q.S2 = fmax(0, 2 * W->I + W->J * q.s1 / fmax(q.s2, CT_SHEET_NARROWEST));
+    q.W11 += viscous * (2 * t->mu + t->lambda) * a;
+    q.W22 += viscous * (2 * t->mu + t->lambda) * b;
+    q.W12 += viscous * t->lambda * J;
+    q.D12 = 0.5 * (shear + turn) + viscous * t->mu * a;
+    q.D21 = 0.5 * (shear + turn) + viscous * t->mu * b;
+    q.cross = 0.5 * (shear - turn) + viscous * t->mu * J;
+    return q;
+}
+
+// The block of two nodes whose shape functions have the gradients g and h along v1, v2.
+static ct_mat3 principal_block(const principal* q, const double g[2], const double h[2]) {
+    ct_mat3 K = {{{0}}};
+    K.a[0][0] = g[0] * h[0] * q->W11 + g[1] * h[1] * q->D12;
+    K.a[1][1] = g[1] * h[1] * q->W22 + g[0] * h[0] * q->D21;
+    K.a[0][1] = g[0] * h[1] * q->W12 + g[1] * h[0] * q->cross;
+    K.a[1][0] = g[1] * h[0] * q->W12 + g[0] * h[1] * q->cross;
+    K.a[2][2] = g[0] * h[0] * q->S1 + g[1] * h[1] * q->S2;
+    return ct_mat3_multiply(ct_mat3_multiply(q->frame, K), ct_mat3_transpose(q->frame));
+}
+
+static void add_projected(const ct_sheet_triangle* t, const principal* q, const int* unknown,
+                          ct_block_matrix* matrix) {
+    double g[3][2];
+    for (int a = 0; a < 2; a++) {
+        const double along = t->inverse[a][0], across = t->inverse[a][1];
+        g[a + 1][0] = q->v[0] * along + q->v[1] * across;
+        g[a + 1][1] = -q->v[1] * along + q->v[0] * across;
+    }
+    for (int i = 0; i < 2; i++) g[0][i] = -g[1][i] - g[2][i];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b <= a; b++) {
+            double block[9];
+            ct_mat3_store(block, principal_block(q, g[a], g[b]));
+            ct_block_matrix_add(matrix, unknown[t->node[a]], unknown[t->node[b]], block);
+        }
+}
+
+// ---- the exact membrane --------------------------------------------------------------------
 
 // Adds G^T H G: entry 3 j + i of the matrix is component i of column j of F.
 static void add_triangle(const ct_sheet_triangle* t, matrix6 H, const int* unknown, ct_block_matrix* matrix) {
@@ -79,6 +135,8 @@ static void membrane_matrix(const ct_sheet_triangle* t, const ct_sheet_linear* l
         for (int i = 0; i < 6; i++) H[i][j] = column[i];
     }
 }
+
+// ---- hinges --------------------------------------------------------------------------------
 
 static void add_hinge(const ct_sheet_hinge* h, const ct_sheet_bend* b, bool curved, const int* unknown,
                       ct_block_matrix* matrix) {
@@ -113,9 +171,13 @@ void ct_sheet_assemble(const ct_sheet* sheet, const ct_sheet_work* work, const d
         ct_sheet_linear linear;
         matrix6 H;
         ct_sheet_linearise_triangle(sheet, work, e, x, c, &linear);
+        if (projected && moved) {
+            const principal q = project(t, &linear, viscous ? c : 0);
+            add_projected(t, &q, unknown, matrix);
+            continue;
+        }
         membrane_matrix(t, &linear, c, viscous && moved, H);
         for (int i = 0; i < 36; i++) H[i / 6][i % 6] *= 1 + scale * t->beta;
-        if (projected && moved) project(H);
         add_triangle(t, H, unknown, matrix);
     }
     for (int k = 0; k < sheet->nhinge; k++) {
