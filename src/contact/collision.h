@@ -8,6 +8,7 @@
 #define CT_CONTACT_COLLISION_H
 
 #include "base/memory.h"
+#include "contact/softness.h"
 #include "scene/scene.h"
 
 typedef struct ct_collider {
@@ -48,9 +49,7 @@ typedef struct ct_collision {
     unsigned char* collide;     // ncollider x ncollider, symmetric
     int* friction;              // ncollider x ncollider: index into the coefficients
     const double* coefficient;  // of friction
-    // nvert, m/N: how far a node gives way within a step, by itself and with its body, when compiled: never
-    // changed
-    double* compliance;
+    ct_softness softness;       // how far nodes give way
 } ct_collision;
 
 // Pose of a plane at `time`: a point and the normal.

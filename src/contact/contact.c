@@ -7,7 +7,7 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 
-static const double shared_compliance = 2e-7;  // of a touch's own, where touches share nodes
+const double ct_contact_eps_share = 2e-7;
 
 // ---- memory --------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ void ct_contact_begin(const ct_collision* collision, ct_contact_work* contact, c
                       double time, double h, double rate) {
     contact->x_start = x_start;
     contact->revision++;
-    contact->shorter = fmin(1, rate * rate * h * h);
+    contact->rate = fmax(rate, 1 / h);
     contact->count = 0;
     memset(contact->moves, 0, (size_t)collision->ncollider);
     for (int i = 0; i < collision->nplane; i++) {
@@ -138,13 +138,13 @@ static void warm_start(ct_contact_work* contact, size_t first, const double* for
     }
 }
 
-// How far the touch gives way, estimated when the model was compiled: whatever the materials are now, eps
-// stays the same.
+// How far the touch gives way.
 static double compliance_of(const ct_collision* collision, const ct_contact_work* contact,
                             const ct_touch* touch) {
     double sum = 0;
-    for (int k = 0; k < touch->at.count; k++) sum += collision->compliance[touch->is.pair.node[k]];
-    return contact->shorter * sum;
+    for (int k = 0; k < touch->at.count; k++)
+        sum += ct_softness_node(&collision->softness, touch->is.pair.node[k], contact->rate);
+    return sum;
 }
 
 // Compliance only where touches share nodes that move.
@@ -163,7 +163,7 @@ static void set_compliance(const ct_collision* collision, ct_contact_work* conta
             bool moves = collision->node_rigid[v] != CT_RIGID_DRIVEN;
             shared = shared || (moves && (contact->uses[v] > 1 || collision->node_rigid[v] >= 0));
         }
-        touch->is.eps = shared ? shared_compliance * compliance_of(collision, contact, touch) : 0;
+        touch->is.eps = shared ? ct_contact_eps_share * compliance_of(collision, contact, touch) : 0;
     }
 }
 

@@ -7,6 +7,9 @@
 #include "contact/detect.h"
 #include "contact/touch.h"
 
+// eps, in terms of the softness of its nodes, where touches share nodes
+extern const double ct_contact_eps_share;
+
 // Scratch of one simulation; a step finds in it what it put there itself, and nothing else.
 typedef struct ct_contact_work {
     ct_arena arena;
@@ -20,7 +23,7 @@ typedef struct ct_contact_work {
     unsigned char* moves;        // ncollider: the motion matters
     // m: pairs that come nearer than this on the way are looked at from the start
     double margin;
-    double shorter;         // (h / time step)^2 of a sub-step
+    double rate;            // c, 1/s, of the (sub-)step
     const double* x_start;  // 3 nvert, at the start of the (sub-)step
     double* nodal;          // 3 nvert, N: sum of w_i F
     double* shift;          // 3 nvert: motion of the nodes, scratch

@@ -638,6 +638,8 @@ ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* m
     memcpy(work->D, D, 9 * (size_t)count * sizeof(double));
     for (int c = 0; c < count; c++) drop_small(ct_friction_matrix_own(matrix, c), E + 9 * c, work->D + 9 * c);
     status = ct_friction_system_reduce(s, matrix->W, matrix->stride, count, work->D, E);
+    // far from the solution what hardly counts may be the normal's part
+    if (status == CT_SINGULAR) status = ct_friction_system_reduce(s, matrix->W, matrix->stride, count, D, E);
     if (status) return status;
     s->compact_count = -1;
     status = ct_friction_system_factor(s, false);

@@ -209,3 +209,18 @@ void ct_touch_friction_slope(const ct_touch* touch, double slope[3]) {
     double FN = dot3(touch->at.n, touch->is.force);
     for (int a = 0; a < 3; a++) slope[a] = -FN * at.tangent[a] / at.size;
 }
+
+void ct_touch_eps_slope(const ct_touch* touch, double slope[3]) {
+    const double *n = touch->at.n, *F = touch->is.force, r = touch->scale;
+    law at = evaluate(touch);
+    double FN = dot3(n, F), dt[3], radial = 0;
+    for (int a = 0; a < 3; a++) {
+        dt[a] = -r * (F[a] - FN * n[a]);
+        radial += dt[a] * at.tangent[a] / at.size;
+    }
+    for (int a = 0; a < 3; a++)
+        slope[a] = touch->is.set == CT_CONTACT_SET_STICK
+                       ? r * F[a]
+                       : r * n[a] * FN - touch->is.pair.friction * FN *
+                                             (dt[a] - radial * at.tangent[a] / at.size) / at.size;
+}

@@ -55,6 +55,8 @@ void ct_touch_product(const ct_touch* touch, const double* dx, const double* dF,
 // wanted) = (dR/dF)^T lam_F - J lam.
 void ct_touch_transposed(const ct_touch* touch, const double* lam, const double* lam_F, double* out_nodes,
                          double* out_F);
+// dR/deps.
+void ct_touch_eps_slope(const ct_touch* touch, double slope[3]);
 // dR/dmu of a slipping touch.
 void ct_touch_friction_slope(const ct_touch* touch, double slope[3]);
 

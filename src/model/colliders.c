@@ -257,8 +257,7 @@ ct_status ct_colliders_create(ct_model* model, const ct_scene* scene) {
     return status;
 }
 
-// What every node hangs on.
-static ct_status list_carriers(ct_model* model) {
+ct_status ct_colliders_hang(ct_model* model) {
     int* rigid = ct_arena_alloc(&model->arena, (size_t)model->nvert, sizeof(int));
     if (!rigid) return CT_OUT_OF_MEMORY;
     for (int v = 0; v < model->nvert; v++) {
@@ -266,30 +265,5 @@ static ct_status list_carriers(ct_model* model) {
         rigid[v] = link >= 0 ? link : model->row[v] >= 0 ? CT_RIGID_NONE : CT_RIGID_DRIVEN;
     }
     model->collision.node_rigid = rigid;
-    return CT_OK;
-}
-
-ct_status ct_colliders_measure(ct_model* model) {
-    ct_collision* c = &model->collision;
-    if (list_carriers(model) != CT_OK) return CT_OUT_OF_MEMORY;
-    c->compliance = ct_arena_alloc(&model->arena, (size_t)model->nvert, sizeof(double));
-    double* mass = ct_alloc((size_t)c->ncollider, sizeof(double));
-    if (!c->compliance || !mass) {
-        ct_free(mass);
-        return CT_OUT_OF_MEMORY;
-    }
-    double rate = ct_model_rate(&model->settings), square = rate * rate;
-    for (int i = 0; i < c->nnode; i++) mass[c->node_owner[i]] += model->mass[c->node[i]];
-    for (int i = 0; i < c->nnode; i++) {
-        int v = c->node[i];
-        double stiffness = square * model->mass[v], body = square * mass[c->node_owner[i]];
-        if (model->row[v] >= 0) {
-            const double* block =
-                model->system.matrix.value + 9 * (size_t)model->system.matrix.start[model->row[v]];
-            stiffness = (block[0] + block[4] + block[8]) / 3;
-        }
-        if (c->node_rigid[v] != CT_RIGID_DRIVEN && stiffness > 0) c->compliance[v] = 1 / stiffness + 1 / body;
-    }
-    ct_free(mass);
     return CT_OK;
 }

@@ -10,7 +10,7 @@ ct_status ct_colliders_place(ct_model* model, const ct_scene* scene);
 // Compiles the colliders of a scene into model->collision, and the coefficients of friction; after the
 // surfaces are complete.
 ct_status ct_colliders_create(ct_model* model, const ct_scene* scene);
-// What the nodes hang on, and their compliances as estimated from the factored system; after it is built.
-ct_status ct_colliders_measure(ct_model* model);
+// What the nodes hang on; after the unknowns are numbered.
+ct_status ct_colliders_hang(ct_model* model);
 
 #endif

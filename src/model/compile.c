@@ -8,6 +8,7 @@
 #include "model/colliders.h"
 #include "model/links.h"
 #include "model/model.h"
+#include "model/soft_nodes.h"
 #include "skeleton/point_masses.h"
 
 // ---- geometry and materials ----------------------------------------------------------------
@@ -260,7 +261,8 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
             model->sliver_count += report.sliver_count;
     }
     status = build_system(model);
-    return status == CT_OK ? ct_colliders_measure(model) : status;
+    if (status == CT_OK) status = ct_colliders_hang(model);
+    return status == CT_OK ? ct_soft_nodes_create(model) : status;
 }
 
 ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error) {

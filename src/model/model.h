@@ -110,7 +110,8 @@ struct ct_model {
     ct_policy policy;
     ct_actuators actuators;
     ct_collision collision;  // who can touch whom
-    double* friction;        // nfriction: of the scene, then of the pairs that set one
+    int* soft_piece;   // nvert: among the wholes of its softness, the piece that holds the node, -1: none
+    double* friction;  // nfriction: of the scene, then of the pairs that set one
     int nfriction;
 
     // unknowns and the system: free nodes in factor order, then joint rates

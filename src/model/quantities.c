@@ -12,6 +12,7 @@
 #include "model/actuators.h"
 #include "model/control_values.h"
 #include "model/model.h"
+#include "model/soft_nodes.h"
 #include "quantity/fields.h"
 
 // ---- where they are kept -------------------------------------------------------------------
@@ -192,6 +193,7 @@ static ct_status follow_values(ct_model* model) {
     spread_link_masses(model);
     ct_actuators_set_stiffness(model);
     ct_model_lump(model);
+    ct_soft_nodes_update(model);
     return ct_model_set_elements(model);
 }
 
@@ -247,6 +249,9 @@ ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_are
         [CT_SUM_BETA] = wants(gradient, CT_QUANTITY_DAMPING_STIFFNESS) ? nelement : 0,
         [CT_SUM_RIGIDITY] = lame || wants(gradient, CT_QUANTITY_BENDING) ? ntri : 0,
         [CT_SUM_MASS] = weight || wants(gradient, CT_QUANTITY_LINK_MASS) ? nvert : 0,
+        [CT_SUM_NODE_STIFFNESS] = lame || wants(gradient, CT_QUANTITY_BENDING) ? 2 * nvert : 0,
+        [CT_SUM_WHOLE_MASS] =
+            weight || wants(gradient, CT_QUANTITY_LINK_MASS) ? (size_t)model->collision.softness.nwhole : 0,
         [CT_SUM_DRAG] = weight || wants(gradient, CT_QUANTITY_DAMPING_MASS) ? nvert : 0,
     };
     memset(sums, 0, sizeof *sums);
@@ -262,6 +267,7 @@ ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_are
 }
 
 void ct_model_finish_sums(const ct_model* model, ct_sums* sums) {
+    ct_soft_nodes_vjp(model, sums);
     ct_model_materials_vjp(model, sums);
     ct_model_sheets_vjp(model, sums);
     if (sums->of[CT_QUANTITY_LINK_MASS])

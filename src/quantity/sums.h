@@ -16,6 +16,8 @@ enum {
     CT_SUM_RIGIDITY,                // ntri: of bending, N m
     CT_SUM_MASS,                    // nvert: lumped, kg
     CT_SUM_DRAG,                    // nvert: lumped mass damping, kg/s
+    CT_SUM_NODE_STIFFNESS,          // 2 nvert: of nodes in contact, along and across, N/m
+    CT_SUM_WHOLE_MASS,              // nwhole: of what nodes in contact move with, kg
     CT_SUM_COUNT
 };
 

@@ -252,7 +252,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                               .sums = sums};
     ct_phi_vjp(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam, &to);
     if (control_bar) ct_external_joints_vjp(model, to.torque, to.target, control_bar);
-    if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums->of[CT_QUANTITY_FRICTION]);
+    if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums);
     return CT_OK;
 }
 

@@ -152,8 +152,21 @@ void ct_contact_adjoint_nodes(const ct_work* work, const double* lam, double* ou
     }
 }
 
+// eps is a share of the softness of the nodes.
+static void softness_vjp(const ct_model* model, const ct_contact_work* contact, const ct_touch* touch,
+                         const ct_sums* sums) {
+    if (!(touch->is.eps > 0)) return;
+    double slope[3], eps_bar = 0;
+    ct_touch_eps_slope(touch, slope);
+    for (int a = 0; a < 3; a++) eps_bar -= slope[a] * touch->delta[a];
+    for (int k = 0; k < touch->at.count; k++)
+        ct_softness_node_vjp(&model->collision.softness, touch->is.pair.node[k], contact->rate,
+                             ct_contact_eps_share * eps_bar, sums);
+}
+
 void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar,
-                              double* friction_bar) {
+                              const ct_sums* sums) {
+    double* friction_bar = sums->of[CT_QUANTITY_FRICTION];
     const ct_contact_work* contact = work->contact;
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
@@ -161,6 +174,7 @@ void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double
         for (int k = 0; k < 3 * touch->at.count; k++)
             start_bar[3 * touch->is.pair.node[k / 3] + k % 3] -=
                 touch->dx_start[0][k] * l[0] + touch->dx_start[1][k] * l[1] + touch->dx_start[2][k] * l[2];
+        softness_vjp(model, contact, touch, sums);
         if (!friction_bar || touch->is.set != CT_CONTACT_SET_SLIP) continue;
         double slope[3];
         ct_touch_friction_slope(touch, slope);

@@ -19,8 +19,8 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
                                    const double* right, double* lam_z, ct_backward_report* report);
 // Adds the contacts' part of (d/dx)^T (lam, lam_F) at all nodes (3 nvert).
 void ct_contact_adjoint_nodes(const ct_work* work, const double* lam, double* out);
-// Subtracts (dR/dx_n)^T lam_F from start_bar (3 nvert); adds to friction_bar (nfriction; NULL: not wanted).
+// Subtracts (dR/dx_n)^T lam_F from start_bar (3 nvert); adds to the sums of friction and softness.
 void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar,
-                              double* friction_bar);
+                              const ct_sums* sums);
 
 #endif
