@@ -456,30 +456,6 @@ static void everything_collides_without_pairs(void** unused) {
 
 // ---- motion --------------------------------------------------------------------------------
 
-static void overlapping_bodies_are_named(void** unused) {
-    for (int apart = 0; apart < 2; apart++) {
-        ct_scene* scene = parse(
-            apart ? "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, "
-                    "2]}}], \"obstacles\": "
-                    "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.31, 0.5], \"radius\": 0.3}}]}"
-                  : "{\"bodies\": [{\"name\": \"block\", \"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, "
-                    "2]}}], \"obstacles\": "
-                    "[{\"name\": \"ball\", \"sphere\": {\"center\": [0.5, 1.2, 0.5], \"radius\": 0.3}}]}");
-        ct_model* model = compile(scene);
-        ct_contact_work* contact = NULL;
-        assert_int_equal(ct_contact_work_create(&contact, &model->collision), CT_OK);
-        int a = -1, b = -1;
-        const double h = model->settings.time_step;
-        assert_int_equal(
-            ct_contact_overlap(&model->collision, contact, model->geometry.rest, 0, h, 1 / h, &a, &b),
-            !apart);
-        if (!apart) assert_int_equal(a + b, 1);  // the body and the first obstacle
-        ct_contact_work_free(contact);
-        ct_model_free(model);
-        ct_scene_free(scene);
-    }
-}
-
 static void obstacles_follow_their_motion(void** unused) {
     ct_scene* scene = parse(OBSTACLE(SHAPES));
     ct_model* model = compile(scene);
@@ -719,7 +695,6 @@ int main(void) {
         cmocka_unit_test(sheets_keep_half_their_thickness),
         cmocka_unit_test(pairs_are_applied_in_order),
         cmocka_unit_test(everything_collides_without_pairs),
-        cmocka_unit_test(overlapping_bodies_are_named),
         cmocka_unit_test(obstacles_follow_their_motion),
         cmocka_unit_test(planes_are_posed_by_their_motion),
         cmocka_unit_test(motion_and_gradient_are_those_without_obstacles),

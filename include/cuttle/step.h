@@ -39,14 +39,22 @@ typedef struct ct_step_report {
     const ct_contact* contact;  // of the last sub-step, borrowed from the work until its next step
     int ncontact;
     double seconds;
-    char message[256];  // when it failed: why, and what to change; otherwise ""
+    char message[320];  // when it failed: why, and what to change; otherwise ""
 } ct_step_report;
+
+// Whether a motion may begin at the state. CT_BAD_SCENE when bodies and obstacles that touch one another
+// overlap: when surfaces pass through one another, one lies inside the other, or a node below a plane. The
+// message says which, where, how deep, and how far to move what. Surfaces nearer than the distance they keep
+// are no overlap. Without contact (CT_CONTACT_METHOD_NONE) everything may begin.
+CT_API ct_status ct_state_check_start(const ct_model* model, ct_work* work, const ct_state* state,
+                                      ct_error* error);
 
 // Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: the scene's
 // values). report NULL: not wanted. A step that does not converge is halved, again and again up to the
 // settings' max_substep_depth; then it is CT_NOT_CONVERGED. CT_BAD_ARGUMENT, before anything is computed, for
 // a state or a work of another model, for a control that is not finite and for one that leaves a cell no
-// volume. On failure report->message says why and what to change, and the state is unchanged.
+// volume, and, in a state without history, for bodies and obstacles that overlap (ct_state_check_start). On
+// failure report->message says why and what to change, and the state is unchanged.
 CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control,
                          ct_step_report* report);
 

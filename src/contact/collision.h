@@ -20,6 +20,7 @@ typedef struct ct_collider {
     int first_node, nnode;          // of obstacles, in the scene's order of nodes
     double color[3];                // for pictures
     bool hidden;                    // not in pictures
+    bool sheet;                     // a body without inside
 } ct_collider;
 
 typedef struct ct_plane {

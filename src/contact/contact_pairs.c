@@ -63,35 +63,6 @@ ct_status ct_contact_look_again(const ct_collision* collision, ct_contact_work* 
     return status;
 }
 
-static int owner_of(const ct_collision* collision, int node) {
-    for (int i = 0; i < collision->nnode; i++)
-        if (collision->node[i] == node) return collision->node_owner[i];
-    return 0;
-}
-
-bool ct_contact_overlap(const ct_collision* collision, ct_contact_work* contact, const double* x, double time,
-                        double h, double rate, int* a, int* b) {
-    int where[5];
-    if (ct_detect_intersections(collision, contact->detect, x, where)) {
-        *a = owner_of(collision, where[0]);
-        *b = owner_of(collision, where[2]);
-        return true;
-    }
-    ct_contact_begin(collision, contact, x, time, h, rate);
-    if (ct_detect_near(collision, contact->detect, x, x, time, 0, &contact->near) != CT_OK) return false;
-    if (ct_contact_add(collision, contact, &contact->near, NULL) != CT_OK) return false;
-    double deepest = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        const ct_touch* touch = &contact->touch[i];
-        double beyond = -touch->at.gap - (touch->is.pair.thickness - touch->is.pair.core);
-        if (ct_touch_away(touch) || beyond <= deepest) continue;
-        deepest = beyond;
-        *a = touch->is.pair.a;
-        *b = touch->is.pair.b;
-    }
-    return deepest > 0;
-}
-
 // ---- report --------------------------------------------------------------------------------
 
 static ct_contact describe(const ct_touch* touch, const double* x) {

@@ -15,10 +15,6 @@ ct_status ct_contact_add_near(const ct_collision* collision, ct_contact_work* co
 // of either.
 ct_status ct_contact_look_again(const ct_collision* collision, ct_contact_work* contact,
                                 const double* x_start, const double* x, double end, bool* again);
-// Two colliders that overlap at x (deeper than half of their thickness); false: none do. h, rate: as in
-// ct_contact_begin.
-bool ct_contact_overlap(const ct_collision* collision, ct_contact_work* contact, const double* x, double time,
-                        double h, double rate, int* a, int* b);
 // The contacts at x into a report, in contact->list.
 ct_status ct_contact_report(ct_contact_work* contact, const double* x, ct_step_report* report);
 

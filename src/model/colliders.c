@@ -59,7 +59,9 @@ static ct_status name_colliders(ct_model* model, const ct_scene* scene) {
     for (int i = 0; i < c->ncollider; i++) {
         const char* name = i < scene->nbody ? scene->body[i].name : scene->obstacle[i - scene->nbody].name;
         c->collider[i].name = ct_arena_copy(arena, name, strlen(name) + 1, 1);
-        if (i < scene->nbody) memcpy(c->collider[i].color, scene->body[i].color, sizeof c->collider[i].color);
+        if (i >= scene->nbody) continue;
+        memcpy(c->collider[i].color, scene->body[i].color, sizeof c->collider[i].color);
+        c->collider[i].sheet = ct_scene_sheet_size(&scene->body[i]) > 0;
     }
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }

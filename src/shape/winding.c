@@ -25,8 +25,7 @@ struct ct_winding {
     winding_node* node;  // node 0 is the root
 };
 
-// Solid angle of a triangle seen from the origin over 4 pi (van Oosterom and Strackee 1983).
-static double solid_angle(const double a[3], const double b[3], const double c[3]) {
+double ct_winding_solid_angle(const double a[3], const double b[3], const double c[3]) {
     double normal[3], la = length3(a), lb = length3(b), lc = length3(c);
     cross3(b, c, normal);
     double denominator = la * lb * lc + dot3(a, b) * lc + dot3(b, c) * la + dot3(c, a) * lb;
@@ -183,7 +182,7 @@ double ct_winding_number(const ct_winding* winding, const double point[3]) {
             for (int t = node->first; t < node->first + node->count; t++) {
                 double corner[9];
                 for (int i = 0; i < 3; i++) subtract3(winding->corner + 9 * t + 3 * i, point, corner + 3 * i);
-                sum += solid_angle(corner, corner + 3, corner + 6);
+                sum += ct_winding_solid_angle(corner, corner + 3, corner + 6);
             }
         }
     }

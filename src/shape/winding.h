@@ -10,6 +10,9 @@
 
 #include "cuttle.h"
 
+// Solid angle of a triangle seen from the origin over 4 pi (van Oosterom and Strackee 1983).
+double ct_winding_solid_angle(const double a[3], const double b[3], const double c[3]);
+
 typedef struct ct_winding ct_winding;
 
 // Copies the triangles. At least one triangle; indices must be in range.

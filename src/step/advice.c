@@ -3,19 +3,14 @@
 
 #include <stdio.h>
 
-#include "contact/contact_pairs.h"
 #include "force/cable.h"
 
 bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
-    const ct_collider* collider = model->collision.collider;
-    const double h = model->settings.time_step, rate = ct_model_rate(&model->settings);
-    int a, b;
-    if (!work->contact ||
-        !ct_contact_overlap(&model->collision, work->contact, state->x, state->header->time, h, rate, &a, &b))
+    ct_overlap overlap;
+    if (!work->contact || !ct_overlap_find(&model->collision, work->contact->detect, &work->overlap, state->x,
+                                           state->header->time, &overlap))
         return false;
-    snprintf(report->message, sizeof report->message,
-             "\"%.40s\" and \"%.40s\" overlap where the step begins: move them apart, or exclude the pair",
-             collider[a].name, collider[b].name);
+    ct_overlap_explain(&model->collision, &overlap, report->message, sizeof report->message);
     return true;
 }
 

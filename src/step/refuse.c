@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/status.h"
+#include "step/advice.h"
+
 __attribute__((format(printf, 2, 3))) static bool refuse(ct_step_report* report, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -24,6 +27,19 @@ bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state*
         "%d and %d, or other actuators or mounts: make one for this model by ct_state_create",
         (long long)state->header->nvert, (long long)state->header->ncoordinate, model->nvert,
         model->tree.ncoordinate);
+}
+
+bool ct_refuse_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
+    return state->header->history == 0 && ct_advice_overlap(model, work, state, report);
+}
+
+ct_status ct_state_check_start(const ct_model* model, ct_work* work, const ct_state* state, ct_error* error) {
+    ct_step_report report;
+    ct_error_clear(error);
+    if (ct_refuse_state(model, work, state, &report))
+        return ct_fail(error, CT_BAD_ARGUMENT, "%s", report.message);
+    return ct_advice_overlap(model, work, state, &report) ? ct_fail(error, CT_BAD_SCENE, "%s", report.message)
+                                                          : CT_OK;
 }
 
 bool ct_refuse_control(const ct_model* model, const double* control, ct_step_report* report) {

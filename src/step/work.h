@@ -5,6 +5,7 @@
 #define CT_STEP_WORK_H
 
 #include "contact/contact.h"
+#include "contact/overlap.h"
 #include "model/model.h"
 #include "skeleton/joints.h"
 #include "sparse/krylov.h"
@@ -33,6 +34,7 @@ struct ct_work {
     ct_preconditioner preconditioner;
     ct_krylov_work* krylov;
     ct_contact_work* contact;                  // NULL: bodies pass through one another
+    ct_overlap_work overlap;                   // with contact
     struct ct_contact_system* contact_system;  // with contact, step/contact_system.h
     const ct_solver_row* solver;
     void* solver_part;  // what the solver keeps here

@@ -59,6 +59,7 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     if (status == CT_OK && model->settings.contact.method != CT_CONTACT_METHOD_NONE) {
         ct_blas_serial();
         status = ct_contact_work_create(&work->contact, &model->collision);
+        if (status == CT_OK) status = ct_overlap_work_create(&work->overlap, &work->arena, &model->collision);
         if (status == CT_OK) status = ct_contact_system_create(&work->contact_system, model);
     }
     work->solver = model->solver;
