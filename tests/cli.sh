@@ -149,7 +149,18 @@ run check sink.json --json
 expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"max_relative_error\"] < 1e-7")" = True ]' \
     '[ "$(value "[\"slices\"][0][\"name\"]")" = young ]' '[ "$(value "[\"slices\"][0][\"slope\"] > 1.7")" = True ]'
 claim check_passes_a_right_gradient
-run check sink.json --tolerance 1e-15
+run check sink.json --fresh --json
+expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"fresh\"]")" = True ]' \
+    '[ "$(value "[\"max_relative_error\"] < 1e-7")" = True ]' '[ "$(value "[\"slices\"][0][\"slope\"] > 1.7")" = True ]'
+claim check_compares_with_freshly_built_scenes
+run check sink.json --tolerance 1e-9
+expect '[ $code = 0 ]' 'grep -Eq "^Steps were solved to [0-9.]+e-(09|1[0-9]) \(asked: 1.0e-09\).$" out'
+claim check_says_what_the_solver_was_asked_for_and_reached
+sed 's/"duration": 0.3,/"duration": 0.3, "solver": {"max_iterations": 2, "max_substep_depth": 0},/' sink.json > hasty.json
+run check hasty.json --tolerance 1e-11
+expect '[ $code = 1 ]' 'grep -q "(asked for a residual of 1e-11: --tolerance 1e-09 asks for less)" err'
+claim check_says_when_too_much_is_asked_of_the_solver
+run check sink.json --error 1e-15
 expect '[ $code = 1 ]' 'grep -q "^FAILED young" out'; claim check_fails_with_exit_code_1
 run check sink.json --step 0.5
 expect '[ $code = 1 ]' 'grep -q "a smaller step may pass (--step 1e-01)" out'; claim check_says_when_its_step_is_too_coarse

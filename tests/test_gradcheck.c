@@ -108,11 +108,70 @@ static void seeds_look_at_different_components(void** state) {
     ct_problem_free(problem);
 }
 
+// ---- freshly built scenes ------------------------------------------------------------------
+
+// Two blocks upon one another, of which the upper one is pushed: materials per tet, friction, gravity, nodes.
+#define BLOCKS(more)                                                                                         \
+    "{'time_step': 0.01, 'duration': 0.05, 'gravity': [0, -10, 0], " more "'contact': {'friction': 0.4}, "   \
+    "'bodies': [{'name': 'lower', 'box': {'size': [0.3, 0.1, 0.2], 'cells': [2, 1, 2]}, " MATERIAL "}, "     \
+    "{'name': 'upper', 'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}, 'translate': [0.08, "           \
+    "0.1021, 0.043], 'velocity': [0.5, 0, 0.1], " MATERIAL "}], "                                            \
+    "'pins': [{'select': {'box': [[-1, -1, -1], [1, 1e-6, 1]]}}], 'parameters': [{'type': 'young', 'per': "  \
+    "'element'}, {'type': 'density', 'per': 'element'}, {'type': 'friction'}, {'type': 'gravity'}, "         \
+    "{'type': 'velocity', 'per': 'element'}]}"
+
+enum { SLICES = 5 };
+
+// Checks the gradient at the start against scenes built anew, of the problem's own scene or another.
+static void check_fresh(const char* other, ct_check_slice slices[SLICES]) {
+    ct_scene *scene = scene_of(BLOCKS("")), *built = scene_of(other);
+    contact_loss loss;
+    ct_error error = {0};
+    ct_problem* problem = contact_problem(scene, 0, &loss);
+    const ct_model* model = ct_problem_model(problem);
+    double* y = calloc((size_t)ct_problem_size(problem), sizeof *y);
+    ct_check_def def = ct_check_def_default();
+    def.components = 2;
+    def.scene = built;
+    ct_problem_start(problem, y);
+    assert_int_equal(ct_problem_slice_count(problem), SLICES);
+    must(ct_problem_check(problem, y, &def, slices, &error), &error);
+    assert_ptr_equal(ct_problem_model(problem), model);
+    free(y);
+    ct_problem_free(problem);
+    ct_scene_free(scene);
+    ct_scene_free(built);
+}
+
+static void gradients_agree_with_freshly_built_scenes(void** state) {
+    ct_check_slice slices[SLICES];
+    check_fresh(BLOCKS(""), slices);
+    for (int k = 0; k < SLICES; k++) {
+        const ct_check_slice* s = &slices[k];
+        if (!s->passed || s->unresolved || s->switches)
+            fail_msg("%s: error %g, slope %g, %d switches", s->name, s->relative_error, s->slope,
+                     s->switches);
+        if (!isnan(s->slope) && fabs(s->slope - 2) > 0.3) fail_msg("%s: slope %g", s->name, s->slope);
+        assert_true(s->residual > 0 && s->residual <= 1e-12);
+    }
+}
+
+// A scene that would move otherwise shows: the differences are its own.
+static void what_the_scene_does_otherwise_shows(void** state) {
+    ct_check_slice slices[SLICES];
+    check_fresh(BLOCKS("'integrator': 'bdf2', "), slices);
+    int failed = 0;
+    for (int k = 0; k < SLICES; k++) failed += !slices[k].passed;
+    assert_true(failed >= 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fault_of_the_largest_derivative_is_found),
         cmocka_unit_test(fault_of_any_derivative_is_found_when_all_are_compared),
         cmocka_unit_test(seeds_look_at_different_components),
+        cmocka_unit_test(gradients_agree_with_freshly_built_scenes),
+        cmocka_unit_test(what_the_scene_does_otherwise_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

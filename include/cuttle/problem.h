@@ -69,6 +69,11 @@ typedef struct ct_check_def {
     int levels;        // step sizes, each a quarter of the one before; 2 to 12
     double tolerance;  // on the relative error
     uint64_t seed;
+    // the scene that the problem was made from: every loss of a difference is that of a model which is built
+    // from it with the values of the sample, as if they had been written into the scene. So what models keep
+    // when their values change cannot hide a wrong derivative. It is changed on the way and changed back.
+    // NULL: the problem's model takes the values
+    ct_scene* scene;
 } ct_check_def;
 // all slices, 4 components each, steps from 1e-3 in 5 levels, tolerance 1e-6
 CT_API ct_check_def ct_check_def_default(void);
@@ -94,6 +99,9 @@ typedef struct ct_check_slice {
     // such differences are not derivatives
     int switches;
     ct_contact_switch switched[CT_SWITCHES];  // the first of them
+    // worst residual / reference of the steps at y and in the samples of these differences: what the solver
+    // reached
+    double residual;
     // first step that is halved in some of these samples and not in the others; -1: none
     int halved;
     bool passed;
@@ -104,7 +112,8 @@ typedef struct ct_check_slice {
 } ct_check_slice;
 // Compares the gradient with central differences. Where none of the step sizes pass, those are preferred at
 // which no contact switches. slices: ct_problem_slice_count of them. The differences show the solver's
-// tolerance: make the problem from a scene with a tight one (1e-12).
+// tolerance: make the problem from a scene with a tight one (1e-12, where its contacts let the solver reach
+// that).
 CT_API ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def,
                                   ct_check_slice* slices, ct_error* error);
 

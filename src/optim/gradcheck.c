@@ -12,13 +12,16 @@
 // them and its differences say nothing of the gradient. The contacts of every sample are compared with those
 // at y, step by step (step/contact_log.h). Where no step size passes, one at which nothing switches is
 // reported, if there is one.
+//
+// Where the scene is given, every sample is run on a model that is built from it with the values of the
+// sample (optim/fresh.h); otherwise the model of the problem takes those values.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "optim/problem.h"
+#include "optim/fresh.h"
 #include "step/contact_log.h"
 
 #define NOISE 1e-11  // of a loss, relative
@@ -33,8 +36,8 @@ typedef struct check {
     const ct_check_def* def;
     double *y, *gradient, *lower, *upper;  // size
     int* chosen;                           // size, components of the present slice
-    double loss;
-    ct_contact_log at_y;  // contacts of the rollout at y
+    double loss, residual;                 // at y
+    ct_contact_log at_y;                   // contacts of the rollout at y
 } check;
 
 // ---- which components ----------------------------------------------------------------------
@@ -84,6 +87,26 @@ static void compare_contacts(const check* c, ct_check_slice* found) {
     if (halved >= 0 && (found->halved < 0 || halved < found->halved)) found->halved = halved;
 }
 
+// The loss at y, in the model of the problem or in one of its own.
+static ct_status sample(check* c, double* loss, ct_check_slice* found, ct_error* error) {
+    ct_problem* problem = c->problem;
+    ct_problem_report report;
+    ct_fresh kept;
+    ct_status status = CT_OK;
+    if (c->def->scene) {
+        status = ct_fresh_begin(&kept, problem, c->def->scene, c->y, error);
+        if (status != CT_OK) return status;
+        ct_tape_log(problem->tape)->keep = true;
+    }
+    status = ct_problem_evaluate(problem, c->y, loss, NULL, &report, error);
+    if (status == CT_OK) {
+        compare_contacts(c, found);
+        found->residual = fmax(found->residual, report.forward.max_residual);
+    }
+    if (c->def->scene) ct_fresh_end(&kept, problem);
+    return status;
+}
+
 // Central difference of component i; NAN: a rollout did not converge.
 static ct_status difference(check* c, int i, double h, double* slope, ct_check_slice* found,
                             ct_error* error) {
@@ -91,8 +114,7 @@ static ct_status difference(check* c, int i, double h, double* slope, ct_check_s
     ct_status status = CT_OK;
     for (int side = 0; side < 2 && status == CT_OK; side++) {
         c->y[i] = side ? y + h : y - h;
-        status = ct_problem_evaluate(c->problem, c->y, &loss[side], NULL, NULL, error);
-        if (status == CT_OK) compare_contacts(c, found);
+        status = sample(c, &loss[side], found, error);
     }
     double width = (y + h) - (y - h);  // as it was in floating point
     c->y[i] = y;
@@ -155,7 +177,7 @@ static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* re
     bool unresolved = true;
     *result = (ct_check_slice){.relative_error = INFINITY, .slope = NAN, .halved = -1};
     for (int level = 0; level < levels; level++, h *= 0.25) {
-        ct_check_slice found = {.halved = -1};
+        ct_check_slice found = {.halved = -1, .residual = c->residual};
         ct_status status = level_error(c, slice, count, h, &found, error);
         if (status != CT_OK) return status;
         unresolved = unresolved && found.unresolved;
@@ -186,8 +208,10 @@ static void move_inside(check* c, const ct_slice* slice) {
 // The contacts at y stay with the check, those of the samples come into the tape's log.
 static ct_status evaluate_start(check* c, ct_error* error) {
     ct_contact_log* log = ct_tape_log(c->problem->tape);
+    ct_problem_report report;
     log->keep = true;
-    ct_status status = ct_problem_evaluate(c->problem, c->y, &c->loss, c->gradient, NULL, error);
+    ct_status status = ct_problem_evaluate(c->problem, c->y, &c->loss, c->gradient, &report, error);
+    c->residual = report.forward.max_residual;
     c->at_y = *log;
     *log = (ct_contact_log){.keep = true};
     return status;

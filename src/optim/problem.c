@@ -135,7 +135,7 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
     *controls = values->of[CT_QUANTITY_CONTROL];
     *refactored = false;
     ct_status status = CT_OK;
-    if (values_of_model(values, &of_model))
+    if (!problem->fresh && values_of_model(values, &of_model))
         status = ct_model_set_values(problem->model, &of_model, refactored, error);
     if (status != CT_OK || (!position && !velocity && !joint_position && !joint_velocity)) return status;
     status = ct_state_set(problem->initial, position ? position : problem->position,

@@ -15,6 +15,7 @@ struct ct_problem {
     double* position;   // 3 nvert, the scene's initial positions
     double* velocity;   // 3 nvert, the scene's initial velocities
     int nstep;          // steps of a rollout
+    bool fresh;         // the model was built with the values of y (optim/fresh.h)
     ct_term term;       // the user's own term, NULL: none
     void* term_user;
 };
