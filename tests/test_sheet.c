@@ -121,7 +121,7 @@ static void check_slopes(int energy, bool damped, double amount) {
     direction(2, 1, u);
     line l = {.p = &p, .d = d, .u = u};
     const double value = gradient(&p, p.x, f);
-    ct_sheet_linearise(p.sheet, p.work, p.x);
+    ct_sheet_linearise(p.sheet, p.work, p.x, false);
     product(&p, d, Hd);
     for (int i = 0; i < 3 * NV; i++) magnitude += fabs(u[i] * f[i]);
     assert_slope(energy_along, &l, ct_vecn_dot(f, d, 3 * NV), 0.01, fabs(value) + 1);
@@ -141,13 +141,57 @@ static void hessian_is_symmetric(void** state) {
     patch p = make(-1, true, 0.5);
     double x_n[3 * NV], x_nm1[3 * NV], u[3 * NV], v[3 * NV], Hu[3 * NV], Hv[3 * NV];
     begin(&p, x_n, x_nm1);
-    ct_sheet_linearise(p.sheet, p.work, p.x);
+    ct_sheet_linearise(p.sheet, p.work, p.x, false);
     direction(3, 1, u);
     direction(4, 1, v);
     product(&p, u, Hu);
     product(&p, v, Hv);
     assert_true(fabs(ct_vecn_dot(u, Hv, 3 * NV) - ct_vecn_dot(v, Hu, 3 * NV)) <
                 1e-12 * (fabs(ct_vecn_dot(u, Hv, 3 * NV)) + ct_vecn_dot(u, Hu, 3 * NV)));
+    destroy(&p);
+}
+
+// u . H d at x with the stress at x + t dx in the geometric stiffness.
+static double stiffness_foreseen(void* user, double t) {
+    const line* l = user;
+    double y[3 * NV], Hd[3 * NV];
+    move(l, t, y);
+    ct_sheet_foresee_start(l->p->sheet, l->p->work, y);
+    ct_sheet_linearise(l->p->sheet, l->p->work, l->p->x, true);
+    product(l->p, l->u, Hd);
+    return ct_vecn_dot(l->u, Hd, 3 * NV);
+}
+
+// What is foreseen along dx changes as the stress does; without a motion the linearisation is the exact one,
+// damping included.
+static void foreseen_stress_is_that_of_the_linearisation(void** state) {
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        patch p = make(energy, false, 0.5);
+        double d[3 * NV], u[3 * NV], Hd[3 * NV], value[2];
+        direction(11, 0.1, d);
+        direction(12, 1, u);
+        for (int k = 0; k < 2; k++) {
+            ct_sheet_linearise(p.sheet, p.work, p.x, false);
+            ct_sheet_foresee(p.sheet, p.work, k, d);
+            ct_sheet_linearise(p.sheet, p.work, p.x, true);
+            product(&p, u, Hd);
+            value[k] = ct_vecn_dot(u, Hd, 3 * NV);
+        }
+        line l = {.p = &p, .d = d, .u = u};
+        assert_slope(stiffness_foreseen, &l, value[1] - value[0], 0.01, 100);
+        destroy(&p);
+    }
+    patch p = make(-1, true, 0.5);
+    double x_n[3 * NV], x_nm1[3 * NV], u[3 * NV], exact[3 * NV], foreseen[3 * NV];
+    begin(&p, x_n, x_nm1);
+    direction(12, 1, u);
+    ct_sheet_linearise(p.sheet, p.work, p.x, false);
+    product(&p, u, exact);
+    ct_sheet_foresee(p.sheet, p.work, 0, u);
+    ct_sheet_linearise(p.sheet, p.work, p.x, true);
+    product(&p, u, foreseen);
+    for (int i = 0; i < 3 * NV; i++)
+        assert_true(fabs(exact[i] - foreseen[i]) < 1e-12 * (fabs(exact[i]) + 10));
     destroy(&p);
 }
 
@@ -343,7 +387,7 @@ static void derivatives_match_differences_beyond_half_a_turn(void** state) {
     f.d = d, f.u = u;
     fold(f.at, x);
     folded_gradient(&f, x, force);
-    ct_sheet_linearise(f.sheet, f.work, x);
+    ct_sheet_linearise(f.sheet, f.work, x, false);
     ct_sheet_product(f.sheet, f.work, d, Hd);
     ct_sheet_parameter_vjp(f.sheet, f.work, x, u, NULL, NULL, by_beta, by_rigidity);
     ct_sheet_history_vjp(f.sheet, f.work, x, u, A, f.x_n, bar[0], B, f.x_nm1, bar[1]);
@@ -449,7 +493,7 @@ static void assembled_hessian_is_the_product(void** state) {
         if (at) begin(&p, x_n, x_nm1);
         else ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.mesh->x, 0, NULL);
         ct_sheet_assemble(p.sheet, p.work, at ? p.x : NULL, false, unknown, &A);
-        ct_sheet_linearise(p.sheet, p.work, at ? p.x : p.mesh->x);
+        ct_sheet_linearise(p.sheet, p.work, at ? p.x : p.mesh->x, false);
         product(&p, d, Hd);
         ct_block_matrix_multiply(&A, d, Ad);
         for (int i = 0; i < 3 * NV; i++) assert_true(fabs(Hd[i] - Ad[i]) < 1e-11 * (fabs(Hd[i]) + 10));
@@ -506,7 +550,7 @@ static void a_stretched_membrane_needs_no_projection(void** state) {
         for (int i = 0; i < 3 * NV; i++) p.x[i] *= i % 3 == 0 ? 1.4 : i % 3 == 1 ? 1.2 : 1;
         ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.x, 0, NULL);
         ct_sheet_assemble(p.sheet, p.work, p.x, true, unknown, &A);
-        ct_sheet_linearise(p.sheet, p.work, p.x);
+        ct_sheet_linearise(p.sheet, p.work, p.x, false);
         product(&p, d, Hd);
         ct_block_matrix_multiply(&A, d, Ad);
         for (int i = 0; i < 3 * NV; i++) assert_true(fabs(Hd[i] - Ad[i]) < 1e-12 * (fabs(Hd[i]) + 10));
@@ -722,6 +766,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_and_hessian_match_differences),
         cmocka_unit_test(hessian_is_symmetric),
+        cmocka_unit_test(foreseen_stress_is_that_of_the_linearisation),
         cmocka_unit_test(parameter_derivatives_match_differences),
         cmocka_unit_test(history_derivatives_match_differences),
         cmocka_unit_test(a_hinge_feels_no_jump_at_half_a_turn),

@@ -226,6 +226,85 @@ static void a_swinging_cloth_takes_few_solves(void** state) {
     stop(&s);
 }
 
+// ---- a factor made anew within steps ---------------------------------------------------------
+
+// A cloth whose middle is thrown up so that the whole crumples.
+static sim thrown_start(int cells, double speed, ct_integrator integrator) {
+    ct_settings settings = ct_settings_default();
+    settings.integrator = integrator;
+    ct_scene* scene = new_scene(&settings);
+    const double size[2] = {1, 1};
+    const int both[2] = {cells, cells};
+    ct_material material = cloth();
+    material.young = 1e6, material.thickness = 1e-3, material.density = 300;
+    add_sheet(scene, size, both, 0, &material);
+    sim s = start(scene, 1);
+    const int n = node_count(&s);
+    double* v = calloc(3 * (size_t)n, sizeof(double));
+    const double* x = ct_model_rest(s.model);
+    for (int i = 0; i < n; i++)
+        if (hypot(x[3 * i] - 0.5, x[3 * i + 1] - 0.5) < 0.25) v[3 * i + 2] = speed;
+    must(ct_state_set(s.state, x, v), NULL);
+    free(v);
+    return s;
+}
+
+static void a_crumpling_cloth_takes_few_solves(void** state) {
+    sim s = thrown_start(20, 10, CT_INTEGRATOR_EULER);
+    int solves = 0, refactors = 0, count = 30;
+    for (int k = 0; k < count; k++) {
+        ct_step_report report;
+        must(ct_step(s.model, s.work, s.state, NULL, &report), NULL);
+        assert_int_equal(report.substeps, 1);
+        solves += report.solves, refactors += report.refactors;
+    }
+    assert_true(solves < 80 * count);
+    assert_true(refactors > count);
+    stop(&s);
+}
+
+// The state tells where the factor was made, within a step or not, and what it owes: scratch may be thrown
+// away between any two steps.
+static void a_crumpling_cloth_resumes_to_the_same_bits(void** state) {
+    for (int k = 0; k < 2; k++) {
+        sim s = thrown_start(8, 10, k ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER);
+        ct_state* other;
+        must(ct_state_create(&other, s.model), NULL);
+        must(ct_state_copy(other, s.state), NULL);
+        int refactors = 0;
+        for (int i = 0; i < 15; i++) {
+            ct_step_report report;
+            ct_work* fresh;
+            must(ct_step(s.model, s.work, s.state, NULL, &report), NULL);
+            refactors += report.refactors;
+            must(ct_work_create(&fresh, s.model, 1), NULL);
+            must(ct_step(s.model, fresh, other, NULL, &report), NULL);
+            ct_work_free(fresh);
+            assert_memory_equal(ct_state_bytes(s.state), ct_state_bytes(other), ct_state_size(other));
+        }
+        assert_true(refactors > 5);
+        ct_state_free(other);
+        stop(&s);
+    }
+}
+
+static void crumpling_gradients_are_the_same_bits_whatever_the_tape_keeps(void** state) {
+    static const int budget[] = {0, 1, 4, 7};
+    double* first = NULL;
+    for (int k = 0; k < 4; k++) {
+        sim s = thrown_start(8, 10, CT_INTEGRATOR_EULER);
+        const size_t state_size = ct_state_size(s.state);
+        rollout r = rollout_start(s, 14, (size_t)budget[k] * state_size);
+        const size_t bytes = (size_t)r.size * sizeof(double);
+        evaluate_gradient(&r);
+        assert_true(r.refreshed > 5);
+        if (!first) first = memcpy(malloc(bytes), r.gradient, bytes);
+        else assert_memory_equal(first, r.gradient, bytes);
+        rollout_stop(&r);
+    }
+    free(first);
+}
+
 // ---- gradients -----------------------------------------------------------------------------
 
 static rollout shell_start(ct_energy energy, ct_integrator integrator, bool damped, bool solid) {
@@ -327,6 +406,9 @@ int main(void) {
         cmocka_unit_test(a_hanging_cloth_stretches_under_its_weight),
         cmocka_unit_test(a_stiff_plate_swings_like_a_pendulum),
         cmocka_unit_test(a_swinging_cloth_takes_few_solves),
+        cmocka_unit_test(a_crumpling_cloth_takes_few_solves),
+        cmocka_unit_test(a_crumpling_cloth_resumes_to_the_same_bits),
+        cmocka_unit_test(crumpling_gradients_are_the_same_bits_whatever_the_tape_keeps),
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(gradients_match_differences_when_a_hinge_folds_through),
     };

@@ -76,6 +76,17 @@ void ct_families_product(const ct_families* families, ct_families_work* work, co
             table[k]->product(families->of[k], work->of[k], step, x, dx, out);
 }
 
+bool ct_families_foresee(const ct_families* families, ct_families_work* work, const ct_family_step* step,
+                         double length, const double* dx) {
+    bool any = false;
+    for (int k = 0; k < CT_FAMILY_COUNT; k++) {
+        if (!families->of[k] || !table[k]->foresee) continue;
+        table[k]->foresee(families->of[k], work->of[k], step, length, dx);
+        any = true;
+    }
+    return any;
+}
+
 void ct_families_rotations(const ct_families* families, ct_families_work* work, ct_threads* threads,
                            const double* x, double* rotation) {
     for (int k = 0; k < CT_FAMILY_COUNT; k++)

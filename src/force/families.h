@@ -45,6 +45,9 @@ void ct_families_linearise(const ct_families* families, ct_families_work* work, 
                            const double* x);
 void ct_families_product(const ct_families* families, ct_families_work* work, const ct_family_step* step,
                          const double* x, const double* dx, double* out);
+// True: there is a family that foresees.
+bool ct_families_foresee(const ct_families* families, ct_families_work* work, const ct_family_step* step,
+                         double length, const double* dx);
 void ct_families_rotations(const ct_families* families, ct_families_work* work, ct_threads* threads,
                            const double* x, double* rotation);
 double ct_families_energy(const ct_families* families, const double* x);

@@ -30,6 +30,7 @@ typedef struct ct_family_step {
     ct_rate rate;
     bool second_order;        // x_nm1 and v_nm1 take part (rate.b is not 0)
     bool rated;               // strain rates are wanted also where nothing is damped: for derivatives by beta
+    bool foreseen;            // linearisations take the stress foreseen: for Newton's method, not exact
     const double *x_n, *v_n;  // 3 nvert, where it starts
     const double *x_nm1, *v_nm1;  // 3 nvert, one step before
     const double *q_n, *q_nm1;    // ncoordinate, likewise, of the joints
@@ -61,6 +62,10 @@ typedef struct ct_family {
     void (*linearise)(const void* self, void* work, const ct_family_step* step, const double* x);
     void (*product)(const void* self, void* work, const ct_family_step* step, const double* x,
                     const double* dx, double* out);
+    // Foresees the stress after the motion length dx by the last linearisation; dx NULL: that at the step's
+    // start. For families whose stress grows by mere rotation within a Newton step.
+    void (*foresee)(const void* self, void* work, const ct_family_step* step, double length,
+                    const double* dx);
     // Adds the Hessian at x (NULL: rest; project: elements made positive semi-definite) with actuators at
     // rest, so that the matrix depends on x alone. unknown[v]: block row of node v, or -1. The step starts at
     // x: no rates.

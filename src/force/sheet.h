@@ -62,7 +62,11 @@ void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, d
 void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
                          double b, const double* x_nm1);
 double ct_sheet_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f);
-void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x);
+// foreseen: with the stress foreseen in the geometric stiffness, see sheet_foresee.c; otherwise exact.
+void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x, bool foreseen);
+// Foresees the stress at x_n, then that of the last linearisation after the motion length dx.
+void ct_sheet_foresee_start(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n);
+void ct_sheet_foresee(const ct_sheet* sheet, ct_sheet_work* work, double length, const double* dx);
 void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const double* dx, double* out);
 // project: the membrane's Hessian clipped to its positive part, the hinge's without the curvature of the
 // angle.

@@ -172,6 +172,7 @@ ct_status ct_sheet_work_create(ct_sheet_work** out, const ct_sheet* sheet) {
     work->angle_start = ct_arena_alloc(&work->arena, nhinge, sizeof(double));
     work->strain_rate = ct_arena_alloc(&work->arena, 3 * ntri, sizeof(double));
     work->angle_rate = ct_arena_alloc(&work->arena, nhinge, sizeof(double));
+    work->foreseen = ct_arena_alloc(&work->arena, 3 * ntri, sizeof(double));
     work->linear = ct_arena_alloc(&work->arena, ntri, sizeof *work->linear);
     work->bend = ct_arena_alloc(&work->arena, nhinge, sizeof *work->bend);
     work->frame = ct_arena_alloc(&work->arena, 9 * (size_t)sheet->nvert, sizeof(double));

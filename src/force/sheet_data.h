@@ -43,6 +43,7 @@ typedef struct ct_sheet_linear {  // of a triangle
     ct_sheet_point point;
     ct_sheet_slopes slopes;  // times the area
     double sigma[3];         // damping stress xx yy xy, times the area
+    double extra[3];         // stress foreseen less that at x, likewise; 0 in an exact linearisation
 } ct_sheet_linear;
 
 typedef struct ct_sheet_bend {  // of a hinge
@@ -55,6 +56,7 @@ struct ct_sheet_work {
     double* angle_start;  // nhinge: where the step began; angles within it count from there
     double* strain_rate;  // 3 ntri: g of the membrane, xx yy xy
     double* angle_rate;   // nhinge: g of the hinges
+    double* foreseen;     // 3 ntri: stress that the last linearisation foresees, xx yy xy, times the area
     ct_sheet_linear* linear;
     ct_sheet_bend* bend;
     double* frame;    // 9 nvert, sums of frames
@@ -106,6 +108,8 @@ void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* wor
                                  double c, ct_sheet_linear* out);
 void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
                               double c, ct_sheet_bend* out);
+// The stress foreseen less that of the linearisation.
+void ct_sheet_foreseen_change(const ct_sheet_work* work, int e, const ct_sheet_linear* l, double change[3]);
 ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
                                  ct_mat32 dF);
 

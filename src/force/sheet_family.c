@@ -25,7 +25,13 @@ static double sheets_gradient(const void* self, void* work, const ct_family_step
 }
 
 static void linearise_sheets(const void* self, void* work, const ct_family_step* step, const double* x) {
-    ct_sheet_linearise(self, work, x);
+    ct_sheet_linearise(self, work, x, step->foreseen);
+}
+
+static void foresee_sheets(const void* self, void* work, const ct_family_step* step, double length,
+                           const double* dx) {
+    if (dx) ct_sheet_foresee(self, work, length, dx);
+    else ct_sheet_foresee_start(self, work, step->x_n);
 }
 
 static void sheets_product(const void* self, void* work, const ct_family_step* step, const double* x,
@@ -68,6 +74,7 @@ const ct_family ct_sheet_family = {.name = "sheets",
                                    .gradient = sheets_gradient,
                                    .linearise = linearise_sheets,
                                    .product = sheets_product,
+                                   .foresee = foresee_sheets,
                                    .assemble = assemble_sheets,
                                    .rotations = sheets_rotations,
                                    .energy = sheets_energy,

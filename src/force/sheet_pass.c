@@ -135,6 +135,7 @@ void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* wor
     out->point = ct_sheet_point_of(ct_sheet_deformation(t, x));
     out->slopes = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, out->point.I, out->point.J);
     memset(out->sigma, 0, sizeof out->sigma);
+    memset(out->extra, 0, sizeof out->extra);
     if (!is_viscous(sheet, c)) return;
     double rate[3];
     strain_rate(work, e, c, out->point.F, rate);
@@ -157,6 +158,7 @@ void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, 
 ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
                                  ct_mat32 dF) {
     ct_mat32 dP = ct_sheet_stress_change(&l->point, &l->slopes, dF);
+    dP = ct_mat32_axpy(dP, 1, ct_mat32_stress(dF, l->extra));
     if (!viscous) return dP;
     double change[3], sigma[3];
     ct_sheet_strain_change(l->point.F, dF, change);
@@ -165,10 +167,13 @@ ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_line
     return ct_mat32_axpy(dP, c, ct_mat32_stress(l->point.F, sigma));
 }
 
-void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x) {
+void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x, bool foreseen) {
     work->linear_c = work->c;
-    for (int e = 0; e < sheet->ntri; e++)
-        ct_sheet_linearise_triangle(sheet, work, e, x, work->c, &work->linear[e]);
+    for (int e = 0; e < sheet->ntri; e++) {
+        ct_sheet_linear* l = &work->linear[e];
+        ct_sheet_linearise_triangle(sheet, work, e, x, work->c, l);
+        if (foreseen) ct_sheet_foreseen_change(work, e, l, l->extra);
+    }
     for (int k = 0; k < sheet->nhinge; k++)
         if (!is_idle(&sheet->hinge[k])) ct_sheet_linearise_hinge(sheet, work, k, x, work->c, &work->bend[k]);
 }

@@ -41,6 +41,17 @@ void ct_phi_linearise(const ct_model* model, ct_work* work, const ct_config* con
     ct_families_joint_hessian(&model->families, &work->families, config, true, work->curvature);
 }
 
+void ct_phi_foresee_start(const ct_model* model, ct_work* work) {
+    work->step.foreseen = ct_families_foresee(&model->families, &work->families, &work->step, 0, NULL);
+}
+
+void ct_phi_foresee(const ct_model* model, ct_work* work, const ct_config* config, double length,
+                    const double* d) {
+    if (!work->step.foreseen) return;
+    ct_coords_push(model, work, config, d, work->phi.dx);
+    ct_families_foresee(&model->families, &work->families, &work->step, length, work->phi.dx);
+}
+
 void ct_phi_product(const ct_model* model, ct_work* work, const ct_config* config, const double* dx,
                     double* out) {
     ct_families_product(&model->families, &work->families, &work->step, config->x, dx, out);

@@ -32,6 +32,12 @@ double ct_phi_evaluate(const ct_model* model, ct_work* work, const ct_config* co
 // Linearises at `config`, where rho is the force imbalance; then out = H in, in unknowns, and out = hess dx,
 // in node space, overwritten.
 void ct_phi_linearise(const ct_model* model, ct_work* work, const ct_config* config, const double* rho);
+// For Newton's method in place of the exact Hessian: after a start, linearisations of this (sub-)step take
+// the stress that the last one foresees where the families have such; after a move along d (unknowns),
+// foresees the stress there.
+void ct_phi_foresee_start(const ct_model* model, ct_work* work);
+void ct_phi_foresee(const ct_model* model, ct_work* work, const ct_config* config, double length,
+                    const double* d);
 void ct_phi_hessian(const ct_model* model, ct_work* work, const ct_config* config, const double* in,
                     double* out);
 void ct_phi_product(const ct_model* model, ct_work* work, const ct_config* config, const double* dx,

@@ -26,6 +26,8 @@ ct_status ct_precondition_create(ct_preconditioner* p, const ct_model* model, ct
     p->rotation_reference = ct_arena_alloc(arena, 9 * nvert, sizeof(double));
     p->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
     p->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
+    p->x_renewed = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+    p->q_renewed = ct_arena_alloc(arena, (size_t)model->tree.ncoordinate, sizeof(double));
     p->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     p->joint_trial = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     p->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));
@@ -78,6 +80,37 @@ static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_facto
     return status;
 }
 
+uint64_t ct_precondition_stamp(const double* x, size_t n) {
+    uint64_t hash = 14695981039346656037u;  // FNV-1a over the words
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word;
+        memcpy(&word, x + i, sizeof word);
+        hash = (hash ^ word) * 1099511628211u;
+    }
+    return hash ? hash : 1;
+}
+
+// The factor, the rotations of the nodes and the frames of the links at x and q.
+static ct_status refresh_at(const ct_model* model, ct_preconditioner* p, const double* x, const double* q,
+                            int* refactors) {
+    ct_status status =
+        factor_at(model, p, &p->refreshed, &p->refreshed_coupling, ct_model_rate(&model->settings), x);
+    if (status != CT_OK) return status;
+    ct_families_rotations(&model->families, p->families, p->threads, x, p->rotation_reference);
+    memcpy(p->place.q, q, (size_t)model->tree.ncoordinate * sizeof(double));
+    ct_config_place(&model->tree, &p->place);
+    memcpy(p->frame_reference, p->place.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
+    p->refreshed_version = model->version;
+    (*refactors)++;
+    return CT_OK;
+}
+
+static void put_refreshed_in_force(ct_preconditioner* p) {
+    p->factor = p->refreshed;
+    p->coupling = &p->refreshed_coupling;
+    p->reference_in_force = true;
+}
+
 static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                   int* refactors) {
     uint64_t stamp = state->header->reference;
@@ -87,22 +120,25 @@ static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, c
     if (!stamp) return CT_OK;
     if (p->refreshed_stamp != stamp || p->refreshed_version != model->version) {
         p->refreshed_stamp = 0;
-        ct_status status = factor_at(model, p, &p->refreshed, &p->refreshed_coupling,
-                                     ct_model_rate(&model->settings), state->x_reference);
+        ct_status status = refresh_at(model, p, state->x_reference, state->q_reference, refactors);
         if (status != CT_OK) return status;
-        ct_families_rotations(&model->families, p->families, p->threads, state->x_reference,
-                              p->rotation_reference);
-        // frames of the links there
-        memcpy(p->place.q, state->q_reference, (size_t)model->tree.ncoordinate * sizeof(double));
-        ct_config_place(&model->tree, &p->place);
-        memcpy(p->frame_reference, p->place.frame, 12 * (size_t)model->tree.nlink * sizeof(double));
         p->refreshed_stamp = stamp;
-        p->refreshed_version = model->version;
-        (*refactors)++;
     }
-    p->factor = p->refreshed;
-    p->coupling = &p->refreshed_coupling;
-    p->reference_in_force = true;
+    put_refreshed_in_force(p);
+    return CT_OK;
+}
+
+ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at,
+                                int* refactors) {
+    size_t n = 3 * (size_t)model->nvert;
+    p->refreshed_stamp = 0;  // where this fails the next step goes back to the state's reference
+    ct_status status = refresh_at(model, p, at->x, at->q, refactors);
+    if (status != CT_OK) return status;
+    memcpy(p->x_renewed, at->x, n * sizeof(double));
+    memcpy(p->q_renewed, at->q, (size_t)model->tree.ncoordinate * sizeof(double));
+    p->refreshed_stamp = ct_precondition_stamp(at->x, n);
+    p->renewed = true;
+    put_refreshed_in_force(p);
     return CT_OK;
 }
 
@@ -111,6 +147,9 @@ static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, c
 ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                  int depth, int* refactors) {
     int level = depth / 2;
+    p->renewed = p->accounts = false;
+    p->may_renew = level == 0;
+    p->debt = (int)state->header->slow_solves;
     if (level == 0) return choose_reference(model, p, state, refactors);
     if (p->substep_level != level || p->substep_version != model->version) {
         p->substep_level = 0;

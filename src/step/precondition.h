@@ -21,6 +21,12 @@ typedef struct ct_preconditioner {
     // others than the model's
     ct_factor* refreshed;      // at x_reference, NULL until the first refresh
     uint64_t refreshed_stamp;  // stamp of the reference that `refreshed` holds, 0: none in force
+    bool renewed;              // it was made within this step, where the state must follow:
+    double* x_renewed;         // 3 nvert
+    double* q_renewed;         // ncoordinate
+    bool may_renew;            // the factor in force is for whole steps, not for short sub-steps
+    bool accounts;             // the solver keeps the debt itself, and makes the factor anew where it is due
+    int debt;                  // solves beyond what a good factor needs, since the factor in force was made
     ct_factor* substep;        // at rest for substep_level, NULL until needed
     int substep_level;         // 0: none
     int refreshed_version, substep_version;  // of the model's values that they were made for
@@ -54,6 +60,11 @@ void ct_precondition_free(ct_preconditioner* p);
 // short step.
 ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                  int depth, int* refactors);
+// Makes the factor anew at `at`, within a step, and puts it in force; the families must begin the step again.
+// CT_SINGULAR leaves the old one in force.
+ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at,
+                                int* refactors);
+uint64_t ct_precondition_stamp(const double* x, size_t n);  // of a reference configuration; never 0
 // Sets the warp to R(x) R(x_reference)^T (the rest shape when no reference is in force), for nodes and links.
 // rho: force imbalance at `config`, 3 nvert.
 void ct_precondition_warp(const ct_model* model, ct_preconditioner* p, const ct_config* config,

@@ -3,7 +3,10 @@
 // 1. L-BFGS on the warped factor: each iteration one gradient and one solve. The warped rest Hessian is so
 //    close to the true one at moderate strain that a handful of iterations suffice.
 // 2. Newton-PCG when that is slow: exact Hessian products, the same preconditioner, inexact to the forcing
-//    term eta, truncated at negative curvature. It continues from wherever L-BFGS got.
+//    term eta, truncated at negative curvature. It continues from wherever L-BFGS got. With sheets the stress
+//    in its geometric stiffness is the one that the last linearisation foresees (force/sheet_foresee.c), and
+//    the factor is made anew at the iterate when the iterations beyond those of a good factor have added up,
+//    or after negative curvature: sheets buckle and fold within a step.
 //
 // Both search along d with Armijo's condition on Phi. Close to the solution Phi no longer resolves the
 // decrease; there the approximate Wolfe condition of Hager and Zhang, on slopes, takes over.
@@ -17,6 +20,8 @@
 #include "step/phi.h"
 
 enum { FAST_ITERATIONS = 16, FAST_MINIMUM = 4, SEARCH_LIMIT = 20 };
+// iterations of conjugate gradients with a good factor; surplus of iterations that pays for a new factor
+enum { GOOD_ITERATIONS = 2, DEBT_LIMIT = 16 };
 
 static void swap(double** a, double** b) {
     double* t = *a;
@@ -158,12 +163,32 @@ static void apply_preconditioner(const double* in, double* out, void* user) {
     precondition(context->model, context->work, in, out, context->report);
 }
 
-// d with H d = -r to |H d + r| <= eta |r|.
+// Where the debt has come due, makes the factor anew at the iterate; otherwise turns the one in force.
+static void update_factor(const ct_model* model, ct_work* work, ct_step_report* report) {
+    ct_preconditioner* p = &work->preconditioner;
+    if (p->accounts && p->may_renew && p->debt >= DEBT_LIMIT) {
+        // a matrix that is not positive definite leaves the old factor in force
+        ct_precondition_renew(model, p, &work->at, &report->refactors);
+        p->debt = 0;
+        ct_families_begin(&model->families, &work->families, &work->step);
+    }
+    ct_precondition_warp(model, p, &work->at, work->rho);
+}
+
+// What conjugate gradients tell about the factor: with a good one they need two iterations, and find no
+// negative curvature.
+static void account(ct_preconditioner* p, const ct_krylov_report* inner) {
+    if (!p->accounts) return;
+    if (inner->end == CT_KRYLOV_NEGATIVE) p->debt = DEBT_LIMIT;
+    else if (inner->iterations > GOOD_ITERATIONS) p->debt += inner->iterations - GOOD_ITERATIONS;
+}
+
+// d with H d = -r to |H d + r| <= eta |r|. Where the stress is foreseen a step is worth solving well for.
 static void newton_direction(const ct_model* model, ct_work* work, const ct_solve_point* here,
                              ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     newton_context context = {model, work, report};
-    double eta = fmin(0.1, sqrt(here->norm / work->reference));
+    double eta = fmin(work->step.foreseen ? 0.03 : 0.1, sqrt(here->norm / work->reference));
     double tolerance = fmax(eta * here->norm, 0.3 * work->target);
     for (size_t i = 0; i < n; i++) work->scratch[i] = -work->r[i];
     ct_krylov_def def = {.n = (int)n,
@@ -175,18 +200,21 @@ static void newton_direction(const ct_model* model, ct_work* work, const ct_solv
     ct_krylov_report inner;
     memset(work->d, 0, n * sizeof(double));
     ct_pcg(&def, work->krylov, work->scratch, work->d, &inner);
+    account(&work->preconditioner, &inner);
 }
 
 static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* here, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     while (here->norm > work->target && report->solves < model->settings.max_iterations) {
-        ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
+        update_factor(model, work, report);
         ct_phi_linearise(model, work, &work->at, work->rho);
         newton_direction(model, work, here, report);
         double slope = ct_vecn_dot4(work->r, work->d, n);
         if (!(slope < 0)) return false;
         ct_solve_point trial;
-        if (search(model, work, slope, here, &trial, report) == 0) return false;
+        double length = search(model, work, slope, here, &trial, report);
+        if (length == 0) return false;
+        ct_phi_foresee(model, work, &work->at, length, work->d);
         swap(&work->r, &work->r_trial);
         *here = trial;
         report->iterations++;
@@ -243,10 +271,13 @@ ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool 
     return converged ? CT_OK : CT_NOT_CONVERGED;
 }
 
+// Sheets: Newton's method with foreseen stress, and with a factor that is made anew within the step.
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report) {
     ct_solve_point here = ct_solve_begin(model, work, report);
     if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
     if (here.norm > work->target) ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
+    ct_phi_foresee_start(model, work);
+    work->preconditioner.accounts = work->step.foreseen;
     bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);
     return ct_solve_finish(work, &here, converged, report);
 }

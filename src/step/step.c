@@ -18,16 +18,6 @@ enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak 
 
 // ---- factor refresh ------------------------------------------------------------------------
 
-static uint64_t stamp_of(const double* x, size_t n) {
-    uint64_t hash = 14695981039346656037u;  // FNV-1a over the words
-    for (size_t i = 0; i < n; i++) {
-        uint64_t word;
-        memcpy(&word, x + i, sizeof word);
-        hash = (hash ^ word) * 1099511628211u;
-    }
-    return hash ? hash : 1;
-}
-
 // When the surplus of solves has cost as much as a factorisation, refactor at the present configuration.
 // The decision depends on the state alone: a replay takes it at the same step.
 static void refresh(const ct_model* model, ct_state* state) {
@@ -36,8 +26,18 @@ static void refresh(const ct_model* model, ct_state* state) {
     if (!model->solver->refreshes || header->slow_solves < model->system.refactor_cost) return;
     memcpy(state->x_reference, state->x, n * sizeof(double));
     memcpy(state->q_reference, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
-    header->reference = stamp_of(state->x_reference, n);
+    header->reference = ct_precondition_stamp(state->x_reference, n);
     header->slow_solves = 0;
+}
+
+// The solver has made the factor anew within the (sub-)step: the state follows.
+static void follow(const ct_model* model, const ct_work* work, ct_state* state) {
+    const ct_preconditioner* p = &work->preconditioner;
+    if (p->accounts) state->header->slow_solves = p->debt;
+    if (!p->renewed) return;
+    memcpy(state->x_reference, p->x_renewed, 3 * (size_t)model->nvert * sizeof(double));
+    memcpy(state->q_reference, p->q_renewed, (size_t)model->tree.ncoordinate * sizeof(double));
+    state->header->reference = p->refreshed_stamp;
 }
 
 // A refreshed matrix that is not positive definite leaves the rest factor in force.
@@ -111,6 +111,7 @@ static void accept(const ct_model* model, const ct_work* work, ct_state* state) 
 static void count(ct_step_report* report, const ct_step_report* attempt, bool counts) {
     report->iterations += attempt->iterations;
     report->solves += attempt->solves;
+    report->refactors += attempt->refactors;
     report->gradients += attempt->gradients;
     report->hessian_products += attempt->hessian_products;
     report->line_searches += attempt->line_searches;
@@ -200,6 +201,7 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_step_report attempt = {.smooth = true};
     double time = state->header->time + start * model->settings.time_step;
     if (model->nunknown) status = model->solver->solve(model, work, state, time, h, &attempt);
+    follow(model, work, state);
     bool may_split = model->solver->halves && depth < model->settings.max_substep_depth;
     count(report, &attempt, status == CT_OK || !may_split);
     if (status == CT_OK) {
@@ -273,7 +275,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state,
     header->time = backup_header(work)->time + model->settings.time_step;
     // with contacts every iteration makes two solves
     int surplus = (report->contacts ? report->solves / 2 : report->solves) - GOOD_SOLVES * report->substeps;
-    if (surplus > 0) header->slow_solves += surplus;
+    if (surplus > 0 && !work->preconditioner.accounts) header->slow_solves += surplus;
 }
 
 // Completes the control by the scene's values and the policy, and moves the actuators. True, with the reason
