@@ -8,6 +8,7 @@
 #include "cli.h"
 
 #define LISTED 40  // links that are printed one by one, and the last
+#define PAIRED 12  // pairs of colliders whose distances are printed one by one
 
 static const char examples[] = "  cuttle info scenes/jelly.json\n"
                                "  cuttle info jelly.h5\n"
@@ -123,7 +124,8 @@ static json_t* show_model_links(const ct_model* model, bool json) {
 
 // ---- Scenes ----
 
-static json_t* body_object(const char* name, const ct_body_info* b) {
+// thickness: NAN without contact
+static json_t* body_object(const char* name, const ct_body_info* b, double thickness) {
     json_t* object =
         json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets",
                   b->ntet, "sheet_triangles", b->ntri, "lower", vector(b->lower), "upper", vector(b->upper),
@@ -132,6 +134,7 @@ static json_t* body_object(const char* name, const ct_body_info* b) {
         json_pack("{s:s, s:o, s:o, s:o}", "energy", ct_energy_name(b->material.energy), "young",
                   range(b->young), "poisson", range(b->poisson), "density", range(b->density));
     json_object_set_new(object, "material", material);
+    if (!isnan(thickness)) json_object_set_new(object, "contact_thickness", json_real(thickness));
     return object;
 }
 
@@ -141,7 +144,7 @@ static void print_range(const char* name, const double r[2], const char* unit) {
     printf("%s", unit);
 }
 
-static void print_body(const char* name, const ct_body_info* b) {
+static void print_body(const char* name, const ct_body_info* b, double thickness) {
     printf("  %s: %d nodes, %d %s, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert,
            b->ntri ? b->ntri : b->ntet, b->ntri ? "triangles" : "tets", b->upper[0] - b->lower[0],
            b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], ct_energy_name(b->material.energy));
@@ -151,6 +154,7 @@ static void print_body(const char* name, const ct_body_info* b) {
     if (b->ntri) printf("    thickness %g m, bending %g", b->material.thickness, b->material.bending);
     else printf("    worst quality %.2f", b->min_quality);
     if (b->sliver_count) printf(", %d slivers", b->sliver_count);
+    if (!isnan(thickness)) printf(", contact thickness %.4g m", thickness);
     printf("\n");
 }
 
@@ -189,7 +193,52 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
 
 // ---- Contact ----
 
-static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* set) {
+static const char* collider_name(const ct_scene* scene, int collider) {
+    int nbody = ct_scene_body_count(scene);
+    return collider < nbody ? ct_scene_body_name(scene, collider)
+                            : ct_scene_obstacle_name(scene, collider - nbody);
+}
+
+static int collider_count(const ct_scene* scene) {
+    return ct_scene_body_count(scene) + ct_scene_obstacle_count(scene);
+}
+
+// The distances that pairs keep, one entry each; between: as in the scene's pairs.
+static json_t* distance_objects(const ct_scene* scene, const ct_model* model) {
+    json_t* array = json_array();
+    for (int a = 0; a < collider_count(scene); a++)
+        for (int b = a; b < collider_count(scene); b++) {
+            double distance = ct_model_contact_distance(model, a, b);
+            if (isnan(distance)) continue;
+            json_array_append_new(array, json_pack("{s:[s,s], s:f}", "between", collider_name(scene, a),
+                                                   collider_name(scene, b), "distance", distance));
+        }
+    return array;
+}
+
+static void print_distances(const ct_scene* scene, const ct_model* model) {
+    int count = 0;
+    double least = INFINITY, most = 0;
+    for (int a = 0; a < collider_count(scene); a++)
+        for (int b = a; b < collider_count(scene); b++) {
+            double distance = ct_model_contact_distance(model, a, b);
+            if (isnan(distance)) continue;
+            count++;
+            least = fmin(least, distance);
+            most = fmax(most, distance);
+        }
+    for (int a = 0; count <= PAIRED && a < collider_count(scene); a++)
+        for (int b = a; b < collider_count(scene); b++) {
+            double distance = ct_model_contact_distance(model, a, b);
+            if (isnan(distance)) continue;
+            printf("    %s and %s keep %.4g m\n", collider_name(scene, a),
+                   a == b ? "itself" : collider_name(scene, b), distance);
+        }
+    if (count > PAIRED)
+        printf("    %d pairs keep distances of %.4g to %.4g m (--json lists all)\n", count, least, most);
+}
+
+static json_t* contact_object(const ct_scene* scene, const ct_model* model, const ct_contact_settings* set) {
     json_t* object = json_pack("{s:s, s:f, s:i}", "method", ct_contact_method_name(set->method), "friction",
                                set->friction, "max_passes", set->max_passes);
     json_t* pairs = json_array();
@@ -202,26 +251,30 @@ static json_t* contact_object(const ct_scene* scene, const ct_contact_settings* 
         json_array_append_new(pairs, entry);
     }
     json_object_set_new(object, "pairs", pairs);
+    json_object_set_new(object, "distances", distance_objects(scene, model));
     return object;
 }
 
-static json_t* obstacle_objects(const ct_scene* scene) {
+static json_t* obstacle_objects(const ct_scene* scene, const ct_model* model) {
     json_t* array = json_array();
+    int nbody = ct_scene_body_count(scene);
     for (int i = 0; i < ct_scene_obstacle_count(scene); i++)
         json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:b}", "name", ct_scene_obstacle_name(scene, i), "kind",
-                                        ct_obstacle_kind_name(ct_scene_obstacle_kind(scene, i)), "moves",
-                                        ct_scene_obstacle_moves(scene, i)));
+                              json_pack("{s:s, s:s, s:b, s:f}", "name", ct_scene_obstacle_name(scene, i),
+                                        "kind", ct_obstacle_kind_name(ct_scene_obstacle_kind(scene, i)),
+                                        "moves", ct_scene_obstacle_moves(scene, i), "thickness",
+                                        ct_model_contact_thickness(model, nbody + i)));
     return array;
 }
 
-static void print_contact(const ct_scene* scene, const ct_contact_settings* set) {
-    int nobstacle = ct_scene_obstacle_count(scene);
+static void print_contact(const ct_scene* scene, const ct_model* model, const ct_contact_settings* set) {
+    int nobstacle = ct_scene_obstacle_count(scene), nbody = ct_scene_body_count(scene);
     for (int i = 0; i < nobstacle; i++) {
         if (i < LISTED || i == nobstacle - 1)
-            printf("  obstacle %s: %s%s\n", ct_scene_obstacle_name(scene, i),
+            printf("  obstacle %s: %s%s, contact thickness %.4g m\n", ct_scene_obstacle_name(scene, i),
                    ct_obstacle_kind_name(ct_scene_obstacle_kind(scene, i)),
-                   ct_scene_obstacle_moves(scene, i) ? ", moves" : "");
+                   ct_scene_obstacle_moves(scene, i) ? ", moves" : "",
+                   ct_model_contact_thickness(model, nbody + i));
         else if (i == LISTED) printf("  ... (--json lists all)\n");
     }
     if (set->method == CT_CONTACT_METHOD_NONE && !nobstacle) return;
@@ -234,6 +287,25 @@ static void print_contact(const ct_scene* scene, const ct_contact_settings* set)
         if (!isnan(pair.friction)) printf(", friction %g", pair.friction);
         printf("\n");
     }
+    print_distances(scene, model);
+}
+
+// Whether the motion can begin: a line where it cannot, or an entry of the object.
+static int show_start(const ct_model* model, json_t* object, bool json) {
+    ct_error error = {.element = -1};
+    ct_state* state = NULL;
+    ct_work* work = NULL;
+    ct_status status = ct_state_create(&state, model);
+    if (status == CT_OK) status = ct_work_create(&work, model, 1);
+    int code = CLI_OK;
+    if (status != CT_OK) code = cli_report_status(status, "examining the start", json);
+    else if (ct_state_check_start(model, work, state, &error)) code = CLI_FAILED;
+    if (status == CT_OK && object)
+        json_object_set_new(object, "overlap", code == CLI_OK ? json_null() : json_string(error.message));
+    else if (status == CT_OK && code != CLI_OK) printf("  the motion cannot begin: %s\n", error.message);
+    ct_work_free(work);
+    ct_state_free(state);
+    return code;
 }
 
 // As at the start: lines, or an entry of the object.
@@ -259,28 +331,32 @@ static int show_scene(const char* path, bool json) {
     if (code == CLI_OK && json) object = scene_object(scene, model);
     else if (code == CLI_OK) print_scene(scene, model);
     json_t* bodies = json_array();
+    ct_contact_settings contact = ct_scene_settings(scene).contact;
+    bool touch = contact.method != CT_CONTACT_METHOD_NONE;
     for (int i = 0; code == CLI_OK && i < ct_scene_body_count(scene); i++) {
         ct_body_info info;
+        double thickness = touch ? ct_model_contact_thickness(model, i) : NAN;
         ct_status status = ct_scene_body_info(scene, i, &info);
         if (status != CT_OK) code = cli_report_status(status, ct_scene_body_name(scene, i), json);
-        else if (json) json_array_append_new(bodies, body_object(ct_scene_body_name(scene, i), &info));
-        else print_body(ct_scene_body_name(scene, i), &info);
+        else if (json)
+            json_array_append_new(bodies, body_object(ct_scene_body_name(scene, i), &info, thickness));
+        else print_body(ct_scene_body_name(scene, i), &info, thickness);
     }
     json_t* links = code == CLI_OK ? show_model_links(model, json) : json_array();
-    ct_contact_settings contact = ct_scene_settings(scene).contact;
-    if (code == CLI_OK && !json) print_contact(scene, &contact);
+    if (code == CLI_OK && !json) print_contact(scene, model, &contact);
     if (code == CLI_OK) code = show_actuators(model, object, json);
-    if (object) json_object_set_new(object, "contact", contact_object(scene, &contact));
-    if (object) json_object_set_new(object, "obstacles", obstacle_objects(scene));
+    if (object) json_object_set_new(object, "contact", contact_object(scene, model, &contact));
+    if (object) json_object_set_new(object, "obstacles", obstacle_objects(scene, model));
     if (object) json_object_set(object, "bodies", bodies);
     if (object) json_object_set(object, "links", links);
     json_decref(bodies);
     json_decref(links);
+    int start = code == CLI_OK && touch ? show_start(model, object, json) : code;
     if (code == CLI_OK && object) cli_print_json(object);
     else json_decref(object);
     ct_model_free(model);
     ct_scene_free(scene);
-    return code;
+    return start;
 }
 
 // ---- Meshes ----

@@ -92,6 +92,13 @@ static ct_status store(simulation* s, const ct_step_report* report, ct_error* er
     return status;
 }
 
+// A motion that begins with an overlap is refused before there is a file.
+static int check_start(simulation* s, const run_options* options) {
+    ct_error error = {.element = -1};
+    if (options->resume || !ct_state_check_start(s->model, s->work, s->state, &error)) return CLI_OK;
+    return cli_report_error(&error, options->json);
+}
+
 // Creates the file with the initial state, or opens it behind its last frame.
 static int open_file(simulation* s, const run_options* options) {
     ct_error error = {.element = -1};
@@ -269,6 +276,7 @@ int cuttle_run(int argc, char** argv) {
     }
     cli_catch_interrupt();
     code = prepare(&s, &options);
+    if (code == CLI_OK) code = check_start(&s, &options);
     if (code == CLI_OK) code = open_file(&s, &options);
     if (code == CLI_OK) code = simulate(&s, &options);
     ct_trajectory_close(s.file, NULL);

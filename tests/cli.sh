@@ -149,6 +149,27 @@ run check sink.json --json
 expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"max_relative_error\"] < 1e-7")" = True ]' \
     '[ "$(value "[\"slices\"][0][\"name\"]")" = young ]' '[ "$(value "[\"slices\"][0][\"slope\"] > 1.7")" = True ]'
 claim check_passes_a_right_gradient
+cat > sunk.json <<'END'
+{"name": "sunk", "time_step": 0.01, "duration": 0.1, "contact": {},
+ "bodies": [{"name": "block", "box": {"size": [0.1, 0.1, 0.1], "cells": [2, 2, 2]}, "translate": [0, -0.005, 0], "contact_thickness": 0.001}],
+ "obstacles": [{"name": "floor", "plane": {"normal": [0, 1, 0]}}, {"name": "wall", "box": {"center": [-5, 0, 0], "half": [4, 4, 4]}}],
+ "parameters": [{"type": "young"}], "objective": [{"type": "point", "target": [0, 0, 0]}]}
+END
+sunk='"block" and "floor" overlap by 0.005 m at 0 -0.005 0 (node 0): move "block" by 0.006 m along 0 1 0, or exclude the pair ("collide": false)'
+run run sunk.json -o sunk.h5
+expect '[ $code = 2 ]' '[ "$(tail -1 err)" = "cuttle: $sunk" ]' '[ ! -e sunk.h5 ]'
+claim run_refuses_an_overlap_before_it_writes
+run check sunk.json
+expect '[ $code = 2 ]' '[ "$(cat err)" = "cuttle: step 1: $sunk" ]'; claim check_refuses_an_overlap
+run info sunk.json
+expect '[ $code = 1 ]' '[ "$(tail -1 out)" = "  the motion cannot begin: $sunk" ]' 'grep -q "contact thickness 0.001 m" out' \
+    'grep -q "obstacle floor: plane, contact thickness 0 m" out' 'grep -q "obstacle wall: box, contact thickness 0.001 m" out' \
+    'grep -q "block and wall keep 0.002 m" out' 'grep -q "block and itself keep 0.002 m" out'
+claim info_prints_thicknesses_distances_and_overlaps
+run info sunk.json --json
+expect '[ $code = 1 ]' '[ "$(value "[\"overlap\"]")" = "$sunk" ]' '[ "$(value "[\"bodies\"][0][\"contact_thickness\"]")" = 0.001 ]' \
+    '[ "$(value "[\"obstacles\"][1][\"thickness\"]")" = 0.001 ]' '[ "$(value "[\"contact\"][\"distances\"][1][\"distance\"]")" = 0.001 ]'
+claim info_lists_thicknesses_distances_and_overlaps_in_json
 run check sink.json --fresh --json
 expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"fresh\"]")" = True ]' \
     '[ "$(value "[\"max_relative_error\"] < 1e-7")" = True ]' '[ "$(value "[\"slices\"][0][\"slope\"] > 1.7")" = True ]'

@@ -388,7 +388,7 @@ static void primitives_belong_to_their_colliders(void** unused) {
     ct_scene_free(scene);
 }
 
-static void thickness_is_a_thousandth_of_the_mean_edge_unless_given(void** unused) {
+static void thickness_is_a_hundredth_of_the_mean_edge_unless_given(void** unused) {
     ct_scene* scene = parse("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},{\"box\":{\"size\":["
                             "1,1,1],\"cells\":[1,1,1]},\"contact_thickness\":0.25}],"
                             "\"obstacles\":[{\"plane\":{\"normal\":[0,1,0]}},{\"sphere\":{\"radius\":1}},{"
@@ -397,9 +397,34 @@ static void thickness_is_a_thousandth_of_the_mean_edge_unless_given(void** unuse
                             "[1,1,1],\"cells\":[1,1,1]}}}]}");
     ct_model* model = compile(scene);
     double mean = (12 + 6 * sqrt(2)) / 18;  // of a cube's 12 edges and 6 diagonals
-    const double expected[7] = {1e-3 * mean, 0.25, 0, 0, 1e-2 * mean, 0.1, 1e-3 * mean};
+    const double expected[7] = {1e-2 * mean, 0.25, 0, 0, 1e-2 * mean, 0.1, 1e-2 * mean};
     for (int i = 0; i < 7; i++)
         assert_true(fabs(model->collision.collider[i].thickness - expected[i]) < 1e-15);
+    ct_model_free(model);
+    ct_scene_free(scene);
+}
+
+// However large its triangles are; what it does not touch does not count.
+static void surfaces_of_obstacles_are_as_thick_as_the_thinnest_they_touch(void** unused) {
+    ct_scene* scene = parse(
+        "{\"bodies\":[{\"name\":\"a\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},"
+        "\"contact_thickness\":0.25},{\"name\":\"b\",\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},"
+        "\"contact_thickness\":0.125}],\"obstacles\":[{\"name\":\"of both\",\"box\":{\"half\":[9,9,9]}},"
+        "{\"name\":\"of a\",\"mesh\":{\"box\":{\"size\":[1,1,1],\"cells\":[2,2,2]}}},"
+        "{\"name\":\"of none\",\"box\":{\"half\":[9,9,9]}},"
+        "{\"name\":\"given\",\"box\":{\"half\":[9,9,9]},\"thickness\":0.5}],"
+        "\"contact\":{\"pairs\":[{\"between\":[\"b\",\"of a\"],\"collide\":false},"
+        "{\"between\":[\"*\",\"of none\"],\"collide\":false}]}}");
+    ct_model* model = compile(scene);
+    const double expected[6] = {0.25, 0.125, 0.125, 0.25, 0, 0.5};
+    for (int i = 0; i < 6; i++) assert_true(ct_model_contact_thickness(model, i) == expected[i]);
+    assert_true(isnan(ct_model_contact_thickness(model, 6)) && isnan(ct_model_contact_thickness(model, -1)));
+    assert_true(ct_model_contact_distance(model, 0, 2) == 0.375 &&
+                ct_model_contact_distance(model, 3, 0) == 0.5 &&
+                ct_model_contact_distance(model, 1, 1) == 0.25);
+    assert_true(
+        isnan(ct_model_contact_distance(model, 1, 3)) && isnan(ct_model_contact_distance(model, 0, 4)) &&
+        isnan(ct_model_contact_distance(model, 2, 5)) && isnan(ct_model_contact_distance(model, 0, 6)));
     ct_model_free(model);
     ct_scene_free(scene);
 }
@@ -691,7 +716,8 @@ int main(void) {
         cmocka_unit_test(what_is_wrong_in_a_file_is_named),
         cmocka_unit_test(obstacles_become_nodes_without_mass_behind_all_others),
         cmocka_unit_test(primitives_belong_to_their_colliders),
-        cmocka_unit_test(thickness_is_a_thousandth_of_the_mean_edge_unless_given),
+        cmocka_unit_test(thickness_is_a_hundredth_of_the_mean_edge_unless_given),
+        cmocka_unit_test(surfaces_of_obstacles_are_as_thick_as_the_thinnest_they_touch),
         cmocka_unit_test(sheets_keep_half_their_thickness),
         cmocka_unit_test(pairs_are_applied_in_order),
         cmocka_unit_test(everything_collides_without_pairs),

@@ -35,7 +35,8 @@ typedef struct ct_obstacle_def {
     double rotate[4];                                          // then rotation, unit quaternion w x y z
     double translate[3];                                       // then translation, m
     const ct_motion* motion;                                   // prescribed; NULL: it stands still
-    // as in ct_body_def; NAN: 0 for planes, spheres and capsules, else as for bodies
+    // as in ct_body_def; NAN: 0 for planes, spheres and capsules, else the smallest of the bodies that it
+    // touches
     double contact_thickness;
     double color[3];  // NAN: grey
     bool hidden;      // not in pictures

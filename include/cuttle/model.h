@@ -51,6 +51,13 @@ CT_API const int* ct_model_tet_body(const ct_model* model);       // ntet
 CT_API const int* ct_model_tet_tag(const ct_model* model);        // ntet
 CT_API const char* ct_model_body_name(const ct_model* model, int body);  // borrowed; "": none
 CT_API const double* ct_model_body_color(const ct_model* model);         // 3 nbody, 0..1
+// Half the distance that a collider (a body, or nbody + obstacle) keeps from others of its kind, m, given or
+// chosen (ct_body_def, ct_obstacle_def); NAN: there is no such collider.
+CT_API double ct_model_contact_thickness(const ct_model* model, int collider);
+// The distance that the surfaces of two colliders keep, m: the sum of their thicknesses; a body with itself:
+// that of its self-contact. NAN: they do not touch, by the scene's pairs or because neither is a body, or
+// there is no contact.
+CT_API double ct_model_contact_distance(const ct_model* model, int a, int b);
 
 #ifdef __cplusplus
 }

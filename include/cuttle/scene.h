@@ -78,7 +78,7 @@ typedef struct ct_body_def {
     // name that contact pairs may use for several bodies and obstacles; NULL: none
     const char* group;
     // m, half the distance at which its surface touches another; NAN: half a sheet's thickness, or a
-    // thousandth of the mean surface edge
+    // hundredth of the mean edge of a solid's surface
     double contact_thickness;
 } ct_body_def;
 CT_API ct_body_def ct_body_def_default(void);  // no mesh, as it is, at rest, of the default material

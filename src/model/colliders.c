@@ -10,7 +10,7 @@
 
 #include "shape/mesh.h"
 
-static const double thickness_share = 1e-3;  // of the mean edge of a surface, where no thickness is given
+static const double thickness_share = 1e-2;  // of the mean edge of a solid, where no thickness is given
 
 // ---- nodes of obstacles --------------------------------------------------------------------
 
@@ -192,21 +192,36 @@ static double half_sheet(const ct_scene_body* body) {
     return sum / (2 * count);
 }
 
+// The smallest thickness of the bodies that the obstacle touches; 0: of none.
+static double thickness_of_bodies(const ct_model* model, int obstacle) {
+    const ct_collision* c = &model->collision;
+    double least = INFINITY;
+    for (int i = 0; i < model->nbody; i++)
+        if (c->collide[(size_t)obstacle * (size_t)c->ncollider + (size_t)i])
+            least = fmin(least, c->collider[i].thickness);
+    return isfinite(least) ? least : 0;
+}
+
+// What is not given: of bodies half a sheet's thickness, or a share of the mean edge; of obstacles that are
+// surfaces that of what touches them, for their own triangles may be of any size.
 static ct_status choose_thickness(ct_model* model, const ct_scene* scene) {
     ct_collision* c = &model->collision;
     ct_arena scratch = {0};
     double* mean = ct_arena_alloc(&scratch, (size_t)c->ncollider, sizeof *mean);
     int* count = ct_arena_alloc(&scratch, (size_t)c->ncollider, sizeof *count);
     if (!scratch.failed) mean_edges(model, mean, count);
-    for (int i = 0; !scratch.failed && i < c->ncollider; i++) {
-        const ct_scene_obstacle* obstacle = i < scene->nbody ? NULL : &scene->obstacle[i - scene->nbody];
-        const ct_scene_body* body = obstacle ? NULL : &scene->body[i];
-        double given = obstacle ? obstacle->thickness : body->contact_thickness;
-        bool sheet = body && ct_scene_sheet_size(body) > 0, surface = body || obstacle->ntri;
-        c->collider[i].thickness = !isnan(given) ? given
-                                   : sheet       ? half_sheet(body)
-                                   : surface     ? thickness_share * mean[i]
-                                                 : 0;
+    for (int i = 0; !scratch.failed && i < scene->nbody; i++) {
+        const ct_scene_body* body = &scene->body[i];
+        c->collider[i].thickness = !isnan(body->contact_thickness) ? body->contact_thickness
+                                   : c->collider[i].sheet          ? half_sheet(body)
+                                                                   : thickness_share * mean[i];
+    }
+    for (int i = 0; i < scene->nobstacle; i++) {
+        const ct_scene_obstacle* obstacle = &scene->obstacle[i];
+        c->collider[scene->nbody + i].thickness = !isnan(obstacle->thickness) ? obstacle->thickness
+                                                  : obstacle->ntri
+                                                      ? thickness_of_bodies(model, scene->nbody + i)
+                                                      : 0;
     }
     ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
     ct_arena_free(&scratch);

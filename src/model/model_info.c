@@ -1,6 +1,7 @@
 // Freeing a model, and what it tells about itself; see model.h.
 #include "model/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,23 @@ const char* ct_model_body_name(const ct_model* model, int body) {
 }
 
 const double* ct_model_body_color(const ct_model* model) { return model->geometry.body_color; }
+
+static bool is_collider(const ct_model* model, int collider) {
+    return collider >= 0 && collider < model->collision.ncollider;
+}
+
+double ct_model_contact_thickness(const ct_model* model, int collider) {
+    return is_collider(model, collider) ? model->collision.collider[collider].thickness : NAN;
+}
+
+double ct_model_contact_distance(const ct_model* model, int a, int b) {
+    if (!is_collider(model, a) || !is_collider(model, b)) return NAN;
+    const ct_collision* c = &model->collision;
+    const bool touch = model->settings.contact.method != CT_CONTACT_METHOD_NONE &&
+                       (a < model->nbody || b < model->nbody) &&
+                       c->collide[(size_t)a * (size_t)c->ncollider + (size_t)b];
+    return touch ? c->collider[a].thickness + c->collider[b].thickness : NAN;
+}
 
 int ct_model_link_count(const ct_model* model) { return model->tree.nlink; }
 

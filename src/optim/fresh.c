@@ -23,10 +23,16 @@ static void free_parts(ct_fresh* parts) {
     ct_model_free(parts->model);
 }
 
-static ct_status build(ct_fresh* parts, const ct_scene* scene, int nstep, ct_error* error) {
+static void keep_thicknesses(ct_model* model, const ct_model* from) {
+    for (int i = 0; i < model->collision.ncollider; i++)
+        model->collision.collider[i].thickness = from->collision.collider[i].thickness;
+}
+
+static ct_status build(ct_fresh* parts, const ct_problem* problem, const ct_scene* scene, ct_error* error) {
     ct_status status = ct_model_create(&parts->model, scene, error);
     if (status != CT_OK) return status;
-    status = ct_tape_create(&parts->tape, parts->model, nstep, 0);
+    keep_thicknesses(parts->model, problem->model);
+    status = ct_tape_create(&parts->tape, parts->model, problem->nstep, 0);
     if (status == CT_OK) status = ct_work_create(&parts->work, parts->model, 0);
     if (status == CT_OK) status = ct_state_create(&parts->initial, parts->model);
     return status == CT_OK ? CT_OK
@@ -38,7 +44,7 @@ ct_status ct_fresh_begin(ct_fresh* kept, ct_problem* problem, ct_scene* scene, c
     const ct_values* values = ct_params_apply(problem->params, y);
     ct_fresh parts = {0};
     ct_scene_swap_values(scene, values);
-    ct_status status = build(&parts, scene, problem->nstep, error);
+    ct_status status = build(&parts, problem, scene, error);
     ct_scene_swap_values(scene, values);
     if (status != CT_OK) {
         free_parts(&parts);
