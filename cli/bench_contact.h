@@ -24,6 +24,7 @@ typedef struct bench_cost {
     double worst;              // ratio of a step to its free step
     int worst_step;            // from 0
     double forward, backward;  // CPU seconds of a rollout over the same steps and of its gradient; 0: none
+    double backward_solves;    // per step
     ct_status gradient;        // of the backward pass
     double peak_bytes;
 } bench_cost;

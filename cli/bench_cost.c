@@ -133,13 +133,15 @@ static ct_status measure_gradient(runner* r, int steps, int passes, bench_cost* 
     ct_status status = young ? ct_tape_create(&tape, r->model, steps, 0) : CT_OUT_OF_MEMORY;
     for (int pass = 0; pass < passes && status == CT_OK; pass++) {
         ct_rollout_report there;
+        ct_backward_report back = {0};
         seeding whole = {r->model, steps};
         ct_values gradient = {.of = {[CT_QUANTITY_YOUNG] = young}};
         double begun = ct_profile_cpu();
         status = ct_rollout(r->model, r->work, tape, r->before, steps, NULL, NULL, NULL, &there);
         double middle = ct_profile_cpu();
         if (status == CT_OK)
-            status = ct_backward(r->model, r->work, tape, NULL, seed, &whole, &gradient, NULL);
+            status = ct_backward(r->model, r->work, tape, NULL, seed, &whole, &gradient, &back);
+        cost->backward_solves = (double)back.solves / steps;
         cost->forward = lower(pass == 0, cost->forward, middle - begun);
         cost->backward = lower(pass == 0, cost->backward, ct_profile_cpu() - middle);
     }

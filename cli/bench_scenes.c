@@ -182,10 +182,10 @@ static void run_job(const void* what, void* into) {
 }
 
 static void print_heading(void) {
-    static const char* const names[] = {"steps",  "touch",     "contacts", "ms",       "free ms",
-                                        "ratio",  "worst",     "solves",   "free",     "iterations",
-                                        "passes", "sub-steps", "gap",      "backward", "MB"};
-    static const int widths[] = {5, 5, 8, 8, 7, 6, 6, 6, 5, 10, 6, 9, 4, 8, 5};
+    static const char* const names[] = {
+        "steps",      "touch",  "contacts",  "ms",  "free ms",     "ratio",  "worst",     "solves", "free",
+        "iterations", "passes", "sub-steps", "gap", "backward ms", "solves", "/ forward", "MB"};
+    static const int widths[] = {5, 5, 8, 8, 7, 6, 6, 6, 5, 10, 6, 9, 4, 11, 6, 9, 5};
     enum { NAMES = sizeof names / sizeof names[0] };
     printf("| %-13s |", "scene");
     for (int i = 0; i < NAMES; i++) printf(" %*s |", widths[i], names[i]);
@@ -201,8 +201,10 @@ static void print_cost(const char* name, const bench_cost* c) {
            name, c->steps, c->touching, c->contacts, 1e3 * c->seconds / n, 1e3 * c->free_seconds / n,
            c->free_seconds > 0 ? c->seconds / c->free_seconds : 0, c->worst, c->solves / n,
            c->free_solves / n, c->iterations / n, c->passes, c->substeps, c->nearest);
-    if (c->backward > 0 && c->gradient == CT_OK) printf("%8.2f", c->backward / c->forward);
-    else printf("%8s", c->gradient == CT_OK ? "" : "fails");
+    if (c->backward > 0 && c->gradient == CT_OK)
+        printf("%11.2f | %6.1f | %9.2f", 1e3 * c->backward / c->steps, c->backward_solves,
+               c->backward / c->forward);
+    else printf("%11s | %6s | %9s", c->gradient == CT_OK ? "" : "fails", "", "");
     printf(" | %5.0f |\n", c->peak_bytes / 1e6);
     if (c->crossed) printf("  %s: surfaces cross in %d steps\n", name, c->crossed);
     if (c->free_failed)
@@ -212,10 +214,10 @@ static void print_cost(const char* name, const bench_cost* c) {
 }
 
 ct_status bench_contact_scenes(const bench_contact_def* def, ct_error* error) {
-    bool known = !def->only;
-    print_heading();
+    bool known = false;
     for (int i = 0; i < ENTRIES; i++) {
         if (def->only && strcmp(def->only, entries[i].name) != 0) continue;
+        if (!known) print_heading();
         known = true;
         job j = {&entries[i], def};
         bench_cost cost;

@@ -120,6 +120,12 @@ run bench memory "$source/scenes/suspension_bridge.json" --json
 expect '[ $code = 0 ]' '[ "$(value "[\"results\"][7][\"peak_memory_mb\"] > 0")" = True ]' \
     '[ "$(value "[\"results\"][7][\"gradient_identical\"]")" = True ]'
 claim bench_memory_replays_the_same_gradient
+run bench contact --part scenes --only block_rest --steps 2
+expect '[ $code = 0 ]' 'grep -q "^| block_rest  *|  *2 |" out'; claim bench_contact_compares_with_free_steps
+run bench contact --part scenes --only nothing
+expect '[ $code = 2 ]' 'grep -q "six_balls" err'; claim bench_contact_names_its_scenes
+run bench contact --part drops --seed 2 --steps 3
+expect '[ $code = 0 ]' 'grep -q "^seed 2: 3 steps" out'; claim bench_contact_drops_what_a_seed_says
 
 # ---- gradients and searches ----
 
