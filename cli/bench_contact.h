@@ -33,6 +33,7 @@ typedef struct bench_cost_def {
     int steps;       // 0: the scene's duration
     int passes;      // over the same steps; the fastest counts
     bool gradient;   // measure the backward pass too
+    bool verbose;    // print every step
     bool check;      // look for crossings after every step
     double seconds;  // CPU, end after the step that exceeds it; 0: never
 } bench_cost_def;

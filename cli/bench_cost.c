@@ -84,6 +84,17 @@ static void fail(bench_cost* cost, ct_status status, int step, const char* messa
     snprintf(cost->message, sizeof cost->message, "%.255s", *message ? message : ct_status_text(status));
 }
 
+static void print_step(const runner* r, int step, const ct_step_report* report) {
+    const sample* s = &r->samples[step];
+    printf("step %3d: %8.2f ms, free %7.2f ms, %4d solves (free %3d), %3d iterations, %2d sub-steps, %2d "
+           "passes, "
+           "%4d contacts (%d stick, %d slip)%s\n",
+           step, 1e3 * s->seconds, 1e3 * s->free_seconds, s->solves, s->free_solves, s->iterations,
+           report->substeps, report->passes, report->contacts, report->sticking, report->slipping,
+           report->inverted ? ", inverted tets" : "");
+    fflush(stdout);
+}
+
 static void run_pass(runner* r, const bench_cost_def* def, int steps, bool first, bench_cost* cost) {
     double begun = ct_profile_cpu();
     for (int i = 0; i < steps && cost->status == CT_OK; i++) {
@@ -92,6 +103,7 @@ static void run_pass(runner* r, const bench_cost_def* def, int steps, bool first
         if (status == CT_OK && first) status = look(r, def, &report, cost);
         if (status != CT_OK) fail(cost, status, i, report.message);
         else if (first) cost->steps = i + 1;
+        if (def->verbose && status == CT_OK) print_step(r, i, &report);
         if (first && def->seconds > 0 && ct_profile_cpu() - begun > def->seconds) return;
     }
 }

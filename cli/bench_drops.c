@@ -1,7 +1,8 @@
 // cuttle bench contact --part drops: random bodies fall on one another and on an obstacle. A seed determines
-// everything: two to six bodies (balls, blocks, rings, rods, sheets) of 2 to 20 cm, 1e4 to 1e7 Pa, friction 0
-// to 1, time steps of 1 to 20 ms, speeds up to 10 m/s, each body turned and spinning. They start in a column,
-// the higher ones faster, so close that all of them meet within the run.
+// everything: two to six bodies (balls, blocks, rings, rods, sheets), between half and three halves of a size
+// of 3 to 30 cm, 1e4 to 1e7 Pa, friction 0 to 1, time steps of 1 to 20 ms, speeds of 0 to 10 m/s, each body
+// turned and spinning. They start in a column, the higher ones faster, so close that all of them meet within
+// the run.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,11 @@ static void turn(uint64_t* state, double q[4]) {
 
 // ---- one drop ----
 
+static int ascending(const void* a, const void* b) {
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
 typedef enum kind { BALL, BLOCK, RING, ROD, SHEET, KINDS } kind;
 
 static ct_status make_mesh(uint64_t* random, kind what, double size, ct_mesh** out) {
@@ -58,10 +64,14 @@ static ct_status make_mesh(uint64_t* random, kind what, double size, ct_mesh** o
     return ct_mesh_cylinder(out, 0.3 * r, size, 0.25 * r);
 }
 
+static const char* const kind_name[KINDS] = {"ball", "block", "ring", "rod", "sheet"};
+
 typedef struct drop {
-    double top;    // m, above everything so far
-    double speed;  // m/s, of the last body
+    double top;                 // m, above everything so far
+    double size;                // m
+    double speed[MOST_BODIES];  // m/s, ascending
     double h, damping;
+    bool print;
 } drop;
 
 // Lowest and highest point of the turned mesh.
@@ -82,11 +92,11 @@ static void centre(ct_mesh* mesh) {
     for (int i = 0; i < 3 * mesh->nvert; i++) mesh->x[i] -= mean[i % 3];
 }
 
-static ct_status add_body(ct_scene* scene, uint64_t* random, drop* d, ct_error* error) {
+static ct_status add_body(ct_scene* scene, uint64_t* random, drop* d, int index, ct_error* error) {
     ct_mesh* mesh = NULL;
     int draw = choice(random, 9);
     kind what = draw < 8 ? (kind)(draw % 4) : SHEET;
-    double size = scaled(random, 0.02, 0.2), low, high;
+    double size = d->size * between(random, 0.5, 1.5), low, high;
     ct_status status = make_mesh(random, what, size, &mesh);
     if (status != CT_OK) return status;
     centre(mesh);
@@ -94,19 +104,22 @@ static ct_status add_body(ct_scene* scene, uint64_t* random, drop* d, ct_error* 
     body.mesh = mesh;
     body.material.young = scaled(random, 1e4, 1e7);
     body.material.poisson = between(random, 0.2, 0.45);
-    body.material.density = scaled(random, 200, 2000);
+    body.material.density = scaled(random, 300, 2000);
     body.material.damping_stiffness = d->damping;
     body.material.thickness = 0.02 * size;
+    if (what != SHEET && choice(random, 2)) body.material.energy = CT_ENERGY_NEOHOOKEAN;
     turn(random, body.rotate);
     extent(mesh, body.rotate, &low, &high);
-    double closing = between(random, 0, 10 - d->speed);
-    d->speed += closing;
-    body.velocity[1] = -d->speed;
+    double speed = d->speed[index], closing = speed - (index ? d->speed[index - 1] : 0);
+    body.velocity[1] = -speed;
     for (int a = 0; a < 3; a += 2) {
-        body.velocity[a] = between(random, -0.2, 0.2) * d->speed;
+        body.velocity[a] = between(random, -0.2, 0.2) * speed;
         body.translate[a] = between(random, -0.2, 0.2) * size;
     }
     for (int a = 0; a < 3; a++) body.angular_velocity[a] = between(random, -10, 10);
+    if (d->print)
+        printf("%-5s of %.3f m, %.2g Pa, %4.0f kg/m^3, %5d nodes, %5.2f m/s\n", kind_name[what], size,
+               body.material.young, body.material.density, mesh->nvert, speed);
     double gap = 0.05 * size + closing * d->h * between(random, 0, 5);
     body.translate[1] = d->top + gap - low;
     d->top = body.translate[1] + high;
@@ -116,7 +129,7 @@ static ct_status add_body(ct_scene* scene, uint64_t* random, drop* d, ct_error* 
 }
 
 // A plane, a sphere, a capsule, a box or a ring under the column; its highest point is the origin's.
-static ct_status add_obstacle(ct_scene* scene, uint64_t* random, ct_error* error) {
+static ct_status add_obstacle(ct_scene* scene, uint64_t* random, bool print, ct_error* error) {
     ct_obstacle_def def = ct_obstacle_def_default();
     ct_mesh* ring = NULL;
     int draw = choice(random, 8);
@@ -131,6 +144,7 @@ static ct_status add_obstacle(ct_scene* scene, uint64_t* random, ct_error* error
                : draw == 3 ? CT_OBSTACLE_MESH
                            : CT_OBSTACLE_PLANE;
     if (def.kind == CT_OBSTACLE_PLANE) def.center[1] = 0;
+    if (print) printf("on a %s\n", ct_obstacle_kind_name(def.kind));
     if (def.kind == CT_OBSTACLE_MESH) {
         status = ct_mesh_torus(&ring, 0.06, 0.03, 0.02);
         def.mesh = ring;
@@ -142,7 +156,7 @@ static ct_status add_obstacle(ct_scene* scene, uint64_t* random, ct_error* error
     return status;
 }
 
-static ct_status make_drop(ct_scene* scene, uint64_t seed, ct_error* error) {
+static ct_status make_drop(ct_scene* scene, uint64_t seed, bool print, ct_error* error) {
     uint64_t random = seed * 0x2545f4914f6cdd1du;
     ct_settings settings = ct_settings_default();
     settings.gravity[0] = settings.gravity[2] = 0;
@@ -151,10 +165,18 @@ static ct_status make_drop(ct_scene* scene, uint64_t seed, ct_error* error) {
     settings.contact.friction = between(&random, 0, 1);
     settings.time_step = scaled(&random, 1e-3, 2e-2);
     ct_status status = ct_scene_set_settings(scene, &settings, error);
-    drop d = {.h = settings.time_step, .damping = choice(&random, 2) ? scaled(&random, 1e-4, 1e-2) : 0};
+    drop d = {.h = settings.time_step,
+              .damping = choice(&random, 2) ? scaled(&random, 1e-4, 1e-2) : 0,
+              .print = print};
+    if (print)
+        printf("time step %.2g s, friction %.2f, damping %.2g s\n", d.h, settings.contact.friction,
+               d.damping);
     int bodies = 2 + choice(&random, MOST_BODIES - 1);
-    for (int i = 0; i < bodies && status == CT_OK; i++) status = add_body(scene, &random, &d, error);
-    return status == CT_OK ? add_obstacle(scene, &random, error) : status;
+    d.size = scaled(&random, 0.03, 0.3);
+    for (int i = 0; i < bodies; i++) d.speed[i] = between(&random, 0, 10);
+    qsort(d.speed, (size_t)bodies, sizeof(double), ascending);
+    for (int i = 0; i < bodies && status == CT_OK; i++) status = add_body(scene, &random, &d, i, error);
+    return status == CT_OK ? add_obstacle(scene, &random, print, error) : status;
 }
 
 typedef struct job {
@@ -171,17 +193,19 @@ static void run_drop(const void* what, void* into) {
     bench_cost_def measured = {.steps = j->def->steps > 0 ? j->def->steps : STEPS,
                                .passes = 1,
                                .check = true,
+                               .verbose = j->def->alone,
                                .seconds = j->def->seconds};
     rlim_t most = (rlim_t)(2 * j->def->seconds) + 1;
     setrlimit(RLIMIT_CPU, &(struct rlimit){most, most});
     ct_status status = ct_scene_create(&scene);
-    if (status == CT_OK) status = make_drop(scene, (uint64_t)j->seed, &error);
+    if (status == CT_OK) status = make_drop(scene, (uint64_t)j->seed, j->def->alone, &error);
     if (status == CT_OK) bench_cost_measure(scene, &measured, cost, &error);
     else {
         *cost = (bench_cost){.status = status};
         snprintf(cost->message, sizeof cost->message, "%.255s", error.message);
     }
     ct_scene_free(scene);
+    fflush(stdout);
 }
 
 // ---- all of them ----
@@ -191,11 +215,6 @@ typedef struct column {
     double* value;  // of each drop
 } column;
 enum { RATIO, WORST, SOLVES, MOST_SOLVES, SUBSTEPS, NEAREST, COLUMNS };
-
-static int ascending(const void* a, const void* b) {
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
 
 static void print_quantiles(const column* columns, int count) {
     static const double shares[] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
