@@ -157,20 +157,20 @@ static void a_meshed_incline_is_as_good_as_a_plane(void** state) {
     double a[3];
     steps(&s, 60);
     acceleration(&s, 0, 20, a);
-    below(fabs(-a[0] / incline_acceleration(friction) - 1), 1e-6, "relative error of the acceleration");
-    below(fabs(a[1]), 1e-6, "acceleration away from the plane");
+    // nodes of the mesh come under the block and share its weight, each giving way by a thousandth of what
+    // the block does
+    below(fabs(-a[0] / incline_acceleration(friction) - 1), 1e-5, "relative error of the acceleration");
+    below(fabs(a[1]) / gravity, 1e-5, "relative acceleration away from the plane");
     stop(&s);
 }
 
-// Where contacts share nodes, as a node of the mesh under a face whose corners touch too, their tiny
-// compliance gives way to friction: by nanometres a second.
-static void a_block_that_sticks_on_a_mesh_creeps_by_nanometres(void** state) {
+static void a_block_that_sticks_on_a_mesh_does_not_creep(void** state) {
     sim s = meshed_incline(0.5, 1e-10);
     steps(&s, 150);
     const moved before = measure(&s, 0);
     steps(&s, 100);
     const moved after = measure(&s, 0);
-    for (int a = 0; a < 3; a++) below(fabs(after.center[a] - before.center[a]), 2e-8, "creep in a second");
+    for (int a = 0; a < 3; a++) below(fabs(after.center[a] - before.center[a]), 1e-12, "creep in a second");
     stop(&s);
 }
 
@@ -407,7 +407,7 @@ int main(void) {
         cmocka_unit_test(a_block_sticks_above_the_friction_angle_and_slides_below),
         cmocka_unit_test(a_block_that_sticks_does_not_creep),
         cmocka_unit_test(a_meshed_incline_is_as_good_as_a_plane),
-        cmocka_unit_test(a_block_that_sticks_on_a_mesh_creeps_by_nanometres),
+        cmocka_unit_test(a_block_that_sticks_on_a_mesh_does_not_creep),
         cmocka_unit_test(a_block_stops_after_the_distance_of_coulomb),
         cmocka_unit_test(a_ball_that_slips_begins_to_roll),
         cmocka_unit_test(a_dropped_ball_never_gains_energy),

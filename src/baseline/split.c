@@ -27,7 +27,7 @@
 #include "step/phi.h"
 #include "step/solve.h"
 
-static const double deep = 0.01;     // of the way from thickness to core: how far gaps may be below zero
+static const double deep = 0.6;      // of the way from thickness to core: how far gaps may be below zero
 static const double diverged = 1e3;  // times the reference
 
 enum { SWEEP_LIMIT = 100 };
@@ -128,7 +128,7 @@ static point evaluate(const ct_model* model, ct_work* work, ct_step_report* repo
     ct_contact_work* contact = work->contact;
     double forces = 0, size = 0;
     ct_phi_evaluate(model, work, &work->at, work->r, report);
-    ct_contact_place(contact, work->at.x, false);
+    ct_contact_place(contact, work->at.x);
     ct_contact_forces(contact);
     for (int v = 0; v < model->nvert; v++) {
         if (model->row[v] < 0) continue;
@@ -148,19 +148,6 @@ static double target_of(const ct_model* model, const ct_work* work, const point*
 
 // ---- forces on the diagonal matrix ---------------------------------------------------------
 
-static void relative_motion(const ct_touch* touch, const double* dx, double out[3]) {
-    out[0] = out[1] = out[2] = 0;
-    for (int k = 0; k < touch->at.count; k++)
-        for (int a = 0; a < 3; a++) out[a] += touch->at.w[k] * dx[3 * touch->is.pair.node[k] + a];
-}
-
-// n g + P u at x.
-static void offset(const ct_touch* touch, double out[3]) {
-    const double *n = touch->at.n, *u = touch->at.u;
-    double along = n[0] * u[0] + n[1] * u[1] + n[2] * u[2];
-    for (int a = 0; a < 3; a++) out[a] = n[a] * (touch->at.gap - along) + u[a];
-}
-
 // The force with n g + P u = y + w F under the law of contact.
 static void solve_one(const ct_touch* touch, const double y[3], double w, double F[3]) {
     const double* n = touch->at.n;
@@ -178,10 +165,10 @@ static double visit(const split_work* split, ct_touch* touch, double* dx) {
     const int* node = touch->is.pair.node;
     double w = touch->is.eps, y[3], moved[3], F[3] = {0, 0, 0}, change = 0;
     for (int k = 0; k < touch->at.count; k++) w += touch->at.w[k] * touch->at.w[k] * split->inverse[node[k]];
-    offset(touch, y);
-    relative_motion(touch, dx, moved);
+    ct_touch_offset(touch, y);
+    ct_touch_motion(touch, dx, moved);
     for (int a = 0; a < 3; a++) y[a] += moved[a] - (w - touch->is.eps) * touch->is.force[a];
-    if (w > 0 && !ct_touch_away(touch)) solve_one(touch, y, w, F);
+    if (w > 0) solve_one(touch, y, w, F);
     for (int a = 0; a < 3; a++) {
         double d = F[a] - touch->is.force[a];
         for (int k = 0; k < touch->at.count; k++)
@@ -290,13 +277,9 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
     solve_whole(model, work, NULL, split->motion, report);
     for (size_t i = 0; i < most; i++) {
         ct_touch* touch = &contact->touch[i];
-        if (ct_touch_away(touch)) {
-            memset(touch->is.force, 0, sizeof touch->is.force);
-            continue;
-        }
         double y[3], moved[3];
-        offset(touch, y);
-        relative_motion(touch, split->motion, moved);
+        ct_touch_offset(touch, y);
+        ct_touch_motion(touch, split->motion, moved);
         for (int a = 0; a < 3; a++) {
             b[3 * m + (size_t)a] = y[a] + moved[a];
             normal[3 * m + (size_t)a] = touch->at.n[a];
@@ -358,11 +341,19 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
     split_work* split = work->solver_part;
     ct_contact_work* contact = work->contact;
     double end = time + h;
-    bool again = true;
-    ct_contact_begin(&model->collision, contact, state->x, time, h, ct_model_rate(&model->settings));
+    bool again = true, stuck = false;
+    ct_contact_start start = {.x = state->x,
+                              .v = state->v,
+                              .x_end = work->at.x,
+                              .time = time,
+                              .h = h,
+                              .rate = work->step.rate.c,
+                              .past = ct_state_anchors(state),
+                              .growth = state->growth,
+                              .elapsed = end - state->header->growth_start};
+    ct_contact_begin(&model->collision, contact, &start);
     prepare(model, work);
-    ct_status status =
-        ct_contact_add_near(&model->collision, contact, state->x, work->at.x, end, state->contact_force);
+    ct_status status = ct_contact_find(&model->collision, contact, end);
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
     for (int pass = 1; status == CT_OK && again; pass++) {
         if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
@@ -370,8 +361,10 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
                                 : ct_projective_solve(model, work, &split->projective, report);
         report->passes = pass;
         if (status == CT_OK)
-            status = ct_contact_look_again(&model->collision, contact, state->x, work->at.x, end, &again);
+            status = ct_contact_certify(&model->collision, contact, work->at.x, end, &again, &stuck);
     }
+    if (status == CT_OK && stuck) status = CT_NOT_CONVERGED;
+    if (status == CT_OK) ct_contact_classify(contact);
     if (status != CT_OK) return status;
     if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
         return CT_NOT_CONVERGED;

@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/growth.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 
-const double ct_contact_eps_share = 2e-7;
+static const double share = 1e-3;  // of the compliance of a touch's nodes: its own
 
 // ---- memory --------------------------------------------------------------------------------
 
@@ -20,10 +21,20 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* coll
     contact->motion = ct_arena_alloc(&contact->arena, ncollider, sizeof *contact->motion);
     contact->moves = ct_arena_alloc(&contact->arena, ncollider, 1);
     contact->nodal = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
+    contact->growth = ct_arena_alloc(&contact->arena, ncollider * ncollider, sizeof(double));
+    contact->x_hat = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->shift = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->uses = ct_arena_alloc(&contact->arena, nvert, sizeof(int));
     ct_status status = contact->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) status = ct_detect_create(&contact->detect, collision);
+    if (status != CT_OK) {
+        ct_contact_work_free(contact);
+        return status;
+    }
+    for (int k = 0; k < collision->ncollider; k++)
+        if (collision->collider[k].radius > 0 && !contact->round &&
+            !ct_reserve((void**)&contact->round, &contact->round_capacity, 1, sizeof *contact->round))
+            status = CT_OUT_OF_MEMORY;
     if (status != CT_OK) {
         ct_contact_work_free(contact);
         return status;
@@ -39,8 +50,9 @@ void ct_contact_work_free(ct_contact_work* contact) {
     ct_detect_free(contact->detect);
     ct_pairs_free(&contact->near);
     ct_pairs_free(&contact->hits);
-    ct_pairs_free(&contact->known);
     ct_free(contact->touch);
+    ct_free(contact->table);
+    ct_free(contact->round);
     ct_free(contact->list);
     ct_arena_free(&contact->arena);
     ct_free(contact);
@@ -67,18 +79,37 @@ static void rigid_motion(const ct_scene_driver* driver, double start, double end
     ct_mat3_store(motion->turn, ct_mat3_multiply(R0, ct_mat3_transpose(R1)));
 }
 
-void ct_contact_begin(const ct_collision* collision, ct_contact_work* contact, const double* x_start,
-                      double time, double h, double rate) {
-    contact->x_start = x_start;
+// Where the velocities lead; driven nodes are told where they go.
+static void look_ahead(const ct_collision* collision, ct_contact_work* contact,
+                       const ct_contact_start* start) {
+    for (int v = 0; v < collision->nvert; v++) {
+        bool driven = collision->node_rigid[v] == CT_RIGID_DRIVEN;
+        for (int i = 3 * v; i < 3 * v + 3; i++)
+            contact->x_hat[i] = driven ? start->x_end[i] : start->x[i] + start->h * start->v[i];
+    }
+}
+
+void ct_contact_begin(const ct_collision* collision, ct_contact_work* contact,
+                      const ct_contact_start* start) {
+    double time = start->time, end = start->time + start->h;
+    contact->x_start = start->x;
     contact->revision++;
-    contact->rate = fmax(rate, 1 / h);
+    contact->h = start->h;
+    contact->rate = start->rate;
+    contact->past = start->past;
     contact->count = 0;
+    if (contact->table) memset(contact->table, 0, contact->table_size * sizeof(int));
+    look_ahead(collision, contact, start);
+    contact->growth_slope = ct_growth_slope(start->elapsed);
+    for (int i = 0; i < collision->ncollider * collision->ncollider; i++)
+        contact->growth[i] = ct_growth_at(start->growth[i], start->elapsed);
+    ct_detect_set_growth(contact->detect, contact->growth);
     memset(contact->moves, 0, (size_t)collision->ncollider);
     for (int i = 0; i < collision->nplane; i++) {
         const ct_plane* plane = &collision->plane[i];
         ct_obstacle_motion* motion = &contact->motion[plane->collider];
-        rigid_motion(&plane->motion, time, time + h, motion);
-        ct_plane_pose(plane, time + h, motion->point, motion->normal);
+        rigid_motion(&plane->motion, time, end, motion);
+        ct_plane_pose(plane, end, motion->point, motion->normal);
         motion->radius = 0;
         contact->moves[plane->collider] = 1;
     }
@@ -86,7 +117,7 @@ void ct_contact_begin(const ct_collision* collision, ct_contact_work* contact, c
         const ct_collider* collider = &collision->collider[k];
         if (!(collider->radius > 0) || !collider->motion) continue;
         ct_obstacle_motion* motion = &contact->motion[k];
-        rigid_motion(collider->motion, time, time + h, motion);
+        rigid_motion(collider->motion, time, end, motion);
         motion->radius = collider->radius;
         contact->moves[k] = memcmp(motion->turn, still, sizeof still) != 0;
     }
@@ -102,123 +133,203 @@ static const ct_obstacle_motion* motion_of(ct_contact_work* contact, const ct_pa
     return NULL;
 }
 
-// ---- touches -------------------------------------------------------------------------------
+// ---- touches by pair -----------------------------------------------------------------------
 
-static int node_count(const ct_pair* pair) {
-    int count = 0;
-    while (count < 4 && pair->node[count] >= 0) count++;
-    return count;
+static size_t hash_of(const ct_pair* pair) {
+    const int word[] = {(int)pair->type, pair->plane,   pair->node[0],
+                        pair->node[1],   pair->node[2], pair->node[3]};
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
+        hash = (hash ^ (uint64_t)(unsigned)word[i]) * 1099511628211u;
+    return (size_t)(hash ^ (hash >> 29));
 }
 
-static bool same_pair(const ct_pair* a, const ct_pair* b) {
-    return a->type == b->type && a->plane == b->plane && memcmp(a->node, b->node, sizeof a->node) == 0;
+// The place of a pair in the table, or the empty place where it belongs.
+static size_t place_of(const ct_contact_work* contact, const ct_pair* pair) {
+    size_t at = hash_of(pair) & (contact->table_size - 1);
+    while (contact->table[at] && ct_pair_compare(&contact->touch[contact->table[at] - 1].is.pair, pair) != 0)
+        at = (at + 1) & (contact->table_size - 1);
+    return at;
 }
 
-static void project_to_cone(double mu, const double n[3], double F[3]) {
-    double normal = F[0] * n[0] + F[1] * n[1] + F[2] * n[2], size = 0, T[3];
-    for (int a = 0; a < 3; a++) T[a] = F[a] - normal * n[a], size += T[a] * T[a];
-    size = sqrt(size);
-    if (normal < 0) normal = 0;
-    double keep = size > mu * normal ? mu * normal / size : 1;
-    for (int a = 0; a < 3; a++) F[a] = normal * n[a] + keep * T[a];
+// Room for the moving frames of all touches, where there are round obstacles.
+static bool reserve_round(ct_contact_work* contact) {
+    if (!ct_reserve((void**)&contact->round, &contact->round_capacity, contact->capacity,
+                    sizeof *contact->round))
+        return false;
+    for (size_t i = 0; i < contact->count; i++)
+        if (contact->touch[i].round) contact->touch[i].round = &contact->round[i];
+    return true;
 }
 
-// Forces to begin with: a vertex' last contact force, shared by its touches.
-static void warm_start(ct_contact_work* contact, size_t first, const double* force) {
-    for (size_t i = first; i < contact->count; i++) contact->uses[contact->touch[i].is.pair.node[0]] = 0;
-    for (size_t i = first; i < contact->count; i++)
-        if (contact->touch[i].is.pair.type != CT_CONTACT_TYPE_EDGE_EDGE)
-            contact->uses[contact->touch[i].is.pair.node[0]]++;
-    for (size_t i = first; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        if (touch->is.pair.type == CT_CONTACT_TYPE_EDGE_EDGE) continue;
-        int v = touch->is.pair.node[0];
-        for (int a = 0; a < 3; a++) touch->is.force[a] = force[3 * v + a] / contact->uses[v];
-        project_to_cone(touch->is.pair.friction, touch->at.n, touch->is.force);
+static ct_status reserve_touches(ct_contact_work* contact, size_t count) {
+    if (!ct_reserve((void**)&contact->touch, &contact->capacity, count, sizeof *contact->touch))
+        return CT_OUT_OF_MEMORY;
+    if (contact->round && !reserve_round(contact)) return CT_OUT_OF_MEMORY;
+    size_t size = contact->table_size ? contact->table_size : 256;
+    while (size < 2 * count) size *= 2;
+    if (size == contact->table_size) return CT_OK;
+    if (!ct_reserve((void**)&contact->table, &contact->table_capacity, size, sizeof(int)))
+        return CT_OUT_OF_MEMORY;
+    contact->table_size = size;
+    memset(contact->table, 0, size * sizeof(int));
+    for (size_t i = 0; i < contact->count; i++)
+        contact->table[place_of(contact, &contact->touch[i].is.pair)] = (int)i + 1;
+    return CT_OK;
+}
+
+int ct_contact_frames(const ct_contact_work* contact, const ct_pair* pair) {
+    if (!contact->table_size) return 0;
+    int last = contact->table[place_of(contact, pair)];
+    return last ? contact->touch[last - 1].is.cut + 1 : 0;
+}
+
+// ---- compliance ----------------------------------------------------------------------------
+
+// How far a node gives way, m/N.
+static double give_of(const ct_collision* collision, const ct_contact_work* contact, int node) {
+    return ct_softness_node(&collision->softness, node, contact->rate);
+}
+
+// A node against a plane needs none, unless it is on a link, whose nodes are not independent, or on another
+// plane already.
+static double share_of(const ct_collision* collision, const ct_contact_work* contact, const ct_touch* touch) {
+    const ct_pair* pair = &touch->is.pair;
+    if (pair->type != CT_CONTACT_TYPE_PLANE || collision->node_rigid[pair->node[0]] >= 0) return share;
+    for (int p = 0; p < pair->plane; p++) {
+        ct_pair other = *pair;
+        other.plane = p;
+        if (ct_contact_frames(contact, &other)) return share;
     }
+    return 0;
 }
 
-// How far the touch gives way.
-static double compliance_of(const ct_collision* collision, const ct_contact_work* contact,
-                            const ct_touch* touch) {
+double ct_contact_compliance(const ct_collision* collision, const ct_contact_work* contact,
+                             const ct_touch* touch) {
     double sum = 0;
     for (int k = 0; k < touch->at.count; k++)
-        sum += ct_softness_node(&collision->softness, touch->is.pair.node[k], contact->rate);
-    return sum;
+        sum += touch->held.w[k] * touch->held.w[k] * give_of(collision, contact, touch->is.pair.node[k]);
+    return share_of(collision, contact, touch) / touch->is.stiffer * sum;
 }
 
-// Compliance only where touches share nodes that move.
-static void set_compliance(const ct_collision* collision, ct_contact_work* contact) {
-    for (size_t i = 0; i < contact->count; i++)
-        for (int k = 0; k < contact->touch[i].at.count; k++)
-            contact->uses[contact->touch[i].is.pair.node[k]] = 0;
-    for (size_t i = 0; i < contact->count; i++)
-        for (int k = 0; k < contact->touch[i].at.count; k++)
-            contact->uses[contact->touch[i].is.pair.node[k]]++;
-    for (size_t i = 0; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        bool shared = false;
-        for (int k = 0; k < touch->at.count; k++) {
-            int v = touch->is.pair.node[k];
-            bool moves = collision->node_rigid[v] != CT_RIGID_DRIVEN;
-            shared = shared || (moves && (contact->uses[v] > 1 || collision->node_rigid[v] >= 0));
-        }
-        touch->is.eps = shared ? ct_contact_eps_share * compliance_of(collision, contact, touch) : 0;
+void ct_contact_compliance_slope(const ct_collision* collision, const ct_contact_work* contact,
+                                 const ct_touch* touch, double by_weight[4], double by_node[4]) {
+    double part = touch->is.eps > 0 ? share / touch->is.stiffer : 0;
+    for (int k = 0; k < touch->at.count; k++) {
+        double w = touch->held.w[k];
+        by_weight[k] = 2 * part * w * give_of(collision, contact, touch->is.pair.node[k]);
+        by_node[k] = part * w * w;
     }
 }
 
+// ---- touches -------------------------------------------------------------------------------
+
+// How far the touch gives way, for its scale.
 static void set_scale(const ct_collision* collision, const ct_contact_work* contact, ct_touch* touch) {
-    double compliance = compliance_of(collision, contact, touch);
-    touch->scale = compliance > 0 ? 1 / compliance : 1;
+    double sum = 0;
+    for (int k = 0; k < touch->at.count; k++)
+        sum += touch->at.w[k] * touch->at.w[k] * give_of(collision, contact, touch->is.pair.node[k]);
+    touch->scale = sum > 0 ? 1 / sum : 1;
+}
+
+static void set_anchor(const ct_contact_work* contact, ct_touch* touch) {
+    int at = touch->is.cut ? -1 : ct_anchor_find(contact->past, &touch->is.pair);
+    if (at < 0) return;
+    ct_anchor_project(touch->is.pair.friction, touch->at.n, contact->past.item[at].force, touch->is.anchor);
+    memcpy(touch->is.force, touch->is.anchor, sizeof touch->is.force);
+}
+
+static bool is_round(const ct_collision* collision, const ct_pair* pair) {
+    return collision->collider[pair->a].radius > 0 || collision->collider[pair->b].radius > 0;
+}
+
+// A touch with the frame that its record tells; there is room for it.
+static ct_touch* append(const ct_collision* collision, ct_contact_work* contact,
+                        const ct_touch_record* record) {
+    size_t index = contact->count++;
+    ct_touch* touch = &contact->touch[index];
+    memset(touch, 0, sizeof *touch);
+    touch->is = *record;
+    touch->slot = -1;
+    touch->motion = motion_of(contact, &record->pair);
+    ct_held_hold(&record->pair, touch->motion, contact->x_start, contact->x_hat, record->time, &touch->held);
+    touch->at = touch->held;
+    if (is_round(collision, &record->pair)) touch->round = &contact->round[index];
+    set_scale(collision, contact, touch);
+    contact->table[place_of(contact, &record->pair)] = (int)index + 1;
+    return touch;
+}
+
+static void append_new(const ct_collision* collision, ct_contact_work* contact,
+                       const ct_touch_record* record) {
+    ct_touch* touch = append(collision, contact, record);
+    touch->is.eps = ct_contact_compliance(collision, contact, touch);
+    set_anchor(contact, touch);
 }
 
 ct_status ct_contact_add(const ct_collision* collision, ct_contact_work* contact, const ct_pairs* pairs,
-                         const double* force_start) {
-    size_t first = contact->count;
+                         double time) {
     contact->revision++;
-    if (!ct_reserve((void**)&contact->touch, &contact->capacity, first + pairs->count,
-                    sizeof *contact->touch))
-        return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < pairs->count; i++) {
-        bool known = false;
-        for (size_t k = 0; k < first && !known; k++)
-            known = same_pair(&contact->touch[k].is.pair, &pairs->item[i]);
-        if (known) continue;
-        ct_touch* touch = &contact->touch[contact->count++];
-        memset(touch, 0, sizeof *touch);
-        touch->is.pair = pairs->item[i];
-        touch->slot = -1;
-        ct_contact_geometry_at(&touch->is.pair, motion_of(contact, &touch->is.pair), contact->x_start,
-                               contact->x_start, false, &touch->at);
-        touch->at.count = node_count(&touch->is.pair);
-        set_scale(collision, contact, touch);
+    ct_status status = reserve_touches(contact, contact->count + pairs->count);
+    for (size_t i = 0; status == CT_OK && i < pairs->count; i++) {
+        if (ct_contact_frames(contact, &pairs->item[i])) continue;
+        ct_touch_record record = {.pair = pairs->item[i], .kind = CT_HELD_AT, .time = time, .stiffer = 1};
+        append_new(collision, contact, &record);
     }
-    if (force_start) warm_start(contact, first, force_start);
-    set_compliance(collision, contact);
+    return status;
+}
+
+static bool has_frame(const ct_contact_work* contact, const ct_touch_record* record) {
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch_record* is = &contact->touch[i].is;
+        if (is->kind == record->kind && is->time == record->time &&
+            ct_pair_compare(&is->pair, &record->pair) == 0)
+            return true;
+    }
+    return false;
+}
+
+ct_status ct_contact_cut(const ct_collision* collision, ct_contact_work* contact, const ct_pair* pair,
+                         bool* added) {
+    ct_touch_record best = {.pair = *pair, .cut = ct_contact_frames(contact, pair)};
+    double least = INFINITY, time = 0;
+    bool meets = ct_held_impact(pair, contact->x_start, contact->x_hat, &time);
+    const double at[] = {time, 1, 0, 0.5};
+    *added = false;
+    if (best.cut >= CT_CONTACT_CUTS) return CT_OK;
+    ct_status status = reserve_touches(contact, contact->count + 1);
+    if (status != CT_OK) return status;
+    for (int i = meets ? 0 : 1; i < 4; i++) {
+        ct_touch_record record = {.pair = *pair,
+                                  .kind = i == 0 ? CT_HELD_IMPACT : CT_HELD_AT,
+                                  .time = at[i],
+                                  .cut = best.cut,
+                                  .stiffer = 1};
+        if (best.cut && has_frame(contact, &record)) continue;
+        ct_held_frame frame;
+        double outside = ct_held_hold(pair, motion_of(contact, pair), contact->x_start, contact->x_hat,
+                                      record.time, &frame);
+        outside = fmax(outside, 0.05);
+        if (outside >= least) continue;
+        least = outside;
+        best = record;
+        *added = true;
+    }
+    if (!*added) return CT_OK;
+    contact->revision++;
+    append_new(collision, contact, &best);
     return CT_OK;
 }
 
 ct_status ct_contact_restore(const ct_collision* collision, ct_contact_work* contact,
                              const ct_touch_record* record, size_t count) {
-    if (!ct_reserve((void**)&contact->touch, &contact->capacity, count, sizeof *contact->touch))
-        return CT_OUT_OF_MEMORY;
-    contact->count = count;
-    for (size_t i = 0; i < count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        memset(touch, 0, sizeof *touch);
-        touch->is = record[i];
-        touch->at.count = node_count(&touch->is.pair);
-        set_scale(collision, contact, touch);
-    }
-    return CT_OK;
+    ct_status status = reserve_touches(contact, count);
+    for (size_t i = 0; status == CT_OK && i < count; i++) append(collision, contact, &record[i]);
+    return status;
 }
 
-void ct_contact_place(ct_contact_work* contact, const double* x, bool derivatives) {
-    for (size_t i = 0; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        ct_contact_geometry_at(&touch->is.pair, motion_of(contact, &touch->is.pair), contact->x_start, x,
-                               derivatives, &touch->at);
-    }
+void ct_contact_place(ct_contact_work* contact, const double* x) {
+    for (size_t i = 0; i < contact->count; i++) ct_touch_place(&contact->touch[i], contact->x_start, x);
 }
 
 void ct_contact_forces(ct_contact_work* contact) {
@@ -259,9 +370,23 @@ double ct_contact_depth(const ct_contact_work* contact) {
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
         double room = touch->is.pair.thickness - touch->is.pair.core;
-        if (room > 0 && !ct_touch_away(touch)) depth = fmax(depth, -touch->at.gap / room);
+        if (room > 0) depth = fmax(depth, -touch->gap / room);
     }
     return depth;
+}
+
+bool ct_contact_stiffen(ct_contact_work* contact, double depth) {
+    bool any = false;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        double room = touch->is.pair.thickness - touch->is.pair.core;
+        if (!(touch->is.eps > 0) || !(-touch->gap > depth * room)) continue;
+        if (touch->is.stiffer > 1e4) continue;
+        touch->is.stiffer *= 8;
+        touch->is.eps /= 8;
+        any = true;
+    }
+    return any;
 }
 
 // ---- linearisation -------------------------------------------------------------------------

@@ -1,8 +1,4 @@
-// Pairs of a (sub-)step from one solve to the next, and the report; see contact_pairs.h.
-//
-// A contact may be found late: the motion of the solve differs from that of the predictor. Continuous
-// detection along the way to the solution lists every pair that meets and is not known (ct_detect_hits); with
-// it all pairs near that way are taken, so that few passes are needed.
+// Pairs of a (sub-)step, and the report; see contact_pairs.h.
 #include "contact/contact_pairs.h"
 
 #include <math.h>
@@ -10,56 +6,136 @@
 
 // of the strongest contact force: nearer than this, a contact may switch
 static const double edge = 1e-6;
-// of a primitive's parameters: feet of contacts may lie that far outside
-static const double outside = 0.02;
 // of the way from thickness to core: pairs that end twice as deep have met
-static const double slack = 0.1;
+static const double slack = 0.35;
+// of a primitive's parameters: how far feet of pairs that are kept may lie outside
+static const double beside = 0.02;
 
-ct_status ct_contact_add_near(const ct_collision* collision, ct_contact_work* contact, const double* x,
-                              const double* toward, double end, const double* force) {
-    ct_status status =
-        ct_detect_near(collision, contact->detect, x, toward, end, contact->margin, &contact->near);
-    return status == CT_OK ? ct_contact_add(collision, contact, &contact->near, force) : status;
+// ---- from the start ------------------------------------------------------------------------
+
+// Marks the nodes of pairs that come closer than their core on the way to where the velocities lead: what is
+// near there may lie behind what they meet.
+static void mark_meeting(ct_contact_work* contact) {
+    memset(contact->uses, 0, (size_t)contact->nvert * sizeof *contact->uses);
+    for (size_t i = 0; i < contact->hits.count; i++) {
+        const ct_pair* hit = &contact->hits.item[i];
+        if (hit->type == CT_CONTACT_TYPE_PLANE || hit->time == 1) continue;
+        for (int k = 0; k < (hit->type == CT_CONTACT_TYPE_EDGE_EDGE ? 4 : 1); k++)
+            contact->uses[hit->node[k]] = 1;
+    }
 }
 
-static ct_status list_known(ct_contact_work* contact) {
-    if (!ct_reserve((void**)&contact->known.item, &contact->known.capacity, contact->count, sizeof(ct_pair)))
-        return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < contact->count; i++) contact->known.item[i] = contact->touch[i].is.pair;
-    contact->known.count = contact->count;
+static bool is_behind(const ct_contact_work* contact, const ct_pair* pair) {
+    const int *node = pair->node, *uses = contact->uses;
+    if (pair->type == CT_CONTACT_TYPE_PLANE) return false;
+    if (pair->type != CT_CONTACT_TYPE_EDGE_EDGE) return uses[node[0]] & 1;
+    return uses[node[0]] & uses[node[1]] & uses[node[2]] & uses[node[3]] & 1;
+}
+
+// The normal does not depend on where the point is.
+static bool is_flat(const ct_pair* pair) {
+    return pair->type == CT_CONTACT_TYPE_VERTEX_FACE || pair->type == CT_CONTACT_TYPE_PLANE ||
+           pair->type == CT_CONTACT_TYPE_EDGE_EDGE;
+}
+
+// Where the frame of a pair that carried force in the step before is taken: false: it has come apart.
+static bool is_kept(const ct_contact_work* contact, const ct_pair* pair, double time) {
+    const double* x = time > 0 ? contact->x_hat : contact->x_start;
+    ct_held_frame frame;
+    if (ct_held_hold(pair, NULL, contact->x_start, contact->x_hat, time, &frame) > beside) return false;
+    double distance = 0;
+    for (int k = 0; k < 3 * frame.count; k++)
+        distance += frame.w[k / 3] * frame.n[k % 3] * x[3 * pair->node[k / 3] + k % 3];
+    return distance > 0 && distance < pair->thickness + contact->margin;
+}
+
+static bool is_point(const ct_pair* pair) {
+    return pair->type != CT_CONTACT_TYPE_EDGE_EDGE && pair->type != CT_CONTACT_TYPE_PLANE;
+}
+
+// Marks points that touch something: a face beside the one before says the same.
+static void mark_points(ct_contact_work* contact) {
+    for (size_t i = 0; i < contact->count; i++)
+        if (is_point(&contact->touch[i].is.pair)) contact->uses[contact->touch[i].is.pair.node[0]] |= 2;
+}
+
+// Pairs that carried force go on, whatever the rules of detection say of them now.
+static ct_status keep_pairs(const ct_collision* collision, ct_contact_work* contact) {
+    ct_pairs* kept = &contact->near;
+    for (int pass = 0; pass < 2; pass++) {
+        double time = pass ? 0 : 1;
+        kept->count = 0;
+        mark_points(contact);
+        for (int i = 0; i < contact->past.count; i++) {
+            const ct_anchor* anchor = &contact->past.item[i];
+            ct_pair pair;
+            if (anchor->plane >= 0) continue;  // planes have no such rules
+            if (anchor->type != CT_CONTACT_TYPE_EDGE_EDGE && contact->uses[anchor->node[0]] & 2) continue;
+            ct_detect_pair(collision, contact->detect, contact->x_start, 0, (ct_contact_type)anchor->type, -1,
+                           anchor->node, &pair);
+            if (ct_contact_frames(contact, &pair) || (pass ? !is_flat(&pair) : is_behind(contact, &pair)))
+                continue;
+            if (is_kept(contact, &pair, time) && !ct_pairs_add(kept, &pair)) return CT_OUT_OF_MEMORY;
+        }
+        ct_status status = ct_contact_add(collision, contact, kept, time);
+        if (status != CT_OK) return status;
+    }
     return CT_OK;
 }
 
-// Touches that carry force where their primitives are not: they go. Returns whether there were some.
-static bool drop_outside(ct_contact_work* contact) {
+ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contact, double end) {
+    const double *x = contact->x_start, *ahead = contact->x_hat;
+    ct_status status = ct_detect_hits(collision, contact->detect, x, ahead, end, slack, NULL, &contact->hits);
+    if (status == CT_OK)
+        status =
+            ct_detect_near(collision, contact->detect, ahead, ahead, end, contact->margin, &contact->near);
+    if (status != CT_OK) return status;
+    mark_meeting(contact);
+    ct_pairs* near = &contact->near;
     size_t kept = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        if (contact->touch[i].is.set != CT_CONTACT_SET_OPEN &&
-            ct_touch_overshoot(&contact->touch[i]) > outside)
-            continue;
-        if (kept != i) contact->touch[kept] = contact->touch[i];
-        kept++;
-    }
-    bool dropped = kept < contact->count;
-    contact->count = kept;
-    return dropped;
+    for (size_t i = 0; i < near->count; i++)
+        if (!is_behind(contact, &near->item[i])) near->item[kept++] = near->item[i];
+    near->count = kept;
+    status = ct_contact_add(collision, contact, near, 1);
+    if (status == CT_OK)
+        status = ct_detect_near(collision, contact->detect, x, x, end, contact->margin, near);
+    if (status != CT_OK) return status;
+    kept = 0;
+    for (size_t i = 0; i < near->count; i++)
+        if (is_flat(&near->item[i])) near->item[kept++] = near->item[i];
+    near->count = kept;
+    status = ct_contact_add(collision, contact, near, 0);
+    return status == CT_OK ? keep_pairs(collision, contact) : status;
 }
 
-ct_status ct_contact_look_again(const ct_collision* collision, ct_contact_work* contact,
-                                const double* x_start, const double* x, double end, bool* again) {
-    ct_contact_classify(contact);
-    ct_status status = list_known(contact);
-    if (status == CT_OK)
-        status = ct_detect_hits(collision, contact->detect, x_start, x, end, slack, &contact->known,
-                                &contact->hits);
-    if (status != CT_OK) return status;
-    bool dropped = drop_outside(contact);
-    size_t before = contact->count;
-    *again = dropped || contact->hits.count;
-    if (contact->hits.count) status = ct_contact_add_near(collision, contact, x_start, x, end, NULL);
-    if (status == CT_OK && dropped) status = ct_contact_add_near(collision, contact, x, x, end, NULL);
-    if (status == CT_OK && *again && contact->count == before)
-        status = ct_contact_add(collision, contact, &contact->hits, NULL);
+// ---- on the way ----------------------------------------------------------------------------
+
+// Faces come first, then edges, then points: where the first keep things apart, the others are not needed.
+static int rank_of(const ct_pair* pair) {
+    return pair->type == CT_CONTACT_TYPE_PLANE || pair->type == CT_CONTACT_TYPE_VERTEX_FACE ? 0
+           : pair->type == CT_CONTACT_TYPE_EDGE_EDGE                                        ? 1
+                                                                                            : 2;
+}
+
+ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* contact, const double* x,
+                             double end, bool* added, bool* stuck) {
+    *added = *stuck = false;
+    ct_status status =
+        ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, NULL, &contact->hits);
+    int first = 3;
+    for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
+        const ct_pair* hit = &contact->hits.item[i];
+        if (!ct_contact_frames(contact, hit) && rank_of(hit) < first) first = rank_of(hit);
+    }
+    for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
+        const ct_pair* hit = &contact->hits.item[i];
+        int frames = ct_contact_frames(contact, hit);
+        bool one_more = false;
+        if (frames ? hit->type == CT_CONTACT_TYPE_PLANE : rank_of(hit) > first) continue;
+        status = ct_contact_cut(collision, contact, hit, &one_more);
+        if (one_more) *added = true;
+        else *stuck = true;
+    }
     return status;
 }
 
@@ -71,7 +147,7 @@ static ct_contact describe(const ct_touch* touch, const double* x) {
                       .set = touch->is.set,
                       .a = pair->a,
                       .b = pair->b,
-                      .gap = touch->at.gap,
+                      .gap = touch->gap,
                       .friction = pair->friction};
     memcpy(out.node, pair->node, sizeof out.node);
     memcpy(out.normal, touch->at.n, sizeof out.normal);
@@ -92,8 +168,7 @@ ct_status ct_contact_report(ct_contact_work* contact, const double* x, ct_step_r
         const double* F = touch->is.force;
         strongest = fmax(strongest, sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]));
         margin = fmin(margin, ct_touch_margin(touch));
-        if (ct_touch_overshoot(touch) <= 0)
-            report->penetration = fmax(report->penetration, -(touch->at.gap + touch->is.pair.thickness));
+        report->penetration = fmax(report->penetration, -(touch->gap + touch->is.pair.thickness));
         if (touch->is.set == CT_CONTACT_SET_OPEN) continue;
         report->sticking += touch->is.set == CT_CONTACT_SET_STICK;
         report->slipping += touch->is.set == CT_CONTACT_SET_SLIP;

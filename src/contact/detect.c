@@ -46,12 +46,16 @@ void ct_detect_free(ct_detect* detect) {
 // ---------------------------------------------------------------------------------------------
 // One search
 
-static double thickness_of(const ct_collider* a, const ct_collider* b) {
-    return a->radius + a->thickness + b->radius + b->thickness;
-}
+void ct_detect_set_growth(ct_detect* detect, const double* share) { detect->growth = share; }
 
-static double core_of(const ct_collider* a, const ct_collider* b) {
-    return a->radius + b->radius + 0.5 * (a->thickness + b->thickness);
+// Of two colliders: the distance to keep, and that never to be reached.
+static void set_distances(ct_search* s, int a, int b) {
+    const ct_collider *p = s->collision->collider + a, *q = s->collision->collider + b;
+    const double* growth = s->detect->growth;
+    const double whole = p->thickness + q->thickness,
+                 kept = growth ? growth[a * s->collision->ncollider + b] * whole : whole;
+    s->thickness = p->radius + q->radius + kept;
+    s->core = p->radius + q->radius + 0.5 * kept;
 }
 
 static bool may_touch(const ct_collision* collision, const ct_detect* detect, int a, int b) {
@@ -95,14 +99,14 @@ static ct_vec3 direction(const ct_search* s, double time, int p, int a, int b) {
     return ct_vec3_normalise(ct_vec3_axpy(r, -ct_vec3_dot(r, e), e));
 }
 
-static bool add(const ct_search* s, double time, ct_contact_type type, double sign, int n0, int n1, int n2,
-                int n3) {
+static ct_pair pair_of(const ct_search* s, double time, ct_contact_type type, double sign,
+                       const int node[4]) {
     const ct_collision* collision = s->collision;
-    const int a = s->detect->node_owner[n0],
-              b = s->detect->node_owner[type == CT_CONTACT_TYPE_EDGE_EDGE ? n2 : n1];
+    const int a = s->detect->node_owner[node[0]],
+              b = s->detect->node_owner[node[type == CT_CONTACT_TYPE_EDGE_EDGE ? 2 : 1]];
     const size_t rule = (size_t)a * (size_t)collision->ncollider + (size_t)b;
     ct_pair pair = {.type = type,
-                    .node = {n0, n1, n2, n3},
+                    .node = {node[0], node[1], node[2], node[3]},
                     .plane = -1,
                     .a = a,
                     .b = b,
@@ -110,9 +114,15 @@ static bool add(const ct_search* s, double time, ct_contact_type type, double si
                     .time = time,
                     .thickness = s->thickness,
                     .core = s->core,
-                    .friction = s->collision->coefficient[collision->friction[rule]]};
+                    .friction = collision->coefficient[collision->friction[rule]]};
     if (type == CT_CONTACT_TYPE_POINT_EDGE || type == CT_CONTACT_TYPE_POINT_POINT)
-        ct_vec3_store(pair.side, direction(s, time, n0, n1, n2));
+        ct_vec3_store(pair.side, direction(s, time, node[0], node[1], node[2]));
+    return pair;
+}
+
+static bool add(const ct_search* s, double time, ct_contact_type type, double sign, int n0, int n1, int n2,
+                int n3) {
+    const ct_pair pair = pair_of(s, time, type, sign, (const int[4]){n0, n1, n2, n3});
     return ct_pairs_add(s->out, &pair);
 }
 
@@ -226,12 +236,24 @@ static bool visit_edges(int i, int j, void* user) {
 // ---------------------------------------------------------------------------------------------
 // All colliders
 
-// Nodes of a collider against a plane, which stands where it is at the end of the motion.
-static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, ct_vec3 normal) {
+static ct_pair plane_pair(const ct_search* s, int plane, int collider, int node) {
     const ct_collision* collision = s->collision;
-    const ct_bvh* tree = s->detect->node_tree + collider;
     const int b = collision->plane[plane].collider;
     const int rule = collision->friction[(size_t)collider * (size_t)collision->ncollider + (size_t)b];
+    return (ct_pair){.type = CT_CONTACT_TYPE_PLANE,
+                     .node = {node, -1, -1, -1},
+                     .plane = plane,
+                     .a = collider,
+                     .b = b,
+                     .sign = 1,
+                     .thickness = s->thickness,
+                     .core = s->core,
+                     .friction = collision->coefficient[rule]};
+}
+
+// Nodes of a collider against a plane, which stands where it is at the end of the motion.
+static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, ct_vec3 normal) {
+    const ct_bvh* tree = s->detect->node_tree + collider;
     const double below = s->hits ? (1 - s->tolerance) * s->thickness : s->thickness + s->margin;
     for (int i = 0; i < tree->count; i++) {
         const int v = tree->item[i];
@@ -239,15 +261,7 @@ static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, c
         const double at_end = ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 1), point));
         const double at_x = s->hits ? at_end : ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 0), point));
         if (!(at_end < below || at_x < below)) continue;
-        const ct_pair pair = {.type = CT_CONTACT_TYPE_PLANE,
-                              .node = {v, -1, -1, -1},
-                              .plane = plane,
-                              .a = collider,
-                              .b = b,
-                              .sign = 1,
-                              .thickness = s->thickness,
-                              .core = s->core,
-                              .friction = s->collision->coefficient[rule]};
+        const ct_pair pair = plane_pair(s, plane, collider, v);
         if (!ct_pairs_add(s->out, &pair)) return false;
     }
     return true;
@@ -263,8 +277,7 @@ static bool search_planes(ct_search* s, double time) {
             if (!collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] ||
                 s->detect->driven[a])
                 continue;
-            s->thickness = thickness_of(collision->collider + a, collision->collider + b);
-            s->core = core_of(collision->collider + a, collision->collider + b);
+            set_distances(s, a, b);
             if (!search_plane(s, p, a, ct_vec3_load(point), ct_vec3_load(normal))) return false;
         }
     }
@@ -277,8 +290,7 @@ static bool search_colliders(ct_search* s) {
     for (int a = 0; a < collision->ncollider; a++)
         for (int b = a; b < collision->ncollider; b++) {
             if (!may_touch(s->collision, detect, a, b)) continue;
-            s->thickness = thickness_of(collision->collider + a, collision->collider + b);
-            s->core = core_of(collision->collider + a, collision->collider + b);
+            set_distances(s, a, b);
             if (a == b) {
                 const ct_self_visit visit = {visit_vertex_face, visit_edges, NULL, s};
                 const double pad = pad_of(collision->collider + a, s->hits ? 0 : s->margin);
@@ -306,6 +318,28 @@ ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     ct_feature_drop_repeated(&s, &detect->scratch, out);
     return CT_OK;
+}
+
+void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, double time,
+                    ct_contact_type type, int plane, const int node[4], ct_pair* out) {
+    ct_search s = {.collision = collision, .detect = detect, .x = x, .end = x};
+    const int a = detect->node_owner[node[0]];
+    set_distances(&s, a,
+                  plane >= 0 ? collision->plane[plane].collider
+                             : detect->node_owner[node[type == CT_CONTACT_TYPE_EDGE_EDGE ? 2 : 1]]);
+    if (plane >= 0) {
+        *out = plane_pair(&s, plane, a, node[0]);
+        return;
+    }
+    *out = pair_of(&s, time, type, 1, node);
+    ct_vec3 p[4];
+    if (type != CT_CONTACT_TYPE_VERTEX_FACE && type != CT_CONTACT_TYPE_EDGE_EDGE) return;
+    for (int k = 0; k < 4; k++) p[k] = ct_vec3_load(x + 3 * (size_t)node[k]);
+    const ct_vec3 n = type == CT_CONTACT_TYPE_VERTEX_FACE
+                          ? ct_vec3_cross(ct_vec3_sub(p[2], p[1]), ct_vec3_sub(p[3], p[1]))
+                          : ct_vec3_cross(ct_vec3_sub(p[1], p[0]), ct_vec3_sub(p[3], p[2]));
+    const ct_vec3 r = ct_vec3_sub(p[0], p[type == CT_CONTACT_TYPE_VERTEX_FACE ? 1 : 2]);
+    out->sign = ct_vec3_dot(n, r) < 0 ? -1 : 1;
 }
 
 ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,

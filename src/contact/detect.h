@@ -17,6 +17,9 @@
 typedef struct ct_detect ct_detect;  // trees and scratch
 ct_status ct_detect_create(ct_detect** out, const ct_collision* collision);
 void ct_detect_free(ct_detect* detect);
+// From now on every two colliders keep that share (ncollider squared, symmetric; borrowed) of their distance;
+// NULL: all of it.
+void ct_detect_set_growth(ct_detect* detect, const double* share);
 
 // Pairs whose gap (distance - thickness) falls below `margin` on the way along straight lines from x to
 // `toward`, typed and signed where it does so first. What an edge or vertex that does not stand out of the
@@ -31,6 +34,10 @@ ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const
 // `out`.
 ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
                          double time, double tolerance, const ct_pairs* known, ct_pairs* out);
+// The pair of that type, plane and nodes, signed on the side where they are apart at x, as near at `time`.
+// Overwrites `out`.
+void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, double time,
+                    ct_contact_type type, int plane, const int node[4], ct_pair* out);
 // Edges that pass through triangles at x; where: of the first, its nodes (edge, then face), may be NULL.
 int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]);
 

@@ -44,7 +44,8 @@ typedef struct ct_detect {
     ct_self* self;                              // nself; without parts: does not touch itself
     double* reference;                          // 3 nvert, m, X
     int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
-    ct_pairs scratch, known;   // for sorting; sorted copy of the known pairs
+    const double* growth;  // ncollider squared: shares of the distances to keep (growth.h); NULL: all of them
+    ct_pairs scratch, known;  // for sorting; sorted copy of the known pairs
 } ct_detect;
 
 // Two primitives, by what they hang on, cannot move against one another or only as a joint lets them.

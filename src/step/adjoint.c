@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/growth.h"
 #include "math/vecn.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
@@ -27,6 +28,8 @@ struct ct_adjoint {
     double *end_bar, *start_bar;  // 3 nvert: driven nodes at the end of the step, at its start
     double* force_bar;            // 3 nvert, sum of lam over sub-steps
     double* v_kept;               // 3 nvert
+    ct_anchor *before, *after;    // of a sub-step's ends, where these are not the step's
+    double* anchor_bar;           // 3 an anchor
     ct_krylov_work* gmres;        // made when the first Hessian turns out indefinite
 };
 
@@ -47,6 +50,10 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
                                &adjoint->root_bar};
     for (size_t i = 0; i < sizeof root_vectors / sizeof root_vectors[0]; i++)
         *root_vectors[i] = ct_arena_alloc(&adjoint->arena, 7 * (size_t)model->tree.nroot, sizeof(double));
+    size_t room = ct_state_anchor_room(model);
+    adjoint->before = ct_arena_alloc(&adjoint->arena, room, sizeof *adjoint->before);
+    adjoint->after = ct_arena_alloc(&adjoint->arena, room, sizeof *adjoint->after);
+    adjoint->anchor_bar = ct_arena_alloc(&adjoint->arena, 3 * room, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->control_bar =
@@ -140,13 +147,15 @@ typedef struct reach {
     const ct_substep* substep;
     const ct_touch_record* touch;  // its contacts
     const double *x_start, *v_start, *q_start;
-    const double *x, *q;  // at its end
+    const double *x, *q;       // at its end
+    ct_anchors before, after;  // forces of contacts at its ends
 } reach;
 
 // At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian,
 // the warp.
 static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
-                           double time) {
+                           const ct_state* before, const ct_state* after) {
+    double time = before->header->time;
     ct_config* config = &adjoint->config;
     const ct_substep* substep = over->substep;
     const double* x = over->x;
@@ -158,9 +167,17 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
     }
     if (work->contact) {
         double length = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
+        ct_contact_start start = {.x = over->x_start,
+                                  .v = over->v_start,
+                                  .x_end = config->x,
+                                  .time = time + (substep->fraction - length) * h,
+                                  .h = length * h,
+                                  .rate = substep->rate.c,
+                                  .past = over->before,
+                                  .growth = after->growth,
+                                  .elapsed = time + substep->fraction * h - after->header->growth_start};
         ct_status status =
-            ct_contact_adjoint_begin(model, work, config, over->touch, substep->ntouch, over->x_start,
-                                     time + (substep->fraction - length) * h, length * h);
+            ct_contact_adjoint_begin(model, work, config, over->touch, substep->ntouch, &start);
         if (status != CT_OK) return status;
     }
     ct_phi_linearise(model, work, config, work->rho);
@@ -201,8 +218,8 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
 // From bar at its end to bar at the sub-step's start. x_previous and v_previous are those of the state
 // before, used when the sub-step is of second order.
 static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
-                                 const ct_state* before, ct_adjoint_state* bar, ct_sums* sums,
-                                 double* control_bar, ct_backward_report* report) {
+                                 const ct_state* before, const ct_state* after, ct_adjoint_state* bar,
+                                 ct_sums* sums, double* control_bar, ct_backward_report* report) {
     const ct_substep* substep = over->substep;
     const ct_rate rate = substep->rate;
     size_t n = 3 * (size_t)model->nvert;
@@ -218,7 +235,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                                 .q = over->q_start,
                                 .q_previous = before->q_previous};
     ct_phi_begin(model, work, &start);
-    ct_status status = linearise(model, work, adjoint, over, before->header->time);
+    ct_status status = linearise(model, work, adjoint, over, before, after);
     if (status != CT_OK) return status;
 
     // H lam = x_bar + c v_bar
@@ -228,15 +245,14 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                             adjoint->right + 3 * (size_t)model->nfree);
     bool touching = work->contact && substep->ntouch;
     if (touching)
-        status =
-            ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, adjoint->lam_z, report);
+        status = ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, over->after,
+                                          bar->anchor, adjoint->lam_z, report);
     else if (model->nunknown) status = solve(model, work, adjoint, report);
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
 
     for (size_t i = 0; i < n; i++) adjoint->force_bar[i] += adjoint->lam[i];
     reverse_product(model, work, adjoint);
-    reverse_drive(model, adjoint, substep->fraction);
     reverse_roots(model, work, adjoint, before, substep->fraction, bar);
 
     // the state before, and the quantities
@@ -252,15 +268,35 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                               .sums = sums};
     ct_phi_vjp(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam, &to);
     if (control_bar) ct_external_joints_vjp(model, to.torque, to.target, control_bar);
-    if (work->contact) ct_contact_adjoint_start(model, work, bar->x, sums);
+    if (work->contact) {
+        const ct_contact_bar contact = {.x = bar->x,
+                                        .v = bar->v,
+                                        .end = adjoint->g,
+                                        .anchor = adjoint->anchor_bar,
+                                        .growth = bar->growth,
+                                        .sums = sums};
+        ct_contact_adjoint_start(model, work, adjoint->lam, adjoint->config.x, &contact);
+        double* swap = bar->anchor;
+        bar->anchor = adjoint->anchor_bar;
+        adjoint->anchor_bar = swap;
+    }
+    reverse_drive(model, adjoint, substep->fraction);
     return CT_OK;
 }
 
 // ---- the whole step ------------------------------------------------------------------------
 
+// Forces of the contacts that sub-step k left, into `out`.
+static ct_anchors anchors_after(const ct_record* record, size_t k, const ct_state* state, ct_anchor* out) {
+    const ct_substep* substep = &record->step[k];
+    int count = ct_anchor_write(record->touch + substep->first_touch, sizeof *record->touch, substep->ntouch,
+                                out, (int)state->header->anchor_room);
+    return (ct_anchors){out, count};
+}
+
 // Sub-step k of the recorded ones between the states.
-static reach reach_of(const ct_model* model, const ct_record* record, size_t k, const ct_state* before,
-                      const ct_state* after) {
+static reach reach_of(const ct_model* model, ct_adjoint* adjoint, const ct_record* record, size_t k,
+                      const ct_state* before, const ct_state* after) {
     const ct_substep* substep = &record->step[k];
     reach over = {.substep = substep,
                   .touch = record->touch + substep->first_touch,
@@ -268,12 +304,16 @@ static reach reach_of(const ct_model* model, const ct_record* record, size_t k, 
                   .v_start = before->v,
                   .q_start = before->q,
                   .x = after->x,
-                  .q = after->q};
+                  .q = after->q,
+                  .before = ct_state_anchors(before),
+                  .after = ct_state_anchors(after)};
     if (k > 0) {
+        over.before = anchors_after(record, k - 1, before, adjoint->before);
         ct_record_start start = ct_record_start_of(record, model, k);
         over.x_start = start.x, over.v_start = start.v, over.q_start = start.q;
     }
     if (k + 1 < record->count) {
+        over.after = anchors_after(record, k, before, adjoint->after);
         ct_record_start next = ct_record_start_of(record, model, k + 1);
         over.x = next.x, over.q = next.q;
     }
@@ -309,12 +349,13 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
     for (size_t k = record->count; k-- > 0;) {
         int unused = 0;
-        reach over = reach_of(model, record, k, before, after);
+        reach over = reach_of(model, adjoint, record, k, before, after);
         ct_status status = model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after,
                                                                     over.substep->depth, &unused)
                                            : CT_OK;
         if (status == CT_OK)
-            status = reverse_substep(model, work, adjoint, &over, before, bar, sums, control_bar, report);
+            status =
+                reverse_substep(model, work, adjoint, &over, before, after, bar, sums, control_bar, report);
         if (status != CT_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {
@@ -332,6 +373,11 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
         ct_external_roots_vjp(model, end, control, after->mount, adjoint->root_end_bar, control_bar,
                               bar->mount);
         ct_mounts_move_vjp(model, control, bar->mount, control_bar);
+    }
+    if (work->contact && !before->header->grown) {
+        ct_status status = ct_growth_vjp(&model->collision, work->contact->detect, &work->contact->near,
+                                         before->x, time, after->growth, bar->growth, bar->x);
+        if (status != CT_OK) return status;
     }
     if (!model->policy.enabled) return CT_OK;
     ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->of[CT_QUANTITY_POLICY]);

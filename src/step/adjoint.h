@@ -31,6 +31,8 @@ typedef struct ct_adjoint_state {
     double* actuation;       // of the numbers of actuators
     // 6 nmount: of the poses of mounts, by translations and by rotations Q <- exp(r) Q
     double* mount;
+    double* anchor;  // 3 an anchor: of the forces of contacts
+    double* growth;  // ncollider squared: of theta_0
 } ct_adjoint_state;
 
 typedef struct ct_adjoint ct_adjoint;  // scratch

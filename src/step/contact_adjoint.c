@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "contact/contact.h"
+#include "math/vecn.h"
 #include "step/contact_system.h"
 #include "step/coords.h"
 #include "step/phi.h"
@@ -12,13 +13,13 @@
 enum { GMRES_RESTART = 80, SOLVE_LIMIT = 2000 };
 
 ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config,
-                                   const ct_touch_record* touch, size_t count, const double* x_start,
-                                   double time, double h) {
+                                   const ct_touch_record* touch, size_t count,
+                                   const ct_contact_start* start) {
     ct_contact_work* contact = work->contact;
-    ct_contact_begin(&model->collision, contact, x_start, time, h, ct_model_rate(&model->settings));
+    ct_contact_begin(&model->collision, contact, start);
     ct_status status = ct_contact_restore(&model->collision, contact, touch, count);
     if (status != CT_OK) return status;
-    ct_contact_place(contact, config->x, true);
+    ct_contact_place(contact, config->x);
     ct_contact_linearise(contact);
     ct_contact_forces(contact);
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
@@ -85,7 +86,8 @@ static void precondition(const double* in, double* out, void* user) {
 }
 
 ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
-                                   const double* right, double* lam_z, ct_backward_report* report) {
+                                   const double* right, ct_anchors after, const double* after_bar,
+                                   double* lam_z, ct_backward_report* report) {
     const ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
@@ -119,12 +121,15 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
         status = ct_contact_system_compliance(model, work, config, (int)m, which, &W);
     if (status == CT_OK && !inverted) status = ct_friction_factor(system->friction, W, D, E);
     if (status != CT_OK) return status;
-    double size = 0;
-    for (size_t i = 0; i < n; i++) size += right[i] * right[i];
-    size = sqrt(size);
     memset(b, 0, 2 * rows * sizeof(double));
+    memcpy(b, right, n * sizeof(double));
+    for (size_t i = 0; i < m; i++) {
+        int at = ct_anchor_find(after, &contact->touch[i].is.pair);
+        if (at >= 0)
+            memcpy(b + n + 3 * (size_t)contact->touch[i].slot, after_bar + 3 * at, 3 * sizeof(double));
+    }
+    double size = ct_vecn_norm(b, rows);
     if (size > 0) {
-        memcpy(b, right, n * sizeof(double));
         ct_krylov_def def = {.n = (int)rows,
                              .apply = product,
                              .precondition = precondition,
@@ -144,42 +149,76 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
 
 // ---- what follows --------------------------------------------------------------------------
 
+// Of one touch: what it begins with.
+static void reverse_touch(const ct_model* model, ct_work* work, const ct_touch* touch, const double* lam,
+                          const double* x, const ct_contact_bar* bar) {
+    ct_contact_work* contact = work->contact;
+    const ct_pair* pair = &touch->is.pair;
+    int count = touch->at.count;
+    ct_touch_bar own = ct_touch_vjp(touch, touch->delta);
+    double n_bar[3] = {0}, w_bar[4] = {0}, by_weight[4], by_node[4], friction_bar = own.friction;
+    bool held = !touch->round;
+    ct_contact_compliance_slope(&model->collision, contact, touch, by_weight, by_node);
+    int past = touch->is.cut ? -1 : ct_anchor_find(contact->past, pair);
+    if (past >= 0)
+        ct_anchor_project_vjp(pair->friction, touch->held.n, contact->past.item[past].force, own.anchor,
+                              n_bar, bar->anchor + 3 * past, &friction_bar);
+    double* friction = bar->sums->of[CT_QUANTITY_FRICTION];
+    if (friction)
+        friction[model->collision.friction[pair->a * model->collision.ncollider + pair->b]] += friction_bar;
+    const ct_collider* collider = model->collision.collider;
+    double* growth = &bar->growth[pair->a * model->collision.ncollider + pair->b];
+    double whole = contact->growth_slope * (collider[pair->a].thickness + collider[pair->b].thickness);
+    *growth -= whole * own.gap;
+    // gap = n . sum w_i x_i - ..., u = sum w_i (x_i - x_i^n) - spin n
+    bool plane = pair->type == CT_CONTACT_TYPE_PLANE;
+    for (int k = 0; k < count; k++) {
+        const double *start = contact->x_start + 3 * pair->node[k], *end = x + 3 * pair->node[k],
+                     *node = lam + 3 * pair->node[k];
+        w_bar[k] += own.eps * by_weight[k];
+        ct_softness_node_vjp(&model->collision.softness, pair->node[k], contact->rate, own.eps * by_node[k],
+                             bar->sums);
+        for (int a = 0; a < 3; a++) {
+            if (held)
+                w_bar[k] += own.gap * touch->at.n[a] * end[a] + own.u[a] * (end[a] - start[a]) +
+                            node[a] * touch->is.force[a];
+            own.n[a] += own.gap * touch->at.w[k] * end[a];
+            bar->x[3 * pair->node[k] + a] -= touch->at.w[k] * own.u[a];
+        }
+    }
+    if (plane) return;
+    for (int a = 0; touch->motion && a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            own.n[b] -= own.u[a] * touch->motion->radius * ((a == b) - touch->motion->turn[3 * a + b]);
+    for (int a = 0; held && a < 3; a++) n_bar[a] += own.n[a];
+    *growth += whole * ct_held_vjp(pair, contact->x_start, contact->x_hat, touch->is.kind, touch->is.time,
+                                   n_bar, w_bar, bar->x, contact->shift);
+}
+
+// x_hat = x_n + h v_n; driven nodes: where they go.
+static void reverse_ahead(const ct_model* model, const ct_contact_work* contact, const ct_contact_bar* bar) {
+    for (int v = 0; v < model->nvert; v++) {
+        bool driven = model->collision.node_rigid[v] == CT_RIGID_DRIVEN;
+        for (int i = 3 * v; i < 3 * v + 3; i++) {
+            if (driven) bar->end[i] += contact->shift[i];
+            else bar->x[i] += contact->shift[i], bar->v[i] += contact->h * contact->shift[i];
+        }
+    }
+}
+
+void ct_contact_adjoint_start(const ct_model* model, ct_work* work, const double* lam, const double* x,
+                              const ct_contact_bar* bar) {
+    ct_contact_work* contact = work->contact;
+    memset(contact->shift, 0, 3 * (size_t)model->nvert * sizeof(double));
+    memset(bar->anchor, 0, 3 * (size_t)contact->past.count * sizeof(double));
+    for (size_t i = 0; i < contact->count; i++) reverse_touch(model, work, &contact->touch[i], lam, x, bar);
+    reverse_ahead(model, contact, bar);
+}
+
 void ct_contact_adjoint_nodes(const ct_work* work, const double* lam, double* out) {
     const ct_contact_work* contact = work->contact;
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
         ct_touch_transposed(touch, lam, touch->delta, out, NULL);
-    }
-}
-
-// eps is a share of the softness of the nodes.
-static void softness_vjp(const ct_model* model, const ct_contact_work* contact, const ct_touch* touch,
-                         const ct_sums* sums) {
-    if (!(touch->is.eps > 0)) return;
-    double slope[3], eps_bar = 0;
-    ct_touch_eps_slope(touch, slope);
-    for (int a = 0; a < 3; a++) eps_bar -= slope[a] * touch->delta[a];
-    for (int k = 0; k < touch->at.count; k++)
-        ct_softness_node_vjp(&model->collision.softness, touch->is.pair.node[k], contact->rate,
-                             ct_contact_eps_share * eps_bar, sums);
-}
-
-void ct_contact_adjoint_start(const ct_model* model, const ct_work* work, double* start_bar,
-                              const ct_sums* sums) {
-    double* friction_bar = sums->of[CT_QUANTITY_FRICTION];
-    const ct_contact_work* contact = work->contact;
-    for (size_t i = 0; i < contact->count; i++) {
-        const ct_touch* touch = &contact->touch[i];
-        const double* l = touch->delta;
-        for (int k = 0; k < 3 * touch->at.count; k++)
-            start_bar[3 * touch->is.pair.node[k / 3] + k % 3] -=
-                touch->dx_start[0][k] * l[0] + touch->dx_start[1][k] * l[1] + touch->dx_start[2][k] * l[2];
-        softness_vjp(model, contact, touch, sums);
-        if (!friction_bar || touch->is.set != CT_CONTACT_SET_SLIP) continue;
-        double slope[3];
-        ct_touch_friction_slope(touch, slope);
-        int index =
-            model->collision.friction[touch->is.pair.a * model->collision.ncollider + touch->is.pair.b];
-        for (int a = 0; a < 3; a++) friction_bar[index] -= slope[a] * l[a];
     }
 }

@@ -28,11 +28,11 @@ static int compare_numbers(const int* a, const int* b, int count) {
 // By sub-step, then by what the contact is between.
 static int compare_places(const void* p, const void* q) {
     const ct_logged *a = p, *b = q;
-    const int left[] = {a->step,    a->substep, a->type,    a->plane,
-                        a->node[0], a->node[1], a->node[2], a->node[3]};
-    const int right[] = {b->step,    b->substep, b->type,    b->plane,
-                         b->node[0], b->node[1], b->node[2], b->node[3]};
-    return compare_numbers(left, right, 8);
+    const int left[] = {a->step,    a->substep, a->type,    a->plane, a->node[0],
+                        a->node[1], a->node[2], a->node[3], a->cut};
+    const int right[] = {b->step,    b->substep, b->type,    b->plane, b->node[0],
+                         b->node[1], b->node[2], b->node[3], b->cut};
+    return compare_numbers(left, right, 9);
 }
 
 static void mix(ct_contact_log* log, int value) {
@@ -40,9 +40,15 @@ static void mix(ct_contact_log* log, int value) {
 }
 
 static void mix_contact(ct_contact_log* log, const ct_logged* item) {
-    const int words[] = {item->substep, item->type,    item->plane, item->node[0],  item->node[1],
-                         item->node[2], item->node[3], item->set,   item->compliant};
+    const int words[] = {item->substep, item->type,    item->plane, item->node[0], item->node[1],
+                         item->node[2], item->node[3], item->cut,   item->set,     item->frame};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) mix(log, words[i]);
+}
+
+// Where the frame was taken, and how stiff the contact was, as one number.
+static int frame_of(const ct_touch_record* touch) {
+    int place = touch->kind == CT_HELD_IMPACT ? 3 : (int)(2 * touch->time);
+    return 4 * (int)touch->stiffer + place + (touch->eps > 0 ? 1 << 20 : 0);
 }
 
 ct_status ct_contact_log_add(ct_contact_log* log, int step, const ct_record* record) {
@@ -63,7 +69,8 @@ ct_status ct_contact_log_add(ct_contact_log* log, int step, const ct_record* rec
                                 .a = touch->pair.a,
                                 .b = touch->pair.b,
                                 .set = (int)touch->set,
-                                .compliant = touch->eps > 0};
+                                .cut = touch->cut,
+                                .frame = frame_of(touch)};
             memcpy(item->node, touch->pair.node, sizeof item->node);
         }
     }
@@ -106,8 +113,7 @@ static void compare_step(comparison* c, const ct_contact_log* log, size_t i, siz
         int order = i == i_end ? 1 : j == j_end ? -1 : compare_places(&log->item[i], &other->item[j]);
         const ct_logged *before = order <= 0 ? &log->item[i++] : NULL,
                         *after = order >= 0 ? &other->item[j++] : NULL;
-        if (order != 0 || before->set != after->set || before->compliant != after->compliant)
-            part(c, before, after);
+        if (order != 0 || before->set != after->set || before->frame != after->frame) part(c, before, after);
     }
 }
 

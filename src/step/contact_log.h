@@ -1,8 +1,8 @@
 // The contacts of a rollout, step after step: enough to compare two rollouts and to name where they part.
 //
-// A contact is known by its type, plane and nodes. What it did is its set, and whether it has a compliance
-// (contacts that share nodes with others have). Rollouts with the same contacts, which did the same in the
-// same sub-steps, lie on one smooth branch of the loss.
+// A contact is known by its type, plane and nodes, and by which of the pair's frames it has. What it did is
+// its set, and where its frame was taken and how stiff it was. Rollouts with the same contacts, which did the
+// same in the same sub-steps, lie on one smooth branch of the loss.
 #ifndef CT_STEP_CONTACT_LOG_H
 #define CT_STEP_CONTACT_LOG_H
 
@@ -11,7 +11,8 @@
 typedef struct ct_logged {
     int step, substep;
     int type, plane, node[4], a, b;  // as in ct_pair
-    int set, compliant;
+    int cut;                         // as in ct_touch_record
+    int set, frame;
 } ct_logged;
 
 typedef struct ct_contact_log {  // grows to a high-water mark

@@ -1,20 +1,20 @@
 // A (sub-)step with contact: the unknowns z and the contact forces F with
 //     r(z) - B^T J^T F = 0   and   R(z, F) = 0  (contact/touch.h),
-// by two kinds of iterations:
+// with frames that are held, by two kinds of iterations:
 //
-// 1. A model step: the system is replaced by its preconditioner P, for which the contacts see only their
-// compliance W = J P^-1 J^T.
-//    The friction problem on W is solved to the end: it finds who touches, sticks and slips.
-// 2. A Newton step with those sets: GMRES on the exact linearisation, moving normals and weights included,
-// preconditioned by
+// 1. A model step: the body is replaced by its preconditioner, corrected by how its forces have changed in
+// the iterations so
+//    far (secant.h), B^-1. The contacts then see only their compliance J B^-1 J^T, on which the friction
+//    problem is solved to the end: it finds who touches, sticks and slips. Two solves.
+// 2. A Newton step with those sets: GMRES on the exact linearisation, preconditioned by
 //    [P -J^T; D J  E], whose inverse needs two solves with P and one with the small matrix D W + E.
 //
-// A Newton step comes first where the forces of the last step tell the sets.
+// Model steps as long as they pay, then Newton steps. A Newton step comes first where the forces of the last
+// step tell the sets. Steps are taken whole when they lower the residual or a merit function (potential,
+// friction work and penetration), otherwise halved.
 //
-// Steps are taken whole when they lower the residual or a merit function (potential, friction work and
-// penetration), otherwise halved. Around it: pairs are found on the way to the predictor, solved for, and
-// looked for again on the way to the solution, until no pair meets that was not known; then no primitive has
-// passed through another.
+// While the solve is young, and at its end, the way from the start of the step is searched for pairs that
+// meet; they join, or get one more frame (contact/contact_pairs.h).
 #include "step/contact_solve.h"
 
 #include <math.h>
@@ -28,9 +28,9 @@
 #include "step/solve.h"
 
 static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
-static const double deep = 0.01;  // of the way from thickness to core: how far gaps may be below zero
+static const double deep = 0.3;   // of the way from thickness to core: how far gaps may be below zero
 
-enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60, STALL_LIMIT = 20 };
+enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60, STALL_LIMIT = 20, EARLY_LOOKS = 5 };
 
 // ---- evaluation ----------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ static point evaluate(const ct_model* model, ct_work* work, const ct_config* con
                       ct_step_report* report) {
     point here;
     here.phi = ct_phi_evaluate(model, work, config, r, report);
-    ct_contact_place(work->contact, config->x, false);
+    ct_contact_place(work->contact, config->x);
     here.size = subtract_forces(model, work, config, r);
     here.forces = ct_vecn_norm4(r, (size_t)model->nunknown);
     here.contacts = ct_contact_natural(work->contact);
@@ -71,12 +71,12 @@ static point evaluate(const ct_model* model, ct_work* work, const ct_config* con
 static double merit(const ct_contact_work* contact, double phi) {
     for (size_t i = 0; i < contact->count; i++) {
         const ct_touch* touch = &contact->touch[i];
-        const double *n = touch->at.n, *u = touch->at.u;
+        const double *n = touch->at.n, *u = touch->u;
         double force = 0, along = 0, slip = 0;
         for (int a = 0; a < 3; a++) force += n[a] * (touch->base[a] + touch->delta[a]), along += n[a] * u[a];
         if (!(force > 0)) continue;
         for (int a = 0; a < 3; a++) slip += (u[a] - along * n[a]) * (u[a] - along * n[a]);
-        phi += force * (touch->is.pair.friction * sqrt(slip) + 1.5 * fmax(0, -touch->at.gap));
+        phi += force * (touch->is.pair.friction * sqrt(slip) + 1.5 * fmax(0, -touch->gap));
     }
     return phi;
 }
@@ -124,17 +124,11 @@ static bool reserve(const ct_model* model, ct_work* work, system_vectors* v) {
     return true;
 }
 
-// J dz of one touch for a motion of the nodes.
-static void relative_motion(const ct_touch* touch, const double* dx, double out[3]) {
-    out[0] = out[1] = out[2] = 0;
-    for (int k = 0; k < touch->at.count; k++)
-        for (int a = 0; a < 3; a++) out[a] += touch->at.w[k] * dx[3 * touch->is.pair.node[k] + a];
-}
-
-// out += P^-1 B^T J^T f over the listed touches.
+// unknowns = B^T J^T f over the listed touches, answer = P^-1 of it.
 static void push_forces(const ct_model* model, ct_work* work, int count, const int* which, const double* f,
-                        double* out, ct_step_report* report) {
+                        ct_step_report* report) {
     ct_contact_work* contact = work->contact;
+    ct_contact_system* system = work->contact_system;
     double* nodal = contact->shift;
     memset(nodal, 0, 3 * (size_t)model->nvert * sizeof(double));
     for (int i = 0; i < count; i++) {
@@ -143,19 +137,18 @@ static void push_forces(const ct_model* model, ct_work* work, int count, const i
             for (int a = 0; a < 3; a++)
                 nodal[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * f[3 * i + a];
     }
-    ct_coords_pull(model, work, &work->at, nodal, work->contact_system->unknowns);
-    solve_factor(model, work, work->contact_system->unknowns, work->contact_system->answer, report);
-    for (int i = 0; i < model->nunknown; i++) out[i] += work->contact_system->answer[i];
+    ct_coords_pull(model, work, &work->at, nodal, system->unknowns);
+    solve_factor(model, work, system->unknowns, system->answer, report);
 }
 
-// Touches that are open, or (away only) have left their primitives, lose their forces, with their part of r.
-static void release(const ct_model* model, ct_work* work, bool away_only) {
+// Touches that are open lose their forces, with their part of r.
+static void release(const ct_model* model, ct_work* work) {
     ct_contact_work* contact = work->contact;
     bool released = false;
     memset(contact->nodal, 0, 3 * (size_t)model->nvert * sizeof(double));
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        if (away_only ? !ct_touch_away(touch) : touch->is.set != CT_CONTACT_SET_OPEN) continue;
+        if (touch->is.set != CT_CONTACT_SET_OPEN) continue;
         for (int a = 0; a < 3; a++) {
             if (touch->is.force[a] == 0) continue;
             released = true;
@@ -170,15 +163,14 @@ static void release(const ct_model* model, ct_work* work, bool away_only) {
     for (int i = 0; i < model->nunknown; i++) work->r[i] += work->contact_system->answer[i];
 }
 
-// Lists a touch in a friction problem; motion: J P^-1 r, which the unknowns are about to go back by.
+// Lists a touch in a friction problem; motion: J B^-1 r, which the unknowns are about to go back by.
 static void list_touch(const ct_touch* touch, const double motion[3], int index, int slot,
                        system_vectors* v) {
-    const double *n = touch->at.n, *u = touch->at.u;
-    double along = 0;
-    for (int a = 0; a < 3; a++) along += n[a] * u[a];
+    double offset[3];
+    ct_touch_offset(touch, offset);
     for (int a = 0; a < 3; a++) {
-        v->b[3 * slot + a] = n[a] * touch->at.gap + u[a] - along * n[a] - motion[a];
-        v->normal[3 * slot + a] = n[a];
+        v->b[3 * slot + a] = offset[a] - motion[a];
+        v->normal[3 * slot + a] = touch->at.n[a];
         v->force[3 * slot + a] = touch->is.force[a];
     }
     v->mu[slot] = touch->is.pair.friction;
@@ -187,48 +179,73 @@ static void list_touch(const ct_touch* touch, const double motion[3], int index,
     v->which[slot] = index;
 }
 
-// The touches that carry force or would be penetrated without any, when the nodes go back by contact->shift.
-static int list_problem(ct_contact_work* contact, system_vectors* v) {
+// The touches that carry force or would be penetrated without any, when the nodes go back by contact->shift,
+// and those that were listed before in this step. *same: they are the ones that W was measured for last.
+static int list_problem(ct_contact_system* system, ct_contact_work* contact, system_vectors* v, bool* same) {
     int count = 0;
+    *same = true;
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
-        double motion[3], ahead = touch->at.gap, force = 0;
-        relative_motion(touch, contact->shift, motion);
+        double motion[3], ahead = touch->gap, here = ahead, force = 0;
+        ct_touch_motion(touch, contact->shift, motion);
         for (int a = 0; a < 3; a++) {
             ahead -= touch->at.n[a] * motion[a];
             force += fabs(touch->is.force[a]);
             touch->delta[a] = 0;
         }
-        if (fmin(ahead, touch->at.gap) > 0.1 * touch->is.pair.thickness && force == 0) continue;
-        if (!ct_touch_away(touch)) list_touch(touch, motion, (int)i, count++, v);
+        if (fmin(ahead, here) > 0.1 * touch->is.pair.thickness && force == 0 && !touch->measured) continue;
+        *same = *same && count < system->measured && v->which[count] == (int)i;
+        list_touch(touch, motion, (int)i, count++, v);
     }
+    *same = *same && count == system->measured;
     return count;
 }
 
 // W of the listed touches, and their r from it.
-static ct_status measure_problem(const ct_model* model, ct_work* work, int count, system_vectors* v) {
+static ct_status measure_problem(const ct_model* model, ct_work* work, int count, const system_vectors* v) {
     ct_contact_system* system = work->contact_system;
     const ct_friction_matrix* W;
     ct_status status = ct_contact_system_compliance(model, work, &work->at, count, v->which, &W);
     if (status != CT_OK) return status;
     system->measured = count;
     system->factored = false;
-    for (int i = 0; i < count; i++) {
-        ct_touch* touch = &work->contact->touch[v->which[i]];
-        ct_touch_measure(touch, ct_friction_matrix_own(W, i));
-        v->eps[i] = touch->is.eps;
-    }
+    for (int i = 0; i < count; i++)
+        ct_touch_measure(&work->contact->touch[v->which[i]], ct_friction_matrix_own(W, i));
     return CT_OK;
 }
 
-// The forces of the listed touches for which the law holds on W.
+// U = J [S Z] of the listed touches.
+static bool project_secant(const ct_model* model, ct_work* work, int count, const system_vectors* v) {
+    ct_contact_system* system = work->contact_system;
+    ct_contact_work* contact = work->contact;
+    int rank = ct_secant_rank(&system->secant);
+    if (!ct_reserve((void**)&system->U, &system->U_capacity, 3 * (size_t)count * (size_t)rank,
+                    sizeof(double)))
+        return false;
+    for (int k = 0; k < rank; k++) {
+        ct_coords_push(model, work, &work->at, ct_secant_column(&system->secant, k), contact->shift);
+        for (int i = 0; i < count; i++) {
+            double motion[3];
+            ct_touch_motion(&contact->touch[v->which[i]], contact->shift, motion);
+            for (int a = 0; a < 3; a++) system->U[(size_t)(3 * i + a) * (size_t)rank + (size_t)k] = motion[a];
+        }
+    }
+    return true;
+}
+
+// The forces of the listed touches for which the law holds on W, corrected.
 static ct_status solve_problem(const ct_model* model, ct_work* work, double tolerance, int count,
                                system_vectors* v) {
+    ct_contact_system* system = work->contact_system;
     ct_friction_inverse inverse;
     ct_status status = ct_contact_system_invert(model, work, &work->at, count, v->which, &inverse);
+    if (status == CT_OK && !project_secant(model, work, count, v)) status = CT_OUT_OF_MEMORY;
     if (status != CT_OK) return status;
     ct_friction_def def = {.count = count,
-                           .W = &work->contact_system->matrix,
+                           .W = &system->matrix,
+                           .rank = ct_secant_rank(&system->secant),
+                           .U = system->U,
+                           .M = system->secant.M,
                            .b = v->b,
                            .base = v->rows,
                            .normal = v->normal,
@@ -237,33 +254,49 @@ static ct_status solve_problem(const ct_model* model, ct_work* work, double tole
                            .inverse = &inverse};
     ct_friction_report inner;
     memcpy(v->rows, v->force, 3 * (size_t)count * sizeof(double));
-    return ct_friction_solve(&def, work->contact_system->friction, tolerance, v->force, v->set, &inner);
+    return ct_friction_solve(&def, system->friction, tolerance, v->force, v->set, &inner);
 }
 
-// The friction problem on the touches that carry force or would be penetrated without any.
-static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, ct_step_report* report) {
-    ct_contact_work* contact = work->contact;
-    system_vectors v;
-    if (!reserve(model, work, &v)) return CT_OUT_OF_MEMORY;
-    release(model, work, true);
-    // y = P^-1 r and where it would take the contacts
-    solve_factor(model, work, work->r, work->d, report);
-    ct_coords_push(model, work, &work->at, work->d, contact->shift);
-    int count = list_problem(contact, &v);
-    for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
-    if (!count) return CT_OK;
-    ct_status status = measure_problem(model, work, count, &v);
-    if (status == CT_OK) status = solve_problem(model, work, tolerance, count, &v);
-    if (status != CT_OK) return status;
-    // the change of the forces, and what it moves
+// The change of the forces of the listed touches, and what it moves: adds B^-1 J^T dF to work->d.
+static void apply_forces(const ct_model* model, ct_work* work, int count, system_vectors* v,
+                         ct_step_report* report) {
+    ct_contact_system* system = work->contact_system;
     for (int i = 0; i < count; i++)
         for (int a = 0; a < 3; a++) {
-            ct_touch* touch = &contact->touch[v.which[i]];
-            touch->delta[a] = v.force[3 * i + a] - touch->is.force[a];
-            v.rows[3 * i + a] = touch->delta[a];
+            ct_touch* touch = &work->contact->touch[v->which[i]];
+            touch->delta[a] = v->force[3 * i + a] - touch->is.force[a];
+            v->rows[3 * i + a] = touch->delta[a];
         }
-    push_forces(model, work, count, v.which, v.rows, work->d, report);
-    return CT_OK;
+    push_forces(model, work, count, v->which, v->rows, report);
+    for (int i = 0; i < model->nunknown; i++) work->d[i] += system->answer[i];
+    ct_secant_correct(&system->secant, system->unknowns, work->d);
+    ct_secant_leave(&system->secant, work->d, system->unknowns, system->answer);
+}
+
+// The friction problem on the touches that carry force or would be penetrated without any. taken: how far the
+// last step was taken.
+static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, double taken,
+                            ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    ct_contact_system* system = work->contact_system;
+    system_vectors v;
+    if (!reserve(model, work, &v)) return CT_OUT_OF_MEMORY;
+    // B^-1 r and where it would take the contacts
+    solve_factor(model, work, work->r, work->d, report);
+    ct_secant_arrive(&system->secant, work->r, work->d, taken);
+    ct_secant_correct(&system->secant, work->r, work->d);
+    ct_coords_push(model, work, &work->at, work->d, contact->shift);
+    bool same;
+    int count = list_problem(system, contact, &v, &same);
+    for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
+    if (!count) {
+        ct_secant_leave(&system->secant, work->d, NULL, NULL);
+        return CT_OK;
+    }
+    ct_status status = same ? CT_OK : measure_problem(model, work, count, &v);
+    if (status == CT_OK) status = solve_problem(model, work, tolerance, count, &v);
+    if (status == CT_OK) apply_forces(model, work, count, &v, report);
+    return status;
 }
 
 typedef struct newton_context {
@@ -299,14 +332,15 @@ static void newton_precondition(const double* in, double* out, void* user) {
     for (int i = 0; i < c->slots; i++) {
         const ct_touch* touch = &contact->touch[c->v.which[i]];
         double motion[3];
-        relative_motion(touch, contact->shift, motion);
+        ct_touch_motion(touch, contact->shift, motion);
         for (int a = 0; a < 3; a++)
             c->v.rows[3 * i + a] =
                 in[n + 3 * (size_t)i + (size_t)a] -
                 (touch->D[a][0] * motion[0] + touch->D[a][1] * motion[1] + touch->D[a][2] * motion[2]);
     }
     ct_friction_apply(system->friction, c->v.rows, out + n);
-    push_forces(c->model, c->work, c->slots, c->v.which, out + n, out, c->report);
+    push_forces(c->model, c->work, c->slots, c->v.which, out + n, c->report);
+    for (size_t i = 0; i < n; i++) out[i] += system->answer[i];
 }
 
 // D W + E of the rows, by the kept inverse of W or by a factor. known: the vectors hold W of these touches.
@@ -366,8 +400,8 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     newton_context c = {.model = model, .work = work, .report = report};
     if (!reserve(model, work, &c.v)) return CT_OUT_OF_MEMORY;
     if (!keep) ct_contact_classify(contact);
-    release(model, work, false);
-    ct_contact_place(contact, work->at.x, true);
+    release(model, work);
+    ct_contact_place(contact, work->at.x);
     c.slots = ct_contact_linearise(contact);
     ct_phi_linearise(model, work, &work->at, work->rho);
     int rows = (int)n + 3 * c.slots;
@@ -403,8 +437,8 @@ static void set_forces(ct_contact_work* contact, double t) {
             contact->touch[i].is.force[a] = contact->touch[i].base[a] + t * contact->touch[i].delta[a];
 }
 
-// Moves along work->d and the touches' deltas; false: nothing better was found, and nothing moved.
-static bool search(const ct_model* model, ct_work* work, bool newton, point* here, ct_step_report* report) {
+// Moves along work->d and the touches' deltas; returns how far. 0: nothing better was found.
+static double search(const ct_model* model, ct_work* work, bool newton, point* here, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     for (size_t i = 0; i < contact->count; i++)
         memcpy(contact->touch[i].base, contact->touch[i].is.force, sizeof contact->touch[i].base);
@@ -424,23 +458,19 @@ static bool search(const ct_model* model, ct_work* work, bool newton, point* her
             work->r = work->r_trial;
             work->r_trial = r;
             *here = trial;
-            return true;
+            return t;
         }
         report->line_searches++;
     }
     set_forces(contact, 0);
     *here = evaluate(model, work, &work->at, work->r, report);
-    return false;
+    return 0;
 }
 
 // ---- the solve for known pairs -------------------------------------------------------------
 
 static double target_of(const ct_model* model, const ct_work* work, const point* here) {
     return model->settings.tolerance * (work->reference + here->size);
-}
-
-static bool is_converged(const point* here, double target) {
-    return here->total <= target && here->depth <= deep;
 }
 
 // Sets by the forces of the last step, where these say it all: nodes on planes, each pressed against its
@@ -452,7 +482,7 @@ static bool keep_sets(ct_contact_work* contact) {
         if (touch->is.pair.type != CT_CONTACT_TYPE_PLANE || touch->is.eps != 0) return false;
         double force = n[0] * F[0] + n[1] * F[1] + n[2] * F[2],
                square = F[0] * F[0] + F[1] * F[1] + F[2] * F[2];
-        if (!(force > 0) && (square > 0 || touch->at.gap <= 0)) return false;
+        if (!(force > 0) && (square > 0 || touch->gap <= 0)) return false;
         double across = sqrt(fmax(square - force * force, 0));
         touch->is.set = square == 0                                             ? CT_CONTACT_SET_OPEN
                         : across < (1 - cone) * touch->is.pair.friction * force ? CT_CONTACT_SET_STICK
@@ -461,42 +491,106 @@ static bool keep_sets(ct_contact_work* contact) {
     return true;
 }
 
-static ct_status solve_known(const ct_model* model, ct_work* work, bool first, ct_step_report* report) {
-    point here = evaluate(model, work, &work->at, work->r, report);
-    bool keep = first && keep_sets(work->contact), newton = keep;
+// The solve so far.
+typedef struct course {
+    point here;
+    bool newton;      // the next step is one of Newton's
+    bool keep;        // with the sets as they are
+    int patience;     // slow model steps before one of Newton's
+    int slow;         // slow ones so far
+    int looks;        // for pairs that meet, while it is young
+    double taken;     // how far the last step was taken
+    double accuracy;  // of the friction problem
+    double mark;      // half of it must be reached within STALL_LIMIT iterations
+    int iteration, marked;
+} course;
+
+// What comes next, after a step that began with the residual `before`.
+static void choose(course* c, bool modelled, double before) {
+    bool moved = c->taken > 0;
+    if (modelled) c->slow = moved && c->here.total < 0.6 * before ? 0 : c->slow + 1;
+    if (modelled && moved && c->slow < c->patience) c->newton = false;
+    else if (modelled) c->newton = true, c->patience = 1, c->slow = 0;
+    else c->newton = moved && c->here.total < 0.5 * before;
+    if (modelled && c->here.total > 0.5 * before) c->accuracy = fmax(1e-12, 0.01 * c->accuracy);
+    if (c->here.total <= 0.5 * c->mark) c->mark = c->here.total, c->marked = c->iteration;
+}
+
+// Pairs that meet on the way to where the solve is; they change the residual.
+static ct_status look(const ct_model* model, ct_work* work, double end, course* c, bool* added, bool* stuck,
+                      ct_step_report* report) {
+    ct_status status = ct_contact_certify(&model->collision, work->contact, work->at.x, end, added, stuck);
+    if (status != CT_OK || !*added) return status;
+    c->here = evaluate(model, work, &work->at, work->r, report);
+    c->newton = false;
     work->contact_system->factored = false;
-    double accuracy = 1e-5;  // of the friction problem
-    ct_status status = CT_OK;
-    double mark = here.total;  // half of it must be reached within STALL_LIMIT iterations
-    int iteration = 0, marked = 0;
-    for (; iteration < NEWTON_LIMIT && iteration - marked < STALL_LIMIT && status == CT_OK; iteration++) {
-        double target = target_of(model, work, &here);
-        if (!isfinite(here.total)) break;
-        if (is_converged(&here, target)) break;
-        if (report->solves >= model->settings.max_iterations) break;
-        if (iteration == 0 || !newton)
-            ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
-        double before = here.total;
-        bool modelled = !newton;
-        status = newton ? newton_step(model, work, &here, target, keep, report)
-                        : model_step(model, work, fmin(accuracy, 0.1 * target / here.total), report);
-        if (status != CT_OK) break;
-        report->iterations++;
-        keep = false;
-        bool moved = search(model, work, newton, &here, report);
-        if (newton && !moved) newton = false;
-        else if (!newton && !moved) {
-            newton = true;
-            if (iteration > 30) break;
-        } else newton = !newton || here.total < 0.5 * before;
-        if (modelled && here.total > 0.5 * before) accuracy = fmax(1e-12, 0.01 * accuracy);
-        if (here.total <= 0.5 * mark) mark = here.total, marked = iteration + 1;
+    c->mark = fmax(c->mark, c->here.total);
+    c->marked = c->iteration;
+    return CT_OK;
+}
+
+static ct_status iterate(const ct_model* model, ct_work* work, double target, course* c,
+                         ct_step_report* report) {
+    double before = c->here.total;
+    bool modelled = !c->newton;
+    ct_secant* secant = &work->contact_system->secant;
+    if (!modelled && !c->keep) {
+        // the nodes have turned: another P
+        ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
+        work->contact_system->measured = 0;
+        ct_secant_reset(secant);
     }
-    double target = target_of(model, work, &here);
-    report->residual = here.total;
-    report->reference = work->reference + here.size;
+    ct_status status =
+        modelled ? model_step(model, work, fmin(c->accuracy, 0.1 * target / before), c->taken, report)
+                 : newton_step(model, work, &c->here, target, c->keep, report);
     if (status != CT_OK) return status;
-    return is_converged(&here, target) ? CT_OK : CT_NOT_CONVERGED;
+    report->iterations++;
+    c->iteration++;
+    c->keep = false;
+    c->taken = search(model, work, !modelled, &c->here, report);
+    if (c->taken == 0) secant->moving = false;
+    choose(c, modelled, before);
+    return CT_OK;
+}
+
+// Until the residual is small and no pair meets on the way.
+static ct_status solve_touches(const ct_model* model, ct_work* work, double end, ct_step_report* report) {
+    course c = {.here = evaluate(model, work, &work->at, work->r, report),
+                .patience = 2,
+                .looks = EARLY_LOOKS,
+                .accuracy = 1e-5};
+    c.keep = c.newton = keep_sets(work->contact);
+    c.mark = c.here.total;
+    work->contact_system->factored = false;
+    work->contact_system->measured = 0;
+    ct_secant_reset(&work->contact_system->secant);
+    ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
+    bool added = false, stuck = false, done = false;
+    ct_status status = CT_OK;
+    while (status == CT_OK && !done && c.iteration < NEWTON_LIMIT && c.iteration - c.marked < STALL_LIMIT) {
+        double target = target_of(model, work, &c.here);
+        if (!isfinite(c.here.total)) break;
+        if (c.here.total <= target && c.here.depth > deep) {
+            if (!ct_contact_stiffen(work->contact, 0.5 * deep)) break;
+            c.here = evaluate(model, work, &work->at, work->r, report);
+            continue;
+        }
+        if (c.here.total <= target) {
+            status = look(model, work, end, &c, &added, &stuck, report);
+            done = !added;
+            if (added && report->passes++ >= model->settings.contact.max_passes) break;
+            continue;
+        }
+        if (report->solves >= model->settings.max_iterations) break;
+        bool modelled = !c.newton;
+        status = iterate(model, work, target, &c, report);
+        if (status != CT_OK || !modelled || c.taken == 0 || c.looks-- <= 0) continue;
+        status = look(model, work, end, &c, &added, &stuck, report);
+    }
+    report->residual = c.here.total;
+    report->reference = work->reference + c.here.size;
+    if (status != CT_OK) return status;
+    return done && !stuck ? CT_OK : CT_NOT_CONVERGED;
 }
 
 // ---- entry point ---------------------------------------------------------------------------
@@ -512,34 +606,48 @@ static void polish(const ct_model* model, ct_work* work) {
         int v = touch->is.pair.node[0];
         if (model->row[v] < 0) continue;
         double along = 0;
-        for (int a = 0; a < 3; a++) along += touch->at.n[a] * touch->at.u[a];
+        for (int a = 0; a < 3; a++) along += touch->at.n[a] * touch->u[a];
         for (int a = 0; a < 3; a++) {
-            double slip = touch->is.set == CT_CONTACT_SET_STICK ? touch->at.u[a] - along * touch->at.n[a] : 0;
-            work->at.x[3 * v + a] -= touch->at.n[a] * touch->at.gap + slip;
+            double slip = touch->is.set == CT_CONTACT_SET_STICK ? touch->u[a] - along * touch->at.n[a] : 0;
+            work->at.x[3 * v + a] -= touch->at.n[a] * touch->gap + slip;
         }
     }
+}
+
+// Without touches, as long as nothing meets on the way.
+static ct_status solve_free(const ct_model* model, ct_work* work, double end, ct_step_report* report) {
+    bool added, stuck;
+    ct_status status = ct_solve_newton(model, work, report);
+    if (status == CT_OK)
+        status = ct_contact_certify(&model->collision, work->contact, work->at.x, end, &added, &stuck);
+    return status == CT_OK && stuck ? CT_NOT_CONVERGED : status;
 }
 
 ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
                            ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     double end = time + h;
-    ct_contact_begin(&model->collision, contact, state->x, time, h, ct_model_rate(&model->settings));
-    ct_status status =
-        ct_contact_add_near(&model->collision, contact, state->x, work->at.x, end, state->contact_force);
-    if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
-    bool again = true;
-    for (int pass = 1; again && status == CT_OK; pass++) {
-        if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
-        status = contact->count ? solve_known(model, work, pass == 1, report)
-                                : ct_solve_newton(model, work, report);
-        report->passes = pass;
-        if (status == CT_OK)
-            status = ct_contact_look_again(&model->collision, contact, state->x, work->at.x, end, &again);
+    ct_contact_start start = {.x = state->x,
+                              .v = state->v,
+                              .x_end = work->at.x,
+                              .time = time,
+                              .h = h,
+                              .rate = work->step.rate.c,
+                              .past = ct_state_anchors(state),
+                              .growth = state->growth,
+                              .elapsed = end - state->header->growth_start};
+    ct_contact_begin(&model->collision, contact, &start);
+    ct_status status = ct_contact_find(&model->collision, contact, end);
+    report->passes = 1;
+    if (status == CT_OK && !contact->count) status = solve_free(model, work, end, report);
+    if (status == CT_OK && contact->count) {
+        ct_solve_begin(model, work, report);
+        status = solve_touches(model, work, end, report);
     }
     if (status != CT_OK) return status;
     if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
         return CT_NOT_CONVERGED;
+    ct_contact_classify(contact);
     polish(model, work);
     ct_contact_forces(contact);
     return ct_contact_report(contact, work->at.x, report);

@@ -16,6 +16,7 @@ ct_status ct_contact_system_create(ct_contact_system** out, const ct_model* mode
     system->spread = ct_arena_alloc(&system->arena, spread, sizeof(double));
     system->unknowns = ct_arena_alloc(&system->arena, (size_t)model->nunknown, sizeof(double));
     system->answer = ct_arena_alloc(&system->arena, (size_t)model->nunknown, sizeof(double));
+    ct_secant_create(&system->secant, &system->arena, (size_t)model->nunknown);
     system->nodes = ct_arena_alloc(&system->arena, 3 * (size_t)model->nvert, sizeof(double));
     ct_status status = system->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK)
@@ -36,6 +37,7 @@ void ct_contact_system_free(ct_contact_system* system) {
     ct_friction_work_free(system->friction);
     ct_krylov_work_free(system->krylov);
     ct_arena_free(&system->arena);
+    ct_free(system->U);
     ct_free(system->vector);
     ct_free(system->W);
     ct_free(system);

@@ -5,6 +5,7 @@
 
 #include "contact/compliance.h"
 #include "contact/friction.h"
+#include "step/secant.h"
 #include "step/work.h"
 
 typedef struct ct_contact_system {
@@ -15,6 +16,9 @@ typedef struct ct_contact_system {
     ct_friction_work* friction;
     ct_krylov_work* krylov;
     ct_arena arena;
+    ct_secant secant;
+    double* U;  // three rows a touch, a column for each of the secant's
+    size_t U_capacity;
     double* spread;             // 6 nlink ndof: link twists of each joint rate
     double *unknowns, *answer;  // nunknown: right-hand sides, and what the preconditioner makes of them
     double* nodes;              // 3 nvert

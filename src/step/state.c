@@ -11,7 +11,8 @@ enum { NODE_ARRAYS = 7 };
 
 static size_t padded_count(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8 + 8; }
 
-static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactuation, int nmount) {
+static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactuation, int nmount, int ndof,
+                          size_t ngrowth) {
     double* array = (double*)(state->header + 1);
     double** arrays[NODE_ARRAYS] = {
         &state->x,        &state->v,           &state->x_previous,   &state->v_previous,
@@ -23,6 +24,16 @@ static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactu
     state->actuation = array;
     state->mount = state->actuation + nactuation;
     state->rate = state->mount + 7 * nmount;
+    state->growth = state->rate + ndof;
+    state->anchor = (ct_anchor*)(state->growth + ngrowth);
+}
+
+// Contacts whose forces a state can hold: more than meshes have that touch all over.
+size_t ct_state_anchor_room(const ct_model* model) {
+    size_t room = 64;
+    for (int i = 0; i < model->collision.nnode; i++)
+        room += model->collision.node_rigid[model->collision.node[i]] == CT_RIGID_DRIVEN ? 1 : 3;
+    return model->settings.contact.method == CT_CONTACT_METHOD_NONE ? 0 : room;
 }
 
 // Rates from the parents' axes to the world's; NULL: the model's.
@@ -75,6 +86,8 @@ ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const doub
     if (status != CT_OK) return status;
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->x_previous, state->x, bytes);
+    state->header->nanchor = 0;
+    state->header->grown = 0;
     state->header->history = 0;
     return CT_OK;
 }
@@ -93,11 +106,17 @@ static ct_status set_initial(const ct_model* model, ct_state* state) {
     return status;
 }
 
+static size_t growth_count(const ct_model* model) {
+    size_t n = (size_t)model->collision.ncollider;
+    return ct_state_anchor_room(model) ? n * n : 0;
+}
+
 static size_t block_size(const ct_model* model) {
     size_t numbers = NODE_ARRAYS * padded_count(model->nvert) + 3 * (size_t)model->tree.ncoordinate +
                      (size_t)model->tree.ndof + (size_t)model->actuators.size +
                      7 * (size_t)model->inputs.nmount;
-    return sizeof(ct_state_header) + numbers * sizeof(double);
+    return sizeof(ct_state_header) + numbers * sizeof(double) + growth_count(model) * sizeof(double) +
+           ct_state_anchor_room(model) * sizeof(ct_anchor);
 }
 
 bool ct_state_fits(const ct_state* state, const ct_model* model) {
@@ -117,7 +136,9 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     }
     state->header->nvert = model->nvert;
     state->header->ncoordinate = model->tree.ncoordinate;
-    locate_arrays(state, model->nvert, model->tree.ncoordinate, model->actuators.size, model->inputs.nmount);
+    state->header->anchor_room = (int64_t)ct_state_anchor_room(model);
+    locate_arrays(state, model->nvert, model->tree.ncoordinate, model->actuators.size, model->inputs.nmount,
+                  model->tree.ndof, growth_count(model));
     ct_status status = set_initial(model, state);
     if (status != CT_OK) {
         ct_state_free(state);
@@ -141,7 +162,8 @@ ct_status ct_state_restore(ct_state* state, const void* bytes, size_t size) {
     ct_state_header header;
     if (size != state->size) return CT_BAD_ARGUMENT;
     memcpy(&header, bytes, sizeof header);
-    if (header.nvert != state->header->nvert || header.ncoordinate != state->header->ncoordinate)
+    if (header.nvert != state->header->nvert || header.ncoordinate != state->header->ncoordinate ||
+        header.anchor_room != state->header->anchor_room || header.nanchor > header.anchor_room)
         return CT_BAD_ARGUMENT;
     memcpy(state->header, bytes, size);
     return CT_OK;
@@ -164,6 +186,8 @@ ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
     memcpy(state->x_previous, x, count * sizeof(double));
     memcpy(state->v_previous, v, count * sizeof(double));
     memset(state->contact_force, 0, count * sizeof(double));
+    state->header->nanchor = 0;
+    state->header->grown = 0;
     state->header->history = 0;
     return CT_OK;
 }

@@ -2,11 +2,12 @@
 // memcpy.
 //
 // Beyond positions and velocities: those before (BDF2, predictor), and the configuration at which the
-// factor was last refreshed, because the solver's path, and so the last bits of the result, depend on it.
+// factor was last refreshed, because the solver's path, and so the last bits of the result, depend on it; and
+// the forces that contacts carried, which friction starts from.
 #ifndef CT_STEP_STATE_H
 #define CT_STEP_STATE_H
 
-#include "cuttle.h"
+#include "contact/anchor.h"
 
 typedef struct ct_state_header {
     int64_t step;  // steps taken
@@ -16,6 +17,10 @@ typedef struct ct_state_header {
     int64_t history;
     int64_t slow_solves;  // solves beyond what a good factor needs, since the last refresh
     uint64_t reference;   // stamp of x_reference; 0: the rest factor is in use
+    int64_t grown;        // the distances of colliders have been measured; 0: the next step does
+    double growth_start;  // s, when
+    int64_t nanchor;      // contacts that carried force in the last (sub-)step, at most anchor_room
+    int64_t anchor_room;
 } ct_state_header;
 
 struct ct_state {
@@ -35,8 +40,17 @@ struct ct_state {
     double* mount;            // 7 nmount, poses of mounts on top of their motion: translation, quaternion
     // ndof, joint rates of a state without history; balls and free joints: along the world's axes
     double* rate;
+    double* growth;     // ncollider squared: theta_0 (contact/growth.h)
+    ct_anchor* anchor;  // anchor_room
 };
 
+// Forces of the contacts in the last (sub-)step.
+static inline ct_anchors ct_state_anchors(const ct_state* state) {
+    return (ct_anchors){state->anchor, (int)state->header->nanchor};
+}
+
+// Contacts whose forces a state can hold.
+size_t ct_state_anchor_room(const ct_model* model);
 // Its block has the sizes that the model's states have.
 bool ct_state_fits(const ct_state* state, const ct_model* model);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "contact/growth.h"
 #include "math/vecn.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
@@ -103,8 +104,11 @@ static void accept(const ct_model* model, const ct_work* work, ct_state* state) 
                         state->v);
     memcpy(state->x, work->at.x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
-    if (work->contact)
-        memcpy(state->contact_force, work->contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
+    const ct_contact_work* contact = work->contact;
+    if (!contact) return;
+    memcpy(state->contact_force, contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
+    state->header->nanchor = ct_anchor_write(&contact->touch->is, sizeof *contact->touch, contact->count,
+                                             state->anchor, (int)state->header->anchor_room);
 }
 
 // Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
@@ -252,6 +256,15 @@ static void explain(const ct_model* model, ct_work* work, const ct_state* state,
     else snprintf(report->message, sizeof report->message, "%s", ct_status_text(status));
 }
 
+// How near colliders are where a motion begins.
+static bool measure_growth(const ct_model* model, ct_work* work, ct_state* state) {
+    if (!work->contact || state->header->grown) return true;
+    state->header->grown = 1;
+    state->header->growth_start = state->header->time;
+    return ct_growth_measure(&model->collision, work->contact->detect, &work->contact->near, state->x,
+                             state->header->time, state->growth) == CT_OK;
+}
+
 // ---- public --------------------------------------------------------------------------------
 
 // The state that was kept at the start of the step.
@@ -302,6 +315,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     memcpy(work->backup, state->header, state->size);
 
     refresh(model, state);
+    if (!measure_growth(model, work, state)) return CT_OUT_OF_MEMORY;
     double time = state->header->time;
     ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
     ct_external_forces(model, time, control, work->force);

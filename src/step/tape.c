@@ -255,6 +255,9 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, ct_values* gradien
     c->bar.actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
     c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)model->inputs.nmount, sizeof(double));
     c->bar.root = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double));
+    size_t ncollider = (size_t)model->collision.ncollider;
+    c->bar.growth = ct_arena_alloc(arena, ncollider * ncollider, sizeof(double));
+    c->bar.anchor = ct_arena_alloc(arena, 3 * ct_state_anchor_room(model), sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     ct_status status = ct_model_begin_sums(model, gradient, arena, &c->sums);
     if (status == CT_OK) status = ct_adjoint_create(&c->adjoint, model);

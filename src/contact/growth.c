@@ -1,0 +1,80 @@
+// Distances that grow in; see growth.h.
+#include "contact/growth.h"
+
+#include <math.h>
+
+#include "contact/contact_geometry.h"
+#include "math/point3.h"
+
+#define LEAST 0.02   // of the whole distance
+#define POWER 16     // p
+#define LASTING 0.1  // s, T
+
+// Distance beyond the radii, where the pair's nodes are now.
+static double distance_of(const ct_collision* collision, const ct_pair* pair, const double* x, double time,
+                          ct_contact_geometry* at) {
+    const ct_collider* collider = collision->collider;
+    ct_obstacle_motion motion = {.turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    if (pair->type == CT_CONTACT_TYPE_PLANE)
+        ct_plane_pose(&collision->plane[pair->plane], time, motion.point, motion.normal);
+    ct_contact_geometry_at(pair, &motion, x, x, false, at);
+    return at->gap + pair->thickness - collider[pair->a].radius - collider[pair->b].radius;
+}
+
+static double whole_of(const ct_collision* collision, const ct_pair* pair) {
+    return collision->collider[pair->a].thickness + collision->collider[pair->b].thickness;
+}
+
+// Pairs that begin nearer than the distance to keep.
+static ct_status find(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
+                      double time) {
+    ct_detect_set_growth(detect, NULL);
+    return ct_detect_near(collision, detect, x, x, time, 0, pairs);
+}
+
+ct_status ct_growth_measure(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs,
+                            const double* x, double time, double* theta) {
+    size_t n = (size_t)collision->ncollider;
+    ct_status status = find(collision, detect, pairs, x, time);
+    for (size_t i = 0; i < n * n; i++) theta[i] = 1;
+    for (size_t i = 0; status == CT_OK && i < pairs->count; i++) {
+        const ct_pair* pair = &pairs->item[i];
+        ct_contact_geometry at;
+        double whole = whole_of(collision, pair), own = distance_of(collision, pair, x, time, &at) / whole;
+        if (!(whole > 0) || !(own < 1)) continue;
+        theta[(size_t)pair->a * n + (size_t)pair->b] += pow(fmax(own, LEAST), -POWER) - 1;
+    }
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a; b < n; b++) {
+            double sum = a == b ? theta[a * n + a] : theta[a * n + b] + theta[b * n + a] - 1;
+            theta[a * n + b] = theta[b * n + a] = pow(sum, -1.0 / POWER);
+        }
+    return status;
+}
+
+double ct_growth_at(double theta_start, double elapsed) {
+    return 1 - (1 - theta_start) * ct_growth_slope(elapsed);
+}
+
+double ct_growth_slope(double elapsed) {
+    double left = 1 - elapsed / LASTING;
+    return left > 0 ? left * left * left : 0;
+}
+
+ct_status ct_growth_vjp(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
+                        double time, const double* theta, const double* theta_bar, double* x_bar) {
+    size_t n = (size_t)collision->ncollider;
+    ct_status status = find(collision, detect, pairs, x, time);
+    for (size_t i = 0; status == CT_OK && i < pairs->count; i++) {
+        const ct_pair* pair = &pairs->item[i];
+        size_t ab = (size_t)pair->a * n + (size_t)pair->b, ba = (size_t)pair->b * n + (size_t)pair->a;
+        double bar = ab == ba ? theta_bar[ab] : theta_bar[ab] + theta_bar[ba];
+        ct_contact_geometry at;
+        double whole = whole_of(collision, pair), own = distance_of(collision, pair, x, time, &at) / whole;
+        if (!(whole > 0) || !(own < 1) || own <= LEAST) continue;
+        bar *= pow(theta[ab] / own, POWER + 1) / whole;
+        for (int k = 0; k < 3 * at.count; k++)
+            x_bar[3 * pair->node[k / 3] + k % 3] += bar * at.w[k / 3] * at.n[k % 3];
+    }
+    return status;
+}
