@@ -100,14 +100,14 @@ static void move(const line* l, double t, double* y) {
 
 static double energy_along(void* user, double t) {
     const line* l = user;
-    double y[3 * NV], f[3 * NV];
+    double y[3 * NV + 1], f[3 * NV + 1];
     move(l, t, y);
     return gradient(l->p, y, f);
 }
 
 static double force_along(void* user, double t) {
     const line* l = user;
-    double y[3 * NV], f[3 * NV];
+    double y[3 * NV + 1], f[3 * NV + 1];
     move(l, t, y);
     gradient(l->p, y, f);
     return ct_vecn_dot(l->u, f, 3 * NV);
@@ -115,7 +115,8 @@ static double force_along(void* user, double t) {
 
 static void check_slopes(int energy, bool damped, double amount) {
     patch p = make(energy, damped, amount);
-    double x_n[3 * NV], x_nm1[3 * NV], d[3 * NV], u[3 * NV], f[3 * NV], Hd[3 * NV], magnitude = 0;
+    double x_n[3 * NV + 1], x_nm1[3 * NV + 1], d[3 * NV + 1], u[3 * NV + 1], f[3 * NV + 1], Hd[3 * NV + 1],
+        magnitude = 0;
     if (damped) begin(&p, x_n, x_nm1);
     direction(1, 0.1, d);
     direction(2, 1, u);
@@ -139,7 +140,7 @@ static void gradient_and_hessian_match_differences(void** state) {
 
 static void hessian_is_symmetric(void** state) {
     patch p = make(-1, true, 0.5);
-    double x_n[3 * NV], x_nm1[3 * NV], u[3 * NV], v[3 * NV], Hu[3 * NV], Hv[3 * NV];
+    double x_n[3 * NV + 1], x_nm1[3 * NV + 1], u[3 * NV + 1], v[3 * NV + 1], Hu[3 * NV + 1], Hv[3 * NV + 1];
     begin(&p, x_n, x_nm1);
     ct_sheet_linearise(p.sheet, p.work, p.x, false);
     direction(3, 1, u);
@@ -154,7 +155,7 @@ static void hessian_is_symmetric(void** state) {
 // u . H d at x with the stress at x + t dx in the geometric stiffness.
 static double stiffness_foreseen(void* user, double t) {
     const line* l = user;
-    double y[3 * NV], Hd[3 * NV];
+    double y[3 * NV + 1], Hd[3 * NV + 1];
     move(l, t, y);
     ct_sheet_foresee_start(l->p->sheet, l->p->work, y);
     ct_sheet_linearise(l->p->sheet, l->p->work, l->p->x, true);
@@ -167,7 +168,7 @@ static double stiffness_foreseen(void* user, double t) {
 static void foreseen_stress_is_that_of_the_linearisation(void** state) {
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
         patch p = make(energy, false, 0.5);
-        double d[3 * NV], u[3 * NV], Hd[3 * NV], value[2];
+        double d[3 * NV + 1], u[3 * NV + 1], Hd[3 * NV + 1], value[2];
         direction(11, 0.1, d);
         direction(12, 1, u);
         for (int k = 0; k < 2; k++) {
@@ -182,7 +183,7 @@ static void foreseen_stress_is_that_of_the_linearisation(void** state) {
         destroy(&p);
     }
     patch p = make(-1, true, 0.5);
-    double x_n[3 * NV], x_nm1[3 * NV], u[3 * NV], exact[3 * NV], foreseen[3 * NV];
+    double x_n[3 * NV + 1], x_nm1[3 * NV + 1], u[3 * NV + 1], exact[3 * NV + 1], foreseen[3 * NV + 1];
     begin(&p, x_n, x_nm1);
     direction(12, 1, u);
     ct_sheet_linearise(p.sheet, p.work, p.x, false);
@@ -201,7 +202,7 @@ static double* parameter(patch* p, int which) {
 
 static double force_of_parameter(void* user, double t) {
     const line* l = user;
-    double f[3 * NV], *value = &parameter(l->p, l->which)[l->element], kept = *value;
+    double f[3 * NV + 1], *value = &parameter(l->p, l->which)[l->element], kept = *value;
     *value += t;
     ct_sheet_set_parameters(l->p->sheet, l->p->mu, l->p->lambda, l->p->rigidity, l->p->beta);
     gradient(l->p, l->p->x, f);
@@ -212,7 +213,7 @@ static double force_of_parameter(void* user, double t) {
 
 static void parameter_derivatives_match_differences(void** state) {
     patch p = make(-1, true, 0.5);
-    double x_n[3 * NV], x_nm1[3 * NV], u[3 * NV], d[4][NT];
+    double x_n[3 * NV + 1], x_nm1[3 * NV + 1], u[3 * NV + 1], d[4][NT];
     begin(&p, x_n, x_nm1);
     direction(5, 1, u);
     ct_sheet_parameter_vjp(p.sheet, p.work, p.x, u, d[0], d[1], d[2], d[3]);
@@ -232,7 +233,7 @@ static void parameter_derivatives_match_differences(void** state) {
 
 static double force_of_history(void* user, double t) {
     const line* l = user;
-    double f[3 * NV], n[3 * NV], m[3 * NV];
+    double f[3 * NV + 1], n[3 * NV + 1], m[3 * NV + 1];
     for (int i = 0; i < 3 * NV; i++)
         n[i] = l->x_n[i] + (l->which ? 0 : t * l->d[i]), m[i] = l->x_nm1[i] + (l->which ? t * l->d[i] : 0);
     ct_sheet_begin_step(l->p->sheet, l->p->work, C, A, n, B, m);
@@ -242,7 +243,7 @@ static double force_of_history(void* user, double t) {
 
 static void history_derivatives_match_differences(void** state) {
     patch p = make(-1, true, 0.5);
-    double x_n[3 * NV], x_nm1[3 * NV], u[3 * NV], d[3 * NV], bar[2][3 * NV] = {{0}};
+    double x_n[3 * NV + 1], x_nm1[3 * NV + 1], u[3 * NV + 1], d[3 * NV + 1], bar[2][3 * NV + 1] = {{0}};
     begin(&p, x_n, x_nm1);
     direction(6, 1, u);
     direction(7, 0.1, d);
@@ -259,7 +260,7 @@ enum { HINGE_REST = 1 };  // rad
 
 // Two triangles with a common edge along x, the second turned about it by `angle`; both bend up for positive
 // angles.
-static void fold(double angle, double x[12]) {
+static void fold(double angle, double* x) {
     const double nodes[12] = {0, 0, 0, 1, 0, 0, 0.4, 0.8, 0, 0.5, -0.9 * cos(angle), 0.9 * sin(angle)};
     memcpy(x, nodes, sizeof nodes);
 }
@@ -268,7 +269,7 @@ typedef struct folded {
     ct_sheet* sheet;
     ct_sheet_work* work;
     double at, rigidity, beta;  // rad, N m, s
-    double x_n[12], x_nm1[12];
+    double x_n[13], x_nm1[13];
     const double *d, *u;
     int which;
 } folded;
@@ -281,7 +282,7 @@ static void set_folded(const folded* f, double rigidity, double beta) {
 // A hinge alone, without a membrane; the step begins at `start`, the one before at `before`.
 static folded make_folded(double start, double before, double at) {
     folded f = {.at = at, .rigidity = 0.5, .beta = 0.01};
-    double rest[12];
+    double rest[13];
     const int tri[6] = {0, 1, 2, 1, 0, 3};
     const unsigned char energy[2] = {0, 0};
     const double none[2] = {0, 0}, D[2] = {f.rigidity, f.rigidity}, beta[2] = {f.beta, f.beta};
@@ -315,7 +316,7 @@ static double folded_gradient(const folded* f, const double* x, double* force) {
 
 // The moment of the forces on the turned corner about the edge.
 static double moment_at(const folded* f, double angle) {
-    double x[12], force[12];
+    double x[13], force[13];
     fold(angle, x);
     folded_gradient(f, x, force);
     return 0.9 * (sin(angle) * force[10] + cos(angle) * force[11]);
@@ -341,7 +342,7 @@ static void a_hinge_feels_no_jump_at_half_a_turn(void** state) {
 
 static double folded_energy(void* user, double t) {
     const folded* f = user;
-    double x[12], force[12];
+    double x[13], force[13];
     fold(f->at, x);
     for (int i = 0; i < 12; i++) x[i] += t * f->d[i];
     return folded_gradient(f, x, force);
@@ -349,7 +350,7 @@ static double folded_energy(void* user, double t) {
 
 static double folded_force(void* user, double t) {
     const folded* f = user;
-    double x[12], force[12];
+    double x[13], force[13];
     fold(f->at, x);
     for (int i = 0; i < 12; i++) x[i] += t * f->d[i];
     folded_gradient(f, x, force);
@@ -358,7 +359,7 @@ static double folded_force(void* user, double t) {
 
 static double folded_force_of_parameter(void* user, double t) {
     const folded* f = user;
-    double x[12], force[12];
+    double x[13], force[13];
     fold(f->at, x);
     set_folded(f, f->rigidity + (f->which == 0) * t, f->beta + (f->which == 1) * t);
     folded_gradient(f, x, force);
@@ -368,7 +369,7 @@ static double folded_force_of_parameter(void* user, double t) {
 
 static double folded_force_of_history(void* user, double t) {
     const folded* f = user;
-    double x[12], force[12], n[12], m[12];
+    double x[13], force[13], n[13], m[13];
     fold(f->at, x);
     for (int i = 0; i < 12; i++)
         n[i] = f->x_n[i] + (f->which == 0) * t * f->d[i], m[i] = f->x_nm1[i] + (f->which == 1) * t * f->d[i];
@@ -379,8 +380,8 @@ static double folded_force_of_history(void* user, double t) {
 
 // Gradient, Hessian, parameters and history beyond half a turn, where the step began before it.
 static void derivatives_match_differences_beyond_half_a_turn(void** state) {
-    double d[3 * NV], u[3 * NV], x[12], force[12], Hd[12] = {0}, by_beta[2], by_rigidity[2],
-                                                   bar[2][12] = {{0}};
+    double d[3 * NV + 1], u[3 * NV + 1], x[13], force[13], Hd[13] = {0}, by_beta[2], by_rigidity[2],
+                                                           bar[2][13] = {{0}};
     direction(21, 0.1, d);
     direction(22, 1, u);
     folded f = make_folded(3.0, 2.9, 3.3);
@@ -411,7 +412,7 @@ static void energy_and_forces_follow_a_rotation(void** state) {
     const ct_mat3 R = ct_polar3((ct_mat3){{{0.3, -0.9, 0.1}, {0.8, 0.2, -0.4}, {0.3, 0.3, 0.9}}});
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
         patch p = make(energy, true, 0.5);
-        double y[3 * NV], f[3 * NV], g[3 * NV], Rf[3 * NV];
+        double y[3 * NV + 1], f[3 * NV + 1], g[3 * NV + 1], Rf[3 * NV + 1];
         ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.mesh->x, 0, NULL);
         const double before = gradient(&p, p.x, f);
         turn(&R, p.x, y);
@@ -426,7 +427,7 @@ static void energy_and_forces_follow_a_rotation(void** state) {
 
 static void forces_have_no_resultant(void** state) {
     patch p = make(-1, true, 0.5);
-    double f[3 * NV], force[3] = {0}, moment[3] = {0};
+    double f[3 * NV + 1], force[3] = {0}, moment[3] = {0};
     ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.mesh->x, 0, NULL);
     gradient(&p, p.x, f);
     for (int v = 0; v < NV; v++)
@@ -441,7 +442,7 @@ static void forces_have_no_resultant(void** state) {
 
 static void a_curved_sheet_is_at_rest_in_its_rest_shape(void** state) {
     patch p = make(-1, false, 0);
-    double f[3 * NV];
+    double f[3 * NV + 1];
     assert_true(fabs(gradient(&p, p.mesh->x, f)) < 1e-15);
     for (int i = 0; i < 3 * NV; i++) assert_true(fabs(f[i]) < 1e-14);
     int nhinge;
@@ -457,7 +458,7 @@ static void a_curved_sheet_is_at_rest_in_its_rest_shape(void** state) {
 static void node_rotations_are_those_of_a_rigid_motion(void** state) {
     patch p = make(-1, false, 0);
     const ct_mat3 R = ct_polar3((ct_mat3){{{0.3, -0.9, 0.1}, {0.8, 0.2, -0.4}, {0.3, 0.3, 0.9}}});
-    double y[3 * NV], rotation[9 * NV];
+    double y[3 * NV + 1], rotation[9 * NV];
     turn(&R, p.mesh->x, y);
     ct_sheet_rotations(p.sheet, p.work, y, rotation);
     for (int i = 0; i < 9 * NV; i++) assert_true(fabs(rotation[i] - R.a[i % 9 / 3][i % 3]) < 1e-13);
@@ -483,7 +484,7 @@ static ct_block_matrix pattern(const patch* p, ct_arena* arena) {
 
 static void assembled_hessian_is_the_product(void** state) {
     int unknown[NV];
-    double d[3 * NV], Hd[3 * NV], Ad[3 * NV], x_n[3 * NV], x_nm1[3 * NV];
+    double d[3 * NV + 1], Hd[3 * NV + 1], Ad[3 * NV + 1], x_n[3 * NV + 1], x_nm1[3 * NV + 1];
     for (int v = 0; v < NV; v++) unknown[v] = v;
     direction(8, 1, d);
     for (int at = 0; at < 2; at++) {
@@ -511,7 +512,7 @@ static void projected_hessian_is_positive(void** state) {
             patch p = make(energy, true, 2);
             ct_arena arena = {0};
             ct_block_matrix A = pattern(&p, &arena);
-            double x_n[3 * NV], x_nm1[3 * NV], v[3 * NV], Av[3 * NV], shift = 0;
+            double x_n[3 * NV + 1], x_nm1[3 * NV + 1], v[3 * NV + 1], Av[3 * NV + 1], shift = 0;
             begin(&p, x_n, x_nm1);
             ct_sheet_assemble(p.sheet, p.work, p.x, project, unknown, &A);
             // least eigenvalue by power iteration on shift - A
@@ -539,7 +540,7 @@ static void projected_hessian_is_positive(void** state) {
 // one.
 static void a_stretched_membrane_needs_no_projection(void** state) {
     int unknown[NV];
-    double none[NT] = {0}, d[3 * NV], Hd[3 * NV], Ad[3 * NV];
+    double none[NT] = {0}, d[3 * NV + 1], Hd[3 * NV + 1], Ad[3 * NV + 1];
     for (int v = 0; v < NV; v++) unknown[v] = v;
     direction(10, 1, d);
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
@@ -583,7 +584,7 @@ static void a_stretched_strip_has_its_modulus_and_contraction(void** state) {
                                   .rigidity = rigidity};
         must(ct_sheet_create(&sheet, &def), NULL);
         must(ct_sheet_work_create(&work, sheet), NULL);
-        double x[12], f[12] = {0}, pull[2] = {0};
+        double x[13], f[13] = {0}, pull[2] = {0};
         for (int v = 0; v < 4; v++) {
             x[3 * v] = mesh->x[3 * v] * (1 + e), x[3 * v + 1] = mesh->x[3 * v + 1] * (1 - nu * e),
                   x[3 * v + 2] = 0;
@@ -713,7 +714,7 @@ static void a_free_strip_is_softer_by_what_its_mesh_allows(void** state) {
 // of opposite hinges.
 static void equilateral_triangles_bend_alike_in_all_directions(void** state) {
     const double a = 0.1, h = a * sqrt(0.75), kappa = 1e-3, D = 0.7;
-    double rest[21] = {0}, mu[6] = {0}, rigidity[6];
+    double rest[22] = {0}, mu[6] = {0}, rigidity[6];
     int tri[18];
     unsigned char energy[6] = {0};
     for (int k = 0; k < 6; k++) {
@@ -732,7 +733,7 @@ static void equilateral_triangles_bend_alike_in_all_directions(void** state) {
     ct_sheet* sheet;
     must(ct_sheet_create(&sheet, &def), NULL);
     for (int k = 0; k < 12; k++) {
-        double x[21];
+        double x[22];
         memcpy(x, rest, sizeof x);
         for (int v = 0; v < 7; v++)
             x[3 * v + 2] = 0.5 * kappa * pow(x[3 * v] * cos(0.2 * k) + x[3 * v + 1] * sin(0.2 * k), 2);

@@ -239,13 +239,18 @@ static void visit_rotation(int index, void* user) {
     const int last = first + CT_GATHER_NODES < nvert ? first + CT_GATHER_NODES : nvert;
     _Alignas(64) double F[9][CT_BLOCK], R[9][CT_BLOCK];
     for (int v = first; v < last; v += CT_BLOCK) {
-        // a last, partly filled block repeats its last node
+        // a last, partly filled block repeats its last node; nodes without tets are not turned
+        bool any = false;
         for (int lane = 0; lane < CT_BLOCK; lane++) {
             double local[CT_NODE_SIZE];
             const double* sum = sum_deformation(task, v + lane < last ? v + lane : last - 1, local);
-            for (int i = 0; i < 9; i++) F[i][lane] = sum[i / 3 * 4 + i % 3];
+            for (int i = 0; i < 9; i++) {
+                F[i][lane] = sum[i / 3 * 4 + i % 3];
+                R[i][lane] = i % 4 == 0;
+                any |= F[i][lane] != 0;
+            }
         }
-        task->elastic->kernels->polar(F[0], R[0]);
+        if (any) task->elastic->kernels->polar(F[0], R[0]);
         for (int lane = 0; lane < CT_BLOCK && v + lane < last; lane++)
             for (int i = 0; i < 9; i++) task->out[9 * (size_t)(v + lane) + i] = R[i][lane];
     }

@@ -170,7 +170,7 @@ void ct_sheet_assemble(const ct_sheet* sheet, const ct_sheet_work* work, const d
         const ct_sheet_triangle* t = &sheet->triangle[e];
         ct_sheet_linear linear;
         matrix6 H;
-        ct_sheet_linearise_triangle(sheet, work, e, x, c, &linear);
+        ct_sheet_linearise_triangle(sheet, work, e, ct_sheet_deformation(t, x), c, &linear);
         if (projected && moved) {
             const principal q = project(t, &linear, viscous ? c : 0);
             add_projected(t, &q, unknown, matrix);

@@ -5,6 +5,19 @@
 #include "force/sheet_data.h"
 #include "shape/mesh.h"
 
+extern const ct_sheet_kernels ct_sheet_kernels_portable;
+#ifdef CT_HAVE_X86_KERNELS
+extern const ct_sheet_kernels ct_sheet_kernels_avx2, ct_sheet_kernels_avx512;
+#endif
+
+const ct_sheet_kernels* ct_sheet_kernels_of(ct_isa isa) {
+#ifdef CT_HAVE_X86_KERNELS
+    if (isa == CT_ISA_AVX512) return &ct_sheet_kernels_avx512;
+    if (isa == CT_ISA_AVX2) return &ct_sheet_kernels_avx2;
+#endif
+    return &ct_sheet_kernels_portable;
+}
+
 const double* ct_sheet_area(const ct_sheet* sheet) { return sheet->area; }
 
 const int* ct_sheet_hinges(const ct_sheet* sheet, int* count) {
@@ -108,6 +121,54 @@ static void list_nodes(ct_sheet* sheet, const ct_sheet_def* def) {
         if (sheet->node[v]) sheet->node[sheet->nnode++] = v;
 }
 
+// ---- blocks --------------------------------------------------------------------------------
+
+// Triangles of one energy after those of another, in their order.
+static void sort_triangles(ct_sheet* sheet) {
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        int count = 0;
+        for (int e = 0; e < sheet->ntri; e++)
+            if (sheet->triangle[e].energy == energy)
+                sheet->slot[e] = CT_SHEET_BLOCK * sheet->nmembrane + count++;
+        sheet->nmembrane += (count + CT_SHEET_BLOCK - 1) / CT_SHEET_BLOCK;
+    }
+}
+
+static void fill_membrane(const ct_sheet* sheet, int e) {
+    const ct_sheet_triangle* t = &sheet->triangle[e];
+    ct_membrane_block* block = &sheet->membrane[sheet->slot[e] / CT_SHEET_BLOCK];
+    // those behind it too: the last one of the block fills the rest
+    for (int lane = sheet->slot[e] % CT_SHEET_BLOCK; lane < CT_SHEET_BLOCK; lane++) {
+        for (int i = 0; i < 4; i++) block->inverse[i][lane] = t->inverse[i / 2][i % 2];
+        for (int i = 0; i < 9; i++) block->frame[i][lane] = sheet->frame[9 * (size_t)e + (size_t)i];
+        for (int k = 0; k < 3; k++) block->node[k][lane] = t->node[k];
+        block->area[lane] = 0;
+    }
+    block->area[sheet->slot[e] % CT_SHEET_BLOCK] = t->area;
+    block->energy = t->energy;
+}
+
+static void fill_bend(const ct_sheet* sheet, int k) {
+    const ct_sheet_hinge* h = &sheet->hinge[k];
+    ct_bend_block* block = &sheet->bend[k / CT_SHEET_BLOCK];
+    for (int lane = k % CT_SHEET_BLOCK; lane < CT_SHEET_BLOCK; lane++) {
+        for (int i = 0; i < 4; i++) block->node[i][lane] = h->node[i];
+        block->rest[lane] = h->rest;
+    }
+}
+
+static ct_status make_blocks(ct_sheet* sheet) {
+    sheet->kernels = ct_sheet_kernels_of(ct_cpu_isa());
+    sort_triangles(sheet);
+    sheet->nbend = (sheet->nhinge + CT_SHEET_BLOCK - 1) / CT_SHEET_BLOCK;
+    sheet->membrane = ct_arena_alloc(&sheet->arena, (size_t)sheet->nmembrane, sizeof *sheet->membrane);
+    sheet->bend = ct_arena_alloc(&sheet->arena, (size_t)sheet->nbend, sizeof *sheet->bend);
+    if (sheet->arena.failed) return CT_OUT_OF_MEMORY;
+    for (int e = 0; e < sheet->ntri; e++) fill_membrane(sheet, e);
+    for (int k = 0; k < sheet->nhinge; k++) fill_bend(sheet, k);
+    return CT_OK;
+}
+
 ct_status ct_sheet_create(ct_sheet** out, const ct_sheet_def* def) {
     *out = NULL;
     ct_status status = check_def(def);
@@ -124,11 +185,13 @@ ct_status ct_sheet_create(ct_sheet** out, const ct_sheet_def* def) {
     sheet->rigidity = ct_arena_alloc(arena, ntri, sizeof(double));
     sheet->frame = ct_arena_alloc(arena, 9 * ntri, sizeof(double));
     sheet->triangle = ct_arena_alloc(arena, ntri, sizeof *sheet->triangle);
+    sheet->slot = ct_arena_alloc(arena, ntri, sizeof(int));
     sheet->node = ct_arena_alloc(arena, (size_t)def->nvert, sizeof(int));
     status = arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
     for (int e = 0; status == CT_OK && e < def->ntri; e++) fill_triangle(sheet, def, e);
     if (status == CT_OK) list_nodes(sheet, def);
     if (status == CT_OK) status = fill_hinges(sheet, def);
+    if (status == CT_OK) status = make_blocks(sheet);
     if (status != CT_OK) {
         ct_sheet_free(sheet);
         return status;
@@ -153,6 +216,9 @@ void ct_sheet_set_parameters(ct_sheet* sheet, const double* mu, const double* la
         if (lambda) t->lambda = lambda[e] * t->area;
         if (rigidity) sheet->rigidity[e] = rigidity[e];
         if (beta) t->beta = beta[e];
+        ct_membrane_block* block = &sheet->membrane[sheet->slot[e] / CT_SHEET_BLOCK];
+        const int lane = sheet->slot[e] % CT_SHEET_BLOCK;
+        block->mu[lane] = t->mu, block->lambda[lane] = t->lambda, block->beta[lane] = t->beta;
         sheet->damped = sheet->damped || t->beta > 0;
     }
     for (int k = 0; k < sheet->nhinge; k++) {
@@ -161,6 +227,8 @@ void ct_sheet_set_parameters(ct_sheet* sheet, const double* mu, const double* la
         h->stiffness = 0.5 * h->weight * (first + second);
         h->damper = 0.5 * h->weight *
                     (first * sheet->triangle[h->tri[0]].beta + second * sheet->triangle[h->tri[1]].beta);
+        sheet->bend[k / CT_SHEET_BLOCK].stiffness[k % CT_SHEET_BLOCK] = h->stiffness;
+        sheet->bend[k / CT_SHEET_BLOCK].damper[k % CT_SHEET_BLOCK] = h->damper;
     }
 }
 
@@ -168,14 +236,15 @@ ct_status ct_sheet_work_create(ct_sheet_work** out, const ct_sheet* sheet) {
     *out = NULL;
     ct_sheet_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
-    const size_t ntri = (size_t)sheet->ntri, nhinge = (size_t)sheet->nhinge;
-    work->angle_start = ct_arena_alloc(&work->arena, nhinge, sizeof(double));
-    work->strain_rate = ct_arena_alloc(&work->arena, 3 * ntri, sizeof(double));
-    work->angle_rate = ct_arena_alloc(&work->arena, nhinge, sizeof(double));
+    const size_t ntri = (size_t)sheet->ntri, triangles = CT_SHEET_BLOCK * (size_t)sheet->nmembrane,
+                 hinges = CT_SHEET_BLOCK * (size_t)sheet->nbend;
+    work->angle_start = ct_arena_alloc(&work->arena, hinges, sizeof(double));
+    work->strain_rate = ct_arena_alloc(&work->arena, 3 * triangles, sizeof(double));
+    work->angle_rate = ct_arena_alloc(&work->arena, hinges, sizeof(double));
     work->foreseen = ct_arena_alloc(&work->arena, 3 * ntri, sizeof(double));
-    work->linear = ct_arena_alloc(&work->arena, ntri, sizeof *work->linear);
-    work->bend = ct_arena_alloc(&work->arena, nhinge, sizeof *work->bend);
-    work->frame = ct_arena_alloc(&work->arena, 9 * (size_t)sheet->nvert, sizeof(double));
+    work->linear = ct_arena_alloc(&work->arena, CT_MEMBRANE_LINEAR * triangles, sizeof(double));
+    work->bend = ct_arena_alloc(&work->arena, CT_BEND_LINEAR * hinges, sizeof(double));
+    work->sum = ct_arena_alloc(&work->arena, 12 * (size_t)sheet->nvert, sizeof(double));
     for (int k = 0; k < 4; k++) work->d[k] = ct_arena_alloc(&work->arena, ntri, sizeof(double));
     if (work->arena.failed) {
         ct_sheet_work_free(work);

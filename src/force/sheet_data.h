@@ -5,6 +5,7 @@
 #include "force/sheet.h"
 #include "force/sheet_energy.h"
 #include "force/sheet_hinge.h"
+#include "force/sheet_kernel.h"
 
 typedef struct ct_sheet_triangle {
     int node[3];
@@ -35,15 +36,20 @@ struct ct_sheet {
     double* frame;
     ct_sheet_triangle* triangle;
     ct_sheet_hinge* hinge;
-    int* hinge_node;   // 4 nhinge
-    int nnode, *node;  // nodes that have triangles
+    int* hinge_node;  // 4 nhinge
+    // the same for the kernels: triangles sorted by energy, hinges in their order
+    const ct_sheet_kernels* kernels;
+    ct_membrane_block* membrane;
+    ct_bend_block* bend;
+    int nmembrane, nbend;  // blocks
+    int* slot;             // ntri: CT_SHEET_BLOCK block + lane
+    int nnode, *node;      // nodes that have triangles
 };
 
 typedef struct ct_sheet_linear {  // of a triangle
     ct_sheet_point point;
     ct_sheet_slopes slopes;  // times the area
-    double sigma[3];         // damping stress xx yy xy, times the area
-    double extra[3];         // stress foreseen less that at x, likewise; 0 in an exact linearisation
+    double sigma[3];  // stress of the geometric stiffness beside the elastic: damping, and what is foreseen
 } ct_sheet_linear;
 
 typedef struct ct_sheet_bend {  // of a hinge
@@ -53,17 +59,17 @@ typedef struct ct_sheet_bend {  // of a hinge
 
 struct ct_sheet_work {
     ct_arena arena;
-    double* angle_start;  // nhinge: where the step began; angles within it count from there
-    double* strain_rate;  // 3 ntri: g of the membrane, xx yy xy
-    double* angle_rate;   // nhinge: g of the hinges
-    double* foreseen;     // 3 ntri: stress that the last linearisation foresees, xx yy xy, times the area
-    ct_sheet_linear* linear;
-    ct_sheet_bend* bend;
-    double* frame;    // 9 nvert, sums of frames
-    double c;         // 0: no damping
-    double* d[4];     // ntri each: derivatives by mu, lambda, beta, rigidity
-    double linear_c;  // when the linearisation was made
-    bool rated;       // the g of this step are there
+    // CT_SHEET_BLOCK nbend: where the step began; angles within it count from there
+    double* angle_start;
+    double* strain_rate;    // 3 CT_SHEET_BLOCK nmembrane: g of the membrane, xx yy xy, lanes together
+    double* angle_rate;     // CT_SHEET_BLOCK nbend: g of the hinges
+    double* foreseen;       // 3 ntri: stress that the last linearisation foresees, xx yy xy, times the area
+    double *linear, *bend;  // the last linearisation; see sheet_kernel.h
+    double* sum;            // 12 nvert, of forces (4 a node) or rotations
+    double c;               // 0: no damping
+    double* d[4];           // ntri each: derivatives by mu, lambda, beta, rigidity
+    double linear_c;        // when the linearisation was made
+    bool rated;             // the g of this step are there
 };
 
 static inline void ct_sheet_load(const double* x, const int* node, int count, ct_vec3* out) {
@@ -102,14 +108,21 @@ static inline void ct_sheet_viscous(const ct_sheet_triangle* t, const double e[3
     sigma[2] = t->beta * 2 * t->mu * e[2];
 }
 
-// The linearisation of one triangle and of one hinge at x, and the product with it; c as in
+// Number i of triangle e among those that a block keeps `size` of for each lane.
+static inline size_t ct_sheet_at(const ct_sheet* sheet, int e, int size, int i) {
+    const int slot = sheet->slot[e];
+    return ((size_t)(slot / CT_SHEET_BLOCK) * (size_t)size + (size_t)i) * CT_SHEET_BLOCK +
+           (size_t)(slot % CT_SHEET_BLOCK);
+}
+
+// The linearisation of one triangle at F and of one hinge at x, and the product with it; c as in
 // ct_sheet_begin_step.
-void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, const double* x,
+void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, ct_mat32 F,
                                  double c, ct_sheet_linear* out);
 void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
                               double c, ct_sheet_bend* out);
-// The stress foreseen less that of the linearisation.
-void ct_sheet_foreseen_change(const ct_sheet_work* work, int e, const ct_sheet_linear* l, double change[3]);
+// Makes the stress of the geometric stiffness the one foreseen.
+void ct_sheet_take_foreseen(const ct_sheet_work* work, int e, ct_sheet_linear* l);
 ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
                                  ct_mat32 dF);
 

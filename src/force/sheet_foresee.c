@@ -44,16 +44,19 @@ void ct_sheet_foresee_start(const ct_sheet* sheet, ct_sheet_work* work, const do
 void ct_sheet_foresee(const ct_sheet* sheet, ct_sheet_work* work, double length, const double* dx) {
     for (int e = 0; e < sheet->ntri; e++) {
         const ct_sheet_triangle* t = &sheet->triangle[e];
-        const ct_sheet_linear* l = &work->linear[e];
-        double S[3], dS[3], *foreseen = work->foreseen + 3 * (size_t)e;
-        elastic_stress(&l->point, &l->slopes, S);
-        stress_change(t, l, work->linear_c, ct_sheet_deformation(t, dx), dS);
-        for (int i = 0; i < 3; i++) foreseen[i] = S[i] + l->sigma[i] + length * dS[i];
+        ct_sheet_linear l;
+        double F[6], S[3], dS[3], *foreseen = work->foreseen + 3 * (size_t)e;
+        for (int i = 0; i < 6; i++) F[i] = work->linear[ct_sheet_at(sheet, e, CT_MEMBRANE_LINEAR, i)];
+        const ct_mat32 at = {{ct_vec3_load(F), ct_vec3_load(F + 3)}};
+        ct_sheet_linearise_triangle(sheet, work, e, at, work->linear_c, &l);
+        elastic_stress(&l.point, &l.slopes, S);
+        stress_change(t, &l, work->linear_c, ct_sheet_deformation(t, dx), dS);
+        for (int i = 0; i < 3; i++) foreseen[i] = S[i] + l.sigma[i] + length * dS[i];
     }
 }
 
-void ct_sheet_foreseen_change(const ct_sheet_work* work, int e, const ct_sheet_linear* l, double change[3]) {
-    elastic_stress(&l->point, &l->slopes, change);
-    for (int i = 0; i < 3; i++)
-        change[i] = work->foreseen[3 * (size_t)e + (size_t)i] - change[i] - l->sigma[i];
+void ct_sheet_take_foreseen(const ct_sheet_work* work, int e, ct_sheet_linear* l) {
+    double S[3];
+    elastic_stress(&l->point, &l->slopes, S);
+    for (int i = 0; i < 3; i++) l->sigma[i] = work->foreseen[3 * (size_t)e + (size_t)i] - S[i];
 }

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "force/elastic_table.h"
 #include "force/sheet_data.h"
-#include "math/svd3.h"
 
 bool ct_sheet_has_damping(const ct_sheet* sheet) { return sheet->damped; }
 
@@ -30,7 +30,7 @@ static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale
     for (int e = 0; e < sheet->ntri; e++) {
         double G[3];
         ct_sheet_strain(ct_sheet_deformation(&sheet->triangle[e], x), G);
-        for (int i = 0; i < 3; i++) work->strain_rate[3 * (size_t)e + (size_t)i] += scale * G[i];
+        for (int i = 0; i < 3; i++) work->strain_rate[ct_sheet_at(sheet, e, 3, i)] += scale * G[i];
     }
     for (int k = 0; k < sheet->nhinge; k++)
         work->angle_rate[k] += scale * unwrap(work, k, ct_sheet_hinge_angle(sheet, k, x));
@@ -41,7 +41,7 @@ void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, d
     work->c = c;
     work->rated = true;
     begin_angles(sheet, work, x_n);
-    memset(work->strain_rate, 0, 3 * (size_t)sheet->ntri * sizeof(double));
+    memset(work->strain_rate, 0, 3 * CT_SHEET_BLOCK * (size_t)sheet->nmembrane * sizeof(double));
     memset(work->angle_rate, 0, (size_t)sheet->nhinge * sizeof(double));
     add_history(sheet, work, a, x_n);
     if (x_nm1) add_history(sheet, work, b, x_nm1);
@@ -56,60 +56,45 @@ void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, d
 }
 
 // c G - g
-static void strain_rate(const ct_sheet_work* work, int e, double c, ct_mat32 F, double rate[3]) {
+static void strain_rate(const ct_sheet* sheet, const ct_sheet_work* work, int e, double c, ct_mat32 F,
+                        double rate[3]) {
     ct_sheet_strain(F, rate);
-    for (int i = 0; i < 3; i++) rate[i] = c * rate[i] - work->strain_rate[3 * (size_t)e + (size_t)i];
+    for (int i = 0; i < 3; i++) rate[i] = c * rate[i] - work->strain_rate[ct_sheet_at(sheet, e, 3, i)];
 }
 
 // ---- energy and gradient -------------------------------------------------------------------
 
-static double membrane_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
-                                double* f) {
-    const bool viscous = is_viscous(sheet, work->c);
-    double energy = 0;
-    for (int e = 0; e < sheet->ntri; e++) {
-        const ct_sheet_triangle* t = &sheet->triangle[e];
-        const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
-        const ct_sheet_slopes s = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, p.I, p.J);
-        ct_mat32 P = ct_sheet_stress(&p, &s);
-        energy += s.W;
-        if (viscous) {
-            double rate[3], sigma[3];
-            strain_rate(work, e, work->c, p.F, rate);
-            ct_sheet_viscous(t, rate, sigma);
-            P = ct_mat32_axpy(P, 1, ct_mat32_stress(p.F, sigma));
-            energy += (sigma[0] * rate[0] + sigma[1] * rate[1] + 2 * sigma[2] * rate[2]) / (2 * work->c);
-        }
-        ct_sheet_add_stress(t, P, f);
-    }
-    return energy;
+// A pass with node sums of `size` doubles that begin at zero.
+static ct_sheet_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double c,
+                                int size) {
+    const bool viscous = is_viscous(sheet, c);
+    for (int i = 0; i < sheet->nnode; i++)
+        memset(work->sum + (size_t)size * (size_t)sheet->node[i], 0, (size_t)size * sizeof(double));
+    return (ct_sheet_pass){.membrane = sheet->membrane,
+                           .nmembrane = sheet->nmembrane,
+                           .bend = sheet->bend,
+                           .nbend = sheet->nbend,
+                           .x = x,
+                           .node = work->sum,
+                           .c = c,
+                           .rate = viscous ? work->strain_rate : NULL,
+                           .angle_rate = viscous ? work->angle_rate : NULL,
+                           .angle_start = work->angle_start};
 }
 
-static double hinge_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f) {
-    const bool viscous = is_viscous(sheet, work->c);
-    double energy = 0;
-    for (int k = 0; k < sheet->nhinge; k++) {
-        const ct_sheet_hinge* h = &sheet->hinge[k];
-        if (is_idle(h)) continue;
-        ct_vec3 node[4];
-        ct_hinge_point p;
-        ct_sheet_load(x, h->node, 4, node);
-        const double angle = unwrap(work, k, ct_hinge_point_of(node, &p)), bend = angle - h->rest;
-        double pull = 2 * h->stiffness * bend;
-        energy += h->stiffness * bend * bend;
-        if (viscous) {
-            const double rate = work->c * angle - work->angle_rate[k];
-            pull += 2 * h->damper * rate;
-            energy += h->damper * rate * rate / work->c;
-        }
-        for (int i = 0; i < 4; i++) ct_sheet_add_node(f, h->node[i], ct_vec3_scale(pull, p.gradient[i]));
+static void add_sums(const ct_sheet* sheet, const ct_sheet_work* work, double* f) {
+    for (int i = 0; i < sheet->nnode; i++) {
+        const size_t v = (size_t)sheet->node[i];
+        for (size_t a = 0; a < 3; a++) f[3 * v + a] += work->sum[4 * v + a];
     }
-    return energy;
 }
 
 double ct_sheet_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f) {
-    const double membrane = membrane_gradient(sheet, work, x, f);
-    return membrane + hinge_gradient(sheet, work, x, f);
+    const ct_sheet_pass pass = begin_pass(sheet, work, x, work->c, 4);
+    const double membrane = sheet->kernels->membrane_gradient(&pass);
+    const double bend = sheet->kernels->bend_gradient(&pass);
+    add_sums(sheet, work, f);
+    return membrane + bend;
 }
 
 double ct_sheet_energy(const ct_sheet* sheet, const double* x) {
@@ -129,16 +114,15 @@ double ct_sheet_energy(const ct_sheet* sheet, const double* x) {
 
 // ---- Hessian products ----------------------------------------------------------------------
 
-void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, const double* x,
+void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, ct_mat32 F,
                                  double c, ct_sheet_linear* out) {
     const ct_sheet_triangle* t = &sheet->triangle[e];
-    out->point = ct_sheet_point_of(ct_sheet_deformation(t, x));
+    out->point = ct_sheet_point_of(F);
     out->slopes = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, out->point.I, out->point.J);
     memset(out->sigma, 0, sizeof out->sigma);
-    memset(out->extra, 0, sizeof out->extra);
     if (!is_viscous(sheet, c)) return;
     double rate[3];
-    strain_rate(work, e, c, out->point.F, rate);
+    strain_rate(sheet, work, e, c, out->point.F, rate);
     ct_sheet_viscous(t, rate, out->sigma);
 }
 
@@ -158,70 +142,79 @@ void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, 
 ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
                                  ct_mat32 dF) {
     ct_mat32 dP = ct_sheet_stress_change(&l->point, &l->slopes, dF);
-    dP = ct_mat32_axpy(dP, 1, ct_mat32_stress(dF, l->extra));
+    dP = ct_mat32_axpy(dP, 1, ct_mat32_stress(dF, l->sigma));
     if (!viscous) return dP;
     double change[3], sigma[3];
     ct_sheet_strain_change(l->point.F, dF, change);
     ct_sheet_viscous(t, change, sigma);
-    dP = ct_mat32_axpy(dP, 1, ct_mat32_stress(dF, l->sigma));
     return ct_mat32_axpy(dP, c, ct_mat32_stress(l->point.F, sigma));
+}
+
+static void store_triangle(const ct_sheet* sheet, int e, const ct_sheet_linear* l, double* linear) {
+    const ct_sheet_point* p = &l->point;
+    const ct_sheet_slopes* W = &l->slopes;
+    double value[CT_MEMBRANE_LINEAR] = {[9] = p->inverse, W->I, W->J, W->II, W->IJ, W->JJ};
+    ct_vec3_store(value, p->F.c[0]);
+    ct_vec3_store(value + 3, p->F.c[1]);
+    ct_vec3_store(value + 6, p->normal);
+    memcpy(value + 15, l->sigma, sizeof l->sigma);
+    for (int i = 0; i < CT_MEMBRANE_LINEAR; i++)
+        linear[ct_sheet_at(sheet, e, CT_MEMBRANE_LINEAR, i)] = value[i];
+}
+
+static void store_hinge(int k, const ct_sheet_bend* b, double* bend) {
+    const ct_hinge_point* p = &b->point;
+    double value[CT_BEND_LINEAR] = {[15] = p->s, p->t, p->length, p->mm, p->nn, p->ee, b->pull, b->stiffness};
+    const ct_vec3 vector[5] = {p->e, p->a, p->b, p->m, p->n};
+    for (int i = 0; i < 5; i++) ct_vec3_store(value + 3 * i, vector[i]);
+    bend += (size_t)(k / CT_SHEET_BLOCK) * CT_BEND_LINEAR * CT_SHEET_BLOCK + (size_t)(k % CT_SHEET_BLOCK);
+    for (int i = 0; i < CT_BEND_LINEAR; i++) bend[i * CT_SHEET_BLOCK] = value[i];
 }
 
 void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x, bool foreseen) {
     work->linear_c = work->c;
     for (int e = 0; e < sheet->ntri; e++) {
-        ct_sheet_linear* l = &work->linear[e];
-        ct_sheet_linearise_triangle(sheet, work, e, x, work->c, l);
-        if (foreseen) ct_sheet_foreseen_change(work, e, l, l->extra);
+        ct_sheet_linear l;
+        ct_sheet_linearise_triangle(sheet, work, e, ct_sheet_deformation(&sheet->triangle[e], x), work->c,
+                                    &l);
+        if (foreseen) ct_sheet_take_foreseen(work, e, &l);
+        store_triangle(sheet, e, &l, work->linear);
     }
-    for (int k = 0; k < sheet->nhinge; k++)
-        if (!is_idle(&sheet->hinge[k])) ct_sheet_linearise_hinge(sheet, work, k, x, work->c, &work->bend[k]);
+    for (int k = 0; k < sheet->nhinge; k++) {
+        if (is_idle(&sheet->hinge[k])) continue;
+        ct_sheet_bend b;
+        ct_sheet_linearise_hinge(sheet, work, k, x, work->c, &b);
+        store_hinge(k, &b, work->bend);
+    }
 }
 
 void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const double* dx, double* out) {
-    const bool viscous = is_viscous(sheet, work->linear_c);
-    for (int e = 0; e < sheet->ntri; e++) {
-        const ct_sheet_triangle* t = &sheet->triangle[e];
-        const ct_mat32 dF = ct_sheet_deformation(t, dx);
-        ct_sheet_add_stress(t, ct_sheet_linear_product(t, &work->linear[e], work->linear_c, viscous, dF),
-                            out);
-    }
-    for (int k = 0; k < sheet->nhinge; k++) {
-        const ct_sheet_hinge* h = &sheet->hinge[k];
-        if (is_idle(h)) continue;
-        const ct_sheet_bend* b = &work->bend[k];
-        ct_vec3 d[4], curve[4];
-        ct_sheet_load(dx, h->node, 4, d);
-        ct_hinge_curve(&b->point, d, curve);
-        const double along = b->stiffness * ct_hinge_dot(b->point.gradient, d);
-        for (int i = 0; i < 4; i++)
-            ct_sheet_add_node(out, h->node[i],
-                              ct_vec3_axpy(ct_vec3_scale(b->pull, curve[i]), along, b->point.gradient[i]));
-    }
+    const ct_sheet_pass pass = begin_pass(sheet, work, dx, work->linear_c, 4);
+    sheet->kernels->membrane_product(&pass, work->linear);
+    sheet->kernels->bend_product(&pass, work->bend);
+    add_sums(sheet, work, out);
 }
 
 // ---- rotations -----------------------------------------------------------------------------
 
-// Sums the triangles' rotations, from the frame at rest to the polar factor and its normal, weighted by their
-// areas.
+// Polar factors of the sums of the triangles' rotations, from the frame at rest to the polar factor and its
+// normal, weighted by their areas.
 void ct_sheet_rotations(const ct_sheet* sheet, ct_sheet_work* work, const double* x, double* rotation) {
-    memset(work->frame, 0, 9 * (size_t)sheet->nvert * sizeof(double));
-    for (int e = 0; e < sheet->ntri; e++) {
-        const ct_sheet_triangle* t = &sheet->triangle[e];
-        const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
-        const ct_mat32 R =
-            ct_mat32_scale(1 / fmax(sqrt(p.I + 2 * p.J), CT_SHEET_NARROWEST), ct_mat32_axpy(p.F, 1, p.K));
-        const ct_mat3 now = ct_mat3_columns(R.c[0], R.c[1], p.normal);
-        const ct_mat3 turn =
-            ct_mat3_multiply(now, ct_mat3_transpose(ct_mat3_load(sheet->frame + 9 * (size_t)e)));
-        for (int k = 0; k < 3; k++) {
-            double* sum = work->frame + 9 * (size_t)t->node[k];
-            for (int i = 0; i < 9; i++) sum[i] += t->area * turn.a[i / 3][i % 3];
+    const ct_elastic_kernels* kernels = ct_elastic_kernels_of(ct_cpu_isa());
+    const ct_sheet_pass pass = begin_pass(sheet, work, x, 0, 12);
+    sheet->kernels->rotations(&pass);
+    for (int first = 0; first < sheet->nnode; first += CT_BLOCK) {
+        _Alignas(64) double F[9][CT_BLOCK], R[9][CT_BLOCK];
+        // a last, partly filled block repeats its last node
+        const int count = sheet->nnode - first < CT_BLOCK ? sheet->nnode - first : CT_BLOCK;
+        for (int lane = 0; lane < CT_BLOCK; lane++) {
+            const int v = sheet->node[first + (lane < count ? lane : count - 1)];
+            for (int i = 0; i < 9; i++) F[i][lane] = work->sum[12 * (size_t)v + (size_t)(i / 3 * 4 + i % 3)];
         }
-    }
-    for (int i = 0; i < sheet->nnode; i++) {
-        const size_t at = 9 * (size_t)sheet->node[i];
-        ct_mat3_store(rotation + at, ct_polar3(ct_mat3_load(work->frame + at)));
+        kernels->polar(F[0], R[0]);
+        for (int lane = 0; lane < count; lane++)
+            for (int i = 0; i < 9; i++)
+                rotation[9 * (size_t)sheet->node[first + lane] + (size_t)i] = R[i][lane];
     }
 }
 
@@ -240,7 +233,7 @@ static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const
                      from_lambda = ct_mat32_dot(ct_sheet_stress(&p, &bulk), dF);
         double rate[3] = {0, 0, 0}, change[3] = {0, 0, 0};
         if (rated) {
-            strain_rate(work, e, work->c, p.F, rate);
+            strain_rate(sheet, work, e, work->c, p.F, rate);
             ct_sheet_strain_change(p.F, dF, change);
         }
         const double inner = 2 * (rate[0] * change[0] + rate[1] * change[1] + 2 * rate[2] * change[2]);

@@ -1,0 +1,306 @@
+// Kernels over blocks of eight triangles or hinges, compiled once per instruction set (CT_ISA, CT_LANES); the
+// equations are in sheet_energy.h and sheet_hinge.h.
+//
+// Edges are formed element by element and transposed to lanes; forces go back the same way, to the nodes
+// element after element. The corner where edges begin has minus the sum of the other forces.
+#include "force/sheet_kernel.h"
+
+#include <math.h>
+
+#include "cuttle.h"
+#include "force/elastic_vector.h"
+
+#define JOIN_NAMES(a, b) a##_##b
+#define WITH_ISA(a, b) JOIN_NAMES(a, b)
+#define NVECTOR (CT_SHEET_BLOCK / CT_LANES)
+#define NARROWEST 1e-9  // smallest J that is divided by, CT_SHEET_NARROWEST
+
+// ---- vectors of vectors --------------------------------------------------------------------
+
+CT_INLINE vvec3 add(vvec3 a, vvec3 b) { return (vvec3){a.x + b.x, a.y + b.y, a.z + b.z}; }
+CT_INLINE vvec3 sub(vvec3 a, vvec3 b) { return (vvec3){a.x - b.x, a.y - b.y, a.z - b.z}; }
+CT_INLINE vvec3 scale(vd s, vvec3 a) { return (vvec3){s * a.x, s * a.y, s * a.z}; }
+CT_INLINE vvec3 axpy(vvec3 a, vd s, vvec3 b) { return (vvec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z}; }
+CT_INLINE vd dot(vvec3 a, vvec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+CT_INLINE vvec3 cross(vvec3 a, vvec3 b) {
+    return (vvec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+CT_INLINE vvec3 select3(vl mask, vvec3 a) {
+    const vd zero = vset(0);
+    return (vvec3){vselect(mask, a.x, zero), vselect(mask, a.y, zero), vselect(mask, a.z, zero)};
+}
+CT_INLINE vvec3 load3(const double* p) {
+    return (vvec3){vload(p), vload(p + CT_SHEET_BLOCK), vload(p + 2 * CT_SHEET_BLOCK)};
+}
+
+// x[to] - x[from] of vector v of a block.
+CT_INLINE vvec3 edge(const double* x, const int* from, const int* to, int v) {
+    v4 d[CT_LANES];
+    for (int lane = 0; lane < CT_LANES; lane++)
+        d[lane] = *(const v4_unaligned*)(x + 3 * (size_t)to[v * CT_LANES + lane]) -
+                  *(const v4_unaligned*)(x + 3 * (size_t)from[v * CT_LANES + lane]);
+    return vtranspose_in(d);
+}
+
+// ---- membranes -----------------------------------------------------------------------------
+
+typedef struct columns {
+    vvec3 a, b;
+} columns;
+
+CT_INLINE columns deformation(const ct_membrane_block* block, const double* x, int v) {
+    const vvec3 a = edge(x, block->node[0], block->node[1], v),
+                b = edge(x, block->node[0], block->node[2], v);
+    const int at = v * CT_LANES;
+    return (columns){axpy(scale(vload(&block->inverse[0][at]), a), vload(&block->inverse[2][at]), b),
+                     axpy(scale(vload(&block->inverse[1][at]), a), vload(&block->inverse[3][at]), b)};
+}
+
+// Adds the forces of the stress P. Not inlined: every caller sums the very same bits.
+static __attribute__((noinline)) void add_stress(const ct_membrane_block* block, const columns* P, int v,
+                                                 double* node) {
+    const int at = v * CT_LANES;
+    v4 f1[CT_LANES], f2[CT_LANES];
+    vtranspose_out(axpy(scale(vload(&block->inverse[0][at]), P->a), vload(&block->inverse[1][at]), P->b), f1);
+    vtranspose_out(axpy(scale(vload(&block->inverse[2][at]), P->a), vload(&block->inverse[3][at]), P->b), f2);
+    for (int lane = 0; lane < CT_LANES; lane++) {
+        *(v4*)(node + 4 * (size_t)block->node[0][at + lane]) -= f1[lane] + f2[lane];
+        *(v4*)(node + 4 * (size_t)block->node[1][at + lane]) += f1[lane];
+        *(v4*)(node + 4 * (size_t)block->node[2][at + lane]) += f2[lane];
+    }
+}
+
+// W and its slopes by I and J.
+CT_INLINE vd slopes(int energy, vd mu, vd lambda, vd I, vd J, vd* by_I, vd* by_J) {
+    if (energy == CT_ENERGY_COROTATED || energy == CT_ENERGY_PROJECTIVE) {
+        const vd T = vsqrt(I + 2 * J), inverse = 1 / vmax(T, vset(NARROWEST));
+        const vd shape = mu * (I - 2 * T + 2);
+        if (energy == CT_ENERGY_COROTATED) {
+            *by_J = lambda - 2 * (lambda + mu) * inverse;
+            *by_I = mu + 0.5 * *by_J;
+            return shape + 0.5 * lambda * (T - 2) * (T - 2);
+        }
+        *by_I = mu - mu * inverse;
+        *by_J = -2 * mu * inverse + lambda * (J - 1);
+        return shape + 0.5 * lambda * (J - 1) * (J - 1);
+    }
+    if (energy == CT_ENERGY_NEOHOOKEAN) {
+        const vd m = 1.5 * mu, n = lambda + mu * (2.0 / 3);
+        *by_I = 0.5 * m * (1 - 1 / (I + 1));
+        *by_J = n * (J - 1) - mu;
+        return 0.5 * m * (I - 2) - 0.5 * m * vlog((I + 1) * (1.0 / 3)) + 0.5 * n * (J - 1) * (J - 1) -
+               mu * (J - 1);
+    }
+    *by_I = 0.5 * mu * (I - 1) + 0.25 * lambda * (I - 2);
+    *by_J = -mu * J;
+    return 0.25 * mu * (I * I - 2 * J * J - 2 * I + 2) + 0.125 * lambda * (I - 2) * (I - 2);
+}
+
+// beta (2 mu e + lambda tr e I); e and sigma as xx yy xy.
+CT_INLINE vvec3 viscous(const ct_membrane_block* block, vvec3 e, int at) {
+    const vd beta = vload(&block->beta[at]), shear = 2 * beta * vload(&block->mu[at]);
+    const vd trace = beta * vload(&block->lambda[at]) * (e.x + e.y);
+    return (vvec3){shear * e.x + trace, shear * e.y + trace, shear * e.z};
+}
+
+// P += F sigma
+CT_INLINE columns add_product(columns P, columns F, vvec3 sigma) {
+    return (columns){axpy(axpy(P.a, sigma.x, F.a), sigma.z, F.b),
+                     axpy(axpy(P.b, sigma.z, F.a), sigma.y, F.b)};
+}
+
+CT_INLINE double membrane_block(int energy, const ct_sheet_pass* pass, int b) {
+    const ct_membrane_block* block = pass->membrane + b;
+    vd total = vset(0);
+    for (int v = 0; v < NVECTOR; v++) {
+        const int at = v * CT_LANES;
+        const columns F = deformation(block, pass->x, v);
+        const vd I = dot(F.a, F.a) + dot(F.b, F.b);
+        const vvec3 normal = cross(F.a, F.b);
+        const vd J = vsqrt(dot(normal, normal));
+        const vvec3 n = scale(1 / vmax(J, vset(NARROWEST)), normal);
+        vd by_I, by_J;
+        total += slopes(energy, vload(&block->mu[at]), vload(&block->lambda[at]), I, J, &by_I, &by_J);
+        columns P = {axpy(scale(2 * by_I, F.a), by_J, cross(F.b, n)),
+                     axpy(scale(2 * by_I, F.b), by_J, cross(n, F.a))};
+        if (pass->rate) {
+            const vvec3 g = load3(pass->rate + (size_t)b * 3 * CT_SHEET_BLOCK + at);
+            const vd c = vset(pass->c);
+            const vvec3 rate = {c * (0.5 * (dot(F.a, F.a) - 1)) - g.x, c * (0.5 * (dot(F.b, F.b) - 1)) - g.y,
+                                c * (0.5 * dot(F.a, F.b)) - g.z};
+            const vvec3 sigma = viscous(block, rate, at);
+            P = add_product(P, F, sigma);
+            total += (sigma.x * rate.x + sigma.y * rate.y + 2 * sigma.z * rate.z) * (0.5 / pass->c);
+        }
+        add_stress(block, &P, v, pass->node);
+    }
+    return vsum(total);
+}
+
+static double membrane_gradient(const ct_sheet_pass* pass) {
+    double total = 0;
+    for (int b = 0; b < pass->nmembrane; b++) switch (pass->membrane[b].energy) {
+        case CT_ENERGY_COROTATED: total += membrane_block(CT_ENERGY_COROTATED, pass, b); break;
+        case CT_ENERGY_PROJECTIVE: total += membrane_block(CT_ENERGY_PROJECTIVE, pass, b); break;
+        case CT_ENERGY_NEOHOOKEAN: total += membrane_block(CT_ENERGY_NEOHOOKEAN, pass, b); break;
+        default: total += membrane_block(CT_ENERGY_STVK, pass, b);
+        }
+    return total;
+}
+
+// dP as in sheet_energy.h.
+CT_INLINE columns stress_change(const double* l, columns F, columns dF) {
+    const vvec3 n = load3(l + 6 * CT_SHEET_BLOCK);
+    const vd inverse = vload(l + 9 * CT_SHEET_BLOCK), I = vload(l + 10 * CT_SHEET_BLOCK),
+             J = vload(l + 11 * CT_SHEET_BLOCK), II = vload(l + 12 * CT_SHEET_BLOCK),
+             IJ = vload(l + 13 * CT_SHEET_BLOCK), JJ = vload(l + 14 * CT_SHEET_BLOCK);
+    const columns K = {cross(F.b, n), cross(n, F.a)};
+    const vd along = dot(F.a, dF.a) + dot(F.b, dF.b), widen = dot(K.a, dF.a) + dot(K.b, dF.b);
+    const vvec3 turn = axpy(scale(-inverse * dot(n, dF.a), K.a), -inverse * dot(n, dF.b), K.b);
+    const vvec3 dKa = add(cross(dF.b, n), cross(F.b, turn)), dKb = add(cross(turn, F.a), cross(n, dF.a));
+    const vd s = 4 * II * along + 2 * IJ * widen, t = 2 * IJ * along + JJ * widen;
+    return (columns){axpy(axpy(axpy(scale(2 * I, dF.a), J, dKa), s, F.a), t, K.a),
+                     axpy(axpy(axpy(scale(2 * I, dF.b), J, dKb), s, F.b), t, K.b)};
+}
+
+static void membrane_product(const ct_sheet_pass* pass, const double* linear) {
+    for (int b = 0; b < pass->nmembrane; b++, linear += CT_MEMBRANE_LINEAR * CT_SHEET_BLOCK)
+        for (int v = 0; v < NVECTOR; v++) {
+            const ct_membrane_block* block = pass->membrane + b;
+            const double* l = linear + v * CT_LANES;
+            const columns F = {load3(l), load3(l + 3 * CT_SHEET_BLOCK)}, dF = deformation(block, pass->x, v);
+            columns P = add_product(stress_change(l, F, dF), dF, load3(l + 15 * CT_SHEET_BLOCK));
+            if (pass->rate) {
+                const vvec3 dG = {dot(F.a, dF.a), dot(F.b, dF.b), 0.5 * (dot(F.a, dF.b) + dot(F.b, dF.a))};
+                P = add_product(P, F, scale(vset(pass->c), viscous(block, dG, v * CT_LANES)));
+            }
+            add_stress(block, &P, v, pass->node);
+        }
+}
+
+static void rotations(const ct_sheet_pass* pass) {
+    for (int slot = 0; slot < pass->nmembrane * NVECTOR; slot++) {
+        const ct_membrane_block* block = pass->membrane + slot / NVECTOR;
+        const int at = slot % NVECTOR * CT_LANES;
+        const columns F = deformation(block, pass->x, slot % NVECTOR);
+        const vvec3 normal = cross(F.a, F.b);
+        const vd J = vsqrt(dot(normal, normal)), I = dot(F.a, F.a) + dot(F.b, F.b);
+        const vvec3 n = scale(1 / vmax(J, vset(NARROWEST)), normal);
+        const vd trace = 1 / vmax(vsqrt(I + 2 * J), vset(NARROWEST));
+        const vvec3 a = scale(trace, add(F.a, cross(F.b, n))), b = scale(trace, add(F.b, cross(n, F.a)));
+        // [a b n] times the transposed rest frame, row by row
+        const vmat3 now = {a.x, b.x, n.x, a.y, b.y, n.y, a.z, b.z, n.z};
+        const vmat3 turn = vmat3_scale(
+            vload(&block->area[at]),
+            vmat3_multiply(now, vmat3_transpose(vmat3_load(&block->frame[0][at], CT_SHEET_BLOCK))));
+        v4 row[3][CT_LANES];
+        vtranspose_out((vvec3){turn.a00, turn.a01, turn.a02}, row[0]);
+        vtranspose_out((vvec3){turn.a10, turn.a11, turn.a12}, row[1]);
+        vtranspose_out((vvec3){turn.a20, turn.a21, turn.a22}, row[2]);
+        for (int lane = 0; lane < CT_LANES; lane++)
+            for (int k = 0; k < 3; k++) {
+                v4* sum = (v4*)(pass->node + 12 * (size_t)block->node[k][at + lane]);
+                sum[0] += row[0][lane], sum[1] += row[1][lane], sum[2] += row[2][lane];
+            }
+    }
+}
+
+// ---- hinges --------------------------------------------------------------------------------
+
+// atan2 to about two units in the last place: the smaller over the larger, by an eighth of a turn less where
+// that is above tan(pi/8), by its series; 0 at the origin.
+CT_INLINE vd vatan2(vd y, vd x) {
+    const vd across = vabs(y), along = vabs(x), high = vmax(across, along), low = vmin(across, along);
+    const vd ratio = vselect(high > 0, low / high, vset(0));
+    const vl wide = ratio > 0.41421356237309503;
+    const vd t = vselect(wide, (ratio - 1) / (ratio + 1), ratio), q = t * t;
+    vd sum = vset(1.0 / 43);
+    for (int k = 41; k >= 3; k -= 2) sum = 1.0 / k - q * sum;
+    vd angle = vselect(wide, vset(M_PI / 4), vset(0)) + (t - t * q * sum);
+    angle = vselect(across > along, M_PI / 2 - angle, angle);
+    angle = vselect(x < 0, M_PI - angle, angle);
+    return vcopysign(angle, y);
+}
+
+CT_INLINE vl is_active(const ct_bend_block* block, int at) {
+    return (vload(&block->stiffness[at]) != 0) | (vload(&block->damper[at]) != 0);
+}
+
+// Adds forces on nodes 1 to 3.
+static __attribute__((noinline)) void add_bend(const ct_bend_block* block, const vvec3* force, int v,
+                                               double* node) {
+    const int at = v * CT_LANES;
+    const vl active = is_active(block, at);
+    v4 f[3][CT_LANES];
+    for (int i = 0; i < 3; i++) vtranspose_out(select3(active, force[i]), f[i]);
+    for (int lane = 0; lane < CT_LANES; lane++) {
+        *(v4*)(node + 4 * (size_t)block->node[0][at + lane]) -= f[0][lane] + f[1][lane] + f[2][lane];
+        for (int i = 0; i < 3; i++) *(v4*)(node + 4 * (size_t)block->node[i + 1][at + lane]) += f[i][lane];
+    }
+}
+
+static double bend_gradient(const ct_sheet_pass* pass) {
+    vd total = vset(0);
+    for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
+        const ct_bend_block* block = pass->bend + slot / NVECTOR;
+        const int v = slot % NVECTOR, at = v * CT_LANES;
+        const size_t first = (size_t)slot * CT_LANES;
+        const vvec3 e = edge(pass->x, block->node[0], block->node[1], v),
+                    a = edge(pass->x, block->node[0], block->node[2], v),
+                    b = edge(pass->x, block->node[0], block->node[3], v);
+        const vvec3 m = cross(e, a), n = cross(b, e);
+        const vd square = dot(e, e), length = vsqrt(square), ee = 1 / square;
+        const vd s = dot(a, e) * ee, t = dot(b, e) * ee;
+        const vd principal = vatan2(dot(cross(m, n), e), length * dot(m, n));
+        // of the angles that differ by whole turns the one nearest to the step's start
+        const vd turn = principal - vload(pass->angle_start + first);
+        const vd angle = vselect(vabs(turn) > M_PI, principal - vcopysign(vset(2 * M_PI), turn), principal);
+        const vd k = vload(&block->stiffness[at]), bend = angle - vload(&block->rest[at]);
+        vd pull = 2 * k * bend, energy = k * bend * bend;
+        if (pass->angle_rate) {
+            const vd damper = vload(&block->damper[at]),
+                     rate = pass->c * angle - vload(pass->angle_rate + first);
+            pull += 2 * damper * rate;
+            energy += damper * rate * rate * (1 / pass->c);
+        }
+        total += vselect(is_active(block, at), energy, vset(0));
+        const vvec3 g2 = scale(-pull * length / dot(m, m), m), g3 = scale(-pull * length / dot(n, n), n);
+        const vvec3 force[3] = {axpy(scale(-s, g2), -t, g3), g2, g3};
+        add_bend(block, force, v, pass->node);
+    }
+    return vsum(total);
+}
+
+static void bend_product(const ct_sheet_pass* pass, const double* linear) {
+    for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
+        const ct_bend_block* block = pass->bend + slot / NVECTOR;
+        const int v = slot % NVECTOR;
+        const double* l = linear + (size_t)(slot / NVECTOR) * CT_BEND_LINEAR * CT_SHEET_BLOCK + v * CT_LANES;
+        const vvec3 e = load3(l), a = load3(l + 3 * CT_SHEET_BLOCK), b = load3(l + 6 * CT_SHEET_BLOCK),
+                    m = load3(l + 9 * CT_SHEET_BLOCK), n = load3(l + 12 * CT_SHEET_BLOCK);
+        const vd s = vload(l + 15 * CT_SHEET_BLOCK), t = vload(l + 16 * CT_SHEET_BLOCK),
+                 length = vload(l + 17 * CT_SHEET_BLOCK), mm = vload(l + 18 * CT_SHEET_BLOCK),
+                 nn = vload(l + 19 * CT_SHEET_BLOCK), ee = vload(l + 20 * CT_SHEET_BLOCK),
+                 pull = vload(l + 21 * CT_SHEET_BLOCK), stiffness = vload(l + 22 * CT_SHEET_BLOCK);
+        const vvec3 de = edge(pass->x, block->node[0], block->node[1], v),
+                    da = edge(pass->x, block->node[0], block->node[2], v),
+                    db = edge(pass->x, block->node[0], block->node[3], v);
+        const vvec3 dm = add(cross(de, a), cross(e, da)), dn = add(cross(db, e), cross(b, de));
+        const vd stretch = dot(e, de) * ee;
+        const vd ds = (dot(da, e) + dot(a, de)) * ee - 2 * s * stretch,
+                 dt = (dot(db, e) + dot(b, de)) * ee - 2 * t * stretch;
+        const vvec3 g2 = scale(-length * mm, m), g3 = scale(-length * nn, n);
+        const vd shrink2 = stretch - 2 * mm * dot(m, dm), shrink3 = stretch - 2 * nn * dot(n, dn);
+        // the gradient along d, from the edges: g1 = -s g2 - t g3
+        const vd along = stiffness * (dot(g2, sub(da, scale(s, de))) + dot(g3, sub(db, scale(t, de))));
+        const vvec3 h2 = axpy(scale(-length * mm, dm), shrink2, g2),
+                    h3 = axpy(scale(-length * nn, dn), shrink3, g3);
+        const vvec3 f2 = axpy(scale(pull, h2), along, g2), f3 = axpy(scale(pull, h3), along, g3);
+        const vvec3 f1 = axpy(axpy(axpy(scale(-s, f2), -t, f3), -pull * ds, g2), -pull * dt, g3);
+        const vvec3 force[3] = {f1, f2, f3};
+        add_bend(block, force, v, pass->node);
+    }
+}
+
+const ct_sheet_kernels WITH_ISA(ct_sheet_kernels, CT_ISA) = {membrane_gradient, bend_gradient,
+                                                             membrane_product, bend_product, rotations};
