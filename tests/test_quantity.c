@@ -20,7 +20,7 @@ static const char everything[] =
     "\"servo\":{\"stiffness\":3,\"damping\":0.2}}},"
     "{\"name\":\"tip\",\"parent\":\"base\",\"mass\":1,\"center\":[0,2.5,0],\"inertia\":[1e-2,1e-2,1e-2],"
     "\"joint\":{\"type\":\"ball\",\"anchor\":[0,2.8,0],\"stiffness\":1}}]}],"
-    "\"water\":{\"density\":10,\"bodies\":[\"block\"]},"
+    "\"water\":{\"density\":10},"
     "\"muscles\":[{\"name\":\"pull\",\"body\":\"block\",\"points\":[[0,0.05,0.05],[0.4,0.05,0.05]],"
     "\"radius\":0.1,\"stiffness\":1e4}],"
     "\"cables\":[{\"name\":\"stay\",\"eyelets\":[{\"point\":[0,9,0]},{\"body\":\"block\",\"node\":0}],"

@@ -191,6 +191,7 @@ static void float_vjp(const ct_water* water, const double* x, const double* lam,
         double share = lam[i] * water->volume[v] * wet_at(water, depth_of(water, x[i])).value;
         ct_sums_add(sums, CT_QUANTITY_WATER_DENSITY, 0, -share * gravity);
         ct_sums_add(sums, CT_QUANTITY_GRAVITY, water->up, -share * water->density);
+        ct_sums_add(sums, CT_SUM_VOLUME, v, -share / water->volume[v] * water->density * gravity);
     }
 }
 
@@ -215,6 +216,8 @@ void ct_water_buoyancy_vjp(const ct_water* water, const double* force_bar, const
             double share = water->volume[v] * force_bar[3 * (size_t)v + (size_t)a];
             ct_sums_add(sums, CT_QUANTITY_WATER_DENSITY, 0, -share * water->gravity[a]);
             ct_sums_add(sums, CT_QUANTITY_GRAVITY, a, -share * water->density);
+            ct_sums_add(sums, CT_SUM_VOLUME, v,
+                        -force_bar[3 * (size_t)v + (size_t)a] * water->density * water->gravity[a]);
         }
 }
 

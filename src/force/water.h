@@ -45,7 +45,8 @@ typedef struct ct_water {
     int* face;                 // 3 nface, outward
     unsigned char* two_sided;  // nface, of a sheet
     int nvert;
-    double* volume;         // nvert, m^3, displaced at rest
+    double* volume;         // nvert, m^3, displaced at rest; of sheets for the present thickness
+    unsigned char* wet;     // nbody, 1: in the water
     const double* gravity;  // 3, m/s^2, of the model's settings, borrowed
 } ct_water;
 

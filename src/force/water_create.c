@@ -18,7 +18,7 @@ static void edges(const ct_mesh* mesh, const int* node, int count, double edge[3
                 mesh->x[3 * (size_t)node[k] + (size_t)a] - mesh->x[3 * (size_t)node[0] + (size_t)a];
 }
 
-// Volumes of the tets, or of the triangles times their thickness, shared among their nodes.
+// Volumes of the tets, shared among their nodes; those of sheets follow their thickness (model/sheets.c).
 static void add_volumes(const ct_scene_body* body, double* volume) {
     const ct_mesh* mesh = body->mesh;
     double edge[3][3], normal[3];
@@ -28,13 +28,6 @@ static void add_volumes(const ct_scene_body* body, double* volume) {
         cross3(edge[0], edge[1], normal);
         double quarter = (normal[0] * edge[2][0] + normal[1] * edge[2][1] + normal[2] * edge[2][2]) / 24;
         for (int k = 0; k < 4; k++) volume[body->first_node + node[k]] += quarter;
-    }
-    for (int t = 0; !mesh->ntet && t < mesh->ntri; t++) {
-        const int* node = mesh->tri + 3 * (size_t)t;
-        edges(mesh, node, 3, edge);
-        cross3(edge[0], edge[1], normal);
-        double third = body->tet_material[t].thickness * hypot(hypot(normal[0], normal[1]), normal[2]) / 6;
-        for (int k = 0; k < 3; k++) volume[body->first_node + node[k]] += third;
     }
 }
 
@@ -100,10 +93,13 @@ ct_status ct_water_create(ct_water* water, ct_arena* arena, const ct_scene* scen
     memcpy(water->drag, def->drag, sizeof water->drag);
     memcpy(water->thrust, def->thrust, sizeof water->thrust);
     water->volume = ct_arena_alloc(arena, (size_t)nvert, sizeof *water->volume);
-    if (!water->volume) return CT_OUT_OF_MEMORY;
+    water->wet = ct_arena_alloc(arena, (size_t)scene->nbody, 1);
+    if (!water->volume || !water->wet) return CT_OUT_OF_MEMORY;
     ct_status status = CT_OK;
-    for (int b = 0; status == CT_OK && b < scene->nbody; b++)
-        if (is_wet(scene, b)) status = add_body(water, arena, &scene->body[b]);
+    for (int b = 0; status == CT_OK && b < scene->nbody; b++) {
+        water->wet[b] = is_wet(scene, b);
+        if (water->wet[b]) status = add_body(water, arena, &scene->body[b]);
+    }
     if (status != CT_OK || !isnan(water->layer) || !water->nface) return status;
     double sum = 0;
     for (int b = 0; b < scene->nbody; b++) sum += edge_sum(water, &scene->body[b]);

@@ -252,6 +252,7 @@ ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_are
         [CT_SUM_NODE_STIFFNESS] = lame || wants(gradient, CT_QUANTITY_BENDING) ? 2 * nvert : 0,
         [CT_SUM_WHOLE_MASS] =
             weight || wants(gradient, CT_QUANTITY_LINK_MASS) ? (size_t)model->collision.softness.nwhole : 0,
+        [CT_SUM_VOLUME] = wants(gradient, CT_QUANTITY_THICKNESS) && model->water.enabled ? nvert : 0,
         [CT_SUM_DRAG] = weight || wants(gradient, CT_QUANTITY_DAMPING_MASS) ? nvert : 0,
     };
     memset(sums, 0, sizeof *sums);

@@ -66,8 +66,24 @@ ct_status ct_model_set_sheets(ct_model* model) {
     return status;
 }
 
+static bool is_wet(const ct_model* model, int t) {
+    return model->water.enabled && model->water.wet[model->geometry.tri_body[t]];
+}
+
+// A third of the water that each wet triangle displaces to each of its nodes.
+static void displace(ct_model* model) {
+    double* volume = model->water.volume;
+    for (int i = 0; i < 3 * model->ntri; i++)
+        if (is_wet(model, i / 3)) volume[model->geometry.tri[i]] = 0;
+    for (int i = 0; i < 3 * model->ntri; i++)
+        if (is_wet(model, i / 3))
+            volume[model->geometry.tri[i]] += ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[i / 3] *
+                                              model->material[model->ntet + i / 3].thickness / 3;
+}
+
 // A third of each triangle's mass to each of its nodes.
 void ct_model_lump_sheets(ct_model* model) {
+    displace(model);
     for (int t = 0; t < model->ntri; t++) {
         const ct_material* material = &model->material[model->ntet + t];
         const double area = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[t],
@@ -93,9 +109,12 @@ void ct_model_sheets_vjp(const ct_model* model, const ct_sums* sums) {
         double mu_bar = of[CT_SUM_MU] ? of[CT_SUM_MU][e] : 0;
         double lambda_bar = of[CT_SUM_LAMBDA] ? of[CT_SUM_LAMBDA][e] : 0;
         double D_bar = of[CT_SUM_RIGIDITY] ? of[CT_SUM_RIGIDITY][k] : 0;
-        double mass = 0, drag = 0, third = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[k] / 3;
+        double mass = 0, drag = 0, volume = 0,
+               third = ct_sheet_area(model->families.of[CT_FAMILY_SHEETS])[k] / 3;
         for (int a = 0; a < 3; a++) {
             if (of[CT_SUM_MASS]) mass += third * of[CT_SUM_MASS][model->geometry.tri[3 * k + a]];
+            if (of[CT_SUM_VOLUME] && is_wet(model, k))
+                volume += third * of[CT_SUM_VOLUME][model->geometry.tri[3 * k + a]];
             if (of[CT_SUM_DRAG]) drag += third * of[CT_SUM_DRAG][model->geometry.tri[3 * k + a]];
         }
         if (of[CT_QUANTITY_YOUNG])
@@ -105,7 +124,7 @@ void ct_model_sheets_vjp(const ct_model* model, const ct_sums* sums) {
                 -mu / s * mu_bar + t * E * (1 + nu * nu) / (q * q) * lambda_bar + 2 * nu / q * D * D_bar;
         if (of[CT_QUANTITY_THICKNESS])
             of[CT_QUANTITY_THICKNESS][e] = (mu * mu_bar + lambda * lambda_bar + 3 * D * D_bar) / t +
-                                           m->density * (mass + m->damping_mass * drag);
+                                           m->density * (mass + m->damping_mass * drag) + volume;
         if (of[CT_QUANTITY_BENDING]) of[CT_QUANTITY_BENDING][e] = E * t * t * t / (12 * q) * D_bar;
         if (of[CT_QUANTITY_DENSITY]) of[CT_QUANTITY_DENSITY][e] = t * (mass + m->damping_mass * drag);
         if (of[CT_QUANTITY_DAMPING_MASS]) of[CT_QUANTITY_DAMPING_MASS][e] = t * m->density * drag;

@@ -142,8 +142,7 @@ static ct_status level_error(check* c, const ct_slice* slice, int count, double 
         worst->worst_difference = fd;
     }
     worst->relative_error = most <= 0 ? 0 : most / scale;
-    bool passes = worst->relative_error <= c->def->tolerance;
-    worst->unresolved = most > 0 && (scale <= noise || (!passes && most <= noise));
+    worst->unresolved = most > 0 && scale <= noise;
     return CT_OK;
 }
 
@@ -172,7 +171,7 @@ static bool better(const ct_check_slice* found, const ct_check_slice* than, doub
     return found->relative_error < than->relative_error;
 }
 
-// Step sizes at which the noise of the loss could be all that was seen say nothing, neither for nor against a
+// Step sizes at which derivatives drown in the noise of the loss say nothing, neither for nor against a
 // gradient. The others decide; where their errors only fall, as those of a right gradient do, and end in the
 // noise before they pass, nothing is decided.
 static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* result, ct_error* error) {

@@ -18,6 +18,7 @@ enum {
     CT_SUM_DRAG,                    // nvert: lumped mass damping, kg/s
     CT_SUM_NODE_STIFFNESS,          // 2 nvert: of nodes in contact, along and across, N/m
     CT_SUM_WHOLE_MASS,              // nwhole: of what nodes in contact move with, kg
+    CT_SUM_VOLUME,                  // nvert: of the water that nodes displace, m^3
     CT_SUM_COUNT
 };
 
