@@ -32,6 +32,9 @@ void ct_factor_free(ct_factor* factor);
 // Factors the values; CT_SINGULAR when not positive definite (the old values then stay in force). May
 // allocate.
 ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix);
+// From now on this factor is updated by fronts, several times faster for small matrices; the bits differ. For
+// matrices with the pattern of `matrix`. Anything but CT_OK leaves it as it was.
+ct_status ct_factor_prefer_fronts(ct_factor* factor, const ct_block_matrix* matrix);
 size_t ct_factor_bytes(const ct_factor* factor);  // bytes streamed by one sweep (a solve reads them twice)
 double ct_factor_flops(const ct_factor* factor);  // flops of one numeric factorisation
 

@@ -72,10 +72,11 @@ struct ct_factor {
     const ct_symbolic* symbolic;
     ct_precision precision;
     ct_isa isa;
-    bool ready;     // holds values
-    void* tile;     // nvalue floats or halves, 64-byte aligned
-    float* pivot;   // 4 n: D^-2 of each own node, part after part; the fourth is zero
-    double* scale;  // n: S of each own node, part after part
+    bool ready;                // holds values
+    void* tile;                // nvalue floats or halves, 64-byte aligned
+    float* pivot;              // 4 n: D^-2 of each own node, part after part; the fourth is zero
+    double* scale;             // n: S of each own node, part after part
+    struct ct_fronts* fronts;  // factor_fronts.h; NULL: CHOLMOD factors
     ct_arena arena;
 };
 

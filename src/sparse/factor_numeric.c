@@ -1,7 +1,8 @@
 // Numeric factorisation; see factor.h for the contract and factor_layout.h for the formulas.
 //
-// Update: S A S is factored in double by CHOLMOD, each supernode [L11; L21] is turned into W in place
-// (triangular inverse and solve) and rounded into its panel; CHOLMOD's values are then freed.
+// Update: S A S is factored in double by CHOLMOD, or by fronts (factor_fronts.h) where that is asked for,
+// each supernode [L11; L21] is turned into W in place (triangular inverse and solve) and rounded into its
+// panel; CHOLMOD's values are then freed.
 #include "sparse/factor.h"
 
 #include <cblas.h>
@@ -9,6 +10,7 @@
 
 #include "base/blas.h"
 #include "sparse/factor_cholmod.h"
+#include "sparse/factor_fronts.h"
 #include "sparse/factor_layout.h"
 
 // LAPACK, part of OpenBLAS: inverse of a triangular matrix in place.
@@ -57,6 +59,7 @@ ct_status ct_factor_create(ct_factor** out, const ct_symbolic* symbolic, ct_prec
 
 void ct_factor_free(ct_factor* factor) {
     if (!factor) return;
+    ct_fronts_free(factor->fronts);
     ct_arena_free(&factor->arena);
     ct_free(factor);
 }
@@ -111,11 +114,13 @@ static cholmod_factor* factorise(const ct_symbolic* symbolic, const ct_block_mat
     return L;
 }
 
-static bool pivots_are_positive(const cholmod_factor* L) {
+// x: columns of the supernodes, column-major, one after the other.
+static bool pivots_are_positive(const ct_symbolic* symbolic, const double* x) {
+    const cholmod_factor* L = symbolic->analysis;
     const int *super = L->super, *pi = L->pi, *px = L->px;
     for (size_t s = 0; s < L->nsuper; s++) {
         size_t stride = (size_t)(pi[s + 1] - pi[s]);
-        const double* values = (const double*)L->x + px[s];
+        const double* values = x + px[s];
         for (size_t j = 0; j < (size_t)(super[s + 1] - super[s]); j++)
             if (!(values[j * stride + j] > 0) || !isfinite(values[j * stride + j])) return false;
     }
@@ -123,19 +128,24 @@ static bool pivots_are_positive(const cholmod_factor* L) {
 }
 
 // Turns a supernode [L11; L21] into [inv(Lu11); -Lu21 inv(Lu11)] in place and writes D^-2, 4 floats a node.
-// d: columns.
-static void invert_supernode(double* L, int columns, int rows, double* d, float* pivot) {
+// d: 2 columns.
+static void invert_supernode(const ct_fronts* fronts, double* L, int columns, int rows, double* d,
+                             float* pivot) {
     int below = rows - columns, info;
     size_t stride = (size_t)rows;
     for (int j = 0; j < columns; j++) {
         d[j] = L[(size_t)j * stride + (size_t)j];
         pivot[4 * (j / 3) + j % 3] = (float)(1 / (d[j] * d[j]));
     }
-    if (below)
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, below, columns, -1.0,
-                    L, rows, L + columns, rows);
+    if (fronts && columns <= CT_FRONTS_NARROW) {
+        fronts->kernels->invert(L, columns, rows, d + columns);
+    } else {
+        if (below)
+            cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, below, columns,
+                        -1.0, L, rows, L + columns, rows);
+        dtrtri_("L", "N", &columns, L, &rows, &info);
+    }
     // inv(Lu11) = D inv(L11)
-    dtrtri_("L", "N", &columns, L, &rows, &info);
     for (int j = 0; j < columns; j++) {
         double* column = L + (size_t)j * stride;
         for (int i = 0; i < j; i++) column[i] = 0;
@@ -144,8 +154,9 @@ static void invert_supernode(double* L, int columns, int rows, double* d, float*
     }
 }
 
-static void repack(ct_factor* factor, cholmod_factor* L, const double* scale, double* d) {
+static void repack(ct_factor* factor, double* x, const double* scale, double* d) {
     const ct_symbolic* symbolic = factor->symbolic;
+    const cholmod_factor* L = symbolic->analysis;
     const ct_factor_kernels* kernels = ct_factor_kernels_for(factor->isa, factor->precision);
     const int *super = L->super, *pi = L->pi, *px = L->px;
     for (int p = 0; p < symbolic->npart; p++) {
@@ -153,9 +164,9 @@ static void repack(ct_factor* factor, cholmod_factor* L, const double* scale, do
         for (int i = part->first_panel; i < part->first_panel + part->npanel; i++) {
             const ct_panel* panel = &symbolic->panel[i];
             int s = symbolic->supernode[i], rows = pi[s + 1] - pi[s];
-            double* values = (double*)L->x + px[s];
+            double* values = x + px[s];
             float* pivot = factor->pivot + 4 * (size_t)(part->first_node + panel->first);
-            invert_supernode(values, super[s + 1] - super[s], rows, d, pivot);
+            invert_supernode(factor->fronts, values, super[s + 1] - super[s], rows, d, pivot);
             kernels->pack(panel, values, (size_t)rows, factor->tile);
         }
     }
@@ -163,25 +174,47 @@ static void repack(ct_factor* factor, cholmod_factor* L, const double* scale, do
     factor->ready = true;
 }
 
+// scale: 7 n, the first n filled.
+static ct_status update_by_cholmod(ct_factor* factor, const ct_block_matrix* matrix, double* scale) {
+    const ct_symbolic* symbolic = factor->symbolic;
+    ct_status status;
+    cholmod_common common;
+    ct_cholmod_start(&common);
+    cholmod_factor* L = factorise(symbolic, matrix, scale, &common, &status);
+    if (L && !pivots_are_positive(symbolic, L->x)) status = CT_SINGULAR;
+    if (!status) repack(factor, L->x, scale, scale + symbolic->n);
+    cholmod_free_factor(&L, &common);
+    cholmod_finish(&common);
+    return status;
+}
+
+static ct_status update_by_fronts(ct_factor* factor, const ct_block_matrix* matrix, double* scale) {
+    const ct_symbolic* symbolic = factor->symbolic;
+    ct_status status = ct_fronts_factor(factor->fronts, matrix, scale);
+    if (status == CT_OK && !pivots_are_positive(symbolic, factor->fronts->value)) status = CT_SINGULAR;
+    if (status == CT_OK) repack(factor, factor->fronts->value, scale, scale + symbolic->n);
+    return status;
+}
+
 ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix) {
     const ct_symbolic* symbolic = factor->symbolic;
     if (matrix->n != symbolic->n) return CT_BAD_ARGUMENT;
     if (symbolic->n == 0) return CT_OK;
-    double* scale = ct_alloc(4 * (size_t)symbolic->n, sizeof(double));
+    double* scale = ct_alloc(7 * (size_t)symbolic->n, sizeof(double));
     if (!scale) return CT_OUT_OF_MEMORY;
     ct_status status = CT_SINGULAR;
     if (choose_scale(matrix, scale)) {
         ct_blas_serial();
-        cholmod_common common;
-        ct_cholmod_start(&common);
-        cholmod_factor* L = factorise(symbolic, matrix, scale, &common, &status);
-        if (L && !pivots_are_positive(L)) status = CT_SINGULAR;
-        if (!status) repack(factor, L, scale, scale + symbolic->n);
-        cholmod_free_factor(&L, &common);
-        cholmod_finish(&common);
+        status = factor->fronts ? update_by_fronts(factor, matrix, scale)
+                                : update_by_cholmod(factor, matrix, scale);
     }
     ct_free(scale);
     return status;
+}
+
+ct_status ct_factor_prefer_fronts(ct_factor* factor, const ct_block_matrix* matrix) {
+    if (factor->fronts || factor->symbolic->n == 0) return CT_OK;
+    return ct_fronts_create(&factor->fronts, factor->symbolic, matrix);
 }
 
 float ct_factor_stream(const ct_factor* factor, const float* from, size_t count) {

@@ -64,9 +64,11 @@ static ct_status prepare(const ct_model* model, ct_preconditioner* p, ct_factor*
         ct_status status = ct_coupling_create(coupling, &p->arena, model);
         if (status != CT_OK) return status;
     }
-    return *factor || !model->nfree
-               ? CT_OK
-               : ct_factor_create(factor, model->system.symbolic, model->system.precision);
+    if (*factor || !model->nfree) return CT_OK;
+    ct_status status = ct_factor_create(factor, model->system.symbolic, model->system.precision);
+    // sheets make their factor anew within steps; without fronts, where they cannot be had, it takes longer
+    if (status == CT_OK && model->ntri) ct_factor_prefer_fronts(*factor, &p->matrix);
+    return status;
 }
 
 static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_factor** factor,
