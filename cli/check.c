@@ -164,7 +164,7 @@ static void print_text(const cli_problem* p, const check_options* options, const
 // A rollout that does not converge where nothing was moved: too much may have been asked of the solver.
 static int report_failure(const cli_problem* p, ct_error* error, bool json) {
     size_t length = strlen(error->message);
-    if (error->code == CT_NOT_CONVERGED)
+    if (strstr(error->message, ct_status_text(CT_NOT_CONVERGED)))
         snprintf(error->message + length, sizeof error->message - length,
                  " (asked for a residual of %.0e: --tolerance %.0e asks for less)", solver_tolerance(p),
                  100 * solver_tolerance(p));

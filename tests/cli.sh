@@ -203,6 +203,10 @@ run check slope.json --threads 1
 expect '[ $code = 1 ]' 'grep -q "^FAILED friction" out' 'grep -q "not derivatives: contacts switch between the rollouts" out' \
     'grep -q "at step 0 sheet and floor (plane, node 0) switch from stick to slip" out' 'grep -q "and 23 more" out'
 claim check_names_contacts_that_switch
+run check slope.json --threads 1 --fresh
+expect '[ $code = 1 ]' 'grep -q "at step 0 sheet and floor (plane, node 0) switch from stick to slip" out' \
+    'grep -q "each difference in freshly built scenes" out'
+claim check_names_contacts_that_switch_in_freshly_built_scenes
 run check slope.json --threads 1 --json
 expect '[ $code = 1 ]' '[ "$(value "[\"slices\"][0][\"switches\"]")" = 27 ]' '[ "$(value "[\"slices\"][0][\"halved\"]")" = None ]' \
     '[ "$(value "[\"slices\"][0][\"switched\"][0][\"nodes\"]")" = "[0]" ]' '[ "$(value "[\"slices\"][0][\"switched\"][0][\"to\"]")" = slip ]'

@@ -222,6 +222,29 @@ static void a_surface_that_passes_through_itself_is_refused(void** unused) {
     end(&s);
 }
 
+// A search may come to such a place: it is one without a loss, and the search goes on.
+static void parameters_that_make_bodies_overlap_are_no_bad_argument(void** unused) {
+    ct_scene* scene = parse(SCENE(BLOCK("block", "0.01"),
+                                  ", \"time_step\": 0.01, \"duration\": 0.01, \"obstacles\": [{\"name\": "
+                                  "\"floor\", \"plane\": {\"normal\": [0, 1, 0]}}], \"parameters\": "
+                                  "[{\"type\": \"position\", \"per\": \"body\", \"transform\": \"none\"}], "
+                                  "\"objective\": [{\"type\": \"point\", \"target\": [0, 0, 0]}]"));
+    ct_problem* problem = NULL;
+    ct_error error = {0};
+    double y[3], loss;
+    assert_int_equal(ct_problem_create(&problem, scene, 0, &error), CT_OK);
+    assert_int_equal(ct_problem_size(problem), 3);
+    ct_problem_start(problem, y);
+    assert_int_equal(ct_problem_evaluate(problem, y, &loss, NULL, NULL, &error), CT_OK);
+    y[1] -= 0.015;
+    assert_int_equal(ct_problem_evaluate(problem, y, &loss, NULL, NULL, &error), CT_NOT_CONVERGED);
+    assert_string_equal(error.message,
+                        "step 1: \"block\" and \"floor\" overlap by 0.005 m at 0 -0.005 0 (node 0): move "
+                        "\"block\" by 0.006 m along 0 1 0, or exclude the pair (\"collide\": false)");
+    ct_problem_free(problem);
+    ct_scene_free(scene);
+}
+
 // ---- what begins ---------------------------------------------------------------------------
 
 static void surfaces_may_touch_and_be_nearer_than_they_keep(void** unused) {
@@ -266,6 +289,7 @@ int main(void) {
         cmocka_unit_test(a_sheet_through_a_body_is_refused),
         cmocka_unit_test(other_pairs_are_counted),
         cmocka_unit_test(a_surface_that_passes_through_itself_is_refused),
+        cmocka_unit_test(parameters_that_make_bodies_overlap_are_no_bad_argument),
         cmocka_unit_test(surfaces_may_touch_and_be_nearer_than_they_keep),
         cmocka_unit_test(round_off_is_no_overlap),
         cmocka_unit_test(what_does_not_collide_may_overlap),

@@ -54,7 +54,8 @@ CT_API void ct_problem_values(const ct_problem* problem, const double* y, double
 CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);
 // Loss at y and, unless NULL, its gradient (ct_problem_size numbers). report NULL: not wanted. CT_BAD_SCENE
 // when there is nothing to minimise, CT_BAD_ARGUMENT when y is not finite or a step refuses it,
-// CT_NOT_CONVERGED when a step fails; *loss is then NAN, and error says which step and why.
+// CT_NOT_CONVERGED when a step fails or parameters put bodies into one another; *loss is then NAN, and error
+// says which step and why.
 CT_API ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient,
                                      ct_problem_report* report, ct_error* error);
 // Runs the motion at y into a trajectory file. The scene is the one that the problem was made from; NULL: the

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "step/refuse.h"
 
 // ---- create and free -----------------------------------------------------------------------
 
@@ -124,6 +125,14 @@ static bool values_of_model(const ct_values* values, ct_values* out) {
     return any;
 }
 
+// Bodies that parameters put into one another: a place of the search without a loss, like one where a step
+// does not converge.
+static ct_status check_start(ct_problem* problem, ct_error* error) {
+    ct_step_report report;
+    if (!ct_refuse_overlap(problem->model, problem->work, problem->initial, &report)) return CT_OK;
+    return ct_fail(error, CT_NOT_CONVERGED, "step 1: %s", report.message);
+}
+
 // Puts y into the model and the initial state; *controls: those of the rollout, NULL: zeros.
 static ct_status apply(ct_problem* problem, const double* y, const double** controls, bool* refactored,
                        ct_error* error) {
@@ -140,9 +149,9 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
     if (status != CT_OK || (!position && !velocity && !joint_position && !joint_velocity)) return status;
     status = ct_state_set(problem->initial, position ? position : problem->position,
                           velocity ? velocity : problem->velocity);
-    return status == CT_OK
-               ? ct_state_set_joints(problem->model, problem->initial, joint_position, joint_velocity)
-               : status;
+    if (status == CT_OK)
+        status = ct_state_set_joints(problem->model, problem->initial, joint_position, joint_velocity);
+    return status == CT_OK && (position || joint_position) ? check_start(problem, error) : status;
 }
 
 typedef struct evaluation {
