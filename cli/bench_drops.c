@@ -1,6 +1,6 @@
 // cuttle bench contact --part drops: random bodies fall on one another and on an obstacle. A seed determines
 // everything: two to six bodies (balls, blocks, rings, rods, sheets), between half and three halves of a size
-// of 3 to 30 cm, 1e4 to 1e7 Pa, friction 0 to 1, time steps of 1 to 20 ms, speeds of 0 to 10 m/s, each body
+// of 3 to 30 cm, 1e4 to 1e7 Pa, friction 0 to 1, time steps of 1 to 20 ms, speeds of 0.3 to 10 m/s, each body
 // turned and spinning. They start in a column, the higher ones faster, so close that all of them meet within
 // the run.
 #include <math.h>
@@ -173,7 +173,7 @@ static ct_status make_drop(ct_scene* scene, uint64_t seed, bool print, ct_error*
                d.damping);
     int bodies = 2 + choice(&random, MOST_BODIES - 1);
     d.size = scaled(&random, 0.03, 0.3);
-    for (int i = 0; i < bodies; i++) d.speed[i] = between(&random, 0, 10);
+    for (int i = 0; i < bodies; i++) d.speed[i] = scaled(&random, 0.3, 10);
     qsort(d.speed, (size_t)bodies, sizeof(double), ascending);
     for (int i = 0; i < bodies && status == CT_OK; i++) status = add_body(scene, &random, &d, i, error);
     return status == CT_OK ? add_obstacle(scene, &random, print, error) : status;

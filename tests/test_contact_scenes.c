@@ -1,0 +1,222 @@
+// The scenes of scenes/ that are about contact: no edge ever passes through a triangle, no surface comes
+// nearer to another than half their thickness, whatever contact itself believes; each shows what it is named
+// for; and they go the same way to the last bit on every number of threads, from a checkpoint and in a
+// gradient.
+#include "contact_scenes.h"
+#include "cuttle_profile.h"
+#include "repeat.h"
+
+static sim open_scene(const char* name, int threads) {
+    char path[1024];
+    ct_scene* scene = NULL;
+    ct_error error = {0};
+    snprintf(path, sizeof path, "%s/scenes/%s.json", CT_SOURCE_DIR, name);
+    must(ct_scene_load(&scene, path, &error), &error);
+    return start(scene, threads);
+}
+
+// ---- nothing passes ------------------------------------------------------------------------
+
+static const double core = 0.499;  // of the thickness, less round-off
+
+static void look(const sim* s, const char* name) {
+    ct_crossings found;
+    const int step = (int)ct_state_step_index(s->state);
+    must(ct_profile_crossings(s->model, s->state, &found), NULL);
+    if (found.count)
+        fail_msg("%s, step %d: the edge %d %d passes through the triangle %d %d %d", name, step,
+                 found.where[0], found.where[1], found.where[2], found.where[3], found.where[4]);
+    if (found.nearest < core)
+        fail_msg("%s, step %d: surfaces are as near as %.3f of their thickness", name, step, found.nearest);
+}
+
+// Scenes that were run, with the steps that had to be halved.
+typedef struct ran {
+    const char* name;
+    int steps, halved;
+} ran;
+static ran all[16];
+static int nran;
+
+// To the time `until`; returns with the scene still open.
+static sim run_scene(const char* name, double until) {
+    sim s = open_scene(name, 1);
+    const ct_settings settings = ct_model_settings(s.model);
+    const int count = (int)lround(until / settings.time_step);
+    ran* here = &all[nran++];
+    here->name = name;
+    look(&s, name);
+    for (int i = 0; i < REPEAT(count, 5); i++) {
+        const ct_step_report report = step_once(&s);
+        here->steps++;
+        here->halved += report.substeps != 1;
+        look(&s, name);
+    }
+    return s;
+}
+
+static void nothing_passes_in(const char* name, double until) {
+    sim s = run_scene(name, until);
+    stop(&s);
+}
+
+static void nothing_passes_in_a_drop(void** state) { nothing_passes_in("drop", 1.5); }
+static void nothing_passes_in_a_fall(void** state) { nothing_passes_in("humanoid_fall", 1.5); }
+static void nothing_passes_in_a_stack(void** state) { nothing_passes_in("stack", 0.5); }
+static void nothing_passes_in_a_house_of_cards(void** state) { nothing_passes_in("card_house", 0.5); }
+static void nothing_passes_through_a_plate(void** state) { nothing_passes_in("bullet", 0.5); }
+static void nothing_passes_through_a_sheet(void** state) { nothing_passes_in("ball_sheet", 0.5); }
+
+// ---- what the scenes show ------------------------------------------------------------------
+
+static void a_hand_lifts_a_ball(void** state) {
+    sim s = run_scene("hand", 2);
+    const moved ball = measure(&s, 1);
+    below(0.15, ball.center[1], "height of the ball");
+    below(fabs(ball.velocity[1]), 0.02, "its speed");
+    stop(&s);
+}
+
+static void a_ball_goes_through_a_ring_narrower_than_it(void** state) {
+    sim s = run_scene("squeeze", 2);
+    below(measure(&s, 0).center[1], -0.12, "height of the ball");
+    stop(&s);
+}
+
+// The loop hangs 14 cm below the line of the rope at first.
+static void a_rope_is_pulled_into_a_knot(void** state) {
+    sim s = run_scene("knot", 2.2);
+    const double* x = ct_state_positions(s.state);
+    double lowest = 0, left = 0, right = 0;
+    for (int i = 0; i < node_count(&s); i++) {
+        if (fabs(x[3 * i]) < 0.15) lowest = fmin(lowest, x[3 * i + 1]);
+        left = fmin(left, x[3 * i]), right = fmax(right, x[3 * i]);
+    }
+    below(-0.08, lowest, "how far the loop hangs");
+    below(1, right - left, "distance of the ends");
+    stop(&s);
+}
+
+static void bodies_poured_into_a_bowl_stay_there(void** state) {
+    sim s = run_scene("pile", 1.5);
+    const ct_model_info info = ct_model_summary(s.model);
+    for (int body = 0; body < info.nbody; body++) {
+        const moved m = measure(&s, body);
+        below(hypot(m.center[0], m.center[2]), 0.27, "distance from the middle of the bowl");
+        below(-0.2, m.center[1], "height");
+    }
+    stop(&s);
+}
+
+static void a_cloth_hangs_over_a_ball_and_is_pulled_off(void** state) {
+    sim s = run_scene("drape", 1.3);
+    const moved hanging = measure(&s, 0);
+    double highest = -1, lowest = 1;
+    const double* x = ct_state_positions(s.state);
+    for (int i = 0; i < node_count(&s) - 1; i++)  // the last is the ball's
+        highest = fmax(highest, x[3 * i + 1]), lowest = fmin(lowest, x[3 * i + 1]);
+    below(0.2, highest, "the highest point of the cloth");
+    below(lowest, -0.1, "the lowest");
+    for (int i = 0; i < REPEAT(120, 2); i++) step_once(&s), look(&s, "drape");
+    below(0.3, measure(&s, 0).center[0] - hanging.center[0], "how far it is pulled");
+    stop(&s);
+}
+
+// Halves are for impacts above 20 m/s: the bullet's at 50.
+static void steps_are_taken_whole(void** state) {
+    int halved = 0;
+    for (int i = 0; i < nran; i++) {
+        if (!all[i].halved || strcmp(all[i].name, "bullet") == 0) continue;
+        print_message("%s: %d of %d steps are halved\n", all[i].name, all[i].halved, all[i].steps);
+        halved++;
+    }
+    assert_int_equal(halved, 0);
+}
+
+// ---- the same bits -------------------------------------------------------------------------
+
+enum { BEFORE = 30, BITS_STEPS = 8 };
+
+static void* snapshot(const ct_state* state) {
+    void* copy = malloc(ct_state_size(state));
+    memcpy(copy, ct_state_bytes(state), ct_state_size(state));
+    return copy;
+}
+
+static void the_bits_of_a_scene_are_always_the_same(const char* name, int before) {
+    sim s = open_scene(name, 1);
+    steps(&s, before);
+    void* middle = snapshot(s.state);
+    steps(&s, BITS_STEPS);
+    for (int threads = 1; threads <= 2; threads++) {
+        sim again = open_scene(name, threads);
+        must(ct_state_restore(again.state, middle, ct_state_size(s.state)), NULL);
+        steps(&again, BITS_STEPS);
+        assert_memory_equal(ct_state_bytes(again.state), ct_state_bytes(s.state), ct_state_size(s.state));
+        stop(&again);
+    }
+    free(middle);
+    stop(&s);
+}
+
+static void pull_seed(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar,
+                      void* user) {
+    const sim* s = user;
+    for (int i = 0; step == BITS_STEPS && i < node_count(s); i++) x_bar[3 * i] += 1 + 0.1 * (i % 7);
+}
+
+// A tape that keeps every state and one that keeps as few as it may.
+static void the_bits_of_a_gradient_do_not_depend_on_the_tape(const char* name, int before) {
+    sim s = open_scene(name, 1);
+    steps(&s, before);
+    const ct_model_info info = ct_model_summary(s.model);
+    const size_t n = (size_t)(info.ntet + info.ntri);
+    double* young[2];
+    for (int k = 0; k < 2; k++) {
+        ct_tape* tape = NULL;
+        young[k] = calloc(n, sizeof(double));
+        ct_values gradient = {.of = {[CT_QUANTITY_YOUNG] = young[k]}};
+        must(ct_tape_create(&tape, s.model, BITS_STEPS, k ? 1 : 0), NULL);
+        must(ct_rollout(s.model, s.work, tape, s.state, BITS_STEPS, NULL, NULL, NULL, NULL), NULL);
+        must(ct_backward(s.model, s.work, tape, NULL, pull_seed, &s, &gradient, NULL), NULL);
+        ct_tape_free(tape);
+    }
+    assert_memory_equal(young[0], young[1], n * sizeof(double));
+    free(young[0]);
+    free(young[1]);
+    stop(&s);
+}
+
+static void bits_of_a_hand(void** state) {
+    the_bits_of_a_scene_are_always_the_same("hand", BEFORE);
+    the_bits_of_a_gradient_do_not_depend_on_the_tape("hand", BEFORE);
+}
+static void bits_of_a_squeeze(void** state) {
+    the_bits_of_a_scene_are_always_the_same("squeeze", 2 * BEFORE);
+    the_bits_of_a_gradient_do_not_depend_on_the_tape("squeeze", 2 * BEFORE);
+}
+static void bits_of_a_knot(void** state) {
+    the_bits_of_a_scene_are_always_the_same("knot", BEFORE);
+    the_bits_of_a_gradient_do_not_depend_on_the_tape("knot", BEFORE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_passes_in_a_drop),
+        cmocka_unit_test(nothing_passes_in_a_fall),
+        cmocka_unit_test(nothing_passes_in_a_stack),
+        cmocka_unit_test(nothing_passes_in_a_house_of_cards),
+        cmocka_unit_test(nothing_passes_through_a_plate),
+        cmocka_unit_test(nothing_passes_through_a_sheet),
+        cmocka_unit_test(a_hand_lifts_a_ball),
+        cmocka_unit_test(a_ball_goes_through_a_ring_narrower_than_it),
+        cmocka_unit_test(a_rope_is_pulled_into_a_knot),
+        cmocka_unit_test(bodies_poured_into_a_bowl_stay_there),
+        cmocka_unit_test(a_cloth_hangs_over_a_ball_and_is_pulled_off),
+        cmocka_unit_test(steps_are_taken_whole),
+        cmocka_unit_test(bits_of_a_hand),
+        cmocka_unit_test(bits_of_a_squeeze),
+        cmocka_unit_test(bits_of_a_knot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
