@@ -16,6 +16,7 @@ extern void spotrs_(const char* uplo, const int* n, const int* nrhs, const float
 // error of a factor in single precision, up to which it is a good preconditioner
 static const double precise = 1e-2;
 static const size_t cache_bytes = (size_t)256 << 20;  // of columns, before all are forgotten
+static const double reach = 0.5;                      // of the spacing of a surface's nodes
 
 // K = L L^T at a list of nodes, without rotations.
 typedef struct node_factor {
@@ -48,7 +49,37 @@ struct ct_compliance {
     int last;             // of these, used last
     float* probe;         // 3 nvert
     double* R;            // 9 nvert: rotations of the nodes at hand
+    // the outline of many touches
+    double* spacing;              // nvert, m: mean length of the edges of the surface at a node
+    uint64_t stamp;               // of the outline, 0: none
+    int outlined;                 // touches of the outline
+    int *member, *member_before;  // 4 a touch; and as they were before
+    double *weight, *weight_before, *own;
+    size_t member_size, member_before_size, weight_size, weight_before_size, own_size;
+    int* body;  // a node
+    double *rest, *reach, *soft;
 };
+
+static double rest_distance(const ct_collision* collision, int v, int w) {
+    const double *a = collision->rest + 3 * v, *b = collision->rest + 3 * w;
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static void measure_spacing(ct_compliance* c, const ct_collision* collision) {
+    int* edges = c->node;  // at each node, for a moment
+    for (int e = 0; e < collision->nedge; e++) {
+        const int* ends = collision->edge + 2 * e;
+        for (int k = 0; k < 2; k++) {
+            c->spacing[ends[k]] += rest_distance(collision, ends[0], ends[1]);
+            edges[ends[k]]++;
+        }
+    }
+    for (int v = 0; v < collision->nvert; v++) {
+        c->spacing[v] = edges[v] ? c->spacing[v] / edges[v] : 1;
+        edges[v] = 0;
+    }
+}
 
 ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collision, int nfree,
                                const int* node) {
@@ -67,6 +98,11 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collisio
         c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
     c->probe = ct_arena_alloc(&c->arena, 3 * nvert, sizeof(float));
     c->R = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(double));
+    c->spacing = ct_arena_alloc(&c->arena, nvert, sizeof(double));
+    c->body = ct_arena_alloc(&c->arena, nnode, sizeof(int));
+    c->rest = ct_arena_alloc(&c->arena, 3 * nnode, sizeof(double));
+    c->reach = ct_arena_alloc(&c->arena, nnode, sizeof(double));
+    c->soft = ct_arena_alloc(&c->arena, nnode, sizeof(double));
     if (c->arena.failed) {
         ct_compliance_free(c);
         return CT_OUT_OF_MEMORY;
@@ -81,6 +117,7 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collisio
         c->position[c->nsurface++] = position[v];
     }
     for (int v = 0; v < collision->nvert; v++) c->local[v] = -1;
+    measure_spacing(c, collision);
     *out = c;
     return CT_OK;
 }
@@ -92,6 +129,11 @@ void ct_compliance_free(ct_compliance* c) {
     ct_free(c->T);
     ct_free(c->Y);
     for (int i = 0; i < 2; i++) ct_free(c->kept[i].L);
+    ct_free(c->member);
+    ct_free(c->member_before);
+    ct_free(c->weight);
+    ct_free(c->weight_before);
+    ct_free(c->own);
     ct_arena_free(&c->arena);
     ct_free(c);
 }
@@ -374,4 +416,79 @@ ct_status ct_compliance_invert(ct_compliance* c, const ct_collision* collision, 
     }
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
     return status;
+}
+
+// ---- the outline ---------------------------------------------------------------------------
+
+void ct_compliance_begin(ct_compliance* c) { c->outlined = -1; }
+
+static bool reserve_outline(ct_compliance* c, size_t count) {
+    return ct_reserve((void**)&c->member, &c->member_size, 4 * count, sizeof(int)) &&
+           ct_reserve((void**)&c->member_before, &c->member_before_size, 4 * count, sizeof(int)) &&
+           ct_reserve((void**)&c->weight, &c->weight_size, 4 * count, sizeof(double)) &&
+           ct_reserve((void**)&c->weight_before, &c->weight_before_size, 4 * count, sizeof(double)) &&
+           ct_reserve((void**)&c->own, &c->own_size, count, sizeof(double));
+}
+
+// Nodes that give way, in the order of the surface.
+static int outline_nodes(ct_compliance* c, const ct_collision* collision, double rate, const ct_touch* touch,
+                         int count, const int* which) {
+    int m = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < touch[which[i]].at.count; k++) c->local[touch[which[i]].is.pair.node[k]] = 0;
+    for (int i = 0; i < collision->nnode; i++) {
+        const int v = collision->node[i];
+        if (c->local[v] < 0) continue;
+        const double soft = ct_softness_node(&collision->softness, v, rate);
+        c->local[v] = soft > 0 ? m : -1;
+        if (!(soft > 0)) continue;
+        c->node[m] = v;
+        c->body[m] = collision->node_owner[i];
+        memcpy(c->rest + 3 * (size_t)m, collision->rest + 3 * (size_t)v, 3 * sizeof(double));
+        c->reach[m] = reach * c->spacing[v];
+        c->soft[m++] = soft;
+    }
+    return m;
+}
+
+// Members, weights and own compliances; true: the first two are what they were.
+static bool outline_touches(ct_compliance* c, const ct_touch* touch, int count, const int* which) {
+    for (int i = 0; i < count; i++) {
+        const ct_touch* t = &touch[which[i]];
+        c->own[i] = 0;
+        for (int k = 0; k < 4; k++) {
+            const bool there = k < t->at.count && c->local[t->is.pair.node[k]] >= 0;
+            const size_t at = 4 * (size_t)i + (size_t)k;
+            c->member[at] = there ? c->local[t->is.pair.node[k]] : -1;
+            c->weight[at] = there ? t->at.w[k] : 0;
+            if (there) c->own[i] += c->weight[at] * c->weight[at] * c->soft[c->member[at]];
+        }
+    }
+    const size_t size = 4 * (size_t)count;
+    return c->outlined == count && !memcmp(c->member, c->member_before, size * sizeof(int)) &&
+           !memcmp(c->weight, c->weight_before, size * sizeof(double));
+}
+
+ct_status ct_compliance_outline(ct_compliance* c, const ct_collision* collision, double rate,
+                                const ct_touch* touch, int count, const int* which, ct_friction_matrix* out) {
+    if (!reserve_outline(c, (size_t)count)) return CT_OUT_OF_MEMORY;
+    const int m = outline_nodes(c, collision, rate, touch, count, which);
+    if (!outline_touches(c, touch, count, which)) {
+        c->stamp++;
+        c->outlined = count;
+        memcpy(c->member_before, c->member, 4 * (size_t)count * sizeof(int));
+        memcpy(c->weight_before, c->weight, 4 * (size_t)count * sizeof(double));
+    }
+    for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
+    *out = (ct_friction_matrix){.count = count,
+                                .stamp = c->stamp,
+                                .own = c->own,
+                                .node = c->member,
+                                .weight = c->weight,
+                                .nnode = m,
+                                .body = c->body,
+                                .rest = c->rest,
+                                .reach = c->reach,
+                                .soft = c->soft};
+    return CT_OK;
 }

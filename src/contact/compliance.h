@@ -5,12 +5,13 @@
 //     K_ij = R_i (A^-1)_ij R_j^T + Y_i S^-1 Y_j^T,   Y_i = -R_i W_i R_l^T J (free nodes),  B_i (nodes on
 //     links),   0 (driven nodes),
 // W_cd = sum_kl w_ck w_dl K_kl. The columns of A^-1 at surface nodes are constant while a factor is in force:
-// they are kept.
+// they are kept. Many touches: W is not stored, and its outline (friction_matrix.h) needs no columns.
 #ifndef CT_CONTACT_COMPLIANCE_H
 #define CT_CONTACT_COMPLIANCE_H
 
 #include "contact/collision.h"
 #include "contact/friction_inverse.h"
+#include "contact/friction_matrix.h"
 #include "contact/touch.h"
 
 // Which factor of A is in force: as long as all of it stays the same, so do the columns of A^-1.
@@ -50,5 +51,14 @@ ct_status ct_compliance_update(ct_compliance* compliance, const ct_collision* co
 ct_status ct_compliance_invert(ct_compliance* compliance, const ct_collision* collision,
                                const ct_response* response, const ct_touch* touch, int count,
                                const int* which, ct_friction_inverse* inverse);
+
+// The matrix of the touches listed in `which` without W: what a preconditioner has to know, from the softness
+// of the nodes at rate c (1/s). out->product and out->user are left to the caller. The stamp stays as long as
+// the touches have the same nodes and weights, and changes with every other call, and after
+// ct_compliance_begin. Valid until the next call.
+ct_status ct_compliance_outline(ct_compliance* compliance, const ct_collision* collision, double c,
+                                const ct_touch* touch, int count, const int* which, ct_friction_matrix* out);
+// A new step: what was kept for the last one must not show in its results.
+void ct_compliance_begin(ct_compliance* compliance);
 
 #endif

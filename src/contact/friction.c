@@ -1,4 +1,4 @@
-// Contact with Coulomb friction on a dense compliance matrix; see friction.h.
+// Contact with Coulomb friction on a compliance matrix; see friction.h.
 //
 // The conditions of one contact say that its force is a fixed point: with y = F - r u, y_N = n.y, y_T = P y,
 // r = (r_N, r_T) > 0,
@@ -17,6 +17,7 @@
 // fails and negative at infinity.
 #include "contact/friction.h"
 
+#include <assert.h>
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
@@ -27,6 +28,7 @@
 #include "math/mat3.h"
 
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
+#define ROUGH 1e-2         // residual of a problem that is softer than the one to be solved
 #define SMALL 1e-2         // part of a row that a preconditioner may leave out
 
 enum {
@@ -38,15 +40,17 @@ enum {
     SWEEPS_STALLED = 8,  // then
     ROUND_LIMIT = 3,     // of sweeps, then Newton's method
     SWEEPS_COLD = 3,     // of the first round, when the start is far off
-    SWEEPS_ROUND = 200   // of the second; three times as many in each further one
+    SWEEPS_ROUND = 200,  // of the second; three times as many in each further one
+    KEPT_LIMIT = 60,     // iterations of GMRES with the factor of an earlier step, where W is not stored
+    LINEAR_LIMIT = 120   // with one of its own
 };
 
-// The problem with one matrix, counted from zero forces.
+// The problem, the addition within the matrix where that is stored.
 typedef struct problem {
     int count;
-    const double* W;
-    int stride;
-    const double *b, *normal, *mu, *eps;
+    const ct_friction_matrix* matrix;
+    ct_friction_addition addition;
+    const double *b, *base, *normal, *mu, *eps;
     const ct_friction_inverse* inverse;
 } problem;
 
@@ -70,14 +74,15 @@ struct ct_friction_work {
     local* contact;
     double *u, *dF, *Wd, *F_try, *u_try, *F_best, *F_held, *u_held, *a;  // 3 capacity
     double *D, *E;                                                       // 9 capacity
+    double* eps;                                                         // capacity
     merit held;                                                          // of F_held
-    unsigned char* rank;  // of the blocks when the factor was made
-    int rank_count;       // contacts of that factor, -1: none
     ct_friction_system newton, fixed;
     ct_friction_complement complement, fixed_complement;
-    bool inverted;                  // the fixed system is solved by its complement
-    double *sum, *shifted, *small;  // W + U M U^T; b - (W + U M U^T) F_base; rank
-    size_t sum_size, shifted_size, small_size;
+    bool inverted;   // the fixed system is solved by its complement
+    uint64_t stamp;  // of the matrix that Newton's factor belongs to; 0: none that may come again
+    double* sum;     // W + U M U^T
+    size_t sum_size;
+    ct_friction_matrix own;  // of that
 };
 
 ct_status ct_friction_work_create(ct_friction_work** out) {
@@ -95,8 +100,6 @@ void ct_friction_work_free(ct_friction_work* work) {
     ct_friction_complement_free(&work->complement);
     ct_friction_complement_free(&work->fixed_complement);
     ct_free(work->sum);
-    ct_free(work->shifted);
-    ct_free(work->small);
     ct_free(work);
 }
 
@@ -106,12 +109,12 @@ static ct_status reserve(ct_friction_work* work, int count) {
     ct_arena arena = {0};
     ct_friction_work grown = *work;
     grown.contact = ct_arena_alloc(&arena, capacity, sizeof(local));
-    grown.rank = ct_arena_alloc(&arena, capacity, 1);
     double** vectors[] = {&grown.u,      &grown.dF,     &grown.Wd,     &grown.F_try, &grown.u_try,
                           &grown.F_best, &grown.F_held, &grown.u_held, &grown.a};
     for (int i = 0; i < 9; i++) *vectors[i] = ct_arena_alloc(&arena, 3 * capacity, sizeof(double));
     grown.D = ct_arena_alloc(&arena, 9 * capacity, sizeof(double));
     grown.E = ct_arena_alloc(&arena, 9 * capacity, sizeof(double));
+    grown.eps = ct_arena_alloc(&arena, capacity, sizeof(double));
     if (arena.failed) {
         ct_arena_free(&arena);
         return CT_OUT_OF_MEMORY;
@@ -137,15 +140,17 @@ static void eigen(double a, double b, double c, double floor, local* l) {
 
 static void prepare(const problem* def, ct_friction_work* work) {
     double largest = 0;
-    for (int i = 0; i < 3 * def->count; i++)
-        largest = fmax(largest, def->W[(size_t)i * (size_t)def->stride + (size_t)i] + def->eps[i / 3]);
+    for (int c = 0; c < def->count; c++) {
+        local* l = &work->contact[c];
+        ct_friction_matrix_block(def->matrix, c, l->W);
+        for (int i = 0; i < 3; i++) {
+            l->W[4 * i] += def->eps[c];
+            largest = fmax(largest, l->W[4 * i]);
+        }
+    }
     const double floor = fmax(1e-14 * largest, DBL_MIN / DBL_EPSILON);
     for (int c = 0; c < def->count; c++) {
         local* l = &work->contact[c];
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                l->W[3 * i + j] = def->W[(size_t)(3 * c + i) * (size_t)def->stride + (size_t)(3 * c + j)] +
-                                  (i == j) * def->eps[c];
         const ct_mat3 W = ct_mat3_load(l->W);
         l->n = ct_vec3_load(def->normal + 3 * c);
         l->t1 = ct_vec3_orthogonal(l->n);
@@ -216,10 +221,13 @@ static merit measure(const problem* def, const ct_friction_work* work, const dou
 
 static double residual_of(merit m) { return m.square == 0 ? 0 : sqrt(m.square / m.size); }
 
-// u = b + W F + eps F
-static void motion(const problem* def, const double* F, double* u) {
-    for (int i = 0; i < 3 * def->count; i++) u[i] = def->b[i] + def->eps[i / 3] * F[i];
-    ct_friction_product(def->W, (size_t)def->stride, def->count, F, u);
+// u = b + (W + U M U^T) (F - F_base) + eps F
+static void motion(const problem* def, ct_friction_work* work, const double* F, double* u) {
+    for (int i = 0; i < 3 * def->count; i++) {
+        work->Wd[i] = F[i] - (def->base ? def->base[i] : 0);
+        u[i] = def->b[i] + def->eps[i / 3] * F[i];
+    }
+    ct_friction_system_product(&work->newton, work->Wd, u);
 }
 
 // |F_T| - mu F_N at nu, and its derivative.
@@ -296,7 +304,8 @@ static void sweep(const problem* def, ct_friction_work* work, double* F, double*
         ct_vec3_store(d, ct_vec3_sub(next, force));
         if (d[0] == 0 && d[1] == 0 && d[2] == 0) continue;
         cblas_dgemv(CblasColMajor, CblasNoTrans, 3 * def->count, 3, 1,
-                    def->W + 3 * (size_t)c * (size_t)def->stride, def->stride, d, 1, 1, u, 1);
+                    def->matrix->W + 3 * (size_t)c * (size_t)def->matrix->stride, def->matrix->stride, d, 1,
+                    1, u, 1);
         for (int i = 0; i < 3; i++) {
             u[3 * c + i] += def->eps[c] * d[i];
             F[3 * c + i] += d[i];
@@ -347,35 +356,25 @@ static void linearise(const problem* def, ct_friction_work* work, const double* 
     }
 }
 
-static bool same_ranks(const ct_friction_work* work, int count) {
-    if (work->rank_count != count) return false;
-    for (int c = 0; c < count; c++)
-        if (work->rank[c] != work->newton.block[c].rank) return false;
-    return true;
-}
-
 // dF with a factor in single precision, that of an earlier step where it still serves. CT_NOT_CONVERGED: it
 // does not reach `relative`.
 static ct_status solve_single(ct_friction_work* work, double relative, double* dF,
                               ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
-    ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
+    const bool stored = s->matrix->W;
     for (int attempt = 0; attempt < 2; attempt++) {
-        const bool kept = attempt == 0 && same_ranks(work, s->count);
-        if (attempt == 0 && !kept) continue;
-        ct_status status = kept ? CT_OK : ct_friction_system_factor(s, false);
-        if (!kept) {
-            report->factors++;
-            work->rank_count = status ? -1 : s->count;
-            for (int c = 0; c < s->count; c++) work->rank[c] = (unsigned char)s->block[c].rank;
-        }
-        if (!status)
-            status = ct_friction_system_iterate(s, work->a, CT_FRICTION_SINGLE, relative, kept ? 8 : 16, dF,
-                                                &gmres);
+        bool kept = false;
+        ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
+        ct_status status = attempt ? ct_friction_system_factor(s, false) : ct_friction_system_reuse(s, &kept);
+        report->factors += attempt;
+        if (status) return status;
+        if (!attempt && !kept) continue;
+        const int limit = stored ? (kept ? 8 : 16) : kept ? KEPT_LIMIT : LINEAR_LIMIT;
+        ct_friction_system_iterate(s, work->a, relative, limit, dF, &gmres);
         report->linear += gmres.iterations;
-        if (status == CT_OUT_OF_MEMORY || gmres.end == CT_KRYLOV_CONVERGED) return status;
+        if (gmres.end == CT_KRYLOV_CONVERGED) return CT_OK;
     }
-    return CT_NOT_CONVERGED;
+    return stored ? CT_NOT_CONVERGED : CT_OK;
 }
 
 // dF by the inverse of W. CT_NOT_CONVERGED: it does not fit the sets, or does not reach `relative`.
@@ -383,38 +382,30 @@ static ct_status solve_inverse(const problem* def, ct_friction_work* work, doubl
                                ct_friction_report* report) {
     bool fits = false;
     ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
-    ct_status status = ct_friction_complement_build(&work->complement, def->inverse, work->D, work->E, &fits);
+    const ct_status status =
+        ct_friction_complement_build(&work->complement, def->inverse, work->D, work->E, &fits);
     if (status || !fits) return status ? status : CT_NOT_CONVERGED;
     work->newton.complement = &work->complement;
-    status = ct_friction_system_iterate(&work->newton, work->a, CT_FRICTION_INVERSE, relative, 8, dF, &gmres);
+    ct_friction_system_iterate(&work->newton, work->a, relative, 8, dF, &gmres);
+    work->newton.complement = NULL;
     report->linear += gmres.iterations;
-    return status || gmres.end == CT_KRYLOV_CONVERGED ? status : CT_NOT_CONVERGED;
+    return gmres.end == CT_KRYLOV_CONVERGED ? CT_OK : CT_NOT_CONVERGED;
 }
 
 // dF of the Newton step, by the cheapest of the ways that have not failed before.
-static ct_status direction(const problem* def, ct_friction_work* work, double relative,
-                           ct_friction_level* level, double* dF, ct_friction_report* report) {
+static ct_status direction(const problem* def, ct_friction_work* work, double relative, bool* exact,
+                           double* dF, ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
-    const int n = s->n;
-    if (def->inverse && def->inverse->L && n >= 100) {
+    if (def->inverse && def->inverse->L && s->n >= 100) {
         const ct_status status = solve_inverse(def, work, relative, dF, report);
         if (status != CT_NOT_CONVERGED) return status;
     }
-    if (*level == CT_FRICTION_ITERATE && n >= 200) {
-        ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
-        const int limit = n / 30 < CT_FRICTION_RESTART ? n / 30 : CT_FRICTION_RESTART;
-        const ct_status status = ct_friction_system_iterate(s, work->a, *level, relative, limit, dF, &gmres);
-        report->linear += gmres.iterations;
-        if (status || gmres.end == CT_KRYLOV_CONVERGED) return status;
-        *level = CT_FRICTION_SINGLE;
-    }
-    if (*level == CT_FRICTION_SINGLE && n >= 100) {
+    if (!s->matrix->W || (!*exact && s->n >= 100)) {
         const ct_status status = solve_single(work, relative, dF, report);
         if (status != CT_NOT_CONVERGED) return status;
-        *level = CT_FRICTION_DOUBLE;
+        *exact = true;
     }
     report->factors++;
-    work->rank_count = -1;
     const ct_status status = ct_friction_system_factor(s, true);
     if (!status) ct_friction_system_solve(s, work->a, dF);
     return status;
@@ -435,25 +426,23 @@ static void attempt(ct_friction_work* work, int n, double alpha, const double* F
 
 // One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not
 // fall, F_try and u_try are at its end.
-static ct_status newton_step(const problem* def, ct_friction_work* work, double tolerance,
-                             ct_friction_level* level, double* F, merit* now, bool* moved, bool* possible,
-                             ct_friction_report* report) {
+static ct_status newton_step(const problem* def, ct_friction_work* work, double tolerance, bool* exact,
+                             double* F, merit* now, bool* moved, bool* possible, ct_friction_report* report) {
     const int n = 3 * def->count;
     *moved = *possible = false;
     report->newton++;
     linearise(def, work, F, work->u);
-    ct_status status =
-        ct_friction_system_reduce(&work->newton, def->W, def->stride, def->count, work->D, work->E);
+    ct_status status = ct_friction_system_reduce(&work->newton, work->D, work->E);
     // as precise as the next residual can be: Newton's method squares it, and the tolerance is enough
     const double residual = residual_of(*now),
                  relative = fmax(0.3 * tolerance / residual, fmin(fmax(0.1 * residual, 1e-5), 1e-2));
-    if (!status) status = direction(def, work, relative, level, work->dF, report);
+    if (!status) status = direction(def, work, relative, exact, work->dF, report);
     if (status == CT_SINGULAR || (!status && !all_finite(n, work->dF))) return CT_OK;
     if (status) return status;
 
     *possible = true;
     for (int i = 0; i < n; i++) work->Wd[i] = def->eps[i / 3] * work->dF[i];
-    ct_friction_product(def->W, (size_t)def->stride, def->count, work->dF, work->Wd);
+    ct_friction_system_product(&work->newton, work->dF, work->Wd);
     double alpha = 1;
     for (int k = 0; k <= HALVINGS; k++, alpha /= 2) {
         attempt(work, n, alpha, F);
@@ -494,11 +483,11 @@ static merit release(ct_friction_work* work, int count, double* F) {
 static ct_status newton(const problem* def, ct_friction_work* work, double tolerance, int limit, double* F,
                         merit* now, ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
-    ct_friction_level level = CT_FRICTION_ITERATE;
+    bool exact = false;
     hold(work, def->count, F, *now);
     for (int k = 0, wild = 0, stalls = 0; k < limit && residual_of(*now) > tolerance; k++, wild++) {
         bool moved, possible;
-        const ct_status status = newton_step(def, work, tolerance, &level, F, now, &moved, &possible, report);
+        const ct_status status = newton_step(def, work, tolerance, &exact, F, now, &moved, &possible, report);
         if (status) return status;
         if (!moved && possible) {
             memcpy(F, work->F_try, bytes);
@@ -510,7 +499,7 @@ static ct_status newton(const problem* def, ct_friction_work* work, double toler
             wild = -1;
         } else if (!possible || wild + 1 >= WILD_LIMIT || !isfinite(now->square)) {
             *now = release(work, def->count, F);
-            if (stalls++ == STALL_LIMIT) break;
+            if (stalls++ == STALL_LIMIT || !def->matrix->W) break;
             *now = sweeps(def, work, SWEEPS_STALLED, F, report);
             hold(work, def->count, F, *now);
             wild = -1;
@@ -520,44 +509,65 @@ static ct_status newton(const problem* def, ct_friction_work* work, double toler
     return CT_OK;
 }
 
-// W + U M U^T, and b counted from zero forces.
-static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, problem* out) {
+// W + U M U^T where W is stored.
+static ct_status add_to_matrix(const ct_friction_def* def, ct_friction_work* work) {
     const size_t n = 3 * (size_t)def->count, rank = (size_t)def->rank;
+    if (!ct_reserve((void**)&work->sum, &work->sum_size, n * n, sizeof(double))) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        double *row = work->sum + i * n, way[CT_FRICTION_RANK] = {0};
+        memcpy(row, def->W->W + i * (size_t)def->W->stride, n * sizeof(double));
+        for (size_t k = 0; k < rank; k++)
+            for (size_t l = 0; l < rank; l++) way[k] += def->M[k * rank + l] * def->U[i * rank + l];
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = 0; k < rank; k++) row[j] += way[k] * def->U[j * rank + k];
+    }
+    work->own = (ct_friction_matrix){.count = def->count, .W = work->sum, .stride = (int)n};
+    return CT_OK;
+}
+
+static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, problem* out) {
+    assert(def->rank <= CT_FRICTION_RANK);
     *out = (problem){.count = def->count,
-                     .W = def->W->W,
-                     .stride = def->W->stride,
+                     .matrix = def->W,
                      .b = def->b,
+                     .base = def->base,
                      .normal = def->normal,
                      .mu = def->mu,
                      .eps = def->eps,
                      .inverse = def->inverse};
-    if (rank) {
-        if (!ct_reserve((void**)&work->sum, &work->sum_size, n * n, sizeof(double)) ||
-            !ct_reserve((void**)&work->small, &work->small_size, rank, sizeof(double)))
-            return CT_OUT_OF_MEMORY;
-        for (size_t i = 0; i < n; i++) {
-            double* row = work->sum + i * n;
-            memcpy(row, def->W->W + i * (size_t)def->W->stride, n * sizeof(double));
-            for (size_t k = 0; k < rank; k++) {
-                work->small[k] = 0;
-                for (size_t l = 0; l < rank; l++)
-                    work->small[k] += def->M[k * rank + l] * def->U[i * rank + l];
-            }
-            for (size_t j = 0; j < n; j++)
-                for (size_t k = 0; k < rank; k++) row[j] += work->small[k] * def->U[j * rank + k];
-        }
-        out->W = work->sum;
-        out->stride = (int)n;
+    ct_status status = ct_friction_system_reserve(&work->newton, def->count);
+    if (status) return status;
+    if (def->rank && !def->W->W)
+        out->addition = (ct_friction_addition){.rank = def->rank, .U = def->U, .M = def->M};
+    if (def->rank && def->W->W) {
+        status = add_to_matrix(def, work);
+        out->matrix = &work->own;
     }
-    if (def->base) {
-        if (!ct_reserve((void**)&work->shifted, &work->shifted_size, n, sizeof(double)))
-            return CT_OUT_OF_MEMORY;
-        memset(work->shifted, 0, n * sizeof(double));
-        ct_friction_product(out->W, (size_t)out->stride, def->count, def->base, work->shifted);
-        for (size_t i = 0; i < n; i++) work->shifted[i] = def->b[i] - work->shifted[i];
-        out->b = work->shifted;
+    ct_friction_system_borrow(&work->newton, out->matrix, &out->addition);
+    if (out->matrix->stamp == 0 || out->matrix->stamp != work->stamp) work->newton.rank_count = -1;
+    work->stamp = out->matrix->stamp;
+    return status;
+}
+
+// Where W is not stored there are no sweeps. Softer contacts are easier to sort out: the problem is solved
+// roughly with additional compliance, of less and less of the contacts' own. F: start and result.
+static ct_status soften(const problem* def, ct_friction_work* work, double* F, merit* now,
+                        ct_friction_report* report) {
+    problem softer = *def;
+    softer.eps = work->eps;
+    ct_status status = CT_OK;
+    for (double part = 0.3; part > 1e-3 && !status; part *= 0.2) {
+        for (int c = 0; c < def->count; c++)
+            work->eps[c] = def->eps[c] + part * ct_friction_matrix_own(def->matrix, c);
+        prepare(&softer, work);
+        motion(&softer, work, F, work->u);
+        *now = measure(&softer, work, F, work->u, NULL);
+        status = newton(&softer, work, ROUGH, NEWTON_FIRST, F, now, report);
     }
-    return CT_OK;
+    prepare(def, work);
+    motion(def, work, F, work->u);
+    *now = measure(def, work, F, work->u, NULL);
+    return status;
 }
 
 ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work, double tolerance, double* F,
@@ -570,18 +580,19 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
     if (!status) status = simplify(given, work, def);
     if (status) return status;
     prepare(def, work);
-    work->newton.compact_count = -1;
-    motion(def, F, work->u);
+    motion(def, work, F, work->u);
     merit now = measure(def, work, F, work->u, NULL), best = now;
     memcpy(work->F_best, F, bytes);
     for (int round = 0, count = SWEEPS_COLD; round < ROUND_LIMIT && residual_of(best) > tolerance; round++) {
-        if (round > 0 || residual_of(now) > 0.1) now = sweeps(def, work, count, F, report);
-        work->rank_count = -1;
-        status = newton(def, work, tolerance, round ? NEWTON_LATER : NEWTON_FIRST, F, &now, report);
+        const bool stored = def->matrix->W;
+        if (stored && (round > 0 || residual_of(now) > 0.1)) now = sweeps(def, work, count, F, report);
+        if (!stored && (round > 0 || residual_of(now) > 0.5)) status = soften(def, work, F, &now, report);
+        if (!status)
+            status = newton(def, work, tolerance, round ? NEWTON_LATER : NEWTON_FIRST, F, &now, report);
         if (status) return status;
-        motion(def, F, work->u);  // without the round-off of many steps
+        motion(def, work, F, work->u);  // without the round-off of many steps
         now = measure(def, work, F, work->u, NULL);
-        if (now.square < best.square || !isfinite(best.square)) {
+        if (residual_of(now) < residual_of(best) || !isfinite(best.square)) {
             best = now;
             memcpy(work->F_best, F, bytes);
         }
@@ -589,7 +600,7 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
     }
     if (memcmp(F, work->F_best, bytes)) {
         memcpy(F, work->F_best, bytes);
-        motion(def, F, work->u);
+        motion(def, work, F, work->u);
     }
     now = measure(def, work, F, work->u, set);
     report->residual = residual_of(now);
@@ -608,24 +619,24 @@ ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* 
 }
 
 // D without what hardly counts beside E: across the slip of a contact that slides far, the force does not
-// depend on the motion. What is left has the range of D's largest column.
+// depend on the motion. What is left has the range of D's largest column. w: the contact's own compliance.
 static void drop_small(double w, const double* E, double* D) {
-    const ct_mat3 A = ct_mat3_load(D);
+    const ct_mat3 A = ct_mat3_load(D), D_T = ct_mat3_transpose(A), E_T = ct_mat3_transpose(ct_mat3_load(E));
     ct_vec3 n = {0, 0, 0};
     for (int j = 0; j < 3; j++) {
         const ct_vec3 column = ct_mat3_column(A, j);
         if (ct_vec3_dot(column, column) > ct_vec3_dot(n, n)) n = column;
     }
+    if (!(ct_vec3_dot(n, n) > 0)) return;
     n = ct_vec3_normalise(n);
-    double kept[9], rest = 0, size = 0;
-    for (int j = 0; j < 3; j++) {
-        const ct_vec3 column = ct_mat3_column(A, j), along = ct_vec3_scale(ct_vec3_dot(n, column), n),
-                      across = ct_vec3_sub(column, along);
-        kept[j] = along.x, kept[3 + j] = along.y, kept[6 + j] = along.z;
-        rest += ct_vec3_dot(across, across);
-    }
-    for (int i = 0; i < 9; i++) size += E[i] * E[i];
-    if (rest > 0 && sqrt(rest) * w <= SMALL * sqrt(size)) memcpy(D, kept, sizeof kept);
+    const ct_vec3 across[2] = {ct_vec3_orthogonal(n), ct_vec3_cross(n, ct_vec3_orthogonal(n))};
+    for (int i = 0; i < 2; i++)
+        if (ct_vec3_norm(ct_mat3_apply(D_T, across[i])) * w >
+            SMALL * ct_vec3_norm(ct_mat3_apply(E_T, across[i])))
+            return;
+    const ct_vec3 row = ct_mat3_apply(D_T, n);
+    memset(D, 0, 9 * sizeof(double));
+    add_outer(D, 1, n, row);
 }
 
 ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
@@ -634,17 +645,16 @@ ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* m
     const int count = matrix->count;
     work->inverted = false;
     ct_status status = reserve(work, count);
+    if (!status) status = ct_friction_system_reserve(s, count);
     if (status) return status;
+    ct_friction_system_borrow(s, matrix, NULL);
     memcpy(work->D, D, 9 * (size_t)count * sizeof(double));
     for (int c = 0; c < count; c++) drop_small(ct_friction_matrix_own(matrix, c), E + 9 * c, work->D + 9 * c);
-    status = ct_friction_system_reduce(s, matrix->W, matrix->stride, count, work->D, E);
-    // far from the solution what hardly counts may be the normal's part
-    if (status == CT_SINGULAR) status = ct_friction_system_reduce(s, matrix->W, matrix->stride, count, D, E);
+    status = ct_friction_system_reduce(s, work->D, E);
     if (status) return status;
-    s->compact_count = -1;
     status = ct_friction_system_factor(s, false);
-    if (status == CT_OUT_OF_MEMORY) return status;
-    if (!status && ct_friction_system_error(s) <= ERROR_SINGLE) return ct_friction_system_compact(s);
+    if (!matrix->W || status == CT_OUT_OF_MEMORY) return status;
+    if (!status && ct_friction_system_error(s) <= ERROR_SINGLE) return CT_OK;
     return ct_friction_system_factor(s, true);
 }
 

@@ -1,4 +1,4 @@
-// Contact and Coulomb friction on a dense compliance matrix: the inner problem of a step with contacts.
+// Contact and Coulomb friction on a compliance matrix: the inner problem of a step with contacts.
 //
 // Find forces F_c (N, world axes) such that, with
 //     u = b + (W + U M U^T) (F - F_base) + eps F
@@ -17,7 +17,7 @@
 typedef struct ct_friction_def {
     int count;                    // contacts
     const ct_friction_matrix* W;  // without eps, of `count` contacts
-    int rank;                     // columns of U; 0: none
+    int rank;                     // columns of U, at most 32; 0: none
     const double* U;              // 3 count x rank, row-major
     const double* M;              // rank x rank, symmetric
     const double* b;              // m, 3 count: n g + P u of the motion with the forces F_base
@@ -46,21 +46,23 @@ void ct_friction_work_free(ct_friction_work* work);
 // F: start (zeros: cold) and result, 3 count. set: ct_contact_set of the result, count. CT_OK also when the
 // tolerance on report->residual was not reached (report->converged says so; F is then the best that was
 // found), otherwise CT_OUT_OF_MEMORY. The result depends on the arguments alone, not on what the work was
-// used for before.
+// used for before, but for problems on the same matrix by its stamp: these share a factor.
 ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, double tolerance, double* F,
                             unsigned char* set, ct_friction_report* report);
 
 // Row blocks of fixed sets, D_c (W F)_c + E_c F_c = a_c. D, E: 9 count, row-major; W is borrowed as long as
 // the factor is used. Contacts with D = 0 (open), and directions across which D has no range (the
 // direction of slip), are eliminated first; the rest is factored in single precision, or in double where that
-// is not good enough. CT_SINGULAR, CT_OUT_OF_MEMORY.
+// is not good enough. Where W is not stored, a sparse approximation is factored instead. CT_SINGULAR,
+// CT_OUT_OF_MEMORY.
 ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
                              const double* E);
 // The same by the inverse of W alone; *fits false: the sets are such that W is needed.
 ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* inverse, const double* D,
                              const double* E, bool* fits);
-// F = (D W + E)^-1 a and F = (D W + E)^-T a, to the precision of a preconditioner (errors of 1 % or less); a
-// and F may not alias.
+// F = (D W + E)^-1 a and F = (D W + E)^-T a, linear in a, to the precision of a preconditioner: errors of 1 %
+// or less where W is stored, otherwise such that GMRES gains about a digit in four iterations. a and F may
+// not alias.
 void ct_friction_apply(ct_friction_work* work, const double* a, double* F);
 void ct_friction_apply_transposed(ct_friction_work* work, const double* a, double* F);
 

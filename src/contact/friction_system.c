@@ -1,7 +1,6 @@
 // Linear systems of friction problems with fixed sets; see friction_system.h.
 #include "contact/friction_system.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "math/point3.h"
 
 #define RANK 1e-12  // relative size of a singular value of D that counts as zero
+#define LEAST 1e-3  // of a contact's own compliance: what the preconditioner adds to it at least
 
 // LAPACK: LU factorisation and its solve, column-major.
 extern void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* pivot, int* info);
@@ -21,32 +21,34 @@ extern void dgetrs_(const char* trans, const int* n, const int* nrhs, const doub
 // A sign for each unknown, without order.
 static double sign_of(int i) { return ((unsigned)i * 2654435761u >> 16) & 1 ? 1 : -1; }
 
+enum { RESTART = 60 };  // longest cycle of GMRES
+
 ct_status ct_friction_system_reserve(ct_friction_system* s, int count) {
     if (count <= s->capacity) return CT_OK;
     const size_t capacity = (size_t)count + (size_t)count / 4 + 16, n = 3 * capacity;
     ct_friction_system grown = *s;
     grown.arena = (ct_arena){0};
     grown.block = ct_arena_alloc(&grown.arena, capacity, sizeof *grown.block);
-    grown.contact = ct_arena_alloc(&grown.arena, capacity, sizeof(int));
-    grown.compact_contact = ct_arena_alloc(&grown.arena, capacity, sizeof(int));
+    grown.rows = ct_arena_alloc(&grown.arena, capacity, sizeof *grown.rows);
+    grown.rank = ct_arena_alloc(&grown.arena, capacity, 1);
     grown.pivot = ct_arena_alloc(&grown.arena, n, sizeof(int));
-    double** vectors[] = {&grown.particular, &grown.WF,   &grown.rhs,   &grown.y,
-                          &grown.row,        &grown.line, &grown.probe, &grown.sign};
+    double** vectors[] = {&grown.particular, &grown.WF,      &grown.rhs,  &grown.y,
+                          &grown.row,        &grown.scratch, &grown.line, &grown.probe};
     for (int i = 0; i < 8; i++) *vectors[i] = ct_arena_alloc(&grown.arena, n, sizeof(double));
     grown.small = ct_arena_alloc(&grown.arena, n, sizeof(float));
-    grown.small_out = ct_arena_alloc(&grown.arena, n, sizeof(float));
     ct_status status = grown.arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
-    if (!status && !s->krylov) status = ct_krylov_work_create(&s->krylov, (int)n, CT_FRICTION_RESTART);
-    if (!status) status = ct_krylov_reserve(s->krylov, (int)n, CT_FRICTION_RESTART);
+    if (!status && !s->krylov) status = ct_krylov_work_create(&s->krylov, (int)n, RESTART);
+    if (!status) status = ct_krylov_reserve(s->krylov, (int)n, RESTART);
+    if (!status && !s->near) status = ct_friction_near_create(&s->near);
     grown.krylov = s->krylov;
+    grown.near = s->near;
     if (status) {
         ct_arena_free(&grown.arena);
         return status;
     }
-    for (size_t i = 0; i < n; i++) grown.sign[i] = sign_of((int)i);
     ct_arena_free(&s->arena);
     grown.capacity = (int)capacity;
-    grown.compact_count = -1;
+    grown.rank_count = -1;
     *s = grown;
     return CT_OK;
 }
@@ -54,23 +56,29 @@ ct_status ct_friction_system_reserve(ct_friction_system* s, int count) {
 void ct_friction_system_free(ct_friction_system* s) {
     ct_arena_free(&s->arena);
     ct_krylov_work_free(s->krylov);
+    ct_friction_near_free(s->near);
     ct_free(s->single);
-    ct_free(s->compact);
     ct_free(s->full);
 }
 
-void ct_friction_product(const double* W, size_t stride, int count, const double* F, double* y) {
-    for (int c = 0; c < count;) {
-        if (F[3 * c] == 0 && F[3 * c + 1] == 0 && F[3 * c + 2] == 0) {
-            c++;
-            continue;
-        }
-        int end = c + 1;
-        while (end < count && (F[3 * end] != 0 || F[3 * end + 1] != 0 || F[3 * end + 2] != 0)) end++;
-        cblas_dgemv(CblasColMajor, CblasNoTrans, 3 * count, 3 * (end - c), 1, W + 3 * (size_t)c * stride,
-                    (int)stride, F + 3 * c, 1, 1, y, 1);
-        c = end;
-    }
+void ct_friction_system_borrow(ct_friction_system* s, const ct_friction_matrix* matrix,
+                               const ct_friction_addition* addition) {
+    s->matrix = matrix;
+    s->addition = addition ? *addition : (ct_friction_addition){0};
+    s->count = matrix->count;
+}
+
+void ct_friction_system_product(ct_friction_system* s, const double* F, double* u) {
+    const int n = 3 * s->count, rank = s->addition.rank;
+    const double* U = s->addition.U;
+    ct_friction_matrix_add(s->matrix, F, s->scratch, u);
+    double along[CT_FRICTION_RANK] = {0}, way[CT_FRICTION_RANK] = {0};
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < rank; k++) along[k] += U[i * rank + k] * F[i];
+    for (int k = 0; k < rank; k++)
+        for (int l = 0; l < rank; l++) way[k] += s->addition.M[k * rank + l] * along[l];
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < rank; k++) u[i] += U[i * rank + k] * way[k];
 }
 
 // out = A v and A^T v
@@ -89,41 +97,41 @@ static void complete(const double* v, double a[3], double b[3]) {
 }
 
 // Rank of D, and orthonormal U1 (its range) and U2 (the rest).
-static void split_range(const double* D, ct_friction_block* b) {
+static void split_range(const double* D, ct_friction_block* b, ct_friction_rows* r) {
     const ct_mat3 A = ct_mat3_load(D), cofactor = ct_mat3_cofactor(A);
     const double size = sqrt(ct_mat3_dot(A, A)), area = sqrt(ct_mat3_dot(cofactor, cofactor));
     double(*const U1)[3] = b->U1, (*const U2)[3] = b->U2;
     memset(U1, 0, sizeof b->U1);
     memset(U2, 0, sizeof b->U2);
-    b->rank = !(size > 0)                                          ? 0
+    r->rank = !(size > 0)                                          ? 0
               : area <= RANK * size * size                         ? 1
               : fabs(ct_mat3_determinant(A)) <= RANK * size * area ? 2
                                                                    : 3;
-    for (int i = 0; i < 3; i++) (b->rank == 3 ? U1 : U2)[i][i] = 1;
-    if (b->rank == 0 || b->rank == 3) return;
+    for (int i = 0; i < 3; i++) (r->rank == 3 ? U1 : U2)[i][i] = 1;
+    if (r->rank == 0 || r->rank == 3) return;
     // rank 2: the columns of the cofactor matrix are multiples of U2; rank 1: those of D are multiples of U1
-    const ct_mat3 source = b->rank == 2 ? cofactor : A;
+    const ct_mat3 source = r->rank == 2 ? cofactor : A;
     ct_vec3 best = {0, 0, 0};
     for (int j = 0; j < 3; j++) {
         const ct_vec3 column = ct_mat3_column(source, j);
         if (ct_vec3_dot(column, column) > ct_vec3_dot(best, best)) best = column;
     }
-    double(*const one)[3] = b->rank == 2 ? U2 : U1, (*const two)[3] = b->rank == 2 ? U1 : U2;
+    double(*const one)[3] = r->rank == 2 ? U2 : U1, (*const two)[3] = r->rank == 2 ? U1 : U2;
     ct_vec3_store(one[0], ct_vec3_normalise(best));
     complete(one[0], two[0], two[1]);
 }
 
 // Y and Z from U2^T E; false: some direction of the force is left open.
-static bool split_force(const double* E, ct_friction_block* b) {
+static bool split_force(const double* E, ct_friction_block* b, int rank) {
     double e[3][3];
-    for (int i = 0; i < 3 - b->rank; i++) apply_transposed(E, b->U2[i], e[i]);
+    for (int i = 0; i < 3 - rank; i++) apply_transposed(E, b->U2[i], e[i]);
     memset(b->Z, 0, sizeof b->Z);
     memset(b->Y, 0, sizeof b->Y);
-    if (b->rank == 3) {
+    if (rank == 3) {
         for (int i = 0; i < 3; i++) b->Z[i][i] = 1;
         return true;
     }
-    if (b->rank == 2) {
+    if (rank == 2) {
         const double square = dot3(e[0], e[0]);
         if (!(square > 0)) return false;
         for (int i = 0; i < 3; i++) b->Y[0][i] = e[0][i] / square;
@@ -132,125 +140,157 @@ static bool split_force(const double* E, ct_friction_block* b) {
     }
     // the dual basis of the e, completed by their normal when there are two
     const ct_vec3 p = ct_vec3_load(e[0]), q = ct_vec3_load(e[1]);
-    const ct_vec3 r = b->rank == 1 ? ct_vec3_normalise(ct_vec3_cross(p, q)) : ct_vec3_load(e[2]);
+    const ct_vec3 r = rank == 1 ? ct_vec3_normalise(ct_vec3_cross(p, q)) : ct_vec3_load(e[2]);
     const double volume = ct_vec3_dot(ct_vec3_cross(p, q), r);
     if (!(fabs(volume) > RANK * ct_vec3_norm(p) * ct_vec3_norm(q) * ct_vec3_norm(r))) return false;
     ct_vec3_store(b->Y[0], ct_vec3_scale(1 / volume, ct_vec3_cross(q, r)));
     ct_vec3_store(b->Y[1], ct_vec3_scale(1 / volume, ct_vec3_cross(r, p)));
-    ct_vec3_store(b->rank == 1 ? b->Z[0] : b->Y[2],
-                  b->rank == 1 ? r : ct_vec3_scale(1 / volume, ct_vec3_cross(p, q)));
+    ct_vec3_store(rank == 1 ? b->Z[0] : b->Y[2],
+                  rank == 1 ? r : ct_vec3_scale(1 / volume, ct_vec3_cross(p, q)));
     return true;
 }
 
-// Inverse of the k x k diagonal block of M, by that of a 3 x 3 matrix completed with the identity.
-static bool invert_diagonal(ct_friction_block* b, double m[3][3]) {
+// The inverse of a k x k matrix, by that of a 3 x 3 matrix completed with the identity.
+static bool invert(int k, double m[3][3]) {
     ct_mat3 A = ct_mat3_identity();
-    for (int i = 0; i < b->rank; i++)
-        for (int j = 0; j < b->rank; j++) A.a[i][j] = m[i][j];
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < k; j++) A.a[i][j] = m[i][j];
     const double determinant = ct_mat3_determinant(A);
-    const bool regular = fabs(determinant) > 1e-14;  // rows are scaled to 1
-    const ct_mat3 inverse = regular ? ct_mat3_inverse(A) : ct_mat3_identity();
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) b->inverse[i][j] = inverse.a[i][j];
-    return isfinite(determinant);
+    if (!(fabs(determinant) > 1e-14)) return false;
+    const ct_mat3 inverse = ct_mat3_inverse(A);
+    memcpy(m, inverse.a, sizeof inverse.a);
+    return true;
 }
 
-// L, K, R, scaled rows; W: the contact's diagonal block.
-static bool fill_block(const double* D, const double* E, const double W[9], ct_friction_block* b) {
-    double m[3][3] = {{0}};
-    for (int i = 0; i < b->rank; i++) {
-        double e[3], w[3], sum = 0;
-        apply_transposed(D, b->U1[i], b->L[i]);
-        apply_transposed(E, b->U1[i], e);
-        apply(W, b->L[i], w);  // W is symmetric
-        for (int j = 0; j < b->rank; j++) {
-            b->K[i][j] = dot3(e, b->Z[j]);
-            m[i][j] = dot3(w, b->Z[j]) + b->K[i][j];
-            sum += m[i][j] * m[i][j];
+// U1 such that the Q = D^T U1 are orthonormal.
+static bool straighten_rows(const double* D, ct_friction_block* b, ct_friction_rows* r) {
+    for (int i = 0; i < r->rank; i++) {
+        apply_transposed(D, b->U1[i], r->Q[i]);
+        for (int k = 0; k < i; k++) {
+            const double along = dot3(r->Q[k], r->Q[i]);
+            for (int a = 0; a < 3; a++) {
+                r->Q[i][a] -= along * r->Q[k][a];
+                b->U1[i][a] -= along * b->U1[k][a];
+            }
         }
-        for (int j = 0; j < 3 - b->rank; j++) b->R[i][j] = dot3(e, b->Y[j]);
-        if (!(sum > 0)) return false;
-        const double scale = 1 / sqrt(sum);
-        for (int j = 0; j < 3; j++) {
-            m[i][j] *= scale;
-            b->K[i][j] *= scale;
-            b->R[i][j] *= scale;
-            b->L[i][j] *= scale;
-            b->U1[i][j] *= scale;
+        const double size = sqrt(dot3(r->Q[i], r->Q[i]));
+        if (!(size > 0)) return false;
+        for (int a = 0; a < 3; a++) {
+            r->Q[i][a] /= size;
+            b->U1[i][a] /= size;
         }
     }
-    return invert_diagonal(b, m);
+    return true;
 }
 
-ct_status ct_friction_system_reduce(ct_friction_system* s, const double* W, int stride, int count,
-                                    const double* D, const double* E) {
-    const ct_status status = ct_friction_system_reserve(s, count);
-    if (status) return status;
-    s->W = W;
-    s->stride = (size_t)stride;
-    s->count = count;
-    s->n = s->active = 0;
-    s->use_compact = false;
-    for (int c = 0; c < count; c++) {
+// Z such that Q^T Z = I.
+static bool straighten_force(ct_friction_block* b, const ct_friction_rows* r) {
+    double G[3][3], Z[3][3] = {{0}};
+    for (int i = 0; i < r->rank; i++)
+        for (int j = 0; j < r->rank; j++) G[i][j] = dot3(r->Q[i], b->Z[j]);
+    if (!invert(r->rank, G)) return false;
+    for (int i = 0; i < r->rank; i++)
+        for (int j = 0; j < r->rank; j++)
+            for (int a = 0; a < 3; a++) Z[j][a] += b->Z[i][a] * G[i][j];
+    memcpy(b->Z, Z, sizeof Z);
+    return true;
+}
+
+// The symmetric part of K, raised where it hardly counts beside the contact's own compliance: what is left of
+// it must survive single precision.
+static void soften(const ct_friction_block* b, double own, ct_friction_rows* r) {
+    for (int i = 0; i < r->rank; i++)
+        for (int j = 0; j < r->rank; j++) r->E[i][j] = 0.5 * (b->K[i][j] + b->K[j][i]);
+    double least = r->E[0][0];
+    if (r->rank == 2)
+        least = 0.5 * (r->E[0][0] + r->E[1][1]) - hypot(0.5 * (r->E[0][0] - r->E[1][1]), r->E[0][1]);
+    if (r->rank == 3) least = fmin(least, fmin(r->E[1][1], r->E[2][2]));
+    const double raise = fmax(0, LEAST * own - least);
+    for (int i = 0; i < r->rank; i++) r->E[i][i] += raise;
+}
+
+// Q, K, R, scales; W: the contact's diagonal block.
+static bool fill_block(const double* D, const double* E, const double W[9], ct_friction_block* b,
+                       ct_friction_rows* r) {
+    if (!straighten_rows(D, b, r) || !straighten_force(b, r)) return false;
+    for (int i = 0; i < r->rank; i++) {
+        double e[3], w[3], sum = 0;
+        apply_transposed(E, b->U1[i], e);
+        apply(W, r->Q[i], w);  // W is symmetric
+        for (int j = 0; j < r->rank; j++) {
+            b->K[i][j] = dot3(e, b->Z[j]);
+            const double m = dot3(w, b->Z[j]) + b->K[i][j];
+            sum += m * m;
+        }
+        for (int j = 0; j < 3 - r->rank; j++) b->R[i][j] = dot3(e, b->Y[j]);
+        if (!(sum > 0)) return false;
+        b->scale[i] = 1 / sqrt(sum);
+    }
+    if (r->rank) soften(b, (W[0] + W[4] + W[8]) / 3, r);
+    return true;
+}
+
+ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, const double* E) {
+    s->n = 0;
+    for (int c = 0; c < s->count; c++) {
         ct_friction_block* b = &s->block[c];
+        ct_friction_rows* r = &s->rows[c];
         double own[9];
-        for (int i = 0; i < 3; i++)
-            memcpy(own + 3 * i, W + (3 * (size_t)c + (size_t)i) * s->stride + 3 * c, 3 * sizeof(double));
-        split_range(D + 9 * c, b);
-        b->offset = s->n;
-        if (!split_force(E + 9 * c, b) || !fill_block(D + 9 * c, E + 9 * c, own, b)) return CT_SINGULAR;
-        if (b->rank) s->contact[s->active++] = c;
-        s->n += b->rank;
+        ct_friction_matrix_block(s->matrix, c, own);
+        split_range(D + 9 * c, b, r);
+        r->offset = s->n;
+        if (!split_force(E + 9 * c, b, r->rank) || !fill_block(D + 9 * c, E + 9 * c, own, b, r))
+            return CT_SINGULAR;
+        s->n += r->rank;
     }
     return CT_OK;
 }
 
-// Row i of contact c in M, n numbers: first L_i^T W, then times Z.
+ct_status ct_friction_system_reuse(ct_friction_system* s, bool* fits) {
+    if (!s->matrix->W) return ct_friction_near_update(s->near, s->matrix, s->rows, fits);
+    *fits = s->rank_count == s->count;
+    for (int c = 0; *fits && c < s->count; c++) *fits = s->rank[c] == s->rows[c].rank;
+    return CT_OK;
+}
+
+// ---- the matrix where W is stored ----------------------------------------------------------
+
+// Row i of contact c in M, n numbers: first Q_i^T W, then times Z.
 static void matrix_row(const ct_friction_system* s, int c, int i, double* out) {
-    const ct_friction_block* b = &s->block[c];
-    const double *W0 = s->W + 3 * (size_t)c * s->stride, *W1 = W0 + s->stride, *W2 = W1 + s->stride;
-    const double l0 = b->L[i][0], l1 = b->L[i][1], l2 = b->L[i][2];
+    const ct_friction_rows* r = &s->rows[c];
+    const size_t stride = (size_t)s->matrix->stride;
+    const double *W0 = s->matrix->W + 3 * (size_t)c * stride, *W1 = W0 + stride, *W2 = W1 + stride;
+    const double scale = s->block[c].scale[i];
+    const double q0 = scale * r->Q[i][0], q1 = scale * r->Q[i][1], q2 = scale * r->Q[i][2];
     double* T = s->row;
-    for (int j = 0; j < 3 * s->count; j++) T[j] = l0 * W0[j] + l1 * W1[j] + l2 * W2[j];
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* other = &s->block[s->contact[k]];
-        const double *t = T + 3 * s->contact[k], (*Z)[3] = other->Z;
-        double* at = out + other->offset;
-        if (other->rank == 3) {  // Z = I
-            at[0] = t[0], at[1] = t[1], at[2] = t[2];
-        } else {
-            at[0] = t[0] * Z[0][0] + t[1] * Z[0][1] + t[2] * Z[0][2];
-            if (other->rank == 2) at[1] = t[0] * Z[1][0] + t[1] * Z[1][1] + t[2] * Z[1][2];
-        }
-    }
-    for (int j = 0; j < b->rank; j++) out[b->offset + j] += b->K[i][j];
+    for (int j = 0; j < 3 * s->count; j++) T[j] = q0 * W0[j] + q1 * W1[j] + q2 * W2[j];
+    for (int d = 0; d < s->count; d++)
+        for (int j = 0; j < s->rows[d].rank; j++)
+            out[s->rows[d].offset + j] = dot3(T + 3 * d, s->block[d].Z[j]);
+    for (int j = 0; j < r->rank; j++) out[r->offset + j] += scale * s->block[c].K[i][j];
 }
 
 // M in single or double precision, and in `probe` its product with the signs.
 static void fill_matrix(ct_friction_system* s, bool in_double) {
     const int n = s->n;
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* b = &s->block[s->contact[k]];
-        for (int i = 0; i < b->rank; i++) {
-            const size_t at = (size_t)(b->offset + i) * (size_t)n;
-            double* row = in_double ? s->full + at : s->line;
-            matrix_row(s, s->contact[k], i, row);
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++) {
+            const int at = s->rows[c].offset + i;
+            double* row = in_double ? s->full + (size_t)at * (size_t)n : s->line;
+            matrix_row(s, c, i, row);
             if (in_double) continue;
             double sum = 0;
             for (int j = 0; j < n; j++) {
-                s->single[at + (size_t)j] = (float)row[j];
-                sum += s->sign[j] * row[j];
+                s->single[(size_t)at * (size_t)n + (size_t)j] = (float)row[j];
+                sum += sign_of(j) * row[j];
             }
-            s->probe[b->offset + i] = sum;
+            s->probe[at] = sum;
         }
-    }
 }
 
-ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double) {
+static ct_status factor_dense(ct_friction_system* s, bool in_double) {
     const int n = s->n;
     const size_t size = (size_t)n * (size_t)n;
-    s->factored_double = in_double;
-    if (in_double) s->use_compact = false;
     if (in_double ? !ct_reserve((void**)&s->full, &s->full_size, size, sizeof(double))
                   : !ct_reserve((void**)&s->single, &s->single_size, size, sizeof(float)))
         return CT_OUT_OF_MEMORY;
@@ -259,6 +299,22 @@ ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double) {
     if (n && in_double) dgetrf_(&n, &n, s->full, &n, s->pivot, &info);
     if (n && !in_double) sgetrf_(&n, &n, s->single, &n, s->pivot, &info);
     return info ? CT_SINGULAR : CT_OK;
+}
+
+ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double) {
+    s->rank_count = -1;
+    s->factored_double = in_double;
+    ct_status status = CT_OK;
+    if (s->matrix->W) {
+        status = factor_dense(s, in_double);
+    } else {
+        status = ct_friction_near_follow(s->near, s->matrix);
+        if (!status) status = ct_friction_near_factor(s->near, s->rows);
+    }
+    if (status) return status;
+    s->rank_count = s->count;
+    for (int c = 0; c < s->count; c++) s->rank[c] = (unsigned char)s->rows[c].rank;
+    return CT_OK;
 }
 
 // y = M^-1 y or M^-T y. LAPACK's matrix is M^T.
@@ -276,70 +332,48 @@ static void factor_solve(ct_friction_system* s, bool transposed, double* y) {
     for (int i = 0; i < n; i++) y[i] = s->small[i];
 }
 
-ct_status ct_friction_system_compact(ct_friction_system* s) {
-    const int active = s->active;
-    const size_t n = 3 * (size_t)active;
-    s->use_compact = true;
-    if (s->compact_count == active && !memcmp(s->compact_contact, s->contact, (size_t)active * sizeof(int)))
-        return CT_OK;
-    s->compact_count = -1;
-    s->use_compact = false;
-    if (!ct_reserve((void**)&s->compact, &s->compact_size, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
-    for (int k = 0; k < active; k++)
-        for (int i = 0; i < 3; i++) {
-            const double* from = s->W + (3 * (size_t)s->contact[k] + (size_t)i) * s->stride;
-            float* to = s->compact + (3 * (size_t)k + (size_t)i) * n;
-            for (int l = 0; l < active; l++, to += 3) {
-                const double* block = from + 3 * s->contact[l];
-                to[0] = (float)block[0];
-                to[1] = (float)block[1];
-                to[2] = (float)block[2];
-            }
-        }
-    memcpy(s->compact_contact, s->contact, (size_t)active * sizeof(int));
-    s->compact_count = active;
-    s->use_compact = true;
-    return CT_OK;
+double ct_friction_system_error(ct_friction_system* s) {
+    double worst = 0;
+    factor_solve(s, false, s->probe);
+    for (int i = 0; i < s->n; i++) {
+        const double error = fabs(s->probe[i] - sign_of(i));
+        worst = error <= worst ? worst : error;  // keeps what is not a number
+    }
+    return worst;
 }
 
-// WF += W F: of the active contacts among themselves in single precision, of the others in double.
-static void mixed_product(ct_friction_system* s, const double* F) {
-    const int n = 3 * s->active;
-    for (int k = 0; k < s->active; k++)
-        for (int j = 0; j < 3; j++) s->small[3 * k + j] = (float)F[3 * s->contact[k] + j];
-    cblas_sgemv(CblasColMajor, CblasNoTrans, n, n, 1, s->compact, n, s->small, 1, 0, s->small_out, 1);
+// ---- the small system and the whole one ----------------------------------------------------
+
+// F += Z y; transposed: F += Q y
+static void spread(const ct_friction_system* s, bool transposed, const double* y, double* F) {
     for (int c = 0; c < s->count; c++) {
-        double* other = s->row + 3 * c;
-        for (int j = 0; j < 3; j++) other[j] = s->block[c].rank ? 0 : F[3 * c + j];
+        const ct_friction_rows* r = &s->rows[c];
+        for (int i = 0; i < r->rank; i++) {
+            const double* way = transposed ? r->Q[i] : s->block[c].Z[i];
+            for (int a = 0; a < 3; a++) F[3 * c + a] += y[r->offset + i] * way[a];
+        }
     }
-    ct_friction_product(s->W, s->stride, s->count, s->row, s->WF);
-    for (int k = 0; k < s->active; k++)
-        for (int j = 0; j < 3; j++) s->WF[3 * s->contact[k] + j] += s->small_out[3 * k + j];
 }
 
 // F0 = Y U2^T a in `particular`, the right-hand side of M y in rhs.
 static void reduce_right_side(ct_friction_system* s, const double* a) {
     bool any = false;
     memset(s->particular, 0, 3 * (size_t)s->count * sizeof(double));
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < 3 - s->rows[c].rank; i++) {
+            const double value = dot3(s->block[c].U2[i], a + 3 * c);
+            any |= value != 0;
+            for (int j = 0; j < 3; j++) s->particular[3 * c + j] += value * s->block[c].Y[i][j];
+        }
+    memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
+    if (any) ct_friction_system_product(s, s->particular, s->WF);
     for (int c = 0; c < s->count; c++) {
         const ct_friction_block* b = &s->block[c];
-        for (int i = 0; i < 3 - b->rank; i++) {
-            const double value = dot3(b->U2[i], a + 3 * c);
-            if (value == 0) continue;
-            any = true;
-            for (int j = 0; j < 3; j++) s->particular[3 * c + j] += value * b->Y[i][j];
-        }
-    }
-    memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    if (any && s->use_compact) mixed_product(s, s->particular);
-    else if (any) ct_friction_product(s->W, s->stride, s->count, s->particular, s->WF);
-    for (int k = 0; k < s->active; k++) {
-        const int c = s->contact[k];
-        const ct_friction_block* b = &s->block[c];
-        for (int i = 0; i < b->rank; i++) {
-            double sum = dot3(b->U1[i], a + 3 * c) - dot3(b->L[i], s->WF + 3 * c);
-            for (int j = 0; j < 3 - b->rank; j++) sum -= b->R[i][j] * dot3(b->U2[j], a + 3 * c);
-            s->rhs[b->offset + i] = sum;
+        const ct_friction_rows* r = &s->rows[c];
+        for (int i = 0; i < r->rank; i++) {
+            double sum = dot3(b->U1[i], a + 3 * c) - dot3(r->Q[i], s->WF + 3 * c);
+            for (int j = 0; j < 3 - r->rank; j++) sum -= b->R[i][j] * dot3(b->U2[j], a + 3 * c);
+            s->rhs[r->offset + i] = b->scale[i] * sum;
         }
     }
 }
@@ -347,137 +381,129 @@ static void reduce_right_side(ct_friction_system* s, const double* a) {
 // F = F0 + Z y
 static void expand(const ct_friction_system* s, const double* y, double* F) {
     memcpy(F, s->particular, 3 * (size_t)s->count * sizeof(double));
-    for (int k = 0; k < s->active; k++) {
-        const int c = s->contact[k];
-        const ct_friction_block* b = &s->block[c];
-        for (int i = 0; i < b->rank; i++)
-            for (int j = 0; j < 3; j++) F[3 * c + j] += y[b->offset + i] * b->Z[i][j];
-    }
+    spread(s, false, y, F);
 }
 
-void ct_friction_system_solve(ct_friction_system* s, const double* a, double* F) {
-    reduce_right_side(s, a);
-    factor_solve(s, false, s->rhs);
-    expand(s, s->rhs, F);
+// Z^T a, the right-hand side of the transposed system; its unknowns are y over the scales.
+static void reduce_transposed(ct_friction_system* s, const double* a) {
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++)
+            s->rhs[s->rows[c].offset + i] = dot3(s->block[c].Z[i], a + 3 * c);
 }
 
-void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a, double* F) {
-    double *y = s->rhs, *Ly = s->particular;
-    for (int k = 0; k < s->active; k++) {
-        const int c = s->contact[k];
-        const ct_friction_block* b = &s->block[c];
-        for (int i = 0; i < b->rank; i++) y[b->offset + i] = dot3(b->Z[i], a + 3 * c);
-    }
-    factor_solve(s, true, y);
-    bool any = false;  // some contact is not sticking, so that W L y is needed
-    memset(Ly, 0, 3 * (size_t)s->count * sizeof(double));
+static void expand_transposed(ct_friction_system* s, const double* a, double* y, double* F) {
+    double* Qy = s->particular;
+    bool any = false;  // some contact is not sticking, so that W Q y is needed
     for (int c = 0; c < s->count; c++) {
-        const ct_friction_block* b = &s->block[c];
-        any |= b->rank < 3;
-        for (int i = 0; i < b->rank; i++)
-            for (int j = 0; j < 3; j++) Ly[3 * c + j] += y[b->offset + i] * b->L[i][j];
+        any |= s->rows[c].rank < 3;
+        for (int i = 0; i < s->rows[c].rank; i++) y[s->rows[c].offset + i] *= s->block[c].scale[i];
     }
+    memset(Qy, 0, 3 * (size_t)s->count * sizeof(double));
     memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    if (any && s->active == s->count && s->use_compact) mixed_product(s, Ly);
-    else if (any) ct_friction_product(s->W, s->stride, s->count, Ly, s->WF);
+    spread(s, true, y, Qy);
+    if (any) ct_friction_system_product(s, Qy, s->WF);
     for (int c = 0; c < s->count; c++) {
         const ct_friction_block* b = &s->block[c];
+        const ct_friction_rows* r = &s->rows[c];
         double* f = F + 3 * c;
         f[0] = f[1] = f[2] = 0;
-        for (int i = 0; i < b->rank; i++)
-            for (int j = 0; j < 3; j++) f[j] += y[b->offset + i] * b->U1[i][j];
-        for (int i = 0; i < 3 - b->rank; i++) {
+        for (int i = 0; i < r->rank; i++)
+            for (int j = 0; j < 3; j++) f[j] += y[r->offset + i] * b->U1[i][j];
+        for (int i = 0; i < 3 - r->rank; i++) {
             double value = dot3(b->Y[i], a + 3 * c) - dot3(b->Y[i], s->WF + 3 * c);
-            for (int j = 0; j < b->rank; j++) value -= b->R[j][i] * y[b->offset + j];
+            for (int j = 0; j < r->rank; j++) value -= b->R[j][i] * y[r->offset + j];
             for (int j = 0; j < 3; j++) f[j] += value * b->U2[i][j];
         }
     }
 }
 
-// out = M y in single precision, vectors in double
-static void small_product(const double* y, double* out, void* user) {
+// ---- GMRES ---------------------------------------------------------------------------------
+
+// out = M y, rows scaled
+static void product(const double* y, double* out, void* user) {
     ct_friction_system* s = user;
-    const int n = 3 * s->active;
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* b = &s->block[s->contact[k]];
-        double f[3] = {0, 0, 0};
-        for (int i = 0; i < b->rank; i++)
-            for (int j = 0; j < 3; j++) f[j] += y[b->offset + i] * b->Z[i][j];
-        for (int j = 0; j < 3; j++) s->small[3 * k + j] = (float)f[j];
-    }
-    cblas_sgemv(CblasColMajor, CblasNoTrans, n, n, 1, s->compact, n, s->small, 1, 0, s->small_out, 1);
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* b = &s->block[s->contact[k]];
-        const double w[3] = {s->small_out[3 * k], s->small_out[3 * k + 1], s->small_out[3 * k + 2]};
-        for (int i = 0; i < b->rank; i++) {
-            double sum = dot3(b->L[i], w);
-            for (int j = 0; j < b->rank; j++) sum += b->K[i][j] * y[b->offset + j];
-            out[b->offset + i] = sum;
+    memset(s->row, 0, 3 * (size_t)s->count * sizeof(double));
+    memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
+    spread(s, false, y, s->row);
+    ct_friction_system_product(s, s->row, s->WF);
+    for (int c = 0; c < s->count; c++) {
+        const ct_friction_block* b = &s->block[c];
+        const ct_friction_rows* r = &s->rows[c];
+        for (int i = 0; i < r->rank; i++) {
+            double sum = dot3(r->Q[i], s->WF + 3 * c);
+            for (int j = 0; j < r->rank; j++) sum += b->K[i][j] * y[r->offset + j];
+            out[r->offset + i] = b->scale[i] * sum;
         }
     }
 }
 
-static void precondition_by_blocks(const double* in, double* out, void* user) {
-    const ct_friction_system* s = user;
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* b = &s->block[s->contact[k]];
-        for (int i = 0; i < b->rank; i++) {
-            double sum = 0;
-            for (int j = 0; j < b->rank; j++) sum += b->inverse[i][j] * in[b->offset + j];
-            out[b->offset + i] = sum;
-        }
+// y = M^-1 y or M^-T y, about so where W is not stored: the preconditioner knows the rows without their
+// scales.
+static void divide(ct_friction_system* s, bool transposed, double* y) {
+    if (s->matrix->W) {
+        factor_solve(s, transposed, y);
+        return;
     }
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++) {
+            const int at = s->rows[c].offset + i;
+            s->line[at] = transposed ? y[at] : y[at] / s->block[c].scale[i];
+        }
+    ct_friction_near_solve(s->near, s->rows, s->line, y);
+    for (int c = 0; transposed && c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++) y[s->rows[c].offset + i] /= s->block[c].scale[i];
 }
 
-static void precondition_by_factor(const double* in, double* out, void* user) {
-    ct_friction_system* s = user;
-    memcpy(out, in, (size_t)s->n * sizeof(double));
-    factor_solve(s, false, out);
-}
-
-// By the solution for the right-hand side whose rows U1 are the given ones, and whose others are zero.
-static void precondition_by_inverse(const double* in, double* out, void* user) {
-    ct_friction_system* s = user;
+// By the solution for the right-hand side whose rows U1 are the given ones, and whose rows U2 are zero.
+static void divide_by_complement(ct_friction_system* s, double* y) {
     double *a = s->row, *F = s->line;
-    memset(a, 0, 3 * (size_t)s->count * sizeof(double));
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* b = &s->block[s->contact[k]];
-        for (int i = 0; i < b->rank; i++)
-            for (int j = 0; j < 3; j++)
-                a[3 * s->contact[k] + j] += in[b->offset + i] * b->U1[i][j] / dot3(b->U1[i], b->U1[i]);
+    for (int c = 0; c < s->count; c++) {
+        const ct_friction_rows* r = &s->rows[c];
+        ct_vec3 right = {0, 0, 0};
+        ct_mat3 rows;
+        double given[3] = {0, 0, 0};
+        for (int i = 0; i < 3; i++) {
+            const double* row = i < r->rank ? s->block[c].U1[i] : s->block[c].U2[i - r->rank];
+            if (i < r->rank) given[i] = y[r->offset + i] / s->block[c].scale[i];
+            for (int k = 0; k < 3; k++) rows.a[i][k] = row[k];
+        }
+        if (r->rank) right = ct_mat3_apply(ct_mat3_inverse(rows), ct_vec3_load(given));
+        ct_vec3_store(a + 3 * c, right);
     }
     ct_friction_complement_solve(s->complement, a, F);
-    for (int k = 0; k < s->active; k++) {
-        const ct_friction_block* b = &s->block[s->contact[k]];
-        for (int i = 0; i < b->rank; i++) out[b->offset + i] = dot3(b->Z[i], F + 3 * s->contact[k]);
-    }
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++) y[s->rows[c].offset + i] = dot3(s->rows[c].Q[i], F + 3 * c);
 }
 
-ct_status ct_friction_system_iterate(ct_friction_system* s, const double* a, ct_friction_level level,
-                                     double relative, int limit, double* F, ct_krylov_report* report) {
-    const ct_status status = ct_friction_system_compact(s);
-    if (status) return status;
-    reduce_right_side(s, a);
-    memset(s->y, 0, (size_t)s->n * sizeof(double));
+static void precondition(const double* in, double* out, void* user) {
+    ct_friction_system* s = user;
+    memcpy(out, in, (size_t)s->n * sizeof(double));
+    if (s->complement) divide_by_complement(s, out);
+    else divide(s, false, out);
+}
+
+void ct_friction_system_iterate(ct_friction_system* s, const double* a, double relative, int limit, double* F,
+                                ct_krylov_report* report) {
     const ct_krylov_def def = {.n = s->n,
-                               .apply = small_product,
+                               .apply = product,
+                               .precondition = precondition,
                                .user = s,
                                .relative = relative,
-                               .max_iterations = limit,
-                               .precondition = level == CT_FRICTION_INVERSE   ? precondition_by_inverse
-                                               : level == CT_FRICTION_ITERATE ? precondition_by_blocks
-                                                                              : precondition_by_factor};
+                               .max_iterations = limit};
+    reduce_right_side(s, a);
+    memset(s->y, 0, (size_t)s->n * sizeof(double));
     ct_gmres(&def, s->krylov, s->rhs, s->y, report);
     expand(s, s->y, F);
-    return CT_OK;
 }
 
-double ct_friction_system_error(ct_friction_system* s) {
-    double worst = 0;
-    factor_solve(s, false, s->probe);
-    for (int i = 0; i < s->n; i++) {
-        const double error = fabs(s->probe[i] - s->sign[i]);
-        worst = error <= worst ? worst : error;  // keeps what is not a number
-    }
-    return worst;
+void ct_friction_system_solve(ct_friction_system* s, const double* a, double* F) {
+    reduce_right_side(s, a);
+    divide(s, false, s->rhs);
+    expand(s, s->rhs, F);
+}
+
+void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a, double* F) {
+    reduce_transposed(s, a);
+    divide(s, true, s->rhs);
+    expand_transposed(s, a, s->rhs, F);
 }

@@ -17,6 +17,7 @@ ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const c
                                    const ct_contact_start* start) {
     ct_contact_work* contact = work->contact;
     ct_contact_begin(&model->collision, contact, start);
+    ct_contact_system_begin(work->contact_system);
     ct_status status = ct_contact_restore(&model->collision, contact, touch, count);
     if (status != CT_OK) return status;
     ct_contact_place(contact, config->x);

@@ -637,6 +637,7 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
                               .growth = state->growth,
                               .elapsed = end - state->header->growth_start};
     ct_contact_begin(&model->collision, contact, &start);
+    ct_contact_system_begin(work->contact_system);
     ct_status status = ct_contact_find(&model->collision, contact, end);
     report->passes = 1;
     if (status == CT_OK && !contact->count) status = solve_free(model, work, end, report);

@@ -40,6 +40,7 @@ void ct_contact_system_free(ct_contact_system* system) {
     ct_free(system->U);
     ct_free(system->vector);
     ct_free(system->W);
+    ct_free(system->which);
     ct_free(system);
 }
 
@@ -122,15 +123,61 @@ static ct_response response_of(context* c) {
                          .user = c};
 }
 
+// ---- W -------------------------------------------------------------------------------------
+
+enum { STORED = 400 };  // touches up to which W is stored
+
+void ct_contact_system_begin(ct_contact_system* system) { ct_compliance_begin(system->compliance); }
+
+// u = J P^-1 J^T F
+static void product(const double* F, double* u, void* user) {
+    ct_contact_system* system = user;
+    const ct_contact_work* contact = system->work->contact;
+    const int count = system->matrix.count;
+    double* nodes = system->nodes;
+    memset(nodes, 0, 3 * (size_t)system->model->nvert * sizeof(double));
+    for (int i = 0; i < count; i++) {
+        const ct_touch* touch = &contact->touch[system->which[i]];
+        for (int k = 0; k < touch->at.count; k++)
+            for (int a = 0; a < 3; a++)
+                nodes[3 * touch->is.pair.node[k] + a] += touch->at.w[k] * F[3 * i + a];
+    }
+    ct_coords_pull(system->model, system->work, system->config, nodes, system->unknowns);
+    ct_precondition_apply(system->model, &system->work->preconditioner, system->config, system->unknowns,
+                          system->answer);
+    ct_coords_push(system->model, system->work, system->config, system->answer, nodes);
+    for (int i = 0; i < count; i++) {
+        const ct_touch* touch = &contact->touch[system->which[i]];
+        for (int a = 0; a < 3; a++) u[3 * i + a] = 0;
+        for (int k = 0; k < touch->at.count; k++)
+            for (int a = 0; a < 3; a++)
+                u[3 * i + a] += touch->at.w[k] * nodes[3 * touch->is.pair.node[k] + a];
+    }
+}
+
 ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
                                        int count, const int* which, const ct_friction_matrix** W) {
-    context c = {model, work, config};
     ct_contact_system* system = work->contact_system;
+    *W = &system->matrix;
+    if (count > STORED) {
+        system->model = model;
+        system->work = work;
+        system->config = config;
+        if (!ct_reserve((void**)&system->which, &system->which_size, (size_t)count, sizeof(int)))
+            return CT_OUT_OF_MEMORY;
+        memcpy(system->which, which, (size_t)count * sizeof(int));
+        const ct_status status =
+            ct_compliance_outline(system->compliance, &model->collision, work->contact->rate,
+                                  work->contact->touch, count, which, &system->matrix);
+        system->matrix.product = product;
+        system->matrix.user = system;
+        return status;
+    }
+    context c = {model, work, config};
     const ct_response response = response_of(&c);
     if (!ct_reserve((void**)&system->W, &system->W_size, 9 * (size_t)count * (size_t)count, sizeof(double)))
         return CT_OUT_OF_MEMORY;
     system->matrix = (ct_friction_matrix){.count = count, .W = system->W, .stride = 3 * count};
-    *W = &system->matrix;
     return ct_compliance_update(system->compliance, &model->collision, &response, work->contact->touch, count,
                                 which, system->W);
 }

@@ -13,6 +13,11 @@ typedef struct ct_contact_system {
     ct_friction_matrix matrix;  // of the touches asked for last
     double* W;
     size_t W_size;
+    const ct_model* model;  // of the products
+    ct_work* work;
+    const ct_config* config;
+    int* which;  // of the products: touches
+    size_t which_size;
     ct_friction_work* friction;
     ct_krylov_work* krylov;
     ct_arena arena;
@@ -32,8 +37,11 @@ typedef struct ct_contact_system {
 
 ct_status ct_contact_system_create(ct_contact_system** out, const ct_model* model);
 void ct_contact_system_free(ct_contact_system* system);
-// W of the listed touches, at a configuration that the warp of the work belongs to; valid until the next
-// call.
+// A new (sub-)step, forwards or backwards: forgets what is kept for the matrices of the last one.
+void ct_contact_system_begin(ct_contact_system* system);
+// W of the listed touches, at a configuration that the warp of the work belongs to: stored for few touches,
+// as products with the preconditioner for many. Valid until the next call, and for many as long as the work,
+// the configuration and the touches stay where they are.
 ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
                                        int count, const int* which, const ct_friction_matrix** W);
 // Its inverse where that is cheap; see ct_compliance_invert.
