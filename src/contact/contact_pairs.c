@@ -117,6 +117,15 @@ static int rank_of(const ct_pair* pair) {
                                                                                             : 2;
 }
 
+// A pair that begins within its core, because their distance has still to grow, and ends on its side above
+// it.
+static bool has_parted(const ct_contact_work* contact, const ct_pair* hit, const double* x) {
+    if (hit->type == CT_CONTACT_TYPE_PLANE || hit->time != 0) return false;
+    ct_contact_geometry at;
+    ct_contact_geometry_at(hit, NULL, contact->x_start, x, false, &at);
+    return at.gap > -2 * slack * (hit->thickness - hit->core);
+}
+
 ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* contact, const double* x,
                              double end, bool* added, bool* stuck) {
     *added = *stuck = false;
@@ -131,7 +140,8 @@ ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* con
         const ct_pair* hit = &contact->hits.item[i];
         int frames = ct_contact_frames(contact, hit);
         bool one_more = false;
-        if (frames ? hit->type == CT_CONTACT_TYPE_PLANE : rank_of(hit) > first) continue;
+        if (frames ? hit->type == CT_CONTACT_TYPE_PLANE || has_parted(contact, hit, x) : rank_of(hit) > first)
+            continue;
         status = ct_contact_cut(collision, contact, hit, &one_more);
         if (one_more) *added = true;
         else *stuck = true;
