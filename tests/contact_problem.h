@@ -4,6 +4,7 @@
 #define CT_TESTS_CONTACT_PROBLEM_H
 
 #include "build.h"
+#include "repeat.h"
 #include "unit.h"
 
 #define MATERIAL                                                                                             \
@@ -61,6 +62,39 @@ static inline ct_problem* contact_problem(const ct_scene* scene, size_t max_byte
     *loss = (contact_loss){.model = ct_problem_model(problem), .nstep = ct_problem_steps(problem)};
     ct_problem_set_term(problem, contact_term, loss);
     return problem;
+}
+
+// Compares the gradient with differences: every slice of the scene's parameters.
+static inline void compare_gradient(const char* name, const ct_scene* scene, double tolerance) {
+    contact_loss loss;
+    ct_problem* problem = contact_problem(scene, 0, &loss);
+    int count = ct_problem_slice_count(problem);
+    double* y = calloc((size_t)ct_problem_size(problem), sizeof(double));
+    ct_check_slice* slices = calloc((size_t)count, sizeof *slices);
+    ct_problem_start(problem, y);
+    ct_check_def def = ct_check_def_default();
+    def.tolerance = tolerance;
+    def.components = REPEAT(3, 1);
+    def.levels = 6;
+    ct_error error = {0};
+    must(ct_problem_check(problem, y, &def, slices, &error), &error);
+    int failed = 0;
+    for (int k = 0; k < count; k++) {
+        const ct_check_slice* s = &slices[k];
+        bool bent = !isnan(s->slope) && !(s->slope > 1.5) && s->relative_error > 1e-8;
+        if (!s->passed || bent) {
+            failed++;
+            print_message("%s: %s error %.1e slope %.2f, number %d, gradient %g, difference %g, %d contacts "
+                          "switch (first: step %d, node %d, %d to %d)\n",
+                          name, s->name, s->relative_error, s->slope, s->worst, s->worst_gradient,
+                          s->worst_difference, s->switches, s->switched[0].step, s->switched[0].node[0],
+                          s->switched[0].from, s->switched[0].to);
+        }
+    }
+    free(slices);
+    free(y);
+    ct_problem_free(problem);
+    if (failed) fail_msg("%s: %d slices are wrong", name, failed);
 }
 
 #endif

@@ -2,7 +2,6 @@
 // kind of obstacle, at rest and moving; materials, initial states, gravity, friction, controls and joints;
 // both integrators, halved steps, impacts, sheets.
 #include "contact_problem.h"
-#include "repeat.h"
 
 enum { SETS = 3, TYPES = 5 };
 typedef struct seen {
@@ -40,46 +39,13 @@ static void print_seen(const char* name, const seen* s) {
     print_message(" %d steps halved, contacts change in %d\n", s->halved, s->changes);
 }
 
-// Every slice of the scene's parameters.
-static void compare(const char* name, const ct_scene* scene, double tolerance) {
-    contact_loss loss;
-    ct_problem* problem = contact_problem(scene, 0, &loss);
-    int count = ct_problem_slice_count(problem);
-    double* y = calloc((size_t)ct_problem_size(problem), sizeof(double));
-    ct_check_slice* slices = calloc((size_t)count, sizeof *slices);
-    ct_problem_start(problem, y);
-    ct_check_def def = ct_check_def_default();
-    def.tolerance = tolerance;
-    def.components = REPEAT(3, 1);
-    def.levels = 6;
-    ct_error error = {0};
-    must(ct_problem_check(problem, y, &def, slices, &error), &error);
-    int failed = 0;
-    for (int k = 0; k < count; k++) {
-        const ct_check_slice* s = &slices[k];
-        bool bent = !isnan(s->slope) && !(s->slope > 1.5) && s->relative_error > 1e-8;
-        if (!s->passed || bent) {
-            failed++;
-            print_message("%s: %s error %.1e slope %.2f, number %d, gradient %g, difference %g, %d contacts "
-                          "switch (first: step %d, node %d, %d to %d)\n",
-                          name, s->name, s->relative_error, s->slope, s->worst, s->worst_gradient,
-                          s->worst_difference, s->switches, s->switched[0].step, s->switched[0].node[0],
-                          s->switched[0].from, s->switched[0].to);
-        }
-    }
-    free(slices);
-    free(y);
-    ct_problem_free(problem);
-    if (failed) fail_msg("%s: %d slices are wrong", name, failed);
-}
-
 // Compares, and makes sure that contacts of the type were in the set.
 static void check(const char* name, const char* text, int type, int set, double tolerance) {
     ct_scene* scene = scene_of(text);
     seen s = look(scene);
     print_seen(name, &s);
     if (type >= 0) assert_true(s.count[type][set] > 0);
-    compare(name, scene, tolerance);
+    compare_gradient(name, scene, tolerance);
     ct_scene_free(scene);
 }
 
@@ -342,7 +308,7 @@ static void halved_steps(void** state) {
     seen s = look(scene);
     print_seen("halved", &s);
     assert_true(s.halved > 0);
-    compare("halved", scene, 1e-6);
+    compare_gradient("halved", scene, 1e-6);
     ct_scene_free(scene);
 }
 
@@ -352,7 +318,7 @@ static void impacts(void** state) {
     seen s = look(scene);
     print_seen("impacts", &s);
     assert_true(s.changes > 5);
-    compare("impacts", scene, 1e-6);
+    compare_gradient("impacts", scene, 1e-6);
     ct_scene_free(scene);
 }
 
