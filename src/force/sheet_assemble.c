@@ -161,6 +161,23 @@ static void add_hinge(const ct_sheet_hinge* h, const ct_sheet_bend* b, bool curv
         }
 }
 
+// stiffness: d2E/dtheta2.
+static void add_projected_hinge(const ct_sheet_hinge* h, double stiffness, const double* x,
+                                const int* unknown, ct_block_matrix* matrix) {
+    ct_vec3 node[4];
+    ct_hinge_point p;
+    double g[12];
+    ct_sheet_load(x, h->node, 4, node);
+    ct_hinge_point_of(node, &p);
+    for (int i = 0; i < 4; i++) ct_vec3_store(g + 3 * i, p.gradient[i]);
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b <= a; b++) {
+            double block[9];
+            for (int i = 0; i < 9; i++) block[i] = stiffness * g[3 * a + i / 3] * g[3 * b + i % 3];
+            ct_block_matrix_add(matrix, unknown[h->node[a]], unknown[h->node[b]], block);
+        }
+}
+
 void ct_sheet_assemble(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, bool projected,
                        const int* unknown, ct_block_matrix* matrix) {
     const bool viscous = sheet->damped && work->c > 0, moved = x != NULL;
@@ -183,9 +200,13 @@ void ct_sheet_assemble(const ct_sheet* sheet, const ct_sheet_work* work, const d
     for (int k = 0; k < sheet->nhinge; k++) {
         const ct_sheet_hinge* h = &sheet->hinge[k];
         if (h->stiffness == 0 && h->damper == 0) continue;
+        if (projected && moved) {
+            add_projected_hinge(h, 2 * h->stiffness + (viscous ? 2 * c * h->damper : 0), x, unknown, matrix);
+            continue;
+        }
         ct_sheet_bend bend;
         ct_sheet_linearise_hinge(sheet, work, k, x, c, &bend);
         if (!moved) bend.stiffness += 2 * scale * h->damper, bend.pull = 0;
-        add_hinge(h, &bend, moved && !projected, unknown, matrix);
+        add_hinge(h, &bend, moved, unknown, matrix);
     }
 }

@@ -241,7 +241,7 @@ ct_status ct_sheet_work_create(ct_sheet_work** out, const ct_sheet* sheet) {
     work->angle_start = ct_arena_alloc(&work->arena, hinges, sizeof(double));
     work->strain_rate = ct_arena_alloc(&work->arena, 3 * triangles, sizeof(double));
     work->angle_rate = ct_arena_alloc(&work->arena, hinges, sizeof(double));
-    work->foreseen = ct_arena_alloc(&work->arena, 3 * ntri, sizeof(double));
+    work->foreseen = ct_arena_alloc(&work->arena, 3 * triangles, sizeof(double));
     work->linear = ct_arena_alloc(&work->arena, CT_MEMBRANE_LINEAR * triangles, sizeof(double));
     work->bend = ct_arena_alloc(&work->arena, CT_BEND_LINEAR * hinges, sizeof(double));
     work->sum = ct_arena_alloc(&work->arena, 12 * (size_t)sheet->nvert, sizeof(double));

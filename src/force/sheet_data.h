@@ -49,7 +49,7 @@ struct ct_sheet {
 typedef struct ct_sheet_linear {  // of a triangle
     ct_sheet_point point;
     ct_sheet_slopes slopes;  // times the area
-    double sigma[3];  // stress of the geometric stiffness beside the elastic: damping, and what is foreseen
+    double sigma[3];         // damping stress xx yy xy, times the area
 } ct_sheet_linear;
 
 typedef struct ct_sheet_bend {  // of a hinge
@@ -63,7 +63,7 @@ struct ct_sheet_work {
     double* angle_start;
     double* strain_rate;    // 3 CT_SHEET_BLOCK nmembrane: g of the membrane, xx yy xy, lanes together
     double* angle_rate;     // CT_SHEET_BLOCK nbend: g of the hinges
-    double* foreseen;       // 3 ntri: stress that the last linearisation foresees, xx yy xy, times the area
+    double* foreseen;       // 3 CT_SHEET_BLOCK nmembrane: stress foreseen, xx yy xy, times the area
     double *linear, *bend;  // the last linearisation; see sheet_kernel.h
     double* sum;            // 12 nvert, of forces (4 a node) or rotations
     double c;               // 0: no damping
@@ -115,14 +115,27 @@ static inline size_t ct_sheet_at(const ct_sheet* sheet, int e, int size, int i) 
            (size_t)(slot % CT_SHEET_BLOCK);
 }
 
+static inline bool ct_sheet_is_viscous(const ct_sheet* sheet, double c) { return sheet->damped && c > 0; }
+
+// The angle of hinge k, of those that differ by whole turns the one nearest to the step's start.
+static inline double ct_sheet_unwrap(const ct_sheet_work* work, int k, double angle) {
+    const double turn = angle - work->angle_start[k];
+    return fabs(turn) <= M_PI ? angle : angle - copysign(2 * M_PI, turn);
+}
+
+// c G - g
+static inline void ct_sheet_strain_rate(const ct_sheet* sheet, const ct_sheet_work* work, int e, double c,
+                                        ct_mat32 F, double rate[3]) {
+    ct_sheet_strain(F, rate);
+    for (int i = 0; i < 3; i++) rate[i] = c * rate[i] - work->strain_rate[ct_sheet_at(sheet, e, 3, i)];
+}
+
 // The linearisation of one triangle at F and of one hinge at x, and the product with it; c as in
 // ct_sheet_begin_step.
 void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, ct_mat32 F,
                                  double c, ct_sheet_linear* out);
 void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
                               double c, ct_sheet_bend* out);
-// Makes the stress of the geometric stiffness the one foreseen.
-void ct_sheet_take_foreseen(const ct_sheet_work* work, int e, ct_sheet_linear* l);
 ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
                                  ct_mat32 dF);
 

@@ -41,7 +41,9 @@ static void sheets_product(const void* self, void* work, const ct_family_step* s
 
 static void assemble_sheets(const void* self, void* work, const ct_family_step* step, const double* x,
                             bool project, const int* unknown, ct_block_matrix* matrix) {
-    begin_sheets(self, work, step);
+    // projected, it depends on neither rates nor where angles count from
+    if (project) ((ct_sheet_work*)work)->c = step->rate.c;
+    else begin_sheets(self, work, step);
     ct_sheet_assemble(self, work, x, project, unknown, matrix);
 }
 

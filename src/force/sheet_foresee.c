@@ -37,7 +37,9 @@ void ct_sheet_foresee_start(const ct_sheet* sheet, ct_sheet_work* work, const do
         const ct_sheet_triangle* t = &sheet->triangle[e];
         const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x_n));
         const ct_sheet_slopes W = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, p.I, p.J);
-        elastic_stress(&p, &W, work->foreseen + 3 * (size_t)e);
+        double S[3];
+        elastic_stress(&p, &W, S);
+        for (int i = 0; i < 3; i++) work->foreseen[ct_sheet_at(sheet, e, 3, i)] = S[i];
     }
 }
 
@@ -45,18 +47,13 @@ void ct_sheet_foresee(const ct_sheet* sheet, ct_sheet_work* work, double length,
     for (int e = 0; e < sheet->ntri; e++) {
         const ct_sheet_triangle* t = &sheet->triangle[e];
         ct_sheet_linear l;
-        double F[6], S[3], dS[3], *foreseen = work->foreseen + 3 * (size_t)e;
+        double F[6], S[3], dS[3];
         for (int i = 0; i < 6; i++) F[i] = work->linear[ct_sheet_at(sheet, e, CT_MEMBRANE_LINEAR, i)];
         const ct_mat32 at = {{ct_vec3_load(F), ct_vec3_load(F + 3)}};
         ct_sheet_linearise_triangle(sheet, work, e, at, work->linear_c, &l);
         elastic_stress(&l.point, &l.slopes, S);
         stress_change(t, &l, work->linear_c, ct_sheet_deformation(t, dx), dS);
-        for (int i = 0; i < 3; i++) foreseen[i] = S[i] + l.sigma[i] + length * dS[i];
+        for (int i = 0; i < 3; i++)
+            work->foreseen[ct_sheet_at(sheet, e, 3, i)] = S[i] + l.sigma[i] + length * dS[i];
     }
-}
-
-void ct_sheet_take_foreseen(const ct_sheet_work* work, int e, ct_sheet_linear* l) {
-    double S[3];
-    elastic_stress(&l->point, &l->slopes, S);
-    for (int i = 0; i < 3; i++) l->sigma[i] = work->foreseen[3 * (size_t)e + (size_t)i] - S[i];
 }

@@ -70,30 +70,42 @@ static __attribute__((noinline)) void add_stress(const ct_membrane_block* block,
     }
 }
 
-// W and its slopes by I and J.
-CT_INLINE vd slopes(int energy, vd mu, vd lambda, vd I, vd J, vd* by_I, vd* by_J) {
+// W and its slopes by I and J; those that a caller does not read cost nothing.
+typedef struct slopes {
+    vd W, I, J, II, IJ, JJ;
+} slopes;
+
+CT_INLINE slopes slopes_of(int energy, vd mu, vd lambda, vd I, vd J) {
+    slopes s;
     if (energy == CT_ENERGY_COROTATED || energy == CT_ENERGY_PROJECTIVE) {
         const vd T = vsqrt(I + 2 * J), inverse = 1 / vmax(T, vset(NARROWEST));
-        const vd shape = mu * (I - 2 * T + 2);
+        const vd bend = 2 * inverse * inverse * inverse * (energy == CT_ENERGY_COROTATED ? lambda + mu : mu);
+        s.W = mu * (I - 2 * T + 2);
+        s.II = 0.25 * bend, s.IJ = 0.5 * bend, s.JJ = bend;
         if (energy == CT_ENERGY_COROTATED) {
-            *by_J = lambda - 2 * (lambda + mu) * inverse;
-            *by_I = mu + 0.5 * *by_J;
-            return shape + 0.5 * lambda * (T - 2) * (T - 2);
+            s.W += 0.5 * lambda * (T - 2) * (T - 2);
+            s.J = lambda - 2 * (lambda + mu) * inverse;
+            s.I = mu + 0.5 * s.J;
+        } else {
+            s.W += 0.5 * lambda * (J - 1) * (J - 1);
+            s.J = -2 * mu * inverse + lambda * (J - 1);
+            s.I = mu - mu * inverse;
+            s.JJ += lambda;
         }
-        *by_I = mu - mu * inverse;
-        *by_J = -2 * mu * inverse + lambda * (J - 1);
-        return shape + 0.5 * lambda * (J - 1) * (J - 1);
+    } else if (energy == CT_ENERGY_NEOHOOKEAN) {
+        const vd m = 1.5 * mu, n = lambda + mu * (2.0 / 3), inverse = 1 / (I + 1);
+        s.W = 0.5 * m * (I - 2) - 0.5 * m * vlog((I + 1) * (1.0 / 3)) + 0.5 * n * (J - 1) * (J - 1) -
+              mu * (J - 1);
+        s.I = 0.5 * m * (1 - inverse);
+        s.J = n * (J - 1) - mu;
+        s.II = 0.5 * m * inverse * inverse, s.IJ = vset(0), s.JJ = n;
+    } else {
+        s.W = 0.25 * mu * (I * I - 2 * J * J - 2 * I + 2) + 0.125 * lambda * (I - 2) * (I - 2);
+        s.I = 0.5 * mu * (I - 1) + 0.25 * lambda * (I - 2);
+        s.J = -mu * J;
+        s.II = 0.5 * mu + 0.25 * lambda, s.IJ = vset(0), s.JJ = -mu;
     }
-    if (energy == CT_ENERGY_NEOHOOKEAN) {
-        const vd m = 1.5 * mu, n = lambda + mu * (2.0 / 3);
-        *by_I = 0.5 * m * (1 - 1 / (I + 1));
-        *by_J = n * (J - 1) - mu;
-        return 0.5 * m * (I - 2) - 0.5 * m * vlog((I + 1) * (1.0 / 3)) + 0.5 * n * (J - 1) * (J - 1) -
-               mu * (J - 1);
-    }
-    *by_I = 0.5 * mu * (I - 1) + 0.25 * lambda * (I - 2);
-    *by_J = -mu * J;
-    return 0.25 * mu * (I * I - 2 * J * J - 2 * I + 2) + 0.125 * lambda * (I - 2) * (I - 2);
+    return s;
 }
 
 // beta (2 mu e + lambda tr e I); e and sigma as xx yy xy.
@@ -109,32 +121,72 @@ CT_INLINE columns add_product(columns P, columns F, vvec3 sigma) {
                      axpy(axpy(P.b, sigma.z, F.a), sigma.y, F.b)};
 }
 
+// The geometry at F, and the slopes there.
+typedef struct point {
+    columns F;
+    vvec3 normal;
+    vd inverse;  // 1/J, bounded
+    slopes W;
+} point;
+
+CT_INLINE point point_at(int energy, const ct_membrane_block* block, const double* x, int v) {
+    point p = {.F = deformation(block, x, v)};
+    const vvec3 normal = cross(p.F.a, p.F.b);
+    const vd J = vsqrt(dot(normal, normal)), I = dot(p.F.a, p.F.a) + dot(p.F.b, p.F.b);
+    p.inverse = 1 / vmax(J, vset(NARROWEST));
+    p.normal = scale(p.inverse, normal);
+    p.W = slopes_of(energy, vload(&block->mu[v * CT_LANES]), vload(&block->lambda[v * CT_LANES]), I, J);
+    return p;
+}
+
+// c G - g of vector v of block b.
+CT_INLINE vvec3 strain_rate(const ct_sheet_pass* pass, int b, int v, columns F) {
+    const vvec3 g = load3(pass->rate + (size_t)b * 3 * CT_SHEET_BLOCK + v * CT_LANES);
+    const vd c = vset(pass->c);
+    return (vvec3){c * (0.5 * (dot(F.a, F.a) - 1)) - g.x, c * (0.5 * (dot(F.b, F.b) - 1)) - g.y,
+                   c * (0.5 * dot(F.a, F.b)) - g.z};
+}
+
 CT_INLINE double membrane_block(int energy, const ct_sheet_pass* pass, int b) {
     const ct_membrane_block* block = pass->membrane + b;
     vd total = vset(0);
     for (int v = 0; v < NVECTOR; v++) {
-        const int at = v * CT_LANES;
-        const columns F = deformation(block, pass->x, v);
-        const vd I = dot(F.a, F.a) + dot(F.b, F.b);
-        const vvec3 normal = cross(F.a, F.b);
-        const vd J = vsqrt(dot(normal, normal));
-        const vvec3 n = scale(1 / vmax(J, vset(NARROWEST)), normal);
-        vd by_I, by_J;
-        total += slopes(energy, vload(&block->mu[at]), vload(&block->lambda[at]), I, J, &by_I, &by_J);
-        columns P = {axpy(scale(2 * by_I, F.a), by_J, cross(F.b, n)),
-                     axpy(scale(2 * by_I, F.b), by_J, cross(n, F.a))};
+        const point p = point_at(energy, block, pass->x, v);
+        total += p.W.W;
+        columns P = {axpy(scale(2 * p.W.I, p.F.a), p.W.J, cross(p.F.b, p.normal)),
+                     axpy(scale(2 * p.W.I, p.F.b), p.W.J, cross(p.normal, p.F.a))};
         if (pass->rate) {
-            const vvec3 g = load3(pass->rate + (size_t)b * 3 * CT_SHEET_BLOCK + at);
-            const vd c = vset(pass->c);
-            const vvec3 rate = {c * (0.5 * (dot(F.a, F.a) - 1)) - g.x, c * (0.5 * (dot(F.b, F.b) - 1)) - g.y,
-                                c * (0.5 * dot(F.a, F.b)) - g.z};
-            const vvec3 sigma = viscous(block, rate, at);
-            P = add_product(P, F, sigma);
+            const vvec3 rate = strain_rate(pass, b, v, p.F), sigma = viscous(block, rate, v * CT_LANES);
+            P = add_product(P, p.F, sigma);
             total += (sigma.x * rate.x + sigma.y * rate.y + 2 * sigma.z * rate.z) * (0.5 / pass->c);
         }
         add_stress(block, &P, v, pass->node);
     }
     return vsum(total);
+}
+
+// The stress of the geometric stiffness beside the elastic one: what is foreseen less that, or of damping.
+CT_INLINE vvec3 further_stress(const ct_sheet_pass* pass, int b, int v, const point* p) {
+    if (pass->foreseen) {
+        const vvec3 S = load3(pass->foreseen + (size_t)b * 3 * CT_SHEET_BLOCK + v * CT_LANES);
+        const vd turn = p->W.J * p->inverse;
+        return (vvec3){S.x - 2 * p->W.I - turn * dot(p->F.b, p->F.b),
+                       S.y - 2 * p->W.I - turn * dot(p->F.a, p->F.a), S.z + turn * dot(p->F.a, p->F.b)};
+    }
+    if (!pass->rate) return (vvec3){vset(0), vset(0), vset(0)};
+    return viscous(pass->membrane + b, strain_rate(pass, b, v, p->F), v * CT_LANES);
+}
+
+CT_INLINE void linearise_block(int energy, const ct_sheet_pass* pass, int b, double* linear) {
+    for (int v = 0; v < NVECTOR; v++) {
+        double* l = linear + (size_t)b * CT_MEMBRANE_LINEAR * CT_SHEET_BLOCK + v * CT_LANES;
+        const point p = point_at(energy, pass->membrane + b, pass->x, v);
+        const vvec3 sigma = further_stress(pass, b, v, &p);
+        const vd value[CT_MEMBRANE_LINEAR] = {
+            p.F.a.x,   p.F.a.y, p.F.a.z, p.F.b.x, p.F.b.y, p.F.b.z, p.normal.x, p.normal.y, p.normal.z,
+            p.inverse, p.W.I,   p.W.J,   p.W.II,  p.W.IJ,  p.W.JJ,  sigma.x,    sigma.y,    sigma.z};
+        for (int i = 0; i < CT_MEMBRANE_LINEAR; i++) vstore(l + i * CT_SHEET_BLOCK, value[i]);
+    }
 }
 
 static double membrane_gradient(const ct_sheet_pass* pass) {
@@ -146,6 +198,15 @@ static double membrane_gradient(const ct_sheet_pass* pass) {
         default: total += membrane_block(CT_ENERGY_STVK, pass, b);
         }
     return total;
+}
+
+static void membrane_linearise(const ct_sheet_pass* pass, double* linear) {
+    for (int b = 0; b < pass->nmembrane; b++) switch (pass->membrane[b].energy) {
+        case CT_ENERGY_COROTATED: linearise_block(CT_ENERGY_COROTATED, pass, b, linear); break;
+        case CT_ENERGY_PROJECTIVE: linearise_block(CT_ENERGY_PROJECTIVE, pass, b, linear); break;
+        case CT_ENERGY_NEOHOOKEAN: linearise_block(CT_ENERGY_NEOHOOKEAN, pass, b, linear); break;
+        default: linearise_block(CT_ENERGY_STVK, pass, b, linear);
+        }
 }
 
 // dP as in sheet_energy.h.
@@ -239,36 +300,69 @@ static __attribute__((noinline)) void add_bend(const ct_bend_block* block, const
     }
 }
 
+// A hinge at x; angle: of those that differ by whole turns the one nearest to the step's start.
+typedef struct hinge {
+    vvec3 e, a, b, m, n;
+    vd s, t, length, mm, nn, ee, angle;
+} hinge;
+
+CT_INLINE hinge hinge_at(const ct_sheet_pass* pass, int slot) {
+    const ct_bend_block* block = pass->bend + slot / NVECTOR;
+    const int v = slot % NVECTOR;
+    hinge h;
+    h.e = edge(pass->x, block->node[0], block->node[1], v);
+    h.a = edge(pass->x, block->node[0], block->node[2], v);
+    h.b = edge(pass->x, block->node[0], block->node[3], v);
+    h.m = cross(h.e, h.a), h.n = cross(h.b, h.e);
+    const vd square = dot(h.e, h.e);
+    h.length = vsqrt(square), h.ee = 1 / square, h.mm = 1 / dot(h.m, h.m), h.nn = 1 / dot(h.n, h.n);
+    h.s = dot(h.a, h.e) * h.ee, h.t = dot(h.b, h.e) * h.ee;
+    const vd principal = vatan2(dot(cross(h.m, h.n), h.e), h.length * dot(h.m, h.n));
+    const vd turn = principal - vload(pass->angle_start + (size_t)slot * CT_LANES);
+    h.angle = vselect(vabs(turn) > M_PI, principal - vcopysign(vset(2 * M_PI), turn), principal);
+    return h;
+}
+
 static double bend_gradient(const ct_sheet_pass* pass) {
     vd total = vset(0);
     for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
         const ct_bend_block* block = pass->bend + slot / NVECTOR;
         const int v = slot % NVECTOR, at = v * CT_LANES;
-        const size_t first = (size_t)slot * CT_LANES;
-        const vvec3 e = edge(pass->x, block->node[0], block->node[1], v),
-                    a = edge(pass->x, block->node[0], block->node[2], v),
-                    b = edge(pass->x, block->node[0], block->node[3], v);
-        const vvec3 m = cross(e, a), n = cross(b, e);
-        const vd square = dot(e, e), length = vsqrt(square), ee = 1 / square;
-        const vd s = dot(a, e) * ee, t = dot(b, e) * ee;
-        const vd principal = vatan2(dot(cross(m, n), e), length * dot(m, n));
-        // of the angles that differ by whole turns the one nearest to the step's start
-        const vd turn = principal - vload(pass->angle_start + first);
-        const vd angle = vselect(vabs(turn) > M_PI, principal - vcopysign(vset(2 * M_PI), turn), principal);
-        const vd k = vload(&block->stiffness[at]), bend = angle - vload(&block->rest[at]);
+        const hinge h = hinge_at(pass, slot);
+        const vd k = vload(&block->stiffness[at]), bend = h.angle - vload(&block->rest[at]);
         vd pull = 2 * k * bend, energy = k * bend * bend;
         if (pass->angle_rate) {
             const vd damper = vload(&block->damper[at]),
-                     rate = pass->c * angle - vload(pass->angle_rate + first);
+                     rate = pass->c * h.angle - vload(pass->angle_rate + (size_t)slot * CT_LANES);
             pull += 2 * damper * rate;
             energy += damper * rate * rate * (1 / pass->c);
         }
         total += vselect(is_active(block, at), energy, vset(0));
-        const vvec3 g2 = scale(-pull * length / dot(m, m), m), g3 = scale(-pull * length / dot(n, n), n);
-        const vvec3 force[3] = {axpy(scale(-s, g2), -t, g3), g2, g3};
+        const vvec3 g2 = scale(-pull * h.length * h.mm, h.m), g3 = scale(-pull * h.length * h.nn, h.n);
+        const vvec3 force[3] = {axpy(scale(-h.s, g2), -h.t, g3), g2, g3};
         add_bend(block, force, v, pass->node);
     }
     return vsum(total);
+}
+
+static void bend_linearise(const ct_sheet_pass* pass, double* linear) {
+    for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
+        const ct_bend_block* block = pass->bend + slot / NVECTOR;
+        const int at = slot % NVECTOR * CT_LANES;
+        double* l = linear + (size_t)(slot / NVECTOR) * CT_BEND_LINEAR * CT_SHEET_BLOCK + at;
+        const hinge h = hinge_at(pass, slot);
+        vd stiffness = 2 * vload(&block->stiffness[at]),
+           pull = stiffness * (h.angle - vload(&block->rest[at]));
+        if (pass->angle_rate) {
+            const vd damper = 2 * vload(&block->damper[at]);
+            pull += damper * (pass->c * h.angle - vload(pass->angle_rate + (size_t)slot * CT_LANES));
+            stiffness += pass->c * damper;
+        }
+        const vd value[CT_BEND_LINEAR] = {h.e.x, h.e.y,    h.e.z, h.a.x, h.a.y, h.a.z, h.b.x,    h.b.y,
+                                          h.b.z, h.m.x,    h.m.y, h.m.z, h.n.x, h.n.y, h.n.z,    h.s,
+                                          h.t,   h.length, h.mm,  h.nn,  h.ee,  pull,  stiffness};
+        for (int i = 0; i < CT_BEND_LINEAR; i++) vstore(l + i * CT_SHEET_BLOCK, value[i]);
+    }
 }
 
 static void bend_product(const ct_sheet_pass* pass, const double* linear) {
@@ -302,5 +396,10 @@ static void bend_product(const ct_sheet_pass* pass, const double* linear) {
     }
 }
 
-const ct_sheet_kernels WITH_ISA(ct_sheet_kernels, CT_ISA) = {membrane_gradient, bend_gradient,
-                                                             membrane_product, bend_product, rotations};
+const ct_sheet_kernels WITH_ISA(ct_sheet_kernels, CT_ISA) = {.membrane_gradient = membrane_gradient,
+                                                             .bend_gradient = bend_gradient,
+                                                             .membrane_linearise = membrane_linearise,
+                                                             .bend_linearise = bend_linearise,
+                                                             .membrane_product = membrane_product,
+                                                             .bend_product = bend_product,
+                                                             .rotations = rotations};

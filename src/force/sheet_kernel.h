@@ -38,16 +38,19 @@ typedef struct ct_sheet_pass {
     const double* rate;         // 3 CT_SHEET_BLOCK per block: g of the membranes, xx yy xy; NULL: no damping
     const double* angle_rate;   // CT_SHEET_BLOCK per block: g of the hinges, likewise
     const double* angle_start;  // CT_SHEET_BLOCK per block: angles where the step began
+    const double* foreseen;  // 3 CT_SHEET_BLOCK per block: stress that linearisations take; NULL: that at x
 } ct_sheet_pass;
 
 typedef struct ct_sheet_kernels {
     // Energies; the gradients are added to the nodes.
     double (*membrane_gradient)(const ct_sheet_pass* pass);
     double (*bend_gradient)(const ct_sheet_pass* pass);
-    // Products, added to the nodes, with linear[(SIZE block + component) CT_SHEET_BLOCK + lane]. Membrane:
-    // columns of F (6), normal (3), 1/J, W_I, W_J, W_II, W_IJ, W_JJ, stress of the geometric stiffness beside
-    // the elastic one (3). Hinges: e, a, b, m, n (15), s, t, |e|, 1/|m|^2, 1/|n|^2, 1/|e|^2, dE/dtheta,
-    // d2E/dtheta2; see sheet_hinge.h.
+    // Linearisations, linear[(SIZE block + component) CT_SHEET_BLOCK + lane], and products with them, added
+    // to the nodes. Membrane: columns of F (6), normal (3), 1/J, W_I, W_J, W_II, W_IJ, W_JJ, stress of the
+    // geometric stiffness beside the elastic one (3). Hinges: e, a, b, m, n (15), s, t, |e|, 1/|m|^2,
+    // 1/|n|^2, 1/|e|^2, dE/dtheta, d2E/dtheta2; see sheet_hinge.h.
+    void (*membrane_linearise)(const ct_sheet_pass* pass, double* linear);
+    void (*bend_linearise)(const ct_sheet_pass* pass, double* linear);
     void (*membrane_product)(const ct_sheet_pass* pass, const double* linear);
     void (*bend_product)(const ct_sheet_pass* pass, const double* linear);
     // Sums of the triangles' rotations times their areas: three rows of 4 doubles a node.

@@ -8,17 +8,7 @@
 
 bool ct_sheet_has_damping(const ct_sheet* sheet) { return sheet->damped; }
 
-static bool is_viscous(const ct_sheet* sheet, double c) { return sheet->damped && c > 0; }
-
-static bool is_idle(const ct_sheet_hinge* h) { return h->stiffness == 0 && h->damper == 0; }
-
 // ---- angles --------------------------------------------------------------------------------
-
-// The angle of hinge k, of those that differ by whole turns the one nearest to the step's start.
-static double unwrap(const ct_sheet_work* work, int k, double angle) {
-    const double turn = angle - work->angle_start[k];
-    return fabs(turn) <= M_PI ? angle : angle - copysign(2 * M_PI, turn);
-}
 
 static void begin_angles(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n) {
     for (int k = 0; k < sheet->nhinge; k++) work->angle_start[k] = ct_sheet_hinge_angle(sheet, k, x_n);
@@ -33,7 +23,7 @@ static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale
         for (int i = 0; i < 3; i++) work->strain_rate[ct_sheet_at(sheet, e, 3, i)] += scale * G[i];
     }
     for (int k = 0; k < sheet->nhinge; k++)
-        work->angle_rate[k] += scale * unwrap(work, k, ct_sheet_hinge_angle(sheet, k, x));
+        work->angle_rate[k] += scale * ct_sheet_unwrap(work, k, ct_sheet_hinge_angle(sheet, k, x));
 }
 
 void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
@@ -51,15 +41,8 @@ void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, d
                          double b, const double* x_nm1) {
     work->c = c;
     work->rated = false;
-    if (is_viscous(sheet, c)) ct_sheet_begin_rate(sheet, work, c, a, x_n, b, x_nm1);
+    if (ct_sheet_is_viscous(sheet, c)) ct_sheet_begin_rate(sheet, work, c, a, x_n, b, x_nm1);
     else begin_angles(sheet, work, x_n);
-}
-
-// c G - g
-static void strain_rate(const ct_sheet* sheet, const ct_sheet_work* work, int e, double c, ct_mat32 F,
-                        double rate[3]) {
-    ct_sheet_strain(F, rate);
-    for (int i = 0; i < 3; i++) rate[i] = c * rate[i] - work->strain_rate[ct_sheet_at(sheet, e, 3, i)];
 }
 
 // ---- energy and gradient -------------------------------------------------------------------
@@ -67,7 +50,7 @@ static void strain_rate(const ct_sheet* sheet, const ct_sheet_work* work, int e,
 // A pass with node sums of `size` doubles that begin at zero.
 static ct_sheet_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double c,
                                 int size) {
-    const bool viscous = is_viscous(sheet, c);
+    const bool viscous = ct_sheet_is_viscous(sheet, c);
     for (int i = 0; i < sheet->nnode; i++)
         memset(work->sum + (size_t)size * (size_t)sheet->node[i], 0, (size_t)size * sizeof(double));
     return (ct_sheet_pass){.membrane = sheet->membrane,
@@ -114,78 +97,12 @@ double ct_sheet_energy(const ct_sheet* sheet, const double* x) {
 
 // ---- Hessian products ----------------------------------------------------------------------
 
-void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, ct_mat32 F,
-                                 double c, ct_sheet_linear* out) {
-    const ct_sheet_triangle* t = &sheet->triangle[e];
-    out->point = ct_sheet_point_of(F);
-    out->slopes = ct_sheet_slopes_of(t->energy, t->mu, t->lambda, out->point.I, out->point.J);
-    memset(out->sigma, 0, sizeof out->sigma);
-    if (!is_viscous(sheet, c)) return;
-    double rate[3];
-    strain_rate(sheet, work, e, c, out->point.F, rate);
-    ct_sheet_viscous(t, rate, out->sigma);
-}
-
-void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
-                              double c, ct_sheet_bend* out) {
-    const ct_sheet_hinge* h = &sheet->hinge[k];
-    ct_vec3 node[4];
-    ct_sheet_load(x, h->node, 4, node);
-    const double angle = unwrap(work, k, ct_hinge_point_of(node, &out->point));
-    out->pull = 2 * h->stiffness * (angle - h->rest);
-    out->stiffness = 2 * h->stiffness;
-    if (!is_viscous(sheet, c)) return;
-    out->pull += 2 * h->damper * (c * angle - work->angle_rate[k]);
-    out->stiffness += 2 * h->damper * c;
-}
-
-ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
-                                 ct_mat32 dF) {
-    ct_mat32 dP = ct_sheet_stress_change(&l->point, &l->slopes, dF);
-    dP = ct_mat32_axpy(dP, 1, ct_mat32_stress(dF, l->sigma));
-    if (!viscous) return dP;
-    double change[3], sigma[3];
-    ct_sheet_strain_change(l->point.F, dF, change);
-    ct_sheet_viscous(t, change, sigma);
-    return ct_mat32_axpy(dP, c, ct_mat32_stress(l->point.F, sigma));
-}
-
-static void store_triangle(const ct_sheet* sheet, int e, const ct_sheet_linear* l, double* linear) {
-    const ct_sheet_point* p = &l->point;
-    const ct_sheet_slopes* W = &l->slopes;
-    double value[CT_MEMBRANE_LINEAR] = {[9] = p->inverse, W->I, W->J, W->II, W->IJ, W->JJ};
-    ct_vec3_store(value, p->F.c[0]);
-    ct_vec3_store(value + 3, p->F.c[1]);
-    ct_vec3_store(value + 6, p->normal);
-    memcpy(value + 15, l->sigma, sizeof l->sigma);
-    for (int i = 0; i < CT_MEMBRANE_LINEAR; i++)
-        linear[ct_sheet_at(sheet, e, CT_MEMBRANE_LINEAR, i)] = value[i];
-}
-
-static void store_hinge(int k, const ct_sheet_bend* b, double* bend) {
-    const ct_hinge_point* p = &b->point;
-    double value[CT_BEND_LINEAR] = {[15] = p->s, p->t, p->length, p->mm, p->nn, p->ee, b->pull, b->stiffness};
-    const ct_vec3 vector[5] = {p->e, p->a, p->b, p->m, p->n};
-    for (int i = 0; i < 5; i++) ct_vec3_store(value + 3 * i, vector[i]);
-    bend += (size_t)(k / CT_SHEET_BLOCK) * CT_BEND_LINEAR * CT_SHEET_BLOCK + (size_t)(k % CT_SHEET_BLOCK);
-    for (int i = 0; i < CT_BEND_LINEAR; i++) bend[i * CT_SHEET_BLOCK] = value[i];
-}
-
 void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x, bool foreseen) {
+    ct_sheet_pass pass = begin_pass(sheet, work, x, work->c, 4);
+    pass.foreseen = foreseen ? work->foreseen : NULL;
     work->linear_c = work->c;
-    for (int e = 0; e < sheet->ntri; e++) {
-        ct_sheet_linear l;
-        ct_sheet_linearise_triangle(sheet, work, e, ct_sheet_deformation(&sheet->triangle[e], x), work->c,
-                                    &l);
-        if (foreseen) ct_sheet_take_foreseen(work, e, &l);
-        store_triangle(sheet, e, &l, work->linear);
-    }
-    for (int k = 0; k < sheet->nhinge; k++) {
-        if (is_idle(&sheet->hinge[k])) continue;
-        ct_sheet_bend b;
-        ct_sheet_linearise_hinge(sheet, work, k, x, work->c, &b);
-        store_hinge(k, &b, work->bend);
-    }
+    sheet->kernels->membrane_linearise(&pass, work->linear);
+    sheet->kernels->bend_linearise(&pass, work->bend);
 }
 
 void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const double* dx, double* out) {
@@ -233,7 +150,7 @@ static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const
                      from_lambda = ct_mat32_dot(ct_sheet_stress(&p, &bulk), dF);
         double rate[3] = {0, 0, 0}, change[3] = {0, 0, 0};
         if (rated) {
-            strain_rate(sheet, work, e, work->c, p.F, rate);
+            ct_sheet_strain_rate(sheet, work, e, work->c, p.F, rate);
             ct_sheet_strain_change(p.F, dF, change);
         }
         const double inner = 2 * (rate[0] * change[0] + rate[1] * change[1] + 2 * rate[2] * change[2]);
@@ -257,7 +174,7 @@ void ct_sheet_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, co
         ct_hinge_point p;
         ct_sheet_load(x, h->node, 4, node);
         ct_sheet_load(lam, h->node, 4, d);
-        const double angle = unwrap(work, k, ct_hinge_point_of(node, &p));
+        const double angle = ct_sheet_unwrap(work, k, ct_hinge_point_of(node, &p));
         const double half = h->weight * ct_hinge_dot(p.gradient, d);
         const double rate = rated ? work->c * angle - work->angle_rate[k] : 0;
         for (int i = 0; i < 2; i++) {
@@ -298,7 +215,7 @@ static void add_history_vjp(const ct_sheet* sheet, const double* x, const double
 void ct_sheet_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
                           const double* lam, double a, const double* x_n, double* x_n_bar, double b,
                           const double* x_nm1, double* x_nm1_bar) {
-    if (!is_viscous(sheet, work->c)) return;
+    if (!ct_sheet_is_viscous(sheet, work->c)) return;
     add_history_vjp(sheet, x, lam, a, x_n, x_n_bar);
     if (x_nm1) add_history_vjp(sheet, x, lam, b, x_nm1, x_nm1_bar);
 }
