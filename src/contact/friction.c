@@ -28,12 +28,16 @@
 #include "math/mat3.h"
 
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
+#define EDGE 1e-3          // of the limit of friction: forces that are nearer count as slipping
+#define COLD 0.9           // residual from which the forces tell nothing
+#define LOST 0.05          // residual from which Newton's method does not find the sets by itself
 #define ROUGH 1e-2         // residual of a problem that is softer than the one to be solved
 #define SMALL 1e-2         // part of a row that a preconditioner may leave out
 
 enum {
     NEWTON_FIRST = 12,   // steps of the first round
     NEWTON_LATER = 6,    // of each further one
+    NEWTON_MANY = 24,    // of each, where W is not stored
     HALVINGS = 1,        // of a step
     WILD_LIMIT = 15,     // steps in a row that may leave |Phi| above the best
     STALL_LIMIT = 3,     // times that sweeps may help out in a round
@@ -424,14 +428,39 @@ static void attempt(ct_friction_work* work, int n, double alpha, const double* F
     }
 }
 
+// The same with the sets that the forces tell: a common motion of all contacts, as a change of load gives at
+// the start of a step, says nothing about the sets.
+static void linearise_kept(const problem* def, ct_friction_work* work, const double* F, const double* u) {
+    for (int c = 0; c < def->count; c++) {
+        const local* l = &work->contact[c];
+        double *D = work->D + 9 * c, *E = work->E + 9 * c, *a = work->a + 3 * c;
+        const ct_vec3 force = ct_vec3_load(F + 3 * c), slip = ct_vec3_load(u + 3 * c);
+        const double f_N = ct_vec3_dot(l->n, force);
+        const ct_vec3 f_T = ct_vec3_axpy(force, -f_N, l->n);
+        const double length = ct_vec3_norm(f_T);
+        memset(D, 0, 9 * sizeof(double));
+        memset(E, 0, 9 * sizeof(double));
+        ct_vec3_store(a, ct_vec3_scale(-1, f_N > 0 ? slip : force));
+        for (int i = 0; i < 3; i++) (f_N > 0 ? D : E)[4 * i] = 1;
+        if (f_N > 0 && length >= (1 - EDGE) * def->mu[c] * f_N) {
+            const ct_vec3 t = length > 0 ? ct_vec3_scale(1 / length, f_T) : l->t1;
+            add_outer(D, -1, t, t);
+            add_outer(E, 1, t, ct_vec3_axpy(t, -def->mu[c], l->n));
+            const ct_vec3 right = ct_vec3_scale(-1, ct_vec3_axpy(slip, -ct_vec3_dot(t, slip), t));
+            ct_vec3_store(a, ct_vec3_axpy(right, def->mu[c] * f_N - length, t));
+        }
+        for (int i = 0; i < 9; i++) E[i] += def->eps[c] * D[i];
+    }
+}
+
 // One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not
 // fall, F_try and u_try are at its end.
 static ct_status newton_step(const problem* def, ct_friction_work* work, double tolerance, bool* exact,
                              double* F, merit* now, bool* moved, bool* possible, ct_friction_report* report) {
     const int n = 3 * def->count;
     *moved = *possible = false;
-    report->newton++;
-    linearise(def, work, F, work->u);
+    const bool keep = report->newton++ == 0 && !def->matrix->W && residual_of(*now) < COLD;
+    (keep ? linearise_kept : linearise)(def, work, F, work->u);
     ct_status status = ct_friction_system_reduce(&work->newton, work->D, work->E);
     // as precise as the next residual can be: Newton's method squares it, and the tolerance is enough
     const double residual = residual_of(*now),
@@ -585,10 +614,10 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
     memcpy(work->F_best, F, bytes);
     for (int round = 0, count = SWEEPS_COLD; round < ROUND_LIMIT && residual_of(best) > tolerance; round++) {
         const bool stored = def->matrix->W;
+        const int limit = !stored ? NEWTON_MANY : round ? NEWTON_LATER : NEWTON_FIRST;
         if (stored && (round > 0 || residual_of(now) > 0.1)) now = sweeps(def, work, count, F, report);
-        if (!stored && (round > 0 || residual_of(now) > 0.5)) status = soften(def, work, F, &now, report);
-        if (!status)
-            status = newton(def, work, tolerance, round ? NEWTON_LATER : NEWTON_FIRST, F, &now, report);
+        if (!stored && round > 0 && residual_of(now) > LOST) status = soften(def, work, F, &now, report);
+        if (!status) status = newton(def, work, tolerance, limit, F, &now, report);
         if (status) return status;
         motion(def, work, F, work->u);  // without the round-off of many steps
         now = measure(def, work, F, work->u, NULL);
