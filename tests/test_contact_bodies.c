@@ -7,9 +7,9 @@
 static const double cube[3] = {0.1, 0.1, 0.1};
 static const int cells[3] = {2, 2, 2};
 
-// m, a seventieth of the distance kept: contacts between bodies give way by a thousandth of what the bodies
+// m, a twentieth of the distance kept: contacts between bodies give way by a thousandth of what the bodies
 // do
-static const double give = 3e-6;
+static const double give = 1e-5;
 
 // ---- the laws ------------------------------------------------------------------------------
 

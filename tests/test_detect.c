@@ -84,12 +84,12 @@ static void lists_keep_their_memory_and_repeat_exactly(void** state) {
     ct_detect *detect = detect_of(&s), *other = detect_of(&s);
     ct_pairs near = {0}, hits = {0}, again = {0};
     assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, 0.05, &near), CT_OK);
-    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &near, &hits), CT_OK);
     const ct_pair *memory = near.item, *hit_memory = hits.item;
     const size_t capacity = near.capacity, count = near.count;
     for (int k = 0; k < 3; k++) {
         assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, 0.05, &near), CT_OK);
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &near, &hits), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &near, &hits), CT_OK);
         assert_true(near.item == memory && near.capacity == capacity && near.count == count &&
                     hits.item == hit_memory);
         assert_int_equal(ct_detect_near(&s.collision, other, s.x, end, 0, 0.05, &again), CT_OK);
@@ -118,6 +118,41 @@ static void assert_same_pairs(const ct_pairs* a, const ct_pairs* b) {
 
 // A strip of 40 x 5 cells on its way: 0: turns and waves, 1: rolls up until it meets itself, 2: is crumpled,
 // 3: is torn apart by noise.
+// Within what was gathered, and out of it.
+static void gathering_changes_nothing(void** state) {
+    surfaces s = {0};
+    disorder(&s, 6, 0.02);
+    double *ahead = moved(&s, 0.05), *far = moved(&s, 0.2);
+    ct_detect *detect = detect_of(&s), *other = detect_of(&s);
+    ct_pairs pairs = {0}, plain = {0};
+    assert_int_equal(ct_detect_gather(&s.collision, detect, s.x, ahead, 0.05, 0.01), CT_OK);
+    assert_true(detect->gathered.count > 0);
+    const double* end[3] = {ahead, s.x, far};
+    size_t found = 0;
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end[k], 0, 0.05, &pairs), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, other, s.x, end[k], 0, 0.05, &plain), CT_OK);
+        assert_same_pairs(&pairs, &plain);
+        found += pairs.count;
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end[k], 0, 0.1, true, NULL, &pairs),
+                         CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, other, s.x, end[k], 0, 0.1, true, NULL, &plain), CT_OK);
+        assert_same_pairs(&pairs, &plain);
+        int where[5] = {0}, plain_where[5] = {0};
+        const int count = ct_detect_intersections(&s.collision, detect, end[k], where);
+        assert_int_equal(ct_detect_intersections(&s.collision, other, end[k], plain_where), count);
+        assert_memory_equal(where, plain_where, sizeof where);
+    }
+    assert_true(found > 20);
+    free(ahead);
+    free(far);
+    ct_pairs_free(&pairs);
+    ct_pairs_free(&plain);
+    ct_detect_free(detect);
+    ct_detect_free(other);
+    free_surfaces(&s);
+}
+
 static void place_strip(const surfaces* s, int kind, double t, double* x) {
     for (int v = 0; v < s->collision.nvert; v++) {
         double a = s->x[3 * v], b = s->x[3 * v + 1], c = s->x[3 * v + 2];
@@ -167,8 +202,9 @@ static void the_past_changes_nothing(void** state) {
             assert_int_equal(ct_detect_near(&s.collision, plain, x, end, 0, 0.008, &plain_near), CT_OK);
             assert_int_equal(plain->self[c].open, s.collision.ntri);
             assert_same_pairs(&near, &plain_near);
-            assert_int_equal(ct_detect_hits(&s.collision, warm, x, end, 0, 0.1, NULL, &hits), CT_OK);
-            assert_int_equal(ct_detect_hits(&s.collision, plain, x, end, 0, 0.1, NULL, &plain_hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, warm, x, end, 0, 0.1, true, NULL, &hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, plain, x, end, 0, 0.1, true, NULL, &plain_hits),
+                             CT_OK);
             assert_same_pairs(&hits, &plain_hits);
             int where[5] = {0}, plain_where[5] = {0};
             const int count = ct_detect_intersections(&s.collision, warm, end, where);
@@ -273,7 +309,7 @@ static void a_scene_without_colliders_has_no_contacts(void** state) {
     double x[3] = {0};
     assert_int_equal(ct_detect_near(&s.collision, detect, x, x, 0, 1, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
-    assert_int_equal(ct_detect_hits(&s.collision, detect, x, x, 0, 0.1, NULL, &pairs), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, x, x, 0, 0.1, true, NULL, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
     assert_int_equal(ct_detect_intersections(&s.collision, detect, x, NULL), 0);
     ct_pairs_free(&pairs);
@@ -286,6 +322,7 @@ int main(void) {
         cmocka_unit_test(rigid_and_forbidden_pairs_are_left_out),
         cmocka_unit_test(round_obstacles_meet_every_feature),
         cmocka_unit_test(lists_keep_their_memory_and_repeat_exactly),
+        cmocka_unit_test(gathering_changes_nothing),
         cmocka_unit_test(the_past_changes_nothing),
         cmocka_unit_test(degenerate_surfaces_are_edges_and_points),
         cmocka_unit_test(compiled_scenes_are_detected),

@@ -83,9 +83,22 @@ static ct_status keep_pairs(const ct_collision* collision, ct_contact_work* cont
     return CT_OK;
 }
 
+// How far from the way to where the velocities lead a solve is likely to go.
+static double reach_of(const ct_collision* collision, const ct_contact_work* contact) {
+    double most = 0;
+    for (int i = 0; i < collision->nnode; i++)
+        for (int j = 3 * collision->node[i], end = j + 3; j < end; j++)
+            most = fmax(most, fabs(contact->x_hat[j] - contact->x_start[j]));
+    return contact->margin + 0.25 * most;
+}
+
 ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contact, double end) {
     const double *x = contact->x_start, *ahead = contact->x_hat;
-    ct_status status = ct_detect_hits(collision, contact->detect, x, ahead, end, slack, NULL, &contact->hits);
+    ct_status status =
+        ct_detect_gather(collision, contact->detect, x, ahead, contact->margin, reach_of(collision, contact));
+    if (status == CT_OK)
+        status =
+            ct_detect_hits(collision, contact->detect, x, ahead, end, slack, false, NULL, &contact->hits);
     if (status == CT_OK)
         status =
             ct_detect_near(collision, contact->detect, ahead, ahead, end, contact->margin, &contact->near);
@@ -127,10 +140,10 @@ static bool has_parted(const ct_contact_work* contact, const ct_pair* hit, const
 }
 
 ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* contact, const double* x,
-                             double end, bool* added, bool* stuck) {
+                             double end, bool last, bool* added, bool* stuck) {
     *added = *stuck = false;
-    ct_status status =
-        ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, NULL, &contact->hits);
+    ct_status status = ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, last, NULL,
+                                      &contact->hits);
     int first = 3;
     for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];

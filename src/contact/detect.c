@@ -10,6 +10,8 @@
 // on the order of the search. Which features make a pair, and their signs: detect_features.h.
 #include "contact/detect.h"
 
+#include <math.h>
+
 #include "contact/detect_build.h"
 #include "contact/detect_features.h"
 #include "contact/detect_self.h"
@@ -38,6 +40,8 @@ void ct_detect_free(ct_detect* detect) {
     if (!detect) return;
     ct_self_free(detect);
     ct_arena_free(&detect->arena);
+    ct_free(detect->gathered.pair);
+    ct_free(detect->gathered.group);
     ct_pairs_free(&detect->scratch);
     ct_pairs_free(&detect->known);
     ct_free(detect);
@@ -70,15 +74,15 @@ static double pad_of(const ct_collider* collider, double margin) {
 }
 
 // Boxes of the colliders that will be looked for in trees. margin: of near, 0: of hits, negative: boxes are
-// not widened at all.
-static ct_status fit_all(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
-                         double margin, bool renew) {
+// not widened at all. gathered: trees serve for self-contact alone; self: that is looked for.
+static ct_status fit(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
+                     double margin, bool gathered, bool self, bool renew) {
     for (int a = 0; a < collision->ncollider; a++) {
         const double pad = margin < 0 ? 0 : pad_of(collision->collider + a, margin);
         bool asked = false;
-        for (int b = 0; b < collision->ncollider; b++)
+        for (int b = 0; b < collision->ncollider && !gathered; b++)
             asked |= b != a && may_touch(collision, detect, a, b) && detect->node_tree[b].count > 0;
-        if (detect->self[a].start && !ct_self_cover(detect, a, x, end, 2 * pad)) {
+        if (self && detect->self[a].start && !ct_self_cover(detect, a, x, end, 2 * pad)) {
             const ct_status status = renew ? ct_self_renew(detect, collision, a, x, end, 2 * pad) : CT_OK;
             if (status != CT_OK) return status;
             asked |= !detect->self[a].covered[0];
@@ -284,27 +288,113 @@ static bool search_planes(ct_search* s, double time) {
     return true;
 }
 
-static bool search_colliders(ct_search* s) {
+static bool search_self(ct_search* s, int a) {
+    const ct_self_visit visit = {visit_vertex_face, visit_edges, NULL, s};
+    const double pad = pad_of(s->collision->collider + a, s->hits ? 0 : s->margin);
+    set_distances(s, a, a);
+    return !s->detect->self[a].start || ct_self_pairs(s->detect, s->collision, a, s->x, s->end, pad, &visit);
+}
+
+static bool search_two(ct_search* s, int a, int b) {
     const ct_detect* detect = s->detect;
-    const ct_collision* collision = s->collision;
+    set_distances(s, a, b);
+    return ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s) &&
+           ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, visit_vertex_face, s) &&
+           ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, visit_edges, s);
+}
+
+// What was gathered of two colliders.
+static bool search_group(ct_search* s, const struct ct_gathered_group* group) {
+    const int* pair = s->detect->gathered.pair;
+    set_distances(s, group->a, group->b);
+    for (size_t i = group->start[0]; i < group->start[1]; i++)
+        if (!visit_vertex_face(pair[2 * i], pair[2 * i + 1], s)) return false;
+    for (size_t i = group->start[1]; i < group->start[2]; i++)
+        if (!visit_edges(pair[2 * i], pair[2 * i + 1], s)) return false;
+    return true;
+}
+
+static bool search_colliders(ct_search* s, bool gathered, bool self) {
+    const ct_detect* detect = s->detect;
+    const int n = s->collision->ncollider;
+    for (int a = 0; self && a < n; a++)
+        if (may_touch(s->collision, detect, a, a) && !search_self(s, a)) return false;
+    for (size_t i = 0; gathered && i < detect->gathered.ngroup; i++)
+        if (!search_group(s, &detect->gathered.group[i])) return false;
+    for (int a = 0; !gathered && a < n; a++)
+        for (int b = a + 1; b < n; b++)
+            if (may_touch(s->collision, detect, a, b) && !search_two(s, a, b)) return false;
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Gathering
+
+static void fit_trees(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
+                      double margin) {
     for (int a = 0; a < collision->ncollider; a++)
-        for (int b = a; b < collision->ncollider; b++) {
-            if (!may_touch(s->collision, detect, a, b)) continue;
-            set_distances(s, a, b);
-            if (a == b) {
-                const ct_self_visit visit = {visit_vertex_face, visit_edges, NULL, s};
-                const double pad = pad_of(collision->collider + a, s->hits ? 0 : s->margin);
-                if (detect->self[a].start &&
-                    !ct_self_pairs(s->detect, s->collision, a, s->x, s->end, pad, &visit))
-                    return false;
-                continue;
-            }
-            if (!ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s))
-                return false;
-            if (!ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, visit_vertex_face, s))
-                return false;
-            if (!ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, visit_edges, s)) return false;
+        ct_detect_fit(detect, collision, a, x, end, pad_of(collision->collider + a, margin));
+}
+
+static bool keep(int i, int j, void* user) {
+    ct_gathered* g = user;
+    if (!ct_reserve((void**)&g->pair, &g->capacity, 2 * (g->count + 1), sizeof(int))) return false;
+    g->pair[2 * g->count] = i;
+    g->pair[2 * g->count++ + 1] = j;
+    return true;
+}
+
+static bool gather_two(ct_detect* detect, int a, int b) {
+    ct_gathered* g = &detect->gathered;
+    if (!ct_reserve((void**)&g->group, &g->group_capacity, g->ngroup + 1, sizeof *g->group)) return false;
+    const size_t first = g->count;
+    bool good = ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, keep, g) &&
+                ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, keep, g);
+    const size_t edges = g->count;
+    good = good && ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, keep, g);
+    const size_t crossings = g->count;
+    good = good && ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, keep, g) &&
+           ct_bvh_pairs(detect->edge_tree + b, detect->face_tree + a, keep, g);
+    if (g->count > first)
+        g->group[g->ngroup++] =
+            (struct ct_gathered_group){.a = a, .b = b, .start = {first, edges, crossings, g->count}};
+    return good;
+}
+
+ct_status ct_detect_gather(const ct_collision* collision, ct_detect* detect, const double* x,
+                           const double* end, double margin, double reach) {
+    ct_gathered* g = &detect->gathered;
+    g->count = g->ngroup = 0;
+    g->margin = margin;
+    g->is_valid = false;
+    fit_trees(detect, collision, x, end, margin + 2 * reach);
+    for (int i = 0; i < collision->nnode; i++)
+        for (int k = 0; k < 3; k++) {
+            const double p = x[3 * (size_t)collision->node[i] + (size_t)k],
+                         q = end[3 * (size_t)collision->node[i] + (size_t)k];
+            g->box[6 * (size_t)i + (size_t)k] = fmin(p, q) - reach;
+            g->box[6 * (size_t)i + 3 + (size_t)k] = fmax(p, q) + reach;
         }
+    for (int a = 0; a < collision->ncollider; a++)
+        for (int b = a + 1; b < collision->ncollider; b++)
+            if (may_touch(collision, detect, a, b) && !gather_two(detect, a, b)) return CT_OUT_OF_MEMORY;
+    g->is_valid = true;
+    return CT_OK;
+}
+
+// Whether what was gathered serves for a motion.
+static bool is_gathered(const ct_collision* collision, const ct_detect* detect, const double* x,
+                        const double* end, double margin) {
+    const ct_gathered* g = &detect->gathered;
+    if (!g->is_valid || margin > g->margin) return false;
+    for (int i = 0; i < collision->nnode; i++) {
+        const double *box = g->box + 6 * (size_t)i, *p = x + 3 * (size_t)collision->node[i],
+                     *q = end + 3 * (size_t)collision->node[i];
+        bool inside = true;
+        for (int k = 0; k < 3; k++)
+            inside = inside && p[k] >= box[k] && p[k] <= box[3 + k] && q[k] >= box[k] && q[k] <= box[3 + k];
+        if (!inside) return false;
+    }
     return true;
 }
 
@@ -313,8 +403,9 @@ ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const
     ct_search s = {
         .collision = collision, .detect = detect, .x = x, .end = toward, .margin = margin, .out = out};
     out->count = 0;
-    if (fit_all(detect, collision, x, toward, margin, true) != CT_OK) return CT_OUT_OF_MEMORY;
-    if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
+    const bool gathered = is_gathered(collision, detect, x, toward, margin);
+    if (fit(detect, collision, x, toward, margin, gathered, true, true) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (!search_planes(&s, time) || !search_colliders(&s, gathered, true)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     ct_feature_drop_repeated(&s, &detect->scratch, out);
     return CT_OK;
@@ -343,7 +434,7 @@ void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const doub
 }
 
 ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
-                         double time, double tolerance, const ct_pairs* known, ct_pairs* out) {
+                         double time, double tolerance, bool self, const ct_pairs* known, ct_pairs* out) {
     ct_search s = {.collision = collision,
                    .detect = detect,
                    .x = x,
@@ -352,8 +443,9 @@ ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const
                    .tolerance = tolerance,
                    .out = out};
     out->count = 0;
-    if (fit_all(detect, collision, x, end, 0, false) != CT_OK) return CT_OUT_OF_MEMORY;
-    if (!search_planes(&s, time) || !search_colliders(&s)) return CT_OUT_OF_MEMORY;
+    const bool gathered = is_gathered(collision, detect, x, end, 0);
+    if (fit(detect, collision, x, end, 0, gathered, self, false) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (!search_planes(&s, time) || !search_colliders(&s, gathered, self)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!known || known->count == 0) return CT_OK;
     // the known pairs may come in any order
@@ -411,14 +503,20 @@ static bool visit_edge_face(int edge, int face, void* user) {
 
 int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]) {
     crossings found = {.collision = collision, .detect = detect, .x = x};
-    fit_all(detect, collision, x, x, -1, false);
+    const bool gathered = is_gathered(collision, detect, x, x, 0);
+    fit(detect, collision, x, x, -1, gathered, true, false);
     for (int a = 0; a < collision->ncollider; a++)
         for (int b = 0; b < collision->ncollider; b++) {
             const ct_self_visit visit = {NULL, NULL, visit_edge_face, &found};
             if (!may_touch(collision, detect, a, b)) continue;
-            if (a != b) ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, visit_edge_face, &found);
-            else if (detect->self[a].start) ct_self_pairs(detect, collision, a, x, x, 0, &visit);
+            if (a == b && detect->self[a].start) ct_self_pairs(detect, collision, a, x, x, 0, &visit);
+            if (a != b && !gathered)
+                ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, visit_edge_face, &found);
         }
+    const ct_gathered* g = &detect->gathered;
+    for (size_t i = 0; gathered && i < g->ngroup; i++)
+        for (size_t k = g->group[i].start[2]; k < g->group[i].start[3]; k++)
+            visit_edge_face(g->pair[2 * k], g->pair[2 * k + 1], &found);
     if (found.count > 0 && where)
         for (int k = 0; k < 5; k++)
             where[k] = k < 2 ? collision->edge[2 * found.edge + k] : collision->tri[3 * found.face + k - 2];

@@ -21,6 +21,11 @@ void ct_detect_free(ct_detect* detect);
 // NULL: all of it.
 void ct_detect_set_growth(ct_detect* detect, const double* share);
 
+// Looks up, once for many searches, which primitives of different colliders may meet while every node stays
+// within `reach` of the box around x and end, with a margin up to this one. Searches elsewhere look again by
+// themselves.
+ct_status ct_detect_gather(const ct_collision* collision, ct_detect* detect, const double* x,
+                           const double* end, double margin, double reach);
 // Pairs whose gap (distance - thickness) falls below `margin` on the way along straight lines from x to
 // `toward`, typed and signed where it does so first. What an edge or vertex that does not stand out of the
 // surface around it (an edge in a flat face) would touch is left to the faces beside it, and of pairs that
@@ -30,10 +35,10 @@ ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const
                          const double* toward, double time, double margin, ct_pairs* out);
 // Pairs that are not in `known` and, along straight lines from x to `end`, come closer than `core`, or end
 // with a gap below -2 tolerance (thickness - core): typed by the closest features just before they do, signed
-// on the side of x. All of them, whether they stand out or not: nothing passes that is not here. Overwrites
-// `out`.
+// on the side of x. All of them, whether they stand out or not: nothing passes that is not here. self:
+// colliders with themselves too. Overwrites `out`.
 ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
-                         double time, double tolerance, const ct_pairs* known, ct_pairs* out);
+                         double time, double tolerance, bool self, const ct_pairs* known, ct_pairs* out);
 // The pair of that type, plane and nodes, signed on the side where they are apart at x, as near at `time`.
 // Overwrites `out`.
 void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, double time,

@@ -159,6 +159,7 @@ ct_status ct_detect_build(ct_detect* detect, const ct_collision* collision) {
     detect->face_edge = ct_arena_alloc(arena, 3 * (size_t)collision->ntri, sizeof(int));
     detect->closed = ct_arena_alloc(arena, n, sizeof(bool));
     detect->driven = ct_arena_alloc(arena, n, sizeof(bool));
+    detect->gathered.box = ct_arena_alloc(arena, 6 * (size_t)collision->nnode, sizeof(double));
     detect->node_box = ct_arena_alloc(arena, nvert, sizeof(ct_box));
     detect->edge_box = ct_arena_alloc(arena, nedge, sizeof(ct_box));
     detect->face_box = ct_arena_alloc(arena, most, sizeof(ct_box));

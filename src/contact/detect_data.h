@@ -23,6 +23,21 @@ typedef struct ct_self {  // of one collider; see detect_self.h
     int age, wait;    // searches since the last renewal, and until the next, at least
 } ct_self;
 
+// Pairs of primitives of two colliders that boxes cannot keep apart while the nodes stay within boxes of
+// their own.
+typedef struct ct_gathered {
+    bool is_valid;
+    double margin;  // m, as in ct_detect_near
+    double* box;    // 6 a node of the collision: lowest, highest
+    int* pair;      // 2 each: a vertex and a face, two edges, an edge and a face
+    size_t count, capacity;
+    struct ct_gathered_group {
+        int a, b;         // colliders
+        size_t start[4];  // of the three kinds, and their end
+    } * group;
+    size_t ngroup, group_capacity;
+} ct_gathered;
+
 typedef struct ct_detect {
     ct_arena arena;  // owns all arrays but the lists
     // Faces: the triangles, then edges of no triangle as (a,b,b), then nodes of no edge as (a,a,a): every
@@ -45,6 +60,7 @@ typedef struct ct_detect {
     double* reference;                          // 3 nvert, m, X
     int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
     const double* growth;  // ncollider squared: shares of the distances to keep (growth.h); NULL: all of them
+    ct_gathered gathered;
     ct_pairs scratch, known;  // for sorting; sorted copy of the known pairs
 } ct_detect;
 
