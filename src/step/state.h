@@ -2,8 +2,8 @@
 // memcpy.
 //
 // Beyond positions and velocities: those before (BDF2, predictor), and the configuration at which the
-// factor was last refreshed, because the solver's path, and so the last bits of the result, depend on it; and
-// the forces that contacts carried, which friction starts from.
+// factor was last refreshed, between steps or within one, because the solver's path, and so the last bits of
+// the result, depend on it; and the forces that contacts carried, which friction starts from.
 #ifndef CT_STEP_STATE_H
 #define CT_STEP_STATE_H
 
