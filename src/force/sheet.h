@@ -56,7 +56,8 @@ double ct_sheet_hinge_angle(const ct_sheet* sheet, int hinge, const double* x);
 ct_status ct_sheet_work_create(ct_sheet_work** out, const ct_sheet* sheet);
 void ct_sheet_work_free(ct_sheet_work* work);
 
-// As in force/elastic.h, but what there overwrites node vectors here adds to them.
+// As in force/elastic.h, but what there overwrites node vectors here adds to them. Positions and directions
+// have one readable double behind the end.
 void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
                          double b, const double* x_nm1);
 void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
