@@ -363,25 +363,34 @@ static ct_status factor_changes(ct_friction_near* near) {
     return info ? CT_SINGULAR : CT_OK;
 }
 
+// B - B_before of a contact and its rows now; true: it counts as changed.
+static bool compare(const ct_friction_near* near, const ct_friction_rows* rows, int c, ct_friction_rows* now,
+                    double difference[9]) {
+    double before[9], after[9];
+    *now = rows[c];
+    invert_rows(now);
+    stiffness(&near->base[c], before);
+    stiffness(now, after);
+    for (int a = 0; a < 9; a++) difference[a] = after[a] - before[a];
+    return size_of(difference) > CHANGE * fmax(size_of(before), size_of(after));
+}
+
 ct_status ct_friction_near_update(ct_friction_near* near, const ct_friction_matrix* matrix,
                                   const ct_friction_rows* rows, bool* fits) {
     *fits = false;
     if (!near->factored || !near->stamp || near->stamp != matrix->stamp) return CT_OK;
+    ct_friction_rows now;
+    double difference[9];
+    int most = near->nchanged;
+    for (int c = 0; c < matrix->count && most <= MOST_CHANGED; c++)
+        most += !near->listed[c] && compare(near, rows, c, &now, difference);
+    if (most > MOST_CHANGED) return CT_OK;
     const size_t columns = 3 * MOST_CHANGED * 3 * (size_t)matrix->nnode;
     if (!ct_reserve((void**)&near->V, &near->V_size, columns, sizeof(double))) return CT_OUT_OF_MEMORY;
     for (int c = 0; c < matrix->count; c++) {
-        ct_friction_rows now = rows[c];
-        double before[9], after[9], difference[9];
-        invert_rows(&now);
-        stiffness(&near->base[c], before);
-        stiffness(&now, after);
-        for (int a = 0; a < 9; a++) difference[a] = after[a] - before[a];
-        const bool changed = size_of(difference) > CHANGE * fmax(size_of(before), size_of(after));
+        const bool changed = compare(near, rows, c, &now, difference);
         if (!changed && !near->listed[c]) continue;
-        if (!near->listed[c]) {
-            if (near->nchanged == MOST_CHANGED) return CT_OK;
-            list_change(near, c);
-        }
+        if (!near->listed[c]) list_change(near, c);
         memcpy(near->delta[near->listed[c] - 1], difference, sizeof difference);
         near->rows[c] = now;
     }
