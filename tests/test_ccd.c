@@ -157,16 +157,6 @@ static void far_from_the_origin_is_never_missed(void** state) {
     }
 }
 
-static void vertex_and_plane(void** state) {
-    const ct_vec3 point = {0, 0, 1}, normal = {0, 0, 1};
-    double time;
-    assert_true(ct_ccd_vertex_plane((ct_vec3){0, 0, 3}, (ct_vec3){5, 5, 1}, point, normal, 0.5, &time));
-    assert_float_equal(time, 0.75, 1e-15);
-    assert_false(ct_ccd_vertex_plane((ct_vec3){0, 0, 3}, (ct_vec3){5, 5, 2}, point, normal, 0.5, &time));
-    assert_true(ct_ccd_vertex_plane((ct_vec3){0, 0, 0}, (ct_vec3){0, 0, 9}, point, normal, 0.5, &time));
-    assert_true(time == 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_motions_are_never_missed),
@@ -175,7 +165,6 @@ int main(void) {
         cmocka_unit_test(grazing_is_told_apart),
         cmocka_unit_test(degenerate_motion_ends),
         cmocka_unit_test(far_from_the_origin_is_never_missed),
-        cmocka_unit_test(vertex_and_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

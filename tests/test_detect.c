@@ -6,7 +6,7 @@
 static size_t count_near(const surfaces* s, double margin) {
     ct_detect* detect = detect_of(s);
     ct_pairs near = {0};
-    assert_int_equal(ct_detect_near(&s->collision, detect, s->x, s->x, 0, margin, &near), CT_OK);
+    assert_int_equal(ct_detect_near(&s->collision, detect, s->x, 0, margin, &near), CT_OK);
     const size_t count = near.count;
     ct_pairs_free(&near);
     ct_detect_free(detect);
@@ -67,7 +67,7 @@ static void round_obstacles_meet_every_feature(void** state) {
         allow_all(&s, true);
         ct_detect* detect = detect_of(&s);
         ct_pairs near = {0};
-        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0.01, &near), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, 0, 0.01, &near), CT_OK);
         bool found = false;
         for (size_t i = 0; i < near.count; i++) found |= near.item[i].type == capsule[k].type;
         assert_true(found);
@@ -83,16 +83,16 @@ static void lists_keep_their_memory_and_repeat_exactly(void** state) {
     double* end = moved(&s, 0.05);
     ct_detect *detect = detect_of(&s), *other = detect_of(&s);
     ct_pairs near = {0}, hits = {0}, again = {0};
-    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, 0.05, &near), CT_OK);
-    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &near, &hits), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, end, 0, 0.05, &near), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &hits), CT_OK);
     const ct_pair *memory = near.item, *hit_memory = hits.item;
     const size_t capacity = near.capacity, count = near.count;
     for (int k = 0; k < 3; k++) {
-        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end, 0, 0.05, &near), CT_OK);
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &near, &hits), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, end, 0, 0.05, &near), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &hits), CT_OK);
         assert_true(near.item == memory && near.capacity == capacity && near.count == count &&
                     hits.item == hit_memory);
-        assert_int_equal(ct_detect_near(&s.collision, other, s.x, end, 0, 0.05, &again), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, other, end, 0, 0.05, &again), CT_OK);
         assert_int_equal(again.count, count);
         for (size_t i = 0; i < count; i++) {
             assert_memory_equal(again.item[i].node, near.item[i].node, sizeof near.item[i].node);
@@ -116,8 +116,6 @@ static void assert_same_pairs(const ct_pairs* a, const ct_pairs* b) {
     }
 }
 
-// A strip of 40 x 5 cells on its way: 0: turns and waves, 1: rolls up until it meets itself, 2: is crumpled,
-// 3: is torn apart by noise.
 // Within what was gathered, and out of it.
 static void gathering_changes_nothing(void** state) {
     surfaces s = {0};
@@ -130,13 +128,12 @@ static void gathering_changes_nothing(void** state) {
     const double* end[3] = {ahead, s.x, far};
     size_t found = 0;
     for (int k = 0; k < 3; k++) {
-        assert_int_equal(ct_detect_near(&s.collision, detect, s.x, end[k], 0, 0.05, &pairs), CT_OK);
-        assert_int_equal(ct_detect_near(&s.collision, other, s.x, end[k], 0, 0.05, &plain), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, detect, end[k], 0, 0.05, &pairs), CT_OK);
+        assert_int_equal(ct_detect_near(&s.collision, other, end[k], 0, 0.05, &plain), CT_OK);
         assert_same_pairs(&pairs, &plain);
         found += pairs.count;
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end[k], 0, 0.1, true, NULL, &pairs),
-                         CT_OK);
-        assert_int_equal(ct_detect_hits(&s.collision, other, s.x, end[k], 0, 0.1, true, NULL, &plain), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end[k], 0, 0.1, true, &pairs), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, other, s.x, end[k], 0, 0.1, true, &plain), CT_OK);
         assert_same_pairs(&pairs, &plain);
         int where[5] = {0}, plain_where[5] = {0};
         const int count = ct_detect_intersections(&s.collision, detect, end[k], where);
@@ -153,6 +150,8 @@ static void gathering_changes_nothing(void** state) {
     free_surfaces(&s);
 }
 
+// A strip of 40 x 5 cells on its way: 0: turns and waves, 1: rolls up until it meets itself, 2: is crumpled,
+// 3: is torn apart by noise.
 static void place_strip(const surfaces* s, int kind, double t, double* x) {
     for (int v = 0; v < s->collision.nvert; v++) {
         double a = s->x[3 * v], b = s->x[3 * v + 1], c = s->x[3 * v + 2];
@@ -197,14 +196,13 @@ static void the_past_changes_nothing(void** state) {
             place_strip(&s, kind, (k + (k % 5 == 4 ? 3 : 1)) / 60.0, end);
             // never renewed, and covers nothing
             plain->self[c].distance = 1e-300, plain->self[c].age = 0, plain->self[c].wait = 1000;
-            assert_int_equal(ct_detect_near(&s.collision, warm, x, end, 0, 0.008, &near), CT_OK);
+            assert_int_equal(ct_detect_near(&s.collision, warm, x, 0, 0.008, &near), CT_OK);
             covered += warm->self[c].open == 0;
-            assert_int_equal(ct_detect_near(&s.collision, plain, x, end, 0, 0.008, &plain_near), CT_OK);
+            assert_int_equal(ct_detect_near(&s.collision, plain, x, 0, 0.008, &plain_near), CT_OK);
             assert_int_equal(plain->self[c].open, s.collision.ntri);
             assert_same_pairs(&near, &plain_near);
-            assert_int_equal(ct_detect_hits(&s.collision, warm, x, end, 0, 0.1, true, NULL, &hits), CT_OK);
-            assert_int_equal(ct_detect_hits(&s.collision, plain, x, end, 0, 0.1, true, NULL, &plain_hits),
-                             CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, warm, x, end, 0, 0.1, true, &hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, plain, x, end, 0, 0.1, true, &plain_hits), CT_OK);
             assert_same_pairs(&hits, &plain_hits);
             int where[5] = {0}, plain_where[5] = {0};
             const int count = ct_detect_intersections(&s.collision, warm, end, where);
@@ -234,7 +232,7 @@ static void degenerate_surfaces_are_edges_and_points(void** state) {
     allow_all(&s, false);
     ct_detect* detect = detect_of(&s);
     ct_pairs near = {0};
-    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, s.x, 0, 0, &near), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, s.x, 0, 0, &near), CT_OK);
     for (size_t i = 0; i < near.count; i++) assert_true(near.item[i].type >= CT_CONTACT_TYPE_POINT_EDGE);
     bool edge = false, point = false;
     for (size_t i = 0; i < near.count; i++) {
@@ -280,9 +278,7 @@ static void compiled_scenes_are_detected(void** state) {
     for (int c = 1; c < model->collision.ncollider; c++) assert_true(!detect->closed[c] && detect->driven[c]);
     assert_int_equal(detect->nface, model->collision.ntri + 2);
     ct_pairs near = {0};
-    assert_int_equal(
-        ct_detect_near(&model->collision, detect, model->geometry.rest, model->geometry.rest, 0, 4e-4, &near),
-        CT_OK);
+    assert_int_equal(ct_detect_near(&model->collision, detect, model->geometry.rest, 0, 4e-4, &near), CT_OK);
     int plane = 0, ball = 0, edges = 0;
     for (size_t i = 0; i < near.count; i++) {
         const ct_pair* p = near.item + i;
@@ -307,9 +303,9 @@ static void a_scene_without_colliders_has_no_contacts(void** state) {
     ct_detect* detect = detect_of(&s);
     ct_pairs pairs = {0};
     double x[3] = {0};
-    assert_int_equal(ct_detect_near(&s.collision, detect, x, x, 0, 1, &pairs), CT_OK);
+    assert_int_equal(ct_detect_near(&s.collision, detect, x, 0, 1, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
-    assert_int_equal(ct_detect_hits(&s.collision, detect, x, x, 0, 0.1, true, NULL, &pairs), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, x, x, 0, 0.1, true, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
     assert_int_equal(ct_detect_intersections(&s.collision, detect, x, NULL), 0);
     ct_pairs_free(&pairs);

@@ -91,6 +91,20 @@ static void feet_outside_are_told(void** state) {
     s.hat[0] = -0.1;
     ct_held_frame frame;
     assert_float_equal(ct_held_hold(&s.pair, NULL, s.start, s.hat, 1, &frame), 0.1, 1e-14);
+    // edges that cross beyond the end of the first, then of the second; a point beyond the end of an edge
+    const struct {
+        ct_contact_type type;
+        double x[N];
+    } beyond[] = {{CT_CONTACT_TYPE_EDGE_EDGE, {1.1, 0, 0.1, 2.1, 0, 0.1, 1, -1, 0, 1, 1, 0}},
+                  {CT_CONTACT_TYPE_EDGE_EDGE, {0, 0, 0.1, 2, 0, 0.1, 1, 0.2, 0, 1, 2.2, 0}},
+                  {CT_CONTACT_TYPE_POINT_EDGE, {2.2, 0, 0.1, 0, 0, 0, 2, 0, 0}}};
+    for (int k = 0; k < 3; k++) {
+        s.pair.type = beyond[k].type;
+        s.pair.node[3] = k < 2 ? 3 : -1;
+        s.pair.side[2] = 1;
+        const double outside = ct_held_hold(&s.pair, NULL, beyond[k].x, beyond[k].x, 1, &frame);
+        assert_float_equal(outside, 0.1, 1e-14);
+    }
 }
 
 // The frame is that of the pair's geometry at x_f, for every type.
@@ -105,7 +119,6 @@ static void frames_are_the_geometry_on_the_way(void** state) {
             ct_held_frame frame;
             ct_contact_geometry_at(&s.pair, NULL, x, x, false, &g);
             ct_held_hold(&s.pair, NULL, s.start, s.hat, time, &frame);
-            assert_int_equal(frame.count, ct_held_nodes(&s.pair));
             assert_frame(&frame, g.count, g.n, g.w);
         }
 }

@@ -204,8 +204,9 @@ static double share_of(const ct_collision* collision, const ct_contact_work* con
     return 0;
 }
 
-double ct_contact_compliance(const ct_collision* collision, const ct_contact_work* contact,
-                             const ct_touch* touch) {
+// eps, m/N: a share of the compliance of the touch's nodes.
+static double compliance_of(const ct_collision* collision, const ct_contact_work* contact,
+                            const ct_touch* touch) {
     double sum = 0;
     for (int k = 0; k < touch->at.count; k++)
         sum += touch->held.w[k] * touch->held.w[k] * give_of(collision, contact, touch->is.pair.node[k]);
@@ -263,7 +264,7 @@ static ct_touch* append(const ct_collision* collision, ct_contact_work* contact,
 static void append_new(const ct_collision* collision, ct_contact_work* contact,
                        const ct_touch_record* record) {
     ct_touch* touch = append(collision, contact, record);
-    touch->is.eps = ct_contact_compliance(collision, contact, touch);
+    touch->is.eps = compliance_of(collision, contact, touch);
     set_anchor(contact, touch);
 }
 
@@ -344,15 +345,8 @@ void ct_contact_forces(ct_contact_work* contact) {
 
 // ---- the law -------------------------------------------------------------------------------
 
-int ct_contact_classify(ct_contact_work* contact) {
-    int changed = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        ct_contact_set set = ct_touch_set(touch);
-        changed += set != touch->is.set;
-        touch->is.set = set;
-    }
-    return changed;
+void ct_contact_classify(ct_contact_work* contact) {
+    for (size_t i = 0; i < contact->count; i++) contact->touch[i].is.set = ct_touch_set(&contact->touch[i]);
 }
 
 double ct_contact_natural(const ct_contact_work* contact) {

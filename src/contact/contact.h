@@ -74,8 +74,8 @@ ct_status ct_contact_restore(const ct_collision* collision, ct_contact_work* con
 void ct_contact_place(ct_contact_work* contact, const double* x);
 // nodal = sum of w_i F.
 void ct_contact_forces(ct_contact_work* contact);
-// Sets by the signs of a; returns how many changed.
-int ct_contact_classify(ct_contact_work* contact);
+// Sets by the signs of a.
+void ct_contact_classify(ct_contact_work* contact);
 double ct_contact_natural(const ct_contact_work* contact);  // norm of the natural residuals of all touches, N
 // The deepest that any touch is below its thickness, in terms of the distance between thickness and core; 0:
 // none.
@@ -92,10 +92,8 @@ void ct_contact_product_transposed(const ct_contact_work* contact, const double*
 // Makes touches stiffer that their forces have pressed deeper than `depth` (as above); false: there are none.
 bool ct_contact_stiffen(ct_contact_work* contact, double depth);
 
-// eps of a touch, m/N: a share of the compliance of its nodes.
-double ct_contact_compliance(const ct_collision* collision, const ct_contact_work* contact,
-                             const ct_touch* touch);
-// d eps / d w_k, and d eps / d compliance of node k (4 each).
+// eps of a touch is a share of the compliance of its nodes, m/N: d eps / d w_k, and d eps / d compliance of
+// node k (4 each).
 void ct_contact_compliance_slope(const ct_collision* collision, const ct_contact_work* contact,
                                  const ct_touch* touch, double by_weight[4], double by_node[4]);
 

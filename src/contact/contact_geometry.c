@@ -28,23 +28,21 @@
 
 #include "math/mat3.h"
 
-#define INSIDE 1e-9     // of the parameters
 #define FLAT 1e-10      // sine of the angle between two edges that count as parallel
 #define NOTHING 1e-140  // m: a length whose square is not worth dividing by
 
 // What tells the kinds apart.
 typedef struct shape {
     int count, edges;  // nodes, e_k
-    int first;         // nodes of the first primitive
     double w0[4];
     double m[2][4];
 } shape;
 
 static const shape shapes[] = {
-    [CT_CONTACT_TYPE_VERTEX_FACE] = {4, 2, 1, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, -1, 0, 1}}},
-    [CT_CONTACT_TYPE_EDGE_EDGE] = {4, 2, 2, {1, 0, -1, 0}, {{-1, 1, 0, 0}, {0, 0, -1, 1}}},
-    [CT_CONTACT_TYPE_POINT_EDGE] = {3, 1, 1, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, 0, 0, 0}}},
-    [CT_CONTACT_TYPE_POINT_POINT] = {2, 0, 1, {1, -1, 0, 0}, {{0, 0, 0, 0}, {0, 0, 0, 0}}},
+    [CT_CONTACT_TYPE_VERTEX_FACE] = {4, 2, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, -1, 0, 1}}},
+    [CT_CONTACT_TYPE_EDGE_EDGE] = {4, 2, {1, 0, -1, 0}, {{-1, 1, 0, 0}, {0, 0, -1, 1}}},
+    [CT_CONTACT_TYPE_POINT_EDGE] = {3, 1, {1, -1, 0, 0}, {{0, -1, 1, 0}, {0, 0, 0, 0}}},
+    [CT_CONTACT_TYPE_POINT_POINT] = {2, 0, {1, -1, 0, 0}, {{0, 0, 0, 0}, {0, 0, 0, 0}}},
 };
 
 typedef struct frame {
@@ -128,7 +126,7 @@ static void differentiate(const shape* s, const frame* f, ct_contact_geometry* o
         }
 }
 
-// du = sum w_i dx_i + sum dw_i (x_i - x_i^n) - spin dn, du_start = -sum w_i dx_i^n; spin = radius (I - turn)
+// du = sum w_i dx_i + sum dw_i (x_i - x_i^n) - spin dn; spin = radius (I - turn)
 static void differentiate_slip(const ct_vec3* moved, const ct_mat3* spin, ct_contact_geometry* out) {
     for (int column = 0; column < 3 * out->count; column++) {
         const int i = column / 3, a = column % 3;
@@ -142,7 +140,6 @@ static void differentiate_slip(const ct_vec3* moved, const ct_mat3* spin, ct_con
         out->du[1][column] = du.y;
         out->du[2][column] = du.z;
         out->du[a][column] += out->w[i];
-        out->du_start[a][column] = -out->w[i];
     }
 }
 
@@ -159,12 +156,9 @@ static void plane_geometry(const ct_pair* pair, const ct_obstacle_motion* motion
     out->w[0] = 1;
     out->gap = ct_vec3_dot(n, ct_vec3_sub(end, ct_vec3_load(motion->point))) - pair->thickness;
     ct_vec3_store(out->u, ct_vec3_sub(carried, start));
-    out->inside = true;
     if (!derivatives) return;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) out->du[i][j] = motion->turn[3 * i + j];
-        out->du_start[i][i] = -1;
-    }
 }
 
 void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start,
@@ -190,11 +184,9 @@ void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motio
     out->count = s->count;
     ct_vec3_store(out->n, f.n);
     out->gap = f.distance - pair->thickness;
-    out->inside = f.edges == s->edges;
     for (int i = 0; i < s->count; i++) {
         out->w[i] = s->w0[i];
         for (int k = 0; k < f.edges; k++) out->w[i] -= s->m[k][i] * ct_vec3_dot(f.g[k], r);
-        if (!((i < s->first ? out->w[i] : -out->w[i]) >= -INSIDE)) out->inside = false;
     }
 
     ct_vec3 u = combine(s->count, out->w, moved);

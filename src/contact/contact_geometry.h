@@ -2,11 +2,17 @@
 //
 // With the nodes x_i of a pair (positions at the end of the step), weights w_i that sum to 0 (to 1 for
 // planes), unit normal n:
-//     vertex-face (p; a,b,c)   n = s (b-a)x(c-a)/|.|,  w = (1, -barycentric of the foot on the face's plane),
-//     distance n.(p-a) edge-edge (a,b; c,d)     n = s (b-a)x(d-c)/|.|,  infinite-line parameters, w =
-//     (1-sigma, sigma, -(1-tau), -tau),  n.(a-c) point-edge (p; a,b)      n = unit(p - foot on the line),  w
-//     = (1, -(1-tau), -tau),  |p - foot| point-point (p; q)       n = unit(p - q),  w = (1, -1) plane n of
-//     the plane at the end of the step, w = 1,  n.(x - point)
+//     vertex-face (p; a,b,c): n = s (b-a)x(c-a)/|.|, w = (1, -barycentric of the foot on the face's plane);
+//
+//     edge-edge (a,b; c,d): n = s (b-a)x(d-c)/|.|, w = (1-sigma, sigma, -(1-tau), -tau) on infinite lines;
+//
+//     point-edge (p; a,b): n = unit(p - foot on the line), w = (1, -(1-tau), -tau);
+//
+//     point-point (p; q): n = unit(p - q), w = (1, -1);
+//
+//     plane: n of the plane at the end of the step, w = 1.
+//
+// The distance is n.(p - a), n.(a - c), |p - foot|, |p - q| and n.(x - point).
 // Point-edge and point-point count as negative distance, with n turned round, where p is not on the pair's
 // side: it has passed through. The gap is distance - thickness, and d gap/dx_i = w_i n. The slip over the
 // step is
@@ -31,17 +37,15 @@ typedef struct ct_contact_geometry {
     int count;  // nodes: 1 to 4
     double n[3];
     double w[4];
-    double gap;              // m
-    double u[3];             // m, slip, not projected
-    double dn[3][12];        // d n / d x_i: column 3 i + a
-    double dw[4][12];        // d w / d x
-    double du[3][12];        // d u / d x, of the end positions
-    double du_start[3][12];  // d u / d x^n
-    bool inside;             // the feet lie within the primitives (to 1e-9 of the parameters)
+    double gap;        // m
+    double u[3];       // m, slip, not projected
+    double dn[3][12];  // d n / d x_i: column 3 i + a
+    double dw[4][12];  // d w / d x
+    double du[3][12];  // d u / d x; d u / d x_i^n = -w_i
 } ct_contact_geometry;
 
 // x_start, x: 3 nvert, at the start and the end of the (sub-)step. motion: NULL when the nodes carry all of
-// it; needed for planes. derivatives false: only n, w, gap, u, inside.
+// it; needed for planes. derivatives false: only n, w, gap, u.
 void ct_contact_geometry_at(const ct_pair* pair, const ct_obstacle_motion* motion, const double* x_start,
                             const double* x, bool derivatives, ct_contact_geometry* out);
 

@@ -71,7 +71,7 @@ static ct_status keep_pairs(const ct_collision* collision, ct_contact_work* cont
             ct_pair pair;
             if (anchor->plane >= 0) continue;  // planes have no such rules
             if (anchor->type != CT_CONTACT_TYPE_EDGE_EDGE && contact->uses[anchor->node[0]] & 2) continue;
-            ct_detect_pair(collision, contact->detect, contact->x_start, 0, (ct_contact_type)anchor->type, -1,
+            ct_detect_pair(collision, contact->detect, contact->x_start, (ct_contact_type)anchor->type,
                            anchor->node, &pair);
             if (ct_contact_frames(contact, &pair) || (pass ? !is_flat(&pair) : is_behind(contact, &pair)))
                 continue;
@@ -97,11 +97,9 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
     ct_status status =
         ct_detect_gather(collision, contact->detect, x, ahead, contact->margin, reach_of(collision, contact));
     if (status == CT_OK)
-        status =
-            ct_detect_hits(collision, contact->detect, x, ahead, end, slack, false, NULL, &contact->hits);
+        status = ct_detect_hits(collision, contact->detect, x, ahead, end, slack, false, &contact->hits);
     if (status == CT_OK)
-        status =
-            ct_detect_near(collision, contact->detect, ahead, ahead, end, contact->margin, &contact->near);
+        status = ct_detect_near(collision, contact->detect, ahead, end, contact->margin, &contact->near);
     if (status != CT_OK) return status;
     mark_meeting(contact);
     ct_pairs* near = &contact->near;
@@ -110,8 +108,7 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
         if (!is_behind(contact, &near->item[i])) near->item[kept++] = near->item[i];
     near->count = kept;
     status = ct_contact_add(collision, contact, near, 1);
-    if (status == CT_OK)
-        status = ct_detect_near(collision, contact->detect, x, x, end, contact->margin, near);
+    if (status == CT_OK) status = ct_detect_near(collision, contact->detect, x, end, contact->margin, near);
     if (status != CT_OK) return status;
     kept = 0;
     for (size_t i = 0; i < near->count; i++)
@@ -142,8 +139,8 @@ static bool has_parted(const ct_contact_work* contact, const ct_pair* hit, const
 ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* contact, const double* x,
                              double end, bool last, bool* added, bool* stuck) {
     *added = *stuck = false;
-    ct_status status = ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, last, NULL,
-                                      &contact->hits);
+    ct_status status =
+        ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, last, &contact->hits);
     int first = 3;
     for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];

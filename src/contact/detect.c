@@ -11,6 +11,7 @@
 #include "contact/detect.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "contact/detect_build.h"
 #include "contact/detect_features.h"
@@ -43,7 +44,6 @@ void ct_detect_free(ct_detect* detect) {
     ct_free(detect->gathered.pair);
     ct_free(detect->gathered.group);
     ct_pairs_free(&detect->scratch);
-    ct_pairs_free(&detect->known);
     ct_free(detect);
 }
 
@@ -178,17 +178,27 @@ static ct_closest closest_of(ct_ccd_kind kind, const ct_vec3 at[4]) {
     return kind == CT_CCD_VERTEX_FACE ? ct_closest_point_triangle(at) : ct_closest_edges(at);
 }
 
+// The same for a search of what is near at x.
+static bool is_near(const ct_search* s, ct_ccd_kind kind, const ct_vec3 x[4], ct_closest* closest) {
+    const double near = (1 + NEAR_SLACK) * (s->thickness + s->margin);
+    if (ct_ccd_apart(kind, x, x, near)) return false;
+    *closest = closest_of(kind, x);
+    return !(closest->distance > near);
+}
+
 // Whether the search wants the pair; if so, the time at which it is to be typed, the positions and closest
 // features there.
 static bool wanted(const ct_search* s, ct_ccd_kind kind, const int node[4], double* time, ct_vec3 at[4],
                    ct_closest* closest) {
     ct_vec3 x[4], end[4];
     load(s, node, x, end);
-    const double near = s->hits ? s->core : s->thickness + s->margin;
-    const double slack = s->hits ? HIT_SLACK * (s->thickness - s->core) : NEAR_SLACK * near;
-    if (ct_ccd_apart(kind, x, end, s->hits ? s->thickness : near + slack)) return false;
-    const bool met = ct_ccd(kind, x, end, near, slack, time);
-    if (!met && !s->hits) return false;
+    if (!s->hits) {
+        *time = 0;
+        memcpy(at, x, sizeof x);
+        return is_near(s, kind, x, closest);
+    }
+    if (ct_ccd_apart(kind, x, end, s->thickness)) return false;
+    const bool met = ct_ccd(kind, x, end, s->core, HIT_SLACK * (s->thickness - s->core), time);
     if (!met) *time = 1;
     ct_ccd_at(x, end, *time, at);
     *closest = closest_of(kind, at);
@@ -262,9 +272,8 @@ static bool search_plane(ct_search* s, int plane, int collider, ct_vec3 point, c
     for (int i = 0; i < tree->count; i++) {
         const int v = tree->item[i];
         if (s->collision->node_rigid[v] == CT_RIGID_DRIVEN) continue;
-        const double at_end = ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 1), point));
-        const double at_x = s->hits ? at_end : ct_vec3_dot(normal, ct_vec3_sub(ct_search_at(s, v, 0), point));
-        if (!(at_end < below || at_x < below)) continue;
+        if (!(ct_vec3_dot(normal, ct_vec3_sub(ct_vec3_load(s->end + 3 * (size_t)v), point)) < below))
+            continue;
         const ct_pair pair = plane_pair(s, plane, collider, v);
         if (!ct_pairs_add(s->out, &pair)) return false;
     }
@@ -398,31 +407,24 @@ static bool is_gathered(const ct_collision* collision, const ct_detect* detect, 
     return true;
 }
 
-ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const double* x,
-                         const double* toward, double time, double margin, ct_pairs* out) {
-    ct_search s = {
-        .collision = collision, .detect = detect, .x = x, .end = toward, .margin = margin, .out = out};
+ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const double* x, double time,
+                         double margin, ct_pairs* out) {
+    ct_search s = {.collision = collision, .detect = detect, .x = x, .end = x, .margin = margin, .out = out};
     out->count = 0;
-    const bool gathered = is_gathered(collision, detect, x, toward, margin);
-    if (fit(detect, collision, x, toward, margin, gathered, true, true) != CT_OK) return CT_OUT_OF_MEMORY;
+    const bool gathered = is_gathered(collision, detect, x, x, margin);
+    if (fit(detect, collision, x, x, margin, gathered, true, true) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!search_planes(&s, time) || !search_colliders(&s, gathered, true)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     ct_feature_drop_repeated(&s, &detect->scratch, out);
     return CT_OK;
 }
 
-void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, double time,
-                    ct_contact_type type, int plane, const int node[4], ct_pair* out) {
+void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, ct_contact_type type,
+                    const int node[4], ct_pair* out) {
     ct_search s = {.collision = collision, .detect = detect, .x = x, .end = x};
-    const int a = detect->node_owner[node[0]];
-    set_distances(&s, a,
-                  plane >= 0 ? collision->plane[plane].collider
-                             : detect->node_owner[node[type == CT_CONTACT_TYPE_EDGE_EDGE ? 2 : 1]]);
-    if (plane >= 0) {
-        *out = plane_pair(&s, plane, a, node[0]);
-        return;
-    }
-    *out = pair_of(&s, time, type, 1, node);
+    const int second = node[type == CT_CONTACT_TYPE_EDGE_EDGE ? 2 : 1];
+    set_distances(&s, detect->node_owner[node[0]], detect->node_owner[second]);
+    *out = pair_of(&s, 0, type, 1, node);
     ct_vec3 p[4];
     if (type != CT_CONTACT_TYPE_VERTEX_FACE && type != CT_CONTACT_TYPE_EDGE_EDGE) return;
     for (int k = 0; k < 4; k++) p[k] = ct_vec3_load(x + 3 * (size_t)node[k]);
@@ -434,7 +436,7 @@ void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const doub
 }
 
 ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
-                         double time, double tolerance, bool self, const ct_pairs* known, ct_pairs* out) {
+                         double time, double tolerance, bool self, ct_pairs* out) {
     ct_search s = {.collision = collision,
                    .detect = detect,
                    .x = x,
@@ -447,13 +449,6 @@ ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const
     if (fit(detect, collision, x, end, 0, gathered, self, false) != CT_OK) return CT_OUT_OF_MEMORY;
     if (!search_planes(&s, time) || !search_colliders(&s, gathered, self)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
-    if (!known || known->count == 0) return CT_OK;
-    // the known pairs may come in any order
-    detect->known.count = 0;
-    for (size_t i = 0; i < known->count; i++)
-        if (!ct_pairs_add(&detect->known, known->item + i)) return CT_OUT_OF_MEMORY;
-    if (ct_pairs_sort(&detect->known, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
-    ct_pairs_remove(out, &detect->known);
     return CT_OK;
 }
 

@@ -26,23 +26,23 @@ void ct_detect_set_growth(ct_detect* detect, const double* share);
 // themselves.
 ct_status ct_detect_gather(const ct_collision* collision, ct_detect* detect, const double* x,
                            const double* end, double margin, double reach);
-// Pairs whose gap (distance - thickness) falls below `margin` on the way along straight lines from x to
-// `toward`, typed and signed where it does so first. What an edge or vertex that does not stand out of the
-// surface around it (an edge in a flat face) would touch is left to the faces beside it, and of pairs that
-// say the same one is kept: see detect_features.h. Whatever is closest on a surface, and within the margin,
-// has a pair not farther in the same direction. Planes at `time` of the end of the motion. Overwrites `out`.
-ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const double* x,
-                         const double* toward, double time, double margin, ct_pairs* out);
-// Pairs that are not in `known` and, along straight lines from x to `end`, come closer than `core`, or end
-// with a gap below -2 tolerance (thickness - core): typed by the closest features just before they do, signed
-// on the side of x. All of them, whether they stand out or not: nothing passes that is not here. self:
-// colliders with themselves too. Overwrites `out`.
-ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
-                         double time, double tolerance, bool self, const ct_pairs* known, ct_pairs* out);
-// The pair of that type, plane and nodes, signed on the side where they are apart at x, as near at `time`.
+// Pairs whose gap (distance - thickness) is below `margin` at x, typed and signed there. What an edge or
+// vertex that does not stand out of the surface around it (an edge in a flat face) would touch is left to the
+// faces beside it, and of pairs that say the same one is kept: see detect_features.h. Whatever is closest on
+// a surface, and within the margin, has a pair not farther in the same direction. Planes at `time`.
 // Overwrites `out`.
-void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, double time,
-                    ct_contact_type type, int plane, const int node[4], ct_pair* out);
+ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const double* x, double time,
+                         double margin, ct_pairs* out);
+// Pairs that, along straight lines from x to `end`, come closer than `core`, or end with a gap below -2
+// tolerance (thickness - core): typed by the closest features just before they do, signed on the side of x.
+// All of them, whether they stand out or not: nothing passes that is not here. self: colliders with
+// themselves too. Overwrites `out`.
+ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
+                         double time, double tolerance, bool self, ct_pairs* out);
+// The pair of that type, not of a plane, and of those nodes, signed on the side where they are apart at x.
+// Overwrites `out`.
+void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, ct_contact_type type,
+                    const int node[4], ct_pair* out);
 // Edges that pass through triangles at x; where: of the first, its nodes (edge, then face), may be NULL.
 int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]);
 

@@ -61,7 +61,7 @@ typedef struct ct_detect {
     int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
     const double* growth;  // ncollider squared: shares of the distances to keep (growth.h); NULL: all of them
     ct_gathered gathered;
-    ct_pairs scratch, known;  // for sorting; sorted copy of the known pairs
+    ct_pairs scratch;  // for sorting
 } ct_detect;
 
 // Two primitives, by what they hang on, cannot move against one another or only as a joint lets them.

@@ -29,7 +29,7 @@ static double whole_of(const ct_collision* collision, const ct_pair* pair) {
 static ct_status find(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
                       double time) {
     ct_detect_set_growth(detect, NULL);
-    return ct_detect_near(collision, detect, x, x, time, 0, pairs);
+    return ct_detect_near(collision, detect, x, time, 0, pairs);
 }
 
 ct_status ct_growth_measure(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs,

@@ -11,7 +11,7 @@
 static const double near_core = 0.2;
 enum { POLISH = 20 };
 
-int ct_held_nodes(const ct_pair* pair) {
+static int count_nodes(const ct_pair* pair) {
     int count = 0;
     while (count < 4 && pair->node[count] >= 0) count++;
     return count;
@@ -25,7 +25,7 @@ typedef struct alone {
 } alone;
 
 static alone take_alone(const ct_pair* pair, const double* x_start, const double* x_hat) {
-    alone out = {.pair = *pair, .count = ct_held_nodes(pair)};
+    alone out = {.pair = *pair, .count = count_nodes(pair)};
     for (int k = 0; k < out.count; k++) {
         out.pair.node[k] = k;
         for (int a = 0; a < 3; a++) {

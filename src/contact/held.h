@@ -22,7 +22,6 @@ typedef struct ct_held_frame {
     double w[4];  // they sum to 0, of planes to 1
 } ct_held_frame;
 
-int ct_held_nodes(const ct_pair* pair);
 // The time at which the pair, on its way from x_start to x_hat, first comes near; false: it does not.
 bool ct_held_impact(const ct_pair* pair, const double* x_start, const double* x_hat, double* time);
 // The frame at `time`. Returns how far the feet lie outside of the primitives, in their parameters; negative:

@@ -66,13 +66,3 @@ ct_status ct_pairs_sort(ct_pairs* pairs, ct_pairs* scratch) {
     if (pairs->count > 0) pairs->count = sort_run(pairs->item, pairs->count, scratch->item);
     return CT_OK;
 }
-
-void ct_pairs_remove(ct_pairs* pairs, const ct_pairs* sorted) {
-    size_t at = 0, count = 0;
-    for (size_t i = 0; i < pairs->count; i++) {
-        while (at < sorted->count && ct_pair_compare(sorted->item + at, pairs->item + i) < 0) at++;
-        if (at < sorted->count && ct_pair_compare(sorted->item + at, pairs->item + i) == 0) continue;
-        pairs->item[count++] = pairs->item[i];
-    }
-    pairs->count = count;
-}

@@ -35,7 +35,5 @@ bool ct_pairs_add(ct_pairs* pairs, const ct_pair* pair);  // false: out of memor
 int ct_pair_compare(const ct_pair* a, const ct_pair* b);  // by type, plane, nodes
 // Sorts and drops what is there twice; scratch is for the sorting.
 ct_status ct_pairs_sort(ct_pairs* pairs, ct_pairs* scratch);
-// Drops the pairs that a sorted list holds.
-void ct_pairs_remove(ct_pairs* pairs, const ct_pairs* sorted);
 
 #endif

@@ -89,14 +89,3 @@ bool ct_ccd_apart(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], do
     const double enough = d + 64 * DBL_EPSILON * largest(x, end);
     return least > 0 && least * least > enough * enough * ct_vec3_dot(u, u);
 }
-
-bool ct_ccd_vertex_plane(ct_vec3 x, ct_vec3 end, ct_vec3 point, ct_vec3 normal, double d, double* time) {
-    const double a = ct_vec3_dot(normal, ct_vec3_sub(x, point)),
-                 b = ct_vec3_dot(normal, ct_vec3_sub(end, point));
-    *time = 0;
-    if (a <= d) return true;
-    *time = 1;
-    if (!(b <= d)) return false;
-    *time = fmin(1, (a - d) / (a - b));
-    return true;
-}

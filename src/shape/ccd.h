@@ -18,8 +18,6 @@ bool ct_ccd(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d
             double* time);
 // A cheap test: true when they certainly stay farther apart than d all the way.
 bool ct_ccd_apart(ct_ccd_kind kind, const ct_vec3 x[4], const ct_vec3 end[4], double d);
-// A vertex and the side of a plane that the normal (length 1) points to; the plane stands still.
-bool ct_ccd_vertex_plane(ct_vec3 x, ct_vec3 end, ct_vec3 point, ct_vec3 normal, double d, double* time);
 
 static inline void ct_ccd_at(const ct_vec3 x[4], const ct_vec3 end[4], double time, ct_vec3 out[4]) {
     for (int i = 0; i < 4; i++) out[i] = ct_vec3_axpy(x[i], time, ct_vec3_sub(end[i], x[i]));
