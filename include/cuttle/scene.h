@@ -161,7 +161,8 @@ typedef struct ct_contact_settings {
     ct_contact_method method;
     ct_split split;   // CT_CONTACT_METHOD_SPLIT: its matrix
     double friction;  // coefficient of all pairs that no ct_pair_def names
-    int max_passes;   // of detection and solve before a step is halved
+    // how often a converged solve may find pairs that meet, and go on with them, before the step is halved
+    int max_passes;
     // CT_CONTACT_METHOD_SPLIT: iterations after which a pass ends, converged or not (ct_step_report tells);
     // 0: only when it has converged. Truncated steps have no gradient
     int truncate;
