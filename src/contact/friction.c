@@ -30,6 +30,7 @@
 #define ERROR_SINGLE 1e-2  // of the factor in single precision, up to which it is a good preconditioner
 #define EDGE 1e-3          // of the limit of friction: forces that are nearer count as slipping
 #define COLD 0.9           // residual from which the forces tell nothing
+#define FAR 0.5            // residual of a start that is far off
 #define LOST 0.05          // residual from which Newton's method does not find the sets by itself
 #define ROUGH 1e-2         // residual of a problem that is softer than the one to be solved
 #define SMALL 1e-2         // part of a row that a preconditioner may leave out
@@ -39,6 +40,7 @@ enum {
     NEWTON_LATER = 6,    // of each further one
     NEWTON_MANY = 24,    // of each, where W is not stored
     HALVINGS = 1,        // of a step
+    HALVINGS_FAR = 4,    // where W is not stored and the start is far off
     WILD_LIMIT = 15,     // steps in a row that may leave |Phi| above the best
     STALL_LIMIT = 3,     // times that sweeps may help out in a round
     SWEEPS_STALLED = 8,  // then
@@ -78,6 +80,7 @@ struct ct_friction_work {
     local* contact;
     double *u, *dF, *Wd, *F_try, *u_try, *F_best, *F_held, *u_held, *a;  // 3 capacity
     double *D, *E;                                                       // 9 capacity
+    int halvings;                                                        // that a step may take
     double* eps;                                                         // capacity
     merit held;                                                          // of F_held
     ct_friction_system newton, fixed;
@@ -473,7 +476,7 @@ static ct_status newton_step(const problem* def, ct_friction_work* work, double 
     for (int i = 0; i < n; i++) work->Wd[i] = def->eps[i / 3] * work->dF[i];
     ct_friction_system_product(&work->newton, work->dF, work->Wd);
     double alpha = 1;
-    for (int k = 0; k <= HALVINGS; k++, alpha /= 2) {
+    for (int k = 0; k <= work->halvings; k++, alpha /= 2) {
         attempt(work, n, alpha, F);
         const merit next = measure(def, work, work->F_try, work->u_try, NULL);
         if (!(next.square <= (1 - 1e-3 * alpha) * now->square)) continue;
@@ -614,6 +617,7 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
     memcpy(work->F_best, F, bytes);
     for (int round = 0, count = SWEEPS_COLD; round < ROUND_LIMIT && residual_of(best) > tolerance; round++) {
         const bool stored = def->matrix->W;
+        work->halvings = !stored && (round > 0 || residual_of(now) > FAR) ? HALVINGS_FAR : HALVINGS;
         const int limit = !stored ? NEWTON_MANY : round ? NEWTON_LATER : NEWTON_FIRST;
         if (stored && (round > 0 || residual_of(now) > 0.1)) now = sweeps(def, work, count, F, report);
         if (!stored && round > 0 && residual_of(now) > LOST) status = soften(def, work, F, &now, report);
