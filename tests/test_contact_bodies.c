@@ -24,7 +24,7 @@ static void obeys_coulomb(const ct_step_report* report, double scale, double dep
         below(-contact->gap, depth, "depth of a contact");
         below(-normal / scale, 1e-6, "pull of a contact");
         below((tangent - contact->friction * normal) / scale, 1e-6, "friction beyond the cone");
-        below(fabs(normal * contact->gap) / scale, depth, "complementarity");
+        if (normal > 0) below(contact->gap, depth, "distance at which a contact pushes");
         if (contact->set == CT_CONTACT_SET_SLIP)
             below(fabs(tangent - contact->friction * normal) / scale, 1e-6,
                   "friction inside the cone while slipping");
@@ -89,7 +89,7 @@ static void forces_of_a_tower_at_rest_carry_its_weight(void** state) {
 typedef struct collision {
     double momentum;   // change of the sum of both, relative to one's
     double angular;    // likewise
-    double torque;     // of the contact forces of both bodies, relative to size times force
+    double torque;     // m, of the contact forces of both bodies, relative to the force
     double exchanged;  // momentum that went from one to the other, relative
 } collision;
 
@@ -135,8 +135,9 @@ static collision collide(double h, double friction) {
     return result;
 }
 
-// Friction acts on both surfaces, two thicknesses apart: a torque of that order. Implicit Euler itself keeps
-// angular momentum to first order.
+// Friction acts on both surfaces, two thicknesses apart: a torque of that order. Forces act where held frames
+// have their feet, which bodies that slide along one another, here at up to .3 m/s, leave within the step.
+// Implicit Euler itself keeps angular momentum to first order.
 static void bodies_that_collide_keep_their_momentum(void** state) {
     for (int k = 0; k < 2; k++) {
         const double friction = k ? 0.4 : 0;
@@ -145,7 +146,9 @@ static void bodies_that_collide_keep_their_momentum(void** state) {
         below(0.5, finest.exchanged, "they meet");
         below(coarse.momentum, 1e-10, "change of momentum");
         below(fine.momentum, 1e-10, "change of momentum");
-        below(fine.torque, friction > 0 ? 2 * thickness : 1e-12, "torque of action and reaction, m");
+        below(coarse.torque, friction > 0 ? 2 * thickness : 0.3 * 0.004, "torque of action and reaction, m");
+        below(fine.torque, friction > 0 ? 2 * thickness : 0.3 * 0.002, "torque of action and reaction, m");
+        below(finest.torque, friction > 0 ? 2 * thickness : 0.3 * 0.001, "torque of action and reaction, m");
         below(finest.angular, 0.05, "change of angular momentum");
         below(finest.angular / fine.angular, 0.7, "its convergence");
         below(fine.angular / coarse.angular, 0.8, "its convergence");
