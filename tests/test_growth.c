@@ -247,6 +247,14 @@ static void gradients_pass_through_growth(void** state) {
         {"on a block", PARTING("0.1006", ", {'name': 'low', 'box': {'size': [0.3, 0.1, 0.3], 'cells': [2, 1, "
                                          "2]}, " MATERIAL "}], 'pins': [{'select': {'body': 'low', 'box': "
                                          "[[-1, -0.001, -1], [1, 0.001, 1]]}}]")},
+        {"a link",
+         "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "
+         "[{'name': 'paddle', 'box': {'size': [0.3, 0.05, 0.1], 'cells': [2, 1, 1]}, 'rotate': {'axis': "
+         "[0.3, 0, 1], 'degrees': 8}, 'translate': [0, 0.004, 0], " MATERIAL
+         "}], 'skeletons': [{'name': 's', 'links': [{'name': 'arm', 'nodes': {'all': true}, 'mass': 0.5, "
+         "'center': [0.1, 0.05, 0.05], 'inertia': [0.01, 0.02, 0.015], 'joint': {'type': 'free', "
+         "'velocity': [0.1, -0.01, 0.02, 0, 0.05, -0.02]}}]}], 'obstacles': [" FLOOR "], 'parameters': "
+         "[{'type': 'friction'}, {'type': 'joint_position'}, {'type': 'joint_velocity'}]}"},
     };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         ct_scene* scene = scene_of(all[k].text);
