@@ -8,6 +8,8 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 
+static const double outside =
+    0.1;  // of a primitive's parameters: how far feet may lie outside in a frame that is found late
 static const double share = 1e-3;  // of the compliance of a touch's nodes: its own
 
 // ---- memory --------------------------------------------------------------------------------
@@ -27,14 +29,6 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* coll
     contact->uses = ct_arena_alloc(&contact->arena, nvert, sizeof(int));
     ct_status status = contact->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) status = ct_detect_create(&contact->detect, collision);
-    if (status != CT_OK) {
-        ct_contact_work_free(contact);
-        return status;
-    }
-    for (int k = 0; k < collision->ncollider; k++)
-        if (collision->collider[k].radius > 0 && !contact->round &&
-            !ct_reserve((void**)&contact->round, &contact->round_capacity, 1, sizeof *contact->round))
-            status = CT_OUT_OF_MEMORY;
     if (status != CT_OK) {
         ct_contact_work_free(contact);
         return status;
@@ -152,7 +146,7 @@ static size_t place_of(const ct_contact_work* contact, const ct_pair* pair) {
     return at;
 }
 
-// Room for the moving frames of all touches, where there are round obstacles.
+// Room for the frames of all touches, should they move.
 static bool reserve_round(ct_contact_work* contact) {
     if (!ct_reserve((void**)&contact->round, &contact->round_capacity, contact->capacity,
                     sizeof *contact->round))
@@ -165,7 +159,7 @@ static bool reserve_round(ct_contact_work* contact) {
 static ct_status reserve_touches(ct_contact_work* contact, size_t count) {
     if (!ct_reserve((void**)&contact->touch, &contact->capacity, count, sizeof *contact->touch))
         return CT_OUT_OF_MEMORY;
-    if (contact->round && !reserve_round(contact)) return CT_OUT_OF_MEMORY;
+    if (contact->round_capacity < contact->capacity && !reserve_round(contact)) return CT_OUT_OF_MEMORY;
     size_t size = contact->table_size ? contact->table_size : 256;
     while (size < 2 * count) size *= 2;
     if (size == contact->table_size) return CT_OK;
@@ -255,7 +249,8 @@ static ct_touch* append(const ct_collision* collision, ct_contact_work* contact,
     touch->motion = motion_of(contact, &record->pair);
     ct_held_hold(&record->pair, touch->motion, contact->x_start, contact->x_hat, record->time, &touch->held);
     touch->at = touch->held;
-    if (is_round(collision, &record->pair)) touch->round = &contact->round[index];
+    if (record->kind == CT_HELD_NOT || is_round(collision, &record->pair))
+        touch->round = &contact->round[index];
     set_scale(collision, contact, touch);
     contact->table[place_of(contact, &record->pair)] = (int)index + 1;
     return touch;
@@ -290,35 +285,56 @@ static bool has_frame(const ct_contact_work* contact, const ct_touch_record* rec
     return false;
 }
 
+// How far a frame is from telling the true gap at x; infinite: its feet are outside.
+static double error_of(ct_contact_work* contact, const ct_touch_record* record, const double* x, double gap) {
+    ct_held_frame frame;
+    double own = -record->pair.thickness;
+    if (ct_held_hold(&record->pair, motion_of(contact, &record->pair), contact->x_start, contact->x_hat,
+                     record->time, &frame) > outside)
+        return INFINITY;
+    for (int k = 0; k < 3 * frame.count; k++)
+        own += frame.w[k / 3] * frame.n[k % 3] * x[3 * record->pair.node[k / 3] + k % 3];
+    return fabs(own - gap);
+}
+
+// The frame for a pair that has been found to meet on the way to x: of those that no touch of it has yet, the
+// one that tells the gap there best; where none does, one that moves. false: there is none left.
+static bool choose_frame(const ct_collision* collision, ct_contact_work* contact, const ct_pair* pair,
+                         const double* x, ct_touch_record* best) {
+    ct_contact_geometry at;
+    double time = 0, least = 0.5 * (pair->thickness - pair->core);
+    bool meets = ct_held_impact(pair, contact->x_start, contact->x_hat, &time), found = false;
+    ct_contact_geometry_at(pair, motion_of(contact, pair), contact->x_start, x, false, &at);
+    const double when[] = {time, 1, 0, 0.5};
+    for (int i = meets ? 0 : 1; i < 4; i++) {
+        ct_touch_record record = *best;
+        record.kind = i == 0 ? CT_HELD_IMPACT : CT_HELD_AT;
+        record.time = when[i];
+        if (record.cut && has_frame(contact, &record)) continue;
+        double error = error_of(contact, &record, x, at.gap);
+        if (!(error < least)) continue;
+        least = error;
+        *best = record;
+        found = true;
+    }
+    if (found) return true;
+    best->kind = CT_HELD_NOT;
+    best->time = 0;
+    return !is_round(collision, pair) && !(best->cut && has_frame(contact, best));
+}
+
 ct_status ct_contact_cut(const ct_collision* collision, ct_contact_work* contact, const ct_pair* pair,
-                         bool* added) {
-    ct_touch_record best = {.pair = *pair, .cut = ct_contact_frames(contact, pair)};
-    double least = INFINITY, time = 0;
-    bool meets = ct_held_impact(pair, contact->x_start, contact->x_hat, &time);
-    const double at[] = {time, 1, 0, 0.5};
+                         const double* x, bool* added) {
+    ct_touch_record record = {.pair = *pair, .cut = ct_contact_frames(contact, pair), .stiffer = 1};
     *added = false;
-    if (best.cut >= CT_CONTACT_CUTS) return CT_OK;
+    if (record.cut >= CT_CONTACT_CUTS) return CT_OK;
     ct_status status = reserve_touches(contact, contact->count + 1);
     if (status != CT_OK) return status;
-    for (int i = meets ? 0 : 1; i < 4; i++) {
-        ct_touch_record record = {.pair = *pair,
-                                  .kind = i == 0 ? CT_HELD_IMPACT : CT_HELD_AT,
-                                  .time = at[i],
-                                  .cut = best.cut,
-                                  .stiffer = 1};
-        if (best.cut && has_frame(contact, &record)) continue;
-        ct_held_frame frame;
-        double outside = ct_held_hold(pair, motion_of(contact, pair), contact->x_start, contact->x_hat,
-                                      record.time, &frame);
-        outside = fmax(outside, 0.05);
-        if (outside >= least) continue;
-        least = outside;
-        best = record;
-        *added = true;
-    }
-    if (!*added) return CT_OK;
+    if (pair->type == CT_CONTACT_TYPE_PLANE) record.time = 1;
+    else if (!choose_frame(collision, contact, pair, x, &record)) return CT_OK;
     contact->revision++;
-    append_new(collision, contact, &best);
+    append_new(collision, contact, &record);
+    *added = true;
     return CT_OK;
 }
 

@@ -64,7 +64,7 @@ ct_status ct_contact_add(const ct_collision* collision, ct_contact_work* contact
 // Adds a touch for a pair that was found late, or one more for a pair that is there, with a frame that no
 // touch of it has yet. *added false: there is none left.
 ct_status ct_contact_cut(const ct_collision* collision, ct_contact_work* contact, const ct_pair* pair,
-                         bool* added);
+                         const double* x, bool* added);
 // How many touches a pair has.
 int ct_contact_frames(const ct_contact_work* contact, const ct_pair* pair);
 // Touches as a step left them, none open.

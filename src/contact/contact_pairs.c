@@ -152,7 +152,7 @@ ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* con
         bool one_more = false;
         if (frames ? hit->type == CT_CONTACT_TYPE_PLANE || has_parted(contact, hit, x) : rank_of(hit) > first)
             continue;
-        status = ct_contact_cut(collision, contact, hit, &one_more);
+        status = ct_contact_cut(collision, contact, hit, x, &one_more);
         if (one_more) *added = true;
         else *stuck = true;
     }

@@ -12,8 +12,9 @@
 #include "contact/contact_geometry.h"
 
 typedef enum ct_held_kind {
-    CT_HELD_AT,     // at a fixed t
-    CT_HELD_IMPACT  // where the pair comes near on the way
+    CT_HELD_AT,      // at a fixed t
+    CT_HELD_IMPACT,  // where the pair comes near on the way
+    CT_HELD_NOT      // the frame moves with the solution; what else is held is at the start
 } ct_held_kind;
 
 typedef struct ct_held_frame {

@@ -47,8 +47,8 @@ static void mix_contact(ct_contact_log* log, const ct_logged* item) {
 
 // Where the frame was taken, and how stiff the contact was, as one number.
 static int frame_of(const ct_touch_record* touch) {
-    int place = touch->kind == CT_HELD_IMPACT ? 3 : (int)(2 * touch->time);
-    return 4 * (int)touch->stiffer + place + (touch->eps > 0 ? 1 << 20 : 0);
+    int place = touch->kind == CT_HELD_AT ? (int)(2 * touch->time) : 2 + (int)touch->kind;
+    return 8 * (int)touch->stiffer + place + (touch->eps > 0 ? 1 << 20 : 0);
 }
 
 ct_status ct_contact_log_add(ct_contact_log* log, int step, const ct_record* record) {
