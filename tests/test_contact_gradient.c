@@ -1,14 +1,27 @@
 // Gradients through contact against central differences: every type of contact, sticking and slipping, every
 // kind of obstacle, at rest and moving; materials, initial states, gravity, friction, controls and joints;
 // both integrators, halved steps, impacts, sheets.
+#include "contact/contact.h"
 #include "contact_problem.h"
+#include "step/work.h"
 
 enum { SETS = 3, TYPES = 5 };
 typedef struct seen {
     int count[TYPES][SETS];
     // steps: halved, with contacts, with other numbers of them than the one before
     int halved, steps_with, changes;
+    int impacts, cuts;  // touches with force: with the frame of an impact, and with another than the first
 } seen;
+
+// The frames of a step that has one part.
+static void count_frames(const ct_contact_work* contact, seen* out) {
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_touch_record* is = &contact->touch[i].is;
+        if (is->set == CT_CONTACT_SET_OPEN) continue;
+        out->impacts += is->kind == CT_HELD_IMPACT;
+        out->cuts += is->cut > 0;
+    }
+}
 
 static seen look(const ct_scene* scene) {
     ct_scene* own = (ct_scene*)scene;
@@ -22,6 +35,7 @@ static seen look(const ct_scene* scene) {
         out.halved += report.substeps > 1;
         out.steps_with += report.contacts > 0;
         out.changes += report.contacts != before;
+        count_frames(s.work->contact, &out);
         before = report.contacts;
         for (int k = 0; k < report.ncontact; k++) out.count[report.contact[k].type][report.contact[k].set]++;
     }
@@ -36,7 +50,8 @@ static void print_seen(const char* name, const seen* s) {
         if (s->count[t][CT_CONTACT_SET_STICK] || s->count[t][CT_CONTACT_SET_SLIP])
             print_message(" %s %d stick %d slip,", ct_contact_type_name((ct_contact_type)t),
                           s->count[t][CT_CONTACT_SET_STICK], s->count[t][CT_CONTACT_SET_SLIP]);
-    print_message(" %d steps halved, contacts change in %d\n", s->halved, s->changes);
+    print_message(" %d steps halved, contacts change in %d, %d frames of impacts, %d cuts\n", s->halved,
+                  s->changes, s->impacts, s->cuts);
 }
 
 // Compares, and makes sure that contacts of the type were in the set.
