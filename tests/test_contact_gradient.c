@@ -10,7 +10,8 @@ typedef struct seen {
     int count[TYPES][SETS];
     // steps: halved, with contacts, with other numbers of them than the one before
     int halved, steps_with, changes;
-    int impacts, cuts;  // touches with force: with the frame of an impact, and with another than the first
+    // touches with force: with the frame of an impact, one that moves, and another than the first
+    int impacts, moving, cuts;
 } seen;
 
 // The frames of a step that has one part.
@@ -19,6 +20,7 @@ static void count_frames(const ct_contact_work* contact, seen* out) {
         const ct_touch_record* is = &contact->touch[i].is;
         if (is->set == CT_CONTACT_SET_OPEN) continue;
         out->impacts += is->kind == CT_HELD_IMPACT;
+        out->moving += contact->touch[i].round != NULL;
         out->cuts += is->cut > 0;
     }
 }
@@ -50,8 +52,8 @@ static void print_seen(const char* name, const seen* s) {
         if (s->count[t][CT_CONTACT_SET_STICK] || s->count[t][CT_CONTACT_SET_SLIP])
             print_message(" %s %d stick %d slip,", ct_contact_type_name((ct_contact_type)t),
                           s->count[t][CT_CONTACT_SET_STICK], s->count[t][CT_CONTACT_SET_SLIP]);
-    print_message(" %d steps halved, contacts change in %d, %d frames of impacts, %d cuts\n", s->halved,
-                  s->changes, s->impacts, s->cuts);
+    print_message(" %d steps halved, contacts change in %d, %d frames of impacts, %d that move, %d cuts\n",
+                  s->halved, s->changes, s->impacts, s->moving, s->cuts);
 }
 
 // Compares, and makes sure that contacts of the type were in the set.
