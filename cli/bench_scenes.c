@@ -97,10 +97,10 @@ static ct_status block_slide(ct_scene* scene, ct_error* error) {
     return on_block(scene, 6, 3, 0.3, 0.35, 0.1, error);
 }
 static ct_status thousand(ct_scene* scene, ct_error* error) {
-    return on_block(scene, 18, 2, 0.3, 0, 0.5, error);
+    return on_block(scene, 26, 2, 0.3, 0, 0.5, error);
 }
 static ct_status thousands(ct_scene* scene, ct_error* error) {
-    return on_block(scene, 42, 2, 0.3, 0, 0.5, error);
+    return on_block(scene, 58, 1, 0.3, 0, 0.5, error);
 }
 
 // Six balls of 648 tets fall on one another and on a plane.
@@ -110,7 +110,7 @@ static ct_status six_balls(ct_scene* scene, ct_error* error) {
     ct_settings settings = block_settings(0.005, 0, 0.4);
     ct_mesh* mesh = NULL;
     ct_status status = ct_scene_set_settings(scene, &settings, error);
-    if (status == CT_OK) status = ct_mesh_sphere(&mesh, 0.1, 0.045);
+    if (status == CT_OK) status = ct_mesh_sphere(&mesh, 0.1, 0.04);
     for (int i = 0; i < 6 && status == CT_OK; i++) {
         ct_body_def body = ct_body_def_default();
         body.mesh = mesh;
