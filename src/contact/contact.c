@@ -35,6 +35,10 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* coll
     }
     for (int k = 0; k < collision->ncollider; k++)
         contact->margin = fmax(contact->margin, 2 * collision->collider[k].thickness);
+    contact->room = contact->margin;
+    for (int k = 0; k < collision->ncollider; k++)
+        if (collision->collider[k].thickness > 0)
+            contact->room = fmin(contact->room, 0.5 * collision->collider[k].thickness);
     *out = contact;
     return CT_OK;
 }

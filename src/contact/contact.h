@@ -22,11 +22,13 @@ typedef struct ct_contact_work {
     size_t count, capacity;
     int* table;  // touches by pair, open addressing: index + 1 of the last one
     size_t table_size, table_capacity;
+    bool meets;                  // pairs meet on a long way to where the velocities lead
     int revision;                // one more whenever touches come
     ct_obstacle_motion* motion;  // ncollider, over the (sub-)step
     unsigned char* moves;        // ncollider: the motion matters
     // m: pairs nearer than this are looked at from the start
     double margin;
+    double room;            // m, the least of two colliders' distances to their core
     double h;               // s, of the (sub-)step
     double rate;            // 1/s, c of the (sub-)step
     const double* x_start;  // 3 nvert, at the start of the (sub-)step

@@ -8,6 +8,10 @@
 static const double edge = 1e-6;
 // of the way from thickness to core: pairs that end twice as deep have met
 static const double slack = 0.35;
+// of the smallest room between thickness and core: motions that are shorter change nothing in what is near
+static const double still = 0.1;
+// of the margin, which is a fiftieth of an edge: motions that are longer may lead to where bodies are crushed
+static const double far = 100;
 // of a primitive's parameters: how far feet of pairs that are kept may lie outside
 static const double beside = 0.02;
 
@@ -17,9 +21,11 @@ static const double beside = 0.02;
 // near there may lie behind what they meet.
 static void mark_meeting(ct_contact_work* contact) {
     memset(contact->uses, 0, (size_t)contact->nvert * sizeof *contact->uses);
+    contact->meets = false;
     for (size_t i = 0; i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];
         if (hit->type == CT_CONTACT_TYPE_PLANE || hit->time == 1) continue;
+        contact->meets = true;
         for (int k = 0; k < (hit->type == CT_CONTACT_TYPE_EDGE_EDGE ? 4 : 1); k++)
             contact->uses[hit->node[k]] = 1;
     }
@@ -83,32 +89,36 @@ static ct_status keep_pairs(const ct_collision* collision, ct_contact_work* cont
     return CT_OK;
 }
 
-// How far from the way to where the velocities lead a solve is likely to go.
-static double reach_of(const ct_collision* collision, const ct_contact_work* contact) {
+// The farthest that a coordinate goes on the way to where the velocities lead.
+static double longest_way(const ct_collision* collision, const ct_contact_work* contact) {
     double most = 0;
     for (int i = 0; i < collision->nnode; i++)
         for (int j = 3 * collision->node[i], end = j + 3; j < end; j++)
             most = fmax(most, fabs(contact->x_hat[j] - contact->x_start[j]));
-    return contact->margin + 0.25 * most;
+    return most;
 }
 
 ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contact, double end) {
     const double *x = contact->x_start, *ahead = contact->x_hat;
+    double way = longest_way(collision, contact);
     ct_status status =
-        ct_detect_gather(collision, contact->detect, x, ahead, contact->margin, reach_of(collision, contact));
-    if (status == CT_OK)
+        ct_detect_gather(collision, contact->detect, x, ahead, contact->margin, contact->margin + 0.25 * way);
+    contact->hits.count = 0;
+    if (status == CT_OK && way > still * contact->room)
         status = ct_detect_hits(collision, contact->detect, x, ahead, end, slack, false, &contact->hits);
     if (status == CT_OK)
         status = ct_detect_near(collision, contact->detect, ahead, end, contact->margin, &contact->near);
     if (status != CT_OK) return status;
     mark_meeting(contact);
+    contact->meets = contact->meets && way > far * contact->margin;
     ct_pairs* near = &contact->near;
     size_t kept = 0;
     for (size_t i = 0; i < near->count; i++)
         if (!is_behind(contact, &near->item[i])) near->item[kept++] = near->item[i];
     near->count = kept;
     status = ct_contact_add(collision, contact, near, 1);
-    if (status == CT_OK) status = ct_detect_near(collision, contact->detect, x, end, contact->margin, near);
+    if (status == CT_OK && way > still * contact->room)
+        status = ct_detect_near(collision, contact->detect, x, end, contact->margin, near);
     if (status != CT_OK) return status;
     kept = 0;
     for (size_t i = 0; i < near->count; i++)

@@ -54,10 +54,9 @@ static double subtract_forces(const ct_model* model, ct_work* work, const ct_con
     return ct_vecn_norm4(work->contact_system->answer, n);
 }
 
-static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
-                      ct_step_report* report) {
-    point here;
-    here.phi = ct_phi_evaluate(model, work, config, r, report);
+// What contacts add where Phi is known: work->rho and r hold its gradient.
+static point complete(const ct_model* model, ct_work* work, const ct_config* config, double phi, double* r) {
+    point here = {.phi = phi};
     ct_contact_place(work->contact, config->x);
     here.size = subtract_forces(model, work, config, r);
     here.forces = ct_vecn_norm4(r, (size_t)model->nunknown);
@@ -65,6 +64,12 @@ static point evaluate(const ct_model* model, ct_work* work, const ct_config* con
     here.depth = ct_contact_depth(work->contact);
     here.total = hypot(here.forces, here.contacts);
     return here;
+}
+
+static point evaluate(const ct_model* model, ct_work* work, const ct_config* config, double* r,
+                      ct_step_report* report) {
+    double phi = ct_phi_evaluate(model, work, config, r, report);
+    return complete(model, work, config, phi, r);
 }
 
 // Friction's work and penetration, weighted by the normal forces that the step is heading for.
@@ -556,7 +561,8 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
 
 // Until the residual is small and no pair meets on the way.
 static ct_status solve_touches(const ct_model* model, ct_work* work, double end, ct_step_report* report) {
-    course c = {.here = evaluate(model, work, &work->at, work->r, report),
+    double phi = ct_solve_begin(model, work, report).phi;
+    course c = {.here = complete(model, work, &work->at, phi, work->r),
                 .patience = 2,
                 .looks = EARLY_LOOKS,
                 .accuracy = 1e-5};
@@ -585,7 +591,8 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
         if (report->solves >= model->settings.max_iterations) break;
         bool modelled = !c.newton;
         status = iterate(model, work, target, &c, report);
-        if (status != CT_OK || !modelled || c.taken == 0 || c.looks-- <= 0) continue;
+        if (status != CT_OK || !modelled || c.taken == 0 || c.here.total <= target || c.looks-- <= 0)
+            continue;
         status = look(model, work, end, false, &c, &added, &stuck, report);
     }
     report->residual = c.here.total;
@@ -624,6 +631,14 @@ static ct_status solve_free(const ct_model* model, ct_work* work, double end, ct
     return status == CT_OK && stuck ? CT_NOT_CONVERGED : status;
 }
 
+// Where the velocities lead through things, the solve starts from where the step does: the body is not yet
+// crushed there.
+static void start_back(const ct_model* model, ct_work* work, const ct_state* state) {
+    if (model->tree.nlink) return;
+    for (int v = 0; v < model->nvert; v++)
+        if (model->row[v] >= 0) memcpy(work->at.x + 3 * v, state->x + 3 * v, 3 * sizeof(double));
+}
+
 ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
                            ct_step_report* report) {
     ct_contact_work* contact = work->contact;
@@ -643,7 +658,7 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
     report->passes = 1;
     if (status == CT_OK && !contact->count) status = solve_free(model, work, end, report);
     if (status == CT_OK && contact->count) {
-        ct_solve_begin(model, work, report);
+        if (contact->meets) start_back(model, work, state);
         status = solve_touches(model, work, end, report);
     }
     if (status != CT_OK) return status;
