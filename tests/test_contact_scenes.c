@@ -76,7 +76,7 @@ static void a_ball_goes_through_a_ring_narrower_than_it(void** state) {
 static void nothing_passes_in_a_knot(void** state) { nothing_passes_in("knot", 0.5); }
 
 static void bodies_poured_into_a_bowl_stay_there(void** state) {
-    sim s = run_scene("pile", 1.5);
+    sim s = run_scene("pile", 1);
     const ct_model_info info = ct_model_summary(s.model);
     for (int body = 0; body < info.nbody; body++) {
         const moved m = measure(&s, body);

@@ -84,12 +84,12 @@ static void lists_keep_their_memory_and_repeat_exactly(void** state) {
     ct_detect *detect = detect_of(&s), *other = detect_of(&s);
     ct_pairs near = {0}, hits = {0}, again = {0};
     assert_int_equal(ct_detect_near(&s.collision, detect, end, 0, 0.05, &near), CT_OK);
-    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &hits), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &hits), CT_OK);
     const ct_pair *memory = near.item, *hit_memory = hits.item;
     const size_t capacity = near.capacity, count = near.count;
     for (int k = 0; k < 3; k++) {
         assert_int_equal(ct_detect_near(&s.collision, detect, end, 0, 0.05, &near), CT_OK);
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &hits), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &hits), CT_OK);
         assert_true(near.item == memory && near.capacity == capacity && near.count == count &&
                     hits.item == hit_memory);
         assert_int_equal(ct_detect_near(&s.collision, other, end, 0, 0.05, &again), CT_OK);
@@ -132,8 +132,8 @@ static void gathering_changes_nothing(void** state) {
         assert_int_equal(ct_detect_near(&s.collision, other, end[k], 0, 0.05, &plain), CT_OK);
         assert_same_pairs(&pairs, &plain);
         found += pairs.count;
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end[k], 0, 0.1, true, &pairs), CT_OK);
-        assert_int_equal(ct_detect_hits(&s.collision, other, s.x, end[k], 0, 0.1, true, &plain), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end[k], 0, 0.1, &pairs), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, other, s.x, end[k], 0, 0.1, &plain), CT_OK);
         assert_same_pairs(&pairs, &plain);
         int where[5] = {0}, plain_where[5] = {0};
         const int count = ct_detect_intersections(&s.collision, detect, end[k], where);
@@ -201,8 +201,8 @@ static void the_past_changes_nothing(void** state) {
             assert_int_equal(ct_detect_near(&s.collision, plain, x, 0, 0.008, &plain_near), CT_OK);
             assert_int_equal(plain->self[c].open, s.collision.ntri);
             assert_same_pairs(&near, &plain_near);
-            assert_int_equal(ct_detect_hits(&s.collision, warm, x, end, 0, 0.1, true, &hits), CT_OK);
-            assert_int_equal(ct_detect_hits(&s.collision, plain, x, end, 0, 0.1, true, &plain_hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, warm, x, end, 0, 0.1, &hits), CT_OK);
+            assert_int_equal(ct_detect_hits(&s.collision, plain, x, end, 0, 0.1, &plain_hits), CT_OK);
             assert_same_pairs(&hits, &plain_hits);
             int where[5] = {0}, plain_where[5] = {0};
             const int count = ct_detect_intersections(&s.collision, warm, end, where);
@@ -305,7 +305,7 @@ static void a_scene_without_colliders_has_no_contacts(void** state) {
     double x[3] = {0};
     assert_int_equal(ct_detect_near(&s.collision, detect, x, 0, 1, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
-    assert_int_equal(ct_detect_hits(&s.collision, detect, x, x, 0, 0.1, true, &pairs), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, x, x, 0, 0.1, &pairs), CT_OK);
     assert_int_equal(pairs.count, 0);
     assert_int_equal(ct_detect_intersections(&s.collision, detect, x, NULL), 0);
     ct_pairs_free(&pairs);

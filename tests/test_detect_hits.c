@@ -92,8 +92,7 @@ static void nothing_that_meets_is_missed(void** state) {
         double* end = moved(&s, pow(10, -2 + 1.5 * (round % 3) / 2.0));
         ct_detect* detect = detect_of(&s);
         ct_pairs hits = {0};
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, rule.tolerance, true, &hits),
-                         CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, rule.tolerance, &hits), CT_OK);
         assert_sorted(&hits);
         for_all(&s, end, &hits, assert_hit_listed, &rule);
         ct_pairs_free(&hits);
@@ -123,7 +122,7 @@ static void a_fast_body_never_passes_a_thin_plate(void** state) {
         for (int v = 8; v < 16; v++) end[3 * v + 2] -= side * speed;
         ct_detect* detect = detect_of(&s);
         ct_pairs hits = {0};
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &hits), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &hits), CT_OK);
         assert_true(hits.count > 0);
         // the front vertices run into the plate's face on this side, from outside
         int faces = 0;
@@ -165,7 +164,7 @@ static void no_sampled_intersection_was_missed(void** state) {
         ct_detect* detect = detect_of(&s);
         ct_pairs hits = {0};
         assert_int_equal(ct_detect_intersections(&s.collision, detect, s.x, NULL), 0);
-        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &hits), CT_OK);
+        assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &hits), CT_OK);
         bool found = false;
         for (int k = 0; k <= SAMPLES && !found; k++) {
             for (int i = 0; i < 3 * s.collision.nvert; i++) at[i] = s.x[i] + (end[i] - s.x[i]) * k / SAMPLES;
@@ -235,7 +234,7 @@ static void hits_are_signed_on_the_side_they_come_from(void** state) {
     end[3 + 2] = -2;
     ct_detect* detect = detect_of(&s);
     ct_pairs hits = {0};
-    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &hits), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &hits), CT_OK);
     assert_int_equal(hits.count, 1);
     assert_non_null(find(&hits, CT_CONTACT_TYPE_VERTEX_FACE, v, 0, 1, 2));
     assert_true(hits.item[0].sign == -1);

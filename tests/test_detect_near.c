@@ -269,7 +269,7 @@ static void planes_meet_free_vertices(void** state) {
     end[3 + 2] = 0.0026;
     assert_int_equal(ct_detect_near(&s.collision, detect, end, 0, 0, &pairs), CT_OK);
     assert_int_equal(pairs.count, 2);
-    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, true, &pairs), CT_OK);
+    assert_int_equal(ct_detect_hits(&s.collision, detect, s.x, end, 0, 0.1, &pairs), CT_OK);
     assert_int_equal(pairs.count, 1);
     assert_int_equal(pairs.item[0].node[0], 1);
     free(end);

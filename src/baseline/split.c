@@ -361,7 +361,7 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
                                 : ct_projective_solve(model, work, &split->projective, report);
         report->passes = pass;
         if (status == CT_OK)
-            status = ct_contact_certify(&model->collision, contact, work->at.x, end, true, &again, &stuck);
+            status = ct_contact_certify(&model->collision, contact, work->at.x, end, &again, &stuck);
     }
     if (status == CT_OK && stuck) status = CT_NOT_CONVERGED;
     if (status == CT_OK) ct_contact_classify(contact);

@@ -10,6 +10,7 @@
 
 static const double outside =
     0.1;  // of a primitive's parameters: how far feet may lie outside in a frame that is found late
+static const double seen = -0.7;   // of the room between thickness and core: gaps that count as met
 static const double share = 1e-3;  // of the compliance of a touch's nodes: its own
 
 // ---- memory --------------------------------------------------------------------------------
@@ -289,7 +290,8 @@ static bool has_frame(const ct_contact_work* contact, const ct_touch_record* rec
     return false;
 }
 
-// How far a frame is from telling the true gap at x; infinite: its feet are outside.
+// How far a frame is from telling the true gap at x; infinite: its feet are outside, or it does not see that
+// they have met.
 static double error_of(ct_contact_work* contact, const ct_touch_record* record, const double* x, double gap) {
     ct_held_frame frame;
     double own = -record->pair.thickness;
@@ -298,7 +300,7 @@ static double error_of(ct_contact_work* contact, const ct_touch_record* record, 
         return INFINITY;
     for (int k = 0; k < 3 * frame.count; k++)
         own += frame.w[k / 3] * frame.n[k % 3] * x[3 * record->pair.node[k / 3] + k % 3];
-    return fabs(own - gap);
+    return own < seen * (record->pair.thickness - record->pair.core) ? fabs(own - gap) : INFINITY;
 }
 
 // The frame for a pair that has been found to meet on the way to x: of those that no touch of it has yet, the
@@ -306,7 +308,7 @@ static double error_of(ct_contact_work* contact, const ct_touch_record* record, 
 static bool choose_frame(const ct_collision* collision, ct_contact_work* contact, const ct_pair* pair,
                          const double* x, ct_touch_record* best) {
     ct_contact_geometry at;
-    double time = 0, least = 0.5 * (pair->thickness - pair->core);
+    double time = 0, least = INFINITY;
     bool meets = ct_held_impact(pair, contact->x_start, contact->x_hat, &time), found = false;
     ct_contact_geometry_at(pair, motion_of(contact, pair), contact->x_start, x, false, &at);
     const double when[] = {time, 1, 0, 0.5};
@@ -396,8 +398,10 @@ bool ct_contact_stiffen(ct_contact_work* contact, double depth) {
         double room = touch->is.pair.thickness - touch->is.pair.core;
         if (!(touch->is.eps > 0) || !(-touch->gap > depth * room)) continue;
         if (touch->is.stiffer > 1e4) continue;
-        touch->is.stiffer *= 8;
-        touch->is.eps /= 8;
+        double less = 2;  // the force stays about the same
+        while (less < 64 && -touch->gap > less * depth * room) less *= 2;
+        touch->is.stiffer *= less;
+        touch->is.eps /= less;
         any = true;
     }
     return any;

@@ -105,7 +105,7 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
         ct_detect_gather(collision, contact->detect, x, ahead, contact->margin, contact->margin + 0.25 * way);
     contact->hits.count = 0;
     if (status == CT_OK && way > still * contact->room)
-        status = ct_detect_hits(collision, contact->detect, x, ahead, end, slack, false, &contact->hits);
+        status = ct_detect_hits(collision, contact->detect, x, ahead, end, slack, &contact->hits);
     if (status == CT_OK)
         status = ct_detect_near(collision, contact->detect, ahead, end, contact->margin, &contact->near);
     if (status != CT_OK) return status;
@@ -147,10 +147,10 @@ static bool has_parted(const ct_contact_work* contact, const ct_pair* hit, const
 }
 
 ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* contact, const double* x,
-                             double end, bool last, bool* added, bool* stuck) {
+                             double end, bool* added, bool* stuck) {
     *added = *stuck = false;
     ct_status status =
-        ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, last, &contact->hits);
+        ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, &contact->hits);
     int first = 3;
     for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];

@@ -13,7 +13,7 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
 // do not have become touches, or have got one more frame; *stuck: some have all the frames that they may
 // have.
 ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* contact, const double* x,
-                             double end, bool last, bool* added, bool* stuck);
+                             double end, bool* added, bool* stuck);
 // The contacts at x into a report, in contact->list.
 ct_status ct_contact_report(ct_contact_work* contact, const double* x, ct_step_report* report);
 

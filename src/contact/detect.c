@@ -74,15 +74,15 @@ static double pad_of(const ct_collider* collider, double margin) {
 }
 
 // Boxes of the colliders that will be looked for in trees. margin: of near, 0: of hits, negative: boxes are
-// not widened at all. gathered: trees serve for self-contact alone; self: that is looked for.
+// not widened at all. gathered: trees serve for self-contact alone.
 static ct_status fit(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
-                     double margin, bool gathered, bool self, bool renew) {
+                     double margin, bool gathered, bool renew) {
     for (int a = 0; a < collision->ncollider; a++) {
         const double pad = margin < 0 ? 0 : pad_of(collision->collider + a, margin);
         bool asked = false;
         for (int b = 0; b < collision->ncollider && !gathered; b++)
             asked |= b != a && may_touch(collision, detect, a, b) && detect->node_tree[b].count > 0;
-        if (self && detect->self[a].start && !ct_self_cover(detect, a, x, end, 2 * pad)) {
+        if (detect->self[a].start && !ct_self_cover(detect, a, x, end, 2 * pad)) {
             const ct_status status = renew ? ct_self_renew(detect, collision, a, x, end, 2 * pad) : CT_OK;
             if (status != CT_OK) return status;
             asked |= !detect->self[a].covered[0];
@@ -323,10 +323,10 @@ static bool search_group(ct_search* s, const struct ct_gathered_group* group) {
     return true;
 }
 
-static bool search_colliders(ct_search* s, bool gathered, bool self) {
+static bool search_colliders(ct_search* s, bool gathered) {
     const ct_detect* detect = s->detect;
     const int n = s->collision->ncollider;
-    for (int a = 0; self && a < n; a++)
+    for (int a = 0; a < n; a++)
         if (may_touch(s->collision, detect, a, a) && !search_self(s, a)) return false;
     for (size_t i = 0; gathered && i < detect->gathered.ngroup; i++)
         if (!search_group(s, &detect->gathered.group[i])) return false;
@@ -412,8 +412,8 @@ ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const
     ct_search s = {.collision = collision, .detect = detect, .x = x, .end = x, .margin = margin, .out = out};
     out->count = 0;
     const bool gathered = is_gathered(collision, detect, x, x, margin);
-    if (fit(detect, collision, x, x, margin, gathered, true, true) != CT_OK) return CT_OUT_OF_MEMORY;
-    if (!search_planes(&s, time) || !search_colliders(&s, gathered, true)) return CT_OUT_OF_MEMORY;
+    if (fit(detect, collision, x, x, margin, gathered, true) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (!search_planes(&s, time) || !search_colliders(&s, gathered)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     ct_feature_drop_repeated(&s, &detect->scratch, out);
     return CT_OK;
@@ -436,7 +436,7 @@ void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const doub
 }
 
 ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
-                         double time, double tolerance, bool self, ct_pairs* out) {
+                         double time, double tolerance, ct_pairs* out) {
     ct_search s = {.collision = collision,
                    .detect = detect,
                    .x = x,
@@ -446,8 +446,8 @@ ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const
                    .out = out};
     out->count = 0;
     const bool gathered = is_gathered(collision, detect, x, end, 0);
-    if (fit(detect, collision, x, end, 0, gathered, self, false) != CT_OK) return CT_OUT_OF_MEMORY;
-    if (!search_planes(&s, time) || !search_colliders(&s, gathered, self)) return CT_OUT_OF_MEMORY;
+    if (fit(detect, collision, x, end, 0, gathered, false) != CT_OK) return CT_OUT_OF_MEMORY;
+    if (!search_planes(&s, time) || !search_colliders(&s, gathered)) return CT_OUT_OF_MEMORY;
     if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
     return CT_OK;
 }
@@ -499,7 +499,7 @@ static bool visit_edge_face(int edge, int face, void* user) {
 int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]) {
     crossings found = {.collision = collision, .detect = detect, .x = x};
     const bool gathered = is_gathered(collision, detect, x, x, 0);
-    fit(detect, collision, x, x, -1, gathered, true, false);
+    fit(detect, collision, x, x, -1, gathered, false);
     for (int a = 0; a < collision->ncollider; a++)
         for (int b = 0; b < collision->ncollider; b++) {
             const ct_self_visit visit = {NULL, NULL, visit_edge_face, &found};

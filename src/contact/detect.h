@@ -35,10 +35,9 @@ ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const
                          double margin, ct_pairs* out);
 // Pairs that, along straight lines from x to `end`, come closer than `core`, or end with a gap below -2
 // tolerance (thickness - core): typed by the closest features just before they do, signed on the side of x.
-// All of them, whether they stand out or not: nothing passes that is not here. self: colliders with
-// themselves too. Overwrites `out`.
+// All of them, whether they stand out or not: nothing passes that is not here. Overwrites `out`.
 ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const double* x, const double* end,
-                         double time, double tolerance, bool self, ct_pairs* out);
+                         double time, double tolerance, ct_pairs* out);
 // The pair of that type, not of a plane, and of those nodes, signed on the side where they are apart at x.
 // Overwrites `out`.
 void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, ct_contact_type type,

@@ -30,7 +30,7 @@
 static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
 static const double deep = 0.3;   // of the way from thickness to core: how far gaps may be below zero
 
-enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60, STALL_LIMIT = 20, EARLY_LOOKS = 3 };
+enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60, STALL_LIMIT = 20, EARLY_LOOKS = 5 };
 
 // ---- evaluation ----------------------------------------------------------------------------
 
@@ -522,10 +522,9 @@ static void choose(course* c, bool modelled, double before) {
 }
 
 // Pairs that meet on the way to where the solve is; they change the residual.
-static ct_status look(const ct_model* model, ct_work* work, double end, bool last, course* c, bool* added,
-                      bool* stuck, ct_step_report* report) {
-    ct_status status =
-        ct_contact_certify(&model->collision, work->contact, work->at.x, end, last, added, stuck);
+static ct_status look(const ct_model* model, ct_work* work, double end, course* c, bool* added, bool* stuck,
+                      ct_step_report* report) {
+    ct_status status = ct_contact_certify(&model->collision, work->contact, work->at.x, end, added, stuck);
     if (status != CT_OK || !*added) return status;
     c->here = evaluate(model, work, &work->at, work->r, report);
     c->newton = false;
@@ -583,7 +582,7 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
             continue;
         }
         if (c.here.total <= target) {
-            status = look(model, work, end, true, &c, &added, &stuck, report);
+            status = look(model, work, end, &c, &added, &stuck, report);
             done = !added;
             if (added && report->passes++ >= model->settings.contact.max_passes) break;
             continue;
@@ -593,7 +592,7 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
         status = iterate(model, work, target, &c, report);
         if (status != CT_OK || !modelled || c.taken == 0 || c.here.total <= target || c.looks-- <= 0)
             continue;
-        status = look(model, work, end, false, &c, &added, &stuck, report);
+        status = look(model, work, end, &c, &added, &stuck, report);
     }
     report->residual = c.here.total;
     report->reference = work->reference + c.here.size;
@@ -627,7 +626,7 @@ static ct_status solve_free(const ct_model* model, ct_work* work, double end, ct
     bool added, stuck;
     ct_status status = ct_solve_newton(model, work, report);
     if (status == CT_OK)
-        status = ct_contact_certify(&model->collision, work->contact, work->at.x, end, true, &added, &stuck);
+        status = ct_contact_certify(&model->collision, work->contact, work->at.x, end, &added, &stuck);
     return status == CT_OK && stuck ? CT_NOT_CONVERGED : status;
 }
 
