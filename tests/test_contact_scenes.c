@@ -34,9 +34,9 @@ static void look(const sim* s, const char* name) {
 static sim run_scene(const char* name, double until) {
     sim s = open_scene(name, 1);
     const ct_settings settings = ct_model_settings(s.model);
-    const int count = (int)lround(until / settings.time_step);
+    const int most = (int)lround(until / settings.time_step), count = REPEAT(most, most < 5 ? most : 5);
     look(&s, name);
-    for (int i = 0; i < REPEAT(count, 5); i++) {
+    for (int i = 0; i < count; i++) {
         step_once(&s);
         look(&s, name);
     }
@@ -57,19 +57,21 @@ static void nothing_passes_through_a_sheet(void** state) { nothing_passes_in("ba
 // The beginning alone: the cloth lies on the ball and starts to slide down.
 static void nothing_passes_through_a_drape(void** state) { nothing_passes_in("drape", 0.16); }
 
+static const bool whole = REPEAT(true, false);  // scenes are run to their end
+
 // ---- what the scenes show ------------------------------------------------------------------
 
 static void a_hand_lifts_a_ball(void** state) {
     sim s = run_scene("hand", 2);
     const moved ball = measure(&s, 1);
-    below(0.15, ball.center[1], "height of the ball");
-    below(fabs(ball.velocity[1]), 0.02, "its speed");
+    if (whole) below(0.15, ball.center[1], "height of the ball");
+    if (whole) below(fabs(ball.velocity[1]), 0.02, "its speed");
     stop(&s);
 }
 
 static void a_ball_goes_through_a_ring_narrower_than_it(void** state) {
     sim s = run_scene("squeeze", 2);
-    below(measure(&s, 0).center[1], -0.12, "height of the ball");
+    if (whole) below(measure(&s, 0).center[1], -0.12, "height of the ball");
     stop(&s);
 }
 

@@ -20,17 +20,16 @@ static void measure(const surfaces* s, const double* x, double* theta) {
 // ---- measure -------------------------------------------------------------------------------
 
 // Points above the plane z = 0, at these shares of the distance to keep.
-static surfaces points_above(int count, const double* share) {
-    surfaces s = {0};
-    const int cloud = new_collider(&s, 0.03, 0), plane = new_collider(&s, 0.01, 0);
-    for (int i = 0; i < count; i++) new_node(&s, cloud, i, 0, 0.04 * share[i], true);
-    new_plane(&s, plane, (double[]){0, 0, 0}, (double[]){0, 0, 1});
-    allow_all(&s, false);
-    return s;
+static void points_above(surfaces* s, int count, const double* share) {
+    const int cloud = new_collider(s, 0.03, 0), plane = new_collider(s, 0.01, 0);
+    for (int i = 0; i < count; i++) new_node(s, cloud, i, 0, 0.04 * share[i], true);
+    new_plane(s, plane, (double[]){0, 0, 0}, (double[]){0, 0, 1});
+    allow_all(s, false);
 }
 
 static double share_kept(int count, const double* share) {
-    surfaces s = points_above(count, share);
+    surfaces s = {0};
+    points_above(&s, count, share);
     double theta[4];
     measure(&s, s.x, theta);
     assert_true(theta[0] == 1 && theta[3] == 1 && theta[1] == theta[2]);

@@ -107,8 +107,10 @@ static void accept(const ct_model* model, const ct_work* work, ct_state* state) 
     const ct_contact_work* contact = work->contact;
     if (!contact) return;
     memcpy(state->contact_force, contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
-    state->header->nanchor = ct_anchor_write(&contact->touch->is, sizeof *contact->touch, contact->count,
-                                             state->anchor, (int)state->header->anchor_room);
+    state->header->nanchor =
+        contact->count ? ct_anchor_write(&contact->touch->is, sizeof *contact->touch, contact->count,
+                                         state->anchor, (int)state->header->anchor_room)
+                       : 0;
 }
 
 // Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
