@@ -173,4 +173,14 @@ static inline void acceleration(sim* s, int body, int count, double a[3]) {
         a[k] = (after.velocity[k] - before.velocity[k]) / (ct_state_time(s->state) - time);
 }
 
+// Nodes of a body below a height stay where they are.
+static inline void hold_below(ct_scene* scene, int body, double height) {
+    int *nodes = NULL, count = 0;
+    ct_error error = {0};
+    ct_selector low = {.kind = CT_SELECT_PLANE, .body = body, .a = {0, height, 0}, .b = {0, -1, 0}};
+    must(ct_scene_select(scene, &low, &nodes, &count, &error), &error);
+    must(ct_scene_drive(scene, nodes, count, NULL, &error), &error);
+    ct_free(nodes);
+}
+
 #endif

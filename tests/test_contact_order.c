@@ -18,15 +18,6 @@ static sim ball_on_sphere(double h) {
     return start(scene, 1);
 }
 
-static void hold_below(ct_scene* scene, int body, double height) {
-    int *nodes = NULL, count = 0;
-    ct_error error = {0};
-    ct_selector low = {.kind = CT_SELECT_PLANE, .body = body, .a = {0, height, 0}, .b = {0, -1, 0}};
-    must(ct_scene_select(scene, &low, &nodes, &count, &error), &error);
-    must(ct_scene_drive(scene, nodes, count, NULL, &error), &error);
-    ct_free(nodes);
-}
-
 static sim block_on_block(double h) {
     const ct_settings settings = contact_settings(h, 0.3, 1e-8);
     ct_scene* scene = new_scene(&settings);

@@ -10,15 +10,6 @@ static const char* const support_name[SUPPORTS] = {"plane", "mesh", "soft block"
 
 static const double flat[3] = {0.2, 0.06, 0.16};
 
-static void hold(ct_scene* scene, int body, double height) {
-    int *nodes = NULL, count = 0;
-    ct_error error = {0};
-    ct_selector low = {.kind = CT_SELECT_PLANE, .body = body, .a = {0, height, 0}, .b = {0, -1, 0}};
-    must(ct_scene_select(scene, &low, &nodes, &count, &error), &error);
-    must(ct_scene_drive(scene, nodes, count, NULL, &error), &error);
-    ct_free(nodes);
-}
-
 // A turned sheet of triangles at y = 0, as an obstacle.
 static void add_mesh_floor(ct_scene* scene) {
     const double half_turn = -PI / 4, turn = 0.15;
@@ -39,7 +30,7 @@ static void add_mesh_floor(ct_scene* scene) {
 static void add_soft_floor(ct_scene* scene) {
     const double size[3] = {1.5, 0.1, 0.4}, at[3] = {-1.2, -0.1 - thickness, -0.1};
     const int body = add_block(scene, size, (const int[3]){14, 2, 4}, 1e6, at, NULL);
-    hold(scene, body, -0.1 - thickness + 1e-6);
+    hold_below(scene, body, -0.1 - thickness + 1e-6);
 }
 
 // A block under gravity that leans by `angle`: down the slope is -x.

@@ -23,6 +23,7 @@
 #include "baseline/projective.h"
 #include "contact/contact_pairs.h"
 #include "contact/friction.h"
+#include "step/contact_solve.h"
 #include "step/coords.h"
 #include "step/phi.h"
 #include "step/solve.h"
@@ -342,16 +343,7 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
     ct_contact_work* contact = work->contact;
     double end = time + h;
     bool again = true, stuck = false;
-    ct_contact_start start = {.x = state->x,
-                              .v = state->v,
-                              .x_end = work->at.x,
-                              .time = time,
-                              .h = h,
-                              .rate = work->step.rate.c,
-                              .past = ct_state_anchors(state),
-                              .growth = state->growth,
-                              .elapsed = end - state->header->growth_start};
-    ct_contact_begin(&model->collision, contact, &start);
+    ct_contact_solve_begin(model, work, state, time, h);
     prepare(model, work);
     ct_status status = ct_contact_find(&model->collision, contact, end);
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);

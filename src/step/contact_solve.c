@@ -638,10 +638,8 @@ static void start_back(const ct_model* model, ct_work* work, const ct_state* sta
         if (model->row[v] >= 0) memcpy(work->at.x + 3 * v, state->x + 3 * v, 3 * sizeof(double));
 }
 
-ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
-                           ct_step_report* report) {
-    ct_contact_work* contact = work->contact;
-    double end = time + h;
+void ct_contact_solve_begin(const ct_model* model, ct_work* work, const ct_state* state, double time,
+                            double h) {
     ct_contact_start start = {.x = state->x,
                               .v = state->v,
                               .x_end = work->at.x,
@@ -650,8 +648,15 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
                               .rate = work->step.rate.c,
                               .past = ct_state_anchors(state),
                               .growth = state->growth,
-                              .elapsed = end - state->header->growth_start};
-    ct_contact_begin(&model->collision, contact, &start);
+                              .elapsed = time + h - state->header->growth_start};
+    ct_contact_begin(&model->collision, work->contact, &start);
+}
+
+ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
+                           ct_step_report* report) {
+    ct_contact_work* contact = work->contact;
+    double end = time + h;
+    ct_contact_solve_begin(model, work, state, time, h);
     ct_contact_system_begin(work->contact_system);
     ct_status status = ct_contact_find(&model->collision, contact, end);
     report->passes = 1;

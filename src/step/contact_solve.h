@@ -10,4 +10,9 @@
 ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
                            ct_step_report* report);
 
+// The contacts of a (sub-)step from `state` at `time` over h: none yet; driven nodes of work->at.x are at its
+// end.
+void ct_contact_solve_begin(const ct_model* model, ct_work* work, const ct_state* state, double time,
+                            double h);
+
 #endif
