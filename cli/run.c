@@ -30,6 +30,7 @@ typedef struct simulation {
     double max_residual;   // largest |r| / reference of a step
     bool contact;          // the scene has contact
     int contacts, passes;  // most that carried force in a step, most passes of detection and solve
+    int forgotten;         // most contacts of a step that the state had no room for
     double penetration;    // m, deepest
     double begun;          // s
 } simulation;
@@ -140,6 +141,7 @@ static void count_step(simulation* s, const ct_step_report* report) {
     s->iterations += report->iterations;
     if (report->contacts > s->contacts) s->contacts = report->contacts;
     if (report->passes > s->passes) s->passes = report->passes;
+    if (report->forgotten > s->forgotten) s->forgotten = report->forgotten;
     s->penetration = fmax(s->penetration, report->penetration);
 }
 
@@ -207,6 +209,12 @@ static void print_summary(const simulation* s, const run_options* options) {
         if (s->penetration > 0) printf(", deepest penetration %.1e m", s->penetration);
     }
     printf(", %d frames\n", s->frames);
+    if (s->forgotten)
+        fprintf(
+            stderr,
+            "warning: up to %d contacts a step started without the friction they carried before: they are "
+            "more than three a surface node; coarsen the thickness or refine the mesh\n",
+            s->forgotten);
     cli_print_actuators(s->model, s->state);
 }
 

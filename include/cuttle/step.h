@@ -33,6 +33,7 @@ typedef struct ct_step_report {
     double residual;                   // |r|, N
     double reference;                  // what it is measured against, N
     int contacts, sticking, slipping;  // contacts that carry force, of the last sub-step: all, by kind
+    int forgotten;                     // contacts whose friction starts anew: the state has no room for them
     int passes;                        // of detection and solve, most of any sub-step
     double penetration;                // m, deepest negative gap at the end, 0: none
     bool smooth;                // no contact is on the edge between two sets: the gradient is two-sided

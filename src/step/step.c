@@ -99,7 +99,7 @@ static void predict(const ct_model* model, ct_work* work, const ct_state* state,
 }
 
 // The end of the (sub-)step becomes the state.
-static void accept(const ct_model* model, const ct_work* work, ct_state* state) {
+static void accept(const ct_model* model, const ct_work* work, ct_state* state, ct_step_report* report) {
     ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x,
                         state->v);
     memcpy(state->x, work->at.x, 3 * (size_t)model->nvert * sizeof(double));
@@ -111,6 +111,8 @@ static void accept(const ct_model* model, const ct_work* work, ct_state* state) 
         contact->count ? ct_anchor_write(&contact->touch->is, sizeof *contact->touch, contact->count,
                                          state->anchor, (int)state->header->anchor_room)
                        : 0;
+    int over = report->contacts - (int)state->header->anchor_room;
+    if (over > report->forgotten) report->forgotten = over;
 }
 
 // Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
@@ -214,7 +216,7 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
         ct_substep substep = {
             .rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
         if (work->record) status = note_substep(model, work, state, &substep);
-        accept(model, work, state);
+        accept(model, work, state, report);
         report->substeps++;
         return status;
     }
