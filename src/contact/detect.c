@@ -23,6 +23,8 @@
 #define NEAR_SLACK 1e-3  // of the distance: how much farther a pair may be and still be called near
 // of thickness - core: how far from the core a pair may be and still be called a hit
 #define HIT_SLACK 0.1
+// of thickness - core: how far a face may dip into what is round between corners that touch
+#define DIP 0.35
 
 ct_status ct_detect_create(ct_detect** out, const ct_collision* collision) {
     *out = NULL;
@@ -205,6 +207,23 @@ static bool wanted(const ct_search* s, ct_ccd_kind kind, const int node[4], doub
     return met || closest->distance < s->thickness - 2 * s->tolerance * (s->thickness - s->core);
 }
 
+// A face, or an edge, that hardly dips into a sphere or capsule on which its corners rest: they stand for it.
+// Their normals turn little, where the foot of a large sphere runs across a face that turns a little.
+static bool rests_by_its_corners(const ct_search* s, int round, const int* node, int count) {
+    const ct_detect* detect = s->detect;
+    if (s->hits || detect->node_start[round] != detect->node_start[round + 1]) return false;
+    if (!(s->collision->collider[detect->node_owner[round]].radius > 0)) return false;
+    double longest = 0;
+    for (int k = 0; k < count; k++) {
+        const double* rest = s->collision->rest;
+        const ct_vec3 e = ct_vec3_sub(ct_vec3_load(rest + 3 * (size_t)node[k]),
+                                      ct_vec3_load(rest + 3 * (size_t)node[(k + 1) % count]));
+        longest = fmax(longest, ct_vec3_dot(e, e));
+    }
+    // no point is farther from all corners than the longest edge / sqrt(3), of an edge than half of it
+    return longest / (count == 3 ? 6 : 8) <= DIP * s->thickness * (s->thickness - s->core);
+}
+
 static bool visit_vertex_face(int vertex, int face, void* user) {
     const ct_search* s = user;
     const ct_detect* detect = s->detect;
@@ -212,6 +231,7 @@ static bool visit_vertex_face(int vertex, int face, void* user) {
     if (vertex == f[0] || vertex == f[1] || vertex == f[2]) return true;
     if (ct_detect_rigid(s->collision, s->collision->node_rigid[vertex], detect->face_rigid[face]))
         return true;
+    if (face < s->collision->ntri && rests_by_its_corners(s, vertex, f, 3)) return true;
     const int node[4] = {vertex, f[0], f[1], f[2]};
     double time;
     ct_vec3 at[4];
@@ -225,6 +245,7 @@ static bool visit_edges(int i, int j, void* user) {
     const int *e = s->collision->edge + 2 * (size_t)i, *f = s->collision->edge + 2 * (size_t)j;
     if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1]) return true;
     if (ct_detect_rigid(s->collision, s->detect->edge_rigid[i], s->detect->edge_rigid[j])) return true;
+    if (rests_by_its_corners(s, e[0], f, 2) || rests_by_its_corners(s, f[0], e, 2)) return true;
     // canonical order
     const int a = e[0] < e[1] ? e[0] : e[1], b = e[0] + e[1] - a, c = f[0] < f[1] ? f[0] : f[1],
               d = f[0] + f[1] - c;

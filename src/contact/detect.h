@@ -28,9 +28,9 @@ ct_status ct_detect_gather(const ct_collision* collision, ct_detect* detect, con
                            const double* end, double margin, double reach);
 // Pairs whose gap (distance - thickness) is below `margin` at x, typed and signed there. What an edge or
 // vertex that does not stand out of the surface around it (an edge in a flat face) would touch is left to the
-// faces beside it, and of pairs that say the same one is kept: see detect_features.h. Whatever is closest on
-// a surface, and within the margin, has a pair not farther in the same direction. Planes at `time`.
-// Overwrites `out`.
+// faces beside it, that of a face which hardly dips into a sphere or capsule to its corners, and of pairs
+// that say the same one is kept: see detect_features.h. Whatever is closest on a surface, and within the
+// margin, has a pair not farther in the same direction. Planes at `time`. Overwrites `out`.
 ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const double* x, double time,
                          double margin, ct_pairs* out);
 // Pairs that, along straight lines from x to `end`, come closer than `core`, or end with a gap below -2

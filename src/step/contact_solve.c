@@ -427,6 +427,7 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     ct_krylov_report inner;
     memset(c.v.solution, 0, (size_t)rows * sizeof(double));
     ct_gmres(&def, system->krylov, c.v.right, c.v.solution, &inner);
+    ct_solve_account(work, &inner);
     memcpy(work->d, c.v.solution, n * sizeof(double));
     for (int i = 0; i < c.slots; i++)
         for (int a = 0; a < 3; a++)
@@ -539,7 +540,7 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
     double before = c->here.total;
     bool modelled = !c->newton;
     ct_secant* secant = &work->contact_system->secant;
-    if (!modelled && !c->keep) {
+    if (ct_solve_renew(model, work, report) || (!modelled && !c->keep)) {
         // the nodes have turned: another P
         ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         work->contact_system->measured = 0;
@@ -554,6 +555,7 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
     c->keep = false;
     c->taken = search(model, work, !modelled, &c->here, report);
     if (c->taken == 0) secant->moving = false;
+    if (!modelled) ct_phi_foresee(model, work, &work->at, c->taken, work->d);
     choose(c, modelled, before);
     return CT_OK;
 }
@@ -567,6 +569,7 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
                 .accuracy = 1e-5};
     c.keep = c.newton = keep_sets(work->contact);
     c.mark = c.here.total;
+    ct_solve_account_begin(model, work);
     work->contact_system->factored = false;
     work->contact_system->measured = 0;
     ct_secant_reset(&work->contact_system->secant);

@@ -163,21 +163,23 @@ static void apply_preconditioner(const double* in, double* out, void* user) {
     precondition(context->model, context->work, in, out, context->report);
 }
 
-// Where the debt has come due, makes the factor anew at the iterate; otherwise turns the one in force.
-static void update_factor(const ct_model* model, ct_work* work, ct_step_report* report) {
-    ct_preconditioner* p = &work->preconditioner;
-    if (p->accounts && p->may_renew && p->debt >= DEBT_LIMIT) {
-        // a matrix that is not positive definite leaves the old factor in force
-        ct_precondition_renew(model, p, &work->at, &report->refactors);
-        p->debt = 0;
-        ct_families_begin(&model->families, &work->families, &work->step);
-    }
-    ct_precondition_warp(model, p, &work->at, work->rho);
+void ct_solve_account_begin(const ct_model* model, ct_work* work) {
+    ct_phi_foresee_start(model, work);
+    work->preconditioner.accounts = work->step.foreseen;
 }
 
-// What conjugate gradients tell about the factor: with a good one they need two iterations, and find no
-// negative curvature.
-static void account(ct_preconditioner* p, const ct_krylov_report* inner) {
+bool ct_solve_renew(const ct_model* model, ct_work* work, ct_step_report* report) {
+    ct_preconditioner* p = &work->preconditioner;
+    if (!p->accounts || !p->may_renew || p->debt < DEBT_LIMIT) return false;
+    // a matrix that is not positive definite leaves the old factor in force
+    ct_precondition_renew(model, p, &work->at, &report->refactors);
+    p->debt = 0;
+    ct_families_begin(&model->families, &work->families, &work->step);
+    return true;
+}
+
+void ct_solve_account(ct_work* work, const ct_krylov_report* inner) {
+    ct_preconditioner* p = &work->preconditioner;
     if (!p->accounts) return;
     if (inner->end == CT_KRYLOV_NEGATIVE) p->debt = DEBT_LIMIT;
     else if (inner->iterations > GOOD_ITERATIONS) p->debt += inner->iterations - GOOD_ITERATIONS;
@@ -200,13 +202,14 @@ static void newton_direction(const ct_model* model, ct_work* work, const ct_solv
     ct_krylov_report inner;
     memset(work->d, 0, n * sizeof(double));
     ct_pcg(&def, work->krylov, work->scratch, work->d, &inner);
-    account(&work->preconditioner, &inner);
+    ct_solve_account(work, &inner);
 }
 
 static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* here, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     while (here->norm > work->target && report->solves < model->settings.max_iterations) {
-        update_factor(model, work, report);
+        ct_solve_renew(model, work, report);
+        ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         ct_phi_linearise(model, work, &work->at, work->rho);
         newton_direction(model, work, here, report);
         double slope = ct_vecn_dot4(work->r, work->d, n);
@@ -276,8 +279,7 @@ ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* 
     ct_solve_point here = ct_solve_begin(model, work, report);
     if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
     if (here.norm > work->target) ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
-    ct_phi_foresee_start(model, work);
-    work->preconditioner.accounts = work->step.foreseen;
+    ct_solve_account_begin(model, work);
     bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);
     return ct_solve_finish(work, &here, converged, report);
 }
