@@ -303,12 +303,30 @@ static double error_of(ct_contact_work* contact, const ct_touch_record* record, 
     return own < seen * (record->pair.thickness - record->pair.core) ? fabs(own - gap) : INFINITY;
 }
 
+// Against round obstacles the frame moves anyway, and only the weights of its compliance are held: where the
+// feet lie outside least.
+static bool choose_weights(ct_contact_work* contact, ct_touch_record* best) {
+    const double when[] = {1, 0, 0.5};
+    double least = INFINITY;
+    best->kind = CT_HELD_AT;
+    for (int i = 0; i < 3; i++) {
+        ct_held_frame frame;
+        double over = ct_held_hold(&best->pair, motion_of(contact, &best->pair), contact->x_start,
+                                   contact->x_hat, when[i], &frame);
+        if (!(over < least)) continue;
+        least = over;
+        best->time = when[i];
+    }
+    return least < INFINITY;
+}
+
 // The frame for a pair that has been found to meet on the way to x: of those that no touch of it has yet, the
 // one that tells the gap there best; where none does, one that moves. false: there is none left.
 static bool choose_frame(const ct_collision* collision, ct_contact_work* contact, const ct_pair* pair,
                          const double* x, ct_touch_record* best) {
     ct_contact_geometry at;
     double time = 0, least = INFINITY;
+    if (is_round(collision, pair)) return !best->cut && choose_weights(contact, best);
     bool meets = ct_held_impact(pair, contact->x_start, contact->x_hat, &time), found = false;
     ct_contact_geometry_at(pair, motion_of(contact, pair), contact->x_start, x, false, &at);
     const double when[] = {time, 1, 0, 0.5};
@@ -326,7 +344,7 @@ static bool choose_frame(const ct_collision* collision, ct_contact_work* contact
     if (found) return true;
     best->kind = CT_HELD_NOT;
     best->time = 0;
-    return !is_round(collision, pair) && !(best->cut && has_frame(contact, best));
+    return !(best->cut && has_frame(contact, best));
 }
 
 ct_status ct_contact_cut(const ct_collision* collision, ct_contact_work* contact, const ct_pair* pair,

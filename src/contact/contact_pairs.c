@@ -131,7 +131,9 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
 // ---- on the way ----------------------------------------------------------------------------
 
 // Faces come first, then edges, then points: where the first keep things apart, the others are not needed.
-static int rank_of(const ct_pair* pair) {
+// A node against the axis of a capsule or the centre of a sphere is as one against a face.
+static int rank_of(const ct_collision* collision, const ct_pair* pair) {
+    if (collision->collider[pair->b].radius > 0) return is_point(pair) ? 0 : 1;
     return pair->type == CT_CONTACT_TYPE_PLANE || pair->type == CT_CONTACT_TYPE_VERTEX_FACE ? 0
            : pair->type == CT_CONTACT_TYPE_EDGE_EDGE                                        ? 1
                                                                                             : 2;
@@ -154,13 +156,15 @@ ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* con
     int first = 3;
     for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];
-        if (!ct_contact_frames(contact, hit) && rank_of(hit) < first) first = rank_of(hit);
+        if (!ct_contact_frames(contact, hit) && rank_of(collision, hit) < first)
+            first = rank_of(collision, hit);
     }
     for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];
         int frames = ct_contact_frames(contact, hit);
         bool one_more = false;
-        if (frames ? hit->type == CT_CONTACT_TYPE_PLANE || has_parted(contact, hit, x) : rank_of(hit) > first)
+        if (frames ? hit->type == CT_CONTACT_TYPE_PLANE || has_parted(contact, hit, x)
+                   : rank_of(collision, hit) > first)
             continue;
         status = ct_contact_cut(collision, contact, hit, x, &one_more);
         if (one_more) *added = true;
