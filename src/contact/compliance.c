@@ -49,6 +49,8 @@ struct ct_compliance {
     int last;             // of these, used last
     float* probe;         // 3 nvert
     double* R;            // 9 nvert: rotations of the nodes at hand
+    ct_friction_nodes nodes;
+    int *node_slot, *node_row;  // nvert: places of the nodes at hand in the columns
     // the outline of many touches
     double* spacing;              // nvert, m: mean length of the edges of the surface at a node
     uint64_t stamp;               // of the outline, 0: none
@@ -98,6 +100,9 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collisio
         c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
     c->probe = ct_arena_alloc(&c->arena, 3 * nvert, sizeof(float));
     c->R = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(double));
+    c->node_slot = ct_arena_alloc(&c->arena, nvert, sizeof(int));
+    c->node_row = ct_arena_alloc(&c->arena, nvert, sizeof(int));
+    c->nodes.scratch = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(float));
     c->spacing = ct_arena_alloc(&c->arena, nvert, sizeof(double));
     c->body = ct_arena_alloc(&c->arena, nnode, sizeof(int));
     c->rest = ct_arena_alloc(&c->arena, 3 * nnode, sizeof(double));
@@ -396,6 +401,12 @@ static bool are_free(const ct_compliance* c, int m) {
     return true;
 }
 
+static void gather_rotations(ct_compliance* c, const ct_response* response, int m) {
+    for (int i = 0; i < m; i++)
+        memcpy(c->R + 9 * (size_t)i, response->warp + 9 * (size_t)c->position[c->surface[c->node[i]]],
+               9 * sizeof(double));
+}
+
 ct_status ct_compliance_invert(ct_compliance* c, const ct_collision* collision, const ct_response* response,
                                const ct_touch* touch, int count, const int* which,
                                ct_friction_inverse* inverse) {
@@ -409,10 +420,46 @@ ct_status ct_compliance_invert(ct_compliance* c, const ct_collision* collision, 
         node_factor* f = NULL;
         status = fetch(c, response, m);
         if (status == CT_OK) status = find_factor(c, m, &f);
-        for (int i = 0; i < m; i++)
-            memcpy(c->R + 9 * (size_t)i, response->warp + 9 * (size_t)c->position[c->surface[c->node[i]]],
-                   9 * sizeof(double));
+        gather_rotations(c, response, m);
         if (status == CT_OK && f->good) inverse->L = f->L, inverse->R = c->R;
+    }
+    for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
+    return status;
+}
+
+// ---- nodes ---------------------------------------------------------------------------------
+
+// Places, rotations and own compliances of the nodes at hand.
+static void place_nodes(ct_compliance* c, const ct_response* response, int m) {
+    gather_rotations(c, response, m);
+    for (int i = 0; i < m; i++) {
+        int s = c->surface[c->node[i]];
+        c->node_slot[i] = c->slot[s];
+        c->node_row[i] = s;
+        const float* K = c->column + ((size_t)c->slot[s] * (size_t)c->nsurface + (size_t)s) * 9;
+        c->own[i] = (double)(K[0] + K[4] + K[8]) / 3;
+    }
+    c->nodes.column = c->column;
+    c->nodes.stride = (size_t)c->nsurface;
+    c->nodes.slot = c->node_slot;
+    c->nodes.row = c->node_row;
+    c->nodes.R = c->R;
+}
+
+ct_status ct_compliance_nodes(ct_compliance* c, const ct_collision* collision, const ct_response* response,
+                              const ct_touch* touch, int count, const int* which, ct_friction_matrix* out) {
+    *out = (ct_friction_matrix){.count = count};
+    if (response->ndof || !c->nsurface) return CT_OK;
+    if (!ct_reserve((void**)&c->own, &c->own_size, (size_t)count, sizeof(double))) return CT_OUT_OF_MEMORY;
+    int m = list_nodes(c, collision, touch, count, which);
+    ct_status status = CT_OK;
+    if (is_nodal(c, touch, count, which, m) && are_free(c, m)) {
+        status = fetch(c, response, m);
+        if (status == CT_OK) {
+            place_nodes(c, response, m);
+            out->nodes = &c->nodes;
+            out->own = c->own;
+        }
     }
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
     return status;

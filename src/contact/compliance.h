@@ -52,6 +52,12 @@ ct_status ct_compliance_invert(ct_compliance* compliance, const ct_collision* co
                                const ct_response* response, const ct_touch* touch, int count,
                                const int* which, ct_friction_inverse* inverse);
 
+// The same touches, as they are: blocks of K and rotations, for linear systems. out->nodes NULL: the touches are
+// not such. It is valid until the next call.
+ct_status ct_compliance_nodes(ct_compliance* compliance, const ct_collision* collision,
+                              const ct_response* response, const ct_touch* touch, int count, const int* which,
+                              ct_friction_matrix* out);
+
 // The matrix of the touches listed in `which` without W: what a preconditioner has to know, from the softness
 // of the nodes at rate c (1/s). out->product and out->user are left to the caller. The stamp stays as long as
 // the touches have the same nodes and weights, and changes with every other call, and after

@@ -686,7 +686,7 @@ ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* m
     status = ct_friction_system_reduce(s, work->D, E);
     if (status) return status;
     status = ct_friction_system_factor(s, false);
-    if (!matrix->W || status == CT_OUT_OF_MEMORY) return status;
+    if ((!matrix->W && !matrix->nodes) || status == CT_OUT_OF_MEMORY) return status;
     if (!status && ct_friction_system_error(s) <= ERROR_SINGLE) return CT_OK;
     return ct_friction_system_factor(s, true);
 }

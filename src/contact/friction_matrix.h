@@ -1,6 +1,7 @@
 // The compliance of contacts as the friction problem sees it: W, m/N, three rows for each contact.
 //
-// Few contacts: the matrix itself. Many: W = J K J^T is never stored. Contact c moves by J = sum_k w_ck x_k
+// Few contacts: the matrix itself. Each a node of its own: the constant blocks between nodes, and how nodes have
+// turned (friction_nodes.h). Many: W = J K J^T is never stored. Contact c moves by J = sum_k w_ck x_k
 // over at most four nodes, K is how far nodes move by forces on nodes: products with W are somebody's who
 // knows K, and beside them stands what a preconditioner has to know about the nodes.
 #ifndef CT_CONTACT_FRICTION_MATRIX_H
@@ -9,14 +10,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// W_ij = R_i K_ij R_j^T. K_ij of i >= j, row-major: at 9 (slot_j stride + row_i) of the columns.
+typedef struct ct_friction_nodes {
+    const float* column;
+    size_t stride;
+    const int *slot, *row;  // count
+    const double* R;        // 9 count, row-major
+    float* scratch;         // 9 count
+} ct_friction_nodes;
+
 typedef struct ct_friction_matrix {
     int count;       // contacts
     uint64_t stamp;  // matrices of the same stamp are the same; 0: no other is
     // the matrix, 3 count x 3 count, symmetric positive semi-definite, both triangles; NULL: not stored
     const double* W;
     int stride;  // of W's rows, at least 3 count
+    // in place of it, for linear systems alone; NULL: no
+    const ct_friction_nodes* nodes;
 
-    // where it is not stored
+    // where there is neither
     void (*product)(const double* F, double* u, void* user);  // u = W F, 3 count each; they never alias
     void* user;
     const double* own;     // count, m/N: about trace(W_cc)/3

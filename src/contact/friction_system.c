@@ -1,9 +1,11 @@
 // Linear systems of friction problems with fixed sets; see friction_system.h.
 #include "contact/friction_system.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
+#include "contact/friction_nodes.h"
 #include "math/mat3.h"
 #include "math/point3.h"
 
@@ -36,6 +38,7 @@ ct_status ct_friction_system_reserve(ct_friction_system* s, int count) {
                           &grown.row,        &grown.scratch, &grown.line, &grown.probe};
     for (int i = 0; i < 8; i++) *vectors[i] = ct_arena_alloc(&grown.arena, n, sizeof(double));
     grown.small = ct_arena_alloc(&grown.arena, n, sizeof(float));
+    grown.turned = ct_arena_alloc(&grown.arena, 3 * n, sizeof(float));
     ct_status status = grown.arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (!status && !s->krylov) status = ct_krylov_work_create(&s->krylov, (int)n, RESTART);
     if (!status) status = ct_krylov_reserve(s->krylov, (int)n, RESTART);
@@ -59,6 +62,7 @@ void ct_friction_system_free(ct_friction_system* s) {
     ct_friction_near_free(s->near);
     ct_free(s->single);
     ct_free(s->full);
+    ct_free(s->T);
 }
 
 void ct_friction_system_borrow(ct_friction_system* s, const ct_friction_matrix* matrix,
@@ -236,7 +240,8 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, cons
         ct_friction_block* b = &s->block[c];
         ct_friction_rows* r = &s->rows[c];
         double own[9];
-        ct_friction_matrix_block(s->matrix, c, own);
+        if (s->matrix->nodes) ct_friction_nodes_block(s->matrix->nodes, c, own);
+        else ct_friction_matrix_block(s->matrix, c, own);
         split_range(D + 9 * c, b, r);
         r->offset = s->n;
         if (!split_force(E + 9 * c, b, r->rank) || !fill_block(D + 9 * c, E + 9 * c, own, b, r))
@@ -255,6 +260,21 @@ ct_status ct_friction_system_reuse(ct_friction_system* s, bool* fits) {
 
 // ---- the matrix where W is stored ----------------------------------------------------------
 
+static bool is_stored(const ct_friction_system* s) { return s->matrix->W || s->matrix->nodes; }
+
+// Row i of contact c in M from T.
+static void matrix_row_nodes(const ct_friction_system* s, int c, int i, double* out) {
+    const ct_friction_rows* r = &s->rows[c];
+    const float* T = s->T + (size_t)(r->offset + i) * 3 * (size_t)s->count;
+    const double scale = s->block[c].scale[i];
+    for (int d = 0; d < s->count; d++, T += 3)
+        for (int j = 0; j < s->rows[d].rank; j++) {
+            const float* Z = s->turned + 9 * d + 3 * j;
+            out[s->rows[d].offset + j] = scale * (double)(T[0] * Z[0] + T[1] * Z[1] + T[2] * Z[2]);
+        }
+    for (int j = 0; j < r->rank; j++) out[r->offset + j] += scale * s->block[c].K[i][j];
+}
+
 // Row i of contact c in M, n numbers: first Q_i^T W, then times Z.
 static void matrix_row(const ct_friction_system* s, int c, int i, double* out) {
     const ct_friction_rows* r = &s->rows[c];
@@ -270,6 +290,17 @@ static void matrix_row(const ct_friction_system* s, int c, int i, double* out) {
     for (int j = 0; j < r->rank; j++) out[r->offset + j] += scale * s->block[c].K[i][j];
 }
 
+static ct_status fill_rows(ct_friction_system* s) {
+    const ct_friction_nodes* nodes = s->matrix->nodes;
+    if (!ct_reserve((void**)&s->T, &s->T_size, 3 * (size_t)s->n * (size_t)s->count, sizeof(float)))
+        return CT_OUT_OF_MEMORY;
+    ct_friction_nodes_rows(nodes, s->count, s->rows, s->T);
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++)
+            ct_friction_nodes_unturn(nodes, c, s->block[c].Z[i], s->turned + 9 * c + 3 * i);
+    return CT_OK;
+}
+
 // M in single or double precision, and in `probe` its product with the signs.
 static void fill_matrix(ct_friction_system* s, bool in_double) {
     const int n = s->n;
@@ -277,7 +308,7 @@ static void fill_matrix(ct_friction_system* s, bool in_double) {
         for (int i = 0; i < s->rows[c].rank; i++) {
             const int at = s->rows[c].offset + i;
             double* row = in_double ? s->full + (size_t)at * (size_t)n : s->line;
-            matrix_row(s, c, i, row);
+            (s->matrix->nodes ? matrix_row_nodes : matrix_row)(s, c, i, row);
             if (in_double) continue;
             double sum = 0;
             for (int j = 0; j < n; j++) {
@@ -294,6 +325,7 @@ static ct_status factor_dense(ct_friction_system* s, bool in_double) {
     if (in_double ? !ct_reserve((void**)&s->full, &s->full_size, size, sizeof(double))
                   : !ct_reserve((void**)&s->single, &s->single_size, size, sizeof(float)))
         return CT_OUT_OF_MEMORY;
+    if (s->matrix->nodes && fill_rows(s)) return CT_OUT_OF_MEMORY;
     fill_matrix(s, in_double);
     int info = 0;
     if (n && in_double) dgetrf_(&n, &n, s->full, &n, s->pivot, &info);
@@ -305,7 +337,7 @@ ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double) {
     s->rank_count = -1;
     s->factored_double = in_double;
     ct_status status = CT_OK;
-    if (s->matrix->W) {
+    if (is_stored(s)) {
         status = factor_dense(s, in_double);
     } else {
         status = ct_friction_near_follow(s->near, s->matrix);
@@ -355,6 +387,39 @@ static void spread(const ct_friction_system* s, bool transposed, const double* y
     }
 }
 
+// out = Q^T W F, row by row; WF: overwritten.
+static void rows_product(ct_friction_system* s, const double* F, double* out) {
+    const int side = 3 * s->count;
+    if (s->matrix->nodes) {
+        for (int c = 0; c < s->count; c++)
+            ct_friction_nodes_unturn(s->matrix->nodes, c, F + 3 * c, s->turned + 3 * c);
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, s->n, side, 1, s->T, side, s->turned, 1, 0, s->small, 1);
+        for (int i = 0; i < s->n; i++) out[i] = s->small[i];
+        return;
+    }
+    memset(s->WF, 0, (size_t)side * sizeof(double));
+    ct_friction_system_product(s, F, s->WF);
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++)
+            out[s->rows[c].offset + i] = dot3(s->rows[c].Q[i], s->WF + 3 * c);
+}
+
+// WF = W Q y; Qy: overwritten.
+static void columns_product(ct_friction_system* s, const double* y, double* Qy) {
+    const int side = 3 * s->count;
+    if (s->matrix->nodes) {
+        for (int i = 0; i < s->n; i++) s->small[i] = (float)y[i];
+        cblas_sgemv(CblasRowMajor, CblasTrans, s->n, side, 1, s->T, side, s->small, 1, 0, s->turned, 1);
+        for (int c = 0; c < s->count; c++)
+            ct_friction_nodes_turn(s->matrix->nodes, c, s->turned + 3 * c, s->WF + 3 * c);
+        return;
+    }
+    memset(Qy, 0, (size_t)side * sizeof(double));
+    memset(s->WF, 0, (size_t)side * sizeof(double));
+    spread(s, true, y, Qy);
+    ct_friction_system_product(s, Qy, s->WF);
+}
+
 // F0 = Y U2^T a in `particular`, the right-hand side of M y in rhs.
 static void reduce_right_side(ct_friction_system* s, const double* a) {
     bool any = false;
@@ -365,13 +430,12 @@ static void reduce_right_side(ct_friction_system* s, const double* a) {
             any |= value != 0;
             for (int j = 0; j < 3; j++) s->particular[3 * c + j] += value * s->block[c].Y[i][j];
         }
-    memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    if (any) ct_friction_system_product(s, s->particular, s->WF);
+    if (any) rows_product(s, s->particular, s->line);
     for (int c = 0; c < s->count; c++) {
         const ct_friction_block* b = &s->block[c];
         const ct_friction_rows* r = &s->rows[c];
         for (int i = 0; i < r->rank; i++) {
-            double sum = dot3(b->U1[i], a + 3 * c) - dot3(r->Q[i], s->WF + 3 * c);
+            double sum = dot3(b->U1[i], a + 3 * c) - (any ? s->line[r->offset + i] : 0);
             for (int j = 0; j < 3 - r->rank; j++) sum -= b->R[i][j] * dot3(b->U2[j], a + 3 * c);
             s->rhs[r->offset + i] = b->scale[i] * sum;
         }
@@ -392,16 +456,12 @@ static void reduce_transposed(ct_friction_system* s, const double* a) {
 }
 
 static void expand_transposed(ct_friction_system* s, const double* a, double* y, double* F) {
-    double* Qy = s->particular;
     bool any = false;  // some contact is not sticking, so that W Q y is needed
     for (int c = 0; c < s->count; c++) {
         any |= s->rows[c].rank < 3;
         for (int i = 0; i < s->rows[c].rank; i++) y[s->rows[c].offset + i] *= s->block[c].scale[i];
     }
-    memset(Qy, 0, 3 * (size_t)s->count * sizeof(double));
-    memset(s->WF, 0, 3 * (size_t)s->count * sizeof(double));
-    spread(s, true, y, Qy);
-    if (any) ct_friction_system_product(s, Qy, s->WF);
+    if (any) columns_product(s, y, s->particular);
     for (int c = 0; c < s->count; c++) {
         const ct_friction_block* b = &s->block[c];
         const ct_friction_rows* r = &s->rows[c];
@@ -410,7 +470,7 @@ static void expand_transposed(ct_friction_system* s, const double* a, double* y,
         for (int i = 0; i < r->rank; i++)
             for (int j = 0; j < 3; j++) f[j] += y[r->offset + i] * b->U1[i][j];
         for (int i = 0; i < 3 - r->rank; i++) {
-            double value = dot3(b->Y[i], a + 3 * c) - dot3(b->Y[i], s->WF + 3 * c);
+            double value = dot3(b->Y[i], a + 3 * c) - (any ? dot3(b->Y[i], s->WF + 3 * c) : 0);
             for (int j = 0; j < r->rank; j++) value -= b->R[j][i] * y[r->offset + j];
             for (int j = 0; j < 3; j++) f[j] += value * b->U2[i][j];
         }
@@ -440,7 +500,7 @@ static void product(const double* y, double* out, void* user) {
 // y = M^-1 y or M^-T y, about so where W is not stored: the preconditioner knows the rows without their
 // scales.
 static void divide(ct_friction_system* s, bool transposed, double* y) {
-    if (s->matrix->W) {
+    if (is_stored(s)) {
         factor_solve(s, transposed, y);
         return;
     }

@@ -10,7 +10,7 @@
 // force brings along. Open contacts have k = 0, slipping ones 1 or 2, sticking ones 3. The transposed system
 // (W D^T + E^T) F = a has
 //     M^T y = Z^T a,   F = U1 y + U2 (Y^T a - Y^T W Q y - R^T y).
-// Where W is stored, M is factored. Otherwise the system is solved by GMRES, preconditioned as if Z were Q
+// Where W or its nodes' blocks are stored, M is factored. Otherwise the system is solved by GMRES, preconditioned as if Z were Q
 // (friction_near.h).
 #ifndef CT_CONTACT_FRICTION_SYSTEM_H
 #define CT_CONTACT_FRICTION_SYSTEM_H
@@ -48,11 +48,14 @@ typedef struct ct_friction_system {
     double *row, *scratch;              // 3 count each
     double *line, *probe;               // 3 count each: a row of M, M times signs
     float* small;                       // 3 count
+    float* turned;                      // 9 count: vectors of contacts that are nodes, in their rest frames
     int* pivot;                         // 3 count
     // matrices, in row order (LAPACK sees the transposed): grown on demand
     float* single;
     double* full;
     size_t single_size, full_size;
+    float* T;  // n x 3 count, of contacts that are nodes: Q^T W, columns in their rest frames
+    size_t T_size;
     bool factored_double;  // which factor is there
     unsigned char* rank;   // count: ranks when it was made
     int rank_count;        // contacts of the factor, -1: none

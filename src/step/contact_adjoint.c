@@ -119,7 +119,7 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     status = ct_contact_system_invert(model, work, config, (int)m, which, &inverse);
     if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, D, E, &inverted);
     if (status == CT_OK && !inverted)
-        status = ct_contact_system_compliance(model, work, config, (int)m, which, &W);
+        status = ct_contact_system_linear(model, work, config, (int)m, which, &W);
     if (status == CT_OK && !inverted) status = ct_friction_factor(system->friction, W, D, E);
     if (status != CT_OK) return status;
     memset(b, 0, 2 * rows * sizeof(double));

@@ -367,9 +367,8 @@ static ct_status factor_rows(newton_context* c, bool known) {
     }
     if (factored) return CT_OK;
     const ct_friction_matrix* W = &system->matrix;
-    if (!known)
-        status = ct_contact_system_compliance(c->model, c->work, &c->work->at, c->slots, c->v.which, &W);
-    if (status == CT_OK) system->measured = c->slots;
+    if (!known) status = ct_contact_system_linear(c->model, c->work, &c->work->at, c->slots, c->v.which, &W);
+    if (status == CT_OK && !W->nodes) system->measured = c->slots;
     if (status == CT_OK) status = ct_friction_factor(system->friction, W, c->v.D, c->v.E);
     system->factored = status == CT_OK;
     return status;

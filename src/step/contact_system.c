@@ -182,6 +182,21 @@ ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, con
                                 which, system->W);
 }
 
+ct_status ct_contact_system_linear(const ct_model* model, ct_work* work, const ct_config* config, int count,
+                                   const int* which, const ct_friction_matrix** W) {
+    ct_contact_system* system = work->contact_system;
+    context c = {model, work, config};
+    const ct_response response = response_of(&c);
+    *W = &system->linear;
+    system->linear.nodes = NULL;
+    if (count <= STORED) {
+        const ct_status status = ct_compliance_nodes(system->compliance, &model->collision, &response,
+                                                     work->contact->touch, count, which, &system->linear);
+        if (status != CT_OK || system->linear.nodes) return status;
+    }
+    return ct_contact_system_compliance(model, work, config, count, which, W);
+}
+
 ct_status ct_contact_system_invert(const ct_model* model, ct_work* work, const ct_config* config, int count,
                                    const int* which, ct_friction_inverse* inverse) {
     context c = {model, work, config};

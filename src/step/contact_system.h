@@ -11,6 +11,7 @@
 typedef struct ct_contact_system {
     ct_compliance* compliance;
     ct_friction_matrix matrix;  // of the touches asked for last
+    ct_friction_matrix linear;  // of those of the linear system
     double* W;
     size_t W_size;
     const ct_model* model;  // of the products
@@ -44,6 +45,9 @@ void ct_contact_system_begin(ct_contact_system* system);
 // the configuration and the touches stay where they are.
 ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
                                        int count, const int* which, const ct_friction_matrix** W);
+// The same for linear systems with fixed sets (ct_friction_factor), without W where every touch is a node.
+ct_status ct_contact_system_linear(const ct_model* model, ct_work* work, const ct_config* config, int count,
+                                   const int* which, const ct_friction_matrix** W);
 // Its inverse where that is cheap; see ct_compliance_invert.
 ct_status ct_contact_system_invert(const ct_model* model, ct_work* work, const ct_config* config, int count,
                                    const int* which, ct_friction_inverse* inverse);
