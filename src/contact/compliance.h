@@ -52,8 +52,8 @@ ct_status ct_compliance_invert(ct_compliance* compliance, const ct_collision* co
                                const ct_response* response, const ct_touch* touch, int count,
                                const int* which, ct_friction_inverse* inverse);
 
-// The same touches, as they are: blocks of K and rotations, for linear systems. out->nodes NULL: the touches are
-// not such. It is valid until the next call.
+// The same touches, as they are: blocks of K and rotations, for linear systems. out->nodes NULL: the touches
+// are not such. It is valid until the next call.
 ct_status ct_compliance_nodes(ct_compliance* compliance, const ct_collision* collision,
                               const ct_response* response, const ct_touch* touch, int count, const int* which,
                               ct_friction_matrix* out);

@@ -1,7 +1,7 @@
 // The compliance of contacts as the friction problem sees it: W, m/N, three rows for each contact.
 //
-// Few contacts: the matrix itself. Each a node of its own: the constant blocks between nodes, and how nodes have
-// turned (friction_nodes.h). Many: W = J K J^T is never stored. Contact c moves by J = sum_k w_ck x_k
+// Few contacts: the matrix itself. Each a node of its own: the constant blocks between nodes, and how nodes
+// have turned (friction_nodes.h). Many: W = J K J^T is never stored. Contact c moves by J = sum_k w_ck x_k
 // over at most four nodes, K is how far nodes move by forces on nodes: products with W are somebody's who
 // knows K, and beside them stands what a preconditioner has to know about the nodes.
 #ifndef CT_CONTACT_FRICTION_MATRIX_H

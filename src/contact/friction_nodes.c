@@ -25,8 +25,8 @@ void ct_friction_nodes_block(const ct_friction_nodes* nodes, int contact, double
     double half[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            half[3 * i + j] = R[3 * i] * (double)K[j] + R[3 * i + 1] * (double)K[3 + j] +
-                              R[3 * i + 2] * (double)K[6 + j];
+            half[3 * i + j] =
+                R[3 * i] * (double)K[j] + R[3 * i + 1] * (double)K[3 + j] + R[3 * i + 2] * (double)K[6 + j];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             block[3 * i + j] =

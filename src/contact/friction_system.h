@@ -10,8 +10,8 @@
 // force brings along. Open contacts have k = 0, slipping ones 1 or 2, sticking ones 3. The transposed system
 // (W D^T + E^T) F = a has
 //     M^T y = Z^T a,   F = U1 y + U2 (Y^T a - Y^T W Q y - R^T y).
-// Where W or its nodes' blocks are stored, M is factored. Otherwise the system is solved by GMRES, preconditioned as if Z were Q
-// (friction_near.h).
+// Where W or its nodes' blocks are stored, M is factored. Otherwise the system is solved by GMRES,
+// preconditioned as if Z were Q (friction_near.h).
 #ifndef CT_CONTACT_FRICTION_SYSTEM_H
 #define CT_CONTACT_FRICTION_SYSTEM_H
 

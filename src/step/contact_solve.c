@@ -9,9 +9,10 @@
 // 2. A Newton step with those sets: GMRES on the exact linearisation, preconditioned by
 //    [P -J^T; D J  E], whose inverse needs two solves with P and one with the small matrix D W + E.
 //
-// Model steps as long as they pay, then Newton steps. A Newton step comes first where the forces of the last
-// step tell the sets. Steps are taken whole when they lower the residual or a merit function (potential,
-// friction work and penetration), otherwise halved.
+// Model steps as long as they pay, then Newton steps. Where the forces of the last step tell the sets, model
+// steps try these first: the friction problem is then a linear system (contact_kept.h). Steps are taken whole
+// when they lower the residual or a merit function (potential, friction work and penetration), otherwise
+// halved.
 //
 // While the solve is young, and at its end, the way from the start of the step is searched for pairs that
 // meet; they join, or get one more frame (contact/contact_pairs.h).
@@ -22,7 +23,7 @@
 
 #include "contact/contact_pairs.h"
 #include "math/vecn.h"
-#include "step/contact_system.h"
+#include "step/contact_kept.h"
 #include "step/coords.h"
 #include "step/phi.h"
 #include "step/solve.h"
@@ -30,7 +31,14 @@
 static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
 static const double deep = 0.3;   // of the way from thickness to core: how far gaps may be below zero
 
-enum { GMRES_RESTART = 40, SEARCH_LIMIT = 12, NEWTON_LIMIT = 60, STALL_LIMIT = 20, EARLY_LOOKS = 5 };
+enum {
+    GMRES_RESTART = 40,
+    SEARCH_LIMIT = 12,
+    NEWTON_LIMIT = 60,
+    STALL_LIMIT = 20,
+    EARLY_LOOKS = 5,
+    KEPT_LIMIT = 4
+};
 
 // ---- evaluation ----------------------------------------------------------------------------
 
@@ -96,9 +104,9 @@ static void solve_factor(const ct_model* model, ct_work* work, const double* b, 
 
 // Vectors of the linear systems, one after the other in the system's vector.
 typedef struct system_vectors {
-    double *right, *solution;                      // unknowns and rows
-    double *D, *E;                                 // 9 a slot
-    double *b, *normal, *mu, *eps, *force, *rows;  // 3 or 1 a slot
+    double *right, *solution;                               // unknowns and rows
+    double *D, *E;                                          // 9 a slot
+    double *b, *normal, *mu, *eps, *radius, *force, *rows;  // 3 or 1 a slot
     int* which;
     unsigned char* set;
 } system_vectors;
@@ -107,7 +115,7 @@ static bool reserve(const ct_model* model, ct_work* work, system_vectors* v) {
     ct_contact_system* system = work->contact_system;
     const ct_contact_work* contact = work->contact;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
-    size_t total = 2 * rows + 18 * m + 3 * m + 3 * m + m + m + 3 * m + 3 * m + 2 * m + 64;
+    size_t total = 2 * rows + 18 * m + 3 * m + 3 * m + m + m + m + 3 * m + 3 * m + 2 * m + 64;
     if (!ct_reserve((void**)&system->vector, &system->capacity, total, sizeof(double))) return false;
     double* at = system->vector;
     if (system->revision != contact->revision) system->measured = 0;
@@ -122,6 +130,7 @@ static bool reserve(const ct_model* model, ct_work* work, system_vectors* v) {
     v->normal = at, at += 3 * m;
     v->mu = at, at += m;
     v->eps = at, at += m;
+    v->radius = at, at += m;
     v->force = at, at += 3 * m;
     v->rows = at, at += 3 * m;
     v->which = (int*)at, at += (m + 1) / 2 + 1;
@@ -262,6 +271,43 @@ static ct_status solve_problem(const ct_model* model, ct_work* work, double tole
     return ct_friction_solve(&def, system->friction, tolerance, v->force, v->set, &inner);
 }
 
+// The same with the sets as they are. *holds false: the law does not hold with them.
+static ct_status keep_forces(const ct_model* model, ct_work* work, system_vectors* v, int* count,
+                             bool* holds) {
+    ct_contact_work* contact = work->contact;
+    *count = 0;
+    *holds = true;
+    work->contact_system->measured = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        double motion[3];
+        ct_touch_motion(touch, contact->shift, motion);
+        for (int a = 0; a < 3; a++) touch->delta[a] = 0;
+        if (touch->is.set != CT_CONTACT_SET_OPEN) {
+            v->radius[*count] = touch->scale;
+            list_touch(touch, motion, (int)i, (*count)++, v);
+            continue;
+        }
+        for (int a = 0; a < 3; a++) *holds = *holds && touch->is.force[a] == 0;
+        const double* n = touch->at.n;
+        *holds = *holds && touch->gap > n[0] * motion[0] + n[1] * motion[1] + n[2] * motion[2];
+    }
+    if (!*holds || !*count) return CT_OK;
+    if (!project_secant(model, work, *count, v)) return CT_OUT_OF_MEMORY;
+    const ct_contact_kept kept = {.count = *count,
+                                  .which = v->which,
+                                  .set = v->set,
+                                  .b = v->b,
+                                  .normal = v->normal,
+                                  .mu = v->mu,
+                                  .r = v->radius,
+                                  .F = v->force,
+                                  .D = v->D,
+                                  .E = v->E,
+                                  .a = v->rows};
+    return ct_contact_kept_solve(model, work, &kept, holds);
+}
+
 // The change of the forces of the listed touches, and what it moves: adds B^-1 J^T dF to work->d.
 static void apply_forces(const ct_model* model, ct_work* work, int count, system_vectors* v,
                          ct_step_report* report) {
@@ -280,7 +326,7 @@ static void apply_forces(const ct_model* model, ct_work* work, int count, system
 
 // The friction problem on the touches that carry force or would be penetrated without any. taken: how far the
 // last step was taken.
-static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, double taken,
+static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, bool keep, double taken,
                             ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
@@ -291,15 +337,23 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
     ct_secant_arrive(&system->secant, work->r, work->d, taken);
     ct_secant_correct(&system->secant, work->r, work->d);
     ct_coords_push(model, work, &work->at, work->d, contact->shift);
-    bool same;
-    int count = list_problem(system, contact, &v, &same);
+    bool same = false, holds = false;
+    int count;
+    ct_status status = keep ? keep_forces(model, work, &v, &count, &holds) : CT_OK;
+    if (status != CT_OK) return status;
+    if (!holds) {
+        ct_contact_kept_forget(system);
+        count = list_problem(system, contact, &v, &same);
+    }
     for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
     if (!count) {
         ct_secant_leave(&system->secant, work->d, NULL, NULL);
         return CT_OK;
     }
-    ct_status status = same ? CT_OK : measure_problem(model, work, count, &v);
-    if (status == CT_OK) status = solve_problem(model, work, tolerance, count, &v);
+    if (!holds && !same) status = measure_problem(model, work, count, &v);
+    if (!holds && status == CT_OK) status = solve_problem(model, work, tolerance, count, &v);
+    if (keep)
+        for (int i = 0; i < count; i++) contact->touch[v.which[i]].is.set = (ct_contact_set)v.set[i];
     if (status == CT_OK) apply_forces(model, work, count, &v, report);
     return status;
 }
@@ -397,13 +451,14 @@ static bool fill_rows(newton_context* c) {
 }
 
 static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target,
-                             bool keep, ct_step_report* report) {
+                             ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown;
     newton_context c = {.model = model, .work = work, .report = report};
     if (!reserve(model, work, &c.v)) return CT_OUT_OF_MEMORY;
-    if (!keep) ct_contact_classify(contact);
+    ct_contact_kept_forget(system);
+    ct_contact_classify(contact);
     release(model, work);
     ct_contact_place(contact, work->at.x);
     c.slots = ct_contact_linearise(contact);
@@ -500,7 +555,7 @@ static bool keep_sets(ct_contact_work* contact) {
 typedef struct course {
     point here;
     bool newton;      // the next step is one of Newton's
-    bool keep;        // with the sets as they are
+    bool keep;        // model steps try the sets as they are first
     int patience;     // slow model steps before one of Newton's
     int slow;         // slow ones so far
     int looks;        // for pairs that meet, while it is young
@@ -517,6 +572,7 @@ static void choose(course* c, bool modelled, double before) {
     if (modelled && moved && c->slow < c->patience) c->newton = false;
     else if (modelled) c->newton = true, c->patience = 1, c->slow = 0;
     else c->newton = moved && c->here.total < 0.5 * before;
+    if (c->keep && moved && c->iteration >= KEPT_LIMIT) c->newton = true;
     if (modelled && c->here.total > 0.5 * before) c->accuracy = fmax(1e-12, 0.01 * c->accuracy);
     if (c->here.total <= 0.5 * c->mark) c->mark = c->here.total, c->marked = c->iteration;
 }
@@ -539,19 +595,19 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
     double before = c->here.total;
     bool modelled = !c->newton;
     ct_secant* secant = &work->contact_system->secant;
-    if (ct_solve_renew(model, work, report) || (!modelled && !c->keep)) {
+    if (ct_solve_renew(model, work, report) || !modelled) {
         // the nodes have turned: another P
         ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         work->contact_system->measured = 0;
+        ct_contact_kept_forget(work->contact_system);
         ct_secant_reset(secant);
     }
-    ct_status status =
-        modelled ? model_step(model, work, fmin(c->accuracy, 0.1 * target / before), c->taken, report)
-                 : newton_step(model, work, &c->here, target, c->keep, report);
+    ct_status status = modelled ? model_step(model, work, fmin(c->accuracy, 0.1 * target / before), c->keep,
+                                             c->taken, report)
+                                : newton_step(model, work, &c->here, target, report);
     if (status != CT_OK) return status;
     report->iterations++;
     c->iteration++;
-    c->keep = false;
     c->taken = search(model, work, !modelled, &c->here, report);
     if (c->taken == 0) secant->moving = false;
     if (!modelled) ct_phi_foresee(model, work, &work->at, c->taken, work->d);
@@ -566,7 +622,8 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
                 .patience = 2,
                 .looks = EARLY_LOOKS,
                 .accuracy = 1e-5};
-    c.keep = c.newton = keep_sets(work->contact);
+    c.keep = keep_sets(work->contact);
+    ct_contact_kept_forget(work->contact_system);
     c.mark = c.here.total;
     ct_solve_account_begin(model, work);
     work->contact_system->factored = false;

@@ -41,6 +41,11 @@ void ct_contact_system_free(ct_contact_system* system) {
     ct_free(system->vector);
     ct_free(system->W);
     ct_free(system->which);
+    ct_free(system->kept_which);
+    ct_free(system->kept_set);
+    ct_free(system->columns);
+    ct_free(system->slip);
+    ct_free(system->kept_slip);
     ct_free(system);
 }
 
@@ -182,18 +187,22 @@ ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, con
                                 which, system->W);
 }
 
-ct_status ct_contact_system_linear(const ct_model* model, ct_work* work, const ct_config* config, int count,
-                                   const int* which, const ct_friction_matrix** W) {
+ct_status ct_contact_system_nodes(const ct_model* model, ct_work* work, const ct_config* config, int count,
+                                  const int* which, const ct_friction_matrix** W) {
     ct_contact_system* system = work->contact_system;
     context c = {model, work, config};
     const ct_response response = response_of(&c);
     *W = &system->linear;
     system->linear.nodes = NULL;
-    if (count <= STORED) {
-        const ct_status status = ct_compliance_nodes(system->compliance, &model->collision, &response,
-                                                     work->contact->touch, count, which, &system->linear);
-        if (status != CT_OK || system->linear.nodes) return status;
-    }
+    if (count > STORED) return CT_OK;
+    return ct_compliance_nodes(system->compliance, &model->collision, &response, work->contact->touch, count,
+                               which, &system->linear);
+}
+
+ct_status ct_contact_system_linear(const ct_model* model, ct_work* work, const ct_config* config, int count,
+                                   const int* which, const ct_friction_matrix** W) {
+    const ct_status status = ct_contact_system_nodes(model, work, config, count, which, W);
+    if (status != CT_OK || (*W)->nodes) return status;
     return ct_contact_system_compliance(model, work, config, count, which, W);
 }
 

@@ -8,6 +8,12 @@
 #include "step/secant.h"
 #include "step/work.h"
 
+// How a touch slips: along P (F - r u).
+typedef struct ct_contact_slip {
+    double tau[3];  // its direction
+    double rho;     // the limit of friction over its length: below 1 where it slips
+} ct_contact_slip;
+
 typedef struct ct_contact_system {
     ct_compliance* compliance;
     ct_friction_matrix matrix;  // of the touches asked for last
@@ -25,6 +31,13 @@ typedef struct ct_contact_system {
     ct_secant secant;
     double* U;  // three rows a touch, a column for each of the secant's
     size_t U_capacity;
+    // contact_kept.h: the touches and sets that the friction problem's linear system is factored for
+    int kept;  // how many, 0: it is not
+    int* kept_which;
+    unsigned char* kept_set;
+    double* columns;                    // solutions
+    ct_contact_slip *slip, *kept_slip;  // a touch: now, and in the factor
+    size_t kept_which_size, kept_set_size, columns_size, slip_size, kept_slip_size;
     double* spread;             // 6 nlink ndof: link twists of each joint rate
     double *unknowns, *answer;  // nunknown: right-hand sides, and what the preconditioner makes of them
     double* nodes;              // 3 nvert
@@ -45,7 +58,11 @@ void ct_contact_system_begin(ct_contact_system* system);
 // the configuration and the touches stay where they are.
 ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
                                        int count, const int* which, const ct_friction_matrix** W);
-// The same for linear systems with fixed sets (ct_friction_factor), without W where every touch is a node.
+// Blocks of the listed touches where every one is a free node, for linear systems with fixed sets
+// (ct_friction_factor); otherwise (*W)->nodes is NULL.
+ct_status ct_contact_system_nodes(const ct_model* model, ct_work* work, const ct_config* config, int count,
+                                  const int* which, const ct_friction_matrix** W);
+// The same, or W where they are not.
 ct_status ct_contact_system_linear(const ct_model* model, ct_work* work, const ct_config* config, int count,
                                    const int* which, const ct_friction_matrix** W);
 // Its inverse where that is cheap; see ct_compliance_invert.

@@ -1,0 +1,28 @@
+// The friction problem of a model step where the sets of the last forces hold: one linear system.
+//
+// With u = b + (W + U M U^T) dF, the sets fixed and the directions tau of slip taken from b,
+//     stick: u = 0,      slip: n.u = 0,  P (F + dF) = mu n.(F + dF) tau
+// is A dF + D U M U^T dF = a with the blocks A = D W + E of ct_friction_factor, which are factored once in a
+// step; the secant's addition follows by Woodbury's formula. Where the forces leave their cones, or slip
+// would be forwards, the sets are changed a few times; where they pull, the sets do not hold.
+#ifndef CT_STEP_CONTACT_KEPT_H
+#define CT_STEP_CONTACT_KEPT_H
+
+#include "step/contact_system.h"
+
+typedef struct ct_contact_kept {
+    int count;                          // touches, none of them open
+    const int* which;                   // count
+    unsigned char* set;                 // count, ct_contact_set: tried, and found
+    const double *b, *normal, *mu, *r;  // as in ct_friction_def; r: N/m, 1 over the touch's own compliance
+    double* F;                          // N, 3 count: start and, where the sets hold, result
+    double *D, *E, *a;                  // scratch: 9, 9 and 3 count
+} ct_contact_kept;
+
+// U and the secant's matrix are those of the work. *holds: F fulfils the law with these sets.
+ct_status ct_contact_kept_solve(const ct_model* model, ct_work* work, const ct_contact_kept* kept,
+                                bool* holds);
+// The nodes turn, or the friction problem's memory serves something else: the factor is not to be used again.
+void ct_contact_kept_forget(ct_contact_system* system);
+
+#endif
