@@ -31,6 +31,7 @@
 #define EDGE 1e-3          // of the limit of friction: forces that are nearer count as slipping
 #define COLD 0.9           // residual from which the forces tell nothing
 #define FAR 0.5            // residual of a start that is far off
+#define NEAR 5e-3          // residual from which the sets by the motion are better than those by the forces
 #define LOST 0.05          // residual from which Newton's method does not find the sets by itself
 #define ROUGH 1e-2         // residual of a problem that is softer than the one to be solved
 #define SMALL 1e-2         // part of a row that a preconditioner may leave out
@@ -462,12 +463,12 @@ static ct_status newton_step(const problem* def, ct_friction_work* work, double 
                              double* F, merit* now, bool* moved, bool* possible, ct_friction_report* report) {
     const int n = 3 * def->count;
     *moved = *possible = false;
-    const bool keep = report->newton++ == 0 && !def->matrix->W && residual_of(*now) < COLD;
+    const double residual = residual_of(*now);
+    const bool keep = report->newton++ == 0 && !def->matrix->W && residual < COLD && residual > NEAR;
     (keep ? linearise_kept : linearise)(def, work, F, work->u);
     ct_status status = ct_friction_system_reduce(&work->newton, work->D, work->E);
     // as precise as the next residual can be: Newton's method squares it, and the tolerance is enough
-    const double residual = residual_of(*now),
-                 relative = fmax(0.3 * tolerance / residual, fmin(fmax(0.1 * residual, 1e-5), 1e-2));
+    const double relative = fmax(0.3 * tolerance / residual, fmin(fmax(0.1 * residual, 1e-5), 1e-2));
     if (!status) status = direction(def, work, relative, exact, work->dF, report);
     if (status == CT_SINGULAR || (!status && !all_finite(n, work->dF))) return CT_OK;
     if (status) return status;

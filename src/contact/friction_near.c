@@ -9,11 +9,11 @@
 #include "sparse/factor.h"
 
 enum {
-    NEAREST = 9,       // nodes that a row of S is made of, itself among them
-    MOST_CHANGED = 40  // contacts that may have changed since a factor was made
+    NEAREST = 9,      // nodes that a row of S is made of, itself among them
+    MOST_CHANGED = 8  // contacts that may have changed since a factor was made
 };
 
-#define CHANGE 0.5  // of the stiffness of a contact, from which it counts as changed
+#define CHANGE 0.2  // of the stiffness of a contact, from which it counts as changed
 
 // LAPACK: LU factorisation and its solve, column-major.
 extern void dgetrf_(const int* m, const int* n, double* a, const int* lda, int* pivot, int* info);
@@ -22,8 +22,9 @@ extern void dgetrs_(const char* trans, const int* n, const int* nrhs, const doub
 
 struct ct_friction_near {
     const ct_friction_matrix* matrix;
-    uint64_t stamp;  // of the matrix; 0: none that may come again
-    ct_arena arena;  // of the pattern
+    uint64_t stamp;              // of the matrix; 0: none that may come again
+    ct_arena arena;              // of the pattern
+    ct_friction_matrix outline;  // copies of what the pattern and S were made from; nothing else of it
     ct_block_matrix N;
     ct_symbolic* symbolic;
     ct_factor* factor;
@@ -176,6 +177,32 @@ static void invert_near(const ct_friction_matrix* matrix, const int* near, doubl
 
 // ---- N -------------------------------------------------------------------------------------
 
+static void* copy(ct_arena* arena, const void* from, size_t count, size_t size) {
+    void* to = ct_arena_alloc(arena, count, size);
+    if (to) memcpy(to, from, count * size);
+    return to;
+}
+
+static void remember(ct_friction_near* near, const ct_friction_matrix* matrix) {
+    const size_t n = (size_t)matrix->nnode, count = (size_t)matrix->count;
+    near->outline = (ct_friction_matrix){.count = matrix->count,
+                                         .nnode = matrix->nnode,
+                                         .node = copy(&near->arena, matrix->node, 4 * count, sizeof(int)),
+                                         .body = copy(&near->arena, matrix->body, n, sizeof(int)),
+                                         .rest = copy(&near->arena, matrix->rest, 3 * n, sizeof(double)),
+                                         .reach = copy(&near->arena, matrix->reach, n, sizeof(double)),
+                                         .soft = copy(&near->arena, matrix->soft, n, sizeof(double))};
+}
+
+// The pattern and S of the matrix are the ones at hand.
+static bool is_like(const ct_friction_matrix* a, const ct_friction_matrix* b) {
+    const size_t n = (size_t)a->nnode, count = (size_t)a->count;
+    return a->count == b->count && a->nnode == b->nnode &&
+           !memcmp(a->node, b->node, 4 * count * sizeof(int)) && !memcmp(a->body, b->body, n * sizeof(int)) &&
+           !memcmp(a->rest, b->rest, 3 * n * sizeof(double)) &&
+           !memcmp(a->reach, b->reach, n * sizeof(double)) && !memcmp(a->soft, b->soft, n * sizeof(double));
+}
+
 // Every row of S and every contact couples its nodes.
 static ct_status lay_out(ct_friction_near* near, const ct_friction_matrix* matrix) {
     const size_t n = (size_t)matrix->nnode, count = (size_t)matrix->count, pairs = (NEAREST - 1) * n;
@@ -188,6 +215,7 @@ static ct_status lay_out(ct_friction_near* near, const ct_friction_matrix* matri
     near->rows = ct_arena_alloc(&near->arena, count, sizeof *near->rows);
     near->listed = ct_arena_alloc(&near->arena, count, 1);
     int* element = ct_arena_alloc(&near->arena, 4 * (pairs + count), sizeof(int));
+    remember(near, matrix);
     if (near->arena.failed) return CT_OUT_OF_MEMORY;
     const line l = sort_nodes(matrix, near->position);
     for (int k = 0; k < matrix->nnode; k++) {
@@ -205,12 +233,13 @@ static ct_status lay_out(ct_friction_near* near, const ct_friction_matrix* matri
     return ct_block_matrix_create(&near->N, &near->arena, matrix->nnode, (int)(pairs + count), 4, element);
 }
 
-ct_status ct_friction_near_follow(ct_friction_near* near, const ct_friction_matrix* matrix) {
-    if (near->stamp && near->stamp == matrix->stamp) return CT_OK;
+static ct_status analyse(ct_friction_near* near, const ct_friction_matrix* matrix) {
     clear(near);
     ct_status status = lay_out(near, matrix);
-    if (status == CT_OK) status = ct_symbolic_create(&near->symbolic, &near->N, CT_ORDER_AMD);
+    if (status == CT_OK) status = ct_symbolic_create(&near->symbolic, &near->N, CT_ORDER_METIS);
     if (status == CT_OK) status = ct_factor_create(&near->factor, near->symbolic, CT_PRECISION_SINGLE);
+    if (status == CT_OK) status = ct_factor_prefer_fronts(near->factor, &near->N);
+    if (status == CT_UNSUPPORTED) status = CT_OK;
     if (status == CT_OK) status = ct_factor_work_create(&near->work, near->symbolic);
     if (status != CT_OK) {
         clear(near);
@@ -218,6 +247,16 @@ ct_status ct_friction_near_follow(ct_friction_near* near, const ct_friction_matr
     }
     const int* order = ct_symbolic_order(near->symbolic);
     for (int k = 0; k < matrix->nnode; k++) near->position[order[k]] = k;
+    return CT_OK;
+}
+
+ct_status ct_friction_near_follow(ct_friction_near* near, const ct_friction_matrix* matrix) {
+    if (near->stamp && near->stamp == matrix->stamp) return CT_OK;
+    near->factored = false;
+    if (!near->factor || !is_like(&near->outline, matrix)) {
+        const ct_status status = analyse(near, matrix);
+        if (status != CT_OK) return status;
+    }
     near->matrix = matrix;
     near->stamp = matrix->stamp;
     return CT_OK;

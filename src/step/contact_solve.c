@@ -28,8 +28,9 @@
 #include "step/phi.h"
 #include "step/solve.h"
 
-static const double cone = 1e-5;  // of the limit of friction: forces that are nearer count as slipping
-static const double deep = 0.3;   // of the way from thickness to core: how far gaps may be below zero
+static const double cone = 1e-5;   // of the limit of friction: forces that are nearer count as slipping
+static const double usual = 1e-5;  // accuracy of the friction problem, while the solve makes progress
+static const double deep = 0.3;    // of the way from thickness to core: how far gaps may be below zero
 
 enum {
     GMRES_RESTART = 40,
@@ -247,8 +248,14 @@ static bool project_secant(const ct_model* model, ct_work* work, int count, cons
     return true;
 }
 
+// How well friction problems are solved, relative to the forces. Where W is not stored, iterations of the
+// problem cost as much as those around it: they go hand in hand.
+typedef struct accuracy {
+    double stored, products;
+} accuracy;
+
 // The forces of the listed touches for which the law holds on W, corrected.
-static ct_status solve_problem(const ct_model* model, ct_work* work, double tolerance, int count,
+static ct_status solve_problem(const ct_model* model, ct_work* work, accuracy wanted, int count,
                                system_vectors* v) {
     ct_contact_system* system = work->contact_system;
     ct_friction_inverse inverse;
@@ -268,6 +275,7 @@ static ct_status solve_problem(const ct_model* model, ct_work* work, double tole
                            .inverse = &inverse};
     ct_friction_report inner;
     memcpy(v->rows, v->force, 3 * (size_t)count * sizeof(double));
+    const double tolerance = system->matrix.W ? wanted.stored : wanted.products;
     return ct_friction_solve(&def, system->friction, tolerance, v->force, v->set, &inner);
 }
 
@@ -326,7 +334,7 @@ static void apply_forces(const ct_model* model, ct_work* work, int count, system
 
 // The friction problem on the touches that carry force or would be penetrated without any. taken: how far the
 // last step was taken.
-static ct_status model_step(const ct_model* model, ct_work* work, double tolerance, bool keep, double taken,
+static ct_status model_step(const ct_model* model, ct_work* work, accuracy wanted, bool keep, double taken,
                             ct_step_report* report) {
     ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
@@ -351,7 +359,7 @@ static ct_status model_step(const ct_model* model, ct_work* work, double toleran
         return CT_OK;
     }
     if (!holds && !same) status = measure_problem(model, work, count, &v);
-    if (!holds && status == CT_OK) status = solve_problem(model, work, tolerance, count, &v);
+    if (!holds && status == CT_OK) status = solve_problem(model, work, wanted, count, &v);
     if (keep)
         for (int i = 0; i < count; i++) contact->touch[v.which[i]].is.set = (ct_contact_set)v.set[i];
     if (status == CT_OK) apply_forces(model, work, count, &v, report);
@@ -590,6 +598,13 @@ static ct_status look(const ct_model* model, ct_work* work, double end, course* 
     return CT_OK;
 }
 
+// A model step gains about three digits. What is left of the friction problem is part of the residual.
+static accuracy accuracy_of(const course* c, double target) {
+    const double before = c->here.total, size = hypot(c->here.size, before),
+                 left = c->accuracy / usual * fmax(0.3 * target, 1e-3 * before);
+    return (accuracy){.stored = fmin(c->accuracy, 0.1 * target / before), .products = left / size};
+}
+
 static ct_status iterate(const ct_model* model, ct_work* work, double target, course* c,
                          ct_step_report* report) {
     double before = c->here.total;
@@ -602,8 +617,7 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
         ct_contact_kept_forget(work->contact_system);
         ct_secant_reset(secant);
     }
-    ct_status status = modelled ? model_step(model, work, fmin(c->accuracy, 0.1 * target / before), c->keep,
-                                             c->taken, report)
+    ct_status status = modelled ? model_step(model, work, accuracy_of(c, target), c->keep, c->taken, report)
                                 : newton_step(model, work, &c->here, target, report);
     if (status != CT_OK) return status;
     report->iterations++;
@@ -621,7 +635,7 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
     course c = {.here = complete(model, work, &work->at, phi, work->r),
                 .patience = 2,
                 .looks = EARLY_LOOKS,
-                .accuracy = 1e-5};
+                .accuracy = usual};
     c.keep = keep_sets(work->contact);
     ct_contact_kept_forget(work->contact_system);
     c.mark = c.here.total;
