@@ -7,7 +7,9 @@
 //    far (secant.h), B^-1. The contacts then see only their compliance J B^-1 J^T, on which the friction
 //    problem is solved to the end: it finds who touches, sticks and slips. Two solves.
 // 2. A Newton step with those sets: GMRES on the exact linearisation, preconditioned by
-//    [P -J^T; D J  E], whose inverse needs two solves with P and one with the small matrix D W + E.
+//    [P -J^T; D J  E], whose inverse needs two solves with P and one with the small matrix D W + E. Where
+//    many nodes of sheets touch obstacles, their rows are part of a factor that is made within the step
+//    (brace.h), and Newton steps come first.
 //
 // Model steps as long as they pay, then Newton steps. Where the forces of the last step tell the sets, model
 // steps try these first: the friction problem is then a linear system (contact_kept.h). Steps are taken whole
@@ -23,6 +25,7 @@
 
 #include "contact/contact_pairs.h"
 #include "math/vecn.h"
+#include "step/brace.h"
 #include "step/contact_kept.h"
 #include "step/coords.h"
 #include "step/phi.h"
@@ -40,6 +43,9 @@ enum {
     EARLY_LOOKS = 5,
     KEPT_LIMIT = 4
 };
+// With touches in the factor: iterations of GMRES, and sets that change, from which it is made anew; slow
+// steps before those with the friction problem; looks while it is young
+enum { BRACE_ITERATIONS = 12, BRACE_CHANGES = 20, BRACE_PATIENCE = 4, BRACE_LOOKS = 1 };
 
 // ---- evaluation ----------------------------------------------------------------------------
 
@@ -94,6 +100,24 @@ static double merit(const ct_contact_work* contact, double phi) {
     }
     return phi;
 }
+
+// ---- the solve so far ----------------------------------------------------------------------
+
+typedef struct course {
+    point here;
+    bool newton;      // the next step is one of Newton's
+    bool keep;        // model steps try the sets as they are first
+    int patience;     // slow model steps before one of Newton's
+    int slow;         // slow ones so far
+    int looks;        // for pairs that meet, while it is young
+    double taken;     // how far the last step was taken
+    double accuracy;  // of the friction problem
+    double mark;      // half of it must be reached within STALL_LIMIT iterations
+    int iteration, marked;
+    bool braced;    // touches of single nodes are in the factor
+    bool strained;  // which is due to be made anew
+    int changed;    // sets, since it was made
+} course;
 
 // ---- directions ----------------------------------------------------------------------------
 
@@ -371,7 +395,8 @@ typedef struct newton_context {
     ct_work* work;
     ct_step_report* report;
     system_vectors v;
-    int slots;
+    int slots;  // touches that are not open
+    int dense;  // those of them that are seen by their compliance; the others are in the factor (brace.h)
 } newton_context;
 
 static void newton_product(const double* in, double* out, void* user) {
@@ -388,26 +413,62 @@ static void newton_product(const double* in, double* out, void* user) {
     c->report->hessian_products++;
 }
 
+// Adds to `out` what the forces A b of braced touches push, in unknowns.
+static void push_braced(newton_context* c, const double* rows, double* out) {
+    ct_contact_system* system = c->work->contact_system;
+    memset(system->nodes, 0, 3 * (size_t)c->model->nvert * sizeof(double));
+    for (int i = c->dense; i < c->slots; i++) {
+        const ct_touch* touch = &c->work->contact->touch[c->v.which[i]];
+        const double *A = c->v.E + 9 * i, *b = rows + 3 * i;
+        for (int k = 0; k < touch->at.count; k++)
+            for (int a = 0; a < 3; a++)
+                system->nodes[3 * touch->is.pair.node[k] + a] +=
+                    touch->at.w[k] * (A[3 * a] * b[0] + A[3 * a + 1] * b[1] + A[3 * a + 2] * b[2]);
+    }
+    ct_coords_pull(c->model, c->work, &c->work->at, system->nodes, out);
+}
+
+// Their forces where the unknowns have moved by x: A b - K J x.
+static void braced_forces(newton_context* c, const double* x, const double* rows, double* out) {
+    ct_contact_work* contact = c->work->contact;
+    ct_coords_push(c->model, c->work, &c->work->at, x, contact->shift);
+    for (int i = c->dense; i < c->slots; i++) {
+        const double *A = c->v.E + 9 * i, *K = c->v.D + 9 * i, *b = rows + 3 * i;
+        double motion[3];
+        ct_touch_motion(&contact->touch[c->v.which[i]], contact->shift, motion);
+        for (int a = 0; a < 3; a++)
+            out[3 * i + a] = A[3 * a] * b[0] + A[3 * a + 1] * b[1] + A[3 * a + 2] * b[2] -
+                             (K[3 * a] * motion[0] + K[3 * a + 1] * motion[1] + K[3 * a + 2] * motion[2]);
+    }
+}
+
 static void newton_precondition(const double* in, double* out, void* user) {
     newton_context* c = user;
     ct_contact_work* contact = c->work->contact;
     ct_contact_system* system = c->work->contact_system;
     size_t n = (size_t)c->model->nunknown;
-    solve_factor(c->model, c->work, in, out, c->report);
-    if (!c->slots) return;
-    ct_coords_push(c->model, c->work, &c->work->at, out, contact->shift);
-    for (int i = 0; i < c->slots; i++) {
-        const ct_touch* touch = &contact->touch[c->v.which[i]];
-        double motion[3];
-        ct_touch_motion(touch, contact->shift, motion);
-        for (int a = 0; a < 3; a++)
-            c->v.rows[3 * i + a] =
-                in[n + 3 * (size_t)i + (size_t)a] -
-                (touch->D[a][0] * motion[0] + touch->D[a][1] * motion[1] + touch->D[a][2] * motion[2]);
+    const bool braced = c->dense < c->slots;
+    if (braced) {
+        push_braced(c, in + n, system->unknowns);
+        for (size_t i = 0; i < n; i++) system->unknowns[i] += in[i];
     }
-    ct_friction_apply(system->friction, c->v.rows, out + n);
-    push_forces(c->model, c->work, c->slots, c->v.which, out + n, c->report);
-    for (size_t i = 0; i < n; i++) out[i] += system->answer[i];
+    solve_factor(c->model, c->work, braced ? system->unknowns : in, out, c->report);
+    if (c->dense) {
+        ct_coords_push(c->model, c->work, &c->work->at, out, contact->shift);
+        for (int i = 0; i < c->dense; i++) {
+            const ct_touch* touch = &contact->touch[c->v.which[i]];
+            double motion[3];
+            ct_touch_motion(touch, contact->shift, motion);
+            for (int a = 0; a < 3; a++)
+                c->v.rows[3 * i + a] =
+                    in[n + 3 * (size_t)i + (size_t)a] -
+                    (touch->D[a][0] * motion[0] + touch->D[a][1] * motion[1] + touch->D[a][2] * motion[2]);
+        }
+        ct_friction_apply(system->friction, c->v.rows, out + n);
+        push_forces(c->model, c->work, c->dense, c->v.which, out + n, c->report);
+        for (size_t i = 0; i < n; i++) out[i] += system->answer[i];
+    }
+    if (braced) braced_forces(c, out, in + n, out + n);
 }
 
 // D W + E of the rows, by the kept inverse of W or by a factor. known: the vectors hold W of these touches.
@@ -418,19 +479,19 @@ static ct_status factor_rows(newton_context* c, bool known) {
     bool inverted = false, factored = known && system->factored;
     if (!known) system->measured = 0;
     ct_status status =
-        ct_contact_system_invert(c->model, c->work, &c->work->at, c->slots, c->v.which, &inverse);
+        ct_contact_system_invert(c->model, c->work, &c->work->at, c->dense, c->v.which, &inverse);
     if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, c->v.D, c->v.E, &inverted);
     if (status != CT_OK || inverted) return status;
     // with the same sets the factor of the Newton step before still serves
-    for (int i = 0; i < c->slots; i++) {
+    for (int i = 0; i < c->dense; i++) {
         unsigned char set = (unsigned char)contact->touch[c->v.which[i]].is.set;
         factored = factored && c->v.set[i] == set;
         c->v.set[i] = set;
     }
     if (factored) return CT_OK;
     const ct_friction_matrix* W = &system->matrix;
-    if (!known) status = ct_contact_system_linear(c->model, c->work, &c->work->at, c->slots, c->v.which, &W);
-    if (status == CT_OK && !W->nodes) system->measured = c->slots;
+    if (!known) status = ct_contact_system_linear(c->model, c->work, &c->work->at, c->dense, c->v.which, &W);
+    if (status == CT_OK && !W->nodes) system->measured = c->dense;
     if (status == CT_OK) status = ct_friction_factor(system->friction, W, c->v.D, c->v.E);
     system->factored = status == CT_OK;
     return status;
@@ -441,7 +502,7 @@ static ct_status factor_rows(newton_context* c, bool known) {
 static bool fill_rows(newton_context* c) {
     ct_contact_work* contact = c->work->contact;
     size_t n = (size_t)c->model->nunknown;
-    bool known = c->work->contact_system->measured == c->slots;
+    bool known = c->work->contact_system->measured == c->dense;
     for (size_t i = 0; i < n; i++) c->v.right[i] = -c->work->r[i];
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
@@ -449,34 +510,84 @@ static bool fill_rows(newton_context* c) {
         if (touch->slot < 0) continue;
         double R[3];
         ct_touch_residual(touch, R);
-        known = known && c->v.which[touch->slot] == (int)i;
+        known = known && (touch->slot >= c->dense || c->v.which[touch->slot] == (int)i);
         c->v.which[touch->slot] = (int)i;
         for (int a = 0; a < 3; a++) c->v.right[n + 3 * (size_t)touch->slot + (size_t)a] = -R[a];
-        memcpy(c->v.D + 9 * touch->slot, touch->D, sizeof touch->D);
-        memcpy(c->v.E + 9 * touch->slot, touch->dF, sizeof touch->dF);
+        double *D = c->v.D + 9 * touch->slot, *E = c->v.E + 9 * touch->slot;
+        if (touch->slot >= c->dense) {
+            ct_brace_rows(touch, E, D);
+            continue;
+        }
+        memcpy(D, touch->D, sizeof touch->D);
+        memcpy(E, touch->dF, sizeof touch->dF);
     }
     return known;
 }
 
-static ct_status newton_step(const ct_model* model, ct_work* work, const point* here, double target,
+// Makes the braced factor anew where the one in force has aged, and puts the touches that it stands for last.
+static ct_status brace(newton_context* c, course* course) {
+    ct_contact_work* contact = c->work->contact;
+    ct_contact_system* system = c->work->contact_system;
+    ct_status status = CT_OK;
+    if (!c->work->preconditioner.brace_in_force || course->strained || course->changed > BRACE_CHANGES) {
+        status = ct_brace_factor(c->model, c->work, system->brace, c->report);
+        system->measured = 0;
+        course->strained = false;
+        course->changed = 0;
+    }
+    if (status == CT_SINGULAR) {
+        course->braced = false;
+        ct_precondition_release(&c->work->preconditioner);
+        ct_precondition_warp(c->model, &c->work->preconditioner, &c->work->at, c->work->rho);
+        return CT_OK;
+    }
+    c->dense = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        if (touch->slot >= 0 && ct_brace_node(c->model, touch) < 0) touch->slot = c->dense++;
+    }
+    int last = c->dense;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        if (touch->slot >= 0 && ct_brace_node(c->model, touch) >= 0) touch->slot = last++;
+    }
+    return status;
+}
+
+// Sets by the present forces and gaps; returns how many touches change theirs.
+static int classify(ct_contact_work* contact) {
+    int changed = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        const ct_contact_set set = ct_touch_set(touch);
+        changed += touch->is.set != set;
+        touch->is.set = set;
+    }
+    return changed;
+}
+
+static ct_status newton_step(const ct_model* model, ct_work* work, double target, course* course,
                              ct_step_report* report) {
+    const point* here = &course->here;
     ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown;
     newton_context c = {.model = model, .work = work, .report = report};
     if (!reserve(model, work, &c.v)) return CT_OUT_OF_MEMORY;
     ct_contact_kept_forget(system);
-    ct_contact_classify(contact);
+    course->changed += classify(contact);
     release(model, work);
     ct_contact_place(contact, work->at.x);
-    c.slots = ct_contact_linearise(contact);
+    c.slots = c.dense = ct_contact_linearise(contact);
+    ct_status status = course->braced ? brace(&c, course) : CT_OK;
+    if (status != CT_OK) return status;
     ct_phi_linearise(model, work, &work->at, work->rho);
     int rows = (int)n + 3 * c.slots;
-    ct_status status = ct_krylov_reserve(system->krylov, rows, GMRES_RESTART);
+    status = ct_krylov_reserve(system->krylov, rows, GMRES_RESTART);
     if (status != CT_OK) return status;
 
     bool known = fill_rows(&c);
-    if (c.slots) status = factor_rows(&c, known);
+    if (c.dense) status = factor_rows(&c, known);
     if (status != CT_OK) return status;
     double eta = fmin(0.1, sqrt(here->total / work->reference));
     ct_krylov_def def = {.n = rows,
@@ -489,7 +600,8 @@ static ct_status newton_step(const ct_model* model, ct_work* work, const point* 
     ct_krylov_report inner;
     memset(c.v.solution, 0, (size_t)rows * sizeof(double));
     ct_gmres(&def, system->krylov, c.v.right, c.v.solution, &inner);
-    ct_solve_account(work, &inner);
+    if (course->braced) course->strained = inner.iterations > BRACE_ITERATIONS;
+    else ct_solve_account(work, &inner);
     memcpy(work->d, c.v.solution, n * sizeof(double));
     for (int i = 0; i < c.slots; i++)
         for (int a = 0; a < 3; a++)
@@ -559,23 +671,15 @@ static bool keep_sets(ct_contact_work* contact) {
     return true;
 }
 
-// The solve so far.
-typedef struct course {
-    point here;
-    bool newton;      // the next step is one of Newton's
-    bool keep;        // model steps try the sets as they are first
-    int patience;     // slow model steps before one of Newton's
-    int slow;         // slow ones so far
-    int looks;        // for pairs that meet, while it is young
-    double taken;     // how far the last step was taken
-    double accuracy;  // of the friction problem
-    double mark;      // half of it must be reached within STALL_LIMIT iterations
-    int iteration, marked;
-} course;
-
 // What comes next, after a step that began with the residual `before`.
 static void choose(course* c, bool modelled, double before) {
     bool moved = c->taken > 0;
+    if (c->braced && moved) {
+        c->slow = c->here.total < 0.5 * before ? 0 : c->slow + 1;
+        c->newton = c->slow < BRACE_PATIENCE;
+        if (c->here.total <= 0.5 * c->mark) c->mark = c->here.total, c->marked = c->iteration;
+        return;
+    }
     if (modelled) c->slow = moved && c->here.total < 0.6 * before ? 0 : c->slow + 1;
     if (modelled && moved && c->slow < c->patience) c->newton = false;
     else if (modelled) c->newton = true, c->patience = 1, c->slow = 0;
@@ -591,7 +695,7 @@ static ct_status look(const ct_model* model, ct_work* work, double end, course* 
     ct_status status = ct_contact_certify(&model->collision, work->contact, work->at.x, end, added, stuck);
     if (status != CT_OK || !*added) return status;
     c->here = evaluate(model, work, &work->at, work->r, report);
-    c->newton = false;
+    c->newton = c->braced;
     work->contact_system->factored = false;
     c->mark = fmax(c->mark, c->here.total);
     c->marked = c->iteration;
@@ -610,7 +714,9 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
     double before = c->here.total;
     bool modelled = !c->newton;
     ct_secant* secant = &work->contact_system->secant;
-    if (ct_solve_renew(model, work, report) || !modelled) {
+    bool unbraced = modelled && c->braced;
+    if (unbraced) c->braced = false, ct_precondition_release(&work->preconditioner);
+    if (!c->braced && (ct_solve_renew(model, work, report) || unbraced || !modelled)) {
         // the nodes have turned: another P
         ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         work->contact_system->measured = 0;
@@ -618,7 +724,7 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
         ct_secant_reset(secant);
     }
     ct_status status = modelled ? model_step(model, work, accuracy_of(c, target), c->keep, c->taken, report)
-                                : newton_step(model, work, &c->here, target, report);
+                                : newton_step(model, work, target, c, report);
     if (status != CT_OK) return status;
     report->iterations++;
     c->iteration++;
@@ -638,6 +744,8 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
                 .accuracy = usual};
     c.keep = keep_sets(work->contact);
     ct_contact_kept_forget(work->contact_system);
+    c.braced = ct_brace_serves(model, work->contact);
+    if (c.braced) c.newton = true, c.looks = BRACE_LOOKS;
     c.mark = c.here.total;
     ct_solve_account_begin(model, work);
     work->contact_system->factored = false;
@@ -663,7 +771,8 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
         if (report->solves >= model->settings.max_iterations) break;
         bool modelled = !c.newton;
         status = iterate(model, work, target, &c, report);
-        if (status != CT_OK || !modelled || c.taken == 0 || c.here.total <= target || c.looks-- <= 0)
+        if (status != CT_OK || (!modelled && !c.braced) || c.taken == 0 || c.here.total <= target ||
+            c.looks-- <= 0)
             continue;
         status = look(model, work, end, &c, &added, &stuck, report);
     }

@@ -18,6 +18,7 @@ ct_status ct_contact_system_create(ct_contact_system** out, const ct_model* mode
     system->answer = ct_arena_alloc(&system->arena, (size_t)model->nunknown, sizeof(double));
     ct_secant_create(&system->secant, &system->arena, (size_t)model->nunknown);
     system->nodes = ct_arena_alloc(&system->arena, 3 * (size_t)model->nvert, sizeof(double));
+    if (model->ntri) system->brace = ct_arena_alloc(&system->arena, 9 * (size_t)model->nfree, sizeof(double));
     ct_status status = system->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK)
         status = ct_compliance_create(&system->compliance, &model->collision, model->nfree, model->node);
@@ -120,6 +121,10 @@ static ct_response response_of(context* c) {
                    : substep                               ? work->preconditioner.substep_version
                                                            : c->model->system.factor_version,
         .level = substep ? work->preconditioner.substep_level : 0};
+    if (work->preconditioner.brace_in_force) {
+        identity.stamp = work->preconditioner.brace_stamp;
+        identity.version = c->model->version;
+    }
     return (ct_response){.identity = identity,
                          .warp = work->preconditioner.warp,
                          .ndof = c->model->tree.ndof,

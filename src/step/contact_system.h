@@ -41,6 +41,7 @@ typedef struct ct_contact_system {
     double* spread;             // 6 nlink ndof: link twists of each joint rate
     double *unknowns, *answer;  // nunknown: right-hand sides, and what the preconditioner makes of them
     double* nodes;              // 3 nvert
+    double* brace;              // 9 nfree, with sheets: stiffness of touches in the factor
     double* vector;             // unknowns, then three rows a touch that is not open; matrices of the touches
     size_t capacity;
     size_t layout;  // touches that the vector is laid out for

@@ -24,6 +24,7 @@ ct_status ct_precondition_create(ct_preconditioner* p, const ct_model* model, ct
     p->threads = threads;
     p->rotation = ct_arena_alloc(arena, 9 * nvert, sizeof(double));
     p->rotation_reference = ct_arena_alloc(arena, 9 * nvert, sizeof(double));
+    p->rotation_braced = ct_arena_alloc(arena, model->ntri ? 9 * nvert : 0, sizeof(double));
     p->warp = ct_arena_alloc(arena, 9 * (size_t)model->nfree, sizeof(double));
     p->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
     p->x_renewed = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
@@ -45,6 +46,7 @@ void ct_precondition_free(ct_preconditioner* p) {
     ct_factor_work_free(p->solve);
     ct_factor_free(p->refreshed);
     ct_factor_free(p->substep);
+    ct_factor_free(p->braced);
     ct_arena_free(&p->arena);
 }
 
@@ -144,11 +146,35 @@ ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, con
     return CT_OK;
 }
 
+ct_status ct_precondition_brace(const ct_model* model, ct_preconditioner* p, const ct_config* at, double c,
+                                const double* K, int* refactors) {
+    ct_status status = prepare(model, p, &p->braced, &p->braced_coupling);
+    if (status != CT_OK) return status;
+    ct_model_assemble(model, p->families, c, at->x, &p->matrix);
+    for (int k = 0; k < model->nfree; k++) ct_block_matrix_add(&p->matrix, k, k, K + 9 * (size_t)k);
+    status = ct_factor_update(p->braced, &p->matrix);
+    if (status != CT_OK) return status;
+    ct_families_rotations(&model->families, p->families, p->threads, at->x, p->rotation_braced);
+    if (!p->brace_in_force) p->unbraced = p->factor;
+    p->brace_stamp = ct_precondition_stamp(at->x, 3 * (size_t)model->nvert) ^
+                     ct_precondition_stamp(K, 9 * (size_t)model->nfree) << 1;
+    p->brace_in_force = true;
+    p->factor = p->braced;
+    (*refactors)++;
+    return CT_OK;
+}
+
+void ct_precondition_release(ct_preconditioner* p) {
+    if (p->brace_in_force) p->factor = p->unbraced;
+    p->brace_in_force = false;
+}
+
 // Halving the step twice makes inertia 16 times stiffer: one factor for every two levels keeps the mismatch
 // below 4.
 ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                  int depth, int* refactors) {
     int level = depth / 2;
+    p->brace_in_force = false;
     p->renewed = p->accounts = false;
     p->may_renew = level == 0;
     p->debt = (int)state->header->slow_solves;
@@ -315,11 +341,12 @@ static void warp_links(const ct_model* model, ct_preconditioner* p, const ct_con
 void ct_precondition_warp(const ct_model* model, ct_preconditioner* p, const ct_config* config,
                           const double* rho) {
     ct_families_rotations(&model->families, p->families, p->threads, config->x, p->rotation);
+    const double* reference = p->brace_in_force ? p->rotation_braced : p->rotation_reference;
     for (int k = 0; k < model->nfree; k++) {
         const double* R = p->rotation + 9 * (size_t)model->node[k];
         double* warp = p->warp + 9 * (size_t)k;
-        if (p->reference_in_force)
-            multiply_transposed(R, p->rotation_reference + 9 * (size_t)model->node[k], warp);
+        if (p->brace_in_force || p->reference_in_force)
+            multiply_transposed(R, reference + 9 * (size_t)model->node[k], warp);
         else memcpy(warp, R, 9 * sizeof(double));
     }
     if (model->tree.nlink) warp_links(model, p, config, rho);

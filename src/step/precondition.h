@@ -29,13 +29,18 @@ typedef struct ct_preconditioner {
     int debt;                  // solves beyond what a good factor needs, since the factor in force was made
     ct_factor* substep;        // at rest for substep_level, NULL until needed
     int substep_level;         // 0: none
+    ct_factor* braced;         // with stiffness added at nodes, NULL until needed
+    bool brace_in_force;
+    uint64_t brace_stamp;                    // of what it was made of
+    const ct_factor* unbraced;               // what was in force before
     int refreshed_version, substep_version;  // of the model's values that they were made for
-    ct_coupling refreshed_coupling, substep_coupling;
+    ct_coupling refreshed_coupling, substep_coupling, braced_coupling;
     ct_block_matrix matrix;  // values for refactoring
 
     // the warp
     double* rotation;            // 9 nvert, scene order
     double* rotation_reference;  // 9 nvert, at x_reference
+    double* rotation_braced;     // 9 nvert, where the braced factor was made
     double* warp;                // 9 nfree, factor order
     double* frame_reference;     // 12 nlink, at x_reference
     double* joint_factor;        // ndof x ndof, Cholesky factor of the links' part
@@ -64,6 +69,12 @@ ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, co
 // CT_SINGULAR leaves the old one in force.
 ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at,
                                 int* refactors);
+// Without links: makes a factor at `at` with the stiffness K (9 nfree, N/m, rows of the matrix) added to the
+// blocks of the nodes, for the rate c, and puts it in force until it is released, or another one is chosen.
+// The families must begin the step again, and the warp is to be set.
+ct_status ct_precondition_brace(const ct_model* model, ct_preconditioner* p, const ct_config* at, double c,
+                                const double* K, int* refactors);
+void ct_precondition_release(ct_preconditioner* p);
 uint64_t ct_precondition_stamp(const double* x, size_t n);  // of a reference configuration; never 0
 // Sets the warp to R(x) R(x_reference)^T (the rest shape when no reference is in force), for nodes and links.
 // rho: force imbalance at `config`, 3 nvert.
