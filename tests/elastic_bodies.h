@@ -33,7 +33,7 @@ static inline ct_mat3 random_rotation(void) {
 typedef struct body {
     int nvert, ntet;
     double *rest, *x;  // 3 nvert + 1
-    int* tet;
+    int *tet, *mid;    // mid: NULL, or 6 a tet
     unsigned char* energy;
     double *mu, *lambda, *beta;
     ct_elastic* elastic;
@@ -53,8 +53,39 @@ static inline body body_allocate(int nvert, int ntet) {
     return b;
 }
 
+// The node between two, made when it is first asked for; known: 64 a node, pairs of other node and middle.
+static inline int body_middle(body* b, int* known, int v, int w) {
+    const int low = v < w ? v : w, high = v + w - low;
+    int* list = known + 64 * (size_t)low;
+    for (; *list >= 0; list += 2)
+        if (list[0] == high) return list[1];
+    list[0] = high, list[1] = b->nvert;
+    for (int i = 0; i < 3; i++) {
+        b->rest[3 * b->nvert + i] = 0.5 * (b->rest[3 * v + i] + b->rest[3 * w + i]) + 0.02 * random_unit();
+        b->x[3 * b->nvert + i] = 0.5 * (b->x[3 * v + i] + b->x[3 * w + i]) + 0.03 * random_unit();
+    }
+    return b->nvert++;
+}
+
+// Makes all tets those of second order, slightly curved.
+static inline void body_raise(body* b) {
+    static const int edge[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
+    int* known = malloc(64 * (size_t)b->nvert * sizeof(int));
+    for (int i = 0; i < 64 * b->nvert; i++) known[i] = -1;
+    b->mid = calloc(6 * (size_t)b->ntet, sizeof(int));
+    b->rest = realloc(b->rest, (3 * (size_t)(b->nvert + 6 * b->ntet) + 1) * sizeof(double));
+    b->x = realloc(b->x, (3 * (size_t)(b->nvert + 6 * b->ntet) + 1) * sizeof(double));
+    for (int e = 0; e < b->ntet; e++)
+        for (int k = 0; k < 6; k++)
+            b->mid[6 * e + k] = body_middle(b, known, b->tet[4 * e + edge[k][0]], b->tet[4 * e + edge[k][1]]);
+    free(known);
+}
+
+static bool raised = false;  // clouds and mixed boxes are of second order
+
 static inline void body_compile(body* b) {
-    const ct_elastic_def def = {b->nvert, b->ntet, b->rest, b->tet, b->energy, b->mu, b->lambda, b->beta};
+    const ct_elastic_def def = {b->nvert,  b->ntet, b->rest,   b->tet, b->mid,
+                                b->energy, b->mu,   b->lambda, b->beta};
     assert_int_equal(ct_elastic_create(&b->elastic, &def), CT_OK);
     assert_int_equal(ct_elastic_work_create(&b->work, b->elastic), CT_OK);
 }
@@ -62,7 +93,8 @@ static inline void body_compile(body* b) {
 static inline void body_free(body* b) {
     ct_elastic_free(b->elastic);
     ct_elastic_work_free(b->work);
-    free(b->rest), free(b->x), free(b->tet), free(b->energy), free(b->mu), free(b->lambda), free(b->beta);
+    free(b->rest), free(b->x), free(b->tet), free(b->mid), free(b->energy), free(b->mu), free(b->lambda),
+        free(b->beta);
 }
 
 static inline double* node_array(const body* b) { return calloc((size_t)b->nvert * 3 + 1, sizeof(double)); }
@@ -84,6 +116,7 @@ static inline body make_cloud(int energy, const double stretch[3], double spread
         }
         b.energy[e] = (unsigned char)energy;
     }
+    if (raised) body_raise(&b);
     return b;
 }
 
@@ -123,6 +156,7 @@ static inline body make_mixed_box(const int n[3]) {
         b.lambda[e] = 2 + 0.5 * random_unit();
         b.beta[e] = 0.01;
     }
+    if (raised) body_raise(&b);
     return b;
 }
 

@@ -183,6 +183,7 @@ static void energy_ignores_rotation_and_gradient_follows_it(void** state) {
 static void damping_vanishes_in_rigid_motion_and_is_beta_stiffness_at_rest(void** state) {
     body b = make_cloud(CT_ENERGY_COROTATED, (double[]){1, 1, 1}, 0);
     for (int e = 0; e < b.ntet; e++) b.beta[e] = 0.02;
+    memcpy(b.x, b.rest, 3 * (size_t)b.nvert * sizeof(double));
     body_compile(&b);
     double *f = node_array(&b), *g = node_array(&b), *v = node_array(&b), *x = node_array(&b);
     const int n = 3 * b.nvert;
@@ -318,6 +319,32 @@ static void set_parameters_equals_a_fresh_body(void** state) {
     body_free(&b);
 }
 
+// ---- second order
+
+// Small displacements u = s (y z, x z, x^2) of a tet with the unit axes as edges: the strains are linear, and
+// with E_xx = E_yy = E_zz = 0, 2 E_xy = 2 z, 2 E_xz = y + 2 x, 2 E_yz = x the energy is s^2 mu/2 times the
+// integral of 4 z^2 + (y + 2 x)^2 + x^2; those of x^2 and x y over the tet are 1/60 and 1/120.
+static void quadratic_displacements_have_known_energy(void** state) {
+    static const int edge[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
+    for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
+        body b = make_single(energy, ct_mat3_identity());
+        body_raise(&b);
+        for (int k = 0; k < 6; k++)
+            for (int i = 0; i < 3; i++)
+                b.rest[3 * b.mid[k] + i] = 0.5 * (b.rest[3 * edge[k][0] + i] + b.rest[3 * edge[k][1] + i]);
+        const double s = 1e-5;
+        for (int v = 0; v < 10; v++) {
+            const double *r = b.rest + 3 * v, u[3] = {r[1] * r[2], r[0] * r[2], r[0] * r[0]};
+            for (int i = 0; i < 3; i++) b.x[3 * v + i] = r[i] + s * u[i];
+        }
+        body_compile(&b);
+        const double known = 0.5 * mu_value * s * s * ((4 + 1 + 4 + 1) / 60.0 + 4 / 120.0);
+        const double found = ct_elastic_energy(b.elastic, b.x);
+        if (!(fabs(found - known) < 1e-4 * known)) fail_msg("%g, known %g", found, known);
+        body_free(&b);
+    }
+}
+
 // ---- assembled matrices
 
 static void check_assembled(const double* at, bool damped) {
@@ -326,13 +353,17 @@ static void check_assembled(const double* at, bool damped) {
     if (damped) ct_elastic_begin_step(b.elastic, b.work, NULL, 100, 100, at ? b.x : b.rest, 0, NULL);
     const double* x = at ? b.x : b.rest;
     // every third node is no unknown
-    int *unknown = calloc((size_t)b.nvert, sizeof(int)), *element = calloc((size_t)b.ntet * 4, sizeof(int)),
-        count = 0;
+    const int size = b.mid ? 10 : 4;
+    int *unknown = calloc((size_t)b.nvert, sizeof(int)),
+        *element = calloc((size_t)(b.ntet * size), sizeof(int)), count = 0;
     for (int v = 0; v < b.nvert; v++) unknown[v] = v % 3 == 1 ? -1 : count++;
-    for (int i = 0; i < 4 * b.ntet; i++) element[i] = unknown[b.tet[i]];
+    for (int i = 0; i < size * b.ntet; i++) {
+        const int e = i / size, k = i % size;
+        element[i] = unknown[k < 4 ? b.tet[4 * e + k] : b.mid[6 * e + k - 4]];
+    }
     ct_arena arena = {0};
     ct_block_matrix A;
-    assert_int_equal(ct_block_matrix_create(&A, &arena, count, b.ntet, 4, element), CT_OK);
+    assert_int_equal(ct_block_matrix_create(&A, &arena, count, b.ntet, size, element), CT_OK);
     ct_elastic_assemble(b.elastic, b.work, at ? b.x : NULL, false, unknown, &A);
     double *d = node_array(&b), *Hd = node_array(&b), *y = node_array(&b), *Ay = node_array(&b);
     for (int v = 0; v < b.nvert; v++)
@@ -476,7 +507,7 @@ static void fields_of_a_stretched_tet_are_known(void** state) {
 
 static void create_rejects_tets_that_cannot_be_compiled(void** state) {
     body b = make_single(CT_ENERGY_STVK, ct_mat3_identity());
-    const ct_elastic_def def = {4, 1, b.rest, b.tet, b.energy, b.mu, b.lambda, NULL};
+    const ct_elastic_def def = {4, 1, b.rest, b.tet, NULL, b.energy, b.mu, b.lambda, NULL};
     b.tet[1] = 2, b.tet[2] = 1;
     assert_int_equal(ct_elastic_create(&b.elastic, &def), CT_BAD_MESH);
     assert_null(b.elastic);
@@ -515,5 +546,22 @@ int main(void) {
         cmocka_unit_test(fields_of_a_stretched_tet_are_known),
         cmocka_unit_test(create_rejects_tets_that_cannot_be_compiled),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest again[] = {
+        cmocka_unit_test(derivatives_match_differences_at_rest),
+        cmocka_unit_test(derivatives_match_differences_at_moderate_strain),
+        cmocka_unit_test(derivatives_match_differences_when_inverted),
+        cmocka_unit_test(derivatives_match_differences_with_damping),
+        cmocka_unit_test(product_is_symmetric),
+        cmocka_unit_test(energy_ignores_rotation_and_gradient_follows_it),
+        cmocka_unit_test(damping_vanishes_in_rigid_motion_and_is_beta_stiffness_at_rest),
+        cmocka_unit_test(results_are_the_same_bits_for_every_thread_count),
+        cmocka_unit_test(forces_sum_to_zero),
+        cmocka_unit_test(energy_alone_equals_the_gradient_pass_and_the_sum_of_densities),
+        cmocka_unit_test(assembled_hessian_equals_the_product),
+        cmocka_unit_test(node_rotations_follow_a_rotated_stretched_body),
+        cmocka_unit_test(quadratic_displacements_have_known_energy),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    raised = true;
+    return failed + cmocka_run_group_tests_name("second order", again, NULL, NULL);
 }

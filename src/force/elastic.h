@@ -12,6 +12,9 @@
 // where c G - g is the strain rate of the integrator (Euler: c = 1/h, g = G_n/h; BDF2: c = 3/(2h),
 // g = (4 G_n - G_{n-1})/(2h)), so that at rest its gradient is beta K v. It is added wherever the energy is.
 //
+// Tets of second order have ten nodes and four points of quadrature (elastic_cell.h): each point is a tet of
+// its own to the energies, with a quarter of the volume.
+//
 // Tets are kept in blocks of CT_BLOCK lanes (AoSoA), sorted by energy and then along the mesh; node arrays
 // are in scene order, 3 doubles a node, with at least one readable double behind the end (arena arrays have
 // it). Sums over the tets of a node and over all tets are taken in a fixed order: bit-identical for every
@@ -27,8 +30,10 @@
 
 typedef struct ct_elastic_def {
     int nvert, ntet;
-    const double* rest;           // 3 nvert
-    const int* tet;               // 4 ntet
+    const double* rest;  // 3 nvert
+    const int* tet;      // 4 ntet
+    // 6 ntet mid-edge nodes (01 12 02 03 13 23); tets with -1 there are linear; NULL: all of them
+    const int* mid;
     const unsigned char* energy;  // ntet, ct_energy
     const double* mu;             // ntet, Pa (Lame)
     const double* lambda;         // ntet, Pa (Lame; already divided by 3 for paper_weights)

@@ -94,32 +94,51 @@ static void project_damper(double* linear, int energy) {
     }
 }
 
-// Gradients of the four shape functions of a lane: rows of Dm^-1, and minus their sum for node 0.
-static void shape_gradients(const ct_elastic_block* block, int lane, double gradient[4][3]) {
+// Gradients of the shape functions of a lane, and its nodes. Linear: rows of Dm^-1, and minus their sum for
+// node 0. Returns how many.
+static int shape_gradients(const ct_elastic* elastic, int b, int lane, double gradient[CT_CELL_NODES][3],
+                           int node[CT_CELL_NODES]) {
+    const ct_elastic_block* block = elastic->block + b;
+    if (b >= elastic->second) {
+        const int c = (b - elastic->second) / CT_CELL_POINTS;
+        double slope[CT_CELL_NODES][3];
+        ct_cell_slopes((b - elastic->second) % CT_CELL_POINTS, slope);
+        for (int a = 0; a < CT_CELL_NODES; a++) {
+            node[a] = elastic->cell[c].node[a][lane];
+            for (int j = 0; j < 3; j++)
+                gradient[a][j] = slope[a][0] * block->inverse[j][lane] +
+                                 slope[a][1] * block->inverse[3 + j][lane] +
+                                 slope[a][2] * block->inverse[6 + j][lane];
+        }
+        return CT_CELL_NODES;
+    }
+    for (int a = 0; a < 4; a++) node[a] = block->node[a][lane];
     for (int j = 0; j < 3; j++) {
         for (int k = 0; k < 3; k++) gradient[k + 1][j] = block->inverse[3 * k + j][lane];
         gradient[0][j] = -(gradient[1][j] + gradient[2][j] + gradient[3][j]);
     }
+    return 4;
 }
 
 // Adds G^T H G of one lane.
-static void add_element(const ct_elastic_block* block, int lane, matrix9 H, const int* unknown,
+static void add_element(const ct_elastic* elastic, int block, int lane, matrix9 H, const int* unknown,
                         ct_block_matrix* matrix) {
-    double gradient[4][3];
-    shape_gradients(block, lane, gradient);
-    for (int b = 0; b < 4; b++) {
+    double gradient[CT_CELL_NODES][3];
+    int node[CT_CELL_NODES];
+    const int count = shape_gradients(elastic, block, lane, gradient, node);
+    for (int b = 0; b < count; b++) {
         double HG[9][3];
         for (int i = 0; i < 9; i++)
             for (int k = 0; k < 3; k++)
                 HG[i][k] = H[i][3 * k] * gradient[b][0] + H[i][3 * k + 1] * gradient[b][1] +
                            H[i][3 * k + 2] * gradient[b][2];
-        for (int a = b; a < 4; a++) {
+        for (int a = b; a < count; a++) {
             double value[9];
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < 3; k++)
                     value[3 * i + k] = gradient[a][0] * HG[3 * i][k] + gradient[a][1] * HG[3 * i + 1][k] +
                                        gradient[a][2] * HG[3 * i + 2][k];
-            ct_block_matrix_add(matrix, unknown[block->node[a][lane]], unknown[block->node[b][lane]], value);
+            ct_block_matrix_add(matrix, unknown[node[a]], unknown[node[b]], value);
         }
     }
 }
@@ -134,14 +153,15 @@ typedef struct block_hessian {
 static void block_compute(const ct_elastic* elastic, const ct_elastic_pass* pass, int energy, int b,
                           bool project, block_hessian* h) {
     const ct_elastic_kernels* kernels = elastic->kernels;
-    kernels->linearise[energy](pass, b, 1, h->linear);
+    const bool second = b >= elastic->second;
+    kernels->linearise[second][energy](pass, b, 1, h->linear);
     if (project && pass->rate) project_damper(h->linear, energy);
     kernels->hessian[energy](pass, b, h->linear, h->value);
     if (!project) return;
     ct_elastic_pass undamped = *pass;
     undamped.rate = NULL;
     kernels->hessian[energy](&undamped, b, h->linear, h->elastic);
-    kernels->stress[energy](&undamped, b, h->stress);
+    kernels->stress[second][energy](&undamped, b, h->stress);
 }
 
 static void add_block(const ct_elastic* elastic, const ct_elastic_pass* pass, int b, bool project,
@@ -160,7 +180,7 @@ static void add_block(const ct_elastic* elastic, const ct_elastic_pass* pass, in
                 for (int i = 0; i < 81; i++)
                     H[i / 9][i % 9] += h->value[i * CT_BLOCK + lane] - h->elastic[i * CT_BLOCK + lane];
         }
-        add_element(&elastic->block[b], lane, H, unknown, matrix);
+        add_element(elastic, b, lane, H, unknown, matrix);
     }
 }
 
@@ -170,6 +190,8 @@ void ct_elastic_assemble(const ct_elastic* elastic, ct_elastic_work* work, const
     const bool damped = elastic->damped && work->c > 0;
     const double scale = damped && !x ? work->c : 0;
     const ct_elastic_pass pass = {.block = elastic->block,
+                                  .cell = elastic->cell,
+                                  .second = elastic->second,
                                   .x = x ? x : elastic->rest,
                                   .beta = elastic->beta,
                                   .rate = damped && x ? work->rate : NULL,
@@ -193,14 +215,14 @@ void ct_elastic_assemble_laplacian(const ct_elastic* elastic, const int* unknown
             const ct_elastic_block* block = elastic->block + lane / CT_BLOCK;
             const int l = lane % CT_BLOCK;
             const double weight = 2 * block->mu[l] + 3 * block->lambda[l];
-            double g[4][3];
-            shape_gradients(block, l, g);
-            for (int a = 0; a < 4; a++)
+            double g[CT_CELL_NODES][3];
+            int node[CT_CELL_NODES];
+            const int count = shape_gradients(elastic, lane / CT_BLOCK, l, g, node);
+            for (int a = 0; a < count; a++)
                 for (int b = 0; b <= a; b++) {
                     const double w = weight * (g[a][0] * g[b][0] + g[a][1] * g[b][1] + g[a][2] * g[b][2]);
                     const double value[9] = {w, 0, 0, 0, w, 0, 0, 0, w};
-                    ct_block_matrix_add(matrix, unknown[block->node[a][l]], unknown[block->node[b][l]],
-                                        value);
+                    ct_block_matrix_add(matrix, unknown[node[a]], unknown[node[b]], value);
                 }
         }
     }

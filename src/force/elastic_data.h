@@ -9,6 +9,7 @@
 typedef struct ct_elastic_chunk {
     int first, count;  // blocks
     int energy;        // ct_energy
+    bool second;       // of second order: four blocks, its points, make eight tets
     size_t linear;     // doubles of undamped linearisation before this chunk
 } ct_elastic_chunk;
 
@@ -20,13 +21,15 @@ struct ct_elastic {
     double* rest;             // 3 nvert
     double* volume;           // ntet, m^3, scene order
     ct_elastic_block* block;  // nblock
+    ct_elastic_cell* cell;    // of the blocks from `second` on, one for four
+    int second;               // the first block of second order
     double* beta;             // CT_BLOCK nblock
     double* lane_volume;      // CT_BLOCK nblock, 0 in lanes without a tet
     int* lane_tet;            // CT_BLOCK nblock, scene tet or -1
     ct_elastic_chunk* chunk;  // nchunk
     size_t linear_size;       // doubles of all undamped linearisations
     int* incident_start;      // nvert + 1
-    int* incident;            // 4 ntet: 4 lane + corner, ascending for each node
+    int* incident;            // for each node, ascending: where its forces are in `element`, in fours
 };
 
 struct ct_elastic_work {

@@ -27,6 +27,8 @@ typedef struct pass_task {
 static ct_elastic_pass make_pass(const ct_elastic* elastic, ct_elastic_work* work, double c,
                                  const double* x) {
     return (ct_elastic_pass){.block = elastic->block,
+                             .cell = elastic->cell,
+                             .second = elastic->second,
                              .x = x,
                              .element = work->element,
                              .volume = elastic->lane_volume,
@@ -86,8 +88,8 @@ static void run_chunks(pass_task* task, ct_threads* threads, ct_task visit) {
 static void visit_gradient(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->work->partial[index] =
-        task->elastic->kernels->gradient[chunk->energy](&task->pass, chunk->first, chunk->count);
+    task->work->partial[index] = task->elastic->kernels->gradient[chunk->second][chunk->energy](
+        &task->pass, chunk->first, chunk->count);
 }
 
 double ct_elastic_gradient(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
@@ -103,8 +105,8 @@ double ct_elastic_gradient(const ct_elastic* elastic, ct_elastic_work* work, ct_
 static void visit_linearise(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->elastic->kernels->linearise[chunk->energy](&task->pass, chunk->first, chunk->count,
-                                                     chunk_linear(task, chunk));
+    task->elastic->kernels->linearise[chunk->second][chunk->energy](&task->pass, chunk->first, chunk->count,
+                                                                    chunk_linear(task, chunk));
 }
 
 void ct_elastic_linearise(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
@@ -117,8 +119,8 @@ void ct_elastic_linearise(const ct_elastic* elastic, ct_elastic_work* work, ct_t
 static void visit_product(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->elastic->kernels->product[chunk->energy](&task->pass, chunk->first, chunk->count,
-                                                   chunk_linear(task, chunk));
+    task->elastic->kernels->product[chunk->second][chunk->energy](&task->pass, chunk->first, chunk->count,
+                                                                  chunk_linear(task, chunk));
 }
 
 void ct_elastic_product(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
@@ -131,7 +133,8 @@ void ct_elastic_product(const ct_elastic* elastic, ct_elastic_work* work, ct_thr
 static void visit_strain(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->elastic->kernels->strain(&task->pass, chunk->first, chunk->count, task->scale, task->work->rate);
+    task->elastic->kernels->strain[chunk->second](&task->pass, chunk->first, chunk->count, task->scale,
+                                                  task->work->rate);
 }
 
 void ct_elastic_begin_step(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double c,
@@ -162,13 +165,17 @@ static void visit_parameter(int index, void* user) {
     for (int first = chunk->first, last = chunk->first + chunk->count; first < last;
          first += CT_PARAMETER_BLOCKS) {
         const int count = last - first < CT_PARAMETER_BLOCKS ? last - first : CT_PARAMETER_BLOCKS;
-        elastic->kernels->parameter[chunk->energy](&task->pass, first, count, value[0][0]);
+        elastic->kernels->parameter[chunk->second][chunk->energy](&task->pass, first, count, value[0][0]);
         for (int lane = 0; lane < count * CT_BLOCK; lane++) {
             const int tet = elastic->lane_tet[first * CT_BLOCK + lane];
             if (tet < 0) continue;
-            if (task->d_mu) task->d_mu[tet] = value[lane / CT_BLOCK][0][lane % CT_BLOCK];
-            if (task->d_lambda) task->d_lambda[tet] = value[lane / CT_BLOCK][1][lane % CT_BLOCK];
-            if (task->d_beta) task->d_beta[tet] = value[lane / CT_BLOCK][2][lane % CT_BLOCK];
+            // the points of a tet follow one another
+            const bool more = chunk->second && (first - chunk->first + lane / CT_BLOCK) % CT_CELL_POINTS;
+            double* const out[3] = {task->d_mu, task->d_lambda, task->d_beta};
+            for (int k = 0; k < 3; k++) {
+                const double part = value[lane / CT_BLOCK][k][lane % CT_BLOCK];
+                if (out[k]) out[k][tet] = more ? out[k][tet] + part : part;
+            }
         }
     }
 }
@@ -192,7 +199,7 @@ bool ct_elastic_has_damping(const ct_elastic* elastic) { return elastic->damped;
 static void visit_history(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->elastic->kernels->history(&task->pass, chunk->first, chunk->count, task->scale);
+    task->elastic->kernels->history[chunk->second](&task->pass, chunk->first, chunk->count, task->scale);
 }
 
 void ct_elastic_history_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
@@ -218,7 +225,7 @@ void ct_elastic_history_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct
 static void visit_deformation(int index, void* user) {
     const pass_task* task = user;
     const ct_elastic_chunk* chunk = task->elastic->chunk + index;
-    task->elastic->kernels->deformation(&task->pass, chunk->first, chunk->count);
+    task->elastic->kernels->deformation[chunk->second](&task->pass, chunk->first, chunk->count);
 }
 
 // Sum over the tets of node v of V F: three rows of four doubles, made here unless the pass has already.

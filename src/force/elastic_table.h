@@ -8,14 +8,21 @@
 #include "base/cpu.h"
 #include "cuttle.h"
 #include "force/elastic.h"
+#include "force/elastic_cell.h"
 
-// Eight tets of one energy, one a lane. Lanes behind the last tet repeat it with weight 0.
+// Eight tets of one energy, or a point of eight tets of second order, one a lane. Lanes behind the last tet
+// repeat it with weight 0.
 typedef struct ct_elastic_block {
-    double inverse[9][CT_BLOCK];  // Dm^-1, row-major, 1/m; Dm = columns of rest edges from node 0
+    double inverse[9][CT_BLOCK];  // Dm^-1, row-major, 1/m; Dm = columns of rest edges from node 0, or E(rest)
     double mu[CT_BLOCK];          // V mu, J
     double lambda[CT_BLOCK];      // V lambda, J
-    int node[4][CT_BLOCK];
+    int node[4][CT_BLOCK];        // of linear tets
 } ct_elastic_block;
+
+// Nodes of eight tets of second order, whose points are four blocks, one after the other.
+typedef struct ct_elastic_cell {
+    int node[CT_CELL_NODES][CT_BLOCK];
+} ct_elastic_cell;
 
 // Doubles of a linearisation, per tet and energy; with damping each block's record is CT_LINEAR_DAMPER
 // longer.
@@ -26,10 +33,14 @@ enum { CT_LINEAR_DAMPER = 15, CT_LINEAR_LONGEST = CT_LINEAR_PROJECTIVE + CT_LINE
 
 typedef struct ct_elastic_pass {
     const ct_elastic_block* block;
-    const double* x;  // positions or directions, 3 doubles a node and one more behind the last
+    const ct_elastic_cell* cell;  // of the blocks from `second` on
+    int second;                   // the first block of second order
+    const double* x;              // positions or directions, 3 doubles a node and one more behind the last
     // sums of forces (4 nvert) or deformation (CT_NODE_SIZE nvert); NULL: store them per tet
     double* node;
-    double* element;       // CT_ELEMENT_SIZE per lane
+    // CT_ELEMENT_SIZE per lane; tets of second order take the room of their four points, one tet after the
+    // other: forces of ten nodes, or three times the same deformation
+    double* element;
     const double* volume;  // CT_BLOCK per block: rest volume, m^3, for mean deformations
     const double* beta;    // CT_BLOCK per block: stiffness damping, s
     const double* rate;    // 6 CT_BLOCK per block: g of the strain rate c G - g; NULL: no damping
@@ -38,28 +49,30 @@ typedef struct ct_elastic_pass {
     const double* now;     // positions at the end of the step, like x
 } ct_elastic_pass;
 
+// Functions of linear tets, then of those of second order, whose blocks come in fours.
 typedef struct ct_elastic_kernels {
     const char* name;
     // Energy of blocks first .. first+count-1; adds or stores the forces (gradient).
-    double (*gradient[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count);
+    double (*gradient[2][CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count);
     // `linear` holds the records of block `first` and on; a product sees the same rate (NULL or not) as its
     // linearisation.
-    void (*linearise[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, double* linear);
-    void (*product[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, const double* linear);
+    void (*linearise[2][CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, double* linear);
+    void (*product[2][CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count,
+                                        const double* linear);
     // d(V P)/dF of one block from its linearisation: hessian[(9 i + j) CT_BLOCK + lane], F and P row-major.
     void (*hessian[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, const double* linear,
                                      double* hessian);
     // V W, F (9), V P (9) of one block, without damping: values[(component) CT_BLOCK + lane], 19 components.
-    void (*stress[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, double* values);
+    void (*stress[2][CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, double* values);
     // V P : dF(lam) differentiated by mu, lambda and beta: values[(3 (block - first) + which) CT_BLOCK +
     // lane].
-    void (*parameter[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, double* values);
+    void (*parameter[2][CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int first, int count, double* values);
     // Adds the rows of V F, 4 doubles each, to the nodes or stores them per tet.
-    void (*deformation)(const ct_elastic_pass* pass, int first, int count);
+    void (*deformation[2])(const ct_elastic_pass* pass, int first, int count);
     // rate += a G(x), 6 CT_BLOCK per block.
-    void (*strain)(const ct_elastic_pass* pass, int first, int count, double a, double* rate);
+    void (*strain[2])(const ct_elastic_pass* pass, int first, int count, double a, double* rate);
     // Adds or stores the forces of V P = a F(x) beta hooke(sym(F(now)^T dF(lam))).
-    void (*history)(const ct_elastic_pass* pass, int first, int count, double a);
+    void (*history[2])(const ct_elastic_pass* pass, int first, int count, double a);
     // Polar factors of CT_BLOCK matrices: F[9][CT_BLOCK] -> R[9][CT_BLOCK].
     void (*polar)(const double* F, double* R);
 } ct_elastic_kernels;
