@@ -30,6 +30,8 @@ typedef struct ct_mesh {  // open: read freely; create and free only through the
     int* tet_tag;  // ntet      physical tag, 0 when none
     int* tri_tag;  // ntri
     ct_tag* tag;   // ntag      names of the tags
+    // 6 ntet: nodes between the corners 01 12 02 03 13 23 of tets of second order; NULL: linear tets
+    int* mid;
 } ct_mesh;
 
 typedef enum ct_mesh_format {
@@ -65,6 +67,12 @@ typedef struct ct_mesh_report {
 // are 0. CT_BAD_ARGUMENT when a count is negative, an array is missing or an index is out of range.
 CT_API ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet, int ntri,
                                 const int* tri);
+// Makes linear tets tets of second order: a node more in the middle of every edge, behind the others.
+// CT_BAD_ARGUMENT when there are no tets.
+CT_API ct_status ct_mesh_raise(ct_mesh* mesh);
+// Makes the tets those of second order with the mesh's nodes mid (6 ntet, as in ct_mesh) on their edges.
+// CT_BAD_ARGUMENT when there are no tets or an index is out of range.
+CT_API ct_status ct_mesh_set_middles(ct_mesh* mesh, const int* mid);
 // A copy of all arrays and tags. CT_BAD_ARGUMENT when `mesh` is NULL.
 CT_API ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh);
 CT_API void ct_mesh_free(ct_mesh* mesh);  // NULL: does nothing
@@ -86,7 +94,8 @@ CT_API ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_e
 // Repairs what can be repaired without guessing: drops unused nodes and elements that use a node twice, flips
 // inverted tets, in place. Returns the count of changes; 0 where `mesh` is NULL or has an index out of range.
 CT_API int ct_mesh_repair(ct_mesh* mesh);
-// Boundary triangles of the tets, outward, as node indices; *tri (3 *ntri) is the caller's, freed by ct_free.
+// Boundary triangles of the tets, outward, as node indices, four for a face of second order; *tri (3 *ntri)
+// is the caller's, freed by ct_free.
 CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri);
 CT_API void ct_free(void* memory);  // what this library handed over as a plain array; NULL: does nothing
 

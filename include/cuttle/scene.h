@@ -80,6 +80,7 @@ typedef struct ct_body_def {
     // m, half the distance at which its surface touches another; NAN: half a sheet's thickness, or a
     // hundredth of the mean edge of a solid's surface
     double contact_thickness;
+    int order;  // 2: tets are made those of second order (ct_mesh_raise); 0: as the mesh has them
 } ct_body_def;
 CT_API ct_body_def ct_body_def_default(void);  // no mesh, as it is, at rest, of the default material
 

@@ -12,7 +12,7 @@
 // where c G - g is the strain rate of the integrator (Euler: c = 1/h, g = G_n/h; BDF2: c = 3/(2h),
 // g = (4 G_n - G_{n-1})/(2h)), so that at rest its gradient is beta K v. It is added wherever the energy is.
 //
-// Tets of second order have ten nodes and four points of quadrature (elastic_cell.h): each point is a tet of
+// Tets of second order have ten nodes and four points of quadrature (shape/cell.h): each point is a tet of
 // its own to the energies, with a quarter of the volume.
 //
 // Tets are kept in blocks of CT_BLOCK lanes (AoSoA), sorted by energy and then along the mesh; node arrays

@@ -1,6 +1,6 @@
 // Element kernels over blocks of eight tets, compiled once per instruction set (CT_ISA, CT_LANES).
 //
-// F = Ds Dm^-1 from gathered node positions (of second order: E E(rest)^-1 at each point, elastic_cell.h); V
+// F = Ds Dm^-1 from gathered node positions (of second order: E E(rest)^-1 at each point, shape/cell.h); V
 // P from the energy and the damping potential; forces
 //     [f1 f2 f3] = V P Dm^-T,  f0 = -(f1 + f2 + f3),
 // added to the node sums tet after tet, or stored per tet. See elastic_table.h for inputs and outputs.
@@ -13,7 +13,7 @@
 #define TEXT_OF(a) #a
 #define NAME_OF(a) TEXT_OF(a)
 
-// S_j - S_0 of the last tets of second order that were asked for, of the configuration x (elastic_cell.h).
+// S_j - S_0 of the last tets of second order that were asked for, of the configuration x (shape/cell.h).
 typedef struct vbase {
     v4 edge[3][CT_BLOCK];
     const ct_elastic_cell* cell;

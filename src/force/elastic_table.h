@@ -8,7 +8,7 @@
 #include "base/cpu.h"
 #include "cuttle.h"
 #include "force/elastic.h"
-#include "force/elastic_cell.h"
+#include "shape/cell.h"
 
 // Eight tets of one energy, or a point of eight tets of second order, one a lane. Lanes behind the last tet
 // repeat it with weight 0.

@@ -6,6 +6,7 @@
 
 #include "math/point3.h"
 #include "scene/scene.h"
+#include "shape/cell.h"
 
 static bool is_wet(const ct_scene* scene, int body) {
     return scene->water.all || (body < scene->water.nbody && scene->water.wet[body]);
@@ -21,9 +22,13 @@ static void edges(const ct_mesh* mesh, const int* node, int count, double edge[3
 // Volumes of the tets, shared among their nodes; those of sheets follow their thickness (model/sheets.c).
 static void add_volumes(const ct_scene_body* body, double* volume) {
     const ct_mesh* mesh = body->mesh;
-    double edge[3][3], normal[3];
+    double edge[3][3], normal[3], least;
     for (int t = 0; t < mesh->ntet; t++) {
-        const int* node = mesh->tet + 4 * (size_t)t;
+        const int *node = mesh->tet + 4 * (size_t)t, *mid = mesh->mid ? mesh->mid + 6 * (size_t)t : NULL;
+        const double whole = mid ? ct_cell_volume(node, mid, mesh->x, &least) : 0;
+        for (int a = 0; mid && a < CT_CELL_NODES; a++)
+            volume[body->first_node + (a < 4 ? node[a] : mid[a - 4])] += ct_cell_share(true, a) * whole;
+        if (mid) continue;
         edges(mesh, node, 4, edge);
         cross3(edge[0], edge[1], normal);
         double quarter = (normal[0] * edge[2][0] + normal[1] * edge[2][1] + normal[2] * edge[2][2]) / 24;

@@ -24,12 +24,14 @@ static void count_scene(ct_model* model, const ct_scene* scene) {
     model->nelement = model->ntet + model->ntri;
 }
 
-static ct_status allocate_geometry(ct_model* model) {
+static ct_status allocate_geometry(ct_model* model, bool second) {
     ct_arena* arena = &model->arena;
     size_t nvert = (size_t)model->nvert, ntet = (size_t)model->ntet, ntri = (size_t)model->ntri,
            nbody = (size_t)model->nbody;
     model->geometry.rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     model->geometry.tet = ct_arena_alloc(arena, 4 * ntet, sizeof(int));
+    if (second) model->geometry.mid = ct_arena_alloc(arena, 6 * ntet, sizeof(int));
+    for (size_t i = 0; model->geometry.mid && i < 6 * ntet; i++) model->geometry.mid[i] = -1;
     model->geometry.tet_body = ct_arena_alloc(arena, ntet, sizeof(int));
     model->geometry.tet_tag = ct_arena_alloc(arena, ntet, sizeof(int));
     model->geometry.tri = ct_arena_alloc(arena, 3 * ntri, sizeof(int));
@@ -74,6 +76,8 @@ static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index
     memcpy(model->geometry.tet_tag + t0, mesh->tet_tag, (size_t)mesh->ntet * sizeof(int));
     for (int i = 0; i < 4 * mesh->ntet; i++)
         model->geometry.tet[4 * t0 + (size_t)i] = mesh->tet[i] + body->first_node;
+    for (int i = 0; mesh->mid && i < 6 * mesh->ntet; i++)
+        model->geometry.mid[6 * t0 + (size_t)i] = mesh->mid[i] + body->first_node;
     for (int t = 0; t < mesh->ntet; t++) model->geometry.tet_body[t0 + (size_t)t] = index;
 
     int *tri = NULL, ntri = 0;
@@ -159,6 +163,7 @@ static ct_status create_elements(ct_model* model) {
                               .ntet = model->ntet,
                               .rest = model->geometry.rest,
                               .tet = model->geometry.tet,
+                              .mid = model->geometry.mid,
                               .energy = energy,
                               .mu = mu,
                               .lambda = lambda,
@@ -203,10 +208,10 @@ static void number_unknowns(ct_model* model) {
 }
 
 static ct_status create_pattern(ct_model* model) {
-    int count, *nodes = ct_model_couplings(model, model->row, &count);
+    int count, width, *nodes = ct_model_couplings(model, model->row, &count, &width);
     if (!nodes) return CT_OUT_OF_MEMORY;
     ct_status status =
-        ct_block_matrix_create(&model->system.matrix, &model->arena, model->nfree, count, 4, nodes);
+        ct_block_matrix_create(&model->system.matrix, &model->arena, model->nfree, count, width, nodes);
     ct_free(nodes);
     return status;
 }
@@ -243,7 +248,9 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     model->solver = ct_solver_find(&model->settings);
     if (!model->solver) return CT_UNSUPPORTED;
     count_scene(model, scene);
-    status = allocate_geometry(model);
+    bool second = false;
+    for (int b = 0; b < scene->nbody; b++) second = second || scene->body[b].mesh->mid;
+    status = allocate_geometry(model, second);
     for (int b = 0; status == CT_OK && b < scene->nbody; b++) status = copy_body(model, &scene->body[b], b);
     if (status == CT_OK) create_inertia(model);
     if (status == CT_OK) status = copy_motion(model, scene);

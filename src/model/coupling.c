@@ -58,9 +58,9 @@ static ct_status prepare(coupling_scratch* s, const ct_model* model) {
     s->row = ct_arena_copy(&s->arena, model->row, (size_t)model->nvert, sizeof(int));
     if (!s->row) return CT_OUT_OF_MEMORY;
     for (int i = 0; i < tree->start[tree->nlink]; i++) s->row[tree->node[i]] = total++;
-    int count, *nodes = ct_model_couplings(model, s->row, &count);
+    int count, width, *nodes = ct_model_couplings(model, s->row, &count, &width);
     if (!nodes) return CT_OUT_OF_MEMORY;
-    ct_status status = ct_block_matrix_create(&s->full, &s->arena, total, count, 4, nodes);
+    ct_status status = ct_block_matrix_create(&s->full, &s->arena, total, count, width, nodes);
     ct_free(nodes);
     if (status != CT_OK) return status;
     s->motion = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));

@@ -21,12 +21,21 @@ void ct_material_membrane(const ct_material* material, double* mu, double* lambd
     *rigidity = material->bending * E * t * t * t / (12 * (1 - nu * nu));
 }
 
+int ct_model_tet_nodes(const ct_model* model, int tet, int node[CT_CELL_NODES]) {
+    const int* mid = ct_model_middles(model, tet);
+    memcpy(node, model->geometry.tet + 4 * (size_t)tet, 4 * sizeof(int));
+    if (mid) memcpy(node + 4, mid, 6 * sizeof(int));
+    return mid ? CT_CELL_NODES : 4;
+}
+
 bool ct_model_is_rigid(const ct_model* model, int element) {
-    bool tet = element < model->ntet;
-    const int* node = tet ? model->geometry.tet + 4 * (size_t)element
-                          : model->geometry.tri + 3 * (size_t)(element - model->ntet);
+    int node[CT_CELL_NODES], count = 3;
+    if (element < model->ntet) count = ct_model_tet_nodes(model, element, node);
+    else memcpy(node, model->geometry.tri + 3 * (size_t)(element - model->ntet), 3 * sizeof(int));
     const int *link = model->tree.node_link, k = link[node[0]];
-    return k >= 0 && link[node[1]] == k && link[node[2]] == k && (!tet || link[node[3]] == k);
+    for (int a = 1; a < count; a++)
+        if (link[node[a]] != k) return false;
+    return k >= 0;
 }
 
 ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner) {

@@ -23,6 +23,7 @@
 #include "model/solver.h"
 #include "quantity/sums.h"
 #include "scene/scene.h"
+#include "shape/cell.h"
 #include "skeleton/tree.h"
 #include "sparse/factor.h"
 
@@ -39,6 +40,7 @@ typedef struct ct_coupling {
 typedef struct ct_geometry {
     double* rest;        // 3 nvert, m
     int* tet;            // 4 ntet
+    int* mid;            // 6 ntet mid-edge nodes, -1: the tet is linear; NULL: all are
     int* tri;            // 3 ntri, of sheets
     int* surface;        // 3 nsurface, outward; sheets once, as in their mesh
     int* surface_owner;  // nsurface: body, or nbody + obstacle
@@ -130,6 +132,13 @@ struct ct_model {
 double ct_model_rate(const ct_settings* settings);
 // Lame parameters that the element energies see.
 void ct_material_lame(const ct_material* material, double* mu, double* lambda);
+// Mid-edge nodes of a tet of second order; NULL: it is linear.
+static inline const int* ct_model_middles(const ct_model* model, int tet) {
+    const int* mid = model->geometry.mid;
+    return mid && mid[6 * (size_t)tet] >= 0 ? mid + 6 * (size_t)tet : NULL;
+}
+// Its nodes; returns how many: 4 or 10.
+int ct_model_tet_nodes(const ct_model* model, int tet, int node[CT_CELL_NODES]);
 // All nodes of the element sit on one link: it does not deform, its mass is the link's.
 bool ct_model_is_rigid(const ct_model* model, int element);
 // Membrane (N/m) and bending (N m) stiffnesses of a sheet of the material: plane stress times the thickness.
@@ -139,9 +148,9 @@ ct_status ct_model_create_sheets(ct_model* model);
 ct_status ct_model_set_sheets(ct_model* model);  // from the materials
 // Adds the sheets' lumped masses and drags.
 void ct_model_lump_sheets(ct_model* model);
-// What couples nodes in the stiffness matrix: 4 entries each, row[node] or -1. Freed by ct_free; NULL: out of
-// memory.
-int* ct_model_couplings(const ct_model* model, const int* row, int* count);
+// What couples nodes in the stiffness matrix: *width entries each, row[node] or -1. Freed by ct_free; NULL:
+// out of memory.
+int* ct_model_couplings(const ct_model* model, const int* row, int* count, int* width);
 // Adds triangles of a body, or of an obstacle (owner nbody + obstacle), to the surface; their nodes count
 // from first_node.
 ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner);

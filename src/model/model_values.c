@@ -1,7 +1,7 @@
 // What follows from a model's values: Lame parameters, lumped masses, and the factored system.
 //
 // Lame parameters of tets:  mu = E / (2 (1 + nu)),  lambda = E nu / ((1 + nu) (1 - 2 nu))
-// A quarter of a tet's mass, and of its mass damping, is at each of its nodes.
+// The masses of tets, and their mass dampings, are shared among their nodes (ct_cell_share).
 //
 // The numeric factor is a preconditioner. It is stale when the stiffness or density of the whole has moved by
 // about a factor of 3 (root mean square of the logarithms over the elements).
@@ -15,7 +15,6 @@ static const double stale = 1.1;  // log 3
 
 // ---- mass ----------------------------------------------------------------------------------
 
-// Lumped: a quarter of each tet's mass to each of its nodes.
 void ct_model_lump(ct_model* model) {
     const double* volume = ct_elastic_volume(model->families.of[CT_FAMILY_SOLIDS]);
     memcpy(model->mass, model->own_mass, (size_t)model->nvert * sizeof(double));
@@ -23,13 +22,15 @@ void ct_model_lump(ct_model* model) {
     model->total_mass = model->system.energy_roundoff = 0;
     for (int v = 0; v < model->nvert; v++) model->total_mass += model->own_mass[v];
     for (int t = 0; t < model->ntet; t++) {
-        double mu, lambda, quarter = 0.25 * volume[t] * model->material[t].density;
+        int node[CT_CELL_NODES], count = ct_model_tet_nodes(model, t, node);
+        double mu, lambda;
         ct_material_lame(&model->material[t], &mu, &lambda);
-        model->total_mass += 4 * quarter;
+        model->total_mass += 4 * (0.25 * volume[t] * model->material[t].density);
         model->system.energy_roundoff += 10 * 2.2e-16 * volume[t] * mu;
-        for (int a = 0; a < 4; a++) {
-            model->mass[model->geometry.tet[4 * t + a]] += quarter;
-            model->drag[model->geometry.tet[4 * t + a]] += quarter * model->material[t].damping_mass;
+        for (int a = 0; a < count; a++) {
+            const double part = ct_cell_share(count > 4, a) * volume[t] * model->material[t].density;
+            model->mass[node[a]] += part;
+            model->drag[node[a]] += part * model->material[t].damping_mass;
         }
     }
     ct_model_lump_sheets(model);
@@ -84,9 +85,11 @@ static void lump_vjp(const ct_model* model, int t, double volume, const ct_sums*
     const ct_material* m = &model->material[t];
     const double *mass_bar = sums->of[CT_SUM_MASS], *drag_bar = sums->of[CT_SUM_DRAG];
     double mass = 0, drag = 0;
-    for (int a = 0; a < 4; a++) {
-        if (mass_bar) mass += 0.25 * volume * mass_bar[model->geometry.tet[4 * t + a]];
-        if (drag_bar) drag += 0.25 * volume * drag_bar[model->geometry.tet[4 * t + a]];
+    int node[CT_CELL_NODES], count = ct_model_tet_nodes(model, t, node);
+    for (int a = 0; a < count; a++) {
+        const double share = ct_cell_share(count > 4, a);
+        if (mass_bar) mass += share * volume * mass_bar[node[a]];
+        if (drag_bar) drag += share * volume * drag_bar[node[a]];
     }
     if (sums->of[CT_QUANTITY_DENSITY]) sums->of[CT_QUANTITY_DENSITY][t] = mass + m->damping_mass * drag;
     if (sums->of[CT_QUANTITY_DAMPING_MASS]) sums->of[CT_QUANTITY_DAMPING_MASS][t] = m->density * drag;

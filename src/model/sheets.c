@@ -132,19 +132,25 @@ void ct_model_sheets_vjp(const ct_model* model, const ct_sums* sums) {
     }
 }
 
-int* ct_model_couplings(const ct_model* model, const int* row, int* count) {
+int* ct_model_couplings(const ct_model* model, const int* row, int* count, int* width) {
     int nhinge = 0;
     const int* hinge = model->families.of[CT_FAMILY_SHEETS]
                            ? ct_sheet_hinges(model->families.of[CT_FAMILY_SHEETS], &nhinge)
                            : NULL;
     *count = model->nelement + nhinge;
-    int *nodes = ct_alloc(4 * (size_t)*count, sizeof(int)), *at = nodes;
+    *width = model->geometry.mid ? CT_CELL_NODES : 4;
+    const size_t size = (size_t)*count * (size_t)*width;
+    int *nodes = ct_alloc(size, sizeof(int)), *at = nodes;
     if (!nodes) return NULL;
-    for (int i = 0; i < 4 * model->ntet; i++) *at++ = row[model->geometry.tet[i]];
-    for (int t = 0; t < model->ntri; t++, at += 4) {
-        for (int k = 0; k < 3; k++) at[k] = row[model->geometry.tri[3 * t + k]];
-        at[3] = -1;
+    for (size_t i = 0; i < size; i++) nodes[i] = -1;
+    for (int t = 0; t < model->ntet; t++, at += *width) {
+        int node[CT_CELL_NODES];
+        const int n = ct_model_tet_nodes(model, t, node);
+        for (int k = 0; k < n; k++) at[k] = row[node[k]];
     }
-    for (int i = 0; i < 4 * nhinge; i++) *at++ = row[hinge[i]];
+    for (int t = 0; t < model->ntri; t++, at += *width)
+        for (int k = 0; k < 3; k++) at[k] = row[model->geometry.tri[3 * t + k]];
+    for (int i = 0; i < nhinge; i++, at += *width)
+        for (int k = 0; k < 4; k++) at[k] = row[hinge[4 * i + k]];
     return nodes;
 }

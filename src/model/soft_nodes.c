@@ -2,7 +2,7 @@
 //
 // A node's stiffness is a share of that against all its neighbours at rest: of the mean of the diagonal of
 // its block of the Hessian. With b the gradient of its shape function, elements give
-//     tets        V |b|^2 (4 mu + lambda)/3
+//     tets        V |b|^2 (4 mu + lambda)/3,  of second order summed over the points
 //     triangles   A |b|^2 (3 mu + lambda)/2  along the sheet,  A |b|^4 D  across it.
 // The shares below make gamma agree with the inverse of the whole matrix, where the neighbours give way too.
 //
@@ -60,6 +60,8 @@ static void join_pieces(const ct_model* model, int* parent) {
     for (int v = 0; v < model->nvert; v++)
         if (model->row[v] < 0 && model->tree.node_link[v] < 0) join(parent, 1 + v, 0);
     for (int i = 0; i < 4 * model->ntet; i++) join(parent, 1 + tet[i], 1 + tet[i - i % 4]);
+    for (int i = 0; model->geometry.mid && i < 6 * model->ntet; i++)
+        if (model->geometry.mid[i] >= 0) join(parent, 1 + model->geometry.mid[i], 1 + tet[4 * (i / 6)]);
     for (int i = 0; i < 3 * model->ntri; i++) join(parent, 1 + tri[i], 1 + tri[i - i % 3]);
     for (int k = 0; k < model->tree.nlink; k++) join_link(&model->tree, k, parent);
 }
@@ -106,15 +108,37 @@ static ct_vec3 edge(const ct_model* model, int from, int to) {
                        ct_vec3_load(model->geometry.rest + 3 * (size_t)from));
 }
 
-// w of w (4 mu + lambda), for the corners of tet t: V |b|^2 = |S|^2 / (9 V), S the area of the face opposite.
-static void weigh_tet(const ct_model* model, int t, double w[4]) {
-    const int* node = model->geometry.tet + 4 * (size_t)t;
+// The same for the ten nodes of a tet of second order.
+static void weigh_second(const ct_model* model, int t, double w[CT_CELL_NODES]) {
+    memset(w, 0, CT_CELL_NODES * sizeof(double));
+    for (int q = 0; q < CT_CELL_POINTS; q++) {
+        const ct_mat3 E = ct_cell_edges(q, model->geometry.tet + 4 * (size_t)t, ct_model_middles(model, t),
+                                        model->geometry.rest),
+                      inverse = ct_mat3_transpose(ct_mat3_inverse(E));
+        double slope[CT_CELL_NODES][3];
+        ct_cell_slopes(q, slope);
+        for (int a = 0; a < CT_CELL_NODES; a++) {
+            const ct_vec3 b = ct_mat3_apply(inverse, ct_vec3_load(slope[a]));
+            w[a] += solid_share / 3 * ct_vec3_dot(b, b) * ct_mat3_determinant(E) / (6 * CT_CELL_POINTS);
+        }
+    }
+}
+
+// w of w (4 mu + lambda), for the nodes of tet t, whose number is returned. Corners of linear ones:
+// V |b|^2 = |S|^2 / (9 V), S the area of the face opposite.
+static int weigh_tet(const ct_model* model, int t, int node[CT_CELL_NODES], double w[CT_CELL_NODES]) {
+    const int count = ct_model_tet_nodes(model, t, node);
+    if (count > 4) {
+        weigh_second(model, t, w);
+        return count;
+    }
     const double volume = ct_elastic_volume(model->families.of[CT_FAMILY_SOLIDS])[t];
     for (int a = 0; a < 4; a++) {
         const int p = node[(a + 1) % 4], q = node[(a + 2) % 4], r = node[(a + 3) % 4];
         const ct_vec3 twice = ct_vec3_cross(edge(model, p, q), edge(model, p, r));
         w[a] = solid_share / 3 * ct_vec3_dot(twice, twice) / (36 * volume);
     }
+    return count;
 }
 
 // w of w (3 mu + lambda) and of w D, for the corners of triangle t: |b|^2 = |e|^2 / (4 A^2), e the edge
@@ -131,13 +155,13 @@ static void weigh_triangle(const ct_model* model, int t, double along[3], double
 }
 
 static void add_tets(ct_model* model) {
-    double w[4], mu, lambda, *k = model->collision.softness.stiffness;
+    double w[CT_CELL_NODES], mu, lambda, *k = model->collision.softness.stiffness;
+    int node[CT_CELL_NODES];
     for (int t = 0; t < model->ntet; t++) {
         if (ct_model_is_rigid(model, t)) continue;
-        weigh_tet(model, t, w);
+        const int count = weigh_tet(model, t, node, w);
         ct_material_lame(&model->material[t], &mu, &lambda);
-        for (int i = 0; i < 8; i++)
-            k[2 * model->geometry.tet[4 * t + i / 2] + i % 2] += w[i / 2] * (4 * mu + lambda);
+        for (int i = 0; i < 2 * count; i++) k[2 * node[i / 2] + i % 2] += w[i / 2] * (4 * mu + lambda);
     }
 }
 
@@ -171,12 +195,13 @@ void ct_soft_nodes_update(ct_model* model) {
 // ---- reverse -------------------------------------------------------------------------------
 
 static void tets_vjp(const ct_model* model, const double* k_bar, const ct_sums* sums) {
-    double w[4];
+    double w[CT_CELL_NODES];
+    int node[CT_CELL_NODES];
     for (int t = 0; t < model->ntet; t++) {
         if (ct_model_is_rigid(model, t)) continue;
         double bar = 0;
-        weigh_tet(model, t, w);
-        for (int i = 0; i < 8; i++) bar += w[i / 2] * k_bar[2 * model->geometry.tet[4 * t + i / 2] + i % 2];
+        const int count = weigh_tet(model, t, node, w);
+        for (int i = 0; i < 2 * count; i++) bar += w[i / 2] * k_bar[2 * node[i / 2] + i % 2];
         ct_sums_add(sums, CT_SUM_MU, t, 4 * bar);
         ct_sums_add(sums, CT_SUM_LAMBDA, t, bar);
     }

@@ -302,9 +302,14 @@ void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
     ct_read_color(ct_json_member(at, "color"), def.color);
     ct_json_text(ct_json_member(at, "group"), &def.group);
     ct_json_positive(ct_json_member(at, "contact_thickness"), &def.contact_thickness);
+    ct_json_integer(ct_json_member(at, "order"), 1, 2, &def.order);
     if (at.reader->status) return;
     ct_mesh* mesh = read_mesh(at, directory);
     def.mesh = mesh;
+    if (def.order == 1 && mesh && mesh->mid)
+        ct_json_fail(ct_json_member(at, "order"),
+                     "is 1, but the tets of the mesh are of second order: remove it");
+    if (def.order == 1) def.order = 0;
     ct_json material = ct_json_member(at, "material");
     for (int i = 0; i < 2 && mesh && mesh->ntet; i++) {
         const char* key = i ? "bending" : "thickness";

@@ -11,6 +11,7 @@
 #include "math/point3.h"
 #include "quantity/fields.h"
 #include "scene/scene.h"
+#include "shape/cell.h"
 #include "shape/mesh.h"
 
 enum { MOST_NODES = 500000000 };
@@ -77,7 +78,7 @@ void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double up
 // -------------------------------------------------------------------------------------------------
 // Mass and velocity
 
-// Adds each element's mass to its nodes in equal parts; mass is indexed by the body's nodes.
+// Adds each element's mass to its nodes; mass is indexed by the body's nodes.
 static void lump_mass(const ct_scene_body* body, double* mass) {
     const ct_mesh* mesh = body->mesh;
     for (int e = 0; e < ct_scene_sheet_size(body); e++) {
@@ -86,8 +87,11 @@ static void lump_mass(const ct_scene_body* body, double* mass) {
         for (int k = 0; k < 3; k++) mass[t[k]] += m->density * m->thickness * ct_tri_area(mesh->x, t) / 3;
     }
     for (int e = 0; e < mesh->ntet; e++) {
-        const int* t = mesh->tet + 4 * (size_t)e;
-        double edge[3][3];
+        const int *t = mesh->tet + 4 * (size_t)e, *mid = mesh->mid ? mesh->mid + 6 * (size_t)e : NULL;
+        double edge[3][3], least, whole = mid ? ct_cell_volume(t, mid, mesh->x, &least) : 0;
+        for (int a = 0; mid && a < CT_CELL_NODES; a++)
+            mass[a < 4 ? t[a] : mid[a - 4]] += ct_cell_share(true, a) * body->tet_material[e].density * whole;
+        if (mid) continue;
         for (int k = 0; k < 3; k++)
             for (int i = 0; i < 3; i++)
                 edge[k][i] = mesh->x[3 * (size_t)t[k + 1] + i] - mesh->x[3 * (size_t)t[0] + i];
@@ -295,6 +299,10 @@ static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_err
     snprintf(generated, sizeof generated, "body%d", scene->nbody);
     ct_status status = ct_scene_check_names(scene, def->name ? def->name : generated, def->group, error);
     if (status) return status;
+    if (def->order != 0 && def->order != 2)
+        return ct_scene_fail(error, "order", "is %d: it must be 2, or left out", def->order);
+    if (def->order == 2 && !def->mesh->ntet)
+        return ct_scene_fail(error, "order", "is 2, but the body has no tets: leave it out");
     if (!isnan(def->contact_thickness) && !(def->contact_thickness > 0 && isfinite(def->contact_thickness)))
         return ct_scene_fail(error, "contact_thickness", "is %g: it must be above 0 (m)",
                              def->contact_thickness);
@@ -347,6 +355,8 @@ static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_sce
     body->contact_thickness = def->contact_thickness;
     ct_status status = ct_mesh_copy(&body->mesh, def->mesh);
     if (status || !body->name || (def->group && !body->group))
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (def->order == 2 && ct_mesh_raise(body->mesh) != CT_OK)
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     transform(def, body->mesh);
     for (int v = 0; v < body->mesh->nvert; v++)

@@ -14,7 +14,7 @@
     X(VIEW, "view", "eye", "target", "field_of_view")                                                        \
     X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "sheet", "shape",        \
       "size", "interior", "scale", "rotate", "translate", "material", "tags", "values", "velocity",          \
-      "angular_velocity", "color", "group", "contact_thickness")                                             \
+      "angular_velocity", "color", "group", "contact_thickness", "order")                                    \
     X(BOX_MESH, "box_mesh", "size", "cells")                                                                 \
     X(SHEET_MESH, "sheet_mesh", "size", "cells")                                                             \
     X(SPHERE_MESH, "sphere_mesh", "radius", "size")                                                          \

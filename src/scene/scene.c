@@ -191,6 +191,11 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
                 "is \"projective\", which does not support sheets, but body \"%s\" is one: use the solver "
                 "\"newton\"",
                 body->name);
+        if (body->mesh->mid)
+            return ct_scene_fail(error, "solver.type",
+                                 "is \"projective\", which does not support tets of second order, but body "
+                                 "\"%s\" has them: use the solver \"newton\"",
+                                 body->name);
         for (int e = 0; e < body->mesh->ntet; e++) {
             if (body->tet_material[e].damping_stiffness > 0)
                 return ct_scene_fail(error, "solver.type",

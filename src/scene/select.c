@@ -138,6 +138,9 @@ static ct_status select_tag(const ct_scene* scene, const ct_selector* selector, 
         if (within.body >= 0 && b != within.body) continue;
         bool tagged = mark_tagged(mesh->tet, mesh->tet_tag, mesh->ntet, 4, selector->tag,
                                   scene->body[b].first_node, within, mask);
+        if (tagged && mesh->mid)
+            mark_tagged(mesh->mid, mesh->tet_tag, mesh->ntet, 6, selector->tag, scene->body[b].first_node,
+                        within, mask);
         if (!tagged)
             tagged = mark_tagged(mesh->tri, mesh->tri_tag, mesh->ntri, 3, selector->tag,
                                  scene->body[b].first_node, within, mask);

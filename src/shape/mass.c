@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "shape/cell.h"
 #include "shape/mesh.h"
 
 static ct_mat3 outer(ct_vec3 u, ct_vec3 v) {
@@ -72,12 +73,29 @@ static ct_vec3 mean_corner(const ct_mesh* mesh) {
     return sum;
 }
 
+// A tet of second order: its points carry its mass, exactly as long as its edges are straight.
+static void add_points(ct_moments* sum, double density, const ct_mesh* mesh, int t, ct_vec3 from) {
+    const int *tet = mesh->tet + 4 * (size_t)t, *mid = mesh->mid + 6 * (size_t)t;
+    for (int q = 0; q < CT_CELL_POINTS; q++) {
+        const ct_vec3 r = ct_vec3_sub(ct_cell_place(q, tet, mid, mesh->x), from);
+        const double mass =
+            density * ct_mat3_determinant(ct_cell_edges(q, tet, mid, mesh->x)) / (6 * CT_CELL_POINTS);
+        sum->mass += mass;
+        sum->first = ct_vec3_axpy(sum->first, mass, r);
+        sum->second = ct_mat3_axpy(sum->second, mass, outer(r, r));
+    }
+}
+
 static void add_mesh(ct_moments* sum, const ct_mesh* mesh, double density, ct_vec3 from) {
     const ct_vec3 zero = {0, 0, 0};
     bool solid = mesh->ntet > 0;
     for (int e = 0; e < (solid ? mesh->ntet : mesh->ntri); e++) {
         const int* node = solid ? mesh->tet + 4 * (size_t)e : mesh->tri + 3 * (size_t)e;
         ct_vec3 p[4];
+        if (mesh->mid) {
+            add_points(sum, density, mesh, e, from);
+            continue;
+        }
         for (int i = 0; i < (solid ? 4 : 3); i++)
             p[i] = ct_vec3_sub(ct_vec3_load(mesh->x + 3 * (size_t)node[i]), from);
         if (solid) add_tet(sum, density, p[0], p[1], p[2], p[3]);

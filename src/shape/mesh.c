@@ -67,6 +67,10 @@ ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh) {
     copy_bytes(copy->tet_tag, mesh->tet_tag, (size_t)mesh->ntet, sizeof(int));
     copy_bytes(copy->tri_tag, mesh->tri_tag, (size_t)mesh->ntri, sizeof(int));
     copy_bytes(copy->tag, mesh->tag, (size_t)mesh->ntag, sizeof(ct_tag));
+    if (mesh->mid && !(copy->mid = ct_duplicate(mesh->mid, (size_t)mesh->ntet, 6 * sizeof(int)))) {
+        ct_mesh_free(copy);
+        return CT_OUT_OF_MEMORY;
+    }
     *out = copy;
     return CT_OK;
 }
@@ -79,6 +83,7 @@ void ct_mesh_free(ct_mesh* mesh) {
     ct_free(mesh->tet_tag);
     ct_free(mesh->tri_tag);
     ct_free(mesh->tag);
+    ct_free(mesh->mid);
     ct_free(mesh);
 }
 
@@ -179,11 +184,12 @@ static bool has_repeated_node(const int* node, int width) {
 }
 
 // Removes elements that use a node twice: they have no extent, and their neighbours already match.
-static int drop_collapsed(int* element, int* tag, int* count, int width) {
+static int drop_collapsed(int* element, int* tag, int* mid, int* count, int width) {
     int kept = 0;
     for (int e = 0; e < *count; e++) {
         const int* node = element + (size_t)width * (size_t)e;
         if (has_repeated_node(node, width)) continue;
+        if (mid) memmove(mid + 6 * (size_t)kept, mid + 6 * (size_t)e, 6 * sizeof(int));
         memmove(element + (size_t)width * (size_t)kept, node, (size_t)width * sizeof(int));
         tag[kept++] = tag[e];
     }
@@ -201,6 +207,10 @@ static int flip_inverted(ct_mesh* mesh) {
         node[2] = node[3];
         node[3] = swap;
         flipped++;
+        if (!mesh->mid) continue;
+        int *mid = mesh->mid + 6 * (size_t)t, old[6];  // 12 and 13, 02 and 03 change places
+        memcpy(old, mid, sizeof old);
+        mid[1] = old[4], mid[4] = old[1], mid[2] = old[3], mid[3] = old[2];
     }
     return flipped;
 }
@@ -215,6 +225,7 @@ static int drop_unused_nodes(ct_mesh* mesh) {
     if (!renumbered) return 0;
     mark_used(renumbered, mesh->tet, 4 * (size_t)mesh->ntet);
     mark_used(renumbered, mesh->tri, 3 * (size_t)mesh->ntri);
+    if (mesh->mid) mark_used(renumbered, mesh->mid, 6 * (size_t)mesh->ntet);
     int kept = 0;
     for (int v = 0; v < mesh->nvert; v++) {
         if (!renumbered[v]) continue;
@@ -223,6 +234,7 @@ static int drop_unused_nodes(ct_mesh* mesh) {
     }
     for (size_t i = 0; i < 4 * (size_t)mesh->ntet; i++) mesh->tet[i] = renumbered[mesh->tet[i]];
     for (size_t i = 0; i < 3 * (size_t)mesh->ntri; i++) mesh->tri[i] = renumbered[mesh->tri[i]];
+    for (size_t i = 0; mesh->mid && i < 6 * (size_t)mesh->ntet; i++) mesh->mid[i] = renumbered[mesh->mid[i]];
     int dropped = mesh->nvert - kept;
     mesh->nvert = kept;
     ct_free(renumbered);
@@ -233,8 +245,9 @@ int ct_mesh_repair(ct_mesh* mesh) {
     if (!mesh) return 0;
     if (!indices_in_range(mesh->tet, 4 * (size_t)mesh->ntet, mesh->nvert)) return 0;
     if (!indices_in_range(mesh->tri, 3 * (size_t)mesh->ntri, mesh->nvert)) return 0;
-    int changes = drop_collapsed(mesh->tet, mesh->tet_tag, &mesh->ntet, 4);
-    changes += drop_collapsed(mesh->tri, mesh->tri_tag, &mesh->ntri, 3);
+    if (mesh->mid && !indices_in_range(mesh->mid, 6 * (size_t)mesh->ntet, mesh->nvert)) return 0;
+    int changes = drop_collapsed(mesh->tet, mesh->tet_tag, mesh->mid, &mesh->ntet, 4);
+    changes += drop_collapsed(mesh->tri, mesh->tri_tag, NULL, &mesh->ntri, 3);
     changes += flip_inverted(mesh);
     changes += drop_unused_nodes(mesh);
     return changes;
@@ -245,5 +258,10 @@ ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri) {
     *tri = NULL;
     *ntri = 0;
     if (!mesh || !indices_in_range(mesh->tet, 4 * (size_t)mesh->ntet, mesh->nvert)) return CT_BAD_ARGUMENT;
-    return ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, tri, NULL, ntri);
+    int* tri_tet = NULL;
+    ct_status status =
+        ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, tri, mesh->mid ? &tri_tet : NULL, ntri);
+    if (status == CT_OK && mesh->mid) status = ct_mesh_cut_surface(mesh, tri_tet, tri, ntri);
+    ct_free(tri_tet);
+    return status;
 }

@@ -37,6 +37,9 @@ ct_status ct_mesh_boundary(int nvert, int ntet, const int* tet, int** tri, int**
 // The same from the result of ct_mesh_neighbors.
 ct_status ct_mesh_boundary_of(int ntet, const int* tet, const int* neighbor, int** tri, int** tri_tet,
                               int* ntri);
+// Cuts the faces of tets of second order, given by their corners, into four triangles each; tri_tet: the tet
+// of each.
+ct_status ct_mesh_cut_surface(const ct_mesh* mesh, const int* tri_tet, int** tri, int* ntri);
 // The distinct edges of triangles, sorted by node[0], then node[1]. Freed by ct_free.
 ct_status ct_mesh_edges(int nvert, int ntri, const int* tri, ct_mesh_edge** edge, int* nedge);
 // Elements at each node: list[start[v] .. start[v+1]), ascending. Freed by ct_free.

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec3.h"
+#include "shape/cell.h"
 #include "shape/mesh.h"
 
 #define DEGENERATE 1e-12
@@ -130,7 +131,9 @@ static void measure_tets(check* c) {
         const int* tet = mesh->tet + 4 * (size_t)t;
         double least, greatest, quality = ct_tet_quality(mesh->x, tet);
         ct_tet_dihedral(mesh->x, tet, &least, &greatest);
-        report->volume += ct_tet_volume(mesh->x, tet);
+        double part;
+        report->volume += mesh->mid ? ct_cell_volume(tet, mesh->mid + 6 * (size_t)t, mesh->x, &part)
+                                    : ct_tet_volume(mesh->x, tet);
         report->min_dihedral = fmin(report->min_dihedral, least);
         report->max_dihedral = fmax(report->max_dihedral, greatest);
         report->sliver_count += quality < SLIVER;
@@ -153,15 +156,19 @@ static void measure_surface(check* c) {
 static ct_status build_adjacency(check* c) {
     const ct_mesh* mesh = c->mesh;
     c->component = ct_alloc((size_t)mesh->nvert, sizeof(int));
-    int* neighbor = ct_alloc((size_t)mesh->ntet, 4 * sizeof(int));
+    int *neighbor = ct_alloc((size_t)mesh->ntet, 4 * sizeof(int)), *owner = NULL;
     ct_status status = c->component && neighbor ? CT_OK : CT_OUT_OF_MEMORY;
     if (status == CT_OK) status = ct_mesh_neighbors(mesh->nvert, mesh->ntet, mesh->tet, neighbor, &c->fault);
     if (status == CT_OK && mesh->ntet)
-        status = ct_mesh_boundary_of(mesh->ntet, mesh->tet, neighbor, &c->surface, NULL, &c->nsurface);
+        status = ct_mesh_boundary_of(mesh->ntet, mesh->tet, neighbor, &c->surface, &owner, &c->nsurface);
+    if (status == CT_OK && mesh->mid) status = ct_mesh_cut_surface(mesh, owner, &c->surface, &c->nsurface);
     ct_free(neighbor);
+    ct_free(owner);
     if (status != CT_OK) return status;
     c->report->component_count =
         ct_mesh_components(mesh->nvert, c->width, c->count, c->element, c->component);
+    for (int i = 0; mesh->mid && i < 6 * mesh->ntet; i++)
+        c->component[mesh->mid[i]] = c->component[mesh->tet[4 * (size_t)(i / 6)]];
     if (!mesh->ntet) {
         c->surface = ct_duplicate(mesh->tri, (size_t)mesh->ntri, 3 * sizeof(int));
         c->nsurface = mesh->ntri;
@@ -192,16 +199,35 @@ static ct_status check_numbers(check* c) {
                 ct_fail(c->error, CT_BAD_MESH,
                         "the position of node %zu is not a finite number: correct or remove the node",
                         i / 3));
-    const int* lists[2] = {mesh->tet, mesh->tri};
-    const int counts[2] = {mesh->ntet, mesh->ntri}, widths[2] = {4, 3};
-    for (int k = 0; k < 2; k++)
+    const int* lists[3] = {mesh->tet, mesh->tri, mesh->mid};
+    const int counts[3] = {mesh->ntet, mesh->ntri, mesh->mid ? mesh->ntet : 0}, widths[3] = {4, 3, 6};
+    for (int k = 0; k < 3; k++)
         for (size_t i = 0; i < (size_t)widths[k] * (size_t)counts[k]; i++)
             if (lists[k][i] < 0 || lists[k][i] >= mesh->nvert)
                 return fail_element(
                     c, (long)i / widths[k],
                     ct_fail(c->error, CT_BAD_MESH,
                             "node %d of %s %ld is out of range: the mesh has %d nodes (0 to %d)", lists[k][i],
-                            k ? "triangle" : "tet", (long)i / widths[k], mesh->nvert, mesh->nvert - 1));
+                            k == 1 ? "triangle" : "tet", (long)i / widths[k], mesh->nvert, mesh->nvert - 1));
+    return CT_OK;
+}
+
+// Edges may bend as long as the element stays the right way round at its points.
+static ct_status check_middles(check* c) {
+    const ct_mesh* mesh = c->mesh;
+    for (int t = 0; mesh->mid && t < mesh->ntet; t++) {
+        const int *tet = mesh->tet + 4 * (size_t)t, *mid = mesh->mid + 6 * (size_t)t;
+        double least;
+        const double volume = ct_cell_volume(tet, mid, mesh->x, &least);
+        if (least > 0) continue;
+        return fail_element(
+            c, t,
+            ct_fail(c->error, CT_BAD_MESH,
+                    "tet %d of second order is inverted at a point (volume %.3g m^3): its edges "
+                    "bend too far; move the nodes %d %d %d %d %d %d towards the middles of "
+                    "their edges",
+                    t, volume, mid[0], mid[1], mid[2], mid[3], mid[4], mid[5]));
+    }
     return CT_OK;
 }
 
@@ -220,7 +246,7 @@ static ct_status check_tets(check* c) {
                                         t, tet[0], tet[1], tet[2], tet[3], volume));
         if (volume < 0 && inverted++ == 0) first_inverted = t;
     }
-    if (!inverted) return CT_OK;
+    if (!inverted) return check_middles(c);
     return fail_element(c, first_inverted,
                         ct_fail(c->error, CT_BAD_MESH,
                                 "tet %d is inverted (volume %.3g m^3; %d of %d tets are): flip it with "

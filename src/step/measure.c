@@ -62,6 +62,9 @@ static void measure_node(const ct_model* model, const ct_state* state, int v, ct
 }
 
 static double tet_volume(const ct_model* model, const double* x, int t) {
+    double least;
+    const int* mid = ct_model_middles(model, t);
+    if (mid) return ct_cell_volume(model->geometry.tet + 4 * (size_t)t, mid, x, &least);
     const int* v = model->geometry.tet + 4 * (size_t)t;
     double e[3][3];
     for (int k = 0; k < 3; k++)

@@ -232,7 +232,13 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
 static int count_inverted(const ct_model* model, const double* x) {
     int count = 0;
     for (int t = 0; t < model->ntet; t++) {
-        const int* v = model->geometry.tet + 4 * (size_t)t;
+        const int *v = model->geometry.tet + 4 * (size_t)t, *mid = ct_model_middles(model, t);
+        if (mid) {
+            double least;
+            ct_cell_volume(v, mid, x, &least);
+            count += !(least > 0);
+            continue;
+        }
         const double *p = x + 3 * v[0], *a = x + 3 * v[1], *b = x + 3 * v[2], *c = x + 3 * v[3];
         double ax = a[0] - p[0], ay = a[1] - p[1], az = a[2] - p[2];
         double bx = b[0] - p[0], by = b[1] - p[1], bz = b[2] - p[2];

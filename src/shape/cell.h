@@ -7,8 +7,10 @@
 //     dx/dl_k = S_k + 4 (a - b) x_kq,   S_k = (4 b - 1) x_k + 4 b sum_{m != k} x_km,
 // and the edges of the map from the unit tet are E_j = dx/dl_j - dx/dl_0, j = 1 .. 3: what x_j - x_0 is for a
 // linear tet. F = E(x) E(rest)^-1, and the point stands for the volume det E(rest)/24.
-#ifndef CT_FORCE_ELASTIC_CELL_H
-#define CT_FORCE_ELASTIC_CELL_H
+#ifndef CT_SHAPE_CELL_H
+#define CT_SHAPE_CELL_H
+
+#include <stdbool.h>
 
 #include "math/mat3.h"
 
@@ -19,6 +21,14 @@ enum { CT_CELL_POINTS = 4, CT_CELL_NODES = 10 };
 
 // Which node x_km is. Mid-edge nodes follow the corners: 01 12 02 03 13 23.
 static const unsigned char ct_cell_pair[4][4] = {{0, 4, 6, 7}, {4, 1, 5, 8}, {6, 5, 2, 9}, {7, 8, 9, 3}};
+
+static const int ct_cell_edge[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
+
+// Which part of the mass is at node a: positive shares, in the ratio of the diagonal of the mass matrix
+// (Hinton, Rock and Zienkiewicz 1976); a quarter at each node of a linear tet.
+static inline double ct_cell_share(bool second, int a) {
+    return !second ? 0.25 : a < 4 ? 1.0 / 36 : 4.0 / 27;
+}
 
 // dE_j/dx_a at point q, node after node.
 static inline void ct_cell_slopes(int q, double slope[CT_CELL_NODES][3]) {
@@ -42,6 +52,35 @@ static inline ct_mat3 ct_cell_edges(int q, const int* corner, const int* mid, co
             for (int j = 0; j < 3; j++)
                 E.a[i][j] += x[3 * (size_t)(a < 4 ? corner[a] : mid[a - 4]) + (size_t)i] * slope[a][j];
     return E;
+}
+
+// Where point q is.
+static inline ct_vec3 ct_cell_place(int q, const int* corner, const int* mid, const double* x) {
+    double l[4], p[3] = {0, 0, 0};
+    for (int k = 0; k < 4; k++) l[k] = k == q ? 1 - 3 * CT_CELL_FAR : CT_CELL_FAR;
+    for (int a = 0; a < CT_CELL_NODES; a++) {
+        const int* edge = ct_cell_edge[a < 4 ? 0 : a - 4];
+        const double N = a < 4 ? l[a] * (2 * l[a] - 1) : 4 * l[edge[0]] * l[edge[1]];
+        for (int i = 0; i < 3; i++) p[i] += N * x[3 * (size_t)(a < 4 ? corner[a] : mid[a - 4]) + (size_t)i];
+    }
+    return ct_vec3_load(p);
+}
+
+// The volume of a tet, of second order unless mid is NULL: the sum over its points, least: of these.
+static inline double ct_cell_volume(const int* corner, const int* mid, const double* x, double* least) {
+    double sum = 0;
+    *least = 0;
+    for (int q = 0; q < (mid ? CT_CELL_POINTS : 1); q++) {
+        ct_mat3 E;
+        if (mid) E = ct_cell_edges(q, corner, mid, x);
+        for (int k = 0; !mid && k < 9; k++)
+            E.a[k % 3][k / 3] = x[3 * (size_t)corner[k / 3 + 1] + (size_t)(k % 3)] -
+                                x[3 * (size_t)corner[0] + (size_t)(k % 3)];
+        const double part = ct_mat3_determinant(E) / (mid ? 6 * CT_CELL_POINTS : 6);
+        *least = q == 0 || part < *least ? part : *least;
+        sum += part;
+    }
+    return sum;
 }
 
 #endif
