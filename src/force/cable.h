@@ -17,12 +17,13 @@
 
 #include "base/memory.h"
 #include "cuttle.h"
+#include "shape/cell.h"
 
 typedef struct ct_cable_eyelet {
     double offset[3];  // o, m
-    int count;         // nodes, up to 4
-    int node[4];
-    double weight[4];  // w
+    int count;         // nodes, up to 10
+    int node[CT_CELL_NODES];
+    double weight[CT_CELL_NODES];  // w
 } ct_cable_eyelet;
 
 typedef struct ct_cable_lines {

@@ -49,10 +49,11 @@ static int cell_of(const ct_chamber* chamber, int slot) {
 static void set_cell(ct_chamber* chamber, int slot, const ct_actuated_def* def) {
     ct_cell_block* block = &chamber->block[slot / CT_CELL_BLOCK];
     const int e = cell_of(chamber, slot), lane = slot % CT_CELL_BLOCK;
-    const ct_mat3 Dm = ct_actuated_edges(def, e), inverse = ct_mat3_inverse(Dm);
+    double six;
+    const ct_mat3 inverse = ct_mat3_inverse(ct_actuated_edges(def, e, &six));
+    chamber->tets.weight[e] = six / 6;
     for (int k = 0; k < 9; k++) block->inverse[k][lane] = inverse.a[k / 3][k % 3];
     for (int k = 0; k < 4; k++) block->node[k][lane] = chamber->tets.local[4 * e + k];
-    chamber->tets.weight[e] = ct_mat3_determinant(Dm) / 6;
 }
 
 static ct_status make_cells(ct_chamber* chamber, const ct_actuated_def* def) {
@@ -233,40 +234,52 @@ static void project_cell(linear_cell* h) {
     for (int k = 0; k < 3; k++) h->even[k] = fmax(h->even[k], 0), h->odd[k] = fmax(h->odd[k], 0);
 }
 
-// node: of all nodes; inverse: Dm^-1
-static void add_element(const int* node, ct_mat3 inverse, const linear_cell* h, const int* unknown,
+// A tet of the chamber as the matrix sees it.
+typedef struct chamber_tet {
+    int count, node[CT_CELL_NODES];  // of all nodes
+    double T[CT_CELL_NODES][4];      // ct_actuated_nodes
+    ct_mat3 inverse;                 // Dm^-1
+} chamber_tet;
+
+static void add_element(const chamber_tet* tet, const linear_cell* h, const int* unknown,
                         ct_block_matrix* matrix) {
-    double slope[4][3];
+    double own[4][3], slope[CT_CELL_NODES][3] = {{0}};
+    const int* node = tet->node;
     for (int j = 0; j < 3; j++) {
-        for (int k = 0; k < 3; k++) slope[k + 1][j] = inverse.a[k][j];
-        slope[0][j] = -(slope[1][j] + slope[2][j] + slope[3][j]);
+        for (int k = 0; k < 3; k++) own[k + 1][j] = tet->inverse.a[k][j];
+        own[0][j] = -(own[1][j] + own[2][j] + own[3][j]);
+        for (int a = 0; a < tet->count; a++)
+            for (int k = 0; k < 4; k++) slope[a][j] += tet->T[a][k] * own[k][j];
     }
     // column (b, k) of the element's matrix: the forces when node b moves along k
-    for (int b = 0; b < 4; b++) {
-        double column[4][9];
+    for (int b = 0; b < tet->count; b++) {
+        double column[CT_CELL_NODES][9];
         for (int k = 0; k < 3; k++) {
             ct_mat3 dF = {0};
             for (int j = 0; j < 3; j++) dF.a[k][j] = slope[b][j];
             const ct_mat3 P = stress_product(h, dF);
-            for (int a = 0; a < 4; a++)
+            for (int a = 0; a < tet->count; a++)
                 for (int i = 0; i < 3; i++)
                     column[a][3 * i + k] =
                         P.a[i][0] * slope[a][0] + P.a[i][1] * slope[a][1] + P.a[i][2] * slope[a][2];
         }
-        for (int a = b; a < 4; a++)
+        for (int a = b; a < tet->count; a++)
             ct_block_matrix_add(matrix, unknown[node[a]], unknown[node[b]], column[a]);
     }
 }
 
 // F/alpha of a slot (x NULL: at rest with activation 1).
 static ct_mat3 scaled_deformation(const ct_chamber* chamber, int slot, const double* activation,
-                                  const double* x, const int* node, ct_mat3 inverse) {
+                                  const double* x, const chamber_tet* tet) {
     if (!x) return ct_mat3_identity();
-    const ct_vec3 p = ct_vec3_load(x + 3 * node[0]);
-    ct_vec3 edge[3];
-    for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(ct_vec3_load(x + 3 * node[k + 1]), p);
+    ct_vec3 y[4] = {{0}}, edge[3];
+    for (int a = 0; a < tet->count; a++)
+        for (int k = 0; k < 4; k++)
+            y[k] = ct_vec3_axpy(y[k], tet->T[a][k], ct_vec3_load(x + 3 * tet->node[a]));
+    for (int k = 0; k < 3; k++) edge[k] = ct_vec3_sub(y[k + 1], y[0]);
     const double scale = cbrt(activation[chamber->tets.number[cell_of(chamber, slot)]]);
-    return ct_mat3_scale(1 / scale, ct_mat3_multiply(ct_mat3_columns(edge[0], edge[1], edge[2]), inverse));
+    return ct_mat3_scale(1 / scale,
+                         ct_mat3_multiply(ct_mat3_columns(edge[0], edge[1], edge[2]), tet->inverse));
 }
 
 void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, const double* x, bool project,
@@ -274,15 +287,15 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
     enum { TOGETHER = CT_CELL_GROUP * CT_CELL_BLOCK };
     _Alignas(64) double F[9 * TOGETHER], nearest[CT_CELL_NEAREST * TOGETHER],
         linear[CT_CELL_LINEAR * TOGETHER];
-    int node[TOGETHER][4];
-    ct_mat3 inverse[TOGETHER];
+    chamber_tet tet[TOGETHER];
     for (int first = 0; first < chamber->tets.ntet; first += TOGETHER) {
         const ct_cell_block* blocks = &chamber->block[first / CT_CELL_BLOCK];
         for (int i = 0; i < TOGETHER; i++) {
             const int b = i / CT_CELL_BLOCK, lane = i % CT_CELL_BLOCK;
-            for (int k = 0; k < 4; k++) node[i][k] = chamber->tets.node[blocks[b].node[k][lane]];
-            for (int k = 0; k < 9; k++) inverse[i].a[k / 3][k % 3] = blocks[b].inverse[k][lane];
-            const ct_mat3 A = scaled_deformation(chamber, first + i, activation, x, node[i], inverse[i]);
+            tet[i].count =
+                ct_actuated_nodes(&chamber->tets, cell_of(chamber, first + i), tet[i].node, tet[i].T);
+            for (int k = 0; k < 9; k++) tet[i].inverse.a[k / 3][k % 3] = blocks[b].inverse[k][lane];
+            const ct_mat3 A = scaled_deformation(chamber, first + i, activation, x, &tet[i]);
             for (int k = 0; k < 9; k++) F[(9 * b + k) * CT_CELL_BLOCK + lane] = A.a[k / 3][k % 3];
         }
         const ct_chamber_pass pass = {.block = blocks, .nblock = CT_CELL_GROUP};
@@ -292,7 +305,7 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
             linear_cell h =
                 linear_at(linear + i / CT_CELL_BLOCK * CT_CELL_LINEAR * CT_CELL_BLOCK, i % CT_CELL_BLOCK);
             if (project) project_cell(&h);
-            add_element(node[i], inverse[i], &h, unknown, matrix);
+            add_element(&tet[i], &h, unknown, matrix);
         }
     }
 }

@@ -41,12 +41,13 @@ static int lane_of(const ct_muscle* muscle, int e) { return e / muscle->nblock; 
 static void set_fibre(ct_muscle* muscle, const ct_muscle_fibres* def, int e) {
     ct_fibre_block* block = block_of(muscle, e);
     const int lane = lane_of(muscle, e);
-    const ct_mat3 Dm = ct_actuated_edges(&def->tets, e);
+    double six;
+    const ct_mat3 Dm = ct_actuated_edges(&def->tets, e, &six);
     const ct_vec3 c = ct_mat3_apply(ct_mat3_inverse(Dm), ct_vec3_load(def->direction + 3 * e));
     const double slope[4] = {-(c.x + c.y + c.z), c.x, c.y, c.z};
     memcpy(block->slope[lane], slope, sizeof slope);
     memcpy(block->node[lane], muscle->tets.local + 4 * e, sizeof block->node[lane]);
-    block->weight[lane] = muscle->tets.weight[e] = def->weight[e] * ct_mat3_determinant(Dm) / 6;
+    block->weight[lane] = muscle->tets.weight[e] = def->weight[e] * six / 6;
     block->segment[lane] = def->tets.number[e];
 }
 
@@ -155,8 +156,8 @@ void ct_muscle_vjp(const ct_muscle* muscle, ct_muscle_work* work, const double* 
 // ---- the matrix, fibre by fibre
 
 typedef struct fibre {
-    int node[4];          // of all nodes
-    const double* slope;  // c
+    int count, node[CT_CELL_NODES];  // of all nodes
+    double slope[CT_CELL_NODES];     // c
     double stiff;
     int segment;
 } fibre;
@@ -164,15 +165,18 @@ typedef struct fibre {
 static fibre fibre_at(const ct_muscle* muscle, int e) {
     const ct_fibre_block* block = block_of(muscle, e);
     const int lane = lane_of(muscle, e);
-    fibre f = {.slope = block->slope[lane], .stiff = block->stiff[lane], .segment = block->segment[lane]};
-    for (int j = 0; j < 4; j++) f.node[j] = muscle->tets.node[muscle->tets.local[4 * e + j]];
+    fibre f = {.stiff = block->stiff[lane], .segment = block->segment[lane]};
+    double T[CT_CELL_NODES][4];
+    f.count = ct_actuated_nodes(&muscle->tets, e, f.node, T);
+    for (int a = 0; a < f.count; a++)
+        for (int k = 0; k < 4; k++) f.slope[a] += T[a][k] * block->slope[lane][k];
     return f;
 }
 
 // y = sum_j c_j x_j
 static ct_vec3 gather(const fibre* f, const double* x) {
     ct_vec3 y = {0};
-    for (int j = 0; j < 4; j++) y = ct_vec3_axpy(y, f->slope[j], ct_vec3_load(x + 3 * f->node[j]));
+    for (int j = 0; j < f->count; j++) y = ct_vec3_axpy(y, f->slope[j], ct_vec3_load(x + 3 * f->node[j]));
     return y;
 }
 
@@ -197,7 +201,7 @@ void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const
         if (x) h = linearise(&f, activation, x);
         if (project) h.across = fmax(h.across, 0);
         const double u[3] = {h.u.x, h.u.y, h.u.z}, rank = h.along - h.across;
-        for (int a = 0; a < 4; a++)
+        for (int a = 0; a < f.count; a++)
             for (int b = 0; b <= a; b++) {
                 const double s = f.slope[a] * f.slope[b];
                 double value[9];

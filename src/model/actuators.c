@@ -65,7 +65,8 @@ static ct_status make_numbers(ct_model* model) {
 // The elements of all actuators of a kind, one after the other.
 typedef struct elements {
     int n;
-    int* node;  // 4 n, or 3 n of cavities
+    int *node, *mid;  // 4 n, 6 n of tets of second order
+    int* point;       // n, which point of the tet it is, -1: a linear one
     int *number, *owner;
     double *direction, *weight;
 } elements;
@@ -74,7 +75,10 @@ static ct_status gather(const ct_model* model, ct_actuator_kind kind, ct_arena* 
     const ct_actuators* all = &model->actuators;
     size_t n = 0;
     for (int k = 0; k < all->count; k++) n += all->list[k].kind == kind ? (size_t)all->list[k].nelement : 0;
+    if (model->geometry.mid) n *= CT_CELL_POINTS;
     *out = (elements){.node = ct_arena_alloc(arena, 4 * n, sizeof(int)),
+                      .mid = ct_arena_alloc(arena, 6 * n, sizeof(int)),
+                      .point = ct_arena_alloc(arena, n, sizeof(int)),
                       .number = ct_arena_alloc(arena, n, sizeof(int)),
                       .owner = ct_arena_alloc(arena, n, sizeof(int)),
                       .direction = ct_arena_alloc(arena, 3 * n, sizeof(double)),
@@ -85,12 +89,17 @@ static ct_status gather(const ct_model* model, ct_actuator_kind kind, ct_arena* 
         for (int e = 0; a->kind == kind && e < a->nelement; e++) {
             // elements of links do not deform
             if (ct_model_is_rigid(model, a->tet[e])) continue;
-            memcpy(out->node + 4 * out->n, model->geometry.tet + 4 * (size_t)a->tet[e], 4 * sizeof(int));
-            out->number[out->n] = all->first[k] + a->number[e];
-            out->owner[out->n] = k;
-            if (a->direction) memcpy(out->direction + 3 * out->n, a->direction + 3 * e, 3 * sizeof(double));
-            if (a->weight) out->weight[out->n] = a->weight[e];
-            out->n++;
+            const int* mid = ct_model_middles(model, a->tet[e]);
+            for (int q = 0; q < (mid ? CT_CELL_POINTS : 1); q++, out->n++) {
+                memcpy(out->node + 4 * out->n, model->geometry.tet + 4 * (size_t)a->tet[e], 4 * sizeof(int));
+                if (mid) memcpy(out->mid + 6 * out->n, mid, 6 * sizeof(int));
+                out->point[out->n] = mid ? q : -1;
+                out->number[out->n] = all->first[k] + a->number[e];
+                out->owner[out->n] = k;
+                if (a->direction)
+                    memcpy(out->direction + 3 * out->n, a->direction + 3 * e, 3 * sizeof(double));
+                if (a->weight) out->weight[out->n] = a->weight[e];
+            }
         }
     }
     return CT_OK;
@@ -102,6 +111,8 @@ static ct_actuated_def tets_of(const ct_model* model, const elements* all) {
                              .nowner = model->actuators.count,
                              .rest = model->geometry.rest,
                              .tet = all->node,
+                             .mid = all->mid,
+                             .point = all->point,
                              .number = all->number,
                              .owner = all->owner,
                              .stiffness = model->actuators.stiffness};

@@ -287,6 +287,29 @@ static void weights_in(const ct_mesh* mesh, const int* tet, const double point[3
     memcpy(weight, all, sizeof all);
 }
 
+// Barycentric coordinates of the point in a tet of second order, from those between its corners, by Newton's
+// method: edges that are nearly straight need few steps.
+static void coordinates_in(const ct_mesh* mesh, int t, const double point[3], double l[4]) {
+    const int *tet = mesh->tet + 4 * (size_t)t, *mid = mesh->mid + 6 * (size_t)t;
+    for (int step = 0; step < 8; step++) {
+        ct_vec3 slope[4], miss = ct_vec3_load(point);
+        double N[CT_CELL_NODES];
+        ct_cell_weights(l, N);
+        for (int k = 0; k < 4; k++) {
+            slope[k] = ct_vec3_scale(-1, ct_vec3_load(mesh->x + 3 * (size_t)tet[k]));
+            for (int m = 0; m < 4; m++) {
+                const int a = ct_cell_pair[k][m], node = a < 4 ? tet[a] : mid[a - 4];
+                slope[k] = ct_vec3_axpy(slope[k], 4 * l[m], ct_vec3_load(mesh->x + 3 * (size_t)node));
+                if (k <= m) miss = ct_vec3_axpy(miss, -N[a], ct_vec3_load(mesh->x + 3 * (size_t)node));
+            }
+        }
+        const ct_mat3 E = ct_mat3_columns(ct_vec3_sub(slope[1], slope[0]), ct_vec3_sub(slope[2], slope[0]),
+                                          ct_vec3_sub(slope[3], slope[0]));
+        const ct_vec3 d = ct_mat3_apply(ct_mat3_inverse(E), miss);
+        l[0] -= d.x + d.y + d.z, l[1] += d.x, l[2] += d.y, l[3] += d.z;
+    }
+}
+
 // The tet that the point lies in, or barely outside of, and its weights there.
 static ct_status seat_in_body(const ct_scene* scene, const ct_eyelet_def* def, int number,
                               ct_scene_eyelet* out, ct_error* error) {
@@ -294,6 +317,7 @@ static ct_status seat_in_body(const ct_scene* scene, const ct_eyelet_def* def, i
     if (status) return status;
     const ct_scene_body* body = &scene->body[def->index];
     double deepest = -INFINITY;
+    int found = -1;
     for (int t = 0; t < body->mesh->ntet; t++) {
         const int* tet = body->mesh->tet + 4 * (size_t)t;
         double weight[4];
@@ -301,10 +325,20 @@ static ct_status seat_in_body(const ct_scene* scene, const ct_eyelet_def* def, i
         const double depth = fmin(fmin(weight[0], weight[1]), fmin(weight[2], weight[3]));
         if (!(depth > deepest)) continue;
         deepest = depth;
+        found = t;
         memcpy(out->weight, weight, sizeof weight);
         for (int k = 0; k < 4; k++) out->node[k] = body->first_node + tet[k];
     }
     out->count = 4;
+    if (body->mesh->mid && found >= 0) {
+        double l[4];
+        memcpy(l, out->weight, sizeof l);
+        coordinates_in(body->mesh, found, def->point, l);
+        ct_cell_weights(l, out->weight);
+        for (int k = 0; k < 6; k++)
+            out->node[4 + k] = body->first_node + body->mesh->mid[6 * (size_t)found + (size_t)k];
+        out->count = CT_CELL_NODES;
+    }
     if (deepest >= -1e-6) return CT_OK;
     return ct_scene_fail(error, "eyelets",
                          "%d at (%g, %g, %g) is not inside of \"%s\": move it into the body", number,

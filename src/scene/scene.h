@@ -8,6 +8,7 @@
 #include "scene/fail.h"
 #include "scene/motion.h"
 #include "scene/policy.h"
+#include "shape/cell.h"
 
 typedef struct ct_scene_body {
     char* name;
@@ -63,11 +64,11 @@ typedef struct ct_scene_contact_pair {  // names are resolved when the scene is 
 
 // An eyelet of a cable: on a link, on nodes, or in the world.
 typedef struct ct_scene_eyelet {
-    int link;          // -1: on none
-    int count;         // nodes, up to 4; 0: on none
-    int node[4];       // scene nodes
-    double weight[4];  // of the nodes
-    double point[3];   // m, at rest
+    int link;                      // -1: on none
+    int count;                     // nodes, up to 10; 0: on none
+    int node[CT_CELL_NODES];       // scene nodes
+    double weight[CT_CELL_NODES];  // of the nodes
+    double point[3];               // m, at rest
 } ct_scene_eyelet;
 
 typedef struct ct_scene_actuator {

@@ -54,16 +54,21 @@ static inline ct_mat3 ct_cell_edges(int q, const int* corner, const int* mid, co
     return E;
 }
 
+// The shape functions where the barycentric coordinates are l.
+static inline void ct_cell_weights(const double l[4], double N[CT_CELL_NODES]) {
+    for (int a = 0; a < 4; a++) N[a] = l[a] * (2 * l[a] - 1);
+    for (int k = 0; k < 6; k++) N[4 + k] = 4 * l[ct_cell_edge[k][0]] * l[ct_cell_edge[k][1]];
+}
+
 // Where point q is.
 static inline ct_vec3 ct_cell_place(int q, const int* corner, const int* mid, const double* x) {
-    double l[4], p[3] = {0, 0, 0};
+    double l[4], N[CT_CELL_NODES];
+    ct_vec3 p = {0, 0, 0};
     for (int k = 0; k < 4; k++) l[k] = k == q ? 1 - 3 * CT_CELL_FAR : CT_CELL_FAR;
-    for (int a = 0; a < CT_CELL_NODES; a++) {
-        const int* edge = ct_cell_edge[a < 4 ? 0 : a - 4];
-        const double N = a < 4 ? l[a] * (2 * l[a] - 1) : 4 * l[edge[0]] * l[edge[1]];
-        for (int i = 0; i < 3; i++) p[i] += N * x[3 * (size_t)(a < 4 ? corner[a] : mid[a - 4]) + (size_t)i];
-    }
-    return ct_vec3_load(p);
+    ct_cell_weights(l, N);
+    for (int a = 0; a < CT_CELL_NODES; a++)
+        p = ct_vec3_axpy(p, N[a], ct_vec3_load(x + 3 * (size_t)(a < 4 ? corner[a] : mid[a - 4])));
+    return p;
 }
 
 // The volume of a tet, of second order unless mid is NULL: the sum over its points, least: of these.
