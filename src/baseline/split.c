@@ -358,8 +358,8 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
     if (status == CT_OK && stuck) status = CT_NOT_CONVERGED;
     if (status == CT_OK) ct_contact_classify(contact);
     if (status != CT_OK) return status;
-    if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
-        return CT_NOT_CONVERGED;
+    int crossings = ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL);
+    if (crossings) return crossings < 0 ? CT_OUT_OF_MEMORY : CT_NOT_CONVERGED;
     ct_contact_forces(contact);
     return ct_contact_report(contact, work->at.x, report);
 }

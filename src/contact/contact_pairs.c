@@ -102,7 +102,7 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
     const double *x = contact->x_start, *ahead = contact->x_hat;
     double way = longest_way(collision, contact);
     ct_status status =
-        ct_detect_gather(collision, contact->detect, x, ahead, contact->margin, contact->margin + 0.25 * way);
+        ct_detect_gather(collision, contact->detect, x, ahead, contact->margin, contact->margin);
     contact->hits.count = 0;
     if (status == CT_OK && way > still * contact->room)
         status = ct_detect_hits(collision, contact->detect, x, ahead, end, slack, &contact->hits);

@@ -15,12 +15,11 @@
 
 #include "contact/detect_build.h"
 #include "contact/detect_features.h"
-#include "contact/detect_self.h"
+#include "contact/detect_lists.h"
 #include "shape/ccd.h"
 #include "shape/orient.h"
 
-#define PARALLEL 0.02    // |sin| below which two edges are never an edge-edge contact
-#define NEAR_SLACK 1e-3  // of the distance: how much farther a pair may be and still be called near
+#define PARALLEL 0.02  // |sin| below which two edges are never an edge-edge contact
 // of thickness - core: how far from the core a pair may be and still be called a hit
 #define HIT_SLACK 0.1
 // of thickness - core: how far a face may dip into what is round between corners that touch
@@ -41,10 +40,8 @@ ct_status ct_detect_create(ct_detect** out, const ct_collision* collision) {
 
 void ct_detect_free(ct_detect* detect) {
     if (!detect) return;
-    ct_self_free(detect);
+    ct_lists_free(detect);
     ct_arena_free(&detect->arena);
-    ct_free(detect->gathered.pair);
-    ct_free(detect->gathered.group);
     ct_pairs_free(&detect->scratch);
     ct_free(detect);
 }
@@ -62,36 +59,6 @@ static void set_distances(ct_search* s, int a, int b) {
                  kept = growth ? growth[a * s->collision->ncollider + b] * whole : whole;
     s->thickness = p->radius + q->radius + kept;
     s->core = p->radius + q->radius + 0.5 * kept;
-}
-
-static bool may_touch(const ct_collision* collision, const ct_detect* detect, int a, int b) {
-    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
-           !(detect->driven[a] && detect->driven[b]);
-}
-
-// How much the boxes of a collider are widened, so that two overlap when they may come as near as their
-// thickness + margin.
-static double pad_of(const ct_collider* collider, double margin) {
-    return (1 + NEAR_SLACK) * (collider->radius + collider->thickness + 0.5 * margin);
-}
-
-// Boxes of the colliders that will be looked for in trees. margin: of near, 0: of hits, negative: boxes are
-// not widened at all. gathered: trees serve for self-contact alone.
-static ct_status fit(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
-                     double margin, bool gathered, bool renew) {
-    for (int a = 0; a < collision->ncollider; a++) {
-        const double pad = margin < 0 ? 0 : pad_of(collision->collider + a, margin);
-        bool asked = false;
-        for (int b = 0; b < collision->ncollider && !gathered; b++)
-            asked |= b != a && may_touch(collision, detect, a, b) && detect->node_tree[b].count > 0;
-        if (detect->self[a].start && !ct_self_cover(detect, a, x, end, 2 * pad)) {
-            const ct_status status = renew ? ct_self_renew(detect, collision, a, x, end, 2 * pad) : CT_OK;
-            if (status != CT_OK) return status;
-            asked |= !detect->self[a].covered[0];
-        }
-        if (asked) ct_detect_fit(detect, collision, a, x, end, pad);
-    }
-    return CT_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -182,7 +149,7 @@ static ct_closest closest_of(ct_ccd_kind kind, const ct_vec3 at[4]) {
 
 // The same for a search of what is near at x.
 static bool is_near(const ct_search* s, ct_ccd_kind kind, const ct_vec3 x[4], ct_closest* closest) {
-    const double near = (1 + NEAR_SLACK) * (s->thickness + s->margin);
+    const double near = (1 + CT_DETECT_NEAR_SLACK) * (s->thickness + s->margin);
     if (ct_ccd_apart(kind, x, x, near)) return false;
     *closest = closest_of(kind, x);
     return !(closest->distance > near);
@@ -224,15 +191,11 @@ static bool rests_by_its_corners(const ct_search* s, int round, const int* node,
     return longest / (count == 3 ? 6 : 8) <= DIP * s->thickness * (s->thickness - s->core);
 }
 
-static bool visit_vertex_face(int vertex, int face, void* user) {
-    const ct_search* s = user;
-    const ct_detect* detect = s->detect;
-    const int* f = detect->face + 3 * (size_t)face;
-    if (vertex == f[0] || vertex == f[1] || vertex == f[2]) return true;
-    if (ct_detect_rigid(s->collision, s->collision->node_rigid[vertex], detect->face_rigid[face]))
-        return true;
-    if (face < s->collision->ntri && rests_by_its_corners(s, vertex, f, 3)) return true;
+static bool test_vertex_face(const ct_search* s, const ct_candidate* candidate) {
+    const int vertex = candidate->i, face = candidate->j, *f = s->detect->face + 3 * (size_t)face;
     const int node[4] = {vertex, f[0], f[1], f[2]};
+    if (ct_candidate_is_apart(candidate, s->X, s->x, s->end, node, 1, 4, s->need)) return true;
+    if (face < s->collision->ntri && rests_by_its_corners(s, vertex, f, 3)) return true;
     double time;
     ct_vec3 at[4];
     ct_closest closest;
@@ -240,17 +203,16 @@ static bool visit_vertex_face(int vertex, int face, void* user) {
            add_vertex_face(s, face, node, time, at, &closest);
 }
 
-static bool visit_edges(int i, int j, void* user) {
-    const ct_search* s = user;
+static bool test_edges(const ct_search* s, const ct_candidate* candidate) {
+    const int i = candidate->i, j = candidate->j;
     const int *e = s->collision->edge + 2 * (size_t)i, *f = s->collision->edge + 2 * (size_t)j;
-    if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1]) return true;
-    if (ct_detect_rigid(s->collision, s->detect->edge_rigid[i], s->detect->edge_rigid[j])) return true;
-    if (rests_by_its_corners(s, e[0], f, 2) || rests_by_its_corners(s, f[0], e, 2)) return true;
     // canonical order
     const int a = e[0] < e[1] ? e[0] : e[1], b = e[0] + e[1] - a, c = f[0] < f[1] ? f[0] : f[1],
               d = f[0] + f[1] - c;
     const int node[4] = {a < c ? a : c, a < c ? b : d, a < c ? c : a, a < c ? d : b};
     const int edge[2] = {a < c ? i : j, a < c ? j : i};
+    if (ct_candidate_is_apart(candidate, s->X, s->x, s->end, node, 2, 4, s->need)) return true;
+    if (rests_by_its_corners(s, e[0], f, 2) || rests_by_its_corners(s, f[0], e, 2)) return true;
     double time;
     ct_vec3 at[4];
     ct_closest closest;
@@ -318,126 +280,49 @@ static bool search_planes(ct_search* s, double time) {
     return true;
 }
 
-static bool search_self(ct_search* s, int a) {
-    const ct_self_visit visit = {visit_vertex_face, visit_edges, NULL, s};
-    const double pad = pad_of(s->collision->collider + a, s->hits ? 0 : s->margin);
-    set_distances(s, a, a);
-    return !s->detect->self[a].start || ct_self_pairs(s->detect, s->collision, a, s->x, s->end, pad, &visit);
+// Pairs that stay farther apart are not wanted.
+static double need_of(const ct_search* s) {
+    const double room = s->thickness - s->core;
+    return s->hits ? fmax(s->thickness - 2 * s->tolerance * room, s->core + HIT_SLACK * room)
+                   : (1 + CT_DETECT_NEAR_SLACK) * (s->thickness + s->margin);
 }
 
-static bool search_two(ct_search* s, int a, int b) {
+static bool search_lists(ct_search* s) {
     const ct_detect* detect = s->detect;
-    set_distances(s, a, b);
-    return ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, visit_vertex_face, s) &&
-           ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, visit_vertex_face, s) &&
-           ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, visit_edges, s);
-}
-
-// What was gathered of two colliders.
-static bool search_group(ct_search* s, const struct ct_gathered_group* group) {
-    const int* pair = s->detect->gathered.pair;
-    set_distances(s, group->a, group->b);
-    for (size_t i = group->start[0]; i < group->start[1]; i++)
-        if (!visit_vertex_face(pair[2 * i], pair[2 * i + 1], s)) return false;
-    for (size_t i = group->start[1]; i < group->start[2]; i++)
-        if (!visit_edges(pair[2 * i], pair[2 * i + 1], s)) return false;
+    for (size_t k = 0; k < detect->nlist; k++) {
+        const ct_candidates* list = detect->list + k;
+        s->X = detect->rooms[list->a == list->b].X;
+        set_distances(s, list->a, list->b);
+        s->need = need_of(s);
+        for (size_t i = 0; i < list->of[CT_CANDIDATE_VERTEX_FACE].count; i++)
+            if (!test_vertex_face(s, list->of[CT_CANDIDATE_VERTEX_FACE].item + i)) return false;
+        for (size_t i = 0; i < list->of[CT_CANDIDATE_EDGES].count; i++)
+            if (!test_edges(s, list->of[CT_CANDIDATE_EDGES].item + i)) return false;
+    }
     return true;
 }
 
-static bool search_colliders(ct_search* s, bool gathered) {
-    const ct_detect* detect = s->detect;
-    const int n = s->collision->ncollider;
-    for (int a = 0; a < n; a++)
-        if (may_touch(s->collision, detect, a, a) && !search_self(s, a)) return false;
-    for (size_t i = 0; gathered && i < detect->gathered.ngroup; i++)
-        if (!search_group(s, &detect->gathered.group[i])) return false;
-    for (int a = 0; !gathered && a < n; a++)
-        for (int b = a + 1; b < n; b++)
-            if (may_touch(s->collision, detect, a, b) && !search_two(s, a, b)) return false;
-    return true;
-}
-
-// ---------------------------------------------------------------------------------------------
-// Gathering
-
-static void fit_trees(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
-                      double margin) {
-    for (int a = 0; a < collision->ncollider; a++)
-        ct_detect_fit(detect, collision, a, x, end, pad_of(collision->collider + a, margin));
-}
-
-static bool keep(int i, int j, void* user) {
-    ct_gathered* g = user;
-    if (!ct_reserve((void**)&g->pair, &g->capacity, 2 * (g->count + 1), sizeof(int))) return false;
-    g->pair[2 * g->count] = i;
-    g->pair[2 * g->count++ + 1] = j;
-    return true;
-}
-
-static bool gather_two(ct_detect* detect, int a, int b) {
-    ct_gathered* g = &detect->gathered;
-    if (!ct_reserve((void**)&g->group, &g->group_capacity, g->ngroup + 1, sizeof *g->group)) return false;
-    const size_t first = g->count;
-    bool good = ct_bvh_pairs(detect->node_tree + a, detect->face_tree + b, keep, g) &&
-                ct_bvh_pairs(detect->node_tree + b, detect->face_tree + a, keep, g);
-    const size_t edges = g->count;
-    good = good && ct_bvh_pairs(detect->edge_tree + a, detect->edge_tree + b, keep, g);
-    const size_t crossings = g->count;
-    good = good && ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, keep, g) &&
-           ct_bvh_pairs(detect->edge_tree + b, detect->face_tree + a, keep, g);
-    if (g->count > first)
-        g->group[g->ngroup++] =
-            (struct ct_gathered_group){.a = a, .b = b, .start = {first, edges, crossings, g->count}};
-    return good;
+static ct_status search(ct_search* s, double time) {
+    ct_detect* detect = s->detect;
+    s->out->count = 0;
+    const ct_status status = ct_lists_cover(detect, s->collision, s->x, s->end, s->margin, false);
+    if (status != CT_OK) return status;
+    if (!search_planes(s, time) || !search_lists(s)) return CT_OUT_OF_MEMORY;
+    return ct_pairs_sort(s->out, &detect->scratch);
 }
 
 ct_status ct_detect_gather(const ct_collision* collision, ct_detect* detect, const double* x,
                            const double* end, double margin, double reach) {
-    ct_gathered* g = &detect->gathered;
-    g->count = g->ngroup = 0;
-    g->margin = margin;
-    g->is_valid = false;
-    fit_trees(detect, collision, x, end, margin + 2 * reach);
-    for (int i = 0; i < collision->nnode; i++)
-        for (int k = 0; k < 3; k++) {
-            const double p = x[3 * (size_t)collision->node[i] + (size_t)k],
-                         q = end[3 * (size_t)collision->node[i] + (size_t)k];
-            g->box[6 * (size_t)i + (size_t)k] = fmin(p, q) - reach;
-            g->box[6 * (size_t)i + 3 + (size_t)k] = fmax(p, q) + reach;
-        }
-    for (int a = 0; a < collision->ncollider; a++)
-        for (int b = a + 1; b < collision->ncollider; b++)
-            if (may_touch(collision, detect, a, b) && !gather_two(detect, a, b)) return CT_OUT_OF_MEMORY;
-    g->is_valid = true;
-    return CT_OK;
-}
-
-// Whether what was gathered serves for a motion.
-static bool is_gathered(const ct_collision* collision, const ct_detect* detect, const double* x,
-                        const double* end, double margin) {
-    const ct_gathered* g = &detect->gathered;
-    if (!g->is_valid || margin > g->margin) return false;
-    for (int i = 0; i < collision->nnode; i++) {
-        const double *box = g->box + 6 * (size_t)i, *p = x + 3 * (size_t)collision->node[i],
-                     *q = end + 3 * (size_t)collision->node[i];
-        bool inside = true;
-        for (int k = 0; k < 3; k++)
-            inside = inside && p[k] >= box[k] && p[k] <= box[3 + k] && q[k] >= box[k] && q[k] <= box[3 + k];
-        if (!inside) return false;
-    }
-    return true;
+    ct_lists_set(detect, margin, reach);
+    return ct_lists_cover(detect, collision, x, end, margin, true);
 }
 
 ct_status ct_detect_near(const ct_collision* collision, ct_detect* detect, const double* x, double time,
                          double margin, ct_pairs* out) {
     ct_search s = {.collision = collision, .detect = detect, .x = x, .end = x, .margin = margin, .out = out};
-    out->count = 0;
-    const bool gathered = is_gathered(collision, detect, x, x, margin);
-    if (fit(detect, collision, x, x, margin, gathered, true) != CT_OK) return CT_OUT_OF_MEMORY;
-    if (!search_planes(&s, time) || !search_colliders(&s, gathered)) return CT_OUT_OF_MEMORY;
-    if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
-    ct_feature_drop_repeated(&s, &detect->scratch, out);
-    return CT_OK;
+    const ct_status status = search(&s, time);
+    if (status == CT_OK) ct_feature_drop_repeated(&s, &detect->scratch, out);
+    return status;
 }
 
 void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, ct_contact_type type,
@@ -465,12 +350,7 @@ ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const
                    .hits = true,
                    .tolerance = tolerance,
                    .out = out};
-    out->count = 0;
-    const bool gathered = is_gathered(collision, detect, x, end, 0);
-    if (fit(detect, collision, x, end, 0, gathered, false) != CT_OK) return CT_OUT_OF_MEMORY;
-    if (!search_planes(&s, time) || !search_colliders(&s, gathered)) return CT_OUT_OF_MEMORY;
-    if (ct_pairs_sort(out, &detect->scratch) != CT_OK) return CT_OUT_OF_MEMORY;
-    return CT_OK;
+    return search(&s, time);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -478,8 +358,7 @@ ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const
 
 typedef struct crossings {
     const ct_collision* collision;
-    const ct_detect* detect;
-    const double* x;
+    const double *x, *X;    // 3 nvert, now, and where the list was made
     int count, edge, face;  // the first: the lowest edge, then the lowest face
 } crossings;
 
@@ -499,40 +378,29 @@ static bool is_apart(const ct_vec3 p[5]) {
     return room > 0 && room * room > 1e-24 * size * ct_vec3_dot(u, u);
 }
 
-static bool visit_edge_face(int edge, int face, void* user) {
-    crossings* c = user;
-    const ct_collision* collision = c->collision;
-    if (face >= collision->ntri) return true;
-    const int *e = collision->edge + 2 * (size_t)edge, *f = collision->tri + 3 * (size_t)face;
-    for (int k = 0; k < 3; k++)
-        if (f[k] == e[0] || f[k] == e[1]) return true;
-    if (ct_detect_rigid(c->collision, c->detect->edge_rigid[edge], c->detect->face_rigid[face])) return true;
+static void test_edge_face(crossings* c, const ct_candidate* candidate) {
+    const int edge = candidate->i, face = candidate->j;
+    const int *e = c->collision->edge + 2 * (size_t)edge, *f = c->collision->tri + 3 * (size_t)face;
+    const int node[5] = {e[0], e[1], f[0], f[1], f[2]};
+    if (ct_candidate_is_apart(candidate, c->X, c->x, c->x, node, 2, 5, 0)) return;
     ct_vec3 p[5];
-    for (int k = 0; k < 5; k++) p[k] = ct_vec3_load(c->x + 3 * (size_t)(k < 2 ? e[k] : f[k - 2]));
-    if (is_apart(p) || !ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) return true;
+    for (int k = 0; k < 5; k++) p[k] = ct_vec3_load(c->x + 3 * (size_t)node[k]);
+    if (is_apart(p) || !ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) return;
     if (c->count++ == 0 || edge < c->edge || (edge == c->edge && face < c->face)) {
         c->edge = edge;
         c->face = face;
     }
-    return true;
 }
 
 int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]) {
-    crossings found = {.collision = collision, .detect = detect, .x = x};
-    const bool gathered = is_gathered(collision, detect, x, x, 0);
-    fit(detect, collision, x, x, -1, gathered, false);
-    for (int a = 0; a < collision->ncollider; a++)
-        for (int b = 0; b < collision->ncollider; b++) {
-            const ct_self_visit visit = {NULL, NULL, visit_edge_face, &found};
-            if (!may_touch(collision, detect, a, b)) continue;
-            if (a == b && detect->self[a].start) ct_self_pairs(detect, collision, a, x, x, 0, &visit);
-            if (a != b && !gathered)
-                ct_bvh_pairs(detect->edge_tree + a, detect->face_tree + b, visit_edge_face, &found);
-        }
-    const ct_gathered* g = &detect->gathered;
-    for (size_t i = 0; gathered && i < g->ngroup; i++)
-        for (size_t k = g->group[i].start[2]; k < g->group[i].start[3]; k++)
-            visit_edge_face(g->pair[2 * k], g->pair[2 * k + 1], &found);
+    crossings found = {.collision = collision, .x = x};
+    if (ct_lists_cover(detect, collision, x, x, 0, false) != CT_OK) return -1;
+    for (size_t k = 0; k < detect->nlist; k++) {
+        const ct_candidates* list = detect->list + k;
+        found.X = detect->rooms[list->a == list->b].X;
+        for (size_t i = 0; i < list->of[CT_CANDIDATE_EDGE_FACE].count; i++)
+            test_edge_face(&found, list->of[CT_CANDIDATE_EDGE_FACE].item + i);
+    }
     if (found.count > 0 && where)
         for (int k = 0; k < 5; k++)
             where[k] = k < 2 ? collision->edge[2 * found.edge + k] : collision->tri[3 * found.face + k - 2];

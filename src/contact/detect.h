@@ -21,9 +21,9 @@ void ct_detect_free(ct_detect* detect);
 // NULL: all of it.
 void ct_detect_set_growth(ct_detect* detect, const double* share);
 
-// Looks up, once for many searches, which primitives of different colliders may meet while every node stays
-// within `reach` of the box around x and end, with a margin up to this one. Searches elsewhere look again by
-// themselves.
+// Looks up, once for many searches, which primitives may meet while the nodes are no farther than `reach`,
+// and a quarter of their way, from the straight way from x to end, with a margin up to this one. Searches
+// elsewhere look again by themselves.
 ct_status ct_detect_gather(const ct_collision* collision, ct_detect* detect, const double* x,
                            const double* end, double margin, double reach);
 // Pairs whose gap (distance - thickness) is below `margin` at x, typed and signed there. What an edge or
@@ -42,7 +42,8 @@ ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const
 // Overwrites `out`.
 void ct_detect_pair(const ct_collision* collision, ct_detect* detect, const double* x, ct_contact_type type,
                     const int node[4], ct_pair* out);
-// Edges that pass through triangles at x; where: of the first, its nodes (edge, then face), may be NULL.
+// Edges that pass through triangles at x, -1: out of memory; where: of the first, its nodes (edge, then
+// face), may be NULL.
 int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]);
 
 #endif

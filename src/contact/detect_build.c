@@ -1,7 +1,7 @@
 // What detection knows of the surfaces before anything moves: faces, exclusions, neighbours, trees.
 #include "contact/detect_build.h"
 
-#include "contact/detect_self.h"
+#include "contact/detect_lists.h"
 #include "shape/key_map.h"
 
 // What the nodes hang on, all of them: a link, prescribed motions, or NONE when they differ or one is free.
@@ -159,7 +159,6 @@ ct_status ct_detect_build(ct_detect* detect, const ct_collision* collision) {
     detect->face_edge = ct_arena_alloc(arena, 3 * (size_t)collision->ntri, sizeof(int));
     detect->closed = ct_arena_alloc(arena, n, sizeof(bool));
     detect->driven = ct_arena_alloc(arena, n, sizeof(bool));
-    detect->gathered.box = ct_arena_alloc(arena, 6 * (size_t)collision->nnode, sizeof(double));
     detect->node_box = ct_arena_alloc(arena, nvert, sizeof(ct_box));
     detect->edge_box = ct_arena_alloc(arena, nedge, sizeof(ct_box));
     detect->face_box = ct_arena_alloc(arena, most, sizeof(ct_box));
@@ -178,5 +177,5 @@ ct_status ct_detect_build(ct_detect* detect, const ct_collision* collision) {
     set_edges(detect, collision);
     for (size_t v = 0; v < nvert; v++) detect->partner[v] = -1;
     const ct_status planted = plant_all(detect, collision);
-    return planted == CT_OK ? ct_self_build(detect, collision) : planted;
+    return planted == CT_OK ? ct_lists_build(detect, collision) : planted;
 }

@@ -4,39 +4,53 @@
 
 #include "contact/collision.h"
 #include "contact/pair.h"
+#include "math/mat3.h"
 #include "shape/bvh.h"
 
-typedef struct ct_self_item {
-    int kind, i, j;  // vertex and face, edge and edge, edge and face
-} ct_self_item;
+// of the distance: how much farther a pair may be and still be called near
+#define CT_DETECT_NEAR_SLACK 1e-3
 
-typedef struct ct_self {  // of one collider; see detect_self.h
-    int *start, *node;    // tree nodes + 1: nodes of each part; none: no part
-    int* past;            // tree nodes: behind the last one of each subtree
-    int* first;           // tree nodes + 1: of the listed pairs
-    bool* covered;        // tree nodes: in the present search, the list of this part covers its pairs
-    int open;             // faces in no such part
-    ct_self_item* item;   // pairs nearer than `distance` in the reference, by tree node
-    size_t count, capacity;
-    double distance;  // m, D; 0: no reference yet
-    double reach;     // m, how much farther than needed pairs are listed
-    int age, wait;    // searches since the last renewal, and until the next, at least
-} ct_self;
+typedef enum ct_candidate_kind {
+    CT_CANDIDATE_VERTEX_FACE,
+    CT_CANDIDATE_EDGES,
+    CT_CANDIDATE_EDGE_FACE,
+    CT_CANDIDATE_KINDS
+} ct_candidate_kind;
 
-// Pairs of primitives of two colliders that boxes cannot keep apart while the nodes stay within boxes of
-// their own.
-typedef struct ct_gathered {
-    bool is_valid;
-    double margin;  // m, as in ct_detect_near
-    double* box;    // 6 a node of the collision: lowest, highest
-    int* pair;      // 2 each: a vertex and a face, two edges, an edge and a face
-    size_t count, capacity;
-    struct ct_gathered_group {
-        int a, b;         // colliders
-        size_t start[4];  // of the three kinds, and their end
-    } * group;
-    size_t ngroup, group_capacity;
-} ct_gathered;
+typedef struct ct_candidate {
+    int i, j;
+    double apart;  // m, at least, at X of the rooms
+} ct_candidate;
+
+typedef struct ct_candidates {  // of two colliders, a <= b
+    int a, b;
+    struct {
+        ct_candidate* item;
+        size_t count, capacity;
+    } of[CT_CANDIDATE_KINDS];
+} ct_candidates;
+
+typedef struct ct_room_frame {  // of a collider: what is at R (X - center) + its mean is seen at X
+    bool is_set;
+    ct_mat3 R;
+    ct_vec3 center;  // m, mean of X
+    double way;      // m^2, sum of the squares
+    double size;     // m, of the largest room
+} ct_room_frame;
+
+typedef struct ct_face_way {
+    ct_vec3 mean;   // m, of the ways of its nodes
+    double spread;  // m, how far from there they may be
+} ct_face_way;
+
+// Where nodes may be for the lists to hold, in the world or in frames of the colliders' own; see
+// detect_lists.h.
+typedef struct ct_rooms {
+    double *X, *way, *end;  // 3 nvert, m: where they were, a way from there, X + way
+    double* reach;          // nvert, m: how far they may be from that way
+    ct_face_way* face;      // nface
+    ct_room_frame* frame;   // ncollider
+} ct_rooms;
 
 typedef struct ct_detect {
     ct_arena arena;  // owns all arrays but the lists
@@ -53,14 +67,22 @@ typedef struct ct_detect {
     int* face_edge;                // 3 ntri, edges of a triangle
     bool* closed;                  // ncollider: its triangles enclose a volume, with outward normals
     bool* driven;                  // ncollider: all of it moves as prescribed
-    ct_box *node_box, *edge_box, *face_box;     // nvert, nedge, nface
-    ct_bvh *node_tree, *edge_tree, *face_tree;  // ncollider each
-    int nself;                                  // ncollider, once self is there
-    ct_self* self;                              // nself; without parts: does not touch itself
-    double* reference;                          // 3 nvert, m, X
+    ct_box *node_box, *edge_box, *face_box;  // nvert, nedge, nface
+    // ncollider each; those of nodes and edges are up to date where someone has made them so
+    ct_bvh *node_tree, *edge_tree, *face_tree;
     int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
     const double* growth;  // ncollider squared: shares of the distances to keep (growth.h); NULL: all of them
-    ct_gathered gathered;
+    ct_rooms rooms[2];     // in the world; in the colliders' own frames
+    double* own_reach;     // ncollider, m, of rooms in its own frame
+    double margin, reach;  // m, of the lists; of rooms in the world
+    bool is_set;           // the lists hold in the rooms
+    bool* moved;           // ncollider, scratch
+    int* fitted;           // ncollider: which rooms the boxes are those of, counted from 1; 0: none
+    ct_box* bound;         // ncollider: of the rooms in the world
+    int* list_of;         // ncollider squared, from the lower to the higher: index into list, plus 1; 0: none
+    ct_candidates* list;  // nlist
+    size_t nlist, list_capacity;
+    long gathered;     // how often a list was made
     ct_pairs scratch;  // for sorting
 } ct_detect;
 
@@ -71,8 +93,23 @@ static inline bool ct_detect_rigid(const ct_collision* collision, int a, int b) 
     return a >= 0 && b >= 0 && (collision->link_parent[a] == b || collision->link_parent[b] == a);
 }
 
-// Boxes and trees of a collider on its way from x to end, all widened by pad.
+// Their colliders collide, and one of them is not driven.
+static inline bool ct_detect_may_touch(const ct_collision* collision, const ct_detect* detect, int a, int b) {
+    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
+           !(detect->driven[a] && detect->driven[b]);
+}
+
+// Two primitives have a node in common.
+static inline bool ct_detect_have_common(const int* a, int na, const int* b, int nb) {
+    for (int i = 0; i < na; i++)
+        for (int j = 0; j < nb; j++)
+            if (a[i] == b[j]) return true;
+    return false;
+}
+
+// Boxes of a collider on its way from x to end, and the tree of its faces; boxes of nodes are widened by pad
+// and by their reach (nvert, NULL: none).
 void ct_detect_fit(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
-                   const double* end, double pad);
+                   const double* end, const double* reach, double pad);
 
 #endif

@@ -27,6 +27,8 @@ typedef struct ct_search {
     double margin;           // m, of near
     double tolerance;        // of hits
     double thickness, core;  // m, of the two colliders at present
+    double need;             // m, pairs of theirs that stay farther apart are not wanted
+    const double* X;         // 3 nvert, where their list was made
     ct_pairs* out;
 } ct_search;
 

@@ -198,6 +198,11 @@ static bool meets_round(probe* p) {
 
 // ---- any two with nodes --------------------------------------------------------------------
 
+static void fit(ct_detect* detect, const ct_collision* collision, int collider, const double* x) {
+    ct_detect_fit(detect, collision, collider, x, x, NULL, 0);
+    ct_bvh_refit(detect->edge_tree + collider, detect->edge_box);
+}
+
 // Trees are fitted to x by the caller.
 static bool overlap_now(probe* p) {
     p->met = false;
@@ -220,7 +225,7 @@ static bool is_free(const probe* at, const double* x, ct_vec3 d, double s) {
         const size_t v = (size_t)nodes->item[i];
         ct_vec3_store(moved + 3 * v, ct_vec3_axpy(ct_vec3_load(x + 3 * v), s, d));
     }
-    ct_detect_fit(p.detect, p.collision, p.a, moved, moved, 0);
+    fit(p.detect, p.collision, p.a, moved);
     return !overlap_now(&p);
 }
 
@@ -311,7 +316,7 @@ static bool measure(const probe* p, ct_overlap* out) {
         if (!is_free(p, x, direction, out->distance)) out->distance = round_up(best);
         ct_vec3_store(out->direction, direction);
     }
-    ct_detect_fit(p->detect, p->collision, p->a, x, x, 0);
+    fit(p->detect, p->collision, p->a, x);
     return !free;
 }
 
@@ -353,8 +358,7 @@ static const ct_plane* plane_of(const ct_collision* collision, int collider) {
 
 // The two, one that is not driven first; false: they never touch.
 static bool may_overlap(const ct_collision* collision, const ct_detect* detect, int* a, int* b) {
-    if (!collision->collide[(size_t)*a * (size_t)collision->ncollider + (size_t)*b]) return false;
-    if (detect->driven[*a] && detect->driven[*b]) return false;
+    if (!ct_detect_may_touch(collision, detect, *a, *b)) return false;
     if (!detect->driven[*a]) return true;
     const int first = *a;
     *a = *b;
@@ -367,20 +371,50 @@ static bool pair_overlaps(probe* p, double time, ct_overlap* out) {
     return plane ? below_plane(p, plane, time, out) : overlap_now(p) && measure(p, out);
 }
 
-static bool crosses_itself(const ct_collision* collision, ct_detect* detect, const double* x,
-                           ct_overlap* out) {
-    *out = (ct_overlap){.pairs = 1, .nnode = 5};
-    if (!ct_detect_intersections(collision, detect, x, out->node)) return false;
-    out->a = out->b = detect->node_owner[out->node[0]];
-    for (int k = 0; k < 3; k++)
-        for (int i = 2; i < 5; i++) out->position[k] += x[3 * out->node[i] + k] / 3;
-    return detect->node_owner[out->node[2]] == out->a;
+typedef struct own_crossing {
+    const probe* p;
+    int edge, face;  // the lowest edge, then the lowest face; -1: none
+} own_crossing;
+
+static bool visit_own(int f, int g, void* user) {
+    own_crossing* c = user;
+    const ct_collision* collision = c->p->collision;
+    const ct_detect* detect = c->p->detect;
+    for (int k = 0; k < 6; k++) {
+        const int edge = detect->own_edge[3 * (k < 3 ? f : g) + k % 3], face = k < 3 ? g : f;
+        if (edge < 0 || face >= collision->ntri ||
+            ct_detect_rigid(collision, detect->edge_rigid[edge], detect->face_rigid[face]))
+            continue;
+        if (c->edge >= 0 && (edge > c->edge || (edge == c->edge && face > c->face))) continue;
+        const int *e = collision->edge + 2 * (size_t)edge, *t = collision->tri + 3 * (size_t)face;
+        if (ct_detect_have_common(e, 2, t, 3)) continue;
+        if (!ct_edge_crosses_triangle(place(c->p, e[0]), place(c->p, e[1]), place(c->p, t[0]),
+                                      place(c->p, t[1]), place(c->p, t[2])))
+            continue;
+        c->edge = edge;
+        c->face = face;
+    }
+    return true;
+}
+
+// Trees are fitted to x by the caller.
+static bool crosses_itself(const probe* p, ct_overlap* out) {
+    own_crossing found = {.p = p, .edge = -1};
+    ct_bvh_self_pairs(p->detect->face_tree + p->a, visit_own, &found);
+    if (found.edge < 0) return false;
+    *out = (ct_overlap){.a = p->a, .b = p->a, .pairs = 1, .nnode = 5};
+    for (int k = 0; k < 5; k++) {
+        out->node[k] =
+            k < 2 ? p->collision->edge[2 * found.edge + k] : p->collision->tri[3 * found.face + k - 2];
+        for (int i = 0; k > 1 && i < 3; i++) out->position[i] += p->x[3 * out->node[k] + i] / 3;
+    }
+    return true;
 }
 
 bool ct_overlap_find(const ct_collision* collision, ct_detect* detect, const ct_overlap_work* work,
                      const double* x, double time, ct_overlap* out) {
     int pairs = 0;
-    for (int c = 0; c < collision->ncollider; c++) ct_detect_fit(detect, collision, c, x, x, 0);
+    for (int c = 0; c < collision->ncollider; c++) fit(detect, collision, c, x);
     for (int i = 0; i < collision->ncollider; i++)
         for (int j = i + 1; j < collision->ncollider; j++) {
             int a = i, b = j;
@@ -391,7 +425,11 @@ bool ct_overlap_find(const ct_collision* collision, ct_detect* detect, const ct_
             pairs++;
         }
     out->pairs = pairs;
-    return pairs || crosses_itself(collision, detect, x, out);
+    for (int c = 0; !pairs && c < collision->ncollider; c++) {
+        const probe p = {.collision = collision, .detect = detect, .x = x, .a = c, .b = c};
+        if (ct_detect_may_touch(collision, detect, c, c) && crosses_itself(&p, out)) return true;
+    }
+    return pairs > 0;
 }
 
 // ---- the sentence --------------------------------------------------------------------------

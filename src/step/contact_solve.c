@@ -848,8 +848,8 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
         status = solve_touches(model, work, end, report);
     }
     if (status != CT_OK) return status;
-    if (ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL))
-        return CT_NOT_CONVERGED;
+    int crossings = ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL);
+    if (crossings) return crossings < 0 ? CT_OUT_OF_MEMORY : CT_NOT_CONVERGED;
     ct_contact_classify(contact);
     polish(model, work);
     ct_contact_forces(contact);

@@ -1,0 +1,485 @@
+// Lists of what may meet. See detect_lists.h.
+#include "contact/detect_lists.h"
+
+#include "math/svd3.h"
+#include "shape/closest.h"
+
+#define REACH 0.15      // of the mean edge: how far nodes may be from a way in their own frame
+#define FORESIGHT 0.25  // of the way: how much farther
+#define WIDE 4          // rooms that are so much larger than they need be are made anew
+
+enum { WORLD, OWN };
+
+// ---------------------------------------------------------------------------------------------
+// Setting up
+
+// The first face that holds a node or an edge looks after it.
+static void set_own(ct_detect* detect, const ct_collision* collision, bool* taken) {
+    for (int i = 0; i < 3 * detect->nface; i++) detect->own_node[i] = detect->own_edge[i] = -1;
+    for (int i = 0; i < 3 * detect->nface; i++) {
+        const int v = detect->face[i];
+        if (taken[v]) continue;
+        taken[v] = true;
+        int* place = detect->own_node + 3 * (i / 3);
+        while (*place >= 0) place++;
+        *place = v;
+    }
+    int face = collision->ntri;  // faces made of an edge, in the order of the edges
+    for (int e = 0; e < collision->nedge; e++) {
+        const int *tri = detect->edge_face + 2 * (size_t)e,
+                  first = tri[0] >= 0 && (tri[1] < 0 || tri[0] < tri[1]) ? tri[0] : tri[1];
+        int* place = detect->own_edge + 3 * (size_t)(first < 0 ? face++ : first);
+        while (*place >= 0) place++;
+        *place = e;
+    }
+}
+
+static double mean_edge(const ct_detect* detect, const ct_collision* collision, int collider) {
+    const ct_bvh* edges = detect->edge_tree + collider;
+    double sum = 0;
+    for (int i = 0; i < edges->count; i++) {
+        const int* e = collision->edge + 2 * (size_t)edges->item[i];
+        sum += ct_vec3_norm(ct_vec3_sub(ct_vec3_load(collision->rest + 3 * (size_t)e[1]),
+                                        ct_vec3_load(collision->rest + 3 * (size_t)e[0])));
+    }
+    return edges->count > 0 ? sum / edges->count : 0;
+}
+
+ct_status ct_lists_build(ct_detect* detect, const ct_collision* collision) {
+    const size_t n = (size_t)collision->ncollider, nvert = (size_t)collision->nvert,
+                 nface = (size_t)detect->nface;
+    ct_arena* arena = &detect->arena;
+    for (int k = 0; k < 2; k++) {
+        ct_rooms* rooms = &detect->rooms[k];
+        rooms->X = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+        rooms->way = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+        rooms->end = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
+        rooms->reach = ct_arena_alloc(arena, nvert, sizeof(double));
+        rooms->frame = ct_arena_alloc(arena, n, sizeof(ct_room_frame));
+        rooms->face = ct_arena_alloc(arena, nface, sizeof(ct_face_way));
+    }
+    detect->bound = ct_arena_alloc(arena, n, sizeof(ct_box));
+    detect->fitted = ct_arena_alloc(arena, n, sizeof(int));
+    detect->moved = ct_arena_alloc(arena, n, sizeof(bool));
+    detect->own_reach = ct_arena_alloc(arena, n, sizeof(double));
+    detect->own_node = ct_arena_alloc(arena, 3 * nface, sizeof(int));
+    detect->own_edge = ct_arena_alloc(arena, 3 * nface, sizeof(int));
+    detect->list_of = ct_arena_alloc(arena, n * n, sizeof(int));
+    bool* taken = ct_arena_alloc(arena, nvert, sizeof(bool));
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    set_own(detect, collision, taken);
+    for (int c = 0; c < collision->ncollider; c++)
+        detect->own_reach[c] = REACH * mean_edge(detect, collision, c);
+    return CT_OK;
+}
+
+void ct_lists_free(ct_detect* detect) {
+    for (size_t i = 0; i < detect->nlist; i++)
+        for (int k = 0; k < CT_CANDIDATE_KINDS; k++) ct_free(detect->list[i].of[k].item);
+    ct_free(detect->list);
+}
+
+static void forget(ct_detect* detect, double margin) {
+    detect->margin = margin;
+    detect->is_set = false;
+}
+
+void ct_lists_set(ct_detect* detect, double margin, double reach) {
+    detect->reach = reach;
+    if (margin != detect->margin) forget(detect, margin);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Rooms
+
+static ct_vec3 mean_of(const double* x, const ct_bvh* nodes) {
+    ct_vec3 sum = {0, 0, 0};
+    for (int i = 0; i < nodes->count; i++)
+        sum = ct_vec3_add(sum, ct_vec3_load(x + 3 * (size_t)nodes->item[i]));
+    return ct_vec3_scale(1.0 / nodes->count, sum);
+}
+
+// How the nodes are turned against X.
+static ct_mat3 turn_of(const ct_rooms* rooms, int collider, const double* x, const ct_bvh* nodes) {
+    const ct_vec3 mean = mean_of(x, nodes), center = rooms->frame[collider].center;
+    ct_mat3 H = {0};
+    for (int i = 0; i < nodes->count; i++) {
+        const size_t v = 3 * (size_t)nodes->item[i];
+        const ct_vec3 r = ct_vec3_sub(ct_vec3_load(x + v), mean),
+                      S = ct_vec3_sub(ct_vec3_load(rooms->X + v), center);
+        const double a[3] = {r.x, r.y, r.z}, b[3] = {S.x, S.y, S.z};
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 3; k++) H.a[j][k] += a[j] * b[k];
+    }
+    return ct_polar3(H);
+}
+
+// Where a node is seen from the frame, less X.
+static inline ct_vec3 seen(const ct_rooms* rooms, const ct_room_frame* frame, bool own, ct_vec3 mean,
+                           const double* x, size_t v) {
+    const ct_vec3 p = ct_vec3_load(x + v), X = ct_vec3_load(rooms->X + v);
+    if (!own) return ct_vec3_sub(p, X);
+    const ct_vec3 r = ct_vec3_sub(p, mean);
+    const ct_vec3 back = {ct_vec3_dot(ct_mat3_column(frame->R, 0), r),
+                          ct_vec3_dot(ct_mat3_column(frame->R, 1), r),
+                          ct_vec3_dot(ct_mat3_column(frame->R, 2), r)};
+    return ct_vec3_sub(ct_vec3_add(frame->center, back), X);
+}
+
+static double clamp(double share) { return share > 0 ? fmin(share, 1) : 0; }
+
+// The share of the way that the nodes of a collider have gone, in its own frame.
+static double share_of(const ct_rooms* rooms, const ct_room_frame* frame, ct_vec3 mean, const double* x,
+                       const ct_bvh* nodes) {
+    double along = 0;
+    if (!(frame->way > 0)) return 0;
+    for (int i = 0; i < nodes->count; i++) {
+        const size_t v = 3 * (size_t)nodes->item[i];
+        along += ct_vec3_dot(seen(rooms, frame, true, mean, x, v), ct_vec3_load(rooms->way + v));
+    }
+    return clamp(along / frame->way);
+}
+
+// All nodes are in their rooms. A straight way between two such places stays in them.
+static bool stay(const ct_rooms* rooms, int collider, bool own, const double* x, const ct_bvh* nodes) {
+    const ct_room_frame* frame = rooms->frame + collider;
+    const ct_vec3 mean = own ? mean_of(x, nodes) : ct_vec3_make(0, 0, 0);
+    const double all = own ? share_of(rooms, frame, mean, x, nodes) : 0;
+    for (int i = 0; i < nodes->count; i++) {
+        const size_t v = (size_t)nodes->item[i];
+        const ct_vec3 d = seen(rooms, frame, own, mean, x, 3 * v), way = ct_vec3_load(rooms->way + 3 * v);
+        const double square = ct_vec3_dot(way, way),
+                     share = own || !(square > 0) ? all : clamp(ct_vec3_dot(d, way) / square);
+        const ct_vec3 off = ct_vec3_axpy(d, -share, way);
+        if (!(ct_vec3_dot(off, off) <= rooms->reach[v] * rooms->reach[v])) return false;
+    }
+    return true;
+}
+
+static bool stay_on_way(const ct_rooms* rooms, int collider, bool own, const double* x, const double* end,
+                        const ct_bvh* nodes) {
+    return stay(rooms, collider, own, end, nodes) && (x == end || stay(rooms, collider, own, x, nodes));
+}
+
+// The lists hold for the motion.
+static bool holds(ct_detect* detect, int collider, bool own, const double* x, const double* end) {
+    ct_rooms* rooms = &detect->rooms[own];
+    const ct_bvh* nodes = detect->node_tree + collider;
+    if (!rooms->frame[collider].is_set) return false;
+    if (stay_on_way(rooms, collider, own, x, end, nodes)) return true;
+    if (!own) return false;
+    rooms->frame[collider].R = turn_of(rooms, collider, x, nodes);
+    return stay_on_way(rooms, collider, own, x, end, nodes);
+}
+
+// The rooms are much larger than those for this motion would be.
+static bool is_wide(const ct_detect* detect, int collider, bool own, const double* x, const double* end) {
+    const ct_bvh* nodes = detect->node_tree + collider;
+    const double reach = own ? detect->own_reach[collider] : detect->reach;
+    double most = 0;
+    for (int i = 0; i < nodes->count; i++) {
+        const size_t v = 3 * (size_t)nodes->item[i];
+        const ct_vec3 way = ct_vec3_sub(ct_vec3_load(end + v), ct_vec3_load(x + v));
+        most = fmax(most, ct_vec3_dot(way, way));
+    }
+    return detect->rooms[own].frame[collider].size > WIDE * (reach + (1 + FORESIGHT) * sqrt(most));
+}
+
+// The mean way of every face, and by how much its nodes may be off it.
+static void set_faces(ct_detect* detect, int collider, bool own) {
+    const ct_bvh* faces = detect->face_tree + collider;
+    ct_rooms* rooms = &detect->rooms[own];
+    for (int i = 0; i < faces->count; i++) {
+        const int* f = detect->face + 3 * (size_t)faces->item[i];
+        ct_vec3 way[3], mean = {0, 0, 0};
+        double spread = 0, reach = 0;
+        for (int k = 0; k < 3; k++) {
+            way[k] = ct_vec3_load(rooms->way + 3 * (size_t)f[k]);
+            mean = ct_vec3_axpy(mean, 1.0 / 3, way[k]);
+            reach = fmax(reach, rooms->reach[f[k]]);
+        }
+        for (int k = 0; k < 3; k++) {
+            const ct_vec3 off = ct_vec3_sub(way[k], mean);
+            spread = fmax(spread, ct_vec3_dot(off, off));
+        }
+        rooms->face[faces->item[i]] = (ct_face_way){.mean = mean, .spread = reach + sqrt(spread)};
+    }
+}
+
+// Rooms around a motion.
+static void make_rooms(ct_detect* detect, int collider, bool own, const double* x, const double* end) {
+    ct_rooms* rooms = &detect->rooms[own];
+    const ct_bvh* nodes = detect->node_tree + collider;
+    const ct_vec3 mean = mean_of(x, nodes),
+                  shift = own ? ct_vec3_sub(mean_of(end, nodes), mean) : ct_vec3_make(0, 0, 0);
+    const double reach = own ? detect->own_reach[collider] : detect->reach;
+    double sum = 0, most = 0;
+    for (int i = 0; i < nodes->count; i++) {
+        const size_t v = (size_t)nodes->item[i];
+        const ct_vec3 p = ct_vec3_load(x + 3 * v),
+                      way = ct_vec3_sub(ct_vec3_sub(ct_vec3_load(end + 3 * v), p), shift);
+        const double square = ct_vec3_dot(way, way);
+        ct_vec3_store(rooms->X + 3 * v, p);
+        ct_vec3_store(rooms->way + 3 * v, way);
+        ct_vec3_store(rooms->end + 3 * v, ct_vec3_add(p, way));
+        rooms->reach[v] = reach + FORESIGHT * sqrt(square);
+        sum += square;
+        most = fmax(most, square);
+    }
+    rooms->frame[collider] = (ct_room_frame){.is_set = true,
+                                             .R = ct_mat3_identity(),
+                                             .center = mean,
+                                             .way = sum,
+                                             .size = reach + (1 + FORESIGHT) * sqrt(most)};
+    set_faces(detect, collider, own);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Boxes
+
+// How much the boxes of a collider are widened, so that two overlap when they may come as near as their
+// thickness + margin.
+static double pad_of(const ct_collider* collider, double margin) {
+    return (1 + CT_DETECT_NEAR_SLACK) * (collider->radius + collider->thickness + 0.5 * margin);
+}
+
+static void fit(ct_detect* detect, const ct_collision* collision, int collider, int to) {
+    if (detect->fitted[collider] == to + 1) return;
+    const ct_rooms* rooms = &detect->rooms[to];
+    ct_detect_fit(detect, collision, collider, rooms->X, rooms->end, rooms->reach,
+                  pad_of(collision->collider + collider, detect->margin));
+    detect->fitted[collider] = to + 1;
+}
+
+static void set_bound(ct_detect* detect, const ct_collision* collision, int collider) {
+    const ct_rooms* rooms = &detect->rooms[WORLD];
+    const ct_bvh* nodes = detect->node_tree + collider;
+    const double pad = pad_of(collision->collider + collider, detect->margin);
+    for (int i = 0; i < nodes->count; i++) {
+        const size_t v = (size_t)nodes->item[i];
+        const ct_box box = ct_box_around(rooms->X + 3 * v, rooms->end + 3 * v, pad + rooms->reach[v]);
+        detect->bound[collider] = i ? ct_box_join(detect->bound[collider], &box) : box;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Distances
+
+// By how much the direction u keeps the points p from the points q.
+static double separation(const ct_vec3* p, int np, const ct_vec3* q, int nq, ct_vec3 u) {
+    double low = INFINITY, high = 0;
+    for (int i = 0; i < np; i++) {
+        const double at = ct_vec3_dot(u, ct_vec3_sub(p[i], q[0]));
+        low = at < low ? at : low;
+    }
+    for (int j = 1; j < nq; j++) {
+        const double at = ct_vec3_dot(u, ct_vec3_sub(q[j], q[0]));
+        high = at > high ? at : high;
+    }
+    const double square = ct_vec3_dot(u, u);
+    return square > 0 ? (low - high) / sqrt(square) : -INFINITY;
+}
+
+// Directions that may keep an edge or a point from a triangle: its normal, and those in its plane across its
+// edges and p's.
+static double apart_from_face(const ct_vec3* p, int np, const ct_vec3 q[3], double enough) {
+    const ct_vec3 side[4] = {ct_vec3_sub(q[1], q[0]), ct_vec3_sub(q[2], q[1]), ct_vec3_sub(q[0], q[2]),
+                             ct_vec3_sub(p[np - 1], p[0])};
+    const ct_vec3 N = ct_vec3_cross(side[0], side[1]);
+    double most = -INFINITY;
+    for (int k = -1; k < 2 + np && !(most > enough); k++) {
+        const ct_vec3 u = k < 0 ? N : ct_vec3_cross(N, side[k]);
+        const bool other = ct_vec3_dot(u, ct_vec3_sub(p[0], q[k < 0 || k > 2 ? 0 : k])) < 0;
+        most = fmax(most, separation(p, np, q, 3, other ? ct_vec3_scale(-1, u) : u));
+    }
+    return most;
+}
+
+// A distance that two primitives are at least apart: more than `enough`, or as exact as what asks for it
+// needs.
+static double apart_of(const ct_vec3* p, int np, const ct_vec3* q, int nq, double enough) {
+    ct_vec3 u = {0, 0, 0};
+    for (int i = 0; i < np; i++) u = ct_vec3_axpy(u, 1.0 / np, p[i]);
+    for (int j = 0; j < nq; j++) u = ct_vec3_axpy(u, -1.0 / nq, q[j]);
+    double most = separation(p, np, q, nq, u);
+    if (most > enough || np == 3) return most;
+    // nearer than half of it: only by chance would the distance serve later
+    const ct_vec3 between = ct_vec3_sub(p[0], q[0]);
+    if (4 * ct_vec3_dot(between, between) < enough * enough) return most;
+    if (np == 2 && nq == 3) return fmax(most, apart_from_face(p, np, q, enough));
+    const ct_vec3 x[4] = {p[0], np == 2 ? p[1] : q[0], np == 2 ? q[0] : q[1], np == 2 ? q[1] : q[2]};
+    u = np == 2 ? ct_closest_edges(x).apart : ct_closest_point_triangle(x).apart;
+    return fmax(most, separation(p, np, q, nq, u));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Gathering
+
+typedef struct gathering {
+    const ct_collision* collision;
+    ct_detect* detect;
+    const ct_rooms* rooms;
+    ct_candidates* list;
+    bool own;       // one collider with itself
+    double need;    // m, how near is near, with room for round-off
+    double enough;  // m, of the two faces at present
+    double round;   // m, round-off of distances
+} gathering;
+
+// Appends a pair, unless it cannot come as near as it would have to.
+static bool keep(gathering* g, ct_candidate_kind kind, int i, int j, const int* a, int na, const int* b,
+                 int nb) {
+    const double* X = g->rooms->X;
+    ct_vec3 p[2], q[3];
+    for (int k = 0; k < na; k++) p[k] = ct_vec3_load(X + 3 * (size_t)a[k]);
+    for (int k = 0; k < nb; k++) q[k] = ct_vec3_load(X + 3 * (size_t)b[k]);
+    const double enough = kind == CT_CANDIDATE_EDGE_FACE ? g->enough - g->need : g->enough,
+                 apart = apart_of(p, na, q, nb, enough);
+    if (apart > enough) return true;
+    ct_candidate** item = &g->list->of[kind].item;
+    size_t* count = &g->list->of[kind].count;
+    if (!ct_reserve((void**)item, &g->list->of[kind].capacity, *count + 1, sizeof **item)) return false;
+    (*item)[(*count)++] = (ct_candidate){.i = i, .j = j, .apart = apart - g->round};
+    return true;
+}
+
+static bool keep_vertex_face(gathering* g, int vertex, int face) {
+    const ct_detect* detect = g->detect;
+    return (g->own && ct_detect_have_common(&vertex, 1, detect->face + 3 * (size_t)face, 3)) ||
+           !ct_box_overlap(detect->node_box + vertex, detect->face_box + face) ||
+           ct_detect_rigid(g->collision, g->collision->node_rigid[vertex], detect->face_rigid[face]) ||
+           keep(g, CT_CANDIDATE_VERTEX_FACE, vertex, face, &vertex, 1, detect->face + 3 * (size_t)face, 3);
+}
+
+static bool keep_edges(gathering* g, int i, int j) {
+    const ct_detect* detect = g->detect;
+    const int* edge = g->collision->edge;
+    return (g->own && ct_detect_have_common(edge + 2 * (size_t)i, 2, edge + 2 * (size_t)j, 2)) ||
+           !ct_box_overlap(detect->edge_box + i, detect->edge_box + j) ||
+           ct_detect_rigid(g->collision, detect->edge_rigid[i], detect->edge_rigid[j]) ||
+           keep(g, CT_CANDIDATE_EDGES, i, j, edge + 2 * (size_t)i, 2, edge + 2 * (size_t)j, 2);
+}
+
+static bool keep_edge_face(gathering* g, int edge, int face) {
+    const ct_detect* detect = g->detect;
+    const int *e = g->collision->edge + 2 * (size_t)edge, *f = detect->face + 3 * (size_t)face;
+    return face >= g->collision->ntri || (g->own && ct_detect_have_common(e, 2, f, 3)) ||
+           !ct_box_overlap(detect->edge_box + edge, detect->face_box + face) ||
+           ct_detect_rigid(g->collision, detect->edge_rigid[edge], detect->face_rigid[face]) ||
+           keep(g, CT_CANDIDATE_EDGE_FACE, edge, face, e, 2, f, 3);
+}
+
+// What face f looks after, against face g.
+static bool gather_own(gathering* g, int f, int other) {
+    const int *node = g->detect->own_node + 3 * (size_t)f, *edge = g->detect->own_edge + 3 * (size_t)f;
+    for (int k = 0; k < 3 && node[k] >= 0; k++)
+        if (!keep_vertex_face(g, node[k], other)) return false;
+    for (int k = 0; k < 3 && edge[k] >= 0; k++)
+        if (!keep_edge_face(g, edge[k], other)) return false;
+    return true;
+}
+
+// By how much two faces must be apart at X so that nothing of them can come as near as g->need.
+static double enough_for(const gathering* g, int f, int other) {
+    const ct_face_way *a = g->rooms->face + f, *b = g->rooms->face + other;
+    const double both = ct_vec3_norm(ct_vec3_sub(a->mean, b->mean)),
+                 one = g->own ? 0 : fmax(ct_vec3_norm(a->mean), ct_vec3_norm(b->mean));
+    return g->need + 1.0625 * (fmax(both, one) + a->spread + b->spread);
+}
+
+static bool gather_faces(int f, int other, void* user) {
+    gathering* g = user;
+    const int *a = g->detect->face + 3 * (size_t)f, *b = g->detect->face + 3 * (size_t)other;
+    const int *d = g->detect->own_edge + 3 * (size_t)f, *e = g->detect->own_edge + 3 * (size_t)other;
+    ct_vec3 p[3], q[3];
+    g->enough = enough_for(g, f, other);
+    if (!g->own || !ct_detect_have_common(a, 3, b, 3)) {
+        for (int k = 0; k < 3; k++) p[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)a[k]);
+        for (int k = 0; k < 3; k++) q[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)b[k]);
+        if (apart_of(p, 3, q, 3, g->enough) > g->enough) return true;
+    }
+    if (!gather_own(g, f, other) || !gather_own(g, other, f)) return false;
+    for (int i = 0; i < 3 && d[i] >= 0; i++)
+        for (int j = 0; j < 3 && e[j] >= 0; j++)
+            if (!keep_edges(g, d[i], e[j])) return false;
+    return true;
+}
+
+// The list of two colliders; NULL: out of memory.
+static ct_candidates* list_of(ct_detect* detect, const ct_collision* collision, int a, int b) {
+    int* place = detect->list_of + (size_t)a * (size_t)collision->ncollider + (size_t)b;
+    if (*place == 0) {
+        if (!ct_reserve((void**)&detect->list, &detect->list_capacity, detect->nlist + 1,
+                        sizeof *detect->list))
+            return NULL;
+        detect->list[detect->nlist++] = (ct_candidates){.a = a, .b = b};
+        *place = (int)detect->nlist;
+    }
+    ct_candidates* list = detect->list + *place - 1;
+    for (int k = 0; k < CT_CANDIDATE_KINDS; k++) list->of[k].count = 0;
+    return list;
+}
+
+// The largest coordinate.
+static double size_of(const ct_box* box) {
+    double size = 0;
+    for (int k = 0; k < 3; k++) size = fmax(size, fmax(fabs(box->lo[k]), fabs(box->hi[k])));
+    return size;
+}
+
+static ct_status gather(ct_detect* detect, const ct_collision* collision, int a, int b) {
+    const bool own = a == b;
+    if (!own && !detect->list_of[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
+        !ct_box_overlap(detect->bound + a, detect->bound + b))
+        return CT_OK;
+    gathering g = {.collision = collision,
+                   .detect = detect,
+                   .rooms = &detect->rooms[own],
+                   .list = list_of(detect, collision, a, b),
+                   .own = own,
+                   .round = 1e-12 * (size_of(detect->bound + a) + size_of(detect->bound + b))};
+    g.need = 2 * g.round + 1.001 * (pad_of(collision->collider + a, detect->margin) +
+                                    pad_of(collision->collider + b, detect->margin));
+    if (!g.list) return CT_OUT_OF_MEMORY;
+    if (!own && !ct_box_overlap(detect->bound + a, detect->bound + b)) return CT_OK;
+    fit(detect, collision, a, own);
+    fit(detect, collision, b, own);
+    detect->gathered++;
+    const bool all = own ? ct_bvh_self_pairs(detect->face_tree + a, gather_faces, &g)
+                         : ct_bvh_pairs(detect->face_tree + a, detect->face_tree + b, gather_faces, &g);
+    return all ? CT_OK : CT_OUT_OF_MEMORY;
+}
+
+// Rooms where there are none that hold; true: of this collider there are new ones.
+static bool renew(ct_detect* detect, const ct_collision* collision, int collider, bool own, const double* x,
+                  const double* end, bool fresh) {
+    if (detect->node_tree[collider].count == 0) return false;
+    if (holds(detect, collider, own, x, end) && !(fresh && is_wide(detect, collider, own, x, end)))
+        return false;
+    make_rooms(detect, collider, own, x, end);
+    if (!own) set_bound(detect, collision, collider);
+    if (detect->fitted[collider] == own + 1) detect->fitted[collider] = 0;
+    return true;
+}
+
+ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
+                         double margin, bool fresh) {
+    ct_status status = CT_OK;
+    if (margin > detect->margin) forget(detect, margin);
+    for (int c = 0; c < collision->ncollider; c++) {
+        if (!detect->is_set)
+            detect->rooms[WORLD].frame[c].is_set = detect->rooms[OWN].frame[c].is_set = false;
+        detect->moved[c] = renew(detect, collision, c, false, x, end, fresh);
+    }
+    detect->is_set = false;
+    for (int a = 0; status == CT_OK && a < collision->ncollider; a++) {
+        for (int b = a + 1; status == CT_OK && b < collision->ncollider; b++)
+            if ((detect->moved[a] || detect->moved[b]) && ct_detect_may_touch(collision, detect, a, b))
+                status = gather(detect, collision, a, b);
+        if (status == CT_OK && ct_detect_may_touch(collision, detect, a, a) &&
+            renew(detect, collision, a, true, x, end, fresh))
+            status = gather(detect, collision, a, a);
+    }
+    detect->is_set = status == CT_OK;
+    return status;
+}
