@@ -15,6 +15,23 @@ static const double share = 1e-3;  // of the compliance of a touch's nodes: its 
 
 // ---- memory --------------------------------------------------------------------------------
 
+// Of what can be crushed; infinite for what is driven.
+static double extent_of(const ct_collision* collision, int collider) {
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0;
+    bool driven = true;
+    for (int i = 0; i < collision->nnode; i++) {
+        int v = collision->node[i];
+        if (collision->node_owner[i] != collider) continue;
+        driven = driven && collision->node_rigid[v] == CT_RIGID_DRIVEN;
+        for (int a = 0; a < 3; a++) {
+            low[a] = fmin(low[a], collision->rest[3 * v + a]);
+            high[a] = fmax(high[a], collision->rest[3 * v + a]);
+        }
+    }
+    for (int a = 0; a < 3; a++) sum += (high[a] - low[a]) * (high[a] - low[a]);
+    return driven ? INFINITY : sqrt(sum);
+}
+
 ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* collision) {
     *out = NULL;
     ct_contact_work* contact = ct_alloc(1, sizeof *contact);
@@ -28,12 +45,14 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* coll
     contact->x_hat = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->shift = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->uses = ct_arena_alloc(&contact->arena, nvert, sizeof(int));
+    contact->extent = ct_arena_alloc(&contact->arena, ncollider, sizeof(double));
     ct_status status = contact->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) status = ct_detect_create(&contact->detect, collision);
     if (status != CT_OK) {
         ct_contact_work_free(contact);
         return status;
     }
+    for (int k = 0; k < collision->ncollider; k++) contact->extent[k] = extent_of(collision, k);
     for (int k = 0; k < collision->ncollider; k++)
         contact->margin = fmax(contact->margin, 2 * collision->collider[k].thickness);
     contact->room = contact->margin;

@@ -31,6 +31,31 @@ static void mark_meeting(ct_contact_work* contact) {
     }
 }
 
+// How far a pair comes towards one another over the whole way to where the velocities lead, m.
+static double approach_of(ct_contact_work* contact, const ct_pair* hit) {
+    bool plane = hit->type == CT_CONTACT_TYPE_PLANE;
+    const ct_obstacle_motion* motion = plane ? &contact->motion[hit->b] : NULL;
+    ct_held_frame frame;
+    double sum = 0;
+    ct_held_hold(hit, motion, contact->x_start, contact->x_hat, hit->time, &frame);
+    for (int k = 0; k < 3 * frame.count; k++) {
+        int i = 3 * hit->node[k / 3] + k % 3;
+        sum -= frame.w[k / 3] * frame.n[k % 3] * (contact->x_hat[i] - contact->x_start[i]);
+    }
+    for (int a = 0; plane && a < 3; a++)
+        sum += frame.n[a] * (motion->origin_end[a] - motion->origin_start[a]);
+    return sum;
+}
+
+static void measure_violence(ct_contact_work* contact) {
+    contact->violence = 0;
+    for (size_t i = 0; i < contact->hits.count; i++) {
+        const ct_pair* hit = &contact->hits.item[i];
+        double size = fmin(contact->extent[hit->a], contact->extent[hit->b]);
+        contact->violence = fmax(contact->violence, approach_of(contact, hit) / size);
+    }
+}
+
 static bool is_behind(const ct_contact_work* contact, const ct_pair* pair) {
     const int *node = pair->node, *uses = contact->uses;
     if (pair->type == CT_CONTACT_TYPE_PLANE) return false;
@@ -110,6 +135,7 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
         status = ct_detect_near(collision, contact->detect, ahead, end, contact->margin, &contact->near);
     if (status != CT_OK) return status;
     mark_meeting(contact);
+    measure_violence(contact);
     contact->meets = contact->meets && way > far * contact->margin;
     ct_pairs* near = &contact->near;
     size_t kept = 0;

@@ -31,9 +31,10 @@
 #include "step/phi.h"
 #include "step/solve.h"
 
-static const double cone = 1e-5;   // of the limit of friction: forces that are nearer count as slipping
-static const double usual = 1e-5;  // accuracy of the friction problem, while the solve makes progress
-static const double deep = 0.3;    // of the way from thickness to core: how far gaps may be below zero
+static const double cone = 1e-5;     // of the limit of friction: forces that are nearer count as slipping
+static const double usual = 1e-5;    // accuracy of the friction problem, while the solve makes progress
+static const double violent = 0.12;  // of a body's size: longer ways to an impact are taken in parts
+static const double deep = 0.3;      // of the way from thickness to core: how far gaps may be below zero
 
 enum {
     GMRES_RESTART = 40,
@@ -834,6 +835,13 @@ void ct_contact_solve_begin(const ct_model* model, ct_work* work, const ct_state
     ct_contact_begin(&model->collision, work->contact, &start);
 }
 
+// Bodies that run into one another by a good part of their size within a (sub-)step are solved for in shorter
+// ones: where the velocities lead, they have passed through one another, and what is near there tells little.
+static bool is_violent(const ct_model* model, const ct_contact_work* contact) {
+    double shortest = ldexp(model->settings.time_step, -model->settings.max_substep_depth);
+    return contact->violence > violent && contact->h > 1.5 * shortest;
+}
+
 ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,
                            ct_step_report* report) {
     ct_contact_work* contact = work->contact;
@@ -842,6 +850,7 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
     ct_contact_system_begin(work->contact_system);
     ct_status status = ct_contact_find(&model->collision, contact, end);
     report->passes = 1;
+    if (status == CT_OK && is_violent(model, contact)) return CT_NOT_CONVERGED;
     if (status == CT_OK && !contact->count) status = solve_free(model, work, end, report);
     if (status == CT_OK && contact->count) {
         if (contact->meets) start_back(model, work, state);
