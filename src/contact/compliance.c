@@ -20,11 +20,12 @@ static const double reach = 0.5;                      // of the spacing of a sur
 
 // K = L L^T at a list of nodes, without rotations.
 typedef struct node_factor {
-    int* node;  // nvert, the first `count`
-    int count;  // -1: none
-    bool good;  // the factor is precise enough
-    float* L;   // 3 count squared
-    size_t capacity;
+    int* node;      // nvert, the first `count`
+    int count;      // -1: none
+    bool factored;  // there is L
+    bool good;      // it is precise enough
+    float *K, *L;   // 3 count squared
+    size_t K_capacity, L_capacity;
 } node_factor;
 
 struct ct_compliance {
@@ -50,7 +51,6 @@ struct ct_compliance {
     float* probe;         // 3 nvert
     double* R;            // 9 nvert: rotations of the nodes at hand
     ct_friction_nodes nodes;
-    int *node_slot, *node_row;  // nvert: places of the nodes at hand in the columns
     // the outline of many touches
     double* spacing;              // nvert, m: mean length of the edges of the surface at a node
     uint64_t stamp;               // of the outline, 0: none
@@ -100,9 +100,7 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collisio
         c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
     c->probe = ct_arena_alloc(&c->arena, 3 * nvert, sizeof(float));
     c->R = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(double));
-    c->node_slot = ct_arena_alloc(&c->arena, nvert, sizeof(int));
-    c->node_row = ct_arena_alloc(&c->arena, nvert, sizeof(int));
-    c->nodes.scratch = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(float));
+    c->nodes.scratch = ct_arena_alloc(&c->arena, 6 * nvert, sizeof(float));
     c->spacing = ct_arena_alloc(&c->arena, nvert, sizeof(double));
     c->body = ct_arena_alloc(&c->arena, nnode, sizeof(int));
     c->rest = ct_arena_alloc(&c->arena, 3 * nnode, sizeof(double));
@@ -133,7 +131,7 @@ void ct_compliance_free(ct_compliance* c) {
     ct_free(c->K);
     ct_free(c->T);
     ct_free(c->Y);
-    for (int i = 0; i < 2; i++) ct_free(c->kept[i].L);
+    for (int i = 0; i < 2; i++) ct_free(c->kept[i].K), ct_free(c->kept[i].L);
     ct_free(c->member);
     ct_free(c->member_before);
     ct_free(c->weight);
@@ -354,35 +352,48 @@ static double factor_error(const node_factor* f, float* b) {
     return worst;
 }
 
-// L L^T = K of the nodes at hand, all free.
-static ct_status factor_nodes(ct_compliance* c, int m, node_factor* f) {
+// L L^T = K.
+static ct_status factor_nodes(ct_compliance* c, node_factor* f) {
+    size_t n = 3 * (size_t)f->count;
+    if (!ct_reserve((void**)&f->L, &f->L_capacity, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < n; i++) c->probe[i] = 0;
+    for (size_t j = 0; j < n; j++) {
+        const float sign = sign_of((int)j);
+        for (size_t i = 0; i < n; i++) c->probe[i] += sign * f->K[j * n + i];
+        memcpy(f->L + j * n + j, f->K + j * n + j, (n - j) * sizeof(float));
+    }
+    int rows = (int)n, info = 0;
+    spotrf_("L", &rows, f->L, &rows, &info);
+    f->factored = true;
+    f->good = info == 0 && factor_error(f, c->probe) <= precise;
+    return CT_OK;
+}
+
+// K of the nodes at hand, all free.
+static ct_status pack_nodes(ct_compliance* c, int m, node_factor* f) {
     size_t n = 3 * (size_t)m;
     f->count = -1;
-    if (!ct_reserve((void**)&f->L, &f->capacity, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < n; i++) c->probe[i] = 0;
+    if (!ct_reserve((void**)&f->K, &f->K_capacity, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
     for (int j = 0; j < m; j++) {
         const float* column = c->column + (size_t)c->slot[c->surface[c->node[j]]] * (size_t)c->nsurface * 9;
         for (int i = j; i < m; i++) {
             const float* block = column + 9 * (size_t)c->surface[c->node[i]];
             for (size_t b = 0; b < 3; b++)
                 for (size_t a = 0; a < 3; a++) {
-                    size_t row = 3 * (size_t)i + a, at = 3 * (size_t)j + b;
-                    f->L[at * n + row] = block[3 * a + b];
-                    c->probe[row] += sign_of((int)at) * block[3 * a + b];
-                    if (i > j) c->probe[at] += sign_of((int)row) * block[3 * a + b];
+                    const size_t row = 3 * (size_t)i + a, at = 3 * (size_t)j + b;
+                    f->K[at * n + row] = f->K[row * n + at] =
+                        i == j && a < b ? block[3 * b + a] : block[3 * a + b];
                 }
         }
     }
-    int rows = (int)n, info = 0;
-    spotrf_("L", &rows, f->L, &rows, &info);
     f->count = m;
-    f->good = info == 0 && factor_error(f, c->probe) <= precise;
+    f->factored = false;
     memcpy(f->node, c->node, (size_t)m * sizeof(int));
     return CT_OK;
 }
 
-// The factor of the nodes at hand.
-static ct_status find_factor(ct_compliance* c, int m, node_factor** out) {
+// What is kept of the nodes at hand.
+static ct_status find_nodes(ct_compliance* c, int m, node_factor** out) {
     for (int i = 0; i < 2; i++) {
         node_factor* f = &c->kept[i];
         if (f->count != m || memcmp(f->node, c->node, (size_t)m * sizeof(int)) != 0) continue;
@@ -392,7 +403,7 @@ static ct_status find_factor(ct_compliance* c, int m, node_factor** out) {
     }
     c->last = !c->last;
     *out = &c->kept[c->last];
-    return factor_nodes(c, m, *out);
+    return pack_nodes(c, m, *out);
 }
 
 static bool are_free(const ct_compliance* c, int m) {
@@ -419,7 +430,8 @@ ct_status ct_compliance_invert(ct_compliance* c, const ct_collision* collision, 
     if (is_nodal(c, touch, count, which, m) && are_free(c, m)) {
         node_factor* f = NULL;
         status = fetch(c, response, m);
-        if (status == CT_OK) status = find_factor(c, m, &f);
+        if (status == CT_OK) status = find_nodes(c, m, &f);
+        if (status == CT_OK && !f->factored) status = factor_nodes(c, f);
         gather_rotations(c, response, m);
         if (status == CT_OK && f->good) inverse->L = f->L, inverse->R = c->R;
     }
@@ -429,23 +441,6 @@ ct_status ct_compliance_invert(ct_compliance* c, const ct_collision* collision, 
 
 // ---- nodes ---------------------------------------------------------------------------------
 
-// Places, rotations and own compliances of the nodes at hand.
-static void place_nodes(ct_compliance* c, const ct_response* response, int m) {
-    gather_rotations(c, response, m);
-    for (int i = 0; i < m; i++) {
-        int s = c->surface[c->node[i]];
-        c->node_slot[i] = c->slot[s];
-        c->node_row[i] = s;
-        const float* K = c->column + ((size_t)c->slot[s] * (size_t)c->nsurface + (size_t)s) * 9;
-        c->own[i] = (double)(K[0] + K[4] + K[8]) / 3;
-    }
-    c->nodes.column = c->column;
-    c->nodes.stride = (size_t)c->nsurface;
-    c->nodes.slot = c->node_slot;
-    c->nodes.row = c->node_row;
-    c->nodes.R = c->R;
-}
-
 ct_status ct_compliance_nodes(ct_compliance* c, const ct_collision* collision, const ct_response* response,
                               const ct_touch* touch, int count, const int* which, ct_friction_matrix* out) {
     *out = (ct_friction_matrix){.count = count};
@@ -454,12 +449,16 @@ ct_status ct_compliance_nodes(ct_compliance* c, const ct_collision* collision, c
     int m = list_nodes(c, collision, touch, count, which);
     ct_status status = CT_OK;
     if (is_nodal(c, touch, count, which, m) && are_free(c, m)) {
+        node_factor* f = NULL;
         status = fetch(c, response, m);
-        if (status == CT_OK) {
-            place_nodes(c, response, m);
-            out->nodes = &c->nodes;
-            out->own = c->own;
+        if (status == CT_OK) status = find_nodes(c, m, &f);
+        gather_rotations(c, response, m);
+        for (size_t i = 0; status == CT_OK && i < (size_t)m; i++) {
+            const size_t step = 3 * (size_t)m + 1;
+            const float* K = f->K + 3 * i * step;
+            c->own[i] = (double)(K[0] + K[step] + K[2 * step]) / 3;
         }
+        if (status == CT_OK) c->nodes.K = f->K, c->nodes.R = c->R, out->nodes = &c->nodes, out->own = c->own;
     }
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
     return status;

@@ -10,13 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// W_ij = R_i K_ij R_j^T. K_ij of i >= j, row-major: at 9 (slot_j stride + row_i) of the columns.
+// W_ij = R_i K_ij R_j^T.
 typedef struct ct_friction_nodes {
-    const float* column;
-    size_t stride;
-    const int *slot, *row;  // count
-    const double* R;        // 9 count, row-major
-    float* scratch;         // 9 count
+    const float* K;   // 3 count squared, symmetric, both triangles
+    const double* R;  // 9 count, row-major
+    float* scratch;   // 6 count
 } ct_friction_nodes;
 
 typedef struct ct_friction_matrix {

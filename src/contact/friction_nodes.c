@@ -1,7 +1,7 @@
-// Rows of the compliance of nodes; see friction_nodes.h.
+// The compliance of nodes; see friction_nodes.h.
 #include "contact/friction_nodes.h"
 
-enum { TILE = 8 };  // columns of K that are read side by side
+#include <cblas.h>
 
 void ct_friction_nodes_unturn(const ct_friction_nodes* nodes, int contact, const double v[3], float out[3]) {
     const double* R = nodes->R + 9 * contact;
@@ -14,53 +14,43 @@ void ct_friction_nodes_turn(const ct_friction_nodes* nodes, int contact, const f
         out[i] = R[3 * i] * (double)v[0] + R[3 * i + 1] * (double)v[1] + R[3 * i + 2] * (double)v[2];
 }
 
-// K_ij of i >= j, row-major.
-static const float* block_of(const ct_friction_nodes* nodes, int i, int j) {
-    return nodes->column + 9 * ((size_t)nodes->slot[j] * nodes->stride + (size_t)nodes->row[i]);
-}
-
-void ct_friction_nodes_block(const ct_friction_nodes* nodes, int contact, double block[9]) {
-    const float* K = block_of(nodes, contact, contact);
+void ct_friction_nodes_block(const ct_friction_nodes* nodes, int count, int contact, double block[9]) {
+    const size_t side = 3 * (size_t)count;
+    const float* K = nodes->K + 3 * (size_t)contact * (side + 1);
     const double* R = nodes->R + 9 * contact;
     double half[9];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            half[3 * i + j] =
-                R[3 * i] * (double)K[j] + R[3 * i + 1] * (double)K[3 + j] + R[3 * i + 2] * (double)K[6 + j];
+        for (size_t j = 0; j < 3; j++)
+            half[3 * i + (int)j] = R[3 * i] * (double)K[j] + R[3 * i + 1] * (double)K[side + j] +
+                                   R[3 * i + 2] * (double)K[2 * side + j];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             block[3 * i + j] =
                 half[3 * i] * R[3 * j] + half[3 * i + 1] * R[3 * j + 1] + half[3 * i + 2] * R[3 * j + 2];
 }
 
-// out = q^T K and q^T K^T
-static void put(const float* q, const float* K, float* out) {
-    for (int b = 0; b < 3; b++) out[b] = q[0] * K[b] + q[1] * K[3 + b] + q[2] * K[6 + b];
-}
-static void put_transposed(const float* q, const float* K, float* out) {
-    for (int b = 0; b < 3; b++) out[b] = q[0] * K[3 * b] + q[1] * K[3 * b + 1] + q[2] * K[3 * b + 2];
-}
-
-// The blocks of contacts i and j >= i: rows of j in the columns of i, and the other way round.
-static void fill_blocks(const ct_friction_nodes* nodes, size_t side, const ct_friction_rows* rows,
-                        const float (*q)[3][3], int i, int j, float* T) {
-    const float* K = block_of(nodes, j, i);
-    for (int k = 0; k < rows[j].rank; k++)
-        put(q[j][k], K, T + (size_t)(rows[j].offset + k) * side + 3 * (size_t)i);
-    for (int k = 0; j > i && k < rows[i].rank; k++)
-        put_transposed(q[i][k], K, T + (size_t)(rows[i].offset + k) * side + 3 * (size_t)j);
-}
-
 void ct_friction_nodes_rows(const ct_friction_nodes* nodes, int count, const ct_friction_rows* rows,
                             float* T) {
     const size_t side = 3 * (size_t)count;
-    float(*q)[3][3] = (float(*)[3][3])nodes->scratch;
-    for (int c = 0; c < count; c++)
-        for (int k = 0; k < rows[c].rank; k++) ct_friction_nodes_unturn(nodes, c, rows[c].Q[k], q[c][k]);
-    for (int first = 0; first < count; first += TILE) {
-        const int end = first + TILE < count ? first + TILE : count;
-        for (int j = first; j < count; j++)
-            for (int i = first; i < end && i <= j; i++)
-                fill_blocks(nodes, side, rows, (const float(*)[3][3])q, i, j, T);
+    for (int c = 0; c < count; c++) {
+        const float* K = nodes->K + 3 * (size_t)c * side;
+        for (int k = 0; k < rows[c].rank; k++) {
+            float q[3], *out = T + (size_t)(rows[c].offset + k) * side;
+            ct_friction_nodes_unturn(nodes, c, rows[c].Q[k], q);
+            for (size_t j = 0; j < side; j++)
+                out[j] = q[0] * K[j] + q[1] * K[side + j] + q[2] * K[2 * side + j];
+        }
+    }
+}
+
+void ct_friction_nodes_add(const ct_friction_nodes* nodes, int count, const double* F, double* u) {
+    const int side = 3 * count;
+    float *force = nodes->scratch, *moved = force + side;
+    for (int c = 0; c < count; c++) ct_friction_nodes_unturn(nodes, c, F + 3 * c, force + 3 * c);
+    cblas_sgemv(CblasColMajor, CblasNoTrans, side, side, 1, nodes->K, side, force, 1, 0, moved, 1);
+    for (int c = 0; c < count; c++) {
+        double motion[3];
+        ct_friction_nodes_turn(nodes, c, moved + 3 * c, motion);
+        for (int i = 0; i < 3; i++) u[3 * c + i] += motion[i];
     }
 }

@@ -240,7 +240,7 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, cons
         ct_friction_block* b = &s->block[c];
         ct_friction_rows* r = &s->rows[c];
         double own[9];
-        if (s->matrix->nodes) ct_friction_nodes_block(s->matrix->nodes, c, own);
+        if (s->matrix->nodes) ct_friction_nodes_block(s->matrix->nodes, s->count, c, own);
         else ct_friction_matrix_block(s->matrix, c, own);
         split_range(D + 9 * c, b, r);
         r->offset = s->n;

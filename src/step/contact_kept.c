@@ -36,19 +36,19 @@ static void find_slip(const ct_contact_kept* k, int c, ct_contact_slip* out) {
     set_slip(k->mu[c] * dot3(n, F), y, out);
 }
 
-// D and E: u = 0, or n.u = 0, (tau - mu n).F = 0 and, across both, along s, rho u + (1 - rho) F/r = 0.
-// a = -D b - E F.
+// D and E: F = 0, or u = 0, or n.u = 0, (tau - mu n).F = 0 and, across both, along s, rho u + (1 - rho) F/r =
+// 0. a = -D b - E F.
 static void fill_rows(const ct_contact_kept* k, int c, const ct_contact_slip* slip) {
     const double *n = k->normal + 3 * c, *F = k->F + 3 * c, *b = k->b + 3 * c, *tau = slip->tau;
     double *D = k->D + 9 * c, *E = k->E + 9 * c, *a = k->a + 3 * c, side[3];
-    const bool stick = k->set[c] == CT_CONTACT_SET_STICK;
+    const bool stick = k->set[c] == CT_CONTACT_SET_STICK, open = k->set[c] == CT_CONTACT_SET_OPEN;
     cross3(n, tau, side);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             const double across = side[i] * side[j];
-            D[3 * i + j] = stick ? i == j : n[i] * n[j] + slip->rho * across;
-            E[3 * i + j] =
-                stick ? 0 : tau[i] * (tau[j] - k->mu[c] * n[j]) + (1 - slip->rho) / k->r[c] * across;
+            D[3 * i + j] = open ? 0 : stick ? i == j : n[i] * n[j] + slip->rho * across;
+            E[3 * i + j] = tau[i] * (tau[j] - k->mu[c] * n[j]) + (1 - slip->rho) / k->r[c] * across;
+            if (stick || open) E[3 * i + j] = open && i == j;
         }
         a[i] = -dot3(D + 3 * i, b) - dot3(E + 3 * i, F);
     }
@@ -168,13 +168,21 @@ static bool add_secant(ct_contact_system* system, const ct_contact_kept* k, doub
     return true;
 }
 
-// F + dF, on the cone where it slips. *changed: a touch that stuck slips. False: it would have to pull.
-static bool take_force(const ct_contact_kept* k, int c, ct_contact_slip* slip, bool* changed, double dF[3]) {
+// F + dF, on the cone where it slips. *changed: a touch that stuck slips, or one that would pull opens.
+static void take_force(const ct_contact_kept* k, int c, ct_contact_slip* slip, bool* changed, double dF[3]) {
     const double* n = k->normal + 3 * c;
     double across[3];
     for (int i = 0; i < 3; i++) dF[i] += k->F[3 * c + i];
     const double force = dot3(n, dF), limit = k->mu[c] * force;
-    if (!(force > 0)) return false;
+    if (k->set[c] == CT_CONTACT_SET_OPEN) {
+        for (int i = 0; i < 3; i++) dF[i] = 0;
+        return;
+    }
+    if (!(force > 0)) {
+        k->set[c] = CT_CONTACT_SET_OPEN;
+        *changed = true;
+        return;
+    }
     for (int i = 0; i < 3; i++) across[i] = dF[i] - force * n[i];
     const double size = sqrt(dot3(across, across));
     if (k->set[c] == CT_CONTACT_SET_STICK && size > (1 + slack) * limit) {
@@ -184,10 +192,9 @@ static bool take_force(const ct_contact_kept* k, int c, ct_contact_slip* slip, b
     } else if (k->set[c] == CT_CONTACT_SET_SLIP) {
         for (int i = 0; i < 3; i++) dF[i] = force * n[i] + (size > 0 ? limit / size * across[i] : 0);
     }
-    return true;
 }
 
-// With the sets at hand. *changed: some of them do not hold, and were changed. False: that does not help.
+// With the sets at hand. *changed: some of them do not hold, and were changed. *possible: there are forces.
 static ct_status attempt(const ct_model* model, ct_work* work, const ct_contact_kept* k, bool* changed,
                          bool* possible) {
     ct_contact_system* system = work->contact_system;
@@ -200,8 +207,7 @@ static ct_status attempt(const ct_model* model, ct_work* work, const ct_contact_
     ct_friction_apply(system->friction, k->a, x);
     if (ct_secant_rank(&system->secant) && !add_secant(system, k, x, X)) return CT_OK;
     *possible = true;
-    for (int c = 0; c < k->count && *possible; c++)
-        *possible = take_force(k, c, &system->slip[c], changed, x + 3 * c);
+    for (int c = 0; c < k->count; c++) take_force(k, c, &system->slip[c], changed, x + 3 * c);
     return CT_OK;
 }
 

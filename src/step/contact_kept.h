@@ -11,7 +11,7 @@
 #include "step/contact_system.h"
 
 typedef struct ct_contact_kept {
-    int count;                          // touches, none of them open
+    int count;                          // touches, none of them open at first
     const int* which;                   // count
     unsigned char* set;                 // count, ct_contact_set: tried, and found
     const double *b, *normal, *mu, *r;  // as in ct_friction_def; r: N/m, 1 over the touch's own compliance

@@ -304,7 +304,8 @@ static ct_status solve_problem(const ct_model* model, ct_work* work, accuracy wa
     return ct_friction_solve(&def, system->friction, tolerance, v->force, v->set, &inner);
 }
 
-// The same with the sets as they are. *holds false: the law does not hold with them.
+// The same with the sets as they are, and with those that arrive taken to stick. *holds false: the law does
+// not hold with them.
 static ct_status keep_forces(const ct_model* model, ct_work* work, system_vectors* v, int* count,
                              bool* holds) {
     ct_contact_work* contact = work->contact;
@@ -313,17 +314,17 @@ static ct_status keep_forces(const ct_model* model, ct_work* work, system_vector
     work->contact_system->measured = 0;
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
+        const double* n = touch->at.n;
         double motion[3];
         ct_touch_motion(touch, contact->shift, motion);
         for (int a = 0; a < 3; a++) touch->delta[a] = 0;
-        if (touch->is.set != CT_CONTACT_SET_OPEN) {
-            v->radius[*count] = touch->scale;
-            list_touch(touch, motion, (int)i, (*count)++, v);
-            continue;
+        if (touch->is.set == CT_CONTACT_SET_OPEN) {
+            for (int a = 0; a < 3; a++) *holds = *holds && touch->is.force[a] == 0;
+            if (touch->gap > n[0] * motion[0] + n[1] * motion[1] + n[2] * motion[2]) continue;
+            touch->is.set = CT_CONTACT_SET_STICK;
         }
-        for (int a = 0; a < 3; a++) *holds = *holds && touch->is.force[a] == 0;
-        const double* n = touch->at.n;
-        *holds = *holds && touch->gap > n[0] * motion[0] + n[1] * motion[1] + n[2] * motion[2];
+        v->radius[*count] = touch->scale;
+        list_touch(touch, motion, (int)i, (*count)++, v);
     }
     if (!*holds || !*count) return CT_OK;
     if (!project_secant(model, work, *count, v)) return CT_OUT_OF_MEMORY;
@@ -655,7 +656,7 @@ static double target_of(const ct_model* model, const ct_work* work, const point*
 }
 
 // Sets by the forces of the last step, where these say it all: nodes on planes, each pressed against its
-// plane or off it. The next step is then likely to have the same sets, and needs no model step to find them.
+// plane or off it. The next step is then likely to have the same sets. Nodes that arrive are taken to stick.
 static bool keep_sets(ct_contact_work* contact) {
     for (size_t i = 0; i < contact->count; i++) {
         ct_touch* touch = &contact->touch[i];
@@ -663,11 +664,11 @@ static bool keep_sets(ct_contact_work* contact) {
         if (touch->is.pair.type != CT_CONTACT_TYPE_PLANE || touch->is.eps != 0) return false;
         double force = n[0] * F[0] + n[1] * F[1] + n[2] * F[2],
                square = F[0] * F[0] + F[1] * F[1] + F[2] * F[2];
-        if (!(force > 0) && (square > 0 || touch->gap <= 0)) return false;
+        if (!(force > 0) && square > 0) return false;
         double across = sqrt(fmax(square - force * force, 0));
-        touch->is.set = square == 0                                             ? CT_CONTACT_SET_OPEN
-                        : across < (1 - cone) * touch->is.pair.friction * force ? CT_CONTACT_SET_STICK
-                                                                                : CT_CONTACT_SET_SLIP;
+        touch->is.set = square == 0 && touch->gap > 0                            ? CT_CONTACT_SET_OPEN
+                        : across <= (1 - cone) * touch->is.pair.friction * force ? CT_CONTACT_SET_STICK
+                                                                                 : CT_CONTACT_SET_SLIP;
     }
     return true;
 }
