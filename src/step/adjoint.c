@@ -30,6 +30,7 @@ struct ct_adjoint {
     double* v_kept;               // 3 nvert
     ct_anchor *before, *after;    // of a sub-step's ends, where these are not the step's
     double* anchor_bar;           // 3 an anchor
+    ct_adjoint_past past;         // systems of contacts
     ct_krylov_work* gmres;        // made when the first Hessian turns out indefinite
 };
 
@@ -69,6 +70,7 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
 void ct_adjoint_free(ct_adjoint* adjoint) {
     if (!adjoint) return;
     ct_krylov_work_free(adjoint->gmres);
+    ct_adjoint_past_free(&adjoint->past);
     ct_arena_free(&adjoint->arena);
     ct_free(adjoint);
 }
@@ -246,7 +248,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     bool touching = work->contact && substep->ntouch;
     if (touching)
         status = ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, over->after,
-                                          bar->anchor, adjoint->lam_z, report);
+                                          bar->anchor, &adjoint->past, adjoint->lam_z, report);
     else if (model->nunknown) status = solve(model, work, adjoint, report);
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);

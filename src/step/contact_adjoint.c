@@ -86,9 +86,22 @@ static void precondition(const double* in, double* out, void* user) {
     for (size_t i = 0; i < n; i++) out[i] += c->work->contact_system->answer[i];
 }
 
+// A number for the pairs that touch, in their order.
+static uint64_t key_of(const ct_contact_work* contact) {
+    uint64_t key = 14695981039346656037u;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_pair* pair = &contact->touch[i].is.pair;
+        const int parts[] = {(int)pair->type, pair->plane,   pair->node[0],
+                             pair->node[1],   pair->node[2], pair->node[3]};
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+            key = (key ^ (uint32_t)parts[k]) * 1099511628211u;
+    }
+    return key;
+}
+
 ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
                                    const double* right, ct_anchors after, const double* after_bar,
-                                   double* lam_z, ct_backward_report* report) {
+                                   ct_adjoint_past* past, double* lam_z, ct_backward_report* report) {
     const ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
@@ -122,7 +135,7 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
         status = ct_contact_system_linear(model, work, config, (int)m, which, &W);
     if (status == CT_OK && !inverted) status = ct_friction_factor(system->friction, W, D, E);
     if (status != CT_OK) return status;
-    memset(b, 0, 2 * rows * sizeof(double));
+    memset(b, 0, rows * sizeof(double));
     memcpy(b, right, n * sizeof(double));
     for (size_t i = 0; i < m; i++) {
         int at = ct_anchor_find(after, &contact->touch[i].is.pair);
@@ -130,6 +143,7 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
             memcpy(b + n + 3 * (size_t)contact->touch[i].slot, after_bar + 3 * at, 3 * sizeof(double));
     }
     double size = ct_vecn_norm(b, rows);
+    if (!ct_adjoint_past_start(past, rows, key_of(contact), b, x)) return CT_OUT_OF_MEMORY;
     if (size > 0) {
         ct_krylov_def def = {.n = (int)rows,
                              .apply = product,
@@ -141,6 +155,7 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
         ct_gmres(&def, system->krylov, b, x, &inner);
         report->max_residual = fmax(report->max_residual, inner.residual / size);
         if (!(inner.residual <= fmax(def.tolerance, 1e-9 * size))) return CT_NOT_CONVERGED;
+        ct_adjoint_past_keep(past, b, x);
     }
     memcpy(lam_z, x, n * sizeof(double));
     for (size_t i = 0; i < m; i++)

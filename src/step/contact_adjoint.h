@@ -9,6 +9,7 @@
 #ifndef CT_STEP_CONTACT_ADJOINT_H
 #define CT_STEP_CONTACT_ADJOINT_H
 
+#include "step/adjoint_past.h"
 #include "step/work.h"
 
 // Puts the recorded touches of a (sub-)step into work->contact, linearised at config, and takes their forces
@@ -16,10 +17,11 @@
 ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config,
                                    const ct_touch_record* touch, size_t count, const ct_contact_start* start);
 // Solves the system; the potential is linearised and the warp set at config. lam_F stays in the touches.
-// after, after_bar: the anchors that the (sub-)step leaves, and their adjoints (3 each).
+// after, after_bar: the anchors that the (sub-)step leaves, and their adjoints (3 each). past: of the steps
+// after it.
 ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
                                    const double* right, ct_anchors after, const double* after_bar,
-                                   double* lam_z, ct_backward_report* report);
+                                   ct_adjoint_past* past, double* lam_z, ct_backward_report* report);
 // Adds the contacts' part of (d/dx)^T (lam, lam_F) at all nodes (3 nvert).
 void ct_contact_adjoint_nodes(const ct_work* work, const double* lam, double* out);
 // Where the adjoints of what a (sub-)step begins with go.

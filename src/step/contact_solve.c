@@ -42,7 +42,7 @@ enum {
     NEWTON_LIMIT = 60,
     STALL_LIMIT = 20,
     EARLY_LOOKS = 5,
-    KEPT_LIMIT = 4
+    KEPT_LIMIT = 3
 };
 // With touches in the factor: iterations of GMRES, and sets that change, from which it is made anew; slow
 // steps before those with the friction problem; looks while it is young
