@@ -201,6 +201,38 @@ static void tag_takes_the_nodes_of_its_tets(void** state) {
     ct_scene_free(scene);
 }
 
+// A side of a box of second order, by the tag of its triangles: corners and the nodes between them.
+static void tag_takes_the_edges_of_its_triangles(void** state) {
+    (void)state;
+    ct_scene* scene;
+    ct_mesh *box, *mesh;
+    int *tri, *nodes, ntri, count, side = 0;
+    assert_int_equal(ct_mesh_box(&box, (double[]){2, 1, 1}, (int[]){2, 2, 1}), CT_OK);
+    assert_int_equal(ct_mesh_surface(box, &tri, &ntri), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, ntri, tri), CT_OK);
+    for (int t = 0; t < ntri; t++) {
+        bool at_end = true;
+        for (int k = 0; k < 3; k++) at_end &= mesh->x[3 * mesh->tri[3 * t + k]] == 2;
+        mesh->tri_tag[t] = at_end ? 9 : 8;
+    }
+    ct_body_def def = ct_body_def_default();
+    def.mesh = mesh;
+    def.order = 2;
+    assert_int_equal(ct_scene_create(&scene), CT_OK);
+    assert_int_equal(ct_scene_add_body(scene, &def, NULL, NULL), CT_OK);
+    ct_selector tag = {.kind = CT_SELECT_TAG, .body = -1, .tag = 9};
+    assert_int_equal(ct_scene_select(scene, &tag, &nodes, &count, NULL), CT_OK);
+    for (int node = 0; node < ct_scene_node_count(scene); node++) side += node_x(scene, node)[0] == 2;
+    assert_int_equal(side, 15);
+    assert_int_equal(count, side);
+    for (int i = 0; i < count; i++) assert_true(node_x(scene, nodes[i])[0] == 2);
+    ct_free(nodes);
+    ct_free(tri);
+    ct_mesh_free(box);
+    ct_mesh_free(mesh);
+    ct_scene_free(scene);
+}
+
 static void rotated_face_is_found_in_spite_of_round_off(void** state) {
     (void)state;
     ct_scene* scene;
@@ -291,6 +323,7 @@ int main(void) {
         cmocka_unit_test(list_is_local_to_a_body_and_else_of_the_scene),
         cmocka_unit_test(nearest_takes_the_lower_index_on_a_tie),
         cmocka_unit_test(tag_takes_the_nodes_of_its_tets),
+        cmocka_unit_test(tag_takes_the_edges_of_its_triangles),
         cmocka_unit_test(rotated_face_is_found_in_spite_of_round_off),
         cmocka_unit_test(empty_selection_says_where_the_nodes_are),
         cmocka_unit_test(bad_selectors_are_named_with_their_place),

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/point3.h"
+#include "shape/mesh.h"
 #include "text/words.h"
 
 static const double SLACK = 1e-9;
@@ -130,6 +131,19 @@ static bool mark_tagged(const int* element, const int* tag, int count, int corne
     return found;
 }
 
+// The nodes of second order on the edges of triangles with the tag; false: out of memory.
+static bool mark_tagged_edges(const ct_scene_body* body, int wanted, range within, unsigned char* mask) {
+    const ct_mesh* mesh = body->mesh;
+    int* mid;
+    if (ct_mesh_tri_middles(mesh, &mid) != CT_OK) return false;
+    for (int i = 0; i < 3 * mesh->ntri; i++) {
+        const int node = body->first_node + mid[i];
+        if (mesh->tri_tag[i / 3] == wanted && mid[i] >= 0 && in_range(within, node)) mask[node] = 1;
+    }
+    ct_free(mid);
+    return true;
+}
+
 static ct_status select_tag(const ct_scene* scene, const ct_selector* selector, range within,
                             unsigned char* mask, ct_error* error) {
     bool found = false;
@@ -141,9 +155,12 @@ static ct_status select_tag(const ct_scene* scene, const ct_selector* selector, 
         if (tagged && mesh->mid)
             mark_tagged(mesh->mid, mesh->tet_tag, mesh->ntet, 6, selector->tag, scene->body[b].first_node,
                         within, mask);
-        if (!tagged)
+        if (!tagged) {
             tagged = mark_tagged(mesh->tri, mesh->tri_tag, mesh->ntri, 3, selector->tag,
                                  scene->body[b].first_node, within, mask);
+            if (tagged && mesh->mid && !mark_tagged_edges(&scene->body[b], selector->tag, within, mask))
+                return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+        }
         found |= tagged;
     }
     if (found) return CT_OK;

@@ -11,6 +11,7 @@
 #define CT_SHAPE_CELL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "math/mat3.h"
 

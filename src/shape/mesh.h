@@ -40,6 +40,9 @@ ct_status ct_mesh_boundary_of(int ntet, const int* tet, const int* neighbor, int
 // Cuts the faces of tets of second order, given by their corners, into four triangles each; tri_tet: the tet
 // of each.
 ct_status ct_mesh_cut_surface(const ct_mesh* mesh, const int* tri_tet, int** tri, int* ntri);
+// The nodes of second order on the edges 01 12 20 of the mesh's triangles (3 ntri), -1 where no tet has that
+// edge. Freed by ct_free.
+ct_status ct_mesh_tri_middles(const ct_mesh* mesh, int** mid);
 // The distinct edges of triangles, sorted by node[0], then node[1]. Freed by ct_free.
 ct_status ct_mesh_edges(int nvert, int ntri, const int* tri, ct_mesh_edge** edge, int* nedge);
 // Elements at each node: list[start[v] .. start[v+1]), ascending. Freed by ct_free.

@@ -3,9 +3,10 @@
 // Sections $Name ... $EndName. Read: $MeshFormat (version, binary flag, byte order), $PhysicalNames,
 // $Entities and $PartitionedEntities (4.1: entity -> physical group), $Nodes or $ParametricNodes (2.2),
 // $Elements; all others are skipped. Node numbers are arbitrary and are looked up in a sorted table. Tets and
-// triangles are kept, quadrangles split, points and lines ignored; any other element type is an error that
-// names it. An element has one tag: of several physical groups the first. Version 2.2 repeats an element for
-// each of its groups; the copies are dropped. Layout: Gmsh reference manual, "MSH file format".
+// triangles of first and second order are kept, quadrangles split, points and lines ignored; any other
+// element type is an error that names it. The nodes of a 10-node tet are on the edges 01 12 02 03 23 13. An
+// element has one tag: of several physical groups the first. Version 2.2 repeats an element for each of its
+// groups; the copies are dropped. Layout: Gmsh reference manual, "MSH file format".
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ typedef struct gmsh {
     size_t nentity, entity_room;
     physical_name* name;
     size_t nname, name_room;
-    int last_type, last_node[6];  // of the element before this one, version 2
+    int last_type, last_node[10];  // of the element before this one, version 2
 } gmsh;
 
 // Points and lines have no name: they are ignored. Types that are not here are errors too.
@@ -364,22 +365,26 @@ static const element_type* find_type(const gmsh* g, int type) {
     for (size_t i = 0; i < sizeof element_types / sizeof element_types[0]; i++) {
         const element_type* found = &element_types[i];
         if (found->type != type) continue;
-        if (!found->name || (type >= 2 && type <= 4)) return found;
-        ct_scan_fail_as(&g->scan, CT_UNSUPPORTED,
-                        "element %ld is a %s (type %d); only 4-node tets and 3-node triangles can be read: "
-                        "export the mesh "
-                        "with first-order tets (Mesh.ElementOrder = 1, no recombination)",
-                        g->scan.index + 1, found->name, type);
+        if (!found->name || (type >= 2 && type <= 4) || type == 9 || type == 11) return found;
+        ct_scan_fail_as(
+            &g->scan, CT_UNSUPPORTED,
+            "element %ld is a %s (type %d); only tets and triangles of first and second order "
+            "can be read: export the mesh with tets (Mesh.ElementOrder = 1 or 2, no recombination)",
+            g->scan.index + 1, found->name, type);
         return NULL;
     }
-    ct_scan_fail_as(
-        &g->scan, CT_UNSUPPORTED,
-        "element %ld has type %d; only 4-node tets and 3-node triangles can be read: export those",
-        g->scan.index + 1, type);
+    ct_scan_fail_as(&g->scan, CT_UNSUPPORTED,
+                    "element %ld has type %d; only tets and triangles of first and second order can be read: "
+                    "export those",
+                    g->scan.index + 1, type);
     return NULL;
 }
 
-static void add_element(gmsh* g, int type, const int node[4], int physical) {
+static void add_element(gmsh* g, int type, const int node[10], int physical) {
+    int ours[10];
+    for (int i = 0; i < 10; i++) ours[i] = node[i < 8 ? i : 17 - i];
+    if (type == 11) ct_mesh_builder_tet10(g->builder, ours, physical);
+    if (type == 9) ct_mesh_builder_tri6(g->builder, node, physical);
     if (type == 4) ct_mesh_builder_tet(g->builder, node, physical);
     if (type == 2) ct_mesh_builder_tri(g->builder, node, physical);
     if (type == 3) ct_mesh_builder_polygon(g->builder, node, 4, physical);
@@ -387,7 +392,7 @@ static void add_element(gmsh* g, int type, const int node[4], int physical) {
 
 static ct_status fail_type(const gmsh* g) { return g->scan.error ? g->scan.error->code : CT_UNSUPPORTED; }
 
-static bool repeats_last(gmsh* g, int type, const int node[6]) {
+static bool repeats_last(gmsh* g, int type, const int node[10]) {
     bool same = g->last_type == type && memcmp(g->last_node, node, sizeof g->last_node) == 0;
     g->last_type = type;
     memcpy(g->last_node, node, sizeof g->last_node);
@@ -396,7 +401,7 @@ static bool repeats_last(gmsh* g, int type, const int node[6]) {
 
 // One element of version 2 after its number; the first tag is the physical group.
 static ct_status read_element_2(gmsh* g, const element_type* type, int ntag) {
-    int physical = 0, node[6] = {0};
+    int physical = 0, node[10] = {0};
     ct_status status = CT_OK;
     if (ntag < 0)
         return ct_scan_fail(&g->scan, "element %ld has %d tags: the file is damaged", g->scan.index + 1,
@@ -468,7 +473,7 @@ static ct_status read_element_block(gmsh* g, const element_type* type, int64_t c
                                     long* index) {
     ct_status status = CT_OK;
     for (int64_t i = 0; i < count && status == CT_OK; i++) {
-        int node[6] = {0};
+        int node[10] = {0};
         int64_t tag;
         ct_scan_item(&g->scan, "element", (*index)++);
         status = read_size(g, &tag);

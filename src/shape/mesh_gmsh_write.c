@@ -1,7 +1,8 @@
 // Writes Gmsh .msh 4.1 in ASCII.
 //
 // Every tag in use becomes one entity with that tag as its physical group: volumes for tets, surfaces for
-// triangles (tag 0: an entity without a group). Nodes stand in one block, numbered from 1.
+// triangles (tag 0: an entity without a group). Tets of second order are type 11, their triangles type 9.
+// Nodes stand in one block, numbered from 1.
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -97,43 +98,56 @@ static int count_runs(const int* tag, int count) {
     return runs;
 }
 
+typedef struct elements {
+    int dimension, count;
+    const int *node, *mid, *tag;  // mid: nodes on the edges, NULL: none
+} elements;
+
 // One block a run of equal tags, so that the order of the elements is kept.
-static void write_runs(FILE* stream, const group* g, int dimension, const int* element, const int* tag,
-                       int count, int* number) {
-    size_t width = (size_t)dimension + 1;
-    for (int first = 0, last; first < count; first = last) {
-        last = run_end(tag, first, count);
-        fprintf(stream, "%d %d %d %d\n", dimension, entity_of(g, tag[first]), dimension == 2 ? 2 : 4,
+static void write_runs(FILE* stream, const group* g, elements e, int* number) {
+    const size_t width = (size_t)e.dimension + 1;
+    const int linear = e.dimension == 2 ? 2 : 4, second = e.dimension == 2 ? 9 : 11;
+    for (int first = 0, last; first < e.count; first = last) {
+        last = run_end(e.tag, first, e.count);
+        fprintf(stream, "%d %d %d %d\n", e.dimension, entity_of(g, e.tag[first]), e.mid ? second : linear,
                 last - first);
         for (int i = first; i < last; i++) {
             fprintf(stream, "%d", ++*number);
-            for (size_t j = 0; j < width; j++) fprintf(stream, " %d", element[width * (size_t)i + j] + 1);
+            ct_mesh_write_nodes(stream, e.node + width * (size_t)i, e.dimension + 1, 1);
+            if (e.mid && e.dimension == 2) ct_mesh_write_nodes(stream, e.mid + 3 * (size_t)i, 3, 1);
+            if (e.mid && e.dimension == 3) {
+                const int* mid = e.mid + 6 * (size_t)i;
+                ct_mesh_write_nodes(stream, (int[6]){mid[0], mid[1], mid[2], mid[3], mid[5], mid[4]}, 6, 1);
+            }
             fputc('\n', stream);
         }
     }
 }
 
-static void write_elements(FILE* stream, const ct_mesh* mesh, const group groups[2]) {
+static void write_elements(FILE* stream, const ct_mesh* mesh, const int* tri_mid, const group groups[2]) {
     int total = mesh->ntri + mesh->ntet, number = 0;
     int blocks = count_runs(mesh->tri_tag, mesh->ntri) + count_runs(mesh->tet_tag, mesh->ntet);
     fprintf(stream, "$Elements\n%d %d 1 %d\n", blocks, total, total);
-    write_runs(stream, &groups[0], 2, mesh->tri, mesh->tri_tag, mesh->ntri, &number);
-    write_runs(stream, &groups[1], 3, mesh->tet, mesh->tet_tag, mesh->ntet, &number);
+    write_runs(stream, &groups[0], (elements){2, mesh->ntri, mesh->tri, tri_mid, mesh->tri_tag}, &number);
+    write_runs(stream, &groups[1], (elements){3, mesh->ntet, mesh->tet, mesh->mid, mesh->tet_tag}, &number);
     fprintf(stream, "$EndElements\n");
 }
 
 ct_status ct_mesh_write_gmsh(FILE* stream, const ct_mesh* mesh, int part) {
     (void)part;
     group groups[2] = {{0}, {0}};
-    bool enough = group_init(&groups[0], mesh->tri_tag, mesh->ntri) &&
+    int* tri_mid = NULL;
+    bool enough = ct_mesh_write_middles(mesh, &tri_mid) == CT_OK &&
+                  group_init(&groups[0], mesh->tri_tag, mesh->ntri) &&
                   group_init(&groups[1], mesh->tet_tag, mesh->ntet);
     if (enough) {
         fprintf(stream, "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n");
         write_names(stream, mesh, groups);
         write_entities(stream, mesh, groups);
         write_nodes(stream, mesh, mesh->ntet ? 3 : 2);
-        write_elements(stream, mesh, groups);
+        write_elements(stream, mesh, tri_mid, groups);
     }
+    ct_free(tri_mid);
     ct_free(groups[0].tag);
     ct_free(groups[1].tag);
     return enough ? CT_OK : CT_OUT_OF_MEMORY;

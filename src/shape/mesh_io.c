@@ -34,6 +34,18 @@ void ct_mesh_builder_tet(ct_mesh_builder* builder, const int node[4], int tag) {
     mesh->tet_tag[mesh->ntet++] = tag;
 }
 
+void ct_mesh_builder_tet10(ct_mesh_builder* builder, const int node[10], int tag) {
+    ct_mesh* mesh = builder->mesh;
+    if (!accept(builder, ROOM(builder, mid, nmid_room, builder->nmid, 6), builder->nmid)) return;
+    memcpy(mesh->mid + 6 * (size_t)builder->nmid++, node + 4, 6 * sizeof(int));
+    ct_mesh_builder_tet(builder, node, tag);
+}
+
+void ct_mesh_builder_tri6(ct_mesh_builder* builder, const int node[3], int tag) {
+    builder->curved = true;
+    ct_mesh_builder_tri(builder, node, tag);
+}
+
 void ct_mesh_builder_tri(ct_mesh_builder* builder, const int node[3], int tag) {
     ct_mesh* mesh = builder->mesh;
     bool reserved =
@@ -112,6 +124,22 @@ static void* shrink(void* memory, size_t count, size_t size) {
     return moved ? moved : memory;
 }
 
+// Tets are all linear, then triangles too, or all of second order.
+static ct_status check_orders(const ct_mesh_builder* builder, ct_scan* scan) {
+    const int ntet = builder->mesh->ntet;
+    scan->line = 0;
+    if (builder->nmid && builder->nmid != ntet)
+        return ct_scan_fail_as(
+            scan, CT_UNSUPPORTED,
+            "the file mixes %d tets of 4 nodes and %d of 10: export all tets with one order",
+            ntet - builder->nmid, builder->nmid);
+    if (builder->curved && ntet && !builder->nmid)
+        return ct_scan_fail_as(
+            scan, CT_UNSUPPORTED,
+            "the file mixes tets of 4 nodes and triangles of 6: export all elements with one order");
+    return CT_OK;
+}
+
 ct_status ct_mesh_builder_finish(ct_mesh_builder* builder, const ct_mesh_source* source) {
     ct_mesh* mesh = builder->mesh;
     ct_scan scan = ct_scan_begin(source->bytes, source->size, source->file, source->error);
@@ -123,11 +151,14 @@ ct_status ct_mesh_builder_finish(ct_mesh_builder* builder, const ct_mesh_source*
             "the file holds no tets and no triangles (%d nodes): export the volume or surface elements too",
             mesh->nvert);
     }
-    ct_status status = check_indices(builder, mesh->tet, 4, mesh->ntet, "tet", &scan);
+    ct_status status = check_orders(builder, &scan);
+    if (status == CT_OK) status = check_indices(builder, mesh->tet, 4, mesh->ntet, "tet", &scan);
+    if (status == CT_OK) status = check_indices(builder, mesh->mid, 6, builder->nmid, "tet", &scan);
     if (status == CT_OK) status = check_indices(builder, mesh->tri, 3, mesh->ntri, "triangle", &scan);
     if (status != CT_OK) return status;
     mesh->x = shrink(mesh->x, (size_t)mesh->nvert, 3 * sizeof(double));
     mesh->tet = shrink(mesh->tet, (size_t)mesh->ntet, 4 * sizeof(int));
+    if (mesh->mid) mesh->mid = shrink(mesh->mid, (size_t)mesh->ntet, 6 * sizeof(int));
     mesh->tri = shrink(mesh->tri, (size_t)mesh->ntri, 3 * sizeof(int));
     mesh->tet_tag = shrink(mesh->tet_tag, (size_t)mesh->ntet, sizeof(int));
     mesh->tri_tag = shrink(mesh->tri_tag, (size_t)mesh->ntri, sizeof(int));
@@ -154,6 +185,23 @@ void ct_mesh_write_point(FILE* stream, const double x[3]) {
     ct_mesh_write_number(stream, x[1]);
     fputc(' ', stream);
     ct_mesh_write_number(stream, x[2]);
+}
+
+ct_status ct_mesh_write_middles(const ct_mesh* mesh, int** mid) {
+    *mid = NULL;
+    if (!mesh->mid || !mesh->ntri) return CT_OK;
+    ct_status status = ct_mesh_tri_middles(mesh, mid);
+    for (size_t i = 0; status == CT_OK && i < 3 * (size_t)mesh->ntri; i++) {
+        if ((*mid)[i] >= 0) continue;
+        ct_free(*mid);
+        *mid = NULL;
+        break;
+    }
+    return status;
+}
+
+void ct_mesh_write_nodes(FILE* stream, const int* node, int count, int base) {
+    for (int i = 0; i < count; i++) fprintf(stream, " %d", node[i] + base);
 }
 
 const char* ct_mesh_tag_name(const ct_mesh* mesh, int id, bool surface) {

@@ -12,7 +12,9 @@
 
 typedef struct ct_mesh_builder {
     ct_mesh* mesh;  // counts are exact, arrays have the capacities below
-    size_t nvert_room, ntet_room, ntet_tag_room, ntri_room, ntri_tag_room, ntag_room;  // elements
+    size_t nvert_room, ntet_room, ntet_tag_room, ntri_room, ntri_tag_room, ntag_room, nmid_room;  // elements
+    int nmid;            // tets that have nodes on their edges: none or all of them
+    bool curved;         // some triangles have nodes on their edges
     int base;            // what the format counts nodes from, for messages
     bool out_of_memory;  // some call failed; the others did nothing since
 } ct_mesh_builder;
@@ -20,7 +22,11 @@ typedef struct ct_mesh_builder {
 // Each adds one thing; failure is remembered in out_of_memory (and too many things count as such).
 void ct_mesh_builder_node(ct_mesh_builder* builder, const double x[3]);
 void ct_mesh_builder_tet(ct_mesh_builder* builder, const int node[4], int tag);
+// A tet of second order: corners, then the nodes on the edges 01 12 02 03 13 23.
+void ct_mesh_builder_tet10(ct_mesh_builder* builder, const int node[10], int tag);
 void ct_mesh_builder_tri(ct_mesh_builder* builder, const int node[3], int tag);
+// A triangle of second order: only its corners are kept, the nodes on its edges belong to the tets.
+void ct_mesh_builder_tri6(ct_mesh_builder* builder, const int node[3], int tag);
 // A fan of triangles from the first node.
 void ct_mesh_builder_polygon(ct_mesh_builder* builder, const int* node, int count, int tag);
 void ct_mesh_builder_name(ct_mesh_builder* builder, int id, ct_word name);
@@ -42,7 +48,8 @@ typedef struct ct_mesh_source {
     ct_error* error;
 } ct_mesh_source;
 
-// Checks the indices of all elements; then every array exists and has its exact size.
+// Checks the indices of all elements, and that all tets are of one order; then every array exists and has its
+// exact size.
 ct_status ct_mesh_builder_finish(ct_mesh_builder* builder, const ct_mesh_source* source);
 
 typedef ct_status (*ct_mesh_reader)(ct_mesh_builder* builder, const ct_mesh_source* source);
@@ -67,6 +74,11 @@ ct_status ct_mesh_write_stl(FILE* stream, const ct_mesh* mesh, int part);
 
 void ct_mesh_write_number(FILE* stream, double value);      // shortest decimal that reads back exactly
 void ct_mesh_write_point(FILE* stream, const double x[3]);  // "x y z"
+// The nodes on the edges 01 12 20 of the triangles (3 ntri), freed by ct_free, to write triangles of second
+// order; *mid is NULL where the tets are linear or some edge belongs to none.
+ct_status ct_mesh_write_middles(const ct_mesh* mesh, int** mid);
+// " n0 n1 ...": the nodes of a tet or triangle, counted from base.
+void ct_mesh_write_nodes(FILE* stream, const int* node, int count, int base);
 // Name of a tag, "" when it has none; `surface`: of a tri_tag.
 const char* ct_mesh_tag_name(const ct_mesh* mesh, int id, bool surface);
 // The name of a group without blanks, or tag<id>.

@@ -141,10 +141,26 @@ ct_status ct_mesh_read_obj(ct_mesh_builder* builder, const ct_mesh_source* sourc
 }
 
 // ---------------------------------------------------------------------------------------------
-// Writing: `g` before each run of elements of one tag
+// Writing: `g` before each run of elements of one tag; of tets of second order the surface, four triangles a
+// face, without tags
+
+static ct_status write_surface(FILE* stream, const ct_mesh* mesh) {
+    int *tri = NULL, ntri;
+    ct_mesh* surface = NULL;
+    ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
+    if (status == CT_OK) status = ct_mesh_create(&surface, mesh->nvert, mesh->x, 0, NULL, ntri, tri);
+    if (status == CT_OK) {
+        ct_mesh_repair(surface);
+        status = ct_mesh_write_obj(stream, surface, 0);
+    }
+    ct_mesh_free(surface);
+    ct_free(tri);
+    return status;
+}
 
 ct_status ct_mesh_write_obj(FILE* stream, const ct_mesh* mesh, int part) {
     (void)part;
+    if (mesh->mid) return write_surface(stream, mesh);
     for (int v = 0; v < mesh->nvert; v++) {
         fprintf(stream, "v ");
         ct_mesh_write_point(stream, mesh->x + 3 * (size_t)v);

@@ -266,26 +266,41 @@ static facet* facets_create(const int* tri, const int* tag, int count) {
     return facets;
 }
 
+// Four facets instead of each of those of tets of second order, with its tag.
+static ct_status facets_cut(const ct_mesh* mesh, int** boundary, const int* owner, facet** facets,
+                            int* count) {
+    const int before = *count;
+    ct_status status = ct_mesh_cut_surface(mesh, owner, boundary, count);
+    facet* cut = status == CT_OK ? facets_create(*boundary, NULL, *count) : NULL;
+    if (!cut) return CT_OUT_OF_MEMORY;
+    for (int i = 0; i < 4 * before; i++) cut[i].tag = (*facets)[i / 4].tag;
+    ct_free(*facets);
+    *facets = cut;
+    return CT_OK;
+}
+
 // The boundary of the tets, sorted by the tags of the given triangles.
 static ct_status facets_of_tets(const ct_mesh* mesh, facet** facets, int* count) {
-    int* boundary = NULL;
-    ct_status status = ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, &boundary, NULL, count);
+    int *boundary = NULL, *owner = NULL;
+    ct_status status = ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, &boundary, &owner, count);
     if (status != CT_OK) return status;
     facet* given = facets_create(mesh->tri, mesh->tri_tag, mesh->ntri);
     *facets = facets_create(boundary, NULL, *count);
-    ct_free(boundary);
-    if (given && *facets) {
+    if (!given || !*facets) status = CT_OUT_OF_MEMORY;
+    if (status == CT_OK) {
         if (mesh->ntri) qsort(given, (size_t)mesh->ntri, sizeof *given, facet_compare_nodes);
         for (int i = 0; i < *count; i++) {
             const facet* found =
                 bsearch(&(*facets)[i], given, (size_t)mesh->ntri, sizeof *given, facet_compare_nodes);
             if (found) (*facets)[i].tag = found->tag;
         }
-        if (*count) qsort(*facets, (size_t)*count, sizeof **facets, facet_compare_tags);
+        if (mesh->mid) status = facets_cut(mesh, &boundary, owner, facets, count);
+        if (*count && status == CT_OK) qsort(*facets, (size_t)*count, sizeof **facets, facet_compare_tags);
     }
-    bool enough = given && *facets;
+    ct_free(boundary);
+    ct_free(owner);
     ct_free(given);
-    return enough ? CT_OK : CT_OUT_OF_MEMORY;
+    return status;
 }
 
 ct_status ct_mesh_write_stl(FILE* stream, const ct_mesh* mesh, int part) {

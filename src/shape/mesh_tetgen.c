@@ -1,11 +1,13 @@
 // TetGen .node/.ele pairs.
 //
 //   .node:  <nodes> <dimension = 3> <attributes> <markers 0|1>   then   <index> <x> <y> <z> [attributes]
-//   [marker] .ele:   <tets> <nodes per tet = 4> <attributes>              then   <index> <a> <b> <c> <d>
+//   [marker] .ele:   <tets> <nodes per tet = 4|10> <attributes>              then   <index> <a> <b> <c> <d>
 //   [attributes]
 // '#' starts a comment. The first index of the .node file (0 or 1) is what both files count from. The first
-// attribute of a tet is its region, which becomes the tag.
+// attribute of a tet is its region, which becomes the tag. Tets of 10 nodes have those of the edges
+// 23 03 01 12 13 02 after the corners.
 #include <math.h>
+#include <string.h>
 
 #include "shape/mesh_io.h"
 
@@ -57,21 +59,31 @@ static ct_status read_nodes(ct_scan* scan, ct_mesh_builder* builder, int* base) 
     return status;
 }
 
+// Where the nodes on the edges 01 12 02 03 13 23 are among the ten.
+static const int place_of[6] = {6, 7, 9, 5, 8, 4};
+
+static void add_tet(ct_mesh_builder* builder, const int node[10], bool second, int region) {
+    int ours[10];
+    memcpy(ours, node, 4 * sizeof(int));
+    for (int k = 0; second && k < 6; k++) ours[4 + k] = node[place_of[k]];
+    if (second) ct_mesh_builder_tet10(builder, ours, region);
+    else ct_mesh_builder_tet(builder, node, region);
+}
+
 static ct_status read_tets(ct_scan* scan, ct_mesh_builder* builder) {
     header head;
     ct_status status = read_header(scan, "tets", 10, &head);
-    if (status == CT_OK && head.second != 4)
-        status = ct_scan_fail_as(
-            scan, CT_UNSUPPORTED,
-            "the tets have %lld nodes%s; only 4-node tets can be read: run tetgen without -o2",
-            (long long)head.second, head.second == 10 ? " (second-order tetrahedra)" : "");
+    if (status == CT_OK && head.second != 4 && head.second != 10)
+        status = ct_scan_fail_as(scan, CT_UNSUPPORTED,
+                                 "the tets have %lld nodes; only tets of 4 and of 10 nodes can be read",
+                                 (long long)head.second);
     for (int i = 0; i < head.count && status == CT_OK; i++) {
         int64_t index;
-        int node[4];
+        int node[10];
         double region = 0, value;
         ct_scan_item(scan, "tet", i);
         status = ct_scan_integer(scan, &index);
-        for (int k = 0; k < 4 && status == CT_OK; k++) {
+        for (int k = 0; k < head.second && status == CT_OK; k++) {
             status = ct_scan_integer(scan, &index);
             if (status == CT_OK) status = ct_mesh_node_index(scan, builder, index, builder->base, &node[k]);
         }
@@ -82,7 +94,7 @@ static ct_status read_tets(ct_scan* scan, ct_mesh_builder* builder) {
         if (status == CT_OK && !(fabs(region) < 2e9))
             status = ct_scan_fail(scan, "the region of tet %d does not fit 32 bits: use a small number",
                                   i + builder->base);
-        if (status == CT_OK) ct_mesh_builder_tet(builder, node, (int)lrint(region));
+        if (status == CT_OK) add_tet(builder, node, head.second == 10, (int)lrint(region));
     }
     return status;
 }
@@ -111,11 +123,14 @@ ct_status ct_mesh_write_tetgen(FILE* stream, const ct_mesh* mesh, int part) {
         }
         return CT_OK;
     }
-    fprintf(stream, "%d 4 1\n", mesh->ntet);
+    fprintf(stream, "%d %d 1\n", mesh->ntet, mesh->mid ? 10 : 4);
     for (int t = 0; t < mesh->ntet; t++) {
-        const int* node = mesh->tet + 4 * (size_t)t;
-        fprintf(stream, "%d %d %d %d %d %d\n", t + 1, node[0] + 1, node[1] + 1, node[2] + 1, node[3] + 1,
-                mesh->tet_tag[t]);
+        int node[10];
+        memcpy(node, mesh->tet + 4 * (size_t)t, 4 * sizeof(int));
+        for (int k = 0; mesh->mid && k < 6; k++) node[place_of[k]] = mesh->mid[6 * (size_t)t + (size_t)k];
+        fprintf(stream, "%d", t + 1);
+        ct_mesh_write_nodes(stream, node, mesh->mid ? 10 : 4, 1);
+        fprintf(stream, " %d\n", mesh->tet_tag[t]);
     }
     return CT_OK;
 }

@@ -414,22 +414,26 @@ ct_status ct_mesh_read_vtk(ct_mesh_builder* builder, const ct_mesh_source* sourc
 
 ct_status ct_mesh_write_vtk(FILE* stream, const ct_mesh* mesh, int part) {
     (void)part;
-    int ncell = mesh->ntet + mesh->ntri;
+    int ncell = mesh->ntet + mesh->ntri, *tri_mid;
+    ct_status status = ct_mesh_write_middles(mesh, &tri_mid);
+    const int tet_size = mesh->mid ? 10 : 4, tri_size = tri_mid ? 6 : 3;
     fprintf(stream, "# vtk DataFile Version 3.0\nmesh\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n",
             mesh->nvert);
     for (int v = 0; v < mesh->nvert; v++) {
         ct_mesh_write_point(stream, mesh->x + 3 * (size_t)v);
         fputc('\n', stream);
     }
-    fprintf(stream, "CELLS %d %lld\n", ncell, 5 * (long long)mesh->ntet + 4 * (long long)mesh->ntri);
-    for (const int* t = mesh->tet; t < mesh->tet + 4 * (size_t)mesh->ntet; t += 4)
-        fprintf(stream, "4 %d %d %d %d\n", t[0], t[1], t[2], t[3]);
-    for (const int* t = mesh->tri; t < mesh->tri + 3 * (size_t)mesh->ntri; t += 3)
-        fprintf(stream, "3 %d %d %d\n", t[0], t[1], t[2]);
+    fprintf(stream, "CELLS %d %lld\n", ncell,
+            (tet_size + 1) * (long long)mesh->ntet + (tri_size + 1) * (long long)mesh->ntri);
+    for (int i = 0; i < ncell; i++) {
+        fprintf(stream, "%d ", i < mesh->ntet ? tet_size : tri_size);
+        ct_vtk_write_cell(stream, mesh, tri_mid, i);
+    }
     fprintf(stream, "CELL_TYPES %d\n", ncell);
-    for (int i = 0; i < ncell; i++) fprintf(stream, "%d\n", i < mesh->ntet ? 10 : 5);
+    for (int i = 0; i < ncell; i++) fprintf(stream, "%d\n", ct_vtk_cell_type(mesh, tri_mid, i));
     fprintf(stream, "CELL_DATA %d\nSCALARS tag int 1\nLOOKUP_TABLE default\n", ncell);
     for (int i = 0; i < ncell; i++)
         fprintf(stream, "%d\n", i < mesh->ntet ? mesh->tet_tag[i] : mesh->tri_tag[i - mesh->ntet]);
-    return CT_OK;
+    ct_free(tri_mid);
+    return status;
 }

@@ -240,21 +240,19 @@ static void begin_data(FILE* stream, const char* type, const char* name, const c
 
 static void end_data(FILE* stream) { fprintf(stream, "</DataArray>\n"); }
 
-static void write_cells(FILE* stream, const ct_mesh* mesh) {
+static void write_cells(FILE* stream, const ct_mesh* mesh, const int* tri_mid) {
     int ncell = mesh->ntet + mesh->ntri;
     fprintf(stream, "<Cells>\n");
     begin_data(stream, "Int64", "connectivity", "");
-    for (const int* t = mesh->tet; t < mesh->tet + 4 * (size_t)mesh->ntet; t += 4)
-        fprintf(stream, "%d %d %d %d\n", t[0], t[1], t[2], t[3]);
-    for (const int* t = mesh->tri; t < mesh->tri + 3 * (size_t)mesh->ntri; t += 3)
-        fprintf(stream, "%d %d %d\n", t[0], t[1], t[2]);
+    for (int i = 0; i < ncell; i++) ct_vtk_write_cell(stream, mesh, tri_mid, i);
     end_data(stream);
     begin_data(stream, "Int64", "offsets", "");
     long long offset = 0;
-    for (int i = 0; i < ncell; i++) fprintf(stream, "%lld\n", offset += i < mesh->ntet ? 4 : 3);
+    const int tet_size = mesh->mid ? 10 : 4, tri_size = tri_mid ? 6 : 3;
+    for (int i = 0; i < ncell; i++) fprintf(stream, "%lld\n", offset += i < mesh->ntet ? tet_size : tri_size);
     end_data(stream);
     begin_data(stream, "UInt8", "types", "");
-    for (int i = 0; i < ncell; i++) fprintf(stream, "%d\n", i < mesh->ntet ? 10 : 5);
+    for (int i = 0; i < ncell; i++) fprintf(stream, "%d\n", ct_vtk_cell_type(mesh, tri_mid, i));
     end_data(stream);
     fprintf(stream, "</Cells>\n<CellData Scalars=\"tag\">\n");
     begin_data(stream, "Int32", "tag", "");
@@ -266,6 +264,8 @@ static void write_cells(FILE* stream, const ct_mesh* mesh) {
 
 ct_status ct_mesh_write_vtu(FILE* stream, const ct_mesh* mesh, int part) {
     (void)part;
+    int* tri_mid;
+    ct_status status = ct_mesh_write_middles(mesh, &tri_mid);
     fprintf(stream,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
             "byte_order=\"LittleEndian\" "
@@ -279,7 +279,8 @@ ct_status ct_mesh_write_vtu(FILE* stream, const ct_mesh* mesh, int part) {
     }
     end_data(stream);
     fprintf(stream, "</Points>\n");
-    write_cells(stream, mesh);
+    write_cells(stream, mesh, tri_mid);
     fprintf(stream, "</Piece>\n</UnstructuredGrid>\n</VTKFile>\n");
-    return CT_OK;
+    ct_free(tri_mid);
+    return status;
 }

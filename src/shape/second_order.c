@@ -58,6 +58,25 @@ ct_status ct_mesh_set_middles(ct_mesh* mesh, const int* mid) {
     return CT_OK;
 }
 
+ct_status ct_mesh_tri_middles(const ct_mesh* mesh, int** out) {
+    ct_key_map map = {0};
+    int *mid = ct_alloc(3 * (size_t)mesh->ntri, sizeof(int)), *at = mid;
+    for (int i = 0; at && i < 6 * mesh->ntet; i++) {
+        const int *tet = mesh->tet + 4 * (size_t)(i / 6), *edge = ct_cell_edge[i % 6];
+        at = ct_key_map_at(&map, ct_key_pair(tet[edge[0]], tet[edge[1]]));
+        if (at) *at = mesh->mid[i];
+    }
+    for (int i = 0; at && i < 3 * mesh->ntri; i++) {
+        const int *tri = mesh->tri + 3 * (size_t)(i / 3), k = i % 3;
+        mid[i] = ct_key_map_find(&map, ct_key_pair(tri[k], tri[(k + 1) % 3]));
+    }
+    ct_key_map_clear(&map);
+    *out = at ? mid : NULL;
+    if (at) return CT_OK;
+    ct_free(mid);
+    return CT_OUT_OF_MEMORY;
+}
+
 // The node between the corners v and w of a tet.
 static int middle_of(const ct_mesh* mesh, int t, int v, int w) {
     const int* tet = mesh->tet + 4 * (size_t)t;

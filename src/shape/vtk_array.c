@@ -119,6 +119,7 @@ enum {
     PIXEL,
     QUAD,
     TET,
+    QUADRATIC_TRIANGLE = 22,
     QUADRATIC_TET = 24
 };
 
@@ -145,8 +146,6 @@ static const char* cell_name(int64_t type) {
     case 12: return "hexahedron";
     case 13: return "wedge";
     case 14: return "pyramid";
-    case 22: return "second-order triangle";
-    case QUADRATIC_TET: return "10-node second-order tetrahedron";
     case 25: return "second-order hexahedron";
     case 42: return "polyhedron";
     case 71: return "Lagrange tetrahedron";
@@ -183,6 +182,18 @@ static ct_status add_triangles(const ct_vtk_cells* cells, size_t cell, size_t si
     return CT_OK;
 }
 
+// How many nodes a cell of this type has, 0: any number.
+static size_t nodes_of(int64_t type) {
+    switch (type) {
+    case TRIANGLE: return 3;
+    case QUAD:
+    case TET: return 4;
+    case QUADRATIC_TRIANGLE: return 6;
+    case QUADRATIC_TET: return 10;
+    default: return 0;
+    }
+}
+
 static ct_status add_cell(const ct_vtk_cells* cells, size_t cell, ct_mesh_builder* builder, int first_node,
                           const ct_scan* scan) {
     int64_t type = cells->type[cell], tag = cells->tag ? cells->tag[cell] : 0;
@@ -190,25 +201,28 @@ static ct_status add_cell(const ct_vtk_cells* cells, size_t cell, ct_mesh_builde
     if (tag < INT32_MIN || tag > INT32_MAX)
         return ct_scan_fail(scan, "the tag of cell %zu does not fit 32 bits: use small numbers", cell);
     if (type >= VERTEX && type <= POLY_LINE) return CT_OK;
-    size_t wanted = type == TET || type == QUAD ? 4 : type == TRIANGLE ? 3 : 0;
+    const size_t wanted = nodes_of(type);
     if (wanted && size != wanted)
         return ct_scan_fail(scan, "cell %zu has %zu nodes, its type needs %zu: the file is damaged", cell,
                             size, wanted);
-    if (type == TET) {
-        int node[4];
-        for (size_t k = 0; k < 4; k++) {
+    if (type == TET || type == QUADRATIC_TET || type == QUADRATIC_TRIANGLE) {
+        int node[10];
+        for (size_t k = 0; k < wanted; k++) {
             ct_status status = cell_node(cells, cell, k, builder, first_node, scan, &node[k]);
             if (status != CT_OK) return status;
         }
-        ct_mesh_builder_tet(builder, node, (int)tag);
+        if (type == TET) ct_mesh_builder_tet(builder, node, (int)tag);
+        else if (type == QUADRATIC_TET) ct_mesh_builder_tet10(builder, node, (int)tag);
+        else ct_mesh_builder_tri6(builder, node, (int)tag);
         return CT_OK;
     }
     if (wanted || type == STRIP || type == POLYGON)
         return add_triangles(cells, cell, size, builder, first_node, scan, (int)tag);
-    return ct_scan_fail_as(
-        scan, CT_UNSUPPORTED,
-        "cell %zu is a %s (type %lld); only linear tets and triangles can be read: convert it to tets", cell,
-        cell_name(type), (long long)type);
+    return ct_scan_fail_as(scan, CT_UNSUPPORTED,
+                           "cell %zu is a %s (type %lld); only tets and triangles of first and second order "
+                           "can be read: convert "
+                           "it to tets",
+                           cell, cell_name(type), (long long)type);
 }
 
 ct_status ct_vtk_cells_build(const ct_vtk_cells* cells, ct_mesh_builder* builder, int first_node,
@@ -224,4 +238,20 @@ ct_status ct_vtk_cells_build(const ct_vtk_cells* cells, ct_mesh_builder* builder
         if (builder->out_of_memory) return ct_scan_out_of_memory(scan);
     }
     return CT_OK;
+}
+
+int ct_vtk_cell_type(const ct_mesh* mesh, const int* tri_mid, int i) {
+    if (i < mesh->ntet) return mesh->mid ? QUADRATIC_TET : TET;
+    return tri_mid ? QUADRATIC_TRIANGLE : TRIANGLE;
+}
+
+void ct_vtk_write_cell(FILE* stream, const ct_mesh* mesh, const int* tri_mid, int i) {
+    const bool tet = i < mesh->ntet;
+    const size_t corners = tet ? 4 : 3, edges = tet ? 6 : 3, k = (size_t)(tet ? i : i - mesh->ntet);
+    const int* mid = tet ? mesh->mid : tri_mid;
+    const int* node = (tet ? mesh->tet : mesh->tri) + corners * k;
+    fprintf(stream, "%d", node[0]);
+    ct_mesh_write_nodes(stream, node + 1, (int)corners - 1, 0);
+    if (mid) ct_mesh_write_nodes(stream, mid + edges * k, (int)edges, 0);
+    fputc('\n', stream);
 }

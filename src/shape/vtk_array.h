@@ -38,6 +38,10 @@ void ct_vtk_cells_free(ct_vtk_cells* cells);
 // Adds the tets and triangles; node indices are shifted by first_node. Other solid cells are errors.
 ct_status ct_vtk_cells_build(const ct_vtk_cells* cells, ct_mesh_builder* builder, int first_node,
                              ct_scan* scan);
+// Cell i of a mesh as it is written, tets first: its VTK type, and the line of its nodes.
+// tri_mid: of ct_mesh_write_middles.
+int ct_vtk_cell_type(const ct_mesh* mesh, const int* tri_mid, int i);
+void ct_vtk_write_cell(FILE* stream, const ct_mesh* mesh, const int* tri_mid, int i);
 // Whether an array of cell data of this name holds tags.
 bool ct_vtk_is_tag(ct_word name);
 
