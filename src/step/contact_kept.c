@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "contact/contact.h"
+#include "contact/friction_nodes.h"
 #include "math/point3.h"
 
-static const double slack = 1e-9;  // of the force: by how much it may leave its cone
-static const double far = 0.05;    // of the limit of friction over |y|, from which a touch slides far
-static const double near = 0.02;   // change of a direction, or of rho, for which the factor still serves
+static const double slack = 1e-6;  // of the limit of friction, by which a force may leave its cone
+static const double far = 0.01;    // of the limit of friction over |y|, from which a touch slides far
+static const double near = 0.05;   // change of a direction, or of rho, for which the factor still serves
 
-enum { ATTEMPTS = 4 };  // with sets that were changed where they did not hold
+enum { ATTEMPTS = 6 };
 
 void ct_contact_kept_forget(ct_contact_system* system) { system->kept = 0; }
 
@@ -22,24 +23,35 @@ static void set_slip(double limit, const double y[3], ct_contact_slip* out) {
     const double size = sqrt(dot3(y, y));
     for (int i = 0; i < 3; i++) out->tau[i] = size > 0 ? y[i] / size : 0;
     out->rho = size > 0 ? limit / size : limit > 0 ? INFINITY : 0;
-    // across the slip of a touch that slides far, the force does not depend on the motion
+    // across the slip of a touch that slides far, the force hardly depends on the motion
     if (out->rho < far) out->rho = 0;
 }
 
-// With the motion b.
-static void find_slip(const ct_contact_kept* k, int c, ct_contact_slip* out) {
-    const double *n = k->normal + 3 * c, *F = k->F + 3 * c, *b = k->b + 3 * c;
-    double y[3];
-    for (int i = 0; i < 3; i++) y[i] = F[i] - k->r[c] * b[i];
+// n.(F - r u), and P (F - r u) in y.
+static double find_slip(const ct_contact_kept* k, int c, const double* F, const double* u, double y[3]) {
+    const double* n = k->normal + 3 * c;
+    for (int i = 0; i < 3; i++) y[i] = F[i] - k->r[c] * u[i];
     const double along = dot3(n, y);
     for (int i = 0; i < 3; i++) y[i] -= along * n[i];
-    set_slip(k->mu[c] * dot3(n, F), y, out);
+    return along;
+}
+
+// The sets to begin with: what slips goes on along b unless that leads back, and what arrives does as b says.
+static void begin_touch(const ct_contact_kept* k, int c, ct_contact_slip* slip) {
+    const double *F = k->F + 3 * c, *b = k->b + 3 * c;
+    double y[3];
+    const double along = find_slip(k, c, F, b, y);
+    const bool arrives = F[0] == 0 && F[1] == 0 && F[2] == 0;
+    if (!arrives && k->set[c] != CT_CONTACT_SET_SLIP) return;
+    set_slip(k->mu[c] * (arrives ? along : dot3(k->normal + 3 * c, F)), y, slip);
+    k->set[c] = slip->rho > 1 ? CT_CONTACT_SET_STICK : CT_CONTACT_SET_SLIP;
 }
 
 // D and E: F = 0, or u = 0, or n.u = 0, (tau - mu n).F = 0 and, across both, along s, rho u + (1 - rho) F/r =
 // 0. a = -D b - E F.
-static void fill_rows(const ct_contact_kept* k, int c, const ct_contact_slip* slip) {
-    const double *n = k->normal + 3 * c, *F = k->F + 3 * c, *b = k->b + 3 * c, *tau = slip->tau;
+static void fill_rows(const ct_contact_kept* k, int c, const ct_contact_slip* slip, const double* F,
+                      const double* u) {
+    const double *n = k->normal + 3 * c, *tau = slip->tau;
     double *D = k->D + 9 * c, *E = k->E + 9 * c, *a = k->a + 3 * c, side[3];
     const bool stick = k->set[c] == CT_CONTACT_SET_STICK, open = k->set[c] == CT_CONTACT_SET_OPEN;
     cross3(n, tau, side);
@@ -50,14 +62,14 @@ static void fill_rows(const ct_contact_kept* k, int c, const ct_contact_slip* sl
             E[3 * i + j] = tau[i] * (tau[j] - k->mu[c] * n[j]) + (1 - slip->rho) / k->r[c] * across;
             if (stick || open) E[3 * i + j] = open && i == j;
         }
-        a[i] = -dot3(D + 3 * i, b) - dot3(E + 3 * i, F);
+        a[i] = -dot3(D + 3 * i, u) - dot3(E + 3 * i, F);
     }
 }
 
 // ---- the factor ----------------------------------------------------------------------------
 
 static bool reserve(ct_contact_system* system, size_t count) {
-    const size_t columns = (1 + CT_SECANT_RANK) * 3 * count;
+    const size_t columns = (3 + CT_SECANT_RANK) * 3 * count;
     return ct_reserve((void**)&system->kept_which, &system->kept_which_size, count, sizeof(int)) &&
            ct_reserve((void**)&system->slip, &system->slip_size, count, sizeof *system->slip) &&
            ct_reserve((void**)&system->kept_slip, &system->kept_slip_size, count, sizeof *system->slip) &&
@@ -86,17 +98,19 @@ static ct_status factor(const ct_model* model, ct_work* work, const ct_contact_k
     if (is_known(system, k)) return CT_OK;
     system->kept = 0;
     ct_friction_inverse inverse;
-    ct_status status = ct_contact_system_invert(model, work, &work->at, k->count, k->which, &inverse);
+    const ct_friction_matrix* W;
+    *fits = false;
+    ct_status status = ct_contact_system_nodes(model, work, &work->at, k->count, k->which, &W);
+    if (status != CT_OK || !W->nodes) return status;
+    for (int c = 0; c < k->count; c++) work->contact->touch[k->which[c]].is.set = (ct_contact_set)k->set[c];
+    status = ct_contact_system_invert(model, work, &work->at, k->count, k->which, &inverse);
     if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, k->D, k->E, fits);
-    if (status != CT_OK) return status;
-    if (!*fits) {
-        const ct_friction_matrix* W;
-        status = ct_contact_system_nodes(model, work, &work->at, k->count, k->which, &W);
-        if (status != CT_OK || !W->nodes) return status;
+    if (status == CT_OK && !*fits) {
         status = ct_friction_factor(system->friction, W, k->D, k->E);
         *fits = status == CT_OK;
-        if (status != CT_OK) return status == CT_SINGULAR ? CT_OK : status;
+        if (status == CT_SINGULAR) return CT_OK;
     }
+    if (status != CT_OK) return status;
     system->kept = k->count;
     memcpy(system->kept_which, k->which, (size_t)k->count * sizeof(int));
     memcpy(system->kept_set, k->set, (size_t)k->count);
@@ -168,62 +182,82 @@ static bool add_secant(ct_contact_system* system, const ct_contact_kept* k, doub
     return true;
 }
 
-// F + dF, on the cone where it slips. *changed: a touch that stuck slips, or one that would pull opens.
-static void take_force(const ct_contact_kept* k, int c, ct_contact_slip* slip, bool* changed, double dF[3]) {
-    const double* n = k->normal + 3 * c;
-    double across[3];
-    for (int i = 0; i < 3; i++) dF[i] += k->F[3 * c + i];
-    const double force = dot3(n, dF), limit = k->mu[c] * force;
-    if (k->set[c] == CT_CONTACT_SET_OPEN) {
-        for (int i = 0; i < 3; i++) dF[i] = 0;
-        return;
-    }
-    if (!(force > 0)) {
-        k->set[c] = CT_CONTACT_SET_OPEN;
-        *changed = true;
-        return;
-    }
-    for (int i = 0; i < 3; i++) across[i] = dF[i] - force * n[i];
-    const double size = sqrt(dot3(across, across));
-    if (k->set[c] == CT_CONTACT_SET_STICK && size > (1 + slack) * limit) {
-        k->set[c] = CT_CONTACT_SET_SLIP;
-        set_slip(limit, across, slip);
-        *changed = true;
-    } else if (k->set[c] == CT_CONTACT_SET_SLIP) {
-        for (int i = 0; i < 3; i++) dF[i] = force * n[i] + (size > 0 ? limit / size * across[i] : 0);
-    }
+// u += (W + U M U^T) dF
+static void move(ct_contact_system* system, int count, const double* dF, double* u) {
+    const int rank = ct_secant_rank(&system->secant), n = 3 * count;
+    const double *U = system->U, *M = system->secant.M;
+    double along[CT_SECANT_RANK] = {0}, way[CT_SECANT_RANK] = {0};
+    ct_friction_nodes_add(system->linear.nodes, count, dF, u);
+    for (int i = 0; i < n; i++)
+        for (int m = 0; m < rank; m++) along[m] += U[(size_t)i * (size_t)rank + (size_t)m] * dF[i];
+    for (int l = 0; l < rank; l++)
+        for (int m = 0; m < rank; m++) way[l] += M[l * rank + m] * along[m];
+    for (int i = 0; i < n; i++)
+        for (int m = 0; m < rank; m++) u[i] += U[(size_t)i * (size_t)rank + (size_t)m] * way[m];
 }
 
-// With the sets at hand. *changed: some of them do not hold, and were changed. *possible: there are forces.
-static ct_status attempt(const ct_model* model, ct_work* work, const ct_contact_kept* k, bool* changed,
-                         bool* possible) {
+// The set that force and motion tell; a force that slips is put on its cone. True: it is another set.
+static bool judge(const ct_contact_kept* k, int c, ct_contact_slip* slip, double* F, const double* u) {
+    const double* n = k->normal + 3 * c;
+    const unsigned char before = k->set[c];
+    double y[3], across[3];
+    const double along = find_slip(k, c, F, u, y), force = dot3(n, F), limit = k->mu[c] * along;
+    if (!(along > 0)) k->set[c] = CT_CONTACT_SET_OPEN;
+    else if (sqrt(dot3(y, y)) > (1 + slack) * limit) k->set[c] = CT_CONTACT_SET_SLIP;
+    else k->set[c] = CT_CONTACT_SET_STICK;
+    if (k->set[c] == CT_CONTACT_SET_SLIP) set_slip(limit, y, slip);
+    if (k->set[c] != before) return true;
+    if (k->set[c] == CT_CONTACT_SET_OPEN) F[0] = F[1] = F[2] = 0;
+    if (k->set[c] != CT_CONTACT_SET_SLIP) return false;
+    for (int i = 0; i < 3; i++) across[i] = F[i] - force * n[i];
+    const double size = sqrt(dot3(across, across));
+    for (int i = 0; i < 3; i++) F[i] = force * n[i] + (size > 0 ? k->mu[c] * force / size * across[i] : 0);
+    return false;
+}
+
+// One linear system with the sets at hand, from F and u and to them. *switched: some sets did not hold.
+// *possible: it has a solution.
+static ct_status attempt(const ct_model* model, ct_work* work, const ct_contact_kept* k, double* F, double* u,
+                         bool* switched, bool* possible) {
     ct_contact_system* system = work->contact_system;
-    double *x = system->columns, *X = x + 3 * (size_t)k->count;
-    *changed = *possible = false;
-    for (int c = 0; c < k->count; c++) fill_rows(k, c, &system->slip[c]);
+    const int n = 3 * k->count;
+    double *x = u + n, *X = x + n;
+    bool stick = true;
+    *possible = false;
+    for (int c = 0; c < k->count; c++) {
+        fill_rows(k, c, &system->slip[c], F + 3 * c, u + 3 * c);
+        stick = stick && k->set[c] == CT_CONTACT_SET_STICK;
+    }
     bool fits;
     const ct_status status = factor(model, work, k, &fits);
     if (status != CT_OK || !fits) return status;
     ct_friction_apply(system->friction, k->a, x);
     if (ct_secant_rank(&system->secant) && !add_secant(system, k, x, X)) return CT_OK;
     *possible = true;
-    for (int c = 0; c < k->count; c++) take_force(k, c, &system->slip[c], changed, x + 3 * c);
+    // what sticks altogether does not move
+    if (stick) memset(u, 0, (size_t)n * sizeof(double));
+    else move(system, k->count, x, u);
+    for (int i = 0; i < n; i++) F[i] += x[i];
+    *switched = false;
+    for (int c = 0; c < k->count; c++)
+        if (judge(k, c, &system->slip[c], F + 3 * c, u + 3 * c)) *switched = true;
     return CT_OK;
 }
 
 ct_status ct_contact_kept_solve(const ct_model* model, ct_work* work, const ct_contact_kept* k, bool* holds) {
     ct_contact_system* system = work->contact_system;
+    const size_t bytes = 3 * (size_t)k->count * sizeof(double);
     *holds = false;
     if (!reserve(system, (size_t)k->count)) return CT_OUT_OF_MEMORY;
-    for (int c = 0; c < k->count; c++) {
-        if (k->set[c] == CT_CONTACT_SET_SLIP) find_slip(k, c, &system->slip[c]);
-        if (k->set[c] == CT_CONTACT_SET_SLIP && system->slip[c].rho > 1) k->set[c] = CT_CONTACT_SET_STICK;
-    }
-    bool changed = true, possible = true;
+    for (int c = 0; c < k->count; c++) begin_touch(k, c, &system->slip[c]);
+    double *F = system->columns, *u = F + 3 * k->count;
+    memcpy(F, k->F, bytes);
+    memcpy(u, k->b, bytes);
+    bool switched = true, possible = true;
     ct_status status = CT_OK;
-    for (int i = 0; i < ATTEMPTS && changed && possible && status == CT_OK; i++)
-        status = attempt(model, work, k, &changed, &possible);
-    *holds = status == CT_OK && possible && !changed;
-    if (*holds) memcpy(k->F, system->columns, 3 * (size_t)k->count * sizeof(double));
+    for (int i = 0; i < ATTEMPTS && switched && possible && status == CT_OK; i++)
+        status = attempt(model, work, k, F, u, &switched, &possible);
+    *holds = status == CT_OK && possible && !switched;
+    if (*holds) memcpy(k->F, F, bytes);
     return status;
 }

@@ -1,10 +1,9 @@
 // The friction problem of a model step where the sets of the last forces hold: one linear system.
 //
-// With u = b + (W + U M U^T) dF, the sets fixed and the directions tau of slip taken from b,
-//     stick: u = 0,      slip: n.u = 0,  P (F + dF) = mu n.(F + dF) tau
-// is A dF + D U M U^T dF = a with the blocks A = D W + E of ct_friction_factor, which are factored once in a
-// step; the secant's addition follows by Woodbury's formula. Where the forces leave their cones, or slip
-// would be forwards, the sets are changed a few times; where they pull, the sets do not hold.
+// With u = b + (W + U M U^T) dF and the sets fixed, the law is linear in dF but for the directions of slip:
+// A dF + D U M U^T dF = a with the blocks A = D W + E of ct_friction_factor, factored once as long as the
+// sets hold; the secant's addition follows by Woodbury's formula. Sets that do not hold are brought up to
+// date, a few times at most. What is left of the directions is small, and the next model step's.
 #ifndef CT_STEP_CONTACT_KEPT_H
 #define CT_STEP_CONTACT_KEPT_H
 

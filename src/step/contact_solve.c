@@ -674,7 +674,7 @@ static bool keep_sets(ct_contact_work* contact) {
 }
 
 // What comes next, after a step that began with the residual `before`.
-static void choose(course* c, bool modelled, double before) {
+static void choose(course* c, bool modelled, double before, double target) {
     bool moved = c->taken > 0;
     if (c->braced && moved) {
         c->slow = c->here.total < 0.5 * before ? 0 : c->slow + 1;
@@ -686,7 +686,7 @@ static void choose(course* c, bool modelled, double before) {
     if (modelled && moved && c->slow < c->patience) c->newton = false;
     else if (modelled) c->newton = true, c->patience = 1, c->slow = 0;
     else c->newton = moved && c->here.total < 0.5 * before;
-    if (c->keep && moved && c->iteration >= KEPT_LIMIT) c->newton = true;
+    if (c->keep && moved && c->iteration >= KEPT_LIMIT && c->here.total > 10 * target) c->newton = true;
     if (modelled && c->here.total > 0.5 * before) c->accuracy = fmax(1e-12, 0.01 * c->accuracy);
     if (c->here.total <= 0.5 * c->mark) c->mark = c->here.total, c->marked = c->iteration;
 }
@@ -733,7 +733,7 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
     c->taken = search(model, work, !modelled, &c->here, report);
     if (c->taken == 0) secant->moving = false;
     if (!modelled) ct_phi_foresee(model, work, &work->at, c->taken, work->d);
-    choose(c, modelled, before);
+    choose(c, modelled, before, target);
     return CT_OK;
 }
 
