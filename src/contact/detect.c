@@ -194,7 +194,7 @@ static bool rests_by_its_corners(const ct_search* s, int round, const int* node,
 static bool test_vertex_face(const ct_search* s, const ct_candidate* candidate) {
     const int vertex = candidate->i, face = candidate->j, *f = s->detect->face + 3 * (size_t)face;
     const int node[4] = {vertex, f[0], f[1], f[2]};
-    if (ct_candidate_is_apart(candidate, s->X, s->x, s->end, node, 1, 4, s->need)) return true;
+    if (ct_candidate_is_apart(candidate, s->turn, s->x, s->end, node, 1, 4, s->need)) return true;
     if (face < s->collision->ntri && rests_by_its_corners(s, vertex, f, 3)) return true;
     double time;
     ct_vec3 at[4];
@@ -211,7 +211,7 @@ static bool test_edges(const ct_search* s, const ct_candidate* candidate) {
               d = f[0] + f[1] - c;
     const int node[4] = {a < c ? a : c, a < c ? b : d, a < c ? c : a, a < c ? d : b};
     const int edge[2] = {a < c ? i : j, a < c ? j : i};
-    if (ct_candidate_is_apart(candidate, s->X, s->x, s->end, node, 2, 4, s->need)) return true;
+    if (ct_candidate_is_apart(candidate, s->turn, s->x, s->end, node, 2, 4, s->need)) return true;
     if (rests_by_its_corners(s, e[0], f, 2) || rests_by_its_corners(s, f[0], e, 2)) return true;
     double time;
     ct_vec3 at[4];
@@ -291,7 +291,7 @@ static bool search_lists(ct_search* s) {
     const ct_detect* detect = s->detect;
     for (size_t k = 0; k < detect->nlist; k++) {
         const ct_candidates* list = detect->list + k;
-        s->X = detect->rooms[list->a == list->b].X;
+        s->turn = ct_candidates_turn(detect, list);
         set_distances(s, list->a, list->b);
         s->need = need_of(s);
         for (size_t i = 0; i < list->of[CT_CANDIDATE_VERTEX_FACE].count; i++)
@@ -358,7 +358,8 @@ ct_status ct_detect_hits(const ct_collision* collision, ct_detect* detect, const
 
 typedef struct crossings {
     const ct_collision* collision;
-    const double *x, *X;    // 3 nvert, now, and where the list was made
+    const double* x;
+    ct_mat3 turn;           // of the list
     int count, edge, face;  // the first: the lowest edge, then the lowest face
 } crossings;
 
@@ -382,7 +383,7 @@ static void test_edge_face(crossings* c, const ct_candidate* candidate) {
     const int edge = candidate->i, face = candidate->j;
     const int *e = c->collision->edge + 2 * (size_t)edge, *f = c->collision->tri + 3 * (size_t)face;
     const int node[5] = {e[0], e[1], f[0], f[1], f[2]};
-    if (ct_candidate_is_apart(candidate, c->X, c->x, c->x, node, 2, 5, 0)) return;
+    if (ct_candidate_is_apart(candidate, c->turn, c->x, c->x, node, 2, 5, 0)) return;
     ct_vec3 p[5];
     for (int k = 0; k < 5; k++) p[k] = ct_vec3_load(c->x + 3 * (size_t)node[k]);
     if (is_apart(p) || !ct_edge_crosses_triangle(p[0], p[1], p[2], p[3], p[4])) return;
@@ -397,7 +398,7 @@ int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, co
     if (ct_lists_cover(detect, collision, x, x, 0, false) != CT_OK) return -1;
     for (size_t k = 0; k < detect->nlist; k++) {
         const ct_candidates* list = detect->list + k;
-        found.X = detect->rooms[list->a == list->b].X;
+        found.turn = ct_candidates_turn(detect, list);
         for (size_t i = 0; i < list->of[CT_CANDIDATE_EDGE_FACE].count; i++)
             test_edge_face(&found, list->of[CT_CANDIDATE_EDGE_FACE].item + i);
     }

@@ -19,7 +19,7 @@ typedef enum ct_candidate_kind {
 
 typedef struct ct_candidate {
     int i, j;
-    double apart;  // m, at least, at X of the rooms
+    float n[3];  // of length 1, from the second to the first
 } ct_candidate;
 
 typedef struct ct_candidates {  // of two colliders, a <= b

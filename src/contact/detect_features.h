@@ -28,7 +28,7 @@ typedef struct ct_search {
     double tolerance;        // of hits
     double thickness, core;  // m, of the two colliders at present
     double need;             // m, pairs of theirs that stay farther apart are not wanted
-    const double* X;         // 3 nvert, where their list was made
+    ct_mat3 turn;            // of the directions in their list
     ct_pairs* out;
 } ct_search;
 

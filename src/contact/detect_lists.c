@@ -265,10 +265,16 @@ static void set_bound(ct_detect* detect, const ct_collision* collision, int coll
 // ---------------------------------------------------------------------------------------------
 // Distances
 
-// By how much the direction u keeps the points p from the points q.
-static double separation(const ct_vec3* p, int np, const ct_vec3* q, int nq, ct_vec3 u) {
-    double low = INFINITY, high = 0;
-    for (int i = 0; i < np; i++) {
+// The direction that has kept two primitives farthest apart so far.
+typedef struct gap {
+    double width;  // m, negative: they overlap in it
+    ct_vec3 n;     // of length 1
+} gap;
+
+// By how much the direction u keeps the points p from the points q, times |u|.
+static inline double separation(const ct_vec3* p, int np, const ct_vec3* q, int nq, ct_vec3 u) {
+    double low = ct_vec3_dot(u, ct_vec3_sub(p[0], q[0])), high = 0;
+    for (int i = 1; i < np; i++) {
         const double at = ct_vec3_dot(u, ct_vec3_sub(p[i], q[0]));
         low = at < low ? at : low;
     }
@@ -276,40 +282,54 @@ static double separation(const ct_vec3* p, int np, const ct_vec3* q, int nq, ct_
         const double at = ct_vec3_dot(u, ct_vec3_sub(q[j], q[0]));
         high = at > high ? at : high;
     }
-    const double square = ct_vec3_dot(u, u);
-    return square > 0 ? (low - high) / sqrt(square) : -INFINITY;
+    return low - high;
 }
 
-// Directions that may keep an edge or a point from a triangle: its normal, and those in its plane across its
-// edges and p's.
-static double apart_from_face(const ct_vec3* p, int np, const ct_vec3 q[3], double enough) {
+// The direction between the centres keeps them apart by more than `enough`.
+static inline bool is_clear(const ct_vec3* p, int np, const ct_vec3* q, int nq, double enough, ct_vec3* u) {
+    ct_vec3 a = p[0], b = q[0];
+    for (int i = 1; i < np; i++) a = ct_vec3_add(a, p[i]);
+    for (int j = 1; j < nq; j++) b = ct_vec3_add(b, q[j]);
+    *u = ct_vec3_axpy(ct_vec3_scale(nq, a), -np, b);
+    const double width = separation(p, np, q, nq, *u);
+    return width > 0 && width * width > enough * enough * ct_vec3_dot(*u, *u);
+}
+
+// Tries whether the direction u keeps the points p farther from the points q.
+static void try_direction(gap* best, const ct_vec3* p, int np, const ct_vec3* q, int nq, ct_vec3 u) {
+    const double square = ct_vec3_dot(u, u), scale = 1 / sqrt(square),
+                 width = separation(p, np, q, nq, u) * scale;
+    if (square > 0 && width > best->width) *best = (gap){.width = width, .n = ct_vec3_scale(scale, u)};
+}
+
+// Directions that may keep an edge from a triangle: its normal, and those in its plane across its edges and
+// across the edge.
+static void try_face(gap* best, const ct_vec3 p[2], const ct_vec3 q[3], double enough) {
     const ct_vec3 side[4] = {ct_vec3_sub(q[1], q[0]), ct_vec3_sub(q[2], q[1]), ct_vec3_sub(q[0], q[2]),
-                             ct_vec3_sub(p[np - 1], p[0])};
+                             ct_vec3_sub(p[1], p[0])};
     const ct_vec3 N = ct_vec3_cross(side[0], side[1]);
-    double most = -INFINITY;
-    for (int k = -1; k < 2 + np && !(most > enough); k++) {
+    for (int k = -1; k < 4 && !(best->width > enough); k++) {
         const ct_vec3 u = k < 0 ? N : ct_vec3_cross(N, side[k]);
         const bool other = ct_vec3_dot(u, ct_vec3_sub(p[0], q[k < 0 || k > 2 ? 0 : k])) < 0;
-        most = fmax(most, separation(p, np, q, 3, other ? ct_vec3_scale(-1, u) : u));
+        try_direction(best, p, 2, q, 3, other ? ct_vec3_scale(-1, u) : u);
     }
-    return most;
 }
 
-// A distance that two primitives are at least apart: more than `enough`, or as exact as what asks for it
-// needs.
-static double apart_of(const ct_vec3* p, int np, const ct_vec3* q, int nq, double enough) {
-    ct_vec3 u = {0, 0, 0};
-    for (int i = 0; i < np; i++) u = ct_vec3_axpy(u, 1.0 / np, p[i]);
-    for (int j = 0; j < nq; j++) u = ct_vec3_axpy(u, -1.0 / nq, q[j]);
-    double most = separation(p, np, q, nq, u);
-    if (most > enough || np == 3) return most;
-    // nearer than half of it: only by chance would the distance serve later
+// By how much two primitives are at least apart, as exact as is of use; u: between their centres.
+static gap gap_of(const ct_vec3* p, int np, const ct_vec3* q, int nq, double enough, ct_vec3 u) {
+    gap best = {.width = -INFINITY};
+    try_direction(&best, p, np, q, nq, u);
+    // nearer than half of it: only by chance would the direction serve later
     const ct_vec3 between = ct_vec3_sub(p[0], q[0]);
-    if (4 * ct_vec3_dot(between, between) < enough * enough) return most;
-    if (np == 2 && nq == 3) return fmax(most, apart_from_face(p, np, q, enough));
+    if (4 * ct_vec3_dot(between, between) < enough * enough) return best;
+    if (np == 2 && nq == 3) {
+        try_face(&best, p, q, enough);
+        return best;
+    }
     const ct_vec3 x[4] = {p[0], np == 2 ? p[1] : q[0], np == 2 ? q[0] : q[1], np == 2 ? q[1] : q[2]};
-    u = np == 2 ? ct_closest_edges(x).apart : ct_closest_point_triangle(x).apart;
-    return fmax(most, separation(p, np, q, nq, u));
+    try_direction(&best, p, np, q, nq,
+                  np == 2 ? ct_closest_edges(x).apart : ct_closest_point_triangle(x).apart);
+    return best;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -323,23 +343,24 @@ typedef struct gathering {
     bool own;       // one collider with itself
     double need;    // m, how near is near, with room for round-off
     double enough;  // m, of the two faces at present
-    double round;   // m, round-off of distances
 } gathering;
 
 // Appends a pair, unless it cannot come as near as it would have to.
-static bool keep(gathering* g, ct_candidate_kind kind, int i, int j, const int* a, int na, const int* b,
-                 int nb) {
+static inline bool keep(gathering* g, ct_candidate_kind kind, int i, int j, const int* a, int na,
+                        const int* b, int nb) {
     const double* X = g->rooms->X;
     ct_vec3 p[2], q[3];
     for (int k = 0; k < na; k++) p[k] = ct_vec3_load(X + 3 * (size_t)a[k]);
     for (int k = 0; k < nb; k++) q[k] = ct_vec3_load(X + 3 * (size_t)b[k]);
-    const double enough = kind == CT_CANDIDATE_EDGE_FACE ? g->enough - g->need : g->enough,
-                 apart = apart_of(p, na, q, nb, enough);
-    if (apart > enough) return true;
+    const double enough = kind == CT_CANDIDATE_EDGE_FACE ? g->enough - 0.9 * g->need : g->enough;
+    ct_vec3 u;
+    if (is_clear(p, na, q, nb, enough, &u)) return true;
+    const gap gap = gap_of(p, na, q, nb, enough, u);
+    if (gap.width > enough) return true;
     ct_candidate** item = &g->list->of[kind].item;
     size_t* count = &g->list->of[kind].count;
     if (!ct_reserve((void**)item, &g->list->of[kind].capacity, *count + 1, sizeof **item)) return false;
-    (*item)[(*count)++] = (ct_candidate){.i = i, .j = j, .apart = apart - g->round};
+    (*item)[(*count)++] = (ct_candidate){i, j, {(float)gap.n.x, (float)gap.n.y, (float)gap.n.z}};
     return true;
 }
 
@@ -391,12 +412,12 @@ static bool gather_faces(int f, int other, void* user) {
     gathering* g = user;
     const int *a = g->detect->face + 3 * (size_t)f, *b = g->detect->face + 3 * (size_t)other;
     const int *d = g->detect->own_edge + 3 * (size_t)f, *e = g->detect->own_edge + 3 * (size_t)other;
-    ct_vec3 p[3], q[3];
+    ct_vec3 p[3], q[3], u;
     g->enough = enough_for(g, f, other);
     if (!g->own || !ct_detect_have_common(a, 3, b, 3)) {
         for (int k = 0; k < 3; k++) p[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)a[k]);
         for (int k = 0; k < 3; k++) q[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)b[k]);
-        if (apart_of(p, 3, q, 3, g->enough) > g->enough) return true;
+        if (is_clear(p, 3, q, 3, g->enough, &u)) return true;
     }
     if (!gather_own(g, f, other) || !gather_own(g, other, f)) return false;
     for (int i = 0; i < 3 && d[i] >= 0; i++)
@@ -436,10 +457,10 @@ static ct_status gather(ct_detect* detect, const ct_collision* collision, int a,
                    .detect = detect,
                    .rooms = &detect->rooms[own],
                    .list = list_of(detect, collision, a, b),
-                   .own = own,
-                   .round = 1e-12 * (size_of(detect->bound + a) + size_of(detect->bound + b))};
-    g.need = 2 * g.round + 1.001 * (pad_of(collision->collider + a, detect->margin) +
-                                    pad_of(collision->collider + b, detect->margin));
+                   .own = own};
+    g.need = 1.001 * (pad_of(collision->collider + a, detect->margin) +
+                      pad_of(collision->collider + b, detect->margin)) +
+             1e-12 * (size_of(detect->bound + a) + size_of(detect->bound + b));
     if (!g.list) return CT_OUT_OF_MEMORY;
     if (!own && !ct_box_overlap(detect->bound + a, detect->bound + b)) return CT_OK;
     fit(detect, collision, a, own);

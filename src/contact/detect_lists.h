@@ -6,17 +6,18 @@
 // seen from a frame that goes and turns with it: neighbours on a surface are always near one another, but
 // their distances change little while a body flies, turns and bends.
 //
-// With each pair goes how far apart it was where the list was made, at x = X. With d = x - X, two convex
-// primitives are later apart by at least
-//     apart - max_ij |d_i - d_j|,   i a node of the first, j of the second,
-// and on a straight way by the least of this at its ends. Where that is enough, nothing more is looked at.
+// With each pair goes a direction that kept it apart where the list was made. Where it still does, at both
+// ends of a way, nothing more is looked at.
 //
-// Whatever the lists hold, a search finds the same: they may hold too much, and the bound leaves room for
-// everything by which the tests of a pair may answer early (round-off, a capped number of steps).
+// Whatever the lists hold, a search finds the same: they may hold too much, and bounds leave room for
+// everything by which the tests of a pair may answer early (round-off, a capped number of steps: with this
+// much room a test advances by at least one of CT_CANDIDATE_STEPS).
 #ifndef CT_CONTACT_DETECT_LISTS_H
 #define CT_CONTACT_DETECT_LISTS_H
 
 #include "contact/detect_data.h"
+
+#define CT_CANDIDATE_STEPS 32
 
 ct_status ct_lists_build(ct_detect* detect, const ct_collision* collision);
 void ct_lists_free(ct_detect* detect);
@@ -28,28 +29,45 @@ void ct_lists_set(ct_detect* detect, double margin, double reach);
 ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
                          double margin, bool fresh);
 
+// The frame in which the directions of a list are given.
+static inline ct_mat3 ct_candidates_turn(const ct_detect* detect, const ct_candidates* list) {
+    return list->a == list->b ? detect->rooms[1].frame[list->a].R : ct_mat3_identity();
+}
+
+// By how much n keeps the first nodes from the others at x.
+static inline double ct_candidate_separation(ct_vec3 n, const double* x, const int* node, int first,
+                                             int count) {
+    const ct_vec3 origin = ct_vec3_load(x + 3 * (size_t)node[0]);
+    double low = 0, high = -INFINITY;
+    for (int k = 1; k < count; k++) {
+        const double at = ct_vec3_dot(n, ct_vec3_sub(ct_vec3_load(x + 3 * (size_t)node[k]), origin));
+        if (k < first) low = at < low ? at : low;
+        else high = at > high ? at : high;
+    }
+    return low - high;
+}
+
 // On the way from x to end two listed primitives, the first `first` of `count` nodes and the others, stay
-// apart by more than `need`.
-static inline bool ct_candidate_is_apart(const ct_candidate* c, const double* X, const double* x,
+// apart by more than `need`: what the direction separates at either end, it separates on the way.
+static inline bool ct_candidate_is_apart(const ct_candidate* c, ct_mat3 turn, const double* x,
                                          const double* end, const int* node, int first, int count,
                                          double need) {
-    const double room = c->apart - 1.001 * need;
+    const ct_vec3 n = ct_mat3_apply(turn, ct_vec3_make(c->n[0], c->n[1], c->n[2]));
+    const double enough = 1.001 * need + 1e-12 * ct_vec3_norm(ct_vec3_load(x + 3 * (size_t)node[0]));
+    double room = ct_candidate_separation(n, x, node, first, count) - enough;
+    if (x == end || !(room > 0)) return room > 0;
+    room = fmin(room, ct_candidate_separation(n, end, node, first, count) - enough);
     if (!(room > 0)) return false;
+    ct_vec3 way[5];
     double most = 0;
-    for (int way = 0; way < (x == end ? 1 : 2); way++) {
-        const double* at = way ? end : x;
-        ct_vec3 d[5];
-        for (int k = 0; k < count; k++)
-            d[k] = ct_vec3_sub(ct_vec3_load(at + 3 * (size_t)node[k]), ct_vec3_load(X + 3 * (size_t)node[k]));
-        for (int i = 0; i < first; i++)
-            for (int j = first; j < count; j++) {
-                const ct_vec3 u = ct_vec3_sub(d[i], d[j]);
-                const double square = ct_vec3_dot(u, u);
-                if (!(square <= most)) most = square;
-            }
-    }
-    // a sixteenth: with it, no test of a pair needs more than a part of its steps
-    return most * (1.0625 * 1.0625) < room * room;
+    for (int k = 0; k < count; k++)
+        way[k] = ct_vec3_sub(ct_vec3_load(end + 3 * (size_t)node[k]), ct_vec3_load(x + 3 * (size_t)node[k]));
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < count; j++) {
+            const ct_vec3 u = ct_vec3_sub(way[i], way[j]);
+            most = fmax(most, ct_vec3_dot(u, u));
+        }
+    return most < CT_CANDIDATE_STEPS * CT_CANDIDATE_STEPS * room * room;
 }
 
 #endif
