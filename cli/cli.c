@@ -239,8 +239,16 @@ bool cli_parse(const cli_usage* usage, int argc, char** argv, const char** argum
 
 // ---- Errors ----
 
+void cli_warn_inverted(int count) {
+    if (count)
+        fprintf(stderr,
+                "warning: up to %d tet%s inside out at the end of a step: such a motion is not one of the "
+                "material; press or pull less, take smaller steps, or the energy \"neohookean\"\n",
+                count, count == 1 ? " is" : "s are");
+}
+
 void cli_print_json(json_t* object) {
-    char* text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    char* text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
     printf("%s\n", text ? text : "{\"error\":{\"message\":\"out of memory\"}}");
     fflush(stdout);
     free(text);

@@ -97,6 +97,8 @@ int cli_report_input_error(const ct_error* error, bool json);
 // The same from a status alone, `what` says what was being done.
 int cli_report_status(ct_status status, const char* what, bool json);
 // Prints a JSON object on one line and gives the reference up.
+// Says on stderr that tets were inside out; 0: says nothing.
+void cli_warn_inverted(int count);
 void cli_print_json(json_t* object);
 
 // ---- Progress and interruption ----

@@ -85,6 +85,7 @@ static void print_text(const cli_problem* p, const grad_options* options, double
         printf("\none-sided in %d step%s: a contact is on the edge between open, stick and slip",
                r->forward.edges, r->forward.edges == 1 ? "" : "s");
     printf("\nmemory    %.1f MB of states\n", 1e-6 * (double)r->tape_bytes);
+    cli_warn_inverted(r->forward.inverted);
     if (options->output) printf("written   %s\n", options->output);
     if (options->motion) printf("written   %s\n", options->motion);
 }

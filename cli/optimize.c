@@ -29,6 +29,8 @@ typedef struct search {
     search_best earlier;  // of searches before this one; iteration 0: there were none
     double* kept;         // p.size, the best that --resume found: it stays until there is a better one
     double kept_loss;
+    double least;      // loss of the best that this run has evaluated
+    int inverted;      // most tets inside out at the end of a step there
     double drawn;      // s, when the plot was last drawn
     ct_status status;  // of the files
     ct_error error;
@@ -86,6 +88,8 @@ static ct_status evaluate(int count, const double* y, double* gradients, ct_eval
     results->measure = report.measure;
     results->forward_seconds = report.forward.seconds;
     results->backward_seconds = report.backward.seconds;
+    if (results->status == CT_OK && !(results->loss >= s->least))
+        s->least = results->loss, s->inverted = report.forward.inverted;
     if (results->status == CT_OK || results->status == CT_NOT_CONVERGED)
         s->status = search_log_append(&s->log, y, gradients, results, &s->error);
     return CT_OK;
@@ -202,6 +206,7 @@ static void print_result(const search* s) {
         printf("loss %.9g after %d evaluations in %.1f s: %s\n%s\n%s\n", s->report.loss, iterations, seconds,
                s->report.reason, s->files.best, s->files.result);
     }
+    cli_warn_inverted(s->inverted);
     if (cli_interrupted() && !o->quiet)
         fprintf(stderr, "Interrupted; continue with: cuttle optimize %s -o %s --resume\n", o->problem.scene,
                 o->directory);
@@ -211,6 +216,7 @@ static int optimize(search* s) {
     const optimize_options* o = s->options;
     s->report = (ct_optimize_report){.loss = s->earlier.loss, .reason = "the iterations are used up"};
     s->drawn = cli_seconds();
+    s->least = INFINITY;
     if (s->def.iterations > 0) {
         ct_error error = {.element = -1};
         double *lower = malloc(2 * (size_t)s->p.size * sizeof *lower),

@@ -30,6 +30,7 @@ typedef struct simulation {
     double max_residual;   // largest |r| / reference of a step
     bool contact;          // the scene has contact
     int contacts, passes;  // most that carried force in a step, most passes of detection and solve
+    int inverted;          // most tets inside out at the end of a step
     int forgotten;         // most contacts of a step that the state had no room for
     double penetration;    // m, deepest
     double begun;          // s
@@ -141,6 +142,7 @@ static void count_step(simulation* s, const ct_step_report* report) {
     s->iterations += report->iterations;
     if (report->contacts > s->contacts) s->contacts = report->contacts;
     if (report->passes > s->passes) s->passes = report->passes;
+    if (report->inverted > s->inverted) s->inverted = report->inverted;
     if (report->forgotten > s->forgotten) s->forgotten = report->forgotten;
     s->penetration = fmax(s->penetration, report->penetration);
 }
@@ -187,6 +189,7 @@ static json_t* summary(const simulation* s, const run_options* options) {
         "max_residual", s->max_residual, "file", options->output, "solves", (json_int_t)s->solves,
         "iterations", (json_int_t)s->iterations, "substeps", (json_int_t)s->substeps, "simulated_seconds",
         ct_state_time(s->state), "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
+    if (object) json_object_set_new(object, "inverted", json_integer(s->inverted));
     if (object && s->contact)
         json_object_set_new(object, "contact",
                             json_pack("{s:i, s:f, s:i}", "most", s->contacts, "penetration", s->penetration,
@@ -209,6 +212,7 @@ static void print_summary(const simulation* s, const run_options* options) {
         if (s->penetration > 0) printf(", deepest penetration %.1e m", s->penetration);
     }
     printf(", %d frames\n", s->frames);
+    cli_warn_inverted(s->inverted);
     if (s->forgotten)
         fprintf(
             stderr,

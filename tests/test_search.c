@@ -446,8 +446,30 @@ static void bad_settings_are_refused(void** state) {
     }
 }
 
+static ct_status constant(int count, const double* y, double* gradients, ct_evaluation* results, void* user,
+                          ct_error* error) {
+    for (int k = 0; k < count; k++) results[k] = (ct_evaluation){.status = CT_OK, .loss = 5};
+    return CT_OK;
+}
+
+static void a_loss_without_gradient_is_no_minimum(void** state) {
+    for (int method = CT_METHOD_LBFGS; method <= CT_METHOD_SLSQP; method++) {
+        double y[2] = {0.2, 0.4};
+        ct_optimize_report report;
+        ct_error error = {0};
+        const ct_function f = {.size = 2, .evaluate = constant};
+        ct_optimize_def def = ct_optimize_def_default();
+        def.method = (ct_method)method;
+        must(ct_function_optimize(&f, &def, y, NULL, NULL, &report, &error), &error);
+        if (!strstr(report.reason, "depends on the parameters"))
+            fail_msg("%s: %s", ct_method_name(def.method), report.reason);
+        assert_int_equal(report.iterations, 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loss_without_gradient_is_no_minimum),
         cmocka_unit_test(every_method_finds_known_minima),
         cmocka_unit_test(cmaes_learns_an_ill_conditioned_ellipsoid),
         cmocka_unit_test(cmaes_keeps_a_diagonal_for_many_parameters),

@@ -52,6 +52,7 @@ typedef struct ct_rollout_report {
     // of all sub-steps, contacts and their sets: rollouts that differ in it lie on different branches of the
     // loss
     uint64_t signature;
+    int inverted;  // most tets that ended a step inverted
     int64_t solves;
     double max_residual;  // worst residual / reference
     double seconds;

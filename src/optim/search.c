@@ -73,7 +73,10 @@ static bool count(ct_search* search, const double* y, const double* gradient, co
         memcpy(search->best_y, y, (size_t)search->size * sizeof(double));
     }
     search->worst = fmax(search->worst, result->loss);
-    tell(search, y, result, gradient ? ct_vecn_norm(gradient, (size_t)search->size) : NAN);
+    const double norm = gradient ? ct_vecn_norm(gradient, (size_t)search->size) : NAN;
+    tell(search, y, result, norm);
+    if (norm == 0 && search->iteration == 1)
+        halt(search, "the gradient is exactly zero: nothing here depends on the parameters");
     return true;
 }
 

@@ -91,6 +91,7 @@ static void note(ct_rollout_report* report, const ct_step_report* step) {
     report->substeps += step->substeps;
     report->edges += !step->smooth;
     report->solves += step->solves;
+    if (step->inverted > report->inverted) report->inverted = step->inverted;
     if (step->reference > 0)
         report->max_residual = fmax(report->max_residual, step->residual / step->reference);
     report->last = *step;
