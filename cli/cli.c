@@ -243,7 +243,7 @@ void cli_warn_inverted(int count) {
     if (count)
         fprintf(stderr,
                 "warning: up to %d tet%s inside out at the end of a step: such a motion is not one of the "
-                "material; press or pull less, take smaller steps, or the energy \"neohookean\"\n",
+                "material; press or pull less, refine the mesh or take smaller steps\n",
                 count, count == 1 ? " is" : "s are");
 }
 

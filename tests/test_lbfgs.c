@@ -138,14 +138,14 @@ static void start_on_a_bound_finds_which_bounds_act(void** state) {
     assert_in_range(inside, 1, MOST / 4);
 }
 
-static void flat_loss_is_a_minimum(void** state) {
+static void a_flat_loss_is_said_to_be_flat(void** state) {
     (void)state;
     loss f = three_squares();
     memset(f.weight, 0, sizeof f.weight);
     f.floor = 3;
     result r = minimise(&f, 0.1, -INFINITY, INFINITY, 50);
     assert_int_equal(r.iterations, 1);
-    assert_string_equal(r.reason, "a minimum is found");
+    assert_non_null(strstr(r.reason, "depends on the parameters"));
 }
 
 int main(void) {
@@ -154,7 +154,7 @@ int main(void) {
         cmocka_unit_test(loss_above_a_floor_it_does_not_know_is_minimised),
         cmocka_unit_test(bounds_that_all_act_leave_the_corner),
         cmocka_unit_test(start_on_a_bound_finds_which_bounds_act),
-        cmocka_unit_test(flat_loss_is_a_minimum),
+        cmocka_unit_test(a_flat_loss_is_said_to_be_flat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
