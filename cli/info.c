@@ -49,11 +49,25 @@ static int flesh_count(const ct_link_info* link, int flesh_nodes) {
     return count;
 }
 
-static int flesh_nodes(const int* tets, int ntet) {
+// middles: NULL where all tets are linear.
+static int flesh_nodes(const int* tets, const int* middles, int ntet) {
     int count = 0;
     for (int i = 0; i < 4 * ntet; i++)
         if (tets[i] >= count) count = tets[i] + 1;
+    for (int i = 0; middles && i < 6 * ntet; i++)
+        if (middles[i] >= count) count = middles[i] + 1;
     return count;
+}
+
+static int count_second(const int* middles, int ntet) {
+    int count = 0;
+    for (int t = 0; middles && t < ntet; t++) count += middles[6 * t] >= 0;
+    return count;
+}
+
+static void print_tets(int ntet, int second) {
+    if (second && second < ntet) printf("%d tets (%d of second order)", ntet, second);
+    else printf("%d tets%s", ntet, second ? " of second order" : "");
 }
 
 // joint: NULL where it is not known.
@@ -116,8 +130,8 @@ static json_t* show_model_links(const ct_model* model, bool json) {
     ct_link_info* links = calloc((size_t)count + 1, sizeof *links);
     for (int k = 0; links && k < count; k++) links[k] = ct_model_link_info(model, k);
     ct_model_info info = ct_model_summary(model);
-    json_t* array =
-        show_links(links, links ? count : 0, model, flesh_nodes(ct_model_tets(model), info.ntet), json);
+    const int flesh = flesh_nodes(ct_model_tets(model), ct_model_tet_middles(model), info.ntet);
+    json_t* array = show_links(links, links ? count : 0, model, flesh, json);
     free(links);
     return array;
 }
@@ -134,6 +148,7 @@ static json_t* body_object(const char* name, const ct_body_info* b, double thick
         json_pack("{s:s, s:o, s:o, s:o}", "energy", ct_energy_name(b->material.energy), "young",
                   range(b->young), "poisson", range(b->poisson), "density", range(b->density));
     json_object_set_new(object, "material", material);
+    if (b->ntet) json_object_set_new(object, "order", json_integer(b->order));
     if (!isnan(thickness)) json_object_set_new(object, "contact_thickness", json_real(thickness));
     return object;
 }
@@ -145,9 +160,11 @@ static void print_range(const char* name, const double r[2], const char* unit) {
 }
 
 static void print_body(const char* name, const ct_body_info* b, double thickness) {
-    printf("  %s: %d nodes, %d %s, %.3g x %.3g x %.3g m\n    %s, ", name, b->nvert,
-           b->ntri ? b->ntri : b->ntet, b->ntri ? "triangles" : "tets", b->upper[0] - b->lower[0],
-           b->upper[1] - b->lower[1], b->upper[2] - b->lower[2], ct_energy_name(b->material.energy));
+    printf("  %s: %d nodes, ", name, b->nvert);
+    if (b->ntri) printf("%d triangles", b->ntri);
+    else print_tets(b->ntet, b->order == 2 ? b->ntet : 0);
+    printf(", %.3g x %.3g x %.3g m\n    %s, ", b->upper[0] - b->lower[0], b->upper[1] - b->lower[1],
+           b->upper[2] - b->lower[2], ct_energy_name(b->material.energy));
     print_range("young", b->young, " Pa, ");
     print_range("poisson", b->poisson, ", ");
     print_range("density", b->density, " kg/m^3\n");
@@ -171,6 +188,8 @@ static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
                   ct_solver_name(set.solver), "tolerance", set.tolerance, "output_every", set.output_every);
     json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel,
                                "factor_mb", info.factor_bytes / 1e6, "setup_seconds", info.setup_seconds);
+    json_object_set_new(object, "second_order_tets",
+                        json_integer(count_second(ct_model_tet_middles(model), info.ntet)));
     json_object_set_new(object, "settings", settings);
     json_object_set_new(object, "system", system);
     return object;
@@ -179,8 +198,10 @@ static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
 static void print_scene(const ct_scene* scene, const ct_model* model) {
     ct_model_info info = ct_model_summary(model);
     ct_settings set = ct_model_settings(model);
-    printf("scene %s\n  %d nodes (%d free, %d driven), %d tets, ", ct_scene_name(scene), info.nvert,
-           info.nfree, info.ndriven, info.ntet);
+    printf("scene %s\n  %d nodes (%d free, %d driven), ", ct_scene_name(scene), info.nvert, info.nfree,
+           info.ndriven);
+    print_tets(info.ntet, count_second(ct_model_tet_middles(model), info.ntet));
+    printf(", ");
     if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
     printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
     printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set.duration, set.time_step,
@@ -362,7 +383,9 @@ static int show_scene(const char* path, bool json) {
 // ---- Meshes ----
 
 static void print_mesh(const char* path, const ct_mesh* mesh, const ct_mesh_report* r) {
-    printf("mesh %s\n  %d nodes, %d tets, %d triangles\n", path, mesh->nvert, mesh->ntet, mesh->ntri);
+    printf("mesh %s\n  %d nodes, ", path, mesh->nvert);
+    print_tets(mesh->ntet, mesh->mid ? mesh->ntet : 0);
+    printf(", %d triangles\n", mesh->ntri);
     printf("  from %g %g %g to %g %g %g m\n", r->lower[0], r->lower[1], r->lower[2], r->upper[0], r->upper[1],
            r->upper[2]);
     printf("  %d component%s, %s surface of %.4g m^2", r->component_count, r->component_count == 1 ? "" : "s",
@@ -389,6 +412,7 @@ static json_t* mesh_object(const ct_mesh* mesh, const ct_mesh_report* r) {
         json_array_append_new(tags,
                               json_pack("{s:i, s:s}", "id", mesh->tag[i].id, "name", mesh->tag[i].name));
     }
+    if (mesh->ntet) json_object_set_new(object, "order", json_integer(mesh->mid ? 2 : 1));
     json_object_set_new(object, "quality", quality);
     json_object_set_new(object, "tags", tags);
     return object;
@@ -531,7 +555,8 @@ static int show_trajectory(const char* path, bool json) {
     ct_trajectory* file = NULL;
     if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
     info = ct_trajectory_summary(file);
-    int flesh = flesh_nodes(ct_trajectory_tets(file), info.ntet), code = CLI_OK;
+    const int* middles = ct_trajectory_middles(file);
+    int flesh = flesh_nodes(ct_trajectory_tets(file), middles, info.ntet), code = CLI_OK;
     for (int i = 0; i < 3 * info.ntri; i++)
         if (ct_trajectory_tris(file)[i] >= flesh) flesh = ct_trajectory_tris(file)[i] + 1;
     if (json) {
@@ -541,6 +566,7 @@ static int show_trajectory(const char* path, bool json) {
             "surface_triangles", info.nsurface, "bodies", info.nbody, "start", info.start, "stop", info.stop,
             "time_step", info.time_step, "scene_file", info.scene_file, "scene_name", info.scene_name,
             "links", show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
+        json_object_set_new(object, "second_order_tets", json_integer(count_second(middles, info.ntet)));
         if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error) ||
             show_cables(file, &info, object, &error))
             code = cli_report_error(&error, true);
@@ -549,7 +575,9 @@ static int show_trajectory(const char* path, bool json) {
     } else {
         printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start,
                info.stop, info.time_step);
-        printf("  %d nodes, %d tets, ", info.nvert, info.ntet);
+        printf("  %d nodes, ", info.nvert);
+        print_tets(info.ntet, count_second(middles, info.ntet));
+        printf(", ");
         if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
         printf("%d surface triangles, %d bod%s\n", info.nsurface, info.nbody, info.nbody == 1 ? "y" : "ies");
         printf("  scene %s %s\n", info.scene_name, info.scene_file);

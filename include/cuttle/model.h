@@ -43,7 +43,9 @@ CT_API ct_settings ct_model_settings(const ct_model* model);   // the scene's wh
 CT_API const double* ct_model_rest(const ct_model* model);       // 3 nvert, m
 CT_API const double* ct_model_node_mass(const ct_model* model);  // nvert, kg
 CT_API const int* ct_model_tets(const ct_model* model);          // 4 ntet
-CT_API const int* ct_model_tris(const ct_model* model);          // 3 ntri, of sheets
+// 6 ntet: nodes on the edges 01 12 02 03 13 23 of tets of second order, -1 for linear ones; NULL: all are
+CT_API const int* ct_model_tet_middles(const ct_model* model);
+CT_API const int* ct_model_tris(const ct_model* model);  // 3 ntri, of sheets
 // 3 nsurface: boundary of the tets, outward; sheets; meshes of obstacles
 CT_API const int* ct_model_surface(const ct_model* model);
 CT_API const int* ct_model_surface_owner(const ct_model* model);  // nsurface: body, or nbody + obstacle

@@ -233,6 +233,7 @@ typedef struct ct_body_info {
     double volume;                            // m^3; of a sheet, area times thickness
     double min_quality;                       // of its worst tet, as in ct_mesh_report
     int sliver_count;
+    int order;  // of its tets, 1 or 2; 0 of a sheet
 } ct_body_info;
 // Measures a body. CT_BAD_ARGUMENT when it does not exist.
 CT_API ct_status ct_scene_body_info(const ct_scene* scene, int body, ct_body_info* info);

@@ -86,6 +86,8 @@ CT_API ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const 
 // Arrays of the file, borrowed until it is closed; the shape is behind them.
 CT_API const double* ct_trajectory_rest(const ct_trajectory* file);  // 3 nvert, m
 CT_API const int* ct_trajectory_tets(const ct_trajectory* file);     // 4 ntet
+// 6 ntet: nodes on the edges 01 12 02 03 13 23 of tets of second order, -1 for linear ones; NULL: all are
+CT_API const int* ct_trajectory_middles(const ct_trajectory* file);
 CT_API const int* ct_trajectory_tris(const ct_trajectory* file);     // 3 ntri, of sheets
 CT_API const int* ct_trajectory_surface(const ct_trajectory* file);  // 3 nsurface
 // nsurface: body, or nbody + obstacle

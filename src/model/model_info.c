@@ -44,6 +44,7 @@ ct_settings ct_model_settings(const ct_model* model) { return model->settings; }
 const double* ct_model_rest(const ct_model* model) { return model->geometry.rest; }
 const double* ct_model_node_mass(const ct_model* model) { return model->mass; }
 const int* ct_model_tets(const ct_model* model) { return model->geometry.tet; }
+const int* ct_model_tet_middles(const ct_model* model) { return model->geometry.mid; }
 const int* ct_model_tris(const ct_model* model) { return model->geometry.tri; }
 const int* ct_model_surface(const ct_model* model) { return model->geometry.surface; }
 const int* ct_model_surface_owner(const ct_model* model) { return model->geometry.surface_owner; }

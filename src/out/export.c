@@ -84,8 +84,7 @@ typedef struct grid {
 static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
     size_t ntet = (size_t)file->info.ntet, ntri = (size_t)file->info.ntri, nvert = (size_t)file->info.nvert;
     g->ncell = ntet + ntri;
-    g->nindex = 4 * ntet + 3 * ntri;
-    g->connectivity = ct_arena_alloc(arena, g->nindex, sizeof(int64_t));
+    g->connectivity = ct_arena_alloc(arena, (file->mid ? 10 : 4) * ntet + 3 * ntri, sizeof(int64_t));
     g->offset = ct_arena_alloc(arena, g->ncell, sizeof(int64_t));
     g->type = ct_arena_alloc(arena, g->ncell, 1);
     g->body = ct_arena_alloc(arena, g->ncell, sizeof(int));
@@ -94,12 +93,13 @@ static bool grid_create(grid* g, ct_arena* arena, const ct_trajectory* file) {
     g->force = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     for (int k = 0; k < 4; k++) g->cell[k] = ct_arena_alloc(arena, g->ncell, sizeof(double));
     if (arena->failed) return false;
-    for (size_t k = 0; k < g->nindex; k++)
-        g->connectivity[k] = k < 4 * ntet ? file->tet[k] : file->tri[k - 4 * ntet];
+    g->nindex = 0;
     for (size_t k = 0; k < g->ncell; k++) {
         bool tet = k < ntet;
-        g->offset[k] = (k ? g->offset[k - 1] : 0) + (tet ? 4 : 3);
-        g->type[k] = tet ? 10 : 5;  // VTK_TETRA, VTK_TRIANGLE
+        int node[10], count = ct_trajectory_cell(file->tet, file->mid, file->info.ntet, file->tri, k, node);
+        for (int i = 0; i < count; i++) g->connectivity[g->nindex++] = node[i];
+        g->offset[k] = (int64_t)g->nindex;
+        g->type[k] = ct_trajectory_vtk_type(count);
         g->body[k] = tet ? file->tet_body[k] : file->tri_body[k - ntet];
         g->tag[k] = tet ? file->tet_tag[k] : file->tri_tag[k - ntet];
     }

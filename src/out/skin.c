@@ -113,14 +113,17 @@ static void lengths(const double* vectors, int count, double* values) {
 // With element_values: their means over the elements at a node. Nodes of none, of links' own masses and
 // obstacles, have no value.
 static ct_status node_means(const ct_trajectory* file, const double* element_values, double* values) {
-    int ntet = file->info.ntet, ntri = file->info.ntri;
     int* count = ct_alloc((size_t)file->info.nvert, sizeof *count);
     if (!count) return CT_OUT_OF_MEMORY;
     if (element_values) memset(values, 0, (size_t)file->info.nvert * sizeof(double));
-    for (int c = 0; c < 4 * ntet + 3 * ntri; c++) {
-        int node = c < 4 * ntet ? file->tet[c] : file->tri[c - 4 * ntet];
-        if (element_values) values[node] += element_values[c < 4 * ntet ? c / 4 : ntet + (c - 4 * ntet) / 3];
-        count[node]++;
+    for (int c = 0; c < file->info.ntet + file->info.ntri; c++) {
+        int node[10];
+        const int nnode =
+            ct_trajectory_cell(file->tet, file->mid, file->info.ntet, file->tri, (size_t)c, node);
+        for (int k = 0; k < nnode; k++) {
+            if (element_values) values[node[k]] += element_values[c];
+            count[node[k]]++;
+        }
     }
     for (int i = 0; i < file->info.nvert; i++) {
         if (!count[i]) values[i] = NAN;

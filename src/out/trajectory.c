@@ -226,6 +226,24 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
     return CT_OK;
 }
 
+// The nodes on the edges of tets of second order; files without such tets have none.
+static ct_status read_middles(ct_trajectory* file, hid_t group, ct_error* error) {
+    const size_t ntet = (size_t)file->info.ntet;
+    if (H5Lexists(group, "TetMiddles", H5P_DEFAULT) <= 0) return CT_OK;
+    if (!ct_hdf_holds(group, "TetMiddles", 6 * ntet)) return foreign(file, "an array of /Cuttle", error);
+    file->mid = ct_arena_alloc(&file->arena, 6 * ntet, sizeof(int));
+    if (file->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!ct_hdf_read_array(group, "TetMiddles", H5T_STD_I32LE, H5T_NATIVE_INT, 6 * ntet, file->mid))
+        return foreign(file, "an array of /Cuttle", error);
+    for (size_t i = 0; i < 6 * ntet; i++) {
+        const bool linear = file->mid[i - i % 6] == -1;
+        if (linear ? file->mid[i] == -1 : in_range(&file->mid[i], 1, file->info.nvert)) continue;
+        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
+                          "a node index is out of range: the file is damaged");
+    }
+    return CT_OK;
+}
+
 // Without it in the file a surface triangle belongs to the body of any element at its first node: bodies
 // share no nodes.
 static bool derive_owners(ct_trajectory* file) {
@@ -233,6 +251,8 @@ static bool derive_owners(ct_trajectory* file) {
     int* node_body = ct_alloc((size_t)info->nvert, sizeof *node_body);
     if (!node_body) return false;
     for (int c = 0; c < 4 * info->ntet; c++) node_body[file->tet[c]] = file->tet_body[c / 4];
+    for (int c = 0; file->mid && c < 6 * info->ntet; c++)
+        if (file->mid[c] >= 0) node_body[file->mid[c]] = file->tet_body[c / 6];
     for (int c = 0; c < 3 * info->ntri; c++) node_body[file->tri[c]] = file->tri_body[c / 3];
     for (int t = 0; t < info->nsurface; t++) file->surface_owner[t] = node_body[file->surface[3 * t]];
     ct_free(node_body);
@@ -341,6 +361,7 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
     if (!status && group < 0) status = foreign(file, "/Cuttle", error);
     if (!status) status = read_header(file, group, error);
     if (!status) status = read_arrays(file, group, error);
+    if (!status) status = read_middles(file, group, error);
     if (!status) status = read_sheets(file, group, error);
     if (!status) status = ct_trajectory_open_links(file, group, error);
     if (!status) status = ct_trajectory_open_cavities(file, group, error);
@@ -366,6 +387,7 @@ ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* er
 ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file) { return file->info; }
 const double* ct_trajectory_rest(const ct_trajectory* file) { return file->rest; }
 const int* ct_trajectory_tets(const ct_trajectory* file) { return file->tet; }
+const int* ct_trajectory_middles(const ct_trajectory* file) { return file->mid; }
 const int* ct_trajectory_surface(const ct_trajectory* file) { return file->surface; }
 const int* ct_trajectory_tris(const ct_trajectory* file) { return file->tri; }
 const int* ct_trajectory_surface_owner(const ct_trajectory* file) { return file->surface_owner; }

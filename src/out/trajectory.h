@@ -2,9 +2,8 @@
 //
 // Layout (HDF5, readable by ParaView 5.12 and later as a time series with fixed connectivity):
 //   /VTKHDF                     attributes Version [2,0], Type "UnstructuredGrid"
-//     NumberOfPoints, NumberOfCells, NumberOfConnectivityIds [1], Connectivity [4 ntet + 3 ntri], Offsets
-//     [ncell+1], Types [ncell]
-//                               cells: the tets, then the triangles of sheets
+//     NumberOfPoints, NumberOfCells, NumberOfConnectivityIds [1], Connectivity, Offsets [ncell+1], Types
+//     [ncell]                   cells: the tets of 4 or 10 nodes, then the triangles of sheets
 //     Points [nframe nvert, 3]                            double
 //     PointData/velocity [.., 3] double, displacement [.., 3] float; with contact ContactForce [.., 3] float
 //     CellData/stress, energy, volume [nframe ncell] float; body, tag [ncell] int, the same in all frames
@@ -13,15 +12,17 @@
 //       PointOffsets, PointDataOffsets/*, CellDataOffsets/*: rows before the frame; equal columns are one
 //       array under several names
 //   /Cuttle                     attributes: names, version, settings, camera
-//     Rest [nvert,3], Tets [ntet,4], Surface [nsurface,3], TetBody, TetTag [ntet], BodyColor [nbody,3],
-//     BodyName SurfaceOwner [nsurface]   body, or nbody + obstacle Tris [ntri,3], TriBody, TriTag [ntri]:
-//     sheets, where there are some SceneText                 the scene file as it was Frames [nframe] step
-//     index, solver report, hash of the state State [2, bytes]          the state of frame k in row k mod 2:
-//     exact continuation after a kill Link*, JointCoordinates, LinkPoses: skeletons, where there are some;
-//     see trajectory_links.c Obstacle*, Contacts/*: see trajectory_contacts.c; Cavities: see
-//     trajectory_cavities.c; Cable*: see trajectory_cables.c
+//     Rest [nvert,3], Tets [ntet,4], with tets of second order TetMiddles [ntet,6] (-1: linear), Surface
+//     [nsurface,3], TetBody, TetTag [ntet], BodyColor [nbody,3], BodyName SurfaceOwner [nsurface]   body, or
+//     nbody + obstacle Tris [ntri,3], TriBody, TriTag [ntri]: sheets, where there are some SceneText the
+//     scene file as it was Frames [nframe] step index, solver report, hash of the state State [2, bytes] the
+//     state of frame k in row k mod 2: exact continuation after a kill Link*, JointCoordinates, LinkPoses:
+//     skeletons, where there are some; see trajectory_links.c Obstacle*, Contacts/*: see
+//     trajectory_contacts.c; Cavities: see trajectory_cavities.c; Cable*: see trajectory_cables.c
 #ifndef CT_OUT_TRAJECTORY_H
 #define CT_OUT_TRAJECTORY_H
+
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -34,6 +35,7 @@ typedef struct ct_trajectory_def {  // all borrowed
     ct_trajectory_info info;        // nframe, start and stop are ignored
     const double* rest;             // 3 nvert
     const int* tet;                 // 4 ntet
+    const int* mid;                 // 6 ntet, of tets of second order, -1: linear; NULL: all are
     const int* surface;             // 3 nsurface
     const int* tet_body;            // ntet
     const int* tet_tag;             // ntet, NULL: 0
@@ -156,6 +158,7 @@ struct ct_trajectory {
     ct_arena arena;  // the arrays below
     double* rest;
     int* tet;
+    int* mid;  // 6 ntet, -1: the tet is linear; NULL: all are
     int* surface;
     int* tet_body;
     int* tet_tag;
@@ -219,6 +222,17 @@ ct_status ct_trajectory_open_cavities(ct_trajectory* file, hid_t group, ct_error
 // Cables; see trajectory_cables.c.
 bool ct_trajectory_write_cables(hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_cables(ct_trajectory* file, hid_t group, ct_error* error);
+// The nodes of a cell, tets first, and how many they are: 4 or 10 of a tet, 3 of a triangle.
+static inline int ct_trajectory_cell(const int* tet, const int* mid, int ntet, const int* tri, size_t cell,
+                                     int node[10]) {
+    const bool solid = cell < (size_t)ntet, second = solid && mid && mid[6 * cell] >= 0;
+    if (solid) memcpy(node, tet + 4 * cell, 4 * sizeof(int));
+    else memcpy(node, tri + 3 * (cell - (size_t)ntet), 3 * sizeof(int));
+    if (second) memcpy(node + 4, mid + 6 * cell, 6 * sizeof(int));
+    return second ? 10 : solid ? 4 : 3;
+}
+// The type of a VTK cell with so many nodes: quadratic tet, tet, triangle.
+static inline uint8_t ct_trajectory_vtk_type(int nnode) { return nnode == 10 ? 24 : nnode == 4 ? 10 : 5; }
 // CT_BAD_ARGUMENT when there is no such frame.
 static inline ct_status ct_trajectory_check_frame(const ct_trajectory* file, int frame, ct_error* error) {
     if (frame >= 0 && frame < file->info.nframe) return CT_OK;

@@ -150,6 +150,7 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
                      model->families.of[CT_FAMILY_MUSCLES] || model->families.of[CT_FAMILY_CHAMBERS]},
         .rest = ct_model_rest(model),
         .tet = ct_model_tets(model),
+        .mid = model->geometry.mid,
         .surface = ct_model_surface(model),
         .tet_body = ct_model_tet_body(model),
         .tet_tag = ct_model_tet_tag(model),

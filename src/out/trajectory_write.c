@@ -23,8 +23,6 @@
 #define CHUNK_BYTES (512 * 1024)  // wanted size of a chunk of frames
 #define CHUNK_FRAMES 512          // most frames in a chunk
 #define INDEX_HALF_NODE 256       // half the chunks in a node of the chunk index
-#define VTK_TRIANGLE 5
-#define VTK_TETRA 10
 
 static bool create_growing(ct_trajectory* file) {
     for (int k = 0; k < CT_ARRAY_COUNT; k++) {
@@ -94,18 +92,18 @@ typedef struct cell_arrays {  // of the tets, then the sheets' triangles
 
 static bool cells_create(cell_arrays* c, ct_arena* arena, const ct_trajectory_def* def) {
     size_t ntet = (size_t)def->info.ntet, ntri = (size_t)def->info.ntri, ncell = ntet + ntri;
-    c->connectivity = ct_arena_alloc(arena, 4 * ntet + 3 * ntri, sizeof(int64_t));
+    c->connectivity = ct_arena_alloc(arena, (def->mid ? 10 : 4) * ntet + 3 * ntri, sizeof(int64_t));
     c->offset = ct_arena_alloc(arena, ncell + 1, sizeof(int64_t));
     c->type = ct_arena_alloc(arena, ncell, 1);
     c->body = ct_arena_alloc(arena, ncell, sizeof(int));
     c->tag = ct_arena_alloc(arena, ncell, sizeof(int));
     if (arena->failed) return false;
-    for (size_t k = 0; k < 4 * ntet; k++) c->connectivity[k] = def->tet[k];
-    for (size_t k = 0; k < 3 * ntri; k++) c->connectivity[4 * ntet + k] = def->tri[k];
     for (size_t k = 0; k < ncell; k++) {
         bool tet = k < ntet;
-        c->offset[k + 1] = c->offset[k] + (tet ? 4 : 3);
-        c->type[k] = tet ? VTK_TETRA : VTK_TRIANGLE;
+        int node[10], count = ct_trajectory_cell(def->tet, def->mid, def->info.ntet, def->tri, k, node);
+        for (int i = 0; i < count; i++) c->connectivity[c->offset[k] + i] = node[i];
+        c->offset[k + 1] = c->offset[k] + count;
+        c->type[k] = ct_trajectory_vtk_type(count);
         c->body[k] = tet ? def->tet_body[k] : def->tri_body[k - ntet];
         const int* tag = tet ? def->tet_tag : def->tri_tag;
         c->tag[k] = tag ? tag[tet ? k : k - ntet] : 0;
@@ -208,18 +206,20 @@ static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const i
     if (group < 0) return false;
     size_t nvert = (size_t)info->nvert, ntet = (size_t)info->ntet;
     hid_t integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
-    bool good = write_header(group, info, def->state_size) && write_texts(group, def) &&
-                ct_hdf_write_array(group, "Rest", real, H5T_NATIVE_DOUBLE, nvert, 3, def->rest) &&
-                ct_hdf_write_array(group, "Tets", integer, H5T_NATIVE_INT, ntet, 4, def->tet) &&
-                ct_hdf_write_array(group, "Surface", integer, H5T_NATIVE_INT, (size_t)info->nsurface, 3,
-                                   def->surface) &&
-                ct_hdf_write_array(group, "TetBody", integer, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
-                ct_hdf_write_array(group, "TetTag", integer, H5T_NATIVE_INT, ntet, 0, tag) &&
-                ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3,
-                                   def->body_color) &&
-                write_sheets(group, def, tag + ntet) && write_state_rows(group, def->state_size) &&
-                ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def) &&
-                ct_trajectory_write_cavities(group, def) && ct_trajectory_write_cables(group, def);
+    bool good =
+        write_header(group, info, def->state_size) && write_texts(group, def) &&
+        ct_hdf_write_array(group, "Rest", real, H5T_NATIVE_DOUBLE, nvert, 3, def->rest) &&
+        ct_hdf_write_array(group, "Tets", integer, H5T_NATIVE_INT, ntet, 4, def->tet) &&
+        (!def->mid || ct_hdf_write_array(group, "TetMiddles", integer, H5T_NATIVE_INT, ntet, 6, def->mid)) &&
+        ct_hdf_write_array(group, "Surface", integer, H5T_NATIVE_INT, (size_t)info->nsurface, 3,
+                           def->surface) &&
+        ct_hdf_write_array(group, "TetBody", integer, H5T_NATIVE_INT, ntet, 0, def->tet_body) &&
+        ct_hdf_write_array(group, "TetTag", integer, H5T_NATIVE_INT, ntet, 0, tag) &&
+        ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3,
+                           def->body_color) &&
+        write_sheets(group, def, tag + ntet) && write_state_rows(group, def->state_size) &&
+        ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def) &&
+        ct_trajectory_write_cavities(group, def) && ct_trajectory_write_cables(group, def);
     H5Gclose(group);
     return good;
 }
@@ -494,12 +494,13 @@ static bool same_links(const ct_trajectory* file, const ct_trajectory_def* def) 
 
 static ct_status check_same(const ct_trajectory* file, const ct_trajectory_def* def, ct_error* error) {
     const ct_trajectory_info *a = &file->info, *b = &def->info;
-    bool same = a->nvert == b->nvert && a->ntet == b->ntet && a->ntri == b->ntri &&
-                a->nobstacle == b->nobstacle && file->state_size == def->state_size &&
-                same_links(file, def) &&
-                memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
-                memcmp(file->tet, def->tet, 4 * (size_t)a->ntet * sizeof(int)) == 0 &&
-                (!a->ntri || memcmp(file->tri, def->tri, 3 * (size_t)a->ntri * sizeof(int)) == 0);
+    bool same =
+        a->nvert == b->nvert && a->ntet == b->ntet && a->ntri == b->ntri && a->nobstacle == b->nobstacle &&
+        file->state_size == def->state_size && same_links(file, def) &&
+        memcmp(file->rest, def->rest, 3 * (size_t)a->nvert * sizeof(double)) == 0 &&
+        memcmp(file->tet, def->tet, 4 * (size_t)a->ntet * sizeof(int)) == 0 && !file->mid == !def->mid &&
+        (!def->mid || memcmp(file->mid, def->mid, 6 * (size_t)a->ntet * sizeof(int)) == 0) &&
+        (!a->ntri || memcmp(file->tri, def->tri, 3 * (size_t)a->ntri * sizeof(int)) == 0);
     for (int k = 0; same && k < a->nobstacle; k++)
         same = file->obstacle[k].kind == def->obstacle[k].kind &&
                strcmp(file->obstacle[k].name, def->obstacle[k].name) == 0;

@@ -25,7 +25,8 @@ ct_status ct_scene_body_info(const ct_scene* scene, int body, ct_body_info* info
                            .density = {first->density, first->density},
                            .volume = report.volume,
                            .min_quality = report.min_quality,
-                           .sliver_count = report.sliver_count};
+                           .sliver_count = report.sliver_count,
+                           .order = b->mesh->mid ? 2 : b->mesh->ntet > 0};
     for (int i = 0; i < 3; i++) info->lower[i] = report.lower[i], info->upper[i] = report.upper[i];
     for (int t = 0; t < info->ntri; t++)
         info->volume += b->tet_material[t].thickness * ct_tri_area(b->mesh->x, b->mesh->tri + 3 * (size_t)t);
