@@ -45,8 +45,8 @@ enum {
     KEPT_LIMIT = 3
 };
 // With touches in the factor: iterations of GMRES, and sets that change, from which it is made anew; slow
-// steps before those with the friction problem; looks while it is young
-enum { BRACE_ITERATIONS = 12, BRACE_CHANGES = 20, BRACE_PATIENCE = 4, BRACE_LOOKS = 1 };
+// steps before those with the friction problem; looks while it is young; iterations of GMRES in a step
+enum { BRACE_ITERATIONS = 12, BRACE_CHANGES = 20, BRACE_PATIENCE = 4, BRACE_LOOKS = 1, BRACE_CYCLE = 40 };
 
 // ---- evaluation ----------------------------------------------------------------------------
 
@@ -599,6 +599,7 @@ static ct_status newton_step(const ct_model* model, ct_work* work, double target
                          .tolerance = fmax(eta * here->total, 0.1 * target),
                          .max_iterations = model->settings.max_iterations - report->solves,
                          .cycle = GMRES_RESTART};  // the adjoint shares the work, with longer ones
+    if (course->braced && def.max_iterations > BRACE_CYCLE) def.max_iterations = BRACE_CYCLE;
     ct_krylov_report inner;
     memset(c.v.solution, 0, (size_t)rows * sizeof(double));
     ct_gmres(&def, system->krylov, c.v.right, c.v.solution, &inner);
