@@ -62,6 +62,20 @@ static void nothing_passes_through_a_drape(void** state) { nothing_passes_in("dr
 
 static const bool whole = REPEAT(true, false);  // scenes are run to their end
 
+// The factor of the sheet is made anew as it folds around the ball, in contact as without.
+static void a_ball_on_a_sheet_takes_few_solves(void** state) {
+    sim s = open_scene("ball_sheet", 1);
+    int solves = 0, touching = 0;
+    for (int i = 0; i < REPEAT(30, 10); i++) {
+        const ct_step_report report = step_once(&s);
+        if (!report.contacts) continue;
+        solves += report.solves;
+        touching++;
+    }
+    assert_true(touching > 2 && solves < 80 * touching);
+    stop(&s);
+}
+
 // ---- what the scenes show ------------------------------------------------------------------
 
 static void a_hand_lifts_a_ball(void** state) {
@@ -162,6 +176,7 @@ int main(void) {
         cmocka_unit_test(nothing_passes_through_a_plate),
         cmocka_unit_test(nothing_passes_through_a_sheet),
         cmocka_unit_test(nothing_passes_through_a_drape),
+        cmocka_unit_test(a_ball_on_a_sheet_takes_few_solves),
         cmocka_unit_test(a_hand_lifts_a_ball),
         cmocka_unit_test(a_ball_goes_through_a_ring_narrower_than_it),
         cmocka_unit_test(nothing_passes_in_a_knot),

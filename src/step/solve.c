@@ -6,7 +6,7 @@
 //    term eta, truncated at negative curvature. It continues from wherever L-BFGS got. With sheets the stress
 //    in its geometric stiffness is the one that the last linearisation foresees (force/sheet_foresee.c), and
 //    the factor is made anew at the iterate when the iterations beyond those of a good factor have added up,
-//    or after negative curvature: sheets buckle and fold within a step.
+//    when one solve takes many, or after negative curvature: sheets buckle and fold within a step.
 //
 // Both search along d with Armijo's condition on Phi. Close to the solution Phi no longer resolves the
 // decrease; there the approximate Wolfe condition of Hager and Zhang, on slopes, takes over.
@@ -20,8 +20,9 @@
 #include "step/phi.h"
 
 enum { FAST_ITERATIONS = 16, FAST_MINIMUM = 4, SEARCH_LIMIT = 20 };
-// iterations of conjugate gradients with a good factor; surplus of iterations that pays for a new factor
-enum { GOOD_ITERATIONS = 2, DEBT_LIMIT = 16 };
+// iterations of conjugate gradients with a good factor, and with one that is to be made anew at once; surplus
+// of iterations that pays for a new factor
+enum { GOOD_ITERATIONS = 2, POOR_ITERATIONS = 8, DEBT_LIMIT = 16 };
 
 static void swap(double** a, double** b) {
     double* t = *a;
@@ -181,7 +182,7 @@ bool ct_solve_renew(const ct_model* model, ct_work* work, ct_step_report* report
 void ct_solve_account(ct_work* work, const ct_krylov_report* inner) {
     ct_preconditioner* p = &work->preconditioner;
     if (!p->accounts) return;
-    if (inner->end == CT_KRYLOV_NEGATIVE) p->debt = DEBT_LIMIT;
+    if (inner->end == CT_KRYLOV_NEGATIVE || inner->iterations >= POOR_ITERATIONS) p->debt = DEBT_LIMIT;
     else if (inner->iterations > GOOD_ITERATIONS) p->debt += inner->iterations - GOOD_ITERATIONS;
 }
 
