@@ -29,11 +29,12 @@ struct ct_friction_near {
     ct_symbolic* symbolic;
     ct_factor* factor;
     ct_factor_work* work;
-    int* near;                      // NEAREST nnode, the node itself first; -1: none
-    double* S;                      // NEAREST nnode
-    int* position;                  // nnode: in the factor
-    double *x, *row;                // 3 nnode, factor order; 3 count
-    ct_friction_rows *base, *rows;  // count, with E inverted: as they are in N, and now
+    int* near;               // NEAREST nnode, the node itself first; -1: none
+    double* S;               // NEAREST nnode
+    int* position;           // nnode: in the factor
+    double *x, *row;         // 3 nnode, factor order; 3 count
+    ct_friction_rows* rows;  // count, with E inverted
+    double *base, *B;        // 9 count: Q E^-1 Q^T as it is in N, and now
     bool factored;
     // changes since: contacts, their place on the list (count, 0: none), V = N^-1 J^T, B - B_before, I +
     // Delta G
@@ -211,7 +212,8 @@ static ct_status lay_out(ct_friction_near* near, const ct_friction_matrix* matri
     near->position = ct_arena_alloc(&near->arena, n, sizeof(int));
     near->x = ct_arena_alloc(&near->arena, 3 * n, sizeof(double));
     near->row = ct_arena_alloc(&near->arena, 3 * count, sizeof(double));
-    near->base = ct_arena_alloc(&near->arena, count, sizeof *near->base);
+    near->base = ct_arena_alloc(&near->arena, 9 * count, sizeof(double));
+    near->B = ct_arena_alloc(&near->arena, 9 * count, sizeof(double));
     near->rows = ct_arena_alloc(&near->arena, count, sizeof *near->rows);
     near->listed = ct_arena_alloc(&near->arena, count, 1);
     int* element = ct_arena_alloc(&near->arena, 4 * (pairs + count), sizeof(int));
@@ -290,8 +292,7 @@ static void stiffness(const ct_friction_rows* r, double B[9]) {
 
 // B at the contact's nodes.
 static void add_contact(ct_friction_near* near, int c) {
-    double block[9];
-    stiffness(&near->base[c], block);
+    const double* block = near->base + 9 * (size_t)c;
     const int* node = near->matrix->node + 4 * (size_t)c;
     const double* w = near->matrix->weight + 4 * (size_t)c;
     for (int k = 0; k < 4; k++)
@@ -306,9 +307,12 @@ static void add_contact(ct_friction_near* near, int c) {
 ct_status ct_friction_near_factor(ct_friction_near* near, const ct_friction_rows* rows) {
     ct_status status = CT_SINGULAR;
     const size_t count = (size_t)near->matrix->count;
-    memcpy(near->base, rows, count * sizeof *rows);
-    for (size_t c = 0; c < count; c++) invert_rows(&near->base[c]);
-    memcpy(near->rows, near->base, count * sizeof *rows);
+    memcpy(near->rows, rows, count * sizeof *rows);
+    for (size_t c = 0; c < count; c++) {
+        invert_rows(&near->rows[c]);
+        stiffness(&near->rows[c], near->base + 9 * c);
+    }
+    memcpy(near->B, near->base, 9 * count * sizeof(double));
     memset(near->listed, 0, count);
     near->nchanged = 0;
     for (int diagonal = 0; diagonal < 2 && status == CT_SINGULAR; diagonal++) {
@@ -330,13 +334,9 @@ static void spread(const ct_friction_rows* r, const double* a, double f[3]) {
         for (int b = 0; b < 3; b++) f[b] += r->Q[i][b] * a[i];
 }
 
-// out = Q E^-1 Q^T motion
-static void answer(const ct_friction_rows* r, const double motion[3], double out[3]) {
-    double along[3], e[3] = {0, 0, 0};
-    for (int i = 0; i < r->rank; i++) along[i] = dot(r->Q[i], motion);
-    for (int i = 0; i < r->rank; i++)
-        for (int j = 0; j < r->rank; j++) e[i] += r->E[i][j] * along[j];
-    spread(r, e, out);
+// out = B motion
+static void answer(const double* B, const double motion[3], double out[3]) {
+    for (int i = 0; i < 3; i++) out[i] = dot(B + 3 * i, motion);
 }
 
 // The part of a motion that no row of the contact knows.
@@ -402,13 +402,12 @@ static ct_status factor_changes(ct_friction_near* near) {
     return info ? CT_SINGULAR : CT_OK;
 }
 
-// B - B_before of a contact and its rows now; true: it counts as changed.
+// A contact's rows and B now, and B - B_before; true: it counts as changed.
 static bool compare(const ct_friction_near* near, const ct_friction_rows* rows, int c, ct_friction_rows* now,
-                    double difference[9]) {
-    double before[9], after[9];
+                    double after[9], double difference[9]) {
+    const double* before = near->base + 9 * (size_t)c;
     *now = rows[c];
     invert_rows(now);
-    stiffness(&near->base[c], before);
     stiffness(now, after);
     for (int a = 0; a < 9; a++) difference[a] = after[a] - before[a];
     return size_of(difference) > CHANGE * fmax(size_of(before), size_of(after));
@@ -419,19 +418,20 @@ ct_status ct_friction_near_update(ct_friction_near* near, const ct_friction_matr
     *fits = false;
     if (!near->factored || !near->stamp || near->stamp != matrix->stamp) return CT_OK;
     ct_friction_rows now;
-    double difference[9];
+    double B[9], difference[9];
     int most = near->nchanged;
     for (int c = 0; c < matrix->count && most <= MOST_CHANGED; c++)
-        most += !near->listed[c] && compare(near, rows, c, &now, difference);
+        most += !near->listed[c] && compare(near, rows, c, &now, B, difference);
     if (most > MOST_CHANGED) return CT_OK;
     const size_t columns = 3 * MOST_CHANGED * 3 * (size_t)matrix->nnode;
     if (!ct_reserve((void**)&near->V, &near->V_size, columns, sizeof(double))) return CT_OUT_OF_MEMORY;
     for (int c = 0; c < matrix->count; c++) {
-        const bool changed = compare(near, rows, c, &now, difference);
+        const bool changed = compare(near, rows, c, &now, B, difference);
         if (!changed && !near->listed[c]) continue;
         if (!near->listed[c]) list_change(near, c);
         memcpy(near->delta[near->listed[c] - 1], difference, sizeof difference);
         near->rows[c] = now;
+        memcpy(near->B + 9 * (size_t)c, B, sizeof B);
     }
     *fits = factor_changes(near) == CT_OK;
     return CT_OK;
@@ -465,18 +465,20 @@ void ct_friction_near_solve(ct_friction_near* near, const ct_friction_rows* rows
     // C^T E^-1 a
     for (int c = 0; c < matrix->count; c++) {
         double motion[3], f[3];
+        if (!rows[c].rank) continue;
         spread(&rows[c], a + rows[c].offset, motion);
-        answer(&near->rows[c], motion, f);
+        answer(near->B + 9 * (size_t)c, motion, f);
         push(near, c, f, x);
     }
     solve_nodes(near, x);
     for (int c = 0; c < matrix->count; c++) {
-        double motion[3], moved[3], rest[3], f[3];
+        double motion[3], moved[3], rest[3] = {0, 0, 0}, f[3];
+        if (!rows[c].rank) continue;
         spread(&rows[c], a + rows[c].offset, motion);
-        leave(&near->rows[c], motion, rest);
+        if (near->rows[c].rank < 3) leave(&near->rows[c], motion, rest);
         pull(near, c, x, moved);
         for (int b = 0; b < 3; b++) motion[b] -= moved[b];
-        answer(&near->rows[c], motion, f);
+        answer(near->B + 9 * (size_t)c, motion, f);
         for (int i = 0; i < rows[c].rank; i++)
             y[rows[c].offset + i] = dot(rows[c].Q[i], f) + dot(rows[c].Q[i], rest) / matrix->own[c];
     }

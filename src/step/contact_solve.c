@@ -705,10 +705,10 @@ static ct_status look(const ct_model* model, ct_work* work, double end, course* 
     return CT_OK;
 }
 
-// A model step gains about three digits. What is left of the friction problem is part of the residual.
+// A model step gains two or three digits. What is left of the friction problem is part of the residual.
 static accuracy accuracy_of(const course* c, double target) {
     const double before = c->here.total, size = hypot(c->here.size, before),
-                 left = c->accuracy / usual * fmax(0.3 * target, 1e-3 * before);
+                 left = c->accuracy / usual * fmax(0.3 * target, 1e-2 * before);
     return (accuracy){.stored = fmin(c->accuracy, 0.1 * target / before), .products = left / size};
 }
 
