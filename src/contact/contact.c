@@ -114,6 +114,7 @@ void ct_contact_begin(const ct_collision* collision, ct_contact_work* contact,
     contact->revision++;
     contact->h = start->h;
     contact->rate = start->rate;
+    contact->shortened = start->shortened;
     contact->past = start->past;
     contact->count = 0;
     if (contact->table) memset(contact->table, 0, contact->table_size * sizeof(int));
@@ -258,7 +259,10 @@ static void set_anchor(const ct_contact_work* contact, ct_touch* touch) {
     memcpy(touch->is.force, touch->is.anchor, sizeof touch->is.force);
 }
 
-static bool is_round(const ct_collision* collision, const ct_pair* pair) {
+// Frames of pairs with spheres and capsules move. In shortened steps those of edges that cross the axis of a
+// capsule do not: their feet run along them, faster than anything moves.
+static bool is_round(const ct_collision* collision, const ct_contact_work* contact, const ct_pair* pair) {
+    if (pair->type == CT_CONTACT_TYPE_EDGE_EDGE && contact->shortened) return false;
     return collision->collider[pair->a].radius > 0 || collision->collider[pair->b].radius > 0;
 }
 
@@ -273,7 +277,7 @@ static ct_touch* append(const ct_collision* collision, ct_contact_work* contact,
     touch->motion = motion_of(contact, &record->pair);
     ct_held_hold(&record->pair, touch->motion, contact->x_start, contact->x_hat, record->time, &touch->held);
     touch->at = touch->held;
-    if (record->kind == CT_HELD_NOT || is_round(collision, &record->pair))
+    if (record->kind == CT_HELD_NOT || is_round(collision, contact, &record->pair))
         touch->round = &contact->round[index];
     set_scale(collision, contact, touch);
     contact->table[place_of(contact, &record->pair)] = (int)index + 1;
@@ -345,7 +349,7 @@ static bool choose_frame(const ct_collision* collision, ct_contact_work* contact
                          const double* x, ct_touch_record* best) {
     ct_contact_geometry at;
     double time = 0, least = INFINITY;
-    if (is_round(collision, pair)) return !best->cut && choose_weights(contact, best);
+    if (is_round(collision, contact, pair)) return !best->cut && choose_weights(contact, best);
     bool meets = ct_held_impact(pair, contact->x_start, contact->x_hat, &time), found = false;
     ct_contact_geometry_at(pair, motion_of(contact, pair), contact->x_start, x, false, &at);
     const double when[] = {time, 1, 0, 0.5};

@@ -33,6 +33,7 @@ typedef struct ct_contact_work {
     double room;            // m, the least of two colliders' distances to their core
     double h;               // s, of the (sub-)step
     double rate;            // 1/s, c of the (sub-)step
+    bool shortened;         // it is part of a step
     const double* x_start;  // 3 nvert, at the start of the (sub-)step
     double* x_hat;          // 3 nvert: where the velocities lead
     ct_anchors past;        // of the step before
@@ -54,6 +55,7 @@ typedef struct ct_contact_start {
     const double* x_end;  // 3 nvert: driven nodes at its end
     double time, h;       // s
     double rate;          // 1/s, c of the (sub-)step
+    bool shortened;       // it is part of a step
     ct_anchors past;      // forces of the step before
     // theta_0 (ncollider squared; growth.h), and how long ago, when the (sub-)step ends, s
     const double* growth;

@@ -203,6 +203,13 @@ static bool test_vertex_face(const ct_search* s, const ct_candidate* candidate) 
            add_vertex_face(s, face, node, time, at, &closest);
 }
 
+// An edge that hardly dips into a capsule, whose axis it passes at an angle. a, b: its ends.
+static bool rests_by_its_ends(const ct_search* s, int round, ct_vec3 a, ct_vec3 b, double sine) {
+    const double length = ct_vec3_norm(ct_vec3_sub(b, a)) * sine;
+    return !s->hits && s->collision->collider[s->detect->node_owner[round]].radius > 0 &&
+           length * length / 8 <= DIP * s->thickness * (s->thickness - s->core);
+}
+
 static bool test_edges(const ct_search* s, const ct_candidate* candidate) {
     const int i = candidate->i, j = candidate->j;
     const int *e = s->collision->edge + 2 * (size_t)i, *f = s->collision->edge + 2 * (size_t)j;
@@ -218,6 +225,9 @@ static bool test_edges(const ct_search* s, const ct_candidate* candidate) {
     ct_closest closest;
     if (!wanted(s, CT_CCD_EDGE_EDGE, node, &time, at, &closest)) return true;
     if (closest.mask != CT_CLOSEST_ALL) return true;  // found as a vertex and a face
+    if (rests_by_its_ends(s, node[2], at[0], at[1], closest.sine) ||
+        rests_by_its_ends(s, node[0], at[2], at[3], closest.sine))
+        return true;
     const ct_vec3 n = ct_vec3_normalise(closest.apart);
     const bool out[2] = {ct_feature_edge_stands_out(s, edge[0], ct_vec3_scale(-1, n), time),
                          ct_feature_edge_stands_out(s, edge[1], n, time)};

@@ -175,6 +175,7 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
                                   .time = time + (substep->fraction - length) * h,
                                   .h = length * h,
                                   .rate = substep->rate.c,
+                                  .shortened = substep->depth > 0,
                                   .past = over->before,
                                   .growth = after->growth,
                                   .elapsed = time + substep->fraction * h - after->header->growth_start};

@@ -41,6 +41,8 @@ enum {
     SEARCH_LIMIT = 12,
     NEWTON_LIMIT = 60,
     STALL_LIMIT = 20,
+    TROUBLE_LIMIT = 4,   // iterations that do not pay, until the factor is made anew
+    KRYLOV_LIMIT = 100,  // iterations of GMRES in a Newton step: beyond, it is a poor one
     EARLY_LOOKS = 5,
     KEPT_LIMIT = 3
 };
@@ -118,6 +120,9 @@ typedef struct course {
     bool braced;    // touches of single nodes are in the factor
     bool strained;  // which is due to be made anew
     int changed;    // sets, since it was made
+    int trouble;    // iterations that have not paid, since the factor was made
+    int renewals;   // of the factor for them
+    int since;      // iteration in which pairs have joined last
 } course;
 
 // ---- directions ----------------------------------------------------------------------------
@@ -592,12 +597,13 @@ static ct_status newton_step(const ct_model* model, ct_work* work, double target
     if (c.dense) status = factor_rows(&c, known);
     if (status != CT_OK) return status;
     double eta = fmin(0.1, sqrt(here->total / work->reference));
+    const int most = model->settings.max_iterations - report->solves;
     ct_krylov_def def = {.n = rows,
                          .apply = newton_product,
                          .precondition = newton_precondition,
                          .user = &c,
                          .tolerance = fmax(eta * here->total, 0.1 * target),
-                         .max_iterations = model->settings.max_iterations - report->solves,
+                         .max_iterations = most < KRYLOV_LIMIT ? most : KRYLOV_LIMIT,
                          .cycle = GMRES_RESTART};  // the adjoint shares the work, with longer ones
     if (course->braced && def.max_iterations > BRACE_CYCLE) def.max_iterations = BRACE_CYCLE;
     ct_krylov_report inner;
@@ -701,7 +707,7 @@ static ct_status look(const ct_model* model, ct_work* work, double end, course* 
     c->newton = c->braced;
     work->contact_system->factored = false;
     c->mark = fmax(c->mark, c->here.total);
-    c->marked = c->iteration;
+    c->marked = c->since = c->iteration;
     return CT_OK;
 }
 
@@ -712,14 +718,29 @@ static accuracy accuracy_of(const course* c, double target) {
     return (accuracy){.stored = fmin(c->accuracy, 0.1 * target / before), .products = left / size};
 }
 
+// Where iterations do not pay, makes the factor anew at the iterate, and goes on with model steps: bodies
+// that are crushed are much stiffer than the factor's.
+static bool renew(const ct_model* model, ct_work* work, course* c, ct_step_report* report) {
+    if (c->trouble < TROUBLE_LIMIT || c->braced || model->tree.nlink) return false;
+    // a matrix that is not positive definite leaves the old factor in force
+    ct_precondition_renew(model, &work->preconditioner, &work->at, work->step.rate.c, &report->refactors);
+    ct_families_begin(&model->families, &work->families, &work->step);
+    c->trouble = work->preconditioner.debt = 0;
+    c->renewals++;
+    c->newton = false;
+    c->slow = 0;
+    return true;
+}
+
 static ct_status iterate(const ct_model* model, ct_work* work, double target, course* c,
                          ct_step_report* report) {
+    bool renewed = renew(model, work, c, report);
     double before = c->here.total;
     bool modelled = !c->newton;
     ct_secant* secant = &work->contact_system->secant;
     bool unbraced = modelled && c->braced;
     if (unbraced) c->braced = false, ct_precondition_release(&work->preconditioner);
-    if (!c->braced && (ct_solve_renew(model, work, report) || unbraced || !modelled)) {
+    if (!c->braced && (renewed || ct_solve_renew(model, work, report) || unbraced || !modelled)) {
         // the nodes have turned: another P
         ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         work->contact_system->measured = 0;
@@ -735,7 +756,18 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
     if (c->taken == 0) secant->moving = false;
     if (!modelled) ct_phi_foresee(model, work, &work->at, c->taken, work->d);
     choose(c, modelled, before, target);
+    if (c->taken < 0.3 || c->here.total > 0.5 * before) c->trouble++;
     return CT_OK;
+}
+
+static bool may_halve(const ct_model* model, const ct_contact_work* contact) {
+    return contact->h > 1.5 * ldexp(model->settings.time_step, -model->settings.max_substep_depth);
+}
+
+// Solves that get through gain a digit in five iterations, after the first few. Two halves take less than one
+// that does not.
+static bool is_hopeless(const course* c, double target) {
+    return c->renewals >= 2 && c->here.total > target * pow(10, 8 - 0.2 * (c->iteration - c->since));
 }
 
 // Until the residual is small and no pair meets on the way.
@@ -772,6 +804,7 @@ static ct_status solve_touches(const ct_model* model, ct_work* work, double end,
             continue;
         }
         if (report->solves >= model->settings.max_iterations) break;
+        if (is_hopeless(&c, target) && may_halve(model, work->contact)) break;
         bool modelled = !c.newton;
         status = iterate(model, work, target, &c, report);
         if (status != CT_OK || (!modelled && !c.braced) || c.taken == 0 || c.here.total <= target ||
@@ -831,6 +864,7 @@ void ct_contact_solve_begin(const ct_model* model, ct_work* work, const ct_state
                               .time = time,
                               .h = h,
                               .rate = work->step.rate.c,
+                              .shortened = h < 0.75 * model->settings.time_step,
                               .past = ct_state_anchors(state),
                               .growth = state->growth,
                               .elapsed = time + h - state->header->growth_start};
@@ -840,8 +874,7 @@ void ct_contact_solve_begin(const ct_model* model, ct_work* work, const ct_state
 // Bodies that run into one another by a good part of their size within a (sub-)step are solved for in shorter
 // ones: where the velocities lead, they have passed through one another, and what is near there tells little.
 static bool is_violent(const ct_model* model, const ct_contact_work* contact) {
-    double shortest = ldexp(model->settings.time_step, -model->settings.max_substep_depth);
-    return contact->violence > violent && contact->h > 1.5 * shortest;
+    return contact->violence > violent && may_halve(model, contact);
 }
 
 ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state* state, double time, double h,

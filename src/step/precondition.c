@@ -95,10 +95,9 @@ uint64_t ct_precondition_stamp(const double* x, size_t n) {
 }
 
 // The factor, the rotations of the nodes and the frames of the links at x and q.
-static ct_status refresh_at(const ct_model* model, ct_preconditioner* p, const double* x, const double* q,
-                            int* refactors) {
-    ct_status status =
-        factor_at(model, p, &p->refreshed, &p->refreshed_coupling, ct_model_rate(&model->settings), x);
+static ct_status refresh_at(const ct_model* model, ct_preconditioner* p, double c, const double* x,
+                            const double* q, int* refactors) {
+    ct_status status = factor_at(model, p, &p->refreshed, &p->refreshed_coupling, c, x);
     if (status != CT_OK) return status;
     ct_families_rotations(&model->families, p->families, p->threads, x, p->rotation_reference);
     memcpy(p->place.q, q, (size_t)model->tree.ncoordinate * sizeof(double));
@@ -124,7 +123,8 @@ static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, c
     if (!stamp) return CT_OK;
     if (p->refreshed_stamp != stamp || p->refreshed_version != model->version) {
         p->refreshed_stamp = 0;
-        ct_status status = refresh_at(model, p, state->x_reference, state->q_reference, refactors);
+        ct_status status = refresh_at(model, p, ct_model_rate(&model->settings), state->x_reference,
+                                      state->q_reference, refactors);
         if (status != CT_OK) return status;
         p->refreshed_stamp = stamp;
     }
@@ -132,17 +132,22 @@ static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, c
     return CT_OK;
 }
 
-ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at,
+ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at, double c,
                                 int* refactors) {
     size_t n = 3 * (size_t)model->nvert;
     p->refreshed_stamp = 0;  // where this fails the next step goes back to the state's reference
-    ct_status status = refresh_at(model, p, at->x, at->q, refactors);
+    ct_status status = refresh_at(model, p, c, at->x, at->q, refactors);
     if (status != CT_OK) return status;
+    p->refreshed_stamp = ct_precondition_stamp(at->x, n);
+    put_refreshed_in_force(p);
+    if (c != ct_model_rate(&model->settings)) {
+        const double both[] = {c, (double)p->refreshed_stamp};  // no state's reference has this stamp
+        p->refreshed_stamp = ct_precondition_stamp(both, 2);
+        return CT_OK;
+    }
     memcpy(p->x_renewed, at->x, n * sizeof(double));
     memcpy(p->q_renewed, at->q, (size_t)model->tree.ncoordinate * sizeof(double));
-    p->refreshed_stamp = ct_precondition_stamp(at->x, n);
     p->renewed = true;
-    put_refreshed_in_force(p);
     return CT_OK;
 }
 

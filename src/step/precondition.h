@@ -65,9 +65,10 @@ void ct_precondition_free(ct_preconditioner* p);
 // short step.
 ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                  int depth, int* refactors);
-// Makes the factor anew at `at`, within a step, and puts it in force; the families must begin the step again.
-// CT_SINGULAR leaves the old one in force.
-ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at,
+// Makes the factor anew at `at`, within a (sub-)step of rate c (1/s), and puts it in force; the families must
+// begin the step again. The state follows, unless the rate is another than that of whole steps: then the
+// factor serves this (sub-)step only. CT_SINGULAR leaves the old one in force.
+ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at, double c,
                                 int* refactors);
 // Without links: makes a factor at `at` with the stiffness K (9 nfree, N/m, rows of the matrix) added to the
 // blocks of the nodes, for the rate c, and puts it in force until it is released, or another one is chosen.
