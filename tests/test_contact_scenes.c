@@ -57,8 +57,8 @@ static void nothing_passes_in_a_stack(void** state) { nothing_passes_in("stack",
 static void nothing_passes_in_a_house_of_cards(void** state) { nothing_passes_in("card_house", 0.5, 0); }
 static void nothing_passes_through_a_plate(void** state) { nothing_passes_in("bullet", 0.5, 2); }
 static void nothing_passes_through_a_sheet(void** state) { nothing_passes_in("ball_sheet", 0.5, 0); }
-// The beginning alone: the cloth lies on the ball and starts to slide down.
-static void nothing_passes_through_a_drape(void** state) { nothing_passes_in("drape", 0.16, 0); }
+// The beginning alone: the cloth lies on the ball, slides down, and 370 of its nodes touch.
+static void nothing_passes_through_a_drape(void** state) { nothing_passes_in("drape", 0.24, 0); }
 
 static const bool whole = REPEAT(true, false);  // scenes are run to their end
 
