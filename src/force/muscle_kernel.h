@@ -9,10 +9,10 @@ enum { CT_FIBRE_BLOCK = 8, CT_FIBRE_LINEAR = 5 };
 
 // Eight fibres, one a lane. Lanes behind the last fibre have slope and weight 0.
 typedef struct ct_fibre_block {
-    double slope[CT_FIBRE_BLOCK][4];  // c, 1/m
-    double weight[CT_FIBRE_BLOCK];    // V w, m^3
-    double stiff[CT_FIBRE_BLOCK];     // k V w, J
-    int node[CT_FIBRE_BLOCK][4];      // local
+    _Alignas(64) double slope[CT_FIBRE_BLOCK][4];  // c, 1/m
+    double weight[CT_FIBRE_BLOCK];                 // V w, m^3
+    double stiff[CT_FIBRE_BLOCK];                  // k V w, J
+    int node[CT_FIBRE_BLOCK][4];                   // local
     int segment[CT_FIBRE_BLOCK];
 } ct_fibre_block;
 
