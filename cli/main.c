@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -79,15 +80,22 @@ static int cuttle_version(int argc, char** argv) {
     return CLI_OK;
 }
 
-// OpenBLAS reads its core type only while it is loaded: starts the program once more with the right one.
-static void choose_blas_kernels(char** argv) {
+// OpenBLAS reads its settings only while it is loaded: starts the program once more with the right ones. Its
+// own threads are of no use here, and where address space is short they would wait for it for ever, and the
+// end of the program for them.
+static void choose_blas_settings(char** argv) {
     const char* core = ct_blas_coretype();
-    if (!core || setenv("OPENBLAS_CORETYPE", core, 1) != 0) return;
+    struct rlimit space;
+    bool short_of_space = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+    const char* threads = getenv("OPENBLAS_NUM_THREADS");
+    if (!core && !(short_of_space && (!threads || strcmp(threads, "1") != 0))) return;
+    if (core && setenv("OPENBLAS_CORETYPE", core, 1) != 0) return;
+    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) != 0) return;
     execv("/proc/self/exe", argv);
 }
 
 int main(int argc, char** argv) {
-    choose_blas_kernels(argv);
+    choose_blas_settings(argv);
     if (argc < 2) return print_overview(stderr), CLI_BAD_INPUT;
     const char* name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";

@@ -57,6 +57,13 @@ expect '[ $code = 2 ]' '[ "$(value "[\"error\"][\"line\"]")" -ge 1 ]' '[ ! -e sy
 run run beam.json -o nowhere/beam.h5
 expect '[ $code != 0 ]' 'grep -q nowhere err'; claim unwritable_output_is_reported
 
+status=0
+# sanitizers need more than this to begin with
+(ulimit -v 150000; "$cuttle" version) > out 2> err && for threads in "" OPENBLAS_NUM_THREADS=4; do
+    (ulimit -v 150000; exec env $threads timeout -s KILL 20 "$cuttle" run beam.json -o tight.h5) > out 2> err; code=$?
+    [ $code = 1 ] && grep -q "address space" err && [ ! -e tight.h5 ] || status=1
+done
+claim too_little_address_space_is_an_error
 run run empty.json
 expect '[ $code = 1 ]' 'grep -q "step 1: .*\"bellows\".* above 0" err'; claim a_refused_step_says_why
 run run beam.json

@@ -1,22 +1,102 @@
-// Run-time settings of OpenBLAS and of the OpenMP inside CHOLMOD; see blas.h.
+// Run-time settings of OpenBLAS and of OpenMP, with which it or CHOLMOD may be built; see blas.h.
+//
+// OpenBLAS on POSIX threads has one number of threads for the process: a count of those who hold it at one,
+// and what it was before the first. OpenMP's settings belong to the thread that makes them.
 #include "base/blas.h"
 
 #include <cblas.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/mman.h>
 
 #include "base/cpu.h"
 #include "cuttle.h"
 
-void ct_blas_serial(void) {
-    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1);
-    // CHOLMOD opens OpenMP regions inside its loops whatever the settings; without levels they run on the
-    // caller. The library comes with CHOLMOD, or not at all, so it is looked up rather than linked.
-    void (*set_levels)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "omp_set_max_active_levels");
-    if (set_levels) set_levels(0);
+enum { POSIX_THREADS = OPENBLAS_THREAD, OPENMP = OPENBLAS_OPENMP };  // what it may be built with
+
+// ---- the process's threads -----------------------------------------------------------------
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int holders, threads_before;  // under the lock
+
+static void hold_process(void) {
+    pthread_mutex_lock(&lock);
+    if (holders++ == 0) {
+        threads_before = openblas_get_num_threads();
+        if (threads_before != 1) openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&lock);
 }
+
+static void release_process(void) {
+    pthread_mutex_lock(&lock);
+    if (--holders == 0 && threads_before != 1) openblas_set_num_threads(threads_before);
+    pthread_mutex_unlock(&lock);
+}
+
+// ---- OpenMP --------------------------------------------------------------------------------
+
+// Looked up rather than linked: the library comes with OpenBLAS or CHOLMOD, or not at all.
+static struct {
+    int (*get_threads)(void), (*get_levels)(void);
+    void (*set_threads)(int), (*set_levels)(int);
+} openmp;
+static pthread_once_t openmp_once = PTHREAD_ONCE_INIT;
+
+static void find_openmp(void) {
+    openmp.get_threads = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+    openmp.set_threads = (void (*)(int))dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+    openmp.get_levels = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_max_active_levels");
+    openmp.set_levels = (void (*)(int))dlsym(RTLD_DEFAULT, "omp_set_max_active_levels");
+}
+
+static bool has_openmp(void) {
+    pthread_once(&openmp_once, find_openmp);
+    return openmp.get_threads && openmp.set_threads && openmp.get_levels && openmp.set_levels;
+}
+
+// ---- both ----------------------------------------------------------------------------------
+
+static _Thread_local struct {
+    int depth, threads, levels;  // begun and not ended; OpenMP's settings before the first
+} mine;
+
+void ct_blas_begin(void) {
+    if (mine.depth++) return;
+    if (openblas_get_parallel() == POSIX_THREADS) hold_process();
+    if (!has_openmp()) return;
+    // CHOLMOD opens OpenMP regions inside its loops whatever the number of threads; without levels they run
+    // on the caller
+    mine.levels = openmp.get_levels();
+    openmp.set_levels(0);
+    if (openblas_get_parallel() != OPENMP) return;
+    mine.threads = openmp.get_threads();
+    openmp.set_threads(1);
+}
+
+void ct_blas_end(void) {
+    if (--mine.depth) return;
+    if (openblas_get_parallel() == POSIX_THREADS) release_process();
+    if (!has_openmp()) return;
+    openmp.set_levels(mine.levels);
+    if (openblas_get_parallel() == OPENMP) openmp.set_threads(mine.threads);
+}
+
+bool ct_blas_has_room(int callers) {
+    size_t bytes = (size_t)(callers > 1 ? callers : 1) * CT_BLAS_BUFFER_MEGABYTES << 20;
+    void* room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return false;
+    munmap(room, bytes);
+    // a call that takes a buffer: the room that was found is ours before others take it
+    double one = 1;
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, 1, 1, 1, &one, 1, 0, &one, 1);
+    return true;
+}
+
+// ---- kernels -------------------------------------------------------------------------------
 
 const char* ct_blas_core(void) { return openblas_get_corename(); }
 

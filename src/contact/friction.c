@@ -23,7 +23,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "contact/friction_system.h"
 #include "math/mat3.h"
 
@@ -96,7 +95,6 @@ struct ct_friction_work {
 ct_status ct_friction_work_create(ct_friction_work** out) {
     *out = ct_alloc(1, sizeof **out);
     if (!*out) return CT_OUT_OF_MEMORY;
-    ct_blas_serial();
     return CT_OK;
 }
 

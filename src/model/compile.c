@@ -1,6 +1,7 @@
 // Compiling a scene into a model: gather the bodies, lump the masses, number the unknowns, factor the system.
 #include <string.h>
 
+#include "base/blas.h"
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/status.h"
@@ -281,7 +282,14 @@ ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error
     model->settings = scene->settings;
     // half needs hardware conversion
     model->system.precision = ct_cpu_isa() == CT_ISA_PORTABLE ? CT_PRECISION_SINGLE : CT_PRECISION_HALF;
-    ct_status status = compile(model, scene, error);
+    ct_status status = CT_OK;
+    if (!ct_blas_has_room(1))
+        status =
+            ct_fail(error, CT_OUT_OF_MEMORY, "too little address space for OpenBLAS, %d MB: raise ulimit -v",
+                    CT_BLAS_BUFFER_MEGABYTES);
+    ct_blas_begin();
+    if (status == CT_OK) status = compile(model, scene, error);
+    ct_blas_end();
     if (status != CT_OK) {
         ct_model_free(model);
         if (error && error->code == CT_OK)

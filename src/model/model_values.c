@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/blas.h"
 #include "model/actuators.h"
 #include "model/model.h"
 
@@ -152,6 +153,7 @@ static void estimate_costs(ct_model* model) {
 }
 
 ct_status ct_model_factor(ct_model* model) {
+    ct_blas_begin();
     ct_families_work work;
     ct_status status = ct_families_work_create(&work, &model->families);
     double c = ct_model_rate(&model->settings);
@@ -174,6 +176,7 @@ ct_status ct_model_factor(ct_model* model) {
     }
     if (status == CT_OK && model->solver->model_factor)
         status = model->solver->model_factor(model->solver_part, model);
+    ct_blas_end();
     return status;
 }
 

@@ -48,7 +48,6 @@ static bool report_ready(ct_batch_worker* worker) {
 static void* live(void* user) {
     ct_batch_worker* worker = user;
     ct_batch* batch = worker->batch;
-    ct_blas_serial();
     worker->status = ct_problem_create(&worker->problem, &batch->scene, batch->max_bytes, &worker->error);
     if (worker->status == CT_OK) worker->problem->model->system.always_factor = true;
     if (worker->status == CT_OK && batch->transport.rank > 0) {
@@ -102,7 +101,10 @@ static ct_status create_local(ct_batch* batch, const ct_scene* scene, int worker
     batch->max_bytes = tape_bytes(workers);
     batch->local = ct_alloc((size_t)workers, sizeof *batch->local);
     if (!batch->local) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    ct_blas_serial();
+    if (!ct_blas_has_room(workers))
+        return ct_fail(error, CT_OUT_OF_MEMORY,
+                       "too little address space for %d workers, %d MB each: use fewer, or raise ulimit -v",
+                       workers, CT_BLAS_BUFFER_MEGABYTES);
     ct_status status = CT_OK;
     for (; status == CT_OK && batch->nlocal < workers; batch->nlocal++) {
         ct_batch_worker* worker = &batch->local[batch->nlocal];

@@ -328,11 +328,12 @@ ct_status ct_search_cmaes(ct_search* search) {
     ct_status status =
         allocate(&e, &arena) ? CT_OK : ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
     if (status == CT_OK) {
-        ct_blas_serial();
+        ct_blas_begin();
         choose_weights(&e);
         choose_rates(&e);
         set_start(&e);
         evolve(&e);
+        ct_blas_end();
     }
     ct_arena_free(&arena);
     return status;

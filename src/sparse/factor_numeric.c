@@ -204,9 +204,10 @@ ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix) {
     if (!scale) return CT_OUT_OF_MEMORY;
     ct_status status = CT_SINGULAR;
     if (choose_scale(matrix, scale)) {
-        ct_blas_serial();
+        ct_blas_begin();
         status = factor->fronts ? update_by_fronts(factor, matrix, scale)
                                 : update_by_cholmod(factor, matrix, scale);
+        ct_blas_end();
     }
     ct_free(scale);
     return status;

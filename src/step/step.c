@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/blas.h"
 #include "base/clock.h"
 #include "contact/growth.h"
 #include "math/vecn.h"
@@ -326,6 +327,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
 
     refresh(model, state);
     if (!measure_growth(model, work, state)) return CT_OUT_OF_MEMORY;
+    ct_blas_begin();
     double time = state->header->time;
     ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
     ct_external_forces(model, time, control, work->force);
@@ -339,6 +341,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size), explain(model, work, state, status, report);
     if (report != &local) report->inverted = count_inverted(model, state->x);
+    ct_blas_end();
     report->seconds = ct_clock() - started;
     return status;
 }

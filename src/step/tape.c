@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/blas.h"
 #include "base/clock.h"
 #include "step/adjoint.h"
 #include "step/contact_log.h"
@@ -183,9 +184,11 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
     double* control_bar =
         c->controls_bar ? c->controls_bar + (size_t)index * (size_t)c->model->inputs.control_size : NULL;
     double started = ct_clock();
+    ct_blas_begin();
     status =
         ct_adjoint_step(c->model, c->work, c->adjoint, c->before, c->after, &c->tape->record[record],
                         control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
+    ct_blas_end();
     c->report->adjoint_seconds += ct_clock() - started;
     if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->bar.q, c->user);
     ct_state* swap = c->before;

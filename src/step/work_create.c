@@ -45,8 +45,6 @@ static size_t state_size_of(const ct_model* model) {
 }
 
 static ct_status create_parts(ct_work* work, const ct_model* model, int threads) {
-    // the links' matrices are too small for threads, and results must not depend on them
-    if (model->tree.nlink) ct_blas_serial();
     size_t state_size = state_size_of(model);
     if (!state_size) return CT_OUT_OF_MEMORY;
     ct_status status = allocate_vectors(work, model, state_size);
@@ -57,7 +55,6 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
         status = ct_threads_create(&work->threads, threads);
     if (status == CT_OK && model->nunknown) status = ct_krylov_work_create(&work->krylov, model->nunknown, 0);
     if (status == CT_OK && model->settings.contact.method != CT_CONTACT_METHOD_NONE) {
-        ct_blas_serial();
         status = ct_contact_work_create(&work->contact, &model->collision);
         if (status == CT_OK) status = ct_overlap_work_create(&work->overlap, &work->arena, &model->collision);
         if (status == CT_OK) status = ct_contact_system_create(&work->contact_system, model);
@@ -74,7 +71,9 @@ ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
     ct_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
     work->model = model;
+    ct_blas_begin();
     ct_status status = create_parts(work, model, threads > 0 ? threads : model->settings.threads);
+    ct_blas_end();
     if (status != CT_OK) {
         ct_work_free(work);
         return status;
