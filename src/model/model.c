@@ -38,17 +38,29 @@ bool ct_model_is_rigid(const ct_model* model, int element) {
     return k >= 0;
 }
 
-ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner) {
-    size_t before = (size_t)model->nsurface, after = before + (size_t)ntri;
-    int* all = ct_arena_alloc(&model->arena, 3 * after, sizeof(int));
-    int* owners = ct_arena_alloc(&model->arena, after, sizeof(int));
-    if (!all || !owners) return CT_OUT_OF_MEMORY;
+// Arrays that are outgrown stay in the arena: each is twice the one before, so that all of them together are
+// no longer than the last.
+static bool reserve_surface(ct_model* model, size_t count) {
+    size_t before = (size_t)model->nsurface, most = model->geometry.surface_capacity;
+    if (count <= most) return true;
+    most = most && count < 2 * most ? 2 * most : count;
+    int* all = ct_arena_alloc(&model->arena, 3 * most, sizeof(int));
+    int* owners = ct_arena_alloc(&model->arena, most, sizeof(int));
+    if (!all || !owners) return false;
     if (before) memcpy(all, model->geometry.surface, 3 * before * sizeof(int));
     if (before) memcpy(owners, model->geometry.surface_owner, before * sizeof(int));
-    for (size_t i = 0; i < 3 * (size_t)ntri; i++) all[3 * before + i] = tri[i] + first_node;
-    for (size_t t = before; t < after; t++) owners[t] = owner;
     model->geometry.surface = all;
     model->geometry.surface_owner = owners;
+    model->geometry.surface_capacity = most;
+    return true;
+}
+
+ct_status ct_model_append_surface(ct_model* model, const int* tri, int ntri, int first_node, int owner) {
+    size_t before = (size_t)model->nsurface, after = before + (size_t)ntri;
+    if (!reserve_surface(model, after)) return CT_OUT_OF_MEMORY;
+    int *all = model->geometry.surface, *owners = model->geometry.surface_owner;
+    for (size_t i = 0; i < 3 * (size_t)ntri; i++) all[3 * before + i] = tri[i] + first_node;
+    for (size_t t = before; t < after; t++) owners[t] = owner;
     model->nsurface += ntri;
     return CT_OK;
 }

@@ -38,19 +38,20 @@ typedef struct ct_coupling {
 
 // Shapes at rest: nodes in scene order.
 typedef struct ct_geometry {
-    double* rest;        // 3 nvert, m
-    int* tet;            // 4 ntet
-    int* mid;            // 6 ntet mid-edge nodes, -1: the tet is linear; NULL: all are
-    int* tri;            // 3 ntri, of sheets
-    int* surface;        // 3 nsurface, outward; sheets once, as in their mesh
-    int* surface_owner;  // nsurface: body, or nbody + obstacle
-    int* tet_body;       // ntet
-    int* tet_tag;        // ntet
-    int* tri_body;       // ntri
-    int* tri_tag;        // ntri
-    char** body_name;    // nbody
-    double* body_color;  // 3 nbody
-    double extent;       // m, largest |coordinate|: scale of round-off
+    double* rest;             // 3 nvert, m
+    int* tet;                 // 4 ntet
+    int* mid;                 // 6 ntet mid-edge nodes, -1: the tet is linear; NULL: all are
+    int* tri;                 // 3 ntri, of sheets
+    int* surface;             // 3 nsurface, outward; sheets once, as in their mesh
+    int* surface_owner;       // nsurface: body, or nbody + obstacle
+    size_t surface_capacity;  // triangles that the two have room for
+    int* tet_body;            // ntet
+    int* tet_tag;             // ntet
+    int* tri_body;            // ntri
+    int* tri_tag;             // ntri
+    char** body_name;         // nbody
+    double* body_color;       // 3 nbody
+    double extent;            // m, largest |coordinate|: scale of round-off
 } ct_geometry;
 
 // What acts on a model from outside: prescribed motion, forces, and the controls of both.
