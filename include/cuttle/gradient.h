@@ -28,8 +28,8 @@ extern "C" {
 #endif
 
 // A tape for rollouts of up to max_steps steps. max_bytes 0: keep every state; otherwise keep as many as fit
-// and replay the others (at least 3 states are kept). Notes on the contacts and sub-steps of the kept steps
-// come on top; ct_tape_bytes counts them. CT_BAD_ARGUMENT when max_steps is below 1.
+// and replay the others (at least 3 states are kept, or all). Notes on the contacts and sub-steps of the kept
+// steps come on top; ct_tape_bytes counts them. CT_BAD_ARGUMENT when max_steps is below 1.
 CT_API ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes);
 CT_API void ct_tape_free(ct_tape* tape);           // NULL: does nothing
 CT_API size_t ct_tape_bytes(const ct_tape* tape);  // that it holds now
@@ -80,6 +80,22 @@ typedef struct ct_backward_report {
 // is not solved.
 CT_API ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
                              ct_seed seed, void* user, ct_values* gradient, ct_backward_report* report);
+
+// Adds dL/d(state) of the state after `step` steps to state_bar, as long as a state's vector
+// (ct_model_state_first). Returns whether it did.
+typedef bool (*ct_state_seed)(int step, const ct_state* state, double* state_bar, void* user);
+// As ct_backward, for losses that depend on all that states carry. initial_bar: of the initial state, also
+// such a vector, overwritten; NULL: not wanted. gradient NULL: nothing else is wanted.
+CT_API ct_status ct_backward_states(const ct_model* model, ct_work* work, ct_tape* tape,
+                                    const double* controls, ct_state_seed seed, void* user,
+                                    double* initial_bar, ct_values* gradient, ct_backward_report* report);
+// The reverse of ct_step from `before` under `control`, which it takes once more: from state_bar, of the
+// state after it (a vector of that length), to that of the state before it, in the same place, and to what
+// `gradient` has places for (may be NULL), overwritten. The product of these over the steps of a rollout is
+// what ct_backward gives. Fails as ct_step and ct_backward do, with state_bar unchanged.
+CT_API ct_status ct_step_vjp(const ct_model* model, ct_work* work, const ct_state* before,
+                             const double* control, double* state_bar, ct_values* gradient,
+                             ct_backward_report* report);
 
 #ifdef __cplusplus
 }

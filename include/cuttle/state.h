@@ -54,6 +54,37 @@ CT_API ct_status ct_state_set_joints(const ct_model* model, ct_state* state, con
 // CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.
 CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v);
 
+// A state as one vector, for derivatives: everything that the next states depend on smoothly, part after
+// part. Rotations are quaternions (w x y z); a derivative by one has no component along it.
+#define CT_STATE_LIST(X)                                                                                     \
+    X(POSITION, "position", "positions of the nodes, m")                                                     \
+    X(VELOCITY, "velocity", "velocities of the nodes, m/s")                                                  \
+    X(POSITION_BEFORE, "position_before", "positions one step before, m")                                    \
+    X(VELOCITY_BEFORE, "velocity_before", "velocities one step before, m/s")                                 \
+    X(COORDINATE, "coordinate", "of joints, then poses of driven roots, as ct_state_coordinates")            \
+    X(COORDINATE_BEFORE, "coordinate_before", "the same, one step before")                                   \
+    X(ACTUATION, "actuation", "numbers of the actuators")                                                    \
+    X(MOUNT, "mount", "poses of mounts: translation, quaternion")                                            \
+    X(ANCHOR, "anchor", "forces that contacts carried, which friction starts from, N; zeros where none")     \
+    X(GROWTH, "growth", "for every two colliders, the share of their distance that they kept at the start")
+
+typedef enum ct_state_part {
+#define CT_STATE_ENUM(id, ...) CT_STATE_##id,
+    CT_STATE_LIST(CT_STATE_ENUM)
+#undef CT_STATE_ENUM
+        CT_STATE_PARTS
+} ct_state_part;
+// Its name, "position", ...; static. NULL: not one of them.
+CT_API const char* ct_state_part_name(ct_state_part part);
+// How many numbers of the vector are before the part; CT_STATE_PARTS: the size of the vector.
+CT_API size_t ct_model_state_first(const ct_model* model, ct_state_part part);
+// Writes the state's vector. CT_BAD_ARGUMENT for a state of another model.
+CT_API ct_status ct_state_get_vector(const ct_model* model, const ct_state* state, double* vector);
+// Sets what the vector has; the rest (time, history, which contacts there are) stays. The state's own vector
+// leaves every bit as it is. Quaternions become unit ones, both numbers of two colliders their mean.
+// CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.
+CT_API ct_status ct_state_set_vector(const ct_model* model, ct_state* state, const double* vector);
+
 typedef enum ct_tet_field {
     CT_FIELD_ENERGY_DENSITY,
     CT_FIELD_VON_MISES,

@@ -19,10 +19,10 @@ enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
 
 struct ct_adjoint {
     ct_arena arena;
-    double *right, *lam_z;                                        // nunknown
-    ct_config config;                                             // at the end of the sub-step
-    double *q_kept, *torque_bar, *target_bar;                     // ndof
-    double* control_bar;                                          // control size, where a policy acts
+    double *right, *lam_z;                     // nunknown
+    ct_config config;                          // at the end of the sub-step
+    double *q_kept, *torque_bar, *target_bar;  // ndof
+    double* control_bar;                       // control size, where a policy acts or the caller wants none
     double *root_end, *root_end_bar, *root_start_bar, *root_bar;  // 7 nroot; 6 nroot
     double *lam, *g, *product;                                    // 3 nvert
     double *end_bar, *start_bar;  // 3 nvert: driven nodes at the end of the step, at its start
@@ -270,7 +270,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                               .actuation = bar->actuation,
                               .sums = sums};
     ct_phi_vjp(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam, &to);
-    if (control_bar) ct_external_joints_vjp(model, to.torque, to.target, control_bar);
+    ct_external_joints_vjp(model, to.torque, to.target, control_bar);
     if (work->contact) {
         const ct_contact_bar contact = {.x = bar->x,
                                         .v = bar->v,
@@ -323,6 +323,10 @@ static reach reach_of(const ct_model* model, ct_adjoint* adjoint, const ct_recor
     return over;
 }
 
+static size_t growth_size(const ct_model* model) {
+    return (size_t)model->collision.ncollider * (size_t)model->collision.ncollider;
+}
+
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
                           const ct_state* after, const ct_record* record, const double* control,
                           ct_adjoint_state* bar, ct_sums* sums, double* control_bar,
@@ -343,7 +347,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     control =
         ct_policy_control(model, work, before, ct_control_or_values(model, time, control, work->control));
     double* given_bar = control_bar;
-    if (model->policy.enabled)
+    if (!control_bar || model->policy.enabled)
         control_bar = memset(adjoint->control_bar, 0, (size_t)model->inputs.control_size * sizeof(double));
     ct_external_forces(model, time, control, work->force);
     ct_external_roots(model, end, control, after->mount, adjoint->root_end);
@@ -371,16 +375,14 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
                            sums->of[CT_QUANTITY_GRAVITY], control_bar);
     ct_water_buoyancy_vjp(model->families.of[CT_FAMILY_WATER], adjoint->force_bar, sums);
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
-    if (control_bar) {
-        ct_external_drive_vjp(model, end, control, after->mount, adjoint->end_bar, control_bar, bar->mount);
-        ct_external_roots_vjp(model, end, control, after->mount, adjoint->root_end_bar, control_bar,
-                              bar->mount);
-        ct_mounts_move_vjp(model, control, bar->mount, control_bar);
-    }
+    ct_external_drive_vjp(model, end, control, after->mount, adjoint->end_bar, control_bar, bar->mount);
+    ct_external_roots_vjp(model, end, control, after->mount, adjoint->root_end_bar, control_bar, bar->mount);
+    ct_mounts_move_vjp(model, control, bar->mount, control_bar);
     if (work->contact && !before->header->grown) {
         ct_status status = ct_growth_vjp(&model->collision, work->contact->detect, &work->contact->near,
                                          before->x, time, after->growth, bar->growth, bar->x);
         if (status != CT_OK) return status;
+        memset(bar->growth, 0, growth_size(model) * sizeof(double));  // it is measured, not carried
     }
     if (!model->policy.enabled) return CT_OK;
     ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->of[CT_QUANTITY_POLICY]);

@@ -17,9 +17,9 @@
 
 #include "base/blas.h"
 #include "base/clock.h"
-#include "step/adjoint.h"
 #include "step/contact_log.h"
 #include "step/refuse.h"
+#include "step/vector.h"
 
 enum { MINIMUM_SLOTS = 3 };
 
@@ -48,7 +48,8 @@ ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, si
     ct_state_free(state);
     size_t slots = max_bytes ? max_bytes / tape->state_size : (size_t)max_steps + 1;
     if (slots > (size_t)max_steps + 1) slots = (size_t)max_steps + 1;
-    if (slots < MINIMUM_SLOTS) slots = MINIMUM_SLOTS;
+    if (slots < MINIMUM_SLOTS && slots < (size_t)max_steps + 1)
+        slots = max_steps + 1 < MINIMUM_SLOTS ? (size_t)max_steps + 1 : MINIMUM_SLOTS;
     tape->nslot = (int)slots;
     tape->max_steps = max_steps;
     tape->slot = ct_arena_alloc(&tape->arena, slots, tape->state_size);
@@ -168,13 +169,24 @@ typedef struct reverse_context {
     const double* controls;
     double* controls_bar;
     ct_seed seed;
+    ct_state_seed state_seed;
     void* user;
+    double* state_bar;  // of a state's vector, where state_seed wants one
     ct_adjoint* adjoint;
     ct_adjoint_state bar;
     ct_sums sums;
     ct_state *before, *after, *spare;
     ct_backward_report* report;
 } reverse_context;
+
+// Adds what the loss says of a state.
+static void add_seed(reverse_context* c, int step, const ct_state* state) {
+    if (c->seed) c->seed(step, state, c->bar.x, c->bar.v, c->bar.q, c->user);
+    if (!c->state_seed) return;
+    memset(c->state_bar, 0, ct_model_state_first(c->model, CT_STATE_PARTS) * sizeof(double));
+    if (c->state_seed(step, state, c->state_bar, c->user))
+        ct_vector_to_adjoint(c->model, state, c->state_bar, &c->bar);
+}
 
 // Reverses step `index`, whose state before is at `bytes` and whose state after is c->after; then that before
 // is c->after. `record`: of the tape's, what the step did.
@@ -190,7 +202,7 @@ static ct_status reverse_step(reverse_context* c, const unsigned char* bytes, in
                         control_of(c->model, c->controls, index), &c->bar, &c->sums, control_bar, c->report);
     ct_blas_end();
     c->report->adjoint_seconds += ct_clock() - started;
-    if (status == CT_OK && c->seed) c->seed(index, c->before, c->bar.x, c->bar.v, c->bar.q, c->user);
+    if (status == CT_OK) add_seed(c, index, c->before);
     ct_state* swap = c->before;
     c->before = c->after;
     c->after = swap;
@@ -251,17 +263,9 @@ static ct_status reverse(reverse_context* c, int from, int first, int last, int 
 
 static ct_status prepare(reverse_context* c, ct_arena* arena, ct_values* gradient) {
     const ct_model* model = c->model;
-    size_t nodes = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof;
-    double** bars[] = {&c->bar.x, &c->bar.v, &c->bar.x_previous, &c->bar.v_previous};
-    for (size_t i = 0; i < 4; i++) *bars[i] = ct_arena_alloc(arena, nodes, sizeof(double));
-    c->bar.q = ct_arena_alloc(arena, ndof, sizeof(double));
-    c->bar.q_previous = ct_arena_alloc(arena, ndof, sizeof(double));
-    c->bar.actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
-    c->bar.mount = ct_arena_alloc(arena, 6 * (size_t)model->inputs.nmount, sizeof(double));
-    c->bar.root = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double));
-    size_t ncollider = (size_t)model->collision.ncollider;
-    c->bar.growth = ct_arena_alloc(arena, ncollider * ncollider, sizeof(double));
-    c->bar.anchor = ct_arena_alloc(arena, 3 * ct_state_anchor_room(model), sizeof(double));
+    c->bar = ct_vector_adjoint(model, arena);
+    if (c->state_seed)
+        c->state_bar = ct_arena_alloc(arena, ct_model_state_first(model, CT_STATE_PARTS), sizeof(double));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     ct_status status = ct_model_begin_sums(model, gradient, arena, &c->sums);
     if (status == CT_OK) status = ct_adjoint_create(&c->adjoint, model);
@@ -278,7 +282,7 @@ static ct_status seed_last(reverse_context* c) {
     int part = tape->stride == 1 ? tape->steps : tape->overwritten ? 0 : (tape->steps - 1) / tape->stride;
     ct_status status = replay(c, part, part * tape->stride, tape->steps, tape->stride);
     tape->overwritten = tape->stride > 1;
-    if (status == CT_OK && c->seed) c->seed(tape->steps, c->after, c->bar.x, c->bar.v, c->bar.q, c->user);
+    if (status == CT_OK) add_seed(c, tape->steps, c->after);
     return status;
 }
 
@@ -310,36 +314,80 @@ static void deliver(const ct_model* model, reverse_context* c, ct_values* gradie
     ct_model_finish_sums(model, &c->sums);
 }
 
-ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
-                      ct_seed seed, void* user, ct_values* gradient, ct_backward_report* report) {
+static void free_context(reverse_context* c, ct_arena* arena) {
+    ct_adjoint_free(c->adjoint);
+    ct_state_free(c->before);
+    ct_state_free(c->after);
+    ct_state_free(c->spare);
+    ct_arena_free(arena);
+}
+
+// Of a rollout on the tape, under the seeds in `c`.
+static ct_status go_back(reverse_context* c, ct_values* gradient, double* initial_bar,
+                         ct_backward_report* report) {
     ct_backward_report local;
+    ct_values none = {0};
+    const ct_model* model = c->model;
+    ct_tape* tape = c->tape;
     if (!report) report = &local;
+    if (!gradient) gradient = &none;
     memset(report, 0, sizeof *report);
     if (tape->steps < 1 || !tape->stride) return CT_BAD_ARGUMENT;
     if (model->solver->has_gradients && !model->solver->has_gradients(&model->settings))
         return CT_UNSUPPORTED;
     double started = ct_clock();
     ct_arena arena = {0};
-    reverse_context c = {.model = model,
-                         .work = work,
-                         .tape = tape,
-                         .controls = controls,
-                         .seed = seed,
-                         .user = user,
-                         .controls_bar = gradient->of[CT_QUANTITY_CONTROL],
-                         .report = report};
-    if (gradient->of[CT_QUANTITY_CONTROL])
-        memset(gradient->of[CT_QUANTITY_CONTROL], 0,
-               (size_t)tape->steps * (size_t)model->inputs.control_size * sizeof(double));
-    ct_status status = prepare(&c, &arena, gradient);
-    if (status == CT_OK) status = seed_last(&c);
-    if (status == CT_OK) status = reverse(&c, 0, 0, tape->steps, tape->stride);
-    if (status == CT_OK) deliver(model, &c, gradient);
-    ct_adjoint_free(c.adjoint);
-    ct_state_free(c.before);
-    ct_state_free(c.after);
-    ct_state_free(c.spare);
-    ct_arena_free(&arena);
+    c->report = report;
+    c->controls_bar = gradient->of[CT_QUANTITY_CONTROL];
+    if (c->controls_bar)
+        memset(c->controls_bar, 0, (size_t)tape->steps * (size_t)model->inputs.control_size * sizeof(double));
+    ct_status status = prepare(c, &arena, gradient);
+    if (status == CT_OK) status = seed_last(c);
+    if (status == CT_OK) status = reverse(c, 0, 0, tape->steps, tape->stride);
+    if (status == CT_OK && initial_bar) ct_vector_from_adjoint(model, c->after, &c->bar, initial_bar);
+    if (status == CT_OK) deliver(model, c, gradient);
+    free_context(c, &arena);
     report->seconds = ct_clock() - started;
+    return status;
+}
+
+ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
+                      ct_seed seed, void* user, ct_values* gradient, ct_backward_report* report) {
+    reverse_context c = {
+        .model = model, .work = work, .tape = tape, .controls = controls, .seed = seed, .user = user};
+    return go_back(&c, gradient, NULL, report);
+}
+
+ct_status ct_backward_states(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
+                             ct_state_seed seed, void* user, double* initial_bar, ct_values* gradient,
+                             ct_backward_report* report) {
+    reverse_context c = {
+        .model = model, .work = work, .tape = tape, .controls = controls, .state_seed = seed, .user = user};
+    return go_back(&c, gradient, initial_bar, report);
+}
+
+// ---- one step ------------------------------------------------------------------------------
+
+typedef struct end_seed {
+    const double* bar;
+    size_t size;
+} end_seed;
+
+static bool seed_end(int step, const ct_state* state, double* state_bar, void* user) {
+    const end_seed* end = user;
+    if (step == 1) memcpy(state_bar, end->bar, end->size * sizeof(double));
+    return step == 1;
+}
+
+ct_status ct_step_vjp(const ct_model* model, ct_work* work, const ct_state* before, const double* control,
+                      double* state_bar, ct_values* gradient, ct_backward_report* report) {
+    ct_tape* tape = NULL;
+    end_seed end = {state_bar, ct_model_state_first(model, CT_STATE_PARTS)};
+    if (report) memset(report, 0, sizeof *report);
+    ct_status status = ct_tape_create(&tape, model, 1, 0);
+    if (status == CT_OK) status = ct_rollout(model, work, tape, before, 1, control, NULL, NULL, NULL);
+    if (status == CT_OK)
+        status = ct_backward_states(model, work, tape, control, seed_end, &end, state_bar, gradient, report);
+    ct_tape_free(tape);
     return status;
 }
