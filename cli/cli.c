@@ -271,7 +271,8 @@ static void print_error(const ct_error* error, bool json) {
     } else {
         fprintf(stderr, "cuttle: ");
     }
-    if (*error->path) fprintf(stderr, "%s: ", error->path);
+    bool said = strncmp(message, error->path, strlen(error->path)) == 0;  // messages of scenes begin with it
+    if (!said) fprintf(stderr, "%s: ", error->path);
     fprintf(stderr, "%s\n", message);
 }
 

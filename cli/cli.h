@@ -115,6 +115,10 @@ cli_progress cli_progress_begin(const char* label, bool quiet);
 void cli_progress_show(cli_progress* progress, double done, double total, const char* note);
 void cli_progress_end(cli_progress* progress);  // clears the line
 
+// CT_BAD_ARGUMENT when the scene is no longer the one that the trajectory `file` began with; names what
+// differs (cli/same_scene.c).
+ct_status cli_check_same_scene(const char* scene, const char* file, ct_error* error);
+
 // Actuators of a model as they are in a state (cli/actuators.c): a line each on stdout; an array.
 void cli_print_actuators(const ct_model* model, const ct_state* state);
 json_t* cli_actuator_objects(const ct_model* model, const ct_state* state);

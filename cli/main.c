@@ -1,4 +1,5 @@
 // cuttle: the command line program. Finds the sub-command and hands the rest of the arguments to it.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,13 @@ static void choose_blas_settings(char** argv) {
     execv("/proc/self/exe", argv);
 }
 
+// What was printed counts only once it has arrived.
+static int finish(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "cuttle: the output cannot be written: %s\n", strerror(errno));
+    return code == CLI_OK ? CLI_FAILED : code;
+}
+
 int main(int argc, char** argv) {
     choose_blas_settings(argv);
     if (argc < 2) return print_overview(stderr), CLI_BAD_INPUT;
@@ -102,5 +110,5 @@ int main(int argc, char** argv) {
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
     const command* found = find_command(name);
     if (!found) return unknown_command(name);
-    return found->function(argc - 1, argv + 1);
+    return finish(found->function(argc - 1, argv + 1));
 }

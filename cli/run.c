@@ -14,7 +14,7 @@ typedef struct run_options {
     int steps, threads, every;  // 0: the scene's
     double duration;            // s, 0: the scene's
     int verbose;
-    bool resume, json, quiet;
+    bool resume, force, json, quiet;
 } run_options;
 
 typedef struct simulation {
@@ -106,7 +106,9 @@ static int open_file(simulation* s, const run_options* options) {
     ct_error error = {.element = -1};
     ct_status status;
     if (options->resume) {
-        status = ct_trajectory_resume(&s->file, s->model, s->state, options->output, &error);
+        status = options->force ? CT_OK : cli_check_same_scene(options->scene, options->output, &error);
+        if (status == CT_OK)
+            status = ct_trajectory_resume(&s->file, s->model, s->state, options->output, &error);
         s->stored = ct_state_step_index(s->state);
     } else {
         status = ct_trajectory_create(&s->file, s->scene, s->model, options->output, &error);
@@ -266,6 +268,7 @@ static bool parse(run_options* o, int argc, char** argv, int* exit_code) {
          "threads (default: the scene's setting, otherwise all cores)"},
         {"--every", 0, CLI_COUNT, &o->every, "K", "store every K-th step (default: the scene's)"},
         {"--resume", 0, CLI_FLAG, &o->resume, NULL, "continue from the last frame of the file"},
+        {"--force", 0, CLI_FLAG, &o->force, NULL, "with --resume: go on although the scene has changed"},
         {"--json", 0, CLI_FLAG, &o->json, NULL, "end with one JSON object on stdout"},
         {"--verbose", 'v', CLI_COUNTER, &o->verbose, NULL, "print what the solver did in every step"},
         {"--quiet", 'q', CLI_FLAG, &o->quiet, NULL, "print errors only"},

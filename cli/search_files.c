@@ -2,9 +2,11 @@
 #include "search_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +27,21 @@ static bool make_directory(const char* path) {
     return stat(part, &about) == 0 && (S_ISDIR(about.st_mode) || (errno = ENOTDIR, false));
 }
 
+// One search at a time: whoever holds the lock of this file, which lasts as long as the process at most.
+static ct_status lock_directory(search_files* files, const char* directory, ct_error* error) {
+    char path[SEARCH_PATH + 8];
+    snprintf(path, sizeof path, "%s/.lock", directory);
+    files->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (files->lock < 0 || flock(files->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CT_OK;
+    close(files->lock);
+    files->lock = -1;
+    return cli_fail(
+        error, CT_IO, directory,
+        "another search is writing in this directory: wait for it, or choose another one with -o");
+}
+
 ct_status search_files_begin(search_files* files, const char* directory, bool create, ct_error* error) {
-    *files = (search_files){0};
+    *files = (search_files){.lock = -1};
     if (strlen(directory) > SEARCH_PATH - 32)
         return cli_fail(error, CT_BAD_ARGUMENT, directory, "the name is too long");
     if (create && !make_directory(directory)) return cli_fail_writing(error, directory);
@@ -36,13 +51,15 @@ ct_status search_files_begin(search_files* files, const char* directory, bool cr
     snprintf(files->plot, SEARCH_PATH, "%s%sloss.png", directory, slash);
     snprintf(files->result, SEARCH_PATH, "%s%sresult.h5", directory, slash);
     snprintf(files->log, SEARCH_PATH, "%s%sevaluations.bin", directory, slash);
-    return CT_OK;
+    return lock_directory(files, directory, error);
 }
 
 void search_files_end(search_files* files) {
     if (files->stream) fclose(files->stream);
+    if (files->lock > 0) close(files->lock);
     free(files->row);
     files->stream = NULL;
+    files->lock = -1;
     files->row = NULL;
 }
 

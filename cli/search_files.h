@@ -17,6 +17,7 @@ typedef struct search_row {
 
 typedef struct search_files {
     char best[SEARCH_PATH], table[SEARCH_PATH], plot[SEARCH_PATH], result[SEARCH_PATH], log[SEARCH_PATH];
+    int lock;         // of the directory while a search writes there, -1: none
     FILE* stream;     // of the table
     search_row* row;  // nrow, all of this search, earlier runs included
     int nrow, capacity;
@@ -29,7 +30,8 @@ typedef struct search_best {
     const double* y;
 } search_best;
 
-// Finds the names of the files; `create`: makes the directory and its parents.
+// Finds the names of the files and keeps other searches out of the directory; `create`: makes it and its
+// parents. CT_IO when another search is there.
 ct_status search_files_begin(search_files* files, const char* directory, bool create, ct_error* error);
 // Reads a best.json into y (size) and *best.
 ct_status search_files_read_best(const char* path, int size, double* y, search_best* best, ct_error* error);

@@ -54,6 +54,9 @@ expect '[ $code = 2 ]' 'grep -q "typo.json:2:" err' 'grep -q "yuong" err' 'grep 
 claim misspelt_key_is_named_with_its_line_and_nothing_is_written
 run run syntax.json --json
 expect '[ $code = 2 ]' '[ "$(value "[\"error\"][\"line\"]")" -ge 1 ]' '[ ! -e syntax.h5 ]'; claim bad_scene_is_a_json_object_with_json
+sed 's/"young": 1e6/"young": -1/' beam.json > negative.json
+run run negative.json
+expect '[ $code = 2 ]' '[ "$(grep -o "bodies\[0\]" err | wc -l)" = 1 ]'; claim a_message_names_its_place_once
 run run beam.json -o nowhere/beam.h5
 expect '[ $code != 0 ]' 'grep -q nowhere err'; claim unwritable_output_is_reported
 
@@ -64,6 +67,27 @@ status=0
     [ $code = 1 ] && grep -q "address space" err && [ ! -e tight.h5 ] || status=1
 done
 claim too_little_address_space_is_an_error
+
+status=0
+mkfifo pipe
+mkdir -p folder
+for place in /dev/null pipe folder; do
+    run run beam.json -o $place
+    [ $code != 0 ] && grep -q "not a file" err || status=1
+done
+[ -c /dev/null ] && [ -p pipe ] && [ -d folder ] || status=1
+claim outputs_that_are_no_files_are_refused_and_stay
+cp -a /dev/null null.msh 2> /dev/null || mkfifo null.msh
+run mesh "$source/models/suspension_bridge.msh" -o null.msh
+expect '[ $code != 0 ]' 'grep -q "not a file" err' '[ ! -f null.msh ]'; claim meshes_do_not_replace_devices
+ln -s target.h5 link.h5
+run run beam.json --steps 2 -o link.h5 -q
+expect '[ $code = 0 ]' '[ -L link.h5 ]' '[ -f target.h5 ]' '"$cuttle" info target.h5 | grep -q "3 frames"'
+claim outputs_follow_links
+"$cuttle" version > /dev/full 2> err
+code=$?
+expect '[ $code = 1 ]' 'grep -q "cannot be written" err'; claim output_that_is_lost_is_a_failure
+
 run run empty.json
 expect '[ $code = 1 ]' 'grep -q "step 1: .*\"bellows\".* above 0" err'; claim a_refused_step_says_why
 run run beam.json
@@ -102,6 +126,12 @@ claim failed_step_is_explained_and_the_file_stays_valid
 pid=$!
 for i in $(seq 100); do [ -s long.h5 ] && break; sleep 0.05; done
 sleep 0.3
+"$cuttle" run beam.json -o long.h5 > /dev/null 2> second
+second=$?
+"$cuttle" run long.json -o long.h5 --resume > /dev/null 2> third
+third=$?
+expect '[ $second != 0 ]' 'grep -q "being written by another run" second' '[ $third != 0 ]' 'grep -q "another" third' 'kill -0 $pid'
+claim a_second_run_with_one_output_is_refused
 kill -INT $pid
 wait $pid
 code=$?
@@ -110,6 +140,16 @@ expect '[ $code = 1 ]' 'grep -q -- "--resume" err' '"$cuttle" info long.h5 > inf
 run run beam.json -o half.h5 --steps 10
 run run beam.json -o half.h5 --resume --json
 expect '[ $code = 0 ]' '[ "$(value "[\"steps\"]")" = 10 ]' '"$cuttle" info half.h5 | grep -q "21 frames"'; claim resume_goes_on_to_the_end
+sed 's/"duration": 0.2/"duration": 0.3/; s/{"name"/{ "name"/' beam.json > longer.json
+run run longer.json -o half.h5 --resume -q
+expect '[ $code = 0 ]' '"$cuttle" info half.h5 | grep -q "31 frames"'; claim resume_takes_a_longer_duration
+sed 's/"young": 1e6/"young": 2e6/; s/"time_step": 0.01/"time_step": 0.005/' longer.json > other.json
+cp half.h5 kept.h5
+run run other.json -o half.h5 --resume --duration 0.4
+expect '[ $code = 2 ]' 'grep -q "bodies\[0\].material.young" err' 'grep -q "time_step" err' 'grep -q -- "--force" err' 'cmp half.h5 kept.h5'
+claim resume_of_a_changed_scene_is_refused_and_names_what_changed
+run run other.json -o half.h5 --resume --duration 0.4 --force -q
+expect '[ $code = 0 ]'; claim resume_of_a_changed_scene_can_be_forced
 run run absent.json --resume
 expect '[ $code = 2 ]'; claim resume_of_nothing_is_bad_input
 
@@ -271,6 +311,14 @@ expect '[ $code = 0 ]' '[ "$(wc -l < seed5/loss.csv)" = 10 ]' '[ "$(grep -c grad
 claim optimize_without_gradients_repeats_itself_by_its_seed
 run optimize sink.json --seed -4
 expect '[ $code = 2 ]' 'grep -q "at least 0" err' '[ ! -e sink-optimized ]'; claim optimize_refuses_a_negative_seed
+
+"$cuttle" optimize endless.json -o busy > /dev/null 2>&1 &
+pid=$!
+for i in $(seq 100); do [ -s busy/best.json ] && break; sleep 0.05; done
+run optimize endless.json -o busy
+expect '[ $code = 1 ]' 'grep -q "another search" err' 'kill -0 $pid'; claim a_second_search_in_one_directory_is_refused
+kill -KILL $pid
+wait $pid 2> /dev/null
 
 for signal in INT KILL; do
     "$cuttle" optimize endless.json -o endless-$signal > out 2> err &

@@ -76,6 +76,8 @@ CT_API ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model
 // not such a file.
 CT_API ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error);
 CT_API ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file);  // as of now, when it grows
+// The text of the scene file that the trajectory began with, borrowed until it is closed; "": there was none.
+CT_API ct_status ct_trajectory_read_scene(ct_trajectory* file, const char** text, ct_error* error);
 // Time, positions and velocities of a frame.
 CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
 // A field by name ("displacement", "velocity", "contact" (the force): 3 values per node, count 3 nvert;

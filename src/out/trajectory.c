@@ -84,6 +84,8 @@ uint64_t ct_trajectory_hash(const void* bytes, size_t size) {
     return hash ^ (hash >> 29);
 }
 
+#define CT_SCENE_TEXT_MOST ((size_t)1 << 30)  // bytes
+
 void ct_trajectory_discard(ct_trajectory* file) {
     if (!file) return;
     if (file->record_type >= 0) H5Tclose(file->record_type);
@@ -91,6 +93,7 @@ void ct_trajectory_discard(ct_trajectory* file) {
     ct_arena_free(&file->arena);
     ct_free(file->contact);
     ct_free(file->column);
+    ct_free(file->scene_text);
     ct_free(file->path);
     ct_free(file);
 }
@@ -382,6 +385,40 @@ ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* er
     ct_status status = ct_trajectory_open_mode(out, path, false, error);
     ct_hdf_leave(&guard);
     return status;
+}
+
+// The text of the dataset, which has room for `size` bytes and is followed by a zero.
+static ct_status read_text(ct_trajectory* file, hid_t array, size_t size) {
+    file->scene_text = size && size < CT_SCENE_TEXT_MOST ? ct_alloc(size + 1, 1) : NULL;
+    if (!file->scene_text) return size < CT_SCENE_TEXT_MOST ? CT_OUT_OF_MEMORY : CT_BAD_FILE;
+    hid_t type = H5Dget_type(array);
+    bool good = type >= 0 && H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, file->scene_text) >= 0;
+    if (type >= 0) H5Tclose(type);
+    return good ? CT_OK : CT_BAD_FILE;
+}
+
+static ct_status find_text(ct_trajectory* file) {
+    if (H5Lexists(file->file, "Cuttle/SceneText", H5P_DEFAULT) <= 0) return CT_OK;
+    hid_t array = H5Dopen2(file->file, "Cuttle/SceneText", H5P_DEFAULT), type = -1, space = -1;
+    if (array >= 0) type = H5Dget_type(array), space = H5Dget_space(array);
+    bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+                H5Tis_variable_str(type) == 0 && H5Sget_simple_extent_npoints(space) == 1;
+    ct_status status = good ? read_text(file, array, H5Tget_size(type)) : CT_BAD_FILE;
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (array >= 0) H5Dclose(array);
+    return status;
+}
+
+ct_status ct_trajectory_read_scene(ct_trajectory* file, const char** text, ct_error* error) {
+    ct_error_clear(error);
+    ct_hdf_guard guard;
+    ct_hdf_enter(&guard);
+    ct_status status = file->scene_text ? CT_OK : find_text(file);
+    ct_hdf_leave(&guard);
+    *text = status || !file->scene_text ? "" : file->scene_text;
+    if (!status) return CT_OK;
+    return ct_fail_at(error, status, file->path, 0, "the text of the scene cannot be read");
 }
 
 ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file) { return file->info; }

@@ -154,6 +154,7 @@ struct ct_trajectory {
     hid_t contact_column[CT_CONTACT_COLUMNS];  // in files with contact
     bool writable;
     char* path;
+    char* scene_text;  // once it was asked for; owned
     ct_trajectory_info info;
     ct_arena arena;  // the arrays below
     double* rest;

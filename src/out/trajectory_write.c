@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/place.h"
 #include "base/status.h"
 #include "out/trajectory.h"
 
@@ -252,53 +253,46 @@ static hid_t create_file(const char* path) {
     return file;
 }
 
-// Says what stands in the way of writing `path`, before anything is touched.
-static ct_status check_place(const char* path, ct_error* error) {
-    char directory[4096];
-    const char* slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (!*path || (slash && !slash[1]) || length >= sizeof directory)
-        return ct_fail_at(error, CT_BAD_ARGUMENT, path, 0, "this is not a file name");
-    snprintf(directory, sizeof directory, "%.*s", (int)length, path);
-    if (!slash) strcpy(directory, ".");
-    if (slash && length == 0) strcpy(directory, "/");
-    struct stat about;
-    if (stat(directory, &about) != 0 || !S_ISDIR(about.st_mode))
-        return ct_fail_at(error, CT_IO, path, 0,
-                          "the directory \"%s\" does not exist: create it first (mkdir -p \"%s\")", directory,
-                          directory);
-    if (access(directory, W_OK | X_OK) != 0)
-        return ct_fail_at(error, CT_IO, path, 0, "no permission to write in the directory \"%s\"", directory);
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return ct_fail_at(error, CT_IO, path, 0, "this is a directory: give a file name in it");
+// Puts `part` in the place of `path`, unless another process writes the file that is there. Writers hold
+// that file's lock; that of the directory keeps others from coming between the look and the move.
+static ct_status put_in_place(const char* part, const char* path, ct_error* error) {
+    char directory[CT_PLACE_SIZE];
+    ct_place_directory(path, directory);
+    int around = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (around >= 0) flock(around, LOCK_EX);
     int old = open(path, O_RDONLY | O_CLOEXEC);
     // readers keep the old file
     bool busy = old >= 0 && flock(old, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (old >= 0) close(old);
+    ct_status status = CT_OK;
     if (busy)
-        return ct_fail_at(error, CT_IO, path, 0, "another process is writing this file: choose another name");
-    return CT_OK;
+        status = ct_fail_at(error, CT_IO, path, 0,
+                            "this file is being written by another run: choose another name");
+    else if (rename(part, path) != 0)
+        status = ct_fail_at(error, CT_IO, path, 0, "the file cannot be put in place: %s", strerror(errno));
+    if (old >= 0) close(old);
+    if (around >= 0) close(around);
+    return status;
 }
 
-// Everything fixed is written to `path`.part, which then takes the place of an older file in one move.
+// Everything fixed is written to a file beside `path`, which then takes the place of an older one in one
+// move.
 static ct_status create_locked(ct_trajectory** out, const char* path, const ct_trajectory_def* def,
                                ct_error* error) {
-    char part[4096];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return ct_fail_at(error, CT_BAD_ARGUMENT, path, 0, "the file name is too long");
+    char part[CT_PLACE_SIZE];
+    snprintf(part, sizeof part, "%.*s.%ld.part", CT_PLACE_SIZE - 32, path, (long)getpid());
     ct_trajectory making = {.info = def->info, .record_type = ct_trajectory_record_type()};
+    errno = 0;
     making.file = making.record_type >= 0 ? create_file(part) : -1;
     bool good = making.file >= 0 && write_all(&making, def);
     if (making.file >= 0 && H5Fclose(making.file) < 0) good = false;
+    const char* reason = errno ? strerror(errno) : "is the disk full?";
     if (making.record_type >= 0) H5Tclose(making.record_type);
     ct_trajectory* file = NULL;
-    ct_status status =
-        good ? ct_trajectory_open_mode(&file, part, true, error)
-             : ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: is the disk full?");
+    ct_status status = good ? ct_trajectory_open_mode(&file, part, true, error)
+                            : ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", reason);
     char* final_path = status ? NULL : ct_duplicate_text(path);
     if (!status && !final_path) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!status && rename(part, path) != 0)
-        status = ct_fail_at(error, CT_IO, path, 0, "the file cannot be put in place: %s", strerror(errno));
+    if (!status) status = put_in_place(part, path, error);
     if (status) {
         ct_trajectory_discard(file);
         ct_free(final_path);
@@ -315,11 +309,12 @@ ct_status ct_trajectory_create_arrays(ct_trajectory** out, const char* path, con
                                       ct_error* error) {
     ct_error_clear(error);
     *out = NULL;
-    ct_status status = check_place(path, error);
+    char place[CT_PLACE_SIZE];
+    ct_status status = ct_place_find(path, place, error);
     if (status) return status;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    status = create_locked(out, path, def, error);
+    status = create_locked(out, place, def, error);
     ct_hdf_leave(&guard);
     return status;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/place.h"
 #include "base/status.h"
 #include "shape/mesh_io.h"
 
@@ -219,12 +220,19 @@ static void target_free(target* t) {
     ct_free(t->temporary);
 }
 
-static bool target_init(target* t, const char* path, const char* extension) {
-    t->path = extension ? replace_extension(path, extension) : ct_duplicate_text(path);
+static ct_status target_init(target* t, const char* path, const char* extension, ct_error* error) {
+    char place[CT_PLACE_SIZE];
+    char* named = extension ? replace_extension(path, extension) : ct_duplicate_text(path);
+    if (!named) return ct_fail_at(error, CT_OUT_OF_MEMORY, path, 0, "not enough memory to write the file");
+    ct_status status = ct_place_find(named, place, error);
+    ct_free(named);
+    if (status) return status;
+    t->path = ct_duplicate_text(place);
     size_t size = t->path ? strlen(t->path) + 32 : 0;
     t->temporary = size ? ct_alloc(size, 1) : NULL;
     if (t->temporary) snprintf(t->temporary, size, "%s.%ld.part", t->path, (long)getpid());
-    return t->temporary != NULL;
+    if (t->temporary) return CT_OK;
+    return ct_fail_at(error, CT_OUT_OF_MEMORY, path, 0, "not enough memory to write the file");
 }
 
 // All parts are written before the first is renamed.
@@ -253,11 +261,9 @@ ct_status ct_mesh_save(const ct_mesh* mesh, const char* path, ct_error* error) {
                           "the extension names no mesh format: use .msh .vtk .vtu .node .mesh .obj or .stl");
     bool pair = entry->format == CT_MESH_TETGEN;
     target targets[2] = {{NULL, NULL}, {NULL, NULL}};
-    ct_status status = CT_OUT_OF_MEMORY;
-    if (target_init(&targets[0], path, pair ? ".node" : NULL) &&
-        (!pair || target_init(&targets[1], path, ".ele")))
-        status = save_parts(mesh, entry, targets, pair ? 2 : 1, error);
-    else ct_fail_at(error, status, path, 0, "not enough memory to write the file");
+    ct_status status = target_init(&targets[0], path, pair ? ".node" : NULL, error);
+    if (!status && pair) status = target_init(&targets[1], path, ".ele", error);
+    if (!status) status = save_parts(mesh, entry, targets, pair ? 2 : 1, error);
     target_free(&targets[0]);
     target_free(&targets[1]);
     return status;
