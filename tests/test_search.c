@@ -1,6 +1,7 @@
 // Methods without gradients, and what all methods share: known minima, bounds, failures, budgets, seeds,
 // noise, restarts.
 #include "build.h"
+#include "optim/nlopt_library.h"
 #include "optim/search.h"
 
 enum { MOST = 1000 };
@@ -467,6 +468,20 @@ static void a_loss_without_gradient_is_no_minimum(void** state) {
     }
 }
 
+// ---- NLopt ---------------------------------------------------------------------------------
+
+static void method_without_its_library_is_refused_by_name(void** state) {
+    ct_nlopt nlopt;
+    ct_error error = {0};
+    assert_int_equal(ct_nlopt_open(&nlopt, "libnlopt-absent.so", "bobyqa", &error), CT_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "bobyqa needs the library NLopt"));
+    assert_null(nlopt.handle);
+    assert_int_equal(ct_nlopt_open(&nlopt, "libm.so.6", "mma", &error), CT_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "too old"));
+    assert_null(nlopt.handle);
+    assert_int_equal(ct_nlopt_open(&nlopt, "libm.so.6", "mma", NULL), CT_UNSUPPORTED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loss_without_gradient_is_no_minimum),
@@ -489,6 +504,7 @@ int main(void) {
         cmocka_unit_test(noise_changes_the_start_by_its_deviation),
         cmocka_unit_test(restarts_leave_a_local_minimum),
         cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(method_without_its_library_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// Methods of NLopt, which is used by this file alone.
+// Methods of NLopt, which is used by this file alone and loaded when it is (nlopt_library.h).
 //
 // MMA (Svanberg 2002) and SLSQP (Kraft 1988) go by gradients. Their first step is the gradient itself. The
 // loss is handed over times a factor s that makes this step sensible in any unit: s g changes no parameter by
@@ -12,10 +12,10 @@
 // the methods would not come to the others anyway. More than SEARCHED_MOST are never searched at a time; a
 // restart takes others.
 #include <math.h>
-#include <nlopt.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "optim/nlopt_library.h"
 #include "optim/search.h"
 
 enum { SLSQP_MOST = 2000, SEARCHED_MOST = 2000 };  // both keep dense matrices
@@ -23,7 +23,8 @@ enum { SLSQP_MOST = 2000, SEARCHED_MOST = 2000 };  // both keep dense matrices
 
 typedef struct bridge {
     ct_search* search;
-    nlopt_opt optimizer;
+    ct_nlopt nlopt;
+    ct_nlopt_optimizer optimizer;
     bool with_gradient;
     double* gradient;                  // size, where NLopt asks for none
     double scale;                      // of the loss; 0: not yet known
@@ -47,7 +48,7 @@ static double objective(unsigned n, const double* y, double* gradient, void* use
     if (!gradient) gradient = b->gradient;
     double loss = ct_search_evaluate(b->search, y, gradient);
     if (b->search->stop) {
-        nlopt_force_stop(b->optimizer);
+        b->nlopt.force_stop(b->optimizer);
         return HUGE_VAL;
     }
     if (b->scale == 0) b->scale = first_scale(loss, gradient, (int)n);
@@ -66,49 +67,51 @@ static double objective_alone(unsigned n, const double* x, double* gradient, voi
     (void)n, (void)gradient;
     bridge* b = user;
     double loss = look(b, x);
-    if (b->search->stop) nlopt_force_stop(b->optimizer);
+    if (b->search->stop) b->nlopt.force_stop(b->optimizer);
     return b->search->stop ? HUGE_VAL : loss;
 }
 
 // ---- setting up ----------------------------------------------------------------------------
 
-static nlopt_algorithm algorithm_of(ct_method method) {
+static const char* algorithm_of(ct_method method) {
     switch (method) {
-    case CT_METHOD_MMA: return NLOPT_LD_MMA;
-    case CT_METHOD_SLSQP: return NLOPT_LD_SLSQP;
-    case CT_METHOD_BOBYQA: return NLOPT_LN_BOBYQA;
-    default: return NLOPT_LN_NELDERMEAD;
+    case CT_METHOD_MMA: return "LD_MMA";
+    case CT_METHOD_SLSQP: return "LD_SLSQP";
+    case CT_METHOD_BOBYQA: return "LN_BOBYQA";
+    default: return "LN_NELDERMEAD";
     }
 }
 
-static const char* reason_of(nlopt_result result) {
+static const char* reason_of(int result) {
     switch (result) {
-    case NLOPT_FTOL_REACHED: return "the loss changes by less than the tolerance";
-    case NLOPT_XTOL_REACHED: return "the parameters no longer change";
-    case NLOPT_ROUNDOFF_LIMITED: return "round-off allows no further progress";
-    case NLOPT_FAILURE: return "the method finds no further progress";
+    case CT_NLOPT_FTOL_REACHED: return "the loss changes by less than the tolerance";
+    case CT_NLOPT_XTOL_REACHED: return "the parameters no longer change";
+    case CT_NLOPT_ROUNDOFF_LIMITED: return "round-off allows no further progress";
+    case CT_NLOPT_FAILURE: return "the method finds no further progress";
     default: return "a minimum is found";
     }
 }
 
 static bool set_up(const bridge* b) {
     const ct_search* search = b->search;
-    nlopt_opt o = b->optimizer;
-    return nlopt_set_min_objective(o, b->with_gradient ? objective : objective_alone, (void*)b) > 0 &&
-           nlopt_set_lower_bounds(o, b->lower) > 0 && nlopt_set_upper_bounds(o, b->upper) > 0 &&
-           nlopt_set_ftol_rel(o, search->def.tolerance) > 0 &&
-           nlopt_set_maxeval(o, search->def.iterations - search->iteration + 1) > 0 &&
-           (b->with_gradient || nlopt_set_initial_step(o, b->step) > 0);
+    const ct_nlopt* nlopt = &b->nlopt;
+    ct_nlopt_optimizer o = b->optimizer;
+    return nlopt->set_min_objective(o, b->with_gradient ? objective : objective_alone, (void*)b) > 0 &&
+           nlopt->set_lower_bounds(o, b->lower) > 0 && nlopt->set_upper_bounds(o, b->upper) > 0 &&
+           nlopt->set_ftol_rel(o, search->def.tolerance) > 0 &&
+           nlopt->set_maxeval(o, search->def.iterations - search->iteration + 1) > 0 &&
+           (b->with_gradient || nlopt->set_initial_step(o, b->step) > 0);
 }
 
 static ct_status minimise(bridge* b) {
     ct_search* search = b->search;
     double least;
-    b->optimizer = nlopt_create(algorithm_of(search->def.method), (unsigned)b->count);
+    int algorithm = b->nlopt.algorithm_from_string(algorithm_of(search->def.method));
+    b->optimizer = b->nlopt.create(algorithm, (unsigned)b->count);
     if (!b->optimizer || !set_up(b)) return ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
-    nlopt_result result = nlopt_optimize(b->optimizer, b->x, &least);
-    if (result == NLOPT_OUT_OF_MEMORY) return ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
-    if (result == NLOPT_INVALID_ARGS && search->iteration == 0)
+    int result = b->nlopt.optimize(b->optimizer, b->x, &least);
+    if (result == CT_NLOPT_OUT_OF_MEMORY) return ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory");
+    if (result == CT_NLOPT_INVALID_ARGS && search->iteration == 0)
         return ct_fail(search->error, CT_BAD_ARGUMENT, "the bounds of a parameter contradict each other");
     if (!search->stop) search->reason = reason_of(result);
     return CT_OK;
@@ -187,7 +190,10 @@ static ct_status search_alone(bridge* b) {
 ct_status ct_search_nlopt(ct_search* search) {
     bridge b = {.search = search};
     bool alone = search->def.method == CT_METHOD_BOBYQA || search->def.method == CT_METHOD_NELDER_MEAD;
-    ct_status status = alone ? search_alone(&b) : search_with_gradient(&b);
-    nlopt_destroy(b.optimizer);
+    ct_status status = ct_nlopt_open(&b.nlopt, NULL, ct_method_name(search->def.method), search->error);
+    if (status != CT_OK) return status;
+    status = alone ? search_alone(&b) : search_with_gradient(&b);
+    b.nlopt.destroy(b.optimizer);
+    ct_nlopt_close(&b.nlopt);
     return status;
 }
