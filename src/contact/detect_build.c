@@ -108,24 +108,33 @@ static void set_edges(ct_detect* detect, const ct_collision* collision) {
         }
 }
 
+// Numbers of the primitives (id; NULL: 0, 1, ...) of collider c from item[start[c]] to item[start[c + 1]], in
+// their order.
+static void sort_by_owner(int ncollider, int count, const int* owner, const int* id, int* start, int* item) {
+    for (int i = 0; i < count; i++) start[owner[i] + 1]++;
+    for (int c = 0; c < ncollider; c++) start[c + 1] += start[c];
+    for (int i = 0; i < count; i++) item[start[owner[i]]++] = id ? id[i] : i;
+    for (int c = ncollider; c > 0; c--) start[c] = start[c - 1];
+    start[0] = 0;
+}
+
 // One tree per collider over the primitives it owns; `size` nodes each, id: their numbers (NULL: 0, 1, ...).
 static ct_status plant(ct_detect* detect, ct_bvh* tree, int ncollider, const double* rest, int count,
                        const int* node, int size, const int* owner, const int* id, int top) {
     double* center = ct_alloc(3 * (size_t)top, sizeof *center);
     int* item = ct_alloc((size_t)count, sizeof *item);
-    ct_status status = center && item ? CT_OK : CT_OUT_OF_MEMORY;
+    int* start = ct_alloc((size_t)ncollider + 1, sizeof *start);
+    ct_status status = center && item && start ? CT_OK : CT_OUT_OF_MEMORY;
     for (int i = 0; status == CT_OK && i < count; i++)
         for (int k = 0; k < 3 * size; k++)
             center[3 * (size_t)(id ? id[i] : i) + (size_t)(k % 3)] +=
                 rest[3 * (size_t)node[size * i + k / 3] + (size_t)(k % 3)] / size;
-    for (int c = 0; status == CT_OK && c < ncollider; c++) {
-        int owned = 0;
-        for (int i = 0; i < count; i++)
-            if (owner[i] == c) item[owned++] = id ? id[i] : i;
-        status = ct_bvh_create(tree + c, &detect->arena, owned, item, center);
-    }
+    if (status == CT_OK) sort_by_owner(ncollider, count, owner, id, start, item);
+    for (int c = 0; status == CT_OK && c < ncollider; c++)
+        status = ct_bvh_create(tree + c, &detect->arena, start[c + 1] - start[c], item + start[c], center);
     ct_free(center);
     ct_free(item);
+    ct_free(start);
     return status;
 }
 

@@ -371,6 +371,16 @@ static bool pair_overlaps(probe* p, double time, ct_overlap* out) {
     return plane ? below_plane(p, plane, time, out) : overlap_now(p) && measure(p, out);
 }
 
+// Their boxes are: trees are fitted to x by the caller. Planes have none, and those of spheres and capsules
+// are of their axes.
+static bool are_apart(const ct_collision* collision, const ct_detect* detect, int a, int b) {
+    const ct_bvh *of_a = detect->face_tree + a, *of_b = detect->face_tree + b;
+    if (!of_a->count || !of_b->count || collision->collider[a].radius > 0 ||
+        collision->collider[b].radius > 0)
+        return false;
+    return !ct_box_overlap(&of_a->node[0].box, &of_b->node[0].box);
+}
+
 typedef struct own_crossing {
     const probe* p;
     int edge, face;  // the lowest edge, then the lowest face; -1: none
@@ -419,6 +429,7 @@ bool ct_overlap_find(const ct_collision* collision, ct_detect* detect, const ct_
         for (int j = i + 1; j < collision->ncollider; j++) {
             int a = i, b = j;
             ct_overlap found;
+            if (are_apart(collision, detect, a, b)) continue;
             if (!may_overlap(collision, detect, &a, &b)) continue;
             probe p = {.collision = collision, .detect = detect, .work = work, .x = x, .a = a, .b = b};
             if (!pair_overlaps(&p, time, pairs ? &found : out)) continue;

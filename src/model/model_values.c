@@ -152,19 +152,35 @@ static void estimate_costs(ct_model* model) {
     model->system.refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
 }
 
-ct_status ct_model_factor(ct_model* model) {
-    ct_blas_begin();
+// The families' work is as large as the elements: it is not kept while the factor is made.
+static ct_status assemble_rest(ct_model* model, double c) {
     ct_families_work work;
     ct_status status = ct_families_work_create(&work, &model->families);
-    double c = ct_model_rate(&model->settings);
-    if (status == CT_OK && model->nfree) {
-        ct_model_assemble(model, &work, c, NULL, &model->system.matrix);
-        status = ct_factor_update(model->system.factor, &model->system.matrix);
-    }
+    if (status == CT_OK) ct_model_assemble(model, &work, c, NULL, &model->system.matrix);
+    ct_families_work_free(&work);
+    return status;
+}
+
+static ct_status couple_rest(ct_model* model, double c) {
+    if (!model->tree.nlink) return CT_OK;
+    ct_families_work work;
+    ct_status status = ct_families_work_create(&work, &model->families);
     if (status == CT_OK)
         status = ct_coupling_update(&model->system.coupling, model, &work, c, NULL, &model->system.matrix,
                                     model->system.factor);
     ct_families_work_free(&work);
+    return status;
+}
+
+ct_status ct_model_factor(ct_model* model) {
+    ct_blas_begin();
+    ct_status status = CT_OK;
+    double c = ct_model_rate(&model->settings);
+    if (model->nfree) status = assemble_rest(model, c);
+    if (status == CT_OK && model->nfree) {
+        status = ct_factor_update(model->system.factor, &model->system.matrix);
+    }
+    if (status == CT_OK) status = couple_rest(model, c);
     if (status == CT_OK) {
         model->system.factor_version = model->version;
         for (int t = 0; t < model->nelement; t++) material_logs(model, t, model->system.factored[t]);

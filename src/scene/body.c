@@ -47,12 +47,6 @@ const char* ct_scene_body_name(const ct_scene* scene, int body) {
     return body >= 0 && body < scene->nbody ? scene->body[body].name : "";
 }
 
-int ct_scene_find_body(const ct_scene* scene, const char* name) {
-    for (int b = 0; b < scene->nbody; b++)
-        if (!strcmp(scene->body[b].name, name)) return b;
-    return -1;
-}
-
 void ct_scene_bounds(const ct_scene* scene, int body, double lower[3], double upper[3]) {
     for (int i = 0; i < 3; i++) {
         lower[i] = INFINITY;
@@ -404,6 +398,8 @@ ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int* body, 
         added->first_tri = added[-1].first_tri + ct_scene_sheet_size(&added[-1]);
     }
     status = fill_body(scene, def, added, error);
+    if (!status && !ct_scene_keep_names(scene, added->name, added->group, scene->nbody))
+        status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (status) {
         name_body(error, def);
         ct_scene_free_body(added);

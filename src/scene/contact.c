@@ -89,6 +89,39 @@ static ct_status check_name(const char* field, const char* name, ct_error* error
     return CT_OK;
 }
 
+// FNV-1a, and never CT_KEY_NONE.
+static uint64_t hash_of(const char* text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash >> 1;
+}
+
+static bool is_known(const ct_key_map* map, const char* text) {
+    return ct_key_map_find(map, hash_of(text)) != -1;
+}
+
+static bool keep_name(ct_key_map* map, const char* text, int value) {
+    int* place = ct_key_map_at(map, hash_of(text));
+    if (place) *place = value;
+    return place != NULL;
+}
+
+// In the maps: the body's index, OTHER for what is none.
+enum { OTHER = -2 };
+
+bool ct_scene_keep_names(ct_scene* scene, const char* name, const char* group, int body) {
+    return keep_name(&scene->names, name, body >= 0 ? body : OTHER) &&
+           (!group || keep_name(&scene->groups, group, OTHER));
+}
+
+int ct_scene_find_body(const ct_scene* scene, const char* name) {
+    int found = ct_key_map_find(&scene->names, hash_of(name));
+    if (found >= 0 && found < scene->nbody && !strcmp(scene->body[found].name, name)) return found;
+    for (int b = 0; found != -1 && b < scene->nbody; b++)  // names of one hash, or one that was not added
+        if (!strcmp(scene->body[b].name, name)) return b;
+    return -1;
+}
+
 ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const char* group, ct_error* error) {
     ct_status status = check_name("name", name, error);
     if (!status && group) status = check_name("group", group, error);
@@ -96,6 +129,9 @@ ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const ch
     if (group && !strcmp(group, name))
         return ct_scene_fail(error, "group",
                              "is \"%.60s\", the same as the name: a group needs a name of its own", group);
+    if (!is_known(&scene->names, name) && !is_known(&scene->groups, name) &&
+        !(group && is_known(&scene->names, group)))
+        return CT_OK;
     for (int i = 0; i < collider_count(scene); i++) {
         const char *other = collider_name(scene, i), *others = collider_group(scene, i),
                    *kind = i < scene->nbody ? "body" : "obstacle";
@@ -325,6 +361,8 @@ ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     status = check_placed(scene, &added, error);
     if (status) return status;
+    if (!ct_scene_keep_names(scene, added.name, added.group, -1))
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (obstacle) *obstacle = scene->nobstacle;
     scene->obstacle[scene->nobstacle++] = added;
     return CT_OK;

@@ -63,6 +63,8 @@ void ct_scene_free(ct_scene* scene) {
     }
     for (int i = 0; i < scene->nforce; i++) ct_free(scene->force[i].node);
     ct_arena_free(&scene->arena);
+    ct_key_map_clear(&scene->names);
+    ct_key_map_clear(&scene->groups);
     ct_free(scene->obstacle);
     ct_free(scene->pair);
     ct_free(scene->actuator);

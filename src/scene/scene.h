@@ -9,6 +9,7 @@
 #include "scene/motion.h"
 #include "scene/policy.h"
 #include "shape/cell.h"
+#include "shape/key_map.h"
 
 typedef struct ct_scene_body {
     char* name;
@@ -163,6 +164,7 @@ struct ct_scene {
     ct_view view;
     ct_scene_body* body;
     int nbody;
+    ct_key_map names, groups;  // hashes of those of bodies and obstacles; of names, the body or -1
     ct_scene_driver* drive;
     int ndrive;
     ct_scene_force* force;
@@ -208,6 +210,8 @@ ct_status ct_scene_check_pairs(const ct_scene* scene, ct_error* error);
 // Whether a name of a pair means the collider: a body, or nbody + an obstacle.
 bool ct_scene_pair_means(const ct_scene* scene, const char* name, int collider);
 // A name and group (NULL: none) for a new body or obstacle: neither is taken by something else.
+// Remembers the names of a body (its index) or obstacle (-1) that is about to be added. false: out of memory.
+bool ct_scene_keep_names(ct_scene* scene, const char* name, const char* group, int body);
 ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const char* group, ct_error* error);
 // Nodes of a model of the scene: of the bodies, six for each link with a mass of its own, of the obstacles.
 int ct_scene_model_node_count(const ct_scene* scene);
