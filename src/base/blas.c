@@ -1,4 +1,4 @@
-// Run-time settings of OpenBLAS and of OpenMP, with which it or CHOLMOD may be built; see blas.h.
+// Run-time settings of OpenBLAS and of OpenMP, with which it may be built; see blas.h.
 //
 // OpenBLAS on POSIX threads has one number of threads for the process: a count of those who hold it at one,
 // and what it was before the first. OpenMP's settings belong to the thread that makes them.
@@ -39,7 +39,7 @@ static void release_process(void) {
 
 // ---- OpenMP --------------------------------------------------------------------------------
 
-// Looked up rather than linked: the library comes with OpenBLAS or CHOLMOD, or not at all.
+// Looked up rather than linked: the library comes with OpenBLAS, or not at all.
 static struct {
     int (*get_threads)(void), (*get_levels)(void);
     void (*set_threads)(int), (*set_levels)(int);

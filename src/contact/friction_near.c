@@ -240,8 +240,6 @@ static ct_status analyse(ct_friction_near* near, const ct_friction_matrix* matri
     ct_status status = lay_out(near, matrix);
     if (status == CT_OK) status = ct_symbolic_create(&near->symbolic, &near->N, CT_ORDER_METIS);
     if (status == CT_OK) status = ct_factor_create(&near->factor, near->symbolic, CT_PRECISION_SINGLE);
-    if (status == CT_OK) status = ct_factor_prefer_fronts(near->factor, &near->N);
-    if (status == CT_UNSUPPORTED) status = CT_OK;
     if (status == CT_OK) status = ct_factor_work_create(&near->work, near->symbolic);
     if (status != CT_OK) {
         clear(near);
@@ -319,7 +317,7 @@ ct_status ct_friction_near_factor(ct_friction_near* near, const ct_friction_rows
         ct_block_matrix_clear(&near->N);
         add_local(near, diagonal);
         for (int c = 0; c < near->matrix->count; c++) add_contact(near, c);
-        status = ct_factor_update(near->factor, &near->N);
+        status = ct_factor_update(near->factor, near->work, NULL, &near->N);
     }
     near->factored = status == CT_OK;
     return status;

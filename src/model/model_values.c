@@ -161,6 +161,14 @@ static ct_status assemble_rest(ct_model* model, double c) {
     return status;
 }
 
+static ct_status factor_rest(ct_model* model) {
+    ct_threads* threads = NULL;  // without them it takes longer
+    if (ct_factor_flops(model->system.factor) > 1e8) ct_threads_create(&threads, model->settings.threads);
+    ct_status status = ct_factor_update(model->system.factor, NULL, threads, &model->system.matrix);
+    ct_threads_free(threads);
+    return status;
+}
+
 static ct_status couple_rest(ct_model* model, double c) {
     if (!model->tree.nlink) return CT_OK;
     ct_families_work work;
@@ -177,9 +185,7 @@ ct_status ct_model_factor(ct_model* model) {
     ct_status status = CT_OK;
     double c = ct_model_rate(&model->settings);
     if (model->nfree) status = assemble_rest(model, c);
-    if (status == CT_OK && model->nfree) {
-        status = ct_factor_update(model->system.factor, &model->system.matrix);
-    }
+    if (status == CT_OK && model->nfree) status = factor_rest(model);
     if (status == CT_OK) status = couple_rest(model, c);
     if (status == CT_OK) {
         model->system.factor_version = model->version;

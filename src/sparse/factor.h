@@ -1,9 +1,9 @@
 // Cholesky factorisation of a symmetric positive definite block matrix, made for being applied often.
 //
-// Symbolic (ordering and supernodes, CHOLMOD) once; numeric as often as values change; the solve is our own:
-// supernodes repacked as [inv(L11); -L21 inv(L11)] tiles in single or half precision, streamed in order,
-// vectors and accumulators in single or double. It is a preconditioner: P^-1 is symmetric positive definite
-// and accurate to about 1e-6 (single) or 2e-4 (half) relative.
+// Symbolic (ordering, supernodes, layout) once; numeric, by fronts, as often as values change. What is kept
+// is made for the solve: [inv(L11); -L21 inv(L11)] tiles in single or half precision, streamed in order,
+// vectors and accumulators in single. It is a preconditioner: P^-1 is symmetric positive definite and
+// accurate to about 1e-6 (single) or 2e-4 (half) relative.
 //
 // Unknowns of the matrix are given in the caller's order; ct_symbolic_order tells where each one sits inside
 // the factor. The solve works in factor order, so that the caller can fold the permutation into what it does
@@ -13,10 +13,9 @@
 
 #include "base/threads.h"
 #include "sparse/block_matrix.h"
+#include "sparse/ordering.h"
 
 typedef enum ct_precision { CT_PRECISION_SINGLE, CT_PRECISION_HALF } ct_precision;
-// AUTO: the smaller factor
-typedef enum ct_ordering { CT_ORDER_AUTO, CT_ORDER_AMD, CT_ORDER_METIS } ct_ordering;
 
 typedef struct ct_symbolic ct_symbolic;  // ordering, supernodes, tile layout: immutable, shared
 typedef struct ct_factor ct_factor;      // numeric values for one symbolic
@@ -29,18 +28,19 @@ const char* ct_symbolic_ordering(const ct_symbolic* symbolic);  // "amd" or "met
 
 ct_status ct_factor_create(ct_factor** out, const ct_symbolic* symbolic, ct_precision precision);
 void ct_factor_free(ct_factor* factor);
-// Factors the values; CT_SINGULAR when not positive definite (the old values then stay in force). May
-// allocate.
-ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix);
-// From now on this factor is updated by fronts, several times faster for small matrices; the bits differ. For
-// matrices with the pattern of `matrix`. Anything but CT_OK leaves it as it was.
-ct_status ct_factor_prefer_fronts(ct_factor* factor, const ct_block_matrix* matrix);
 size_t ct_factor_bytes(const ct_factor* factor);  // bytes streamed by one sweep (a solve reads them twice)
-double ct_factor_flops(const ct_factor* factor);  // flops of one numeric factorisation
+double ct_factor_flops(const ct_factor* factor);  // flops of one numeric factorisation, L alone
 
-typedef struct ct_factor_work ct_factor_work;  // scratch for solves of one symbolic
+// Scratch for updates and solves of one symbolic, one at a time.
+typedef struct ct_factor_work ct_factor_work;
 ct_status ct_factor_work_create(ct_factor_work** out, const ct_symbolic* symbolic);
 void ct_factor_work_free(ct_factor_work* work);
+
+// Factors the values of a matrix with the symbolic's pattern; CT_SINGULAR when not positive definite (the old
+// values then stay in force). Same bits for every number of threads. Allocates scratch in the work when first
+// called, nothing from then on. work NULL: allocates every time.
+ct_status ct_factor_update(ct_factor* factor, ct_factor_work* work, ct_threads* threads,
+                           const ct_block_matrix* matrix);
 
 // x = P^-1 b, both 3 n doubles in factor order; may alias. Bit-identical for every thread count. Allocates
 // nothing.

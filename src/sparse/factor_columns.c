@@ -112,7 +112,7 @@ static void forward_group(const columns_job* job, const ct_many_list* list, cons
                           int worker, int vectors, float* kept) {
     const ct_symbolic* symbolic = job->factor->symbolic;
     ct_many_sweep sweep = ct_many_sweep_of(job->factor, job->many, worker);
-    const ct_many_kernels* kernels = &job->set->kernels[job->factor->precision][vectors - 1];
+    const ct_many_kernels* kernels = &job->set->kernels[job->factor->values.precision][vectors - 1];
     ct_many_visit* visit = list->visit + group->visit;
     int* begin = job->many->begin + (size_t)worker * (size_t)symbolic->npanel;
     size_t lanes = 8 * (size_t)vectors;
@@ -175,7 +175,7 @@ static void multiply_groups(const columns_job* job, const ct_many_group* left, c
 
 static void write_products(const columns_job* job, const ct_many_group* left, const ct_many_group* right,
                            const float* sum) {
-    const double* scale = job->factor->scale;
+    const double* scale = job->factor->values.scale;
     for (int j = 0; j < right->count; j++)
         for (int i = 0; i < left->count; i++) {
             int row = job->left->place[left->first + i], column = job->right->place[right->first + j];
@@ -206,7 +206,7 @@ static void multiply_columns(int task, void* user) {
 static void write_sweep(const columns_job* job, const ct_many_group* group, const float* vector,
                         size_t lanes) {
     const ct_many_list *solved = job->right, *wanted = job->left;
-    const double* scale = job->factor->scale;
+    const double* scale = job->factor->values.scale;
     for (int i = 0; i < wanted->count; i++)
         for (int j = 0; j < group->count; j++) {
             int slot = wanted->slot[i], column = solved->place[group->first + j], row = wanted->place[i];
@@ -228,7 +228,8 @@ static void backward_group(const columns_job* job, int worker, int p, int rows) 
     const ct_symbolic* symbolic = job->factor->symbolic;
     const ct_part* part = &symbolic->part[p];
     const ct_many_group* group = &job->right->group[job->first_group + worker];
-    const ct_many_kernels* kernels = &job->set->kernels[job->factor->precision][group_vectors(group) - 1];
+    const ct_many_kernels* kernels =
+        &job->set->kernels[job->factor->values.precision][group_vectors(group) - 1];
     const ct_many_visit* visit = job->right->visit + group->visit;
     ct_many_sweep sweep = ct_many_sweep_of(job->factor, job->many, worker);
     sweep.rows = ct_many_rows_of(job->factor, job->many, rows);

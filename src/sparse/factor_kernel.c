@@ -203,11 +203,16 @@ INLINE ct_float8 read_rows(const double* column, int row, int height, bool half)
     return value;
 }
 
-INLINE void pack_panel(const ct_panel* panel, const double* W, size_t stride, void* tile, bool half) {
+INLINE void pack_panel(const ct_panel* panel, const double* W, size_t stride, int begin, int end, void* tile,
+                       bool half) {
     char* target = (char*)tile + panel->tile * value_size(half);
     int height = 3 * (panel->width + panel->border);
     for (int node = 0, take; node < panel->width; node += take) {
         take = ct_chunk_nodes(panel->width - node);
+        if (node < begin || node >= end) {
+            target += 3 * (size_t)take * (size_t)(panel->rows - ct_chunk_row(3 * node)) * value_size(half);
+            continue;
+        }
         for (int row = ct_chunk_row(3 * node); row < panel->rows; row += CT_TILE_ROWS)
             for (int c = 3 * node; c < 3 * (node + take); c++) {
                 ct_float8 value = read_rows(W + (size_t)c * stride, row, height, half);
@@ -228,8 +233,9 @@ INLINE void pack_panel(const ct_panel* panel, const double* W, size_t stride, vo
     static void backward_columns_##name(const ct_sweep* sweep, const ct_panel* panel, int begin, int end) {  \
         backward_columns(sweep, panel, begin, end, half);                                                    \
     }                                                                                                        \
-    static void pack_##name(const ct_panel* panel, const double* W, size_t stride, void* tile) {             \
-        pack_panel(panel, W, stride, tile, half);                                                            \
+    static void pack_##name(const ct_panel* panel, const double* W, size_t stride, int begin, int end,       \
+                            void* tile) {                                                                    \
+        pack_panel(panel, W, stride, begin, end, tile, half);                                                \
     }
 
 DEFINE_KERNELS(single, false)

@@ -1,4 +1,5 @@
-// How a factor lies in memory: shared by the symbolic analysis, the numeric repacking and the sweep kernels.
+// How a factor lies in memory: shared by the symbolic analysis, the numeric factorisation and the sweep
+// kernels.
 //
 // With S A S = Lu D^2 Lu^T (S: powers of two that bring the diagonal near 1, Lu: unit lower triangular) a
 // supernode of k columns and m rows below them is kept as the panel
@@ -22,6 +23,7 @@
 
 #include "base/cpu.h"
 #include "sparse/factor.h"
+#include "sparse/fronts_plan.h"
 
 enum { CT_TILE_ROWS = 8, CT_CHUNK_NODES = 4 };
 
@@ -53,7 +55,7 @@ struct ct_symbolic {
     ct_part* part;
     int npanel;
     ct_panel* panel;  // part after part
-    int* supernode;   // npanel: CHOLMOD's supernode of each panel
+    int* place;       // npanel: panel of each own block of the plan
     int* index;       // positions in the part's vector of the nodes below each panel
     int* below;       // slots of the nodes below each panel, as index
     int* node;        // n: factor position of each own node, part after part
@@ -64,20 +66,22 @@ struct ct_symbolic {
     size_t nvalue;   // values of all panels
     size_t nvector;  // nodes of all vectors
     int max_rows;    // of any panel
-    double flops;
-    void* analysis;  // cholmod_factor: symbolic supernodal factor
+    ct_front_plan plan;
 };
+
+typedef struct ct_factor_values {
+    ct_precision precision;
+    void* tile;     // nvalue floats or halves, 64-byte aligned
+    float* pivot;   // 4 n: D^-2 of each own node, part after part; the fourth is zero
+    double* scale;  // n: S of each own node, part after part
+    ct_arena arena;
+} ct_factor_values;
 
 struct ct_factor {
     const ct_symbolic* symbolic;
-    ct_precision precision;
     ct_isa isa;
-    bool ready;                // holds values
-    void* tile;                // nvalue floats or halves, 64-byte aligned
-    float* pivot;              // 4 n: D^-2 of each own node, part after part; the fourth is zero
-    double* scale;             // n: S of each own node, part after part
-    struct ct_fronts* fronts;  // factor_fronts.h; NULL: CHOLMOD factors
-    ct_arena arena;
+    bool ready;  // holds values
+    ct_factor_values values;
 };
 
 struct ct_factor_work {
@@ -86,6 +90,11 @@ struct ct_factor_work {
     float* rows;    // npart * row_stride: scratch of each part's sweep
     size_t row_stride;
     struct ct_factor_many* many;  // factor_many.h; made when first needed
+    // of updates, made when first needed
+    double* room;  // 9 plan.room: fronts
+    double* unit;  // n: S by the matrix's rows
+    ct_arena update_arena;
+    ct_factor_values spare;  // what the next update writes, if the factor's own values must stay until then
 };
 
 // One part's sweep.
@@ -109,11 +118,15 @@ typedef struct ct_factor_kernels {
     void (*forward_scatter)(const ct_sweep* sweep, const ct_panel* panel);
     void (*backward_gather)(const ct_sweep* sweep, const ct_panel* panel);
     void (*backward_columns)(const ct_sweep* sweep, const ct_panel* panel, int begin, int end);
-    // Fills a panel from W, column-major with `stride` rows a column.
-    void (*pack)(const ct_panel* panel, const double* W, size_t stride, void* tile);
+    // Fills a panel's chunks that begin at nodes [begin, end) from W, column-major with `stride` rows a
+    // column.
+    void (*pack)(const ct_panel* panel, const double* W, size_t stride, int begin, int end, void* tile);
     // Sum of `count` floats (a multiple of 256): what reading alone costs.
     float (*stream)(const float* from, size_t count);
 } ct_factor_kernels;
+
+// Memory for values; false: out of memory.
+bool ct_factor_values_create(ct_factor_values* out, const ct_symbolic* symbolic, ct_precision precision);
 
 // For the precision on the instruction set.
 const ct_factor_kernels* ct_factor_kernels_for(ct_isa isa, ct_precision precision);

@@ -67,8 +67,8 @@ ct_many_sweep ct_many_sweep_of(const ct_factor* factor, const ct_factor_many* ma
     const ct_symbolic* symbolic = factor->symbolic;
     return (ct_many_sweep){
         .below = symbolic->below,
-        .tile = factor->tile,
-        .pivot = factor->pivot,
+        .tile = factor->values.tile,
+        .pivot = factor->values.pivot,
         .vector = many->vector + (size_t)worker * 3 * (size_t)symbolic->n * CT_MANY_LANES,
         .rows = ct_many_rows_of(factor, many, worker),
     };
@@ -92,7 +92,7 @@ static void load_lanes(const many_job* job, int first, int count, int lanes, dou
         const double* b = job->b + 3 * n * (size_t)first + 3 * (size_t)symbolic->node[k];
         float* target = vector + 3 * k * (size_t)lanes;
         for (int l = 0; l < count; l++) {
-            double s = job->factor->scale[k] / unit[l];
+            double s = job->factor->values.scale[k] / unit[l];
             for (int a = 0; a < 3; a++) target[a * lanes + l] = (float)(b[3 * n * (size_t)l + (size_t)a] * s);
         }
         for (int l = count; l < lanes; l++)
@@ -109,7 +109,7 @@ static void store_lanes(const many_job* job, int first, int count, int lanes, co
         double* x = job->x + 3 * n * (size_t)first + 3 * (size_t)symbolic->node[k];
         const float* source = vector + 3 * k * (size_t)lanes;
         for (int l = 0; l < count; l++) {
-            double s = job->factor->scale[k] * unit[l];
+            double s = job->factor->values.scale[k] * unit[l];
             for (int a = 0; a < 3; a++) x[3 * n * (size_t)l + (size_t)a] = s * (double)source[a * lanes + l];
         }
     }
@@ -119,7 +119,7 @@ static void solve_group(const many_job* job, const ct_many_sweep* sweep, int fir
     const ct_symbolic* symbolic = job->factor->symbolic;
     int vectors = (count + 7) / 8;
     const ct_many_kernels* kernels =
-        &ct_many_set_for(job->factor->isa)->kernels[job->factor->precision][vectors - 1];
+        &ct_many_set_for(job->factor->isa)->kernels[job->factor->values.precision][vectors - 1];
     double unit[MOST_SIDES];
     load_lanes(job, first, count, 8 * vectors, unit, sweep->vector);
     for (int i = 0; i < symbolic->npanel; i++) kernels->forward(sweep, &symbolic->panel[i], 0, NULL);

@@ -1,17 +1,15 @@
 // Numeric factorisation; see factor.h for the contract and factor_layout.h for the formulas.
 //
-// Update: S A S is factored in double by CHOLMOD, or by fronts (factor_fronts.h) where that is asked for,
-// each supernode [L11; L21] is turned into W in place (triangular inverse and solve) and rounded into its
-// panel; CHOLMOD's values are then freed.
+// Update: S A S is factored in double by fronts (fronts.h); each block of columns [L11; L21] that they finish
+// is turned into W in place (triangular inverse and solve) and rounded into its panel.
 #include "sparse/factor.h"
 
 #include <cblas.h>
 #include <math.h>
 
 #include "base/blas.h"
-#include "sparse/factor_cholmod.h"
-#include "sparse/factor_fronts.h"
 #include "sparse/factor_layout.h"
+#include "sparse/fronts.h"
 
 // LAPACK, part of OpenBLAS: inverse of a triangular matrix in place.
 extern void dtrtri_(const char* triangle, const char* diagonal, const int* n, double* A, const int* stride,
@@ -33,8 +31,22 @@ const ct_factor_kernels* ct_factor_kernels_for(ct_isa isa, ct_precision precisio
     }
 }
 
-static size_t value_bytes(const ct_factor* factor) {
-    return factor->precision == CT_PRECISION_HALF ? sizeof(uint16_t) : sizeof(float);
+static size_t value_bytes(const ct_factor_values* values) {
+    return values->precision == CT_PRECISION_HALF ? sizeof(uint16_t) : sizeof(float);
+}
+
+bool ct_factor_values_create(ct_factor_values* out, const ct_symbolic* symbolic, ct_precision precision) {
+    *out = (ct_factor_values){.precision = precision};
+    out->tile = ct_arena_alloc(&out->arena, symbolic->nvalue, value_bytes(out));
+    out->pivot = ct_arena_alloc(&out->arena, (size_t)symbolic->n, 4 * sizeof(float));
+    out->scale = ct_arena_alloc(&out->arena, (size_t)symbolic->n, sizeof(double));
+    if (out->arena.failed) {
+        ct_arena_free(&out->arena);
+        return false;
+    }
+    // streamed from end to end by every solve: spares the walks through the page table
+    ct_memory_large_pages(out->tile, symbolic->nvalue * value_bytes(out));
+    return true;
 }
 
 ct_status ct_factor_create(ct_factor** out, const ct_symbolic* symbolic, ct_precision precision) {
@@ -42,35 +54,98 @@ ct_status ct_factor_create(ct_factor** out, const ct_symbolic* symbolic, ct_prec
     ct_factor* factor = ct_alloc(1, sizeof *factor);
     if (!factor) return CT_OUT_OF_MEMORY;
     factor->symbolic = symbolic;
-    factor->precision = precision;
     factor->isa = ct_cpu_isa();
-    factor->tile = ct_arena_alloc(&factor->arena, symbolic->nvalue, value_bytes(factor));
-    factor->pivot = ct_arena_alloc(&factor->arena, (size_t)symbolic->n, 4 * sizeof(float));
-    factor->scale = ct_arena_alloc(&factor->arena, (size_t)symbolic->n, sizeof(double));
-    if (factor->arena.failed) {
+    if (!ct_factor_values_create(&factor->values, symbolic, precision)) {
         ct_factor_free(factor);
         return CT_OUT_OF_MEMORY;
     }
-    // streamed from end to end by every solve: spares the walks through the page table
-    ct_memory_large_pages(factor->tile, symbolic->nvalue * value_bytes(factor));
     *out = factor;
     return CT_OK;
 }
 
 void ct_factor_free(ct_factor* factor) {
     if (!factor) return;
-    ct_fronts_free(factor->fronts);
-    ct_arena_free(&factor->arena);
+    ct_arena_free(&factor->values.arena);
     ct_free(factor);
 }
 
 size_t ct_factor_bytes(const ct_factor* factor) {
     const ct_symbolic* symbolic = factor->symbolic;
-    return symbolic->nvalue * value_bytes(factor) + symbolic->nindex * sizeof(int) +
+    return symbolic->nvalue * value_bytes(&factor->values) + symbolic->nindex * sizeof(int) +
            (size_t)symbolic->npanel * sizeof(ct_panel) + (size_t)symbolic->n * 4 * sizeof(float);
 }
 
-double ct_factor_flops(const ct_factor* factor) { return factor->symbolic->flops; }
+double ct_factor_flops(const ct_factor* factor) { return factor->symbolic->plan.flops; }
+
+// ---- panels --------------------------------------------------------------------------------
+
+// A block of columns on its way into its panel.
+typedef struct storing {
+    const ct_symbolic* symbolic;
+    const ct_factor_kernels* kernels;
+    const ct_fronts_kernels* dense;
+    ct_factor_values* values;
+} storing;
+
+typedef struct block {
+    const storing* to;
+    const ct_panel* panel;
+    double* L;
+    int columns, rows;
+} block;
+
+// -L21 inv(L11), some rows.
+static void solve_rows(int begin, int end, void* user) {
+    const block* b = user;
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, end - begin, b->columns,
+                -1.0, b->L, b->rows, b->L + b->columns + begin, b->rows);
+}
+
+// [L11; L21] becomes [inv(L11); -L21 inv(L11)].
+static void invert(const block* b, ct_threads* threads, double* multiple) {
+    if (b->columns <= CT_FRONTS_NARROW) {
+        b->to->dense->invert(b->L, b->columns, b->rows, multiple);
+        return;
+    }
+    const int below = b->rows - b->columns;
+    int info;
+    ct_fronts_share(threads, below, (double)below * b->columns * b->columns, solve_rows, (void*)b);
+    dtrtri_("L", "N", &b->columns, b->L, &b->rows, &info);
+}
+
+enum { PACKED_NODES = 16 };
+
+static void pack_piece(int piece, void* user) {
+    const block* b = user;
+    b->to->kernels->pack(b->panel, b->L, (size_t)b->rows, piece * PACKED_NODES, (piece + 1) * PACKED_NODES,
+                         b->to->values->tile);
+}
+
+// Turns [L11; L21] into [inv(Lu11); -Lu21 inv(Lu11)] and writes it with D^-2, 4 floats a node.
+static void store(int number, double* L, int columns, int rows, ct_threads* threads, void* user) {
+    const storing* to = user;
+    const ct_panel* panel = &to->symbolic->panel[to->symbolic->place[number]];
+    float* pivot = to->values->pivot + 4 * (size_t)panel->slot;
+    double d[3 * CT_PANEL_NODES], multiple[3 * CT_PANEL_NODES];
+    const size_t stride = (size_t)rows;
+    for (int j = 0; j < columns; j++) {
+        d[j] = L[(size_t)j * stride + (size_t)j];
+        pivot[4 * (j / 3) + j % 3] = (float)(1 / (d[j] * d[j]));
+    }
+    block b = {.to = to, .panel = panel, .L = L, .columns = columns, .rows = rows};
+    invert(&b, threads, multiple);
+    // inv(Lu11) = D inv(L11)
+    for (int j = 0; j < columns; j++) {
+        double* column = L + (size_t)j * stride;
+        for (int i = 0; i < j; i++) column[i] = 0;
+        column[j] = 1;
+        for (int i = j + 1; i < columns; i++) column[i] *= d[i];
+    }
+    const bool large = (double)rows * columns > 1e5;
+    ct_threads_run(large ? threads : NULL, (panel->width + PACKED_NODES - 1) / PACKED_NODES, pack_piece, &b);
+}
+
+// ---- update --------------------------------------------------------------------------------
 
 // Power of two near 1/sqrt(largest diagonal entry) for each block row; false: not positive.
 static bool choose_scale(const ct_block_matrix* matrix, double* scale) {
@@ -85,139 +160,73 @@ static bool choose_scale(const ct_block_matrix* matrix, double* scale) {
     return true;
 }
 
-// The values of S A S in the order of ct_cholmod_pattern.
-static void fill_values(const ct_block_matrix* matrix, const double* scale, double* value) {
-    for (int j = 0; j < matrix->n; j++)
-        for (int b = 0; b < 3; b++) {
-            const double* D = matrix->value + 9 * (size_t)matrix->start[j];
-            for (int a = b; a < 3; a++) *value++ = D[3 * a + b] * scale[j] * scale[j];
-            for (int e = matrix->start[j] + 1; e < matrix->start[j + 1]; e++)
-                for (int a = 0; a < 3; a++)
-                    *value++ =
-                        matrix->value[9 * (size_t)e + (size_t)(3 * a + b)] * scale[j] * scale[matrix->row[e]];
-        }
-}
-
-// S A S = L L^T in double; NULL: see the status.
-static cholmod_factor* factorise(const ct_symbolic* symbolic, const ct_block_matrix* matrix,
-                                 const double* scale, cholmod_common* common, ct_status* status) {
-    cholmod_factor* L = cholmod_copy_factor(symbolic->analysis, common);
-    cholmod_sparse* A = L ? ct_cholmod_pattern(matrix, CHOLMOD_REAL, common) : NULL;
-    if (A) {
-        fill_values(matrix, scale, A->x);
-        cholmod_factorize(A, L, common);
-    }
-    cholmod_free_sparse(&A, common);
-    *status = ct_cholmod_status(common);
-    if (!*status && L->minor < L->n) *status = CT_SINGULAR;
-    if (*status) cholmod_free_factor(&L, common);
-    return L;
-}
-
-// x: columns of the supernodes, column-major, one after the other.
-static bool pivots_are_positive(const ct_symbolic* symbolic, const double* x) {
-    const cholmod_factor* L = symbolic->analysis;
-    const int *super = L->super, *pi = L->pi, *px = L->px;
-    for (size_t s = 0; s < L->nsuper; s++) {
-        size_t stride = (size_t)(pi[s + 1] - pi[s]);
-        const double* values = x + px[s];
-        for (size_t j = 0; j < (size_t)(super[s + 1] - super[s]); j++)
-            if (!(values[j * stride + j] > 0) || !isfinite(values[j * stride + j])) return false;
-    }
-    return true;
-}
-
-// Turns a supernode [L11; L21] into [inv(Lu11); -Lu21 inv(Lu11)] in place and writes D^-2, 4 floats a node.
-// d: 2 columns.
-static void invert_supernode(const ct_fronts* fronts, double* L, int columns, int rows, double* d,
-                             float* pivot) {
-    int below = rows - columns, info;
-    size_t stride = (size_t)rows;
-    for (int j = 0; j < columns; j++) {
-        d[j] = L[(size_t)j * stride + (size_t)j];
-        pivot[4 * (j / 3) + j % 3] = (float)(1 / (d[j] * d[j]));
-    }
-    if (fronts && columns <= CT_FRONTS_NARROW) {
-        fronts->kernels->invert(L, columns, rows, d + columns);
-    } else {
-        if (below)
-            cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, below, columns,
-                        -1.0, L, rows, L + columns, rows);
-        dtrtri_("L", "N", &columns, L, &rows, &info);
-    }
-    // inv(Lu11) = D inv(L11)
-    for (int j = 0; j < columns; j++) {
-        double* column = L + (size_t)j * stride;
-        for (int i = 0; i < j; i++) column[i] = 0;
-        column[j] = 1;
-        for (int i = j + 1; i < columns; i++) column[i] *= d[i];
-    }
-}
-
-static void repack(ct_factor* factor, double* x, const double* scale, double* d) {
+// Scratch for an update: fronts, and values to write where the factor's own must stay. again: more updates
+// may follow; memory that is not yet needed for them is not touched.
+static bool reserve(ct_factor_work* work, const ct_factor* factor, ct_threads* threads, bool again) {
     const ct_symbolic* symbolic = factor->symbolic;
-    const cholmod_factor* L = symbolic->analysis;
-    const ct_factor_kernels* kernels = ct_factor_kernels_for(factor->isa, factor->precision);
-    const int *super = L->super, *pi = L->pi, *px = L->px;
-    for (int p = 0; p < symbolic->npart; p++) {
-        const ct_part* part = &symbolic->part[p];
-        for (int i = part->first_panel; i < part->first_panel + part->npanel; i++) {
-            const ct_panel* panel = &symbolic->panel[i];
-            int s = symbolic->supernode[i], rows = pi[s + 1] - pi[s];
-            double* values = x + px[s];
-            float* pivot = factor->pivot + 4 * (size_t)(part->first_node + panel->first);
-            invert_supernode(factor->fronts, values, super[s + 1] - super[s], rows, d, pivot);
-            kernels->pack(panel, values, (size_t)rows, factor->tile);
+    if (!work->room) {
+        if (!ct_blas_has_room(ct_threads_count(threads))) return false;
+        const size_t count = 9 * symbolic->plan.room;
+        work->unit = ct_arena_alloc(&work->update_arena, (size_t)symbolic->n, sizeof(double));
+        double* room = ct_arena_alloc(&work->update_arena, count, sizeof(double));
+        if (work->update_arena.failed) {
+            ct_arena_free(&work->update_arena);
+            return false;
         }
+        ct_memory_large_pages(room, count * sizeof(double));
+        work->room = room;
     }
-    for (int k = 0; k < symbolic->n; k++) factor->scale[k] = scale[symbolic->order[symbolic->node[k]]];
+    if (!again || (work->spare.tile && work->spare.precision == factor->values.precision)) return true;
+    ct_arena_free(&work->spare.arena);
+    return ct_factor_values_create(&work->spare, symbolic, factor->values.precision);
+}
+
+static ct_status factorise(ct_factor* factor, ct_factor_work* work, ct_threads* threads,
+                           const ct_block_matrix* matrix) {
+    const ct_symbolic* symbolic = factor->symbolic;
+    if (!choose_scale(matrix, work->unit)) return CT_SINGULAR;
+    storing to = {.symbolic = symbolic,
+                  .kernels = ct_factor_kernels_for(factor->isa, factor->values.precision),
+                  .dense = ct_fronts_kernels_for(factor->isa),
+                  .values = factor->ready ? &work->spare : &factor->values};
+    const ct_fronts_def def = {.plan = &symbolic->plan,
+                               .matrix = matrix,
+                               .unknowns = 3,
+                               .scale = work->unit,
+                               .isa = factor->isa,
+                               .room = work->room,
+                               .threads = threads,
+                               .store = store,
+                               .user = &to};
+    ct_status status = ct_fronts_factor(&def);
+    if (status != CT_OK) return status;
+    for (int k = 0; k < symbolic->n; k++)
+        to.values->scale[k] = work->unit[symbolic->order[symbolic->node[k]]];
+    if (factor->ready) {
+        const ct_factor_values old = factor->values;
+        factor->values = work->spare;
+        work->spare = old;
+    }
     factor->ready = true;
+    return CT_OK;
 }
 
-// scale: 7 n, the first n filled.
-static ct_status update_by_cholmod(ct_factor* factor, const ct_block_matrix* matrix, double* scale) {
-    const ct_symbolic* symbolic = factor->symbolic;
-    ct_status status;
-    cholmod_common common;
-    ct_cholmod_start(&common);
-    cholmod_factor* L = factorise(symbolic, matrix, scale, &common, &status);
-    if (L && !pivots_are_positive(symbolic, L->x)) status = CT_SINGULAR;
-    if (!status) repack(factor, L->x, scale, scale + symbolic->n);
-    cholmod_free_factor(&L, &common);
-    cholmod_finish(&common);
-    return status;
-}
-
-static ct_status update_by_fronts(ct_factor* factor, const ct_block_matrix* matrix, double* scale) {
-    const ct_symbolic* symbolic = factor->symbolic;
-    ct_status status = ct_fronts_factor(factor->fronts, matrix, scale);
-    if (status == CT_OK && !pivots_are_positive(symbolic, factor->fronts->value)) status = CT_SINGULAR;
-    if (status == CT_OK) repack(factor, factor->fronts->value, scale, scale + symbolic->n);
-    return status;
-}
-
-ct_status ct_factor_update(ct_factor* factor, const ct_block_matrix* matrix) {
-    const ct_symbolic* symbolic = factor->symbolic;
-    if (matrix->n != symbolic->n) return CT_BAD_ARGUMENT;
-    if (symbolic->n == 0) return CT_OK;
-    double* scale = ct_alloc(7 * (size_t)symbolic->n, sizeof(double));
-    if (!scale) return CT_OUT_OF_MEMORY;
-    ct_status status = CT_SINGULAR;
-    if (choose_scale(matrix, scale)) {
-        ct_blas_begin();
-        status = factor->fronts ? update_by_fronts(factor, matrix, scale)
-                                : update_by_cholmod(factor, matrix, scale);
-        ct_blas_end();
+ct_status ct_factor_update(ct_factor* factor, ct_factor_work* work, ct_threads* threads,
+                           const ct_block_matrix* matrix) {
+    if (matrix->n != factor->symbolic->n) return CT_BAD_ARGUMENT;
+    if (matrix->n == 0) return CT_OK;
+    ct_factor_work* own = NULL;
+    if (!work) {
+        ct_status status = ct_factor_work_create(&own, factor->symbolic);
+        if (status != CT_OK) return status;
+        work = own;
     }
-    ct_free(scale);
+    const bool there = reserve(work, factor, threads, factor->ready || !own);
+    ct_status status = there ? factorise(factor, work, threads, matrix) : CT_OUT_OF_MEMORY;
+    ct_factor_work_free(own);
     return status;
-}
-
-ct_status ct_factor_prefer_fronts(ct_factor* factor, const ct_block_matrix* matrix) {
-    if (factor->fronts || factor->symbolic->n == 0) return CT_OK;
-    return ct_fronts_create(&factor->fronts, factor->symbolic, matrix);
 }
 
 float ct_factor_stream(const ct_factor* factor, const float* from, size_t count) {
-    return ct_factor_kernels_for(factor->isa, factor->precision)->stream(from, count);
+    return ct_factor_kernels_for(factor->isa, factor->values.precision)->stream(from, count);
 }

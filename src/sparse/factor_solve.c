@@ -30,8 +30,8 @@ static ct_sweep part_sweep(const solve_job* job, int p) {
         .panel = symbolic->panel + part->first_panel,
         .npanel = part->npanel,
         .index = symbolic->index,
-        .tile = job->factor->tile,
-        .pivot = job->factor->pivot + 4 * (size_t)part->first_node,
+        .tile = job->factor->values.tile,
+        .pivot = job->factor->values.pivot + 4 * (size_t)part->first_node,
         .vector = job->work->vector + 4 * part->vector,
         .rows = job->work->rows + (size_t)p * job->work->row_stride,
     };
@@ -43,7 +43,7 @@ static void load_part(const solve_job* job, int p) {
     const ct_part* part = &symbolic->part[p];
     float* vector = job->work->vector + 4 * part->vector;
     const int* node = symbolic->node + part->first_node;
-    const double* scale = job->factor->scale + part->first_node;
+    const double* scale = job->factor->values.scale + part->first_node;
     const double inverse = 1 / job->unit;  // exact
     for (int k = 0; k < part->nnode; k++) {
         const double* b = job->b + 3 * (size_t)node[k];
@@ -60,7 +60,7 @@ static void store_part(const solve_job* job, int p) {
     const ct_part* part = &symbolic->part[p];
     const float* vector = job->work->vector + 4 * part->vector;
     const int* node = symbolic->node + part->first_node;
-    const double* scale = job->factor->scale + part->first_node;
+    const double* scale = job->factor->values.scale + part->first_node;
     for (int k = 0; k < part->nnode; k++) {
         double* x = job->x + 3 * (size_t)node[k];
         double s = scale[k] * job->unit;
@@ -175,7 +175,7 @@ void ct_factor_solve(const ct_factor* factor, ct_factor_work* work, ct_threads* 
     if (symbolic->n == 0) return;
     solve_job job = {
         .factor = factor,
-        .kernels = ct_factor_kernels_for(factor->isa, factor->precision),
+        .kernels = ct_factor_kernels_for(factor->isa, factor->values.precision),
         .work = work,
         .b = b,
         .x = x,

@@ -1,4 +1,4 @@
-// Scratch of solves; see factor.h and factor_layout.h.
+// Scratch of updates and solves; see factor.h and factor_layout.h.
 #include "base/memory.h"
 #include "sparse/factor_layout.h"
 #include "sparse/factor_many.h"
@@ -22,6 +22,8 @@ ct_status ct_factor_work_create(ct_factor_work** out, const ct_symbolic* symboli
 void ct_factor_work_free(ct_factor_work* work) {
     if (!work) return;
     ct_factor_many_free(work->many);
+    ct_arena_free(&work->spare.arena);
+    ct_arena_free(&work->update_arena);
     ct_arena_free(&work->arena);
     ct_free(work);
 }

@@ -2,62 +2,109 @@
 //     A = P' L L' P,  X = P' (L' \ (L \ (P B))),  B and X n x 3
 #include "sparse/scalar_factor.h"
 
-#include <cholmod.h>
+#include <string.h>
+
+#include "sparse/fronts.h"
+#include "sparse/ordering.h"
 
 struct ct_scalar_factor {
-    cholmod_common common;
-    cholmod_factor* factor;  // simplicial, packed columns, the diagonal first
-    int n;
+    ct_arena arena;
+    ct_supernodes supernodes;
+    ct_front_plan plan;
+    size_t* start;  // plan.npanel + 1: first value of each panel
+    double* value;  // panels [L11; L21], column-major
+    int most;       // rows of any panel
 };
 
 struct ct_scalar_work {
-    double* y;  // 3 n
+    double* y;     // 3 n
+    double* rows;  // 3 most: those of the panel at hand
 };
 
-// The lower triangle of the (0,0) entries; CHOLMOD's rows are sorted as ours are.
-static cholmod_sparse* scalar_matrix(const ct_block_matrix* matrix, cholmod_common* common) {
-    int n = matrix->n, entries = matrix->start[n];
-    cholmod_sparse* sparse =
-        cholmod_allocate_sparse((size_t)n, (size_t)n, (size_t)entries, 1, 1, -1, CHOLMOD_REAL, common);
-    if (!sparse) return NULL;
-    int *start = sparse->p, *row = sparse->i;
-    double* value = sparse->x;
-    for (int j = 0; j <= n; j++) start[j] = matrix->start[j];
-    for (int k = 0; k < entries; k++) {
-        row[k] = matrix->row[k];
-        value[k] = matrix->value[9 * (size_t)k];
+// Own columns of a front: first row and column, and the rows from there on.
+typedef struct panel {
+    const ct_front* front;
+    const ct_front_block* block;
+    int columns, rows;
+    const double* L;
+} panel;
+
+static panel panel_of(const ct_scalar_factor* factor, int number) {
+    const ct_front_plan* plan = &factor->plan;
+    const ct_front* front = &plan->front[plan->panel_front[number]];
+    const ct_front_block* block = &plan->block[front->block + number - front->panel];
+    return (panel){.front = front,
+                   .block = block,
+                   .columns = block->nodes,
+                   .rows = front->width + front->border - block->first,
+                   .L = factor->value + factor->start[number]};
+}
+
+// ---- factor --------------------------------------------------------------------------------
+
+static void store(int number, double* L, int columns, int rows, ct_threads* threads, void* user) {
+    const ct_scalar_factor* factor = user;
+    memcpy(factor->value + factor->start[number], L, (size_t)columns * (size_t)rows * sizeof(double));
+}
+
+static ct_status analyse(ct_scalar_factor* factor, const ct_block_matrix* matrix) {
+    ct_arena scratch = {0};
+    ct_graph graph;
+    bool metis;
+    int* order = ct_arena_alloc(&scratch, (size_t)matrix->n, sizeof(int));
+    ct_status status = ct_graph_create(&graph, &scratch, matrix);
+    if (status == CT_OK)
+        status = order ? ct_graph_order(&graph, CT_ORDER_AUTO, order, &metis) : CT_OUT_OF_MEMORY;
+    if (status == CT_OK) status = ct_supernodes_create(&factor->supernodes, &factor->arena, &graph, order);
+    if (status == CT_OK)
+        status = ct_front_plan_create(&factor->plan, &factor->arena, &factor->supernodes, matrix);
+    ct_arena_free(&scratch);
+    return status;
+}
+
+static ct_status lay_out(ct_scalar_factor* factor) {
+    const size_t count = (size_t)factor->plan.npanel;
+    factor->start = ct_arena_alloc(&factor->arena, count + 1, sizeof(size_t));
+    if (!factor->start) return CT_OUT_OF_MEMORY;
+    for (int i = 0; i < factor->plan.npanel; i++) {
+        const panel p = panel_of(factor, i);
+        factor->start[i + 1] = factor->start[i] + (size_t)p.columns * (size_t)p.rows;
+        if (p.rows > factor->most) factor->most = p.rows;
     }
-    return sparse;
+    factor->value = ct_arena_alloc(&factor->arena, factor->start[count], sizeof(double));
+    return factor->value ? CT_OK : CT_OUT_OF_MEMORY;
+}
+
+static ct_status factorise(ct_scalar_factor* factor, const ct_block_matrix* matrix) {
+    double* room = ct_alloc(factor->plan.room, sizeof(double));
+    if (!room) return CT_OUT_OF_MEMORY;
+    const ct_fronts_def def = {.plan = &factor->plan,
+                               .matrix = matrix,
+                               .unknowns = 1,
+                               .isa = ct_cpu_isa(),
+                               .room = room,
+                               .store = store,
+                               .user = factor};
+    ct_status status = ct_fronts_factor(&def);
+    ct_free(room);
+    return status;
 }
 
 ct_status ct_scalar_factor_create(ct_scalar_factor** out, const ct_block_matrix* matrix) {
     *out = NULL;
     ct_scalar_factor* factor = ct_alloc(1, sizeof *factor);
     if (!factor) return CT_OUT_OF_MEMORY;
-    cholmod_common* common = &factor->common;
-    cholmod_start(common);
-    common->print = 0;
-    common->supernodal = CHOLMOD_SIMPLICIAL;
-    common->final_ll = 1;
-    factor->n = matrix->n;
-    cholmod_sparse* sparse = scalar_matrix(matrix, common);
-    if (sparse) factor->factor = cholmod_analyze(sparse, common);
-    if (factor->factor) cholmod_factorize(sparse, factor->factor, common);
-    int code = common->status;
-    cholmod_free_sparse(&sparse, common);
-    if (factor->factor && code == CHOLMOD_OK && factor->factor->minor == (size_t)matrix->n) {
-        *out = factor;
-        return CT_OK;
-    }
-    ct_status status = code == CHOLMOD_OUT_OF_MEMORY || !factor->factor ? CT_OUT_OF_MEMORY : CT_SINGULAR;
-    ct_scalar_factor_free(factor);
+    ct_status status = analyse(factor, matrix);
+    if (status == CT_OK) status = lay_out(factor);
+    if (status == CT_OK) status = factorise(factor, matrix);
+    if (status == CT_OK) *out = factor;
+    else ct_scalar_factor_free(factor);
     return status;
 }
 
 void ct_scalar_factor_free(ct_scalar_factor* factor) {
     if (!factor) return;
-    cholmod_free_factor(&factor->factor, &factor->common);
-    cholmod_finish(&factor->common);
+    ct_arena_free(&factor->arena);
     ct_free(factor);
 }
 
@@ -65,9 +112,10 @@ ct_status ct_scalar_work_create(ct_scalar_work** out, const ct_scalar_factor* fa
     *out = NULL;
     ct_scalar_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
-    work->y = ct_alloc(3 * (size_t)factor->n, sizeof(double));
-    if (!work->y) {
-        ct_free(work);
+    work->y = ct_alloc(3 * (size_t)factor->plan.n, sizeof(double));
+    work->rows = ct_alloc(3 * (size_t)factor->most, sizeof(double));
+    if (!work->y || !work->rows) {
+        ct_scalar_work_free(work);
         return CT_OUT_OF_MEMORY;
     }
     *out = work;
@@ -77,40 +125,72 @@ ct_status ct_scalar_work_create(ct_scalar_work** out, const ct_scalar_factor* fa
 void ct_scalar_work_free(ct_scalar_work* work) {
     if (!work) return;
     ct_free(work->y);
+    ct_free(work->rows);
     ct_free(work);
 }
 
+// ---- solve ---------------------------------------------------------------------------------
+
+// The panel's rows of y to `rows`, or back.
+static void move_rows(const ct_scalar_factor* factor, const panel* p, double* y, double* rows, bool back) {
+    const ct_front* front = p->front;
+    const size_t own = (size_t)(front->width - p->block->first);
+    double* first = y + 3 * (size_t)(front->first + p->block->first);
+    if (back) memcpy(first, rows, 3 * own * sizeof(double));
+    else memcpy(rows, first, 3 * own * sizeof(double));
+    const int* below = factor->supernodes.row + factor->supernodes.start[front - factor->plan.front];
+    rows += 3 * own;
+    for (int i = 0; i < front->border; i++, rows += 3) {
+        double* at = y + 3 * (size_t)below[i];
+        if (back) memcpy(at, rows, 3 * sizeof(double));
+        else memcpy(rows, at, 3 * sizeof(double));
+    }
+}
+
 // y = L \ y
-static void forward(const cholmod_factor* L, double* y) {
-    const int *start = L->p, *count = L->nz, *row = L->i;
-    const double* value = L->x;
-    for (size_t j = 0; j < L->n; j++) {
-        double* own = y + 3 * j;
-        for (int a = 0; a < 3; a++) own[a] /= value[start[j]];
-        for (int k = start[j] + 1; k < start[j] + count[j]; k++)
-            for (int a = 0; a < 3; a++) y[3 * row[k] + a] -= value[k] * own[a];
+static void forward(const ct_scalar_factor* factor, double* y, double* rows) {
+    for (int k = 0; k < factor->plan.npanel; k++) {
+        const panel p = panel_of(factor, k);
+        move_rows(factor, &p, y, rows, false);
+        for (int j = 0; j < p.columns; j++) {
+            const double* column = p.L + (size_t)j * (size_t)p.rows;
+            double* own = rows + 3 * j;
+            for (int a = 0; a < 3; a++) own[a] /= column[j];
+            const double u = own[0], v = own[1], w = own[2];
+            for (int i = j + 1; i < p.rows; i++) {
+                rows[3 * i] -= column[i] * u;
+                rows[3 * i + 1] -= column[i] * v;
+                rows[3 * i + 2] -= column[i] * w;
+            }
+        }
+        move_rows(factor, &p, y, rows, true);
     }
 }
 
 // y = L' \ y
-static void backward(const cholmod_factor* L, double* y) {
-    const int *start = L->p, *count = L->nz, *row = L->i;
-    const double* value = L->x;
-    for (size_t j = L->n; j-- > 0;) {
-        double* own = y + 3 * j;
-        for (int k = start[j] + 1; k < start[j] + count[j]; k++)
-            for (int a = 0; a < 3; a++) own[a] -= value[k] * y[3 * row[k] + a];
-        for (int a = 0; a < 3; a++) own[a] /= value[start[j]];
+static void backward(const ct_scalar_factor* factor, double* y, double* rows) {
+    for (int k = factor->plan.npanel - 1; k >= 0; k--) {
+        const panel p = panel_of(factor, k);
+        move_rows(factor, &p, y, rows, false);
+        for (int j = p.columns - 1; j >= 0; j--) {
+            const double* column = p.L + (size_t)j * (size_t)p.rows;
+            double* own = rows + 3 * j;
+            for (int i = j + 1; i < p.rows; i++)
+                for (int a = 0; a < 3; a++) own[a] -= column[i] * rows[3 * i + a];
+            for (int a = 0; a < 3; a++) own[a] /= column[j];
+        }
+        memcpy(y + 3 * (size_t)(p.front->first + p.block->first), rows,
+               3 * (size_t)p.columns * sizeof(double));
     }
 }
 
 void ct_scalar_factor_solve(const ct_scalar_factor* factor, ct_scalar_work* work, const double* b,
                             double* x) {
-    const int* order = factor->factor->Perm;
-    for (int k = 0; k < factor->n; k++)
+    const int* order = factor->supernodes.order;
+    for (int k = 0; k < factor->plan.n; k++)
         for (int a = 0; a < 3; a++) work->y[3 * k + a] = b[3 * order[k] + a];
-    forward(factor->factor, work->y);
-    backward(factor->factor, work->y);
-    for (int k = 0; k < factor->n; k++)
+    forward(factor, work->y, work->rows);
+    backward(factor, work->y, work->rows);
+    for (int k = 0; k < factor->plan.n; k++)
         for (int a = 0; a < 3; a++) x[3 * order[k] + a] = work->y[3 * k + a];
 }

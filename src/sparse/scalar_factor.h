@@ -1,6 +1,6 @@
 // Sparse Cholesky of one scalar per node with three right-hand sides (x, y, z) in double precision: the
-// constant global matrix of projective dynamics. CHOLMOD orders and factors; the solve is a plain pair of
-// sweeps over the columns.
+// constant global matrix of projective dynamics. The same analysis and fronts as those of the preconditioner
+// (factor.h); the solve is a plain pair of sweeps over the supernodes.
 #ifndef CT_SPARSE_SCALAR_FACTOR_H
 #define CT_SPARSE_SCALAR_FACTOR_H
 

@@ -1,151 +1,57 @@
-// Symbolic factorisation: orders the nodes, finds the supernodes (CHOLMOD), cuts the elimination tree into
-// parts and lays the panels out (factor_layout.h).
+// Symbolic factorisation: orders the nodes, finds the supernodes, plans the fronts, cuts the elimination tree
+// into parts and lays the panels out (factor_layout.h).
 //
-// The node graph is ordered (AMD or METIS), the order expanded to the 3 n unknowns and handed to the
-// supernodal analysis. All 9 entries of a block are kept, so the unknowns of a node have the same structure
-// and stay together.
+// Everything works on the graph of nodes: all 9 entries of a block are kept, so the unknowns of a node have
+// the same structure and stay together.
 #include <assert.h>
-#include <cholmod.h>
-#include <limits.h>
-#include <pthread.h>
 #include <string.h>
 
-#include "sparse/factor_cholmod.h"
 #include "sparse/factor_layout.h"
+#include "sparse/ordering.h"
 
-// CT_ORDER_AUTO tries both orderings up to this many nodes and keeps the smaller factor; above, METIS wins
-// and AMD is not tried.
-enum { TRY_BOTH_NODES = 40000 };
 // A part holds at most 1/MAX_SHARE of the factor and at least 1/MIN_SHARE; small factors are not cut at all.
 enum { MAX_SHARE = 5, MIN_SHARE = 64, UNCUT_VALUES = 200000 };
 
-void ct_cholmod_start(cholmod_common* common) {
-    cholmod_start(common);
-    common->print = 0;
-    common->error_handler = NULL;
-    common->try_catch = 1;
-    common->supernodal = CHOLMOD_SUPERNODAL;
-    common->quick_return_if_not_posdef = 1;
-    common->nmethods = 1;
-    common->method[0].ordering = CHOLMOD_GIVEN;
-    common->postorder = 1;
-    // Supernodes as wide as the streaming solve likes them: a thin panel costs as much as the zeros that
-    // widen it.
-    common->nrelax[0] = 12;
-    common->nrelax[1] = 24;
-    common->nrelax[2] = 48;
-    common->zrelax[0] = 0.4;
-    common->zrelax[1] = 0.15;
-    common->zrelax[2] = 0.05;
-}
-
-ct_status ct_cholmod_status(const cholmod_common* common) {
-    if (common->status == CHOLMOD_OK) return CT_OK;
-    if (common->status == CHOLMOD_NOT_POSDEF) return CT_SINGULAR;
-    if (common->status == CHOLMOD_OUT_OF_MEMORY || common->status == CHOLMOD_TOO_LARGE)
-        return CT_OUT_OF_MEMORY;
-    return CT_BAD_ARGUMENT;
-}
-
-// The lower triangle over 3 n unknowns, values when they are wanted (in the column order of ct_cholmod_fill).
-cholmod_sparse* ct_cholmod_pattern(const ct_block_matrix* matrix, int xtype, cholmod_common* common) {
-    size_t n = (size_t)matrix->n, offdiagonal = (size_t)(matrix->start[matrix->n] - matrix->n);
-    size_t nonzeros = 6 * n + 9 * offdiagonal;
-    if (nonzeros > INT_MAX) {
-        common->status = CHOLMOD_TOO_LARGE;
-        return NULL;
-    }
-    cholmod_sparse* A = cholmod_allocate_sparse(3 * n, 3 * n, nonzeros, 1, 1, -1, xtype, common);
-    if (!A) return NULL;
-    int* start = A->p;
-    int* row = A->i;
-    int count = 0;
-    for (int j = 0; j < matrix->n; j++)
-        for (int b = 0; b < 3; b++) {
-            start[3 * j + b] = count;
-            for (int a = b; a < 3; a++) row[count++] = 3 * j + a;
-            for (int e = matrix->start[j] + 1; e < matrix->start[j + 1]; e++)
-                for (int a = 0; a < 3; a++) row[count++] = 3 * matrix->row[e] + a;
-        }
-    start[3 * n] = count;
-    return A;
-}
-
-// Fill-reducing order of the node graph; order[k] = node at position k.
-static ct_status order_nodes(const ct_block_matrix* matrix, bool metis, int* order, cholmod_common* common) {
-    // the pattern is borrowed by CHOLMOD, which does not change it
-    cholmod_sparse graph = {
-        .nrow = (size_t)matrix->n,
-        .ncol = (size_t)matrix->n,
-        .nzmax = (size_t)matrix->start[matrix->n],
-        .p = matrix->start,
-        .i = matrix->row,
-        .stype = -1,
-        .itype = CHOLMOD_INT,
-        .xtype = CHOLMOD_PATTERN,
-        .dtype = CHOLMOD_DOUBLE,
-        .sorted = 1,
-        .packed = 1,
-    };
-    int done;
-    if (metis) {
-        // METIS draws from the C library's one random sequence: taking turns keeps the order reproducible
-        static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-        pthread_mutex_lock(&turn);
-        done = cholmod_metis(&graph, NULL, 0, 0, order, common);
-        pthread_mutex_unlock(&turn);
-    } else {
-        done = cholmod_amd(&graph, NULL, 0, order, common);
-    }
-    if (!done && common->status == CHOLMOD_OK) return CT_BAD_ARGUMENT;
-    return ct_cholmod_status(common);
-}
-
-// Orders and analyses; keeps the result when there is none yet or when it is smaller.
-static ct_status analyse(ct_symbolic* symbolic, const ct_block_matrix* matrix, bool metis,
-                         cholmod_common* common) {
-    size_t n = (size_t)matrix->n;
-    ct_arena scratch = {0};
-    int* order = ct_arena_alloc(&scratch, n, sizeof(int));
-    int* unknowns = ct_arena_alloc(&scratch, 3 * n, sizeof(int));
-    if (scratch.failed) {
-        ct_arena_free(&scratch);
-        return CT_OUT_OF_MEMORY;
-    }
-    ct_status status = order_nodes(matrix, metis, order, common);
-    for (size_t k = 0; k < 3 * n; k++) unknowns[k] = 3 * order[k / 3] + (int)(k % 3);
-    cholmod_sparse* A = status ? NULL : ct_cholmod_pattern(matrix, CHOLMOD_PATTERN, common);
-    cholmod_factor* L = A ? cholmod_analyze_p(A, unknowns, NULL, 0, common) : NULL;
-    if (!status) status = ct_cholmod_status(common);
-    if (!status && !L) status = CT_OUT_OF_MEMORY;
-    cholmod_factor* kept = symbolic->analysis;
-    if (!status && (!kept || L->xsize < kept->xsize)) {
-        symbolic->analysis = L;
-        symbolic->flops = common->fl;
-        symbolic->ordering = metis ? "metis" : "amd";
-        L = kept;
-    }
-    cholmod_free_factor(&L, common);
-    cholmod_free_sparse(&A, common);
-    ct_arena_free(&scratch);
-    return status;
-}
-
-// The tree of supernodes and the share of the factor in each subtree.
-typedef struct supernodes {
+// The tree of panels, which number as the plan's own blocks do, and the share of the factor in each subtree.
+typedef struct panels {
+    const ct_supernodes* supernodes;
+    const ct_front_plan* plan;
     int count;
-    const int *super, *pi, *s;  // CHOLMOD: first column, first row index, row indices
-    int* parent;                // count, -1 for roots
-    double* weight;             // count: values in the subtree
-    int* part;                  // count: part of each supernode
-    int* top_position;          // n: position of a node in the top's vector, -1 elsewhere
-} supernodes;
+    int* number;        // count: which panel comes at each place of the layout
+    int* parent;        // count, -1 for roots
+    double* weight;     // count: values in the subtree
+    int* part;          // count: part of each panel
+    int* top_position;  // n: position of a node in the top's vector, -1 elsewhere
+} panels;
 
-static int nodes_below(const supernodes* tree, int s) {
-    return (tree->pi[s + 1] - tree->pi[s] - (tree->super[s + 1] - tree->super[s])) / 3;
+static const ct_front* front_of(const panels* tree, int s) {
+    return &tree->plan->front[tree->plan->panel_front[s]];
 }
 
-static int nodes_of(const supernodes* tree, int s) { return (tree->super[s + 1] - tree->super[s]) / 3; }
+static const ct_front_block* block_of(const panels* tree, int s) {
+    const ct_front* front = front_of(tree, s);
+    return &tree->plan->block[front->block + s - front->panel];
+}
+
+static int nodes_of(const panels* tree, int s) { return block_of(tree, s)->nodes; }
+
+static int first_of(const panels* tree, int s) { return front_of(tree, s)->first + block_of(tree, s)->first; }
+
+static int nodes_below(const panels* tree, int s) {
+    const ct_front* front = front_of(tree, s);
+    const ct_front_block* block = block_of(tree, s);
+    return front->width + front->border - block->first - block->nodes;
+}
+
+// Position of node i below panel s: the later own nodes of its front, then those below that.
+static int node_below(const panels* tree, int s, int i) {
+    const ct_front* front = front_of(tree, s);
+    const ct_front_block* block = block_of(tree, s);
+    const int place = block->first + block->nodes + i;
+    if (place < front->width) return front->first + place;
+    return tree->supernodes
+        ->row[tree->supernodes->start[tree->plan->panel_front[s]] + (size_t)(place - front->width)];
+}
 
 static size_t panel_values(int width, int rows) {
     size_t count = 0;
@@ -158,23 +64,23 @@ static size_t panel_values(int width, int rows) {
 
 static int padded_rows(int nodes) { return (3 * nodes + CT_TILE_ROWS - 1) / CT_TILE_ROWS * CT_TILE_ROWS; }
 
-static bool read_tree(supernodes* tree, const cholmod_factor* L, ct_arena* scratch) {
-    int count = tree->count = (int)L->nsuper, n = (int)L->n / 3;
-    tree->super = L->super;
-    tree->pi = L->pi;
-    tree->s = L->s;
-    tree->parent = ct_arena_alloc(scratch, (size_t)count, sizeof(int));
-    tree->weight = ct_arena_alloc(scratch, (size_t)count, sizeof(double));
-    tree->part = ct_arena_alloc(scratch, (size_t)count, sizeof(int));
-    tree->top_position = ct_arena_alloc(scratch, (size_t)n, sizeof(int));
-    int* owner = ct_arena_alloc(scratch, (size_t)n, sizeof(int));
+static bool read_tree(panels* tree, const ct_supernodes* supernodes, const ct_front_plan* plan,
+                      ct_arena* scratch) {
+    const size_t count = (size_t)plan->npanel, n = (size_t)plan->n;
+    *tree = (panels){.supernodes = supernodes, .plan = plan, .count = plan->npanel};
+    tree->number = ct_arena_alloc(scratch, count, sizeof(int));
+    tree->parent = ct_arena_alloc(scratch, count, sizeof(int));
+    tree->weight = ct_arena_alloc(scratch, count, sizeof(double));
+    tree->part = ct_arena_alloc(scratch, count, sizeof(int));
+    tree->top_position = ct_arena_alloc(scratch, n, sizeof(int));
+    int* owner = ct_arena_alloc(scratch, n, sizeof(int));
     if (scratch->failed) return false;
-    for (int s = 0; s < count; s++)
-        for (int k = tree->super[s] / 3; k < tree->super[s + 1] / 3; k++) owner[k] = s;
-    for (int s = 0; s < count; s++) {
+    for (int s = 0; s < tree->count; s++)
+        for (int k = 0; k < nodes_of(tree, s); k++) owner[first_of(tree, s) + k] = s;
+    for (int s = 0; s < tree->count; s++) {
         int width = nodes_of(tree, s), below = nodes_below(tree, s);
         tree->weight[s] += (double)panel_values(width, padded_rows(width + below));
-        tree->parent[s] = below ? owner[tree->s[tree->pi[s] + 3 * width] / 3] : -1;
+        tree->parent[s] = below ? owner[node_below(tree, s, 0)] : -1;
         assert(tree->parent[s] < 0 || tree->parent[s] > s);
         if (below) tree->weight[tree->parent[s]] += tree->weight[s];
     }
@@ -182,7 +88,7 @@ static bool read_tree(supernodes* tree, const cholmod_factor* L, ct_arena* scrat
 }
 
 // Parts are the largest subtrees below the limit; the rest is the top. Descending order meets parents first.
-static void cut_tree(supernodes* tree, int* npart) {
+static void cut_tree(panels* tree, int* npart) {
     double total = 0;
     for (int s = 0; s < tree->count; s++)
         if (tree->parent[s] < 0) total += tree->weight[s];
@@ -195,7 +101,7 @@ static void cut_tree(supernodes* tree, int* npart) {
             tree->part[s] = s;  // a root: named by itself until the parts are numbered
         else tree->part[s] = TOP;
     }
-    // number the parts in the order of their first supernode
+    // number the parts in the order of their first panel
     int count = 0;
     for (int s = 0, last = UNDECIDED; s < tree->count; s++) {
         int name = tree->part[s];
@@ -209,7 +115,7 @@ static void cut_tree(supernodes* tree, int* npart) {
     *npart = count + 1;
 }
 
-static bool allocate_layout(ct_symbolic* symbolic, const supernodes* tree) {
+static bool allocate_layout(ct_symbolic* symbolic, const panels* tree) {
     ct_arena* arena = &symbolic->arena;
     size_t below = 0;
     for (int s = 0; s < tree->count; s++) below += (size_t)nodes_below(tree, s);
@@ -217,7 +123,7 @@ static bool allocate_layout(ct_symbolic* symbolic, const supernodes* tree) {
     symbolic->npanel = tree->count;
     symbolic->part = ct_arena_alloc(arena, (size_t)symbolic->npart, sizeof(ct_part));
     symbolic->panel = ct_arena_alloc(arena, (size_t)tree->count, sizeof(ct_panel));
-    symbolic->supernode = ct_arena_alloc(arena, (size_t)tree->count, sizeof(int));
+    symbolic->place = ct_arena_alloc(arena, (size_t)tree->count, sizeof(int));
     symbolic->index = ct_arena_alloc(arena, below, sizeof(int));
     symbolic->below = ct_arena_alloc(arena, below, sizeof(int));
     symbolic->node = ct_arena_alloc(arena, (size_t)symbolic->n, sizeof(int));
@@ -227,28 +133,26 @@ static bool allocate_layout(ct_symbolic* symbolic, const supernodes* tree) {
     return !arena->failed;
 }
 
-// Vector positions of the nodes below supernode s. The border of a part is the row list of its root, sorted,
-// and contains every node of the top that the part's panels reach.
-static void place_rows(ct_symbolic* symbolic, const supernodes* tree, int s, int root, const ct_part* part,
+// Vector positions of the nodes below panel s. The border of a part is the row list of its root, sorted, and
+// contains every node of the top that the part's panels reach.
+static void place_rows(ct_symbolic* symbolic, const panels* tree, int s, int root, const ct_part* part,
                        int* index) {
-    const int* row = tree->s + tree->pi[s] + 3 * nodes_of(tree, s);
-    const int* border = tree->s + tree->pi[root] + 3 * nodes_of(tree, root);
     bool top = part == &symbolic->part[symbolic->npart - 1];
     int begin = symbolic->node[part->first_node], cursor = 0;
     for (int i = 0; i < nodes_below(tree, s); i++) {
-        int node = row[3 * i] / 3;
+        int node = node_below(tree, s, i);
         if (top) {
             index[i] = tree->top_position[node];
         } else if (node < begin + part->nnode) {
             index[i] = node - begin;
         } else {
-            while (border[3 * cursor] / 3 < node) cursor++;
+            while (node_below(tree, root, cursor) < node) cursor++;
             index[i] = part->nnode + cursor;
         }
     }
 }
 
-static void lay_out_part(ct_symbolic* symbolic, const supernodes* tree, int p, int* nnode, int* npanel,
+static void lay_out_part(ct_symbolic* symbolic, const panels* tree, int p, int* nnode, int* npanel,
                          size_t* nborder) {
     ct_part* part = &symbolic->part[p];
     part->first_panel = *npanel;
@@ -259,8 +163,9 @@ static void lay_out_part(ct_symbolic* symbolic, const supernodes* tree, int p, i
     for (int s = 0; s < tree->count; s++) {
         if (tree->part[s] != p) continue;
         root = s;
-        symbolic->supernode[(*npanel)++] = s;
-        for (int k = tree->super[s] / 3; k < tree->super[s + 1] / 3; k++) symbolic->node[(*nnode)++] = k;
+        symbolic->place[s] = *npanel;
+        tree->number[(*npanel)++] = s;
+        for (int k = 0; k < nodes_of(tree, s); k++) symbolic->node[(*nnode)++] = first_of(tree, s) + k;
     }
     part->npanel = *npanel - part->first_panel;
     part->nnode = *nnode - part->first_node;
@@ -271,12 +176,11 @@ static void lay_out_part(ct_symbolic* symbolic, const supernodes* tree, int p, i
     symbolic->nvector += (size_t)(part->nnode + part->nborder);
 }
 
-static void lay_out_panels(ct_symbolic* symbolic, const supernodes* tree, const ct_part* part,
-                           size_t* nindex) {
-    int root = part->npanel ? symbolic->supernode[part->first_panel + part->npanel - 1] : 0, first = 0;
+static void lay_out_panels(ct_symbolic* symbolic, const panels* tree, const ct_part* part, size_t* nindex) {
+    int root = part->npanel ? tree->number[part->first_panel + part->npanel - 1] : 0, first = 0;
     for (int i = part->first_panel; i < part->first_panel + part->npanel; i++) {
         ct_panel* panel = &symbolic->panel[i];
-        int s = symbolic->supernode[i];
+        int s = tree->number[i];
         panel->first = first;
         panel->width = nodes_of(tree, s);
         panel->border = nodes_below(tree, s);
@@ -291,7 +195,7 @@ static void lay_out_panels(ct_symbolic* symbolic, const supernodes* tree, const 
     }
 }
 
-static void lay_out(ct_symbolic* symbolic, supernodes* tree) {
+static void lay_out(ct_symbolic* symbolic, panels* tree) {
     int nnode = 0, npanel = 0;
     size_t nborder = 0, nindex = 0;
     for (int p = 0; p < symbolic->npart; p++) lay_out_part(symbolic, tree, p, &nnode, &npanel, &nborder);
@@ -302,10 +206,9 @@ static void lay_out(ct_symbolic* symbolic, supernodes* tree) {
         const ct_part* part = &symbolic->part[p];
         lay_out_panels(symbolic, tree, part, &nindex);
         if (part == top) break;
-        int root = symbolic->supernode[part->first_panel + part->npanel - 1];
-        const int* row = tree->s + tree->pi[root] + 3 * nodes_of(tree, root);
+        int root = tree->number[part->first_panel + part->npanel - 1];
         for (int i = 0; i < part->nborder; i++)
-            symbolic->border[part->border + (size_t)i] = tree->top_position[row[3 * i] / 3];
+            symbolic->border[part->border + (size_t)i] = tree->top_position[node_below(tree, root, i)];
     }
 }
 
@@ -335,57 +238,45 @@ static void number_slots(ct_symbolic* symbolic) {
     }
 }
 
-// The three unknowns of a node must be consecutive and in order, and supernodes must not split a node.
-static bool read_order(ct_symbolic* symbolic, const cholmod_factor* L) {
-    const int* permutation = L->Perm;
-    const int* super = L->super;
-    for (int k = 0; k < symbolic->n; k++) {
-        symbolic->order[k] = permutation[3 * k] / 3;
-        for (int a = 0; a < 3; a++)
-            if (permutation[3 * k + a] != 3 * symbolic->order[k] + a) return false;
-    }
-    for (size_t s = 0; s <= L->nsuper; s++)
-        if (super[s] % 3) return false;
-    return true;
+static ct_status build(ct_symbolic* symbolic, const ct_supernodes* supernodes, ct_arena* scratch) {
+    panels tree;
+    if (!read_tree(&tree, supernodes, &symbolic->plan, scratch)) return CT_OUT_OF_MEMORY;
+    cut_tree(&tree, &symbolic->npart);
+    if (!allocate_layout(symbolic, &tree)) return CT_OUT_OF_MEMORY;
+    lay_out(symbolic, &tree);
+    number_slots(symbolic);
+    return CT_OK;
 }
 
-static ct_status build(ct_symbolic* symbolic) {
-    const cholmod_factor* L = symbolic->analysis;
-    bool whole_nodes = read_order(symbolic, L);
-    assert(whole_nodes && "CHOLMOD separated the unknowns of a node");
-    if (!whole_nodes) return CT_UNSUPPORTED;
-    ct_arena scratch = {0};
-    supernodes tree;
-    ct_status status = CT_OUT_OF_MEMORY;
-    if (read_tree(&tree, L, &scratch)) {
-        cut_tree(&tree, &symbolic->npart);
-        if (allocate_layout(symbolic, &tree)) {
-            lay_out(symbolic, &tree);
-            number_slots(symbolic);
-            status = CT_OK;
-        }
-    }
-    ct_arena_free(&scratch);
-    return status;
+// Orders and analyses.
+static ct_status analyse(ct_symbolic* symbolic, const ct_block_matrix* pattern, ct_ordering ordering,
+                         ct_arena* scratch) {
+    ct_graph graph;
+    ct_supernodes supernodes;
+    bool metis;
+    int* order = ct_arena_alloc(scratch, (size_t)pattern->n, sizeof(int));
+    ct_status status = ct_graph_create(&graph, scratch, pattern);
+    if (status == CT_OK) status = order ? ct_graph_order(&graph, ordering, order, &metis) : CT_OUT_OF_MEMORY;
+    if (status == CT_OK) status = ct_supernodes_create(&supernodes, scratch, &graph, order);
+    if (status == CT_OK)
+        status = ct_front_plan_create(&symbolic->plan, &symbolic->arena, &supernodes, pattern);
+    if (status != CT_OK) return status;
+    symbolic->ordering = metis ? "metis" : "amd";
+    memcpy(symbolic->order, supernodes.order, (size_t)pattern->n * sizeof(int));
+    return build(symbolic, &supernodes, scratch);
 }
 
 ct_status ct_symbolic_create(ct_symbolic** out, const ct_block_matrix* pattern, ct_ordering ordering) {
     *out = NULL;
     ct_symbolic* symbolic = ct_alloc(1, sizeof *symbolic);
     if (!symbolic) return CT_OUT_OF_MEMORY;
+    ct_arena scratch = {0};
     symbolic->n = pattern->n;
     symbolic->ordering = "amd";
     symbolic->order = ct_arena_alloc(&symbolic->arena, (size_t)pattern->n, sizeof(int));
     ct_status status = symbolic->order ? CT_OK : CT_OUT_OF_MEMORY;
-    if (!status && pattern->n > 0) {
-        cholmod_common common;
-        ct_cholmod_start(&common);
-        bool amd = ordering == CT_ORDER_AMD || (ordering == CT_ORDER_AUTO && pattern->n <= TRY_BOTH_NODES);
-        if (amd) status = analyse(symbolic, pattern, false, &common);
-        if (!status && ordering != CT_ORDER_AMD) status = analyse(symbolic, pattern, true, &common);
-        cholmod_finish(&common);
-        if (!status) status = build(symbolic);
-    }
+    if (!status && pattern->n > 0) status = analyse(symbolic, pattern, ordering, &scratch);
+    ct_arena_free(&scratch);
     if (status) {
         ct_symbolic_free(symbolic);
         return status;
@@ -396,13 +287,6 @@ ct_status ct_symbolic_create(ct_symbolic** out, const ct_block_matrix* pattern, 
 
 void ct_symbolic_free(ct_symbolic* symbolic) {
     if (!symbolic) return;
-    if (symbolic->analysis) {
-        cholmod_common common;
-        ct_cholmod_start(&common);
-        cholmod_factor* L = symbolic->analysis;
-        cholmod_free_factor(&L, &common);
-        cholmod_finish(&common);
-    }
     ct_arena_free(&symbolic->arena);
     ct_free(symbolic);
 }

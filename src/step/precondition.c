@@ -67,10 +67,7 @@ static ct_status prepare(const ct_model* model, ct_preconditioner* p, ct_factor*
         if (status != CT_OK) return status;
     }
     if (*factor || !model->nfree) return CT_OK;
-    ct_status status = ct_factor_create(factor, model->system.symbolic, model->system.precision);
-    // sheets make their factor anew within steps; without fronts, where they cannot be had, it takes longer
-    if (status == CT_OK && model->ntri) ct_factor_prefer_fronts(*factor, &p->matrix);
-    return status;
+    return ct_factor_create(factor, model->system.symbolic, model->system.precision);
 }
 
 static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_factor** factor,
@@ -78,7 +75,7 @@ static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_facto
     ct_status status = prepare(model, p, factor, coupling);
     if (status == CT_OK && model->nfree) {
         ct_model_assemble(model, p->families, c, x, &p->matrix);
-        status = ct_factor_update(*factor, &p->matrix);
+        status = ct_factor_update(*factor, p->solve, p->threads, &p->matrix);
     }
     if (status == CT_OK) status = ct_coupling_update(coupling, model, p->families, c, x, &p->matrix, *factor);
     return status;
@@ -157,7 +154,7 @@ ct_status ct_precondition_brace(const ct_model* model, ct_preconditioner* p, con
     if (status != CT_OK) return status;
     ct_model_assemble(model, p->families, c, at->x, &p->matrix);
     for (int k = 0; k < model->nfree; k++) ct_block_matrix_add(&p->matrix, k, k, K + 9 * (size_t)k);
-    status = ct_factor_update(p->braced, &p->matrix);
+    status = ct_factor_update(p->braced, p->solve, p->threads, &p->matrix);
     if (status != CT_OK) return status;
     ct_families_rotations(&model->families, p->families, p->threads, at->x, p->rotation_braced);
     if (!p->brace_in_force) p->unbraced = p->factor;
