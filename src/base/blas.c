@@ -41,38 +41,31 @@ static void release_process(void) {
 
 // Looked up rather than linked: the library comes with OpenBLAS, or not at all.
 static struct {
-    int (*get_threads)(void), (*get_levels)(void);
-    void (*set_threads)(int), (*set_levels)(int);
+    int (*get_threads)(void);
+    void (*set_threads)(int);
 } openmp;
 static pthread_once_t openmp_once = PTHREAD_ONCE_INIT;
 
 static void find_openmp(void) {
     openmp.get_threads = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_max_threads");
     openmp.set_threads = (void (*)(int))dlsym(RTLD_DEFAULT, "omp_set_num_threads");
-    openmp.get_levels = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_max_active_levels");
-    openmp.set_levels = (void (*)(int))dlsym(RTLD_DEFAULT, "omp_set_max_active_levels");
 }
 
-static bool has_openmp(void) {
+static bool runs_on_openmp(void) {
     pthread_once(&openmp_once, find_openmp);
-    return openmp.get_threads && openmp.set_threads && openmp.get_levels && openmp.set_levels;
+    return openblas_get_parallel() == OPENMP && openmp.get_threads && openmp.set_threads;
 }
 
 // ---- both ----------------------------------------------------------------------------------
 
 static _Thread_local struct {
-    int depth, threads, levels;  // begun and not ended; OpenMP's settings before the first
+    int depth, threads;  // begun and not ended; OpenMP's threads before the first
 } mine;
 
 void ct_blas_begin(void) {
     if (mine.depth++) return;
     if (openblas_get_parallel() == POSIX_THREADS) hold_process();
-    if (!has_openmp()) return;
-    // CHOLMOD opens OpenMP regions inside its loops whatever the number of threads; without levels they run
-    // on the caller
-    mine.levels = openmp.get_levels();
-    openmp.set_levels(0);
-    if (openblas_get_parallel() != OPENMP) return;
+    if (!runs_on_openmp()) return;
     mine.threads = openmp.get_threads();
     openmp.set_threads(1);
 }
@@ -80,9 +73,7 @@ void ct_blas_begin(void) {
 void ct_blas_end(void) {
     if (--mine.depth) return;
     if (openblas_get_parallel() == POSIX_THREADS) release_process();
-    if (!has_openmp()) return;
-    openmp.set_levels(mine.levels);
-    if (openblas_get_parallel() == OPENMP) openmp.set_threads(mine.threads);
+    if (runs_on_openmp()) openmp.set_threads(mine.threads);
 }
 
 bool ct_blas_has_room(int callers) {
