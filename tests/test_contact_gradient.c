@@ -320,7 +320,7 @@ static void halved_steps(void** state) {
     ct_scene* scene = scene_of(TUMBLE("0.02", "0.2", ""));
     ct_error error = {0};
     ct_settings settings = ct_scene_settings(scene);
-    settings.max_iterations = 24;  // not enough for the hardest steps
+    settings.max_iterations = 18;  // not enough for the hardest steps
     must(ct_scene_set_settings(scene, &settings, &error), &error);
     seen s = look(scene);
     print_seen("halved", &s);

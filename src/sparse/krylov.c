@@ -10,6 +10,11 @@
 #include "base/memory.h"
 #include "math/vecn.h"
 
+enum { KEPT = 12 };  // columns of a cycle that M V is kept of: short cycles need M once a column
+
+// of |b|: where less is asked for, the residual that the recursion tells may not be the true one
+static const double trusted = 1e-10;
+
 struct ct_krylov_work {
     ct_arena arena;
     size_t capacity;  // unknowns of the largest system
@@ -17,9 +22,11 @@ struct ct_krylov_work {
     int restart;
     double *r, *z, *p, *Ap;  // n each; GMRES uses z and Ap
     double* V;               // (restart + 1) n: GMRES' basis
+    double* Z;               // KEPT n: M V
     double* R;               // restart (restart + 1): triangle by columns
     double *cosine, *sine;   // restart + 1: rotations
     double* g;               // restart + 1: rotated right-hand side
+    int told;                // columns of the cycle that tells the residual; 0: it is g[0] V[0]
 };
 
 // The arrays in a new arena; false: out of memory.
@@ -34,6 +41,7 @@ static bool allocate(ct_krylov_work* work, size_t n, int restart) {
     work->Ap = ct_arena_alloc(arena, n, sizeof(double));
     if (restart) {
         work->V = ct_arena_alloc(arena, m + 1, n * sizeof(double));
+        work->Z = ct_arena_alloc(arena, m < KEPT ? m : KEPT, n * sizeof(double));
         work->R = ct_arena_alloc(arena, m * (m + 1), sizeof(double));
         work->cosine = ct_arena_alloc(arena, m + 1, sizeof(double));
         work->sine = ct_arena_alloc(arena, m + 1, sizeof(double));
@@ -144,9 +152,9 @@ void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, dou
 // last entry.
 static double gmres_expand(const ct_krylov_def* def, ct_krylov_work* s, int j) {
     size_t n = s->n;
-    double* column = s->R + (size_t)j * (size_t)(s->restart + 1);
-    precondition(def, s->V + (size_t)j * n, s->z);
-    def->apply(s->z, s->Ap, def->user);
+    double *column = s->R + (size_t)j * (size_t)(s->restart + 1), *z = j < KEPT ? s->Z + (size_t)j * n : s->z;
+    precondition(def, s->V + (size_t)j * n, z);
+    def->apply(z, s->Ap, def->user);
     for (int i = 0; i <= j; i++) {
         column[i] = ct_vecn_dot4(s->V + (size_t)i * n, s->Ap, n);
         ct_vecn_axpy(s->Ap, -column[i], s->V + (size_t)i * n, n);
@@ -183,8 +191,10 @@ static void gmres_correct(const ct_krylov_def* def, ct_krylov_work* s, int count
             s->g[i] -= s->R[(size_t)k * (size_t)(s->restart + 1) + (size_t)i] * s->g[k];
         s->g[i] /= s->R[(size_t)i * (size_t)(s->restart + 1) + (size_t)i];
     }
+    for (int i = 0; i < count && i < KEPT; i++) ct_vecn_axpy(x, s->g[i], s->Z + (size_t)i * s->n, s->n);
+    if (count <= KEPT) return;
     memset(s->Ap, 0, s->n * sizeof(double));
-    for (int i = 0; i < count; i++) ct_vecn_axpy(s->Ap, s->g[i], s->V + (size_t)i * s->n, s->n);
+    for (int i = KEPT; i < count; i++) ct_vecn_axpy(s->Ap, s->g[i], s->V + (size_t)i * s->n, s->n);
     precondition(def, s->Ap, s->z);
     ct_vecn_axpy(x, 1, s->z, s->n);
 }
@@ -196,7 +206,19 @@ static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const dou
     double length = ct_vecn_norm4(s->V, s->n);
     for (size_t i = 0; i < s->n && length > 0; i++) s->V[i] /= length;
     s->g[0] = length;
+    s->told = 0;
     return length;
+}
+
+void ct_gmres_residual(const ct_krylov_work* s, double* r) {
+    // what is left of the rotated right-hand side, rotated back
+    memset(r, 0, s->n * sizeof(double));
+    double lower = s->g[s->told];
+    for (int i = s->told; i >= 0; i--) {
+        const double along = i > 0 ? s->cosine[i - 1] * lower : lower;
+        ct_vecn_axpy(r, along, s->V + (size_t)i * s->n, s->n);
+        if (i > 0) lower *= -s->sine[i - 1];
+    }
 }
 
 void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x,
@@ -204,8 +226,16 @@ void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, d
     assert(def->n >= 0 && (size_t)def->n <= work->capacity && work->restart > 0);
     work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
-    report->initial = report->residual = gmres_start(def, work, b, x, &report->iterations);
+    const double size = ct_vecn_norm4(b, work->n);
+    report->initial = gmres_start(def, work, b, x, &report->iterations);
+    // a start that is worse than none
+    if (!(report->initial <= size)) {
+        memset(x, 0, work->n * sizeof(double));
+        report->initial = gmres_start(def, work, b, x, &report->iterations);
+    }
+    report->residual = report->initial;
     const double target = fmax(def->relative * report->initial, def->tolerance);
+    const bool trust = target >= trusted * size;
     const int cycle = def->cycle > 0 && def->cycle < work->restart ? def->cycle : work->restart;
     bool broken = false;
     while (report->residual > target && report->iterations < def->max_iterations && !broken) {
@@ -221,6 +251,11 @@ void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, d
             count++;
         }
         if (count) gmres_correct(def, work, count, x);
+        if (trust && count <= KEPT && estimate >= 0 && estimate <= target) {
+            work->told = count;
+            report->residual = estimate;
+            break;
+        }
         report->residual = gmres_start(def, work, b, x, &report->iterations);
     }
     if (report->residual <= target) report->end = CT_KRYLOV_CONVERGED;

@@ -184,7 +184,9 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
         if (status != CT_OK) return status;
     }
     ct_phi_linearise(model, work, config, work->rho);
-    if (model->nunknown) ct_precondition_warp(model, &work->preconditioner, config, work->rho);
+    // contacts warp where they need it
+    if (model->nunknown && !(work->contact && substep->ntouch))
+        ct_precondition_warp(model, &work->preconditioner, config, work->rho);
     return CT_OK;
 }
 

@@ -10,28 +10,28 @@ static const double least = 1e-7;  // of a right-hand side, beside those after i
 
 void ct_adjoint_past_free(ct_adjoint_past* past) { ct_free(past->memory); }
 
-// Right-hand side (0) or solution (1) of the system `ago` steps ago, and what is made of it.
-static double* vector(const ct_adjoint_past* past, int ago, int kind, bool made) {
+enum { RIGHT, SOLUTION, STRAIGHT, KINDS };  // right-hand side, solution, right-hand side made orthonormal
+
+// Of the system `ago` steps ago.
+static double* vector(const ct_adjoint_past* past, int ago, int kind) {
     const int place = (past->last + CT_ADJOINT_PAST - ago) % CT_ADJOINT_PAST;
-    return past->memory + (size_t)(4 * place + 2 * made + kind) * past->rows;
+    return past->memory + (size_t)(KINDS * place + kind) * past->rows;
 }
 
-// Orthonormal right-hand sides, the youngest first; returns how many.
-static int straighten(const ct_adjoint_past* past) {
+// B = Q R for the right-hand sides, the youngest first; returns how many columns there are.
+static int straighten(const ct_adjoint_past* past, double R[CT_ADJOINT_PAST][CT_ADJOINT_PAST]) {
     const size_t n = past->rows;
     for (int i = 0; i < past->count; i++) {
-        double *q = vector(past, i, 0, true), *x = vector(past, i, 1, true);
-        memcpy(q, vector(past, i, 0, false), n * sizeof(double));
-        memcpy(x, vector(past, i, 1, false), n * sizeof(double));
+        double* q = vector(past, i, STRAIGHT);
+        memcpy(q, vector(past, i, RIGHT), n * sizeof(double));
         const double size = ct_vecn_norm4(q, n);
         for (int k = 0; k < i; k++) {
-            const double *other = vector(past, k, 0, true), along = ct_vecn_dot4(other, q, n);
-            ct_vecn_axpy(q, -along, other, n);
-            ct_vecn_axpy(x, -along, vector(past, k, 1, true), n);
+            R[k][i] = ct_vecn_dot4(vector(past, k, STRAIGHT), q, n);
+            ct_vecn_axpy(q, -R[k][i], vector(past, k, STRAIGHT), n);
         }
-        const double left = ct_vecn_norm4(q, n);
-        if (!(left > least * size)) return i;
-        for (size_t j = 0; j < n; j++) q[j] /= left, x[j] /= left;
+        R[i][i] = ct_vecn_norm4(q, n);
+        if (!(R[i][i] > least * size)) return i;
+        for (size_t j = 0; j < n; j++) q[j] /= R[i][i];
     }
     return past->count;
 }
@@ -41,17 +41,22 @@ bool ct_adjoint_past_start(ct_adjoint_past* past, size_t rows, uint64_t key, con
     if (past->rows != rows || past->key != key) past->count = 0;
     past->rows = rows;
     past->key = key;
-    if (!ct_reserve((void**)&past->memory, &past->capacity, 4 * CT_ADJOINT_PAST * rows, sizeof(double)))
+    if (!ct_reserve((void**)&past->memory, &past->capacity, KINDS * CT_ADJOINT_PAST * rows, sizeof(double)))
         return false;
-    const int count = straighten(past);
-    for (int i = 0; i < count; i++)
-        ct_vecn_axpy(x, ct_vecn_dot4(vector(past, i, 0, true), b, rows), vector(past, i, 1, true), rows);
+    double R[CT_ADJOINT_PAST][CT_ADJOINT_PAST], y[CT_ADJOINT_PAST];
+    const int count = straighten(past, R);
+    for (int i = count - 1; i >= 0; i--) {
+        y[i] = ct_vecn_dot4(vector(past, i, STRAIGHT), b, rows);
+        for (int k = i + 1; k < count; k++) y[i] -= R[i][k] * y[k];
+        y[i] /= R[i][i];
+    }
+    for (int i = 0; i < count; i++) ct_vecn_axpy(x, y[i], vector(past, i, SOLUTION), rows);
     return true;
 }
 
 void ct_adjoint_past_keep(ct_adjoint_past* past, const double* b, const double* x) {
     past->last = (past->last + 1) % CT_ADJOINT_PAST;
     if (past->count < CT_ADJOINT_PAST) past->count++;
-    memcpy(vector(past, 0, 0, false), b, past->rows * sizeof(double));
-    memcpy(vector(past, 0, 1, false), x, past->rows * sizeof(double));
+    memcpy(vector(past, 0, RIGHT), b, past->rows * sizeof(double));
+    memcpy(vector(past, 0, SOLUTION), x, past->rows * sizeof(double));
 }

@@ -11,10 +11,10 @@
 #include "base/memory.h"
 #include "cuttle.h"
 
-enum { CT_ADJOINT_PAST = 6 };  // systems
+enum { CT_ADJOINT_PAST = 8 };  // systems
 
 typedef struct ct_adjoint_past {
-    double* memory;  // b and x of the systems, and as many vectors to work with
+    double* memory;  // b and x of the systems, and a vector each to work with
     size_t capacity;
     size_t rows;
     uint64_t key;     // of what the rows stand for

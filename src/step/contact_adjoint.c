@@ -36,6 +36,10 @@ typedef struct context {
     ct_backward_report* report;
     double *nodes, *rows, *unknowns;  // scratch: 3 nvert, 3 slots, nunknown
     int slots;
+    const double *D, *E;  // 9 a slot
+    const int* which;     // touch of a slot
+    bool ready;           // for preconditioning, or not to be
+    ct_status status;
 } context;
 
 static void product(const double* in, double* out, void* user) {
@@ -54,11 +58,30 @@ static void solve_factor(context* c, const double* b, double* y) {
     c->report->solves++;
 }
 
+// The warp of P, and a factor of D W + E. Starts that are good enough never need them.
+static ct_status prepare(context* c) {
+    ct_contact_system* system = c->work->contact_system;
+    const ct_friction_matrix* W;
+    ct_friction_inverse inverse;
+    bool inverted = false;
+    ct_precondition_warp(c->model, &c->work->preconditioner, c->config, c->work->rho);
+    ct_status status = ct_contact_system_invert(c->model, c->work, c->config, c->slots, c->which, &inverse);
+    if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, c->D, c->E, &inverted);
+    if (status != CT_OK || inverted) return status;
+    status = ct_contact_system_linear(c->model, c->work, c->config, c->slots, c->which, &W);
+    return status == CT_OK ? ct_friction_factor(system->friction, W, c->D, c->E) : status;
+}
+
 // y = P^-1 a, (D W + E)^T mu = b + J y, then y -= P^-1 J^T D^T mu.
 static void precondition(const double* in, double* out, void* user) {
     context* c = user;
     const ct_contact_work* contact = c->work->contact;
     size_t n = (size_t)c->model->nunknown, nodes = 3 * (size_t)c->model->nvert;
+    if (!c->ready) c->status = prepare(c), c->ready = true;
+    if (c->status != CT_OK) {
+        memset(out, 0, (n + 3 * (size_t)c->slots) * sizeof(double));
+        return;
+    }
     solve_factor(c, in, out);
     ct_coords_push(c->model, c->work, c->config, out, contact->shift);
     for (size_t i = 0; i < contact->count; i++) {
@@ -105,18 +128,20 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     const ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
-    size_t total = 2 * rows + 18 * m + 3 * m + m;
+    size_t total = 3 * rows + 18 * m + 3 * m + m;
     if (!ct_reserve((void**)&system->vector, &system->capacity, total, sizeof(double)))
         return CT_OUT_OF_MEMORY;
     ct_status status = ct_krylov_reserve(system->krylov, (int)rows, GMRES_RESTART);
     if (status != CT_OK) return status;
-    double *b = system->vector, *x = b + rows, *D = x + rows, *E = D + 9 * m;
+    double *b = system->vector, *x = b + rows, *left = x + rows, *D = left + rows, *E = D + 9 * m;
     context c = {.model = model,
                  .work = work,
                  .config = config,
                  .report = report,
                  .rows = E + 9 * m,
                  .slots = (int)m,
+                 .D = D,
+                 .E = E,
                  .nodes = work->contact_system->nodes,
                  .unknowns = work->contact_system->unknowns};
     int* which = (int*)(c.rows + 3 * m);
@@ -126,15 +151,7 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
         memcpy(D + 9 * touch->slot, touch->D, sizeof touch->D);
         memcpy(E + 9 * touch->slot, touch->dF, sizeof touch->dF);
     }
-    const ct_friction_matrix* W;
-    ct_friction_inverse inverse;
-    bool inverted = false;
-    status = ct_contact_system_invert(model, work, config, (int)m, which, &inverse);
-    if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, D, E, &inverted);
-    if (status == CT_OK && !inverted)
-        status = ct_contact_system_linear(model, work, config, (int)m, which, &W);
-    if (status == CT_OK && !inverted) status = ct_friction_factor(system->friction, W, D, E);
-    if (status != CT_OK) return status;
+    c.which = which;
     memset(b, 0, rows * sizeof(double));
     memcpy(b, right, n * sizeof(double));
     for (size_t i = 0; i < m; i++) {
@@ -153,8 +170,12 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
                              .max_iterations = SOLVE_LIMIT};
         ct_krylov_report inner;
         ct_gmres(&def, system->krylov, b, x, &inner);
+        if (c.status != CT_OK) return c.status;
         report->max_residual = fmax(report->max_residual, inner.residual / size);
         if (!(inner.residual <= fmax(def.tolerance, 1e-9 * size))) return CT_NOT_CONVERGED;
+        // what x solves exactly
+        ct_gmres_residual(system->krylov, left);
+        for (size_t i = 0; i < rows; i++) b[i] -= left[i];
         ct_adjoint_past_keep(past, b, x);
     }
     memcpy(lam_z, x, n * sizeof(double));
