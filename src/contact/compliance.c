@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
+#include "contact/compliance_kernel.h"
+
 // BLAS: C = alpha A A^T + beta C, lower triangle, column-major.
 extern void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
                    const double* a, const int* lda, const double* beta, double* c, const int* ldc);
@@ -48,9 +51,12 @@ struct ct_compliance {
     size_t K_capacity, T_capacity, Y_capacity;
     node_factor kept[2];  // of the last two lists of nodes: a model step and a Newton step may differ
     int last;             // of these, used last
-    float* probe;         // 3 nvert
+    float* probe;         // 9 nvert
     double* R;            // 9 nvert: rotations of the nodes at hand
     ct_friction_nodes nodes;
+    ct_compliance_combine* combine;
+    ct_compliance_arm* arm;  // of the touches at hand
+    size_t arm_size;
     // the outline of many touches
     double* spacing;              // nvert, m: mean length of the edges of the surface at a node
     uint64_t stamp;               // of the outline, 0: none
@@ -83,12 +89,26 @@ static void measure_spacing(ct_compliance* c, const ct_collision* collision) {
     }
 }
 
+extern ct_compliance_combine ct_compliance_combine_portable;
+#ifdef CT_HAVE_X86_KERNELS
+extern ct_compliance_combine ct_compliance_combine_avx2, ct_compliance_combine_avx512;
+#endif
+
+static ct_compliance_combine* combine_of(ct_isa isa) {
+#ifdef CT_HAVE_X86_KERNELS
+    if (isa == CT_ISA_AVX512) return ct_compliance_combine_avx512;
+    if (isa == CT_ISA_AVX2) return ct_compliance_combine_avx2;
+#endif
+    return ct_compliance_combine_portable;
+}
+
 ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collision, int nfree,
                                const int* node) {
     *out = NULL;
     ct_compliance* c = ct_alloc(1, sizeof *c);
     if (!c) return CT_OUT_OF_MEMORY;
     size_t nvert = (size_t)collision->nvert, nnode = (size_t)collision->nnode;
+    c->combine = combine_of(ct_cpu_isa());
     c->position = ct_arena_alloc(&c->arena, nnode, sizeof(int));
     c->slot = ct_arena_alloc(&c->arena, nnode, sizeof(int));
     c->wanted = ct_arena_alloc(&c->arena, nnode, sizeof(int));
@@ -98,7 +118,7 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collisio
     c->node = ct_arena_alloc(&c->arena, nvert, sizeof(int));
     for (int i = 0; i < 2; i++)
         c->kept[i] = (node_factor){.node = ct_arena_alloc(&c->arena, nvert, sizeof(int)), .count = -1};
-    c->probe = ct_arena_alloc(&c->arena, 3 * nvert, sizeof(float));
+    c->probe = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(float));
     c->R = ct_arena_alloc(&c->arena, 9 * nvert, sizeof(double));
     c->nodes.scratch = ct_arena_alloc(&c->arena, 6 * nvert, sizeof(float));
     c->spacing = ct_arena_alloc(&c->arena, nvert, sizeof(double));
@@ -128,6 +148,7 @@ ct_status ct_compliance_create(ct_compliance** out, const ct_collision* collisio
 void ct_compliance_free(ct_compliance* c) {
     if (!c) return;
     ct_free(c->column);
+    ct_free(c->arm);
     ct_free(c->K);
     ct_free(c->T);
     ct_free(c->Y);
@@ -254,6 +275,57 @@ static ct_status build_nodes(ct_compliance* c, const ct_response* response, int 
     return CT_OK;
 }
 
+// ---- what is kept of nodes -----------------------------------------------------------------
+
+// K of the nodes at hand, all free.
+static ct_status pack_nodes(ct_compliance* c, int m, node_factor* f) {
+    size_t n = 3 * (size_t)m;
+    f->count = -1;
+    if (!ct_reserve((void**)&f->K, &f->K_capacity, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
+    for (int j = 0; j < m; j++) {
+        const float* column = c->column + (size_t)c->slot[c->surface[c->node[j]]] * (size_t)c->nsurface * 9;
+        for (int i = j; i < m; i++) {
+            const float* block = column + 9 * (size_t)c->surface[c->node[i]];
+            for (size_t b = 0; b < 3; b++)
+                for (size_t a = 0; a < 3; a++) {
+                    const size_t row = 3 * (size_t)i + a, at = 3 * (size_t)j + b;
+                    f->K[at * n + row] = f->K[row * n + at] =
+                        i == j && a < b ? block[3 * b + a] : block[3 * a + b];
+                }
+        }
+    }
+    f->count = m;
+    f->factored = false;
+    memcpy(f->node, c->node, (size_t)m * sizeof(int));
+    return CT_OK;
+}
+
+// What is kept of the nodes at hand.
+static ct_status find_nodes(ct_compliance* c, int m, node_factor** out) {
+    for (int i = 0; i < 2; i++) {
+        node_factor* f = &c->kept[i];
+        if (f->count != m || memcmp(f->node, c->node, (size_t)m * sizeof(int)) != 0) continue;
+        c->last = i;
+        *out = f;
+        return CT_OK;
+    }
+    c->last = !c->last;
+    *out = &c->kept[c->last];
+    return pack_nodes(c, m, *out);
+}
+
+static bool are_free(const ct_compliance* c, int m) {
+    for (int i = 0; i < m; i++)
+        if (c->surface[c->node[i]] < 0) return false;
+    return true;
+}
+
+static void gather_rotations(ct_compliance* c, const ct_response* response, int m) {
+    for (int i = 0; i < m; i++)
+        memcpy(c->R + 9 * (size_t)i, response->warp + 9 * (size_t)c->position[c->surface[c->node[i]]],
+               9 * sizeof(double));
+}
+
 // ---- W -------------------------------------------------------------------------------------
 
 // The nodes of the touches that can move, ascending.
@@ -320,18 +392,48 @@ static bool is_nodal(const ct_compliance* c, const ct_touch* touch, int count, c
     return true;
 }
 
+// By K at the nodes, with what rates of joints add to it.
+static ct_status update_joined(ct_compliance* c, const ct_response* response, const ct_touch* touch, int count,
+                               const int* which, int m, double* W) {
+    const size_t side = 3 * (size_t)m;
+    if (!ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) ||
+        !ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double)))
+        return CT_OUT_OF_MEMORY;
+    const ct_status status = build_nodes(c, response, m, c->K);
+    if (status == CT_OK) combine(c, touch, count, which, m, W);
+    return status;
+}
+
+// By what is kept of the nodes.
+static ct_status update_turned(ct_compliance* c, const ct_response* response, const ct_touch* touch, int count,
+                               const int* which, int m, double* W) {
+    node_factor* f = NULL;
+    if (!ct_reserve((void**)&c->arm, &c->arm_size, CT_COMPLIANCE_ARMS * (size_t)count, sizeof *c->arm))
+        return CT_OUT_OF_MEMORY;
+    const ct_status status = find_nodes(c, m, &f);
+    if (status != CT_OK) return status;
+    for (int i = 0; i < count; i++) {
+        const ct_touch* t = &touch[which[i]];
+        for (int k = 0; k < CT_COMPLIANCE_ARMS; k++) {
+            ct_compliance_arm* arm = &c->arm[CT_COMPLIANCE_ARMS * i + k];
+            *arm = (ct_compliance_arm){.node = k < t->at.count ? c->local[t->is.pair.node[k]] : -1};
+            if (arm->node < 0) continue;
+            const double* R = response->warp + 9 * (size_t)c->position[c->surface[c->node[arm->node]]];
+            for (int a = 0; a < 9; a++) arm->R[a % 3][a / 3] = (float)(t->at.w[k] * R[a]);
+        }
+    }
+    c->combine(count, c->arm, 3 * (size_t)m, f->K, c->probe, W);
+    return CT_OK;
+}
+
 ct_status ct_compliance_update(ct_compliance* c, const ct_collision* collision, const ct_response* response,
                                const ct_touch* touch, int count, const int* which, double* W) {
-    int m = list_nodes(c, collision, touch, count, which);
+    const int m = list_nodes(c, collision, touch, count, which);
     ct_status status = c->nsurface ? fetch(c, response, m) : CT_OK;
-    size_t side = 3 * (size_t)m;
     if (status == CT_OK && is_nodal(c, touch, count, which, m)) status = build_nodes(c, response, m, W);
-    else if (status == CT_OK) {
-        bool room = ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) &&
-                    ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double));
-        status = room ? build_nodes(c, response, m, c->K) : CT_OUT_OF_MEMORY;
-        if (status == CT_OK) combine(c, touch, count, which, m, W);
-    }
+    else if (status == CT_OK && !response->ndof && are_free(c, m))
+        status = update_turned(c, response, touch, count, which, m, W);
+    else if (status == CT_OK) status = update_joined(c, response, touch, count, which, m, W);
     for (int i = 0; i < m; i++) c->local[c->node[i]] = -1;
     return status;
 }
@@ -367,55 +469,6 @@ static ct_status factor_nodes(ct_compliance* c, node_factor* f) {
     f->factored = true;
     f->good = info == 0 && factor_error(f, c->probe) <= precise;
     return CT_OK;
-}
-
-// K of the nodes at hand, all free.
-static ct_status pack_nodes(ct_compliance* c, int m, node_factor* f) {
-    size_t n = 3 * (size_t)m;
-    f->count = -1;
-    if (!ct_reserve((void**)&f->K, &f->K_capacity, n * n, sizeof(float))) return CT_OUT_OF_MEMORY;
-    for (int j = 0; j < m; j++) {
-        const float* column = c->column + (size_t)c->slot[c->surface[c->node[j]]] * (size_t)c->nsurface * 9;
-        for (int i = j; i < m; i++) {
-            const float* block = column + 9 * (size_t)c->surface[c->node[i]];
-            for (size_t b = 0; b < 3; b++)
-                for (size_t a = 0; a < 3; a++) {
-                    const size_t row = 3 * (size_t)i + a, at = 3 * (size_t)j + b;
-                    f->K[at * n + row] = f->K[row * n + at] =
-                        i == j && a < b ? block[3 * b + a] : block[3 * a + b];
-                }
-        }
-    }
-    f->count = m;
-    f->factored = false;
-    memcpy(f->node, c->node, (size_t)m * sizeof(int));
-    return CT_OK;
-}
-
-// What is kept of the nodes at hand.
-static ct_status find_nodes(ct_compliance* c, int m, node_factor** out) {
-    for (int i = 0; i < 2; i++) {
-        node_factor* f = &c->kept[i];
-        if (f->count != m || memcmp(f->node, c->node, (size_t)m * sizeof(int)) != 0) continue;
-        c->last = i;
-        *out = f;
-        return CT_OK;
-    }
-    c->last = !c->last;
-    *out = &c->kept[c->last];
-    return pack_nodes(c, m, *out);
-}
-
-static bool are_free(const ct_compliance* c, int m) {
-    for (int i = 0; i < m; i++)
-        if (c->surface[c->node[i]] < 0) return false;
-    return true;
-}
-
-static void gather_rotations(ct_compliance* c, const ct_response* response, int m) {
-    for (int i = 0; i < m; i++)
-        memcpy(c->R + 9 * (size_t)i, response->warp + 9 * (size_t)c->position[c->surface[c->node[i]]],
-               9 * sizeof(double));
 }
 
 ct_status ct_compliance_invert(ct_compliance* c, const ct_collision* collision, const ct_response* response,

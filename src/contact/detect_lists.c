@@ -6,6 +6,7 @@
 
 #define REACH 0.15      // of the mean edge: how far nodes may be from a way in their own frame
 #define FORESIGHT 0.25  // of the way: how much farther
+#define AHEAD 0.4       // of the mean edge: ways up to which the next two steps are foreseen
 #define WIDE 4          // rooms that are so much larger than they need be are made anew
 
 enum { WORLD, OWN };
@@ -172,17 +173,31 @@ static bool holds(ct_detect* detect, int collider, bool own, const double* x, co
     return stay_on_way(rooms, collider, own, x, end, nodes);
 }
 
-// The rooms are much larger than those for this motion would be.
-static bool is_wide(const ct_detect* detect, int collider, bool own, const double* x, const double* end) {
+// The farthest that a node of a collider goes.
+static double longest_way(const ct_detect* detect, int collider, const double* x, const double* end) {
     const ct_bvh* nodes = detect->node_tree + collider;
-    const double reach = own ? detect->own_reach[collider] : detect->reach;
     double most = 0;
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = 3 * (size_t)nodes->item[i];
         const ct_vec3 way = ct_vec3_sub(ct_vec3_load(end + v), ct_vec3_load(x + v));
         most = fmax(most, ct_vec3_dot(way, way));
     }
-    return detect->rooms[own].frame[collider].size > WIDE * (reach + (1 + FORESIGHT) * sqrt(most));
+    return sqrt(most);
+}
+
+// How many steps rooms are made for: bodies that slide along one another go on for a while.
+static double steps_ahead(const ct_detect* detect, int collider, const double* x, const double* end) {
+    const double room = AHEAD / REACH * detect->own_reach[collider],
+                 way = longest_way(detect, collider, x, end);
+    return 3 * way <= room ? 3 : way <= room ? room / way : 1;
+}
+
+// The rooms are much larger than those for this motion would be.
+static bool is_wide(const ct_detect* detect, int collider, bool own, const double* x, const double* end) {
+    const double reach = own ? detect->own_reach[collider] : detect->reach,
+                 ahead = own ? 1 : steps_ahead(detect, collider, x, end);
+    return detect->rooms[own].frame[collider].size >
+           WIDE * (reach + (1 + FORESIGHT) * ahead * longest_way(detect, collider, x, end));
 }
 
 // The mean way of every face, and by how much its nodes may be off it.
@@ -213,11 +228,13 @@ static void make_rooms(ct_detect* detect, int collider, bool own, const double* 
     const ct_vec3 mean = mean_of(x, nodes),
                   shift = own ? ct_vec3_sub(mean_of(end, nodes), mean) : ct_vec3_make(0, 0, 0);
     const double reach = own ? detect->own_reach[collider] : detect->reach;
+    const double ahead = own ? 1 : steps_ahead(detect, collider, x, end);
     double sum = 0, most = 0;
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = (size_t)nodes->item[i];
         const ct_vec3 p = ct_vec3_load(x + 3 * v),
-                      way = ct_vec3_sub(ct_vec3_sub(ct_vec3_load(end + 3 * v), p), shift);
+                      way = ct_vec3_scale(
+                          ahead, ct_vec3_sub(ct_vec3_sub(ct_vec3_load(end + 3 * v), p), shift));
         const double square = ct_vec3_dot(way, way);
         ct_vec3_store(rooms->X + 3 * v, p);
         ct_vec3_store(rooms->way + 3 * v, way);
@@ -483,6 +500,13 @@ static bool renew(ct_detect* detect, const ct_collision* collision, int collider
     return true;
 }
 
+// There are lists that a collider may be in; planes have none.
+static bool is_listed(const ct_detect* detect, const ct_collision* collision, int collider) {
+    for (int b = 0; b < collision->ncollider; b++)
+        if (detect->node_tree[b].count > 0 && ct_detect_may_touch(collision, detect, collider, b)) return true;
+    return false;
+}
+
 ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
                          double margin, bool fresh) {
     ct_status status = CT_OK;
@@ -490,7 +514,8 @@ ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const
     for (int c = 0; c < collision->ncollider; c++) {
         if (!detect->is_set)
             detect->rooms[WORLD].frame[c].is_set = detect->rooms[OWN].frame[c].is_set = false;
-        detect->moved[c] = renew(detect, collision, c, false, x, end, fresh);
+        detect->moved[c] =
+            is_listed(detect, collision, c) && renew(detect, collision, c, false, x, end, fresh);
     }
     detect->is_set = false;
     for (int a = 0; status == CT_OK && a < collision->ncollider; a++) {

@@ -51,11 +51,11 @@ enum {
     LINEAR_LIMIT = 120   // with one of its own
 };
 
-// The problem, the addition within the matrix where that is stored.
+// The problem. Where W is stored, the addition joins it as soon as somebody wants rows or columns of the sum.
 typedef struct problem {
     int count;
     const ct_friction_matrix* matrix;
-    ct_friction_addition addition;
+    ct_friction_addition addition;  // none once it has joined
     const double *b, *base, *normal, *mu, *eps;
     const ct_friction_inverse* inverse;
 } problem;
@@ -88,7 +88,8 @@ struct ct_friction_work {
     bool inverted;   // the fixed system is solved by its complement
     uint64_t stamp;  // of the matrix that Newton's factor belongs to; 0: none that may come again
     double* sum;     // W + U M U^T
-    size_t sum_size;
+    double* ways;    // U M
+    size_t sum_size, ways_size;
     ct_friction_matrix own;  // of that
 };
 
@@ -106,6 +107,7 @@ void ct_friction_work_free(ct_friction_work* work) {
     ct_friction_complement_free(&work->complement);
     ct_friction_complement_free(&work->fixed_complement);
     ct_free(work->sum);
+    ct_free(work->ways);
     ct_free(work);
 }
 
@@ -144,11 +146,27 @@ static void eigen(double a, double b, double c, double floor, local* l) {
     l->e2[1] = l->e1[0];
 }
 
+// W_cc, with the addition where W is stored.
+static void own_block(const problem* def, int c, double block[9]) {
+    const ct_friction_addition* add = &def->addition;
+    const int rank = def->matrix->W ? add->rank : 0;
+    ct_friction_matrix_block(def->matrix, c, block);
+    for (int j = 0; rank && j < 3; j++) {
+        const double* U = add->U + (3 * (size_t)c + (size_t)j) * (size_t)rank;
+        double way[CT_FRICTION_RANK] = {0};
+        for (int k = 0; k < rank; k++)
+            for (int l = 0; l < rank; l++) way[k] += add->M[k * rank + l] * U[l];
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < rank; k++)
+                block[3 * i + j] += add->U[(3 * (size_t)c + (size_t)i) * (size_t)rank + (size_t)k] * way[k];
+    }
+}
+
 static void prepare(const problem* def, ct_friction_work* work) {
     double largest = 0;
     for (int c = 0; c < def->count; c++) {
         local* l = &work->contact[c];
-        ct_friction_matrix_block(def->matrix, c, l->W);
+        own_block(def, c, l->W);
         for (int i = 0; i < 3; i++) {
             l->W[4 * i] += def->eps[c];
             largest = fmax(largest, l->W[4 * i]);
@@ -234,6 +252,31 @@ static void motion(const problem* def, ct_friction_work* work, const double* F, 
         u[i] = def->b[i] + def->eps[i / 3] * F[i];
     }
     ct_friction_system_product(&work->newton, work->Wd, u);
+}
+
+// W + U M U^T in the place of both, where W is stored.
+static ct_status join_addition(problem* def, ct_friction_work* work) {
+    const size_t n = 3 * (size_t)def->count, rank = (size_t)def->addition.rank;
+    const double *U = def->addition.U, *M = def->addition.M;
+    if (!rank || !def->matrix->W) return CT_OK;
+    if (!ct_reserve((void**)&work->sum, &work->sum_size, n * n, sizeof(double)) ||
+        !ct_reserve((void**)&work->ways, &work->ways_size, n * rank, sizeof(double)))
+        return CT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(work->sum + i * n, def->matrix->W + i * (size_t)def->matrix->stride, n * sizeof(double));
+        double* way = work->ways + i * rank;
+        for (size_t k = 0; k < rank; k++) {
+            way[k] = 0;
+            for (size_t l = 0; l < rank; l++) way[k] += M[k * rank + l] * U[i * rank + l];
+        }
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)rank, 1, work->ways, (int)rank,
+                U, (int)rank, 1, work->sum, (int)n);
+    work->own = (ct_friction_matrix){.count = def->count, .W = work->sum, .stride = (int)n};
+    def->matrix = &work->own;
+    def->addition = (ct_friction_addition){0};
+    ct_friction_system_borrow(&work->newton, def->matrix, &def->addition);
+    return CT_OK;
 }
 
 // |F_T| - mu F_N at nu, and its derivative.
@@ -362,16 +405,26 @@ static void linearise(const problem* def, ct_friction_work* work, const double* 
     }
 }
 
+// Of the Newton step's matrix.
+static ct_status factor(problem* def, ct_friction_work* work, bool in_double) {
+    ct_status status = CT_OK;
+    if (def->matrix->W && def->addition.rank) {
+        status = join_addition(def, work);
+        if (!status) status = ct_friction_system_reduce(&work->newton, work->D, work->E);
+    }
+    return status ? status : ct_friction_system_factor(&work->newton, in_double, NULL);
+}
+
 // dF with a factor in single precision, that of an earlier step where it still serves. CT_NOT_CONVERGED: it
 // does not reach `relative`.
-static ct_status solve_single(ct_friction_work* work, double relative, double* dF,
+static ct_status solve_single(problem* def, ct_friction_work* work, double relative, double* dF,
                               ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     const bool stored = s->matrix->W;
     for (int attempt = 0; attempt < 2; attempt++) {
         bool kept = false;
         ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
-        ct_status status = attempt ? ct_friction_system_factor(s, false) : ct_friction_system_reuse(s, &kept);
+        ct_status status = attempt ? factor(def, work, false) : ct_friction_system_reuse(s, &kept);
         report->factors += attempt;
         if (status) return status;
         if (!attempt && !kept) continue;
@@ -399,7 +452,7 @@ static ct_status solve_inverse(const problem* def, ct_friction_work* work, doubl
 }
 
 // dF of the Newton step, by the cheapest of the ways that have not failed before.
-static ct_status direction(const problem* def, ct_friction_work* work, double relative, bool* exact,
+static ct_status direction(problem* def, ct_friction_work* work, double relative, bool* exact,
                            double* dF, ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     if (def->inverse && def->inverse->L && s->n >= 100) {
@@ -407,12 +460,12 @@ static ct_status direction(const problem* def, ct_friction_work* work, double re
         if (status != CT_NOT_CONVERGED) return status;
     }
     if (!s->matrix->W || (!*exact && s->n >= 100)) {
-        const ct_status status = solve_single(work, relative, dF, report);
+        const ct_status status = solve_single(def, work, relative, dF, report);
         if (status != CT_NOT_CONVERGED) return status;
         *exact = true;
     }
     report->factors++;
-    const ct_status status = ct_friction_system_factor(s, true);
+    const ct_status status = factor(def, work, true);
     if (!status) ct_friction_system_solve(s, work->a, dF);
     return status;
 }
@@ -457,7 +510,7 @@ static void linearise_kept(const problem* def, ct_friction_work* work, const dou
 
 // One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not
 // fall, F_try and u_try are at its end.
-static ct_status newton_step(const problem* def, ct_friction_work* work, double tolerance, bool* exact,
+static ct_status newton_step(problem* def, ct_friction_work* work, double tolerance, bool* exact,
                              double* F, merit* now, bool* moved, bool* possible, ct_friction_report* report) {
     const int n = 3 * def->count;
     *moved = *possible = false;
@@ -489,11 +542,14 @@ static ct_status newton_step(const problem* def, ct_friction_work* work, double 
     return CT_OK;
 }
 
-static merit sweeps(const problem* def, ct_friction_work* work, int count, double* F,
-                    ct_friction_report* report) {
+static ct_status sweeps(problem* def, ct_friction_work* work, int count, double* F, merit* now,
+                        ct_friction_report* report) {
+    const ct_status status = join_addition(def, work);
+    if (status) return status;
     for (int k = 0; k < count; k++) sweep(def, work, F, work->u);
     report->sweeps += count;
-    return measure(def, work, F, work->u, NULL);
+    *now = measure(def, work, F, work->u, NULL);
+    return CT_OK;
 }
 
 static void hold(ct_friction_work* work, int count, const double* F, merit now) {
@@ -511,14 +567,14 @@ static merit release(ct_friction_work* work, int count, double* F) {
 // Newton's method, from F and to the best that was found. A step that does not lower |Phi| is taken
 // nevertheless, as long as one of the next few comes below the best so far: where contacts are nearly
 // redundant, the sets sort themselves out while the forces are wild.
-static ct_status newton(const problem* def, ct_friction_work* work, double tolerance, int limit, double* F,
+static ct_status newton(problem* def, ct_friction_work* work, double tolerance, int limit, double* F,
                         merit* now, ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
     bool exact = false;
     hold(work, def->count, F, *now);
     for (int k = 0, wild = 0, stalls = 0; k < limit && residual_of(*now) > tolerance; k++, wild++) {
         bool moved, possible;
-        const ct_status status = newton_step(def, work, tolerance, &exact, F, now, &moved, &possible, report);
+        ct_status status = newton_step(def, work, tolerance, &exact, F, now, &moved, &possible, report);
         if (status) return status;
         if (!moved && possible) {
             memcpy(F, work->F_try, bytes);
@@ -531,28 +587,13 @@ static ct_status newton(const problem* def, ct_friction_work* work, double toler
         } else if (!possible || wild + 1 >= WILD_LIMIT || !isfinite(now->square)) {
             *now = release(work, def->count, F);
             if (stalls++ == STALL_LIMIT || !def->matrix->W) break;
-            *now = sweeps(def, work, SWEEPS_STALLED, F, report);
+            status = sweeps(def, work, SWEEPS_STALLED, F, now, report);
+            if (status) return status;
             hold(work, def->count, F, *now);
             wild = -1;
         }
     }
     *now = release(work, def->count, F);
-    return CT_OK;
-}
-
-// W + U M U^T where W is stored.
-static ct_status add_to_matrix(const ct_friction_def* def, ct_friction_work* work) {
-    const size_t n = 3 * (size_t)def->count, rank = (size_t)def->rank;
-    if (!ct_reserve((void**)&work->sum, &work->sum_size, n * n, sizeof(double))) return CT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < n; i++) {
-        double *row = work->sum + i * n, way[CT_FRICTION_RANK] = {0};
-        memcpy(row, def->W->W + i * (size_t)def->W->stride, n * sizeof(double));
-        for (size_t k = 0; k < rank; k++)
-            for (size_t l = 0; l < rank; l++) way[k] += def->M[k * rank + l] * def->U[i * rank + l];
-        for (size_t j = 0; j < n; j++)
-            for (size_t k = 0; k < rank; k++) row[j] += way[k] * def->U[j * rank + k];
-    }
-    work->own = (ct_friction_matrix){.count = def->count, .W = work->sum, .stride = (int)n};
     return CT_OK;
 }
 
@@ -568,16 +609,12 @@ static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, pr
                      .inverse = def->inverse};
     ct_status status = ct_friction_system_reserve(&work->newton, def->count);
     if (status) return status;
-    if (def->rank && !def->W->W)
-        out->addition = (ct_friction_addition){.rank = def->rank, .U = def->U, .M = def->M};
-    if (def->rank && def->W->W) {
-        status = add_to_matrix(def, work);
-        out->matrix = &work->own;
-    }
+    if (def->rank) out->addition = (ct_friction_addition){.rank = def->rank, .U = def->U, .M = def->M};
     ct_friction_system_borrow(&work->newton, out->matrix, &out->addition);
+    // the factor of W with another addition is a good preconditioner
     if (out->matrix->stamp == 0 || out->matrix->stamp != work->stamp) work->newton.rank_count = -1;
     work->stamp = out->matrix->stamp;
-    return status;
+    return CT_OK;
 }
 
 // Where W is not stored there are no sweeps. Softer contacts are easier to sort out: the problem is solved
@@ -618,8 +655,10 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
         const bool stored = def->matrix->W;
         work->halvings = !stored && (round > 0 || residual_of(now) > FAR) ? HALVINGS_FAR : HALVINGS;
         const int limit = !stored ? NEWTON_MANY : round ? NEWTON_LATER : NEWTON_FIRST;
-        if (stored && (round > 0 || residual_of(now) > 0.1)) now = sweeps(def, work, count, F, report);
-        if (!stored && round > 0 && residual_of(now) > LOST) status = soften(def, work, F, &now, report);
+        if (stored && (round > 0 || residual_of(now) > 0.1))
+            status = sweeps(def, work, count, F, &now, report);
+        if (!status && !stored && round > 0 && residual_of(now) > LOST)
+            status = soften(def, work, F, &now, report);
         if (!status) status = newton(def, work, tolerance, limit, F, &now, report);
         if (status) return status;
         motion(def, work, F, work->u);  // without the round-off of many steps
@@ -684,10 +723,11 @@ ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* m
     for (int c = 0; c < count; c++) drop_small(ct_friction_matrix_own(matrix, c), E + 9 * c, work->D + 9 * c);
     status = ct_friction_system_reduce(s, work->D, E);
     if (status) return status;
-    status = ct_friction_system_factor(s, false);
-    if ((!matrix->W && !matrix->nodes) || status == CT_OUT_OF_MEMORY) return status;
-    if (!status && ct_friction_system_error(s) <= ERROR_SINGLE) return CT_OK;
-    return ct_friction_system_factor(s, true);
+    const bool stored = matrix->W || matrix->nodes;
+    double error = 0;
+    status = ct_friction_system_factor(s, false, stored ? &error : NULL);
+    if (!stored || status == CT_OUT_OF_MEMORY || (!status && error <= ERROR_SINGLE)) return status;
+    return ct_friction_system_factor(s, true, NULL);
 }
 
 void ct_friction_apply(ct_friction_work* work, const double* a, double* F) {

@@ -189,6 +189,7 @@ static bool straighten_rows(const double* D, ct_friction_block* b, ct_friction_r
 
 // Z such that Q^T Z = I.
 static bool straighten_force(ct_friction_block* b, const ct_friction_rows* r) {
+    b->plain = false;
     double G[3][3], Z[3][3] = {{0}};
     for (int i = 0; i < r->rank; i++)
         for (int j = 0; j < r->rank; j++) G[i][j] = dot3(r->Q[i], b->Z[j]);
@@ -197,6 +198,8 @@ static bool straighten_force(ct_friction_block* b, const ct_friction_rows* r) {
         for (int j = 0; j < r->rank; j++)
             for (int a = 0; a < 3; a++) Z[j][a] += b->Z[i][a] * G[i][j];
     memcpy(b->Z, Z, sizeof Z);
+    static const double identity[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    b->plain = r->rank == 3 && !memcmp(Z, identity, sizeof Z);
     return true;
 }
 
@@ -284,9 +287,12 @@ static void matrix_row(const ct_friction_system* s, int c, int i, double* out) {
     const double q0 = scale * r->Q[i][0], q1 = scale * r->Q[i][1], q2 = scale * r->Q[i][2];
     double* T = s->row;
     for (int j = 0; j < 3 * s->count; j++) T[j] = q0 * W0[j] + q1 * W1[j] + q2 * W2[j];
-    for (int d = 0; d < s->count; d++)
-        for (int j = 0; j < s->rows[d].rank; j++)
-            out[s->rows[d].offset + j] = dot3(T + 3 * d, s->block[d].Z[j]);
+    for (int d = 0; d < s->count; d++) {
+        double* at = out + s->rows[d].offset;
+        if (s->block[d].plain) memcpy(at, T + 3 * d, 3 * sizeof(double));
+        else
+            for (int j = 0; j < s->rows[d].rank; j++) at[j] = dot3(T + 3 * d, s->block[d].Z[j]);
+    }
     for (int j = 0; j < r->rank; j++) out[r->offset + j] += scale * s->block[c].K[i][j];
 }
 
@@ -301,8 +307,8 @@ static ct_status fill_rows(ct_friction_system* s) {
     return CT_OK;
 }
 
-// M in single or double precision, and in `probe` its product with the signs.
-static void fill_matrix(ct_friction_system* s, bool in_double) {
+// M in single or double precision; probed: in `probe` its product with the signs.
+static void fill_matrix(ct_friction_system* s, bool in_double, bool probed) {
     const int n = s->n;
     for (int c = 0; c < s->count; c++)
         for (int i = 0; i < s->rows[c].rank; i++) {
@@ -310,43 +316,26 @@ static void fill_matrix(ct_friction_system* s, bool in_double) {
             double* row = in_double ? s->full + (size_t)at * (size_t)n : s->line;
             (s->matrix->nodes ? matrix_row_nodes : matrix_row)(s, c, i, row);
             if (in_double) continue;
+            float* single = s->single + (size_t)at * (size_t)n;
+            for (int j = 0; j < n; j++) single[j] = (float)row[j];
             double sum = 0;
-            for (int j = 0; j < n; j++) {
-                s->single[(size_t)at * (size_t)n + (size_t)j] = (float)row[j];
-                sum += sign_of(j) * row[j];
-            }
+            for (int j = 0; probed && j < n; j++) sum += sign_of(j) * row[j];
             s->probe[at] = sum;
         }
 }
 
-static ct_status factor_dense(ct_friction_system* s, bool in_double) {
+static ct_status factor_dense(ct_friction_system* s, bool in_double, bool probed) {
     const int n = s->n;
     const size_t size = (size_t)n * (size_t)n;
     if (in_double ? !ct_reserve((void**)&s->full, &s->full_size, size, sizeof(double))
                   : !ct_reserve((void**)&s->single, &s->single_size, size, sizeof(float)))
         return CT_OUT_OF_MEMORY;
     if (s->matrix->nodes && fill_rows(s)) return CT_OUT_OF_MEMORY;
-    fill_matrix(s, in_double);
+    fill_matrix(s, in_double, probed);
     int info = 0;
     if (n && in_double) dgetrf_(&n, &n, s->full, &n, s->pivot, &info);
     if (n && !in_double) sgetrf_(&n, &n, s->single, &n, s->pivot, &info);
     return info ? CT_SINGULAR : CT_OK;
-}
-
-ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double) {
-    s->rank_count = -1;
-    s->factored_double = in_double;
-    ct_status status = CT_OK;
-    if (is_stored(s)) {
-        status = factor_dense(s, in_double);
-    } else {
-        status = ct_friction_near_follow(s->near, s->matrix);
-        if (!status) status = ct_friction_near_factor(s->near, s->rows);
-    }
-    if (status) return status;
-    s->rank_count = s->count;
-    for (int c = 0; c < s->count; c++) s->rank[c] = (unsigned char)s->rows[c].rank;
-    return CT_OK;
 }
 
 // y = M^-1 y or M^-T y. LAPACK's matrix is M^T.
@@ -364,7 +353,8 @@ static void factor_solve(ct_friction_system* s, bool transposed, double* y) {
     for (int i = 0; i < n; i++) y[i] = s->small[i];
 }
 
-double ct_friction_system_error(ct_friction_system* s) {
+// Largest error of the solution with the factor when the answer is the vector of signs.
+static double probe_error(ct_friction_system* s) {
     double worst = 0;
     factor_solve(s, false, s->probe);
     for (int i = 0; i < s->n; i++) {
@@ -372,6 +362,23 @@ double ct_friction_system_error(ct_friction_system* s) {
         worst = error <= worst ? worst : error;  // keeps what is not a number
     }
     return worst;
+}
+
+ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double, double* error) {
+    s->rank_count = -1;
+    s->factored_double = in_double;
+    ct_status status = CT_OK;
+    if (is_stored(s)) {
+        status = factor_dense(s, in_double, error);
+    } else {
+        status = ct_friction_near_follow(s->near, s->matrix);
+        if (!status) status = ct_friction_near_factor(s->near, s->rows);
+    }
+    if (status) return status;
+    s->rank_count = s->count;
+    for (int c = 0; c < s->count; c++) s->rank[c] = (unsigned char)s->rows[c].rank;
+    if (error) *error = probe_error(s);
+    return CT_OK;
 }
 
 // ---- the small system and the whole one ----------------------------------------------------

@@ -26,6 +26,7 @@ typedef struct ct_friction_block {       // of one contact, beside its rows
     double R[3][3];                      // U1^T E Y, [i < k][j < 3-k]
     double U1[3][3], U2[3][3], Y[3][3];  // U1 [i < k]; U2, Y [i < 3-k]: vectors
     double scale[3];                     // of the rows: M is then about 1 on its diagonal
+    bool plain;                          // Z is the identity
 } ct_friction_block;
 
 enum { CT_FRICTION_RANK = 32 };  // of an addition, at most
@@ -77,11 +78,9 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, cons
 // brought up to date (W not stored). CT_OUT_OF_MEMORY.
 ct_status ct_friction_system_reuse(ct_friction_system* s, bool* fits);
 // Factor of M, or of the preconditioner where W is not stored (always in single precision). CT_SINGULAR,
-// CT_OUT_OF_MEMORY.
-ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double);
-// Largest error of the solution with the single-precision factor when the answer is a vector of signs; once
-// per factor, where W is stored.
-double ct_friction_system_error(ct_friction_system* s);
+// CT_OUT_OF_MEMORY. error, where W is stored and the factor in single precision: the largest of the solution
+// when the answer is a vector of signs; NULL: not wanted.
+ct_status ct_friction_system_factor(ct_friction_system* s, bool in_double, double* error);
 // With the factor alone: a linear map of a.
 void ct_friction_system_solve(ct_friction_system* s, const double* a, double* F);
 void ct_friction_system_solve_transposed(ct_friction_system* s, const double* a, double* F);

@@ -137,6 +137,9 @@ static ct_response response_of(context* c) {
 
 enum { STORED = 400 };  // touches up to which W is stored
 
+// marks the stamps of matrices that are: others are counted by the compliance
+static const uint64_t stored_stamp = (uint64_t)1 << 63;
+
 void ct_contact_system_begin(ct_contact_system* system) { ct_compliance_begin(system->compliance); }
 
 // u = J P^-1 J^T F
@@ -187,7 +190,8 @@ ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, con
     const ct_response response = response_of(&c);
     if (!ct_reserve((void**)&system->W, &system->W_size, 9 * (size_t)count * (size_t)count, sizeof(double)))
         return CT_OUT_OF_MEMORY;
-    system->matrix = (ct_friction_matrix){.count = count, .W = system->W, .stride = 3 * count};
+    system->matrix = (ct_friction_matrix){
+        .count = count, .stamp = stored_stamp | ++system->stamp, .W = system->W, .stride = 3 * count};
     return ct_compliance_update(system->compliance, &model->collision, &response, work->contact->touch, count,
                                 which, system->W);
 }

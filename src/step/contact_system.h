@@ -20,6 +20,7 @@ typedef struct ct_contact_system {
     ct_friction_matrix linear;  // of those of the linear system
     double* W;
     size_t W_size;
+    uint64_t stamp;         // of W: it has been made that often
     const ct_model* model;  // of the products
     ct_work* work;
     const ct_config* config;
