@@ -293,6 +293,61 @@ static void a_cycle_does_not_depend_on_the_room_for_longer_ones(void** state) {
     ct_krylov_work_free(fitting);
 }
 
+// A preconditioner that rounds, and counts how often it is asked.
+typedef struct rounding {
+    dense* s;
+    int asked;
+} rounding;
+
+static void rounding_product(const double* x, double* y, void* user) {
+    dense_product(x, y, ((rounding*)user)->s);
+}
+
+static void rounding_precondition(const double* x, double* y, void* user) {
+    rounding* r = user;
+    dense_precondition(x, y, r->s);
+    for (int i = 0; i < N; i++) y[i] = ldexp(rint(ldexp(y[i], 10)), -10);
+    r->asked++;
+}
+
+static void short_cycles_precondition_once_per_column_and_tell_the_true_residual(void** state) {
+    static dense s;
+    laplacian(&s, 0.3, 3);
+    rounding r = {.s = &s};
+    ct_krylov_work* work;
+    double b[N], x[N] = {0}, left[N], Ax[N];
+    for (int i = 0; i < N; i++) b[i] = cos(i);
+    assert_int_equal(ct_krylov_work_create(&work, N, 30), CT_OK);
+    ct_krylov_def def = {.n = N,
+                         .apply = rounding_product,
+                         .precondition = rounding_precondition,
+                         .user = &r,
+                         .relative = 1e-3,
+                         .max_iterations = 100};
+    ct_krylov_report report;
+    ct_gmres(&def, work, b, x, &report);
+    assert_int_equal(report.end, CT_KRYLOV_CONVERGED);
+    assert_in_range(report.iterations, 3, 12);
+    assert_int_equal(r.asked, report.iterations);
+    assert_float_equal(report.residual, residual(&s, b, x), 1e-12);
+    ct_gmres_residual(work, left);
+    dense_product(x, Ax, &s);
+    for (int i = 0; i < N; i++) assert_float_equal(left[i], b[i] - Ax[i], 1e-12);
+    ct_krylov_work_free(work);
+}
+
+static void gmres_leaves_a_start_that_is_worse_than_none(void** state) {
+    static dense s;
+    laplacian(&s, 0.3, 1);
+    double b[N], x[N], y[N] = {0};
+    for (int i = 0; i < N; i++) b[i] = cos(i), x[i] = 100 * sin(3 * i);
+    ct_krylov_report bad = run(true, 30, &s, true, 1e-8, 0, 200, b, x),
+                     none = run(true, 30, &s, true, 1e-8, 0, 200, b, y);
+    assert_int_equal(bad.end, CT_KRYLOV_CONVERGED);
+    assert_int_equal(bad.iterations, none.iterations + 1);
+    assert_memory_equal(x, y, sizeof x);
+}
+
 typedef struct beam {
     ct_block_matrix A;  // in factor order
     ct_factor* factor;
@@ -370,6 +425,8 @@ int main(void) {
         cmocka_unit_test(gmres_needs_no_more_than_n_iterations_without_restart),
         cmocka_unit_test(gmres_ends_at_an_invariant_space),
         cmocka_unit_test(gmres_reports_a_singular_system),
+        cmocka_unit_test(short_cycles_precondition_once_per_column_and_tell_the_true_residual),
+        cmocka_unit_test(gmres_leaves_a_start_that_is_worse_than_none),
         cmocka_unit_test(one_work_serves_systems_of_changing_size),
         cmocka_unit_test(reserve_grows_and_never_shrinks),
         cmocka_unit_test(a_cycle_does_not_depend_on_the_room_for_longer_ones),

@@ -393,8 +393,8 @@ static bool is_nodal(const ct_compliance* c, const ct_touch* touch, int count, c
 }
 
 // By K at the nodes, with what rates of joints add to it.
-static ct_status update_joined(ct_compliance* c, const ct_response* response, const ct_touch* touch, int count,
-                               const int* which, int m, double* W) {
+static ct_status update_joined(ct_compliance* c, const ct_response* response, const ct_touch* touch,
+                               int count, const int* which, int m, double* W) {
     const size_t side = 3 * (size_t)m;
     if (!ct_reserve((void**)&c->K, &c->K_capacity, side * side, sizeof(double)) ||
         !ct_reserve((void**)&c->T, &c->T_capacity, 3 * side, sizeof(double)))
@@ -405,8 +405,8 @@ static ct_status update_joined(ct_compliance* c, const ct_response* response, co
 }
 
 // By what is kept of the nodes.
-static ct_status update_turned(ct_compliance* c, const ct_response* response, const ct_touch* touch, int count,
-                               const int* which, int m, double* W) {
+static ct_status update_turned(ct_compliance* c, const ct_response* response, const ct_touch* touch,
+                               int count, const int* which, int m, double* W) {
     node_factor* f = NULL;
     if (!ct_reserve((void**)&c->arm, &c->arm_size, CT_COMPLIANCE_ARMS * (size_t)count, sizeof *c->arm))
         return CT_OUT_OF_MEMORY;

@@ -233,8 +233,8 @@ static void make_rooms(ct_detect* detect, int collider, bool own, const double* 
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = (size_t)nodes->item[i];
         const ct_vec3 p = ct_vec3_load(x + 3 * v),
-                      way = ct_vec3_scale(
-                          ahead, ct_vec3_sub(ct_vec3_sub(ct_vec3_load(end + 3 * v), p), shift));
+                      way =
+                          ct_vec3_scale(ahead, ct_vec3_sub(ct_vec3_sub(ct_vec3_load(end + 3 * v), p), shift));
         const double square = ct_vec3_dot(way, way);
         ct_vec3_store(rooms->X + 3 * v, p);
         ct_vec3_store(rooms->way + 3 * v, way);
@@ -503,7 +503,8 @@ static bool renew(ct_detect* detect, const ct_collision* collision, int collider
 // There are lists that a collider may be in; planes have none.
 static bool is_listed(const ct_detect* detect, const ct_collision* collision, int collider) {
     for (int b = 0; b < collision->ncollider; b++)
-        if (detect->node_tree[b].count > 0 && ct_detect_may_touch(collision, detect, collider, b)) return true;
+        if (detect->node_tree[b].count > 0 && ct_detect_may_touch(collision, detect, collider, b))
+            return true;
     return false;
 }
 

@@ -452,8 +452,8 @@ static ct_status solve_inverse(const problem* def, ct_friction_work* work, doubl
 }
 
 // dF of the Newton step, by the cheapest of the ways that have not failed before.
-static ct_status direction(problem* def, ct_friction_work* work, double relative, bool* exact,
-                           double* dF, ct_friction_report* report) {
+static ct_status direction(problem* def, ct_friction_work* work, double relative, bool* exact, double* dF,
+                           ct_friction_report* report) {
     ct_friction_system* s = &work->newton;
     if (def->inverse && def->inverse->L && s->n >= 100) {
         const ct_status status = solve_inverse(def, work, relative, dF, report);
@@ -510,8 +510,8 @@ static void linearise_kept(const problem* def, ct_friction_work* work, const dou
 
 // One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not
 // fall, F_try and u_try are at its end.
-static ct_status newton_step(problem* def, ct_friction_work* work, double tolerance, bool* exact,
-                             double* F, merit* now, bool* moved, bool* possible, ct_friction_report* report) {
+static ct_status newton_step(problem* def, ct_friction_work* work, double tolerance, bool* exact, double* F,
+                             merit* now, bool* moved, bool* possible, ct_friction_report* report) {
     const int n = 3 * def->count;
     *moved = *possible = false;
     const double residual = residual_of(*now);

@@ -52,8 +52,9 @@ void ct_krylov_work_free(ct_krylov_work* work);
 void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x,
             ct_krylov_report* report);
 
-// Restarted GMRES from the given x, or from 0 where that is nearer, preconditioned on the right (A M u = b, x = M u), so that |r| is the true
-// residual, recomputed at every restart, and at the end of long cycles and where |r| must be below 1e-10 |b|.
+// Restarted GMRES from the given x, or from 0 where that is nearer, preconditioned on the right (A M u = b, x
+// = M u), so that |r| is the true residual. It is recomputed at every restart, and at the end after long
+// cycles and where it must be below 1e-10 |b|.
 void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, double* x,
               ct_krylov_report* report);
 // r = b - A x of the last call of ct_gmres.
