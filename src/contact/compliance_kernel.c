@@ -9,8 +9,12 @@
 // T += K J^T of one node, three columns.
 static inline void push(size_t side, const ct_compliance_arm* arm, const float* restrict K,
                         float* restrict T) {
-    const float* restrict K0 = K + 3 * (size_t)arm->node * side, * restrict K1 = K0 + side, * restrict K2 = K1 + side;
-    float* restrict T0 = T, * restrict T1 = T + side, * restrict T2 = T1 + side;
+    const float* restrict K0 = K + 3 * (size_t)arm->node * side;
+    const float* restrict K1 = K0 + side;
+    const float* restrict K2 = K1 + side;
+    float* restrict T0 = T;
+    float* restrict T1 = T0 + side;
+    float* restrict T2 = T1 + side;
     const float(*R)[4] = arm->R;
     const float a = R[0][0], b = R[0][1], c = R[0][2], d = R[1][0], e = R[1][1], f = R[1][2], g = R[2][0],
                 h = R[2][1], i = R[2][2];
