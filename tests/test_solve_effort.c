@@ -121,6 +121,63 @@ static void checkpoints_replay_few_steps(void** state) {
     }
 }
 
+// ---- bare skeletons ------------------------------------------------------------------------
+
+// A star of five arms of four links each without flesh, thrown at `speed` and thrashing.
+static sim star(double speed, double time_step) {
+    static const int way[5][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}};
+    char text[8192];
+    int used =
+        snprintf(text, sizeof text,
+                 "{'time_step': %g, 'gravity': 9.81, 'skeletons': [{'links': [{'name': 'hub', 'mass': 2, "
+                 "'center': [0, 0, 0], 'inertia': [0.02, 0.03, 0.01, 0, 0, 0], 'joint': {'type': 'free', "
+                 "'velocity': [%g, 0, 0, 0, 0, 0]}}",
+                 time_step, speed);
+    for (int k = 0; k < 20; k++) {
+        const int *d = way[k / 4], at = k % 4 + 1, axis = (k + 1) % 3;
+        const double center = 0.2 * at, anchor = center - 0.1;
+        char parent[16] = "hub";
+        if (at > 1) snprintf(parent, sizeof parent, "l%d", k - 1);
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         ", {'name': 'l%d', 'parent': '%s', 'mass': 1, 'center': [%g, %g, %g], 'inertia': "
+                         "[0.01, 0.01, 0.01, 0, 0, 0], 'joint': {'type': 'revolute', 'axis': [%d, %d, %d], "
+                         "'anchor': [%g, %g, %g], 'velocity': 5}}",
+                         k, parent, d[0] * center, d[1] * center, d[2] * center, axis == 2, axis == 0,
+                         axis == 1, d[0] * anchor, d[1] * anchor, d[2] * anchor);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "]}]}");
+    return sim_of(text, 1e-6);
+}
+
+// The mass of a link is the same in every pose: its matrix goes with it.
+static void bare_links_need_no_new_factor(void** state) {
+    sim s = star(0, 0.002);
+    int solves = 0;
+    for (int i = 0; i < 100; i++) {
+        ct_step_report report = step(&s, NULL);
+        assert_int_equal(report.refactors, 0);
+        solves += report.solves;
+    }
+    print_message("%d solves in 100 steps\n", solves);
+    assert_true(solves <= 300);
+    stop(&s);
+}
+
+// Far from the origin, with short steps, Phi is known to few digits.
+static void search_ends_at_round_off_far_from_the_origin(void** state) {
+    for (int k = 0; k < 3; k++) {
+        sim s = star((double[]){3, 300, 3000}[k], 0.0005);
+        int most = 0;
+        for (int i = 0; i < 600; i++) {
+            int gradients = step(&s, NULL).gradients;
+            if (gradients > most) most = gradients;
+        }
+        print_message("%.0f m away: at most %d gradients per step\n", ct_state_positions(s.state)[0], most);
+        assert_true(most <= 5);
+        stop(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_fall_takes_hardly_a_solve_once_it_has_a_past),
@@ -128,6 +185,8 @@ int main(void) {
         cmocka_unit_test(a_sagging_beam_takes_few_solves),
         cmocka_unit_test(refreshed_factors_save_solves),
         cmocka_unit_test(checkpoints_replay_few_steps),
+        cmocka_unit_test(bare_links_need_no_new_factor),
+        cmocka_unit_test(search_ends_at_round_off_far_from_the_origin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

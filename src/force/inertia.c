@@ -1,6 +1,8 @@
 // Inertia and mass damping; see inertia.h.
 #include "force/inertia.h"
 
+#include <math.h>
+
 ct_status ct_inertia_work_create(ct_inertia_work** out, const ct_inertia* inertia) {
     *out = NULL;
     ct_inertia_work* work = ct_alloc(1, sizeof *work);
@@ -37,6 +39,17 @@ void ct_inertia_begin(const ct_inertia* inertia, ct_inertia_work* work, const ct
 void ct_inertia_velocity(const ct_inertia* inertia, const ct_inertia_work* work, const ct_family_step* step,
                          const double* x, double* v) {
     for (int i = 0; i < 3 * inertia->nvert; i++) v[i] = step->rate.c * x[i] - work->history[i];
+}
+
+double ct_inertia_pull(const ct_inertia* inertia, const ct_inertia_work* work, const ct_family_step* step,
+                       const double* x) {
+    double square = step->rate.c * step->rate.c, sum = 0;
+    for (int v = 0; v < inertia->nvert; v++) {
+        const double *at = x + 3 * (size_t)v, *free = work->inertial + 3 * (size_t)v;
+        double d[3] = {at[0] - free[0], at[1] - free[1], at[2] - free[2]};
+        sum += square * inertia->free_mass[v] * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    }
+    return sum;
 }
 
 static double drag_gradient(const ct_inertia* inertia, const ct_inertia_work* work, double c, const double* x,

@@ -31,6 +31,9 @@ ct_status ct_inertia_work_create(ct_inertia_work** out, const ct_inertia* inerti
 void ct_inertia_work_free(ct_inertia_work* work);
 // Fills the history for a step.
 void ct_inertia_begin(const ct_inertia* inertia, ct_inertia_work* work, const ct_family_step* step);
+// Sum of the sizes of the forces of inertia at x, N: positions are rounded against them.
+double ct_inertia_pull(const ct_inertia* inertia, const ct_inertia_work* work, const ct_family_step* step,
+                       const double* x);
 // Velocities at the end x of the step, v = c x - p, driven nodes included.
 void ct_inertia_velocity(const ct_inertia* inertia, const ct_inertia_work* work, const ct_family_step* step,
                          const double* x, double* v);

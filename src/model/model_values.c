@@ -140,6 +140,8 @@ static void estimate_costs(ct_model* model) {
         for (int a = 0; a < 3; a++) sum += diagonal[4 * a] * diagonal[4 * a];
     }
     model->system.roundoff = 4 * 2.2e-16 * sqrt(sum) * model->geometry.extent;
+    // without free nodes there is only the links' matrix, which is made for each twist of each link
+    model->system.refactor_cost = 12 * model->tree.nlink;
     if (!model->system.factor) return;
     // a factorisation runs at about 10 GF/s and repacks its values, faster by fronts, which sheets have; its
     // elements take about 10 us (tets) and 1 us (triangles) each to be made positive definite; a solve

@@ -32,6 +32,7 @@ ct_status ct_precondition_create(ct_preconditioner* p, const ct_model* model, ct
     p->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     p->joint_trial = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     p->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));
+    p->carries = ct_arena_alloc(arena, nlink, 1);
     p->spread = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     p->wrench = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
     p->twist = ct_arena_alloc(arena, 6 * nlink, sizeof(double));
@@ -235,17 +236,33 @@ static void twist_to_link(const ct_tree* tree, const ct_preconditioner* p, const
     }
 }
 
-static void wrench_from_link(const ct_tree* tree, const ct_preconditioner* p, const ct_config* config, int k,
-                             const double* in, double* wrench) {
-    double R[9], arm[3], lever[3], force[3];
-    link_rotation(p, config, k, R);
-    link_arm(tree, config, k, arm);
+// Where a link is: what turns its wrenches into the world's.
+typedef struct link_place {
+    double R[9], arm[3];
+} link_place;
+
+static link_place place_of(const ct_tree* tree, const ct_preconditioner* p, const ct_config* config, int k) {
+    link_place at;
+    link_rotation(p, config, k, at.R);
+    link_arm(tree, config, k, at.arm);
+    return at;
+}
+
+static void wrench_from(const link_place* at, const double* in, double* wrench) {
+    const double *R = at->R, *arm = at->arm;
+    double lever[3], force[3];
     for (int a = 0; a < 3; a++) force[a] = R[3 * a] * in[3] + R[3 * a + 1] * in[4] + R[3 * a + 2] * in[5];
     cross3(arm, force, lever);
     for (int a = 0; a < 3; a++) {
         wrench[a] = R[3 * a] * in[0] + R[3 * a + 1] * in[1] + R[3 * a + 2] * in[2] + lever[a];
         wrench[3 + a] = force[a];
     }
+}
+
+static void wrench_from_link(const ct_tree* tree, const ct_preconditioner* p, const ct_config* config, int k,
+                             const double* in, double* wrench) {
+    const link_place at = place_of(tree, p, config, k);
+    wrench_from(&at, in, wrench);
 }
 
 // The block S_kl in wrenches and twists about the origin, world axes: X_k S_kl X_l^T, X_k as in
@@ -255,28 +272,37 @@ static void place_block(const ct_model* model, const ct_preconditioner* p, const
     const ct_tree* tree = &model->tree;
     size_t m = 6 * (size_t)tree->nlink;
     double half[36], column[6];
+    const link_place at_k = place_of(tree, p, config, (int)k),
+                     at_l = k == l ? at_k : place_of(tree, p, config, (int)l);
     for (size_t a = 0; a < 6; a++)  // rows of S_kl are wrenches of link l
-        wrench_from_link(tree, p, config, (int)l, p->coupling->S + (6 * k + a) * m + 6 * l, half + 6 * a);
+        wrench_from(&at_l, p->coupling->S + (6 * k + a) * m + 6 * l, half + 6 * a);
     for (size_t b = 0; b < 6; b++) {
         for (size_t a = 0; a < 6; a++) column[a] = half[6 * a + b];
-        wrench_from_link(tree, p, config, (int)k, column, out + 6 * b);
+        wrench_from(&at_k, column, out + 6 * b);
     }
 }
 
 // Adds to z_j, for the rates j below `count`, the wrench on link k that rate j raises: the blocks of row k
-// are summed towards the root, so that block l holds those of all links below l.
+// are summed towards the root, so that block l holds those of all links below l. Of links that do not carry
+// one that is coupled to k nothing is looked at: without flesh, of all but those that carry k.
 static void link_wrenches(const ct_model* model, const ct_preconditioner* p, const ct_config* config, int k,
                           int count, double* row, double* z) {
     const ct_tree* tree = &model->tree;
     const unsigned char* coupled = p->coupling->coupled + (size_t)k * (size_t)tree->nlink;
-    memset(row, 0, 36 * (size_t)tree->nlink * sizeof(double));
-    for (int l = 0; l < tree->nlink; l++)
-        if (coupled[l]) place_block(model, p, config, (size_t)k, (size_t)l, row + 36 * l);
+    unsigned char* carries = p->carries;
+    memcpy(carries, coupled, (size_t)tree->nlink);
+    for (int l = tree->nlink - 1; l >= 0; l--)
+        if (carries[l] && tree->parent[l] >= 0) carries[tree->parent[l]] = 1;
     for (int l = tree->nlink - 1; l >= 0; l--) {
-        if (tree->parent[l] < 0) continue;
+        if (coupled[l]) place_block(model, p, config, (size_t)k, (size_t)l, row + 36 * l);
+        else if (carries[l]) memset(row + 36 * l, 0, 36 * sizeof(double));
+    }
+    for (int l = tree->nlink - 1; l >= 0; l--) {
+        if (tree->parent[l] < 0 || !carries[l]) continue;
         for (int i = 0; i < 36; i++) row[36 * tree->parent[l] + i] += row[36 * l + i];
     }
     for (int j = 0; j < count; j++) {
+        if (!carries[tree->dof_link[j]]) continue;
         const double *C = row + 36 * tree->dof_link[j], *s = config->column + 6 * j;
         for (int b = 0; b < 6; b++)
             for (int a = 0; a < 6; a++) z[6 * j + a] += C[6 * b + a] * s[b];

@@ -48,6 +48,7 @@ typedef struct ct_preconditioner {
     // scratch
     double* joint_trial;              // ndof x ndof
     double* composite;                // 6 nlink (ndof + 6)
+    unsigned char* carries;           // nlink
     double *spread, *wrench, *twist;  // 6 nlink
     double* moments;                  // 12 nlink
     double* unit;                     // ndof

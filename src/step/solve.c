@@ -39,34 +39,32 @@ static void precondition(const ct_model* model, ct_work* work, const double* b, 
 // ---- line search ---------------------------------------------------------------------------
 
 // Accepts a trial point of step length t along d, slope = r . d < 0 at t = 0.
-static bool acceptable(const ct_model* model, const ct_work* work, const ct_solve_point* here,
-                       const ct_solve_point* trial, double t, double slope, double trial_slope) {
+static bool acceptable(const ct_solve_point* here, const ct_solve_point* trial, double t, double slope,
+                       double trial_slope, double resolution) {
     if (!isfinite(trial->phi) || !isfinite(trial->norm)) return false;
     if (trial->phi <= here->phi + 1e-4 * t * slope) return true;
-    // positions are rounded to eps |x|, against forces of the size of the reference
-    double resolution = 1e-12 * fabs(here->phi) + model->system.energy_roundoff +
-                        4.4e-16 * work->reference * model->geometry.extent;
     return trial->phi <= here->phi + resolution && fabs(trial_slope) <= 0.9 * fabs(slope);
 }
 
 // Moves work->x along work->d; r_trial then holds the new residual (not yet swapped in). Returns the length,
-// 0: failed.
+// 0: failed. It fails at once where Phi could not tell a shorter step from none.
 static double search(const ct_model* model, ct_work* work, double slope, const ct_solve_point* here,
                      ct_solve_point* trial, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
-    double t = 1;
+    double t = 1, resolution = work->resolution + 1e-12 * fabs(here->phi);
     for (int i = 0; i < SEARCH_LIMIT; i++) {
         ct_coords_move(model, &work->at, t, work->d, &work->trial);
         trial->phi = ct_phi_evaluate(model, work, &work->trial, work->r_trial, report);
         trial->norm = ct_vecn_norm4(work->r_trial, n);
         double trial_slope = ct_vecn_dot4(work->r_trial, work->d, n);
-        if (acceptable(model, work, here, trial, t, slope, trial_slope)) {
+        if (acceptable(here, trial, t, slope, trial_slope, resolution)) {
             ct_config taken = work->trial;
             work->trial = work->at;
             work->at = taken;
             return t;
         }
         report->line_searches++;
+        if (t * fabs(slope) < 1e-3 * resolution) return 0;
         // minimiser of the parabola through phi(0), slope and phi(t), kept within [t/10, t/2]
         double parabola = -slope * t * t / (2 * (trial->phi - here->phi - slope * t));
         t = isfinite(parabola) ? fmin(0.5 * t, fmax(0.1 * t, parabola)) : 0.1 * t;
@@ -265,6 +263,12 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
     work->reference =
         fmax(work->load ? work->load_scale : here.norm + force, roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
+    // positions are rounded to eps |x|, against forces of the size of the reference and those of inertia
+    double farthest = model->geometry.extent * distance(model, work),
+           inertia = ct_inertia_pull(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step,
+                                     work->at.x);
+    work->resolution = model->system.energy_roundoff +
+                       4.4e-16 * fmax(farthest, model->geometry.extent) * (work->reference + inertia);
     return here;
 }
 

@@ -53,6 +53,7 @@ struct ct_work {
     ct_record* record;    // where sub-steps are noted, NULL: nowhere
     double target;        // N, residual to reach
     double reference;     // N
+    double resolution;    // J, differences of Phi below which are round-off
 
     // evaluation at x
     ct_config at, trial;  // the iterate and a trial point
