@@ -11,7 +11,7 @@ typedef const char* (*name_function)(int);
     enum { kind##_last = last };
 #define KINDS(X)                                                                                             \
     X(ct_energy, CT_ENERGY_COUNT - 1)                                                                        \
-    X(ct_integrator, CT_INTEGRATOR_BDF2)                                                                     \
+    X(ct_integrator, CT_INTEGRATOR_MIDPOINT)                                                                 \
     X(ct_solver, CT_SOLVER_PROJECTIVE)                                                                       \
     X(ct_contact_method, CT_CONTACT_METHOD_SPLIT)                                                            \
     X(ct_split, CT_SPLIT_WHOLE)                                                                              \

@@ -47,6 +47,7 @@ typedef struct ct_rollout_report {
     int steps;       // taken
     int substepped;  // steps that had to be halved
     int substeps;    // solved in all
+    int lowered;  // steps taken by a rule of lower order than the integrator's: contacts closed, halved steps
     // steps with a contact on the edge between two sets: the gradient is one-sided there
     int edges;
     // of all sub-steps, contacts and their sets: rollouts that differ in it lie on different branches of the

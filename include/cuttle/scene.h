@@ -40,7 +40,14 @@ typedef enum ct_energy {
 // Its word in scene files and messages, "corotated", ...; NULL: not one of them.
 CT_API const char* ct_energy_name(ct_energy energy);
 
-typedef enum ct_integrator { CT_INTEGRATOR_EULER, CT_INTEGRATOR_BDF2 } ct_integrator;
+// docs/theory.md tells what each of them conserves, and what it costs.
+typedef enum ct_integrator {
+    CT_INTEGRATOR_EULER,    // implicit Euler: first order, and the firmest
+    CT_INTEGRATOR_BDF2,     // second order
+    CT_INTEGRATOR_SDIRK2,   // second order, two stages; Euler where a contact closes
+    CT_INTEGRATOR_SDIRK3,   // third order, three stages; SDIRK2 with contacts
+    CT_INTEGRATOR_MIDPOINT  // implicit midpoint: keeps momenta; no links, no contact
+} ct_integrator;
 // Its word in scene files and messages, "euler", ...; NULL: not one of them.
 CT_API const char* ct_integrator_name(ct_integrator integrator);
 typedef enum ct_solver {

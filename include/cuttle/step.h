@@ -22,7 +22,10 @@ CT_API void ct_work_free(ct_work* work);  // NULL: does nothing
 
 typedef struct ct_step_report {
     bool converged;
-    int substeps;                      // 1: the step was taken whole
+    int substeps;  // 1: the step was taken whole
+    // the rule it was taken by: Euler's in place of one with stages where a contact closed or it was halved,
+    // SDIRK2 in place of SDIRK3 with contacts
+    ct_integrator integrator;
     int iterations;                    // outer iterations (L-BFGS, Newton or local/global)
     int solves;                        // applications of the factor
     int gradients;                     // element passes for the gradient

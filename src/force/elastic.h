@@ -93,6 +93,9 @@ bool ct_elastic_has_damping(const ct_elastic* elastic);  // some beta > 0
 void ct_elastic_parameter_vjp(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads,
                               const double* x, const double* lam, double* d_mu, double* d_lambda,
                               double* d_beta);
+// Adds e G(x_past) to the history that ct_elastic_begin_step has set, where there is one.
+void ct_elastic_add_past(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double e,
+                         const double* x_past);
 // Adds -(d^2 Psi/dx dx_n)^T lam to x_n_bar and -(d^2 Psi/dx dx_nm1)^T lam to x_nm1_bar (skipped when x_nm1 is
 // NULL), with the arguments of the step's begin: Psi depends on the start of the step through g = a G(x_n) +
 // b G(x_nm1).

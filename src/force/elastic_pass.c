@@ -151,9 +151,14 @@ void ct_elastic_begin_rate(const ct_elastic* elastic, ct_elastic_work* work, ct_
     memset(work->rate, 0, (size_t)elastic->nblock * 6 * CT_BLOCK * sizeof(double));
     pass_task task = {.elastic = elastic, .work = work, .pass = make_pass(elastic, work, c, x_n), .scale = a};
     run_chunks(&task, threads, visit_strain);
-    if (!x_nm1) return;
-    task.pass.x = x_nm1;
-    task.scale = b;
+    if (x_nm1) ct_elastic_add_past(elastic, work, threads, b, x_nm1);
+}
+
+void ct_elastic_add_past(const ct_elastic* elastic, ct_elastic_work* work, ct_threads* threads, double e,
+                         const double* x_past) {
+    if (!work->rated) return;
+    pass_task task = {
+        .elastic = elastic, .work = work, .pass = make_pass(elastic, work, work->c, x_past), .scale = e};
     run_chunks(&task, threads, visit_strain);
 }
 
@@ -290,9 +295,10 @@ static ct_status create_solids_work(void** work, const void* self) {
 
 static void begin_solids(const void* self, void* work, const ct_family_step* step) {
     const ct_rate* r = &step->rate;
-    const double* x_nm1 = step->second_order ? step->x_nm1 : NULL;
+    const double* x_nm1 = step->npast ? step->x_nm1 : NULL;
     (step->rated ? ct_elastic_begin_rate : ct_elastic_begin_step)(self, work, step->threads, r->c, r->a,
                                                                   step->x_n, r->b, x_nm1);
+    if (step->npast > 1) ct_elastic_add_past(self, work, step->threads, r->e, step->x_nm2);
 }
 
 static double solids_gradient(const void* self, void* work, const ct_family_step* step, const double* x,
@@ -333,7 +339,10 @@ static void solids_vjp(const void* self, void* work, const ct_family_step* step,
     for (int k = 0; k < 3; k++)
         for (int t = 0; sum[k] && t < elastic->ntet; t++) sum[k][t] -= d[k][t];
     ct_elastic_history_vjp(elastic, work, step->threads, x, lam, step->rate.a, step->x_n, bar->x_n,
-                           step->rate.b, step->second_order ? step->x_nm1 : NULL, bar->x_nm1);
+                           step->rate.b, step->npast ? step->x_nm1 : NULL, bar->x_nm1);
+    if (step->npast > 1)
+        ct_elastic_history_vjp(elastic, work, step->threads, x, lam, step->rate.e, step->x_nm2, bar->x_nm2, 0,
+                               NULL, NULL);
 }
 
 const ct_family ct_elastic_family = {.name = "solids",

@@ -11,9 +11,6 @@ static const ct_family* const table[CT_FAMILY_COUNT] = {
     [CT_FAMILY_JOINTS] = &ct_joint_spring_family,
 };
 
-ct_rate ct_rate_euler(double h) { return (ct_rate){.c = 1 / h, .a = 1 / h, .b = 0}; }
-ct_rate ct_rate_bdf2(double h) { return (ct_rate){.c = 1.5 / h, .a = 2 / h, .b = -0.5 / h}; }
-
 void ct_families_free(ct_families* families) {
     for (int k = 0; k < CT_FAMILY_COUNT; k++)
         if (families->of[k] && table[k]->free) table[k]->free(families->of[k]);

@@ -12,39 +12,37 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "force/rate.h"
 #include "quantity/sums.h"
 #include "skeleton/config.h"
 #include "sparse/block_matrix.h"
 
-// Velocity of the integrator: v = c x - (a x_n + b x_{n-1}).
-typedef struct ct_rate {
-    double c, a, b;  // 1/s
-} ct_rate;
-
-ct_rate ct_rate_euler(double h);
-ct_rate ct_rate_bdf2(double h);
-
-// The (sub-)step under way, as families see it. Everything is borrowed and outlives the step.
+// The (sub-)step or stage under way, as families see it. Everything is borrowed and outlives the step.
 typedef struct ct_family_step {
     ct_threads* threads;  // NULL: one thread
     ct_rate rate;
-    bool second_order;        // x_nm1 and v_nm1 take part (rate.b is not 0)
+    int npast;                // of x_nm1 and x_nm2, which take part (their weights are not 0): 0, 1 or 2
     bool rated;               // strain rates are wanted also where nothing is damped: for derivatives by beta
     bool foreseen;            // linearisations take the stress foreseen: for Newton's method, not exact
     const double *x_n, *v_n;  // 3 nvert, where it starts
-    const double *x_nm1, *v_nm1;  // 3 nvert, one step before
-    const double *q_n, *q_nm1;    // ncoordinate, likewise, of the joints
-    const double* force;          // 3 nvert, N, external
-    const double* actuation;      // numbers of the actuators
+    const double *x_nm1, *v_nm1;        // 3 nvert, one step before, or at the end of the first stage
+    const double *x_nm2, *v_nm2;        // 3 nvert, at the end of the second
+    const double *q_n, *q_nm1, *q_nm2;  // ncoordinate, likewise, of the joints
+    // 3 nvert: where forces are looked at that are held over the step; NULL: x_n and v_n
+    const double *x_look, *v_look;
+    const double* force;      // 3 nvert, N, external
+    const double* actuation;  // numbers of the actuators
 } ct_family_step;
 
 // Where the reverse of a (sub-)step goes: what the loss changes by with each of these.
 typedef struct ct_family_bar {
-    double *x_n, *v_n, *x_nm1, *v_nm1;  // 3 nvert: of the step's start, and of the step before
-    double *q_n, *q_nm1;                // ndof, overwritten: of joint coordinates, as tangents
-    double *torque, *target;            // ndof, overwritten: of the joints' controls
-    double* actuation;                  // of the numbers of the actuators
-    const ct_sums* sums;                // of the quantities
+    double *x_n, *v_n;                      // 3 nvert: of the step's start
+    double *x_nm1, *v_nm1, *x_nm2, *v_nm2;  // 3 nvert: of the step or the stages before
+    double *q_n, *q_nm1, *q_nm2;            // ndof, overwritten: of joint coordinates, as tangents
+    double *x_look, *v_look;                // 3 nvert: where forces are looked at; NULL: x_n and v_n
+    double *torque, *target;                // ndof, overwritten: of the joints' controls
+    double* actuation;                      // of the numbers of the actuators
+    const ct_sums* sums;                    // of the quantities
 } ct_family_bar;
 
 typedef struct ct_family {

@@ -25,11 +25,13 @@ void ct_inertia_work_free(ct_inertia_work* work) {
 
 void ct_inertia_begin(const ct_inertia* inertia, ct_inertia_work* work, const ct_family_step* step) {
     const ct_rate rate = step->rate;
+    const bool past = step->npast > 1;
     for (int v = 0; v < inertia->nvert; v++) {
         double gain = inertia->mass[v] > 0 ? 1 / (rate.c * rate.c * inertia->mass[v]) : 0;
         for (int i = 3 * v; i < 3 * v + 3; i++) {
             double p = rate.a * step->x_n[i] + rate.b * step->x_nm1[i];
             double q = rate.a * step->v_n[i] + rate.b * step->v_nm1[i];
+            if (past) p += rate.e * step->x_nm2[i], q += rate.e * step->v_nm2[i];
             work->history[i] = p;
             work->inertial[i] = (p + q / rate.c) / rate.c + gain * step->force[i];
         }
@@ -121,6 +123,7 @@ void ct_inertia_vjp(const ct_inertia* inertia, const ct_inertia_work* work, cons
             bar->v_n[i] = rate.a * q_bar;
             bar->x_nm1[i] = rate.b * p_bar;
             bar->v_nm1[i] = rate.b * q_bar;
+            if (step->npast > 1) bar->x_nm2[i] = rate.e * p_bar, bar->v_nm2[i] = rate.e * q_bar;
         }
 }
 

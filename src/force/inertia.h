@@ -1,7 +1,7 @@
 // Inertia and mass damping of one step, with the external forces that enter it.
 //
-// With the integrator's velocity v = c x - p, p = a x_n + b x_{n-1} (Euler: c = a = 1/h, b = 0; BDF2:
-// c = 3/(2h), a = 2/h, b = -1/(2h)) and the same rule for the momentum, q = a v_n + b v_{n-1},
+// With the integrator's velocity v = c x - p, p = a x_n + b x_{n-1} + e x_{n-2} (rate.h) and the same rule
+// for the momentum, q = a v_n + b v_{n-1} + e v_{n-2},
 //     c^2 M (x - s) + D (c x - p),   s = (p + q/c)/c + M^-1 f / c^2
 // is the force of inertia, external forces f and mass damping D; its potential
 //     c^2/2 |x - s|_M^2 + 1/(2c) |c x - p|_D^2.

@@ -15,8 +15,9 @@ static ct_status create_sheets_work(void** work, const void* self) {
 
 static void begin_sheets(const void* self, void* work, const ct_family_step* step) {
     const ct_rate* r = &step->rate;
-    const double* x_nm1 = step->second_order ? step->x_nm1 : NULL;
+    const double* x_nm1 = step->npast ? step->x_nm1 : NULL;
     (step->rated ? ct_sheet_begin_rate : ct_sheet_begin_step)(self, work, r->c, r->a, step->x_n, r->b, x_nm1);
+    if (step->npast > 1) ct_sheet_add_past(self, work, r->e, step->x_nm2);
 }
 
 static double sheets_gradient(const void* self, void* work, const ct_family_step* step, const double* x,
@@ -65,7 +66,9 @@ static void sheets_vjp(const void* self, void* work, const ct_family_step* step,
     for (int k = 0; k < 4; k++)
         for (int t = 0; sum[k] && t < sheet->ntri; t++) sum[k][k < 3 ? sheet->first + t : t] -= d[k][t];
     ct_sheet_history_vjp(sheet, work, x, lam, step->rate.a, step->x_n, bar->x_n, step->rate.b,
-                         step->second_order ? step->x_nm1 : NULL, bar->x_nm1);
+                         step->npast ? step->x_nm1 : NULL, bar->x_nm1);
+    if (step->npast > 1)
+        ct_sheet_history_vjp(sheet, work, x, lam, step->rate.e, step->x_nm2, bar->x_nm2, 0, NULL, NULL);
 }
 
 const ct_family ct_sheet_family = {.name = "sheets",

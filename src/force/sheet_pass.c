@@ -37,6 +37,10 @@ void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, d
     if (x_nm1) add_history(sheet, work, b, x_nm1);
 }
 
+void ct_sheet_add_past(const ct_sheet* sheet, ct_sheet_work* work, double e, const double* x_past) {
+    if (work->rated) add_history(sheet, work, e, x_past);
+}
+
 void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
                          double b, const double* x_nm1) {
     work->c = c;

@@ -121,7 +121,14 @@ static ct_vec3 mean_history(const ct_family_step* step, const int* node) {
     for (int k = 0; k < 3; k++)
         p[k] = ct_vec3_axpy(ct_vec3_scale(step->rate.a, ct_vec3_load(step->x_n + 3 * (size_t)node[k])),
                             step->rate.b, ct_vec3_load(step->x_nm1 + 3 * (size_t)node[k]));
+    for (int k = 0; step->npast > 1 && k < 3; k++)
+        p[k] = ct_vec3_axpy(p[k], step->rate.e, ct_vec3_load(step->x_nm2 + 3 * (size_t)node[k]));
     return ct_vec3_scale(1.0 / 3, ct_vec3_add(ct_vec3_add(p[0], p[1]), p[2]));
+}
+
+static bool look_from(const ct_water* water, const int* node, const ct_family_step* step, look* l) {
+    return look_at(water, node, step->x_look ? step->x_look : step->x_n,
+                   step->v_look ? step->v_look : step->v_n, l);
 }
 
 void ct_water_begin(const ct_water* water, ct_water_work* work, const ct_family_step* step) {
@@ -131,7 +138,7 @@ void ct_water_begin(const ct_water* water, ct_water_work* work, const ct_family_
         look l;
         memset(face, 0, sizeof *face);
         ct_vec3_store(face->history, mean_history(step, node));
-        if (!look_at(water, node, step->x_n, step->v_n, &l)) continue;
+        if (!look_from(water, node, step, &l)) continue;
         double cubic[4], quadratic[3], unused[4], slope, s = l.sine * l.sine;
         cubic_basis(s, cubic, unused);
         quadratic_basis(s, quadratic, unused);
@@ -295,16 +302,19 @@ static ct_vec3 reverse_look(const ct_water* water, const look* l, int f, ct_vec3
 void ct_water_vjp(const ct_water* water, const ct_water_work* work, const ct_family_step* step,
                   const double* x, const double* lam, const ct_family_bar* bar) {
     double* current_bar = bar->sums->of[CT_QUANTITY_WATER_CURRENT];
+    double* x_look = bar->x_look ? bar->x_look : bar->x_n;
+    double* v_look = bar->v_look ? bar->v_look : bar->v_n;
     for (int f = 0; f < water->nface; f++) {
         const int* node = water->face + 3 * (size_t)f;
         look l;
-        if (!look_at(water, node, step->x_n, step->v_n, &l)) continue;
+        if (!look_from(water, node, step, &l)) continue;
         ct_vec3 mean_lam = mean_of(lam, node), e = end_flow(water, work, f, step->rate.c, x),
                 end_bar = resist(&work->face[f], mean_lam);
-        ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, bar->x_n, bar->sums);
-        add_thirds(bar->v_n, node, -1, start_bar);
+        ct_vec3 start_bar = reverse_look(water, &l, f, mean_lam, e, x_look, bar->sums);
+        add_thirds(v_look, node, -1, start_bar);
         add_thirds(bar->x_n, node, step->rate.a, end_bar);
         add_thirds(bar->x_nm1, node, step->rate.b, end_bar);
+        if (step->npast > 1) add_thirds(bar->x_nm2, node, step->rate.e, end_bar);
         if (current_bar)
             ct_vec3_store(current_bar,
                           ct_vec3_add(ct_vec3_load(current_bar), ct_vec3_add(start_bar, end_bar)));

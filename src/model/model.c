@@ -4,7 +4,7 @@
 #include <string.h>
 
 double ct_model_rate(const ct_settings* settings) {
-    return (settings->integrator == CT_INTEGRATOR_BDF2 ? 1.5 : 1.0) / settings->time_step;
+    return ct_rate_whole(settings->integrator, settings->time_step);
 }
 
 void ct_material_lame(const ct_material* material, double* mu, double* lambda) {

@@ -108,8 +108,8 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
     ct_status status = check_time(s, error);
     if (!status) status = check_integer(error, "up", s->up, 0, 2);
     if (!status)
-        status =
-            check_integer(error, "integrator", (int)s->integrator, CT_INTEGRATOR_EULER, CT_INTEGRATOR_BDF2);
+        status = check_integer(error, "integrator", (int)s->integrator, CT_INTEGRATOR_EULER,
+                               CT_INTEGRATOR_MIDPOINT);
     if (!status)
         status = check_integer(error, "solver.type", (int)s->solver, CT_SOLVER_NEWTON, CT_SOLVER_PROJECTIVE);
     if (!status && !(s->tolerance >= 1e-15 && s->tolerance <= 0.1))
@@ -171,12 +171,33 @@ static ct_status check_split(const ct_scene* scene, ct_error* error) {
     return CT_OK;
 }
 
+// Integrators with stages: what they cannot do.
+static ct_status check_integrator(const ct_scene* scene, ct_error* error) {
+    const ct_settings* s = &scene->settings;
+    const char* name = ct_integrator_name(s->integrator);
+    if (s->integrator <= CT_INTEGRATOR_BDF2) return CT_OK;
+    if (scene->nlink)
+        return ct_scene_fail(error, "integrator",
+                             "is \"%s\", which does not serve skeletons: use \"bdf2\" or \"euler\"", name);
+    if (s->solver == CT_SOLVER_PROJECTIVE || s->contact.method == CT_CONTACT_METHOD_SPLIT)
+        return ct_scene_fail(error, "integrator",
+                             "is \"%s\", which the projective solver and the split contact method do not "
+                             "serve: use \"euler\"",
+                             name);
+    if (s->integrator == CT_INTEGRATOR_MIDPOINT && s->contact.method != CT_CONTACT_METHOD_NONE)
+        return ct_scene_fail(error, "integrator",
+                             "is \"midpoint\", which does not serve contact: bodies would end their steps "
+                             "inside one another; use \"sdirk2\"");
+    return CT_OK;
+}
+
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!scene->nbody && !scene->nlink)
         return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
     ct_status links = ct_scene_check_links(scene, error);
     if (!links) links = ct_scene_check_pairs(scene, error);
     if (!links) links = check_split(scene, error);
+    if (!links) links = check_integrator(scene, error);
     if (links) return links;
     if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
     if (scene->nactuator)

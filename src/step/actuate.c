@@ -4,10 +4,33 @@
 #include <math.h>
 #include <string.h>
 
+static double wanted_of(const ct_actuators* all, const double* control, int i) {
+    return all->start[i] + (control && all->control[i] >= 0 ? control[all->control[i]] : 0);
+}
+
+void ct_actuate_at(const ct_model* model, const double* before, const double* control, double fraction,
+                   double* value) {
+    const ct_actuators* all = &model->actuators;
+    for (int i = 0; i < all->size; i++) {
+        double decay = pow(all->decay[i], fraction);
+        value[i] = decay * before[i] + (1 - decay) * wanted_of(all, control, i);
+    }
+}
+
+void ct_actuate_at_vjp(const ct_model* model, double fraction, const double* bar, double* before_bar,
+                       double* control_bar) {
+    const ct_actuators* all = &model->actuators;
+    for (int i = 0; i < all->size; i++) {
+        double decay = pow(all->decay[i], fraction);
+        before_bar[i] += decay * bar[i];
+        if (control_bar && all->control[i] >= 0) control_bar[all->control[i]] += (1 - decay) * bar[i];
+    }
+}
+
 ct_status ct_actuate(const ct_model* model, const double* before, const double* control, double* value) {
     const ct_actuators* all = &model->actuators;
     for (int i = 0; i < all->size; i++) {
-        double wanted = all->start[i] + (control && all->control[i] >= 0 ? control[all->control[i]] : 0);
+        double wanted = wanted_of(all, control, i);
         value[i] = all->decay[i] * before[i] + (1 - all->decay[i]) * wanted;
         if (!isfinite(value[i]) || !(value[i] >= all->least[i])) return CT_BAD_ARGUMENT;
     }

@@ -8,6 +8,12 @@
 // for zeros. CT_BAD_ARGUMENT when a chamber is to have no volume, or a cable a tension or
 // length below 0.
 ct_status ct_actuate(const ct_model* model, const double* before, const double* control, double* value);
+// The same at a fraction of the step, past its start.
+void ct_actuate_at(const ct_model* model, const double* before, const double* control, double fraction,
+                   double* value);
+// Reverse: adds that of the numbers at a fraction of the step to before_bar and control_bar (may be NULL).
+void ct_actuate_at_vjp(const ct_model* model, double fraction, const double* bar, double* before_bar,
+                       double* control_bar);
 // Reverse: bar holds the adjoint of the numbers after the step, then of those before it; adds to control_bar
 // (may be NULL).
 void ct_actuate_vjp(const ct_model* model, double* bar, double* control_bar);

@@ -17,6 +17,11 @@
 
 enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
 
+// Adjoint of where stages start and end: 3 nvert each, q ndof.
+typedef struct stage_bar {
+    double *x, *v, *q;
+} stage_bar;
+
 struct ct_adjoint {
     ct_arena arena;
     double *right, *lam_z;                     // nunknown
@@ -31,8 +36,33 @@ struct ct_adjoint {
     ct_anchor *before, *after;    // of a sub-step's ends, where these are not the step's
     double* anchor_bar;           // 3 an anchor
     ct_adjoint_past past;         // systems of contacts
-    ct_krylov_work* gmres;        // made when the first Hessian turns out indefinite
+    // integrators with stages: of the step's start and of the stages before the last; of what one of them
+    // contributes to these
+    stage_bar part[CT_STAGES], share[CT_STAGES];
+    double *from_x_bar, *from_v_bar;            // 3 nvert: of where a stage's motion is counted from
+    double *from_x, *from_v;                    // 3 nvert: this
+    double* middle;                             // 3 nvert: end of the stage of the midpoint rule
+    double *stage_actuation, *start_actuation;  // of the actuators, during a stage and before the step
+    ct_krylov_work* gmres;                      // made when the first Hessian turns out indefinite
 };
+
+static void allocate_stages(ct_adjoint* adjoint, const ct_model* model) {
+    ct_arena* arena = &adjoint->arena;
+    const size_t nodes = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof;
+    for (int i = 0; i < CT_STAGES; i++)
+        for (int k = 0; k < 2; k++) {
+            stage_bar* bar = k ? &adjoint->share[i] : &adjoint->part[i];
+            bar->x = ct_arena_alloc(arena, nodes, sizeof(double));
+            bar->v = ct_arena_alloc(arena, nodes, sizeof(double));
+            bar->q = ct_arena_alloc(arena, ndof, sizeof(double));
+        }
+    double** vectors[] = {&adjoint->from_x_bar, &adjoint->from_v_bar, &adjoint->from_x, &adjoint->from_v,
+                          &adjoint->middle};
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+        *vectors[i] = ct_arena_alloc(arena, nodes + 1, sizeof(double));
+    adjoint->stage_actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
+    adjoint->start_actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
+}
 
 ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     *out = NULL;
@@ -43,6 +73,7 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
                                &adjoint->start_bar, &adjoint->force_bar, &adjoint->v_kept};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(&adjoint->arena, nodes, sizeof(double));
+    if (ct_rate_stages(model->settings.integrator)) allocate_stages(adjoint, model);
     ct_config_create(&adjoint->config, &adjoint->arena, &model->tree);
     double** rate_vectors[] = {&adjoint->q_kept, &adjoint->torque_bar, &adjoint->target_bar};
     for (size_t i = 0; i < sizeof rate_vectors / sizeof rate_vectors[0]; i++)
@@ -144,20 +175,23 @@ static void reverse_drive(const ct_model* model, ct_adjoint* adjoint, double fra
             }
 }
 
-// A sub-step with its ends.
+// A sub-step or a stage with its ends.
 typedef struct reach {
     const ct_substep* substep;
     const ct_touch_record* touch;  // its contacts
     const double *x_start, *v_start, *q_start;
-    const double *x, *q;       // at its end
-    ct_anchors before, after;  // forces of contacts at its ends
+    int npast;  // of the history that takes part, as in ct_family_step
+    const double *x_previous, *v_previous, *q_previous, *x_second, *v_second, *q_second;
+    const double *x_from, *v_from;  // where its motion is counted from
+    double time, length;            // s: when it begins, how long it is
+    const double *x, *q;            // at its end
+    ct_anchors before, after;       // forces of contacts at its ends
 } reach;
 
 // At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian,
 // the warp.
 static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
-                           const ct_state* before, const ct_state* after) {
-    double time = before->header->time;
+                           const ct_state* after) {
     ct_config* config = &adjoint->config;
     const ct_substep* substep = over->substep;
     const double* x = over->x;
@@ -168,17 +202,16 @@ static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adj
         ct_phi_gradient(model, work, x, work->rho);
     }
     if (work->contact) {
-        double length = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
-        ct_contact_start start = {.x = over->x_start,
-                                  .v = over->v_start,
+        ct_contact_start start = {.x = over->x_from,
+                                  .v = over->v_from,
                                   .x_end = config->x,
-                                  .time = time + (substep->fraction - length) * h,
-                                  .h = length * h,
+                                  .time = over->time,
+                                  .h = over->length,
                                   .rate = substep->rate.c,
-                                  .shortened = substep->depth > 0,
+                                  .shortened = over->length < 0.75 * model->settings.time_step,
                                   .past = over->before,
                                   .growth = after->growth,
-                                  .elapsed = time + substep->fraction * h - after->header->growth_start};
+                                  .elapsed = over->time + over->length - after->header->growth_start};
         ct_status status =
             ct_contact_adjoint_begin(model, work, config, over->touch, substep->ntouch, &start);
         if (status != CT_OK) return status;
@@ -220,27 +253,30 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
                                   adjoint->root_bar, adjoint->root_start_bar, adjoint->root_end_bar);
 }
 
-// From bar at its end to bar at the sub-step's start. x_previous and v_previous are those of the state
-// before, used when the sub-step is of second order.
+// From bar at its end to bar at the sub-step's start; `second`: to that of the second stage.
 static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
                                  const ct_state* before, const ct_state* after, ct_adjoint_state* bar,
-                                 ct_sums* sums, double* control_bar, ct_backward_report* report) {
+                                 const stage_bar* second, ct_sums* sums, double* control_bar,
+                                 ct_backward_report* report) {
     const ct_substep* substep = over->substep;
     const ct_rate rate = substep->rate;
     size_t n = 3 * (size_t)model->nvert;
 
     // linearise at the solution
     const ct_phi_start start = {.rate = rate,
-                                .second_order = substep->history,
+                                .npast = over->npast,
                                 .rated = sums->of[CT_SUM_BETA] != NULL,
                                 .x = over->x_start,
                                 .v = over->v_start,
-                                .x_previous = before->x_previous,
-                                .v_previous = before->v_previous,
+                                .x_previous = over->x_previous,
+                                .v_previous = over->v_previous,
+                                .x_second = over->x_second,
+                                .v_second = over->v_second,
                                 .q = over->q_start,
-                                .q_previous = before->q_previous};
+                                .q_previous = over->q_previous,
+                                .q_second = over->q_second};
     ct_phi_begin(model, work, &start);
-    ct_status status = linearise(model, work, adjoint, over, before, after);
+    ct_status status = linearise(model, work, adjoint, over, after);
     if (status != CT_OK) return status;
 
     // H lam = x_bar + c v_bar
@@ -265,8 +301,11 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                               .v_n = bar->v,
                               .x_nm1 = bar->x_previous,
                               .v_nm1 = bar->v_previous,
+                              .x_nm2 = second ? second->x : NULL,
+                              .v_nm2 = second ? second->v : NULL,
                               .q_n = bar->q,
                               .q_nm1 = bar->q_previous,
+                              .q_nm2 = second ? second->q : NULL,
                               .torque = adjoint->torque_bar,
                               .target = adjoint->target_bar,
                               .actuation = bar->actuation,
@@ -274,8 +313,8 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     ct_phi_vjp(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam, &to);
     ct_external_joints_vjp(model, to.torque, to.target, control_bar);
     if (work->contact) {
-        const ct_contact_bar contact = {.x = bar->x,
-                                        .v = bar->v,
+        const ct_contact_bar contact = {.x = second ? adjoint->from_x_bar : bar->x,
+                                        .v = second ? adjoint->from_v_bar : bar->v,
                                         .end = adjoint->g,
                                         .anchor = adjoint->anchor_bar,
                                         .growth = bar->growth,
@@ -308,6 +347,10 @@ static reach reach_of(const ct_model* model, ct_adjoint* adjoint, const ct_recor
                   .x_start = before->x,
                   .v_start = before->v,
                   .q_start = before->q,
+                  .npast = substep->history,
+                  .x_previous = before->x_previous,
+                  .v_previous = before->v_previous,
+                  .q_previous = before->q_previous,
                   .x = after->x,
                   .q = after->q,
                   .before = ct_state_anchors(before),
@@ -322,11 +365,129 @@ static reach reach_of(const ct_model* model, ct_adjoint* adjoint, const ct_recor
         ct_record_start next = ct_record_start_of(record, model, k + 1);
         over.x = next.x, over.q = next.q;
     }
+    over.x_from = over.x_start, over.v_from = over.v_start;
+    double part = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
+    over.time = before->header->time + (substep->fraction - part) * h;
+    over.length = part * h;
     return over;
 }
 
 static size_t growth_size(const ct_model* model) {
     return (size_t)model->collision.ncollider * (size_t)model->collision.ncollider;
+}
+
+// ---- stages --------------------------------------------------------------------------------
+
+// Y of rate.h: where the motion of a stage is counted from.
+static void place_from(const ct_model* model, ct_adjoint* adjoint, const reach* over) {
+    const ct_rate rate = over->substep->rate;
+    const double a = rate.a / rate.c, b = rate.b / rate.c, e = rate.e / rate.c;
+    for (int k = 0; k < 3 * model->nvert; k++) {
+        double Y = a * over->x_start[k], W = a * over->v_start[k];
+        if (over->npast > 0) Y += b * over->x_previous[k], W += b * over->v_previous[k];
+        if (over->npast > 1) Y += e * over->x_second[k], W += e * over->v_second[k];
+        adjoint->from_x[k] = Y;
+        adjoint->from_v[k] = W;
+    }
+}
+
+// Stage i of the recorded ones.
+static reach stage_of(const ct_model* model, ct_adjoint* adjoint, const ct_record* record, int i,
+                      const ct_state* before, const ct_state* after) {
+    reach over = reach_of(model, adjoint, record, (size_t)i, before, after);
+    const ct_substep* substep = over.substep;
+    over.x_start = before->x, over.v_start = before->v, over.q_start = before->q;
+    over.npast = i;
+    if (i > 0) {
+        ct_record_start first = ct_record_start_of(record, model, 1);
+        over.x_previous = first.x, over.v_previous = first.v, over.q_previous = first.q;
+    }
+    if (i > 1) {
+        ct_record_start second = ct_record_start_of(record, model, 2);
+        over.x_second = second.x, over.v_second = second.v, over.q_second = second.q;
+    }
+    place_from(model, adjoint, &over);
+    over.x_from = adjoint->from_x, over.v_from = adjoint->from_v;
+    over.length = 1 / substep->rate.c;
+    over.time = before->header->time + substep->fraction * model->settings.time_step - over.length;
+    return over;
+}
+
+static void add(double* to, double scale, const double* from, size_t n) {
+    if (n) ct_vecn_axpy(to, scale, from, n);
+}
+
+// The midpoint rule, x = 2 y - x_n, v = 2 v_y - v_n; driven nodes: x given, v = v_y.
+static void reverse_reflection(const ct_model* model, ct_adjoint* adjoint, const ct_state* before,
+                               const ct_state* after, ct_adjoint_state* bar) {
+    stage_bar* start = &adjoint->part[0];
+    for (int k = 0; k < model->nvert; k++)
+        for (int i = 3 * k; i < 3 * k + 3; i++) {
+            adjoint->middle[i] = 0.5 * (before->x[i] + after->x[i]);
+            if (model->row[k] >= 0) {
+                start->x[i] = -bar->x[i], bar->x[i] *= 2;
+                start->v[i] = -bar->v[i], bar->v[i] *= 2;
+            } else {
+                adjoint->end_bar[i] += bar->x[i], bar->x[i] = 0;
+            }
+        }
+}
+
+static ct_status reverse_stages(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
+                                const ct_state* before, const ct_state* after, const ct_record* record,
+                                const double* control, ct_adjoint_state* bar, ct_sums* sums,
+                                double* control_bar, ct_backward_report* report) {
+    const size_t n = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof,
+                 nactuator = (size_t)model->actuators.size;
+    stage_bar *part = adjoint->part, *share = adjoint->share;
+    const ct_integrator rule = record->step[0].rule;
+    for (int i = 0; i < CT_STAGES; i++) {
+        memset(part[i].x, 0, n * sizeof(double));
+        memset(part[i].v, 0, n * sizeof(double));
+        if (ndof) memset(part[i].q, 0, ndof * sizeof(double));
+    }
+    if (nactuator) memset(adjoint->start_actuation, 0, nactuator * sizeof(double));
+    if (rule == CT_INTEGRATOR_MIDPOINT) reverse_reflection(model, adjoint, before, after, bar);
+    for (int i = (int)record->count; i-- > 0;) {
+        reach over = stage_of(model, adjoint, record, i, before, after);
+        if (rule == CT_INTEGRATOR_MIDPOINT) over.x = adjoint->middle;
+        if (i + 1 < (int)record->count) {
+            memcpy(bar->x, part[i + 1].x, n * sizeof(double));
+            memcpy(bar->v, part[i + 1].v, n * sizeof(double));
+            if (ndof) memcpy(bar->q, part[i + 1].q, ndof * sizeof(double));
+        }
+        ct_adjoint_state stage = *bar;
+        stage.x_previous = share[1].x, stage.v_previous = share[1].v, stage.q_previous = share[1].q;
+        stage.actuation = adjoint->stage_actuation;
+        if (nactuator) memset(stage.actuation, 0, nactuator * sizeof(double));
+        memset(adjoint->from_x_bar, 0, n * sizeof(double));
+        memset(adjoint->from_v_bar, 0, n * sizeof(double));
+        ct_actuate_at(model, before->actuation, control, over.substep->fraction, work->actuation);
+        ct_status status = reverse_substep(model, work, adjoint, &over, before, after, &stage, &share[2],
+                                           sums, control_bar, report);
+        if (status != CT_OK) return status;
+        bar->anchor = stage.anchor;
+        const ct_rate rate = over.substep->rate;
+        const double weight[] = {rate.a / rate.c, rate.b / rate.c, rate.e / rate.c};
+        const stage_bar from[] = {{bar->x, bar->v, bar->q}, share[1], share[2]};
+        for (int j = 0; j <= i; j++) {
+            add(part[j].x, 1, from[j].x, n);
+            add(part[j].v, 1, from[j].v, n);
+            add(part[j].q, 1, from[j].q, ndof);
+            if (!work->contact) continue;
+            add(part[j].x, weight[j], adjoint->from_x_bar, n);
+            add(part[j].v, weight[j], adjoint->from_v_bar, n);
+        }
+        ct_actuate_at_vjp(model, over.substep->fraction, stage.actuation, adjoint->start_actuation,
+                          control_bar);
+    }
+    memcpy(bar->x, part[0].x, n * sizeof(double));
+    memcpy(bar->v, part[0].v, n * sizeof(double));
+    if (ndof) memcpy(bar->q, part[0].q, ndof * sizeof(double));
+    memset(bar->x_previous, 0, n * sizeof(double));
+    memset(bar->v_previous, 0, n * sizeof(double));
+    if (ndof) memset(bar->q_previous, 0, ndof * sizeof(double));
+    return CT_OK;
 }
 
 ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
@@ -356,15 +517,25 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     memset(adjoint->root_end_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
-    for (size_t k = record->count; k-- > 0;) {
+    const bool staged = ct_rate_stages(record->step[0].rule) > 0;
+    if (staged) {
+        int unused = 0;
+        ct_status status =
+            model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after, 0, &unused) : CT_OK;
+        if (status == CT_OK)
+            status = reverse_stages(model, work, adjoint, before, after, record, control, bar, sums,
+                                    control_bar, report);
+        if (status != CT_OK) return status;
+    }
+    for (size_t k = staged ? 0 : record->count; k-- > 0;) {
         int unused = 0;
         reach over = reach_of(model, adjoint, record, k, before, after);
         ct_status status = model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after,
                                                                     over.substep->depth, &unused)
                                            : CT_OK;
         if (status == CT_OK)
-            status =
-                reverse_substep(model, work, adjoint, &over, before, after, bar, sums, control_bar, report);
+            status = reverse_substep(model, work, adjoint, &over, before, after, bar, NULL, sums, control_bar,
+                                     report);
         if (status != CT_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {
@@ -373,6 +544,8 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
     for (int j = 0; j < model->tree.ndof; j++) bar->q[j] += adjoint->q_kept[j];
     ct_actuate_vjp(model, bar->actuation, control_bar);
+    for (int i = 0; staged && i < model->actuators.size; i++)
+        bar->actuation[i] += adjoint->start_actuation[i];
     ct_external_forces_vjp(model, time, control, adjoint->force_bar, sums->of[CT_SUM_MASS],
                            sums->of[CT_QUANTITY_GRAVITY], control_bar);
     ct_water_buoyancy_vjp(model->families.of[CT_FAMILY_WATER], adjoint->force_bar, sums);

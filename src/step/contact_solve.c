@@ -850,16 +850,16 @@ static ct_status solve_free(const ct_model* model, ct_work* work, double end, ct
 
 // Where the velocities lead through things, the solve starts from where the step does: the body is not yet
 // crushed there.
-static void start_back(const ct_model* model, ct_work* work, const ct_state* state) {
+static void start_back(const ct_model* model, ct_work* work) {
     if (model->tree.nlink) return;
     for (int v = 0; v < model->nvert; v++)
-        if (model->row[v] >= 0) memcpy(work->at.x + 3 * v, state->x + 3 * v, 3 * sizeof(double));
+        if (model->row[v] >= 0) memcpy(work->at.x + 3 * v, work->x_from + 3 * v, 3 * sizeof(double));
 }
 
 void ct_contact_solve_begin(const ct_model* model, ct_work* work, const ct_state* state, double time,
                             double h) {
-    ct_contact_start start = {.x = state->x,
-                              .v = state->v,
+    ct_contact_start start = {.x = work->x_from,
+                              .v = work->v_from,
                               .x_end = work->at.x,
                               .time = time,
                               .h = h,
@@ -888,7 +888,7 @@ ct_status ct_contact_solve(const ct_model* model, ct_work* work, const ct_state*
     if (status == CT_OK && is_violent(model, contact)) return CT_NOT_CONVERGED;
     if (status == CT_OK && !contact->count) status = solve_free(model, work, end, report);
     if (status == CT_OK && contact->count) {
-        if (contact->meets) start_back(model, work, state);
+        if (contact->meets) start_back(model, work);
         status = solve_touches(model, work, end, report);
     }
     if (status != CT_OK) return status;

@@ -6,14 +6,19 @@
 void ct_phi_begin(const ct_model* model, ct_work* work, const ct_phi_start* start) {
     work->step = (ct_family_step){.threads = work->threads,
                                   .rate = start->rate,
-                                  .second_order = start->second_order,
+                                  .npast = start->npast,
                                   .rated = start->rated,
                                   .x_n = start->x,
                                   .v_n = start->v,
                                   .x_nm1 = start->x_previous,
                                   .v_nm1 = start->v_previous,
+                                  .x_nm2 = start->x_second,
+                                  .v_nm2 = start->v_second,
                                   .q_n = start->q,
                                   .q_nm1 = start->q_previous,
+                                  .q_nm2 = start->q_second,
+                                  .x_look = start->x_look,
+                                  .v_look = start->v_look,
                                   .force = work->force,
                                   .actuation = work->actuation};
     ct_families_begin(&model->families, &work->families, &work->step);

@@ -14,11 +14,13 @@
 // Where a (sub-)step starts.
 typedef struct ct_phi_start {
     ct_rate rate;
-    bool second_order;    // x_previous and v_previous take part
+    int npast;            // 1: x_previous and v_previous take part; 2: x_second and v_second too
     bool rated;           // derivatives by damping are wanted
     const double *x, *v;  // 3 nvert
-    const double *x_previous, *v_previous;
-    const double *q, *q_previous;  // ncoordinate
+    const double *x_previous, *v_previous;    // of the step before, or of the first stage
+    const double *x_second, *v_second;        // of the second stage
+    const double *q, *q_previous, *q_second;  // ncoordinate
+    const double *x_look, *v_look;            // as in ct_family_step
 } ct_phi_start;
 
 // Begins a (sub-)step under work->force, work->actuation and the torques and targets of the joints; what

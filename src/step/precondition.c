@@ -173,10 +173,11 @@ void ct_precondition_release(ct_preconditioner* p) {
 }
 
 // Halving the step twice makes inertia 16 times stiffer: one factor for every two levels keeps the mismatch
-// below 4.
+// below 4. Integrators with stages have stiffer inertia from the start, and are halved by Euler's rule.
 ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                  int depth, int* refactors) {
-    int level = depth / 2;
+    bool staged = ct_rate_stages(model->settings.integrator) > 0;
+    int level = staged ? (depth > 2 ? (depth - 1) / 2 : 0) : depth / 2;
     p->brace_in_force = false;
     p->renewed = p->accounts = false;
     p->may_renew = level == 0;

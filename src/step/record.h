@@ -11,6 +11,8 @@ typedef struct ct_substep {
     int depth;                   // of halving
     double fraction;             // of the whole step's motion that the driven nodes have made at its end
     bool history;                // BDF2: x_previous and v_previous of the state took part
+    ct_integrator rule;          // with stages: a record of one whole step has all of them, in order
+    int stage;                   // which, from 0
     size_t first_touch, ntouch;  // its contacts, in the record's list
 } ct_substep;
 
@@ -18,7 +20,8 @@ typedef struct ct_substep {
 typedef struct ct_record {
     ct_substep* step;
     size_t count, capacity;
-    // where the sub-steps after the first began: x and v (3 nvert each), joint coordinates
+    // where the sub-steps after the first began, or the stages before the last ended: x and v (3 nvert each),
+    // joint coordinates
     double* start;
     size_t start_capacity;
     ct_touch_record* touch;  // contacts that carry force, of all sub-steps

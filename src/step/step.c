@@ -60,6 +60,11 @@ static const double* backup_array(const ct_state* state, const ct_work* work, co
                            ((const unsigned char*)array - (const unsigned char*)state->header));
 }
 
+static ct_anchors backup_anchors(const ct_state* state, const ct_work* work) {
+    return (ct_anchors){(const ct_anchor*)backup_array(state, work, (const double*)state->anchor),
+                        (int)((const ct_state_header*)work->backup)->nanchor};
+}
+
 // Joints continue with the rates of the last step; then the links' nodes go where the joints put them. `end`:
 // where the (sub-)step ends, as a fraction of the step.
 static void predict_joints(const ct_model* model, ct_work* work, const ct_state* state, double h,
@@ -99,12 +104,8 @@ static void predict(const ct_model* model, ct_work* work, const ct_state* state,
     if (model->tree.nlink) predict_joints(model, work, state, h, end);
 }
 
-// The end of the (sub-)step becomes the state.
-static void accept(const ct_model* model, const ct_work* work, ct_state* state, ct_step_report* report) {
-    ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x,
-                        state->v);
-    memcpy(state->x, work->at.x, 3 * (size_t)model->nvert * sizeof(double));
-    memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
+static void accept_contacts(const ct_model* model, const ct_work* work, ct_state* state,
+                            ct_step_report* report) {
     const ct_contact_work* contact = work->contact;
     if (!contact) return;
     memcpy(state->contact_force, contact->nodal, 3 * (size_t)model->nvert * sizeof(double));
@@ -114,6 +115,15 @@ static void accept(const ct_model* model, const ct_work* work, ct_state* state, 
                        : 0;
     int over = report->contacts - (int)state->header->anchor_room;
     if (over > report->forgotten) report->forgotten = over;
+}
+
+// The end of the (sub-)step becomes the state.
+static void accept(const ct_model* model, const ct_work* work, ct_state* state, ct_step_report* report) {
+    ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x,
+                        state->v);
+    memcpy(state->x, work->at.x, 3 * (size_t)model->nvert * sizeof(double));
+    memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
+    accept_contacts(model, work, state, report);
 }
 
 // Adds the work of an attempt to the report, and its residual if it is the worst of those that count.
@@ -163,8 +173,9 @@ static ct_status note_touches(ct_work* work, ct_substep* entry) {
     return CT_OK;
 }
 
-static ct_status note_substep(const ct_model* model, ct_work* work, const ct_state* state,
-                              const ct_substep* substep) {
+// Notes a sub-step or a stage; x, v, q: where it began, or where the stage before it ended.
+static ct_status note_substep(const ct_model* model, ct_work* work, const double* x, const double* v,
+                              const double* q, const ct_substep* substep) {
     ct_record* record = work->record;
     size_t n = 3 * (size_t)model->nvert, ncoordinate = (size_t)model->tree.ncoordinate, index = record->count;
     if (!ct_reserve((void**)&record->step, &record->capacity, index + 1, sizeof *record->step))
@@ -177,18 +188,17 @@ static ct_status note_substep(const ct_model* model, ct_work* work, const ct_sta
     if (status != CT_OK) return status;
     if (index > 0) {  // the first began where the step did
         ct_record_start start = ct_record_start_of(record, model, index);
-        memcpy(start.x, state->x, n * sizeof(double));
-        memcpy(start.v, state->v, n * sizeof(double));
-        memcpy(start.q, state->q, ncoordinate * sizeof(double));
+        memcpy(start.x, x, n * sizeof(double));
+        memcpy(start.v, v, n * sizeof(double));
+        memcpy(start.q, q, ncoordinate * sizeof(double));
     }
     record->count++;
     return CT_OK;
 }
 
-// From the fraction `start` of the step over `length` of it. What does not converge becomes two of half the
-// length, by Euler's rule.
-static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double length,
-                         int depth, ct_step_report* report) {
+// From the fraction `start` of the step over `length` of it, by one solve.
+static ct_status advance_once(const ct_model* model, ct_work* work, ct_state* state, double start,
+                              double length, int depth, bool may_split, ct_step_report* report) {
     double h = length * model->settings.time_step;
     bool whole = depth == 0,
          second_order = whole && model->settings.integrator == CT_INTEGRATOR_BDF2 && state->header->history;
@@ -196,13 +206,14 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     ct_status status = choose_factor(model, work, state, depth, report);
     if (status != CT_OK) return status;
     ct_phi_start from = {.rate = rate,
-                         .second_order = second_order,
+                         .npast = second_order,
                          .x = state->x,
                          .v = state->v,
                          .x_previous = state->x_previous,
                          .v_previous = state->v_previous,
                          .q = state->q,
                          .q_previous = state->q_previous};
+    work->x_from = state->x, work->v_from = state->v;
     ct_phi_begin(model, work, &from);
     predict(model, work, state, h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
@@ -211,21 +222,176 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
     double time = state->header->time + start * model->settings.time_step;
     if (model->nunknown) status = model->solver->solve(model, work, state, time, h, &attempt);
     follow(model, work, state);
-    bool may_split = model->solver->halves && depth < model->settings.max_substep_depth;
     count(report, &attempt, status == CT_OK || !may_split);
-    if (status == CT_OK) {
-        ct_substep substep = {
-            .rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
-        if (work->record) status = note_substep(model, work, state, &substep);
+    if (status != CT_OK) return status;
+    ct_substep substep = {.rate = rate, .depth = depth, .fraction = start + length, .history = second_order};
+    if (work->record) status = note_substep(model, work, state->x, state->v, state->q, &substep);
+    accept(model, work, state, report);
+    report->substeps++;
+    report->integrator = second_order ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER;
+    return status;
+}
+
+// What does not converge becomes two of half the length, by Euler's rule; whole false: it is known not to.
+static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, double start, double length,
+                         int depth, bool whole, ct_step_report* report) {
+    bool may_split = model->solver->halves && depth < model->settings.max_substep_depth;
+    ct_status status = CT_NOT_CONVERGED;
+    if (whole) status = advance_once(model, work, state, start, length, depth, may_split, report);
+    if (status != CT_NOT_CONVERGED || !may_split) return status;
+    status = advance(model, work, state, start, length / 2, depth + 1, true, report);
+    if (status == CT_OK)
+        status = advance(model, work, state, start + length / 2, length / 2, depth + 1, true, report);
+    return status;
+}
+
+// ---- stages --------------------------------------------------------------------------------
+
+// Where stage i starts, Y of rate.h, and where it is expected to end. The acceleration goes on to change as
+// it did over the last two steps.
+static void foresee_stage(const ct_model* model, ct_work* work, const ct_state* state, ct_integrator rule,
+                          int i) {
+    const double h = model->settings.time_step;
+    const ct_rate rate = ct_rate_stage(rule, i, h);
+    const double a = rate.a / rate.c, b = rate.b / rate.c, e = rate.e / rate.c, gh = 1 / rate.c;
+    const double end = ct_rate_stage_end(rule, i), last = i ? ct_rate_stage_end(rule, i - 1) : 0;
+    ct_stages_work* s = &work->stages;
+    const double *v = state->v, *v1 = state->v_previous, *v2 = state->v_before;
+    const int history = (int)state->header->history;
+    for (int k = 0; k < 3 * model->nvert; k++) {
+        double Y = a * state->x[k], W = a * v[k];
+        if (i > 0) Y += b * s->x[0][k], W += b * s->v[0][k];
+        if (i > 1) Y += e * s->x[1][k], W += e * s->v[1][k];
+        double d = history > 0 ? (v[k] - v1[k]) / h : 0;
+        double bend = history > 1 ? d - (v1[k] - v2[k]) / h : 0;
+        double now = i ? s->acceleration[k] : d + 0.5 * bend;
+        double acceleration = now + (end - last) * bend;
+        s->from_x[k] = Y;
+        s->from_v[k] = W;
+        s->look_v[k] = W + gh * acceleration;
+        s->look_x[k] = Y + gh * s->look_v[k];
+    }
+}
+
+// The stage's end: velocity and acceleration there; for the last stage the state's.
+static void accept_stage(const ct_model* model, ct_work* work, ct_state* state, int i, bool last,
+                         ct_step_report* report) {
+    ct_stages_work* s = &work->stages;
+    double* v = s->v[i];
+    if (last) {
         accept(model, work, state, report);
-        report->substeps++;
+        return;
+    }
+    accept_contacts(model, work, state, report);
+    ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x, v);
+    memcpy(s->x[i], work->at.x, 3 * (size_t)model->nvert * sizeof(double));
+    memcpy(s->q[i], work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
+    for (int k = 0; k < 3 * model->nvert; k++) s->acceleration[k] = work->step.rate.c * (v[k] - s->from_v[k]);
+}
+
+// A pair touches that did not in the step before: stages after this one would weigh its blow again, and throw
+// back what it has stopped.
+static bool closes(const ct_work* work, ct_anchors before) {
+    const ct_contact_work* contact = work->contact;
+    for (size_t i = 0; contact && i < contact->count; i++) {
+        const ct_touch_record* touch = &contact->touch[i].is;
+        if (touch->set != CT_CONTACT_SET_OPEN && ct_anchor_find(before, &touch->pair) < 0) return true;
+    }
+    return false;
+}
+
+// *closed: a contact has closed, and the step is to be taken by Euler's rule.
+static ct_status advance_stage(const ct_model* model, ct_work* work, ct_state* state, ct_integrator rule,
+                               int i, bool* closed, ct_step_report* report) {
+    const double h = model->settings.time_step, end = ct_rate_stage_end(rule, i);
+    const bool last = i == ct_rate_stages(rule) - 1;
+    ct_stages_work* s = &work->stages;
+    ct_phi_start from = {.rate = ct_rate_stage(rule, i, h),
+                         .npast = i,
+                         .x = state->x,
+                         .v = state->v,
+                         .x_previous = i ? s->x[0] : state->x_previous,
+                         .v_previous = i ? s->v[0] : state->v_previous,
+                         .x_second = s->x[1],
+                         .v_second = s->v[1],
+                         .q = state->q,
+                         .q_previous = i ? s->q[0] : state->q_previous,
+                         .q_second = s->q[1]};
+    foresee_stage(model, work, state, rule, i);
+    work->x_from = s->from_x, work->v_from = s->from_v;
+    ct_actuate_at(model, state->actuation, work->given, end, work->actuation);
+    ct_phi_begin(model, work, &from);
+    memcpy(work->at.x, s->look_x, 3 * (size_t)model->nvert * sizeof(double));
+    drive(model, work, state->x, end, work->at.x);
+
+    ct_step_report attempt = {.smooth = true};
+    double length = 1 / from.rate.c, time = state->header->time + end * h - length;
+    ct_status status = CT_OK;
+    if (model->nunknown) status = model->solver->solve(model, work, state, time, length, &attempt);
+    follow(model, work, state);
+    bool smooth = report->smooth || i == 0;
+    const bool may_split = model->solver->halves && model->settings.max_substep_depth > 0;
+    count(report, &attempt, status == CT_OK || !may_split);
+    report->smooth = report->smooth && smooth;
+    if (status != CT_OK) return status;
+    *closed = closes(work, backup_anchors(state, work));
+    if (*closed) return CT_OK;
+    ct_substep substep = {.rate = from.rate, .fraction = end, .rule = rule, .stage = i};
+    if (work->record)
+        status = note_substep(model, work, i ? s->x[i - 1] : NULL, i ? s->v[i - 1] : NULL,
+                              i ? s->q[i - 1] : NULL, &substep);
+    accept_stage(model, work, state, i, last, report);
+    return status;
+}
+
+// The midpoint rule: the stage was Euler's over half the step, to y; x = 2 y - x_n, v = 2 v_y - v_n.
+static void reflect(const ct_model* model, const ct_work* work, ct_state* state) {
+    const double *x = backup_array(state, work, state->x), *v = backup_array(state, work, state->v);
+    for (int k = 0; k < model->nvert; k++)
+        for (int i = 3 * k; model->row[k] >= 0 && i < 3 * k + 3; i++) {
+            state->x[i] = 2 * state->x[i] - x[i];
+            state->v[i] = 2 * state->v[i] - v[i];
+        }
+    drive(model, work, x, 1, state->x);
+}
+
+// Contacts as they were before the step, and nothing noted of it.
+static void forget_stages(const ct_model* model, ct_work* work, ct_state* state) {
+    const ct_anchors before = backup_anchors(state, work);
+    const size_t n = 3 * (size_t)model->nvert;
+    if (work->record) work->record->count = work->record->ntouch = 0;
+    if (!work->contact) return;
+    memcpy(state->contact_force, backup_array(state, work, state->contact_force), n * sizeof(double));
+    if (before.count) memcpy(state->anchor, before.item, (size_t)before.count * sizeof *before.item);
+    state->header->nanchor = before.count;
+}
+
+// A whole step by an integrator with stages.
+static ct_status advance_stages(const ct_model* model, ct_work* work, ct_state* state, ct_integrator rule,
+                                bool* closed, ct_step_report* report) {
+    ct_status status = choose_factor(model, work, state, 0, report);
+    for (int i = 0; status == CT_OK && !*closed && i < ct_rate_stages(rule); i++)
+        status = advance_stage(model, work, state, rule, i, closed, report);
+    ct_actuate_at(model, backup_array(state, work, state->actuation), work->given, 1, work->actuation);
+    if (status != CT_OK || *closed) {
+        forget_stages(model, work, state);
         return status;
     }
-    if (status != CT_NOT_CONVERGED || !may_split) return status;
-    status = advance(model, work, state, start, length / 2, depth + 1, report);
-    if (status == CT_OK)
-        status = advance(model, work, state, start + length / 2, length / 2, depth + 1, report);
-    return status;
+    if (rule == CT_INTEGRATOR_MIDPOINT) reflect(model, work, state);
+    report->substeps++;
+    report->integrator = rule;
+    return CT_OK;
+}
+
+static ct_status advance_all(const ct_model* model, ct_work* work, ct_state* state, ct_step_report* report) {
+    ct_integrator rule = model->settings.integrator;
+    if (!ct_rate_stages(rule)) return advance(model, work, state, 0, 1, 0, true, report);
+    // weights below zero would let contacts pull
+    if (rule == CT_INTEGRATOR_SDIRK3 && state->header->nanchor) rule = CT_INTEGRATOR_SDIRK2;
+    bool closed = false;
+    ct_status status = advance_stages(model, work, state, rule, &closed, report);
+    if (status != CT_NOT_CONVERGED && !closed) return status;
+    return advance(model, work, state, 0, 1, 0, closed, report);
 }
 
 // ---- report --------------------------------------------------------------------------------
@@ -335,8 +501,9 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     ct_mounts_move(model, state->mount, control, work->mount);
     ct_external_drive(model, time + model->settings.time_step, control, work->mount, work->x_end);
     ct_external_roots(model, time + model->settings.time_step, control, work->mount, work->root_end);
+    work->given = control;
     if (work->record) work->record->count = work->record->ntouch = 0;
-    ct_status status = advance(model, work, state, 0, 1, 0, report);
+    ct_status status = advance_all(model, work, state, report);
     report->converged = status == CT_OK && !is_truncated(model, report);
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size), explain(model, work, state, status, report);

@@ -87,10 +87,11 @@ static const double* control_of(const ct_model* model, const double* controls, i
     return controls ? controls + (size_t)step * (size_t)model->inputs.control_size : NULL;
 }
 
-static void note(ct_rollout_report* report, const ct_step_report* step) {
+static void note(ct_rollout_report* report, const ct_step_report* step, ct_integrator wanted) {
     report->steps++;
     report->substepped += step->substeps > 1;
     report->substeps += step->substeps;
+    report->lowered += step->integrator != wanted;
     report->edges += !step->smooth;
     report->solves += step->solves;
     if (step->inverted > report->inverted) report->inverted = step->inverted;
@@ -150,7 +151,7 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
         ct_step_report step;
         int record = tape->stride == 1 ? i : tape->nslot;
         status = step_noted(model, work, tape, record, state, control_of(model, controls, i), &step);
-        note(report, &step);
+        note(report, &step, model->settings.integrator);
         if (status == CT_OK) status = ct_contact_log_add(&tape->log, i, &tape->record[record]);
     }
     report->signature = tape->log.signature;

@@ -26,6 +26,15 @@ typedef struct ct_phi_scratch {
     double *dx, *product;  // 3 nvert
 } ct_phi_scratch;
 
+// Of step.c: the stages of a step so far, and where the one under way starts from. 3 nvert each but for q
+// (ncoordinate); of models whose integrator has stages.
+typedef struct ct_stages_work {
+    double *x[CT_STAGES - 1], *v[CT_STAGES - 1], *q[CT_STAGES - 1];  // ends of the stages before the last
+    double *from_x, *from_v;  // Y of rate.h, of positions and velocities
+    double *look_x, *look_v;  // where the stage is expected to end
+    double* acceleration;     // of the last stage
+} ct_stages_work;
+
 struct ct_work {
     ct_arena arena;
     const ct_model* model;  // that it was made for
@@ -40,7 +49,10 @@ struct ct_work {
     void* solver_part;  // what the solver keeps here
 
     // the step under way
-    ct_family_step step;  // as the families see it
+    ct_family_step step;            // as the families see it
+    const double *x_from, *v_from;  // 3 nvert, where its motion is counted from
+    ct_stages_work stages;
+    const double* given;  // control, completed
     double* control;      // control size, the scene's values where the caller gives none
     double* policy;       // observations and hidden numbers, and their adjoints
     double* force;        // 3 nvert, N, external, at the start of the step

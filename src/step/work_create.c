@@ -12,6 +12,15 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
     double** node_vectors[] = {&work->force, &work->x_end, &work->rho, &work->phi.dx, &work->phi.product};
     for (size_t i = 0; i < sizeof node_vectors / sizeof node_vectors[0]; i++)
         *node_vectors[i] = ct_arena_alloc(arena, nodes, sizeof(double));
+    ct_stages_work* stages = &work->stages;
+    const bool staged = ct_rate_stages(model->settings.integrator) > 0;
+    double** stage_vectors[] = {&stages->x[0],   &stages->x[1],   &stages->v[0],
+                                &stages->v[1],   &stages->from_x, &stages->from_v,
+                                &stages->look_x, &stages->look_v, &stages->acceleration};
+    for (size_t i = 0; staged && i < sizeof stage_vectors / sizeof stage_vectors[0]; i++)
+        *stage_vectors[i] = ct_arena_alloc(arena, nodes + 1, sizeof(double));
+    for (int i = 0; staged && i < CT_STAGES - 1; i++)
+        stages->q[i] = ct_arena_alloc(arena, (size_t)model->tree.ncoordinate, sizeof(double));
     double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch};
     for (size_t i = 0; i < sizeof unknown_vectors / sizeof unknown_vectors[0]; i++)
         *unknown_vectors[i] = ct_arena_alloc(arena, unknowns, sizeof(double));

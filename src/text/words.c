@@ -34,7 +34,9 @@ static bool find(const char* const* words, const char* name, int* value) {
 
 NAMES(ct_energy, [CT_ENERGY_COROTATED] = "corotated", [CT_ENERGY_PROJECTIVE] = "projective",
       [CT_ENERGY_NEOHOOKEAN] = "neohookean", [CT_ENERGY_STVK] = "stvk")
-NAMES(ct_integrator, [CT_INTEGRATOR_EULER] = "euler", [CT_INTEGRATOR_BDF2] = "bdf2")
+NAMES(ct_integrator, [CT_INTEGRATOR_EULER] = "euler", [CT_INTEGRATOR_BDF2] = "bdf2",
+      [CT_INTEGRATOR_SDIRK2] = "sdirk2", [CT_INTEGRATOR_SDIRK3] = "sdirk3",
+      [CT_INTEGRATOR_MIDPOINT] = "midpoint")
 NAMES(ct_solver, [CT_SOLVER_NEWTON] = "newton", [CT_SOLVER_PROJECTIVE] = "projective")
 NAMES(ct_contact_method, [CT_CONTACT_METHOD_NONE] = "none", [CT_CONTACT_METHOD_NEWTON] = "newton",
       [CT_CONTACT_METHOD_SPLIT] = "split")
