@@ -56,6 +56,12 @@ typedef struct ct_crossings {
 // Tests every edge of the surfaces that may touch against every triangle, by exact signs and without anything
 // that contact is solved with.
 CT_API ct_status ct_profile_crossings(const ct_model* model, const ct_state* state, ct_crossings* found);
+// Velocity Verlet on the same element kernels, free nodes under constant forces: the longest stable time step
+// (s), and `steps` steps of length h from x and v (3 nvert and one double behind the end, changed in place).
+// CT_UNSUPPORTED with links, contact or sheets.
+CT_API double ct_profile_verlet_limit(const ct_model* model, ct_work* work);
+CT_API ct_status ct_profile_verlet(const ct_model* model, ct_work* work, double h, int steps, double* x,
+                                   double* v);
 // CPU seconds that the calling thread has used so far.
 CT_API double ct_profile_cpu(void);
 

@@ -97,6 +97,15 @@ static void plane_with_bdf2(void** state) {
           CT_CONTACT_SET_SLIP, 1e-7);
 }
 
+// Steps in which contacts close are Euler's, the others have stages.
+static void plane_with_stages(void** state) {
+    (void)state;
+    check("sdirk2, slip", ON_FLOOR("0.3", "[0.8, -0.1, 0.3]", ", 'integrator': 'sdirk2'"),
+          CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-7);
+    check("sdirk3, stick", ON_FLOOR("5", "[0.3, -0.3, 0.2]", ", 'integrator': 'sdirk3'"),
+          CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_STICK, 1e-7);
+}
+
 // A block that stands on a corner of its own on a held one.
 #define ON_FACE(mu, v)                                                                                       \
     "{'time_step': 0.01, 'duration': 0.06, 'gravity': 9.81, 'contact': {'friction': " mu "}, 'bodies': ["    \
@@ -376,6 +385,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(plane_slip),
                                        cmocka_unit_test(plane_stick),
                                        cmocka_unit_test(plane_with_bdf2),
+                                       cmocka_unit_test(plane_with_stages),
                                        cmocka_unit_test(turning_table),
                                        cmocka_unit_test(vertex_face_slip),
                                        cmocka_unit_test(vertex_face_stick),

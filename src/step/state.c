@@ -87,6 +87,7 @@ ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const doub
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->x_previous, state->x, bytes);
     state->header->nanchor = 0;
+    state->header->closed = 0;
     state->header->grown = 0;
     state->header->history = 0;
     return CT_OK;
@@ -187,6 +188,7 @@ ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
     memcpy(state->v_previous, v, count * sizeof(double));
     memset(state->contact_force, 0, count * sizeof(double));
     state->header->nanchor = 0;
+    state->header->closed = 0;
     state->header->grown = 0;
     state->header->history = 0;
     return CT_OK;

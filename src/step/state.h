@@ -21,6 +21,7 @@ typedef struct ct_state_header {
     double growth_start;  // s, when
     int64_t nanchor;      // contacts that carried force in the last (sub-)step, at most anchor_room
     int64_t anchor_room;
+    int64_t closed;  // a contact closed in the last step: what it has left of its blow is for Euler's rule
 } ct_state_header;
 
 struct ct_state {

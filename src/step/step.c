@@ -289,13 +289,23 @@ static void accept_stage(const ct_model* model, ct_work* work, ct_state* state, 
     for (int k = 0; k < 3 * model->nvert; k++) s->acceleration[k] = work->step.rate.c * (v[k] - s->from_v[k]);
 }
 
-// A pair touches that did not in the step before: stages after this one would weigh its blow again, and throw
-// back what it has stopped.
-static bool closes(const ct_work* work, ct_anchors before) {
+// Its force of the step before was all that friction can do: it slid.
+static bool slid(const ct_touch* touch) {
+    const double *n = touch->at.n, *F = touch->is.anchor;
+    double along = n[0] * F[0] + n[1] * F[1] + n[2] * F[2], across = 0;
+    for (int a = 0; a < 3; a++) across += (F[a] - along * n[a]) * (F[a] - along * n[a]);
+    return sqrt(across) > (1 - 1e-6) * touch->is.pair.friction * along;
+}
+
+// A pair touches that did not in the step before, or one that slid has come to rest: stages after this one
+// would weigh its blow again, and throw back what it has stopped. `touching`: the former alone.
+static bool closes(const ct_work* work, ct_anchors before, bool touching) {
     const ct_contact_work* contact = work->contact;
     for (size_t i = 0; contact && i < contact->count; i++) {
-        const ct_touch_record* touch = &contact->touch[i].is;
-        if (touch->set != CT_CONTACT_SET_OPEN && ct_anchor_find(before, &touch->pair) < 0) return true;
+        const ct_touch* touch = &contact->touch[i];
+        if (touch->is.set == CT_CONTACT_SET_OPEN) continue;
+        if (ct_anchor_find(before, &touch->is.pair) < 0) return true;
+        if (!touching && touch->is.set == CT_CONTACT_SET_STICK && slid(touch)) return true;
     }
     return false;
 }
@@ -334,7 +344,7 @@ static ct_status advance_stage(const ct_model* model, ct_work* work, ct_state* s
     count(report, &attempt, status == CT_OK || !may_split);
     report->smooth = report->smooth && smooth;
     if (status != CT_OK) return status;
-    *closed = closes(work, backup_anchors(state, work));
+    *closed = closes(work, backup_anchors(state, work), false);
     if (*closed) return CT_OK;
     ct_substep substep = {.rate = from.rate, .fraction = end, .rule = rule, .stage = i};
     if (work->record)
@@ -388,10 +398,12 @@ static ct_status advance_all(const ct_model* model, ct_work* work, ct_state* sta
     if (!ct_rate_stages(rule)) return advance(model, work, state, 0, 1, 0, true, report);
     // weights below zero would let contacts pull
     if (rule == CT_INTEGRATOR_SDIRK3 && state->header->nanchor) rule = CT_INTEGRATOR_SDIRK2;
-    bool closed = false;
-    ct_status status = advance_stages(model, work, state, rule, &closed, report);
+    bool closed = state->header->closed;
+    ct_status status = closed ? CT_OK : advance_stages(model, work, state, rule, &closed, report);
     if (status != CT_NOT_CONVERGED && !closed) return status;
-    return advance(model, work, state, 0, 1, 0, closed, report);
+    status = advance(model, work, state, 0, 1, 0, closed, report);
+    if (status == CT_OK) state->header->closed = closes(work, backup_anchors(state, work), true);
+    return status;
 }
 
 // ---- report --------------------------------------------------------------------------------
