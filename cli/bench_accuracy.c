@@ -140,13 +140,13 @@ static json_t* run_object(const char* name, const run* r) {
                      "cpu_seconds", r->seconds, "solves_per_step", r->solves);
 }
 
-static ct_status run_course(int tets, course* c, const double* truth, double* x, json_t* runs, bool json,
-                            ct_error* error) {
+static ct_status run_course(int tets, double tolerance, course* c, const double* truth, double* x,
+                            json_t* runs, bool json, ct_error* error) {
     ct_status status = CT_OK;
     for (double h = 0.02; status == CT_OK && c->count < MOST_RUNS; h /= 2) {
         run* r = &c->runs[c->count];
         beam b;
-        status = open_beam(&b, tets, c->integrator, h, 1e-6, error);
+        status = open_beam(&b, tets, c->integrator, h, tolerance, error);
         if (status == CT_OK) status = run_implicit(&b, h, x, r, error);
         if (status == CT_OK) {
             r->error = error_of(&b, x, truth);
@@ -205,7 +205,7 @@ static json_t* goals_object(const course* c, int count, const run* verlet) {
     return goals;
 }
 
-static int run_size(int tets, bool json, json_t* results) {
+static int run_size(int tets, double tolerance, bool json, json_t* results) {
     static const ct_integrator all[] = {CT_INTEGRATOR_EULER, CT_INTEGRATOR_BDF2, CT_INTEGRATOR_SDIRK2,
                                         CT_INTEGRATOR_SDIRK3, CT_INTEGRATOR_MIDPOINT};
     enum { COUNT = sizeof all / sizeof all[0] };
@@ -230,7 +230,7 @@ static int run_size(int tets, bool json, json_t* results) {
     if (json) json_array_append_new(runs, run_object("verlet", &verlet));
     for (int i = 0; status == CT_OK && i < COUNT; i++) {
         courses[i].integrator = all[i];
-        status = run_course(tets, &courses[i], truth, x, runs, json, &error);
+        status = run_course(tets, tolerance, &courses[i], truth, x, runs, json, &error);
     }
     free(truth), free(x);
     if (status == CT_OK && !json) print_goals(courses, COUNT, &verlet);
@@ -255,20 +255,23 @@ static const char examples[] = "  cuttle bench accuracy\n"
 
 int cuttle_bench_accuracy(int argc, char** argv) {
     const char* sizes = "1k,10k";
+    double tolerance = 1e-4;
     bool json = false;
     int size[MOST_SIZES], code = CLI_OK, count;
     const cli_option options[] = {
         {"--sizes", 0, CLI_TEXT, &sizes, "LIST", "numbers of tets (default: 1k,10k)"},
+        {"--tolerance", 0, CLI_POSITIVE, &tolerance, "T", "of the implicit steps (default: 1e-4)"},
         {"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"},
         {0}};
     const cli_usage usage = {
         "bench accuracy", "",       "Measures error against CPU time for all integrators.",
         details,          examples, options};
     if (!cli_parse(&usage, argc, argv, NULL, 0, 0, &count, &code)) return code;
+    code = CLI_OK;
     const int nsize = cli_read_counts(sizes, size, MOST_SIZES);
     if (nsize == 0) return cli_bad_usage(&usage, "--sizes takes a list such as 1k,10k, not '%s'", sizes);
     json_t* results = json_array();
-    for (int i = 0; code == CLI_OK && i < nsize; i++) code = run_size(size[i], json, results);
+    for (int i = 0; code == CLI_OK && i < nsize; i++) code = run_size(size[i], tolerance, json, results);
     if (json && code == CLI_OK) cli_print_json(json_pack("{s:O}", "results", results));
     json_decref(results);
     return code;
