@@ -12,6 +12,7 @@ static const double outside =
     0.1;  // of a primitive's parameters: how far feet may lie outside in a frame that is found late
 static const double seen = -0.7;   // of the room between thickness and core: gaps that count as met
 static const double share = 1e-3;  // of the compliance of a touch's nodes: its own
+static const double across = 0.9;  // square of the sine of the angle from which edges cross, not run along
 
 // ---- memory --------------------------------------------------------------------------------
 
@@ -259,11 +260,22 @@ static void set_anchor(const ct_contact_work* contact, ct_touch* touch) {
     memcpy(touch->is.force, touch->is.anchor, sizeof touch->is.force);
 }
 
-// Frames of pairs with spheres and capsules move. In shortened steps those of edges that cross the axis of a
-// capsule do not: their feet run along them, faster than anything moves.
+// The square of the sine of the angle between two edges, where the step begins.
+static double angle_of(const ct_pair* pair, const double* x) {
+    ct_vec3 p[4];
+    for (int k = 0; k < 4; k++) p[k] = ct_vec3_load(x + 3 * pair->node[k]);
+    ct_vec3 a = ct_vec3_sub(p[1], p[0]), b = ct_vec3_sub(p[3], p[2]), c = ct_vec3_cross(a, b);
+    return ct_vec3_dot(c, c) / (ct_vec3_dot(a, a) * ct_vec3_dot(b, b));
+}
+
+// Frames of nodes with spheres and capsules move, and of edges that cross the axis of a capsule. Those of
+// faces, and of edges that lie along it, are held: their feet run faster than anything moves. In shortened
+// steps that holds for all edges.
 static bool is_round(const ct_collision* collision, const ct_contact_work* contact, const ct_pair* pair) {
-    if (pair->type == CT_CONTACT_TYPE_EDGE_EDGE && contact->shortened) return false;
-    return collision->collider[pair->a].radius > 0 || collision->collider[pair->b].radius > 0;
+    if (!(collision->collider[pair->a].radius > 0 || collision->collider[pair->b].radius > 0)) return false;
+    if (pair->type == CT_CONTACT_TYPE_VERTEX_FACE) return false;
+    if (pair->type != CT_CONTACT_TYPE_EDGE_EDGE) return true;
+    return !contact->shortened && angle_of(pair, contact->x_start) > across;
 }
 
 // A touch with the frame that its record tells; there is room for it.

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/detect_data.h"
+
 // of the strongest contact force: nearer than this, a contact may switch
 static const double edge = 1e-6;
 // of the way from thickness to core: pairs that end twice as deep have met
@@ -56,11 +58,29 @@ static void measure_violence(ct_contact_work* contact) {
     }
 }
 
+// What the frame of a pair at a time of the motion to x_end says of where the step begins: its gap there, in
+// terms of the room between thickness and core.
+static double gap_before(const ct_contact_work* contact, const ct_pair* pair, const double* x_end,
+                         double time) {
+    ct_held_frame frame;
+    double gap = -pair->thickness;
+    ct_held_hold(pair, NULL, contact->x_start, x_end, time, &frame);
+    for (int k = 0; k < 3 * frame.count; k++)
+        gap += frame.w[k / 3] * frame.n[k % 3] * contact->x_start[3 * pair->node[k / 3] + k % 3];
+    return gap / (pair->thickness - pair->core);
+}
+
+// Whether a pair that is near where the velocities lead lies behind what they meet on the way: its point
+// meets something, or all nodes of two edges do; or some do, and the step would begin on the wrong side of
+// it.
 static bool is_behind(const ct_contact_work* contact, const ct_pair* pair) {
     const int *node = pair->node, *uses = contact->uses;
     if (pair->type == CT_CONTACT_TYPE_PLANE) return false;
-    if (pair->type != CT_CONTACT_TYPE_EDGE_EDGE) return uses[node[0]] & 1;
-    return uses[node[0]] & uses[node[1]] & uses[node[2]] & uses[node[3]] & 1;
+    if (pair->type != CT_CONTACT_TYPE_EDGE_EDGE && uses[node[0]] & 1) return true;
+    int all = 1, any = 0;
+    for (int k = 0; k < 4 && node[k] >= 0; k++) all &= uses[node[k]], any |= uses[node[k]];
+    if (pair->type == CT_CONTACT_TYPE_EDGE_EDGE && all & 1) return true;
+    return any & 1 && gap_before(contact, pair, contact->x_hat, 1) < -2 * slack;
 }
 
 // The normal does not depend on where the point is.
@@ -156,13 +176,27 @@ ct_status ct_contact_find(const ct_collision* collision, ct_contact_work* contac
 
 // ---- on the way ----------------------------------------------------------------------------
 
+// Whether a pair that meets on the way to x has begun on the wrong side of itself, or ends behind a face that
+// encloses something: it has passed through something else.
+static bool comes_from_behind(const ct_contact_work* contact, const ct_pair* hit, const double* x) {
+    if (hit->type == CT_CONTACT_TYPE_PLANE) return false;
+    if (hit->type == CT_CONTACT_TYPE_VERTEX_FACE && hit->sign < 0 && contact->detect->closed[hit->b])
+        return true;
+    return gap_before(contact, hit, x, hit->time) < -2 * slack;
+}
+
+enum { RANKS = 3 };
+
 // Faces come first, then edges, then points: where the first keep things apart, the others are not needed.
-// A node against the axis of a capsule or the centre of a sphere is as one against a face.
-static int rank_of(const ct_collision* collision, const ct_pair* pair) {
-    if (collision->collider[pair->b].radius > 0) return is_point(pair) ? 0 : 1;
-    return pair->type == CT_CONTACT_TYPE_PLANE || pair->type == CT_CONTACT_TYPE_VERTEX_FACE ? 0
-           : pair->type == CT_CONTACT_TYPE_EDGE_EDGE                                        ? 1
-                                                                                            : 2;
+// A node against the axis of a capsule or the centre of a sphere is as one against a face. Last come pairs
+// that meet from behind, having passed through something else.
+static int rank_of(const ct_collision* collision, const ct_contact_work* contact, const ct_pair* pair,
+                   const double* x) {
+    int rank = 2;
+    if (collision->collider[pair->b].radius > 0) rank = is_point(pair) ? 0 : 1;
+    else if (pair->type == CT_CONTACT_TYPE_PLANE || pair->type == CT_CONTACT_TYPE_VERTEX_FACE) rank = 0;
+    else if (pair->type == CT_CONTACT_TYPE_EDGE_EDGE) rank = 1;
+    return comes_from_behind(contact, pair, x) ? rank + RANKS : rank;
 }
 
 // A pair that begins within its core, because their distance has still to grow, and ends on its side above
@@ -179,18 +213,19 @@ ct_status ct_contact_certify(const ct_collision* collision, ct_contact_work* con
     *added = *stuck = false;
     ct_status status =
         ct_detect_hits(collision, contact->detect, contact->x_start, x, end, slack, &contact->hits);
-    int first = 3;
+    int first = 2 * RANKS;
     for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];
-        if (!ct_contact_frames(contact, hit) && rank_of(collision, hit) < first)
-            first = rank_of(collision, hit);
+        if (ct_contact_frames(contact, hit)) continue;
+        int rank = rank_of(collision, contact, hit, x);
+        if (rank < first) first = rank;
     }
     for (size_t i = 0; status == CT_OK && i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];
         int frames = ct_contact_frames(contact, hit);
         bool one_more = false;
         if (frames ? hit->type == CT_CONTACT_TYPE_PLANE || has_parted(contact, hit, x)
-                   : rank_of(collision, hit) > first)
+                   : rank_of(collision, contact, hit, x) > first)
             continue;
         status = ct_contact_cut(collision, contact, hit, x, &one_more);
         if (one_more) *added = true;

@@ -31,10 +31,10 @@
 #include "step/phi.h"
 #include "step/solve.h"
 
-static const double cone = 1e-5;     // of the limit of friction: forces that are nearer count as slipping
-static const double usual = 1e-5;    // accuracy of the friction problem, while the solve makes progress
-static const double violent = 0.12;  // of a body's size: longer ways to an impact are taken in parts
-static const double deep = 0.3;      // of the way from thickness to core: how far gaps may be below zero
+static const double cone = 1e-5;    // of the limit of friction: forces that are nearer count as slipping
+static const double usual = 1e-5;   // accuracy of the friction problem, while the solve makes progress
+static const double violent = 0.5;  // of a body's size: longer ways to an impact are taken in parts
+static const double deep = 0.3;     // of the way from thickness to core: how far gaps may be below zero
 
 enum {
     GMRES_RESTART = 40,
@@ -123,6 +123,7 @@ typedef struct course {
     int trouble;    // iterations that have not paid, since the factor was made
     int renewals;   // of the factor for them
     int since;      // iteration in which pairs have joined last
+    bool told;      // a friction problem has told the sets, and was followed all the way
 } course;
 
 // ---- directions ----------------------------------------------------------------------------
@@ -363,6 +364,12 @@ static void apply_forces(const ct_model* model, ct_work* work, int count, system
     ct_secant_leave(&system->secant, work->d, system->unknowns, system->answer);
 }
 
+// The sets of the listed touches; the others are open.
+static void note_sets(ct_contact_work* contact, int count, const system_vectors* v) {
+    for (size_t i = 0; i < contact->count; i++) contact->touch[i].is.set = CT_CONTACT_SET_OPEN;
+    for (int i = 0; i < count; i++) contact->touch[v->which[i]].is.set = (ct_contact_set)v->set[i];
+}
+
 // The friction problem on the touches that carry force or would be penetrated without any. taken: how far the
 // last step was taken.
 static ct_status model_step(const ct_model* model, ct_work* work, accuracy wanted, bool keep, double taken,
@@ -386,13 +393,13 @@ static ct_status model_step(const ct_model* model, ct_work* work, accuracy wante
     }
     for (int i = 0; i < model->nunknown; i++) work->d[i] = -work->d[i];
     if (!count) {
+        note_sets(contact, 0, &v);
         ct_secant_leave(&system->secant, work->d, NULL, NULL);
         return CT_OK;
     }
     if (!holds && !same) status = measure_problem(model, work, count, &v);
     if (!holds && status == CT_OK) status = solve_problem(model, work, wanted, count, &v);
-    if (keep)
-        for (int i = 0; i < count; i++) contact->touch[v.which[i]].is.set = (ct_contact_set)v.set[i];
+    note_sets(contact, count, &v);
     if (status == CT_OK) apply_forces(model, work, count, &v, report);
     return status;
 }
@@ -582,7 +589,7 @@ static ct_status newton_step(const ct_model* model, ct_work* work, double target
     newton_context c = {.model = model, .work = work, .report = report};
     if (!reserve(model, work, &c.v)) return CT_OUT_OF_MEMORY;
     ct_contact_kept_forget(system);
-    course->changed += classify(contact);
+    if (!course->told) course->changed += classify(contact);
     release(model, work);
     ct_contact_place(contact, work->at.x);
     c.slots = c.dense = ct_contact_linearise(contact);
@@ -705,6 +712,7 @@ static ct_status look(const ct_model* model, ct_work* work, double end, course* 
     if (status != CT_OK || !*added) return status;
     c->here = evaluate(model, work, &work->at, work->r, report);
     c->newton = c->braced;
+    c->told = false;
     work->contact_system->factored = false;
     c->mark = fmax(c->mark, c->here.total);
     c->marked = c->since = c->iteration;
@@ -754,6 +762,7 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, co
     c->iteration++;
     c->taken = search(model, work, !modelled, &c->here, report);
     if (c->taken == 0) secant->moving = false;
+    c->told = modelled && c->taken == 1;
     if (!modelled) ct_phi_foresee(model, work, &work->at, c->taken, work->d);
     choose(c, modelled, before, target);
     if (c->taken < 0.3 || c->here.total > 0.5 * before) c->trouble++;
