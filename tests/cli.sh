@@ -88,6 +88,21 @@ claim outputs_follow_links
 code=$?
 expect '[ $code = 1 ]' 'grep -q "cannot be written" err'; claim output_that_is_lost_is_a_failure
 
+# sanitizers need more address space than this
+limit() { (ulimit -v 2000000; "$cuttle" version) > /dev/null 2>&1 && ulimit -v 2000000; true; }
+mkfifo pipe.msh pipe.json pipe.h5
+truncate -s 5G huge.msh huge.json huge.h5
+status=0
+for file in /dev/zero pipe.msh pipe.json pipe.h5 huge.msh huge.json huge.h5; do
+    (limit; timeout -s KILL 20 "$cuttle" info $file) > out 2> err; code=$?
+    [ $code = 2 ] && grep -q "$file" err && [ ! -s out ] || { echo "$file: $code"; cat err; status=1; }
+done
+for file in /dev/zero pipe.msh huge.msh; do
+    sed "s|\"box\": {.*}, \"material\"|\"mesh\": \"$file\", \"material\"|" beam.json > endless.json
+    (limit; timeout -s KILL 20 "$cuttle" run endless.json -o endless.h5) > out 2> err; code=$?
+    [ $code = 2 ] && grep -q "$file" err && [ ! -e endless.h5 ] || { echo "$file: $code"; cat err; status=1; }
+done
+claim devices_pipes_and_huge_files_are_refused_at_once
 run run empty.json
 expect '[ $code = 1 ]' 'grep -q "step 1: .*\"bellows\".* above 0" err'; claim a_refused_step_says_why
 run run beam.json

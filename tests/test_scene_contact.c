@@ -306,7 +306,7 @@ static void what_is_wrong_in_a_file_is_named(void** unused) {
     refused(OBSTACLE("{\"box\":{\"half\":[1,1,1]},\"thickness\":0}"), "obstacles[0].thickness", 1, "above 0");
     refused(OBSTACLE("{\"box\":{\"half\":[1,1,1]},\"repair\":true}"), "obstacles[0]", 1,
             "without a \"mesh\"");
-    refused(OBSTACLE("{\"mesh\":\"no_such.obj\"}"), "obstacles[0].mesh", 0, "cannot open the file");
+    refused(OBSTACLE("{\"mesh\":\"no_such.obj\"}"), "obstacles[0].mesh", 0, "cannot read");
     refused(OBSTACLE("{\"mesh\":{}}"), "obstacles[0].mesh", 1, "has 0 meshes");
     refused(OBSTACLE("{\"mesh\":{\"cone\":{}}}"), "obstacles[0].mesh.cone", 1, "is not a known key");
     refused(OBSTACLE("{\"mesh\":{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}},\"repair\":true}"),

@@ -218,7 +218,7 @@ static void bad_values_say_what_to_change(void** state) {
     refused("{\"bodies\":[]}", "bodies", 1, "at least one");
     refused("{\"view\":{\"eye\":[0,0,0]},\"bodies\":[]}", "view", 1, "needs the key \"target\"");
     refused("{\"bodies\":[{}]}", "bodies[0]", 1, "exactly one of \"mesh\"");
-    refused("{\"bodies\":[{\"mesh\":\"nowhere.msh\"}]}", "bodies[0].mesh", 0, "cannot open");
+    refused("{\"bodies\":[{\"mesh\":\"nowhere.msh\"}]}", "bodies[0].mesh", 0, "cannot read");
     refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,0,1]}}]}", "bodies[0].box.cells[1]", 1,
             "from 1 to");
     refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"color\":\"red\"}]}",

@@ -284,7 +284,7 @@ static void wrong_json_is_named_with_its_path(void** state) {
          "bodies[0].shape.sweep.points[1]", "3"},
         {"{\"sweep\": {\"points\": [[0, 0, 0], [1, 0, 0]], \"radii\": [1]}}", "bodies[0].shape.sweep.radii",
          "2"},
-        {"{\"surface\": \"absent.stl\"}", "bodies[0].shape.surface", "open"},
+        {"{\"surface\": \"absent.stl\"}", "bodies[0].shape.surface", "cannot read"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ct_shape* shape = NULL;

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -113,6 +114,9 @@ static ct_status open_file(ct_trajectory* file, ct_error* error) {
     if (access(path, file->writable ? R_OK | W_OK : R_OK) != 0)
         return ct_fail_at(error, CT_IO, path, 0, "no permission to %s the file",
                           file->writable ? "write" : "read");
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))  // reading from a pipe would wait for a writer
+        return ct_fail_at(error, CT_BAD_FILE, path, 0, "this is not a file but a directory, a device or a pipe");
     if (H5Fis_hdf5(path) == 0)
         return ct_fail_at(error, CT_BAD_FILE, path, 0,
                           "this is not an HDF5 file; `cuttle run` writes trajectories");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/status.h"
 #include "force/sheet_fields.h"
 #include "model/model.h"
@@ -12,21 +13,8 @@
 static ct_status read_scene_text(const char* path, char** text, size_t* size) {
     *text = NULL;
     *size = 0;
-    FILE* stream = path && *path ? fopen(path, "rb") : NULL;
-    if (!stream) return CT_OK;
-    size_t capacity = 0, got = 0;
-    do {
-        if (!ct_reserve((void**)text, &capacity, *size + 65536, 1)) {
-            fclose(stream);
-            ct_free(*text);
-            *text = NULL;
-            return CT_OUT_OF_MEMORY;
-        }
-        got = fread(*text + *size, 1, 65536, stream);
-        *size += got;
-    } while (got > 0);
-    fclose(stream);
-    return CT_OK;
+    ct_status status = path && *path ? ct_file_read(path, 1, text, size, NULL) : CT_OK;
+    return status == CT_OUT_OF_MEMORY ? status : CT_OK;
 }
 
 // The links of the model, freed by the caller.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "read/read.h"
@@ -239,7 +240,7 @@ size_t ct_read_numbers(ct_json at, const char* directory, double* out, size_t mo
     ct_error inner;
     ct_error_clear(&inner);
     if (!path) ct_json_out_of_memory(at);
-    else ct_json_relay(at, ct_read_file(path, &text, &size, &inner), &inner);
+    else ct_json_relay(at, ct_file_read(path, CT_READ_GIGABYTES, &text, &size, &inner), &inner);
     for (size_t i = 0; text && i < size; i++)
         if (text[i] == ',') text[i] = ' ';
     if (text) ct_json_relay(at, parse_numbers(path, text, size, out, most, &count, &inner), &inner);

@@ -24,8 +24,7 @@ static inline void ct_read_refuse(ct_json at, const char* type, const char* cons
             ct_json_fail(ct_json_member(at, *keys), "has no meaning for the type \"%s\": remove it", type);
 }
 
-// A whole file, NUL-terminated; *text is freed by ct_free.
-ct_status ct_read_file(const char* path, char** text, size_t* size, ct_error* error);
+enum { CT_READ_GIGABYTES = 1 };  // longest text that is read
 // The number of a mesh's tag by name, false when the mesh has none of that name; one number with two names
 // fails.
 bool ct_read_tag(ct_json at, const ct_mesh* mesh, const char* name, int* id);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/status.h"
 #include "read/read.h"
 #include "read/robot.h"
@@ -44,7 +45,7 @@ ct_status ct_robot_load(ct_robot* robot, const char* path, ct_error* error) {
     ct_error_clear(error);
     char* text;
     size_t size;
-    ct_status status = ct_read_file(path, &text, &size, error);
+    ct_status status = ct_file_read(path, CT_READ_GIGABYTES, &text, &size, error);
     if (status) return status;
     status = ct_robot_read(robot, text, size, path, error);
     ct_free(text);

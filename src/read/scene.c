@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "read/read.h"
@@ -208,7 +209,7 @@ ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error) {
     *out = NULL;
     char* text;
     size_t size;
-    ct_status status = ct_read_file(path, &text, &size, error);
+    ct_status status = ct_file_read(path, CT_READ_GIGABYTES, &text, &size, error);
     if (status) return status;
     char* directory = directory_of(path);
     status = directory ? ct_scene_parse(out, text, size, directory, error)

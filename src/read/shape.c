@@ -6,17 +6,15 @@
 // Tag names are numbered 1, 2, ... in the order in which they are met, a combination before its operands.
 #include "read/shape.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "text/json.h"
 
-#define MOST_BYTES (1 << 30)
+enum { MOST_GIGABYTES = 1 };
 
 typedef struct tag_names {
     const char** name;  // borrowed from the JSON
@@ -286,27 +284,6 @@ static char* directory_of(const char* path) {
     return directory;
 }
 
-// The whole file, to be freed; NULL and an error when it cannot be read.
-static char* read_text(const char* path, size_t* size, ct_error* error) {
-    FILE* file = fopen(path, "rb");
-    struct stat info;
-    if (!file || fstat(fileno(file), &info) || !S_ISREG(info.st_mode) || info.st_size > MOST_BYTES) {
-        ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path,
-                   file ? "it is not a file of at most 1 GB" : strerror(errno));
-        if (file) fclose(file);
-        return NULL;
-    }
-    *size = (size_t)info.st_size;
-    char* text = ct_alloc(*size + 1, 1);
-    bool whole = text && fread(text, 1, *size, file) == *size;
-    fclose(file);
-    if (whole) return text;
-    ct_status status = text ? CT_IO : CT_OUT_OF_MEMORY;
-    ct_fail_at(error, status, path, 0, "cannot read %s: %s", path, ct_status_text(status));
-    ct_free(text);
-    return NULL;
-}
-
 static ct_status parse_shape(ct_shape** out, const char* path, const char* text, size_t size,
                              ct_error* error) {
     json_error_t problem = {0};
@@ -336,8 +313,9 @@ static ct_status load_json(ct_shape** out, const char* path, ct_error* error) {
     size_t size = 0;
     ct_error inner;
     ct_error_clear(&inner);
-    char* text = read_text(path, &size, &inner);
-    ct_status status = text ? parse_shape(out, path, text, size, &inner) : inner.code;
+    char* text;
+    ct_status status = ct_file_read(path, MOST_GIGABYTES, &text, &size, &inner);
+    if (status == CT_OK) status = parse_shape(out, path, text, size, &inner);
     ct_free(text);
     if (status != CT_OK && error) *error = inner;
     return status;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/place.h"
 #include "base/status.h"
@@ -104,36 +104,7 @@ ct_status ct_mesh_read(ct_mesh** out, const void* bytes, size_t size, const void
     return read_source(out, format, &source);
 }
 
-// The whole file; *bytes is freed by ct_free.
-static ct_status read_file(const char* path, char** bytes, size_t* size, ct_error* error) {
-    *bytes = NULL;
-    *size = 0;
-    struct stat info = {0};
-    FILE* stream = fopen(path, "rb");
-    if (!stream) return ct_fail_at(error, CT_IO, path, 0, "cannot open the file: %s", strerror(errno));
-    ct_status status = CT_OK;
-    if (fstat(fileno(stream), &info) == 0 && S_ISDIR(info.st_mode))
-        status = ct_fail_at(error, CT_IO, path, 0, "this is a directory: give the mesh file in it");
-    size_t capacity = 0;
-    size_t room = info.st_size > 0 ? (size_t)info.st_size + 1 : 65536;
-    while (status == CT_OK) {
-        if (!ct_reserve((void**)bytes, &capacity, *size + room, 1)) {
-            status = ct_fail_at(error, CT_OUT_OF_MEMORY, path, 0, "not enough memory to read the file");
-            break;
-        }
-        size_t got = fread(*bytes + *size, 1, capacity - *size, stream);
-        *size += got;
-        if (ferror(stream))
-            status = ct_fail_at(error, CT_IO, path, 0, "reading the file failed: %s", strerror(errno));
-        if (got == 0 || feof(stream)) break;
-        room = 65536;
-    }
-    fclose(stream);
-    if (status == CT_OK) return CT_OK;
-    ct_free(*bytes);
-    *bytes = NULL;
-    return status;
-}
+enum { MOST_GIGABYTES = 4 };
 
 // The path with its extension replaced by `extension`, freed by ct_free; NULL: out of memory.
 static char* replace_extension(const char* path, const char* extension) {
@@ -153,8 +124,8 @@ static ct_status load_tetgen(ct_mesh** out, const char* path, ct_error* error) {
     size_t node_size = 0, ele_size = 0;
     ct_status status = CT_OUT_OF_MEMORY;
     if (!node_path || !ele_path) ct_fail_at(error, status, path, 0, "not enough memory to read the mesh");
-    else status = read_file(node_path, &node_bytes, &node_size, error);
-    if (status == CT_OK) status = read_file(ele_path, &ele_bytes, &ele_size, error);
+    else status = ct_file_read(node_path, MOST_GIGABYTES, &node_bytes, &node_size, error);
+    if (status == CT_OK) status = ct_file_read(ele_path, MOST_GIGABYTES, &ele_bytes, &ele_size, error);
     if (status == CT_OK) {
         ct_mesh_source source = {node_bytes, node_size, node_path, ele_bytes, ele_size, ele_path, error};
         status = read_source(out, CT_MESH_TETGEN, &source);
@@ -176,7 +147,7 @@ ct_status ct_mesh_load(ct_mesh** out, const char* path, ct_mesh_format format, c
     if (format == CT_MESH_TETGEN) return load_tetgen(out, path, error);
     ct_mesh_source source = {.file = path, .error = error};
     char* bytes;
-    ct_status status = read_file(path, &bytes, &source.size, error);
+    ct_status status = ct_file_read(path, MOST_GIGABYTES, &bytes, &source.size, error);
     if (status != CT_OK) return status;
     source.bytes = bytes;
     status = read_source(out, format, &source);
