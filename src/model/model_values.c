@@ -143,9 +143,10 @@ static void estimate_costs(ct_model* model) {
     // without free nodes there is only the links' matrix, which is made for each twist of each link
     model->system.refactor_cost = 12 * model->tree.nlink;
     if (!model->system.factor) return;
-    // a factorisation runs at about 10 GF/s and repacks its values, faster by fronts, which sheets have; its
-    // elements take about 10 us (tets) and 1 us (triangles) each to be made positive definite; a solve
-    // streams the factor twice at about 20 GB/s, and comes with passes over the elements
+    // a factorisation runs at about 10 GF/s and inverts and rounds its values, which takes longer in the wide
+    // supernodes of solids; its elements take about 10 us (tets) and 1 us (triangles) each to be made
+    // positive definite; a solve streams the factor twice at about 20 GB/s, and comes with passes over the
+    // elements
     double tets = model->ntet, triangles = model->ntri, bytes = (double)ct_factor_bytes(model->system.factor);
     double repack_seconds = (model->ntri ? 2.5 : 4) * bytes / 1e9;
     double factor_seconds =
