@@ -312,8 +312,9 @@ static rollout actuated_start(scene_kind kind, ct_integrator integrator, int max
 }
 
 static void check_kind(scene_kind kind, const char* name) {
-    for (int k = 0; k < 2; k++) {
-        rollout r = actuated_start(kind, k ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER, 400, 0);
+    static const ct_integrator integrator[] = {CT_INTEGRATOR_EULER, CT_INTEGRATOR_BDF2, CT_INTEGRATOR_SDIRK2};
+    for (int k = 0; k < 3; k++) {
+        rollout r = actuated_start(kind, integrator[k], 400, 0);
         assert_true(check_slices(&r, 0.1, 2e-8, 2, name));
         assert_int_equal(r.substepped, 0);
         rollout_stop(&r);

@@ -62,7 +62,9 @@ static void bodies_converge_with_the_order_of_the_integrator(void** unused) {
             double order = log2(error[1] / error[2]);
             print_message("%s, %s: errors %.2e %.2e %.2e m, order %.2f\n", kind_names[kind],
                           ct_integrator_name(staged[k]), error[0], error[1], error[2], order);
-            if (kind < STIFFNESS_DAMPED || k == 0) assert_true(fabs(order - orders[k]) < 0.25);
+            // strain rates are those of chords: they cost SDIRK3 a part of its third order, midpoint its second
+            if (kind != STIFFNESS_DAMPED || k == 0) assert_true(fabs(order - orders[k]) < 0.25);
+            else assert_true(order > orders[k] - 1);
         }
         free(truth);
     }
@@ -88,10 +90,114 @@ static void gradient_matches_differences(void** state) {
         }
 }
 
+// All states kept, or a few of them and the others replayed.
+static void checkpointed_gradient_is_that_of_kept_states(void** state) {
+    for (int k = 0; k < 3; k++) {
+        beam_def def = beam_default();
+        def.energy = CT_ENERGY_NEOHOOKEAN;
+        def.integrator = staged[k];
+        def.damping_stiffness = 0.02;
+        rollout whole = beam_start(&def);
+        def.max_bytes = 1;
+        rollout sparse = beam_start(&def);
+        evaluate_gradient(&whole);
+        evaluate_gradient(&sparse);
+        assert_memory_equal(whole.gradient, sparse.gradient, (size_t)whole.size * sizeof(double));
+        rollout_stop(&whole);
+        rollout_stop(&sparse);
+    }
+}
+
+// ---- what is conserved ---------------------------------------------------------------------
+
+typedef struct drift {
+    double momentum, angular, energy;
+} drift;
+
+// A soft box spins and flies; relative errors after .2 s.
+static drift fly(double h, ct_integrator integrator) {
+    ct_settings settings = ct_settings_default();
+    settings.time_step = h;
+    settings.integrator = integrator;
+    settings.threads = 1;
+    settings.tolerance = 1e-12;
+    for (int a = 0; a < 3; a++) settings.gravity[a] = 0;
+    ct_scene* scene = new_scene(&settings);
+    ct_material material = ct_material_default();
+    material.energy = CT_ENERGY_NEOHOOKEAN;
+    material.young = 2e4, material.poisson = 0.3, material.density = 1000;
+    add_box(scene, (double[]){0.4, 0.3, 0.2}, (int[]){3, 2, 2}, &material);
+    ct_error error = {0};
+    ct_selector all = {.kind = CT_SELECT_ALL, .body = -1};
+    int *nodes, count;
+    must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
+    must(ct_scene_set_velocity(scene, nodes, count, (double[]){1, -2, 0.5}, (double[]){2, 1, 3}, &error),
+         &error);
+    ct_free(nodes);
+    sim s = start(scene, 1);
+    const ct_measure first = ct_state_measure(s.model, s.state);
+    steps(&s, (int)lround(0.2 / h));
+    const ct_measure last = ct_state_measure(s.model, s.state);
+    drift d = {0};
+    double p = 0, l = 0;
+    for (int a = 0; a < 3; a++) {
+        d.momentum += pow(last.momentum[a] - first.momentum[a], 2);
+        d.angular += pow(last.angular_momentum[a] - first.angular_momentum[a], 2);
+        p += pow(first.momentum[a], 2);
+        l += pow(first.angular_momentum[a], 2);
+    }
+    d.momentum = sqrt(d.momentum / p);
+    d.angular = sqrt(d.angular / l);
+    d.energy = fabs(last.kinetic + last.elastic - first.kinetic - first.elastic) / first.kinetic;
+    stop(&s);
+    return d;
+}
+
+static void momenta_are_conserved_as_the_table_says(void** state) {
+    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_MIDPOINT; integrator++) {
+        const drift coarse = fly(0.01, integrator), fine = fly(0.005, integrator);
+        const double order = log2(coarse.angular / fine.angular);
+        print_message("%-8s momentum %.1e, angular momentum %.2e, %.2e (order %.2f), energy %.2e, %.2e\n",
+                      ct_integrator_name(integrator), coarse.momentum, coarse.angular, fine.angular, order,
+                      coarse.energy, fine.energy);
+        assert_true(coarse.momentum < 1e-9 && fine.momentum < 1e-9);
+        if (integrator == CT_INTEGRATOR_MIDPOINT) assert_true(coarse.angular < 1e-9 && fine.angular < 1e-9);
+        if (integrator == CT_INTEGRATOR_SDIRK2) assert_true(order > 1.7);
+        if (integrator == CT_INTEGRATOR_SDIRK3) assert_true(order > 2.6);
+    }
+}
+
+// ---- refusals ------------------------------------------------------------------------------
+
+static void refused(const char* text, const char* words) {
+    ct_scene* scene = NULL;
+    ct_error error = {0};
+    assert_int_equal(ct_scene_parse(&scene, text, strlen(text), NULL, &error), CT_BAD_SCENE);
+    if (!strstr(error.message, words)) fail_msg("%s", error.message);
+}
+
+static void what_they_cannot_do_is_refused_by_name(void** state) {
+    refused("{\"integrator\": \"midpoint\", \"bodies\": [{\"box\": {\"size\": [1, 1, 1], \"cells\": [1, 1, "
+            "1]}, \"translate\": [0, 1, 0]}], \"obstacles\": [{\"plane\": {\"normal\": [0, 1, 0]}}]}",
+            "does not serve contact");
+    for (int k = 0; k < 3; k++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"integrator\": \"%s\", \"bodies\": [{\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 1, 1]}}], "
+                 "\"skeletons\": [{\"links\": [{\"name\": \"arm\", \"joint\": {\"type\": \"revolute\", \"axis\": "
+                 "[0, 0, 1], \"anchor\": [0, 0, 0]}, \"nodes\": {\"box\": [[-0.1, -1, -1], [0.1, 2, 2]]}}]}]}",
+                 ct_integrator_name(staged[k]));
+        refused(text, "does not serve skeletons");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_converge_with_the_order_of_the_integrator),
         cmocka_unit_test(gradient_matches_differences),
+        cmocka_unit_test(checkpointed_gradient_is_that_of_kept_states),
+        cmocka_unit_test(momenta_are_conserved_as_the_table_says),
+        cmocka_unit_test(what_they_cannot_do_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,9 +165,12 @@ static void reverse_product(const ct_model* model, ct_work* work, ct_adjoint* ad
 }
 
 // g holds x_bar + c v_bar: x_D_bar of the driven nodes goes to the ends of their motion.
-static void reverse_drive(const ct_model* model, ct_adjoint* adjoint, double fraction) {
+static void reverse_drive(const ct_model* model, ct_adjoint* adjoint, const ct_substep* substep) {
+    const double fraction = substep->fraction;
+    // at stages these are where their motion has them
+    const bool exact = ct_rate_stages(substep->rule) > 1;
     for (int i = 0; i < model->inputs.ndrive; i++)
-        for (int k = 0; k < model->inputs.drive[i].nnode; k++)
+        for (int k = 0; !(exact && !ct_external_is_steered(model, i)) && k < model->inputs.drive[i].nnode; k++)
             for (int j = 3 * model->inputs.drive[i].node[k], end = j + 3; j < end; j++) {
                 double bar = adjoint->g[j] - adjoint->product[j];
                 adjoint->end_bar[j] += fraction * bar;
@@ -324,7 +327,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
         bar->anchor = adjoint->anchor_bar;
         adjoint->anchor_bar = swap;
     }
-    reverse_drive(model, adjoint, substep->fraction);
+    reverse_drive(model, adjoint, substep);
     return CT_OK;
 }
 

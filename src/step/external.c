@@ -175,6 +175,8 @@ static void displace(const double center[3], offset o, double x[3]) {
     ct_vec3_store(x, ct_vec3_add(ct_vec3_add(c, turned), o.s));
 }
 
+bool ct_external_is_steered(const ct_model* model, int drive) { return mover_of(model, drive, -1) >= 0; }
+
 void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount,
                        double* x) {
     for (int i = 0; i < model->inputs.ndrive; i++) {

@@ -28,6 +28,8 @@ void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mo
 // Puts the driven nodes of x where they are at `time`, mounts in their poses.
 void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount,
                        double* x);
+// A control moves the nodes of this drive; otherwise they follow their motion alone.
+bool ct_external_is_steered(const ct_model* model, int drive);
 // Reverse: x_bar of the driven nodes into control_bar and mount_bar, added.
 void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount,
                            const double* x_bar, double* control_bar, double* mount_bar);
