@@ -205,8 +205,8 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
     if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
     printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
     printf("  %g s in steps of %g s, %s, %s solver, tolerance %g\n", set.duration, set.time_step,
-           set.integrator == CT_INTEGRATOR_BDF2 ? "BDF2" : "implicit Euler", ct_solver_name(set.solver),
-           set.tolerance);
+           set.integrator == CT_INTEGRATOR_EULER ? "implicit Euler" : ct_integrator_name(set.integrator),
+           ct_solver_name(set.solver), set.tolerance);
     printf("  gravity %g %g %g m/s^2\n", set.gravity[0], set.gravity[1], set.gravity[2]);
     printf("  factor %.1f MB (%s), set up in %.2f s, %s kernels\n", info.factor_bytes / 1e6, info.ordering,
            info.setup_seconds, info.kernel);

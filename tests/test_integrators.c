@@ -62,7 +62,8 @@ static void bodies_converge_with_the_order_of_the_integrator(void** unused) {
             double order = log2(error[1] / error[2]);
             print_message("%s, %s: errors %.2e %.2e %.2e m, order %.2f\n", kind_names[kind],
                           ct_integrator_name(staged[k]), error[0], error[1], error[2], order);
-            // strain rates are those of chords: they cost SDIRK3 a part of its third order, midpoint its second
+            // strain rates are those of chords: they cost SDIRK3 a part of its third order, midpoint its
+            // second
             if (kind != STIFFNESS_DAMPED || k == 0) assert_true(fabs(order - orders[k]) < 0.25);
             else assert_true(order > orders[k] - 1);
         }
@@ -182,11 +183,12 @@ static void what_they_cannot_do_is_refused_by_name(void** state) {
             "does not serve contact");
     for (int k = 0; k < 3; k++) {
         char text[512];
-        snprintf(text, sizeof text,
-                 "{\"integrator\": \"%s\", \"bodies\": [{\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 1, 1]}}], "
-                 "\"skeletons\": [{\"links\": [{\"name\": \"arm\", \"joint\": {\"type\": \"revolute\", \"axis\": "
-                 "[0, 0, 1], \"anchor\": [0, 0, 0]}, \"nodes\": {\"box\": [[-0.1, -1, -1], [0.1, 2, 2]]}}]}]}",
-                 ct_integrator_name(staged[k]));
+        snprintf(
+            text, sizeof text,
+            "{\"integrator\": \"%s\", \"bodies\": [{\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 1, 1]}}], "
+            "\"skeletons\": [{\"links\": [{\"name\": \"arm\", \"joint\": {\"type\": \"revolute\", \"axis\": "
+            "[0, 0, 1], \"anchor\": [0, 0, 0]}, \"nodes\": {\"box\": [[-0.1, -1, -1], [0.1, 2, 2]]}}]}]}",
+            ct_integrator_name(staged[k]));
         refused(text, "does not serve skeletons");
     }
 }

@@ -170,7 +170,8 @@ static void reverse_drive(const ct_model* model, ct_adjoint* adjoint, const ct_s
     // at stages these are where their motion has them
     const bool exact = ct_rate_stages(substep->rule) > 1;
     for (int i = 0; i < model->inputs.ndrive; i++)
-        for (int k = 0; !(exact && !ct_external_is_steered(model, i)) && k < model->inputs.drive[i].nnode; k++)
+        for (int k = 0; !(exact && !ct_external_is_steered(model, i)) && k < model->inputs.drive[i].nnode;
+             k++)
             for (int j = 3 * model->inputs.drive[i].node[k], end = j + 3; j < end; j++) {
                 double bar = adjoint->g[j] - adjoint->product[j];
                 adjoint->end_bar[j] += fraction * bar;

@@ -158,8 +158,9 @@ static void drive(const ct_model* model, const ct_work* work, const double* x_st
                     fraction == 1 ? work->x_end[j] : (1 - fraction) * x_start[j] + fraction * work->x_end[j];
 }
 
-// Driven nodes at a stage: those that follow their motion alone are where it has them; its straight pieces would
-// cost the third order. The midpoint rule, whose end is the mirror image of its start, takes the middle.
+// Driven nodes at a stage: those that follow their motion alone are where it has them; its straight pieces
+// would cost the third order. The midpoint rule, whose end is the mirror image of its start, takes the
+// middle.
 static void drive_stage(const ct_model* model, const ct_work* work, const double* x_start, double time,
                         ct_integrator rule, double fraction, double* x) {
     drive(model, work, x_start, fraction, x);
