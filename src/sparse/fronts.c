@@ -28,6 +28,8 @@ const ct_fronts_kernels* ct_fronts_kernels_for(ct_isa isa) {
 
 // Work with fewer flops than this is not worth waking the threads for.
 static const double SHARED_FLOPS = 1e6;
+// The first piece of a block holds its diagonal.
+_Static_assert(3 * CT_PANEL_NODES <= CT_FRONTS_ROWS, "blocks of columns are narrower than pieces of rows");
 
 typedef struct factoring {
     const ct_fronts_def* def;
