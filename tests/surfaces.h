@@ -123,6 +123,9 @@ static inline void allow_all(surfaces* s, bool self) {
     const size_t n = (size_t)c->ncollider;
     c->collide = malloc(n * n);
     c->friction = calloc(n * n, sizeof(int));
+    c->nkind = c->ncollider;
+    c->kind = malloc(n * sizeof(int));
+    for (size_t i = 0; i < n; i++) c->kind[i] = (int)i;
     for (size_t i = 0; i < n * n; i++) c->collide[i] = self || i / n != i % n;
     s->coefficient = 0.3;
     c->coefficient = &s->coefficient;
@@ -135,7 +138,7 @@ static inline void free_surfaces(surfaces* s) {
     free(c->collider);
     free(c->node), free(c->edge), free(c->tri), free(c->plane);
     free(c->node_owner), free(c->edge_owner), free(c->tri_owner);
-    free(c->collide), free(c->friction);
+    free(c->collide), free(c->friction), free(c->kind);
 }
 
 #endif

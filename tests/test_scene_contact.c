@@ -460,8 +460,11 @@ static void pairs_are_applied_in_order(void** unused) {
     const ct_collision* c = &model->collision;
     static const unsigned char collide[9] = {0, 0, 1, 0, 1, 1, 1, 1, 1};
     static const int friction[9] = {0, 0, 1, 0, 0, 2, 1, 2, 0};
-    assert_memory_equal(c->collide, collide, sizeof collide);
-    assert_memory_equal(c->friction, friction, sizeof friction);
+    for (int i = 0; i < 9; i++) {
+        const size_t rule = ct_collision_rule(c, i / 3, i % 3);
+        assert_int_equal(c->collide[rule], collide[i]);
+        assert_int_equal(c->friction[rule], friction[i]);
+    }
     assert_int_equal(ct_model_quantity_size(model, CT_QUANTITY_FRICTION), 3);
     const double expected[3] = {0.7, 0.1, 0.2};
     assert_memory_equal(model->friction, expected, sizeof expected);
@@ -472,8 +475,12 @@ static void pairs_are_applied_in_order(void** unused) {
 static void everything_collides_without_pairs(void** unused) {
     ct_scene* scene = parse(OBSTACLE(SHAPES));
     ct_model* model = compile(scene);
-    for (int i = 0; i < 36; i++)
-        assert_true(model->collision.collide[i] == 1 && model->collision.friction[i] == 0);
+    const ct_collision* c = &model->collision;
+    assert_int_equal(c->nkind, 1);  // no rule tells them apart
+    for (int i = 0; i < 36; i++) {
+        const size_t rule = ct_collision_rule(c, i / 6, i % 6);
+        assert_true(c->collide[rule] == 1 && c->friction[rule] == 0);
+    }
     assert_true(model->nfriction == 1 && model->friction[0] == 0.5);
     ct_model_free(model);
     ct_scene_free(scene);

@@ -17,7 +17,8 @@ static bool is_readable(int descriptor, const char* path, int most, size_t* size
     const char* problem = NULL;
     if (fstat(descriptor, &info) != 0) problem = strerror(errno);
     else if (S_ISDIR(info.st_mode)) problem = "this is a directory: give a file in it";
-    else if (!S_ISREG(info.st_mode)) problem = "this is not a file but a device or a pipe: save it as a file first";
+    else if (!S_ISREG(info.st_mode))
+        problem = "this is not a file but a device or a pipe: save it as a file first";
     if (problem) ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, problem);
     else if (info.st_size > (off_t)most << 30)
         ct_fail_at(error, CT_IO, path, 0, "cannot read %s: it is longer than %d GB", path, most);
@@ -42,14 +43,14 @@ ct_status ct_file_read(const char* path, int most, char** bytes, size_t* size, c
     *bytes = NULL;
     *size = 0;
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a pipe would wait for a writer
-    if (descriptor < 0)
-        return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, strerror(errno));
+    if (descriptor < 0) return ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, strerror(errno));
     ct_status status = CT_IO;
     size_t length;
     if (is_readable(descriptor, path, most, &length, error)) {
         char* text = ct_alloc(length + 1, 1);
         ssize_t got = text ? read_all(descriptor, text, length) : -1;
-        if (!text) status = ct_fail_at(error, CT_OUT_OF_MEMORY, path, 0, "cannot read %s: out of memory", path);
+        if (!text)
+            status = ct_fail_at(error, CT_OUT_OF_MEMORY, path, 0, "cannot read %s: out of memory", path);
         else if (got < 0) ct_fail_at(error, CT_IO, path, 0, "cannot read %s: %s", path, strerror(errno));
         else status = CT_OK;
         if (status == CT_OK) *bytes = text, *size = (size_t)got, text[got] = 0;

@@ -73,7 +73,7 @@ static void note_distance(const sweep* s, const item* a, const item* b, const ct
 
 // a has no more nodes than b.
 static void compare(const sweep* s, const item* a, const item* b) {
-    if (!s->collision->collide[a->owner * s->collision->ncollider + b->owner]) return;
+    if (!s->collision->collide[ct_collision_rule(s->collision, a->owner, b->owner)]) return;
     if (a->low[1] > b->high[1] || b->low[1] > a->high[1]) return;
     if (a->low[2] > b->high[2] || b->low[2] > a->high[2]) return;
     if (together(s->collision, a->rigid, b->rigid) || share_node(a, b)) return;
@@ -93,7 +93,7 @@ static void compare_planes(const sweep* s, double time) {
         ct_plane_pose(&c->plane[i], time, point, normal);
         for (int k = 0; k < c->nnode; k++) {
             int owner = c->node_owner[k], v = c->node[k];
-            if (!c->collide[owner * c->ncollider + c->plane[i].collider]) continue;
+            if (!c->collide[ct_collision_rule(c, owner, c->plane[i].collider)]) continue;
             if (c->node_rigid[v] == CT_RIGID_DRIVEN) continue;
             double thickness = c->collider[owner].thickness + c->collider[c->plane[i].collider].thickness,
                    distance = -c->collider[owner].radius;

@@ -47,11 +47,17 @@ typedef struct ct_collision {
     int* tri;                                  // 3 ntri
     int *node_owner, *edge_owner, *tri_owner;  // collider of each
     ct_plane* plane;
-    unsigned char* collide;     // ncollider x ncollider, symmetric
-    int* friction;              // ncollider x ncollider: index into the coefficients
+    // Colliders of one kind are treated alike by all rules; ct_collision_rule says where that of two is.
+    int nkind, *kind;           // kind: ncollider
+    unsigned char* collide;     // nkind x nkind, symmetric
+    int* friction;              // nkind x nkind: index into the coefficients
     const double* coefficient;  // of friction
     ct_softness softness;       // how far nodes give way
 } ct_collision;
+
+static inline size_t ct_collision_rule(const ct_collision* c, int a, int b) {
+    return (size_t)c->kind[a] * (size_t)c->nkind + (size_t)c->kind[b];
+}
 
 // Pose of a plane at `time`: a point and the normal.
 void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]);

@@ -77,7 +77,7 @@ static ct_pair pair_of(const ct_search* s, double time, ct_contact_type type, do
     const ct_collision* collision = s->collision;
     const int a = s->detect->node_owner[node[0]],
               b = s->detect->node_owner[node[type == CT_CONTACT_TYPE_EDGE_EDGE ? 2 : 1]];
-    const size_t rule = (size_t)a * (size_t)collision->ncollider + (size_t)b;
+    const size_t rule = ct_collision_rule(collision, a, b);
     ct_pair pair = {.type = type,
                     .node = {node[0], node[1], node[2], node[3]},
                     .plane = -1,
@@ -246,7 +246,7 @@ static bool test_edges(const ct_search* s, const ct_candidate* candidate) {
 static ct_pair plane_pair(const ct_search* s, int plane, int collider, int node) {
     const ct_collision* collision = s->collision;
     const int b = collision->plane[plane].collider;
-    const int rule = collision->friction[(size_t)collider * (size_t)collision->ncollider + (size_t)b];
+    const int rule = collision->friction[ct_collision_rule(collision, collider, b)];
     return (ct_pair){.type = CT_CONTACT_TYPE_PLANE,
                      .node = {node, -1, -1, -1},
                      .plane = plane,
@@ -280,9 +280,7 @@ static bool search_planes(ct_search* s, double time) {
         ct_plane_pose(collision->plane + p, time, point, normal);
         const int b = collision->plane[p].collider;
         for (int a = 0; a < collision->ncollider; a++) {
-            if (!collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] ||
-                s->detect->driven[a])
-                continue;
+            if (!collision->collide[ct_collision_rule(collision, a, b)] || s->detect->driven[a]) continue;
             set_distances(s, a, b);
             if (!search_plane(s, p, a, ct_vec3_load(point), ct_vec3_load(normal))) return false;
         }

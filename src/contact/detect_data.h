@@ -95,7 +95,7 @@ static inline bool ct_detect_rigid(const ct_collision* collision, int a, int b) 
 
 // Their colliders collide, and one of them is not driven.
 static inline bool ct_detect_may_touch(const ct_collision* collision, const ct_detect* detect, int a, int b) {
-    return collision->collide[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
+    return collision->collide[ct_collision_rule(collision, a, b)] &&
            !(detect->driven[a] && detect->driven[b]);
 }
 

@@ -197,8 +197,7 @@ static double thickness_of_bodies(const ct_model* model, int obstacle) {
     const ct_collision* c = &model->collision;
     double least = INFINITY;
     for (int i = 0; i < model->nbody; i++)
-        if (c->collide[(size_t)obstacle * (size_t)c->ncollider + (size_t)i])
-            least = fmin(least, c->collider[i].thickness);
+        if (c->collide[ct_collision_rule(c, obstacle, i)]) least = fmin(least, c->collider[i].thickness);
     return isfinite(least) ? least : 0;
 }
 
@@ -230,13 +229,44 @@ static ct_status choose_thickness(ct_model* model, const ct_scene* scene) {
 
 // ---- pairs ---------------------------------------------------------------------------------
 
+// Parts every kind by whether its colliders are meant by `name`. split: ncollider, scratch.
+static void part_kinds(ct_collision* c, const ct_scene* scene, const char* name, int* split) {
+    const int before = c->nkind;
+    int* meant = split + c->ncollider;  // of each kind: one that is meant, or -1; split: one that is not
+    for (int k = 0; k < before; k++) split[k] = meant[k] = -1;
+    for (int i = 0; i < c->ncollider; i++)
+        *(ct_scene_pair_means(scene, name, i) ? &meant[c->kind[i]] : &split[c->kind[i]]) = i;
+    // those that are meant of a kind that has both move to a new one
+    for (int k = 0; k < before; k++) meant[k] = meant[k] >= 0 && split[k] >= 0 ? c->nkind++ : -1;
+    for (int i = 0; i < c->ncollider; i++)
+        if (meant[c->kind[i]] >= 0 && ct_scene_pair_means(scene, name, i)) c->kind[i] = meant[c->kind[i]];
+}
+
+static ct_status find_kinds(ct_model* model, const ct_scene* scene) {
+    ct_collision* c = &model->collision;
+    const size_t n = (size_t)c->ncollider;
+    c->nkind = n ? 1 : 0;
+    c->kind = ct_arena_alloc(&model->arena, n, sizeof(int));
+    int* scratch = ct_alloc(2 * n, sizeof(int));
+    if (!c->kind || !scratch) return ct_free(scratch), CT_OUT_OF_MEMORY;
+    for (int p = 0; p < scene->npair; p++) {
+        part_kinds(c, scene, scene->pair[p].a, scratch);
+        part_kinds(c, scene, scene->pair[p].b, scratch);
+    }
+    ct_free(scratch);
+    return CT_OK;
+}
+
 static ct_status apply_pairs(ct_model* model, const ct_scene* scene) {
     ct_collision* c = &model->collision;
-    size_t n = (size_t)c->ncollider;
+    if (find_kinds(model, scene) != CT_OK) return CT_OUT_OF_MEMORY;
+    size_t n = (size_t)c->nkind;
     c->collide = ct_arena_alloc(&model->arena, n * n, 1);
     c->friction = ct_arena_alloc(&model->arena, n * n, sizeof(int));
     model->friction = ct_arena_alloc(&model->arena, 1 + (size_t)scene->npair, sizeof(double));
+    int* one = ct_arena_alloc(&model->arena, n, sizeof(int));  // of each kind
     if (model->arena.failed) return CT_OUT_OF_MEMORY;
+    for (int i = 0; i < c->ncollider; i++) one[c->kind[i]] = i;
     memset(c->collide, 1, n * n);
     c->coefficient = model->friction;
     model->friction[0] = scene->settings.contact.friction;
@@ -245,14 +275,14 @@ static ct_status apply_pairs(ct_model* model, const ct_scene* scene) {
         const ct_scene_contact_pair* pair = &scene->pair[p];
         int coefficient = isnan(pair->friction) ? -1 : model->nfriction++;
         if (coefficient >= 0) model->friction[coefficient] = pair->friction;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+            if (!ct_scene_pair_means(scene, pair->a, one[i])) continue;
             for (size_t j = 0; j < n; j++) {
-                bool matches = ct_scene_pair_means(scene, pair->a, (int)i) &&
-                               ct_scene_pair_means(scene, pair->b, (int)j);
-                if (!matches) continue;
+                if (!ct_scene_pair_means(scene, pair->b, one[j])) continue;
                 c->collide[i * n + j] = c->collide[j * n + i] = pair->collide;
                 if (coefficient >= 0) c->friction[i * n + j] = c->friction[j * n + i] = coefficient;
             }
+        }
     }
     return CT_OK;
 }

@@ -69,8 +69,7 @@ double ct_model_contact_distance(const ct_model* model, int a, int b) {
     if (!is_collider(model, a) || !is_collider(model, b)) return NAN;
     const ct_collision* c = &model->collision;
     const bool touch = model->settings.contact.method != CT_CONTACT_METHOD_NONE &&
-                       (a < model->nbody || b < model->nbody) &&
-                       c->collide[(size_t)a * (size_t)c->ncollider + (size_t)b];
+                       (a < model->nbody || b < model->nbody) && c->collide[ct_collision_rule(c, a, b)];
     return touch ? c->collider[a].thickness + c->collider[b].thickness : NAN;
 }
 

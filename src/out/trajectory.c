@@ -116,7 +116,8 @@ static ct_status open_file(ct_trajectory* file, ct_error* error) {
                           file->writable ? "write" : "read");
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))  // reading from a pipe would wait for a writer
-        return ct_fail_at(error, CT_BAD_FILE, path, 0, "this is not a file but a directory, a device or a pipe");
+        return ct_fail_at(error, CT_BAD_FILE, path, 0,
+                          "this is not a file but a directory, a device or a pipe");
     if (H5Fis_hdf5(path) == 0)
         return ct_fail_at(error, CT_BAD_FILE, path, 0,
                           "this is not an HDF5 file; `cuttle run` writes trajectories");

@@ -202,7 +202,8 @@ static void reverse_touch(const ct_model* model, ct_work* work, const ct_touch* 
                               n_bar, bar->anchor + 3 * past, &friction_bar);
     double* friction = bar->sums->of[CT_QUANTITY_FRICTION];
     if (friction)
-        friction[model->collision.friction[pair->a * model->collision.ncollider + pair->b]] += friction_bar;
+        friction[model->collision.friction[ct_collision_rule(&model->collision, pair->a, pair->b)]] +=
+            friction_bar;
     const ct_collider* collider = model->collision.collider;
     double* growth = &bar->growth[pair->a * model->collision.ncollider + pair->b];
     double whole = contact->growth_slope * (collider[pair->a].thickness + collider[pair->b].thickness);
