@@ -62,6 +62,7 @@
 // its gradient
 #include "cuttle/quantity.h"    // what can be read, set, varied and differentiated
 #include "cuttle/gradient.h"    // a rollout and its exact adjoint
+#include "cuttle/pool.h"        // many states at the same time
 
 // what is wanted of it
 #include "cuttle/parameter.h"   // parameters, objectives, methods, in the scene

@@ -175,7 +175,7 @@ static void pools_can_be_made_and_freed_without_use(void** unused) {
 // ---- Status ----
 
 static void every_status_has_its_own_text(void** unused) {
-    for (int a = CT_OK; a <= CT_UNSUPPORTED; a++) {
+    for (int a = CT_OK; a <= CT_CANCELLED; a++) {
         assert_true(strlen(ct_status_text((ct_status)a)) > 0);
         for (int b = CT_OK; b < a; b++) {
             assert_string_not_equal(ct_status_text((ct_status)a), ct_status_text((ct_status)b));

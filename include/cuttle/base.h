@@ -38,7 +38,8 @@ extern "C" {
     X(CT_IO, "reading or writing a file failed")                                                             \
     X(CT_NOT_CONVERGED, "the step did not converge")                                                         \
     X(CT_SINGULAR, "the system matrix is not positive definite")                                             \
-    X(CT_UNSUPPORTED, "this is not supported")
+    X(CT_UNSUPPORTED, "this is not supported")                                                               \
+    X(CT_CANCELLED, "it was cancelled")
 
 typedef enum ct_status {
 #define CT_STATUS_ENUM(code, text) code,
@@ -55,6 +56,10 @@ typedef struct ct_error {
     char path[128];     // JSON path such as "bodies[0].material.young", "" when none
     char message[512];  // a sentence that says what is wrong and what to change
 } ct_error;
+
+// Asked now and then by what takes long, at least once per (sub-)step and its reverse, on the thread that
+// works: true ends it with CT_CANCELLED.
+typedef bool (*ct_cancel)(void* user);
 
 // What a status means, in a few words; static. "unknown status" for a number that is none.
 CT_API const char* ct_status_text(ct_status status);

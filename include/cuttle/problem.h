@@ -52,6 +52,13 @@ CT_API void ct_problem_bounds(const ct_problem* problem, double* lower, double* 
 CT_API void ct_problem_values(const ct_problem* problem, const double* y, double* values);
 // Adds the user's term to the objective, in place of an earlier one; term NULL: none.
 CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);
+// Whom evaluations ask; cancel NULL: nobody. They then end with CT_CANCELLED, and so does a search.
+CT_API void ct_problem_set_cancel(ct_problem* problem, ct_cancel cancel, void* user);
+// Runs the motion at y and shows every state, the initial one included. The problem's model has the values of
+// y afterwards. controls: of every step (steps x ct_model_control_size numbers), NULL: not wanted. Fails as
+// ct_problem_evaluate does.
+CT_API ct_status ct_problem_rollout(ct_problem* problem, const double* y, ct_visit visit, void* user,
+                                    double* controls, ct_rollout_report* report, ct_error* error);
 // Loss at y and, unless NULL, its gradient (ct_problem_size numbers). report NULL: not wanted. CT_BAD_SCENE
 // when there is nothing to minimise, CT_BAD_ARGUMENT when y is not finite or a step refuses it,
 // CT_NOT_CONVERGED when a step fails or parameters put bodies into one another; *loss is then NAN, and error

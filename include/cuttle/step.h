@@ -19,6 +19,9 @@ extern "C" {
 // scene's settings say. It remembers nothing that a result depends on.
 CT_API ct_status ct_work_create(ct_work** out, const ct_model* model, int threads);
 CT_API void ct_work_free(ct_work* work);  // NULL: does nothing
+// Whom steps, rollouts and their reverses ask with this work; cancel NULL: nobody. A step that is cancelled
+// leaves the state as it was.
+CT_API void ct_work_set_cancel(ct_work* work, ct_cancel cancel, void* user);
 
 typedef struct ct_step_report {
     bool converged;

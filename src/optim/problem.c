@@ -112,6 +112,10 @@ void ct_problem_set_term(ct_problem* problem, ct_term term, void* user) {
     problem->term_user = user;
 }
 
+void ct_problem_set_cancel(ct_problem* problem, ct_cancel cancel, void* user) {
+    ct_work_set_cancel(problem->work, cancel, user);
+}
+
 // ---- evaluation ----------------------------------------------------------------------------
 
 // Those values that belong to the model; false: none does.
@@ -240,10 +244,47 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
     return status;
 }
 
-// ---- a file of the motion ------------------------------------------------------------------
+// ---- the motion ---------------------------------------------------------------------------
 
 ct_status ct_problem_apply(ct_problem* problem, const double* y, const double** controls, ct_error* error) {
     bool refactored;
     ct_status status = check_vector(problem, y, error);
     return status == CT_OK ? apply(problem, y, controls, &refactored, error) : status;
+}
+
+typedef struct watch {
+    ct_visit visit;
+    void* user;
+    int step;
+} watch;
+
+static void show(int step, const ct_state* state, void* user) {
+    watch* w = user;
+    w->step = step;
+    if (w->visit) w->visit(step, state, w->user);
+}
+
+// What the controls of every step are: those of y, or the scene's values.
+static void copy_controls(const ct_problem* problem, const double* controls, double* out) {
+    size_t n = (size_t)problem->model->inputs.control_size;
+    double h = problem->model->settings.time_step;
+    if (controls) memcpy(out, controls, (size_t)problem->nstep * n * sizeof(double));
+    for (int i = 0; !controls && i < problem->nstep; i++)
+        ct_model_control_values(problem->model, i * h, out + (size_t)i * n);
+}
+
+ct_status ct_problem_rollout(ct_problem* problem, const double* y, ct_visit visit, void* user,
+                             double* controls, ct_rollout_report* report, ct_error* error) {
+    ct_rollout_report own;
+    watch w = {.visit = visit, .user = user};
+    const double* chosen = NULL;
+    if (!report) report = &own;
+    memset(report, 0, sizeof *report);
+    ct_error_clear(error);
+    ct_status status = ct_problem_apply(problem, y, &chosen, error);
+    if (status != CT_OK) return status;
+    if (controls) copy_controls(problem, chosen, controls);
+    status = ct_rollout(problem->model, problem->work, problem->tape, problem->initial, problem->nstep,
+                        chosen, show, &w, report);
+    return status == CT_OK ? CT_OK : ct_problem_explain_step(status, w.step + 1, &report->last, error);
 }

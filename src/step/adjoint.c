@@ -265,6 +265,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     const ct_substep* substep = over->substep;
     const ct_rate rate = substep->rate;
     size_t n = 3 * (size_t)model->nvert;
+    if (ct_work_cancelled(work)) return CT_CANCELLED;
 
     // linearise at the solution
     const ct_phi_start start = {.rate = rate,

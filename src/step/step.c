@@ -215,6 +215,7 @@ static ct_status note_substep(const ct_model* model, ct_work* work, const double
 // From the fraction `start` of the step over `length` of it, by one solve.
 static ct_status advance_once(const ct_model* model, ct_work* work, ct_state* state, double start,
                               double length, int depth, bool may_split, ct_step_report* report) {
+    if (ct_work_cancelled(work)) return CT_CANCELLED;
     double h = length * model->settings.time_step;
     bool whole = depth == 0,
          second_order = whole && model->settings.integrator == CT_INTEGRATOR_BDF2 && state->header->history;

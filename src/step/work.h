@@ -45,6 +45,8 @@ struct ct_work {
     ct_contact_work* contact;                  // NULL: bodies pass through one another
     ct_overlap_work overlap;                   // with contact
     struct ct_contact_system* contact_system;  // with contact, step/contact_system.h
+    ct_cancel cancel;                          // NULL: nobody is asked
+    void* cancel_user;
     const ct_solver_row* solver;
     void* solver_part;  // what the solver keeps here
 
@@ -85,5 +87,10 @@ struct ct_work {
     // a copy of the state at the start of the step
     unsigned char* backup;
 };
+
+// Whether the work is to end.
+static inline bool ct_work_cancelled(const ct_work* work) {
+    return work->cancel && work->cancel(work->cancel_user);
+}
 
 #endif

@@ -91,6 +91,11 @@ ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
     return CT_OK;
 }
 
+void ct_work_set_cancel(ct_work* work, ct_cancel cancel, void* user) {
+    work->cancel = cancel;
+    work->cancel_user = user;
+}
+
 void ct_work_free(ct_work* work) {
     if (!work) return;
     ct_contact_work_free(work->contact);
