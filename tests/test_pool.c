@@ -203,6 +203,34 @@ static void problem_shows_its_motion_and_can_be_cancelled(void** unused) {
              NULL);
     assert_memory_equal(m.last, ct_state_positions(own.state) + 3 * 7, sizeof m.last);
 
+    // the last state has the whole loss, and its derivative
+    double single, *bar = calloc(ct_model_state_first(model, CT_STATE_PARTS), sizeof(double)),
+                   *slopes = calloc((size_t)ct_problem_size(problem), sizeof(double));
+    must(ct_problem_evaluate(problem, y, &loss, NULL, NULL, &error), &error);
+    must(ct_problem_state(problem, STEPS, own.state, &single, bar), NULL);
+    assert_true(fabs(single - loss) <= 1e-12 * fabs(loss));
+    const size_t n = 3 * (size_t)ct_model_summary(model).nvert;
+    double *x = malloc(n * sizeof(double)), slope = 0, sides[2];
+    for (int side = 0; side < 2; side++) {
+        memcpy(x, ct_state_positions(own.state), n * sizeof(double));
+        for (size_t i = 0; i < n; i++) x[i] += (side ? -1e-5 : 1e-5) * cos((double)i);
+        must(ct_state_set(own.state, x, ct_state_velocities(own.state)), NULL);
+        must(ct_problem_state(problem, STEPS, own.state, &sides[side], NULL), NULL);
+        for (size_t i = 0; i < n; i++) x[i] -= (side ? -1e-5 : 1e-5) * cos((double)i);
+        must(ct_state_set(own.state, x, ct_state_velocities(own.state)), NULL);
+    }
+    for (size_t i = 0; i < n; i++) slope += bar[i] * cos((double)i);
+    assert_true(fabs((sides[0] - sides[1]) / 2e-5 - slope) <= 1e-6 * fabs(slope));
+    // dvalue/dy
+    double *low = calloc((size_t)ct_problem_size(problem), sizeof(double)),
+           *high = calloc((size_t)ct_problem_size(problem), sizeof(double));
+    ct_problem_slopes(problem, y, slopes);
+    y[0] -= 1e-5, ct_problem_values(problem, y, low);
+    y[0] += 2e-5, ct_problem_values(problem, y, high);
+    y[0] -= 1e-5;
+    assert_true(fabs((high[0] - low[0]) / 2e-5 - slopes[0]) <= 1e-6 * fabs(slopes[0]));
+    free(bar), free(slopes), free(x), free(low), free(high);
+
     int left = 2;
     ct_problem_set_cancel(problem, count_down, &left);
     assert_int_equal(ct_problem_evaluate(problem, y, &loss, NULL, NULL, &error), CT_CANCELLED);

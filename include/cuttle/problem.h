@@ -52,6 +52,13 @@ CT_API void ct_problem_bounds(const ct_problem* problem, double* lower, double* 
 CT_API void ct_problem_values(const ct_problem* problem, const double* y, double* values);
 // Adds the user's term to the objective, in place of an earlier one; term NULL: none.
 CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);
+// Writes dvalue/dy for each number of y: a derivative by a physical value is that by y divided by it.
+CT_API void ct_problem_slopes(const ct_problem* problem, const double* y, double* slopes);
+// What the objective counts of a single state after `step` steps (ct_problem_steps: as if it were the last),
+// without terms of controls and of the user. state_bar: its derivative by the state's vector
+// (ct_model_state_first), overwritten; NULL: not wanted. CT_BAD_ARGUMENT for a state of another scene.
+CT_API ct_status ct_problem_state(const ct_problem* problem, int step, const ct_state* state, double* loss,
+                                  double* state_bar);
 // Whom evaluations ask; cancel NULL: nobody. They then end with CT_CANCELLED, and so does a search.
 CT_API void ct_problem_set_cancel(ct_problem* problem, ct_cancel cancel, void* user);
 // Runs the motion at y and shows every state, the initial one included. The problem's model has the values of

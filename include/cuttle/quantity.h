@@ -161,6 +161,9 @@ CT_API ct_status ct_model_set(ct_model* model, ct_quantity quantity, const doubl
 // when it has moved by more than about 3x; *refactored (may be NULL) says whether it was.
 CT_API ct_status ct_model_set_values(ct_model* model, const ct_values* values, bool* refactored,
                                      ct_error* error);
+// Whether every change of values factors the system anew. Results then depend on the values alone, to the
+// last bit, not on those that were set before.
+CT_API void ct_model_factor_always(ct_model* model, bool always);
 
 #ifdef __cplusplus
 }

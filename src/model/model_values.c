@@ -219,3 +219,5 @@ bool ct_model_factor_is_stale(const ct_model* model) {
         if (sqrt(sum[k] / model->nelement) > stale) return true;
     return ct_actuators_stale(model);
 }
+
+void ct_model_factor_always(ct_model* model, bool always) { model->system.always_factor = always; }

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "step/refuse.h"
+#include "step/vector.h"
 
 // ---- create and free -----------------------------------------------------------------------
 
@@ -105,6 +106,27 @@ void ct_problem_bounds(const ct_problem* problem, double* lower, double* upper) 
 
 void ct_problem_values(const ct_problem* problem, const double* y, double* values) {
     ct_params_physical(problem->params, y, values);
+}
+
+void ct_problem_slopes(const ct_problem* problem, const double* y, double* slopes) {
+    ct_params_slopes(problem->params, y, slopes);
+}
+
+ct_status ct_problem_state(const ct_problem* problem, int step, const ct_state* state, double* loss,
+                           double* state_bar) {
+    const ct_model* model = problem->model;
+    ct_arena arena = {0};
+    if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
+    *loss = ct_objective_state(problem->objective, step, state);
+    if (!state_bar) return CT_OK;
+    ct_adjoint_state bar = ct_vector_adjoint(model, &arena);
+    ct_status status = arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    if (status == CT_OK) {
+        ct_objective_state_vjp(problem->objective, step, state, bar.x, bar.v, bar.q);
+        ct_vector_from_adjoint(model, state, &bar, state_bar);
+    }
+    ct_arena_free(&arena);
+    return status;
 }
 
 void ct_problem_set_term(ct_problem* problem, ct_term term, void* user) {

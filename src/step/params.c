@@ -497,6 +497,13 @@ void ct_params_bounds(const ct_params* params, double* lower, double* upper) {
     }
 }
 
+void ct_params_slopes(const ct_params* params, const double* y, double* slopes) {
+    for (int i = 0; i < params->nslice; i++) {
+        const slice* s = &params->slices[i];
+        for (int k = s->first; k < s->first + s->count; k++) slopes[k] = slope(&s->def, y[k]);
+    }
+}
+
 void ct_params_physical(const ct_params* params, const double* y, double* values) {
     for (int i = 0; i < params->nslice; i++) {
         const slice* s = &params->slices[i];

@@ -20,6 +20,7 @@ int ct_params_slice_count(const ct_params* params);
 void ct_params_slice(const ct_params* params, int index, ct_slice* slice);
 void ct_params_start(const ct_params* params, double* y);
 void ct_params_bounds(const ct_params* params, double* lower, double* upper);       // of y
+void ct_params_slopes(const ct_params* params, const double* y, double* slopes);    // dvalue/dy
 void ct_params_physical(const ct_params* params, const double* y, double* values);  // T(y)
 
 // The quantities for y, NULL where no parameter sets one; numbers that no parameter touches keep the scene's

@@ -330,6 +330,7 @@ static bool closes(const ct_work* work, ct_anchors before, bool touching) {
 // *closed: a contact has closed, and the step is to be taken by Euler's rule.
 static ct_status advance_stage(const ct_model* model, ct_work* work, ct_state* state, ct_integrator rule,
                                int i, bool* closed, ct_step_report* report) {
+    if (ct_work_cancelled(work)) return CT_CANCELLED;
     const double h = model->settings.time_step, end = ct_rate_stage_end(rule, i);
     const bool last = i == ct_rate_stages(rule) - 1;
     ct_stages_work* s = &work->stages;
