@@ -41,7 +41,7 @@ check: build
 
 test:
 	@tools/install_dependencies build test
-	@tools/test
+	@EXTRAS=$(EXTRAS) tools/test
 
 bench: build
 	$(CUTTLE) bench

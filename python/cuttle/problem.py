@@ -1,0 +1,314 @@
+"""Problems: the objective of a scene as a function of one vector y, in which each parameter is a slice."""
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._core import (
+    Array,
+    BadArgument,
+    Host,
+    array,
+    check,
+    doubles,
+    fail_with,
+    ffi,
+    lib,
+    raise_pending,
+    set_pending,
+    text,
+)
+from .model import Model, State
+from .rollout import Record, RolloutReport, rollout_report
+from .scene import Path, Scene, load, os
+
+
+class Slice(NamedTuple):
+    """A parameter's numbers in y."""
+
+    name: str
+    quantity: str
+    first: int
+    count: int  # type: ignore[assignment]
+
+
+class Evaluation(NamedTuple):
+    """Loss and gradient at a point; measure: the first term of the objective as a root mean square."""
+
+    loss: float
+    gradient: Optional[Array]
+    measure: float
+
+
+class Progress(NamedTuple):
+    """Where a search is."""
+
+    iteration: int
+    loss: float
+    best: float
+    gradient_norm: float
+    measure: float
+    seconds: float
+    failed: bool
+    y: Array
+    best_y: Array
+
+
+class Optimum(NamedTuple):
+    """What a search has found."""
+
+    y: Array
+    loss: float
+    iterations: int
+    failures: int
+    reason: str
+    seconds: float
+
+
+class Motion(NamedTuple):
+    """The motion of a problem at a point: as Rollout."""
+
+    positions: Array
+    velocities: Array
+    coordinates: Array
+    actuation: Array
+    contact_forces: Array
+    controls: Array
+    report: RolloutReport
+
+
+# loss, dL/dx, dL/dv = term(step, x, v); x, v and the derivatives (nodes, 3); None: no derivative
+Term = Callable[[int, Array, Array], Tuple[float, Optional[ArrayLike], Optional[ArrayLike]]]
+OnProgress = Callable[[Progress], Optional[bool]]
+
+
+def _raised(_type: Any, exception: BaseException, _traceback: Any) -> None:
+    set_pending(exception)
+
+
+class _Watcher:
+    """Hands progress on, and stops a search."""
+
+    def __init__(self, call: OnProgress, size: int) -> None:
+        self.call, self.size = call, size
+        self.handle = ffi.new_handle(self)
+
+
+@ffi.def_extern(name="cuttle_python_progress", error=False, onerror=_raised)
+def _progress(c: Any, user: Any) -> bool:
+    watcher: _Watcher = ffi.from_handle(user)
+    y, best = (
+        np.frombuffer(ffi.buffer(p, 8 * watcher.size)).copy() if p else np.zeros(0) for p in (c.y, c.best_y)
+    )
+    now = Progress(
+        c.iteration, c.loss, c.best, c.gradient_norm, c.measure, c.seconds, c.failed, y, best
+    )
+    return watcher.call(now) is not False
+
+
+class _TermCall:
+    def __init__(self, call: Term, nodes: int) -> None:
+        self.call, self.nodes = call, nodes
+        self.handle = ffi.new_handle(self)
+
+
+@ffi.def_extern(name="cuttle_python_term", onerror=_raised)
+def _term(step: int, state: Any, loss: Any, x_bar: Any, v_bar: Any, user: Any) -> None:
+    own: _TermCall = ffi.from_handle(user)
+    size, shape = 24 * own.nodes, (own.nodes, 3)
+    x = np.frombuffer(ffi.buffer(lib.ct_state_positions(state), size)).reshape(shape).copy()
+    v = np.frombuffer(ffi.buffer(lib.ct_state_velocities(state), size)).reshape(shape).copy()
+    value, by_x, by_v = own.call(step, x, v)
+    loss[0] += value
+    for bar, own_bar in ((x_bar, by_x), (v_bar, by_v)):
+        if bar and own_bar is not None:
+            np.frombuffer(ffi.buffer(bar, size)).reshape(shape)[:] += array(own_bar, shape, "a term's derivative")
+
+
+def _bar(now: Progress) -> None:
+    """Progress as a line on stderr."""
+    end = "" if sys.stderr.isatty() else "\n"
+    print(f"\r{now.iteration:5d}  loss {now.loss:.4g}  best {now.best:.4g}  {now.seconds:.1f} s", end=end, file=sys.stderr)
+
+
+def method_index(name: str) -> int:
+    out = ffi.new("ct_method*")
+    if not lib.ct_method_find(name.encode(), out):
+        raise BadArgument(f"there is no method {name!r}")
+    return int(out[0])
+
+
+def optimize_def(scene: Scene, method: Optional[str], options: "dict[str, Any]") -> Any:
+    definition = ffi.new("ct_optimize_def*", lib.ct_scene_optimize_def(scene._pointer))
+    if method is not None:
+        definition.method = method_index(method)
+    for name, value in options.items():
+        try:
+            setattr(definition, name, value)
+        except AttributeError:
+            raise BadArgument(f"searches have no option {name!r}") from None
+    return definition
+
+
+class Objective:
+    """The objective of a scene at a single state, as if a rollout ended with it: ``objective(state)``."""
+
+    def __init__(self, scene: Union[Scene, Path, "Problem"]) -> None:
+        self._problem = scene if isinstance(scene, Problem) else Problem(scene)
+
+    def __call__(self, state: State) -> float:
+        return self.evaluate(state)[0]
+
+    def evaluate(self, state: State) -> Tuple[float, Array]:
+        """The loss, and its derivative by the vector of the state."""
+        problem, loss = self._problem, ffi.new("double*")
+        bar = np.zeros(state.model.state_size)
+        check(lib.ct_problem_state(problem._pointer, problem.steps, state._pointer, loss, doubles(bar)))
+        return float(loss[0]), bar
+
+
+class Problem:
+    """Minimise a scene's objective over its parameters: ``Problem("identify")``.
+
+    ``problem.fun(y)`` and ``problem.jac(y)`` suit scipy.optimize.minimize; ``problem(y)`` returns both.
+    """
+
+    def __init__(self, scene: Union[Scene, Path], max_bytes: int = 0) -> None:
+        self.scene = scene if isinstance(scene, Scene) else load(scene)
+        error, out = ffi.new("ct_error*"), ffi.new("ct_problem**")
+        check(lib.ct_problem_create(out, self.scene._pointer, max_bytes, error), error)
+        self._pointer = ffi.gc(out[0], lib.ct_problem_free)
+        self._host = Host()
+        lib.ct_problem_set_cancel(self._pointer, self._host.cancel, self._host.pointer)
+        self.size = int(lib.ct_problem_size(self._pointer))
+        self.steps = int(lib.ct_problem_steps(self._pointer))
+        self._own_term: Optional[_TermCall] = None
+        self._shapes: Optional[Model] = None
+
+    @property
+    def start(self) -> Array:
+        """The scene's own values as a point."""
+        y = np.zeros(self.size)
+        lib.ct_problem_start(self._pointer, doubles(y))
+        return y
+
+    @property
+    def bounds(self) -> Tuple[Array, Array]:
+        """Lower and upper bounds of y, -inf and inf where there are none."""
+        lower, upper = np.zeros(self.size), np.zeros(self.size)
+        lib.ct_problem_bounds(self._pointer, doubles(lower), doubles(upper))
+        return lower, upper
+
+    @property
+    def slices(self) -> List[Slice]:
+        out = []
+        for i in range(lib.ct_problem_slice_count(self._pointer)):
+            c = lib.ct_problem_slice(self._pointer, i)
+            out.append(Slice(text(c.name), text(lib.ct_quantity_name(c.quantity)), c.first, c.count))
+        return out
+
+    def values(self, y: ArrayLike) -> Array:
+        """What y means: a physical value for each of its numbers."""
+        point, values = self._point(y), np.zeros(self.size)
+        lib.ct_problem_values(self._pointer, doubles(point), doubles(values))
+        return values
+
+    def _point(self, y: ArrayLike) -> Array:
+        return array(y, (self.size,), "y")
+
+    def set_term(self, term: Optional[Term]) -> None:
+        """Adds a term of your own to the objective: ``loss, dL/dx, dL/dv = term(step, x, v)``, for every state."""
+        nodes = int(lib.ct_model_summary(lib.ct_problem_model(self._pointer)).nvert)
+        self._own_term = None if term is None else _TermCall(term, nodes)
+        if self._own_term is None:
+            lib.ct_problem_set_term(self._pointer, ffi.NULL, ffi.NULL)
+        else:
+            lib.ct_problem_set_term(self._pointer, lib.cuttle_python_term, self._own_term.handle)
+
+    def evaluate(self, y: ArrayLike, gradient: bool = True) -> Evaluation:
+        """The loss at y, and its gradient."""
+        point = self._point(y)
+        by = np.zeros(self.size) if gradient else None
+        loss, report, error = ffi.new("double*"), ffi.new("ct_problem_report*"), ffi.new("ct_error*")
+        self._host.begin()
+        status = lib.ct_problem_evaluate(self._pointer, doubles(point), loss, doubles(by), report, error)
+        raise_pending()
+        check(status, error)
+        return Evaluation(loss[0], by, report.measure)
+
+    def fun(self, y: ArrayLike) -> float:
+        return self.evaluate(y, gradient=False).loss
+
+    def jac(self, y: ArrayLike) -> Array:
+        gradient = self.evaluate(y).gradient
+        assert gradient is not None
+        return gradient
+
+    def __call__(self, y: ArrayLike) -> Tuple[float, Array]:
+        loss, gradient, _ = self.evaluate(y)
+        assert gradient is not None
+        return loss, gradient
+
+    def optimize(
+        self,
+        y: Optional[ArrayLike] = None,
+        method: Optional[str] = None,
+        progress: Union[OnProgress, bool, None] = None,
+        **options: Any,
+    ) -> Optimum:
+        """Searches from y (the scene's values) by the scene's method or another, with options such as iterations.
+
+        progress: called after each evaluation; returns False to stop. True: a line on stderr.
+        """
+        definition = optimize_def(self.scene, method, options)
+        point = self.start if y is None else self._point(y).copy()
+        report, error = ffi.new("ct_optimize_report*"), ffi.new("ct_error*")
+        call = _bar if progress is True else progress or None
+        watcher = None if call is None else _Watcher(call, self.size)
+        self._host.begin()
+        status = lib.ct_problem_optimize(
+            self._pointer, definition, doubles(point),
+            lib.cuttle_python_progress if watcher else ffi.NULL, watcher.handle if watcher else ffi.NULL, report, error,
+        )  # fmt: skip
+        raise_pending()
+        if status:
+            fail_with(error, status)
+        return Optimum(
+            point, report.loss, report.iterations, report.failures, text(report.reason), report.seconds
+        )
+
+    def rollout(self, y: ArrayLike) -> Motion:
+        """The motion at y."""
+        point, error, report = self._point(y), ffi.new("ct_error*"), ffi.new("ct_rollout_report*")
+        if self._shapes is None:
+            self._shapes = Model(self.scene)
+        record = Record(self._shapes, self.steps)
+        controls = np.zeros((self.steps, self._shapes.control_size))
+        self._host.begin()
+        status = lib.ct_problem_rollout(
+            self._pointer, doubles(point), ffi.addressof(lib, "cuttle_record_state"), record.pointer, doubles(controls),
+            report, error,
+        )  # fmt: skip
+        check(status, error)
+        return Motion(
+            record.positions, record.velocities, record.coordinates, record.actuation, record.contact_forces, controls,
+            rollout_report(report),
+        )  # fmt: skip
+
+    def record(self, path: Path, y: ArrayLike) -> None:
+        """Runs the motion at y into a trajectory file."""
+        point, error = self._point(y), ffi.new("ct_error*")
+        file = os.fsencode(path)
+        self._host.begin()
+        check(lib.ct_problem_record(self._pointer, self.scene._pointer, file, doubles(point), error), error)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Problem, (self.scene,)
+
+    def __repr__(self) -> str:
+        slices = ", ".join(f"{s.name} ({s.count})" for s in self.slices[:4])
+        more = ", ..." if len(self.slices) > 4 else ""
+        return f"<Problem {self.scene.name!r}: {self.size} numbers, {slices}{more}; {self.steps} steps>"

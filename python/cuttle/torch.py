@@ -1,0 +1,245 @@
+"""Rollouts and steps as autograd functions of PyTorch.
+
+    state = ct.initial(model)                                       # cuttle.torch as ct
+    for _ in range(20):
+        state = ct.step(model, state, policy(ct.positions(model, state).mean(0)))
+    loss = ct.positions(model, state)[:, 0].mean()
+    loss.backward()
+
+A state is a vector that has derivatives and bytes that have none (time, which contacts there are, ...). With one more
+axis in front of it, many states are stepped at a time. Numbers are float64. A second derivative is refused.
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+
+from ._core import BadArgument, Unsupported
+from .model import Model
+from .model import State as _State
+from .pool import Pool
+from .rollout import Rollout
+
+Tensor = torch.Tensor
+
+
+class State(NamedTuple):
+    """vector: (..., model.state_size), float64; bytes: (..., n), uint8, without derivatives."""
+
+    vector: Tensor
+    bytes: Tensor
+
+
+class Motion(NamedTuple):
+    """Of a rollout: arrays with a row per state, and the last state. One more axis in front for many."""
+
+    positions: Tensor
+    velocities: Tensor
+    coordinates: Tensor
+    actuation: Tensor
+    state: State
+
+
+def _pack(state: _State) -> Tuple[Tensor, Tensor]:
+    return torch.from_numpy(state.vector), torch.from_numpy(np.frombuffer(state.tobytes(), np.uint8).copy())
+
+
+def _unpack(model: Model, vector: Tensor, carried: Tensor) -> _State:
+    state = model.state()
+    state.restore(carried.detach().cpu().numpy().tobytes())
+    state.vector = vector.detach().cpu().numpy()
+    return state
+
+
+def initial(model: Model, batch: Optional[int] = None, state: Optional[_State] = None) -> State:
+    """The model's initial state, or another; batch: so many of it."""
+    vector, carried = _pack(state or model.state())
+    if batch is None:
+        return State(vector, carried)
+    return State(vector.repeat(batch, 1), carried.repeat(batch, 1))
+
+
+def to_state(model: Model, state: State) -> _State:
+    """A single state as a cuttle.State."""
+    return _unpack(model, state.vector, state.bytes)
+
+
+def part(model: Model, state: State, name: str) -> Tensor:
+    """A part of a state's vector, such as "actuation" or "coordinate" (Model.parts)."""
+    return state.vector[..., model.parts[name]]
+
+
+def positions(model: Model, state: State) -> Tensor:
+    """(..., nodes, 3)"""
+    out = part(model, state, "position")
+    return out.reshape(*out.shape[:-1], model.nodes, 3)
+
+
+def velocities(model: Model, state: State) -> Tensor:
+    """(..., nodes, 3)"""
+    out = part(model, state, "velocity")
+    return out.reshape(*out.shape[:-1], model.nodes, 3)
+
+
+# ---- the autograd function -------------------------------------------------------------------
+
+_ARRAYS = ("positions", "velocities", "coordinates", "actuation")
+
+
+class _Call:
+    """What one call needs besides tensors."""
+
+    def __init__(self, model: Model, pool: Optional[Pool], names: Sequence[str], bare: bool, steps: Optional[int]) -> None:
+        self.model, self.pool, self.names, self.bare, self.steps = model, pool, list(names), bare, steps
+        self.values: List[Any] = []  # of the quantities
+        self.runs: Any = None
+
+
+def _set(call: _Call, values: Sequence[np.ndarray[Any, Any]]) -> None:
+    if call.names:
+        call.model.factor_always()
+        call.model.set(dict(zip(call.names, values)))
+
+
+class _Run(torch.autograd.Function):
+    """Many rollouts: (count, size) vectors to arrays and last vectors."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, vector: Tensor, carried: Tensor, controls: Optional[Tensor], *values: Tensor) -> Any:
+        model = call.model
+        call.values = [value.detach().cpu().numpy().copy() for value in values]
+        _set(call, call.values)
+        states = [_unpack(model, v, b) for v, b in zip(vector, carried)]
+        numbers = None if controls is None else controls.detach().cpu().numpy()
+        call.runs = _run(call, states, numbers)
+        last = [_pack(state) for state in call.runs.final]
+        vectors, carries = (torch.stack(rows) for rows in zip(*last))
+        arrays = [torch.from_numpy(getattr(call.runs, name)) for name in _ARRAYS]
+        ctx.call = call
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(carries)
+        ctx.save_for_backward(vector, controls, *values)
+        return (vectors, carries, *arrays)
+
+    @staticmethod
+    def backward(ctx: Any, vectors: Optional[Tensor], _carries: Any, *arrays: Optional[Tensor]) -> Any:
+        by_vector, by_controls, *by_values = _Reverse.apply(ctx.call, len(arrays), vectors, *arrays, *ctx.saved_tensors)
+        return (None, by_vector, None, by_controls, *by_values)
+
+
+class _Reverse(torch.autograd.Function):
+    """From the adjoints of what _Run gives to those of what it takes; has no derivative of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, count: int, vectors: Optional[Tensor], *rest: Optional[Tensor]) -> Any:
+        _set(call, call.values)
+        runs = call.runs
+        seeds: Dict[str, Any] = {
+            name: None if bar is None or call.bare else bar.detach().cpu().numpy()
+            for name, bar in zip(_ARRAYS, rest[:count])
+        }
+        seeds["final"] = None if vectors is None else vectors.detach().cpu().numpy()
+        by = (["control"] if runs.controls is not None else []) + call.names
+        gradients = runs.gradient(by=by, **seeds)
+        by_vector = torch.from_numpy(np.stack([g.initial for g in gradients]))
+        by_controls = None
+        if runs.controls is not None:
+            by_controls = torch.from_numpy(np.stack([g["control"] for g in gradients]))
+        by_values = [torch.from_numpy(np.sum([g[name] for g in gradients], axis=0)) for name in call.names]
+        return (by_vector, by_controls, *by_values)
+
+    @staticmethod
+    def backward(ctx: Any, *bars: Any) -> Any:
+        raise Unsupported("cuttle.torch has first derivatives only: its gradients cannot be differentiated once more")
+
+
+class _Single:
+    """One rollout with the face of many."""
+
+    def __init__(self, rollout: Rollout) -> None:
+        self.rollout, self.final = rollout, [rollout.final]
+        self.controls = None if rollout.controls is None else rollout.controls[None]
+        for name in _ARRAYS:
+            setattr(self, name, getattr(rollout, name)[None])
+
+    def gradient(self, by: Sequence[str], **seeds: Any) -> List[Any]:
+        own = {name: None if seed is None else seed[0] for name, seed in seeds.items()}
+        return [self.rollout.gradient(by=by, **own)]
+
+
+def _run(call: _Call, states: List[_State], controls: Any) -> Any:
+    model = call.model
+    if call.pool is None and len(states) == 1:
+        return _Single(
+            Rollout(model, None if controls is None else controls[0], call.steps, states[0], bare=call.bare)
+        )
+    pool = call.pool or model.pool()
+    runs = pool.rollout(states, controls, call.steps, bare=call.bare)
+    for error in runs.errors:
+        if error is not None:
+            raise error
+    return runs
+
+
+def _apply(
+    model: Model,
+    state: State,
+    controls: Optional[Tensor],
+    steps: Optional[int],
+    pool: Optional[Pool],
+    bare: bool,
+    quantities: Dict[str, Tensor],
+) -> Tuple[State, List[Tensor]]:
+    single = state.vector.dim() == 1
+    values = []
+    for name, value in quantities.items():
+        size = model.quantity_size(name)
+        numbers = torch.as_tensor(value).to(torch.float64)
+        values.append(numbers.expand(size) if numbers.dim() == 0 else numbers.reshape(-1).expand(size))
+    vector, carried = (t[None] if single else t for t in state)
+    if controls is not None:
+        controls = controls.to(torch.float64)
+        controls = controls[None] if single else controls
+        if controls.dim() != 3 or len(controls) != len(vector) or controls.shape[-1] != model.control_size:
+            raise BadArgument(
+                f"controls must have {model.control_size} numbers per step, for each of {len(vector)} states, not the "
+                f"shape {tuple(controls.shape)}"
+            )
+    call = _Call(model, pool, list(quantities), bare, steps)
+    out, carries, *arrays = _Run.apply(call, vector.to(torch.float64), carried, controls, *values)
+    if single:
+        return State(out[0], carries[0]), [a[0] for a in arrays]
+    return State(out, carries), list(arrays)
+
+
+def step(
+    model: Model, state: State, control: Optional[Tensor] = None, pool: Optional[Pool] = None, **quantities: Any
+) -> State:
+    """The state one step later. control: (..., control_size), None: the scene's values.
+
+    Quantities (young=..., friction=...) are those of the model from then on, the same for all states.
+    """
+    controls = None if control is None else control.unsqueeze(-2)
+    return _apply(model, state, controls, 1, pool, True, quantities)[0]
+
+
+def rollout(
+    model: Model,
+    controls: Optional[Tensor] = None,
+    state: Optional[State] = None,
+    steps: Optional[int] = None,
+    pool: Optional[Pool] = None,
+    **quantities: Any,
+) -> Motion:
+    """The motion under controls (..., steps, control_size), None: the scene's values, from a state (the initial one)."""
+    if state is None:
+        batch = len(controls) if controls is not None and controls.dim() == 3 else None
+        state = initial(model, batch)
+    if controls is not None and steps is not None and steps != controls.shape[-2]:
+        raise BadArgument(f"there are controls for {controls.shape[-2]} steps, and {steps} steps were asked for")
+    if controls is None and steps is None:
+        steps = model.steps
+    end, arrays = _apply(model, state, controls, None if controls is not None else steps, pool, False, quantities)
+    return Motion(arrays[0], arrays[1], arrays[2], arrays[3], end)
