@@ -56,7 +56,7 @@ static void nothing_passes_in_a_fall(void** state) { nothing_passes_in("humanoid
 static void nothing_passes_in_a_stack(void** state) { nothing_passes_in("stack", 0.5, 0); }
 static void nothing_passes_in_a_house_of_cards(void** state) { nothing_passes_in("card_house", 0.5, 0); }
 // At 50 m/s: half a metre in a step.
-static void nothing_passes_through_a_plate(void** state) { nothing_passes_in("bullet", 0.5, 4); }
+static void nothing_passes_through_a_plate(void** state) { nothing_passes_in("bullet", 0.5, 2); }
 static void nothing_passes_through_a_sheet(void** state) { nothing_passes_in("ball_sheet", 0.5, 0); }
 // The beginning alone: the cloth lies on the ball, slides down, and 370 of its nodes touch.
 static void nothing_passes_through_a_drape(void** state) { nothing_passes_in("drape", 0.24, 0); }
