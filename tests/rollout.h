@@ -284,7 +284,18 @@ static void random_direction(const rollout* r, int s, bool positive, uint64_t* s
         d[i] = r->scale[i] * (positive ? fabs(noise(seed)) : noise(seed));
 }
 
-// A random direction and `components` single components of every slice; these may be small beside round-off.
+// A random component of slice s, or the first behind it whose derivative is not small beside the largest:
+// differences by the others drown in round-off.
+static int large_component(const rollout* r, int s, uint64_t* seed) {
+    const int first = r->first[s], size = slice_size(r, s);
+    double most = 0;
+    for (int i = first; i < first + size; i++) most = fmax(most, fabs(r->gradient[i] * r->scale[i]));
+    int k = (int)(fabs(noise(seed)) * (size - 1e-9));
+    while (fabs(r->gradient[first + k] * r->scale[first + k]) < 0.3 * most) k = (k + 1) % size;
+    return first + k;
+}
+
+// A random direction and `components` single components of every slice.
 // False when the rollouts of a difference halved different steps.
 static inline bool check_slices(rollout* r, double h, double tolerance, int components, const char* name) {
     evaluate_gradient(r);
@@ -297,7 +308,7 @@ static inline bool check_slices(rollout* r, double h, double tolerance, int comp
             char what[256];
             random_direction(r, s, edge, &seed, d);
             if (k > 0) {
-                const int i = r->first[s] + (int)(fabs(noise(&seed)) * (slice_size(r, s) - 1e-9));
+                const int i = large_component(r, s, &seed);
                 memset(d, 0, (size_t)r->size * sizeof(double));
                 d[i] = r->scale[i];
                 snprintf(what, sizeof what, "%s: %s[%d]", name, slice_names[s], i - r->first[s]);
