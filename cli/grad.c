@@ -51,6 +51,11 @@ static void print_json(const cli_problem* p, const grad_options* options, double
     json_t* object = json_pack("{s:o, s:o, s:i, s:i, s:o}", "loss", cli_json_number(loss), "gradient_norm",
                                cli_json_number(cli_norm(p->gradient, p->size)), "size", p->size, "steps",
                                r->forward.steps, "slices", slice_objects(p));
+    json_t* terms = json_array();
+    for (int i = 0; i < ct_problem_term_count(p->problem); i++)
+        json_array_append_new(terms, json_pack("{s:s, s:o}", "name", ct_problem_term_name(p->problem, i),
+                                               "loss", cli_json_number(ct_problem_term_loss(p->problem, i))));
+    json_object_set_new(object, "terms", terms);
     json_t* forward = json_pack("{s:f, s:I, s:f, s:i, s:i}", "seconds", r->forward.seconds, "solves",
                                 (json_int_t)r->forward.solves, "max_residual", r->forward.max_residual,
                                 "substepped", r->forward.substepped, "edges", r->forward.edges);
@@ -70,6 +75,9 @@ static void print_text(const cli_problem* p, const grad_options* options, double
                        const ct_problem_report* r) {
     double steps = r->forward.steps > 0 ? r->forward.steps : 1;
     printf("loss      %.9g\n", loss);
+    for (int i = 0; ct_problem_term_count(p->problem) > 1 && i < ct_problem_term_count(p->problem); i++)
+        printf("term      %-24s %.9g\n", ct_problem_term_name(p->problem, i),
+               ct_problem_term_loss(p->problem, i));
     for (int k = 0; k < p->nslice; k++) {
         ct_slice slice = ct_problem_slice(p->problem, k);
         printf("gradient  %-24s %6d number%s  norm %.6e\n", slice.name, slice.count,

@@ -14,7 +14,7 @@ typedef struct run_options {
     int steps, threads, every;  // 0: the scene's
     double duration;            // s, 0: the scene's
     int verbose;
-    bool resume, force, json, quiet;
+    bool resume, force, json, quiet, settle;
 } run_options;
 
 typedef struct simulation {
@@ -34,6 +34,7 @@ typedef struct simulation {
     int forgotten;         // most contacts of a step that the state had no room for
     double penetration;    // m, deepest
     double begun;          // s
+    ct_settle_report settled;
 } simulation;
 
 static const char overview[] =
@@ -51,6 +52,7 @@ static ct_status apply_settings(simulation* s, const run_options* options, ct_er
     ct_settings settings = ct_scene_settings(s->scene);
     if (options->duration > 0) settings.duration = options->duration;
     if (options->steps > 0) settings.duration = options->steps * settings.time_step;
+    if (options->settle) settings.settle = true;
     if (options->threads > 0) settings.threads = options->threads;
     if (options->every > 0) settings.output_every = options->every;
     s->every = settings.output_every > 0 ? settings.output_every : 1;
@@ -99,6 +101,24 @@ static int check_start(simulation* s, const run_options* options) {
     ct_error error = {.element = -1};
     if (options->resume || !ct_state_check_start(s->model, s->work, s->state, &error)) return CLI_OK;
     return cli_report_error(&error, options->json);
+}
+
+// To where the scene rests, where that is wanted.
+static int settle(simulation* s, const run_options* options) {
+    ct_error error = {.element = -1};
+    ct_settle_report report;
+    if (options->resume || !ct_model_settings(s->model).settle) return CLI_OK;
+    error.code = ct_settle(s->model, s->work, s->state, NULL, &report);
+    if (error.code != CT_OK) {
+        snprintf(error.message, sizeof error.message, "settling: %s", report.message);
+        return cli_report_error(&error, options->json);
+    }
+    s->settled = report;
+    if (!options->quiet)
+        fprintf(stderr, "settled in %d iterations, %d solves: residual %.1e%s\n", report.iterations,
+                report.solves, report.reference > 0 ? report.residual / report.reference : 0,
+                report.contacts ? ", on contacts" : "");
+    return CLI_OK;
 }
 
 // Creates the file with the initial state, or opens it behind its last frame.
@@ -192,6 +212,11 @@ static json_t* summary(const simulation* s, const run_options* options) {
         "iterations", (json_int_t)s->iterations, "substeps", (json_int_t)s->substeps, "simulated_seconds",
         ct_state_time(s->state), "frames", s->frames, "complete", ct_state_step_index(s->state) >= s->last);
     if (object) json_object_set_new(object, "inverted", json_integer(s->inverted));
+    if (object && s->settled.converged)
+        json_object_set_new(object, "settled",
+                            json_pack("{s:i, s:i, s:f, s:f, s:i}", "iterations", s->settled.iterations,
+                                      "solves", s->settled.solves, "residual", s->settled.residual,
+                                      "reference", s->settled.reference, "contacts", s->settled.contacts));
     if (object && s->contact)
         json_object_set_new(object, "contact",
                             json_pack("{s:i, s:f, s:i}", "most", s->contacts, "penetration", s->penetration,
@@ -267,6 +292,8 @@ static bool parse(run_options* o, int argc, char** argv, int* exit_code) {
         {"--threads", 't', CLI_COUNT, &o->threads, "N",
          "threads (default: the scene's setting, otherwise all cores)"},
         {"--every", 0, CLI_COUNT, &o->every, "K", "store every K-th step (default: the scene's)"},
+        {"--settle", 0, CLI_FLAG, &o->settle, NULL,
+         "begin where the scene rests, as its key \"settle\" does"},
         {"--resume", 0, CLI_FLAG, &o->resume, NULL, "continue from the last frame of the file"},
         {"--force", 0, CLI_FLAG, &o->force, NULL, "with --resume: go on although the scene has changed"},
         {"--json", 0, CLI_FLAG, &o->json, NULL, "end with one JSON object on stdout"},
@@ -292,6 +319,7 @@ int cuttle_run(int argc, char** argv) {
     cli_catch_interrupt();
     code = prepare(&s, &options);
     if (code == CLI_OK) code = check_start(&s, &options);
+    if (code == CLI_OK) code = settle(&s, &options);
     if (code == CLI_OK) code = open_file(&s, &options);
     if (code == CLI_OK) code = simulate(&s, &options);
     ct_trajectory_close(s.file, NULL);

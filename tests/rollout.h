@@ -143,7 +143,7 @@ static void fill_values(rollout* r) {
 }
 
 // Takes over the simulation; its materials' damping must be set by the caller in `value`.
-static rollout rollout_start(sim sim, int nstep, size_t max_bytes) {
+static inline rollout rollout_start(sim sim, int nstep, size_t max_bytes) {
     rollout r = {.sim = sim, .nstep = nstep, .roundoff = 3e-15};
     ct_model_info info = ct_model_summary(sim.model);
     r.nvert = info.nvert, r.ntet = info.ntet + info.ntri, r.ntri = info.ntri;
@@ -161,7 +161,7 @@ static rollout rollout_start(sim sim, int nstep, size_t max_bytes) {
     return r;
 }
 
-static void rollout_stop(rollout* r) {
+static inline void rollout_stop(rollout* r) {
     ct_tape_free(r->tape);
     stop(&r->sim);
     free(r->value), free(r->scale), free(r->gradient), free(r->weight);
@@ -286,7 +286,7 @@ static void random_direction(const rollout* r, int s, bool positive, uint64_t* s
 
 // A random component of slice s, or the first behind it whose derivative is not small beside the largest:
 // differences by the others drown in round-off.
-static int large_component(const rollout* r, int s, uint64_t* seed) {
+static inline int large_component(const rollout* r, int s, uint64_t* seed) {
     const int first = r->first[s], size = slice_size(r, s);
     double most = 0;
     for (int i = first; i < first + size; i++) most = fmax(most, fabs(r->gradient[i] * r->scale[i]));

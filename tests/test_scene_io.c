@@ -436,6 +436,7 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     ct_settings s = ct_settings_default();
     assert_default_choice(schema, CT_CHOICE_UP, s.up);
     assert_default_choice(schema, CT_CHOICE_INTEGRATOR, (int)s.integrator);
+    assert_default(schema, "scene.settle", s.settle);
     assert_default_choice(schema, CT_CHOICE_SOLVER, (int)s.solver);
     assert_default_choice(schema, CT_CHOICE_SPLIT, (int)s.contact.split);
     assert_default(schema, "contact.friction", s.contact.friction);

@@ -107,8 +107,7 @@ static void no_inner_node_of_a_stretched_patch_feels_a_force(void** state) {
 // 100 x 30 x 30 mm of silicone under its own weight, 10 x 3 x 3 cells.
 static sim silicone(double poisson) {
     ct_settings settings = ct_settings_default();
-    settings.time_step = 100;  // inertia counts for nothing: a step is an equilibrium
-    settings.tolerance = 1e-11, settings.duration = 1000;
+    settings.tolerance = 1e-11;
     memcpy(settings.gravity, (double[]){0, 0, -9.81}, sizeof settings.gravity);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
@@ -202,8 +201,8 @@ static void silicone_sags_as_in_calculix(void** state) {
     for (int k = 0; k < 2; k++) {
         sim s = silicone(known[k][0]);
         const int tip = tip_of(&s);
-        ct_step_report report;
-        for (int i = 0; i < 3; i++) must(ct_step(s.model, s.work, s.state, NULL, &report), NULL);
+        ct_settle_report report;
+        must(ct_settle(s.model, s.work, s.state, NULL, &report), NULL);
         double u[3];
         const double *x = ct_state_positions(s.state), *rest = s.model->geometry.rest;
         const bool asked = ask_calculix(&s, known[k][0], tip, u);

@@ -53,6 +53,9 @@ typedef struct ct_parameter_def {
     double scale, offset;  // of the transform; scale 0: chosen from the starting value
     // starting value of every number; NAN: the scene's (its mean where one value stands for many)
     double start;
+    // or one for each of its numbers, nstart of them, in the order of its slice; NULL: none
+    const double* starts;
+    int nstart;
     ct_curve shape;  // CT_QUANTITY_CONTROL: how it goes along time
     int knots;       // SPLINE; at most the steps of the rollout
     // SINUSOID, frequency in Hz, phase in rad; in place of transform, bounds and start
@@ -93,6 +96,10 @@ typedef struct ct_objective_def {
     const char* link;     // JOINT: which
     double weight;
     bool distance;  // |d| in place of |d|^2; for SHAPE, EFFORT and SMOOTHNESS the root mean square
+    // POINT, VELOCITY, JOINT: only the part of d along this direction counts; zeros: all of d
+    double axis[3];
+    bool linear;  // with an axis: d along it in place of its square, to be made small, or large by a weight <
+                  // 0
 } ct_objective_def;
 CT_API ct_objective_def ct_objective_def_default(void);  // POINT, weight 1, last state
 // Adds a term to the loss. CT_BAD_SCENE names the field that makes no sense.

@@ -50,6 +50,11 @@ CT_API void ct_problem_start(const ct_problem* problem, double* y);
 CT_API void ct_problem_bounds(const ct_problem* problem, double* lower, double* upper);
 // Writes what y means: a physical value for each of its numbers.
 CT_API void ct_problem_values(const ct_problem* problem, const double* y, double* values);
+CT_API int ct_problem_term_count(const ct_problem* problem);  // terms of the objective, as the scene has them
+// The name of a term, borrowed; no such term: NULL.
+CT_API const char* ct_problem_term_name(const ct_problem* problem, int index);
+// What a term has added to the loss in the last evaluation, its weight included; no such term: NAN.
+CT_API double ct_problem_term_loss(const ct_problem* problem, int index);
 // Adds the user's term to the objective, in place of an earlier one; term NULL: none.
 CT_API void ct_problem_set_term(ct_problem* problem, ct_term term, void* user);
 // Writes dvalue/dy for each number of y: a derivative by a physical value is that by y divided by it.

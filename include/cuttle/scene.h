@@ -180,7 +180,8 @@ typedef struct ct_settings {
     double gravity[3];  // m/s^2
     int up;             // 0 x, 1 y, 2 z: for pictures and the ground grid
     double time_step;   // s
-    double duration;    // s
+    double duration;    // s; 0 only where the scene settles
+    bool settle;        // motions begin where the scene rests (ct_settle)
     ct_integrator integrator;
     ct_solver solver;
     double tolerance;       // relative residual at which a step is converged
@@ -191,7 +192,7 @@ typedef struct ct_settings {
     double ground;          // height of the drawn ground grid along `up`; NAN: below the scene
     ct_contact_settings contact;
 } ct_settings;
-// gravity -9.81 along y, which is up; 1 s in steps of 0.01 s, Euler, Newton to 1e-6; no contact
+// gravity -9.81 along y, which is up; 1 s in steps of 0.01 s, Euler, Newton to 1e-6; no contact; not settled
 CT_API ct_settings ct_settings_default(void);
 
 typedef struct ct_view {  // camera of pictures; `automatic` frames the scene
@@ -256,6 +257,11 @@ CT_API ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, co
 // A force on these nodes while it acts.
 CT_API ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def,
                                     ct_error* error);
+// Makes the body weigh `mass` kg: the densities of its elements are scaled alike. Set materials before.
+CT_API ct_status ct_scene_set_mass(ct_scene* scene, int body, double mass, ct_error* error);
+// Adds `mass` kg to each of these nodes, on top of what their elements give them.
+CT_API ct_status ct_scene_add_masses(ct_scene* scene, const int* nodes, int count, double mass,
+                                     ct_error* error);
 // The initial velocity of these nodes: velocity + angular_velocity (rad/s) x (X - centre of mass of these
 // nodes); NULL: zero. Set materials before: the centre of mass depends on them.
 CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],

@@ -49,10 +49,11 @@ typedef struct ct_step_report {
     char message[320];  // when it failed: why, and what to change; otherwise ""
 } ct_step_report;
 
-// Whether a motion may begin at the state. CT_BAD_SCENE when bodies and obstacles that touch one another
-// overlap: when surfaces pass through one another, one lies inside the other, or a node below a plane. The
-// message says which, where, how deep, and how far to move what. Surfaces nearer than the distance they keep
-// are no overlap. Without contact (CT_CONTACT_METHOD_NONE) everything may begin.
+// Whether a motion may begin at the state. CT_BAD_SCENE when tets are inside out, which the message names;
+// and when bodies and obstacles that touch one another overlap: when surfaces pass through one another, one
+// lies inside the other, or a node below a plane. The message says which, where, how deep, and how far to
+// move what. Surfaces nearer than the distance they keep are no overlap. Without contact
+// (CT_CONTACT_METHOD_NONE) everything may begin.
 CT_API ct_status ct_state_check_start(const ct_model* model, ct_work* work, const ct_state* state,
                                       ct_error* error);
 
@@ -64,6 +65,28 @@ CT_API ct_status ct_state_check_start(const ct_model* model, ct_work* work, cons
 // failure report->message says why and what to change, and the state is unchanged.
 CT_API ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control,
                          ct_step_report* report);
+
+typedef struct ct_settle_report {
+    bool converged;
+    int iterations, solves, refactors;  // as in ct_step_report
+    int contacts;                       // that carry force where it rests
+    int inverted;                       // tets with det F <= 0 there
+    double residual;                    // N, of the forces without inertia
+    double reference;                   // what it is measured against, N
+    double seconds;
+    char message[320];  // when it failed: why, and what to change; otherwise ""
+} ct_settle_report;
+
+// Moves the state to where it rests under gravity, the forces and controls of its time (`control`: as in
+// ct_step; policies do not act), with actuators where their controls want them; driven nodes and mounts stay.
+// Equilibrium: |grad E - f| to the settings' tolerance, no inertia. Velocities stay as they are, those of
+// nodes on links as their joints turn there; the history is forgotten. A rollout from a settled state is
+// differentiated through the settling (ct_backward; the controls of its first step are then those that it has
+// settled under), except where it rests on contacts. CT_NOT_CONVERGED where no equilibrium is found, because
+// nothing holds a body, say; CT_BAD_ARGUMENT as ct_step. On failure report->message says why, and the state
+// is unchanged. report NULL: not wanted.
+CT_API ct_status ct_settle(const ct_model* model, ct_work* work, ct_state* state, const double* control,
+                           ct_settle_report* report);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ void ct_inertia_begin(const ct_inertia* inertia, ct_inertia_work* work, const ct
     const bool past = step->npast > 1;
     for (int v = 0; v < inertia->nvert; v++) {
         double gain = inertia->mass[v] > 0 ? 1 / (rate.c * rate.c * inertia->mass[v]) : 0;
+        if (rate.c == 0) break;  // statics: nothing moves
         for (int i = 3 * v; i < 3 * v + 3; i++) {
             double p = rate.a * step->x_n[i] + rate.b * step->x_nm1[i];
             double q = rate.a * step->v_n[i] + rate.b * step->v_nm1[i];
@@ -81,6 +82,18 @@ static double inertia_gradient(const ct_inertia* inertia, const ct_inertia_work*
     return potential[0] + potential[1] + potential[2] + dissipation;
 }
 
+// Statics: the external force alone, -f . (x - x_n).
+static double rest_gradient(const ct_inertia* inertia, const ct_family_step* step, const double* x,
+                            double* f) {
+    double potential = 0;
+    for (int v = 0; v < inertia->nvert; v++)
+        for (int i = 3 * v; inertia->free_mass[v] > 0 && i < 3 * v + 3; i++) {
+            f[i] -= step->force[i];
+            potential -= step->force[i] * (x[i] - step->x_n[i]);
+        }
+    return potential;
+}
+
 static void inertia_product(const ct_inertia* inertia, double c, const double* dx, double* out) {
     for (int v = 0; v < inertia->nvert; v++) {
         double stiffness = c * (c * inertia->free_mass[v] + inertia->free_drag[v]);
@@ -101,6 +114,7 @@ void ct_inertia_assemble(const ct_inertia* inertia, double c, const int* unknown
 static void add_masses(const ct_inertia* inertia, const ct_inertia_work* work, const ct_family_step* step,
                        const double* x, const double* lam, const ct_sums* sums) {
     double c = step->rate.c, *mass_bar = sums->of[CT_SUM_MASS], *drag_bar = sums->of[CT_SUM_DRAG];
+    if (c == 0) return;
     for (int v = 0; mass_bar && v < inertia->nvert; v++)
         for (int i = 3 * v; inertia->mass[v] > 0 && i < 3 * v + 3; i++) {
             // c^2 x - c p - q without the external force that `inertial` holds
@@ -142,7 +156,8 @@ static void begin(const void* self, void* work, const ct_family_step* step) {
 }
 
 static double gradient(const void* self, void* work, const ct_family_step* step, const double* x, double* f) {
-    return inertia_gradient(self, work, step->rate.c, x, f);
+    return step->rate.c == 0 ? rest_gradient(self, step, x, f)
+                             : inertia_gradient(self, work, step->rate.c, x, f);
 }
 
 static void product(const void* self, void* work, const ct_family_step* step, const double* x,

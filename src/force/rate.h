@@ -17,7 +17,8 @@
 
 enum { CT_STAGES = 3 };  // at most, of an integrator
 
-// Velocity of the integrator: v = c x - (a x_n + b x_{n-1} + e x_{n-2}).
+// Velocity of the integrator: v = c x - (a x_n + b x_{n-1} + e x_{n-2}). All zero: statics, nothing moves and
+// inertia is but the external force.
 typedef struct ct_rate {
     double c, a, b, e;  // 1/s
 } ct_rate;

@@ -236,9 +236,10 @@ double ct_water_gradient(const ct_water* water, const ct_water_work* work, const
     for (int i = 0; i < water->nface; i++) {
         ct_vec3 e = end_flow(water, work, i, step->rate.c, x), force = resist(&work->face[i], e);
         add_thirds(f, water->face + 3 * (size_t)i, -1, force);
-        potential += ct_vec3_dot(e, force);
+        potential += step->rate.c > 0 ? ct_vec3_dot(e, force)
+                                      : -ct_vec3_dot(mean_of(x, water->face + 3 * (size_t)i), force);
     }
-    potential /= 2 * step->rate.c;
+    if (step->rate.c > 0) potential /= 2 * step->rate.c;
     return floats(water) ? potential + float_gradient(water, x, f) : potential;
 }
 

@@ -137,6 +137,9 @@ static ct_status create_tree(ct_model* model, const ct_scene* scene) {
         if (status != CT_OK) return status;
         for (int i = 0; i < 6; i++) model->own_mass[at++] = link->mass / 6;
     }
+    for (int i = 0; i < scene->nmass; i++)
+        for (int k = 0; k < scene->mass[i].nnode; k++)
+            model->own_mass[scene->mass[i].node[k]] += scene->mass[i].mass;
     return ct_links_compile(&model->tree, &model->arena, scene, model->nvert, first, model->geometry.rest,
                             &model->inputs.root_motion);
 }

@@ -32,7 +32,7 @@ static ct_status build(ct_fresh* parts, const ct_problem* problem, const ct_scen
     ct_status status = ct_model_create(&parts->model, scene, error);
     if (status != CT_OK) return status;
     keep_thicknesses(parts->model, problem->model);
-    status = ct_tape_create(&parts->tape, parts->model, problem->nstep, 0);
+    status = ct_tape_create(&parts->tape, parts->model, problem->nstep > 0 ? problem->nstep : 1, 0);
     if (status == CT_OK) status = ct_work_create(&parts->work, parts->model, 0);
     if (status == CT_OK) status = ct_state_create(&parts->initial, parts->model);
     return status == CT_OK ? CT_OK

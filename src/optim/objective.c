@@ -7,6 +7,7 @@
 //     joint              q = |coordinate - target(t)|^2              a ball: its rotation vector
 //     effort             q = mean over steps of |u_k|^2              one term for the whole rollout
 //     smoothness         q = mean over steps of |u_k - u_(k-1)|^2
+//     with an axis a     d is replaced by a (a.d); linear: N = a.d
 //
 // sqrt(q) has no derivative at 0: there 0 is taken, its smallest subgradient. The weights are those of the
 // model's masses when the objective is created and stay as they are when densities change.
@@ -22,7 +23,9 @@
 typedef struct term {
     ct_objective_kind kind;
     double weight;  // divided by the number of states
-    bool distance;
+    bool distance, directed, linear;
+    double axis[3];  // directed
+    char* name;
     int first, last;  // states; EFFORT and SMOOTHNESS: steps
     int nnode;
     int* node;
@@ -40,6 +43,7 @@ struct ct_objective {
     ct_arena arena;
     int nterm, control_size;
     double time_step;
+    double* part;  // nterm, what each has added to the loss since ct_objective_begin
     term* terms;
 };
 
@@ -54,6 +58,9 @@ static bool is_of_control(const term* t) {
 static ct_status find_window(const ct_scene_objective* o, double h, int nstep, bool steps, term* t,
                              ct_error* error) {
     double slack = 1e-3, start = o->start / h, stop = o->stop / h;
+    if (steps && nstep == 0)
+        return ct_fail(error, CT_BAD_SCENE, "objective \"%s\" is of a motion's steps, and there are none",
+                       o->name);
     if (isnan(start)) {
         t->first = steps ? 0 : nstep;
         t->last = steps ? nstep - 1 : nstep;
@@ -126,7 +133,10 @@ static ct_status make_term(ct_objective* objective, const ct_scene* scene, const
                            int nstep, ct_error* error) {
     const ct_scene_objective* o = &scene->objective[index];
     term* t = &objective->terms[index];
-    *t = (term){.kind = o->kind, .weight = o->weight, .distance = o->distance};
+    *t = (term){.kind = o->kind, .weight = o->weight, .distance = o->distance, .linear = o->linear};
+    memcpy(t->axis, o->axis, sizeof t->axis);
+    t->directed = o->axis[0] != 0 || o->axis[1] != 0 || o->axis[2] != 0;
+    t->name = ct_arena_copy(&objective->arena, o->name, strlen(o->name) + 1, 1);
     bool steps = is_of_control(t);
     ct_status status = find_window(o, objective->time_step, nstep, steps, t, error);
     if (status) return status;
@@ -144,7 +154,7 @@ ct_status ct_objective_create(ct_objective** out, const ct_scene* scene, const c
                               ct_error* error) {
     *out = NULL;
     ct_error_clear(error);
-    if (nstep < 1 || model->nvert != ct_scene_model_node_count(scene))
+    if (nstep < 0 || model->nvert != ct_scene_model_node_count(scene))
         return ct_fail(error, CT_BAD_ARGUMENT,
                        "the rollout has %d steps, or the model belongs to another scene", nstep);
     ct_objective* objective = ct_alloc(1, sizeof *objective);
@@ -153,7 +163,8 @@ ct_status ct_objective_create(ct_objective** out, const ct_scene* scene, const c
     objective->time_step = model->settings.time_step;
     objective->control_size = ct_scene_control_first(scene, scene->ncontrol);
     objective->terms = ct_arena_alloc(&objective->arena, (size_t)objective->nterm, sizeof *objective->terms);
-    ct_status status = objective->terms ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    objective->part = ct_arena_alloc(&objective->arena, (size_t)objective->nterm, sizeof *objective->part);
+    ct_status status = !objective->arena.failed ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     for (int i = 0; i < objective->nterm && !status; i++)
         status = make_term(objective, scene, model, i, nstep, error);
     if (status) ct_objective_free(objective);
@@ -168,6 +179,14 @@ void ct_objective_free(ct_objective* objective) {
 }
 
 int ct_objective_term_count(const ct_objective* objective) { return objective->nterm; }
+const char* ct_objective_term_name(const ct_objective* objective, int index) {
+    return objective->terms[index].name;
+}
+double ct_objective_term(const ct_objective* objective, int index) { return objective->part[index]; }
+
+void ct_objective_begin(ct_objective* objective) {
+    for (int i = 0; i < objective->nterm; i++) objective->part[i] = 0;
+}
 
 // -------------------------------------------------------------------------------------------------
 // The norm
@@ -193,6 +212,9 @@ static void deviation(const ct_objective* objective, const term* t, int step, co
     if (t->joint) ct_joint_value(t->joint, state->q + t->coordinate, d);
     else mean(t, t->kind == CT_OBJECTIVE_POINT ? state->x : state->v, d);
     for (int a = 0; a < (t->joint ? t->joint->ndof : 3); a++) d[a] -= target[a] + t->origin[a];
+    if (!t->directed) return;
+    double along = d[0] * t->axis[0] + d[1] * t->axis[1] + d[2] * t->axis[2];
+    for (int a = 0; a < 3; a++) d[a] = along * t->axis[a];
 }
 
 static double shape_square(const term* t, const double* x) {
@@ -230,11 +252,23 @@ static double state_square(const ct_objective* objective, const term* t, int ste
     return square(d);
 }
 
+// a.d
+static double along_axis(const ct_objective* objective, const term* t, int step, const ct_state* state) {
+    double d[3];
+    deviation(objective, t, step, state, d);
+    return d[0] * t->axis[0] + d[1] * t->axis[1] + d[2] * t->axis[2];
+}
+
 double ct_objective_state(const ct_objective* objective, int step, const ct_state* state) {
     double sum = 0;
-    for (int i = 0; i < objective->nterm; i++)
-        if (looks_at(&objective->terms[i], step))
-            sum += norm(&objective->terms[i], state_square(objective, &objective->terms[i], step, state));
+    for (int i = 0; i < objective->nterm; i++) {
+        const term* t = &objective->terms[i];
+        if (!looks_at(t, step)) continue;
+        double part = t->linear ? t->weight * along_axis(objective, t, step, state)
+                                : norm(t, state_square(objective, t, step, state));
+        objective->part[i] += part;
+        sum += part;
+    }
     return sum;
 }
 
@@ -261,7 +295,9 @@ void ct_objective_state_vjp(const ct_objective* objective, int step, const ct_st
             continue;
         }
         deviation(objective, t, step, state, d);
-        double slope = norm_slope(t, square(d));
+        double slope = t->linear ? t->weight : norm_slope(t, square(d));
+        // 2 slope d is what the terms below add
+        for (int a = 0; t->linear && a < 3; a++) d[a] = 0.5 * t->axis[a];
         if (t->joint) joint_vjp(t, state, d, slope, q_bar);
         else mean_square_vjp(t, d, slope, t->kind == CT_OBJECTIVE_POINT ? x_bar : v_bar);
     }
@@ -290,8 +326,12 @@ static double control_square(const ct_objective* objective, const term* t, const
 double ct_objective_controls(const ct_objective* objective, const double* controls) {
     double sum = 0;
     for (int i = 0; i < objective->nterm && controls; i++)
-        if (is_of_control(&objective->terms[i]))
-            sum += norm(&objective->terms[i], control_square(objective, &objective->terms[i], controls));
+        if (is_of_control(&objective->terms[i])) {
+            double part =
+                norm(&objective->terms[i], control_square(objective, &objective->terms[i], controls));
+            objective->part[i] += part;
+            sum += part;
+        }
     return sum;
 }
 

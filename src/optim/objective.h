@@ -12,6 +12,10 @@ ct_status ct_objective_create(ct_objective** out, const ct_scene* scene, const c
                               ct_error* error);
 void ct_objective_free(ct_objective* objective);
 int ct_objective_term_count(const ct_objective* objective);
+const char* ct_objective_term_name(const ct_objective* objective, int index);
+// Before the states of a motion; then what a term has added to the loss.
+void ct_objective_begin(ct_objective* objective);
+double ct_objective_term(const ct_objective* objective, int index);
 
 // Terms of the state after `step` steps (0: the initial state).
 double ct_objective_state(const ct_objective* objective, int step, const ct_state* state);

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "step/refuse.h"
+#include "step/settle.h"
 #include "step/vector.h"
 
 // ---- create and free -----------------------------------------------------------------------
@@ -21,7 +22,7 @@
 static ct_status count_steps(ct_problem* problem, ct_error* error) {
     ct_settings settings = ct_model_settings(problem->model);
     double count = round(settings.duration / settings.time_step);
-    if (!(count >= 1 && count <= 1e8))
+    if (!(count >= (settings.settle ? 0 : 1) && count <= 1e8))
         return ct_fail(error, CT_BAD_SCENE,
                        "the duration (%g s) must be at least one time step (%g s) and at most 1e8 steps",
                        settings.duration, settings.time_step);
@@ -29,11 +30,14 @@ static ct_status count_steps(ct_problem* problem, ct_error* error) {
     return CT_OK;
 }
 
+// Statics alone have the controls that they settle under.
+static int control_rows(const ct_problem* problem) { return problem->nstep > 0 ? problem->nstep : 1; }
+
 static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t max_bytes, ct_error* error) {
     ct_status status = ct_model_create(&problem->model, scene, error);
     if (status == CT_OK) status = count_steps(problem, error);
     if (status == CT_OK)
-        status = ct_params_create(&problem->params, scene, problem->model, problem->nstep, error);
+        status = ct_params_create(&problem->params, scene, problem->model, control_rows(problem), error);
     if (status == CT_OK)
         status = ct_objective_create(&problem->objective, scene, problem->model, problem->nstep, error);
     if (status != CT_OK) return status;
@@ -48,7 +52,7 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
         return ct_fail(error, CT_BAD_SCENE,
                        "the scene has no parameters; add at least one to \"parameters\"");
 
-    status = ct_tape_create(&problem->tape, problem->model, problem->nstep, max_bytes);
+    status = ct_tape_create(&problem->tape, problem->model, control_rows(problem), max_bytes);
     if (status == CT_OK) status = ct_work_create(&problem->work, problem->model, 0);
     if (status == CT_OK) status = ct_state_create(&problem->initial, problem->model);
     if (status == CT_OK) {
@@ -129,6 +133,20 @@ ct_status ct_problem_state(const ct_problem* problem, int step, const ct_state* 
     return status;
 }
 
+int ct_problem_term_count(const ct_problem* problem) { return ct_objective_term_count(problem->objective); }
+
+static bool has_term(const ct_problem* problem, int index) {
+    return index >= 0 && index < ct_problem_term_count(problem);
+}
+
+const char* ct_problem_term_name(const ct_problem* problem, int index) {
+    return has_term(problem, index) ? ct_objective_term_name(problem->objective, index) : NULL;
+}
+
+double ct_problem_term_loss(const ct_problem* problem, int index) {
+    return has_term(problem, index) ? ct_objective_term(problem->objective, index) : NAN;
+}
+
 void ct_problem_set_term(ct_problem* problem, ct_term term, void* user) {
     problem->term = term;
     problem->term_user = user;
@@ -155,8 +173,16 @@ static bool values_of_model(const ct_values* values, ct_values* out) {
 // does not converge.
 static ct_status check_start(ct_problem* problem, ct_error* error) {
     ct_step_report report;
-    if (!ct_refuse_overlap(problem->model, problem->work, problem->initial, &report)) return CT_OK;
+    if (!ct_refuse_inverted(problem->model, problem->initial, &report) &&
+        !ct_refuse_overlap(problem->model, problem->work, problem->initial, &report))
+        return CT_OK;
     return ct_fail(error, CT_NOT_CONVERGED, "step 1: %s", report.message);
+}
+
+static ct_status settle(ct_problem* problem, const double* controls, ct_error* error) {
+    ct_settle_report report;
+    ct_status status = ct_settle(problem->model, problem->work, problem->initial, controls, &report);
+    return status == CT_OK ? CT_OK : ct_fail(error, status, "settling: %s", report.message);
 }
 
 // Puts y into the model and the initial state; *controls: those of the rollout, NULL: zeros.
@@ -172,12 +198,15 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
     ct_status status = CT_OK;
     if (!problem->fresh && values_of_model(values, &of_model))
         status = ct_model_set_values(problem->model, &of_model, refactored, error);
-    if (status != CT_OK || (!position && !velocity && !joint_position && !joint_velocity)) return status;
+    if (status != CT_OK) return status;
+    bool settles = problem->model->settings.settle;
+    if (!position && !velocity && !joint_position && !joint_velocity && !settles) return status;
     status = ct_state_set(problem->initial, position ? position : problem->position,
                           velocity ? velocity : problem->velocity);
     if (status == CT_OK)
         status = ct_state_set_joints(problem->model, problem->initial, joint_position, joint_velocity);
-    return status == CT_OK && (position || joint_position) ? check_start(problem, error) : status;
+    if (status == CT_OK && (position || joint_position)) status = check_start(problem, error);
+    return status == CT_OK && settles ? settle(problem, *controls, error) : status;
 }
 
 typedef struct evaluation {
@@ -234,8 +263,12 @@ static ct_status go_backward(ct_problem* problem, evaluation* e, const double* y
     ct_values* bars = ct_params_gradient(problem->params);
     ct_status status =
         ct_backward(problem->model, problem->work, problem->tape, controls, seed_terms, e, bars, report);
+    const char* refused = problem->initial->header->settled
+                              ? ct_settle_refuses_gradient(problem->model, problem->initial)
+                              : NULL;
     if (status != CT_OK)
-        return ct_fail(error, status, "the adjoint of the rollout: %s", ct_status_text(status));
+        return ct_fail(error, status, "the adjoint of the rollout: %s",
+                       refused ? refused : ct_status_text(status));
     double* controls_bar = bars->of[CT_QUANTITY_CONTROL];
     if (controls && controls_bar) ct_objective_controls_vjp(problem->objective, controls, controls_bar);
     ct_params_vjp(problem->params, y, bars, gradient);
@@ -257,6 +290,7 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
     const double* controls;
     ct_status status = check_vector(problem, y, error);
     if (status == CT_OK) status = apply(problem, y, &controls, &report->refactored, error);
+    ct_objective_begin(problem->objective);
     if (status == CT_OK) status = go_forward(problem, &e, controls, &report->forward, error);
     if (status == CT_OK && gradient)
         status = go_backward(problem, &e, y, controls, gradient, &report->backward, error);

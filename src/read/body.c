@@ -325,4 +325,8 @@ void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
     if (at.reader->status) return;
     read_tags(scene, body, ct_json_member(at, "tags"), &def.material);
     read_values(scene, body, ct_json_member(at, "values"), directory);
+    double mass = 0;
+    ct_json_positive(ct_json_member(at, "mass"), &mass);
+    if (mass > 0 && !at.reader->status)
+        ct_json_relay(at, ct_scene_set_mass(scene, body, mass, &inner), &inner);
 }

@@ -65,9 +65,9 @@ static void read_window(ct_json at, ct_objective_def* def) {
 }
 
 static void refuse_objective_keys(ct_json at, ct_objective_kind kind) {
-    static const char* const of_control[] = {"select", "uniform",  "link",  "target",
-                                             "path",   "relative", "shape", NULL};
-    static const char* const of_shape[] = {"target", "path", "control", "link", NULL};
+    static const char* const of_control[] = {"select",   "uniform", "link", "target", "path",
+                                             "relative", "shape",   "axis", NULL};
+    static const char* const of_shape[] = {"target", "path", "control", "link", "axis", NULL};
     static const char* const of_mean[] = {"shape", "control", "link", NULL};
     static const char* const of_joint[] = {"select", "uniform", "shape", "control", NULL};
     bool control = kind == CT_OBJECTIVE_EFFORT || kind == CT_OBJECTIVE_SMOOTHNESS;
@@ -86,10 +86,12 @@ static void read_terms(ct_scene* scene, ct_json at, const char* directory, ct_ar
     ct_read_choice(ct_json_member(at, "norm"), CT_CHOICE_NORM, &norm);
     def->kind = (ct_objective_kind)kind;
     def->distance = norm == 1;
+    def->linear = norm == 2;
     refuse_objective_keys(at, def->kind);
     ct_json_bool(ct_json_member(at, "uniform"), &def->uniform);
     ct_json_bool(ct_json_member(at, "relative"), &def->relative);
     ct_json_number(ct_json_member(at, "weight"), &def->weight);
+    ct_json_vector(ct_json_member(at, "axis"), def->axis);
     ct_json_text(ct_json_member(at, "control"), &def->control);
     ct_json_text(ct_json_member(at, "link"), &def->link);
     read_window(at, def);

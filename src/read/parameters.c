@@ -1,4 +1,5 @@
 // Reads parameters: what is varied, within which bounds, and the shape of a control along time.
+#include "base/memory.h"
 #include "quantity/fields.h"
 #include "read/read.h"
 
@@ -61,6 +62,21 @@ static void refuse_keys(ct_json at, ct_quantity quantity) {
     if (info->of != CT_OF_CONTROLS) ct_read_refuse(at, info->name, time);
 }
 
+// A number, or one for each of the parameter's; freed by ct_free.
+static double* read_starts(ct_json at, ct_parameter_def* def) {
+    if (!at.value || !json_is_array(at.value)) {
+        ct_json_number(at, &def->start);
+        return NULL;
+    }
+    size_t count = ct_json_length(at);
+    double* starts = ct_alloc(count, sizeof *starts);
+    if (!starts) ct_json_out_of_memory(at);
+    if (!at.reader->status) ct_json_numbers(at, starts, count);
+    def->starts = starts;
+    def->nstart = (int)count;
+    return starts;
+}
+
 void ct_read_parameter(ct_scene* scene, ct_json at) {
     ct_parameter_def def = ct_parameter_def_default();
     ct_error inner;
@@ -84,6 +100,7 @@ void ct_read_parameter(ct_scene* scene, ct_json at) {
     ct_json_number(ct_json_member(at, "upper"), &def.upper);
     ct_json_number(ct_json_member(at, "scale"), &def.scale);
     ct_json_number(ct_json_member(at, "offset"), &def.offset);
-    ct_json_number(ct_json_member(at, "start"), &def.start);
+    double* starts = read_starts(ct_json_member(at, "start"), &def);
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_parameter(scene, &def, &inner), &inner);
+    ct_free(starts);
 }

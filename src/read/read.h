@@ -54,6 +54,7 @@ void ct_read_skeleton(ct_scene* scene, ct_json at, const char* directory);
 void ct_read_drive(ct_scene* scene, ct_json at);  // of "drives" and of "pins"
 void ct_read_force(ct_scene* scene, ct_json at);
 void ct_read_velocity(ct_scene* scene, ct_json at);
+void ct_read_masses(ct_scene* scene, ct_json at);
 void ct_read_water(ct_scene* scene, ct_json at);
 void ct_read_muscle(ct_scene* scene, ct_json at);
 void ct_read_chamber(ct_scene* scene, ct_json at);

@@ -64,6 +64,7 @@ static void read_settings(ct_scene* scene, ct_json root) {
     ct_json_choice(ct_json_member(root, "integrator"), ct_scene_choices[CT_CHOICE_INTEGRATOR].words,
                    &integrator);
     settings.integrator = (ct_integrator)integrator;
+    ct_json_bool(ct_json_member(root, "settle"), &settings.settle);
     read_solver(ct_json_member(root, "solver"), &settings);
     ct_json output = ct_json_member(root, "output");
     if (output.value && ct_read_keys(output, CT_OBJECT_OUTPUT))
@@ -134,6 +135,7 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_list(scene, ct_json_member(root, "pins"), ct_read_drive);
     read_list(scene, ct_json_member(root, "forces"), ct_read_force);
     read_list(scene, ct_json_member(root, "velocities"), ct_read_velocity);
+    read_list(scene, ct_json_member(root, "masses"), ct_read_masses);
     ct_read_water(scene, ct_json_member(root, "water"));
     read_list(scene, ct_json_member(root, "muscles"), ct_read_muscle);
     read_list(scene, ct_json_member(root, "chambers"), ct_read_chamber);

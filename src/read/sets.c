@@ -273,3 +273,18 @@ void ct_read_velocity(ct_scene* scene, ct_json at) {
         ct_json_relay(at, ct_scene_set_velocity(scene, nodes, count, velocity, angular, &inner), &inner);
     ct_free(nodes);
 }
+
+void ct_read_masses(ct_scene* scene, ct_json at) {
+    ct_error inner;
+    int *nodes, count;
+    double mass = 0;
+    ct_read_keys(at, CT_OBJECT_NODE_MASS);
+    ct_read_nodes(scene, at, &nodes, &count);
+    bool total = ct_json_has(at, "total");
+    if (total == ct_json_has(at, "per_node"))
+        ct_json_fail(at, "needs exactly one of \"total\" and \"per_node\"");
+    ct_json_positive(ct_json_member(at, total ? "total" : "per_node"), &mass);
+    if (total && count) mass /= count;
+    if (!at.reader->status) ct_json_relay(at, ct_scene_add_masses(scene, nodes, count, mass, &inner), &inner);
+    ct_free(nodes);
+}

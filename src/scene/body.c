@@ -97,6 +97,23 @@ static void lump_mass(const ct_scene_body* body, double* mass) {
     }
 }
 
+ct_status ct_scene_set_mass(ct_scene* scene, int body, double mass, ct_error* error) {
+    ct_error_clear(error);
+    if (body < 0 || body >= scene->nbody)
+        return ct_scene_fail(error, "body", "is %d: there are %d bodies", body, scene->nbody);
+    if (!(mass > 0 && isfinite(mass)))
+        return ct_scene_fail(error, "mass", "is %g kg: it must be above 0", mass);
+    ct_scene_body* b = &scene->body[body];
+    double* lumped = ct_alloc((size_t)b->mesh->nvert, sizeof *lumped);
+    if (!lumped) return ct_scene_out_of_memory(error);
+    lump_mass(b, lumped);
+    double sum = 0;
+    for (int v = 0; v < b->mesh->nvert; v++) sum += lumped[v];
+    ct_free(lumped);
+    for (int e = 0; e < ct_scene_body_elements(b); e++) b->tet_material[e].density *= mass / sum;
+    return CT_OK;
+}
+
 // Centre of mass of a sorted set of scene nodes.
 static ct_status mass_center(const ct_scene* scene, const int* node, int nnode, double center[3]) {
     double* mass = ct_alloc((size_t)ct_scene_node_count(scene), sizeof *mass);

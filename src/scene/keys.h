@@ -5,16 +5,16 @@
 #define CT_SCENE_KEYS_H
 
 #define CT_SCENE_OBJECTS(X)                                                                                  \
-    X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "integrator", "solver",   \
-      "output", "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", "forces", \
-      "velocities", "water", "muscles", "chambers", "cavities", "cables", "controls", "policy",              \
-      "parameters", "objective", "optimizer")                                                                \
+    X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "settle", "integrator",   \
+      "solver", "output", "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", \
+      "forces", "velocities", "masses", "water", "muscles", "chambers", "cavities", "cables", "controls",    \
+      "policy", "parameters", "objective", "optimizer")                                                      \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")               \
     X(OUTPUT, "output", "every")                                                                             \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                        \
     X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "sheet", "shape",        \
       "size", "interior", "scale", "rotate", "translate", "material", "tags", "values", "velocity",          \
-      "angular_velocity", "color", "group", "contact_thickness", "order")                                    \
+      "angular_velocity", "color", "group", "contact_thickness", "order", "mass")                            \
     X(BOX_MESH, "box_mesh", "size", "cells")                                                                 \
     X(SHEET_MESH, "sheet_mesh", "size", "cells")                                                             \
     X(SPHERE_MESH, "sphere_mesh", "radius", "size")                                                          \
@@ -41,6 +41,7 @@
     X(PIN, "pin", "select")                                                                                  \
     X(FORCE, "force", "select", "total", "per_node", "acceleration", "start", "stop")                        \
     X(VELOCITY, "velocity", "select", "velocity", "angular_velocity")                                        \
+    X(NODE_MASS, "node_mass", "select", "total", "per_node")                                                 \
     X(SKELETON, "skeleton", "name", "links", "file", "translate", "rotate", "scale")                         \
     X(LINK, "link", "name", "parent", "joint", "nodes", "mass", "center", "inertia", "mesh", "density",      \
       "motion")                                                                                              \
@@ -67,7 +68,7 @@
     X(OBSERVE, "observe", "position", "velocity", "joint", "phase", "relative", "scale")                     \
     X(WAVE, "wave", "start", "lower", "upper", "fixed")                                                      \
     X(OBJECTIVE, "objective", "name", "type", "select", "uniform", "link", "target", "path", "relative",     \
-      "shape", "time", "from", "to", "control", "weight", "norm")                                            \
+      "shape", "time", "from", "to", "control", "weight", "norm", "axis")                                    \
     X(PATH_KEY, "path_key", "time", "target")                                                                \
     X(OPTIMIZER, "optimizer", "method", "iterations", "target", "rate", "tolerance", "restarts", "seed",     \
       "noise", "spread", "population")                                                                       \

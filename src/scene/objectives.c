@@ -31,6 +31,18 @@ static ct_status check_window(const ct_objective_def* def, ct_error* error) {
     return CT_OK;
 }
 
+// Of length 1, or zeros.
+static ct_status copy_axis(const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
+    const double *a = def->axis, length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    if (!isfinite(length)) return ct_scene_fail(error, "axis", "must be three finite numbers");
+    if (length > 0 && (is_of_control(def->kind) || def->kind == CT_OBJECTIVE_SHAPE))
+        return ct_scene_fail(error, "axis", "is for points, velocities and joints: remove it");
+    if (def->linear && !(length > 0))
+        return ct_scene_fail(error, "axis", "is missing: a linear term counts along a direction");
+    for (int i = 0; i < 3; i++) o->axis[i] = length > 0 ? a[i] / length : 0;
+    return CT_OK;
+}
+
 static ct_status check_path(const ct_objective_def* def, ct_error* error) {
     if (def->npath < 1 || !def->path)
         return ct_scene_fail(error, "target", "is missing: give a \"target\" or a \"path\" along time");
@@ -129,6 +141,7 @@ ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, c
                                     .uniform = def->uniform,
                                     .relative = def->relative,
                                     .distance = def->distance,
+                                    .linear = def->linear,
                                     .start = def->start,
                                     .stop = def->stop,
                                     .control = -1,
@@ -137,6 +150,7 @@ ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, c
     const char* name = def->name ? def->name : ct_scene_choices[CT_CHOICE_OBJECTIVE].words[def->kind];
     ct_status status = ct_scene_check_name(name, error);
     if (!status) status = check_window(def, error);
+    if (!status) status = copy_axis(def, &objective, error);
     if (!status) status = copy_targets(scene, def, &objective, error);
     if (status) return status;
     objective.name = ct_arena_copy(&scene->arena, name, strlen(name) + 1, 1);

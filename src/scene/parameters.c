@@ -233,6 +233,7 @@ static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def
                               .scale = def->scale,
                               .offset = def->offset,
                               .start = def->start,
+                              .nstart = def->starts ? def->nstart : 0,
                               .shape = def->shape,
                               .knots = def->knots,
                               .wave = {def->amplitude, def->frequency, def->phase, def->center}};
@@ -259,6 +260,10 @@ ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, c
     else name_parameter(scene, &parameter, name);
     status = check_distinct(scene, &parameter, name, error);
     if (status) return status;
+    if (parameter.nstart)
+        parameter.starts =
+            ct_arena_copy(&scene->arena, def->starts, (size_t)parameter.nstart, sizeof *parameter.starts);
+    if (parameter.nstart && !parameter.starts) return ct_scene_out_of_memory(error);
     parameter.name = ct_arena_copy(&scene->arena, name, strlen(name) + 1, 1);
     ct_scene_parameter* grown = ct_resize(scene->parameter, (size_t)scene->nparameter + 1, sizeof parameter);
     if (grown) scene->parameter = grown;

@@ -75,6 +75,7 @@ void ct_scene_free(ct_scene* scene) {
     ct_free(scene->body);
     ct_free(scene->drive);
     ct_free(scene->force);
+    ct_free(scene->mass);
     ct_free(scene->name);
     ct_free(scene->file);
     ct_free(scene);
@@ -90,6 +91,7 @@ static ct_status check_integer(ct_error* error, const char* field, int value, in
 static ct_status check_time(const ct_settings* s, ct_error* error) {
     if (!(s->time_step > 0 && isfinite(s->time_step)))
         return ct_scene_fail(error, "time_step", "is %g: it must be above 0, for example 0.01", s->time_step);
+    if (s->settle && s->duration == 0) return CT_OK;
     if (!(s->duration > 0 && isfinite(s->duration)))
         return ct_scene_fail(error, "duration", "is %g: it must be above 0", s->duration);
     if (s->duration < s->time_step * (1 - 1e-9))
@@ -331,6 +333,22 @@ ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const
     }
     scene->force = grown;
     scene->force[scene->nforce++] = force;
+    return CT_OK;
+}
+
+ct_status ct_scene_add_masses(ct_scene* scene, const int* nodes, int count, double mass, ct_error* error) {
+    ct_error_clear(error);
+    if (!(mass > 0 && isfinite(mass)))
+        return ct_scene_fail(error, "mass", "is %g kg: it must be above 0", mass);
+    int *sorted, nnode;
+    ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &sorted, &nnode, error);
+    if (status) return status;
+    ct_scene_mass* grown = ct_resize(scene->mass, (size_t)scene->nmass + 1, sizeof *grown);
+    int* kept = ct_arena_copy(&scene->arena, sorted, (size_t)nnode, sizeof *kept);
+    ct_free(sorted);
+    if (grown) scene->mass = grown;
+    if (!grown || !kept) return ct_scene_out_of_memory(error);
+    scene->mass[scene->nmass++] = (ct_scene_mass){.node = kept, .nnode = nnode, .mass = mass};
     return CT_OK;
 }
 

@@ -137,6 +137,8 @@ typedef struct ct_scene_parameter {
     int hold;
     ct_transform transform;                     // never AUTO
     double lower, upper, scale, offset, start;  // as in ct_parameter_def
+    double* starts;                             // nstart, in the scene's arena, or NULL
+    int nstart;
     ct_curve shape;
     int knots;
     ct_wave_number wave[4];  // amplitude, frequency, phase, center
@@ -155,7 +157,15 @@ typedef struct ct_scene_objective {
     int control;  // EFFORT, SMOOTHNESS: which, -1: all
     int link;     // JOINT: which, otherwise -1
     double weight;
+    double axis[3];  // unit, zeros: all components
+    bool linear;
 } ct_scene_objective;
+
+typedef struct ct_scene_mass {  // of nodes, in the scene's arena
+    int* node;
+    int nnode;
+    double mass;  // kg, of each
+} ct_scene_mass;
 
 struct ct_scene {
     char* name;
@@ -165,6 +175,8 @@ struct ct_scene {
     ct_scene_body* body;
     int nbody;
     ct_key_map names, groups;  // hashes of those of bodies and obstacles; of names, the body or -1
+    ct_scene_mass* mass;
+    int nmass;
     ct_scene_driver* drive;
     int ndrive;
     ct_scene_force* force;

@@ -27,7 +27,7 @@ static double gradient(const ct_joint_point* at, double* r) {
         r[i] = joint->stiffness * bent + joint->servo_stiffness * behind + damping * rate +
                joint->limit_stiffness * over * fabs(over) - at->torque[i];
         potential += 0.5 * joint->stiffness * bent * bent + 0.5 * joint->servo_stiffness * behind * behind +
-                     0.5 * damping / at->c * rate * rate +
+                     (at->c > 0 ? 0.5 * damping / at->c * rate * rate : 0) +
                      joint->limit_stiffness * fabs(over) * over * over / 3 - at->torque[i] * q;
     }
     return potential;

@@ -54,7 +54,8 @@ static double gradient(const ct_joint_point* at, double* r) {
     return 0.5 * joint->stiffness * ct_vec3_dot(p.pose, p.pose) +
            0.5 * joint->servo_stiffness * ct_vec3_dot(p.behind, p.behind) +
            joint->limit_stiffness * p.over * p.over * p.over / 3 +
-           0.5 * p.damping / at->c * ct_vec3_dot(p.rate, p.rate) - ct_vec3_dot(p.torque, p.theta);
+           (at->c > 0 ? 0.5 * p.damping / at->c * ct_vec3_dot(p.rate, p.rate) : 0) -
+           ct_vec3_dot(p.torque, p.theta);
 }
 
 // f = k/3 over^3 has f'' = along n n^T + across (I - n n^T), and J^-1 n = n.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "force/cable.h"
+#include "step/inverted.h"
 
 bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     ct_overlap overlap;
@@ -29,4 +30,19 @@ bool ct_advice_eyelets(const ct_model* model, const ct_state* state, ct_step_rep
         return true;
     }
     return false;
+}
+
+bool ct_advice_crushed(const ct_model* model, const ct_work* work, ct_step_report* report) {
+    char names[120];
+    const double flat = 0.1;  // of the volume at rest
+    int count = ct_inverted_name(model, work->at.x, flat, names, sizeof names);
+    if (!count) return false;
+    bool weak = false;
+    for (int t = 0; t < model->ntet; t++) weak |= model->material[t].energy != CT_ENERGY_NEOHOOKEAN;
+    snprintf(report->message, sizeof report->message,
+             "%d tet%s crushed below a tenth of %s volume or inside out (%s): %ssoften the load, reduce "
+             "time_step (now %g s) or refine the mesh there",
+             count, count == 1 ? " is" : "s are", count == 1 ? "its" : "their", names,
+             weak ? "choose the energy \"neohookean\", " : "", model->settings.time_step);
+    return true;
 }

@@ -10,4 +10,7 @@ bool ct_advice_overlap(const ct_model* model, ct_work* work, const ct_state* sta
 // Names two eyelets of a cable that have all but met where the step begins, likewise.
 bool ct_advice_eyelets(const ct_model* model, const ct_state* state, ct_step_report* report);
 
+// Names tets that are crushed or inside out where the solver has come to, and the remedy, likewise.
+bool ct_advice_crushed(const ct_model* model, const ct_work* work, ct_step_report* report);
+
 #endif

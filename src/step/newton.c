@@ -18,6 +18,7 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
 static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     const ct_settings* settings = &model->settings;
     if (ct_advice_overlap(model, work, state, report) || ct_advice_eyelets(model, state, report)) return;
+    if (ct_advice_crushed(model, work, report)) return;
     snprintf(report->message, sizeof report->message,
              "reduce time_step (now %g s), raise solver.max_iterations (%d) or solver.max_substep_depth "
              "(%d), or soften the load",

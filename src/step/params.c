@@ -401,6 +401,12 @@ static ct_status finish_slice(ct_params* params, const ct_scene* scene, const ct
     take_starts(params, s);
     take_driven_starts(params, scene, s);
     take_spline_starts(params, scene, s);
+    if (s->def.nstart && s->def.nstart != s->count)
+        return ct_fail(
+            error, CT_BAD_SCENE,
+            "parameter \"%s\" has %d starting values, but %d numbers: give one for each, or one for all",
+            s->name, s->def.nstart, s->count);
+    for (int k = 0; k < s->def.nstart; k++) start[k] = s->def.starts[k];
     ct_status status = check_starts(s, start, error);
     if (status || !s->count) return status;
     if (s->def.transform == CT_TRANSFORM_NONE) {

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "step/advice.h"
+#include "step/inverted.h"
 
 __attribute__((format(printf, 2, 3))) static bool refuse(ct_step_report* report, const char* format, ...) {
     va_list arguments;
@@ -29,6 +30,17 @@ bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state*
         model->tree.ncoordinate);
 }
 
+bool ct_refuse_inverted(const ct_model* model, const ct_state* state, ct_step_report* report) {
+    char names[120];
+    int count = ct_inverted_name(model, state->x, 0, names, sizeof names);
+    if (!count) return false;
+    return refuse(
+        report,
+        "the motion would begin with %d tet%s inside out (%s): begin with joints nearer to the poses "
+        "that the mesh was made for, and with nodes that do not pass through one another",
+        count, count == 1 ? "" : "s", names);
+}
+
 bool ct_refuse_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     return state->header->history == 0 && ct_advice_overlap(model, work, state, report);
 }
@@ -38,8 +50,9 @@ ct_status ct_state_check_start(const ct_model* model, ct_work* work, const ct_st
     ct_error_clear(error);
     if (ct_refuse_state(model, work, state, &report))
         return ct_fail(error, CT_BAD_ARGUMENT, "%s", report.message);
-    return ct_advice_overlap(model, work, state, &report) ? ct_fail(error, CT_BAD_SCENE, "%s", report.message)
-                                                          : CT_OK;
+    if (ct_refuse_inverted(model, state, &report) || ct_advice_overlap(model, work, state, &report))
+        return ct_fail(error, CT_BAD_SCENE, "%s", report.message);
+    return CT_OK;
 }
 
 bool ct_refuse_control(const ct_model* model, const double* control, ct_step_report* report) {

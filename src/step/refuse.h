@@ -13,6 +13,8 @@ bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state*
                      ct_step_report* report);
 // At the beginning of a motion, which is a state without history; later, steps let nothing overlap.
 bool ct_refuse_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report);
+// Tets that are inside out where a motion is to begin.
+bool ct_refuse_inverted(const ct_model* model, const ct_state* state, ct_step_report* report);
 // `control`: control size numbers, NULL: none.
 bool ct_refuse_control(const ct_model* model, const double* control, ct_step_report* report);
 // Names the first of the actuators' numbers that ct_actuate stopped at.

@@ -90,6 +90,7 @@ ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const doub
     state->header->closed = 0;
     state->header->grown = 0;
     state->header->history = 0;
+    state->header->settled = CT_SETTLED_NOT;
     return CT_OK;
 }
 
@@ -191,6 +192,7 @@ ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
     state->header->closed = 0;
     state->header->grown = 0;
     state->header->history = 0;
+    state->header->settled = CT_SETTLED_NOT;
     return CT_OK;
 }
 

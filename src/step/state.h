@@ -9,6 +9,9 @@
 
 #include "contact/anchor.h"
 
+// How a state came to rest, for the reverse of that.
+enum { CT_SETTLED_NOT, CT_SETTLED_FREE, CT_SETTLED_TOUCHING };
+
 typedef struct ct_state_header {
     int64_t step;  // steps taken
     double time;   // s
@@ -21,7 +24,8 @@ typedef struct ct_state_header {
     double growth_start;  // s, when
     int64_t nanchor;      // contacts that carried force in the last (sub-)step, at most anchor_room
     int64_t anchor_room;
-    int64_t closed;  // a contact closed in the last step: what it has left of its blow is for Euler's rule
+    int64_t closed;   // a contact closed in the last step: what it has left of its blow is for Euler's rule
+    int64_t settled;  // CT_SETTLED_...: by ct_settle, with no step since
 } ct_state_header;
 
 struct ct_state {

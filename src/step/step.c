@@ -12,6 +12,7 @@
 #include "step/actuate.h"
 #include "step/coords.h"
 #include "step/external.h"
+#include "step/inverted.h"
 #include "step/phi.h"
 #include "step/policy.h"
 #include "step/refuse.h"
@@ -426,25 +427,6 @@ static ct_status advance_all(const ct_model* model, ct_work* work, ct_state* sta
 
 // ---- report --------------------------------------------------------------------------------
 
-static int count_inverted(const ct_model* model, const double* x) {
-    int count = 0;
-    for (int t = 0; t < model->ntet; t++) {
-        const int *v = model->geometry.tet + 4 * (size_t)t, *mid = ct_model_middles(model, t);
-        if (mid) {
-            double least;
-            ct_cell_volume(v, mid, x, &least);
-            count += !(least > 0);
-            continue;
-        }
-        const double *p = x + 3 * v[0], *a = x + 3 * v[1], *b = x + 3 * v[2], *c = x + 3 * v[3];
-        double ax = a[0] - p[0], ay = a[1] - p[1], az = a[2] - p[2];
-        double bx = b[0] - p[0], by = b[1] - p[1], bz = b[2] - p[2];
-        double cx = c[0] - p[0], cy = c[1] - p[1], cz = c[2] - p[2];
-        count += (ay * bz - az * by) * cx + (az * bx - ax * bz) * cy + (ax * by - ay * bx) * cz <= 0;
-    }
-    return count;
-}
-
 static void advise(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report) {
     if (isfinite(report->residual)) model->solver->advise(model, work, state, report);
     else
@@ -492,6 +474,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state,
     for (int i = 0; i < 7 * model->inputs.nmount; i++) state->mount[i] = work->mount[i];
     header->history = backup_header(work)->history ? 2 : 1;
     header->step = backup_header(work)->step + 1;
+    header->settled = CT_SETTLED_NOT;
     header->time = backup_header(work)->time + model->settings.time_step;
     // with contacts every iteration makes two solves
     int surplus = (report->contacts ? report->solves / 2 : report->solves) - GOOD_SOLVES * report->substeps;
@@ -537,7 +520,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     report->converged = status == CT_OK && !is_truncated(model, report);
     if (status == CT_OK) finish(model, work, state, report);
     else memcpy(state->header, work->backup, state->size), explain(model, work, state, status, report);
-    if (report != &local) report->inverted = count_inverted(model, state->x);
+    if (report != &local) report->inverted = ct_inverted_count(model, state->x);
     ct_blas_end();
     report->seconds = ct_clock() - started;
     return status;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "step/contact_log.h"
 #include "step/refuse.h"
+#include "step/settle.h"
 #include "step/vector.h"
 
 enum { MINIMUM_SLOTS = 3 };
@@ -134,7 +135,7 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
     ct_rollout_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
-    tape->steps = 0;
+    tape->steps = tape->stride = 0;
     tape->overwritten = false;
     if (refuses(model, work, tape, initial, nstep, &report->last)) return CT_BAD_ARGUMENT;
     double started = ct_clock();
@@ -156,6 +157,7 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
     }
     report->signature = tape->log.signature;
     if (status == CT_OK) tape->steps = nstep;
+    else tape->stride = 0;
     ct_state_free(state);
     report->seconds = ct_clock() - started;
     return status;
@@ -333,7 +335,7 @@ static ct_status go_back(reverse_context* c, ct_values* gradient, double* initia
     if (!report) report = &local;
     if (!gradient) gradient = &none;
     memset(report, 0, sizeof *report);
-    if (tape->steps < 1 || !tape->stride) return CT_BAD_ARGUMENT;
+    if (!tape->stride) return CT_BAD_ARGUMENT;
     if (model->solver->has_gradients && !model->solver->has_gradients(&model->settings))
         return CT_UNSUPPORTED;
     double started = ct_clock();
@@ -341,10 +343,16 @@ static ct_status go_back(reverse_context* c, ct_values* gradient, double* initia
     c->report = report;
     c->controls_bar = gradient->of[CT_QUANTITY_CONTROL];
     if (c->controls_bar)
-        memset(c->controls_bar, 0, (size_t)tape->steps * (size_t)model->inputs.control_size * sizeof(double));
+        memset(c->controls_bar, 0,
+               (size_t)(tape->steps > 0 ? tape->steps : 1) * (size_t)model->inputs.control_size *
+                   sizeof(double));
     ct_status status = prepare(c, &arena, gradient);
     if (status == CT_OK) status = seed_last(c);
     if (status == CT_OK) status = reverse(c, 0, 0, tape->steps, tape->stride);
+    // what is wanted of the initial state itself is not of where it was before it settled
+    if (status == CT_OK && c->after->header->settled && !initial_bar)
+        status =
+            ct_settle_vjp(model, c->work, c->after, c->controls, &c->bar, &c->sums, c->controls_bar, report);
     if (status == CT_OK && initial_bar) ct_vector_from_adjoint(model, c->after, &c->bar, initial_bar);
     if (status == CT_OK) deliver(model, c, gradient);
     free_context(c, &arena);
