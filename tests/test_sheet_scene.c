@@ -53,11 +53,41 @@ static void bad_sheets_say_what_to_change(void** state) {
             "bodies[0].material.thickness", 1, "above 0");
     refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]},\"material\":{\"bending\":-1}}]}",
             "bodies[0].material.bending", 1, "at least 0");
+    refused(
+        "{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]},\"material\":{\"bending\":{\"warp\":0}}}]}",
+        "bodies[0].material.bending.warp", 1, "above 0");
+    refused(
+        "{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]},\"material\":{\"bending\":{\"direction\":"
+        "[0,0,0]}}}]}",
+        "bodies[0].material.bending.direction", 1, "no direction");
+    refused("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[1,1]}}],\"pins\":[{\"select\":{\"all\":true},"
+            "\"clamp\":true}],\"controls\":[{\"name\":\"c\",\"drive\":0}]}",
+            "controls[0].drive", 1, "clamped");
+    refused(
+        "{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{\"curvature\":[1,0,0]}}]}",
+        "bodies[0].material.curvature", 1, "tets");
     refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{\"thickness\":1}}]}",
             "bodies[0].material.thickness", 1, "tets");
     refused("{\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]}}],\"parameters\":[{\"type\":"
             "\"bending\"}]}",
             "parameters[0].type", 1, "sheet");
+}
+
+static void threads_curl_and_clamps_are_read(void** state) {
+    ct_scene* scene = parse("{\"bodies\":[{\"sheet\":{\"size\":[1,1],\"cells\":[2,2]},\"material\":{"
+                            "\"bending\":{\"warp\":2,\"weft\":3,"
+                            "\"shear\":4,\"direction\":[0,1,0]},\"curvature\":[5,6,7]}}],\"pins\":[{"
+                            "\"select\":{\"box\":[[-1,-1,-1],[0,2,1]]}"
+                            ",\"clamp\":true}]}");
+    ct_body_info info;
+    must(ct_scene_body_info(scene, 0, &info), NULL);
+    const ct_material* m = &info.material;
+    assert_true(m->bending == 1 && m->bending_warp == 2 && m->bending_weft == 3 && m->bending_shear == 4);
+    assert_true(m->direction[0] == 0 && m->direction[1] == 1 && m->direction[2] == 0);
+    assert_true(m->curvature_warp == 5 && m->curvature_weft == 6 && m->curvature_twist == 7);
+    sim s = start(scene, 1);
+    assert_true(s.model->inputs.drive[0].clamp);
+    stop(&s);
 }
 
 static const char fin[] =
@@ -81,6 +111,23 @@ static const char fin[] =
     "3,0.2,0.2]},"
     "{\"type\":\"point\",\"select\":{\"body\":\"block\",\"all\":true},\"target\":[0.3,0.2,0.2]}]}";
 
+// Gradients against differences of freshly built scenes.
+static void check_gradients(ct_scene* scene, ct_problem* problem) {
+    ct_check_slice checks[16];
+    ct_error error;
+    double* y = calloc((size_t)ct_problem_size(problem), sizeof(double));
+    ct_problem_start(problem, y);
+    ct_check_def def = ct_check_def_default();
+    def.scene = scene, def.components = 2;
+    assert_true(ct_problem_slice_count(problem) <= 16);
+    must(ct_problem_check(problem, y, &def, checks, &error), &error);
+    for (int i = 0; i < ct_problem_slice_count(problem); i++)
+        if (!checks[i].passed || checks[i].worst_gradient == 0)
+            fail_msg("%s: error %g, slope %g, %g against %g", checks[i].name, checks[i].relative_error,
+                     checks[i].slope, checks[i].worst_gradient, checks[i].worst_difference);
+    free(y);
+}
+
 static void problems_over_sheets_on_a_skeleton_are_right(void** state) {
     ct_scene* scene = parse(fin);
     ct_problem* problem;
@@ -93,16 +140,39 @@ static void problems_over_sheets_on_a_skeleton_are_right(void** state) {
     assert_int_equal(slice.count, 16);
     slice = ct_problem_slice(problem, 2);
     assert_int_equal(slice.count, 2);
-    double* y = calloc((size_t)ct_problem_size(problem), sizeof(double));
-    ct_problem_start(problem, y);
-    ct_check_slice checks[8];
-    const ct_check_def def = ct_check_def_default();
-    must(ct_problem_check(problem, y, &def, checks, &error), &error);
-    for (int i = 0; i < 8; i++)
-        if (!checks[i].passed)
-            fail_msg("%s: error %g, slope %g, %g against %g", checks[i].name, checks[i].relative_error,
-                     checks[i].slope, checks[i].worst_gradient, checks[i].worst_difference);
-    free(y);
+    check_gradients(scene, problem);
+    ct_problem_free(problem);
+    ct_scene_free(scene);
+}
+
+// Two sheets: a clamped one of threads that curls, and one of another material that is held by two rows of
+// nodes.
+static const char curling[] =
+    "{'time_step':0.01,'duration':0.05,'solver':{'tolerance':1e-13,'threads':1},'bodies':[{'name':'a',"
+    "'sheet':{'size':[0.4,0.3],'cells':[4,3]},'material':{'young':2e5,'poisson':0.3,'thickness':0.004,"
+    "'density':500,'damping':{'stiffness':0.002,'mass':0.1},'bending':{'warp':1.5,'weft':0.6,'shear':0.8,"
+    "'direction':[1,0.5,0]},'curvature':[2,-1,0.5]}},{'name':'b','sheet':{'size':[0.3,0.3],'cells':[3,3]},"
+    "'translate':[0,1,0],'material':{'young':1e5,'thickness':0.003,'bending':2}}],'pins':[{'select':{'body':'"
+    "a',"
+    "'box':[[-0.01,-1,-1],[0.01,1,1]]},'clamp':true},{'select':{'body':'b','box':[[-0.01,-1,-1],[0.11,2,1]]}}"
+    "],"
+    "'parameters':[{'type':'young'},{'type':'poisson'},{'type':'density'},{'type':'thickness','per':'element'"
+    "},"
+    "{'type':'bending','per':'element'},{'type':'bending_warp'},{'type':'bending_weft'},{'type':'bending_"
+    "shear',"
+    "'per':'element'},{'type':'curvature_warp'},{'type':'curvature_weft','per':'element'},{'type':"
+    "'curvature_twist'},{'type':'damping_stiffness'},{'type':'damping_mass'}],'objective':[{'type':'point',"
+    "'select':{'body':'a','box':[[0.39,-1,-1],[1,1,1]]},'target':[0.3,0.2,0.2]},{'type':'point','select':"
+    "{'body':'b','nearest':[0.3,1.3,0]},'target':[0.3,1.2,0.2]}]}";
+
+static void gradients_by_all_that_bends_a_sheet_are_right(void** state) {
+    ct_problem* problem;
+    ct_error error;
+    char text[sizeof curling];
+    for (size_t i = 0; i < sizeof text; i++) text[i] = curling[i] == '\'' ? '"' : curling[i];
+    ct_scene* scene = parse(text);
+    must(ct_problem_create(&problem, scene, 0, &error), &error);
+    check_gradients(scene, problem);
     ct_problem_free(problem);
     ct_scene_free(scene);
 }
@@ -129,8 +199,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sheet_is_read),
         cmocka_unit_test(a_file_of_triangles_is_a_sheet_with_tags),
+        cmocka_unit_test(threads_curl_and_clamps_are_read),
         cmocka_unit_test(bad_sheets_say_what_to_change),
         cmocka_unit_test(problems_over_sheets_on_a_skeleton_are_right),
+        cmocka_unit_test(gradients_by_all_that_bends_a_sheet_are_right),
         cmocka_unit_test(what_sits_on_one_link_is_rigid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,18 @@ CT_API const char* ct_transform_name(ct_transform transform);
     X(FRICTION, "friction", FRICTION, 1, VALUE, AFFINE, 0, INFINITY, INFINITY, 0, "friction coefficients")   \
     X(BENDING, "bending", SHEETS, 1, SYSTEM, AFFINE, 0, INFINITY, INFINITY, 0,                               \
       "factor of a sheet's bending stiffness")                                                               \
+    X(BENDING_WARP, "bending_warp", SHEETS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                     \
+      "further factor of a sheet's bending stiffness along its direction")                                   \
+    X(BENDING_WEFT, "bending_weft", SHEETS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                     \
+      "further factor of a sheet's bending stiffness across its direction")                                  \
+    X(BENDING_SHEAR, "bending_shear", SHEETS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                   \
+      "further factor of a sheet's stiffness against twist")                                                 \
+    X(CURVATURE_WARP, "curvature_warp", SHEETS, 1, VALUE, AFFINE, -INFINITY, INFINITY, INFINITY, 0,          \
+      "natural curvature of a sheet along its direction, 1/m")                                               \
+    X(CURVATURE_WEFT, "curvature_weft", SHEETS, 1, VALUE, AFFINE, -INFINITY, INFINITY, INFINITY, 0,          \
+      "natural curvature of a sheet across its direction, 1/m")                                              \
+    X(CURVATURE_TWIST, "curvature_twist", SHEETS, 1, VALUE, AFFINE, -INFINITY, INFINITY, INFINITY, 0,        \
+      "natural twist of a sheet, 1/m")                                                                       \
     X(THICKNESS, "thickness", SHEETS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                           \
       "thickness of a sheet, m")                                                                             \
     X(WATER_DENSITY, "water_density", WATER, 1, VALUE, LOG, 0, INFINITY, INFINITY, 1000,                     \

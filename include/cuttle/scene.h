@@ -68,8 +68,15 @@ typedef struct ct_material {
     double thickness;          // m, of sheets
     // of sheets: factor on the plate's bending stiffness E t^3 / (12 (1 - nu^2)); 0: a membrane
     double bending;
+    // of sheets: further factors on the bending stiffness along `direction`, across it and in twist
+    double bending_warp, bending_weft, bending_shear;
+    // of sheets: where the first of these points, in the world at rest; each triangle sees it in its plane
+    double direction[3];
+    // of sheets, 1/m: curvature that a small piece would take by itself beside that of the mesh: along
+    // `direction`, across it, twist; above 0 towards the normal
+    double curvature_warp, curvature_weft, curvature_twist;
 } ct_material;
-// corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped; sheets: 1 mm, bending 1
+// corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped; sheets: 1 mm, all factors 1, direction x, no curvature
 CT_API ct_material ct_material_default(void);
 
 typedef struct ct_body_def {
@@ -137,6 +144,8 @@ typedef struct ct_motion {
     double center[3];
     bool smooth;  // cubic (C1) in place of linear interpolation
     bool repeat;  // periodic with period last.time - first.time
+    // pinned nodes of a sheet: the border between two of them keeps its slope too (clamped, not hinged)
+    bool clamp;
 } ct_motion;
 
 typedef enum ct_force_kind { CT_FORCE_TOTAL, CT_FORCE_PER_NODE, CT_FORCE_ACCELERATION } ct_force_kind;

@@ -1,21 +1,31 @@
-// Compiling sheets: rest frames and areas of the triangles, hinges at the inner edges.
+// Compiling sheets: rest frames and areas of the triangles, blocks for the kernels, parameters.
 #include <math.h>
 #include <string.h>
 
 #include "force/sheet_data.h"
 #include "shape/mesh.h"
 
-extern const ct_sheet_kernels ct_sheet_kernels_portable;
+extern const ct_membrane_kernels ct_membrane_kernels_portable;
+extern const ct_bend_kernels ct_bend_kernels_portable;
 #ifdef CT_HAVE_X86_KERNELS
-extern const ct_sheet_kernels ct_sheet_kernels_avx2, ct_sheet_kernels_avx512;
+extern const ct_membrane_kernels ct_membrane_kernels_avx2, ct_membrane_kernels_avx512;
+extern const ct_bend_kernels ct_bend_kernels_avx2, ct_bend_kernels_avx512;
 #endif
 
-const ct_sheet_kernels* ct_sheet_kernels_of(ct_isa isa) {
+const ct_membrane_kernels* ct_membrane_kernels_of(ct_isa isa) {
 #ifdef CT_HAVE_X86_KERNELS
-    if (isa == CT_ISA_AVX512) return &ct_sheet_kernels_avx512;
-    if (isa == CT_ISA_AVX2) return &ct_sheet_kernels_avx2;
+    if (isa == CT_ISA_AVX512) return &ct_membrane_kernels_avx512;
+    if (isa == CT_ISA_AVX2) return &ct_membrane_kernels_avx2;
 #endif
-    return &ct_sheet_kernels_portable;
+    return &ct_membrane_kernels_portable;
+}
+
+const ct_bend_kernels* ct_bend_kernels_of(ct_isa isa) {
+#ifdef CT_HAVE_X86_KERNELS
+    if (isa == CT_ISA_AVX512) return &ct_bend_kernels_avx512;
+    if (isa == CT_ISA_AVX2) return &ct_bend_kernels_avx2;
+#endif
+    return &ct_bend_kernels_portable;
 }
 
 const double* ct_sheet_area(const ct_sheet* sheet) { return sheet->area; }
@@ -62,59 +72,6 @@ static void fill_triangle(ct_sheet* sheet, const ct_sheet_def* def, int e) {
     ct_mat3_store(sheet->frame + 9 * (size_t)e, ct_mat3_columns(first, second, normal));
 }
 
-// The corner of a triangle that is not on the edge; `forward`: the triangle runs along the edge from node[0]
-// to node[1].
-static int opposite(const int tri[3], const int node[2], bool* forward) {
-    *forward = false;
-    for (int k = 0; k < 3; k++)
-        if (tri[k] != node[0] && tri[k] != node[1]) {
-            *forward = tri[(k + 1) % 3] == node[0];
-            return tri[k];
-        }
-    return -1;
-}
-
-static bool is_rigid(const ct_sheet_def* def, const int node[4]) {
-    if (!def->link || def->link[node[0]] < 0) return false;
-    for (int i = 1; i < 4; i++)
-        if (def->link[node[i]] != def->link[node[0]]) return false;
-    return true;
-}
-
-static bool make_hinge(const ct_sheet* sheet, const ct_sheet_def* def, const ct_mesh_edge* edge,
-                       ct_sheet_hinge* h) {
-    if (edge->ntri != 2) return false;
-    bool forward, other;
-    const int left = opposite(def->tri + 3 * (size_t)edge->tri[0], edge->node, &forward);
-    const int right = opposite(def->tri + 3 * (size_t)edge->tri[1], edge->node, &other);
-    if (left < 0 || right < 0 || left == right) return false;
-    *h = (ct_sheet_hinge){.node = {edge->node[!forward], edge->node[forward], left, right},
-                          .tri = {edge->tri[0], edge->tri[1]}};
-    if (is_rigid(def, h->node)) return false;
-    ct_vec3 x[4];
-    ct_sheet_load(def->rest, h->node, 4, x);
-    const ct_vec3 e = ct_vec3_sub(x[1], x[0]);
-    h->weight = ct_vec3_dot(e, e) / (2 * (sheet->area[h->tri[0]] + sheet->area[h->tri[1]]));
-    h->rest = ct_hinge_angle(x);
-    return true;
-}
-
-static ct_status fill_hinges(ct_sheet* sheet, const ct_sheet_def* def) {
-    ct_mesh_edge* edge = NULL;
-    int nedge = 0;
-    ct_status status = ct_mesh_edges(def->nvert, def->ntri, def->tri, &edge, &nedge);
-    if (status != CT_OK) return status;
-    sheet->hinge = ct_arena_alloc(&sheet->arena, (size_t)nedge, sizeof *sheet->hinge);
-    sheet->hinge_node = ct_arena_alloc(&sheet->arena, 4 * (size_t)nedge, sizeof(int));
-    for (int i = 0; i < nedge && !sheet->arena.failed; i++) {
-        ct_sheet_hinge* h = &sheet->hinge[sheet->nhinge];
-        if (!make_hinge(sheet, def, &edge[i], h)) continue;
-        memcpy(sheet->hinge_node + 4 * (size_t)sheet->nhinge++, h->node, sizeof h->node);
-    }
-    ct_free(edge);
-    return sheet->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
-}
-
 static void list_nodes(ct_sheet* sheet, const ct_sheet_def* def) {
     for (int i = 0; i < 3 * def->ntri; i++) sheet->node[def->tri[i]] = 1;
     for (int v = 0; v < def->nvert; v++)
@@ -157,17 +114,42 @@ static void fill_bend(const ct_sheet* sheet, int k) {
     }
 }
 
+// Curvatures of the triangles from 8 b, padded to the widest of them.
+static void fill_plate(ct_sheet* sheet, int b) {
+    const ct_sheet_curvature* c = &sheet->curvature;
+    ct_plate_block* block = &sheet->plate[b];
+    const int first = CT_SHEET_BLOCK * b;
+    for (int e = first; e < sheet->ntri && e < first + CT_SHEET_BLOCK; e++)
+        if (c->start[e + 1] - c->start[e] > block->width) block->width = c->start[e + 1] - c->start[e];
+    const size_t size = CT_SHEET_BLOCK * (size_t)block->width;
+    int* hinge = ct_arena_alloc(&sheet->arena, size, sizeof(int));
+    double* weight = ct_arena_alloc(&sheet->arena, 3 * size, sizeof(double));
+    if (sheet->arena.failed) return;
+    for (int e = first; e < sheet->ntri && e < first + CT_SHEET_BLOCK; e++)
+        for (int j = 0; j < c->start[e + 1] - c->start[e]; j++) {
+            const int at = c->start[e] + j, lane = e - first;
+            hinge[CT_SHEET_BLOCK * j + lane] = c->hinge[at];
+            for (int i = 0; i < 3; i++) weight[CT_SHEET_BLOCK * (3 * j + i) + lane] = c->weight[at][i];
+        }
+    block->hinge = hinge, block->weight = weight;
+}
+
 static ct_status make_blocks(ct_sheet* sheet) {
-    sheet->kernels = ct_sheet_kernels_of(ct_cpu_isa());
+    sheet->kernels = ct_membrane_kernels_of(ct_cpu_isa());
+    sheet->bend_kernels = ct_bend_kernels_of(ct_cpu_isa());
     sort_triangles(sheet);
-    sheet->nbend = (sheet->nhinge + CT_SHEET_BLOCK - 1) / CT_SHEET_BLOCK;
+    sheet->nplate = (sheet->ntri + CT_SHEET_BLOCK - 1) / CT_SHEET_BLOCK;
     sheet->membrane = ct_arena_alloc(&sheet->arena, (size_t)sheet->nmembrane, sizeof *sheet->membrane);
     sheet->bend = ct_arena_alloc(&sheet->arena, (size_t)sheet->nbend, sizeof *sheet->bend);
+    sheet->plate = ct_arena_alloc(&sheet->arena, (size_t)sheet->nplate, sizeof *sheet->plate);
     if (sheet->arena.failed) return CT_OUT_OF_MEMORY;
     for (int e = 0; e < sheet->ntri; e++) fill_membrane(sheet, e);
     for (int k = 0; k < sheet->nhinge; k++) fill_bend(sheet, k);
-    return CT_OK;
+    for (int b = 0; b < sheet->nplate; b++) fill_plate(sheet, b);
+    return sheet->arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
+
+// ---- public --------------------------------------------------------------------------------
 
 ct_status ct_sheet_create(ct_sheet** out, const ct_sheet_def* def) {
     *out = NULL;
@@ -182,7 +164,10 @@ ct_status ct_sheet_create(ct_sheet** out, const ct_sheet_def* def) {
     sheet->ntri = def->ntri;
     sheet->rest = ct_arena_copy(arena, def->rest, 3 * (size_t)def->nvert, sizeof(double));
     sheet->area = ct_arena_alloc(arena, ntri, sizeof(double));
-    sheet->rigidity = ct_arena_alloc(arena, ntri, sizeof(double));
+    sheet->rigidity = ct_arena_alloc(arena, 4 * ntri, sizeof(double));
+    sheet->bending = ct_arena_alloc(arena, ntri, sizeof(double));
+    sheet->natural = ct_arena_alloc(arena, 3 * ntri, sizeof(double));
+    sheet->moment = ct_arena_alloc(arena, 6 * ntri, sizeof(double));
     sheet->frame = ct_arena_alloc(arena, 9 * ntri, sizeof(double));
     sheet->triangle = ct_arena_alloc(arena, ntri, sizeof *sheet->triangle);
     sheet->slot = ct_arena_alloc(arena, ntri, sizeof(int));
@@ -190,13 +175,14 @@ ct_status ct_sheet_create(ct_sheet** out, const ct_sheet_def* def) {
     status = arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
     for (int e = 0; status == CT_OK && e < def->ntri; e++) fill_triangle(sheet, def, e);
     if (status == CT_OK) list_nodes(sheet, def);
-    if (status == CT_OK) status = fill_hinges(sheet, def);
+    if (status == CT_OK) status = ct_sheet_create_angles(sheet, def);
     if (status == CT_OK) status = make_blocks(sheet);
     if (status != CT_OK) {
         ct_sheet_free(sheet);
         return status;
     }
-    ct_sheet_set_parameters(sheet, def->mu, def->lambda, def->rigidity, def->beta);
+    for (size_t e = 0; e < ntri; e++) sheet->bending[e] = 1;
+    ct_sheet_set_parameters(sheet, &def->parameters);
     *out = sheet;
     return CT_OK;
 }
@@ -207,28 +193,58 @@ void ct_sheet_free(ct_sheet* sheet) {
     ct_free(sheet);
 }
 
-void ct_sheet_set_parameters(ct_sheet* sheet, const double* mu, const double* lambda, const double* rigidity,
-                             const double* beta) {
-    if (beta) sheet->damped = false;
-    for (int e = 0; e < sheet->ntri; e++) {
-        ct_sheet_triangle* t = &sheet->triangle[e];
-        if (mu) t->mu = mu[e] * t->area;
-        if (lambda) t->lambda = lambda[e] * t->area;
-        if (rigidity) sheet->rigidity[e] = rigidity[e];
-        if (beta) t->beta = beta[e];
-        ct_membrane_block* block = &sheet->membrane[sheet->slot[e] / CT_SHEET_BLOCK];
-        const int lane = sheet->slot[e] % CT_SHEET_BLOCK;
-        block->mu[lane] = t->mu, block->lambda[lane] = t->lambda, block->beta[lane] = t->beta;
-        sheet->damped = sheet->damped || t->beta > 0;
+static void set_membrane(ct_sheet* sheet, int e, const ct_sheet_parameters* p) {
+    ct_sheet_triangle* t = &sheet->triangle[e];
+    ct_membrane_block* block = &sheet->membrane[sheet->slot[e] / CT_SHEET_BLOCK];
+    const int lane = sheet->slot[e] % CT_SHEET_BLOCK;
+    if (p->mu) t->mu = p->mu[e] * t->area;
+    if (p->lambda) t->lambda = p->lambda[e] * t->area;
+    if (p->beta) t->beta = p->beta[e];
+    block->mu[lane] = t->mu, block->lambda[lane] = t->lambda, block->beta[lane] = t->beta;
+}
+
+// The share of triangle e in the diagonal of M.
+static void add_diagonal(ct_sheet* sheet, int e, int angle, const double w[3]) {
+    const double* R = sheet->moment + 6 * (size_t)e;
+    const double share = R[0] * w[0] * w[0] + R[1] * w[1] * w[1] + R[2] * w[2] * w[2] +
+                         2 * (R[3] * w[0] * w[1] + R[4] * w[0] * w[2] + R[5] * w[1] * w[2]);
+    sheet->stiffness[angle] += share;
+    sheet->damper[angle] += sheet->triangle[e].beta * share;
+    if (angle < sheet->nhinge) sheet->bend[angle / CT_SHEET_BLOCK].active[angle % CT_SHEET_BLOCK] = 1;
+}
+
+static void set_plate(ct_sheet* sheet, int e, const ct_sheet_parameters* p) {
+    static const int entry[6] = {0, 4, 8, 1, 2, 5};
+    const ct_sheet_curvature* c = &sheet->curvature;
+    ct_plate_block* block = &sheet->plate[e / CT_SHEET_BLOCK];
+    const int lane = e % CT_SHEET_BLOCK;
+    double R[9], P[9], *moment = sheet->moment + 6 * (size_t)e;
+    if (p->rigidity) memcpy(sheet->rigidity + 4 * (size_t)e, p->rigidity + 4 * (size_t)e, 4 * sizeof(double));
+    if (p->bending) sheet->bending[e] = p->bending[e];
+    if (p->natural) memcpy(sheet->natural + 3 * (size_t)e, p->natural + 3 * (size_t)e, 3 * sizeof(double));
+    ct_sheet_condense(sheet->rigidity + 4 * (size_t)e, c->nfree[e], c->across[e], R, P);
+    bool stiff = false;
+    for (int i = 0; i < 6; i++) {
+        moment[i] = block->rigidity[i][lane] = sheet->bending[e] * sheet->area[e] * R[entry[i]];
+        stiff = stiff || moment[i] != 0;
     }
-    for (int k = 0; k < sheet->nhinge; k++) {
-        ct_sheet_hinge* h = &sheet->hinge[k];
-        const double first = sheet->rigidity[h->tri[0]], second = sheet->rigidity[h->tri[1]];
-        h->stiffness = 0.5 * h->weight * (first + second);
-        h->damper = 0.5 * h->weight *
-                    (first * sheet->triangle[h->tri[0]].beta + second * sheet->triangle[h->tri[1]].beta);
-        sheet->bend[k / CT_SHEET_BLOCK].stiffness[k % CT_SHEET_BLOCK] = h->stiffness;
-        sheet->bend[k / CT_SHEET_BLOCK].damper[k % CT_SHEET_BLOCK] = h->damper;
+    for (int i = 0; i < 3; i++) block->natural[i][lane] = sheet->natural[3 * e + i];
+    block->beta[lane] = sheet->triangle[e].beta;
+    if (c->start[e] == c->start[e + 1]) stiff = false;
+    sheet->bends = sheet->bends || stiff;
+    for (int j = c->start[e]; stiff && j < c->start[e + 1]; j++)
+        add_diagonal(sheet, e, c->hinge[j], c->weight[j]);
+}
+
+void ct_sheet_set_parameters(ct_sheet* sheet, const ct_sheet_parameters* parameters) {
+    sheet->damped = sheet->bends = false;
+    for (int b = 0; b < sheet->nbend; b++) memset(sheet->bend[b].active, 0, sizeof sheet->bend[b].active);
+    memset(sheet->stiffness, 0, (size_t)sheet->nangle * sizeof(double));
+    memset(sheet->damper, 0, (size_t)sheet->nangle * sizeof(double));
+    for (int e = 0; e < sheet->ntri; e++) {
+        set_membrane(sheet, e, parameters);
+        set_plate(sheet, e, parameters);
+        sheet->damped = sheet->damped || sheet->triangle[e].beta > 0;
     }
 }
 
@@ -237,15 +253,29 @@ ct_status ct_sheet_work_create(ct_sheet_work** out, const ct_sheet* sheet) {
     ct_sheet_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
     const size_t ntri = (size_t)sheet->ntri, triangles = CT_SHEET_BLOCK * (size_t)sheet->nmembrane,
-                 hinges = CT_SHEET_BLOCK * (size_t)sheet->nbend;
-    work->angle_start = ct_arena_alloc(&work->arena, hinges, sizeof(double));
-    work->strain_rate = ct_arena_alloc(&work->arena, 3 * triangles, sizeof(double));
-    work->angle_rate = ct_arena_alloc(&work->arena, hinges, sizeof(double));
-    work->foreseen = ct_arena_alloc(&work->arena, 3 * triangles, sizeof(double));
-    work->linear = ct_arena_alloc(&work->arena, CT_MEMBRANE_LINEAR * triangles, sizeof(double));
-    work->bend = ct_arena_alloc(&work->arena, CT_BEND_LINEAR * hinges, sizeof(double));
-    work->sum = ct_arena_alloc(&work->arena, 12 * (size_t)sheet->nvert, sizeof(double));
-    for (int k = 0; k < 4; k++) work->d[k] = ct_arena_alloc(&work->arena, ntri, sizeof(double));
+                 hinges = CT_SHEET_BLOCK * (size_t)sheet->nbend, angles = (size_t)sheet->nangle;
+    const struct {
+        double** array;
+        size_t count;
+    } all[] = {{&work->angle_start, angles},
+               {&work->angle_rate, angles},
+               {&work->bend_angle, angles},
+               {&work->bend_rate, angles},
+               {&work->pull, angles},
+               {&work->strain_rate, 3 * triangles},
+               {&work->foreseen, 3 * triangles},
+               {&work->linear, CT_MEMBRANE_LINEAR * triangles},
+               {&work->bend, CT_BEND_LINEAR * hinges},
+               {&work->turn, CT_BEND_TURN * hinges},
+               {&work->sum, 12 * (size_t)sheet->nvert},
+               {&work->bar.mu, ntri},
+               {&work->bar.lambda, ntri},
+               {&work->bar.rigidity, 4 * ntri},
+               {&work->bar.natural, 3 * ntri},
+               {&work->bar.beta, ntri}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        *all[i].array = ct_arena_alloc(&work->arena, all[i].count, sizeof(double));
+    work->clamp = ct_arena_alloc(&work->arena, (size_t)sheet->nclamp, sizeof *work->clamp);
     if (work->arena.failed) {
         ct_sheet_work_free(work);
         return CT_OUT_OF_MEMORY;

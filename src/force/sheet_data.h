@@ -3,6 +3,8 @@
 #define CT_FORCE_SHEET_DATA_H
 
 #include "force/sheet.h"
+#include "force/sheet_clamp.h"
+#include "force/sheet_curvature.h"
 #include "force/sheet_energy.h"
 #include "force/sheet_hinge.h"
 #include "force/sheet_kernel.h"
@@ -18,10 +20,7 @@ typedef struct ct_sheet_triangle {
 typedef struct ct_sheet_hinge {
     int node[4];  // edge, opposite corner of tri[0], of tri[1]
     int tri[2];
-    double weight;     // w
-    double rest;       // rad
-    double stiffness;  // k, N m
-    double damper;     // kb, N m s
+    double rest;  // rad
 } ct_sheet_hinge;
 
 struct ct_sheet {
@@ -31,19 +30,30 @@ struct ct_sheet {
     bool damped;
     double* rest;      // 3 nvert
     double* area;      // ntri
-    double* rigidity;  // ntri
+    double* rigidity;  // 4 ntri
+    double* bending;   // ntri
+    double* natural;   // 3 ntri
+    double* moment;    // 6 ntri: 11 22 33 12 13 23 of what curvatures are multiplied with, times the area
     // 9 ntri, row-major: the rest frame (two axes in the plane, the normal) as columns
     double* frame;
     ct_sheet_triangle* triangle;
+    // angles: those of hinges, in blocks of CT_SHEET_BLOCK, and behind the last block those of clamped edges
     ct_sheet_hinge* hinge;
-    int* hinge_node;  // 4 nhinge
+    ct_sheet_clamp* clamp;
+    int nangle, nclamp;
+    int* hinge_node;  // 4 nangle; clamped edges: the last is -1
+    ct_sheet_curvature curvature;
+    bool bends;                  // some triangle has a rigidity
+    double *stiffness, *damper;  // nangle: diagonal of M, of damping times c; N m, N m s
     // the same for the kernels: triangles sorted by energy, hinges in their order
-    const ct_sheet_kernels* kernels;
+    const ct_membrane_kernels* kernels;
+    const ct_bend_kernels* bend_kernels;
     ct_membrane_block* membrane;
     ct_bend_block* bend;
-    int nmembrane, nbend;  // blocks
-    int* slot;             // ntri: CT_SHEET_BLOCK block + lane
-    int nnode, *node;      // nodes that have triangles
+    ct_plate_block* plate;
+    int nmembrane, nbend, nplate;  // blocks
+    int* slot;                     // ntri: CT_SHEET_BLOCK block + lane
+    int nnode, *node;              // nodes that have triangles
 };
 
 typedef struct ct_sheet_linear {  // of a triangle
@@ -52,24 +62,21 @@ typedef struct ct_sheet_linear {  // of a triangle
     double sigma[3];         // damping stress xx yy xy, times the area
 } ct_sheet_linear;
 
-typedef struct ct_sheet_bend {  // of a hinge
-    ct_hinge_point point;
-    double pull, stiffness;  // dE/dtheta, d2E/dtheta2
-} ct_sheet_bend;
-
 struct ct_sheet_work {
     ct_arena arena;
-    // CT_SHEET_BLOCK nbend: where the step began; angles within it count from there
-    double* angle_start;
-    double* strain_rate;    // 3 CT_SHEET_BLOCK nmembrane: g of the membrane, xx yy xy, lanes together
-    double* angle_rate;     // CT_SHEET_BLOCK nbend: g of the hinges
-    double* foreseen;       // 3 CT_SHEET_BLOCK nmembrane: stress foreseen, xx yy xy, times the area
-    double *linear, *bend;  // the last linearisation; see sheet_kernel.h
-    double* sum;            // 12 nvert, of forces (4 a node) or rotations
-    double c;               // 0: no damping
-    double* d[4];           // ntri each: derivatives by mu, lambda, beta, rigidity
-    double linear_c;        // when the linearisation was made
-    bool rated;             // the g of this step are there
+    // nangle each: angles where the step began, those within it count from there; g of their rates; theta -
+    // theta_0; c theta - g; dE/dtheta; the last three also as changes
+    double *angle_start, *angle_rate, *bend_angle, *bend_rate, *pull;
+    double* turn;                 // gradients of the angles, see sheet_kernel.h
+    double* strain_rate;          // 3 CT_SHEET_BLOCK nmembrane: g of the membrane, xx yy xy, lanes together
+    double* foreseen;             // 3 CT_SHEET_BLOCK nmembrane: stress foreseen, xx yy xy, times the area
+    double *linear, *bend;        // the last linearisation; see sheet_kernel.h
+    double* sum;                  // 12 nvert, of forces (4 a node) or rotations
+    double c;                     // 0: no damping
+    ct_sheet_clamp_point* clamp;  // nclamp, of the last linearisation
+    ct_sheet_bar bar;             // derivatives by the parameters
+    double linear_c;              // when the linearisation was made
+    bool rated;                   // the g of this step are there
 };
 
 static inline void ct_sheet_load(const double* x, const int* node, int count, ct_vec3* out) {
@@ -117,11 +124,19 @@ static inline size_t ct_sheet_at(const ct_sheet* sheet, int e, int size, int i) 
 
 static inline bool ct_sheet_is_viscous(const ct_sheet* sheet, double c) { return sheet->damped && c > 0; }
 
-// The angle of hinge k, of those that differ by whole turns the one nearest to the step's start.
+// Angle k at x, in [-pi, pi]; and of those that differ by whole turns the one nearest to the step's start.
+double ct_sheet_angle(const ct_sheet* sheet, int k, const double* x);
 static inline double ct_sheet_unwrap(const ct_sheet_work* work, int k, double angle) {
     const double turn = angle - work->angle_start[k];
     return fabs(turn) <= M_PI ? angle : angle - copysign(2 * M_PI, turn);
 }
+// There is no angle k between the last hinge and the first clamped edge.
+static inline bool ct_sheet_is_angle(const ct_sheet* sheet, int k) {
+    return k < sheet->nhinge || k >= CT_SHEET_BLOCK * sheet->nbend;
+}
+// Nodes of angle k and its gradient there, 0 for a node that it lacks; returns the angle. Its change along d.
+double ct_sheet_angle_gradient(const ct_sheet* sheet, int k, const double* x, int node[4], ct_vec3 g[4]);
+double ct_sheet_angle_change(const ct_sheet* sheet, int k, const double* x, const double* d);
 
 // c G - g
 static inline void ct_sheet_strain_rate(const ct_sheet* sheet, const ct_sheet_work* work, int e, double c,
@@ -130,13 +145,25 @@ static inline void ct_sheet_strain_rate(const ct_sheet* sheet, const ct_sheet_wo
     for (int i = 0; i < 3; i++) rate[i] = c * rate[i] - work->strain_rate[ct_sheet_at(sheet, e, 3, i)];
 }
 
-// The linearisation of one triangle at F and of one hinge at x, and the product with it; c as in
-// ct_sheet_begin_step.
+// The linearisation of one triangle at F, and the product with it; c as in ct_sheet_begin_step.
 void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* work, int e, ct_mat32 F,
                                  double c, ct_sheet_linear* out);
-void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
-                              double c, ct_sheet_bend* out);
 ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,
                                  ct_mat32 dF);
+
+ct_status ct_sheet_create_angles(ct_sheet* sheet, const ct_sheet_def* def);
+
+// Bending, as the functions of sheet.h: sums of nodes are those of the work, 4 doubles a node.
+void ct_sheet_bend_begin(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n);
+void ct_sheet_bend_history(const ct_sheet* sheet, ct_sheet_work* work, double scale, const double* x);
+double ct_sheet_bend_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x);
+void ct_sheet_bend_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x);
+void ct_sheet_bend_product(const ct_sheet* sheet, const ct_sheet_work* work, const double* dx);
+double ct_sheet_bend_energy(const ct_sheet* sheet, const double* x);
+// beta: added to.
+void ct_sheet_bend_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
+                                 const double* lam, const ct_sheet_bar* bar);
+void ct_sheet_bend_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
+                               const double* lam, double scale, const double* x_then, double* bar);
 
 #endif

@@ -58,13 +58,22 @@ static double sheets_energy(const void* self, const double* x) { return ct_sheet
 static void sheets_vjp(const void* self, void* work, const ct_family_step* step, const double* x,
                        const double* lam, const ct_family_bar* bar) {
     const ct_sheet* sheet = self;
-    double** d = ((ct_sheet_work*)work)->d;
+    const ct_sheet_bar* d = &((ct_sheet_work*)work)->bar;
     double* const* of = bar->sums->of;
-    double* const sum[4] = {of[CT_SUM_MU], of[CT_SUM_LAMBDA], of[CT_SUM_BETA], of[CT_SUM_RIGIDITY]};
-    if (sum[0] || sum[1] || sum[2] || sum[3])
-        ct_sheet_parameter_vjp(sheet, work, x, lam, d[0], d[1], d[2], d[3]);
-    for (int k = 0; k < 4; k++)
-        for (int t = 0; sum[k] && t < sheet->ntri; t++) sum[k][k < 3 ? sheet->first + t : t] -= d[k][t];
+    const struct {
+        double *sum, *own;
+        int width, first;
+    } all[] = {{of[CT_SUM_MU], d->mu, 1, sheet->first},
+               {of[CT_SUM_LAMBDA], d->lambda, 1, sheet->first},
+               {of[CT_SUM_BETA], d->beta, 1, sheet->first},
+               {of[CT_SUM_RIGIDITY], d->rigidity, 4, 0},
+               {of[CT_SUM_NATURAL], d->natural, 3, 0}};
+    bool wanted = false;
+    for (int k = 0; k < 5; k++) wanted = wanted || all[k].sum;
+    if (wanted) ct_sheet_parameter_vjp(sheet, work, x, lam, d);
+    for (int k = 0; k < 5; k++)
+        for (int i = 0; all[k].sum && i < all[k].width * sheet->ntri; i++)
+            all[k].sum[all[k].first + i] -= all[k].own[i];
     ct_sheet_history_vjp(sheet, work, x, lam, step->rate.a, step->x_n, bar->x_n, step->rate.b,
                          step->npast ? step->x_nm1 : NULL, bar->x_nm1);
     if (step->npast > 1)

@@ -1,4 +1,4 @@
-// Linearisations of single triangles and hinges; see sheet_data.h.
+// Linearisations of single triangles; see sheet_data.h.
 #include <string.h>
 
 #include "force/sheet_data.h"
@@ -13,19 +13,6 @@ void ct_sheet_linearise_triangle(const ct_sheet* sheet, const ct_sheet_work* wor
     double rate[3];
     ct_sheet_strain_rate(sheet, work, e, c, out->point.F, rate);
     ct_sheet_viscous(t, rate, out->sigma);
-}
-
-void ct_sheet_linearise_hinge(const ct_sheet* sheet, const ct_sheet_work* work, int k, const double* x,
-                              double c, ct_sheet_bend* out) {
-    const ct_sheet_hinge* h = &sheet->hinge[k];
-    ct_vec3 node[4];
-    ct_sheet_load(x, h->node, 4, node);
-    const double angle = ct_sheet_unwrap(work, k, ct_hinge_point_of(node, &out->point));
-    out->pull = 2 * h->stiffness * (angle - h->rest);
-    out->stiffness = 2 * h->stiffness;
-    if (!ct_sheet_is_viscous(sheet, c)) return;
-    out->pull += 2 * h->damper * (c * angle - work->angle_rate[k]);
-    out->stiffness += 2 * h->damper * c;
 }
 
 ct_mat32 ct_sheet_linear_product(const ct_sheet_triangle* t, const ct_sheet_linear* l, double c, bool viscous,

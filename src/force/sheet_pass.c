@@ -1,4 +1,4 @@
-// Passes over the triangles and hinges of sheets; see sheet.h.
+// Passes over the triangles of sheets; bending is in sheet_bend.c. See sheet.h.
 #include "force/sheet.h"
 
 #include <string.h>
@@ -8,12 +8,6 @@
 
 bool ct_sheet_has_damping(const ct_sheet* sheet) { return sheet->damped; }
 
-// ---- angles --------------------------------------------------------------------------------
-
-static void begin_angles(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n) {
-    for (int k = 0; k < sheet->nhinge; k++) work->angle_start[k] = ct_sheet_hinge_angle(sheet, k, x_n);
-}
-
 // ---- the rate of the damping ---------------------------------------------------------------
 
 static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale, const double* x) {
@@ -22,17 +16,15 @@ static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale
         ct_sheet_strain(ct_sheet_deformation(&sheet->triangle[e], x), G);
         for (int i = 0; i < 3; i++) work->strain_rate[ct_sheet_at(sheet, e, 3, i)] += scale * G[i];
     }
-    for (int k = 0; k < sheet->nhinge; k++)
-        work->angle_rate[k] += scale * ct_sheet_unwrap(work, k, ct_sheet_hinge_angle(sheet, k, x));
+    ct_sheet_bend_history(sheet, work, scale, x);
 }
 
 void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, double a, const double* x_n,
                          double b, const double* x_nm1) {
     work->c = c;
     work->rated = true;
-    begin_angles(sheet, work, x_n);
+    ct_sheet_bend_begin(sheet, work, x_n);
     memset(work->strain_rate, 0, 3 * CT_SHEET_BLOCK * (size_t)sheet->nmembrane * sizeof(double));
-    memset(work->angle_rate, 0, (size_t)sheet->nhinge * sizeof(double));
     add_history(sheet, work, a, x_n);
     if (x_nm1) add_history(sheet, work, b, x_nm1);
 }
@@ -46,7 +38,7 @@ void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, d
     work->c = c;
     work->rated = false;
     if (ct_sheet_is_viscous(sheet, c)) ct_sheet_begin_rate(sheet, work, c, a, x_n, b, x_nm1);
-    else begin_angles(sheet, work, x_n);
+    else ct_sheet_bend_begin(sheet, work, x_n);
 }
 
 // ---- energy and gradient -------------------------------------------------------------------
@@ -59,14 +51,10 @@ static ct_sheet_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work
         memset(work->sum + (size_t)size * (size_t)sheet->node[i], 0, (size_t)size * sizeof(double));
     return (ct_sheet_pass){.membrane = sheet->membrane,
                            .nmembrane = sheet->nmembrane,
-                           .bend = sheet->bend,
-                           .nbend = sheet->nbend,
                            .x = x,
                            .node = work->sum,
                            .c = c,
-                           .rate = viscous ? work->strain_rate : NULL,
-                           .angle_rate = viscous ? work->angle_rate : NULL,
-                           .angle_start = work->angle_start};
+                           .rate = viscous ? work->strain_rate : NULL};
 }
 
 static void add_sums(const ct_sheet* sheet, const ct_sheet_work* work, double* f) {
@@ -78,8 +66,8 @@ static void add_sums(const ct_sheet* sheet, const ct_sheet_work* work, double* f
 
 double ct_sheet_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f) {
     const ct_sheet_pass pass = begin_pass(sheet, work, x, work->c, 4);
-    const double membrane = sheet->kernels->membrane_gradient(&pass);
-    const double bend = sheet->kernels->bend_gradient(&pass);
+    const double membrane = sheet->kernels->gradient(&pass);
+    const double bend = ct_sheet_bend_gradient(sheet, work, x);
     add_sums(sheet, work, f);
     return membrane + bend;
 }
@@ -91,12 +79,7 @@ double ct_sheet_energy(const ct_sheet* sheet, const double* x) {
         const ct_sheet_point p = ct_sheet_point_of(ct_sheet_deformation(t, x));
         energy += ct_sheet_slopes_of(t->energy, t->mu, t->lambda, p.I, p.J).W;
     }
-    for (int k = 0; k < sheet->nhinge; k++) {
-        if (sheet->hinge[k].stiffness == 0) continue;
-        const double bend = ct_sheet_hinge_angle(sheet, k, x) - sheet->hinge[k].rest;
-        energy += sheet->hinge[k].stiffness * bend * bend;
-    }
-    return energy;
+    return energy + ct_sheet_bend_energy(sheet, x);
 }
 
 // ---- Hessian products ----------------------------------------------------------------------
@@ -105,14 +88,14 @@ void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double
     ct_sheet_pass pass = begin_pass(sheet, work, x, work->c, 4);
     pass.foreseen = foreseen ? work->foreseen : NULL;
     work->linear_c = work->c;
-    sheet->kernels->membrane_linearise(&pass, work->linear);
-    sheet->kernels->bend_linearise(&pass, work->bend);
+    sheet->kernels->linearise(&pass, work->linear);
+    ct_sheet_bend_linearise(sheet, work, x);
 }
 
 void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const double* dx, double* out) {
     const ct_sheet_pass pass = begin_pass(sheet, work, dx, work->linear_c, 4);
-    sheet->kernels->membrane_product(&pass, work->linear);
-    sheet->kernels->bend_product(&pass, work->bend);
+    sheet->kernels->product(&pass, work->linear);
+    ct_sheet_bend_product(sheet, work, dx);
     add_sums(sheet, work, out);
 }
 
@@ -142,7 +125,7 @@ void ct_sheet_rotations(const ct_sheet* sheet, ct_sheet_work* work, const double
 // ---- derivatives of the gradient for the adjoint -------------------------------------------
 
 static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, const double* lam,
-                         double* d_mu, double* d_lambda, double* d_beta) {
+                         const ct_sheet_bar* bar) {
     const bool rated = work->rated && work->c > 0;
     for (int e = 0; e < sheet->ntri; e++) {
         const ct_sheet_triangle* t = &sheet->triangle[e];
@@ -159,34 +142,16 @@ static void membrane_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const
         }
         const double inner = 2 * (rate[0] * change[0] + rate[1] * change[1] + 2 * rate[2] * change[2]);
         const double traces = (rate[0] + rate[1]) * (change[0] + change[1]);
-        if (d_mu) d_mu[e] = from_mu + t->area * t->beta * inner;
-        if (d_lambda) d_lambda[e] = from_lambda + t->area * t->beta * traces;
-        if (d_beta) d_beta[e] = t->mu * inner + t->lambda * traces;
+        if (bar->mu) bar->mu[e] = from_mu + t->area * t->beta * inner;
+        if (bar->lambda) bar->lambda[e] = from_lambda + t->area * t->beta * traces;
+        if (bar->beta) bar->beta[e] = t->mu * inner + t->lambda * traces;
     }
 }
 
 void ct_sheet_parameter_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
-                            const double* lam, double* d_mu, double* d_lambda, double* d_beta,
-                            double* d_rigidity) {
-    const bool rated = work->rated && work->c > 0;
-    membrane_vjp(sheet, work, x, lam, d_mu, d_lambda, d_beta);
-    if (d_rigidity) memset(d_rigidity, 0, (size_t)sheet->ntri * sizeof(double));
-    if (!d_beta && !d_rigidity) return;
-    for (int k = 0; k < sheet->nhinge; k++) {
-        const ct_sheet_hinge* h = &sheet->hinge[k];
-        ct_vec3 node[4], d[4];
-        ct_hinge_point p;
-        ct_sheet_load(x, h->node, 4, node);
-        ct_sheet_load(lam, h->node, 4, d);
-        const double angle = ct_sheet_unwrap(work, k, ct_hinge_point_of(node, &p));
-        const double half = h->weight * ct_hinge_dot(p.gradient, d);
-        const double rate = rated ? work->c * angle - work->angle_rate[k] : 0;
-        for (int i = 0; i < 2; i++) {
-            const int e = h->tri[i];
-            if (d_beta) d_beta[e] += half * sheet->rigidity[e] * rate;
-            if (d_rigidity) d_rigidity[e] += half * (angle - h->rest + sheet->triangle[e].beta * rate);
-        }
-    }
+                            const double* lam, const ct_sheet_bar* bar) {
+    membrane_vjp(sheet, work, x, lam, bar);
+    if (bar->beta || bar->rigidity || bar->natural) ct_sheet_bend_parameter_vjp(sheet, work, x, lam, bar);
 }
 
 // One time of the history: adds scale (d g / dx_then)^T (change of the damping stress by g, along lam).
@@ -201,19 +166,6 @@ static void add_history_vjp(const ct_sheet* sheet, const double* x, const double
         ct_sheet_add_stress(t, ct_mat32_scale(scale, ct_mat32_stress(ct_sheet_deformation(t, x_then), sigma)),
                             bar);
     }
-    for (int k = 0; k < sheet->nhinge; k++) {
-        const ct_sheet_hinge* h = &sheet->hinge[k];
-        if (h->damper == 0) continue;
-        ct_vec3 node[4], d[4];
-        ct_hinge_point now, then;
-        ct_sheet_load(x, h->node, 4, node);
-        ct_sheet_load(lam, h->node, 4, d);
-        ct_hinge_point_of(node, &now);
-        ct_sheet_load(x_then, h->node, 4, node);
-        ct_hinge_point_of(node, &then);
-        const double pull = 2 * scale * h->damper * ct_hinge_dot(now.gradient, d);
-        for (int i = 0; i < 4; i++) ct_sheet_add_node(bar, h->node[i], ct_vec3_scale(pull, then.gradient[i]));
-    }
 }
 
 void ct_sheet_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, const double* x,
@@ -221,5 +173,8 @@ void ct_sheet_history_vjp(const ct_sheet* sheet, const ct_sheet_work* work, cons
                           const double* x_nm1, double* x_nm1_bar) {
     if (!ct_sheet_is_viscous(sheet, work->c)) return;
     add_history_vjp(sheet, x, lam, a, x_n, x_n_bar);
-    if (x_nm1) add_history_vjp(sheet, x, lam, b, x_nm1, x_nm1_bar);
+    ct_sheet_bend_history_vjp(sheet, work, x, lam, a, x_n, x_n_bar);
+    if (!x_nm1) return;
+    add_history_vjp(sheet, x, lam, b, x_nm1, x_nm1_bar);
+    ct_sheet_bend_history_vjp(sheet, work, x, lam, b, x_nm1, x_nm1_bar);
 }

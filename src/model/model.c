@@ -18,7 +18,8 @@ void ct_material_membrane(const ct_material* material, double* mu, double* lambd
     const double E = material->young, nu = material->poisson, t = material->thickness;
     *mu = t * E / (2 * (1 + nu));
     *lambda = t * E * nu / (1 - nu * nu);
-    *rigidity = material->bending * E * t * t * t / (12 * (1 - nu * nu));
+    *rigidity = 0.5 * material->bending * (material->bending_warp + material->bending_weft) * E * t * t * t /
+                (12 * (1 - nu * nu));
 }
 
 int ct_model_tet_nodes(const ct_model* model, int tet, int node[CT_CELL_NODES]) {

@@ -142,7 +142,8 @@ static inline const int* ct_model_middles(const ct_model* model, int tet) {
 int ct_model_tet_nodes(const ct_model* model, int tet, int node[CT_CELL_NODES]);
 // All nodes of the element sit on one link: it does not deform, its mass is the link's.
 bool ct_model_is_rigid(const ct_model* model, int element);
-// Membrane (N/m) and bending (N m) stiffnesses of a sheet of the material: plane stress times the thickness.
+// Membrane (N/m) and bending (N m) stiffnesses of a sheet of the material: plane stress times the thickness,
+// and the mean of D_11 and D_22.
 void ct_material_membrane(const ct_material* material, double* mu, double* lambda, double* rigidity);
 // The sheets' elements; nothing where there are none.
 ct_status ct_model_create_sheets(ct_model* model);

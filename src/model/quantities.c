@@ -242,14 +242,20 @@ ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_are
     size_t nelement = (size_t)model->nelement, nvert = (size_t)model->nvert, ntri = (size_t)model->ntri;
     bool lame = wants(gradient, CT_QUANTITY_YOUNG) || wants(gradient, CT_QUANTITY_POISSON) ||
                 wants(gradient, CT_QUANTITY_THICKNESS);
+    bool bends = false, curves = false;
+    for (int q = CT_QUANTITY_BENDING; q <= CT_QUANTITY_BENDING_SHEAR; q++)
+        bends = bends || wants(gradient, (ct_quantity)q);
+    for (int q = CT_QUANTITY_CURVATURE_WARP; q <= CT_QUANTITY_CURVATURE_TWIST; q++)
+        curves = curves || wants(gradient, (ct_quantity)q);
     bool weight = wants(gradient, CT_QUANTITY_DENSITY) || wants(gradient, CT_QUANTITY_THICKNESS);
     const size_t count[CT_SUM_COUNT] = {
         [CT_SUM_MU] = lame ? nelement : 0,
         [CT_SUM_LAMBDA] = lame ? nelement : 0,
         [CT_SUM_BETA] = wants(gradient, CT_QUANTITY_DAMPING_STIFFNESS) ? nelement : 0,
-        [CT_SUM_RIGIDITY] = lame || wants(gradient, CT_QUANTITY_BENDING) ? ntri : 0,
+        [CT_SUM_RIGIDITY] = lame || bends ? 4 * ntri : 0,
+        [CT_SUM_NATURAL] = curves ? 3 * ntri : 0,
         [CT_SUM_MASS] = weight || wants(gradient, CT_QUANTITY_LINK_MASS) ? nvert : 0,
-        [CT_SUM_NODE_STIFFNESS] = lame || wants(gradient, CT_QUANTITY_BENDING) ? 2 * nvert : 0,
+        [CT_SUM_NODE_STIFFNESS] = lame || bends ? 2 * nvert : 0,
         [CT_SUM_WHOLE_MASS] =
             weight || wants(gradient, CT_QUANTITY_LINK_MASS) ? (size_t)model->collision.softness.nwhole : 0,
         [CT_SUM_VOLUME] = wants(gradient, CT_QUANTITY_THICKNESS) && model->water.enabled ? nvert : 0,

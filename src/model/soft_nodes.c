@@ -219,7 +219,7 @@ static void triangles_vjp(const ct_model* model, const double* k_bar, const ct_s
         }
         ct_sums_add(sums, CT_SUM_MU, model->ntet + t, 3 * bar);
         ct_sums_add(sums, CT_SUM_LAMBDA, model->ntet + t, bar);
-        ct_sums_add(sums, CT_SUM_RIGIDITY, t, D_bar);
+        for (int i = 0; i < 2; i++) ct_sums_add(sums, CT_SUM_RIGIDITY, 4 * t + i, 0.5 * D_bar);
     }
 }
 

@@ -9,6 +9,12 @@ double* ct_fields_material(ct_material* material, ct_quantity quantity) {
     case CT_QUANTITY_DAMPING_MASS: return &material->damping_mass;
     case CT_QUANTITY_DAMPING_STIFFNESS: return &material->damping_stiffness;
     case CT_QUANTITY_BENDING: return &material->bending;
+    case CT_QUANTITY_BENDING_WARP: return &material->bending_warp;
+    case CT_QUANTITY_BENDING_WEFT: return &material->bending_weft;
+    case CT_QUANTITY_BENDING_SHEAR: return &material->bending_shear;
+    case CT_QUANTITY_CURVATURE_WARP: return &material->curvature_warp;
+    case CT_QUANTITY_CURVATURE_WEFT: return &material->curvature_weft;
+    case CT_QUANTITY_CURVATURE_TWIST: return &material->curvature_twist;
     case CT_QUANTITY_THICKNESS: return &material->thickness;
     default: return NULL;
     }

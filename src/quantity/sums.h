@@ -13,7 +13,8 @@ enum {
     CT_SUM_MU = CT_QUANTITY_COUNT,  // nelement: the Lame parameters, Pa; of sheets times the thickness, N/m
     CT_SUM_LAMBDA,                  // nelement
     CT_SUM_BETA,                    // nelement: damping proportional to stiffness, s
-    CT_SUM_RIGIDITY,                // ntri: of bending, N m
+    CT_SUM_RIGIDITY,                // 4 ntri: of bending, D_11 D_22 D_12 D_33, N m
+    CT_SUM_NATURAL,                 // 3 ntri: curvature of sheets, 1/m
     CT_SUM_MASS,                    // nvert: lumped, kg
     CT_SUM_DRAG,                    // nvert: lumped mass damping, kg/s
     CT_SUM_NODE_STIFFNESS,          // 2 nvert: of nodes in contact, along and across, N/m

@@ -172,6 +172,19 @@ ct_mesh* ct_read_obstacle_mesh(ct_json obstacle, const char* directory) {
 // -------------------------------------------------------------------------------------------------
 // Materials
 
+// A number, or factors along a direction, across it and of twist.
+static void read_bending(ct_json at, ct_material* material) {
+    if (!at.value || !json_is_object(at.value)) {
+        ct_json_number(at, &material->bending);
+        return;
+    }
+    if (!ct_read_keys(at, CT_OBJECT_BENDING)) return;
+    ct_json_number(ct_json_member(at, "warp"), &material->bending_warp);
+    ct_json_number(ct_json_member(at, "weft"), &material->bending_weft);
+    ct_json_number(ct_json_member(at, "shear"), &material->bending_shear);
+    ct_json_vector(ct_json_member(at, "direction"), material->direction);
+}
+
 static void read_material(ct_json at, ct_material* material) {
     if (!at.value || !ct_read_keys(at, CT_OBJECT_MATERIAL)) return;
     int energy = (int)material->energy;
@@ -182,7 +195,12 @@ static void read_material(ct_json at, ct_material* material) {
     ct_json_number(ct_json_member(at, "density"), &material->density);
     ct_json_bool(ct_json_member(at, "paper_weights"), &material->paper_weights);
     ct_json_number(ct_json_member(at, "thickness"), &material->thickness);
-    ct_json_number(ct_json_member(at, "bending"), &material->bending);
+    read_bending(ct_json_member(at, "bending"), material);
+    double curvature[3] = {material->curvature_warp, material->curvature_weft, material->curvature_twist};
+    ct_json_vector(ct_json_member(at, "curvature"), curvature);
+    material->curvature_warp = curvature[0];
+    material->curvature_weft = curvature[1];
+    material->curvature_twist = curvature[2];
     ct_json damping = ct_json_member(at, "damping");
     if (!damping.value || !ct_read_keys(damping, CT_OBJECT_DAMPING)) return;
     ct_json_number(ct_json_member(damping, "mass"), &material->damping_mass);
@@ -312,8 +330,8 @@ void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
                      "is 1, but the tets of the mesh are of second order: remove it");
     if (def.order == 1) def.order = 0;
     ct_json material = ct_json_member(at, "material");
-    for (int i = 0; i < 2 && mesh && mesh->ntet; i++) {
-        const char* key = i ? "bending" : "thickness";
+    for (int i = 0; i < 3 && mesh && mesh->ntet; i++) {
+        const char* key = (const char*[]){"thickness", "bending", "curvature"}[i];
         if (material.value && ct_json_has(material, key))
             ct_json_fail(ct_json_member(material, key),
                          "is for thin sheets, but this body has tets: remove it");

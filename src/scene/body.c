@@ -22,7 +22,11 @@ ct_material ct_material_default(void) {
                          .poisson = 0.4,
                          .density = 1000,
                          .thickness = 1e-3,
-                         .bending = 1};
+                         .bending = 1,
+                         .bending_warp = 1,
+                         .bending_weft = 1,
+                         .bending_shear = 1,
+                         .direction = {1, 0, 0}};
 }
 
 ct_body_def ct_body_def_default(void) {
@@ -193,6 +197,12 @@ static const char* value_problem(ct_quantity quantity, double value) {
     case CT_QUANTITY_DENSITY: return "it must be above 0 (kg/m^3); water has 1000";
     case CT_QUANTITY_THICKNESS: return "it must be above 0 (m); cloth has about 5e-4";
     case CT_QUANTITY_BENDING: return "it must be at least 0; 1 is that of a plate, 0 a membrane";
+    case CT_QUANTITY_BENDING_WARP:
+    case CT_QUANTITY_BENDING_WEFT:
+    case CT_QUANTITY_BENDING_SHEAR: return "it must be above 0; 1 is that of an isotropic plate";
+    case CT_QUANTITY_CURVATURE_WARP:
+    case CT_QUANTITY_CURVATURE_WEFT:
+    case CT_QUANTITY_CURVATURE_TWIST: return "it must be finite (1/m)";
     default: return "it must be at least 0";
     }
 }
@@ -203,6 +213,12 @@ static const struct {
     const char* key;
 } numbers[] = {{CT_QUANTITY_THICKNESS, "thickness"},
                {CT_QUANTITY_BENDING, "bending"},
+               {CT_QUANTITY_BENDING_WARP, "bending.warp"},
+               {CT_QUANTITY_BENDING_WEFT, "bending.weft"},
+               {CT_QUANTITY_BENDING_SHEAR, "bending.shear"},
+               {CT_QUANTITY_CURVATURE_WARP, "curvature[0]"},
+               {CT_QUANTITY_CURVATURE_WEFT, "curvature[1]"},
+               {CT_QUANTITY_CURVATURE_TWIST, "curvature[2]"},
                {CT_QUANTITY_YOUNG, "young"},
                {CT_QUANTITY_POISSON, "poisson"},
                {CT_QUANTITY_DENSITY, "density"},
@@ -220,6 +236,10 @@ static ct_status check_material(const ct_material* m, const char* prefix, bool s
         snprintf(field, sizeof field, "%s%s", prefix, numbers[i].key);
         if (problem) return ct_scene_fail(error, field, "is %.10g: %s", value, problem);
     }
+    const double* d = m->direction;
+    snprintf(field, sizeof field, "%sbending.direction", prefix);
+    if (sheet && !(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0 && isfinite(d[0] + d[1] + d[2])))
+        return ct_scene_fail(error, field, "is no direction: give three finite numbers that are not all 0");
     snprintf(field, sizeof field, "%spaper_weights", prefix);
     if (sheet && m->paper_weights) return ct_scene_fail(error, field, "is true: sheets have no such weights");
     snprintf(field, sizeof field, "%senergy", prefix);

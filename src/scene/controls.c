@@ -55,6 +55,10 @@ static ct_status add_drive_control(ct_scene* scene, const char* name, ct_control
                              scene->ndrive ? "is %d: the scene has drives 0 to %d"
                                            : "is %d, but the scene has no drives (%d)",
                              drive, scene->ndrive ? scene->ndrive - 1 : 0);
+    if (scene->drive[drive].clamp)
+        return ct_scene_fail(error, "drive",
+                             "is %d, whose nodes are clamped and cannot move: pin two rows of nodes instead",
+                             drive);
     for (int i = 0; i < scene->ncontrol; i++)
         if (scene->control[i].drive == drive)
             return ct_scene_fail(error, "drive",

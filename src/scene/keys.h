@@ -31,14 +31,15 @@
     X(OBSTACLE_MESH, "obstacle_mesh", "mesh", "repair", "box", "sphere", "cylinder", "torus", "sheet",       \
       "shape", "size", "interior")                                                                           \
     X(MATERIAL, "material", "energy", "young", "poisson", "density", "damping", "paper_weights",             \
-      "thickness", "bending")                                                                                \
+      "thickness", "bending", "curvature")                                                                   \
+    X(BENDING, "bending", "warp", "weft", "shear", "direction")                                              \
     X(DAMPING, "damping", "mass", "stiffness")                                                               \
     X(VALUES, "values", "young", "poisson", "density")                                                       \
     X(DRIVE, "drive", "select", "motion")                                                                    \
     X(MOTION, "motion", "keys", "center", "smooth", "repeat")                                                \
     X(KEYFRAME, "keyframe", "time", "translate", "rotate")                                                   \
     X(TURN, "turn", "axis", "degrees")                                                                       \
-    X(PIN, "pin", "select")                                                                                  \
+    X(PIN, "pin", "select", "clamp")                                                                         \
     X(FORCE, "force", "select", "total", "per_node", "acceleration", "start", "stop")                        \
     X(VELOCITY, "velocity", "select", "velocity", "angular_velocity")                                        \
     X(NODE_MASS, "node_mass", "select", "total", "per_node")                                                 \

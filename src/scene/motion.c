@@ -150,5 +150,9 @@ ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
         return ct_scene_fail(error, "motion.repeat",
                              "is true, but the last key does not bring the nodes to where the first "
                              "puts them: they would jump; make the keys equal, or whole turns apart");
+    if (motion->clamp && motion->nkey)
+        return ct_scene_fail(
+            error, "clamp",
+            "is true for nodes that move: only pinned nodes can be clamped; drive two rows of nodes");
     return CT_OK;
 }

@@ -11,6 +11,7 @@ typedef struct ct_scene_driver {
     int nkey;
     double center[3];
     bool smooth, repeat;
+    bool clamp;  // the slope of a sheet's border between these nodes is held too
 } ct_scene_driver;
 
 // Translation and rotation vector of a motion at `time`.

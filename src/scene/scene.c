@@ -282,7 +282,8 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
     ct_error_clear(error);
     ct_motion pinned = {0};
     if (!motion) motion = &pinned;
-    ct_scene_driver drive = {.nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat};
+    ct_scene_driver drive = {
+        .nkey = motion->nkey, .smooth = motion->smooth, .repeat = motion->repeat, .clamp = motion->clamp};
     memcpy(drive.center, motion->center, sizeof drive.center);
     ct_status status = ct_scene_check_motion(motion, error);
     if (!status) status = ct_scene_sorted_nodes(scene, nodes, count, &drive.node, &drive.nnode, error);

@@ -1,5 +1,5 @@
-// Kernels over blocks of eight triangles or hinges, compiled once per instruction set (CT_ISA, CT_LANES); the
-// equations are in sheet_energy.h and sheet_hinge.h.
+// Kernels of membranes over blocks of eight triangles, compiled once per instruction set (CT_ISA, CT_LANES);
+// the equations are in sheet_energy.h. Those of bending are in sheet_bend_kernel.c.
 //
 // Edges are formed element by element and transposed to lanes; forces go back the same way, to the nodes
 // element after element. The corner where edges begin has minus the sum of the other forces.
@@ -8,41 +8,9 @@
 #include <math.h>
 
 #include "cuttle.h"
-#include "force/elastic_vector.h"
+#include "force/sheet_vector.h"
 
-#define JOIN_NAMES(a, b) a##_##b
-#define WITH_ISA(a, b) JOIN_NAMES(a, b)
-#define NVECTOR (CT_SHEET_BLOCK / CT_LANES)
 #define NARROWEST 1e-9  // smallest J that is divided by, CT_SHEET_NARROWEST
-
-// ---- vectors of vectors --------------------------------------------------------------------
-
-CT_INLINE vvec3 add(vvec3 a, vvec3 b) { return (vvec3){a.x + b.x, a.y + b.y, a.z + b.z}; }
-CT_INLINE vvec3 sub(vvec3 a, vvec3 b) { return (vvec3){a.x - b.x, a.y - b.y, a.z - b.z}; }
-CT_INLINE vvec3 scale(vd s, vvec3 a) { return (vvec3){s * a.x, s * a.y, s * a.z}; }
-CT_INLINE vvec3 axpy(vvec3 a, vd s, vvec3 b) { return (vvec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z}; }
-CT_INLINE vd dot(vvec3 a, vvec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-CT_INLINE vvec3 cross(vvec3 a, vvec3 b) {
-    return (vvec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-CT_INLINE vvec3 select3(vl mask, vvec3 a) {
-    const vd zero = vset(0);
-    return (vvec3){vselect(mask, a.x, zero), vselect(mask, a.y, zero), vselect(mask, a.z, zero)};
-}
-CT_INLINE vvec3 load3(const double* p) {
-    return (vvec3){vload(p), vload(p + CT_SHEET_BLOCK), vload(p + 2 * CT_SHEET_BLOCK)};
-}
-
-// x[to] - x[from] of vector v of a block.
-CT_INLINE vvec3 edge(const double* x, const int* from, const int* to, int v) {
-    v4 d[CT_LANES];
-    for (int lane = 0; lane < CT_LANES; lane++)
-        d[lane] = *(const v4_unaligned*)(x + 3 * (size_t)to[v * CT_LANES + lane]) -
-                  *(const v4_unaligned*)(x + 3 * (size_t)from[v * CT_LANES + lane]);
-    return vtranspose_in(d);
-}
-
-// ---- membranes -----------------------------------------------------------------------------
 
 typedef struct columns {
     vvec3 a, b;
@@ -266,140 +234,7 @@ static void rotations(const ct_sheet_pass* pass) {
     }
 }
 
-// ---- hinges --------------------------------------------------------------------------------
-
-// atan2 to about two units in the last place: the smaller over the larger, by an eighth of a turn less where
-// that is above tan(pi/8), by its series; 0 at the origin.
-CT_INLINE vd vatan2(vd y, vd x) {
-    const vd across = vabs(y), along = vabs(x), high = vmax(across, along), low = vmin(across, along);
-    const vd ratio = vselect(high > 0, low / high, vset(0));
-    const vl wide = ratio > 0.41421356237309503;
-    const vd t = vselect(wide, (ratio - 1) / (ratio + 1), ratio), q = t * t;
-    vd sum = vset(1.0 / 43);
-    for (int k = 41; k >= 3; k -= 2) sum = 1.0 / k - q * sum;
-    vd angle = vselect(wide, vset(M_PI / 4), vset(0)) + (t - t * q * sum);
-    angle = vselect(across > along, M_PI / 2 - angle, angle);
-    angle = vselect(x < 0, M_PI - angle, angle);
-    return vcopysign(angle, y);
-}
-
-CT_INLINE vl is_active(const ct_bend_block* block, int at) {
-    return (vload(&block->stiffness[at]) != 0) | (vload(&block->damper[at]) != 0);
-}
-
-// Adds forces on nodes 1 to 3.
-static __attribute__((noinline)) void add_bend(const ct_bend_block* block, const vvec3* force, int v,
-                                               double* node) {
-    const int at = v * CT_LANES;
-    const vl active = is_active(block, at);
-    v4 f[3][CT_LANES];
-    for (int i = 0; i < 3; i++) vtranspose_out(select3(active, force[i]), f[i]);
-    for (int lane = 0; lane < CT_LANES; lane++) {
-        *(v4*)(node + 4 * (size_t)block->node[0][at + lane]) -= f[0][lane] + f[1][lane] + f[2][lane];
-        for (int i = 0; i < 3; i++) *(v4*)(node + 4 * (size_t)block->node[i + 1][at + lane]) += f[i][lane];
-    }
-}
-
-// A hinge at x; angle: of those that differ by whole turns the one nearest to the step's start.
-typedef struct hinge {
-    vvec3 e, a, b, m, n;
-    vd s, t, length, mm, nn, ee, angle;
-} hinge;
-
-CT_INLINE hinge hinge_at(const ct_sheet_pass* pass, int slot) {
-    const ct_bend_block* block = pass->bend + slot / NVECTOR;
-    const int v = slot % NVECTOR;
-    hinge h;
-    h.e = edge(pass->x, block->node[0], block->node[1], v);
-    h.a = edge(pass->x, block->node[0], block->node[2], v);
-    h.b = edge(pass->x, block->node[0], block->node[3], v);
-    h.m = cross(h.e, h.a), h.n = cross(h.b, h.e);
-    const vd square = dot(h.e, h.e);
-    h.length = vsqrt(square), h.ee = 1 / square, h.mm = 1 / dot(h.m, h.m), h.nn = 1 / dot(h.n, h.n);
-    h.s = dot(h.a, h.e) * h.ee, h.t = dot(h.b, h.e) * h.ee;
-    const vd principal = vatan2(dot(cross(h.m, h.n), h.e), h.length * dot(h.m, h.n));
-    const vd turn = principal - vload(pass->angle_start + (size_t)slot * CT_LANES);
-    h.angle = vselect(vabs(turn) > M_PI, principal - vcopysign(vset(2 * M_PI), turn), principal);
-    return h;
-}
-
-static double bend_gradient(const ct_sheet_pass* pass) {
-    vd total = vset(0);
-    for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
-        const ct_bend_block* block = pass->bend + slot / NVECTOR;
-        const int v = slot % NVECTOR, at = v * CT_LANES;
-        const hinge h = hinge_at(pass, slot);
-        const vd k = vload(&block->stiffness[at]), bend = h.angle - vload(&block->rest[at]);
-        vd pull = 2 * k * bend, energy = k * bend * bend;
-        if (pass->angle_rate) {
-            const vd damper = vload(&block->damper[at]),
-                     rate = pass->c * h.angle - vload(pass->angle_rate + (size_t)slot * CT_LANES);
-            pull += 2 * damper * rate;
-            energy += damper * rate * rate * (1 / pass->c);
-        }
-        total += vselect(is_active(block, at), energy, vset(0));
-        const vvec3 g2 = scale(-pull * h.length * h.mm, h.m), g3 = scale(-pull * h.length * h.nn, h.n);
-        const vvec3 force[3] = {axpy(scale(-h.s, g2), -h.t, g3), g2, g3};
-        add_bend(block, force, v, pass->node);
-    }
-    return vsum(total);
-}
-
-static void bend_linearise(const ct_sheet_pass* pass, double* linear) {
-    for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
-        const ct_bend_block* block = pass->bend + slot / NVECTOR;
-        const int at = slot % NVECTOR * CT_LANES;
-        double* l = linear + (size_t)(slot / NVECTOR) * CT_BEND_LINEAR * CT_SHEET_BLOCK + at;
-        const hinge h = hinge_at(pass, slot);
-        vd stiffness = 2 * vload(&block->stiffness[at]),
-           pull = stiffness * (h.angle - vload(&block->rest[at]));
-        if (pass->angle_rate) {
-            const vd damper = 2 * vload(&block->damper[at]);
-            pull += damper * (pass->c * h.angle - vload(pass->angle_rate + (size_t)slot * CT_LANES));
-            stiffness += pass->c * damper;
-        }
-        const vd value[CT_BEND_LINEAR] = {h.e.x, h.e.y,    h.e.z, h.a.x, h.a.y, h.a.z, h.b.x,    h.b.y,
-                                          h.b.z, h.m.x,    h.m.y, h.m.z, h.n.x, h.n.y, h.n.z,    h.s,
-                                          h.t,   h.length, h.mm,  h.nn,  h.ee,  pull,  stiffness};
-        for (int i = 0; i < CT_BEND_LINEAR; i++) vstore(l + i * CT_SHEET_BLOCK, value[i]);
-    }
-}
-
-static void bend_product(const ct_sheet_pass* pass, const double* linear) {
-    for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
-        const ct_bend_block* block = pass->bend + slot / NVECTOR;
-        const int v = slot % NVECTOR;
-        const double* l = linear + (size_t)(slot / NVECTOR) * CT_BEND_LINEAR * CT_SHEET_BLOCK + v * CT_LANES;
-        const vvec3 e = load3(l), a = load3(l + 3 * CT_SHEET_BLOCK), b = load3(l + 6 * CT_SHEET_BLOCK),
-                    m = load3(l + 9 * CT_SHEET_BLOCK), n = load3(l + 12 * CT_SHEET_BLOCK);
-        const vd s = vload(l + 15 * CT_SHEET_BLOCK), t = vload(l + 16 * CT_SHEET_BLOCK),
-                 length = vload(l + 17 * CT_SHEET_BLOCK), mm = vload(l + 18 * CT_SHEET_BLOCK),
-                 nn = vload(l + 19 * CT_SHEET_BLOCK), ee = vload(l + 20 * CT_SHEET_BLOCK),
-                 pull = vload(l + 21 * CT_SHEET_BLOCK), stiffness = vload(l + 22 * CT_SHEET_BLOCK);
-        const vvec3 de = edge(pass->x, block->node[0], block->node[1], v),
-                    da = edge(pass->x, block->node[0], block->node[2], v),
-                    db = edge(pass->x, block->node[0], block->node[3], v);
-        const vvec3 dm = add(cross(de, a), cross(e, da)), dn = add(cross(db, e), cross(b, de));
-        const vd stretch = dot(e, de) * ee;
-        const vd ds = (dot(da, e) + dot(a, de)) * ee - 2 * s * stretch,
-                 dt = (dot(db, e) + dot(b, de)) * ee - 2 * t * stretch;
-        const vvec3 g2 = scale(-length * mm, m), g3 = scale(-length * nn, n);
-        const vd shrink2 = stretch - 2 * mm * dot(m, dm), shrink3 = stretch - 2 * nn * dot(n, dn);
-        // the gradient along d, from the edges: g1 = -s g2 - t g3
-        const vd along = stiffness * (dot(g2, sub(da, scale(s, de))) + dot(g3, sub(db, scale(t, de))));
-        const vvec3 h2 = axpy(scale(-length * mm, dm), shrink2, g2),
-                    h3 = axpy(scale(-length * nn, dn), shrink3, g3);
-        const vvec3 f2 = axpy(scale(pull, h2), along, g2), f3 = axpy(scale(pull, h3), along, g3);
-        const vvec3 f1 = axpy(axpy(axpy(scale(-s, f2), -t, f3), -pull * ds, g2), -pull * dt, g3);
-        const vvec3 force[3] = {f1, f2, f3};
-        add_bend(block, force, v, pass->node);
-    }
-}
-
-const ct_sheet_kernels WITH_ISA(ct_sheet_kernels, CT_ISA) = {.membrane_gradient = membrane_gradient,
-                                                             .bend_gradient = bend_gradient,
-                                                             .membrane_linearise = membrane_linearise,
-                                                             .bend_linearise = bend_linearise,
-                                                             .membrane_product = membrane_product,
-                                                             .bend_product = bend_product,
-                                                             .rotations = rotations};
+const ct_membrane_kernels WITH_ISA(ct_membrane_kernels, CT_ISA) = {.gradient = membrane_gradient,
+                                                                   .linearise = membrane_linearise,
+                                                                   .product = membrane_product,
+                                                                   .rotations = rotations};
