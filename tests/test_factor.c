@@ -259,6 +259,20 @@ static void beam_is_solved_to_single_and_half_accuracy(void** state) {
     ct_arena_free(&arena);
 }
 
+// Separators of 81 nodes join to supernodes of several panels, at any of which children may join them.
+static void supernodes_of_several_panels_are_solved(void** state) {
+    for (int length = 60; length <= 80; length += 20) {
+        ct_arena arena = {0};
+        ct_block_matrix A;
+        beam_def def = beam_def_default(length, 8);
+        assert_int_equal(beam_matrix(&A, &arena, &def), CT_OK);
+        fixture f = make(&A, CT_ORDER_METIS, CT_PRECISION_SINGLE);
+        assert_true(solve_error(&f, &A) < 1e-5);
+        drop(&f);
+        ct_arena_free(&arena);
+    }
+}
+
 static void inverse_is_symmetric_and_positive(void** state) {
     ct_arena arena = {0};
     ct_block_matrix A;
@@ -691,6 +705,7 @@ int main(void) {
         cmocka_unit_test(badly_scaled_matrix_fits_half_precision),
         cmocka_unit_test(right_hand_side_may_have_any_magnitude),
         cmocka_unit_test(beam_is_solved_to_single_and_half_accuracy),
+        cmocka_unit_test(supernodes_of_several_panels_are_solved),
         cmocka_unit_test(inverse_is_symmetric_and_positive),
         cmocka_unit_test(order_is_a_permutation),
         cmocka_unit_test(automatic_ordering_takes_the_smaller_factor),

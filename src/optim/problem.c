@@ -173,9 +173,7 @@ static bool values_of_model(const ct_values* values, ct_values* out) {
 // does not converge.
 static ct_status check_start(ct_problem* problem, ct_error* error) {
     ct_step_report report;
-    if (!ct_refuse_inverted(problem->model, problem->initial, &report) &&
-        !ct_refuse_overlap(problem->model, problem->work, problem->initial, &report))
-        return CT_OK;
+    if (!ct_refuse_overlap(problem->model, problem->work, problem->initial, &report)) return CT_OK;
     return ct_fail(error, CT_NOT_CONVERGED, "step 1: %s", report.message);
 }
 

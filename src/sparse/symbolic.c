@@ -87,6 +87,12 @@ static bool read_tree(panels* tree, const ct_supernodes* supernodes, const ct_fr
     return true;
 }
 
+// Below the last panel of a front is a whole subtree of fronts, which is numbered without gaps. Below its
+// other panels there are parts of that: children may join the front at any panel.
+static bool ends_front(const panels* tree, int s) {
+    return s + 1 == tree->count || tree->plan->panel_front[s + 1] != tree->plan->panel_front[s];
+}
+
 // Parts are the largest subtrees below the limit; the rest is the top. Descending order meets parents first.
 static void cut_tree(panels* tree, int* npart) {
     double total = 0;
@@ -97,7 +103,7 @@ static void cut_tree(panels* tree, int* npart) {
     for (int s = tree->count - 1; s >= 0; s--) {
         int above = tree->parent[s] < 0 ? TOP : tree->part[tree->parent[s]];
         if (above != TOP) tree->part[s] = above;
-        else if (tree->weight[s] <= high && tree->weight[s] >= low)
+        else if (tree->weight[s] <= high && tree->weight[s] >= low && ends_front(tree, s))
             tree->part[s] = s;  // a root: named by itself until the parts are numbered
         else tree->part[s] = TOP;
     }

@@ -50,7 +50,7 @@ ct_status ct_state_check_start(const ct_model* model, ct_work* work, const ct_st
     ct_error_clear(error);
     if (ct_refuse_state(model, work, state, &report))
         return ct_fail(error, CT_BAD_ARGUMENT, "%s", report.message);
-    if (ct_refuse_inverted(model, state, &report) || ct_advice_overlap(model, work, state, &report))
+    if (ct_advice_overlap(model, work, state, &report) || ct_refuse_inverted(model, state, &report))
         return ct_fail(error, CT_BAD_SCENE, "%s", report.message);
     return CT_OK;
 }
