@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -212,6 +212,19 @@ def doubles(values: Optional[Array]) -> Any:
     if values is None or values.size == 0:
         return ffi.NULL
     return ffi.from_buffer("double[]", values, require_writable=False)
+
+
+def fields(struct: Any, names: Iterable[str]) -> List[Any]:
+    """Fields of a C struct."""
+    return [getattr(struct, name) for name in names]
+
+
+def spans(count: int, info: Callable[[int], Any], word: Callable[[Any], Any]) -> Iterator[Tuple[str, str, int, int]]:
+    """Name, kind, first number and count of each of what a vector consists of."""
+    for i in range(count):
+        c = info(i)
+        kind = c.quantity if hasattr(c, "quantity") else c.kind
+        yield text(c.name), text(word(kind)), c.first, c.count
 
 
 def quantities() -> Iterator[Tuple[int, str]]:

@@ -1,7 +1,9 @@
 """Models: compiled scenes; states of them, and steps."""
 from __future__ import annotations
 
+import os
 import threading
+import types
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -20,6 +22,7 @@ from ._core import (
     lib,
     quantity_index,
     raise_pending,
+    spans,
     text,
     view,
 )
@@ -221,7 +224,9 @@ class Model:
         self._pointer = ffi.gc(out[0], lib.ct_model_free)
         self._threads = threads
         self._changed: Dict[str, Array] = {}
-        self._local = threading.local()
+        self._local: Any = threading.local()
+        self._copies: List[Model] = []
+        self.lock = threading.RLock()  # who sets quantities and runs with them holds it
         info = lib.ct_model_summary(self._pointer)
         self.nodes, self.tets, self.triangles = int(info.nvert), int(info.ntet), int(info.ntri)
         self.bodies, self.links, self.rates = int(info.nbody), int(info.nlink), int(info.njoint)
@@ -256,11 +261,8 @@ class Model:
     @property
     def controls(self) -> List[Control]:
         """What a step's control vector consists of."""
-        out = []
-        for i in range(lib.ct_model_control_count(self._pointer)):
-            c = lib.ct_model_control_info(self._pointer, i)
-            out.append(Control(text(c.name), text(lib.ct_control_kind_name(c.kind)), c.first, c.count))
-        return out
+        own, count = self._pointer, lib.ct_model_control_count(self._pointer)
+        return [Control(*s) for s in spans(count, lambda i: lib.ct_model_control_info(own, i), lib.ct_control_kind_name)]
 
     def control(self, name: str) -> slice:
         """Where a control is in the control vector."""
@@ -362,6 +364,19 @@ class Model:
         if pool is None:
             pool = self._local.pool = Pool(self)
         return pool
+
+    def copies(self, count: int) -> List["Model"]:
+        """Other models of the same scene with the same quantities, at most one per core, made once."""
+        count = max(1, min(count, os.cpu_count() or 1))
+        while len(self._copies) < count:
+            other = Model(self.scene, threads=1)
+            other._local = types.SimpleNamespace()  # one thread at a time, which holds its lock
+            self._copies.append(other)
+        for other in self._copies[:count]:
+            with other.lock:
+                if self._changed:
+                    other.set(self._changed)
+        return self._copies[:count]
 
     def state(self) -> State:
         """The scene's initial state."""

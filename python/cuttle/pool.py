@@ -124,6 +124,11 @@ class Rollouts:
     actuation: Array
     contact_forces: Array
 
+    @property
+    def tape_bytes(self) -> int:
+        """Of the tapes that they keep for gradients."""
+        return sum(int(lib.ct_tape_bytes(tape)) for tape in self._tapes)
+
     def gradient(self, by: Sequence[str] = ("control",), **seeds: Optional[ArrayLike]) -> List[Gradient]:
         """As Rollout.gradient, for each, with seeds that have one more axis in front. Rollouts that failed have none:
         ask for those that have no error only."""

@@ -16,9 +16,11 @@ from ._core import (
     doubles,
     fail_with,
     ffi,
+    fields,
     lib,
     raise_pending,
     set_pending,
+    spans,
     text,
 )
 from .model import Model, State
@@ -103,9 +105,7 @@ def _progress(c: Any, user: Any) -> bool:
     y, best = (
         np.frombuffer(ffi.buffer(p, 8 * watcher.size)).copy() if p else np.zeros(0) for p in (c.y, c.best_y)
     )
-    now = Progress(
-        c.iteration, c.loss, c.best, c.gradient_norm, c.measure, c.seconds, c.failed, y, best
-    )
+    now = Progress._make([*fields(c, Progress._fields[:-2]), y, best])
     return watcher.call(now) is not False
 
 
@@ -204,11 +204,9 @@ class Problem:
 
     @property
     def slices(self) -> List[Slice]:
-        out = []
-        for i in range(lib.ct_problem_slice_count(self._pointer)):
-            c = lib.ct_problem_slice(self._pointer, i)
-            out.append(Slice(text(c.name), text(lib.ct_quantity_name(c.quantity)), c.first, c.count))
-        return out
+        """Its parameters, in order."""
+        own, count = self._pointer, lib.ct_problem_slice_count(self._pointer)
+        return [Slice(*s) for s in spans(count, lambda i: lib.ct_problem_slice(own, i), lib.ct_quantity_name)]
 
     def values(self, y: ArrayLike) -> Array:
         """What y means: a physical value for each of its numbers."""

@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._core import Array, BadArgument, array, check, doubles, fail, ffi, lib, quantity_index, text
+from ._core import Array, BadArgument, array, check, doubles, fail, ffi, fields, lib, quantity_index, text
 from .model import Model, State
 from .picture import Image, draw, png, save_movie, save_png
 from .scene import Path, os
@@ -26,9 +26,7 @@ class RolloutReport(NamedTuple):
 
 
 def rollout_report(c: Any) -> RolloutReport:
-    return RolloutReport(
-        c.steps, c.substepped, c.edges, c.inverted, c.solves, c.max_residual, c.signature, c.seconds
-    )
+    return RolloutReport._make(fields(c, RolloutReport._fields))
 
 
 class Gradient:
@@ -166,6 +164,11 @@ class Rollout:
     def times(self) -> Array:
         """(steps + 1,), s"""
         return self.initial.time + self.model.time_step * np.arange(self.steps + 1)
+
+    @property
+    def tape_bytes(self) -> int:
+        """Of the tape that it keeps for gradients."""
+        return int(lib.ct_tape_bytes(self._tape))
 
     def gradient(
         self,

@@ -17,10 +17,10 @@ import numpy as np
 import torch
 
 from ._core import BadArgument, Unsupported
+from ._run import ARRAYS, pack, run, set_values, unpack
 from .model import Model
 from .model import State as _State
 from .pool import Pool
-from .rollout import Rollout
 
 Tensor = torch.Tensor
 
@@ -43,14 +43,12 @@ class Motion(NamedTuple):
 
 
 def _pack(state: _State) -> Tuple[Tensor, Tensor]:
-    return torch.from_numpy(state.vector), torch.from_numpy(np.frombuffer(state.tobytes(), np.uint8).copy())
+    vector, carried = pack(state)
+    return torch.from_numpy(vector), torch.from_numpy(carried)
 
 
 def _unpack(model: Model, vector: Tensor, carried: Tensor) -> _State:
-    state = model.state()
-    state.restore(carried.detach().cpu().numpy().tobytes())
-    state.vector = vector.detach().cpu().numpy()
-    return state
+    return unpack(model, vector.detach().cpu().numpy(), carried.detach().cpu().numpy())
 
 
 def initial(model: Model, batch: Optional[int] = None, state: Optional[_State] = None) -> State:
@@ -85,9 +83,6 @@ def velocities(model: Model, state: State) -> Tensor:
 
 # ---- the autograd function -------------------------------------------------------------------
 
-_ARRAYS = ("positions", "velocities", "coordinates", "actuation")
-
-
 class _Call:
     """What one call needs besides tensors."""
 
@@ -97,12 +92,6 @@ class _Call:
         self.runs: Any = None
 
 
-def _set(call: _Call, values: Sequence[np.ndarray[Any, Any]]) -> None:
-    if call.names:
-        call.model.factor_always()
-        call.model.set(dict(zip(call.names, values)))
-
-
 class _Run(torch.autograd.Function):
     """Many rollouts: (count, size) vectors to arrays and last vectors."""
 
@@ -110,13 +99,13 @@ class _Run(torch.autograd.Function):
     def forward(ctx: Any, call: _Call, vector: Tensor, carried: Tensor, controls: Optional[Tensor], *values: Tensor) -> Any:
         model = call.model
         call.values = [value.detach().cpu().numpy().copy() for value in values]
-        _set(call, call.values)
+        set_values(model, dict(zip(call.names, call.values)))
         states = [_unpack(model, v, b) for v, b in zip(vector, carried)]
         numbers = None if controls is None else controls.detach().cpu().numpy()
-        call.runs = _run(call, states, numbers)
+        call.runs = run(model, call.pool, states, numbers, call.steps, call.bare)
         last = [_pack(state) for state in call.runs.final]
         vectors, carries = (torch.stack(rows) for rows in zip(*last))
-        arrays = [torch.from_numpy(getattr(call.runs, name)) for name in _ARRAYS]
+        arrays = [torch.from_numpy(getattr(call.runs, name)) for name in ARRAYS]
         ctx.call = call
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(carries)
@@ -134,11 +123,11 @@ class _Reverse(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, call: _Call, count: int, vectors: Optional[Tensor], *rest: Optional[Tensor]) -> Any:
-        _set(call, call.values)
+        set_values(call.model, dict(zip(call.names, call.values)))
         runs = call.runs
         seeds: Dict[str, Any] = {
             name: None if bar is None or call.bare else bar.detach().cpu().numpy()
-            for name, bar in zip(_ARRAYS, rest[:count])
+            for name, bar in zip(ARRAYS, rest[:count])
         }
         seeds["final"] = None if vectors is None else vectors.detach().cpu().numpy()
         by = (["control"] if runs.controls is not None else []) + call.names
@@ -153,34 +142,6 @@ class _Reverse(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *bars: Any) -> Any:
         raise Unsupported("cuttle.torch has first derivatives only: its gradients cannot be differentiated once more")
-
-
-class _Single:
-    """One rollout with the face of many."""
-
-    def __init__(self, rollout: Rollout) -> None:
-        self.rollout, self.final = rollout, [rollout.final]
-        self.controls = None if rollout.controls is None else rollout.controls[None]
-        for name in _ARRAYS:
-            setattr(self, name, getattr(rollout, name)[None])
-
-    def gradient(self, by: Sequence[str], **seeds: Any) -> List[Any]:
-        own = {name: None if seed is None else seed[0] for name, seed in seeds.items()}
-        return [self.rollout.gradient(by=by, **own)]
-
-
-def _run(call: _Call, states: List[_State], controls: Any) -> Any:
-    model = call.model
-    if call.pool is None and len(states) == 1:
-        return _Single(
-            Rollout(model, None if controls is None else controls[0], call.steps, states[0], bare=call.bare)
-        )
-    pool = call.pool or model.pool()
-    runs = pool.rollout(states, controls, call.steps, bare=call.bare)
-    for error in runs.errors:
-        if error is not None:
-            raise error
-    return runs
 
 
 def _apply(
