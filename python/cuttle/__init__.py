@@ -23,6 +23,7 @@ from ._core import (
     lib as _lib,
     text as _text,
 )
+from .picture import beside, plot, save_png
 from .model import Control, Model, State, StepReport
 from .pool import Batch, Pool
 from .problem import Evaluation, Objective, Problem, Slice
@@ -34,5 +35,5 @@ __version__ = _text(_lib.ct_version())
 __all__ = [
     "QUANTITIES", "BadArgument", "BadFile", "BadMesh", "BadScene", "Batch", "Cancelled", "Control", "Error", "Evaluation",
     "FileError", "Gradient", "Model", "NotConverged", "Objective", "OutOfMemory", "Pool", "Problem", "Rollout", "RolloutReport", "Scene",
-    "Singular", "Slice", "State", "StepReport", "Unsupported", "load", "scenes",
+    "Singular", "Slice", "State", "StepReport", "Unsupported", "beside", "load", "plot", "save_png", "scenes",
 ]  # fmt: skip

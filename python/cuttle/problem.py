@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -24,6 +25,7 @@ from ._core import (
     text,
 )
 from .model import Model, State
+from .picture import Image, draw_file
 from .rollout import Record, RolloutReport, rollout_report
 from .scene import Path, Scene, load, os
 
@@ -302,6 +304,13 @@ class Problem:
         file = os.fsencode(path)
         self._host.begin()
         check(lib.ct_problem_record(self._pointer, self.scene._pointer, file, doubles(point), error), error)
+
+    def picture(self, y: ArrayLike, step: int = -1, width: int = 640, height: int = 360, **keys: Any) -> Image:
+        """A picture of the motion at y; keys as those of Rollout.picture."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "motion.h5")
+            self.record(path, y)
+            return draw_file(path, [range(self.steps + 1)[step]], width, height, **keys)[0]
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return Problem, (self.scene,)

@@ -215,9 +215,16 @@ class Rollout:
             closed = lib.ct_trajectory_close(file, error)
         check(closed, error)
 
-    def picture(self, step: int = -1, width: int = 640, height: int = 360, color_by: str = "body") -> Image:
-        """A picture of a state, (height, width, 3)."""
-        return draw(self, [range(self.steps + 1)[step]], width, height, color_by)[0]
+    def picture(
+        self,
+        step: int = -1,
+        width: int = 640,
+        height: int = 360,
+        color_by: str = "body",
+        mark: Optional[ArrayLike] = None,
+    ) -> Image:
+        """A picture of a state, (height, width, 3); mark: a place with a ring around it."""
+        return draw(self, [range(self.steps + 1)[step]], width, height, color_by, mark)[0]
 
     def save_picture(self, path: Path, step: int = -1, width: int = 640, height: int = 360) -> None:
         """The same as a .png file."""

@@ -12,6 +12,10 @@ print(f"it moves by {weight @ (rollout.positions[-1, :, 1] - rollout.positions[0
 seed = np.zeros_like(rollout.positions)  # dL/d(positions), L = height of the centre of mass at the end
 seed[-1, :, 1] = weight
 gradient = rollout.gradient(positions=seed, by=("control", "young"))
-print("dL/d(control) is largest at step, muscle number:", np.unravel_index(gradient["control"].argmax(), controls.shape))
+step, muscle = divmod(int(gradient["control"].argmax()), model.control_size)
+print(f"dL/d(control) is largest at step {step}, muscle number {muscle}: {gradient['control'].max():.2e} m")
 print(f"dL/d(log young) = {gradient['young'] @ model.get('young'):.2e} m")
-rollout.save_picture("first_gradient.png")
+
+better = model.rollout(np.clip(controls + 0.4 * np.sign(gradient["control"]), 0, 0.5))  # one step along it
+print(f"with muscles changed along the gradient: {weight @ (better.positions[-1, :, 1] - better.positions[0, :, 1]):.4f} m")
+cuttle.save_png("first_gradient.png", cuttle.beside(rollout.picture(), better.picture()))
