@@ -13,12 +13,14 @@
 
 enum { DIAGONAL, ALTERNATING, CROSSED, UNSTRUCTURED, NMESH };
 
+// With room for a vertex more: kernels read vertices four numbers at a time.
 static ct_mesh* raw_mesh(int nvert, int ntri) {
     ct_mesh *mesh, blank = {0};
-    blank.nvert = nvert, blank.ntri = ntri;
-    blank.x = calloc(3 * (size_t)nvert, sizeof(double)), blank.tri = calloc(3 * (size_t)ntri, sizeof(int));
+    blank.nvert = nvert + 1, blank.ntri = ntri;
+    blank.x = calloc(3 * ((size_t)nvert + 1), sizeof(double)), blank.tri = calloc(3 * (size_t)ntri, sizeof(int));
     blank.tri_tag = calloc((size_t)ntri, sizeof(int));
     must(ct_mesh_copy(&mesh, &blank), NULL);
+    mesh->nvert = nvert;
     free(blank.x), free(blank.tri), free(blank.tri_tag);
     return mesh;
 }

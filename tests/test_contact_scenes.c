@@ -67,7 +67,7 @@ static const bool whole = REPEAT(true, false);  // scenes are run to their end
 static void a_ball_on_a_sheet_takes_few_solves(void** state) {
     sim s = open_scene("ball_sheet", 1);
     int solves = 0, touching = 0;
-    for (int i = 0; i < REPEAT(30, 10); i++) {
+    for (int i = 0; i < REPEAT(30, 16); i++) {
         const ct_step_report report = step_once(&s);
         if (!report.contacts) continue;
         solves += report.solves;

@@ -277,7 +277,7 @@ static void crumpling_cloths_take_few_solves(void** state) {
         assert_true(refactors > 0.5);
         stop(&s);
     }
-    assert_true(solves < 42);
+    assert_true(solves < REPEAT(42, 60));  // its first steps, the hardest, take more
 }
 
 static void a_hanging_cloth_takes_few_solves(void** state) {

@@ -262,7 +262,7 @@ static void torque_gradients_of_a_bare_tree_match_differences(void** unused) {
     for (int k = 1; k < 4; k++) {
         add_rod(scene, k - 1, CT_JOINT_REVOLUTE, (double[]){0.2 * k, 0, 0}, (double[]){0.3, k - 2, 1},
                 (double[]){0.2 * k + 0.1, 0, 0.05}, 0.5, 0.003, 0.3, 1);
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "t%d", k);
         must(ct_scene_add_joint_control(scene, name, CT_CONTROL_TORQUE, k, &error), &error);
     }
@@ -345,7 +345,7 @@ static sim fleshy_arm(ct_settings settings, int bones, bool flesh_only, bool con
         must(ct_scene_add_link(scene, &def, NULL, &error), &error);
         ct_free(nodes);
         if (k && control) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "t%d", k);
             must(ct_scene_add_joint_control(scene, name, CT_CONTROL_TORQUE, k, &error), &error);
         }

@@ -173,7 +173,7 @@ static void joints_hold_through_3000_steps_of_violent_torques(void** unused) {
     ct_error error = {0};
     for (int k = 0; k < COUNT; k++) {
         ct_link_def def = ct_link_def_default();
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "t%d", k);
         def.parent = k - 1;
         def.joint.anchor[0] = 0.2 * k;

@@ -293,8 +293,10 @@ ct_status ct_sheet_curvature_create(ct_sheet_curvature* out, ct_arena* arena, co
         enough = ct_reserve((void**)&hinge, &capacity[0], first + count, sizeof *hinge) &&
                  ct_reserve((void**)&weight, &capacity[1], first + count, sizeof *weight);
         if (!enough) break;
-        memcpy(hinge + first, rows->hinge, count * sizeof *hinge);
-        memcpy(weight + first, rows->weight, count * sizeof *weight);
+        if (count) {
+            memcpy(hinge + first, rows->hinge, count * sizeof *hinge);
+            memcpy(weight + first, rows->weight, count * sizeof *weight);
+        }
         out->start[t + 1] = (int)(first + count);
     }
     if (enough) {

@@ -148,6 +148,16 @@ static ct_status level_error(check* c, const ct_slice* slice, int count, double 
 
 // ---- slices --------------------------------------------------------------------------------
 
+// The smallest error but one: one alone may be small by chance.
+static double second_least(const double* error, int levels) {
+    double least = INFINITY, second = INFINITY;
+    for (int k = 0; k < levels; k++) {
+        second = fmin(second, fmax(least, error[k]));
+        least = fmin(least, error[k]);
+    }
+    return second;
+}
+
 // Slope over the levels that are well above the smallest error; a wrong gradient has about 0.
 static double find_slope(const double* error, int levels, double least, bool passed) {
     const double above = 30;
@@ -155,7 +165,8 @@ static double find_slope(const double* error, int levels, double least, bool pas
     if (levels < 2 || !isfinite(error[0]) || !isfinite(error[1]) || error[1] <= 0) return NAN;
     if (passed && error[0] <= above * least) return NAN;
     while (last + 1 < levels && isfinite(error[last + 1]) && error[last + 1] > above * least) last++;
-    double slope = log(error[0] / error[last]) / (last * log(4));
+    double end = levels > 2 ? fmax(error[last], second_least(error, levels)) : error[last];
+    double slope = log(error[0] / end) / (last * log(4));
     return passed && slope < 0.5 ? NAN : slope;  // an error that grows as the step shrinks is round-off
 }
 

@@ -294,12 +294,12 @@ static void foresee_stage(const ct_model* model, ct_work* work, const ct_state* 
 // The stage's end: velocity and acceleration there; for the last stage the state's.
 static void accept_stage(const ct_model* model, ct_work* work, ct_state* state, int i, bool last,
                          ct_step_report* report) {
-    ct_stages_work* s = &work->stages;
-    double* v = s->v[i];
     if (last) {
         accept(model, work, state, report);
         return;
     }
+    ct_stages_work* s = &work->stages;
+    double* v = s->v[i];
     accept_contacts(model, work, state, report);
     ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x, v);
     memcpy(s->x[i], work->at.x, 3 * (size_t)model->nvert * sizeof(double));
