@@ -17,7 +17,8 @@ enum { DIAGONAL, ALTERNATING, CROSSED, UNSTRUCTURED, NMESH };
 static ct_mesh* raw_mesh(int nvert, int ntri) {
     ct_mesh *mesh, blank = {0};
     blank.nvert = nvert + 1, blank.ntri = ntri;
-    blank.x = calloc(3 * ((size_t)nvert + 1), sizeof(double)), blank.tri = calloc(3 * (size_t)ntri, sizeof(int));
+    blank.x = calloc(3 * ((size_t)nvert + 1), sizeof(double)),
+    blank.tri = calloc(3 * (size_t)ntri, sizeof(int));
     blank.tri_tag = calloc((size_t)ntri, sizeof(int));
     must(ct_mesh_copy(&mesh, &blank), NULL);
     mesh->nvert = nvert;
