@@ -1,4 +1,4 @@
-// Several right-hand sides at once, and the scratch for it; see factor.h and factor_many.h.
+// Several right-hand sides at once; see factor.h and factor_many.h.
 //
 // A group of up to 16 right-hand sides sweeps over all panels on one thread; groups run side by side.
 #include "sparse/factor_many.h"
@@ -20,43 +20,6 @@ const ct_many_set* ct_many_set_for(ct_isa isa) {
 #endif
     default: return &ct_many_set_portable;
     }
-}
-
-void ct_factor_many_free(ct_factor_many* many) {
-    if (!many) return;
-    for (int k = 0; k < 2; k++) {
-        ct_free(many->list[k].slot);
-        ct_free(many->list[k].place);
-        ct_free(many->list[k].group);
-        ct_free(many->list[k].visit);
-    }
-    ct_free(many->mark);
-    ct_free(many->tally);
-    ct_arena_free(&many->arena);
-    ct_arena_free(&many->kept_arena);
-    ct_free(many);
-}
-
-ct_factor_many* ct_factor_many_reserve(ct_factor_work* work, const ct_symbolic* symbolic, int nworker) {
-    if (!work->many) work->many = ct_alloc(1, sizeof *work->many);
-    ct_factor_many* many = work->many;
-    if (!many || nworker <= many->nworker) return many;
-    size_t count = (size_t)nworker, row = CT_MANY_LANES * sizeof(float);
-    ct_arena arena = {0};
-    float* vector = ct_arena_alloc(&arena, count * 3 * (size_t)symbolic->n, row);
-    float* rows = ct_arena_alloc(&arena, count * (size_t)symbolic->npart * (size_t)symbolic->max_rows, row);
-    int* begin = ct_arena_alloc(&arena, count * (size_t)symbolic->npanel, sizeof(int));
-    if (arena.failed) {
-        ct_arena_free(&arena);
-        return NULL;
-    }
-    ct_arena_free(&many->arena);
-    many->arena = arena;
-    many->vector = vector;
-    many->rows = rows;
-    many->begin = begin;
-    many->nworker = nworker;
-    return many;
 }
 
 float* ct_many_rows_of(const ct_factor* factor, const ct_factor_many* many, int task) {

@@ -81,7 +81,6 @@ typedef struct ct_factor_many {
     size_t kept_capacity;  // floats
 } ct_factor_many;
 
-void ct_factor_many_free(ct_factor_many* many);
 // The work's scratch with vectors for `nworker` sweeps side by side; NULL: out of memory.
 ct_factor_many* ct_factor_many_reserve(ct_factor_work* work, const ct_symbolic* symbolic, int nworker);
 
