@@ -302,7 +302,8 @@ static const char details[] =
     "times; the fastest\n"
     "run counts. The speed-up compares the steps that both solvers took.\n"
     "Other measurements: cuttle bench gradient --help, cuttle bench memory --help,\n"
-    "cuttle bench skeleton --help, cuttle bench contact --help, cuttle bench accuracy --help.";
+    "cuttle bench skeleton --help, cuttle bench contact --help, cuttle bench accuracy --help,\n"
+    "cuttle bench energy --help.";
 
 static const char examples[] = "  cuttle bench\n"
                                "  cuttle bench --json --sizes 10k --threads 1\n"
@@ -346,6 +347,7 @@ int cuttle_bench(int argc, char** argv) {
     if (argc > 1 && strcmp(argv[1], "skeleton") == 0) return cuttle_bench_skeleton(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "contact") == 0) return cuttle_bench_contact(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "accuracy") == 0) return cuttle_bench_accuracy(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "energy") == 0) return cuttle_bench_energy(argc - 1, argv + 1);
     bench_options options = {0};
     int code;
     if (!parse(&options, argc, argv, &code)) return code;

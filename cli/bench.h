@@ -10,6 +10,7 @@ int cuttle_bench_gradient(int argc, char** argv);
 int cuttle_bench_skeleton(int argc, char** argv);
 int cuttle_bench_contact(int argc, char** argv);
 int cuttle_bench_accuracy(int argc, char** argv);
+int cuttle_bench_energy(int argc, char** argv);
 
 // Fills the scene with a beam of about `tets` tets, clamped at one end, under gravity.
 ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads,

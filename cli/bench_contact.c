@@ -198,6 +198,7 @@ static ct_status add_slab(ct_scene* scene, const int cells[3], const double at[3
     ct_body_def body = ct_body_def_default();
     int index, *nodes = NULL, count = 0;
     body.mesh = mesh;
+    body.material.energy = CT_ENERGY_COROTATED;
     body.material.young = 1e5;
     body.material.poisson = 0.4;
     body.contact_thickness = THICKNESS;

@@ -107,7 +107,8 @@ static ct_status add_body(ct_scene* scene, uint64_t* random, drop* d, int index,
     body.material.density = scaled(random, 300, 2000);
     body.material.damping_stiffness = d->damping;
     body.material.thickness = 0.02 * size;
-    if (what != SHEET) body.material.energy = CT_ENERGY_NEOHOOKEAN;  // it bears being crushed
+    // flesh bears being crushed
+    body.material.energy = what == SHEET ? CT_ENERGY_COROTATED : CT_ENERGY_NEOHOOKEAN;
     turn(random, body.rotate);
     extent(mesh, body.rotate, &low, &high);
     double speed = d->speed[index], closing = speed - (index ? d->speed[index - 1] : 0);

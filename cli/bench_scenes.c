@@ -44,6 +44,7 @@ static ct_status add_slab(ct_scene* scene, const slab* s, ct_error* error) {
     ct_body_def body = ct_body_def_default();
     int index;
     body.mesh = mesh;
+    body.material.energy = CT_ENERGY_COROTATED;
     body.material.young = s->young;
     body.material.poisson = 0.4;
     body.material.damping_stiffness = 2e-3;
@@ -114,6 +115,7 @@ static ct_status six_balls(ct_scene* scene, ct_error* error) {
     for (int i = 0; i < 6 && status == CT_OK; i++) {
         ct_body_def body = ct_body_def_default();
         body.mesh = mesh;
+        body.material.energy = CT_ENERGY_COROTATED;
         body.material.young = 1e5;
         body.material.poisson = 0.4;
         body.translate[0] = aside[i][0], body.translate[1] = 0.11 + 0.215 * i,

@@ -100,6 +100,7 @@ static ct_status fill_arm(ct_scene* scene, bool links, ct_error* error) {
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
+    body.material.energy = CT_ENERGY_COROTATED;
     body.material.young = 5e4;
     status = ct_scene_add_body(scene, &body, NULL, error);
     ct_mesh_free(mesh);

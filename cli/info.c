@@ -549,6 +549,23 @@ static ct_status show_cables(ct_trajectory* file, const ct_trajectory_info* info
     return status;
 }
 
+// Most tets inside out in a frame of a trajectory: a line where there are some, or an entry of an object.
+static ct_status show_inverted(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
+                               ct_error* error) {
+    int most = 0, frames = 0;
+    ct_status status = CT_OK;
+    for (int k = 0; !status && k < info->nframe; k++) {
+        int count;
+        status = ct_trajectory_read_inverted(file, k, &count, error);
+        if (status) break;
+        frames += count > 0;
+        if (count > most) most = count;
+    }
+    if (object) json_object_set_new(object, "inverted", json_integer(most));
+    else if (most) printf("  up to %d tet%s inside out, in %d frames\n", most, most == 1 ? "" : "s", frames);
+    return status;
+}
+
 static int show_trajectory(const char* path, bool json) {
     ct_error error = {.element = -1};
     ct_trajectory_info info;
@@ -568,7 +585,7 @@ static int show_trajectory(const char* path, bool json) {
             "links", show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
         json_object_set_new(object, "second_order_tets", json_integer(count_second(middles, info.ntet)));
         if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error) ||
-            show_cables(file, &info, object, &error))
+            show_cables(file, &info, object, &error) || show_inverted(file, &info, object, &error))
             code = cli_report_error(&error, true);
         else cli_print_json(json_incref(object));
         json_decref(object);
@@ -583,7 +600,7 @@ static int show_trajectory(const char* path, bool json) {
         printf("  scene %s %s\n", info.scene_name, info.scene_file);
         json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, false));
         if (show_contacts(file, &info, NULL, &error) || show_cavities(file, &info, NULL, &error) ||
-            show_cables(file, &info, NULL, &error))
+            show_cables(file, &info, NULL, &error) || show_inverted(file, &info, NULL, &error))
             code = cli_report_error(&error, false);
     }
     ct_trajectory_close(file, NULL);

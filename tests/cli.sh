@@ -108,10 +108,10 @@ expect '[ $code = 1 ]' 'grep -q "step 1: .*\"bellows\".* above 0" err'; claim a_
 run run beam.json
 expect '[ $code = 0 ]' '[ -s beam.h5 ]' 'grep -q "beam.h5: 20 steps" out'; claim run_writes_a_file_named_after_the_scene
 run info beam.h5 --json
-expect '[ $code = 0 ]' '[ "$(value "[\"frames\"]")" = 21 ]' '[ "$(value "[\"tets\"]")" = 30 ]'; claim info_counts_frames_and_tets
+expect '[ $code = 0 ]' '[ "$(value "[\"inverted\"]")" = 0 ]' '[ "$(value "[\"frames\"]")" = 21 ]' '[ "$(value "[\"tets\"]")" = 30 ]'; claim info_counts_frames_and_tets
 run info beam.json --json
 expect '[ $code = 0 ]' '[ "$(value "[\"tets\"]")" = 30 ]' '[ "$(value "[\"driven_nodes\"]")" = 4 ]' \
-    '[ "$(value "[\"bodies\"][0][\"material\"][\"energy\"]")" = corotated ]'
+    '[ "$(value "[\"bodies\"][0][\"material\"][\"energy\"]")" = neohookean ]'
 claim info_describes_a_scene
 run info beam.json
 expect '[ $code = 0 ]' 'grep -q "30 tets" out' 'grep -q "young 1e+06" out'; claim info_describes_a_scene_in_words
@@ -193,7 +193,7 @@ expect '[ $code = 0 ]' 'grep -q "^seed 2: 3 steps" out'; claim bench_contact_dro
 
 cat > sink.json <<'END'
 {"name": "sink", "time_step": 0.01, "duration": 0.3,
- "bodies": [{"name": "beam", "box": {"size": [0.5, 0.1, 0.1], "cells": [6, 1, 1]}, "material": {"young": 6e5, "damping": {"mass": 20}}}],
+ "bodies": [{"name": "beam", "box": {"size": [0.5, 0.1, 0.1], "cells": [6, 1, 1]}, "material": {"energy": "corotated", "young": 6e5, "damping": {"mass": 20}}}],
  "pins": [{"select": {"box": [[-1, -1, -1], [0.001, 1, 1]]}}],
  "parameters": [{"type": "young"}, {"type": "velocity"}],
  "objective": [{"type": "point", "target": [-0.001, -0.02, 0.001], "relative": true}],

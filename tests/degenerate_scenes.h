@@ -238,6 +238,7 @@ static inline ct_scene* crossed_bars(double load) {
     settings.gravity[1] *= load;
     ct_scene* scene = new_scene(&settings);
     ct_material material = soft(1e5, 0.005);
+    material.energy = CT_ENERGY_COROTATED;  // when it tips over depends on it
     int lower = add_mesh(scene, wedge_mesh(0.04, 0.06, 0.3, 5), &material, (placed){.at = {0, 0, 0}});
     placed above = {.at = {0, 0.121, 0}};
     memcpy(above.turn, upside_down_across, sizeof above.turn);

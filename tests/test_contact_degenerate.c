@@ -2,6 +2,7 @@
 // solved to its tolerance and the energy does not grow beyond what was put in; and each scene touches in the
 // way that it is built for.
 #include "degenerate_scenes.h"
+#include "repeat.h"
 
 #include "contact/detect.h"
 #include "model/model.h"
@@ -35,7 +36,7 @@ static void count_contacts(const ct_step_report* report, seen* all) {
 }
 
 // driven: energy comes from moving nodes as well, so that it may grow.
-static seen run(sim* s, int count, bool driven) {
+static seen run_with(sim* s, const double* control, int count, bool driven) {
     seen all = {0};
     ct_detect* detect = NULL;
     must(ct_detect_create(&detect, &s->model->collision), NULL);
@@ -44,7 +45,7 @@ static seen run(sim* s, int count, bool driven) {
         ct_detect_intersections(&s->model->collision, detect, ct_state_positions(s->state), NULL), 0);
     for (int i = 0; i < count; i++) {
         ct_step_report report;
-        ct_status status = ct_step(s->model, s->work, s->state, NULL, &report);
+        ct_status status = ct_step(s->model, s->work, s->state, control, &report);
         if (status != CT_OK)
             fail_msg("step %d: %s, residual %g of %g after %d solves: %s", i + 1, ct_status_text(status),
                      report.residual, report.reference, report.solves, report.message);
@@ -64,6 +65,8 @@ static seen run(sim* s, int count, bool driven) {
     ct_detect_free(detect);
     return all;
 }
+
+static seen run(sim* s, int count, bool driven) { return run_with(s, NULL, count, driven); }
 
 static seen run_scene(ct_scene* scene, int count, bool driven) {
     sim s = start(scene, 1);
@@ -224,10 +227,24 @@ static void bodies_fall_in_a_heap(void** state) {
     assert_true(all.touching > 0 && all.type[CT_CONTACT_TYPE_PLANE] > 0);
 }
 
-static void a_humanoid_falls_on_a_log(void** state) {
+// With torques of up to 1 N m in its shoulders, drawn at random (cuttle bench energy: 20 starts, where flesh
+// that is corotated never comes to the end).
+static void humanoids_fall_on_a_log(void** state) {
     (void)state;
-    seen all = run_scene(scene_file("humanoid_fall"), 50, false);
-    assert_true(all.type[CT_CONTACT_TYPE_PLANE] > 0 && all.energy < 0);
+    uint64_t seed = 5;
+    for (int i = 0; i < REPEAT(3, 1); i++) {
+        ct_scene* scene = scene_file("humanoid_fall");
+        ct_error error = {0};
+        for (int arm = 1; arm < 3; arm++)
+            must(ct_scene_add_joint_control(scene, arm == 1 ? "left" : "right", CT_CONTROL_TORQUE, arm,
+                                            &error),
+                 &error);
+        sim s = start(scene, 1);
+        const double torque[2] = {noise(&seed), noise(&seed)};
+        seen all = run_with(&s, torque, 55, true);
+        assert_true(all.type[CT_CONTACT_TYPE_PLANE] > 0 && all.energy < 0);
+        stop(&s);
+    }
 }
 
 static void a_bullet_bounces_off_a_soft_plate(void** state) {
@@ -250,7 +267,7 @@ int main(void) {
         cmocka_unit_test(cards_stand),
         cmocka_unit_test(balls_flatten_on_sheets_that_give_way),
         cmocka_unit_test(bodies_fall_in_a_heap),
-        cmocka_unit_test(a_humanoid_falls_on_a_log),
+        cmocka_unit_test(humanoids_fall_on_a_log),
         cmocka_unit_test(a_bullet_bounces_off_a_soft_plate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // The step: convergence, sub-steps, exact replay, determinism, solvers that agree, recovery from inversion.
 #include "build.h"
+#include "scene_text.h"
 
 static const ct_energy all_energies[] = {CT_ENERGY_COROTATED, CT_ENERGY_PROJECTIVE, CT_ENERGY_NEOHOOKEAN,
                                          CT_ENERGY_STVK};
@@ -176,6 +177,27 @@ static void failure_leaves_the_state_unchanged_and_says_what_to_do(void** unused
     stop(&s);
 }
 
+// Where a step fails with flesh pressed flat, the advice names the tets and what would help.
+static void failure_with_crushed_tets_names_them(void** unused) {
+    for (int soft = 0; soft < 2; soft++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "{\"solver\": {\"max_iterations\": 2, \"max_substep_depth\": 0}, \"bodies\": [{\"name\": "
+                 "\"bar\", \"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [5, 1, 1]}, \"material\": {%s}}], "
+                 "\"pins\": [{\"select\": {\"box\": [[0, 0, 0], [0, 1, 1]]}}], \"drives\": [{\"select\": "
+                 "{\"box\": [[1, 0, 0], [1, 1, 1]]}, \"motion\": {\"keys\": [{\"time\": 0}, {\"time\": 0.01, "
+                 "\"translate\": [-0.98, 0, 0]}]}}]}",
+                 soft ? "" : "\"energy\": \"corotated\"");
+        sim s = start(parse(text), 1);
+        ct_step_report report;
+        assert_int_equal(ct_step(s.model, s.work, s.state, NULL, &report), CT_NOT_CONVERGED);
+        if (!strstr(report.message, "crushed below a tenth of ") || !strstr(report.message, "of \"bar\""))
+            fail_msg("%s", report.message);
+        assert_int_equal(strstr(report.message, "neohookean") != NULL, !soft);
+        stop(&s);
+    }
+}
+
 // A box of `cells` cells whose nodes feel the control "push".
 static sim pushed_box(int cells) {
     ct_settings settings = quick_settings();
@@ -287,6 +309,7 @@ int main(void) {
         cmocka_unit_test(replay_from_a_stored_state_is_exact),
         cmocka_unit_test(a_step_that_does_not_converge_is_halved),
         cmocka_unit_test(failure_leaves_the_state_unchanged_and_says_what_to_do),
+        cmocka_unit_test(failure_with_crushed_tets_names_them),
         cmocka_unit_test(a_refused_step_says_why_and_changes_nothing),
         cmocka_unit_test(inverted_elements_recover),
         cmocka_unit_test(a_scene_of_driven_nodes_only_just_moves),

@@ -76,7 +76,7 @@ typedef struct ct_material {
     // `direction`, across it, twist; above 0 towards the normal
     double curvature_warp, curvature_weft, curvature_twist;
 } ct_material;
-// corotated, 1e6 Pa, 0.4, 1000 kg/m^3, undamped; sheets: 1 mm, all factors 1, direction x, no curvature
+// neo-Hookean, 1e6 Pa, 0.4, 1000 kg/m^3, undamped; sheets: 1 mm, all factors 1, direction x, no curvature
 CT_API ct_material ct_material_default(void);
 
 typedef struct ct_body_def {

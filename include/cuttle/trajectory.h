@@ -80,6 +80,8 @@ CT_API ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file);  // 
 CT_API ct_status ct_trajectory_read_scene(ct_trajectory* file, const char** text, ct_error* error);
 // Time, positions and velocities of a frame.
 CT_API ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error);
+// How many tets were inside out at the end of the step that led to a frame.
+CT_API ct_status ct_trajectory_read_inverted(ct_trajectory* file, int frame, int* count, ct_error* error);
 // A field by name ("displacement", "velocity", "contact" (the force): 3 values per node, count 3 nvert;
 // "stress", "energy", "volume", "activation": one per element, tets, then triangles of sheets: *per_tet).
 // "contact" is zero in files without contacts. CT_BAD_ARGUMENT for another name.

@@ -455,6 +455,14 @@ ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, dou
                       frame);
 }
 
+ct_status ct_trajectory_read_inverted(ct_trajectory* file, int frame, int* count, ct_error* error) {
+    ct_frame_record record = {0};
+    ct_error_clear(error);
+    ct_status status = ct_trajectory_read_into(file, frame, NULL, NULL, NULL, &record, error);
+    *count = record.inverted;
+    return status;
+}
+
 ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error) {
     ct_error_clear(error);
     ct_frame_record record = {0};

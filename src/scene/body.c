@@ -17,7 +17,7 @@
 enum { MOST_NODES = 500000000 };
 
 ct_material ct_material_default(void) {
-    return (ct_material){.energy = CT_ENERGY_COROTATED,
+    return (ct_material){.energy = CT_ENERGY_NEOHOOKEAN,
                          .young = 1e6,
                          .poisson = 0.4,
                          .density = 1000,
