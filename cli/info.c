@@ -1,4 +1,4 @@
-// cuttle info: what is in a scene, a mesh or a trajectory.
+// cuttle info: what is in a scene, a robot, a mesh or a trajectory.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,13 +341,22 @@ static int show_actuators(const ct_model* model, json_t* object, bool json) {
     return CLI_OK;
 }
 
-static int show_scene(const char* path, bool json) {
+// The scene of a file, or a scene with nothing in it but the robot of a file.
+static ct_status load_scene(ct_scene** out, const char* path, bool robot, ct_error* error) {
+    if (!robot) return ct_scene_load(out, path, error);
+    ct_status status = ct_scene_create(out);
+    if (!status) status = ct_scene_import_skeleton(*out, path, NULL, NULL, 1, error);
+    if (status) ct_scene_free(*out);
+    return status;
+}
+
+static int show_scene(const char* path, bool robot, bool json) {
     ct_error error = {.element = -1};
     ct_scene* scene = NULL;
     ct_model* model = NULL;
     json_t* object = NULL;
     int code = CLI_OK;
-    if (ct_scene_load(&scene, path, &error)) return cli_report_input_error(&error, json);
+    if (load_scene(&scene, path, robot, &error)) return cli_report_input_error(&error, json);
     if (ct_model_create(&model, scene, &error)) code = cli_report_error(&error, json);
     if (code == CLI_OK && json) object = scene_object(scene, model);
     else if (code == CLI_OK) print_scene(scene, model);
@@ -609,16 +618,22 @@ static int show_trajectory(const char* path, bool json) {
 
 int cuttle_info(int argc, char** argv) {
     static const char* const scene_endings[] = {".json", NULL};
+    static const char* const robot_endings[] = {".xml", ".urdf", ".mjcf", NULL};
     static const char* const trajectory_endings[] = {".h5", ".hdf5", ".hdf", ".vtkhdf", NULL};
     bool json = false;
     const cli_option options[] = {{"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"}, {0}};
     const cli_usage usage = {
-        "info", "FILE",   "Describes a scene (.json), a trajectory (.h5) or a mesh file.",
-        NULL,   examples, options};
+        "info",
+        "FILE",
+        "Describes a scene (.json), a robot (.xml, .urdf), a trajectory (.h5) or a mesh file.",
+        NULL,
+        examples,
+        options};
     const char* path;
     int count, code;
     if (!cli_parse(&usage, argc, argv, &path, 1, 1, &count, &code)) return code;
-    if (has_extension(path, scene_endings)) return show_scene(path, json);
+    if (has_extension(path, scene_endings)) return show_scene(path, false, json);
+    if (has_extension(path, robot_endings)) return show_scene(path, true, json);
     if (has_extension(path, trajectory_endings)) return show_trajectory(path, json);
     return show_mesh(path, json);
 }

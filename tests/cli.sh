@@ -115,6 +115,11 @@ expect '[ $code = 0 ]' '[ "$(value "[\"tets\"]")" = 30 ]' '[ "$(value "[\"driven
 claim info_describes_a_scene
 run info beam.json
 expect '[ $code = 0 ]' 'grep -q "30 tets" out' 'grep -q "young 1e+06" out'; claim info_describes_a_scene_in_words
+for robot in xml urdf; do
+    run info "$source/tests/data/double_pendulum.$robot"
+    expect '[ $code = 0 ]' 'grep -q "links, 2 joint coordinates" out'
+done
+claim info_describes_a_robot
 run info touch.json --json
 expect '[ $code = 0 ]' '[ "$(value "[\"obstacles\"][0][\"kind\"]")" = plane ]' '[ "$(value "[\"obstacles\"][1][\"moves\"]")" = True ]' \
     '[ "$(value "[\"contact\"][\"method\"]")" = split ]' '[ "$(value "[\"contact\"][\"split\"]")" = twice ]' \

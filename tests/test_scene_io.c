@@ -185,6 +185,10 @@ static void syntax_errors_have_their_line(void** state) {
     refused("", "", 1, "not valid JSON");
     refused("{\"name\":\"a\",\n\"name\":\"b\"}", "", 2, "duplicate");
     refused("[1]", "", 1, "must be an object");
+    refused("\xef\xbb\xbf{}", "", 1, "byte order mark");
+    refused("// a beam\n{}", "", 1, "has no comments");
+    refused("{\n\"name\": \"a\" /* short */}", "", 2, "has no comments");
+    refused("{\"name\": \"http://a\",}", "", 1, "expected");  // slashes in a text are none
 }
 
 static void unknown_keys_get_a_proposal(void** state) {

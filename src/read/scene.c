@@ -15,21 +15,6 @@
 #include "read/read.h"
 
 // -------------------------------------------------------------------------------------------------
-// The text
-
-static ct_status load_json(json_t** root, const char* text, size_t size, ct_error* error) {
-    json_error_t problem = {0};
-    *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
-    if (*root) return CT_OK;
-    // jansson leaves its text empty when memory runs out in the middle of a token.
-    if (!problem.text[0] || json_error_code(&problem) == json_error_out_of_memory)
-        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (error) error->line = problem.line > 0 ? problem.line : 1;
-    return ct_fail(error, CT_BAD_FILE, "this is not valid JSON: %s (line %d, column %d)", problem.text,
-                   problem.line, problem.column);
-}
-
-// -------------------------------------------------------------------------------------------------
 // Settings
 
 // A vector, or a number: its strength along -up.
@@ -158,7 +143,7 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
 static ct_status parse(ct_scene** out, const char* text, size_t size, const char* directory,
                        ct_error* error) {
     json_t* json;
-    ct_status status = load_json(&json, text, size, error);
+    ct_status status = ct_json_parse(&json, text, size, error);
     if (status) return status;
     ct_scene* scene;
     ct_json_reader reader = {.error = error, .status = ct_scene_create(&scene)};

@@ -286,19 +286,13 @@ static char* directory_of(const char* path) {
 
 static ct_status parse_shape(ct_shape** out, const char* path, const char* text, size_t size,
                              ct_error* error) {
-    json_error_t problem = {0};
-    json_t* root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
-    if (!root) {
-        // jansson leaves its text empty when memory runs out in the middle of a token.
-        if (!problem.text[0] || json_error_code(&problem) == json_error_out_of_memory)
-            return ct_fail_at(error, CT_OUT_OF_MEMORY, path, 0, "out of memory");
-        return ct_fail_at(error, CT_BAD_FILE, path, problem.line,
-                          "this is not valid JSON: %s (line %d, column %d)", problem.text, problem.line,
-                          problem.column);
-    }
+    json_t* root;
+    ct_status status = ct_json_parse(&root, text, size, error);
+    if (status && error) snprintf(error->file, sizeof error->file, "%s", path);
+    if (status) return status;
     char* directory = directory_of(path);
-    ct_status status = directory ? ct_shape_from_json(out, root, directory, "", error)
-                                 : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    status = directory ? ct_shape_from_json(out, root, directory, "", error)
+                       : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     // A mistake in the shape itself is in this file; one in a surface file has named that already.
     if (status != CT_OK && error && !error->file[0]) {
         snprintf(error->file, sizeof error->file, "%s", path);

@@ -10,6 +10,29 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+// What is wrong where jansson stopped, in the words of who wrote the file.
+static const char* explain(const char* text, size_t size, const json_error_t* problem) {
+    const size_t at = problem->position > 0 ? (size_t)problem->position - 1 : 0;
+    if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+        return "the file begins with a byte order mark: save it as UTF-8 without one";
+    for (size_t k = at; k < at + 2 && k + 1 < size; k++)
+        if (text[k] == '/' && (text[k + 1] == '/' || text[k + 1] == '*'))
+            return "JSON has no comments: remove them";
+    return problem->text;
+}
+
+ct_status ct_json_parse(json_t** out, const char* text, size_t size, ct_error* error) {
+    json_error_t problem = {0};
+    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
+    if (*out) return CT_OK;
+    // jansson leaves its text empty when memory runs out in the middle of a token.
+    if (!problem.text[0] || json_error_code(&problem) == json_error_out_of_memory)
+        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (error) error->line = problem.line > 0 ? problem.line : 1;
+    return ct_fail(error, CT_BAD_FILE, "this is not valid JSON: %s (line %d, column %d)",
+                   explain(text, size, &problem), problem.line, problem.column);
+}
+
 // Appends to a path; one that does not fit ends in "..." for good, and its line is that of the last whole
 // part.
 static void append(char path[128], const char* separator, const char* part) {

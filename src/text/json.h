@@ -29,6 +29,9 @@ typedef struct ct_json {
     char path[128];       // "" for the root of the file
 } ct_json;
 
+// Parses a text; CT_BAD_FILE with the line and what is wrong there.
+ct_status ct_json_parse(json_t** out, const char* text, size_t size, ct_error* error);
+
 ct_json ct_json_root(ct_json_reader* reader, const json_t* value, const char* path);
 ct_json ct_json_member(ct_json object, const char* key);    // value NULL when absent
 ct_json ct_json_required(ct_json object, const char* key);  // absence is a failure
