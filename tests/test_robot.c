@@ -307,6 +307,10 @@ static void imported_limits_hold_the_weight(void** unused) {
 static void unsupported_parts_are_refused_by_name(void** unused) {
     refused(MJCF("<tendon/>"), 2, "<tendon> is not supported");
     refused(MJCF("<equality/>"), 2, "<equality>");
+    refused(MJCF("<option density='1000'/>"), 2, "density=\"1000\"");
+    refused(MJCF("<option viscosity='.1'/>"), 2, "viscosity");
+    refused(MJCF("<option wind='0 0 1'/>"), 2, "has a wind");
+    refused(MJCF("<option><flag gravity='disable'/></option>"), 2, "disables gravity");
     refused(MJCF("<include file='x'/>"), 2, "<include>");
     refused(BODY("<composite/>"), 3, "<composite> is not supported inside <body>");
     refused(BODY("<joint armature='1'/>"), 3, "armature");

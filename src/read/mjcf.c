@@ -295,6 +295,27 @@ static void read_compiler(ct_mjcf* m, const ct_xml* compiler) {
     else memcpy(m->euler, order, 3);
 }
 
+// A fluid around the links, and parts of the physics switched off, change their motion: gravity is the
+// scene's.
+static void read_option(ct_mjcf* m, const ct_xml* option) {
+    static const char* const needed[] = {"gravity",   "passive", "spring", "damper",
+                                         "actuation", "limit",   NULL};
+    double wind[3] = {0};
+    refuse_effects(m, option, (const char* const[]){"density", "viscosity", NULL});
+    ct_robot_numbers(m->reader, option, "wind", ct_xml_get(option, "wind"), 3, 3, wind);
+    if (wind[0] != 0 || wind[1] != 0 || wind[2] != 0)
+        ct_robot_fail(m->reader, option, "has a wind, which is not supported: remove it or set it to 0");
+    for (const ct_xml* flag = ct_xml_child(option, "flag"); flag; flag = ct_xml_next(flag, "flag"))
+        for (int i = 0; needed[i] && !m->reader->status; i++) {
+            const char* value = ct_xml_get(flag, needed[i]);
+            if (value && !strcmp(value, "disable"))
+                ct_robot_fail(m->reader, flag,
+                              "disables %s, which the links would have here: remove it and set the scene's "
+                              "own gravity or the joints' values to 0",
+                              needed[i]);
+        }
+}
+
 static void check_defaults(ct_mjcf* m, const ct_xml* element) {
     for (const ct_xml* child = element->child; child && !m->reader->status; child = child->next) {
         if (!strcmp(child->name, "default")) check_defaults(m, child);
@@ -311,6 +332,8 @@ void ct_mjcf_read(ct_robot_reader* reader, const ct_xml* root) {
     ct_robot_check_children(reader, root, parts);
     for (const ct_xml* part = ct_xml_child(root, "compiler"); part; part = ct_xml_next(part, "compiler"))
         read_compiler(&m, part);
+    for (const ct_xml* part = ct_xml_child(root, "option"); part; part = ct_xml_next(part, "option"))
+        read_option(&m, part);
     for (const ct_xml* part = ct_xml_child(root, "default"); part; part = ct_xml_next(part, "default"))
         check_defaults(&m, part);
     for (const ct_xml* part = ct_xml_child(root, "worldbody"); part && !reader->status;
