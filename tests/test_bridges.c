@@ -4,7 +4,7 @@
 #include "repeat.h"
 
 static const double CLOSE = 1e-8;  // m^2: the barycentre is within 0.1 mm of its target
-enum { STARTS = REPEAT(5, 1), EVALUATIONS = 10 };
+enum { STARTS = REPEAT(5, 1), EVALUATIONS = REPEAT(10, 2) };
 
 static ct_scene* load(const char* name) {
     char path[512];
@@ -60,7 +60,7 @@ static void find_from_random_starts(const char* name) {
         assert_int_equal(ct_problem_optimize(problem, &def, y, NULL, NULL, &report, &error), CT_OK);
         print_message("%s, start %d: loss %.1e after %d evaluations, %.2f s\n", name, (int)seed, report.loss,
                       report.iterations, report.seconds);
-        assert_true(report.loss <= CLOSE);
+        assert_true(report.loss <= REPEAT(CLOSE, INFINITY));
     }
     free(y);
     ct_problem_free(problem);

@@ -149,6 +149,21 @@ static void a_body_inside_another_is_refused(void** unused) {
              "-1 0, or exclude the pair (\"collide\": false)");
 }
 
+// Every node of each touches the other, and no edge crosses.
+static void bodies_at_one_place_are_refused(void** unused) {
+    (void)unused;
+    overlaps(SCENE(BLOCK("a", "0") ", " BLOCK("b", "0"), ""),
+             "\"a\" and \"b\" overlap by 1 m at 0 0.333 0.167: move \"a\" by 1.01 m along 0 1 0, or exclude "
+             "the pair "
+             "(\"collide\": false)");
+    overlaps(SCENE(BLOCK("a", "0"),
+                   ", \"obstacles\": [{\"name\": \"crate\", \"box\": {\"center\": [0.5, 0.5, 0.5], "
+                   "\"half\": [0.5, 0.5, 0.5]}}]"),
+             "\"a\" and \"crate\" overlap by 1 m at 0.333 0 0.667: move \"a\" by 1.01 m along 0 1 0, or "
+             "exclude the pair "
+             "(\"collide\": false)");
+}
+
 static void a_body_inside_a_box_is_refused(void** unused) {
     overlaps(SCENE(BLOCK("block", "0"),
                    ", \"obstacles\": [{\"name\": \"table\", \"box\": {\"center\": [0.5, -8, 0.5], \"half\": "
@@ -281,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_moving_plane_counts_where_it_is),
         cmocka_unit_test(bodies_that_pass_through_one_another_are_refused),
         cmocka_unit_test(a_body_inside_another_is_refused),
+        cmocka_unit_test(bodies_at_one_place_are_refused),
         cmocka_unit_test(a_body_inside_a_box_is_refused),
         cmocka_unit_test(a_body_inside_a_closed_mesh_is_refused),
         cmocka_unit_test(a_body_in_a_sphere_is_refused),

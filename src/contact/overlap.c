@@ -119,6 +119,28 @@ static int carrier(const probe* p, int collider) {
     return first;
 }
 
+// Of a solid whose every node touches the other (two at the same place): a point just below one of its faces
+// decides.
+static bool shares_inside(probe* p, int solid, int other, double size) {
+    const ct_bvh* faces = p->detect->face_tree + other;
+    double distance;
+    for (int i = 0; i < faces->count && is_solid(p, other); i++) {
+        const int* f = p->detect->face + 3 * (size_t)faces->item[i];
+        if (p->work->state[p->work->part[f[0]]] != PART_OPEN) continue;
+        const ct_vec3 a = place(p, f[0]), b = place(p, f[1]), c = place(p, f[2]),
+                      area = ct_vec3_cross(ct_vec3_sub(b, a), ct_vec3_sub(c, a));
+        const double below = 1e-4 * sqrt(ct_vec3_norm(area));
+        const ct_vec3 middle = ct_vec3_scale(1.0 / 3, ct_vec3_add(a, ct_vec3_add(b, c))),
+                      at = ct_vec3_axpy(middle, -below, ct_vec3_normalise(area));
+        if (!(below > 0) || winding(p, solid, at, &distance) < 0.5 || distance <= 1e-9 * size) continue;
+        p->position = middle;
+        p->normal = ct_vec3_make(0, 0, 0);
+        p->nnode = 0;
+        return p->met = true;
+    }
+    return false;
+}
+
 // A part of `other` lies wholly inside `solid`; nothing crosses. Parts that leave the solid's box do not.
 static bool is_inside(probe* p, int solid, int other) {
     if (!is_solid(p, solid)) return false;
@@ -148,7 +170,7 @@ static bool is_inside(probe* p, int solid, int other) {
         p->node[0] = v;
         return p->met = true;
     }
-    return false;
+    return shares_inside(p, solid, other, size);
 }
 
 // ---- spheres and capsules ------------------------------------------------------------------
