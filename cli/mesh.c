@@ -6,11 +6,12 @@
 
 #include "cli.h"
 
-static const char details[] = "FILE is a shape (.json, filled with tets), a closed surface (.stl, .obj or "
-                              "any mesh of triangles, filled with\n"
-                              "tets), or a mesh with tets (checked, and converted to the format of the "
-                              "output's extension: .msh, .vtk, .vtu,\n"
-                              ".mesh, .obj, .stl, .node). Without -o the mesh is only checked.";
+static const char details[] =
+    "FILE is a shape (.json, filled with tets), a closed surface (.stl, .obj or "
+    "any mesh of triangles, filled with\n"
+    "tets), or a sheet or a mesh with tets (checked, and converted to the format of "
+    "the output's extension: .msh,\n"
+    ".vtk, .vtu, .mesh, .obj, .stl, .node). Without -o the mesh is only checked.";
 
 static const char examples[] = "  cuttle mesh fish.json -o fish.msh --size 0.01 --interior 0.04\n"
                                "  cuttle mesh bunny.stl -o bunny.msh --size 0.02\n"
@@ -60,14 +61,21 @@ static int fill_and_free(mesh_result* result, ct_shape* shape, const mesh_option
     return code;
 }
 
-// A mesh file: its tets as they are, or the inside of its triangles.
+// Triangles with a border: nothing is inside.
+static bool is_sheet(const ct_mesh* mesh) {
+    ct_mesh_report report;
+    return !ct_mesh_check(mesh, &report, NULL) && !report.closed_surface;
+}
+
+// A mesh file: its tets or its sheets as they are, or the inside of its closed surfaces.
 static int read_mesh(mesh_result* result, const char* path, const cli_usage* usage,
                      const mesh_options* options) {
     ct_error error = {.element = -1};
     if (ct_mesh_load(&result->mesh, path, CT_MESH_AUTO, &error))
         return cli_report_input_error(&error, options->json);
     if (options->repair) result->repaired = ct_mesh_repair(result->mesh);
-    if (result->mesh->ntet == 0) {
+    const bool sized = options->size > 0 || options->interior > 0;
+    if (result->mesh->ntet == 0 && (sized || !is_sheet(result->mesh))) {
         ct_shape* shape = NULL;
         ct_status status = ct_shape_surface(&shape, result->mesh, &error);
         ct_mesh_free(result->mesh);
@@ -75,7 +83,7 @@ static int read_mesh(mesh_result* result, const char* path, const cli_usage* usa
         if (!error.file[0]) snprintf(error.file, sizeof error.file, "%s", path);
         return status ? cli_report_input_error(&error, options->json) : fill_and_free(result, shape, options);
     }
-    if (options->size > 0 || options->interior > 0)
+    if (sized)
         return cli_bad_usage(usage, "%s has tets already: --size and --interior are for shapes and surfaces",
                              path);
     if (ct_mesh_check(result->mesh, &result->report, &error)) {
@@ -127,13 +135,17 @@ static void print_report(const mesh_result* result, const char* output) {
     const ct_mesh_report* r = &result->report;
     if (result->filled) printf("filled with size %g m in %.2f s\n", result->size, result->seconds);
     if (result->repaired) printf("repaired %d nodes and tets\n", result->repaired);
-    printf("%d nodes, %d tets, %d surface triangles, %d component%s, %s surface\n", mesh->nvert, mesh->ntet,
-           r->surface_tri_count, r->component_count, r->component_count == 1 ? "" : "s",
-           r->closed_surface ? "closed" : "open");
-    printf("from %g %g %g to %g %g %g m, volume %.6g m^3, area %.6g m^2\n", r->lower[0], r->lower[1],
-           r->lower[2], r->upper[0], r->upper[1], r->upper[2], r->volume, r->area);
-    printf("dihedral angles %.1f..%.1f degrees, worst quality %.3f (tet %d), %d slivers\n", r->min_dihedral,
-           r->max_dihedral, r->min_quality, r->worst_tet, r->sliver_count);
+    printf("%d nodes, %d tets, %d %striangles, %d component%s, %s surface\n", mesh->nvert, mesh->ntet,
+           mesh->ntet ? r->surface_tri_count : mesh->ntri, mesh->ntet ? "surface " : "", r->component_count,
+           r->component_count == 1 ? "" : "s", r->closed_surface ? "closed" : "open");
+    if (!mesh->ntet) printf("a sheet: its surface is open and was not filled (--size says where that is)\n");
+    printf("from %g %g %g to %g %g %g m, ", r->lower[0], r->lower[1], r->lower[2], r->upper[0], r->upper[1],
+           r->upper[2]);
+    if (mesh->ntet) printf("volume %.6g m^3, ", r->volume);
+    printf("area %.6g m^2\n", r->area);
+    if (mesh->ntet)
+        printf("dihedral angles %.1f..%.1f degrees, worst quality %.3f (tet %d), %d slivers\n",
+               r->min_dihedral, r->max_dihedral, r->min_quality, r->worst_tet, r->sliver_count);
     for (int i = 0; i < mesh->ntag; i++) {
         int count = 0;
         for (int t = 0; t < mesh->ntet; t++) count += mesh->tet_tag[t] == mesh->tag[i].id;

@@ -296,6 +296,15 @@ static int render(rendering* r) {
     return r->options->movie ? render_movie(r) : render_frames(r);
 }
 
+// RUN.h5 becomes RUN.png, in the directory at hand.
+static const char* name_picture(const char* input, char* name, size_t size) {
+    const char* slash = strrchr(input, '/');
+    const char* base = slash ? slash + 1 : input;
+    const char* dot = strrchr(base, '.');
+    snprintf(name, size, "%.*s.png", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
+    return name;
+}
+
 int cuttle_render(int argc, char** argv) {
     render_options o = {.color = "body",
                         .bones = "through",
@@ -304,7 +313,8 @@ int cuttle_render(int argc, char** argv) {
                         .eye = {NAN, NAN, NAN},
                         .target = {NAN, NAN, NAN}};
     const cli_option table[] = {
-        {"--output", 'o', CLI_TEXT, &o.output, "PATH", "directory of the frames, or with --png the picture"},
+        {"--output", 'o', CLI_TEXT, &o.output, "PATH",
+         "directory of the frames, or with --png the picture (default: RUN.png)"},
         {"--mp4", 0, CLI_TEXT, &o.movie, "FILE", "write a movie (needs ffmpeg)"},
         {"--png", 0, CLI_TEXT, &o.frames, "FRAME", "draw this frame, or several: 0,10,last"},
         {"--size", 0, CLI_TEXT, &o.size, "WxH", "pixels, default 1280x720"},
@@ -335,7 +345,8 @@ int cuttle_render(int argc, char** argv) {
     int count, code = CLI_OK;
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;
     if (o.frames && o.movie) return cli_bad_usage(&usage, "--png and --mp4 cannot be combined");
-    if (o.frames && !o.output) return cli_bad_usage(&usage, "--png needs -o with the name of the picture");
+    char picture[512];
+    if (o.frames && !o.output) o.output = name_picture(o.input, picture, sizeof picture);
     if (o.fps < 0 || o.fps > 1000) return cli_bad_usage(&usage, "--fps %g: choose 0.01 to 1000", o.fps);
     rendering r = {.options = &o};
     code = read_look(&usage, &o, &r.def);

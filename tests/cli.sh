@@ -120,6 +120,13 @@ for robot in xml urdf; do
     expect '[ $code = 0 ]' 'grep -q "links, 2 joint coordinates" out'
 done
 claim info_describes_a_robot
+printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n' > sheet.obj
+run mesh sheet.obj -o sheet.vtk
+expect '[ $code = 0 ]' 'grep -q "2 triangles" out' 'grep -q "a sheet" out' '[ -s sheet.vtk ]'
+run mesh sheet.obj --size 0.1
+expect '[ $code != 0 ]' 'grep -q "is not closed" err'; claim meshes_of_sheets_are_checked_and_converted_not_filled
+run render beam.h5 --png last --size 64x48
+expect '[ $code = 0 ]' '[ -s beam.png ]'; claim a_picture_is_named_after_the_trajectory
 run info touch.json --json
 expect '[ $code = 0 ]' '[ "$(value "[\"obstacles\"][0][\"kind\"]")" = plane ]' '[ "$(value "[\"obstacles\"][1][\"moves\"]")" = True ]' \
     '[ "$(value "[\"contact\"][\"method\"]")" = split ]' '[ "$(value "[\"contact\"][\"split\"]")" = twice ]' \
