@@ -2,8 +2,10 @@
 //
 // Symbolic (ordering, supernodes, layout) once; numeric, by fronts, as often as values change. What is kept
 // is made for the solve: [inv(L11); -L21 inv(L11)] tiles in single or half precision, streamed in order,
-// vectors and accumulators in single. It is a preconditioner: P^-1 is symmetric positive definite and
-// accurate to about 1e-6 (single) or 2e-4 (half) relative.
+// vectors and accumulators in single. It is a preconditioner: P^-1 is symmetric positive definite, and its
+// values are rounded to 6e-8 (single) or 5e-4 (half) relative. The eigenvalues of P^-1 A are 1 to within
+// about a fifth of that times the root of the condition of A (scaled): 2e-4 for a step of a stiff body, but
+// 0.5 in half precision for a body almost without mass, where the condition is 1e7.
 //
 // Unknowns of the matrix are given in the caller's order; ct_symbolic_order tells where each one sits inside
 // the factor. The solve works in factor order, so that the caller can fold the permutation into what it does
