@@ -421,6 +421,52 @@ class Model:
         check(status)
         return bar, control_bar
 
+    def step_jvp(
+        self,
+        state: State,
+        state_dots: Optional[ArrayLike] = None,
+        control: Optional[ArrayLike] = None,
+        control_dots: Optional[ArrayLike] = None,
+        **dots: ArrayLike,
+    ) -> Tuple[State, Array]:
+        """A step from `state`, which stays as it is, along directions (forward mode).
+
+        state_dots: what the vector of the state changes by, (state_size,), or (directions, state_size); None: nothing.
+        control_dots and dots: what the control and quantities (young, poisson, gravity) change by, likewise. Returns the
+        state after the step and what its vector changes by. Integrators with stages and steps with contacts are not
+        supported.
+        """
+        work, after = self._work(), self.state()
+        if control_dots is not None:
+            dots["control"] = control_dots
+        rows = {name: np.atleast_2d(np.asarray(value, np.float64)) for name, value in dots.items()}
+        single = all(np.ndim(value) <= 1 for value in [*dots.values(), np.zeros(0) if state_dots is None else state_dots])
+        counts = [len(value) for value in rows.values()]
+        if state_dots is None:
+            out = np.zeros((max(counts, default=1), self.state_size))
+        else:
+            out = array(np.atleast_2d(np.asarray(state_dots, np.float64)), (-1, self.state_size), "state_dots").copy()
+        values, keep = ffi.new("ct_values[]", len(out)), []
+        for name, value in rows.items():
+            index, shape = quantity_index(name), (len(out), self.quantity_size(name))
+            if value.shape not in (shape, (1, shape[1]), (1, 1)):
+                raise BadArgument(f"the change of {name} must have the shape {shape}, not {value.shape}")
+            numbers = np.ascontiguousarray(np.broadcast_to(value, shape))
+            keep.append((numbers, [doubles(row) for row in numbers]))
+            for i, pointer in enumerate(keep[-1][1]):
+                values[i].of[index] = pointer
+        control_numbers = None if control is None else array(control, (self.control_size,), "the control")
+        work.host.begin()
+        status = lib.ct_step_jvp(
+            self._pointer, work.pointer, state._pointer, doubles(control_numbers), len(out), doubles(out), values,
+            after._pointer, ffi.NULL,
+        )  # fmt: skip
+        if status == lib.CT_UNSUPPORTED:
+            fail(status, "there is no forward mode for contacts, integrators with stages, or quantities other than control, "
+                 "young, poisson and gravity (outside of water): use step_vjp")  # fmt: skip
+        check(status)
+        return after, out[0] if single else out
+
     def rollout(
         self,
         controls: Optional[ArrayLike] = None,

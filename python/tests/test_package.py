@@ -330,3 +330,30 @@ def test_threads_may_share_a_model():
     threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
     [t.start() for t in threads], [t.join() for t in threads]
     assert all(np.array_equal(r, expected) for r in results)
+
+
+def test_step_jvp_is_the_transpose_of_step_vjp(small_scene):
+    model = small_scene.model()
+    state = model.state()
+    state.step([0.3])
+    rng = np.random.default_rng(0)
+    dots, bar = rng.standard_normal((2, model.state_size)), rng.standard_normal(model.state_size)
+    control_dots = rng.standard_normal((2, 1))
+    after, out = model.step_jvp(state, dots, [0.2], control_dots)
+    back, control_bar = model.step_vjp(state, bar, [0.2])
+    assert np.allclose(out @ bar, dots @ back + control_dots @ control_bar, rtol=1e-11)
+    stepped = state.copy()
+    stepped.step([0.2])
+    assert after.tobytes() == stepped.tobytes()
+    one = model.step_jvp(state, dots[1], [0.2], control_dots[1])[1]
+    assert np.array_equal(one, out[1])
+    by_young = model.step_jvp(state, control=[0.2], young=1e3)[1]
+    eps = 1e-3
+    ends = []
+    for sign in (1, -1):
+        model.set(young=1e5 + sign * eps * 1e3)
+        ends.append(state.copy())
+        ends[-1].step([0.2])
+    assert np.allclose((ends[0].vector - ends[1].vector) / (2 * eps), by_young, atol=1e-6 * np.abs(by_young).max())
+    with pytest.raises(cuttle.Unsupported, match="forward mode"):
+        model.step_jvp(state, density=1.0)

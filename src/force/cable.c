@@ -193,6 +193,23 @@ void ct_cable_vjp(const ct_cable* cable, const double* actuation, const double* 
     }
 }
 
+// -(d f/d number) along a change of the numbers.
+static void cables_jvp(const void* self, void* work, const ct_family_step* step, const double* x,
+                       const ct_family_dot* dot, double* out) {
+    const ct_cable* cable = self;
+    for (int k = 0; k < cable->ncable; k++) {
+        const double number = step->actuation[cable->number[k]];
+        const pull p = pull_of(cable, k, number, length_of(cable, k, x));
+        const double slack = (cable->held[k] ? -p.stiffness : 1) * dot->actuation[cable->number[k]];
+        for (int i = cable->start[k]; slack != 0 && i + 1 < cable->start[k + 1]; i++) {
+            const ct_cable_eyelet* e = &cable->eyelet[i];
+            const ct_vec3 u = piece_of(e, x).u;
+            add_force(e, slack, u, out);
+            add_force(e + 1, -slack, u, out);
+        }
+    }
+}
+
 // ---- as a family ---------------------------------------------------------------------------
 
 static void free_cables(void* self) { ct_cable_free(self); }
@@ -222,4 +239,5 @@ const ct_family ct_cable_family = {.name = "cables",
                                    .set_stiffness = set_cables_stiffness,
                                    .gradient = cables_gradient,
                                    .product = cables_product,
-                                   .vjp = cables_vjp};
+                                   .vjp = cables_vjp,
+                                   .jvp = cables_jvp};

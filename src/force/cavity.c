@@ -72,17 +72,22 @@ void ct_cavity_volume(const ct_cavity* cavity, const double* x, double* volume) 
     for (int k = 0; k < cavity->ncavity; k++) volume[k] = volume_of(cavity, k, x);
 }
 
+// f += s dV/dx of cavity k
+static void add_volume_gradient(const ct_cavity* cavity, int k, double s, const double* x, double* f) {
+    const ct_vec3 o = origin_of(cavity, k, x);
+    for (int t = cavity->start[k]; t < cavity->start[k + 1]; t++) {
+        const int* v = cavity->tri + 3 * t;
+        const corners q = corners_of(v, x, o);
+        scatter(v, s / 6, ct_vec3_cross(q.b, q.c), ct_vec3_cross(q.c, q.a), ct_vec3_cross(q.a, q.b), f);
+    }
+}
+
 double ct_cavity_gradient(const ct_cavity* cavity, const double* pressure, const double* x, double* f) {
     double energy = 0;
     for (int k = 0; k < cavity->ncavity; k++) {
         const double p = pressure[cavity->number[k]];
         energy -= p * volume_of(cavity, k, x);
-        const ct_vec3 o = origin_of(cavity, k, x);
-        for (int t = cavity->start[k]; f && t < cavity->start[k + 1]; t++) {
-            const int* v = cavity->tri + 3 * t;
-            const corners q = corners_of(v, x, o);
-            scatter(v, -p / 6, ct_vec3_cross(q.b, q.c), ct_vec3_cross(q.c, q.a), ct_vec3_cross(q.a, q.b), f);
-        }
+        if (f) add_volume_gradient(cavity, k, -p, x, f);
     }
     return energy;
 }
@@ -143,9 +148,17 @@ static void cavities_vjp(const void* self, void* work, const ct_family_step* ste
     ct_cavity_vjp(self, x, lam, bar->actuation);
 }
 
+static void cavities_jvp(const void* self, void* work, const ct_family_step* step, const double* x,
+                         const ct_family_dot* dot, double* out) {
+    const ct_cavity* cavity = self;
+    for (int k = 0; k < cavity->ncavity; k++)
+        add_volume_gradient(cavity, k, dot->actuation[cavity->number[k]], x, out);
+}
+
 const ct_family ct_cavity_family = {.name = "cavities",
                                     .actuator = true,
                                     .free = free_cavities,
                                     .gradient = cavities_gradient,
                                     .product = cavities_product,
-                                    .vjp = cavities_vjp};
+                                    .vjp = cavities_vjp,
+                                    .jvp = cavities_jvp};

@@ -354,6 +354,17 @@ static void chambers_vjp(const void* self, void* work, const ct_family_step* ste
     ct_actuated_deliver(tets, sums, bar->actuation, bar->sums->of[CT_QUANTITY_CHAMBER_STIFFNESS]);
 }
 
+static void chambers_jvp(const void* self, void* work, const ct_family_step* step, const double* x,
+                         const ct_family_dot* dot, double* out) {
+    const ct_chamber* chamber = self;
+    ct_chamber_work* own = work;
+    const ct_chamber_pass pass = decompose(chamber, own, step->actuation, x);
+    for (int slot = 0; slot < slots(chamber); slot++)
+        own->along[slot] = dot->actuation[chamber->tets.number[cell_of(chamber, slot)]];
+    chamber->kernels->spread(&pass, own->nearest, own->along);
+    ct_actuated_scatter(&chamber->tets, own->tets.f, out);
+}
+
 const ct_family ct_chamber_family = {.name = "chambers",
                                      .actuator = true,
                                      .free = free_chambers,
@@ -364,4 +375,5 @@ const ct_family ct_chamber_family = {.name = "chambers",
                                      .linearise = linearise_chambers,
                                      .product = chambers_product,
                                      .assemble = assemble_chambers,
-                                     .vjp = chambers_vjp};
+                                     .vjp = chambers_vjp,
+                                     .jvp = chambers_jvp};

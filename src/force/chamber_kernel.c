@@ -163,6 +163,11 @@ static void cell_product(const ct_chamber_pass* pass, const double* linear) {
     }
 }
 
+// w of below.
+CT_INLINE vd third_slope(const vnearest* n) {
+    return n->D[2] / (1 + n->q[2] * n->D[2] * (1 / (n->q[0] * n->D[0]) + 1 / (n->q[1] * n->D[1])));
+}
+
 // In the basis: (F - R)_ii = -alpha k/D_i; dR_ii/da = (1/q_i) / (a sum_j 1/(q_j D_j)) = alpha/a w q_2/q_i
 // with w = D_2 / (1 + q_2 D_2 sum_{j<2} 1/(q_j D_j)).
 static void cell_parameter(const ct_chamber_pass* pass, const double* nearest, double* along, double* force) {
@@ -174,12 +179,37 @@ static void cell_parameter(const ct_chamber_pass* pass, const double* nearest, d
         const vd m0 = U.a00 * A.a00 + U.a10 * A.a10 + U.a20 * A.a20,
                  m1 = U.a01 * A.a01 + U.a11 * A.a11 + U.a21 * A.a21;
         const vd m2 = U.a02 * A.a02 + U.a12 * A.a12 + U.a22 * A.a22;
-        const vd w = n->D[2] / (1 + n->q[2] * n->D[2] * (1 / (n->q[0] * n->D[0]) + 1 / (n->q[1] * n->D[1])));
+        const vd w = third_slope(n);
         vstore(along + (size_t)slot * CT_LANES,
                w * (m2 + n->q[2] * (m0 / n->q[0] + m1 / n->q[1])) / (scale * scale));
         vstore(force + (size_t)slot * CT_LANES, -scale * n->k * (m0 / n->D[0] + m1 / n->D[1] + m2 / n->D[2]));
     }
 }
 
+// U diag(dR_ii/da) V^T
+static void cell_spread(const ct_chamber_pass* pass, const double* nearest, const double* da) {
+    const vnearest* n = (const vnearest*)nearest;
+    for (int slot = 0; slot < pass->nblock * NVECTOR; slot++, n++) {
+        const ct_cell_block* block = pass->block + slot / NVECTOR;
+        const int v = slot % NVECTOR;
+        const vd scale = vload(pass->scale + (size_t)slot * CT_LANES);
+        const vd d2 = vload(&block->stiff[v * CT_LANES]) * vload(da + (size_t)slot * CT_LANES) *
+                      third_slope(n) / (scale * scale);
+        const vd d0 = d2 * n->q[2] / n->q[0], d1 = d2 * n->q[2] / n->q[1];
+        const vmat3 U = vmat3_multiply(n->polar.R, n->V), V = n->V;
+        const vmat3 P = {.a00 = d0 * U.a00 * V.a00 + d1 * U.a01 * V.a01 + d2 * U.a02 * V.a02,
+                         .a01 = d0 * U.a00 * V.a10 + d1 * U.a01 * V.a11 + d2 * U.a02 * V.a12,
+                         .a02 = d0 * U.a00 * V.a20 + d1 * U.a01 * V.a21 + d2 * U.a02 * V.a22,
+                         .a10 = d0 * U.a10 * V.a00 + d1 * U.a11 * V.a01 + d2 * U.a12 * V.a02,
+                         .a11 = d0 * U.a10 * V.a10 + d1 * U.a11 * V.a11 + d2 * U.a12 * V.a12,
+                         .a12 = d0 * U.a10 * V.a20 + d1 * U.a11 * V.a21 + d2 * U.a12 * V.a22,
+                         .a20 = d0 * U.a20 * V.a00 + d1 * U.a21 * V.a01 + d2 * U.a22 * V.a02,
+                         .a21 = d0 * U.a20 * V.a10 + d1 * U.a21 * V.a11 + d2 * U.a22 * V.a12,
+                         .a22 = d0 * U.a20 * V.a20 + d1 * U.a21 * V.a21 + d2 * U.a22 * V.a22};
+        scatter(block, P, pass->f, v);
+    }
+}
+
 const ct_chamber_kernels WITH_ISA(ct_chamber_kernels, CT_ISA) = {
-    cell_decompose, cell_decompose_group, cell_gradient, cell_linearise, cell_product, cell_parameter};
+    cell_decompose, cell_decompose_group, cell_gradient, cell_linearise,
+    cell_product,   cell_parameter,       cell_spread};

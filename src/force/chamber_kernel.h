@@ -40,6 +40,8 @@ typedef struct ct_chamber_kernels {
     void (*product)(const ct_chamber_pass* pass, const double* linear);
     // With dF of x: dR/da : dF and (F - R) : dF, CT_CELL_BLOCK per block each.
     void (*parameter)(const ct_chamber_pass* pass, const double* nearest, double* along, double* force);
+    // Adds k V dR/da da to the forces, da CT_CELL_BLOCK per block.
+    void (*spread)(const ct_chamber_pass* pass, const double* nearest, const double* da);
 } ct_chamber_kernels;
 
 #endif

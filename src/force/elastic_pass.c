@@ -345,6 +345,20 @@ static void solids_vjp(const void* self, void* work, const ct_family_step* step,
                                NULL, NULL);
 }
 
+// The damping potential has (c G - g)^2: what a change of its history does to the forces at x is, but for the
+// sign, what one at x does to the adjoint of its history.
+static void solids_jvp(const void* self, void* work, const ct_family_step* step, const double* x,
+                       const ct_family_dot* dot, double* out) {
+    ct_elastic_history_vjp(self, work, step->threads, step->x_n, dot->x_n, step->rate.a, x, out, 0, NULL,
+                           NULL);
+    if (step->npast)
+        ct_elastic_history_vjp(self, work, step->threads, step->x_nm1, dot->x_nm1, step->rate.b, x, out, 0,
+                               NULL, NULL);
+    if (!dot->solids) return;
+    ct_elastic_gradient(dot->solids, work, step->threads, x, dot->scratch);
+    for (int i = 0; i < 3 * dot->solids->nvert; i++) out[i] -= dot->scratch[i];
+}
+
 const ct_family ct_elastic_family = {.name = "solids",
                                      .free = free_solids,
                                      .create_work = create_solids_work,
@@ -356,4 +370,5 @@ const ct_family ct_elastic_family = {.name = "solids",
                                      .assemble = assemble_solids,
                                      .rotations = solids_rotations,
                                      .energy = solids_energy,
-                                     .vjp = solids_vjp};
+                                     .vjp = solids_vjp,
+                                     .jvp = solids_jvp};

@@ -130,6 +130,22 @@ void ct_families_joint_vjp(const ct_families* families, const ct_families_work* 
             table[k]->joint_vjp(families->of[k], work->of[k], at, lam_z, bar);
 }
 
+void ct_families_jvp(const ct_families* families, ct_families_work* work, const ct_family_step* step,
+                     const double* x, const ct_family_dot* dot, double* out) {
+    const int first = CT_FAMILY_INERTIA;
+    table[first]->jvp(families->of[first], work->of[first], step, x, dot, out);
+    for (int k = 0; k < CT_FAMILY_COUNT; k++)
+        if (k != first && families->of[k] && table[k]->jvp)
+            table[k]->jvp(families->of[k], work->of[k], step, x, dot, out);
+}
+
+void ct_families_joint_jvp(const ct_families* families, ct_families_work* work, const ct_config* at,
+                           const ct_family_dot* dot, double* out) {
+    for (int k = 0; k < CT_FAMILY_COUNT; k++)
+        if (families->of[k] && table[k]->joint_jvp)
+            table[k]->joint_jvp(families->of[k], work->of[k], at, dot, out);
+}
+
 void ct_families_assemble(const ct_families* families, ct_families_work* work, double c, const double* x,
                           const int* unknown, ct_block_matrix* matrix) {
     const ct_family_step step = {

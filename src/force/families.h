@@ -62,6 +62,11 @@ void ct_families_joint_hessian(const ct_families* families, const ct_families_wo
                                bool exact, double* G);
 void ct_families_joint_vjp(const ct_families* families, const ct_families_work* work, const ct_config* at,
                            const double* lam_z, const ct_family_bar* bar);
+// Along a direction: -(d f/d .) dot, out overwritten; of the joints, added.
+void ct_families_jvp(const ct_families* families, ct_families_work* work, const ct_family_step* step,
+                     const double* x, const ct_family_dot* dot, double* out);
+void ct_families_joint_jvp(const ct_families* families, ct_families_work* work, const ct_config* at,
+                           const ct_family_dot* dot, double* out);
 // Adds the Hessian of a step with v = c x - ... at x (NULL: rest) to the matrix: elements away from rest are
 // made positive semi-definite, damping enters as without strain rate.
 void ct_families_assemble(const ct_families* families, ct_families_work* work, double c, const double* x,

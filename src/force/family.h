@@ -45,6 +45,17 @@ typedef struct ct_family_bar {
     const ct_sums* sums;                    // of the quantities
 } ct_family_bar;
 
+// What the start of a (sub-)step and what acts during it change by, for derivatives along a direction.
+typedef struct ct_family_dot {
+    const double *x_n, *v_n, *x_nm1, *v_nm1;  // 3 nvert
+    const double *q_n, *q_nm1;                // ndof: of joint coordinates, as tangents
+    const double *torque, *target;            // ndof: of the joints' controls
+    const double* force;                      // 3 nvert
+    const double* actuation;                  // of the numbers of the actuators
+    const struct ct_elastic* solids;          // tets with the change of the Lame parameters; NULL: nothing
+    double* scratch;                          // 3 nvert
+} ct_family_dot;
+
 typedef struct ct_family {
     const char* name;
     bool actuator;  // potentials of actuators are summed among themselves before they join the others
@@ -78,6 +89,10 @@ typedef struct ct_family {
     void (*vjp)(const void* self, void* work, const ct_family_step* step, const double* x, const double* lam,
                 const ct_family_bar* bar);
 
+    // The same along a direction: adds -(d f/d .) dot to out. For steps without stages.
+    void (*jvp)(const void* self, void* work, const ct_family_step* step, const double* x,
+                const ct_family_dot* dot, double* out);
+
     // Families that act on the joints, where node forces have become forces r on the unknowns (ndof): adds
     // its force, returns the potential; adds its Hessian to G (ndof x ndof; exact: as it is, otherwise a part
     // that is never indefinite); reverse, lam_z the step's adjoint in the joints' unknowns.
@@ -85,6 +100,8 @@ typedef struct ct_family {
     void (*joint_hessian)(const void* self, const void* work, const ct_config* at, bool exact, double* G);
     void (*joint_vjp)(const void* self, const void* work, const ct_config* at, const double* lam_z,
                       const ct_family_bar* bar);
+    void (*joint_jvp)(const void* self, void* work, const ct_config* at, const ct_family_dot* dot,
+                      double* out);
 } ct_family;
 
 // The rows, each in the file of its family; families.c lists them.

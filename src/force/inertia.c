@@ -141,6 +141,20 @@ void ct_inertia_vjp(const ct_inertia* inertia, const ct_inertia_work* work, cons
         }
 }
 
+// The first family: overwrites.
+static void jvp(const void* self, void* work, const ct_family_step* step, const double* x,
+                const ct_family_dot* dot, double* out) {
+    const ct_inertia* inertia = self;
+    const ct_rate rate = step->rate;
+    for (int v = 0; v < inertia->nvert; v++)
+        for (int i = 3 * v; i < 3 * v + 3; i++) {
+            double p = rate.a * dot->x_n[i] + rate.b * dot->x_nm1[i];
+            double q = rate.a * dot->v_n[i] + rate.b * dot->v_nm1[i];
+            out[i] =
+                (rate.c * inertia->mass[v] + inertia->drag[v]) * p + inertia->mass[v] * q + dot->force[i];
+        }
+}
+
 // ---- as a family ---------------------------------------------------------------------------
 
 static ct_status create_work(void** work, const void* self) {
@@ -182,4 +196,5 @@ const ct_family ct_inertia_family = {.name = "inertia",
                                      .gradient = gradient,
                                      .product = product,
                                      .assemble = assemble,
-                                     .vjp = vjp};
+                                     .vjp = vjp,
+                                     .jvp = jvp};

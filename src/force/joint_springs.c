@@ -6,6 +6,7 @@
 typedef struct spring_work {
     ct_joint_work joints;  // first: others see the work as this
     ct_arena arena;
+    double *lam, *start, *previous, *torque, *target;  // ndof
 } spring_work;
 
 static void free_work(void* work) {
@@ -16,7 +17,11 @@ static void free_work(void* work) {
 static ct_status create_work(void** out, const void* self) {
     spring_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
-    ct_status status = ct_joints_create(&work->joints, &work->arena, self);
+    const ct_tree* tree = self;
+    ct_status status = ct_joints_create(&work->joints, &work->arena, tree);
+    double** const vector[] = {&work->lam, &work->start, &work->previous, &work->torque, &work->target};
+    for (int i = 0; i < 5; i++) *vector[i] = ct_arena_alloc(&work->arena, (size_t)tree->ndof, sizeof(double));
+    if (work->arena.failed) status = CT_OUT_OF_MEMORY;
     if (status == CT_OK) *out = work;
     else free_work(work);
     return status;
@@ -44,10 +49,32 @@ static void vjp(const void* self, const void* work, const ct_config* at, const d
     ct_joints_vjp(self, at, work, lam_z, &joints);
 }
 
+static double along(const double* a, const double* b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+// Row after row of the reverse: joints are few, and each row has few entries.
+static void jvp(const void* self, void* own, const ct_config* at, const ct_family_dot* dot, double* out) {
+    spring_work* work = own;
+    const ct_sums none = {0};
+    const int n = ((const ct_tree*)self)->ndof;
+    ct_joint_bar bar = {work->start, work->previous, work->torque, work->target, &none};
+    for (int i = 0; i < n; i++) {
+        work->lam[i] = 1;
+        ct_joints_vjp(self, at, &work->joints, work->lam, &bar);
+        work->lam[i] = 0;
+        out[i] += along(bar.start, dot->q_n, n) + along(bar.previous, dot->q_nm1, n) +
+                  along(bar.torque, dot->torque, n) + along(bar.target, dot->target, n);
+    }
+}
+
 const ct_family ct_joint_spring_family = {.name = "joints",
                                           .create_work = create_work,
                                           .free_work = free_work,
                                           .begin = begin,
                                           .joint_gradient = gradient,
                                           .joint_hessian = hessian,
-                                          .joint_vjp = vjp};
+                                          .joint_vjp = vjp,
+                                          .joint_jvp = jvp};

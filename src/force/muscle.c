@@ -256,6 +256,15 @@ static void muscles_vjp(const void* self, void* work, const ct_family_step* step
     ct_actuated_deliver(tets, sums, bar->actuation, bar->sums->of[CT_QUANTITY_MUSCLE_STIFFNESS]);
 }
 
+static void muscles_jvp(const void* self, void* work, const ct_family_step* step, const double* x,
+                        const ct_family_dot* dot, double* out) {
+    const ct_muscle* muscle = self;
+    ct_muscle_work* own = work;
+    const ct_muscle_pass pass = pass_of(muscle, own, step->actuation, x);
+    muscle->kernels->spread(&pass, dot->actuation);
+    ct_actuated_scatter(&muscle->tets, own->tets.f, out);
+}
+
 const ct_family ct_muscle_family = {.name = "muscles",
                                     .actuator = true,
                                     .free = free_muscles,
@@ -266,4 +275,5 @@ const ct_family ct_muscle_family = {.name = "muscles",
                                     .linearise = linearise_muscles,
                                     .product = muscles_product,
                                     .assemble = assemble_muscles,
-                                    .vjp = muscles_vjp};
+                                    .vjp = muscles_vjp,
+                                    .jvp = muscles_jvp};

@@ -100,5 +100,16 @@ static void fibre_parameter(const ct_muscle_pass* pass, const double* lam, doubl
     }
 }
 
+static void fibre_spread(const ct_muscle_pass* pass, const double* change) {
+    for (int slot = 0; slot < pass->nblock * NVECTOR; slot++) {
+        const ct_fibre_block* block = pass->block + slot / NVECTOR;
+        const int v = slot % NVECTOR;
+        const vvec3 y = gather(block, pass->x, v);
+        const vd t = vload(&block->stiff[v * CT_LANES]) * (wanted(block, change, v) - 1) /
+                     vmax(vsqrt(dot(y, y)), vset(CT_FIBRE_SHORTEST));
+        scatter(block, (vvec3){t * y.x, t * y.y, t * y.z}, pass->f, v);
+    }
+}
+
 const ct_muscle_kernels WITH_ISA(ct_muscle_kernels, CT_ISA) = {fibre_gradient, fibre_linearise, fibre_product,
-                                                               fibre_parameter};
+                                                               fibre_parameter, fibre_spread};

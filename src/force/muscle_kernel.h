@@ -33,6 +33,8 @@ typedef struct ct_muscle_kernels {
     void (*product)(const ct_muscle_pass* pass, const double* linear);
     // u . dy(lam) V w and l - (1 - a), CT_FIBRE_BLOCK per block each; lam: like x.
     void (*parameter)(const ct_muscle_pass* pass, const double* lam, double* pull, double* excess);
+    // Takes what the gradient changes by along `dot`, of the activations, from the forces.
+    void (*spread)(const ct_muscle_pass* pass, const double* dot);
 } ct_muscle_kernels;
 
 #endif

@@ -80,6 +80,14 @@ static void sheets_vjp(const void* self, void* work, const ct_family_step* step,
         ct_sheet_history_vjp(sheet, work, x, lam, step->rate.e, step->x_nm2, bar->x_nm2, 0, NULL, NULL);
 }
 
+// As for solids: the damping potential has the square of a change.
+static void sheets_jvp(const void* self, void* work, const ct_family_step* step, const double* x,
+                       const ct_family_dot* dot, double* out) {
+    ct_sheet_history_vjp(self, work, step->x_n, dot->x_n, step->rate.a, x, out, 0, NULL, NULL);
+    if (step->npast)
+        ct_sheet_history_vjp(self, work, step->x_nm1, dot->x_nm1, step->rate.b, x, out, 0, NULL, NULL);
+}
+
 const ct_family ct_sheet_family = {.name = "sheets",
                                    .free = free_sheets,
                                    .create_work = create_sheets_work,
@@ -92,4 +100,5 @@ const ct_family ct_sheet_family = {.name = "sheets",
                                    .assemble = assemble_sheets,
                                    .rotations = sheets_rotations,
                                    .energy = sheets_energy,
-                                   .vjp = sheets_vjp};
+                                   .vjp = sheets_vjp,
+                                   .jvp = sheets_jvp};

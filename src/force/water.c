@@ -323,6 +323,63 @@ void ct_water_vjp(const ct_water* water, const ct_water_work* work, const ct_fam
     if (floats(water)) float_vjp(water, x, lam, bar->sums);
 }
 
+// ---- along a direction ---------------------------------------------------------------------
+
+// What drag, thrust and normal of a face change by with the places and velocities that it is looked at with.
+typedef struct turn {
+    double drag, thrust;
+    ct_vec3 n;
+} turn;
+
+static turn change_look(const ct_water* water, const look* l, int f, const double* x_dot,
+                        const double* v_dot) {
+    const int* node = water->face + 3 * (size_t)f;
+    ct_vec3 corner = ct_vec3_load(x_dot + 3 * (size_t)node[0]),
+            first = ct_vec3_sub(ct_vec3_load(x_dot + 3 * (size_t)node[1]), corner),
+            second = ct_vec3_sub(ct_vec3_load(x_dot + 3 * (size_t)node[2]), corner);
+    ct_vec3 a =
+        ct_vec3_scale(0.5, ct_vec3_add(ct_vec3_cross(first, l->edge[1]), ct_vec3_cross(l->edge[0], second)));
+    double area = ct_vec3_dot(l->n, a), mean[3];
+    ct_vec3 n = ct_vec3_scale(1 / l->area, ct_vec3_axpy(a, -area, l->n)),
+            e = ct_vec3_scale(-1, mean_of(v_dot, node));
+    ct_vec3_store(mean, mean_of(x_dot, node));
+    double m = ct_vec3_dot(l->e, e) / l->m, wet = -l->wet.slope * mean[water->up];
+    double sine = -(ct_vec3_dot(e, l->n) + ct_vec3_dot(l->e, n) + l->sine * m) / l->m;
+
+    double cubic[4], cubic_slope[4], quadratic[3], quadratic_slope[3], w_slope, s = l->sine * l->sine;
+    cubic_basis(s, cubic, cubic_slope);
+    quadratic_basis(s, quadratic, quadratic_slope);
+    double w = facing(l->sine, water->two_sided[f], &w_slope), half = 0.5 * water->density;
+    double strength = half * l->area * l->m * l->wet.value * w;
+    double change = half * ((area * l->m + l->area * m) * l->wet.value * w + l->area * l->m * wet * w +
+                            l->area * l->m * l->wet.value * w_slope * sine);
+    double s_change = 2 * l->sine * sine;
+    return (turn){.drag = change * combine(water->drag, cubic, CT_WATER_DRAG) +
+                          strength * s_change * combine(water->drag, cubic_slope, CT_WATER_DRAG),
+                  .thrust = change * combine(water->thrust, quadratic, CT_WATER_THRUST) +
+                            strength * s_change * combine(water->thrust, quadratic_slope, CT_WATER_THRUST),
+                  .n = n};
+}
+
+static void jvp(const void* self, void* own, const ct_family_step* step, const double* x,
+                const ct_family_dot* dot, double* out) {
+    const ct_water* water = self;
+    const ct_water_work* work = own;
+    for (int f = 0; f < water->nface; f++) {
+        const int* node = water->face + 3 * (size_t)f;
+        look l;
+        if (!look_from(water, node, step, &l)) continue;
+        ct_vec3 e = end_flow(water, work, f, step->rate.c, x);
+        ct_vec3 p = ct_vec3_axpy(ct_vec3_scale(step->rate.a, mean_of(dot->x_n, node)), step->rate.b,
+                                 mean_of(dot->x_nm1, node));
+        turn d = change_look(water, &l, f, dot->x_n, dot->v_n);
+        double n_e = ct_vec3_dot(l.n, e), thrust = work->face[f].thrust;
+        ct_vec3 force = ct_vec3_axpy(resist(&work->face[f], p), d.drag, e);
+        force = ct_vec3_axpy(force, d.thrust * n_e + thrust * ct_vec3_dot(d.n, e), l.n);
+        add_thirds(out, node, 1, ct_vec3_axpy(force, thrust * n_e, d.n));
+    }
+}
+
 // ---- as a family ---------------------------------------------------------------------------
 
 static ct_status create_work(void** work, const void* self) {
@@ -357,4 +414,5 @@ const ct_family ct_water_family = {.name = "water",
                                    .begin = begin,
                                    .gradient = gradient,
                                    .product = product,
-                                   .vjp = vjp};
+                                   .vjp = vjp,
+                                   .jvp = jvp};

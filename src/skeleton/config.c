@@ -82,6 +82,16 @@ void ct_config_pull_tangents(const ct_tree* tree, const ct_config* config, const
     }
 }
 
+void ct_config_push_tangents(const ct_tree* tree, const ct_config* config, const double* dz,
+                             double* tangent) {
+    for (int k = 0; k < tree->nlink; k++) {
+        double world[6];
+        for (int j = tree->dof[k]; j < tree->dof[k + 1]; j++)
+            world[j - tree->dof[k]] = dz[j] / tree->scale[j];
+        turn_tangent(tree, config, k, false, world, tangent + tree->dof[k]);
+    }
+}
+
 // T = T_parent A: R = R_p Q, t = R_p (anchor + d - Q anchor) + t_p.
 static void place_link(const ct_tree* tree, int k, const ct_joint_seat* seat, ct_config* config) {
     const ct_joint_def* joint = &tree->joint[k];

@@ -35,6 +35,8 @@ void ct_config_to_parents(const ct_tree* tree, const ct_config* config, const do
 // r += the adjoint of an increment of the unknowns, from that of a tangent.
 void ct_config_pull_tangents(const ct_tree* tree, const ct_config* config, const double* tangent_bar,
                              double* r);
+// The transpose: tangents of an increment of the unknowns.
+void ct_config_push_tangents(const ct_tree* tree, const ct_config* config, const double* dz, double* tangent);
 // Frames and columns from config->q, then the link nodes of config->x.
 void ct_config_place(const ct_tree* tree, ct_config* config);
 // q_new = q (+) length dz on the manifold; dz in unknowns. Driven roots stay.

@@ -45,6 +45,13 @@ void ct_actuate_vjp(const ct_model* model, double* bar, double* control_bar) {
     }
 }
 
+void ct_actuate_jvp(const ct_model* model, const double* control_dot, double* dot) {
+    const ct_actuators* all = &model->actuators;
+    for (int i = 0; i < all->size; i++)
+        dot[i] = all->decay[i] * dot[i] +
+                 (all->control[i] >= 0 ? (1 - all->decay[i]) * control_dot[all->control[i]] : 0);
+}
+
 void ct_actuate_field(const ct_model* model, const double* value, double* field) {
     const ct_actuators* all = &model->actuators;
     memset(field, 0, (size_t)model->ntet * sizeof(double));

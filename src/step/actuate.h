@@ -17,6 +17,8 @@ void ct_actuate_at_vjp(const ct_model* model, double fraction, const double* bar
 // Reverse: bar holds the adjoint of the numbers after the step, then of those before it; adds to control_bar
 // (may be NULL).
 void ct_actuate_vjp(const ct_model* model, double* bar, double* control_bar);
+// Along a change: dot from that of the numbers before the step to that of those after it.
+void ct_actuate_jvp(const ct_model* model, const double* control_dot, double* dot);
 // w a of muscles (the largest) or a - 1 of chambers, per tet; 0 elsewhere.
 void ct_actuate_field(const ct_model* model, const double* value, double* field);
 

@@ -12,10 +12,9 @@
 #include "step/contact_adjoint.h"
 #include "step/coords.h"
 #include "step/external.h"
+#include "step/linear_solve.h"
 #include "step/phi.h"
 #include "step/policy.h"
-
-enum { GMRES_RESTART = 60, SOLVE_LIMIT = 2000 };
 
 // Adjoint of where stages start and end: 3 nvert each, q ndof.
 typedef struct stage_bar {
@@ -43,7 +42,7 @@ struct ct_adjoint {
     double *from_x, *from_v;                    // 3 nvert: this
     double* middle;                             // 3 nvert: end of the stage of the midpoint rule
     double *stage_actuation, *start_actuation;  // of the actuators, during a stage and before the step
-    ct_krylov_work* gmres;                      // made when the first Hessian turns out indefinite
+    ct_krylov_work* gmres;                      // of linear_solve.h
 };
 
 static void allocate_stages(ct_adjoint* adjoint, const ct_model* model) {
@@ -104,55 +103,6 @@ void ct_adjoint_free(ct_adjoint* adjoint) {
     ct_adjoint_past_free(&adjoint->past);
     ct_arena_free(&adjoint->arena);
     ct_free(adjoint);
-}
-
-// ---- H lam = right -------------------------------------------------------------------------
-
-typedef struct adjoint_context {
-    const ct_model* model;
-    ct_work* work;
-    const ct_config* config;
-    ct_backward_report* report;
-} adjoint_context;
-
-static void hessian_product(const double* in, double* out, void* user) {
-    adjoint_context* context = user;
-    ct_phi_hessian(context->model, context->work, context->config, in, out);
-}
-
-static void precondition(const double* in, double* out, void* user) {
-    adjoint_context* context = user;
-    ct_precondition_apply(context->model, &context->work->preconditioner, context->config, in, out);
-    context->report->solves++;
-}
-
-// Conjugate gradients; GMRES where the Hessian is not positive definite.
-static ct_status solve(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
-                       ct_backward_report* report) {
-    size_t n = (size_t)model->nunknown;
-    double size = ct_vecn_norm(adjoint->right, n);
-    memset(adjoint->lam_z, 0, n * sizeof(double));
-    if (size == 0) return CT_OK;
-    adjoint_context context = {model, work, &adjoint->config, report};
-    ct_krylov_def def = {.n = (int)n,
-                         .apply = hessian_product,
-                         .precondition = precondition,
-                         .user = &context,
-                         .tolerance = model->settings.tolerance * size,
-                         .max_iterations = SOLVE_LIMIT};
-    ct_krylov_report inner;
-    ct_pcg(&def, work->krylov, adjoint->right, adjoint->lam_z, &inner);
-    if (inner.end == CT_KRYLOV_NEGATIVE || inner.end == CT_KRYLOV_BREAKDOWN) {
-        if (!adjoint->gmres) {
-            ct_status status = ct_krylov_work_create(&adjoint->gmres, (int)n, GMRES_RESTART);
-            if (status != CT_OK) return status;
-        }
-        ct_gmres(&def, adjoint->gmres, adjoint->right, adjoint->lam_z, &inner);
-    }
-    report->max_residual = fmax(report->max_residual, inner.residual / size);
-    // conjugate gradients may end at the round-off of their recursion; what counts is that the residual is
-    // small
-    return inner.residual <= fmax(def.tolerance, 1e-9 * size) ? CT_OK : CT_NOT_CONVERGED;
 }
 
 // ---- one (sub-)step ------------------------------------------------------------------------
@@ -293,7 +243,9 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     if (touching)
         status = ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, over->after,
                                           bar->anchor, &adjoint->past, adjoint->lam_z, report);
-    else if (model->nunknown) status = solve(model, work, adjoint, report);
+    else if (model->nunknown)
+        status = ct_linear_solve(model, work, &adjoint->config, &adjoint->gmres, adjoint->right,
+                                 adjoint->lam_z, report);
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
 
@@ -519,7 +471,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
         control_bar = memset(adjoint->control_bar, 0, (size_t)model->inputs.control_size * sizeof(double));
     ct_external_forces(model, time, control, work->force);
     ct_external_roots(model, end, control, after->mount, adjoint->root_end);
-    memset(adjoint->root_start_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
+    memcpy(adjoint->root_start_bar, bar->root_previous, 6 * (size_t)model->tree.nroot * sizeof(double));
     memset(adjoint->root_end_bar, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     ct_external_joints(model, control, work->families.of[CT_FAMILY_JOINTS]);
     const bool staged = ct_rate_stages(record->step[0].rule) > 0;
@@ -555,6 +507,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
                            sums->of[CT_QUANTITY_GRAVITY], control_bar);
     ct_water_buoyancy_vjp(model->families.of[CT_FAMILY_WATER], adjoint->force_bar, sums);
     memcpy(bar->root, adjoint->root_start_bar, 6 * (size_t)model->tree.nroot * sizeof(double));
+    memset(bar->root_previous, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
     ct_external_drive_vjp(model, end, control, after->mount, adjoint->end_bar, control_bar, bar->mount);
     ct_external_roots_vjp(model, end, control, after->mount, adjoint->root_end_bar, control_bar, bar->mount);
     ct_mounts_move_vjp(model, control, bar->mount, control_bar);

@@ -88,6 +88,16 @@ void ct_external_forces_vjp(const ct_model* model, double time, const double* co
     }
 }
 
+void ct_external_forces_jvp(const ct_model* model, const double* control_dot, double* force_dot) {
+    memset(force_dot, 0, 3 * (size_t)model->nvert * sizeof(double));
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* c = &model->inputs.control[i];
+        if (c->kind == CT_CONTROL_FORCE)
+            add_force(model, c->node, c->nnode, CT_FORCE_TOTAL, control_dot + model->inputs.control_first[i],
+                      force_dot);
+    }
+}
+
 // ---- mounts --------------------------------------------------------------------------------
 
 static void store_quat(ct_quat q, double* out) {
@@ -124,6 +134,21 @@ void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mo
     }
 }
 
+void ct_mounts_move_jvp(const ct_model* model, const double* control, const double* control_dot,
+                        double* mount_dot) {
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        if (model->inputs.mount[i] < 0) continue;
+        const int first = model->inputs.control_first[i];
+        const double zero[6] = {0}, *u = control ? control + first : zero, *u_dot = control_dot + first;
+        double* dot = mount_dot + 6 * model->inputs.mount[i];
+        ct_vec3 w = ct_vec3_load(u + 3),
+                turned = ct_quat_rotate(ct_quat_from_vector(w), ct_vec3_load(dot + 3));
+        add_vector(dot, ct_vec3_load(u_dot));
+        ct_vec3_store(dot + 3,
+                      ct_vec3_add(turned, ct_mat3_apply(ct_rotation_jacobian(w), ct_vec3_load(u_dot + 3))));
+    }
+}
+
 // ---- what controls add to a motion: a translation s and a rotation Q ---------------------------
 
 typedef struct offset {
@@ -156,6 +181,23 @@ static void offset_vjp(const ct_model* model, int index, const double* control, 
     }
     add_vector(out, s_bar);
     add_vector(out + 3, r_bar);
+}
+
+// What the offset changes by: a translation and a rotation Q <- exp(r) Q.
+typedef struct offset_dot {
+    ct_vec3 s, r;
+} offset_dot;
+
+static offset_dot offset_jvp(const ct_model* model, int index, const double* control,
+                             const double* control_dot, const double* mount_dot) {
+    if (model->inputs.mount[index] >= 0) {
+        const double* dot = mount_dot + 6 * model->inputs.mount[index];
+        return (offset_dot){ct_vec3_load(dot), ct_vec3_load(dot + 3)};
+    }
+    const int first = model->inputs.control_first[index];
+    const double zero[6] = {0}, *u = control ? control + first : zero, *dot = control_dot + first;
+    return (offset_dot){ct_vec3_load(dot),
+                        ct_mat3_apply(ct_rotation_jacobian(ct_vec3_load(u + 3)), ct_vec3_load(dot + 3))};
 }
 
 // Which control moves the drive, or the root `link`; -1: none.
@@ -212,6 +254,25 @@ void ct_external_drive_vjp(const ct_model* model, double time, const double* con
     }
 }
 
+void ct_external_drive_jvp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* control_dot, const double* mount_dot, double* x_dot) {
+    memset(x_dot, 0, 3 * (size_t)model->nvert * sizeof(double));
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        if (!moves(&model->inputs.control[i]) || model->inputs.control[i].drive < 0) continue;
+        const ct_scene_driver* drive = &model->inputs.drive[model->inputs.control[i].drive];
+        offset o = offset_of(model, i, control, mount);
+        offset_dot d = offset_jvp(model, i, control, control_dot, mount_dot);
+        ct_vec3 foot = ct_vec3_add(ct_vec3_load(drive->center), o.s);
+        for (int k = 0; k < drive->nnode; k++) {
+            size_t at = 3 * (size_t)drive->node[k];
+            double x[3];
+            ct_scene_drive_position(drive, time, model->geometry.rest + at, x);
+            displace(drive->center, o, x);
+            add_vector(x_dot + at, ct_vec3_add(d.s, ct_vec3_cross(d.r, ct_vec3_sub(ct_vec3_load(x), foot))));
+        }
+    }
+}
+
 // ---- driven roots --------------------------------------------------------------------------
 
 // p = c + Q u_m + s, R = Q R_m, with (u_m, R_m) of the motion.
@@ -247,6 +308,21 @@ void ct_external_roots_vjp(const ct_model* model, double time, const double* con
         ct_vec3 moved = ct_quat_rotate(offset_of(model, i, control, mount).Q, ct_vec3_load(shift));
         offset_vjp(model, i, control, p_bar, ct_vec3_add(r_bar, ct_vec3_cross(moved, p_bar)), control_bar,
                    mount_bar);
+    }
+}
+
+void ct_external_roots_jvp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* control_dot, const double* mount_dot, double* pose_dot) {
+    memset(pose_dot, 0, 6 * (size_t)model->tree.nroot * sizeof(double));
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        if (!moves(&model->inputs.control[i]) || model->inputs.control[i].link < 0) continue;
+        int root = model->tree.root[model->inputs.control[i].link];
+        double shift[3], turn[3];
+        ct_scene_drive_vectors(&model->inputs.root_motion[root], time, shift, turn);
+        ct_vec3 moved = ct_quat_rotate(offset_of(model, i, control, mount).Q, ct_vec3_load(shift));
+        offset_dot d = offset_jvp(model, i, control, control_dot, mount_dot);
+        add_vector(pose_dot + 6 * root, ct_vec3_add(d.s, ct_vec3_cross(d.r, moved)));
+        add_vector(pose_dot + 6 * root + 3, d.r);
     }
 }
 
@@ -294,6 +370,24 @@ void ct_external_roots_between_vjp(const ct_model* model, const double* start, c
     }
 }
 
+void ct_external_roots_between_jvp(const ct_model* model, const double* start, const double* end,
+                                   double fraction, const double* start_dot, const double* end_dot,
+                                   double* pose_dot) {
+    memcpy(pose_dot, end_dot, 6 * (size_t)model->tree.nroot * sizeof(double));
+    for (int i = 0; fraction != 1 && i < model->tree.nroot; i++) {
+        const double *a = start_dot + 6 * i, *b = end_dot + 6 * i;
+        double* dot = pose_dot + 6 * i;
+        ct_vec3 theta = ct_rotation_between(ct_quat_load(start + 7 * i + 3), ct_quat_load(end + 7 * i + 3));
+        ct_vec3 part = ct_vec3_scale(fraction, theta), a_turn = ct_vec3_load(a + 3);
+        ct_mat3 inverse = ct_rotation_jacobian_inverse(theta);
+        ct_vec3 change = ct_vec3_sub(ct_mat3_apply(inverse, ct_vec3_load(b + 3)),
+                                     ct_mat3_apply(ct_mat3_transpose(inverse), a_turn));
+        for (int k = 0; k < 3; k++) dot[k] = (1 - fraction) * a[k] + fraction * b[k];
+        ct_vec3_store(dot + 3, ct_vec3_axpy(ct_quat_rotate(ct_quat_from_vector(part), a_turn), fraction,
+                                            ct_mat3_apply(ct_rotation_jacobian(part), change)));
+    }
+}
+
 // ---- torques and servo targets -------------------------------------------------------------
 
 static bool acts_on_joint(const ct_scene_control* control) {
@@ -322,5 +416,20 @@ void ct_external_joints_vjp(const ct_model* model, const double* torque_bar, con
         const double* bar =
             (c->kind == CT_CONTROL_TARGET ? target_bar : torque_bar) + model->tree.dof[c->link];
         for (int a = 0; a < c->size; a++) control_bar[model->inputs.control_first[i] + a] += bar[a];
+    }
+}
+
+void ct_external_joints_jvp(const ct_model* model, const double* control_dot, double* torque_dot,
+                            double* target_dot) {
+    const size_t bytes = (size_t)model->tree.ndof * sizeof(double);
+    if (!bytes) return;
+    memset(torque_dot, 0, bytes);
+    memset(target_dot, 0, bytes);
+    for (int i = 0; i < model->inputs.ncontrol; i++) {
+        const ct_scene_control* c = &model->inputs.control[i];
+        const double* u = control_dot + model->inputs.control_first[i];
+        if (!acts_on_joint(c)) continue;
+        double* out = (c->kind == CT_CONTROL_TARGET ? target_dot : torque_dot) + model->tree.dof[c->link];
+        for (int a = 0; a < c->size; a++) out[a] += u[a];
     }
 }

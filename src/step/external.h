@@ -19,11 +19,17 @@ void ct_external_forces_vjp(const ct_model* model, double time, const double* co
                             const double* force_bar, double* mass_bar, double* gravity_bar,
                             double* control_bar);
 
+// Along a change of the controls (control size): force_dot, 3 nvert, overwritten.
+void ct_external_forces_jvp(const ct_model* model, const double* control_dot, double* force_dot);
+
 // The poses of the mounts (7 nmount: s, Q) after a step, from those before it.
 void ct_mounts_move(const ct_model* model, const double* before, const double* control, double* mount);
 // Reverse: mount_bar (6 nmount: by s, and by rotations Q <- exp(r) Q) from that of the poses after to that of
 // those before; control_bar added.
 void ct_mounts_move_vjp(const ct_model* model, const double* control, double* mount_bar, double* control_bar);
+// Along a change: mount_dot (6 nmount) from that of the poses before to that of those after.
+void ct_mounts_move_jvp(const ct_model* model, const double* control, const double* control_dot,
+                        double* mount_dot);
 
 // Puts the driven nodes of x where they are at `time`, mounts in their poses.
 void ct_external_drive(const ct_model* model, double time, const double* control, const double* mount,
@@ -34,6 +40,10 @@ bool ct_external_is_steered(const ct_model* model, int drive);
 void ct_external_drive_vjp(const ct_model* model, double time, const double* control, const double* mount,
                            const double* x_bar, double* control_bar, double* mount_bar);
 
+// Along a change: x_dot, 3 nvert, zero where nodes are not driven.
+void ct_external_drive_jvp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* control_dot, const double* mount_dot, double* x_dot);
+
 // Poses of the driven roots at `time` (7 nroot): position of the motion's centre, quaternion.
 void ct_external_roots(const ct_model* model, double time, const double* control, const double* mount,
                        double* pose);
@@ -41,6 +51,9 @@ void ct_external_roots(const ct_model* model, double time, const double* control
 // control_bar and mount_bar, added.
 void ct_external_roots_vjp(const ct_model* model, double time, const double* control, const double* mount,
                            const double* pose_bar, double* control_bar, double* mount_bar);
+// Along a change: pose_dot, 6 nroot, overwritten.
+void ct_external_roots_jvp(const ct_model* model, double time, const double* control, const double* mount,
+                           const double* control_dot, const double* mount_dot, double* pose_dot);
 // The poses at a fraction of the way: centres on straight lines, rotations exp(fraction log(R_end R_start^T))
 // R_start.
 void ct_external_roots_between(const ct_model* model, const double* start, const double* end, double fraction,
@@ -50,11 +63,19 @@ void ct_external_roots_between_vjp(const ct_model* model, const double* start, c
                                    double fraction, const double* pose_bar, double* start_bar,
                                    double* end_bar);
 
+// Along a change: pose_dot, 6 nroot, overwritten.
+void ct_external_roots_between_jvp(const ct_model* model, const double* start, const double* end,
+                                   double fraction, const double* start_dot, const double* end_dot,
+                                   double* pose_dot);
+
 // Torques and servo targets of the joints during a step: the sum of the controls' torques, the last of their
 // targets, or the servo's own.
 void ct_external_joints(const ct_model* model, const double* control, ct_joint_work* joints);
 // Reverse: torque_bar and target_bar (ndof) into control_bar, added.
 void ct_external_joints_vjp(const ct_model* model, const double* torque_bar, const double* target_bar,
                             double* control_bar);
+// Along a change: torque_dot and target_dot (ndof), overwritten.
+void ct_external_joints_jvp(const ct_model* model, const double* control_dot, double* torque_dot,
+                            double* target_dot);
 
 #endif

@@ -153,15 +153,17 @@ ct_adjoint_state ct_vector_adjoint(const ct_model* model, ct_arena* arena) {
         .actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double)),
         .mount = ct_arena_alloc(arena, 6 * (size_t)model->inputs.nmount, sizeof(double)),
         .root = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double)),
+        .root_previous = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double)),
         .growth = ct_arena_alloc(arena, ncollider * ncollider, sizeof(double)),
         .anchor = ct_arena_alloc(arena, 3 * ct_state_anchor_room(model), sizeof(double))};
 }
 
-// Between the adjoint of numbers with quaternions and that of their tangents.
+// Between the adjoint, or a change, of numbers with quaternions and that of their tangents.
 typedef struct passage {
     const double* q;  // the numbers themselves
     double* tangent;
     double* number;
+    double weight;  // of the E_i: 1 or 4
 } passage;
 
 // dQ/dr_i
@@ -181,7 +183,7 @@ static void add_tangent(bool quaternion, int number, int tangent, int count, voi
     double E[3][4];
     directions(p->q + number, E);
     for (int i = 0; i < 3; i++)
-        for (int a = 0; a < 4; a++) p->tangent[tangent + i] += E[i][a] * p->number[number + a];
+        for (int a = 0; a < 4; a++) p->tangent[tangent + i] += p->weight * E[i][a] * p->number[number + a];
 }
 
 static void set_number(bool quaternion, int number, int tangent, int count, void* user) {
@@ -194,21 +196,23 @@ static void set_number(bool quaternion, int number, int tangent, int count, void
     directions(p->q + number, E);
     for (int a = 0; a < 4; a++) {
         p->number[number + a] = 0;
-        for (int i = 0; i < 3; i++) p->number[number + a] += 4 * p->tangent[tangent + i] * E[i][a];
+        for (int i = 0; i < 3; i++) p->number[number + a] += p->weight * p->tangent[tangent + i] * E[i][a];
     }
 }
 
 // The vector's parts that consist of coordinates.
 static void pass_coordinates(const ct_model* model, const ct_state* state, const ct_adjoint_state* bar,
-                             double* vector, visit_stretch pass) {
+                             double* vector, double weight, visit_stretch pass) {
     const ct_tree* tree = &model->tree;
     double *now = vector + ct_model_state_first(model, CT_STATE_COORDINATE),
            *before = vector + ct_model_state_first(model, CT_STATE_COORDINATE_BEFORE),
            *mount = vector + ct_model_state_first(model, CT_STATE_MOUNT);
-    visit_joints(tree, pass, &(passage){state->q, bar->q, now});
-    visit_joints(tree, pass, &(passage){state->q_previous, bar->q_previous, before});
-    visit_poses(tree->root_coordinate, tree->nroot, pass, &(passage){state->q, bar->root, now});
-    visit_poses(0, model->inputs.nmount, pass, &(passage){state->mount, bar->mount, mount});
+    visit_joints(tree, pass, &(passage){state->q, bar->q, now, weight});
+    visit_joints(tree, pass, &(passage){state->q_previous, bar->q_previous, before, weight});
+    visit_poses(tree->root_coordinate, tree->nroot, pass, &(passage){state->q, bar->root, now, weight});
+    visit_poses(tree->root_coordinate, tree->nroot, pass,
+                &(passage){state->q_previous, bar->root_previous, before, weight});
+    visit_poses(0, model->inputs.nmount, pass, &(passage){state->mount, bar->mount, mount, weight});
 }
 
 // The parts that are their own tangents, each with how many of its numbers count.
@@ -235,25 +239,46 @@ static void plain_parts(const ct_model* model, const ct_state* state, const ct_a
     }
 }
 
-void ct_vector_to_adjoint(const ct_model* model, const ct_state* state, const double* vector_bar,
-                          ct_adjoint_state* bar) {
+static void add_parts(const ct_model* model, const ct_state* state, const double* vector, double weight,
+                      ct_adjoint_state* bar) {
     plain parts[PLAIN];
     plain_parts(model, state, bar, parts);
     for (int i = 0; i < PLAIN; i++) {
-        const double* from = vector_bar + ct_model_state_first(model, parts[i].part);
+        const double* from = vector + ct_model_state_first(model, parts[i].part);
         for (size_t k = 0; k < parts[i].count; k++) parts[i].bar[k] += from[k];
     }
-    pass_coordinates(model, state, bar, (double*)vector_bar, add_tangent);
+    pass_coordinates(model, state, bar, (double*)vector, weight, add_tangent);
+}
+
+static void set_parts(const ct_model* model, const ct_state* state, const ct_adjoint_state* bar,
+                      double weight, double* vector) {
+    plain parts[PLAIN];
+    memset(vector, 0, ct_model_state_first(model, CT_STATE_PARTS) * sizeof(double));
+    plain_parts(model, state, bar, parts);
+    for (int i = 0; i < PLAIN; i++)
+        memcpy(vector + ct_model_state_first(model, parts[i].part), parts[i].bar,
+               parts[i].count * sizeof(double));
+    pass_coordinates(model, state, bar, vector, weight, set_number);
+}
+
+void ct_vector_to_adjoint(const ct_model* model, const ct_state* state, const double* vector_bar,
+                          ct_adjoint_state* bar) {
+    add_parts(model, state, vector_bar, 1, bar);
 }
 
 void ct_vector_from_adjoint(const ct_model* model, const ct_state* state, const ct_adjoint_state* bar,
                             double* vector_bar) {
-    plain parts[PLAIN];
-    memset(vector_bar, 0, ct_model_state_first(model, CT_STATE_PARTS) * sizeof(double));
-    plain_parts(model, state, bar, parts);
-    for (int i = 0; i < PLAIN; i++)
-        memcpy(vector_bar + ct_model_state_first(model, parts[i].part), parts[i].bar,
-               parts[i].count * sizeof(double));
+    set_parts(model, state, bar, 4, vector_bar);
     make_symmetric(model, vector_bar + ct_model_state_first(model, CT_STATE_GROWTH));
-    pass_coordinates(model, state, bar, vector_bar, set_number);
+}
+
+void ct_vector_to_tangent(const ct_model* model, const ct_state* state, const double* vector_dot,
+                          ct_adjoint_state* dot) {
+    add_parts(model, state, vector_dot, 4, dot);
+    make_symmetric(model, dot->growth);
+}
+
+void ct_vector_from_tangent(const ct_model* model, const ct_state* state, const ct_adjoint_state* dot,
+                            double* vector_dot) {
+    set_parts(model, state, dot, 1, vector_dot);
 }

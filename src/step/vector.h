@@ -16,5 +16,11 @@ void ct_vector_to_adjoint(const ct_model* model, const ct_state* state, const do
 // The adjoint of the state's vector, overwritten.
 void ct_vector_from_adjoint(const ct_model* model, const ct_state* state, const ct_adjoint_state* bar,
                             double* vector_bar);
+// A change of the state's vector as one of the state's parts, added to `dot`; and back, overwritten. With
+// quaternions Q_dot = sum r_i E_i,  r_i = 4 E_i . Q_dot.
+void ct_vector_to_tangent(const ct_model* model, const ct_state* state, const double* vector_dot,
+                          ct_adjoint_state* dot);
+void ct_vector_from_tangent(const ct_model* model, const ct_state* state, const ct_adjoint_state* dot,
+                            double* vector_dot);
 
 #endif
