@@ -1,0 +1,90 @@
+"""Figures of docs/python.md: what Python costs on top of the library. Usage: python python/bench/overhead.py"""
+import gc
+import resource
+import statistics
+import time
+
+import numpy as np
+
+import cuttle
+
+
+def bar(cells):
+    return cuttle.Scene(
+        bodies=[{"box": {"size": [0.1 * cells[0], 0.1 * cells[1], 0.1 * cells[2]], "cells": cells},
+                 "material": {"young": 1e5, "poisson": 0.3, "density": 1000}}],
+        pins=[{"select": {"box": [[-1, -1, -1], [1e-6, 9, 9]]}}],
+        time_step=0.01, duration=1,
+    )  # fmt: skip
+
+
+def step_overhead():
+    """Median, us, of a step's time less what the library says that it took."""
+    state = bar([1, 1, 1]).model(threads=1).state()
+    extra = []
+    for _ in range(5000):
+        begun = time.perf_counter()
+        report = state.step()
+        extra.append(time.perf_counter() - begun - report.seconds)
+    return 1e6 * statistics.median(extra)
+
+
+def rollout_overhead():
+    """Median share of a rollout's time, arrays and all, that is not the library's; and the same of 1k tets."""
+    model = cuttle.load("octopus").model(threads=1)
+    controls, shares = np.full((25, model.control_size), 0.1), []
+    for _ in range(15):
+        begun = time.perf_counter()
+        rollout = model.rollout(controls)
+        spent = time.perf_counter() - begun
+        shares.append((spent - rollout.report.seconds) / spent)
+    return statistics.median(shares)
+
+
+def throughput(count=64, steps=4):
+    """CPU time and time of single steps one after the other, by those of the pool's: 1 and the number of cores at best."""
+    model = bar([10, 4, 5]).model(threads=1)
+    pool, states = cuttle.Pool(model), [model.state() for _ in range(count)]
+    single = [model.state() for _ in range(count)]
+    for states_now in (states, single):
+        pool.step(states_now)
+    cpu, wall = [], []
+    for _ in range(5):
+        a = time.process_time(), time.perf_counter()
+        for _ in range(steps):
+            for state in single:
+                state.step()
+        b = time.process_time(), time.perf_counter()
+        for _ in range(steps):
+            pool.step(states)
+        c = time.process_time(), time.perf_counter()
+        cpu.append((b[0] - a[0]) / (c[0] - b[0]))
+        wall.append((b[1] - a[1]) / (c[1] - b[1]))
+    return model.tets, statistics.median(cpu), max(wall), pool.threads
+
+
+def cycles(count=1000):
+    """MB by which the process grows over creations of all that there is."""
+    scene = bar([1, 1, 1])
+
+    def once():
+        model = scene.model(threads=1)
+        rollout = model.rollout(steps=2)
+        rollout.gradient(final=np.ones(model.state_size), by=("young",))
+        cuttle.Pool(model, 1).step([rollout.final])
+
+    for _ in range(50):
+        once()
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(count):
+        once()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+if __name__ == "__main__":
+    print(f"a step costs {step_overhead():.2f} us more than in C")
+    print(f"a rollout costs {100 * rollout_overhead():.2f} % more")
+    tets, cpu, wall, threads = throughput()
+    print(f"64 environments of {tets} tets: {cpu:.2f} of the CPU time of single steps, {wall:.2f} x as fast on {threads} cores")
+    print(f"1,000 cycles of model, rollout, gradient and pool: {cycles():.1f} MB more")
