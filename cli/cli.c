@@ -336,12 +336,14 @@ void cli_progress_end(cli_progress* progress) {
 static volatile sig_atomic_t interrupted;
 
 static void note_interrupt(int signal_number) { interrupted = 1; }
+static bool ask_interrupted(void* user) { return interrupted != 0; }
 
 void cli_catch_interrupt(void) {
     struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    ct_set_cancel(ask_interrupted, NULL);
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }

@@ -34,7 +34,7 @@ bool cuttle_seed_state(int step, const ct_state* state, double* state_bar, void*
 extern "Python+C" bool cuttle_python_cancel(void* user);
 extern "Python" bool cuttle_python_progress(const ct_progress* progress, void* user);
 extern "Python" void cuttle_python_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-    void* user);
+    double* q_bar, void* user);
 """
 
 

@@ -164,6 +164,24 @@ wait $pid
 code=$?
 expect '[ $code = 1 ]' 'grep -q -- "--resume" err' '"$cuttle" info long.h5 > info.txt'; claim interrupt_closes_the_file_and_says_how_to_resume
 
+# meshing so fine a sphere takes minutes
+cat > fine.json <<'END'
+{"bodies": [{"sphere": {"radius": 0.5, "size": 0.004}, "material": {"young": 1e5}}]}
+END
+"$cuttle" run fine.json > out 2> err &
+pid=$!
+sleep 0.5
+kill -TERM $pid
+for _ in $(seq 300); do
+    kill -0 $pid 2> /dev/null || break
+    sleep 0.1
+done
+kill -KILL $pid 2> /dev/null
+wait $pid
+code=$?
+expect '[ $code = 1 ]' 'grep -q "cancelled while" err' '[ ! -e fine.h5 ]'; claim a_signal_ends_set_up
+
+
 run run beam.json -o half.h5 --steps 10
 run run beam.json -o half.h5 --resume --json
 expect '[ $code = 0 ]' '[ "$(value "[\"steps\"]")" = 10 ]' '"$cuttle" info half.h5 | grep -q "21 frames"'; claim resume_goes_on_to_the_end

@@ -41,7 +41,7 @@ typedef struct contact_loss {
 } contact_loss;
 
 static void contact_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-                         void* user) {
+                         double* q_bar, void* user) {
     const contact_loss* l = user;
     if (step != l->nstep && step % 3) return;
     ct_model_info info = ct_model_summary(l->model);

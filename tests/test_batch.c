@@ -54,7 +54,7 @@ typedef struct diary {
 } diary;
 
 static void note_order(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-                       void* user) {
+                       double* q_bar, void* user) {
     diary* d = user;
     double id = round(100 * ct_state_velocities(state)[0]);
     if (step || x_bar) return;

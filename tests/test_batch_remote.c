@@ -175,7 +175,7 @@ typedef struct delay {
 } delay;
 
 static void wait_for_answers(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-                             void* user) {
+                             double* q_bar, void* user) {
     const delay* d = user;
     if (step || x_bar) return;
     while (__atomic_load_n(d->answers, __ATOMIC_SEQ_CST) >= 0) sched_yield();

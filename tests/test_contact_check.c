@@ -141,7 +141,7 @@ static void small_differences_beside_a_kink_pass(void** unused) {
 
 // A term whose derivative is wrong by a tenth.
 static void wrong_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-                       void* user) {
+                       double* q_bar, void* user) {
     const double* x = ct_state_positions(state);
     for (int i = 0; i < 3 * NODES; i += 3) {
         *loss += x[i];

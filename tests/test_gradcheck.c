@@ -14,7 +14,7 @@ typedef struct linear_term {
 } linear_term;
 
 static void add_linear(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-                       void* user) {
+                       double* q_bar, void* user) {
     const linear_term* term = user;
     const double* x = ct_state_positions(state);
     if (step == 0) *loss += term->bias;

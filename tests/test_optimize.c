@@ -335,7 +335,8 @@ static void methods_without_gradients_hit_the_target_and_tell_the_measure(void**
 }
 
 // Means over the window, by norm and kind; without an objective of the scene there is no measure.
-static void lift(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, void* user) {
+static void lift(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar, double* q_bar,
+                 void* user) {
     *loss += ct_state_positions(state)[1];
     if (x_bar) x_bar[1] += 1;
 }

@@ -139,7 +139,7 @@ typedef struct own_term {
 
 // |mean x - (1, 2, 3)|^2 at the last state, plain mean.
 static void mean_term(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-                      void* user) {
+                      double* q_bar, void* user) {
     own_term* own = user;
     if (step != own->last) return;
     const double* x = ct_state_positions(state);

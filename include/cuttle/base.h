@@ -61,6 +61,11 @@ typedef struct ct_error {
 // works: true ends it with CT_CANCELLED.
 typedef bool (*ct_cancel)(void* user);
 
+// Whom set-up asks on the thread that calls this: reading and meshing of scenes, creation of models,
+// factoring. cancel NULL: nobody, as in the beginning. They then end with CT_CANCELLED and leave nothing
+// behind.
+CT_API void ct_set_cancel(ct_cancel cancel, void* user);
+
 // What a status means, in a few words; static. "unknown status" for a number that is none.
 CT_API const char* ct_status_text(ct_status status);
 // The version of the library that is loaded, such as "0.1.0"; static.

@@ -36,6 +36,9 @@ CT_API ct_status ct_batch_create(ct_batch** out, const ct_scene* scene, int work
 CT_API void ct_batch_free(ct_batch* batch);
 // Borrowed, for sizes, bounds and values; evaluations are the batch's.
 CT_API const ct_problem* ct_batch_problem(const ct_batch* batch);
+// A term of the user's own for all workers of this process (ct_problem_set_term): called on their threads,
+// several at a time. Not while something is evaluated.
+CT_API void ct_batch_set_term(ct_batch* batch, ct_term term, void* user);
 CT_API int ct_batch_workers(const ct_batch* batch);  // of all ranks
 // Evaluates y[0], ..., y[count - 1] (ct_problem_size numbers each), and their gradients unless NULL. Several
 // threads may ask at the same time, and are served in turn. CT_OK although some did not converge: see their

@@ -21,9 +21,10 @@ extern "C" {
 #endif
 
 // A term of the user's own: adds to *loss and, where x_bar is not NULL, to the seeds x_bar and v_bar (3 nvert
-// each). Called for every state on the way forward (x_bar NULL) and again backward.
+// each) and q_bar (joint rates, as in ct_seed). Called for every state on the way forward (x_bar NULL) and
+// again backward.
 typedef void (*ct_term)(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
-                        void* user);
+                        double* q_bar, void* user);
 typedef struct ct_problem_report {
     ct_rollout_report forward;
     ct_backward_report backward;

@@ -1,6 +1,7 @@
 """What the rest of the package stands on: the library, errors, arrays, and the way to interrupt it."""
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type
 
@@ -170,6 +171,18 @@ class Host:
 
     def begin(self) -> None:
         lib.cuttle_host_begin(self.pointer, ffi.NULL)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C ends set-up, too: meshing, creation of models."""
+    host = Host()
+    host.begin()
+    lib.ct_set_cancel(host.cancel, host.pointer)
+    try:
+        yield
+    finally:
+        lib.ct_set_cancel(ffi.NULL, ffi.NULL)
 
 
 # ---- arrays ----------------------------------------------------------------------------------

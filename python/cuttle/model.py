@@ -19,6 +19,7 @@ from ._core import (
     doubles,
     fail,
     ffi,
+    interruptible,
     lib,
     quantity_index,
     raise_pending,
@@ -220,7 +221,9 @@ class Model:
     def __init__(self, scene: Union[Scene, Path], threads: int = 0) -> None:
         self.scene = scene if isinstance(scene, Scene) else load(scene)
         error, out = ffi.new("ct_error*"), ffi.new("ct_model**")
-        check(lib.ct_model_create(out, self.scene._pointer, error), error)
+        with interruptible():
+            status = lib.ct_model_create(out, self.scene._pointer, error)
+        check(status, error)
         self._pointer = ffi.gc(out[0], lib.ct_model_free)
         self._threads = threads
         self._changed: Dict[str, Array] = {}

@@ -23,6 +23,7 @@ from ._core import (
     thread_count,
 )
 from .model import Model, State
+from .problem import Term, TermCall
 from .rollout import Gradient, Record, Seeds, values_for
 from .scene import Path, Scene, load
 
@@ -177,6 +178,7 @@ class Batch:
         check(lib.ct_batch_create(out, self.scene._pointer, thread_count(workers), ffi.NULL, error), error)
         self._pointer = ffi.gc(out[0], lib.ct_batch_free)
         self._problem = lib.ct_batch_problem(self._pointer)
+        self._own_term: Optional[TermCall] = None
         self.workers = int(lib.ct_batch_workers(self._pointer))
         self.size = int(lib.ct_problem_size(self._problem))
 
@@ -186,12 +188,23 @@ class Batch:
         lib.ct_problem_start(self._problem, doubles(y))
         return y
 
+    def set_term(self, term: Optional[Term]) -> None:
+        """Adds a term of your own, as Problem.set_term; it is called from several threads."""
+        self._own_term = None if term is None else TermCall(term, self._problem)
+        if self._own_term is None:
+            lib.ct_batch_set_term(self._pointer, ffi.NULL, ffi.NULL)
+        else:
+            lib.ct_batch_set_term(self._pointer, lib.cuttle_python_term, self._own_term.handle)
+
     def evaluate(self, points: ArrayLike, gradients: bool = True) -> BatchResult:
         """points: (count, size)."""
         y = array(points, (-1, self.size), "points")
         by = np.zeros_like(y) if gradients else None
         results, error = ffi.new("ct_evaluation[]", len(y)), ffi.new("ct_error*")
         status = lib.ct_batch_evaluate(self._pointer, len(y), doubles(y), doubles(by), results, error)
+        if self._own_term is not None and self._own_term.exception is not None:
+            exception, self._own_term.exception = self._own_term.exception, None
+            raise exception  # of one of the workers' threads
         if status:
             fail_with(error, status)
         losses = np.array([r.loss for r in results])

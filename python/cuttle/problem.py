@@ -1,6 +1,7 @@
 """Problems: the objective of a scene as a function of one vector y, in which each parameter is a slice."""
 from __future__ import annotations
 
+import inspect
 import sys
 import tempfile
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
@@ -18,6 +19,7 @@ from ._core import (
     fail_with,
     ffi,
     fields,
+    interruptible,
     lib,
     raise_pending,
     set_pending,
@@ -84,8 +86,9 @@ class Motion(NamedTuple):
     report: RolloutReport
 
 
-# loss, dL/dx, dL/dv = term(step, x, v); x, v and the derivatives (nodes, 3); None: no derivative
-Term = Callable[[int, Array, Array], Tuple[float, Optional[ArrayLike], Optional[ArrayLike]]]
+# loss, dL/dx, dL/dv = term(step, x, v); x, v and the derivatives (nodes, 3); None: no derivative. Or, where the scene has
+# joints: loss, dL/dx, dL/dv, dL/dq = term(step, x, v, q), q the coordinates, dL/dq per joint rate
+Term = Callable[..., Tuple[Any, ...]]
 OnProgress = Callable[[Progress], Optional[bool]]
 
 
@@ -111,22 +114,40 @@ def _progress(c: Any, user: Any) -> bool:
     return watcher.call(now) is not False
 
 
-class _TermCall:
-    def __init__(self, call: Term, nodes: int) -> None:
-        self.call, self.nodes = call, nodes
+class TermCall:
+    """A term for the library."""
+
+    def __init__(self, call: Term, problem: Any) -> None:
+        model = lib.ct_problem_model(problem)
+        info = lib.ct_model_summary(model)
+        first, last = (lib.ct_model_state_first(model, lib.CT_STATE_COORDINATE + i) for i in (0, 1))
+        self.call, self.nodes, self.rates, self.coordinates = call, int(info.nvert), int(info.njoint), int(last - first)
+        self.joints = len(inspect.signature(call).parameters) > 3
+        self.exception: Optional[BaseException] = None  # that it raised, on whatever thread
         self.handle = ffi.new_handle(self)
 
 
 @ffi.def_extern(name="cuttle_python_term", onerror=_raised)
-def _term(step: int, state: Any, loss: Any, x_bar: Any, v_bar: Any, user: Any) -> None:
-    own: _TermCall = ffi.from_handle(user)
-    size, shape = 24 * own.nodes, (own.nodes, 3)
-    x = np.frombuffer(ffi.buffer(lib.ct_state_positions(state), size)).reshape(shape).copy()
-    v = np.frombuffer(ffi.buffer(lib.ct_state_velocities(state), size)).reshape(shape).copy()
-    value, by_x, by_v = own.call(step, x, v)
+def _term(step: int, state: Any, loss: Any, x_bar: Any, v_bar: Any, q_bar: Any, user: Any) -> None:
+    own: TermCall = ffi.from_handle(user)
+    try:
+        _add_term(own, step, state, loss, x_bar, v_bar, q_bar)
+    except BaseException as exception:
+        own.exception, loss[0] = exception, np.nan
+        raise
+
+
+def _add_term(own: TermCall, step: int, state: Any, loss: Any, x_bar: Any, v_bar: Any, q_bar: Any) -> None:
+    nodes: Tuple[int, ...] = (own.nodes, 3)
+    seen = [lib.ct_state_positions(state), lib.ct_state_velocities(state)]
+    numbers = [np.frombuffer(ffi.buffer(p, 24 * own.nodes)).reshape(nodes).copy() for p in seen]
+    if own.joints:
+        numbers.append(np.frombuffer(ffi.buffer(lib.ct_state_coordinates(state), 8 * own.coordinates)).copy())
+    value, *by = own.call(step, *numbers)
     loss[0] += value
-    for bar, own_bar in ((x_bar, by_x), (v_bar, by_v)):
+    for bar, own_bar, shape in zip((x_bar, v_bar, q_bar), by, (nodes, nodes, (own.rates,))):
         if bar and own_bar is not None:
+            size = 8 * int(np.prod(shape))
             np.frombuffer(ffi.buffer(bar, size)).reshape(shape)[:] += array(own_bar, shape, "a term's derivative")
 
 
@@ -181,13 +202,15 @@ class Problem:
     def __init__(self, scene: Union[Scene, Path], max_bytes: int = 0) -> None:
         self.scene = scene if isinstance(scene, Scene) else load(scene)
         error, out = ffi.new("ct_error*"), ffi.new("ct_problem**")
-        check(lib.ct_problem_create(out, self.scene._pointer, max_bytes, error), error)
+        with interruptible():
+            status = lib.ct_problem_create(out, self.scene._pointer, max_bytes, error)
+        check(status, error)
         self._pointer = ffi.gc(out[0], lib.ct_problem_free)
         self._host = Host()
         lib.ct_problem_set_cancel(self._pointer, self._host.cancel, self._host.pointer)
         self.size = int(lib.ct_problem_size(self._pointer))
         self.steps = int(lib.ct_problem_steps(self._pointer))
-        self._own_term: Optional[_TermCall] = None
+        self._own_term: Optional[TermCall] = None
         self._shapes: Optional[Model] = None
 
     @property
@@ -220,9 +243,9 @@ class Problem:
         return array(y, (self.size,), "y")
 
     def set_term(self, term: Optional[Term]) -> None:
-        """Adds a term of your own to the objective: ``loss, dL/dx, dL/dv = term(step, x, v)``, for every state."""
-        nodes = int(lib.ct_model_summary(lib.ct_problem_model(self._pointer)).nvert)
-        self._own_term = None if term is None else _TermCall(term, nodes)
+        """Adds a term of your own to the objective: ``loss, dL/dx, dL/dv = term(step, x, v)``, for every state; with joints
+        also ``loss, dL/dx, dL/dv, dL/dq = term(step, x, v, q)``."""
+        self._own_term = None if term is None else TermCall(term, self._pointer)
         if self._own_term is None:
             lib.ct_problem_set_term(self._pointer, ffi.NULL, ffi.NULL)
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from ._core import check, ffi, lib, text
+from ._core import check, ffi, interruptible, lib, text
 
 if TYPE_CHECKING:
     from .model import Model
@@ -53,11 +53,12 @@ class Scene:
 
     def _read(self) -> None:
         error, out = ffi.new("ct_error*"), ffi.new("ct_scene**")
-        if self._file:
-            status = lib.ct_scene_load(out, os.fsencode(self._file), error)
-        else:
-            encoded = self._text.encode()
-            status = lib.ct_scene_parse(out, encoded, len(encoded), os.fsencode(self._directory), error)
+        encoded = self._text.encode()
+        with interruptible():
+            if self._file:
+                status = lib.ct_scene_load(out, os.fsencode(self._file), error)
+            else:
+                status = lib.ct_scene_parse(out, encoded, len(encoded), os.fsencode(self._directory), error)
         check(status, error)
         self._pointer = ffi.gc(out[0], lib.ct_scene_free)
 

@@ -300,6 +300,14 @@ def test_interrupt_ends_a_rollout():
     model.state().step()  # it goes on
 
 
+def test_interrupt_ends_meshing():
+    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):  # it would take minutes
+        cuttle.Scene(bodies=[{"sphere": {"radius": 0.5, "size": 0.004}, "material": {"young": 1e5}}])
+    assert time.monotonic() - begun < 20
+
+
 def test_create_and_free_is_flat():
     def resident():
         with open("/proc/self/statm") as file:
@@ -357,3 +365,32 @@ def test_step_jvp_is_the_transpose_of_step_vjp(small_scene):
     assert np.allclose((ends[0].vector - ends[1].vector) / (2 * eps), by_young, atol=1e-6 * np.abs(by_young).max())
     with pytest.raises(cuttle.Unsupported, match="forward mode"):
         model.step_jvp(state, density=1.0)
+
+
+def test_term_of_joints_and_in_a_batch():
+    scene = cuttle.Scene(
+        skeletons=[{"links": [{"name": "arm", "joint": {"type": "revolute", "anchor": [0, 0, 0], "axis": [0, 0, 1]}, "mass": 1,
+                               "center": [0.5, 0, 0], "inertia": [0.01, 0.01, 0.01]}]}],
+        parameters=[{"type": "joint_velocity", "link": "arm"}], objective=[], gravity=[0, -9.81, 0], time_step=0.01,
+        duration=0.2, solver={"tolerance": 1e-12},
+    )  # fmt: skip
+    problem = cuttle.Problem(scene)
+
+    def term(step, x, v, q):
+        if step != problem.steps:
+            return 0.0, None, None, None
+        return 0.5 * (q[0] - 0.3) ** 2, None, None, [q[0] - 0.3]
+
+    problem.set_term(term)
+    y = problem.start + 0.1
+    loss, gradient = problem(y)
+    eps = 1e-4
+    assert np.isclose((problem.fun(y + eps) - problem.fun(y - eps)) / (2 * eps), gradient[0], rtol=1e-6)
+    batch = cuttle.Batch(scene, workers=2)
+    batch.set_term(term)
+    result = batch.evaluate([y, y + 0.2, y])
+    assert np.isclose(result.losses[0], loss) and np.isclose(result.losses[1], problem.fun(y + 0.2))
+    assert np.allclose(result.gradients[2], gradient)
+    batch.set_term(lambda step, x, v: 1 / 0)
+    with pytest.raises(Exception):
+        batch.evaluate([y])

@@ -226,6 +226,10 @@ void ct_batch_free(ct_batch* batch) {
 
 const ct_problem* ct_batch_problem(const ct_batch* batch) { return batch->local[0].problem; }
 
+void ct_batch_set_term(ct_batch* batch, ct_term term, void* user) {
+    for (int i = 0; i < batch->nlocal; i++) ct_problem_set_term(batch->local[i].problem, term, user);
+}
+
 int ct_batch_workers(const ct_batch* batch) {
     pthread_mutex_t* lock = (pthread_mutex_t*)&batch->lock;
     pthread_mutex_lock(lock);

@@ -219,7 +219,7 @@ static void sum_terms(int step, const ct_state* state, void* user) {
     e->step = step;
     e->loss += ct_objective_state(problem->objective, step, state);
     e->first += ct_objective_first_state(problem->objective, step, state);
-    if (problem->term) problem->term(step, state, &e->loss, NULL, NULL, problem->term_user);
+    if (problem->term) problem->term(step, state, &e->loss, NULL, NULL, NULL, problem->term_user);
 }
 
 static void seed_terms(int step, const ct_state* state, double* x_bar, double* v_bar, double* q_bar,
@@ -228,7 +228,7 @@ static void seed_terms(int step, const ct_state* state, double* x_bar, double* v
     const ct_problem* problem = e->problem;
     double again = 0;  // the term adds to its loss here too; it was counted on the way forward
     ct_objective_state_vjp(problem->objective, step, state, x_bar, v_bar, q_bar);
-    if (problem->term) problem->term(step, state, &again, x_bar, v_bar, problem->term_user);
+    if (problem->term) problem->term(step, state, &again, x_bar, v_bar, q_bar, problem->term_user);
 }
 
 ct_status ct_problem_explain_step(ct_status status, int step, const ct_step_report* report, ct_error* error) {

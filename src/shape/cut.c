@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "math/point3.h"
 
@@ -300,15 +301,22 @@ ct_status ct_cut_lattice(ct_tet_list* list, ct_lattice* lattice, const ct_shape*
         c.vertex[v] = -1;
         if (fabs(lattice->distance[v]) < 1e-9 * lattice->unit) lattice->distance[v] = 0;
     }
+    bool cancelled = false;
     if (!c.failed) find_cuts(&c);
     if (!c.failed && !list_cuts(&c)) c.failed = true;
-    for (int v = 0; v < lattice->nvert && !c.failed; v++) warp_vertex(&c, v);
-    for (int t = 0; t < lattice->ntet && !c.failed; t++) fill_tet(&c, lattice->tet + 4 * (size_t)t);
+    for (int v = 0; v < lattice->nvert && !c.failed && !cancelled; v++) {
+        warp_vertex(&c, v);
+        cancelled = ct_cancelled_at((size_t)v);
+    }
+    for (int t = 0; t < lattice->ntet && !c.failed && !cancelled; t++) {
+        fill_tet(&c, lattice->tet + 4 * (size_t)t);
+        cancelled = ct_cancelled_at((size_t)t);
+    }
     ct_key_map_clear(&c.map);
     ct_free(c.cut);
     ct_free(c.start);
     ct_free(c.item);
     ct_free(c.shortest);
     ct_free(c.vertex);
-    return c.failed ? CT_OUT_OF_MEMORY : CT_OK;
+    return c.failed ? CT_OUT_OF_MEMORY : cancelled ? CT_CANCELLED : CT_OK;
 }

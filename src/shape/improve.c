@@ -5,6 +5,7 @@
 // are projected back by x - d grad d. A move is taken only if the smallest q around the vertex rises.
 #include "shape/improve.h"
 
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "math/point3.h"
 #include "shape/mesh.h"
@@ -123,10 +124,11 @@ ct_status ct_improve(ct_tet_list* list, const ct_shape* shape) {
     improver m = {.list = list, .shape = shape};
     if (ct_mesh_incidence(list->nvert, 4, list->ntet, list->tet, &m.start, &m.item) != CT_OK)
         return CT_OUT_OF_MEMORY;
-    bool moved = true;
+    bool moved = true, cancelled = false;
     for (int sweep = 0; sweep < SWEEPS && moved; sweep++) {
         moved = false;
-        for (int t = 0; t < list->ntet; t++) {
+        for (int t = 0; t < list->ntet && !cancelled; t++) {
+            cancelled = ct_cancelled_at((size_t)t);
             const int* v = list->tet + 4 * (size_t)t;
             const double* x = list->x;
             double quality = ct_tet_list_quality(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1],
@@ -137,5 +139,5 @@ ct_status ct_improve(ct_tet_list* list, const ct_shape* shape) {
     }
     ct_free(m.start);
     ct_free(m.item);
-    return CT_OK;
+    return cancelled ? CT_CANCELLED : CT_OK;
 }

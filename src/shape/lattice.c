@@ -2,6 +2,7 @@
 // between unequal ones from the smaller leaf.
 #include "shape/lattice.h"
 
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "math/point3.h"
 
@@ -138,12 +139,15 @@ static void visit_leaf(lattice_builder* builder, int index) {
 ct_status ct_lattice_create(ct_lattice* lattice, const ct_octree* octree, const ct_shape* shape) {
     *lattice = (ct_lattice){.unit = octree->finest / 2};
     lattice_builder builder = {lattice, octree, shape, false};
-    for (size_t i = 0; i < octree->ncell && !builder.failed; i++)
+    bool cancelled = false;
+    for (size_t i = 0; i < octree->ncell && !builder.failed && !cancelled; i++) {
         if (octree->cell[i].child < 0) visit_leaf(&builder, (int)i);
+        cancelled = ct_cancelled_at(i);
+    }
     ct_key_map_clear(&lattice->map);
-    if (!builder.failed) return CT_OK;
+    if (!builder.failed && !cancelled) return CT_OK;
     ct_lattice_clear(lattice);
-    return CT_OUT_OF_MEMORY;
+    return cancelled ? CT_CANCELLED : CT_OUT_OF_MEMORY;
 }
 
 void ct_lattice_clear(ct_lattice* lattice) {

@@ -5,6 +5,7 @@
 // to that size, so that every lattice tet that is cut or warped later is made of equal leaves.
 #include "shape/octree.h"
 
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "math/point3.h"
 #include "shape/shape.h"
@@ -108,9 +109,14 @@ ct_status ct_octree_create(ct_octree* octree, const ct_octree_def* def) {
     for (int i = 0; i < 3; i++) octree->origin[i] = (def->lower[i] + def->upper[i]) / 2 - half;
     ct_status status = add_cells(octree, def, 1);
     if (status == CT_OK) init_cell(octree, def, 0, (const int[3]){0, 0, 0}, octree->root_shift);
-    for (size_t i = 0; i < octree->ncell && status == CT_OK; i++)
+    for (size_t i = 0; i < octree->ncell && status == CT_OK; i++) {
         if (wants_split(octree, def, octree->cell + i)) status = split(octree, def, i);
-    for (size_t i = 0; i < octree->ncell && status == CT_OK; i++) status = balance_around(octree, def, i);
+        if (ct_cancelled_at(i)) status = CT_CANCELLED;
+    }
+    for (size_t i = 0; i < octree->ncell && status == CT_OK; i++) {
+        status = balance_around(octree, def, i);
+        if (ct_cancelled_at(i)) status = CT_CANCELLED;
+    }
     if (status != CT_OK) {
         bool too_many = octree->too_many;
         ct_octree_clear(octree);

@@ -43,7 +43,7 @@ static ct_status require_feasible(const ct_octree_def* def, ct_error* error) {
         size_t count;
         ct_status status = count_cells(def, steps, &count);
         if (status != CT_OK)
-            return ct_fail(error, status, "out of memory while estimating the number of cells");
+            return ct_fail(error, status, "%s while estimating the number of cells", ct_status_text(status));
         double growth = previous > 0 ? fmin((double)count / previous, 8) : 8;
         previous = (double)count;
         // Ratios of small octrees say little; a prediction near the limit is left to the next finer one.
@@ -138,7 +138,8 @@ static ct_status fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* d
         status = ct_fail(error, status, "size %g needs more than %d million octree cells; double it",
                          def->size, MAX_CELLS / 1000000);
     } else if (status != CT_OK) {
-        ct_fail(error, status, "out of memory while meshing with size %g; make it larger", def->size);
+        ct_fail(error, status, "%s while meshing with size %g%s", ct_status_text(status), def->size,
+                status == CT_OUT_OF_MEMORY ? "; make it larger" : "");
     } else if (list.ntet == 0) {
         status =
             ct_fail(error, CT_BAD_MESH,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/blas.h"
+#include "base/cancel.h"
 
 // LAPACK: Cholesky factorisation, column-major.
 extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
@@ -35,7 +36,7 @@ typedef struct factoring {
     const ct_fronts_def* def;
     const ct_fronts_kernels* kernels;
     int first;  // task of the batch at hand
-    atomic_bool failed;
+    atomic_bool failed, cancelled;
 } factoring;
 
 static double* room_at(const factoring* f, size_t entry) {
@@ -255,6 +256,10 @@ static void update_rest(const eliminating* e, ct_threads* threads) {
     ct_threads_run(flops < SHARED_FLOPS ? NULL : threads, pieces, update_piece, (void*)e);
 }
 
+static bool has_failed(factoring* f) { return atomic_load_explicit(&f->failed, memory_order_relaxed); }
+static bool was_cancelled(factoring* f) { return atomic_load_explicit(&f->cancelled, memory_order_relaxed); }
+static bool has_ended(factoring* f) { return has_failed(f) || was_cancelled(f); }
+
 static void make_front(factoring* f, int which, ct_threads* threads) {
     const ct_fronts_def* def = f->def;
     const ct_front_plan* plan = def->plan;
@@ -269,6 +274,8 @@ static void make_front(factoring* f, int which, ct_threads* threads) {
         e.L = e.base + d * d * block->offset;
         e.columns = (int)d * block->nodes;
         e.stride = (int)d * (all - block->first);
+        if (ct_cancelled()) atomic_store_explicit(&f->cancelled, true, memory_order_relaxed);
+        if (has_ended(f)) return;
         if (!eliminate_block(&e, threads)) {
             atomic_store_explicit(&f->failed, true, memory_order_relaxed);
             return;
@@ -283,25 +290,23 @@ static void make_front(factoring* f, int which, ct_threads* threads) {
     memmove(room_at(f, front->left), e.base + d * d * left->offset, d * d * size * sizeof(double));
 }
 
-static bool has_failed(factoring* f) { return atomic_load_explicit(&f->failed, memory_order_relaxed); }
-
 static void run_task(int index, void* user) {
     factoring* f = user;
     const ct_front_task* task = &f->def->plan->task[f->first + index];
     ct_blas_begin();
-    for (int i = task->first; i < task->end && !has_failed(f); i++) make_front(f, i, NULL);
+    for (int i = task->first; i < task->end && !has_ended(f); i++) make_front(f, i, NULL);
     ct_blas_end();
 }
 
 ct_status ct_fronts_factor(const ct_fronts_def* def) {
     factoring f = {.def = def, .kernels = ct_fronts_kernels_for(def->isa)};
     ct_blas_begin();
-    for (int i = 0; i < def->plan->nstep && !has_failed(&f); i++) {
+    for (int i = 0; i < def->plan->nstep && !has_ended(&f); i++) {
         const ct_front_step* step = &def->plan->step[i];
         f.first = step->task;
         if (step->ntask) ct_threads_run(def->threads, step->ntask, run_task, &f);
         else make_front(&f, step->front, def->threads);
     }
     ct_blas_end();
-    return has_failed(&f) ? CT_SINGULAR : CT_OK;
+    return was_cancelled(&f) ? CT_CANCELLED : has_failed(&f) ? CT_SINGULAR : CT_OK;
 }
