@@ -1,5 +1,6 @@
 // Integrators with stages: orders against fine references, what they conserve, impacts, gradients.
 #include "adjoint_beam.h"
+#include "drift.h"
 
 static const ct_integrator staged[] = {CT_INTEGRATOR_SDIRK2, CT_INTEGRATOR_SDIRK3, CT_INTEGRATOR_MIDPOINT};
 static const double orders[] = {2, 3, 2};
@@ -111,52 +112,9 @@ static void checkpointed_gradient_is_that_of_kept_states(void** state) {
 
 // ---- what is conserved ---------------------------------------------------------------------
 
-typedef struct drift {
-    double momentum, angular, energy;
-} drift;
-
-// A soft box spins and flies; relative errors after .2 s.
-static drift fly(double h, ct_integrator integrator) {
-    ct_settings settings = ct_settings_default();
-    settings.time_step = h;
-    settings.integrator = integrator;
-    settings.threads = 1;
-    settings.tolerance = 1e-12;
-    for (int a = 0; a < 3; a++) settings.gravity[a] = 0;
-    ct_scene* scene = new_scene(&settings);
-    ct_material material = ct_material_default();
-    material.energy = CT_ENERGY_NEOHOOKEAN;
-    material.young = 2e4, material.poisson = 0.3, material.density = 1000;
-    add_box(scene, (double[]){0.4, 0.3, 0.2}, (int[]){3, 2, 2}, &material);
-    ct_error error = {0};
-    ct_selector all = {.kind = CT_SELECT_ALL, .body = -1};
-    int *nodes, count;
-    must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
-    must(ct_scene_set_velocity(scene, nodes, count, (double[]){1, -2, 0.5}, (double[]){2, 1, 3}, &error),
-         &error);
-    ct_free(nodes);
-    sim s = start(scene, 1);
-    const ct_measure first = ct_state_measure(s.model, s.state);
-    steps(&s, (int)lround(0.2 / h));
-    const ct_measure last = ct_state_measure(s.model, s.state);
-    drift d = {0};
-    double p = 0, l = 0;
-    for (int a = 0; a < 3; a++) {
-        d.momentum += pow(last.momentum[a] - first.momentum[a], 2);
-        d.angular += pow(last.angular_momentum[a] - first.angular_momentum[a], 2);
-        p += pow(first.momentum[a], 2);
-        l += pow(first.angular_momentum[a], 2);
-    }
-    d.momentum = sqrt(d.momentum / p);
-    d.angular = sqrt(d.angular / l);
-    d.energy = fabs(last.kinetic + last.elastic - first.kinetic - first.elastic) / first.kinetic;
-    stop(&s);
-    return d;
-}
-
 static void momenta_are_conserved_as_the_table_says(void** state) {
     for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_MIDPOINT; integrator++) {
-        const drift coarse = fly(0.01, integrator), fine = fly(0.005, integrator);
+        const drift coarse = drift_of(0.01, integrator), fine = drift_of(0.005, integrator);
         const double order = log2(coarse.angular / fine.angular);
         print_message("%-8s momentum %.1e, angular momentum %.2e, %.2e (order %.2f), energy %.2e, %.2e\n",
                       ct_integrator_name(integrator), coarse.momentum, coarse.angular, fine.angular, order,

@@ -38,8 +38,7 @@ static void print_pair(char* out, size_t size, int n, const double* pair) {
 
 static ct_scene* build(const tested* t) {
     char text[6000], position[80], velocity[80], rest[60] = "", mass[3][200];
-    // flesh is at rest where its bones are turned already
-    const double *v = t->value, turned = t->flesh ? 0.1 : 1;
+    const double* v = t->value;
     print_pair(position, sizeof position, t->n, v + POSITION);
     print_pair(velocity, sizeof velocity, t->n, v + VELOCITY);
     if (t->has_rest) snprintf(rest, sizeof rest, "\"rest\": %.17g,", v[REST]);
@@ -86,9 +85,8 @@ static ct_scene* build(const tested* t) {
                    "0.1]}}, \"size\": 0.1, "
                    "\"material\": {\"young\": 2e4, \"density\": 200}}],"
                  : "",
-        0.3 * turned, -0.2 * turned, 0.4 * turned, mass[0], t->type, position, velocity, v[STIFFNESS], rest,
-        v[DAMPING], -0.2 * turned, 0.1 * turned, v[LIMIT], v[SERVO_STIFFNESS], v[SERVO_DAMPING], mass[1],
-        mass[2], v[TORQUE], v[TARGET],
+        0.3, -0.2, 0.4, mass[0], t->type, position, velocity, v[STIFFNESS], rest, v[DAMPING], -0.2, 0.1,
+        v[LIMIT], v[SERVO_STIFFNESS], v[SERVO_DAMPING], mass[1], mass[2], v[TORQUE], v[TARGET],
         t->has_rest ? ", {\"type\": \"joint_rest\", \"link\": \"b\", \"transform\": \"none\"}" : "",
         t->n == 1 ? "0.8" : "[0.8, 0.5]");
     return parse(text);
@@ -140,7 +138,6 @@ static void check_gradients(const tested* t) {
 static tested tested_joint(const char* type, int n, bool has_rest, bool flesh) {
     tested t = {.type = type, .n = n, .has_rest = has_rest, .flesh = flesh};
     memcpy(t.value, start_values, sizeof t.value);
-    for (int i = POSITION; flesh && i < TORQUE; i++) t.value[i] *= i < VELOCITY ? 0.1 : 0.3;
     return t;
 }
 

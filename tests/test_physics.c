@@ -1,6 +1,6 @@
 // Physics with known answers: patch test, conservation laws, beam theory, incompressibility, damping rates,
 // order in h.
-#include "build.h"
+#include "drift.h"
 
 static const ct_energy all_energies[] = {CT_ENERGY_COROTATED, CT_ENERGY_PROJECTIVE, CT_ENERGY_NEOHOOKEAN,
                                          CT_ENERGY_STVK};
@@ -111,47 +111,9 @@ static void rigid_motion_has_no_stress(void** unused) {
     }
 }
 
-typedef struct drift {
-    double momentum, angular, energy;
-} drift;
-
-// A soft box spins and flies; relative errors after 0.2 s.
-static drift spin(double h, ct_integrator integrator) {
-    ct_settings settings = free_settings(h, integrator);
-    settings.tolerance = 1e-12;
-    ct_scene* scene = new_scene(&settings);
-    ct_material material = elastic(CT_ENERGY_NEOHOOKEAN, 2e4, 0.3, 1000);
-    add_box(scene, (double[]){0.4, 0.3, 0.2}, (int[]){3, 2, 2}, &material);
-    ct_error error = {0};
-    ct_selector all = {.kind = CT_SELECT_ALL, .body = -1};
-    int *nodes, count;
-    must(ct_scene_select(scene, &all, &nodes, &count, &error), &error);
-    must(ct_scene_set_velocity(scene, nodes, count, (double[]){1, -2, 0.5}, (double[]){2, 1, 3}, &error),
-         &error);
-    ct_free(nodes);
-    sim s = start(scene, 1);
-    ct_measure first, last;
-    first = ct_state_measure(s.model, s.state);
-    steps(&s, (int)lround(0.2 / h));
-    last = ct_state_measure(s.model, s.state);
-    drift d = {0};
-    double p = 0, l = 0;
-    for (int a = 0; a < 3; a++) {
-        d.momentum += pow(last.momentum[a] - first.momentum[a], 2);
-        d.angular += pow(last.angular_momentum[a] - first.angular_momentum[a], 2);
-        p += pow(first.momentum[a], 2);
-        l += pow(first.angular_momentum[a], 2);
-    }
-    d.momentum = sqrt(d.momentum / p);
-    d.angular = sqrt(d.angular / l);
-    d.energy = fabs(last.kinetic + last.elastic - first.kinetic - first.elastic) / first.kinetic;
-    stop(&s);
-    return d;
-}
-
 static void momentum_is_conserved_and_the_rest_to_the_integrators_order(void** unused) {
     for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
-        drift coarse = spin(0.005, integrator), fine = spin(0.0025, integrator);
+        drift coarse = drift_of(0.005, integrator), fine = drift_of(0.0025, integrator);
         double angular = log2(coarse.angular / fine.angular), energy = log2(coarse.energy / fine.energy);
         print_message("integrator %d: momentum %.1e, angular %.2e order %.2f, energy %.2e order %.2f\n",
                       integrator, fine.momentum, fine.angular, angular, fine.energy, energy);

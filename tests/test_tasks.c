@@ -57,7 +57,9 @@ static void check_gradient(const task* t) {
         if (s->skipped) continue;
         print_message("%s, %s: error %.1e, slope %.2f, gradient %.2e\n", t->name, s->name, s->relative_error,
                       s->slope, s->worst_gradient);
-        if (!s->passed || !(s->slope > 1.8)) fail_msg("%s: %s is wrong", t->name, s->name);
+        // no slope where the longest difference is as good as round-off
+        if (!s->passed || !(s->slope > 1.8 || (isnan(s->slope) && s->relative_error < 1e-8)))
+            fail_msg("%s: %s is wrong", t->name, s->name);
     }
     free(slices);
     free(y);

@@ -49,6 +49,13 @@ CT_API ct_status ct_state_link_poses(const ct_model* model, const ct_state* stat
 // CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.
 CT_API ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const double* position,
                                      const double* velocity);
+// Begins a motion as a new state does: nodes at x with velocities v, joints at `position` with rates
+// `velocity` as above (NULL: the model's). Flesh follows its bones: it is moved, on top of x and v, as links
+// near by are, and velocities of bodies carry links along, on top of the joints' own. Actuators, mounts and
+// the time are not touched, the history is forgotten. CT_BAD_ARGUMENT, with the state unchanged, when a
+// number is not finite.
+CT_API ct_status ct_state_begin(const ct_model* model, ct_state* state, const double* x, const double* v,
+                                const double* position, const double* velocity);
 // Sets both and forgets the history (previous position, velocity, predictor). Driven nodes keep their motion,
 // mounts their pose; links follow their joints: call ct_state_set_joints after it. x, v: 3 nvert each;
 // CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "model/actuators.h"
 #include "model/colliders.h"
+#include "model/follow.h"
 #include "model/links.h"
 #include "model/model.h"
 #include "model/soft_nodes.h"
@@ -273,6 +274,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
     }
     status = build_system(model);
     if (status == CT_OK) status = ct_colliders_hang(model);
+    if (status == CT_OK) status = ct_follow_create(&model->follow, &model->arena, model);
     return status == CT_OK ? ct_soft_nodes_create(model) : status;
 }
 

@@ -20,6 +20,7 @@
 #include "force/sheet.h"
 #include "force/water.h"
 #include "model/actuator.h"
+#include "model/follower.h"
 #include "model/solver.h"
 #include "quantity/sums.h"
 #include "scene/scene.h"
@@ -108,7 +109,8 @@ struct ct_model {
     ct_inertia inertia;  // these masses, as a family of forces
 
     ct_inputs inputs;
-    ct_tree tree;  // skeletons; no links: none
+    ct_tree tree;      // skeletons; no links: none
+    ct_follow follow;  // how flesh follows them where a motion begins
     ct_water water;
     ct_policy policy;
     ct_actuators actuators;

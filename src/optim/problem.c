@@ -55,12 +55,10 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
     status = ct_tape_create(&problem->tape, problem->model, control_rows(problem), max_bytes);
     if (status == CT_OK) status = ct_work_create(&problem->work, problem->model, 0);
     if (status == CT_OK) status = ct_state_create(&problem->initial, problem->model);
-    if (status == CT_OK) {
-        size_t n = 3 * (size_t)problem->model->nvert;
-        problem->position = ct_duplicate(ct_state_positions(problem->initial), n, sizeof(double));
-        problem->velocity = ct_duplicate(ct_state_velocities(problem->initial), n, sizeof(double));
-        if (!problem->position || !problem->velocity) status = CT_OUT_OF_MEMORY;
-    }
+    ct_step_report report;
+    if (status == CT_OK && !problem->model->settings.settle &&
+        ct_refuse_inverted(problem->model, problem->initial, &report))
+        return ct_fail(error, CT_BAD_SCENE, "%s", report.message);
     return status == CT_OK ? CT_OK
                            : ct_fail(error, status, "preparing the problem: %s", ct_status_text(status));
 }
@@ -78,8 +76,6 @@ ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_
 
 void ct_problem_free(ct_problem* problem) {
     if (!problem) return;
-    ct_free(problem->position);
-    ct_free(problem->velocity);
     ct_state_free(problem->initial);
     ct_work_free(problem->work);
     ct_tape_free(problem->tape);
@@ -169,11 +165,13 @@ static bool values_of_model(const ct_values* values, ct_values* out) {
     return any;
 }
 
-// Bodies that parameters put into one another: a place of the search without a loss, like one where a step
-// does not converge.
+// Bodies that parameters put into one another, or turn inside out: a place of the search without a loss, like
+// one where a step does not converge.
 static ct_status check_start(ct_problem* problem, ct_error* error) {
     ct_step_report report;
-    if (!ct_refuse_overlap(problem->model, problem->work, problem->initial, &report)) return CT_OK;
+    if (!ct_refuse_overlap(problem->model, problem->work, problem->initial, &report) &&
+        (problem->model->settings.settle || !ct_refuse_inverted(problem->model, problem->initial, &report)))
+        return CT_OK;
     return ct_fail(error, CT_NOT_CONVERGED, "step 1: %s", report.message);
 }
 
@@ -198,11 +196,10 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
         status = ct_model_set_values(problem->model, &of_model, refactored, error);
     if (status != CT_OK) return status;
     bool settles = problem->model->settings.settle;
-    if (!position && !velocity && !joint_position && !joint_velocity && !settles) return status;
-    status = ct_state_set(problem->initial, position ? position : problem->position,
-                          velocity ? velocity : problem->velocity);
-    if (status == CT_OK)
-        status = ct_state_set_joints(problem->model, problem->initial, joint_position, joint_velocity);
+    const bool links = problem->model->tree.nlink > 0;  // rates that flesh gives to bones depend on masses
+    if (!position && !velocity && !joint_position && !joint_velocity && !settles && !links) return status;
+    status =
+        ct_state_begin(problem->model, problem->initial, position, velocity, joint_position, joint_velocity);
     if (status == CT_OK && (position || joint_position)) status = check_start(problem, error);
     return status == CT_OK && settles ? settle(problem, *controls, error) : status;
 }

@@ -12,8 +12,6 @@ struct ct_problem {
     ct_tape* tape;
     ct_work* work;
     ct_state* initial;  // of the scene, or of the last y where parameters set it
-    double* position;   // 3 nvert, the scene's initial positions
-    double* velocity;   // 3 nvert, the scene's initial velocities
     int nstep;          // steps of a rollout
     bool fresh;         // the model was built with the values of y (optim/fresh.h)
     ct_term term;       // the user's own term, NULL: none

@@ -18,6 +18,7 @@
 #include "step/phi.h"
 #include "step/refuse.h"
 #include "step/solve.h"
+#include "step/start.h"
 
 enum { ROUND_LIMIT = 40, CONTACT_LIMIT = 400, CONTACT_SOLVES = 20000 };
 enum { GMRES_RESTART = 60, SOLVE_LIMIT = 4000 };
@@ -208,7 +209,12 @@ static ct_status prepare(settler* s) {
     memcpy(s->v_kept, s->state->v, n * sizeof(double));
     memset(s->state->v, 0, n * sizeof(double));
     place(s);
-    ct_config_to_parents(&s->model->tree, &s->work->at, s->state->rate, s->rate);
+    memcpy(s->rate, s->state->rate, (size_t)s->model->tree.ndof * sizeof(double));
+    if (s->state->header->followed) {
+        ct_status status = ct_start_own_rates(s->model, s->state, s->rate);
+        if (status != CT_OK) return status;
+    }
+    ct_config_to_parents(&s->model->tree, &s->work->at, s->rate, s->rate);
     if (!s->work->contact) return CT_OK;
     s->state->header->grown = 1;
     s->state->header->growth_start = s->state->header->time;
@@ -216,8 +222,19 @@ static ct_status prepare(settler* s) {
                              s->state->x, s->state->header->time, s->state->growth);
 }
 
-// Velocities go on from where they were: those of nodes as they are, those of links as their joints turn.
-static void finish(settler* s) {
+// Velocities of links as their joints turn; those of nodes as they were, or following their bones anew.
+static ct_status move(settler* s) {
+    const ct_tree* tree = &s->model->tree;
+    ct_state* state = s->state;
+    if (state->header->followed) return ct_start_move(s->model, state);
+    for (int j = 0; j < tree->ndof; j++) s->rate[j] = state->rate[j] * tree->scale[j];
+    for (int i = 0; i < tree->start[tree->nlink]; i++)
+        memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
+    if (tree->nlink) ct_config_push(tree, &s->work->at, s->rate, s->work->twist, state->v);
+    return CT_OK;
+}
+
+static ct_status finish(settler* s) {
     const ct_model* model = s->model;
     const ct_tree* tree = &model->tree;
     ct_work* work = s->work;
@@ -226,10 +243,7 @@ static void finish(settler* s) {
     memcpy(state->v, s->v_kept, bytes);
     place(s);
     ct_config_to_world(tree, &work->at, s->rate, state->rate);
-    for (int j = 0; j < tree->ndof; j++) s->rate[j] = state->rate[j] * tree->scale[j];
-    for (int i = 0; i < tree->start[tree->nlink]; i++)
-        memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
-    if (tree->nlink) ct_config_push(tree, &work->at, s->rate, work->twist, state->v);
+    ct_status status = move(s);
     memcpy(state->x_previous, state->x, bytes);
     memcpy(state->v_previous, state->v, bytes);
     memcpy(state->q_previous, state->q, (size_t)tree->ncoordinate * sizeof(double));
@@ -238,6 +252,7 @@ static void finish(settler* s) {
     state->header->slow_solves = 0;
     state->header->reference = 0;
     state->header->settled = s->report->contacts ? CT_SETTLED_TOUCHING : CT_SETTLED_FREE;
+    return status;
 }
 
 static void explain(const settler* s, ct_status status) {
@@ -278,7 +293,7 @@ ct_status ct_settle(const ct_model* model, ct_work* work, ct_state* state, const
     ct_status status = apply_loads(model, work, state, &control);
     if (status == CT_OK) status = prepare(&s);
     if (status == CT_OK && model->nunknown) status = work->contact ? settle_contacts(&s) : settle_free(&s);
-    if (status == CT_OK) finish(&s);
+    if (status == CT_OK) status = finish(&s);
     report->converged = status == CT_OK;
     if (status != CT_OK) {
         explain(&s, status);
@@ -370,13 +385,17 @@ static ct_status solve_system(const ct_model* model, ct_work* work, const double
 }
 
 // The velocities of links' nodes, B(q) rate, depend on where the joints are: adds that to bar->q.
-static void reverse_velocities(const ct_model* model, ct_work* work, const ct_state* state,
-                               reverse_scratch* r, ct_adjoint_state* bar) {
+static ct_status reverse_velocities(const ct_model* model, ct_work* work, const ct_state* state,
+                                    reverse_scratch* r, ct_adjoint_state* bar) {
     const ct_tree* tree = &model->tree;
-    if (!tree->nlink) return;
+    ct_status status = CT_OK;
+    if (!tree->nlink) return status;
     ct_config_scratch scratch = {work->wrench, work->moments, work->scratch, work->curvature};
-    ct_config_start_vjp(tree, &work->at, state->rate, r->zero, bar->v, &scratch, r->position, NULL);
+    if (state->header->followed)
+        status = ct_start_vjp(model, state, NULL, bar->v, &(ct_start_bar){.position = r->position});
+    else ct_config_start_vjp(tree, &work->at, state->rate, r->zero, bar->v, &scratch, r->position, NULL);
     for (int j = 0; j < tree->ndof; j++) bar->q[j] += r->position[j];
+    return status;
 }
 
 static ct_status reverse(const ct_model* model, settler* s, reverse_scratch* r, const double* control,
@@ -386,7 +405,8 @@ static ct_status reverse(const ct_model* model, settler* s, reverse_scratch* r, 
     size_t n = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof;
     ct_status status = begin_round(s, (ct_rate){0});
     if (status != CT_OK) return status;
-    reverse_velocities(model, work, s->state, r, bar);
+    status = reverse_velocities(model, work, s->state, r, bar);
+    if (status != CT_OK) return status;
     ct_phi_gradient(model, work, work->at.x, work->rho);
     ct_phi_linearise(model, work, &work->at, work->rho);
     ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);

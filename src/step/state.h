@@ -26,6 +26,8 @@ typedef struct ct_state_header {
     int64_t anchor_room;
     int64_t closed;   // a contact closed in the last step: what it has left of its blow is for Euler's rule
     int64_t settled;  // CT_SETTLED_...: by ct_settle, with no step since
+    // flesh follows its bones (step/start.h), with no step since; v_before: u
+    int64_t followed;
 } ct_state_header;
 
 struct ct_state {
@@ -54,6 +56,11 @@ static inline ct_anchors ct_state_anchors(const ct_state* state) {
     return (ct_anchors){state->anchor, (int)state->header->nanchor};
 }
 
+// Arrays of nodes in the block, and how long each is.
+enum { CT_STATE_NODE_ARRAYS = 7 };
+static inline size_t ct_state_padded(int nvert) { return ((3 * (size_t)nvert + 7) / 8) * 8 + 8; }
+size_t ct_state_growth_count(const ct_model* model);  // numbers in `growth`
+size_t ct_state_block_size(const ct_model* model);    // bytes
 // Contacts whose forces a state can hold.
 size_t ct_state_anchor_room(const ct_model* model);
 // Its block has the sizes that the model's states have.

@@ -475,6 +475,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state,
     header->history = backup_header(work)->history ? 2 : 1;
     header->step = backup_header(work)->step + 1;
     header->settled = CT_SETTLED_NOT;
+    header->followed = 0;
     header->time = backup_header(work)->time + model->settings.time_step;
     // with contacts every iteration makes two solves
     int surplus = (report->contacts ? report->solves / 2 : report->solves) - GOOD_SOLVES * report->substeps;

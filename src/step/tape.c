@@ -20,6 +20,7 @@
 #include "step/contact_log.h"
 #include "step/refuse.h"
 #include "step/settle.h"
+#include "step/start.h"
 #include "step/vector.h"
 
 enum { MINIMUM_SLOTS = 3 };
@@ -293,7 +294,6 @@ static ct_status seed_last(reverse_context* c) {
 static void to_joints(const reverse_context* c, double* position_bar, double* velocity_bar) {
     const ct_model* model = c->model;
     const ct_tree* tree = &model->tree;
-    size_t n = (size_t)tree->ndof;
     ct_work* work = c->work;
     // c->after is the initial state by now
     memcpy(work->at.x, c->after->x, 3 * (size_t)model->nvert * sizeof(double));
@@ -302,19 +302,29 @@ static void to_joints(const reverse_context* c, double* position_bar, double* ve
     ct_config_scratch scratch = {work->wrench, work->moments, work->scratch, work->curvature};
     ct_config_start_vjp(tree, &work->at, c->after->rate, c->bar.x, c->bar.v, &scratch, position_bar,
                         velocity_bar);
-    if (!position_bar) return;
-    for (size_t i = 0; i < n; i++) position_bar[i] += c->bar.q[i];
 }
 
-static void deliver(const ct_model* model, reverse_context* c, ct_values* gradient) {
-    size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
+static ct_status deliver(const ct_model* model, reverse_context* c, ct_values* gradient) {
+    const size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
     double *position = gradient->of[CT_QUANTITY_POSITION], *velocity = gradient->of[CT_QUANTITY_VELOCITY];
+    double *joint_position = gradient->of[CT_QUANTITY_JOINT_POSITION],
+           *joint_velocity = gradient->of[CT_QUANTITY_JOINT_VELOCITY];
+    const bool settled = c->after->header->settled;
+    ct_status status = CT_OK;
     // a state set by hand has its own position as history
     if (position) memcpy(position, c->bar.x, bytes);
     if (velocity) memcpy(velocity, c->bar.v, bytes);
-    if (model->tree.nlink)
-        to_joints(c, gradient->of[CT_QUANTITY_JOINT_POSITION], gradient->of[CT_QUANTITY_JOINT_VELOCITY]);
+    if (c->after->header->followed) {
+        const ct_start_bar bar = {joint_position, joint_velocity, velocity, c->sums.of[CT_SUM_MASS]};
+        const ct_tree* tree = &model->tree;
+        status = ct_start_vjp(model, c->after, c->bar.x, c->bar.v, &bar);
+        for (int i = 0; position && i < tree->start[tree->nlink]; i++)
+            memset(position + 3 * (size_t)tree->node[i], 0, 3 * sizeof(double));
+    } else if (model->tree.nlink) to_joints(c, joint_position, joint_velocity);
+    for (int j = 0; joint_position && j < model->tree.ndof; j++)
+        joint_position[j] = settled ? 0 : joint_position[j] + c->bar.q[j];
     ct_model_finish_sums(model, &c->sums);
+    return status;
 }
 
 static void free_context(reverse_context* c, ct_arena* arena) {
@@ -354,7 +364,7 @@ static ct_status go_back(reverse_context* c, ct_values* gradient, double* initia
         status =
             ct_settle_vjp(model, c->work, c->after, c->controls, &c->bar, &c->sums, c->controls_bar, report);
     if (status == CT_OK && initial_bar) ct_vector_from_adjoint(model, c->after, &c->bar, initial_bar);
-    if (status == CT_OK) deliver(model, c, gradient);
+    if (status == CT_OK) status = deliver(model, c, gradient);
     free_context(c, &arena);
     report->seconds = ct_clock() - started;
     return status;
