@@ -22,10 +22,10 @@ typedef struct ct_contact_work {
     size_t count, capacity;
     int* table;  // touches by pair, open addressing: index + 1 of the last one
     size_t table_size, table_capacity;
-    double* extent;              // ncollider, m: diagonal of the box around its nodes at rest
-    double violence;             // longest way that a pair meets on, in terms of the smaller extent
-    bool meets;                  // pairs meet on a long way to where the velocities lead
-    int revision;                // one more whenever touches come
+    double* extent;   // ncollider, m: diagonal of the box around its nodes at rest
+    double violence;  // longest way that a pair meets on, in terms of the smaller extent; less for planes
+    bool meets;       // pairs meet on a long way to where the velocities lead
+    int revision;     // one more whenever touches come
     ct_obstacle_motion* motion;  // ncollider, over the (sub-)step
     unsigned char* moves;        // ncollider: the motion matters
     // m: pairs nearer than this are looked at from the start

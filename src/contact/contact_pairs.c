@@ -17,6 +17,9 @@ static const double far = 100;
 // of a primitive's parameters: how far feet of pairs that are kept may lie outside
 static const double beside = 0.02;
 
+// how much of a way into a plane counts as violent: what is behind a plane is never in doubt
+static const double plain = 0.6;
+
 // ---- from the start ------------------------------------------------------------------------
 
 // Marks the nodes of pairs that come closer than their core on the way to where the velocities lead: what is
@@ -53,8 +56,9 @@ static void measure_violence(ct_contact_work* contact) {
     contact->violence = 0;
     for (size_t i = 0; i < contact->hits.count; i++) {
         const ct_pair* hit = &contact->hits.item[i];
-        double size = fmin(contact->extent[hit->a], contact->extent[hit->b]);
-        contact->violence = fmax(contact->violence, approach_of(contact, hit) / size);
+        double size = fmin(contact->extent[hit->a], contact->extent[hit->b]),
+               part = hit->type == CT_CONTACT_TYPE_PLANE ? plain : 1;
+        contact->violence = fmax(contact->violence, part * approach_of(contact, hit) / size);
     }
 }
 

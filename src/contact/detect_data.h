@@ -20,10 +20,12 @@ typedef enum ct_candidate_kind {
 typedef struct ct_candidate {
     int i, j;
     float n[3];  // of length 1, from the second to the first
+    float gap;   // m, what it kept them apart by where the list was made
 } ct_candidate;
 
 typedef struct ct_candidates {  // of two colliders, a <= b
     int a, b;
+    bool crossed;  // edges and faces are listed too
     struct {
         ct_candidate* item;
         size_t count, capacity;
@@ -32,10 +34,12 @@ typedef struct ct_candidates {  // of two colliders, a <= b
 
 typedef struct ct_room_frame {  // of a collider: what is at R (X - center) + its mean is seen at X
     bool is_set;
+    bool swift;  // of rooms in the world: its nodes go their whole way together with those of others
     ct_mat3 R;
     ct_vec3 center;  // m, mean of X
     double way;      // m^2, sum of the squares
     double size;     // m, of the largest room
+    double moved;    // m: how far nodes are from X on the last way that was asked for
 } ct_room_frame;
 
 typedef struct ct_face_way {
@@ -82,7 +86,7 @@ typedef struct ct_detect {
     int* list_of;         // ncollider squared, from the lower to the higher: index into list, plus 1; 0: none
     ct_candidates* list;  // nlist
     size_t nlist, list_capacity;
-    long gathered;     // how often a list was made
+    long gathered;     // how often a list was made anew
     ct_pairs scratch;  // for sorting
 } ct_detect;
 

@@ -6,8 +6,8 @@
 
 #define REACH 0.15      // of the mean edge: how far nodes may be from a way in their own frame
 #define FORESIGHT 0.25  // of the way: how much farther
-#define AHEAD 0.4       // of the mean edge: ways up to which the next two steps are foreseen
-#define WIDE 4          // rooms that are so much larger than they need be are made anew
+#define AHEAD 0.4  // of the mean edge: ways up to which the next two steps are foreseen; longer are swift
+#define WIDE 4     // rooms that are so much larger than they need be are made anew
 
 enum { WORLD, OWN };
 
@@ -141,36 +141,56 @@ static double share_of(const ct_rooms* rooms, const ct_room_frame* frame, ct_vec
     return clamp(along / frame->way);
 }
 
-// All nodes are in their rooms. A straight way between two such places stays in them.
-static bool stay(const ct_rooms* rooms, int collider, bool own, const double* x, const ct_bvh* nodes) {
-    const ct_room_frame* frame = rooms->frame + collider;
+// All nodes are in their rooms; those of a swift collider at that share of their ways. A straight way between
+// two such places stays in them.
+static bool stay(const ct_rooms* rooms, int collider, bool own, const double* x, double together,
+                 const ct_bvh* nodes) {
+    ct_room_frame* frame = rooms->frame + collider;
+    double most = 0;
     const ct_vec3 mean = own ? mean_of(x, nodes) : ct_vec3_make(0, 0, 0);
-    const double all = own ? share_of(rooms, frame, mean, x, nodes) : 0;
+    const double all = own ? share_of(rooms, frame, mean, x, nodes) : frame->swift ? together : 0;
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = (size_t)nodes->item[i];
         const ct_vec3 d = seen(rooms, frame, own, mean, x, 3 * v), way = ct_vec3_load(rooms->way + 3 * v);
         const double square = ct_vec3_dot(way, way),
-                     share = own || !(square > 0) ? all : clamp(ct_vec3_dot(d, way) / square);
+                     share = own || frame->swift || !(square > 0) ? all : clamp(ct_vec3_dot(d, way) / square);
         const ct_vec3 off = ct_vec3_axpy(d, -share, way);
         if (!(ct_vec3_dot(off, off) <= rooms->reach[v] * rooms->reach[v])) return false;
+        most = fmax(most, ct_vec3_dot(d, d));
     }
+    frame->moved = fmax(frame->moved, sqrt(most));
     return true;
 }
 
 static bool stay_on_way(const ct_rooms* rooms, int collider, bool own, const double* x, const double* end,
-                        const ct_bvh* nodes) {
-    return stay(rooms, collider, own, end, nodes) && (x == end || stay(rooms, collider, own, x, nodes));
+                        double last, const ct_bvh* nodes) {
+    rooms->frame[collider].moved = 0;
+    return stay(rooms, collider, own, end, last, nodes) &&
+           (x == end || stay(rooms, collider, own, x, 0, nodes));
 }
 
-// The lists hold for the motion.
-static bool holds(ct_detect* detect, int collider, bool own, const double* x, const double* end) {
+// The lists hold for the motion; last: the share of their ways that swift colliders end at.
+static bool holds(ct_detect* detect, int collider, bool own, const double* x, const double* end,
+                  double last) {
     ct_rooms* rooms = &detect->rooms[own];
     const ct_bvh* nodes = detect->node_tree + collider;
     if (!rooms->frame[collider].is_set) return false;
-    if (stay_on_way(rooms, collider, own, x, end, nodes)) return true;
+    if (stay_on_way(rooms, collider, own, x, end, last, nodes)) return true;
     if (!own) return false;
     rooms->frame[collider].R = turn_of(rooms, collider, x, nodes);
-    return stay_on_way(rooms, collider, own, x, end, nodes);
+    return stay_on_way(rooms, collider, own, x, end, last, nodes);
+}
+
+// Swift colliders are at the ends of their ways, or all of them at the start.
+static double share_at(const ct_detect* detect, const ct_collision* collision, const double* x) {
+    bool any = false;
+    for (int c = 0; c < collision->ncollider; c++) {
+        const ct_rooms* rooms = &detect->rooms[WORLD];
+        if (!rooms->frame[c].is_set || !rooms->frame[c].swift) continue;
+        any = true;
+        if (!stay(rooms, c, false, x, 0, detect->node_tree + c)) return 1;
+    }
+    return any ? 0 : 1;
 }
 
 // The farthest that a node of a collider goes.
@@ -186,18 +206,27 @@ static double longest_way(const ct_detect* detect, int collider, const double* x
 }
 
 // How many steps rooms are made for: bodies that slide along one another go on for a while.
-static double steps_ahead(const ct_detect* detect, int collider, const double* x, const double* end) {
-    const double room = AHEAD / REACH * detect->own_reach[collider],
-                 way = longest_way(detect, collider, x, end);
+static double steps_ahead(const ct_detect* detect, int collider, double way) {
+    const double room = AHEAD / REACH * detect->own_reach[collider];
     return 3 * way <= room ? 3 : way <= room ? room / way : 1;
+}
+
+static bool is_swift(const ct_detect* detect, int collider, double way) {
+    return way > AHEAD / REACH * detect->own_reach[collider];
+}
+
+// How far a node may be from a way: what swift bodies meet throws them off altogether.
+static double reach_of(const ct_detect* detect, int collider, bool own, bool swift, double way) {
+    const double reach = own ? detect->own_reach[collider] : detect->reach;
+    return reach + (own || swift ? fmin(FORESIGHT * way, detect->own_reach[collider]) : FORESIGHT * way);
 }
 
 // The rooms are much larger than those for this motion would be.
 static bool is_wide(const ct_detect* detect, int collider, bool own, const double* x, const double* end) {
-    const double reach = own ? detect->own_reach[collider] : detect->reach,
-                 ahead = own ? 1 : steps_ahead(detect, collider, x, end);
+    const double longest = longest_way(detect, collider, x, end),
+                 way = own ? longest : steps_ahead(detect, collider, longest) * longest;
     return detect->rooms[own].frame[collider].size >
-           WIDE * (reach + (1 + FORESIGHT) * ahead * longest_way(detect, collider, x, end));
+           WIDE * (way + reach_of(detect, collider, own, is_swift(detect, collider, longest), way));
 }
 
 // The mean way of every face, and by how much its nodes may be off it.
@@ -227,8 +256,9 @@ static void make_rooms(ct_detect* detect, int collider, bool own, const double* 
     const ct_bvh* nodes = detect->node_tree + collider;
     const ct_vec3 mean = mean_of(x, nodes),
                   shift = own ? ct_vec3_sub(mean_of(end, nodes), mean) : ct_vec3_make(0, 0, 0);
-    const double reach = own ? detect->own_reach[collider] : detect->reach;
-    const double ahead = own ? 1 : steps_ahead(detect, collider, x, end);
+    const double longest = own ? 0 : longest_way(detect, collider, x, end);
+    const double ahead = own ? 1 : steps_ahead(detect, collider, longest);
+    const bool swift = !own && is_swift(detect, collider, longest);
     double sum = 0, most = 0;
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = (size_t)nodes->item[i];
@@ -239,15 +269,18 @@ static void make_rooms(ct_detect* detect, int collider, bool own, const double* 
         ct_vec3_store(rooms->X + 3 * v, p);
         ct_vec3_store(rooms->way + 3 * v, way);
         ct_vec3_store(rooms->end + 3 * v, ct_vec3_add(p, way));
-        rooms->reach[v] = reach + FORESIGHT * sqrt(square);
+        rooms->reach[v] = reach_of(detect, collider, own, swift, sqrt(square));
         sum += square;
         most = fmax(most, square);
     }
+    most = sqrt(most);
     rooms->frame[collider] = (ct_room_frame){.is_set = true,
+                                             .swift = swift,
                                              .R = ct_mat3_identity(),
                                              .center = mean,
                                              .way = sum,
-                                             .size = reach + (1 + FORESIGHT) * sqrt(most)};
+                                             .moved = most,
+                                             .size = most + reach_of(detect, collider, own, swift, most)};
     set_faces(detect, collider, own);
 }
 
@@ -358,6 +391,8 @@ typedef struct gathering {
     const ct_rooms* rooms;
     ct_candidates* list;
     bool own;       // one collider with itself
+    bool together;  // all nodes are at the same share of their ways
+    bool crossing;  // edges and faces are what is listed; otherwise the others
     double need;    // m, how near is near, with room for round-off
     double enough;  // m, of the two faces at present
 } gathering;
@@ -377,7 +412,8 @@ static inline bool keep(gathering* g, ct_candidate_kind kind, int i, int j, cons
     ct_candidate** item = &g->list->of[kind].item;
     size_t* count = &g->list->of[kind].count;
     if (!ct_reserve((void**)item, &g->list->of[kind].capacity, *count + 1, sizeof **item)) return false;
-    (*item)[(*count)++] = (ct_candidate){i, j, {(float)gap.n.x, (float)gap.n.y, (float)gap.n.z}};
+    (*item)[(*count)++] =
+        (ct_candidate){i, j, {(float)gap.n.x, (float)gap.n.y, (float)gap.n.z}, (float)gap.width};
     return true;
 }
 
@@ -410,9 +446,9 @@ static bool keep_edge_face(gathering* g, int edge, int face) {
 // What face f looks after, against face g.
 static bool gather_own(gathering* g, int f, int other) {
     const int *node = g->detect->own_node + 3 * (size_t)f, *edge = g->detect->own_edge + 3 * (size_t)f;
-    for (int k = 0; k < 3 && node[k] >= 0; k++)
+    for (int k = 0; k < 3 && !g->crossing && node[k] >= 0; k++)
         if (!keep_vertex_face(g, node[k], other)) return false;
-    for (int k = 0; k < 3 && edge[k] >= 0; k++)
+    for (int k = 0; k < 3 && g->crossing && edge[k] >= 0; k++)
         if (!keep_edge_face(g, edge[k], other)) return false;
     return true;
 }
@@ -421,7 +457,7 @@ static bool gather_own(gathering* g, int f, int other) {
 static double enough_for(const gathering* g, int f, int other) {
     const ct_face_way *a = g->rooms->face + f, *b = g->rooms->face + other;
     const double both = ct_vec3_norm(ct_vec3_sub(a->mean, b->mean)),
-                 one = g->own ? 0 : fmax(ct_vec3_norm(a->mean), ct_vec3_norm(b->mean));
+                 one = g->together ? 0 : fmax(ct_vec3_norm(a->mean), ct_vec3_norm(b->mean));
     return g->need + 1.0625 * (fmax(both, one) + a->spread + b->spread);
 }
 
@@ -437,7 +473,7 @@ static bool gather_faces(int f, int other, void* user) {
         if (is_clear(p, 3, q, 3, g->enough, &u)) return true;
     }
     if (!gather_own(g, f, other) || !gather_own(g, other, f)) return false;
-    for (int i = 0; i < 3 && d[i] >= 0; i++)
+    for (int i = 0; i < 3 && !g->crossing && d[i] >= 0; i++)
         for (int j = 0; j < 3 && e[j] >= 0; j++)
             if (!keep_edges(g, d[i], e[j])) return false;
     return true;
@@ -453,9 +489,7 @@ static ct_candidates* list_of(ct_detect* detect, const ct_collision* collision, 
         detect->list[detect->nlist++] = (ct_candidates){.a = a, .b = b};
         *place = (int)detect->nlist;
     }
-    ct_candidates* list = detect->list + *place - 1;
-    for (int k = 0; k < CT_CANDIDATE_KINDS; k++) list->of[k].count = 0;
-    return list;
+    return detect->list + *place - 1;
 }
 
 // The largest coordinate.
@@ -465,8 +499,17 @@ static double size_of(const ct_box* box) {
     return size;
 }
 
-static ct_status gather(ct_detect* detect, const ct_collision* collision, int a, int b) {
+double ct_candidates_far(const ct_detect* detect, const ct_candidates* list, double need) {
+    const ct_room_frame* frame = detect->rooms[list->a == list->b].frame;
+    const double moved = frame[list->a].moved + frame[list->b].moved,
+                 size = size_of(detect->bound + list->a) + size_of(detect->bound + list->b);
+    return 1.001 * need + (1 + 2.0 / CT_CANDIDATE_STEPS) * moved + 1e-12 * size;
+}
+
+// crossing: of edges and faces alone; otherwise the list begins anew, without them.
+static ct_status gather(ct_detect* detect, const ct_collision* collision, int a, int b, bool crossing) {
     const bool own = a == b;
+    const ct_room_frame* frame = detect->rooms[own].frame;
     if (!own && !detect->list_of[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
         !ct_box_overlap(detect->bound + a, detect->bound + b))
         return CT_OK;
@@ -474,15 +517,20 @@ static ct_status gather(ct_detect* detect, const ct_collision* collision, int a,
                    .detect = detect,
                    .rooms = &detect->rooms[own],
                    .list = list_of(detect, collision, a, b),
-                   .own = own};
+                   .own = own,
+                   .together = own || (frame[a].swift && frame[b].swift),
+                   .crossing = crossing};
     g.need = 1.001 * (pad_of(collision->collider + a, detect->margin) +
                       pad_of(collision->collider + b, detect->margin)) +
              1e-12 * (size_of(detect->bound + a) + size_of(detect->bound + b));
     if (!g.list) return CT_OUT_OF_MEMORY;
+    for (int k = 0; k < CT_CANDIDATE_KINDS; k++)
+        if (!crossing || k == CT_CANDIDATE_EDGE_FACE) g.list->of[k].count = 0;
+    g.list->crossed = crossing;
     if (!own && !ct_box_overlap(detect->bound + a, detect->bound + b)) return CT_OK;
     fit(detect, collision, a, own);
     fit(detect, collision, b, own);
-    detect->gathered++;
+    detect->gathered += !crossing;
     const bool all = own ? ct_bvh_self_pairs(detect->face_tree + a, gather_faces, &g)
                          : ct_bvh_pairs(detect->face_tree + a, detect->face_tree + b, gather_faces, &g);
     return all ? CT_OK : CT_OUT_OF_MEMORY;
@@ -490,9 +538,9 @@ static ct_status gather(ct_detect* detect, const ct_collision* collision, int a,
 
 // Rooms where there are none that hold; true: of this collider there are new ones.
 static bool renew(ct_detect* detect, const ct_collision* collision, int collider, bool own, const double* x,
-                  const double* end, bool fresh) {
+                  const double* end, double last, bool fresh) {
     if (detect->node_tree[collider].count == 0) return false;
-    if (holds(detect, collider, own, x, end) && !(fresh && is_wide(detect, collider, own, x, end)))
+    if (holds(detect, collider, own, x, end, last) && !(fresh && is_wide(detect, collider, own, x, end)))
         return false;
     make_rooms(detect, collider, own, x, end);
     if (!own) set_bound(detect, collision, collider);
@@ -512,21 +560,30 @@ ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const
                          double margin, bool fresh) {
     ct_status status = CT_OK;
     if (margin > detect->margin) forget(detect, margin);
+    const double last = x == end ? share_at(detect, collision, x) : 1;
     for (int c = 0; c < collision->ncollider; c++) {
         if (!detect->is_set)
             detect->rooms[WORLD].frame[c].is_set = detect->rooms[OWN].frame[c].is_set = false;
         detect->moved[c] =
-            is_listed(detect, collision, c) && renew(detect, collision, c, false, x, end, fresh);
+            is_listed(detect, collision, c) && renew(detect, collision, c, false, x, end, last, fresh);
     }
     detect->is_set = false;
     for (int a = 0; status == CT_OK && a < collision->ncollider; a++) {
         for (int b = a + 1; status == CT_OK && b < collision->ncollider; b++)
             if ((detect->moved[a] || detect->moved[b]) && ct_detect_may_touch(collision, detect, a, b))
-                status = gather(detect, collision, a, b);
+                status = gather(detect, collision, a, b, false);
         if (status == CT_OK && ct_detect_may_touch(collision, detect, a, a) &&
-            renew(detect, collision, a, true, x, end, fresh))
-            status = gather(detect, collision, a, a);
+            renew(detect, collision, a, true, x, end, last, fresh))
+            status = gather(detect, collision, a, a, false);
     }
     detect->is_set = status == CT_OK;
+    return status;
+}
+
+ct_status ct_lists_cross(ct_detect* detect, const ct_collision* collision) {
+    ct_status status = CT_OK;
+    for (size_t k = 0; status == CT_OK && k < detect->nlist; k++)
+        if (!detect->list[k].crossed)
+            status = gather(detect, collision, detect->list[k].a, detect->list[k].b, true);
     return status;
 }

@@ -6,8 +6,12 @@
 // seen from a frame that goes and turns with it: neighbours on a surface are always near one another, but
 // their distances change little while a body flies, turns and bends.
 //
-// With each pair goes a direction that kept it apart where the list was made. Where it still does, at both
-// ends of a way, nothing more is looked at.
+// Where a body goes far within a step, its nodes are taken to be at the start of their ways or at the ends,
+// in between at the same share as those of all such bodies: what falls side by side does not meet.
+//
+// With each pair goes a direction that kept it apart where the list was made, and by how much. Where nodes
+// have not moved as far since, or where the direction still keeps it apart, at both ends of a way, nothing
+// more is looked at.
 //
 // Whatever the lists hold, a search finds the same: they may hold too much, and bounds leave room for
 // everything by which the tests of a pair may answer early (round-off, a capped number of steps: with this
@@ -29,10 +33,17 @@ void ct_lists_set(ct_detect* detect, double margin, double reach);
 ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
                          double margin, bool fresh);
 
+// Lists edges and faces where the lists hold none as yet: they are asked for once per step.
+ct_status ct_lists_cross(ct_detect* detect, const ct_collision* collision);
+
 // The frame in which the directions of a list are given.
 static inline ct_mat3 ct_candidates_turn(const ct_detect* detect, const ct_candidates* list) {
     return list->a == list->b ? detect->rooms[1].frame[list->a].R : ct_mat3_identity();
 }
+
+// What pairs of a list must have been apart by to stay apart by more than `need` on the last way that was
+// asked for.
+double ct_candidates_far(const ct_detect* detect, const ct_candidates* list, double need);
 
 // By how much n keeps the first nodes from the others at x.
 static inline double ct_candidate_separation(ct_vec3 n, const double* x, const int* node, int first,

@@ -21,7 +21,8 @@ enum {
     HALVINGS_FAR = 4,   // where W is not stored and the start is far off
     ROUND_LIMIT = 3,    // of sweeps, then Newton's method
     SWEEPS_COLD = 3,    // of the first round, when the start is far off
-    SWEEPS_ROUND = 200  // of the second; three times as many in each further one
+    SWEEPS_ROUND = 40,  // of the second
+    SWEEPS_LAST = 600
 };
 
 static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, ct_friction_problem* out) {
@@ -95,7 +96,7 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
             best = now;
             memcpy(work->F_best, F, bytes);
         }
-        count = round ? 3 * count : SWEEPS_ROUND;
+        count = round ? SWEEPS_LAST : SWEEPS_ROUND;
     }
     if (memcmp(F, work->F_best, bytes)) {
         memcpy(F, work->F_best, bytes);

@@ -25,8 +25,9 @@
 
 static const double cone = 1e-5;    // of the limit of friction: forces that are nearer count as slipping
 static const double usual = 1e-5;   // accuracy of the friction problem, while the solve makes progress
-static const double violent = 0.5;  // of a body's size: longer ways to an impact are taken in parts
-static const double deep = 0.3;     // of the way from thickness to core: how far gaps may be below zero
+static const double violent = 0.3;  // of a body's size: longer ways to an impact are taken in parts
+static const double tiny = 0.1;  // of a model step: where no more of it can be taken, the factor does not fit
+static const double deep = 0.3;  // of the way from thickness to core: how far gaps may be below zero
 
 enum {
     SEARCH_LIMIT = 12,
@@ -185,11 +186,12 @@ static ct_status look(const ct_model* model, ct_work* work, double end, ct_conta
 static ct_contact_accuracy accuracy_of(const ct_contact_course* c, double target) {
     const double before = c->here.total, size = hypot(c->here.size, before),
                  left = c->accuracy / usual * fmax(0.3 * target, 1e-2 * before);
-    return (ct_contact_accuracy){.stored = fmin(c->accuracy, 0.1 * target / before), .products = left / size};
+    return (ct_contact_accuracy){.stored = fmax(1e-2 * target, 1e-4 * before) / size,
+                                 .products = left / size};
 }
 
-// Where iterations do not pay, makes the factor anew at the iterate, and goes on with model steps: bodies
-// that are crushed are much stiffer than the factor's.
+// Where iterations do not pay, or hardly any of a model step can be taken, makes the factor anew at the
+// iterate, and goes on with model steps: bodies that are crushed are much stiffer than the factor's.
 static bool renew(const ct_model* model, ct_work* work, ct_contact_course* c, ct_step_report* report) {
     if (c->trouble < TROUBLE_LIMIT || c->braced || model->tree.nlink) return false;
     // a matrix that is not positive definite leaves the old factor in force
@@ -229,6 +231,8 @@ static ct_status iterate(const ct_model* model, ct_work* work, double target, ct
     if (!modelled) ct_phi_foresee(model, work, &work->at, c->taken, work->d);
     choose(c, modelled, before, target);
     if (c->taken < 0.3 || c->here.total > 0.5 * before) c->trouble++;
+    if (modelled && !renewed && !c->keep && c->taken > 0 && c->taken < tiny && before > 0.1 * work->reference)
+        c->trouble = TROUBLE_LIMIT;
     return CT_OK;
 }
 
