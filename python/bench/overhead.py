@@ -60,7 +60,7 @@ def throughput(count=64, steps=4):
         c = time.process_time(), time.perf_counter()
         cpu.append((b[0] - a[0]) / (c[0] - b[0]))
         wall.append((b[1] - a[1]) / (c[1] - b[1]))
-    return model.tets, statistics.median(cpu), max(wall), pool.threads
+    return model.tets, statistics.median(cpu), sorted(wall), pool.threads
 
 
 def cycles(count=1000):
@@ -86,5 +86,6 @@ if __name__ == "__main__":
     print(f"a step costs {step_overhead():.2f} us more than in C")
     print(f"a rollout costs {100 * rollout_overhead():.2f} % more")
     tets, cpu, wall, threads = throughput()
-    print(f"64 environments of {tets} tets: {cpu:.2f} of the CPU time of single steps, {wall:.2f} x as fast on {threads} cores")
+    print(f"64 environments of {tets} tets: CPU time of single steps by the pool's {cpu:.2f}")
+    print(f"  as fast on {threads} threads: {wall[0]:.2f} to {wall[-1]:.2f} times, median {statistics.median(wall):.2f}")
     print(f"1,000 cycles of model, rollout, gradient and pool: {cycles():.1f} MB more")
