@@ -19,7 +19,8 @@
 // or exits, and writes no file that was not asked for.
 //
 // NULL. A pointer may be NULL where its comment says what that means, and nowhere else. Three kinds may be
-// NULL everywhere: a `ct_error*`, a report, and what a `_free` or `_close` is given.
+// NULL everywhere: a `ct_error*`, a report, and what a `_free` or `_close` is given. Functions that return a
+// status answer NULL for an object that they need with CT_BAD_ARGUMENT.
 //
 // Settings are plain structs: begin with `ct_<noun>_def_default()` and change what differs.
 //

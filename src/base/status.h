@@ -13,4 +13,14 @@ ct_status ct_fail(ct_error* error, ct_status code, const char* format, ...)
 ct_status ct_fail_at(ct_error* error, ct_status code, const char* file, int line, const char* format, ...)
     __attribute__((format(printf, 5, 6)));
 
+// Returns CT_BAD_ARGUMENT from a public function that needs all of these pointers where one of them is NULL.
+// error: its last argument, NULL where it has none.
+#define CT_NEED(error, ...)                                                                                  \
+    do {                                                                                                     \
+        const void* const needed_[] = {__VA_ARGS__};                                                         \
+        for (size_t k_ = 0; k_ < sizeof needed_ / sizeof *needed_; k_++)                                     \
+            if (!needed_[k_])                                                                                \
+                return ct_fail(error, CT_BAD_ARGUMENT, "none of these may be NULL: " #__VA_ARGS__);          \
+    } while (0)
+
 #endif

@@ -279,6 +279,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
 }
 
 ct_status ct_model_create(ct_model** out, const ct_scene* scene, ct_error* error) {
+    CT_NEED(error, out, scene);
     *out = NULL;
     ct_error_clear(error);
     double start = ct_clock();

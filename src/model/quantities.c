@@ -198,6 +198,7 @@ static ct_status follow_values(ct_model* model) {
 }
 
 ct_status ct_model_set_values(ct_model* model, const ct_values* values, bool* refactored, ct_error* error) {
+    CT_NEED(error, model);
     ct_error_clear(error);
     if (refactored) *refactored = false;
     ct_status status = CT_OK;
@@ -223,6 +224,7 @@ ct_status ct_model_set_values(ct_model* model, const ct_values* values, bool* re
 }
 
 ct_status ct_model_set(ct_model* model, ct_quantity quantity, const double* values, ct_error* error) {
+    CT_NEED(error, model);
     ct_error_clear(error);
     if (!ct_quantity_row(quantity))
         return ct_fail(error, CT_BAD_ARGUMENT, "%d is not one of ct_quantity", (int)quantity);

@@ -164,6 +164,7 @@ static ct_status join_ranks(ct_batch* batch, const ct_transport* transport, ct_s
 
 ct_status ct_batch_create(ct_batch** out, const ct_scene* scene, int workers, const ct_transport* transport,
                           ct_error* error) {
+    CT_NEED(error, out, scene);
     *out = NULL;
     ct_error own;
     if (!error) error = &own;
@@ -255,6 +256,7 @@ static ct_status serve_job(ct_batch* batch, ct_batch_job* job, ct_error* error) 
 
 ct_status ct_batch_evaluate(ct_batch* batch, int count, const double* y, double* gradients,
                             ct_evaluation* results, ct_error* error) {
+    CT_NEED(error, batch);
     ct_error_clear(error);
     if (batch->transport.rank != 0)
         return ct_fail(error, CT_BAD_ARGUMENT,
@@ -277,6 +279,7 @@ static ct_status evaluate_points(int count, const double* y, double* gradients, 
 
 ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double* y, ct_on_progress progress,
                             void* user, ct_optimize_report* report, ct_error* error) {
+    CT_NEED(error, batch, def);
     size_t n = (size_t)batch->size;
     ct_arena arena = {0};
     double *lower = ct_arena_alloc(&arena, n, sizeof(double)),
@@ -296,6 +299,7 @@ ct_status ct_batch_optimize(ct_batch* batch, const ct_optimize_def* def, double*
 }
 
 ct_status ct_batch_serve(ct_batch* batch, ct_error* error) {
+    CT_NEED(error, batch);
     ct_error_clear(error);
     if (batch->transport.rank == 0)
         return ct_fail(error, CT_BAD_ARGUMENT, "rank 0 requests evaluations, the others carry them out");

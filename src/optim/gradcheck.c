@@ -255,6 +255,7 @@ static ct_status check_slices(check* c, ct_check_slice* slices, ct_error* error)
 
 ct_status ct_problem_check(ct_problem* problem, const double* y, const ct_check_def* def,
                            ct_check_slice* slices, ct_error* error) {
+    CT_NEED(error, problem, def);
     ct_error_clear(error);
     if (def->levels < 2 || def->levels > MAX_LEVELS)
         return ct_fail(error, CT_BAD_ARGUMENT, "levels must be between 2 and %d, it is %d", MAX_LEVELS,

@@ -96,6 +96,7 @@ static ct_status run(ct_search* search) {
 ct_status ct_function_optimize(const ct_function* function, const ct_optimize_def* def, double* y,
                                ct_on_progress progress, void* user, ct_optimize_report* report,
                                ct_error* error) {
+    CT_NEED(error, def);
     ct_error own;
     size_t n = function->size > 0 ? (size_t)function->size : 0;
     ct_arena arena = {0};
@@ -153,6 +154,7 @@ static ct_status evaluate_problem(int number, const double* y, double* gradients
 ct_status ct_problem_optimize(ct_problem* problem, const ct_optimize_def* def, double* y,
                               ct_on_progress progress, void* user, ct_optimize_report* report,
                               ct_error* error) {
+    CT_NEED(error, problem, def);
     size_t n = (size_t)ct_problem_size(problem);
     ct_arena arena = {0};
     double *lower = ct_arena_alloc(&arena, n, sizeof(double)),

@@ -64,6 +64,7 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
 }
 
 ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes, ct_error* error) {
+    CT_NEED(error, out, scene);
     *out = NULL;
     ct_error_clear(error);
     ct_problem* problem = ct_alloc(1, sizeof *problem);
@@ -114,6 +115,7 @@ void ct_problem_slopes(const ct_problem* problem, const double* y, double* slope
 
 ct_status ct_problem_state(const ct_problem* problem, int step, const ct_state* state, double* loss,
                            double* state_bar) {
+    CT_NEED(NULL, problem, state);
     const ct_model* model = problem->model;
     ct_arena arena = {0};
     if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
@@ -272,6 +274,7 @@ static ct_status go_backward(ct_problem* problem, evaluation* e, const double* y
 
 ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss, double* gradient,
                               ct_problem_report* report, ct_error* error) {
+    CT_NEED(error, problem);
     ct_problem_report own;
     if (!report) report = &own;
     *report = (ct_problem_report){.measure = NAN};
@@ -326,6 +329,7 @@ static void copy_controls(const ct_problem* problem, const double* controls, dou
 
 ct_status ct_problem_rollout(ct_problem* problem, const double* y, ct_visit visit, void* user,
                              double* controls, ct_rollout_report* report, ct_error* error) {
+    CT_NEED(error, problem);
     ct_rollout_report own;
     watch w = {.visit = visit, .user = user};
     const double* chosen = NULL;

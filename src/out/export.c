@@ -326,6 +326,7 @@ static ct_status export_all(export_job* job, int first, int last, int stride, ct
 
 ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format, int first,
                                int last, int stride, ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     int nframe = file->info.nframe;
     if (first < 0 || last >= nframe || first > last || stride < 1)

@@ -91,6 +91,7 @@ static void discard(ct_movie* movie) {
 
 ct_status ct_movie_create(ct_movie** out, const char* path, int width, int height, double frames_per_second,
                           ct_error* error) {
+    CT_NEED(error, out, path);
     ct_error_clear(error);
     *out = NULL;
     if (width < 2 || height < 2 || width > 16384 || height > 16384 ||
@@ -123,6 +124,7 @@ ct_status ct_movie_create(ct_movie** out, const char* path, int width, int heigh
 }
 
 ct_status ct_movie_append(ct_movie* movie, const uint8_t* pixels, ct_error* error) {
+    CT_NEED(error, movie);
     ct_error_clear(error);
     for (size_t sent = 0; sent < movie->frame_bytes;) {
         ssize_t now = send(movie->feed, pixels + sent, movie->frame_bytes - sent, MSG_NOSIGNAL);

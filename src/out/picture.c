@@ -581,6 +581,7 @@ static ct_status prepare(drawing* d, ct_arena* arena, ct_trajectory* file, int f
 
 ct_status ct_picture_draw(ct_trajectory* file, int frame, const ct_picture_def* def, uint8_t* pixels,
                           ct_error* error) {
+    CT_NEED(error, file, def);
     ct_error_clear(error);
     ct_status status = check_def(def, error);
     if (status) return status;

@@ -289,6 +289,7 @@ static void draw_texts(const plot* p, const ct_plot_def* def) {
 
 ct_status ct_plot_save(const char* path, const ct_plot_def* def, const ct_plot_series* series, int nseries,
                        ct_error* error) {
+    CT_NEED(error, path, def);
     ct_error_clear(error);
     if (def->width < 100 || def->height < 80 || def->width > MAX_SIZE || def->height > MAX_SIZE)
         return ct_fail(error, CT_BAD_ARGUMENT, "a plot is from 100 x 80 to %d x %d pixels, not %d x %d",

@@ -36,6 +36,7 @@ static bool write_png(FILE* stream, const uint8_t* pixels, int width, int height
 }
 
 ct_status ct_picture_save(const char* path, const uint8_t* pixels, int width, int height, ct_error* error) {
+    CT_NEED(error, path);
     ct_error_clear(error);
     if (width < 1 || height < 1 || !pixels)
         return ct_fail(error, CT_BAD_ARGUMENT, "the picture has no pixels");

@@ -20,6 +20,7 @@ static ct_status record_steps(ct_problem* problem, const double* controls, ct_st
 
 ct_status ct_problem_record(ct_problem* problem, const ct_scene* scene, const char* path, const double* y,
                             ct_error* error) {
+    CT_NEED(error, problem, scene, path);
     const double* controls;
     ct_state* state = NULL;
     ct_trajectory* file = NULL;

@@ -384,6 +384,7 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
 }
 
 ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* error) {
+    CT_NEED(error, out, path);
     ct_error_clear(error);
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
@@ -416,6 +417,7 @@ static ct_status find_text(ct_trajectory* file) {
 }
 
 ct_status ct_trajectory_read_scene(ct_trajectory* file, const char** text, ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
@@ -456,6 +458,7 @@ ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, dou
 }
 
 ct_status ct_trajectory_read_inverted(ct_trajectory* file, int frame, int* count, ct_error* error) {
+    CT_NEED(error, file);
     ct_frame_record record = {0};
     ct_error_clear(error);
     ct_status status = ct_trajectory_read_into(file, frame, NULL, NULL, NULL, &record, error);
@@ -464,6 +467,7 @@ ct_status ct_trajectory_read_inverted(ct_trajectory* file, int frame, int* count
 }
 
 ct_status ct_trajectory_read(ct_trajectory* file, int frame, ct_frame* out, ct_error* error) {
+    CT_NEED(error, file, out);
     ct_error_clear(error);
     ct_frame_record record = {0};
     *out = (ct_frame){0};
@@ -514,6 +518,7 @@ const ct_trajectory_field ct_trajectory_fields[] = {
 
 ct_status ct_trajectory_read_field(ct_trajectory* file, int frame, const char* name, const double** values,
                                    int* count, bool* per_tet, ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     *values = NULL;
     *count = 0;

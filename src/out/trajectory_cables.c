@@ -67,6 +67,7 @@ int ct_trajectory_cable_start(const ct_trajectory* file, int cable) {
 }
 
 ct_status ct_trajectory_read_cables(ct_trajectory* file, int frame, const double** values, ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     *values = NULL;
     ct_status status = ct_trajectory_check_frame(file, frame, error);

@@ -47,6 +47,7 @@ const char* ct_trajectory_cavity_name(const ct_trajectory* file, int cavity) {
 
 ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const double** values,
                                       ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     *values = NULL;
     ct_status status = ct_trajectory_check_frame(file, frame, error);

@@ -204,6 +204,7 @@ ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, doub
 
 ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, const double** poses,
                                        ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     *poses = NULL;
     ct_status status = ct_trajectory_read_obstacles_into(file, frame, file->obstacle_poses, error);
@@ -298,6 +299,7 @@ static bool plausible(const ct_contact* c, const ct_trajectory_info* info) {
 
 ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_contact** list, int* count,
                                       ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     *list = NULL;
     *count = 0;

@@ -218,6 +218,7 @@ ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* 
 
 ct_status ct_trajectory_read_links(ct_trajectory* file, int frame, const double** coordinates,
                                    const double** poses, ct_error* error) {
+    CT_NEED(error, file);
     ct_error_clear(error);
     if (coordinates) *coordinates = NULL;
     if (poses) *poses = NULL;

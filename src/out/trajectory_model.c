@@ -160,6 +160,7 @@ static ct_status state_bytes(const ct_model* model, size_t* size) {
 
 ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const ct_model* model,
                                const char* path, ct_error* error) {
+    CT_NEED(error, out, model, path);
     ct_error_clear(error);
     *out = NULL;
     size_t state_size = 0;
@@ -199,6 +200,7 @@ ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const
 
 ct_status ct_trajectory_resume(ct_trajectory** out, const ct_model* model, ct_state* state, const char* path,
                                ct_error* error) {
+    CT_NEED(error, out, model, state, path);
     ct_error_clear(error);
     *out = NULL;
     ct_trajectory_def def;
@@ -245,6 +247,7 @@ static ct_status element_fields(const ct_model* model, const ct_state* state, do
 
 ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
                                const ct_step_report* report, ct_error* error) {
+    CT_NEED(error, file, model, state);
     ct_error_clear(error);
     ct_model_info info = ct_model_summary(model);
     if (info.nvert != file->info.nvert || info.ntet != file->info.ntet ||

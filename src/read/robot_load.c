@@ -54,6 +54,7 @@ ct_status ct_robot_load(ct_robot* robot, const char* path, ct_error* error) {
 
 ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3],
                                    const double rotate[4], double scale, ct_error* error) {
+    CT_NEED(error, scene, path);
     static const double nowhere[3], unturned[4] = {1, 0, 0, 0};
     ct_error_clear(error);
     if (!(scale > 0 && isfinite(scale)))

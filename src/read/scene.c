@@ -159,6 +159,7 @@ static ct_status parse(ct_scene** out, const char* text, size_t size, const char
 // The C locale is this thread's while reading, so that numbers in files and messages have points.
 ct_status ct_scene_parse(ct_scene** out, const char* text, size_t size, const char* directory,
                          ct_error* error) {
+    CT_NEED(error, out);
     ct_error_clear(error);
     *out = NULL;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -192,6 +193,7 @@ static ct_status set_file(ct_scene* scene, const char* path) {
 }
 
 ct_status ct_scene_load(ct_scene** out, const char* path, ct_error* error) {
+    CT_NEED(error, out, path);
     ct_error_clear(error);
     *out = NULL;
     char* text;

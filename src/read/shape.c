@@ -316,6 +316,7 @@ static ct_status load_json(ct_shape** out, const char* path, ct_error* error) {
 }
 
 ct_status ct_shape_load(ct_shape** out, const char* path, ct_error* error) {
+    CT_NEED(error, out, path);
     *out = NULL;
     ct_error_clear(error);
     const char* dot = strrchr(path, '.');

@@ -92,6 +92,7 @@ static ct_status check_muscle(const ct_scene* scene, const ct_muscle_def* def, c
 }
 
 ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* actuator, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_status status = check_muscle(scene, def, error);
     if (status) return status;
@@ -222,6 +223,7 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
 }
 
 ct_status ct_scene_add_chamber(ct_scene* scene, const ct_chamber_def* def, int* actuator, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_status status = check_chamber(scene, def, error);
     if (status) return status;
@@ -244,6 +246,7 @@ static ct_status check_closed(const ct_scene_actuator* cavity, const ct_cavity_d
 }
 
 ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* actuator, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_status status = check_body(scene, def->body, false, error);
     if (status) return status;
@@ -403,6 +406,7 @@ static ct_status check_cable(const ct_cable_def* def, ct_error* error) {
 }
 
 ct_status ct_scene_add_cable(ct_scene* scene, const ct_cable_def* def, int* actuator, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_status status = check_cable(def, error);
     if (status) return status;

@@ -102,6 +102,7 @@ static void lump_mass(const ct_scene_body* body, double* mass) {
 }
 
 ct_status ct_scene_set_mass(ct_scene* scene, int body, double mass, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     if (body < 0 || body >= scene->nbody)
         return ct_scene_fail(error, "body", "is %d: there are %d bodies", body, scene->nbody);
@@ -260,6 +261,7 @@ static ct_status find_body(ct_scene* scene, int body, ct_scene_body** out, ct_er
 
 ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct_material* material,
                                     ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
@@ -286,6 +288,7 @@ ct_status ct_scene_set_tag_material(ct_scene* scene, int body, int tag, const ct
 
 ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_quantity quantity, const double* values,
                                   int count, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     ct_scene_body* target = NULL;
     ct_status status = find_body(scene, body, &target, error);
@@ -422,6 +425,7 @@ static void name_body(ct_error* error, const ct_body_def* def) {
 }
 
 ct_status ct_scene_add_body(ct_scene* scene, const ct_body_def* def, int* body, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_status status = check_def(scene, def, error);
     if (status) return status;

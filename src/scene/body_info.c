@@ -1,6 +1,7 @@
 // What one body of a scene is made of: sizes, bounds, ranges of its material, quality of its mesh.
 #include <math.h>
 
+#include "base/status.h"
 #include "scene/scene.h"
 #include "shape/mesh.h"
 
@@ -10,6 +11,7 @@ static void widen(double range[2], double value) {
 }
 
 ct_status ct_scene_body_info(const ct_scene* scene, int body, ct_body_info* info) {
+    CT_NEED(NULL, scene);
     if (body < 0 || body >= scene->nbody) return CT_BAD_ARGUMENT;
     const ct_scene_body* b = &scene->body[body];
     const ct_material* first = &b->tet_material[0];

@@ -345,6 +345,7 @@ static ct_status check_placed(const ct_scene* scene, const ct_scene_obstacle* ob
 }
 
 ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int* obstacle, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     char generated[32];
     snprintf(generated, sizeof generated, "obstacle%d", scene->nobstacle);
@@ -372,6 +373,7 @@ ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int
 // Pairs
 
 ct_status ct_scene_add_pair(ct_scene* scene, const ct_pair_def* def, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     if (!def->a || !def->a[0] || !def->b || !def->b[0])
         return ct_scene_fail(error, "between",

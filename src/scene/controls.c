@@ -37,6 +37,7 @@ static ct_status add_control(ct_scene* scene, const char* name, ct_scene_control
 
 ct_status ct_scene_add_force_control(ct_scene* scene, const char* name, const int* nodes, int count,
                                      ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     ct_scene_control control = {.kind = CT_CONTROL_FORCE, .size = 3, .drive = -1, .link = -1};
     ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &control.node, &control.nnode, error);
@@ -69,11 +70,13 @@ static ct_status add_drive_control(ct_scene* scene, const char* name, ct_control
 }
 
 ct_status ct_scene_add_drive_control(ct_scene* scene, const char* name, int drive, ct_error* error) {
+    CT_NEED(error, scene);
     return add_drive_control(scene, name, CT_CONTROL_DRIVE, drive, error);
 }
 
 ct_status ct_scene_add_joint_control(ct_scene* scene, const char* name, ct_control_kind kind, int link,
                                      ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     if (kind != CT_CONTROL_TORQUE && kind != CT_CONTROL_TARGET)
         return ct_scene_fail(error, "kind", "must be a joint's torque or servo target");
@@ -119,15 +122,18 @@ static ct_status add_root_control(ct_scene* scene, const char* name, ct_control_
 }
 
 ct_status ct_scene_add_root_control(ct_scene* scene, const char* name, int link, ct_error* error) {
+    CT_NEED(error, scene);
     return add_root_control(scene, name, CT_CONTROL_DRIVE, link, error);
 }
 
 ct_status ct_scene_add_move_control(ct_scene* scene, const char* name, int drive, int link, ct_error* error) {
+    CT_NEED(error, scene);
     return drive >= 0 || link < 0 ? add_drive_control(scene, name, CT_CONTROL_MOVE, drive, error)
                                   : add_root_control(scene, name, CT_CONTROL_MOVE, link, error);
 }
 
 ct_status ct_scene_add_actuator_control(ct_scene* scene, const char* name, int actuator, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     if (actuator < 0 || actuator >= scene->nactuator)
         return ct_scene_fail(error, "actuator", "is %d: the scene has %d actuators", actuator,
@@ -187,6 +193,7 @@ static ct_status check_table(const double* time, const double* values, int count
 
 ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, const double* time,
                                       const double* values, int count, bool repeat, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     int index = name ? ct_scene_find_control(scene, name) : -1;
     if (index < 0)

@@ -199,6 +199,7 @@ static ct_status add_link(ct_scene* scene, const ct_link_def* def, const ct_join
 }
 
 ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int* link, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_joint_def joint = def->joint;
     if (def->parent < -1 || def->parent >= scene->nlink)

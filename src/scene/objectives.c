@@ -133,6 +133,7 @@ static ct_status copy_targets(ct_scene* scene, const ct_objective_def* def, ct_s
 }
 
 ct_status ct_scene_add_objective(ct_scene* scene, const ct_objective_def* def, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     if ((unsigned)def->kind > CT_OBJECTIVE_JOINT)
         return ct_scene_fail(error, "type", "is not one of ct_objective_kind");

@@ -16,6 +16,7 @@ ct_optimize_def ct_optimize_def_default(void) {
 ct_optimize_def ct_scene_optimize_def(const ct_scene* scene) { return scene->optimize; }
 
 ct_status ct_scene_set_optimize_def(ct_scene* scene, const ct_optimize_def* def, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     if ((unsigned)def->method > CT_METHOD_NELDER_MEAD)
         return ct_scene_fail(error, "method", "is not one of ct_method");

@@ -250,6 +250,7 @@ static ct_status resolve_parameter(const ct_scene* scene, const ct_parameter_def
 }
 
 ct_status ct_scene_add_parameter(ct_scene* scene, const ct_parameter_def* def, ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_scene_parameter parameter;
     ct_status status = resolve_parameter(scene, def, &parameter, error);

@@ -41,6 +41,7 @@ ct_force_def ct_force_def_default(void) {
 // Life and settings
 
 ct_status ct_scene_create(ct_scene** out) {
+    CT_NEED(NULL, out);
     ct_scene* scene = *out = ct_alloc(1, sizeof *scene);
     if (!scene) return CT_OUT_OF_MEMORY;
     scene->settings = ct_settings_default();
@@ -137,6 +138,7 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
 }
 
 ct_status ct_scene_set_settings(ct_scene* scene, const ct_settings* settings, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     ct_status status = check_settings(settings, error);
     if (!status) scene->settings = *settings;
@@ -147,6 +149,7 @@ ct_view ct_scene_view(const ct_scene* scene) { return scene->view; }
 void ct_scene_set_view(ct_scene* scene, const ct_view* view) { scene->view = *view; }
 
 ct_status ct_scene_set_name(ct_scene* scene, const char* name) {
+    CT_NEED(NULL, scene);
     char* copy = ct_duplicate_text(name);
     if (!copy) return CT_OUT_OF_MEMORY;
     ct_free(scene->name);
@@ -279,6 +282,7 @@ static ct_status check_undriven(const ct_scene* scene, const int* node, int nnod
 
 ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_motion* motion,
                          ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     ct_motion pinned = {0};
     if (!motion) motion = &pinned;
@@ -322,6 +326,7 @@ static ct_status check_force(const ct_force_def* def, ct_error* error) {
 
 ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const ct_force_def* def,
                              ct_error* error) {
+    CT_NEED(error, scene, def);
     ct_error_clear(error);
     ct_scene_force force = {.def = *def};
     ct_status status = check_force(def, error);
@@ -338,6 +343,7 @@ ct_status ct_scene_add_force(ct_scene* scene, const int* nodes, int count, const
 }
 
 ct_status ct_scene_add_masses(ct_scene* scene, const int* nodes, int count, double mass, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     if (!(mass > 0 && isfinite(mass)))
         return ct_scene_fail(error, "mass", "is %g kg: it must be above 0", mass);
@@ -355,6 +361,7 @@ ct_status ct_scene_add_masses(ct_scene* scene, const int* nodes, int count, doub
 
 ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
                                 const double angular_velocity[3], ct_error* error) {
+    CT_NEED(error, scene);
     static const double zero[3];
     ct_error_clear(error);
     if (!velocity) velocity = zero;

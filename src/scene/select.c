@@ -319,6 +319,7 @@ static ct_status fail_empty(const ct_scene* scene, const ct_selector* selector, 
 
 ct_status ct_scene_select(const ct_scene* scene, const ct_selector* selector, int** nodes, int* count,
                           ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     *nodes = NULL;
     *count = 0;

@@ -123,6 +123,7 @@ static ct_status add_weights(ct_scene* scene, const ct_policy_def* def, ct_polic
 }
 
 ct_status ct_scene_set_policy(ct_scene* scene, const ct_policy_def* def, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     if (!def) {
         scene->policy.enabled = false;

@@ -55,6 +55,7 @@ static ct_status check_def(const ct_water_def* def, ct_error* error) {
 }
 
 ct_status ct_scene_set_water(ct_scene* scene, const ct_water_def* def, ct_error* error) {
+    CT_NEED(error, scene);
     ct_error_clear(error);
     if (!def) {
         scene->water.enabled = false;

@@ -120,6 +120,7 @@ static ct_status build_surface(ct_shape** out, const double* x, int* tri, int nt
 }
 
 ct_status ct_shape_surface(ct_shape** out, const ct_mesh* surface, ct_error* error) {
+    CT_NEED(error, out, surface);
     *out = NULL;
     ct_error_clear(error);
     int* tri = NULL;

@@ -1,6 +1,7 @@
 // Meshes of simple solids by isosurface stuffing, centred at the origin, axis z.
 #include <math.h>
 
+#include "base/status.h"
 #include "cuttle.h"
 
 // Fills and frees the shape; NULL is out of memory.
@@ -16,12 +17,14 @@ static ct_status fill_and_free(ct_mesh** out, ct_shape* shape, double size) {
 static bool positive(double value) { return value > 0 && isfinite(value); }
 
 ct_status ct_mesh_sphere(ct_mesh** out, double radius, double size) {
+    CT_NEED(NULL, out);
     *out = NULL;
     if (!positive(radius) || !positive(size)) return CT_BAD_ARGUMENT;
     return fill_and_free(out, ct_shape_sphere((const double[3]){0, 0, 0}, radius), size);
 }
 
 ct_status ct_mesh_cylinder(ct_mesh** out, double radius, double length, double size) {
+    CT_NEED(NULL, out);
     *out = NULL;
     if (!positive(radius) || !positive(length) || !positive(size)) return CT_BAD_ARGUMENT;
     const double a[3] = {0, 0, -length / 2}, b[3] = {0, 0, length / 2};
@@ -29,6 +32,7 @@ ct_status ct_mesh_cylinder(ct_mesh** out, double radius, double length, double s
 }
 
 ct_status ct_mesh_torus(ct_mesh** out, double major, double minor, double size) {
+    CT_NEED(NULL, out);
     *out = NULL;
     if (!positive(major) || !positive(minor) || minor >= major || !positive(size)) return CT_BAD_ARGUMENT;
     return fill_and_free(

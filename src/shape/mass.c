@@ -126,6 +126,7 @@ static ct_status check_closed(const ct_mesh* mesh, ct_error* error) {
 
 ct_status ct_mesh_mass(const ct_mesh* mesh, double density, double* mass, double center[3], double inertia[6],
                        ct_error* error) {
+    CT_NEED(error, mesh);
     ct_error_clear(error);
     if (!(density > 0 && isfinite(density)))
         return ct_fail(error, CT_BAD_ARGUMENT, "the density is %g: it must be above 0, in kg/m^3", density);

@@ -40,6 +40,7 @@ static void copy_bytes(void* target, const void* source, size_t count, size_t si
 
 ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet, int ntri,
                          const int* tri) {
+    CT_NEED(NULL, out);
     if (!out) return CT_BAD_ARGUMENT;
     *out = NULL;
     if (!count_is_valid(nvert) || !count_is_valid(ntet) || !count_is_valid(ntri)) return CT_BAD_ARGUMENT;
@@ -56,6 +57,7 @@ ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, co
 }
 
 ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh) {
+    CT_NEED(NULL, out, mesh);
     if (!out) return CT_BAD_ARGUMENT;
     *out = NULL;
     if (!mesh) return CT_BAD_ARGUMENT;
@@ -117,6 +119,7 @@ static bool box_counts(const int cells[3], int* nvert, int* ntet) {
 }
 
 ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]) {
+    CT_NEED(NULL, out);
     if (!out) return CT_BAD_ARGUMENT;
     *out = NULL;
     int nvert, ntet;
@@ -147,6 +150,7 @@ ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]) {
 // Sheet
 
 ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2]) {
+    CT_NEED(NULL, out);
     if (!out) return CT_BAD_ARGUMENT;
     *out = NULL;
     if (!size || !cells || cells[0] < 1 || cells[1] < 1) return CT_BAD_ARGUMENT;
@@ -254,6 +258,7 @@ int ct_mesh_repair(ct_mesh* mesh) {
 }
 
 ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri) {
+    CT_NEED(NULL, mesh);
     if (!tri || !ntri) return CT_BAD_ARGUMENT;
     *tri = NULL;
     *ntri = 0;

@@ -417,6 +417,7 @@ static ct_status run_check(check* c) {
 }
 
 ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_error* error) {
+    CT_NEED(error, mesh);
     ct_error_clear(error);
     ct_mesh_report local;
     if (!report) report = &local;

@@ -95,6 +95,7 @@ static ct_status read_source(ct_mesh** out, ct_mesh_format format, const ct_mesh
 
 ct_status ct_mesh_read(ct_mesh** out, const void* bytes, size_t size, const void* second, size_t second_size,
                        ct_mesh_format format, ct_error* error) {
+    CT_NEED(error, out);
     ct_error_clear(error);
     if (!out) return ct_fail(error, CT_BAD_ARGUMENT, "no place for the mesh was given");
     *out = NULL;
@@ -138,6 +139,7 @@ static ct_status load_tetgen(ct_mesh** out, const char* path, ct_error* error) {
 }
 
 ct_status ct_mesh_load(ct_mesh** out, const char* path, ct_mesh_format format, ct_error* error) {
+    CT_NEED(error, out, path);
     ct_error_clear(error);
     if (!out) return ct_fail(error, CT_BAD_ARGUMENT, "no place for the mesh was given");
     *out = NULL;
@@ -224,6 +226,7 @@ static ct_status save_parts(const ct_mesh* mesh, const format_entry* entry, targ
 }
 
 ct_status ct_mesh_save(const ct_mesh* mesh, const char* path, ct_error* error) {
+    CT_NEED(error, mesh, path);
     ct_error_clear(error);
     if (!mesh || !path) return ct_fail(error, CT_BAD_ARGUMENT, "no mesh or no path was given");
     const format_entry* entry = format_by_extension(path);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "shape/cell.h"
 #include "shape/key_map.h"
 #include "shape/mesh.h"
@@ -25,6 +26,7 @@ static int number_edges(const ct_mesh* mesh, int* mid) {
 }
 
 ct_status ct_mesh_raise(ct_mesh* mesh) {
+    CT_NEED(NULL, mesh);
     if (!mesh || !mesh->ntet) return CT_BAD_ARGUMENT;
     if (mesh->mid) return CT_OK;
     int* mid = ct_alloc((size_t)mesh->ntet, 6 * sizeof(int));
@@ -48,6 +50,7 @@ ct_status ct_mesh_raise(ct_mesh* mesh) {
 }
 
 ct_status ct_mesh_set_middles(ct_mesh* mesh, const int* mid) {
+    CT_NEED(NULL, mesh);
     if (!mesh || !mesh->ntet || !mid) return CT_BAD_ARGUMENT;
     for (int i = 0; i < 6 * mesh->ntet; i++)
         if (mid[i] < 0 || mid[i] >= mesh->nvert) return CT_BAD_ARGUMENT;

@@ -156,6 +156,7 @@ static ct_status fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* d
 
 ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* def, ct_mesh_report* report,
                         ct_error* error) {
+    CT_NEED(error, out, shape, def);
     *out = NULL;
     ct_error_clear(error);
     if (report) memset(report, 0, sizeof *report);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "model/model.h"
 #include "shape/closed_surface.h"
 #include "step/actuate.h"
@@ -9,6 +10,7 @@
 
 ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_tet_field field,
                              double* values) {
+    CT_NEED(NULL, model, state);
     if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     if (field == CT_FIELD_ACTIVATION) {
         ct_actuate_field(model, state->actuation, values);
@@ -24,6 +26,7 @@ ct_status ct_state_tet_field(const ct_model* model, const ct_state* state, ct_te
 
 ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actuator, double* volume,
                           double* rest, double* pressure) {
+    CT_NEED(NULL, model, state);
     const ct_actuators* all = &model->actuators;
     if (!ct_state_fits(state, model) || actuator < 0 || actuator >= all->count) return CT_BAD_ARGUMENT;
     const ct_scene_actuator* a = &all->list[actuator];
@@ -36,6 +39,7 @@ ct_status ct_state_cavity(const ct_model* model, const ct_state* state, int actu
 
 ct_status ct_state_cable(const ct_model* model, const ct_state* state, int actuator, double* length,
                          double* rest, double* tension) {
+    CT_NEED(NULL, model, state);
     const ct_actuators* all = &model->actuators;
     if (state->header->nvert != model->nvert || actuator < 0 || actuator >= all->count)
         return CT_BAD_ARGUMENT;

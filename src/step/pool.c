@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "base/threads.h"
 #include "step/vector.h"
 #include "step/work.h"
@@ -17,6 +18,7 @@ struct ct_pool {
 };
 
 ct_status ct_pool_create(ct_pool** out, const ct_model* model, int threads) {
+    CT_NEED(NULL, out, model);
     *out = NULL;
     ct_pool* pool = ct_alloc(1, sizeof *pool);
     if (!pool) return CT_OUT_OF_MEMORY;
@@ -118,6 +120,7 @@ static ct_status step_one(const job* j, int index, ct_work* work) {
 
 ct_status ct_step_many(ct_pool* pool, int count, ct_state* const* states, const double* controls,
                        ct_status* statuses, ct_step_report* reports) {
+    CT_NEED(NULL, pool);
     job j = {.pool = pool,
              .run = step_one,
              .controls = controls,
@@ -139,6 +142,7 @@ static ct_status roll_one(const job* j, int index, ct_work* work) {
 ct_status ct_rollout_many(ct_pool* pool, int count, ct_tape* const* tapes, const ct_state* const* initial,
                           int nstep, const double* controls, ct_visit visit, void* const* users,
                           ct_status* statuses, ct_rollout_report* reports) {
+    CT_NEED(NULL, pool);
     job j = {.pool = pool,
              .run = roll_one,
              .controls = controls,
@@ -165,6 +169,7 @@ static ct_status reverse_one(const job* j, int index, ct_work* work) {
 ct_status ct_backward_many(ct_pool* pool, int count, ct_tape* const* tapes, const double* controls,
                            ct_state_seed seed, void* const* users, double* initial_bars, ct_values* gradients,
                            ct_status* statuses, ct_backward_report* reports) {
+    CT_NEED(NULL, pool);
     job j = {.pool = pool,
              .run = reverse_one,
              .controls = controls,

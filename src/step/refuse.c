@@ -46,6 +46,7 @@ bool ct_refuse_overlap(const ct_model* model, ct_work* work, const ct_state* sta
 }
 
 ct_status ct_state_check_start(const ct_model* model, ct_work* work, const ct_state* state, ct_error* error) {
+    CT_NEED(error, model, work, state);
     ct_step_report report;
     ct_error_clear(error);
     if (ct_refuse_state(model, work, state, &report))

@@ -7,6 +7,7 @@
 
 #include "base/blas.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "contact/growth.h"
 #include "math/vecn.h"
 #include "model/control_values.h"
@@ -282,6 +283,7 @@ static bool refuses(const ct_model* model, ct_work* work, const ct_state* state,
 
 ct_status ct_settle(const ct_model* model, ct_work* work, ct_state* state, const double* control,
                     ct_settle_report* report) {
+    CT_NEED(NULL, model, work, state);
     ct_settle_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "model/model.h"
 #include "skeleton/config.h"
 
@@ -40,10 +41,12 @@ void ct_state_free(ct_state* state) {
 }
 
 ct_status ct_state_copy(ct_state* target, const ct_state* source) {
+    CT_NEED(NULL, target, source);
     return ct_state_restore(target, source->header, source->size);
 }
 
 ct_status ct_state_restore(ct_state* state, const void* bytes, size_t size) {
+    CT_NEED(NULL, state);
     ct_state_header header;
     if (size != state->size) return CT_BAD_ARGUMENT;
     memcpy(&header, bytes, sizeof header);
@@ -63,6 +66,7 @@ const double* ct_state_velocities(const ct_state* state) { return state->v; }
 const double* ct_state_contact_forces(const ct_state* state) { return state->contact_force; }
 
 ct_status ct_state_set(ct_state* state, const double* x, const double* v) {
+    CT_NEED(NULL, state);
     size_t count = 3 * (size_t)state->header->nvert;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(x[i]) || !isfinite(v[i])) return CT_BAD_ARGUMENT;
@@ -86,6 +90,7 @@ const double* ct_state_mounts(const ct_state* state) { return state->mount; }
 
 ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int link, double rotation[9],
                              double translation[3]) {
+    CT_NEED(NULL, model, state);
     if (link < 0 || link >= model->tree.nlink || !ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};
@@ -101,6 +106,7 @@ ct_status ct_state_link_pose(const ct_model* model, const ct_state* state, int l
 }
 
 ct_status ct_state_link_poses(const ct_model* model, const ct_state* state, double* poses) {
+    CT_NEED(NULL, model, state);
     if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     ct_arena arena = {0};
     ct_config config = {0};

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "skeleton/config.h"
 #include "step/external.h"
 #include "step/start.h"
@@ -82,6 +83,7 @@ static void forget(const ct_model* model, ct_state* state) {
 
 ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const double* position,
                               const double* velocity) {
+    CT_NEED(NULL, model, state);
     const size_t n = (size_t)model->tree.ndof;
     if (!ct_state_fits(state, model) || !are_finite(position, n) || !are_finite(velocity, n))
         return CT_BAD_ARGUMENT;
@@ -93,6 +95,7 @@ ct_status ct_state_set_joints(const ct_model* model, ct_state* state, const doub
 
 ct_status ct_state_begin(const ct_model* model, ct_state* state, const double* x, const double* v,
                          const double* position, const double* velocity) {
+    CT_NEED(NULL, model, state);
     const size_t n = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof;
     if (!ct_state_fits(state, model) || !are_finite(x, n) || !are_finite(v, n) ||
         !are_finite(position, ndof) || !are_finite(velocity, ndof))
@@ -122,6 +125,7 @@ static ct_status set_initial(const ct_model* model, ct_state* state) {
 }
 
 ct_status ct_state_create(ct_state** out, const ct_model* model) {
+    CT_NEED(NULL, out, model);
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
     if (!state) return CT_OUT_OF_MEMORY;

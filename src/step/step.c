@@ -6,6 +6,7 @@
 
 #include "base/blas.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "contact/growth.h"
 #include "math/vecn.h"
 #include "model/control_values.h"
@@ -498,6 +499,7 @@ static bool refuses(const ct_model* model, ct_work* work, const ct_state* state,
 
 ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const double* control,
                   ct_step_report* report) {
+    CT_NEED(NULL, model, work, state);
     ct_step_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);

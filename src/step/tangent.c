@@ -5,6 +5,7 @@
 
 #include "base/blas.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "contact/growth.h"
 #include "force/elastic.h"
 #include "math/vecn.h"
@@ -378,6 +379,7 @@ static ct_status go_along(const direction_step* s, const ct_values* quantities, 
 ct_status ct_step_jvp(const ct_model* model, ct_work* work, const ct_state* before, const double* control,
                       int count, double* state_dots, const ct_values* dots, ct_state* after,
                       ct_backward_report* report) {
+    CT_NEED(NULL, model, work, before);
     ct_backward_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);

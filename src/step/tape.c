@@ -17,6 +17,7 @@
 
 #include "base/blas.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "step/contact_log.h"
 #include "step/refuse.h"
 #include "step/settle.h"
@@ -38,6 +39,7 @@ struct ct_tape {
 };
 
 ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes) {
+    CT_NEED(NULL, out, model);
     *out = NULL;
     if (max_steps < 1) return CT_BAD_ARGUMENT;
     ct_tape* tape = ct_alloc(1, sizeof *tape);
@@ -133,6 +135,7 @@ static bool refuses(const ct_model* model, const ct_work* work, const ct_tape* t
 
 ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const ct_state* initial, int nstep,
                      const double* controls, ct_visit visit, void* user, ct_rollout_report* report) {
+    CT_NEED(NULL, model, work, tape, initial);
     ct_rollout_report local;
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
@@ -372,6 +375,7 @@ static ct_status go_back(reverse_context* c, ct_values* gradient, double* initia
 
 ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
                       ct_seed seed, void* user, ct_values* gradient, ct_backward_report* report) {
+    CT_NEED(NULL, model, work, tape);
     reverse_context c = {
         .model = model, .work = work, .tape = tape, .controls = controls, .seed = seed, .user = user};
     return go_back(&c, gradient, NULL, report);
@@ -380,6 +384,7 @@ ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape, const
 ct_status ct_backward_states(const ct_model* model, ct_work* work, ct_tape* tape, const double* controls,
                              ct_state_seed seed, void* user, double* initial_bar, ct_values* gradient,
                              ct_backward_report* report) {
+    CT_NEED(NULL, model, work, tape);
     reverse_context c = {
         .model = model, .work = work, .tape = tape, .controls = controls, .state_seed = seed, .user = user};
     return go_back(&c, gradient, initial_bar, report);
@@ -400,6 +405,7 @@ static bool seed_end(int step, const ct_state* state, double* state_bar, void* u
 
 ct_status ct_step_vjp(const ct_model* model, ct_work* work, const ct_state* before, const double* control,
                       double* state_bar, ct_values* gradient, ct_backward_report* report) {
+    CT_NEED(NULL, model, work, before);
     ct_tape* tape = NULL;
     end_seed end = {state_bar, ct_model_state_first(model, CT_STATE_PARTS)};
     if (report) memset(report, 0, sizeof *report);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "math/quat.h"
 
 static const double unit_already = 1e-12;  // off 1, of the square of a quaternion: as it comes from a state
@@ -59,6 +60,7 @@ static double* part_of(const ct_state* state, ct_state_part part) {
 }
 
 ct_status ct_state_get_vector(const ct_model* model, const ct_state* state, double* vector) {
+    CT_NEED(NULL, model, state);
     if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     for (int i = 0; i < CT_STATE_PARTS; i++) {
         size_t size = part_size(model, (ct_state_part)i);
@@ -119,6 +121,7 @@ static void make_symmetric(const ct_model* model, double* growth) {
 }
 
 ct_status ct_state_set_vector(const ct_model* model, ct_state* state, const double* vector) {
+    CT_NEED(NULL, model, state);
     if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
     size_t total = ct_model_state_first(model, CT_STATE_PARTS);
     for (size_t i = 0; i < total; i++)

@@ -1,6 +1,7 @@
 // Creating and freeing the scratch of a simulation; see work.h.
 #include "base/blas.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "step/contact_system.h"
 #include "step/state.h"
 
@@ -76,6 +77,7 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
 }
 
 ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
+    CT_NEED(NULL, out, model);
     *out = NULL;
     ct_work* work = ct_alloc(1, sizeof *work);
     if (!work) return CT_OUT_OF_MEMORY;
