@@ -103,6 +103,17 @@ static int check_start(simulation* s, const run_options* options) {
     return cli_report_error(&error, options->json);
 }
 
+// Flesh to rest between its bones, where that is wanted.
+static int relax(simulation* s, const run_options* options) {
+    ct_error error = {.element = -1};
+    ct_settle_report report;
+    if (options->resume || !ct_model_settings(s->model).relax) return CLI_OK;
+    error.code = ct_relax(s->model, s->work, s->state, &report);
+    if (error.code == CT_OK) return CLI_OK;
+    snprintf(error.message, sizeof error.message, "relaxing the start: %s", report.message);
+    return cli_report_error(&error, options->json);
+}
+
 // To where the scene rests, where that is wanted.
 static int settle(simulation* s, const run_options* options) {
     ct_error error = {.element = -1};
@@ -318,6 +329,7 @@ int cuttle_run(int argc, char** argv) {
     }
     cli_catch_interrupt();
     code = prepare(&s, &options);
+    if (code == CLI_OK) code = relax(&s, &options);
     if (code == CLI_OK) code = check_start(&s, &options);
     if (code == CLI_OK) code = settle(&s, &options);
     if (code == CLI_OK) code = open_file(&s, &options);

@@ -108,6 +108,32 @@ static void bones_go_with_their_body(void** unused) {
     stop(&s);
 }
 
+// Relaxed, flesh has less energy and no forces of its own left; its bones are where they were.
+static void flesh_relaxes_between_its_bones(void** unused) {
+    sim s =
+        start(parse(BAR("\"start\": \"relax\", ", FIXED, ", \"position\": 0.5, \"velocity\": 2", "") "}"), 1);
+    const size_t n = 3 * (size_t)node_count(&s);
+    const double before = ct_state_measure(s.model, s.state).elastic, bent = *ct_state_coordinates(s.state);
+    double *x = malloc(n * sizeof *x), *v = malloc(n * sizeof *v);
+    memcpy(x, ct_state_positions(s.state), n * sizeof *x);
+    memcpy(v, ct_state_velocities(s.state), n * sizeof *v);
+    assert_true(ct_model_settings(s.model).relax);
+    ct_settle_report report;
+    must(ct_relax(s.model, s.work, s.state, &report), NULL);
+    const double after = ct_state_measure(s.model, s.state).elastic;
+    print_message("%.3g J before, %.3g J after, %d solves\n", before, after, report.solves);
+    assert_true(report.converged && after < 0.8 * before);
+    assert_true(*ct_state_coordinates(s.state) == bent);
+    assert_memory_equal(v, ct_state_velocities(s.state), n * sizeof *v);
+    const ct_tree* tree = &s.model->tree;
+    for (int i = 0; i < tree->start[tree->nlink]; i++)
+        for (int a = 0; a < 3; a++)
+            assert_true(fabs(ct_state_positions(s.state)[3 * tree->node[i] + a] - x[3 * tree->node[i] + a]) <
+                        1e-15);
+    free(x), free(v);
+    stop(&s);
+}
+
 // Posed as nothing can be, it is refused: in runs, and in problems, as a scene or as a place of the search.
 static void starts_inside_out_are_refused(void** unused) {
     static const char more[] = BAR("", FIXED, ", \"position\": 3", "") "}";
@@ -179,6 +205,18 @@ static void gradients_go_through_starts(void** unused) {
                    ", \"velocity\": [1, -2, 0.5], \"angular_velocity\": [0.5, -1, 1.5]") ASKED);
 }
 
+static void gradients_go_through_starts_that_relax(void** unused) {
+    check_text(BAR(
+        "\"start\": \"relax\", ",
+        FREE ", \"position\": [0, 0.1, 0, 0.2, -0.3, 0.4], \"velocity\": [0.1, 0.2, 0, 1, 2, -1]",
+        ", \"position\": 0.5, \"velocity\": 2",
+        ", \"velocity\": [1, -2, 0.5]") ", \"parameters\": [{\"type\": \"joint_position\"}, {\"type\": "
+                                        "\"joint_velocity\"}, {\"type\": \"velocity\", \"per\": \"body\"}, "
+                                        "{\"type\": \"young\", \"per\": \"element\"}], \"objective\": "
+                                        "[{\"type\": \"point\", \"select\": {\"box\": [[0.8, 0, 0], [0.8, "
+                                        "0.2, 0.2]]}, \"target\": [0.5, 0.3, 0.2]}]}");
+}
+
 // Where a scene has settled, velocities follow the bones there.
 static void gradients_go_through_starts_that_settle(void** unused) {
     check_text(BAR(
@@ -197,8 +235,10 @@ int main(void) {
         cmocka_unit_test(one_bone_carries_all),
         cmocka_unit_test(flesh_moves_as_its_bones_turn),
         cmocka_unit_test(bones_go_with_their_body),
+        cmocka_unit_test(flesh_relaxes_between_its_bones),
         cmocka_unit_test(starts_inside_out_are_refused),
         cmocka_unit_test(gradients_go_through_starts),
+        cmocka_unit_test(gradients_go_through_starts_that_relax),
         cmocka_unit_test(gradients_go_through_starts_that_settle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

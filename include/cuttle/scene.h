@@ -191,6 +191,7 @@ typedef struct ct_settings {
     double time_step;   // s
     double duration;    // s; 0 only where the scene settles
     bool settle;        // motions begin where the scene rests (ct_settle)
+    bool relax;         // motions begin with flesh at rest between its bones (ct_relax)
     ct_integrator integrator;
     ct_solver solver;
     double tolerance;       // relative residual at which a step is converged

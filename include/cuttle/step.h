@@ -88,6 +88,11 @@ typedef struct ct_settle_report {
 CT_API ct_status ct_settle(const ct_model* model, ct_work* work, ct_state* state, const double* control,
                            ct_settle_report* report);
 
+// Relaxes the flesh of a state that begins: nodes go to where the elements' forces alone are in balance, to
+// the settings' tolerance, while joints and driven nodes are held and nothing else acts. Velocities stay as
+// they are. A rollout from there is differentiated through it (ct_backward). Fails as ct_settle does.
+CT_API ct_status ct_relax(const ct_model* model, ct_work* work, ct_state* state, ct_settle_report* report);
+
 #ifdef __cplusplus
 }
 #endif

@@ -56,7 +56,7 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
     if (status == CT_OK) status = ct_work_create(&problem->work, problem->model, 0);
     if (status == CT_OK) status = ct_state_create(&problem->initial, problem->model);
     ct_step_report report;
-    if (status == CT_OK && !problem->model->settings.settle &&
+    if (status == CT_OK && !problem->model->settings.settle && !problem->model->settings.relax &&
         ct_refuse_inverted(problem->model, problem->initial, &report))
         return ct_fail(error, CT_BAD_SCENE, "%s", report.message);
     return status == CT_OK ? CT_OK
@@ -177,6 +177,12 @@ static ct_status check_start(ct_problem* problem, ct_error* error) {
     return ct_fail(error, CT_NOT_CONVERGED, "step 1: %s", report.message);
 }
 
+static ct_status relax(ct_problem* problem, ct_error* error) {
+    ct_settle_report report;
+    ct_status status = ct_relax(problem->model, problem->work, problem->initial, &report);
+    return status == CT_OK ? CT_OK : ct_fail(error, status, "relaxing: %s", report.message);
+}
+
 static ct_status settle(ct_problem* problem, const double* controls, ct_error* error) {
     ct_settle_report report;
     ct_status status = ct_settle(problem->model, problem->work, problem->initial, controls, &report);
@@ -197,12 +203,14 @@ static ct_status apply(ct_problem* problem, const double* y, const double** cont
     if (!problem->fresh && values_of_model(values, &of_model))
         status = ct_model_set_values(problem->model, &of_model, refactored, error);
     if (status != CT_OK) return status;
-    bool settles = problem->model->settings.settle;
+    bool settles = problem->model->settings.settle, relaxes = problem->model->settings.relax;
     const bool links = problem->model->tree.nlink > 0;  // rates that flesh gives to bones depend on masses
-    if (!position && !velocity && !joint_position && !joint_velocity && !settles && !links) return status;
+    if (!position && !velocity && !joint_position && !joint_velocity && !settles && !relaxes && !links)
+        return status;
     status =
         ct_state_begin(problem->model, problem->initial, position, velocity, joint_position, joint_velocity);
-    if (status == CT_OK && (position || joint_position)) status = check_start(problem, error);
+    if (status == CT_OK && relaxes) status = relax(problem, error);
+    if (status == CT_OK && (position || joint_position || relaxes)) status = check_start(problem, error);
     return status == CT_OK && settles ? settle(problem, *controls, error) : status;
 }
 

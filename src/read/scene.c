@@ -50,6 +50,9 @@ static void read_settings(ct_scene* scene, ct_json root) {
                    &integrator);
     settings.integrator = (ct_integrator)integrator;
     ct_json_bool(ct_json_member(root, "settle"), &settings.settle);
+    int start = 0;
+    ct_json_choice(ct_json_member(root, "start"), ct_scene_choices[CT_CHOICE_START].words, &start);
+    settings.relax = start == 1;
     read_solver(ct_json_member(root, "solver"), &settings);
     ct_json output = ct_json_member(root, "output");
     if (output.value && ct_read_keys(output, CT_OBJECT_OUTPUT))

@@ -18,6 +18,7 @@ const ct_scene_words ct_scene_choices[] = {
     [CT_CHOICE_INTEGRATOR] = {"scene.integrator", ct_integrator_words},
     [CT_CHOICE_SOLVER] = {"solver.type", ct_solver_words},
     [CT_CHOICE_UP] = {"scene.up", WORDS("x", "y", "z")},
+    [CT_CHOICE_START] = {"scene.start", WORDS("follow", "relax")},
     [CT_CHOICE_PARAMETER] = {"parameter.type", (const char* const[]){CT_QUANTITY_LIST(QUANTITY) NULL}},
     [CT_CHOICE_PER] = {"parameter.per", ct_parameter_per_words},
     [CT_CHOICE_TRANSFORM] = {"parameter.transform", ct_transform_words},

@@ -5,10 +5,10 @@
 #define CT_SCENE_KEYS_H
 
 #define CT_SCENE_OBJECTS(X)                                                                                  \
-    X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "settle", "integrator",   \
-      "solver", "output", "view", "ground", "contact", "bodies", "obstacles", "skeletons", "drives", "pins", \
-      "forces", "velocities", "masses", "water", "muscles", "chambers", "cavities", "cables", "controls",    \
-      "policy", "parameters", "objective", "optimizer")                                                      \
+    X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "settle", "start",        \
+      "integrator", "solver", "output", "view", "ground", "contact", "bodies", "obstacles", "skeletons",     \
+      "drives", "pins", "forces", "velocities", "masses", "water", "muscles", "chambers", "cavities",        \
+      "cables", "controls", "policy", "parameters", "objective", "optimizer")                                \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")               \
     X(OUTPUT, "output", "every")                                                                             \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                        \
@@ -100,6 +100,7 @@ typedef enum ct_scene_choice {
     CT_CHOICE_INTEGRATOR,
     CT_CHOICE_SOLVER,
     CT_CHOICE_UP,
+    CT_CHOICE_START,
     CT_CHOICE_PARAMETER,
     CT_CHOICE_PER,
     CT_CHOICE_TRANSFORM,

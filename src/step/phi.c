@@ -1,6 +1,8 @@
 // The incremental potential of a step; see phi.h.
 #include "step/phi.h"
 
+#include <string.h>
+
 #include "step/coords.h"
 
 void ct_phi_begin(const ct_model* model, ct_work* work, const ct_phi_start* start) {
@@ -32,9 +34,10 @@ double ct_phi_evaluate(const ct_model* model, ct_work* work, const ct_config* co
                        ct_step_report* report) {
     double phi = ct_phi_gradient(model, work, config->x, work->rho);
     ct_coords_pull(model, work, config, work->rho, r);
-    if (model->tree.nlink)
-        phi += ct_families_joint_gradient(&model->families, &work->families, config,
-                                          r + 3 * (size_t)model->nfree);
+    double* joints = r + 3 * (size_t)model->nfree;
+    if (work->preconditioner.held) memset(joints, 0, (size_t)model->tree.ndof * sizeof(double));
+    else if (model->tree.nlink)
+        phi += ct_families_joint_gradient(&model->families, &work->families, config, joints);
     report->gradients++;
     return phi;
 }
@@ -71,7 +74,7 @@ void ct_phi_hessian(const ct_model* model, ct_work* work, const ct_config* confi
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (size_t j = 0; j < n; j++) sum += work->curvature[i * n + j] * in[first + j];
-        out[first + i] += sum;
+        out[first + i] = work->preconditioner.held ? 0 : out[first + i] + sum;
     }
 }
 

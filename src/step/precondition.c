@@ -453,8 +453,11 @@ void ct_precondition_apply(const ct_model* model, ct_preconditioner* p, const ct
                            const double* b, double* y) {
     const int n = 3 * model->nfree, m = 6 * model->tree.nlink;
     unwarp(model, p, b, y);
-    if (m) joints_forward(model, p, config, y, b + n, y + n, p->spread);
+    const bool joints = m && !p->held;
+    if (joints) joints_forward(model, p, config, y, b + n, y + n, p->spread);
+    else memset(y + n, 0, (size_t)model->tree.ndof * sizeof(double));
     if (model->nfree) ct_factor_solve(p->factor, p->solve, p->threads, y, y);
-    if (m && n) cblas_dgemv(CblasRowMajor, CblasNoTrans, n, m, -1, p->coupling->W, m, p->spread, 1, 1, y, 1);
+    if (joints && n)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, m, -1, p->coupling->W, m, p->spread, 1, 1, y, 1);
     warp(model, p, y);
 }

@@ -14,6 +14,8 @@ typedef struct ct_preconditioner {
     ct_threads* threads;         // likewise; NULL: one thread
     ct_factor_work* solve;
 
+    bool held;  // joints are no unknowns: their rows are zero
+
     // the factor in force
     const ct_factor* factor;
     const ct_coupling* coupling;

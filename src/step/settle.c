@@ -308,6 +308,53 @@ ct_status ct_settle(const ct_model* model, ct_work* work, ct_state* state, const
     return status;
 }
 
+// ---- flesh alone ---------------------------------------------------------------------------
+
+// The elements alone act, with the actuation that the state has.
+static void apply_none(const ct_model* model, ct_work* work, const ct_state* state) {
+    memset(work->force, 0, 3 * (size_t)model->nvert * sizeof(double));
+    for (int i = 0; i < model->actuators.size; i++) work->actuation[i] = state->actuation[i];
+    ct_external_joints(model, NULL, work->families.of[CT_FAMILY_JOINTS]);
+}
+
+ct_status ct_relax(const ct_model* model, ct_work* work, ct_state* state, ct_settle_report* report) {
+    ct_settle_report local;
+    if (!report) report = &local;
+    memset(report, 0, sizeof *report);
+    double started = ct_clock();
+    ct_step_report step = {0};
+    bool refused = ct_refuse_state(model, work, state, &step);
+    if (!refused && model->settings.solver != CT_SOLVER_NEWTON)
+        refused = true,
+        snprintf(step.message, sizeof step.message, "only the solver \"newton\" relaxes a start: choose it");
+    snprintf(report->message, sizeof report->message, "%s", step.message);
+    if (refused) return CT_BAD_ARGUMENT;
+    memcpy(work->backup, state->header, state->size);
+    settler s = {.model = model, .work = work, .state = state, .report = report};
+    const size_t bytes = 3 * (size_t)model->nvert * sizeof(double);
+    ct_blas_begin();
+    apply_none(model, work, state);
+    ct_status status = prepare(&s);
+    work->preconditioner.held = true;
+    if (status == CT_OK && model->nfree) status = settle_free(&s);
+    work->preconditioner.held = false;
+    report->converged = status == CT_OK;
+    if (status == CT_OK) {
+        memcpy(state->v, s.v_kept, bytes);
+        memcpy(state->x_previous, state->x, bytes);
+        state->header->grown = 0;
+        state->header->settled = CT_SETTLED_RELAXED;
+    } else {
+        explain(&s, status);
+        memcpy(state->header, work->backup, state->size);
+    }
+    report->inverted = ct_inverted_count(model, state->x);
+    ct_blas_end();
+    ct_arena_free(&s.arena);
+    report->seconds = ct_clock() - started;
+    return status;
+}
+
 // ---- reverse -------------------------------------------------------------------------------
 
 const char* ct_settle_refuses_gradient(const ct_model* model, const ct_state* state) {
@@ -445,6 +492,43 @@ static ct_status reverse(const ct_model* model, settler* s, reverse_scratch* r, 
     return CT_OK;
 }
 
+// Of flesh that has relaxed, with x_f(q): H_ff lam = x_bar_f, q_bar -= H_qf lam.
+static ct_status reverse_relaxed(const ct_model* model, settler* s, reverse_scratch* r, ct_adjoint_state* bar,
+                                 ct_sums* sums, ct_backward_report* report) {
+    ct_work* work = s->work;
+    const ct_tree* tree = &model->tree;
+    const size_t first = 3 * (size_t)model->nfree, ndof = (size_t)tree->ndof;
+    ct_status status = begin_round(s, (ct_rate){0});
+    if (status != CT_OK) return status;
+    ct_phi_gradient(model, work, work->at.x, work->rho);
+    ct_phi_linearise(model, work, &work->at, work->rho);
+    ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
+    ct_coords_pull(model, work, &work->at, bar->x, r->right);
+    memset(r->right + first, 0, ndof * sizeof(double));
+    work->preconditioner.held = true;
+    status = solve_system(model, work, r->right, r->lam_z, report);
+    work->preconditioner.held = false;
+    if (status != CT_OK) return status;
+    ct_coords_push(model, work, &work->at, r->lam_z, r->lam);
+    ct_phi_hessian(model, work, &work->at, r->lam_z, r->right);
+    for (size_t j = 0; j < ndof; j++) r->position[j] = r->right[first + j] * tree->scale[j];
+    ct_config_to_parents(tree, &work->at, r->position, r->position);
+    for (size_t j = 0; j < ndof; j++) bar->q[j] -= r->position[j];
+    const ct_family_bar to = {.x_n = r->x,
+                              .v_n = r->v,
+                              .x_nm1 = r->x_previous,
+                              .v_nm1 = r->v_previous,
+                              .q_n = r->q,
+                              .q_nm1 = r->q_previous,
+                              .torque = r->torque,
+                              .target = r->target,
+                              .actuation = r->actuation,
+                              .sums = sums};
+    ct_phi_vjp(model, work, &work->at, r->lam_z, r->lam, &to);
+    for (int k = 0; k < model->nfree; k++) memset(bar->x + 3 * (size_t)model->node[k], 0, 3 * sizeof(double));
+    return CT_OK;
+}
+
 ct_status ct_settle_vjp(const ct_model* model, ct_work* work, const ct_state* state, const double* control,
                         ct_adjoint_state* bar, ct_sums* sums, double* control_bar,
                         ct_backward_report* report) {
@@ -454,9 +538,13 @@ ct_status ct_settle_vjp(const ct_model* model, ct_work* work, const ct_state* st
     ct_settle_report unused = {0};
     ct_status status = make_scratch(&r, model);
     settler s = {.model = model, .work = work, .state = (ct_state*)state, .rest = r.zero, .report = &unused};
+    const bool relaxed = state->header->settled == CT_SETTLED_RELAXED;
     ct_blas_begin();
-    if (status == CT_OK) status = apply_loads(model, work, state, &control);
-    if (status == CT_OK) status = reverse(model, &s, &r, control, bar, sums, control_bar, report);
+    if (status == CT_OK && relaxed) {
+        apply_none(model, work, state);
+        status = reverse_relaxed(model, &s, &r, bar, sums, report);
+    } else if (status == CT_OK) status = apply_loads(model, work, state, &control);
+    if (status == CT_OK && !relaxed) status = reverse(model, &s, &r, control, bar, sums, control_bar, report);
     ct_blas_end();
     ct_arena_free(&r.arena);
     return status;

@@ -10,7 +10,7 @@
 #include "contact/anchor.h"
 
 // How a state came to rest, for the reverse of that.
-enum { CT_SETTLED_NOT, CT_SETTLED_FREE, CT_SETTLED_TOUCHING };
+enum { CT_SETTLED_NOT, CT_SETTLED_FREE, CT_SETTLED_TOUCHING, CT_SETTLED_RELAXED };
 
 typedef struct ct_state_header {
     int64_t step;  // steps taken
@@ -25,7 +25,7 @@ typedef struct ct_state_header {
     int64_t nanchor;      // contacts that carried force in the last (sub-)step, at most anchor_room
     int64_t anchor_room;
     int64_t closed;   // a contact closed in the last step: what it has left of its blow is for Euler's rule
-    int64_t settled;  // CT_SETTLED_...: by ct_settle, with no step since
+    int64_t settled;  // CT_SETTLED_...: by ct_settle or ct_relax, with no step since
     // flesh follows its bones (step/start.h), with no step since; v_before: u
     int64_t followed;
 } ct_state_header;

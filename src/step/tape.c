@@ -312,7 +312,8 @@ static ct_status deliver(const ct_model* model, reverse_context* c, ct_values* g
     double *position = gradient->of[CT_QUANTITY_POSITION], *velocity = gradient->of[CT_QUANTITY_VELOCITY];
     double *joint_position = gradient->of[CT_QUANTITY_JOINT_POSITION],
            *joint_velocity = gradient->of[CT_QUANTITY_JOINT_VELOCITY];
-    const bool settled = c->after->header->settled;
+    const int64_t how = c->after->header->settled;
+    const bool settled = how != CT_SETTLED_NOT && how != CT_SETTLED_RELAXED;
     ct_status status = CT_OK;
     // a state set by hand has its own position as history
     if (position) memcpy(position, c->bar.x, bytes);
