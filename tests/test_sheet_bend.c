@@ -2,6 +2,7 @@
 // plates, cantilevers, a strip that sags as the elastica, shells; clamped edges and free ones.
 #include "force/sheet.h"
 #include "math/vecn.h"
+#include "repeat.h"
 #include "sheet_meshes.h"
 #include "slope.h"
 #include "sparse/scalar_factor.h"
@@ -199,7 +200,7 @@ static double square_plate(int kind, int n, double nu, bool clamped) {
 }
 
 static void square_plates_converge_to_kirchhoffs(void** state) {
-    for (int kind = 0; kind < NMESH; kind++) {
+    for (int kind = 0; kind < REPEAT(NMESH, 1); kind++) {
         const int n = kind == CROSSED ? 28 : 40;
         const double c = square_plate(kind, n, 0.3, true) / 0.0012653,
                      s = square_plate(kind, n, 0.3, false) / 0.0040624;
@@ -270,7 +271,7 @@ static double strip_sag(int kind, int n, double weight) {
 
 // w L^3/D = 4.709: 0.4767 L.
 static void a_strip_of_cloth_sags_as_the_elastica(void** state) {
-    for (int kind = 0; kind < NMESH; kind++)
+    for (int kind = 0; kind < REPEAT(NMESH, 1); kind++)
         assert_true(fabs(strip_sag(kind, 40, 4.709) / 0.4767 - 1) < 0.01);
 }
 
@@ -312,7 +313,7 @@ static double quarter_circle(int kind, int n) {
 }
 
 static void a_curved_rest_shape_bends_like_a_shell(void** state) {
-    for (int kind = 0; kind < NMESH; kind++) {
+    for (int kind = 0; kind < REPEAT(NMESH, 1); kind++) {
         if (kind == UNSTRUCTURED) continue;  // its nodes at the end have no equal shares of the load
         assert_true(fabs(quarter_circle(kind, 40) - 1) < 0.002);
     }
@@ -379,7 +380,7 @@ static void natural_curvature_curls_a_strip_to_an_arc(void** state) {
 // The preconditioner's bending is that of the sheet but for a factor.
 static void the_assembled_matrix_bends_about_as_easily(void** state) {
     const double curve[4][3] = {{1, 0, 0}, {0.75, 0.25, sqrt(0.1875)}, {0.5, 0.5, 0.5}, {0, 0, 1}};
-    for (int kind = 0; kind < NMESH; kind++) {
+    for (int kind = 0; kind < REPEAT(NMESH, 1); kind++) {
         plate p = make_plate(flat_mesh(kind, 1, 1, 8, 8),
                              &(plate_def){.young = 12, .poisson = 0.3, .thickness = 1e-3});
         const size_t size = 3 * (size_t)p.mesh->nvert;
