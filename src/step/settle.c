@@ -375,6 +375,19 @@ typedef struct reverse_scratch {
     double* actuation;
 } reverse_scratch;
 
+static ct_family_bar bars_of(const reverse_scratch* r, ct_sums* sums) {
+    return (ct_family_bar){.x_n = r->x,
+                           .v_n = r->v,
+                           .x_nm1 = r->x_previous,
+                           .v_nm1 = r->v_previous,
+                           .q_n = r->q,
+                           .q_nm1 = r->q_previous,
+                           .torque = r->torque,
+                           .target = r->target,
+                           .actuation = r->actuation,
+                           .sums = sums};
+}
+
 static ct_status make_scratch(reverse_scratch* r, const ct_model* model) {
     double** node[] = {&r->zero, &r->x, &r->v, &r->x_previous, &r->v_previous, &r->lam};
     double** joint[] = {&r->q, &r->q_previous, &r->torque, &r->target, &r->position, &r->velocity};
@@ -466,16 +479,7 @@ static ct_status reverse(const ct_model* model, settler* s, reverse_scratch* r, 
     if (status != CT_OK) return status;
     ct_coords_push(model, work, &work->at, r->lam_z, r->lam);
 
-    const ct_family_bar to = {.x_n = r->x,
-                              .v_n = r->v,
-                              .x_nm1 = r->x_previous,
-                              .v_nm1 = r->v_previous,
-                              .q_n = r->q,
-                              .q_nm1 = r->q_previous,
-                              .torque = r->torque,
-                              .target = r->target,
-                              .actuation = r->actuation,
-                              .sums = sums};
+    const ct_family_bar to = bars_of(r, sums);
     ct_phi_vjp(model, work, &work->at, r->lam_z, r->lam, &to);
     ct_external_forces_vjp(model, s->state->header->time, control, r->lam, sums->of[CT_SUM_MASS],
                            sums->of[CT_QUANTITY_GRAVITY], control_bar);
@@ -514,16 +518,7 @@ static ct_status reverse_relaxed(const ct_model* model, settler* s, reverse_scra
     for (size_t j = 0; j < ndof; j++) r->position[j] = r->right[first + j] * tree->scale[j];
     ct_config_to_parents(tree, &work->at, r->position, r->position);
     for (size_t j = 0; j < ndof; j++) bar->q[j] -= r->position[j];
-    const ct_family_bar to = {.x_n = r->x,
-                              .v_n = r->v,
-                              .x_nm1 = r->x_previous,
-                              .v_nm1 = r->v_previous,
-                              .q_n = r->q,
-                              .q_nm1 = r->q_previous,
-                              .torque = r->torque,
-                              .target = r->target,
-                              .actuation = r->actuation,
-                              .sums = sums};
+    const ct_family_bar to = bars_of(r, sums);
     ct_phi_vjp(model, work, &work->at, r->lam_z, r->lam, &to);
     for (int k = 0; k < model->nfree; k++) memset(bar->x + 3 * (size_t)model->node[k], 0, 3 * sizeof(double));
     return CT_OK;
