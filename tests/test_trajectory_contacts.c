@@ -8,6 +8,7 @@
 #include <hdf5.h>
 
 #include "contact_file.h"
+#include "old_file.h"
 #include "unit.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_trajectory_contacts.h5"
@@ -220,6 +221,7 @@ static void file_without_contacts_opens_as_before(void** unused) {
 }
 
 static void overwrite(const char* path, hid_t type, const void* values) {
+    assert_true(old_file(FILE_NAME) > 20);
     hid_t raw = H5Fopen(FILE_NAME, H5F_ACC_RDWR, H5P_DEFAULT), array = H5Dopen2(raw, path, H5P_DEFAULT);
     assert_true(H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     H5Dclose(array), H5Fclose(raw);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "build.h"
+#include "old_file.h"
 
 #define FILE_NAME CT_BINARY_DIR "/test_trajectory_links.h5"
 #define OTHER_NAME CT_BINARY_DIR "/test_trajectory_links_other.h5"
@@ -213,6 +214,7 @@ static void skeleton_without_flesh_has_a_trajectory(void** unused) {
 static void file_without_links_opens_and_continues(void** unused) {
     sim s = mixed_tree();
     must(ct_trajectory_close(record(&s, FILE_NAME, 3), NULL), NULL);
+    assert_true(old_file(FILE_NAME) > 20);
     hid_t raw = H5Fopen(FILE_NAME, H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(raw >= 0);
     static const char* const arrays[] = {"LinkName",   "LinkParent",       "LinkJoint",
@@ -242,6 +244,7 @@ static void file_without_links_opens_and_continues(void** unused) {
 static void damaged_links_are_reported(void** unused) {
     sim s = mixed_tree();
     must(ct_trajectory_close(record(&s, FILE_NAME, 1), NULL), NULL);
+    assert_true(old_file(FILE_NAME) > 20);
     hid_t raw = H5Fopen(FILE_NAME, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t parents = H5Dopen2(raw, "Cuttle/LinkParent", H5P_DEFAULT);
     int parent[4] = {2, 0, 1, -1};  // a ring

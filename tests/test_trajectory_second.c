@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cuttle.h"
+#include "old_file.h"
 #include "out/skin.h"
 #include "unit.h"
 
@@ -162,6 +163,7 @@ static void linear_scenes_have_no_middles(void** state) {
 static void a_node_out_of_range_is_refused(void** state) {
     world w = make_world(2, 0, false);
     ct_trajectory_close(write_and_open(&w, 1), NULL);
+    assert_true(old_file(FILE_NAME) > 20);
     hid_t raw = H5Fopen(FILE_NAME, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t array = H5Dopen2(raw, "Cuttle/TetMiddles", H5P_DEFAULT);
     const ct_model_info info = ct_model_summary(w.model);

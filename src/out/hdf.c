@@ -21,6 +21,14 @@ void ct_hdf_leave(const ct_hdf_guard* guard) {
     pthread_mutex_unlock(&hdf_mutex);
 }
 
+void ct_hdf_leave_damaged(const ct_hdf_guard* guard) {
+    H5E_auto2_t standard = NULL;  // of any new stack of errors
+    hid_t stack = H5Ecreate_stack();
+    if (stack >= 0) H5Eget_auto2(stack, &standard, NULL);
+    if (stack >= 0) H5Eclose_stack(stack);
+    ct_hdf_leave(guard->print == standard ? &(ct_hdf_guard){0} : guard);
+}
+
 bool ct_hdf_write_attribute(hid_t object, const char* name, hid_t file_type, hid_t type, int count,
                             const void* values) {
     hsize_t size = (hsize_t)count;
@@ -70,6 +78,12 @@ bool ct_hdf_read_text(hid_t object, const char* name, char* text, size_t capacit
     return good;
 }
 
+bool ct_hdf_read_text_or_none(hid_t object, const char* name, char* text, size_t capacity) {
+    *text = 0;
+    const htri_t there = H5Aexists(object, name);
+    return there == 0 || (there > 0 && ct_hdf_read_text(object, name, text, capacity));
+}
+
 hid_t ct_hdf_text_type(int size) {
     hid_t type = H5Tcopy(H5T_C_S1);
     if (type >= 0 && (H5Tset_size(type, (size_t)size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
@@ -79,14 +93,37 @@ hid_t ct_hdf_text_type(int size) {
     return type;
 }
 
+uint64_t ct_hdf_hash(const void* bytes, size_t size) {
+    const unsigned char* at = bytes;
+    uint64_t hash = 0x9e3779b97f4a7c15u ^ size;
+    for (; size >= 8; size -= 8, at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    for (; size > 0; size--, at++) hash = (hash ^ *at) * 0xff51afd7ed558ccdu;
+    return hash ^ (hash >> 29);
+}
+
+// How an array is created: without times, so that equal runs give equal files.
+static hid_t creation(void) {
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    if (list >= 0) H5Pset_obj_track_times(list, false);
+    return list;
+}
+
 bool ct_hdf_write_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t rows,
                         size_t columns, const void* values) {
     hsize_t size[2] = {rows, columns};
-    hid_t space = H5Screate_simple(columns ? 2 : 1, size, NULL);
-    hid_t array = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool good =
-        array >= 0 && (rows == 0 || H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    hid_t space = H5Screate_simple(columns ? 2 : 1, size, NULL), layout = creation();
+    hid_t array = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    uint64_t hash = ct_hdf_hash(values, rows * (columns ? columns : 1) * H5Tget_size(type));
+    bool good = array >= 0 &&
+                (rows == 0 || H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) &&
+                ct_hdf_write_attribute(array, "Checksum", H5T_STD_U64LE, H5T_NATIVE_UINT64, 1, &hash);
     if (array >= 0) H5Dclose(array);
+    if (layout >= 0) H5Pclose(layout);
     if (space >= 0) H5Sclose(space);
     return good;
 }
@@ -107,6 +144,13 @@ bool ct_hdf_has_type(hid_t array, hid_t file_type) {
     return same;
 }
 
+bool ct_hdf_is_intact(hid_t array, const void* values, size_t size) {
+    uint64_t hash = 0;
+    if (H5Aexists(array, "Checksum") == 0) return true;
+    return ct_hdf_read_attribute(array, "Checksum", H5T_NATIVE_UINT64, 1, &hash) &&
+           hash == ct_hdf_hash(values, size);
+}
+
 bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t type, size_t count,
                        void* values) {
     hid_t array = H5Dopen2(group, name, H5P_DEFAULT);
@@ -114,7 +158,8 @@ bool ct_hdf_read_array(hid_t group, const char* name, hid_t file_type, hid_t typ
     hid_t space = H5Dget_space(array);
     bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count &&
                 ct_hdf_has_type(array, file_type) &&
-                (count == 0 || H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+                (count == 0 || H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) &&
+                ct_hdf_is_intact(array, values, count * H5Tget_size(type));
     if (space >= 0) H5Sclose(space);
     H5Dclose(array);
     return good;
@@ -131,7 +176,7 @@ hid_t ct_hdf_create_rows(hid_t group, const char* name, hid_t file_type, size_t 
     int rank = columns ? 2 : 1;
     hsize_t size[2] = {0, columns}, limit[2] = {H5S_UNLIMITED, columns}, chunk[2] = {chunk_rows, columns};
     hid_t space = H5Screate_simple(rank, size, limit);
-    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t layout = creation();
     hid_t access = uncached_access();
     hid_t array = -1;
     if (space >= 0 && layout >= 0 && access >= 0 && H5Pset_chunk(layout, rank, chunk) >= 0 &&
@@ -186,4 +231,13 @@ size_t ct_hdf_row_count(hid_t array, size_t columns) {
     bool good = rank == (columns ? 2 : 1) && H5Sget_simple_extent_dims(space, size, NULL) >= 0;
     H5Sclose(space);
     return good && (!columns || size[1] == columns) ? (size_t)size[0] : 0;
+}
+
+size_t ct_hdf_width(hid_t array, size_t most) {
+    hsize_t size[2] = {0, 0};
+    hid_t space = H5Dget_space(array);
+    if (space < 0) return 0;
+    bool good = H5Sget_simple_extent_ndims(space) == 2 && H5Sget_simple_extent_dims(space, size, NULL) >= 0;
+    H5Sclose(space);
+    return good && size[1] <= most ? (size_t)size[1] : 0;
 }

@@ -72,19 +72,6 @@ hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type) {
     }
 }
 
-uint64_t ct_trajectory_hash(const void* bytes, size_t size) {
-    const unsigned char* at = bytes;
-    uint64_t hash = 0x9e3779b97f4a7c15u ^ size;
-    for (; size >= 8; size -= 8, at += 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-        hash ^= hash >> 32;
-    }
-    for (; size > 0; size--, at++) hash = (hash ^ *at) * 0xff51afd7ed558ccdu;
-    return hash ^ (hash >> 29);
-}
-
 #define CT_SCENE_TEXT_MOST ((size_t)1 << 30)  // bytes
 
 void ct_trajectory_discard(ct_trajectory* file) {
@@ -97,14 +84,6 @@ void ct_trajectory_discard(ct_trajectory* file) {
     ct_free(file->scene_text);
     ct_free(file->path);
     ct_free(file);
-}
-
-static ct_status foreign(const ct_trajectory* file, const char* what, ct_error* error) {
-    return ct_fail_at(
-        error, CT_BAD_FILE, file->path, 0,
-        "%s is missing or has the wrong shape: this is not a Cuttle trajectory, or it is damaged; "
-        "write it again with `cuttle run`",
-        what);
 }
 
 // Opens the HDF5 file itself and tells apart: not there, not HDF5, in use or damaged.
@@ -140,6 +119,12 @@ static bool read_count(hid_t group, const char* name, int least, int* count) {
     return value >= least && value <= INT_MAX / 8;
 }
 
+// Files from before there were sheets, obstacles, contacts and actuators say nothing of them.
+static bool read_count_or_none(hid_t group, const char* name, int* count) {
+    const htri_t there = H5Aexists(group, name);
+    return there >= 0 && (there == 0 || read_count(group, name, 0, count));
+}
+
 static bool read_view(hid_t group, ct_view* view) {
     int automatic = 1;
     bool good = ct_hdf_read_attribute(group, "ViewAutomatic", H5T_NATIVE_INT, 1, &automatic) &&
@@ -154,7 +139,7 @@ static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) 
     ct_trajectory_info* info = &file->info;
     int format = 0;
     if (!ct_hdf_read_attribute(group, "Format", H5T_NATIVE_INT, 1, &format))
-        return foreign(file, "/Cuttle", error);
+        return ct_trajectory_fail_array(file, "/Cuttle", error);
     if (format != CT_TRAJECTORY_FORMAT)
         return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
                           "the trajectory has format %d, this version of Cuttle reads %d", format,
@@ -173,24 +158,17 @@ static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) 
         read_view(group, &info->view) &&
         ct_hdf_read_attribute(group, "StateSize", H5T_NATIVE_INT64, 1, &state_size) && state_size >= 0;
     file->state_size = good ? (size_t)state_size : 0;
-    // Files from before there were sheets, obstacles, contacts and actuators say nothing of them.
     int contact = 0, activation = 0;
-    if (H5Aexists(group, "NumberOfSheetTriangles") > 0)
-        good = good && read_count(group, "NumberOfSheetTriangles", 0, &info->ntri);
-    if (H5Aexists(group, "NumberOfObstacles") > 0)
-        good = good && read_count(group, "NumberOfObstacles", 0, &info->nobstacle);
-    if (H5Aexists(group, "NumberOfCavities") > 0)
-        good = good && read_count(group, "NumberOfCavities", 0, &info->ncavity);
-    if (H5Aexists(group, "NumberOfCables") > 0)
-        good = good && read_count(group, "NumberOfCables", 0, &info->ncable) &&
-               read_count(group, "NumberOfEyelets", 0, &info->neyelet);
-    if (H5Aexists(group, "HasContact") > 0)
-        good = good && ct_hdf_read_attribute(group, "HasContact", H5T_NATIVE_INT, 1, &contact);
-    if (H5Aexists(group, "HasActivation") > 0)
-        good = good && ct_hdf_read_attribute(group, "HasActivation", H5T_NATIVE_INT, 1, &activation);
+    good = good && read_count_or_none(group, "NumberOfSheetTriangles", &info->ntri) &&
+           read_count_or_none(group, "NumberOfObstacles", &info->nobstacle) &&
+           read_count_or_none(group, "NumberOfCavities", &info->ncavity) &&
+           read_count_or_none(group, "NumberOfCables", &info->ncable) &&
+           read_count_or_none(group, "NumberOfEyelets", &info->neyelet) &&
+           read_count_or_none(group, "HasContact", &contact) &&
+           read_count_or_none(group, "HasActivation", &activation);
     info->contact = contact != 0;
     info->activation = activation != 0;
-    return good ? CT_OK : foreign(file, "an attribute of /Cuttle", error);
+    return good ? CT_OK : ct_trajectory_fail_array(file, "an attribute of /Cuttle", error);
 }
 
 static bool in_range(const int* index, size_t count, int limit) {
@@ -205,7 +183,7 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
     if (!ct_hdf_holds(group, "Rest", 3 * nvert) || !ct_hdf_holds(group, "Tets", 4 * ntet) ||
         !ct_hdf_holds(group, "Surface", 3 * nsurface) || !ct_hdf_holds(group, "TetBody", ntet) ||
         !ct_hdf_holds(group, "TetTag", ntet) || !ct_hdf_holds(group, "BodyColor", 3 * (size_t)info->nbody))
-        return foreign(file, "an array of /Cuttle", error);
+        return ct_trajectory_fail_array(file, "an array of /Cuttle", error);
     size_t ncell = ntet + (size_t)info->ntri, widest = 3 * nvert > ncell ? 3 * nvert : ncell;
     ct_arena* arena = &file->arena;
     file->rest = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
@@ -219,14 +197,18 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
     file->field = ct_arena_alloc(arena, widest, sizeof(double));
     file->narrow = ct_arena_alloc(arena, widest, sizeof(float));
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!ct_hdf_read_array(group, "Rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3 * nvert, file->rest) ||
-        !ct_hdf_read_array(group, "Tets", H5T_STD_I32LE, H5T_NATIVE_INT, 4 * ntet, file->tet) ||
-        !ct_hdf_read_array(group, "Surface", H5T_STD_I32LE, H5T_NATIVE_INT, 3 * nsurface, file->surface) ||
-        !ct_hdf_read_array(group, "TetBody", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, file->tet_body) ||
-        !ct_hdf_read_array(group, "TetTag", H5T_STD_I32LE, H5T_NATIVE_INT, ntet, file->tet_tag) ||
-        !ct_hdf_read_array(group, "BodyColor", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3 * (size_t)info->nbody,
-                           file->body_color))
-        return foreign(file, "an array of /Cuttle", error);
+    const hid_t integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
+    ct_status status = ct_trajectory_get_fixed(file, group, "Rest", real, 3 * nvert, file->rest, error);
+    if (!status) status = ct_trajectory_get_fixed(file, group, "Tets", integer, 4 * ntet, file->tet, error);
+    if (!status)
+        status = ct_trajectory_get_fixed(file, group, "Surface", integer, 3 * nsurface, file->surface, error);
+    if (!status)
+        status = ct_trajectory_get_fixed(file, group, "TetBody", integer, ntet, file->tet_body, error);
+    if (!status) status = ct_trajectory_get_fixed(file, group, "TetTag", integer, ntet, file->tet_tag, error);
+    if (!status)
+        status = ct_trajectory_get_fixed(file, group, "BodyColor", real, 3 * (size_t)info->nbody,
+                                         file->body_color, error);
+    if (status) return status;
     if (!in_range(file->tet, 4 * ntet, info->nvert) || !in_range(file->surface, 3 * nsurface, info->nvert) ||
         !in_range(file->tet_body, ntet, info->nbody))
         return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
@@ -237,12 +219,14 @@ static ct_status read_arrays(ct_trajectory* file, hid_t group, ct_error* error) 
 // The nodes on the edges of tets of second order; files without such tets have none.
 static ct_status read_middles(ct_trajectory* file, hid_t group, ct_error* error) {
     const size_t ntet = (size_t)file->info.ntet;
-    if (H5Lexists(group, "TetMiddles", H5P_DEFAULT) <= 0) return CT_OK;
-    if (!ct_hdf_holds(group, "TetMiddles", 6 * ntet)) return foreign(file, "an array of /Cuttle", error);
+    if (H5Lexists(group, "TetMiddles", H5P_DEFAULT) == 0) return CT_OK;
+    if (!ct_hdf_holds(group, "TetMiddles", 6 * ntet))
+        return ct_trajectory_fail_array(file, "/Cuttle/TetMiddles", error);
     file->mid = ct_arena_alloc(&file->arena, 6 * ntet, sizeof(int));
     if (file->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!ct_hdf_read_array(group, "TetMiddles", H5T_STD_I32LE, H5T_NATIVE_INT, 6 * ntet, file->mid))
-        return foreign(file, "an array of /Cuttle", error);
+    const ct_status status =
+        ct_trajectory_get_fixed(file, group, "TetMiddles", H5T_STD_I32LE, 6 * ntet, file->mid, error);
+    if (status) return status;
     for (size_t i = 0; i < 6 * ntet; i++) {
         const bool linear = file->mid[i - i % 6] == -1;
         if (linear ? file->mid[i] == -1 : in_range(&file->mid[i], 1, file->info.nvert)) continue;
@@ -271,22 +255,26 @@ static bool derive_owners(ct_trajectory* file) {
 static ct_status read_sheets(ct_trajectory* file, hid_t group, ct_error* error) {
     const ct_trajectory_info* info = &file->info;
     size_t ntri = (size_t)info->ntri, nsurface = (size_t)info->nsurface;
-    bool owned = H5Lexists(group, "SurfaceOwner", H5P_DEFAULT) > 0;
+    const bool owned = H5Lexists(group, "SurfaceOwner", H5P_DEFAULT) != 0;
     if (ntri && (!ct_hdf_holds(group, "Tris", 3 * ntri) || !ct_hdf_holds(group, "TriBody", ntri) ||
                  !ct_hdf_holds(group, "TriTag", ntri)))
-        return foreign(file, "an array of /Cuttle", error);
+        return ct_trajectory_fail_array(file, "an array of /Cuttle", error);
     file->tri = ct_arena_alloc(&file->arena, 3 * ntri, sizeof(int));
     file->tri_body = ct_arena_alloc(&file->arena, ntri, sizeof(int));
     file->tri_tag = ct_arena_alloc(&file->arena, ntri, sizeof(int));
     file->surface_owner = ct_arena_alloc(&file->arena, nsurface, sizeof(int));
     if (file->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    hid_t integer = H5T_STD_I32LE, native = H5T_NATIVE_INT;
-    if (ntri && (!ct_hdf_read_array(group, "Tris", integer, native, 3 * ntri, file->tri) ||
-                 !ct_hdf_read_array(group, "TriBody", integer, native, ntri, file->tri_body) ||
-                 !ct_hdf_read_array(group, "TriTag", integer, native, ntri, file->tri_tag)))
-        return foreign(file, "an array of /Cuttle", error);
-    if (owned && !ct_hdf_read_array(group, "SurfaceOwner", integer, native, nsurface, file->surface_owner))
-        return foreign(file, "an array of /Cuttle", error);
+    const hid_t integer = H5T_STD_I32LE;
+    ct_status status = CT_OK;
+    if (ntri) status = ct_trajectory_get_fixed(file, group, "Tris", integer, 3 * ntri, file->tri, error);
+    if (ntri && !status)
+        status = ct_trajectory_get_fixed(file, group, "TriBody", integer, ntri, file->tri_body, error);
+    if (ntri && !status)
+        status = ct_trajectory_get_fixed(file, group, "TriTag", integer, ntri, file->tri_tag, error);
+    if (owned && !status)
+        status = ct_trajectory_get_fixed(file, group, "SurfaceOwner", integer, nsurface, file->surface_owner,
+                                         error);
+    if (status) return status;
     if (!in_range(file->tri, 3 * ntri, info->nvert) || !in_range(file->tri_body, ntri, info->nbody) ||
         (owned && !in_range(file->surface_owner, nsurface, info->nbody + info->nobstacle)))
         return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
@@ -329,14 +317,14 @@ static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
     file->steps = H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT);
     if (file->steps < 0 || !ct_hdf_read_attribute(file->steps, "NSteps", H5T_NATIVE_INT64, 1, &count) ||
         count < 0 || count > INT_MAX)
-        return foreign(file, "/VTKHDF/Steps", error);
+        return ct_trajectory_fail_array(file, "/VTKHDF/Steps", error);
     for (int k = 0; k < CT_ARRAY_COUNT; k++) {
         const ct_array_layout* layout = &ct_trajectory_layout[k];
         if (!ct_trajectory_has(&file->info, k)) continue;
         file->array[k] = ct_hdf_open_rows(file->file, layout->path);
         if (file->array[k] < 0 ||
             !ct_hdf_has_type(file->array[k], ct_trajectory_file_type(file, layout->type)))
-            return foreign(file, layout->path, error);
+            return ct_trajectory_fail_array(file, layout->path, error);
         size_t rows = ct_trajectory_rows(&file->info, k),
                stored = ct_hdf_row_count(file->array[k], (size_t)layout->columns);
         if (rows > 0 && (int64_t)(stored / rows) < count) count = (int64_t)(stored / rows);
@@ -344,14 +332,16 @@ static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
     file->state_array = H5Dopen2(file->file, "Cuttle/State", H5P_DEFAULT);
     if (file->state_array < 0 || !ct_hdf_has_type(file->state_array, H5T_STD_U8LE) ||
         (file->state_size && ct_hdf_row_count(file->state_array, file->state_size) != 2))
-        return foreign(file, "/Cuttle/State", error);
+        return ct_trajectory_fail_array(file, "/Cuttle/State", error);
+    if (file->info.contact && !ct_trajectory_open_contacts(file))
+        return ct_trajectory_fail_array(file, "an array of /Cuttle/Contacts", error);
+    if (!ct_trajectory_open_checks(file, &count))
+        return ct_trajectory_fail_array(file, "/Cuttle/Checks", error);
     file->info.nframe = (int)count;
     if (count == 0) return CT_OK;
-    if (!ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, 0, 1, &file->info.start) ||
-        !ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, (size_t)count - 1, 1,
-                         &file->info.stop))
-        return foreign(file, "/VTKHDF/Steps/Values", error);
-    return CT_OK;
+    ct_status status = ct_trajectory_get(file, CT_ARRAY_TIME, 0, &file->info.start, error);
+    if (!status) status = ct_trajectory_get(file, CT_ARRAY_TIME, (int)count - 1, &file->info.stop, error);
+    return status;
 }
 
 ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool writable, ct_error* error) {
@@ -366,7 +356,7 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
     if (!file->path || file->record_type < 0) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (!status) status = open_file(file, error);
     hid_t group = status ? -1 : H5Gopen2(file->file, "Cuttle", H5P_DEFAULT);
-    if (!status && group < 0) status = foreign(file, "/Cuttle", error);
+    if (!status && group < 0) status = ct_trajectory_fail_array(file, "/Cuttle", error);
     if (!status) status = read_header(file, group, error);
     if (!status) status = read_arrays(file, group, error);
     if (!status) status = read_middles(file, group, error);
@@ -376,7 +366,7 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
     if (!status) status = ct_trajectory_open_cables(file, group, error);
     if (!status) status = ct_trajectory_open_obstacles(file, group, error);
     if (!status) status = open_arrays(file, error);
-    if (!status) status = ct_trajectory_open_contacts(file, error);
+    if (!status) status = ct_trajectory_count_contacts(file, error);
     if (group >= 0) H5Gclose(group);
     if (status) ct_trajectory_discard(file);
     else *out = file;
@@ -389,7 +379,8 @@ ct_status ct_trajectory_open(ct_trajectory** out, const char* path, ct_error* er
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
     ct_status status = ct_trajectory_open_mode(out, path, false, error);
-    ct_hdf_leave(&guard);
+    if (status == CT_BAD_FILE) ct_hdf_leave_damaged(&guard);
+    else ct_hdf_leave(&guard);
     return status;
 }
 
@@ -398,13 +389,17 @@ static ct_status read_text(ct_trajectory* file, hid_t array, size_t size) {
     file->scene_text = size && size < CT_SCENE_TEXT_MOST ? ct_alloc(size + 1, 1) : NULL;
     if (!file->scene_text) return size < CT_SCENE_TEXT_MOST ? CT_OUT_OF_MEMORY : CT_BAD_FILE;
     hid_t type = H5Dget_type(array);
-    bool good = type >= 0 && H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, file->scene_text) >= 0;
+    bool good = type >= 0 && H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, file->scene_text) >= 0 &&
+                ct_hdf_is_intact(array, file->scene_text, size);
     if (type >= 0) H5Tclose(type);
-    return good ? CT_OK : CT_BAD_FILE;
+    if (good) return CT_OK;
+    ct_free(file->scene_text);
+    file->scene_text = NULL;
+    return CT_BAD_FILE;
 }
 
 static ct_status find_text(ct_trajectory* file) {
-    if (H5Lexists(file->file, "Cuttle/SceneText", H5P_DEFAULT) <= 0) return CT_OK;
+    if (H5Lexists(file->file, "Cuttle/SceneText", H5P_DEFAULT) == 0) return CT_OK;
     hid_t array = H5Dopen2(file->file, "Cuttle/SceneText", H5P_DEFAULT), type = -1, space = -1;
     if (array >= 0) type = H5Dget_type(array), space = H5Dget_space(array);
     bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
@@ -425,7 +420,8 @@ ct_status ct_trajectory_read_scene(ct_trajectory* file, const char** text, ct_er
     ct_hdf_leave(&guard);
     *text = status || !file->scene_text ? "" : file->scene_text;
     if (!status) return CT_OK;
-    return ct_fail_at(error, status, file->path, 0, "the text of the scene cannot be read");
+    return ct_fail_at(error, status, file->path, 0,
+                      "/Cuttle/SceneText cannot be read or has the wrong checksum");
 }
 
 ct_trajectory_info ct_trajectory_summary(const ct_trajectory* file) { return file->info; }
@@ -442,19 +438,14 @@ ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, dou
                                   ct_frame_record* record, ct_error* error) {
     ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
-    size_t at = (size_t)frame, nvert = (size_t)file->info.nvert;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = true;
-    if (x) good &= ct_hdf_get_rows(file->array[CT_ARRAY_POINTS], H5T_NATIVE_DOUBLE, 3, at * nvert, nvert, x);
-    if (v)
-        good &= ct_hdf_get_rows(file->array[CT_ARRAY_VELOCITY], H5T_NATIVE_DOUBLE, 3, at * nvert, nvert, v);
-    if (time) good &= ct_hdf_get_rows(file->array[CT_ARRAY_TIME], H5T_NATIVE_DOUBLE, 0, at, 1, time);
-    if (record) good &= ct_hdf_get_rows(file->array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, record);
+    if (x) status = ct_trajectory_get(file, CT_ARRAY_POINTS, frame, x, error);
+    if (v && !status) status = ct_trajectory_get(file, CT_ARRAY_VELOCITY, frame, v, error);
+    if (time && !status) status = ct_trajectory_get(file, CT_ARRAY_TIME, frame, time, error);
+    if (record && !status) status = ct_trajectory_get(file, CT_ARRAY_FRAMES, frame, record, error);
     ct_hdf_leave(&guard);
-    if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
-                      frame);
+    return status;
 }
 
 ct_status ct_trajectory_read_inverted(ct_trajectory* file, int frame, int* count, ct_error* error) {
@@ -496,14 +487,14 @@ static ct_status read_stored(ct_trajectory* file, int frame, ct_trajectory_array
         memset(file->field, 0, rows * (columns ? columns : 1) * sizeof(double));
         return CT_OK;
     }
+    const bool narrow = ct_trajectory_layout[array].type == CT_TYPE_FLOAT;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = ct_hdf_get_rows(file->array[array], H5T_NATIVE_DOUBLE, columns, (size_t)frame * rows, rows,
-                                file->field);
+    status = ct_trajectory_get(file, array, frame, narrow ? (void*)file->narrow : file->field, error);
     ct_hdf_leave(&guard);
-    if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
-                      frame);
+    for (size_t i = 0; narrow && !status && i < rows * (columns ? columns : 1); i++)
+        file->field[i] = file->narrow[i];
+    return status;
 }
 
 const ct_trajectory_field ct_trajectory_fields[] = {

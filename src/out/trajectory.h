@@ -18,7 +18,8 @@
 //     scene file as it was Frames [nframe] step index, solver report, hash of the state State [2, bytes] the
 //     state of frame k in row k mod 2: exact continuation after a kill Link*, JointCoordinates, LinkPoses:
 //     skeletons, where there are some; see trajectory_links.c Obstacle*, Contacts/*: see
-//     trajectory_contacts.c; Cavities: see trajectory_cavities.c; Cable*: see trajectory_cables.c
+//     trajectory_contacts.c; Cavities: see trajectory_cavities.c; Cable*: see trajectory_cables.c Checks:
+//     see trajectory_check.c
 #ifndef CT_OUT_TRAJECTORY_H
 #define CT_OUT_TRAJECTORY_H
 
@@ -151,7 +152,11 @@ struct ct_trajectory {
     hid_t steps;  // /VTKHDF/Steps, which carries NSteps
     hid_t state_array;
     hid_t array[CT_ARRAY_COUNT];
-    hid_t contact_column[CT_CONTACT_COLUMNS];  // in files with contact
+    hid_t contact_column[CT_CONTACT_COLUMNS];                       // in files with contact
+    hid_t checks;                                                   // -1 in files without checksums
+    int ncheck, check_column[CT_ARRAY_COUNT + CT_CONTACT_COLUMNS];  // -1: not checked
+    int check_frame;  // whose checksums the next are, -1: of the frame that is being written
+    uint64_t* check;  // ncheck
     bool writable;
     char* path;
     char* scene_text;  // once it was asked for; owned
@@ -213,8 +218,9 @@ ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* e
 // the arrays are open.
 bool ct_trajectory_write_obstacles(hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_obstacles(ct_trajectory* file, hid_t group, ct_error* error);
-bool ct_trajectory_create_contacts(hid_t file, const ct_trajectory_info* info);
-ct_status ct_trajectory_open_contacts(ct_trajectory* file, ct_error* error);
+bool ct_trajectory_create_contacts(ct_trajectory* file);
+bool ct_trajectory_open_contacts(ct_trajectory* file);
+ct_status ct_trajectory_count_contacts(ct_trajectory* file, ct_error* error);
 bool ct_trajectory_write_contacts(ct_trajectory* file, const ct_trajectory_sample* sample);
 ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, double* poses, ct_error* error);
 // Cavities; see trajectory_cavities.c.
@@ -248,6 +254,22 @@ ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool wr
 void ct_trajectory_discard(ct_trajectory* file);  // closes without a word and frees
 hid_t ct_trajectory_record_type(void);            // the caller closes it
 hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type);  // borrowed
-uint64_t ct_trajectory_hash(const void* bytes, size_t size);
+hid_t ct_trajectory_native_type(const ct_trajectory* file, ct_array_type type);
+
+// Checksums; see trajectory_check.c. A slot is an array or, from CT_ARRAY_COUNT on, a column of contacts.
+bool ct_trajectory_create_checks(ct_trajectory* file);
+bool ct_trajectory_open_checks(ct_trajectory* file, int64_t* nframe);  // shortens nframe to what is covered
+void ct_trajectory_note(ct_trajectory* file, int slot, const void* values, size_t size);
+bool ct_trajectory_write_checks(ct_trajectory* file);  // after all else of the frame was noted
+bool ct_trajectory_verify(ct_trajectory* file, int slot, int frame, const void* values, size_t size);
+// What a frame has of an array, in its native type: written behind the last frame, and read with its check.
+bool ct_trajectory_put(ct_trajectory* file, ct_trajectory_array array, const void* values);
+ct_status ct_trajectory_get(ct_trajectory* file, ct_trajectory_array array, int frame, void* values,
+                            ct_error* error);
+// A fixed array of /Cuttle: int32, double or text of the file's type.
+ct_status ct_trajectory_get_fixed(const ct_trajectory* file, hid_t group, const char* name, hid_t file_type,
+                                  size_t count, void* values, ct_error* error);
+ct_status ct_trajectory_fail_frame(const ct_trajectory* file, int frame, const char* what, ct_error* error);
+ct_status ct_trajectory_fail_array(const ct_trajectory* file, const char* what, ct_error* error);
 
 #endif

@@ -45,14 +45,15 @@ ct_status ct_trajectory_open_cables(ct_trajectory* file, hid_t group, ct_error* 
     file->cable_name = ct_arena_alloc(&file->arena, count, sizeof *file->cable_name);
     file->cables = ct_arena_alloc(&file->arena, 4 * (size_t)file->info.neyelet, sizeof(double));
     if (file->arena.failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!ct_hdf_read_array(group, "CableStart", H5T_STD_I32LE, H5T_NATIVE_INT, count + 1,
-                           file->cable_start) ||
-        !is_consistent(file))
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "%s", damaged);
+    ct_status status = ct_trajectory_get_fixed(file, group, "CableStart", H5T_STD_I32LE, count + 1,
+                                               file->cable_start, error);
+    if (status) return status;
+    if (!is_consistent(file)) return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "%s", damaged);
     for (size_t k = 0; k < count; k++) {
         char key[32], text[64] = "";
         snprintf(key, sizeof key, "CableName%zu", k);
-        if (H5Aexists(group, key) > 0) ct_hdf_read_text(group, key, text, sizeof text);
+        if (!ct_hdf_read_text_or_none(group, key, text, sizeof text))
+            return ct_trajectory_fail_array(file, "the name of a cable", error);
         file->cable_name[k] = ct_arena_copy(&file->arena, text, strlen(text) + 1, 1);
     }
     return file->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
@@ -72,15 +73,11 @@ ct_status ct_trajectory_read_cables(ct_trajectory* file, int frame, const double
     *values = NULL;
     ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
-    size_t count = (size_t)file->info.neyelet;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = !count || ct_hdf_get_rows(file->array[CT_ARRAY_CABLES], H5T_NATIVE_DOUBLE, 4,
-                                          (size_t)frame * count, count, file->cables);
+    if (file->info.neyelet) status = ct_trajectory_get(file, CT_ARRAY_CABLES, frame, file->cables, error);
     ct_hdf_leave(&guard);
-    if (!good)
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
-                          frame);
+    if (status) return status;
     *values = file->cables;
     return CT_OK;
 }

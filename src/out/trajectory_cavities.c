@@ -35,7 +35,8 @@ ct_status ct_trajectory_open_cavities(ct_trajectory* file, hid_t group, ct_error
     for (size_t k = 0; file->cavity_name && k < count; k++) {
         char key[32], text[64] = "";
         snprintf(key, sizeof key, "CavityName%zu", k);
-        if (H5Aexists(group, key) > 0) ct_hdf_read_text(group, key, text, sizeof text);
+        if (!ct_hdf_read_text_or_none(group, key, text, sizeof text))
+            return ct_trajectory_fail_array(file, "the name of a cavity", error);
         file->cavity_name[k] = ct_arena_copy(&file->arena, text, strlen(text) + 1, 1);
     }
     return file->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
@@ -52,15 +53,11 @@ ct_status ct_trajectory_read_cavities(ct_trajectory* file, int frame, const doub
     *values = NULL;
     ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
-    size_t count = (size_t)file->info.ncavity;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = !count || ct_hdf_get_rows(file->array[CT_ARRAY_CAVITIES], H5T_NATIVE_DOUBLE, 2,
-                                          (size_t)frame * count, count, file->cavities);
+    if (file->info.ncavity) status = ct_trajectory_get(file, CT_ARRAY_CAVITIES, frame, file->cavities, error);
     ct_hdf_leave(&guard);
-    if (!good)
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
-                          frame);
+    if (status) return status;
     *values = file->cavities;
     return CT_OK;
 }

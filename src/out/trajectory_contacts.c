@@ -113,20 +113,24 @@ bool ct_trajectory_write_obstacles(hid_t group, const ct_trajectory_def* def) {
     return good;
 }
 
-static bool read_arrays(hid_t group, obstacle_arrays* o, size_t n) {
-    hid_t type = ct_hdf_text_type(o->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
-    bool good = type >= 0 && ct_hdf_read_array(group, "ObstacleName", type, type, n, o->name) &&
-                ct_hdf_read_array(group, "ObstacleKind", integer, H5T_NATIVE_INT, n, o->kind) &&
-                ct_hdf_read_array(group, "ObstacleHidden", integer, H5T_NATIVE_INT, n, o->hidden) &&
-                ct_hdf_read_array(group, "ObstacleRadius", real, H5T_NATIVE_DOUBLE, n, o->radius) &&
-                ct_hdf_read_array(group, "ObstacleColor", real, H5T_NATIVE_DOUBLE, 3 * n, o->color);
-    if (type >= 0) H5Tclose(type);
-    for (size_t k = 0; good && k < n; k++) {
+static ct_status read_arrays(const ct_trajectory* file, hid_t group, obstacle_arrays* o, size_t n,
+                             ct_error* error) {
+    const hid_t type = ct_hdf_text_type(o->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
+    if (type < 0) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = ct_trajectory_get_fixed(file, group, "ObstacleName", type, n, o->name, error);
+    if (!status) status = ct_trajectory_get_fixed(file, group, "ObstacleKind", integer, n, o->kind, error);
+    if (!status)
+        status = ct_trajectory_get_fixed(file, group, "ObstacleHidden", integer, n, o->hidden, error);
+    if (!status) status = ct_trajectory_get_fixed(file, group, "ObstacleRadius", real, n, o->radius, error);
+    if (!status) status = ct_trajectory_get_fixed(file, group, "ObstacleColor", real, 3 * n, o->color, error);
+    H5Tclose(type);
+    bool good = true;
+    for (size_t k = 0; !status && good && k < n; k++) {
         good = o->kind[k] >= CT_OBSTACLE_PLANE && o->kind[k] <= CT_OBSTACLE_MESH && o->radius[k] >= 0 &&
                isfinite(o->radius[k]);
         for (size_t a = 0; a < 3; a++) good &= isfinite(o->color[3 * k + a]);
     }
-    return good;
+    return good ? status : damaged(file, "obstacles", error);
 }
 
 static bool fill_obstacles(ct_trajectory* file, const obstacle_arrays* o) {
@@ -147,24 +151,25 @@ static bool fill_obstacles(ct_trajectory* file, const obstacle_arrays* o) {
     return !file->arena.failed;
 }
 
-static bool read_body_names(ct_trajectory* file, hid_t group) {
+static ct_status read_body_names(ct_trajectory* file, hid_t group, ct_error* error) {
     size_t nbody = (size_t)file->info.nbody;
     file->body_name = ct_arena_alloc(&file->arena, nbody, sizeof *file->body_name);
     for (size_t k = 0; file->body_name && k < nbody; k++) {
         char key[32], text[MAX_NAME];
         snprintf(key, sizeof key, "BodyName%zu", k);
-        if (H5Aexists(group, key) <= 0 || !ct_hdf_read_text(group, key, text, sizeof text)) *text = 0;
+        if (!ct_hdf_read_text_or_none(group, key, text, sizeof text))
+            return ct_trajectory_fail_array(file, "the name of a body", error);
         char* name = ct_arena_alloc(&file->arena, strlen(text) + 1, 1);
         if (name) strcpy(name, text);
         file->body_name[k] = name;
     }
-    return !file->arena.failed;
+    return file->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
 ct_status ct_trajectory_open_obstacles(ct_trajectory* file, hid_t group, ct_error* error) {
     obstacle_arrays o = {0};
-    if (!read_body_names(file, group)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!file->info.nobstacle) return CT_OK;
+    const ct_status named = read_body_names(file, group, error);
+    if (named || !file->info.nobstacle) return named;
     size_t n = (size_t)file->info.nobstacle;
     if (!ct_hdf_read_attribute(group, "ObstacleNameSize", H5T_NATIVE_INT, 1, &o.name_size) ||
         o.name_size < 1 || o.name_size > MAX_NAME || !ct_hdf_holds(group, "ObstacleKind", n) ||
@@ -174,8 +179,8 @@ ct_status ct_trajectory_open_obstacles(ct_trajectory* file, hid_t group, ct_erro
     ct_status status = CT_OK;
     if (!arrays_create(&o, &arena, file->info.nobstacle))
         status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    else if (!read_arrays(group, &o, n)) status = damaged(file, "obstacles", error);
-    else if (!fill_obstacles(file, &o)) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!status) status = read_arrays(file, group, &o, n, error);
+    if (!status && !fill_obstacles(file, &o)) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     ct_arena_free(&arena);
     return status;
 }
@@ -190,16 +195,12 @@ const char* ct_trajectory_collider_name(const ct_trajectory* file, int collider)
 
 ct_status ct_trajectory_read_obstacles_into(ct_trajectory* file, int frame, double* poses, ct_error* error) {
     ct_status status = ct_trajectory_check_frame(file, frame, error);
-    size_t n = (size_t)file->info.nobstacle;
-    if (status || !n) return status;
+    if (status || !file->info.nobstacle) return status;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = ct_hdf_get_rows(file->array[CT_ARRAY_OBSTACLE_POSES], H5T_NATIVE_DOUBLE, 6, (size_t)frame * n,
-                                n, poses);
+    status = ct_trajectory_get(file, CT_ARRAY_OBSTACLE_POSES, frame, poses, error);
     ct_hdf_leave(&guard);
-    if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
-                      frame);
+    return status;
 }
 
 ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, const double** poses,
@@ -214,51 +215,52 @@ ct_status ct_trajectory_read_obstacles(ct_trajectory* file, int frame, const dou
 
 // ---- Contacts ----
 
-bool ct_trajectory_create_contacts(hid_t file, const ct_trajectory_info* info) {
-    if (!info->contact) return true;
-    hid_t group = H5Gopen2(file, "Cuttle/Contacts", H5P_DEFAULT);
+bool ct_trajectory_create_contacts(ct_trajectory* file) {
+    if (!file->info.contact) return true;
+    hid_t group = H5Gopen2(file->file, "Cuttle/Contacts", H5P_DEFAULT);
     bool good = group >= 0;
     for (int k = 0; good && k < CT_CONTACT_COLUMNS; k++) {
-        hid_t array = ct_hdf_create_rows(group, columns[k].name, file_type(&columns[k]),
-                                         (size_t)columns[k].columns, CHUNK_ROWS);
-        good = array >= 0;
-        if (array >= 0) H5Dclose(array);
+        file->contact_column[k] = ct_hdf_create_rows(group, columns[k].name, file_type(&columns[k]),
+                                                     (size_t)columns[k].columns, CHUNK_ROWS);
+        good = file->contact_column[k] >= 0;
     }
     if (group >= 0) H5Gclose(group);
     return good;
 }
 
-// The rows of a frame; false when they are not all there.
-static bool find_rows(const ct_trajectory* file, int frame, int64_t* first, int64_t* count) {
-    const hid_t* array = file->array;
-    bool good =
-        ct_hdf_get_rows(array[CT_ARRAY_CONTACT_OFFSET], H5T_NATIVE_INT64, 0, (size_t)frame, 1, first) &&
-        ct_hdf_get_rows(array[CT_ARRAY_CONTACT_COUNT], H5T_NATIVE_INT64, 0, (size_t)frame, 1, count) &&
-        *first >= 0 && *count >= 0 && *count <= INT_MAX && *first <= INT64_MAX - *count;
+// The rows of a frame, which must all be there.
+static ct_status find_rows(ct_trajectory* file, int frame, int64_t* first, int64_t* count, ct_error* error) {
+    ct_status status = ct_trajectory_get(file, CT_ARRAY_CONTACT_OFFSET, frame, first, error);
+    if (!status) status = ct_trajectory_get(file, CT_ARRAY_CONTACT_COUNT, frame, count, error);
+    if (status) return status;
+    bool good = *first >= 0 && *count >= 0 && *count <= INT_MAX && *first <= INT64_MAX - *count;
     for (int k = 0; good && k < CT_CONTACT_COLUMNS; k++)
         good = (size_t)(*first + *count) <=
                ct_hdf_row_count(file->contact_column[k], (size_t)columns[k].columns);
-    return good;
+    return good ? CT_OK : damaged(file, "contacts", error);
 }
 
-ct_status ct_trajectory_open_contacts(ct_trajectory* file, ct_error* error) {
-    if (!file->info.contact) return CT_OK;
+bool ct_trajectory_open_contacts(ct_trajectory* file) {
     for (int k = 0; k < CT_CONTACT_COLUMNS; k++) {
         char path[64];
         snprintf(path, sizeof path, "Cuttle/Contacts/%s", columns[k].name);
         file->contact_column[k] = ct_hdf_open_rows(file->file, path);
         if (file->contact_column[k] < 0 || !ct_hdf_has_type(file->contact_column[k], file_type(&columns[k])))
-            return damaged(file, "contacts", error);
+            return false;
     }
+    return true;
+}
+
+ct_status ct_trajectory_count_contacts(ct_trajectory* file, ct_error* error) {
+    if (!file->info.contact || !file->info.nframe) return CT_OK;
     int64_t first = 0, count = 0;
-    if (file->info.nframe && !find_rows(file, file->info.nframe - 1, &first, &count))
-        return damaged(file, "contacts", error);
-    file->info.ncontact = first + count;
-    return CT_OK;
+    ct_status status = find_rows(file, file->info.nframe - 1, &first, &count, error);
+    if (!status) file->info.ncontact = first + count;
+    return status;
 }
 
 bool ct_trajectory_write_contacts(ct_trajectory* file, const ct_trajectory_sample* sample) {
-    size_t at = (size_t)file->info.nframe, first = (size_t)file->info.ncontact, n = (size_t)sample->ncontact;
+    size_t first = (size_t)file->info.ncontact, n = (size_t)sample->ncontact;
     int64_t offset = file->info.ncontact, count = sample->ncontact;
     if (!ct_reserve(&file->column, &file->column_capacity, n, 4 * sizeof(double))) return false;
     for (int k = 0; k < CT_CONTACT_COLUMNS; k++) {
@@ -266,24 +268,26 @@ bool ct_trajectory_write_contacts(ct_trajectory* file, const ct_trajectory_sampl
         for (size_t i = 0; i < n; i++)
             memcpy((char*)file->column + i * bytes(c), (const char*)&sample->contact[i] + c->offset,
                    bytes(c));
+        ct_trajectory_note(file, CT_ARRAY_COUNT + k, file->column, n * bytes(c));
         if (!ct_hdf_put_rows(file->contact_column[k], native_type(c), (size_t)c->columns, first, n,
                              file->column))
             return false;
     }
-    return ct_hdf_put_rows(file->array[CT_ARRAY_CONTACT_OFFSET], H5T_NATIVE_INT64, 0, at, 1, &offset) &&
-           ct_hdf_put_rows(file->array[CT_ARRAY_CONTACT_COUNT], H5T_NATIVE_INT64, 0, at, 1, &count);
+    return ct_trajectory_put(file, CT_ARRAY_CONTACT_OFFSET, &offset) &&
+           ct_trajectory_put(file, CT_ARRAY_CONTACT_COUNT, &count);
 }
 
-static bool read_columns(ct_trajectory* file, size_t first, size_t n) {
+static ct_status read_columns(ct_trajectory* file, int frame, size_t first, size_t n, ct_error* error) {
     for (int k = 0; k < CT_CONTACT_COLUMNS; k++) {
         const column* c = &columns[k];
         if (!ct_hdf_get_rows(file->contact_column[k], native_type(c), (size_t)c->columns, first, n,
-                             file->column))
-            return false;
+                             file->column) ||
+            !ct_trajectory_verify(file, CT_ARRAY_COUNT + k, frame, file->column, n * bytes(c)))
+            return ct_trajectory_fail_frame(file, frame, "Cuttle/Contacts", error);
         for (size_t i = 0; i < n; i++)
             memcpy((char*)&file->contact[i] + c->offset, (const char*)file->column + i * bytes(c), bytes(c));
     }
-    return true;
+    return CT_OK;
 }
 
 static bool plausible(const ct_contact* c, const ct_trajectory_info* info) {
@@ -308,18 +312,17 @@ ct_status ct_trajectory_read_contacts(ct_trajectory* file, int frame, const ct_c
     int64_t first = 0, n = 0;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = find_rows(file, frame, &first, &n), room = true;
-    if (good)
-        room =
-            ct_reserve((void**)&file->contact, &file->contact_capacity, (size_t)n, sizeof *file->contact) &&
-            ct_reserve(&file->column, &file->column_capacity, (size_t)n, 4 * sizeof(double));
-    good = good && room && read_columns(file, (size_t)first, (size_t)n);
+    status = find_rows(file, frame, &first, &n, error);
+    if (!status &&
+        !(ct_reserve((void**)&file->contact, &file->contact_capacity, (size_t)n, sizeof *file->contact) &&
+          ct_reserve(&file->column, &file->column_capacity, (size_t)n, 4 * sizeof(double))))
+        status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!status) status = read_columns(file, frame, (size_t)first, (size_t)n, error);
     ct_hdf_leave(&guard);
-    if (!room) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    for (int64_t i = 0; good && i < n; i++) good = plausible(&file->contact[i], &file->info);
-    if (!good)
-        return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
-                          "the contacts of frame %d cannot be read: the file is damaged", frame);
+    for (int64_t i = 0; !status && i < n; i++)
+        if (!plausible(&file->contact[i], &file->info))
+            status = ct_trajectory_fail_frame(file, frame, "Cuttle/Contacts", error);
+    if (status) return status;
     *list = file->contact;
     *count = (int)n;
     return CT_OK;

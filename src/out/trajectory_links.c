@@ -122,21 +122,29 @@ static bool read_counts(hid_t group, ct_trajectory_info* info, columns* c) {
            c->name_size >= 1 && c->name_size <= MAX_NAME;
 }
 
-static bool read_columns(hid_t group, columns* c, int nlink) {
-    size_t n = (size_t)nlink;
-    hid_t type = ct_hdf_text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
-    c->second = H5Lexists(group, "LinkAxis2", H5P_DEFAULT) > 0;
-    bool good =
-        type >= 0 && ct_hdf_read_array(group, "LinkName", type, type, n, c->name) &&
-        ct_hdf_read_array(group, "LinkParent", integer, H5T_NATIVE_INT, n, c->parent) &&
-        ct_hdf_read_array(group, "LinkJoint", integer, H5T_NATIVE_INT, n, c->joint) &&
-        ct_hdf_read_array(group, "LinkAnchor", real, H5T_NATIVE_DOUBLE, 3 * n, c->anchor) &&
-        ct_hdf_read_array(group, "LinkAxis", real, H5T_NATIVE_DOUBLE, 3 * n, c->axis) &&
-        (!c->second || ct_hdf_read_array(group, "LinkAxis2", real, H5T_NATIVE_DOUBLE, 3 * n, c->axis2)) &&
-        ct_hdf_read_array(group, "LinkNodeStart", integer, H5T_NATIVE_INT, n + 1, c->start) &&
-        ct_hdf_read_array(group, "LinkNode", integer, H5T_NATIVE_INT, (size_t)c->nnode, c->node);
+static ct_status read_columns(const ct_trajectory* file, hid_t group, columns* c, ct_error* error) {
+    const size_t n = (size_t)file->info.nlink;
+    const hid_t type = ct_hdf_text_type(c->name_size), integer = H5T_STD_I32LE, real = H5T_IEEE_F64LE;
+    c->second = H5Lexists(group, "LinkAxis2", H5P_DEFAULT) != 0;
+    const struct {
+        const char* name;
+        hid_t type;
+        size_t count;
+        void* values;
+    } list[] = {{"LinkName", type, n, c->name},
+                {"LinkParent", integer, n, c->parent},
+                {"LinkJoint", integer, n, c->joint},
+                {"LinkAnchor", real, 3 * n, c->anchor},
+                {"LinkAxis", real, 3 * n, c->axis},
+                {"LinkNodeStart", integer, n + 1, c->start},
+                {"LinkNode", integer, (size_t)c->nnode, c->node},
+                {"LinkAxis2", real, 3 * n, c->axis2}};
+    ct_status status = type < 0 ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
+    for (int k = 0; !status && k < (c->second ? 8 : 7); k++)
+        status = ct_trajectory_get_fixed(file, group, list[k].name, list[k].type, list[k].count,
+                                         list[k].values, error);
     if (type >= 0) H5Tclose(type);
-    return good;
+    return status;
 }
 
 static bool consistent(const columns* c, const ct_trajectory_info* info) {
@@ -180,7 +188,7 @@ static bool fill_links(ct_trajectory* file, const columns* c) {
 }
 
 ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* error) {
-    if (H5Aexists(group, "NumberOfLinks") <= 0) return CT_OK;
+    if (H5Aexists(group, "NumberOfLinks") == 0) return CT_OK;
     columns c = {0};
     // A parent and a joint for each link must be there before memory for the links is asked for.
     if (!read_counts(group, &file->info, &c) ||
@@ -189,8 +197,9 @@ ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* e
         return damaged(file, error);
     if (!columns_create(&c, &file->arena, file->info.nlink))
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    if (!read_columns(group, &c, file->info.nlink) || !consistent(&c, &file->info))
-        return damaged(file, error);
+    const ct_status status = read_columns(file, group, &c, error);
+    if (status) return status;
+    if (!consistent(&c, &file->info)) return damaged(file, error);
     return fill_links(file, &c) ? CT_OK : ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
 }
 
@@ -200,20 +209,13 @@ ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* 
                                         ct_error* error) {
     ct_status status = ct_trajectory_check_frame(file, frame, error);
     if (status) return status;
-    size_t at = (size_t)frame, nlink = (size_t)file->info.nlink, ncoordinate = (size_t)file->info.ncoordinate;
-    if (!nlink) return CT_OK;
+    if (!file->info.nlink) return CT_OK;
     ct_hdf_guard guard;
     ct_hdf_enter(&guard);
-    bool good = true;
-    if (coordinates)
-        good &= ct_hdf_get_rows(file->array[CT_ARRAY_COORDINATES], H5T_NATIVE_DOUBLE, 0, at * ncoordinate,
-                                ncoordinate, coordinates);
-    if (poses)
-        good &= ct_hdf_get_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink, poses);
+    if (coordinates) status = ct_trajectory_get(file, CT_ARRAY_COORDINATES, frame, coordinates, error);
+    if (poses && !status) status = ct_trajectory_get(file, CT_ARRAY_POSES, frame, poses, error);
     ct_hdf_leave(&guard);
-    if (good) return CT_OK;
-    return ct_fail_at(error, CT_BAD_FILE, file->path, 0, "frame %d cannot be read: the file is damaged",
-                      frame);
+    return status;
 }
 
 ct_status ct_trajectory_read_links(ct_trajectory* file, int frame, const double** coordinates,

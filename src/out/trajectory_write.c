@@ -7,7 +7,10 @@
 //   - the file is made as long as HDF5 will claim it to be before it claims so (a shorter file does not
 //   open),
 //   - index nodes are large (512 chunks) so that they are rewritten in place and all but never split,
-//   - the oldest format is used, which has no "open for writing" mark that would survive the writer.
+//   - format 1.8 is used: it has checksums in its headers, but no "open for writing" mark, as 1.10 does, that
+//     would survive the writer,
+//   - everything begins at a multiple of HEADER_ROOM bytes, so that no header, which its checksum makes one
+//     piece, lies across two pages: a kill may end a write between pages.
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -24,6 +27,7 @@
 #define CHUNK_BYTES (512 * 1024)  // wanted size of a chunk of frames
 #define CHUNK_FRAMES 512          // most frames in a chunk
 #define INDEX_HALF_NODE 256       // half the chunks in a node of the chunk index
+#define HEADER_ROOM 512           // bytes, more than the header of an array or group takes; divides a page
 
 static bool create_growing(ct_trajectory* file) {
     for (int k = 0; k < CT_ARRAY_COUNT; k++) {
@@ -184,6 +188,7 @@ static bool write_state_rows(hid_t group, size_t state_size) {
     hid_t space = H5Screate_simple(2, size, NULL);
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
     if (layout >= 0) H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
+    if (layout >= 0) H5Pset_obj_track_times(layout, false);
     hid_t array = H5Dcreate2(group, "State", H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
     if (layout >= 0) H5Pclose(layout);
     if (space >= 0) H5Sclose(space);
@@ -232,7 +237,8 @@ static bool write_all(ct_trajectory* file, const ct_trajectory_def* def) {
     bool contact = def->info.contact;
     bool good = cells_create(&cells, &arena, def) && create_groups(file->file, contact) &&
                 write_grid(file, &cells) && write_own(file, def, cells.tag) && create_growing(file) &&
-                ct_trajectory_create_contacts(file->file, &def->info) && link_columns(file->file, &def->info);
+                ct_trajectory_create_contacts(file) && ct_trajectory_create_checks(file) &&
+                link_columns(file->file, &def->info);
     ct_arena_free(&arena);
     hid_t steps = good ? H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT) : -1;
     good = steps >= 0 && ct_hdf_write_attribute(steps, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &none);
@@ -246,7 +252,8 @@ static hid_t create_file(const char* path) {
     if (creation >= 0 && access_list >= 0 && H5Pset_istore_k(creation, INDEX_HALF_NODE) >= 0 &&
         H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0 &&
         H5Pset_file_locking(access_list, true, true) >= 0 &&
-        H5Pset_libver_bounds(access_list, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) >= 0)
+        H5Pset_alignment(access_list, 1, HEADER_ROOM) >= 0 &&
+        H5Pset_libver_bounds(access_list, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0)
         file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access_list);
     if (creation >= 0) H5Pclose(creation);
     if (access_list >= 0) H5Pclose(access_list);
@@ -332,20 +339,18 @@ static bool settle(hid_t file) {
     return H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
 }
 
-static bool put_floats(ct_trajectory* file, ct_trajectory_array array, size_t at, const double* values,
+static bool put_floats(ct_trajectory* file, ct_trajectory_array array, const double* values,
                        const double* subtract) {
-    const ct_array_layout* layout = &ct_trajectory_layout[array];
-    size_t rows = ct_trajectory_rows(&file->info, array),
-           count = rows * (size_t)(layout->columns ? layout->columns : 1);
+    const size_t columns = (size_t)ct_trajectory_layout[array].columns,
+                 count = ct_trajectory_rows(&file->info, array) * (columns ? columns : 1);
     for (size_t i = 0; i < count; i++)
         file->narrow[i] = (float)(values ? values[i] - (subtract ? subtract[i] : 0) : 0);
-    return ct_hdf_put_rows(file->array[array], H5T_NATIVE_FLOAT, (size_t)layout->columns, at * rows, rows,
-                           file->narrow);
+    return ct_trajectory_put(file, array, file->narrow);
 }
 
 static ct_frame_record make_record(const ct_trajectory_sample* sample, size_t state_size) {
     ct_frame_record record = {.step = sample->step, .converged = 1};
-    if (sample->state) record.state_hash = ct_trajectory_hash(sample->state, state_size);
+    if (sample->state) record.state_hash = ct_hdf_hash(sample->state, state_size);
     const ct_step_report* report = sample->report;
     if (!report) return record;
     record.converged = report->converged;
@@ -364,36 +369,22 @@ static ct_frame_record make_record(const ct_trajectory_sample* sample, size_t st
 }
 
 static bool write_links(ct_trajectory* file, const ct_trajectory_sample* sample) {
-    size_t at = (size_t)file->info.nframe, nlink = (size_t)file->info.nlink,
-           ncoordinate = (size_t)file->info.ncoordinate;
-    if (!nlink) return true;
-    return ct_hdf_put_rows(file->array[CT_ARRAY_COORDINATES], H5T_NATIVE_DOUBLE, 0, at * ncoordinate,
-                           ncoordinate, sample->coordinates) &&
-           ct_hdf_put_rows(file->array[CT_ARRAY_POSES], H5T_NATIVE_DOUBLE, 12, at * nlink, nlink,
-                           sample->poses);
+    return !file->info.nlink || (ct_trajectory_put(file, CT_ARRAY_COORDINATES, sample->coordinates) &&
+                                 ct_trajectory_put(file, CT_ARRAY_POSES, sample->poses));
 }
 
 // Where the obstacles are, and what touches.
 static bool write_contact(ct_trajectory* file, const ct_trajectory_sample* sample) {
-    size_t at = (size_t)file->info.nframe, nobstacle = (size_t)file->info.nobstacle;
-    if (nobstacle && !ct_hdf_put_rows(file->array[CT_ARRAY_OBSTACLE_POSES], H5T_NATIVE_DOUBLE, 6,
-                                      at * nobstacle, nobstacle, sample->obstacle_poses))
+    if (file->info.nobstacle && !ct_trajectory_put(file, CT_ARRAY_OBSTACLE_POSES, sample->obstacle_poses))
         return false;
-    return !file->info.contact ||
-           (put_floats(file, CT_ARRAY_CONTACT_FORCE, at, sample->contact_force, NULL) &&
-            ct_trajectory_write_contacts(file, sample));
+    return !file->info.contact || (put_floats(file, CT_ARRAY_CONTACT_FORCE, sample->contact_force, NULL) &&
+                                   ct_trajectory_write_contacts(file, sample));
 }
 
-static bool write_cavities(ct_trajectory* file, const ct_trajectory_sample* sample) {
-    size_t at = (size_t)file->info.nframe, count = (size_t)file->info.ncavity;
-    return !count || ct_hdf_put_rows(file->array[CT_ARRAY_CAVITIES], H5T_NATIVE_DOUBLE, 2, at * count, count,
-                                     sample->cavities);
-}
-
-static bool write_cables(ct_trajectory* file, const ct_trajectory_sample* sample) {
-    size_t at = (size_t)file->info.nframe, count = (size_t)file->info.neyelet;
-    return !count || ct_hdf_put_rows(file->array[CT_ARRAY_CABLES], H5T_NATIVE_DOUBLE, 4, at * count, count,
-                                     sample->cables);
+static bool write_actuators(ct_trajectory* file, const ct_trajectory_sample* sample) {
+    return (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, sample->activation, NULL)) &&
+           (!file->info.ncavity || ct_trajectory_put(file, CT_ARRAY_CAVITIES, sample->cavities)) &&
+           (!file->info.ncable || ct_trajectory_put(file, CT_ARRAY_CABLES, sample->cables));
 }
 
 static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample) {
@@ -401,23 +392,18 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
     int64_t one = 1, zero = 0, points = (int64_t)(at * nvert),
             cells = (int64_t)(at * ct_trajectory_rows(&file->info, CT_ARRAY_STRESS));
     ct_frame_record record = make_record(sample, file->state_size);
-    hid_t real = H5T_NATIVE_DOUBLE, integer = H5T_NATIVE_INT64;
-    hid_t* array = file->array;
-    return ct_hdf_put_rows(array[CT_ARRAY_POINTS], real, 3, at * nvert, nvert, sample->x) &&
-           ct_hdf_put_rows(array[CT_ARRAY_VELOCITY], real, 3, at * nvert, nvert, sample->v) &&
-           put_floats(file, CT_ARRAY_DISPLACEMENT, at, sample->x, file->rest) &&
-           put_floats(file, CT_ARRAY_STRESS, at, sample->stress, NULL) &&
-           put_floats(file, CT_ARRAY_ENERGY, at, sample->energy, NULL) &&
-           put_floats(file, CT_ARRAY_VOLUME, at, sample->volume, NULL) &&
-           (!file->info.activation || put_floats(file, CT_ARRAY_ACTIVATION, at, sample->activation, NULL)) &&
-           write_cavities(file, sample) && write_cables(file, sample) &&
-           ct_hdf_put_rows(array[CT_ARRAY_TIME], real, 0, at, 1, &sample->time) &&
-           ct_hdf_put_rows(array[CT_ARRAY_PARTS], integer, 0, at, 1, &one) &&
-           ct_hdf_put_rows(array[CT_ARRAY_ZERO], integer, 0, at, 1, &zero) &&
-           ct_hdf_put_rows(array[CT_ARRAY_POINT_OFFSET], integer, 0, at, 1, &points) &&
-           ct_hdf_put_rows(array[CT_ARRAY_CELL_OFFSET], integer, 0, at, 1, &cells) &&
-           write_links(file, sample) && write_contact(file, sample) &&
-           ct_hdf_put_rows(array[CT_ARRAY_FRAMES], file->record_type, 0, at, 1, &record);
+    return ct_trajectory_put(file, CT_ARRAY_POINTS, sample->x) &&
+           ct_trajectory_put(file, CT_ARRAY_VELOCITY, sample->v) &&
+           put_floats(file, CT_ARRAY_DISPLACEMENT, sample->x, file->rest) &&
+           put_floats(file, CT_ARRAY_STRESS, sample->stress, NULL) &&
+           put_floats(file, CT_ARRAY_ENERGY, sample->energy, NULL) &&
+           put_floats(file, CT_ARRAY_VOLUME, sample->volume, NULL) && write_actuators(file, sample) &&
+           ct_trajectory_put(file, CT_ARRAY_TIME, &sample->time) &&
+           ct_trajectory_put(file, CT_ARRAY_PARTS, &one) && ct_trajectory_put(file, CT_ARRAY_ZERO, &zero) &&
+           ct_trajectory_put(file, CT_ARRAY_POINT_OFFSET, &points) &&
+           ct_trajectory_put(file, CT_ARRAY_CELL_OFFSET, &cells) && write_links(file, sample) &&
+           write_contact(file, sample) && ct_trajectory_put(file, CT_ARRAY_FRAMES, &record) &&
+           ct_trajectory_write_checks(file);
 }
 
 static bool write_count(ct_trajectory* file, int64_t count) {
@@ -516,9 +502,9 @@ static ct_status read_last_state(ct_trajectory* file, void* state, ct_error* err
     ct_frame_record record;
     int last = file->info.nframe - 1;
     if (!file->state_size) return CT_OK;
-    if (!move_state(file, last, state, NULL) ||
-        !ct_hdf_get_rows(file->array[CT_ARRAY_FRAMES], file->record_type, 0, (size_t)last, 1, &record) ||
-        record.state_hash != ct_trajectory_hash(state, file->state_size))
+    ct_status status = ct_trajectory_get(file, CT_ARRAY_FRAMES, last, &record, error);
+    if (status) return status;
+    if (!move_state(file, last, state, NULL) || record.state_hash != ct_hdf_hash(state, file->state_size))
         return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
                           "the stored state is damaged: run from the start");
     return CT_OK;
@@ -539,6 +525,7 @@ ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, con
         ct_trajectory_discard(*out);
         *out = NULL;
     }
-    ct_hdf_leave(&guard);
+    if (status == CT_BAD_FILE) ct_hdf_leave_damaged(&guard);
+    else ct_hdf_leave(&guard);
     return status;
 }
