@@ -84,11 +84,12 @@ static inline void compare_gradient(const char* name, const ct_scene* scene, dou
         bool bent = !isnan(s->slope) && !(s->slope > 1.5) && s->relative_error > 1e-8;
         if (!s->passed || bent) {
             failed++;
-            print_message("%s: %s error %.1e slope %.2f, number %d, gradient %g, difference %g, %d contacts "
-                          "switch (first: step %d, node %d, %d to %d)\n",
+            print_message("%s: %s error %.1e slope %.2f, number %d, gradient %g, difference %g, step %d is "
+                          "halved otherwise (-1: none), %d contacts switch (first: step %d, node %d, %d to "
+                          "%d)\n",
                           name, s->name, s->relative_error, s->slope, s->worst, s->worst_gradient,
-                          s->worst_difference, s->switches, s->switched[0].step, s->switched[0].node[0],
-                          s->switched[0].from, s->switched[0].to);
+                          s->worst_difference, s->halved, s->switches, s->switched[0].step,
+                          s->switched[0].node[0], s->switched[0].from, s->switched[0].to);
         }
     }
     free(slices);

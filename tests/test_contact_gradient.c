@@ -12,6 +12,7 @@ typedef struct seen {
     int halved, steps_with, changes;
     // touches with force: with the frame of an impact, one that moves, and another than the first
     int impacts, moving, cuts;
+    int braced;  // steps whose touches are part of the factor
 } seen;
 
 // The frames of a step that has one part.
@@ -38,6 +39,7 @@ static seen look(const ct_scene* scene) {
         out.steps_with += report.contacts > 0;
         out.changes += report.contacts != before;
         count_frames(s.work->contact, &out);
+        out.braced += s.work->preconditioner.brace_in_force;
         before = report.contacts;
         for (int k = 0; k < report.ncontact; k++) out.count[report.contact[k].type][report.contact[k].set]++;
     }
@@ -315,6 +317,23 @@ static void sheets(void** state) {
           -1, 0, 1e-6);
 }
 
+// Many touches of single nodes: these are part of the factor, backwards as well.
+static void braced_sheets(void** state) {
+    (void)state;
+    ct_scene* scene = scene_of(
+        "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "
+        "[{'name': 'cloth', 'sheet': {'size': [0.3, 0.3], 'cells': [10, 10]}, 'rotate': {'axis': [1, 0, 0], "
+        "'degrees': -90}, 'translate': [-0.15, 0.043, 0.15], 'velocity': [0.3, -0.8, 0.05], 'material': "
+        "{'young': 1e5, 'poisson': 0.3, 'density': 1000, 'thickness': 2e-3, 'damping': {'mass': 0.1, "
+        "'stiffness': 1e-3}}}], 'obstacles': [" FLOOR ", {'name': 'hill', 'sphere': {'center': [0, -0.06, "
+        "0], 'radius': 0.1}}], 'parameters': [{'type': 'young'}, {'type': 'friction'}]}");
+    seen s = look(scene);
+    print_seen("braced", &s);
+    assert_true(s.braced > 1);
+    compare_gradient("braced", scene, 1e-6);
+    ct_scene_free(scene);
+}
+
 // ---- halved steps, impacts, checkpoints ----------------------------------------------------
 
 #define TUMBLE(time_step, duration, contact)                                                                 \
@@ -400,6 +419,7 @@ int main(void) {
                                        cmocka_unit_test(flesh_with_bones),
                                        cmocka_unit_test(drives),
                                        cmocka_unit_test(sheets),
+                                       cmocka_unit_test(braced_sheets),
                                        cmocka_unit_test(halved_steps),
                                        cmocka_unit_test(impacts),
                                        cmocka_unit_test(checkpoints_change_no_bit)};

@@ -96,7 +96,21 @@ void ct_brace_rows(const ct_touch* touch, double A[9], double K[9]) {
     add_outer(K, s.across, s.b, s.b);
 }
 
-ct_status ct_brace_factor(const ct_model* model, ct_work* work, double* K, ct_step_report* report) {
+int ct_brace_order(const ct_model* model, ct_contact_work* contact) {
+    int dense = 0, last = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        if (touch->slot >= 0 && ct_brace_node(model, touch) < 0) touch->slot = dense++;
+    }
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        if (touch->slot >= 0 && ct_brace_node(model, touch) >= 0) touch->slot = dense + last++;
+    }
+    return dense;
+}
+
+ct_status ct_brace_factor(const ct_model* model, ct_work* work, const ct_config* at, double* K,
+                          int* refactors) {
     memset(K, 0, 9 * (size_t)model->nfree * sizeof(double));
     for (size_t i = 0; i < work->contact->count; i++) {
         const ct_touch* touch = &work->contact->touch[i];
@@ -110,9 +124,9 @@ ct_status ct_brace_factor(const ct_model* model, ct_work* work, double* K, ct_st
         add_outer(block, weight * s.normal, s.n, s.n);
         add_outer(block, weight * s.across, s.b, s.b);
     }
-    ct_status status = ct_precondition_brace(model, &work->preconditioner, &work->at, work->step.rate.c, K,
-                                             &report->refactors);
+    ct_status status =
+        ct_precondition_brace(model, &work->preconditioner, at, work->step.rate.c, K, refactors);
     ct_families_begin(&model->families, &work->families, &work->step);
-    if (status == CT_OK) ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
+    if (status == CT_OK) ct_precondition_warp(model, &work->preconditioner, at, work->rho);
     return status;
 }

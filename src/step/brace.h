@@ -17,8 +17,11 @@ int ct_brace_node(const ct_model* model, const ct_touch* touch);
 bool ct_brace_serves(const ct_model* model, const ct_contact_work* contact);
 // A and K of a touch that is not open, row-major.
 void ct_brace_rows(const ct_touch* touch, double A[9], double K[9]);
-// Makes the braced factor at work->at for the touches that are not open and puts it in force, warped. K: 9
-// nfree, scratch.
-ct_status ct_brace_factor(const ct_model* model, ct_work* work, double* K, ct_step_report* report);
+// Gives the slots of braced touches the last numbers; returns how many come before them.
+int ct_brace_order(const ct_model* model, ct_contact_work* contact);
+// Makes the braced factor at `at` for the touches that are not open and puts it in force, warped; the
+// potential is to be linearised afterwards. K: 9 nfree, scratch.
+ct_status ct_brace_factor(const ct_model* model, ct_work* work, const ct_config* at, double* K,
+                          int* refactors);
 
 #endif

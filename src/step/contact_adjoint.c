@@ -6,6 +6,7 @@
 
 #include "contact/contact.h"
 #include "math/vecn.h"
+#include "step/brace.h"
 #include "step/contact_system.h"
 #include "step/coords.h"
 #include "step/phi.h"
@@ -24,7 +25,10 @@ ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const c
     ct_contact_linearise(contact);
     ct_contact_forces(contact);
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
-    return CT_OK;
+    if (!ct_brace_serves(model, contact)) return CT_OK;
+    int unused = 0;
+    status = ct_brace_factor(model, work, config, work->contact_system->brace, &unused);
+    return status == CT_SINGULAR ? CT_OK : status;  // which leaves the old factor in force
 }
 
 // ---- the system ----------------------------------------------------------------------------
@@ -34,9 +38,9 @@ typedef struct context {
     ct_work* work;
     const ct_config* config;
     ct_backward_report* report;
-    double *nodes, *rows, *unknowns;  // scratch: 3 nvert, 3 slots, nunknown
-    int slots;
-    const double *D, *E;  // 9 a slot
+    double *nodes, *rows, *unknowns, *right;  // scratch: 3 nvert, 3 slots, nunknown
+    int slots, dense;     // touches; those of them that are seen by their compliance, the others are braced
+    const double *D, *E;  // 9 a slot; of braced touches K and A of brace.h
     const int* which;     // touch of a slot
     bool ready;           // for preconditioning, or not to be
     ct_status status;
@@ -60,53 +64,78 @@ static void solve_factor(context* c, const double* b, double* y) {
 
 // The warp of P, and a factor of D W + E. Starts that are good enough never need them.
 static ct_status prepare(context* c) {
+    const bool braced = c->dense < c->slots;
     ct_contact_system* system = c->work->contact_system;
     const ct_friction_matrix* W;
     ct_friction_inverse inverse;
     bool inverted = false;
-    ct_precondition_warp(c->model, &c->work->preconditioner, c->config, c->work->rho);
-    ct_status status = ct_contact_system_invert(c->model, c->work, c->config, c->slots, c->which, &inverse);
+    if (!braced) ct_precondition_warp(c->model, &c->work->preconditioner, c->config, c->work->rho);
+    if (!c->dense) return CT_OK;
+    ct_status status = ct_contact_system_invert(c->model, c->work, c->config, c->dense, c->which, &inverse);
     if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, c->D, c->E, &inverted);
     if (status != CT_OK || inverted) return status;
-    status = ct_contact_system_linear(c->model, c->work, c->config, c->slots, c->which, &W);
+    status = ct_contact_system_linear(c->model, c->work, c->config, c->dense, c->which, &W);
     return status == CT_OK ? ct_friction_factor(system->friction, W, c->D, c->E) : status;
 }
 
-// y = P^-1 a, (D W + E)^T mu = b + J y, then y -= P^-1 J^T D^T mu.
-static void precondition(const double* in, double* out, void* user) {
-    context* c = user;
-    const ct_contact_work* contact = c->work->contact;
-    size_t n = (size_t)c->model->nunknown, nodes = 3 * (size_t)c->model->nvert;
-    if (!c->ready) c->status = prepare(c), c->ready = true;
-    if (c->status != CT_OK) {
-        memset(out, 0, (n + 3 * (size_t)c->slots) * sizeof(double));
-        return;
-    }
-    solve_factor(c, in, out);
-    ct_coords_push(c->model, c->work, c->config, out, contact->shift);
-    for (size_t i = 0; i < contact->count; i++) {
-        const ct_touch* touch = &contact->touch[i];
-        double* row = c->rows + 3 * touch->slot;
+// out -= J^T M^T in over the slots [first, end), in unknowns; M: 9 a slot.
+static void pull_rows(context* c, const double* M, int first, int end, const double* in, double* out) {
+    memset(c->nodes, 0, 3 * (size_t)c->model->nvert * sizeof(double));
+    for (int i = first; i < end; i++) {
+        const ct_touch* touch = &c->work->contact->touch[c->which[i]];
+        const double *m = M + 9 * (size_t)i, *row = in + 3 * (size_t)i;
         for (int a = 0; a < 3; a++) {
-            row[a] = in[n + 3 * (size_t)touch->slot + (size_t)a];
-            for (int k = 0; k < touch->at.count; k++)
-                row[a] += touch->at.w[k] * contact->shift[3 * touch->is.pair.node[k] + a];
-        }
-    }
-    ct_friction_apply_transposed(c->work->contact_system->friction, c->rows, out + n);
-    memset(c->nodes, 0, nodes * sizeof(double));
-    for (size_t i = 0; i < contact->count; i++) {
-        const ct_touch* touch = &contact->touch[i];
-        const double* mu = out + n + 3 * (size_t)touch->slot;
-        for (int a = 0; a < 3; a++) {
-            double force = touch->D[0][a] * mu[0] + touch->D[1][a] * mu[1] + touch->D[2][a] * mu[2];
+            double force = m[a] * row[0] + m[3 + a] * row[1] + m[6 + a] * row[2];
             for (int k = 0; k < touch->at.count; k++)
                 c->nodes[3 * touch->is.pair.node[k] + a] -= touch->at.w[k] * force;
         }
     }
     ct_coords_pull(c->model, c->work, c->config, c->nodes, c->unknowns);
-    solve_factor(c, c->unknowns, c->work->contact_system->answer);
-    for (size_t i = 0; i < n; i++) out[i] += c->work->contact_system->answer[i];
+    for (int i = 0; i < c->model->nunknown; i++) out[i] += c->unknowns[i];
+}
+
+// rows = in + J y over the slots [first, end); shift holds y at the nodes.
+static void push_rows(context* c, int first, int end, const double* in) {
+    for (int i = first; i < end; i++) {
+        double motion[3];
+        ct_touch_motion(&c->work->contact->touch[c->which[i]], c->work->contact->shift, motion);
+        for (int a = 0; a < 3; a++) c->rows[3 * i + a] = in[3 * i + a] + motion[a];
+    }
+}
+
+// y = P^-1 a, (D W + E)^T mu = b + J y, then y -= P^-1 J^T D^T mu. Braced touches, with K = E^-1 D in P and A
+// = E^-1: y = P^-1 (a - J^T K^T b) to begin with, mu = A^T (b + J y) at the end.
+static void precondition(const double* in, double* out, void* user) {
+    context* c = user;
+    ct_contact_system* system = c->work->contact_system;
+    const size_t n = (size_t)c->model->nunknown;
+    const bool braced = c->dense < c->slots;
+    if (!c->ready) c->status = prepare(c), c->ready = true;
+    if (c->status != CT_OK) {
+        memset(out, 0, (n + 3 * (size_t)c->slots) * sizeof(double));
+        return;
+    }
+    memcpy(system->answer, in, n * sizeof(double));
+    if (braced) pull_rows(c, c->D, c->dense, c->slots, in + n, system->answer);
+    solve_factor(c, system->answer, out);
+    if (c->dense) {
+        ct_coords_push(c->model, c->work, c->config, out, c->work->contact->shift);
+        push_rows(c, 0, c->dense, in + n);
+        ct_friction_apply_transposed(system->friction, c->rows, out + n);
+        double* right = c->right;
+        memset(right, 0, n * sizeof(double));
+        pull_rows(c, c->D, 0, c->dense, out + n, right);
+        solve_factor(c, right, system->answer);
+        for (size_t i = 0; i < n; i++) out[i] += system->answer[i];
+    }
+    if (!braced) return;
+    ct_coords_push(c->model, c->work, c->config, out, c->work->contact->shift);
+    push_rows(c, c->dense, c->slots, in + n);
+    for (int i = c->dense; i < c->slots; i++)
+        for (int a = 0; a < 3; a++) {
+            const double *A = c->E + 9 * (size_t)i, *row = c->rows + 3 * i;
+            out[n + 3 * (size_t)i + (size_t)a] = A[a] * row[0] + A[3 + a] * row[1] + A[6 + a] * row[2];
+        }
 }
 
 // A number for the pairs that touch, in their order.
@@ -128,18 +157,20 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     const ct_contact_work* contact = work->contact;
     ct_contact_system* system = work->contact_system;
     size_t n = (size_t)model->nunknown, m = contact->count, rows = n + 3 * m;
-    size_t total = 3 * rows + 18 * m + 3 * m + m;
+    size_t total = 3 * rows + n + 18 * m + 3 * m + m;
     if (!ct_reserve((void**)&system->vector, &system->capacity, total, sizeof(double)))
         return CT_OUT_OF_MEMORY;
     ct_status status = ct_krylov_reserve(system->krylov, (int)rows, GMRES_RESTART);
     if (status != CT_OK) return status;
-    double *b = system->vector, *x = b + rows, *left = x + rows, *D = left + rows, *E = D + 9 * m;
+    double *b = system->vector, *x = b + rows, *left = x + rows, *D = left + rows + n, *E = D + 9 * m;
     context c = {.model = model,
                  .work = work,
                  .config = config,
                  .report = report,
                  .rows = E + 9 * m,
+                 .right = left + rows,
                  .slots = (int)m,
+                 .dense = work->preconditioner.brace_in_force ? ct_brace_order(model, work->contact) : (int)m,
                  .D = D,
                  .E = E,
                  .nodes = work->contact_system->nodes,
@@ -148,6 +179,10 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
     for (size_t i = 0; i < m; i++) {
         const ct_touch* touch = &contact->touch[i];
         which[touch->slot] = (int)i;
+        if (touch->slot >= c.dense) {
+            ct_brace_rows(touch, E + 9 * touch->slot, D + 9 * touch->slot);
+            continue;
+        }
         memcpy(D + 9 * touch->slot, touch->D, sizeof touch->D);
         memcpy(E + 9 * touch->slot, touch->dF, sizeof touch->dF);
     }

@@ -433,11 +433,10 @@ static bool fill_rows(newton_context* c) {
 
 // Makes the braced factor anew where the one in force has aged, and puts the touches that it stands for last.
 static ct_status brace(newton_context* c, ct_contact_course* course) {
-    ct_contact_work* contact = c->work->contact;
     ct_contact_system* system = c->work->contact_system;
     ct_status status = CT_OK;
     if (!c->work->preconditioner.brace_in_force || course->strained || course->changed > BRACE_CHANGES) {
-        status = ct_brace_factor(c->model, c->work, system->brace, c->report);
+        status = ct_brace_factor(c->model, c->work, &c->work->at, system->brace, &c->report->refactors);
         system->measured = 0;
         course->strained = false;
         course->changed = 0;
@@ -448,16 +447,7 @@ static ct_status brace(newton_context* c, ct_contact_course* course) {
         ct_precondition_warp(c->model, &c->work->preconditioner, &c->work->at, c->work->rho);
         return CT_OK;
     }
-    c->dense = 0;
-    for (size_t i = 0; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        if (touch->slot >= 0 && ct_brace_node(c->model, touch) < 0) touch->slot = c->dense++;
-    }
-    int last = c->dense;
-    for (size_t i = 0; i < contact->count; i++) {
-        ct_touch* touch = &contact->touch[i];
-        if (touch->slot >= 0 && ct_brace_node(c->model, touch) >= 0) touch->slot = last++;
-    }
+    c->dense = ct_brace_order(c->model, c->work->contact);
     return status;
 }
 
