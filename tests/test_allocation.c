@@ -535,6 +535,13 @@ static void mesh_surface_survives_out_of_memory(void** unused) { walk_both(surfa
 static void mesh_check_survives_out_of_memory(void** unused) { walk_both(check_mesh, free_mesh); }
 static void shape_fill_survives_out_of_memory(void** unused) { walk_both(fill_shape, free_mesh); }
 static void surface_shape_survives_out_of_memory(void** unused) { walk_both(surface_shape, free_shape); }
+static ct_status write_scene(void** out) { return ct_scene_write(fixture_scene, (char**)out, NULL, NULL); }
+
+static void scene_writing_survives_out_of_memory(void** state) {
+    (void)state;
+    walk(write_scene, ct_free, MEMORY_OR_FILE, true);
+}
+
 static void scene_parsing_survives_out_of_memory(void** unused) {
     walk(parse_scene, free_scene, MEMORY_OR_FILE, false);
     walk(parse_scene, free_scene, MEMORY_OR_FILE, true);
@@ -616,6 +623,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_swimmer_fixture,
                                         free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_swimmer_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(scene_writing_survives_out_of_memory, make_swimmer_fixture,
+                                        free_fixture),
         cmocka_unit_test(searches_survive_out_of_memory),
         cmocka_unit_test(robot_import_survives_out_of_memory),
         cmocka_unit_test(scene_building_survives_out_of_memory),

@@ -69,6 +69,9 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_scene_import_skeleton(NULL, NULL, NULL, NULL, 0, NULL));
     refused(ct_scene_load(NULL, NULL, NULL));
     refused(ct_scene_parse(NULL, NULL, 0, NULL, NULL));
+    refused(ct_scene_save(NULL, NULL, NULL));
+    refused(ct_scene_write(NULL, NULL, NULL, NULL));
+    refused(ct_scene_set_velocities(NULL, 0, NULL, 0, NULL));
     refused(ct_scene_select(NULL, NULL, NULL, NULL, NULL));
     refused(ct_scene_set_control_values(NULL, NULL, NULL, NULL, 0, false, NULL));
     refused(ct_scene_set_mass(NULL, 0, 0, NULL));

@@ -1,6 +1,5 @@
 // The JSON loader: what it reads, what it refuses and how it says so, and that the published schema tells the
 // same.
-#include <dirent.h>
 #include <locale.h>
 #include <math.h>
 #include <stddef.h>
@@ -507,31 +506,6 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     json_decref(schema);
 }
 
-// -------------------------------------------------------------------------------------------------
-// The scenes that come with the library
-
-static void every_scene_loads(void** state) {
-    (void)state;
-    DIR* directory = opendir(CT_SOURCE_DIR "/scenes");
-    assert_non_null(directory);
-    int count = 0;
-    for (struct dirent* entry; (entry = readdir(directory));) {
-        const char* dot = strrchr(entry->d_name, '.');
-        if (!dot || strcmp(dot, ".json")) continue;
-        char path[512];
-        snprintf(path, sizeof path, "%s/scenes/%s", CT_SOURCE_DIR, entry->d_name);
-        ct_scene* scene;
-        ct_error error;
-        if (ct_scene_load(&scene, path, &error)) fail_msg("%s:%d: %s", error.file, error.line, error.message);
-        assert_true(ct_scene_file(scene)[0] == '/');
-        assert_int_equal(strncmp(ct_scene_name(scene), entry->d_name, (size_t)(dot - entry->d_name)), 0);
-        ct_scene_free(scene);
-        count++;
-    }
-    closedir(directory);
-    assert_true(count >= 5);
-}
-
 static void example_of_the_reference_loads(void** state) {
     (void)state;
     static char text[20000];
@@ -568,7 +542,6 @@ int main(void) {
         cmocka_unit_test(schema_has_exactly_the_keys_of_shapes),
         cmocka_unit_test(schema_has_exactly_the_choices_of_the_loader),
         cmocka_unit_test(schema_has_the_defaults_of_the_code),
-        cmocka_unit_test(every_scene_loads),
         cmocka_unit_test(example_of_the_reference_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,6 +276,19 @@ CT_API ct_status ct_scene_add_masses(ct_scene* scene, const int* nodes, int coun
 // nodes); NULL: zero. Set materials before: the centre of mass depends on them.
 CT_API ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
                                        const double angular_velocity[3], ct_error* error);
+// The initial velocity of every node of a body: 3 count numbers; count must be that of its nodes.
+CT_API ct_status ct_scene_set_velocities(ct_scene* scene, int body, const double* velocities, int count,
+                                         ct_error* error);
+
+// Writes the scene as it is now, read from a file or built by calls, as a scene file that stands alone: its
+// meshes, node sets and tables are written out, in the world, with what was chosen where something was left
+// open. Loaded again it is the same scene to the last bit, and saved again the same text. The scene must be
+// complete (it has a body or a link, pairs name what is there). CT_UNSUPPORTED for what scene files cannot
+// say, such as an infinite time: error names it; the text is read back and compared before it is written. The
+// file appears when it is complete. A model's values (ct_model_set) are not the scene's.
+CT_API ct_status ct_scene_save(const ct_scene* scene, const char* path, ct_error* error);
+// The same as text of *size bytes, and a zero behind it; *text is the caller's, freed by ct_free.
+CT_API ct_status ct_scene_write(const ct_scene* scene, char** text, size_t* size, ct_error* error);
 
 #ifdef __cplusplus
 }

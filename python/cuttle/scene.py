@@ -51,11 +51,11 @@ class Scene:
         self._directory = os.path.abspath(os.fspath(directory) if directory is not None else ".")
         self._read()
 
-    def _read(self) -> None:
+    def _read(self, written: Optional[str] = None) -> None:
         error, out = ffi.new("ct_error*"), ffi.new("ct_scene**")
-        encoded = self._text.encode()
+        encoded = (self._text if written is None else written).encode()
         with interruptible():
-            if self._file:
+            if self._file and written is None:
                 status = lib.ct_scene_load(out, os.fsencode(self._file), error)
             else:
                 status = lib.ct_scene_parse(out, encoded, len(encoded), os.fsencode(self._directory), error)
@@ -75,14 +75,36 @@ class Scene:
         return self
 
     def to_dict(self) -> Dict[str, Any]:
-        """The document; a copy."""
+        """The document as it was given; a copy."""
         document: Dict[str, Any] = json.loads(self._text)
         return document
 
-    def save(self, path: Path) -> None:
-        """Writes the document. Files that it names stay relative to the directory of the scene: save it there."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self._text)
+    def save(self, path: Path, document: bool = False) -> None:
+        """Writes a scene file that stands alone: meshes, selections and tables are written out in numbers. Loaded again
+        it is the same scene, to the bit.
+
+        document: the document as it was given instead, short and to be edited; files that it names stay relative to the
+        directory of the scene, so save it there.
+        """
+        if document:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self._text)
+            return
+        error = ffi.new("ct_error*")
+        with interruptible():
+            status = lib.ct_scene_save(self._pointer, os.fsencode(path), error)
+        check(status, error)
+
+    def write(self) -> str:
+        """What `save` writes, as text."""
+        error, out, size = ffi.new("ct_error*"), ffi.new("char**"), ffi.new("size_t*")
+        with interruptible():
+            status = lib.ct_scene_write(self._pointer, out, size, error)
+        check(status, error)
+        try:
+            return bytes(ffi.buffer(out[0], size[0])).decode()
+        finally:
+            lib.ct_free(out[0])
 
     def replace(self, **keys: Any) -> "Scene":
         """The same scene with other values of top-level keys: ``scene.replace(duration=2, integrator="bdf2")``."""
@@ -112,13 +134,14 @@ class Scene:
     def time_step(self) -> float:
         return float(lib.ct_scene_settings(self._pointer).time_step)
 
-    def __getstate__(self) -> Tuple[str, str]:
-        return self._text, self._directory
+    def __getstate__(self) -> Tuple[str, str, str]:
+        return self._text, self._directory, self.write()
 
-    def __setstate__(self, state: Tuple[str, str]) -> None:
-        self._text, self._directory = state
+    def __setstate__(self, state: Tuple[str, str, str]) -> None:
+        """From what the scene is, not from how it was made: no mesh is made again, no file is read."""
+        self._text, self._directory, written = state
         self._file = ""
-        self._read()
+        self._read(written)
 
     def __repr__(self) -> str:
         bodies = int(lib.ct_scene_body_count(self._pointer))

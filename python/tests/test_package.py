@@ -47,6 +47,38 @@ def test_scene_is_built_in_python_and_round_trips():
     assert scene.replace(duration=0.5).steps == 50
 
 
+@pytest.mark.parametrize("name", ["arm", "fish", "gripper", "hand"])
+def test_saved_and_pickled_scenes_are_the_same_to_the_bit(name, tmp_path, monkeypatch):
+    scene = cuttle.load(name)
+    scene.save(tmp_path / "saved.json")
+    saved = cuttle.load(tmp_path / "saved.json")
+    assert saved.write() == scene.write()
+    monkeypatch.setattr(cuttle.scene, "DATA", tmp_path)  # nothing of the package's is read
+    models = [s.model(threads=1) for s in (scene, saved, pickle.loads(pickle.dumps(scene)))]
+    states = [model.state() for model in models]
+    for state in states:
+        state.step()
+    assert states[0].tobytes() == states[1].tobytes() == states[2].tobytes()
+
+
+def test_pickled_model_keeps_what_was_set(tmp_path):
+    (tmp_path / "mesh.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    scene = cuttle.Scene(bodies=[{"name": "sail", "mesh": "mesh.obj"}], directory=tmp_path)
+    model = scene.model()
+    model.factor_always()
+    model.set(young=3e5)
+    pickled = pickle.dumps(model)
+    os.remove(tmp_path / "mesh.obj")  # the file is gone, the model is not
+    again = pickle.loads(pickled)
+    assert np.array_equal(again.get("young"), model.get("young"))
+    a, b = model.state(), again.state()
+    a.step()
+    b.step()
+    assert a.tobytes() == b.tobytes()
+    with pytest.raises(cuttle.Error):
+        scene.replace(duration=2)
+
+
 def test_mistake_is_named_with_its_place(tmp_path):
     path = tmp_path / "bad.json"
     path.write_text('{\n "bodies": [{"name": "a", "box": {"size": [1, 1, 1], "cells": [1, 1, 1]},\n'

@@ -41,6 +41,12 @@ static inline double distance3_hypot(const double a[3], const double b[3]) {
     return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
+// The length, or 1 where it is that to round-off: dividing by it twice is the same as once, to the last bit.
+static inline double length3_unit(const double a[3]) {
+    double length = length3(a);
+    return fabs(length - 1) <= 1e-15 ? 1 : length;
+}
+
 static inline bool is_finite3(const double a[3]) {
     return isfinite(a[0]) && isfinite(a[1]) && isfinite(a[2]);
 }

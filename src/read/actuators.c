@@ -129,6 +129,19 @@ void ct_read_cable(ct_scene* scene, ct_json at) {
     ct_arena_free(&arena);
 }
 
+// {"muscle": {...}} or one of the others.
+void ct_read_actuator(ct_scene* scene, ct_json at) {
+    static void (*const read[])(ct_scene*, ct_json) = {ct_read_muscle, ct_read_chamber, ct_read_cavity,
+                                                       ct_read_cable};
+    if (!ct_read_keys(at, CT_OBJECT_ACTUATOR)) return;
+    if (json_object_size(at.value) != 1)
+        ct_json_fail(at, "needs exactly one of \"muscle\", \"chamber\", \"cavity\" and \"cable\"");
+    for (int kind = CT_ACTUATOR_MUSCLE; kind <= CT_ACTUATOR_CABLE; kind++) {
+        const char* word = ct_actuator_kind_name((ct_actuator_kind)kind);
+        if (ct_json_has(at, word)) read[kind](scene, ct_json_member(at, word));
+    }
+}
+
 void ct_read_actuator_control(ct_scene* scene, const char* name, ct_json control) {
     ct_json at = ct_json_member(control, "actuator");
     const char* of = "";

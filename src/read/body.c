@@ -154,6 +154,8 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
         ct_json_fail(body, "has a \"size\" or \"interior\" without a \"shape\"");
     if (chosen != 0 && ct_json_has(body, "repair")) ct_json_fail(body, "has \"repair\" without a \"mesh\"");
     if (body.reader->status) return NULL;
+    ct_json written = ct_json_member(body, "mesh");
+    if (chosen == 0 && json_is_object(written.value)) return ct_read_written_mesh(body);
     if (chosen == 0) return read_mesh_file(body, directory);
     if (chosen == 1) return read_shape(body, directory);
     ct_mesh* mesh = NULL;
@@ -164,6 +166,7 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
 ct_mesh* ct_read_obstacle_mesh(ct_json obstacle, const char* directory) {
     ct_json at = ct_json_member(obstacle, "mesh");
     if (!at.value || json_is_string(at.value)) return read_mesh_file(obstacle, directory);
+    if (ct_json_has(at, "nodes")) return ct_read_written_mesh(obstacle);
     if (ct_json_has(obstacle, "repair"))
         ct_json_fail(obstacle, "has \"repair\" next to \"mesh\": put it inside");
     return ct_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory) : NULL;
@@ -179,6 +182,7 @@ static void read_bending(ct_json at, ct_material* material) {
         return;
     }
     if (!ct_read_keys(at, CT_OBJECT_BENDING)) return;
+    ct_json_number(ct_json_member(at, "factor"), &material->bending);
     ct_json_number(ct_json_member(at, "warp"), &material->bending_warp);
     ct_json_number(ct_json_member(at, "weft"), &material->bending_weft);
     ct_json_number(ct_json_member(at, "shear"), &material->bending_shear);
@@ -308,6 +312,20 @@ void ct_read_color(ct_json at, double color[3]) {
     for (int i = 0; i < 3; i++) color[i] = (double)(bits >> (16 - 8 * i) & 255) / 255;
 }
 
+// One row for each node.
+static void read_velocities(ct_scene* scene, int body, ct_json at) {
+    const size_t count = ct_json_length(at), nvert = (size_t)scene->body[body].mesh->nvert;
+    if (!at.reader->status && count != nvert)
+        ct_json_fail(at, "has %zu rows: body \"%.60s\" has %zu nodes", count, scene->body[body].name, nvert);
+    double* rows = at.reader->status ? NULL : ct_alloc(3 * nvert, sizeof *rows);
+    if (!at.reader->status && !rows) ct_json_out_of_memory(at);
+    if (rows) ct_json_rows(at, 3, rows);
+    ct_error inner;
+    if (!at.reader->status)
+        ct_json_relay(at, ct_scene_set_velocities(scene, body, rows, (int)count, &inner), &inner);
+    ct_free(rows);
+}
+
 void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
     ct_body_def def = ct_body_def_default();
     if (!ct_read_keys(at, CT_OBJECT_BODY)) return;
@@ -316,7 +334,9 @@ void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
     ct_json_rotation(ct_json_member(at, "rotate"), def.rotate);
     ct_json_vector(ct_json_member(at, "translate"), def.translate);
     read_material(ct_json_member(at, "material"), &def.material);
-    ct_json_vector(ct_json_member(at, "velocity"), def.velocity);
+    ct_json velocity = ct_json_member(at, "velocity");
+    bool rows = velocity.value && json_is_array(json_array_get(velocity.value, 0));
+    if (!rows) ct_json_vector(velocity, def.velocity);
     ct_json_vector(ct_json_member(at, "angular_velocity"), def.angular_velocity);
     ct_read_color(ct_json_member(at, "color"), def.color);
     ct_json_text(ct_json_member(at, "group"), &def.group);
@@ -347,4 +367,5 @@ void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
     ct_json_positive(ct_json_member(at, "mass"), &mass);
     if (mass > 0 && !at.reader->status)
         ct_json_relay(at, ct_scene_set_mass(scene, body, mass, &inner), &inner);
+    if (rows) read_velocities(scene, body, velocity);
 }

@@ -32,9 +32,19 @@ static void read_values(ct_json at, const ct_joint_type* type, double* single, d
 
 static void read_servo(ct_json at, const ct_joint_type* type, ct_joint_def* joint) {
     if (!at.value || !ct_read_keys(at, CT_OBJECT_SERVO)) return;
-    ct_json_positive(ct_json_required(at, "stiffness"), &joint->servo_stiffness);
+    ct_json_at_least(ct_json_required(at, "stiffness"), 0, &joint->servo_stiffness);
     ct_json_at_least(ct_json_member(at, "damping"), 0, &joint->servo_damping);
     read_values(ct_json_member(at, "target"), type, &joint->target, joint->pose_target);
+}
+
+// Lower and upper; null: none.
+static void read_range(ct_json at, double* lower, double* upper) {
+    double* const ends[] = {lower, upper};
+    if (ct_json_length(at) != 2) ct_json_fail(at, "must be two numbers, the lower limit and the upper one");
+    for (size_t i = 0; i < 2 && !at.reader->status; i++) {
+        ct_json end = ct_json_item(at, i);
+        if (end.value && !json_is_null(end.value)) ct_json_number(end, ends[i]);
+    }
 }
 
 static void read_limits(ct_json at, ct_joint_def* joint) {
@@ -47,16 +57,10 @@ static void read_limits(ct_json at, ct_joint_def* joint) {
             ct_json_fail(ct_json_member(at, "limit_stiffness"), "is given without \"limits\"");
         return;
     }
-    double range[2] = {0, 0};
-    ct_json_numbers(limits, range, 2);
-    joint->lower = range[0];
-    joint->upper = range[1];
-    ct_json_positive(ct_json_required(at, "limit_stiffness"), &joint->limit_stiffness);
+    read_range(limits, &joint->lower, &joint->upper);
+    ct_json_at_least(ct_json_required(at, "limit_stiffness"), 0, &joint->limit_stiffness);
     ct_json second = ct_json_member(at, "limits2");
-    if (!second.value) return;
-    ct_json_numbers(second, range, 2);
-    joint->lower2 = range[0];
-    joint->upper2 = range[1];
+    if (second.value) read_range(second, &joint->lower2, &joint->upper2);
 }
 
 static void read_joint(ct_json at, ct_joint_def* joint) {

@@ -43,6 +43,9 @@ void ct_read_motion(ct_json at, ct_arena* arena, ct_motion* motion);
 size_t ct_read_numbers(ct_json at, const char* directory, double* out, size_t most);
 // "#rrggbb" or three numbers; absent: stays.
 void ct_read_color(ct_json at, double color[3]);
+// The mesh of a body or obstacle whose "mesh" is an object with nodes and elements. NULL: the reader has
+// failed.
+ct_mesh* ct_read_written_mesh(ct_json body);
 // The mesh of an obstacle: a file's name, or an object with what makes the mesh of a body. NULL: the reader
 // has failed.
 ct_mesh* ct_read_obstacle_mesh(ct_json obstacle, const char* directory);
@@ -60,6 +63,7 @@ void ct_read_muscle(ct_scene* scene, ct_json at);
 void ct_read_chamber(ct_scene* scene, ct_json at);
 void ct_read_cavity(ct_scene* scene, ct_json at);
 void ct_read_cable(ct_scene* scene, ct_json at);
+void ct_read_actuator(ct_scene* scene, ct_json at);  // any of these
 // The numbers of the actuator that the control names.
 void ct_read_actuator_control(ct_scene* scene, const char* name, ct_json control);
 void ct_read_control(ct_scene* scene, ct_json at);

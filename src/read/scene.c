@@ -129,6 +129,7 @@ static void read_scene(ct_scene* scene, ct_json root, const char* directory) {
     read_list(scene, ct_json_member(root, "chambers"), ct_read_chamber);
     read_list(scene, ct_json_member(root, "cavities"), ct_read_cavity);
     read_list(scene, ct_json_member(root, "cables"), ct_read_cable);
+    read_list(scene, ct_json_member(root, "actuators"), ct_read_actuator);
     read_list(scene, ct_json_member(root, "controls"), ct_read_control);
     ct_json controls = ct_json_member(root, "controls");
     size_t ncontrol = controls.value ? ct_json_length(controls) : 0;

@@ -237,7 +237,7 @@ void ct_read_drive(ct_scene* scene, ct_json at) {
     ct_read_keys(at, pin ? CT_OBJECT_PIN : CT_OBJECT_DRIVE);
     ct_read_nodes(scene, at, &nodes, &count);
     ct_read_motion(ct_json_member(at, "motion"), &arena, &motion);
-    if (pin) ct_json_bool(ct_json_member(at, "clamp"), &motion.clamp);
+    ct_json_bool(ct_json_member(at, "clamp"), &motion.clamp);
     if (!at.reader->status) ct_json_relay(at, ct_scene_drive(scene, nodes, count, &motion, &inner), &inner);
     ct_free(nodes);
     ct_arena_free(&arena);

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "math/mat3.h"
+#include "math/point3.h"
 #include "scene/cavity_surface.h"
 #include "scene/muscle_map.h"
 #include "scene/scene.h"
@@ -120,12 +121,18 @@ ct_status ct_scene_add_muscle(ct_scene* scene, const ct_muscle_def* def, int* ac
                                     .nelement = map.ntet,
                                     .stiffness = def->stiffness,
                                     .start = def->activation,
-                                    .time = def->activation_time};
+                                    .time = def->activation_time,
+                                    .body = def->body,
+                                    .npoint = def->npoint,
+                                    .radius = def->radius,
+                                    .segments = def->segments};
+        muscle.point =
+            ct_arena_copy(&scene->arena, def->points, 3 * (size_t)def->npoint, sizeof *muscle.point);
         muscle.tet = ct_arena_copy(&scene->arena, map.tet, n, sizeof(int));
         muscle.number = ct_arena_copy(&scene->arena, map.segment, n, sizeof(int));
         muscle.direction = ct_arena_copy(&scene->arena, map.direction, 3 * n, sizeof(double));
         muscle.weight = ct_arena_copy(&scene->arena, map.weight, n, sizeof(double));
-        bool copied = muscle.tet && muscle.number && muscle.direction && muscle.weight;
+        bool copied = muscle.point && muscle.tet && muscle.number && muscle.direction && muscle.weight;
         status = copied ? append(scene, muscle, def->name, actuator, error) : ct_scene_out_of_memory(error);
     }
     ct_arena_free(&scratch);
@@ -204,7 +211,11 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
                                  .upper = INFINITY,
                                  .stiffness = def->stiffness,
                                  .start = def->activation,
-                                 .time = def->activation_time};
+                                 .time = def->activation_time,
+                                 .body = def->body,
+                                 .tag = def->tag,
+                                 .nnode = def->count,
+                                 .cells = def->cells};
     for (int t = 0; t < mesh->ntet; t++) {
         const int* v = mesh->tet + 4 * (size_t)t;
         if (def->tag >= 0 && mesh->tet_tag[t] != def->tag) continue;
@@ -217,7 +228,8 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
             "leaves no tet of \"%s\": a cell's tet has the tag and all four nodes in the set", body->name);
     chamber.tet = ct_arena_copy(&scene->arena, list, (size_t)chamber.nelement, sizeof(int));
     chamber.number = ct_arena_alloc(&scene->arena, (size_t)chamber.nelement, sizeof(int));
-    if (!chamber.tet || !chamber.number) return ct_scene_out_of_memory(error);
+    chamber.node = ct_arena_copy(&scene->arena, def->nodes, (size_t)def->count, sizeof *chamber.node);
+    if (!chamber.tet || !chamber.number || !chamber.node) return ct_scene_out_of_memory(error);
     chamber.size = group_cells(mesh, def, &chamber, body->first_tet, list);
     return append(scene, chamber, def->name, actuator, error);
 }
@@ -264,7 +276,10 @@ ct_status ct_scene_add_cavity(ct_scene* scene, const ct_cavity_def* def, int* ac
                                 .lower = -INFINITY,
                                 .upper = INFINITY,
                                 .size = 1,
-                                .start = def->pressure};
+                                .start = def->pressure,
+                                .body = def->body,
+                                .tag = def->tag};
+    copy3(cavity.seed, def->seed);
     if (ct_cavity_surface(body->mesh, def->tag, def->seed, &scene->arena, &cavity.tri, &cavity.nelement))
         return ct_scene_out_of_memory(error);
     if (!cavity.nelement && def->tag >= 0)

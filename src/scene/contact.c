@@ -248,7 +248,9 @@ static ct_vec3 place(const ct_obstacle_def* def, const double point[3]) {
 static void make_plane(const ct_obstacle_def* def, ct_scene_obstacle* out) {
     ct_vec3 normal = ct_quat_rotate(ct_quat_normalise(ct_quat_load(def->rotate)), ct_vec3_load(def->normal));
     ct_vec3_store(out->point, place(def, def->center));
-    ct_vec3_store(out->normal, ct_vec3_scale(1 / ct_vec3_norm(normal), normal));
+    ct_vec3_store(out->normal, normal);
+    const double length = length3_unit(out->normal);
+    ct_vec3_store(out->normal, ct_vec3_scale(1 / length, normal));
 }
 
 // Corner k has the signs of its bits; triangles outward.
@@ -264,6 +266,11 @@ static void make_box(const ct_obstacle_def* def, ct_scene_obstacle* out) {
         const int *q = side[s], tri[6] = {q[0], q[1], q[2], q[0], q[2], q[3]};
         memcpy(out->tri + 6 * s, tri, sizeof tri);
     }
+    copy3(out->center, def->center);
+    copy3(out->half, def->half);
+    out->scale = def->scale;
+    memcpy(out->rotate, def->rotate, sizeof out->rotate);
+    copy3(out->translate, def->translate);
 }
 
 // Copies the triangles (those of the tets' boundary, where there are tets) and the nodes that they use.
@@ -315,6 +322,12 @@ static char* keep_text(ct_scene* scene, const char* text) {
     return ct_arena_copy(&scene->arena, text, strlen(text) + 1, 1);
 }
 
+// A rotation of length 1 to round-off, which stays as it is when the scene is written and read again.
+static void normalise(double q[4]) {
+    const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4 && fabs(length - 1) > 1e-15; i++) q[i] /= length;
+}
+
 static ct_status fill_obstacle(ct_scene* scene, const ct_obstacle_def* def, const char* name,
                                ct_scene_obstacle* out) {
     *out = (ct_scene_obstacle){.kind = def->kind, .thickness = def->contact_thickness, .hidden = def->hidden};
@@ -358,7 +371,9 @@ ct_status ct_scene_add_obstacle(ct_scene* scene, const ct_obstacle_def* def, int
     ct_scene_obstacle added;
     ct_scene_obstacle* grown = ct_resize(scene->obstacle, (size_t)scene->nobstacle + 1, sizeof *grown);
     if (grown) scene->obstacle = grown;
-    if (!grown || fill_obstacle(scene, def, name, &added))
+    ct_obstacle_def own = *def;
+    normalise(own.rotate);
+    if (!grown || fill_obstacle(scene, &own, name, &added))
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     status = check_placed(scene, &added, error);
     if (status) return status;

@@ -8,13 +8,14 @@
     X(SCENE, "scene", "$schema", "name", "gravity", "up", "time_step", "duration", "settle", "start",        \
       "integrator", "solver", "output", "view", "ground", "contact", "bodies", "obstacles", "skeletons",     \
       "drives", "pins", "forces", "velocities", "masses", "water", "muscles", "chambers", "cavities",        \
-      "cables", "controls", "policy", "parameters", "objective", "optimizer")                                \
+      "cables", "actuators", "controls", "policy", "parameters", "objective", "optimizer")                   \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")               \
     X(OUTPUT, "output", "every")                                                                             \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                        \
     X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "sheet", "shape",        \
       "size", "interior", "scale", "rotate", "translate", "material", "tags", "values", "velocity",          \
       "angular_velocity", "color", "group", "contact_thickness", "order", "mass")                            \
+    X(MESH, "mesh", "nodes", "tets", "middles", "triangles", "tet_tags", "triangle_tags", "tags")            \
     X(BOX_MESH, "box_mesh", "size", "cells")                                                                 \
     X(SHEET_MESH, "sheet_mesh", "size", "cells")                                                             \
     X(SPHERE_MESH, "sphere_mesh", "radius", "size")                                                          \
@@ -32,10 +33,12 @@
       "shape", "size", "interior")                                                                           \
     X(MATERIAL, "material", "energy", "young", "poisson", "density", "damping", "paper_weights",             \
       "thickness", "bending", "curvature")                                                                   \
-    X(BENDING, "bending", "warp", "weft", "shear", "direction")                                              \
+    X(BENDING, "bending", "factor", "warp", "weft", "shear", "direction")                                    \
     X(DAMPING, "damping", "mass", "stiffness")                                                               \
-    X(VALUES, "values", "young", "poisson", "density")                                                       \
-    X(DRIVE, "drive", "select", "motion")                                                                    \
+    X(VALUES, "values", "young", "poisson", "density", "damping_mass", "damping_stiffness", "bending",       \
+      "bending_warp", "bending_weft", "bending_shear", "curvature_warp", "curvature_weft",                   \
+      "curvature_twist", "thickness")                                                                        \
+    X(DRIVE, "drive", "select", "motion", "clamp")                                                           \
     X(MOTION, "motion", "keys", "center", "smooth", "repeat")                                                \
     X(KEYFRAME, "keyframe", "time", "translate", "rotate")                                                   \
     X(TURN, "turn", "axis", "degrees")                                                                       \
@@ -57,6 +60,7 @@
       "activation_time")                                                                                     \
     X(CAVITY, "cavity", "name", "body", "tag", "seed", "pressure")                                           \
     X(CABLE, "cable", "name", "eyelets", "tension", "length", "stiffness", "activation_time")                \
+    X(ACTUATOR, "actuator", "muscle", "chamber", "cavity", "cable")                                          \
     X(EYELET, "eyelet", "body", "link", "node", "point")                                                     \
     X(CONTROL, "control", "name", "force", "drive", "move", "torque", "target", "actuator", "values",        \
       "repeat")                                                                                              \

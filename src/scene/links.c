@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/point3.h"
 #include "scene/scene.h"
 #include "skeleton/joint.h"
 #include "skeleton/point_masses.h"
@@ -56,7 +57,7 @@ static ct_status check_start(const ct_joint_def* joint, const ct_joint_type* typ
 }
 
 static ct_status normalise_axis(double axis[3], const char* field, ct_error* error) {
-    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    double length = length3_unit(axis);
     if (!isfinite(length) || length < 1e-12)
         return ct_scene_fail(error, field, "has no direction: give a vector of any length but zero");
     for (int a = 0; a < 3; a++) axis[a] /= length;

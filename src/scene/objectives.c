@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "math/point3.h"
 #include "scene/keys.h"
 #include "scene/scene.h"
 #include "skeleton/joint.h"
@@ -33,7 +34,7 @@ static ct_status check_window(const ct_objective_def* def, ct_error* error) {
 
 // Of length 1, or zeros.
 static ct_status copy_axis(const ct_objective_def* def, ct_scene_objective* o, ct_error* error) {
-    const double *a = def->axis, length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    const double *a = def->axis, length = length3_unit(a);
     if (!isfinite(length)) return ct_scene_fail(error, "axis", "must be three finite numbers");
     if (length > 0 && (is_of_control(def->kind) || def->kind == CT_OBJECTIVE_SHAPE))
         return ct_scene_fail(error, "axis", "is for points, velocities and joints: remove it");

@@ -359,6 +359,26 @@ ct_status ct_scene_add_masses(ct_scene* scene, const int* nodes, int count, doub
     return CT_OK;
 }
 
+ct_status ct_scene_set_velocities(ct_scene* scene, int body, const double* velocities, int count,
+                                  ct_error* error) {
+    CT_NEED(error, scene, velocities);
+    ct_error_clear(error);
+    if (body < 0 || body >= scene->nbody)
+        return ct_fail(error, CT_BAD_ARGUMENT, "body %d does not exist: the scene has %d", body,
+                       scene->nbody);
+    const ct_scene_body* b = &scene->body[body];
+    if (count != b->mesh->nvert)
+        return ct_scene_fail(error, "velocity", "has %d rows: body \"%.60s\" has %d nodes", count, b->name,
+                             b->mesh->nvert);
+    for (int v = 0; v < count; v++) {
+        if (is_finite3(velocities + 3 * (size_t)v)) continue;
+        if (error) error->element = v;
+        return ct_scene_fail(error, "velocity", "has a number that is not finite in row %d", v);
+    }
+    memcpy(b->velocity, velocities, 3 * (size_t)count * sizeof *velocities);
+    return CT_OK;
+}
+
 ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, const double velocity[3],
                                 const double angular_velocity[3], ct_error* error) {
     CT_NEED(error, scene);

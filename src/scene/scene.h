@@ -54,7 +54,8 @@ typedef struct ct_scene_obstacle {
     double thickness;            // m; NAN: chosen when the scene is compiled
     double color[3];
     bool hidden;
-    ct_scene_driver motion;  // without nodes; nkey 0: it stands still
+    ct_scene_driver motion;                                     // without nodes; nkey 0: it stands still
+    double center[3], half[3], scale, rotate[4], translate[3];  // BOX, as it was given
 } ct_scene_obstacle;
 
 typedef struct ct_scene_contact_pair {  // names are resolved when the scene is complete
@@ -94,6 +95,18 @@ typedef struct ct_scene_actuator {
     double stiffness;  // Pa; of cables N/m; 0 of cavities
     double start;      // of every number
     double time;       // s, activation_time
+    // as it was given: body of all but cables; points, radius and segments of a muscle; tag of a chamber or a
+    // cavity; nodes and cells of a chamber; seed of a cavity
+    int body;
+    double* point;  // 3 npoint
+    int npoint;
+    double radius;
+    int segments;
+    int tag;
+    int* node;
+    int nnode;
+    ct_cells cells;
+    double seed[3];
 } ct_scene_actuator;
 
 // Whether the actuator is of the kind and has a stiffness; a cable under a tension has none.

@@ -293,6 +293,37 @@ void ct_json_numbers(ct_json at, double* out, size_t count) {
     for (size_t i = 0; i < count && !at.reader->status; i++) ct_json_number(ct_json_item(at, i), &out[i]);
 }
 
+void ct_json_rows(ct_json at, size_t width, double* out) {
+    const size_t count = ct_json_length(at);
+    for (size_t i = 0; i < count && !at.reader->status; i++) {
+        const json_t* row = json_array_get(at.value, i);
+        bool plain = json_array_size(row) == width;
+        for (size_t k = 0; plain && k < width; k++) {
+            const json_t* item = json_array_get(row, k);
+            out[i * width + k] = json_number_value(item);
+            plain = json_is_number(item);
+        }
+        if (!plain) ct_json_numbers(ct_json_item(at, i), out + i * width, width);  // says what is wrong
+    }
+}
+
+void ct_json_integer_rows(ct_json at, size_t width, int least, int most, int* out) {
+    const size_t count = ct_json_length(at);
+    for (size_t i = 0; i < count && !at.reader->status; i++) {
+        const json_t* row = json_array_get(at.value, i);
+        if (!json_is_array(row) || json_array_size(row) != width) {
+            ct_json_fail(ct_json_item(at, i), "must be %zu whole numbers", width);
+            return;
+        }
+        for (size_t k = 0; k < width; k++) {
+            const json_t* item = json_array_get(row, k);
+            const json_int_t value = json_integer_value(item);
+            if (json_is_integer(item) && value >= least && value <= most) out[i * width + k] = (int)value;
+            else ct_json_integer(ct_json_item(ct_json_item(at, i), k), least, most, &out[i * width + k]);
+        }
+    }
+}
+
 void ct_json_vector(ct_json at, double out[3]) {
     double vector[3];
     if (!at.value || at.reader->status) return;
@@ -338,6 +369,7 @@ void ct_json_rotation(ct_json at, double quaternion[4]) {
     if (!at.reader->status && !(norm > 0 && isfinite(norm)))
         ct_json_fail(at, "has a quaternion that is not a rotation: it is w x y z, of length 1");
     if (at.reader->status) return;
+    if (ct_json_has(at, "quaternion") && fabs(norm - 1) <= 1e-15) norm = 1;  // it is, to round-off
     for (int i = 0; i < 4; i++) quaternion[i] = q[i] / norm;
 }
 

@@ -58,6 +58,10 @@ void ct_json_bool(ct_json at, bool* out);
 void ct_json_text(ct_json at, const char** out);              // not empty, borrowed from the value
 void ct_json_numbers(ct_json at, double* out, size_t count);  // an array of exactly `count` finite numbers
 void ct_json_vector(ct_json at, double out[3]);               // three finite numbers
+// An array of arrays of `width` numbers each, as many as it has.
+void ct_json_rows(ct_json at, size_t width, double* out);
+// The same of whole numbers from `least` to `most`.
+void ct_json_integer_rows(ct_json at, size_t width, int least, int most, int* out);
 // One of the NULL-terminated names; *out is its index.
 void ct_json_choice(ct_json at, const char* const* names, int* out);
 // A rotation: {"axis": [..], "degrees": d} or {"quaternion": [w, x, y, z]} (normalised) as a unit quaternion.
