@@ -305,20 +305,25 @@ static void imported_limits_hold_the_weight(void** unused) {
 #define BODY(part) "<mujoco><worldbody>\n<body name='b'>\n" part "</body></worldbody></mujoco>"
 
 static void unsupported_parts_are_refused_by_name(void** unused) {
-    refused(MJCF("<tendon/>"), 2, "<tendon> is not supported");
+    refused(MJCF("<deformable/>"), 2, "<deformable> is not supported");
     refused(MJCF("<equality/>"), 2, "<equality>");
     refused(MJCF("<option density='1000'/>"), 2, "density=\"1000\"");
     refused(MJCF("<option viscosity='.1'/>"), 2, "viscosity");
     refused(MJCF("<option wind='0 0 1'/>"), 2, "has a wind");
     refused(MJCF("<option><flag gravity='disable'/></option>"), 2, "disables gravity");
-    refused(MJCF("<include file='x'/>"), 2, "<include>");
+    refused(MJCF("<include/>"), 2, "<include> lacks its file");
+    refused(MJCF("<include file='no.xml'/>"), 2, "cannot be read");
     refused(BODY("<composite/>"), 3, "<composite> is not supported inside <body>");
     refused(BODY("<joint armature='1'/>"), 3, "armature");
+    refused(BODY("<joint/><geom size='1'/><body><joint armature='.1'/><geom size='1'/></body>"), 3,
+            "armature=\"0.1\"");
+    refused(BODY("<joint armature='-1'/><geom size='1'/>"), 3, "negative armature");
     refused(BODY("<joint frictionloss='1'/>"), 3, "frictionloss");
     refused(BODY("<joint name='j' springdamper='1 1'/>"), 3, "\"j\" has the attribute springdamper");
     refused(BODY("<joint type='screw'/>"), 3, "hinge, slide, ball or free");
     refused(BODY("<joint type='ball' range='0 1'/>"), 3, "ball with a range");
-    refused(BODY("<joint/><geom type='mesh' mesh='m'/>"), 3, "give its body an <inertial>");
+    refused(BODY("<joint/><geom type='hfield' hfield='m'/>"), 3, "give its body an <inertial>");
+    refused(BODY("<joint/><geom type='mesh' mesh='m'/>"), 3, "which no <asset> has");
     refused(BODY("<joint/><geom type='box' size='1'/>"), 3, "needs 3 numbers in size");
     refused(BODY("<joint axis='0 1'/>"), 3, "2 numbers in axis");
     refused(BODY("<joint axis='0 1 nan'/>"), 3, "\"nan\" is not a finite number");

@@ -76,10 +76,10 @@ CT_API ct_status ct_scene_add_link(ct_scene* scene, const ct_link_def* def, int*
 CT_API int ct_scene_link_count(const ct_scene* scene);  // added so far
 // Links, joints and motors of a robot file: MJCF (MuJoCo .xml) or URDF; what it has and Cuttle has not is
 // refused by name. Lengths are multiplied by `scale` (masses by its cube, inertias by its fifth power), then
-// rotated (NULL: not), then translated (NULL: not). Motors and position servos of an MJCF file become
-// controls of their names: a torque, a target. Limits become soft: a joint passes one by about 0.01 rad under
-// the weight that it carries. CT_IO or CT_BAD_FILE when the file cannot be read; on failure the scene is as
-// before.
+// rotated (NULL: not), then translated (NULL: not). Actuators of an MJCF file become controls of their
+// names: a torque, a target, the tension of a tendon's cable. Limits become soft: a joint passes one by about
+// 0.01 rad under the weight that it carries. CT_IO or CT_BAD_FILE when the file cannot be read; on failure
+// the scene is as before.
 CT_API ct_status ct_scene_import_skeleton(ct_scene* scene, const char* path, const double translate[3],
                                           const double rotate[4], double scale, ct_error* error);
 CT_API int ct_scene_find_link(const ct_scene* scene, const char* name);  // -1: none

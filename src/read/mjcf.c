@@ -1,5 +1,6 @@
 // Reading MJCF, the format of MuJoCo: <worldbody> as a tree of bodies with joints, inertials and geoms;
-// <compiler>, <default> and the <motor> and <position> of <actuator>.
+// <compiler> and <default>. Included and replicated parts are put in their places first (mjcf_expand.c);
+// actuators and tendons come last (mjcf_actuator.c).
 //
 // A body's frame is its parent's frame times its own pos and orientation. Several joints of a body act one
 // after the other, each about its axis in the body's frame: all but the last become links without mass. A
@@ -25,8 +26,8 @@ typedef struct known_attributes {
 static const known_attributes known[] = {
     {"body", "name childclass pos quat axisangle euler xyaxes zaxis", "user mocap gravcomp sleep"},
     {"inertial", "pos quat axisangle euler xyaxes zaxis mass diaginertia fullinertia", ""},
-    {"joint", "name class type pos axis range limited stiffness damping ref springref",
-     "armature frictionloss group margin solreflimit solimplimit solreffriction solimpfriction user "
+    {"joint", "name class type pos axis range limited stiffness damping ref springref armature",
+     "frictionloss group margin solreflimit solimplimit solreffriction solimpfriction user "
      "actuatorfrcrange "
      "actuatorfrclimited actuatorgravcomp"},
     {"freejoint", "name", "group align"},
@@ -34,11 +35,17 @@ static const known_attributes known[] = {
      "contype conaffinity condim group priority friction solmix solref solimp margin gap material rgba user "
      "hfield mesh fitscale "
      "shellinertia fluidshape fluidcoef"},
-    {"motor", "name class joint gear", "ctrllimited ctrlrange forcelimited forcerange group user"},
-    {"position", "name class joint kp kv gear",
+    {"frame", "name childclass pos quat axisangle euler xyaxes zaxis", ""},
+    {"motor", "name class joint tendon gear", "ctrllimited ctrlrange forcelimited forcerange group user"},
+    {"position", "name class joint kp kv dampratio gear",
      "ctrllimited ctrlrange forcelimited forcerange group user inheritrange"},
-    {"compiler", "angle eulerseq coordinate inertiafromgeom autolimits",
-     "meshdir texturedir assetdir discardvisual fusestatic strippath convexhull usethread fitaabb "
+    {"velocity", "name class joint kv gear", "ctrllimited ctrlrange forcelimited forcerange group user"},
+    {"general", "name class joint tendon gear dyntype gaintype gainprm biastype biasprm",
+     "ctrllimited ctrlrange forcelimited forcerange group user dynprm actdim actlimited actrange actearly"},
+    {"spatial", "name class stiffness springlength damping frictionloss armature limited range",
+     "group width material rgba user margin solreflimit solimplimit solreffriction solimpfriction"},
+    {"compiler", "angle eulerseq coordinate inertiafromgeom autolimits meshdir assetdir strippath",
+     "texturedir discardvisual fusestatic convexhull usethread fitaabb "
      "exactmeshinertia alignfree saveinertial "
      "balanceinertia boundmass boundinertia settotalmass"},
 };
@@ -50,7 +57,7 @@ static bool has_word(const char* words, const char* word) {
     return false;
 }
 
-static void check_attributes(ct_mjcf* m, const ct_xml* element) {
+void ct_mjcf_check(ct_mjcf* m, const ct_xml* element) {
     const known_attributes* entry = NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i].element, element->name)) entry = &known[i];
@@ -63,7 +70,7 @@ static void check_attributes(ct_mjcf* m, const ct_xml* element) {
 }
 
 // Effects that links do not have here; 0, "false" and absence are fine.
-static void refuse_effects(ct_mjcf* m, const ct_xml* element, const char* const* attributes) {
+void ct_mjcf_refuse(ct_mjcf* m, const ct_xml* element, const char* const* attributes) {
     for (; *attributes && !m->reader->status; attributes++) {
         const char* value = ct_mjcf_get(m, element, *attributes);
         double number = 0;
@@ -126,19 +133,19 @@ static void read_axial(ct_mjcf* m, const ct_xml* joint, ct_robot_pose pose, ct_j
 
 static void read_joint(ct_mjcf* m, const ct_xml* joint, ct_robot_pose pose, ct_joint_def* def) {
     double pos[3] = {0};
-    check_attributes(m, joint);
+    ct_mjcf_check(m, joint);
     *def = ct_joint_def_default();
     def->kind = joint_kind(m, joint);
     if (def->kind != CT_JOINT_FREE) ct_mjcf_numbers(m, joint, "pos", 3, 3, pos);
     ct_vec3_store(def->anchor, ct_vec3_add(ct_mat3_apply(pose.R, ct_vec3_load(pos)), pose.t));
     if (!strcmp(joint->name, "freejoint")) return;
-    refuse_effects(m, joint, (const char* const[]){"armature", "frictionloss", NULL});
+    ct_mjcf_refuse(m, joint, (const char* const[]){"frictionloss", NULL});
     if (def->kind == CT_JOINT_REVOLUTE || def->kind == CT_JOINT_PRISMATIC) {
         read_axial(m, joint, pose, def);
         return;
     }
     if (def->kind == CT_JOINT_FREE)
-        refuse_effects(m, joint, (const char* const[]){"stiffness", "damping", NULL});
+        ct_mjcf_refuse(m, joint, (const char* const[]){"stiffness", "damping", NULL});
     else {
         ct_mjcf_numbers(m, joint, "stiffness", 1, 1, &def->stiffness);
         ct_mjcf_numbers(m, joint, "damping", 1, 1, &def->damping);
@@ -151,13 +158,11 @@ static bool is_joint(const ct_xml* element) {
     return !strcmp(element->name, "joint") || !strcmp(element->name, "freejoint");
 }
 
-// Adds links without mass for all joints but the last, whose link is left in `link`.
-static void add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int parent, ct_robot_link* link) {
-    int count = 0;
-    link->parent = parent;
-    link->joint.kind = CT_JOINT_FIXED;
-    ct_vec3_store(link->joint.anchor, pose.t);
+// Adds links without mass for all joints but the last, whose link is left in `link`. Returns the joints.
+static int add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int count, ct_robot_link* link) {
     for (const ct_xml* joint = body->child; joint && !m->reader->status; joint = joint->next) {
+        if (!strcmp(joint->name, "frame"))
+            count = add_joints(m, joint, ct_robot_pose_compose(pose, ct_mjcf_pose(m, joint)), count, link);
         if (!is_joint(joint)) continue;
         if (count++) {
             char name[160];
@@ -170,6 +175,35 @@ static void add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int p
         read_joint(m, joint, pose, &link->joint);
         link->joint_name = ct_xml_get(joint, "name");
     }
+    return count;
+}
+
+static bool stands_still(const ct_robot* robot, int k) {
+    while (k >= 0 && robot->link[k].joint.kind == CT_JOINT_FIXED) k = robot->link[k].parent;
+    return k < 0;
+}
+
+// A rotor of inertia a that turns with the joint. Where the joint is a hinge on what stands still, it does
+// what a ring of that inertia about the axis does on the link; elsewhere the ring would turn with the parent
+// too.
+static void add_armature(ct_mjcf* m, const ct_xml* body, ct_robot_link* link) {
+    for (const ct_xml* joint = body->child; joint && !m->reader->status; joint = joint->next) {
+        double a = 0;
+        if (!strcmp(joint->name, "frame")) add_armature(m, joint, link);
+        if (strcmp(joint->name, "joint")) continue;
+        ct_mjcf_numbers(m, joint, "armature", 1, 1, &a);
+        if (a == 0) continue;
+        if (a < 0) ct_robot_fail(m->reader, joint, "has a negative armature");
+        if (link->joint.kind != CT_JOINT_REVOLUTE || !stands_still(m->reader->robot, link->parent) ||
+            !(link->mass > 0))
+            ct_robot_fail(m->reader, joint,
+                          "has armature=\"%g\", which is supported for a hinge between the world and a body "
+                          "with a mass alone: remove it or set it to 0",
+                          a);
+        const ct_vec3 n = ct_vec3_normalise(ct_vec3_load(link->joint.axis));
+        const double J[6] = {n.x * n.x, n.y * n.y, n.z * n.z, n.x * n.y, n.x * n.z, n.y * n.z};
+        for (int i = 0; i < 6; i++) link->inertia[i] += a / 2 * (J[i] + (i < 3));
+    }
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -178,7 +212,7 @@ static void add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int p
 static void read_inertial(ct_mjcf* m, const ct_xml* inertial, ct_robot_pose body, ct_robot_link* link) {
     double mass = 0, J[6] = {0};
     const double center[3] = {0};
-    check_attributes(m, inertial);
+    ct_mjcf_check(m, inertial);
     bool diagonal = ct_robot_numbers(m->reader, inertial, "diaginertia", ct_xml_get(inertial, "diaginertia"),
                                      3, 3, J) > 0;
     bool full = ct_robot_numbers(m->reader, inertial, "fullinertia", ct_xml_get(inertial, "fullinertia"), 6,
@@ -203,66 +237,70 @@ static void read_mass(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, ct_rob
 }
 
 static const char* const body_children[] = {"body", "inertial", "joint", "freejoint", "geom",
-                                            "site", "camera",   "light", NULL};
+                                            "site", "camera",   "light", "frame",     NULL};
+
+static void add_sites(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int link) {
+    for (const ct_xml* at = body->child; at && !m->reader->status; at = at->next) {
+        if (!strcmp(at->name, "frame"))
+            add_sites(m, at, ct_robot_pose_compose(pose, ct_mjcf_pose(m, at)), link);
+        if (strcmp(at->name, "site") || !ct_xml_get(at, "name")) continue;
+        double pos[3] = {0}, ends[6];
+        ct_mjcf_numbers(m, at, "pos", 3, 3, pos);
+        if (ct_mjcf_numbers(m, at, "fromto", 6, 6, ends))
+            for (int i = 0; i < 3; i++) pos[i] = (ends[i] + ends[i + 3]) / 2;
+        ct_mjcf_site* site = ct_arena_alloc(&m->reader->document.arena, 1, sizeof *site);
+        if (!site) {
+            ct_robot_out_of_memory(m->reader);
+            return;
+        }
+        *site = (ct_mjcf_site){.name = ct_xml_get(at, "name"), .link = link, .next = m->site};
+        ct_vec3_store(site->point, ct_vec3_add(ct_mat3_apply(pose.R, ct_vec3_load(pos)), pose.t));
+        m->site = site;
+    }
+}
+
+// What is in frames is as if it were outside, but for its pose.
+static void check_parts(ct_mjcf* m, const ct_xml* body) {
+    ct_robot_check_children(m->reader, body, body_children);
+    for (const ct_xml* at = body->child; at && !m->reader->status; at = at->next) {
+        if (!strcmp(at->name, "geom")) ct_mjcf_check(m, at);
+        if (strcmp(at->name, "frame")) continue;
+        ct_mjcf_check(m, at);
+        check_parts(m, at);
+    }
+}
+
+static void add_bodies(ct_mjcf* m, const ct_xml* parent_element, ct_robot_pose parent_pose, int parent);
+
+static void add_body(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int parent) {
+    ct_robot_link link = {
+        .name = ct_xml_get(body, "name"), .parent = parent, .joint = ct_joint_def_default()};
+    ct_mjcf_check(m, body);
+    check_parts(m, body);
+    ct_mjcf_refuse(m, body, (const char* const[]){"mocap", "gravcomp", NULL});
+    link.joint.kind = CT_JOINT_FIXED;
+    ct_vec3_store(link.joint.anchor, pose.t);
+    const int joints = add_joints(m, body, pose, 0, &link);
+    read_mass(m, body, pose, &link);
+    if (joints) add_armature(m, body, &link);
+    int index = ct_robot_new_link(m->reader, body, &link);
+    if (index < 0) return;
+    add_sites(m, body, pose, index);
+    add_bodies(m, body, pose, index);
+}
 
 static void add_bodies(ct_mjcf* m, const ct_xml* parent_element, ct_robot_pose parent_pose, int parent) {
-    for (const ct_xml* body = ct_xml_child(parent_element, "body"); body && !m->reader->status;
-         body = ct_xml_next(body, "body")) {
-        check_attributes(m, body);
-        ct_robot_check_children(m->reader, body, body_children);
-        refuse_effects(m, body, (const char* const[]){"mocap", "gravcomp", NULL});
-        ct_robot_pose pose = ct_robot_pose_compose(parent_pose, ct_mjcf_pose(m, body));
-        ct_robot_link link = {.name = ct_xml_get(body, "name"), .joint = ct_joint_def_default()};
-        for (const ct_xml* geom = ct_xml_child(body, "geom"); geom; geom = ct_xml_next(geom, "geom"))
-            check_attributes(m, geom);
-        add_joints(m, body, pose, parent, &link);
-        read_mass(m, body, pose, &link);
-        int index = ct_robot_new_link(m->reader, body, &link);
-        if (index >= 0) add_bodies(m, body, pose, index);
+    for (const ct_xml* at = parent_element->child; at && !m->reader->status; at = at->next) {
+        const bool body = !strcmp(at->name, "body"), frame = !strcmp(at->name, "frame");
+        if (!body && !frame) continue;
+        const ct_robot_pose pose = ct_robot_pose_compose(parent_pose, ct_mjcf_pose(m, at));
+        if (body) add_body(m, at, pose, parent);
+        else add_bodies(m, at, pose, parent);
     }
 }
 
 // -------------------------------------------------------------------------------------------------
-// Actuators, settings, the file
-
-static int find_joint(const ct_robot* robot, const char* name) {
-    for (int k = 0; k < robot->nlink; k++)
-        if (robot->link[k].joint_name && !strcmp(robot->link[k].joint_name, name)) return k;
-    return -1;
-}
-
-// A motor's control is the joint's torque or force itself: its gear and ranges belong to whoever chooses it.
-static void add_actuator(ct_mjcf* m, const ct_xml* actuator) {
-    check_attributes(m, actuator);
-    const char *joint = ct_mjcf_get(m, actuator, "joint"), *name = ct_xml_get(actuator, "name");
-    int link = joint ? find_joint(m->reader->robot, joint) : -1;
-    if (link < 0)
-        ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\", which does not exist",
-                      joint ? joint : "");
-    bool position = !strcmp(actuator->name, "position");
-    if (m->reader->status) return;
-    if (position) {
-        double gear[6] = {1}, kp = 1, kv = 0;
-        ct_joint_def* def = &m->reader->robot->link[link].joint;
-        ct_mjcf_numbers(m, actuator, "gear", 1, 6, gear);
-        ct_mjcf_numbers(m, actuator, "kp", 1, 1, &kp);
-        ct_mjcf_numbers(m, actuator, "kv", 1, 1, &kv);
-        if (gear[0] != 1)
-            ct_robot_fail(m->reader, actuator, "has the gear %g: a position servo needs 1", gear[0]);
-        if (def->servo_stiffness > 0)
-            ct_robot_fail(m->reader, actuator, "is the second servo of the joint \"%.60s\": keep one", joint);
-        if (def->kind == CT_JOINT_BALL)
-            ct_robot_fail(m->reader, actuator,
-                          "is a servo of the ball \"%.60s\", which is not supported: remove it", joint);
-        if (def->target != 0)
-            ct_robot_fail(m->reader, actuator, "acts on the joint \"%.60s\" with a ref: set that to 0",
-                          joint);
-        def->servo_stiffness = kp;
-        def->servo_damping = kv;
-    }
-    ct_robot_new_control(m->reader, actuator, name && name[0] ? name : joint,
-                         position ? CT_CONTROL_TARGET : CT_CONTROL_TORQUE, link);
-}
+// Settings, the file
 
 static bool compiler_choice(ct_mjcf* m, const ct_xml* compiler, const char* attribute, const char* a,
                             const char* b, bool otherwise) {
@@ -275,8 +313,8 @@ static bool compiler_choice(ct_mjcf* m, const ct_xml* compiler, const char* attr
 }
 
 static void read_compiler(ct_mjcf* m, const ct_xml* compiler) {
-    check_attributes(m, compiler);
-    refuse_effects(
+    ct_mjcf_check(m, compiler);
+    ct_mjcf_refuse(
         m, compiler,
         (const char* const[]){"balanceinertia", "boundmass", "boundinertia", "settotalmass", NULL});
     bool degrees = compiler_choice(m, compiler, "angle", "degree", "radian", m->angle != 1);
@@ -288,6 +326,9 @@ static void read_compiler(ct_mjcf* m, const ct_xml* compiler) {
         bool always = compiler_choice(m, compiler, "inertiafromgeom", "true", "false", false);
         m->from_geom = always ? CT_MJCF_ALWAYS : CT_MJCF_NEVER;
     }
+    const char *assets = ct_xml_get(compiler, "assetdir"), *meshes = ct_xml_get(compiler, "meshdir");
+    if (meshes || (assets && !m->meshdir)) m->meshdir = meshes ? meshes : assets;
+    m->strippath = compiler_choice(m, compiler, "strippath", "true", "false", m->strippath);
     if (!order) return;
     if (strlen(order) != 3 || strspn(order, "xyzXYZ") != 3)
         ct_robot_fail(m->reader, compiler,
@@ -301,7 +342,7 @@ static void read_option(ct_mjcf* m, const ct_xml* option) {
     static const char* const needed[] = {"gravity",   "passive", "spring", "damper",
                                          "actuation", "limit",   NULL};
     double wind[3] = {0};
-    refuse_effects(m, option, (const char* const[]){"density", "viscosity", NULL});
+    ct_mjcf_refuse(m, option, (const char* const[]){"density", "viscosity", NULL});
     ct_robot_numbers(m->reader, option, "wind", ct_xml_get(option, "wind"), 3, 3, wind);
     if (wind[0] != 0 || wind[1] != 0 || wind[2] != 0)
         ct_robot_fail(m->reader, option, "has a wind, which is not supported: remove it or set it to 0");
@@ -319,31 +360,36 @@ static void read_option(ct_mjcf* m, const ct_xml* option) {
 static void check_defaults(ct_mjcf* m, const ct_xml* element) {
     for (const ct_xml* child = element->child; child && !m->reader->status; child = child->next) {
         if (!strcmp(child->name, "default")) check_defaults(m, child);
-        else check_attributes(m, child);
+        else ct_mjcf_check(m, child);
     }
 }
 
-void ct_mjcf_read(ct_robot_reader* reader, const ct_xml* root) {
+static void read_world(ct_mjcf* m, const ct_xml* part) {
+    const ct_robot_pose none = {ct_mat3_identity(), {0, 0, 0}};
+    check_parts(m, part);
+    add_sites(m, part, none, -1);
+    add_bodies(m, part, none, -1);
+}
+
+// Hands every part of that name to `read`.
+static void each(ct_mjcf* m, const char* name, void (*read)(ct_mjcf*, const ct_xml*)) {
+    for (const ct_xml* part = ct_xml_child(m->root, name); part && !m->reader->status;
+         part = ct_xml_next(part, name))
+        read(m, part);
+}
+
+void ct_mjcf_read(ct_robot_reader* reader, ct_xml* root) {
     static const char* const parts[] = {"compiler", "default",  "worldbody", "actuator", "option",
                                         "size",     "visual",   "statistic", "asset",    "contact",
-                                        "sensor",   "keyframe", "custom",    NULL};
-    static const char* const actuators[] = {"motor", "position", NULL};
+                                        "sensor",   "keyframe", "custom",    "tendon",   NULL};
     ct_mjcf m = {.reader = reader, .root = root, .angle = M_PI / 180, .euler = "xyz", .autolimits = true};
+    ct_mjcf_include(reader, root);
     ct_robot_check_children(reader, root, parts);
-    for (const ct_xml* part = ct_xml_child(root, "compiler"); part; part = ct_xml_next(part, "compiler"))
-        read_compiler(&m, part);
-    for (const ct_xml* part = ct_xml_child(root, "option"); part; part = ct_xml_next(part, "option"))
-        read_option(&m, part);
-    for (const ct_xml* part = ct_xml_child(root, "default"); part; part = ct_xml_next(part, "default"))
-        check_defaults(&m, part);
-    for (const ct_xml* part = ct_xml_child(root, "worldbody"); part && !reader->status;
-         part = ct_xml_next(part, "worldbody")) {
-        ct_robot_check_children(reader, part, body_children);
-        add_bodies(&m, part, (ct_robot_pose){ct_mat3_identity(), {0, 0, 0}}, -1);
-    }
-    for (const ct_xml* part = ct_xml_child(root, "actuator"); part && !reader->status;
-         part = ct_xml_next(part, "actuator")) {
-        ct_robot_check_children(reader, part, actuators);
-        for (const ct_xml* at = part->child; at && !reader->status; at = at->next) add_actuator(&m, at);
-    }
+    each(&m, "compiler", read_compiler);
+    each(&m, "option", read_option);
+    ct_mjcf_replicate(&m, root);
+    each(&m, "default", check_defaults);
+    each(&m, "worldbody", read_world);
+    each(&m, "tendon", ct_mjcf_tendons);
+    each(&m, "actuator", ct_mjcf_actuators);
 }

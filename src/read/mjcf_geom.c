@@ -73,7 +73,7 @@ ct_robot_pose ct_mjcf_pose(ct_mjcf* m, const ct_xml* element) {
 // -------------------------------------------------------------------------------------------------
 // Solids
 
-typedef enum geom_kind { SPHERE, ELLIPSOID, BOX, CYLINDER, CAPSULE, GEOM_KINDS } geom_kind;
+typedef enum geom_kind { SPHERE, ELLIPSOID, BOX, CYLINDER, CAPSULE, MESH, GEOM_KINDS } geom_kind;
 
 static double volume_of(geom_kind kind, const double s[3]) {
     switch (kind) {
@@ -106,7 +106,7 @@ static void inertia_of(geom_kind kind, const double s[3], double mass, double J[
 
 // Kind of a geom: GEOM_KINDS for one without volume.
 static geom_kind kind_of(ct_mjcf* m, const ct_xml* geom) {
-    static const char* const words[] = {"sphere", "ellipsoid", "box", "cylinder", "capsule"};
+    static const char* const words[] = {"sphere", "ellipsoid", "box", "cylinder", "capsule", "mesh"};
     const char* type = ct_mjcf_get(m, geom, "type");
     if (ct_mjcf_get(m, geom, "mesh") && !type) type = "mesh";
     if (!type) return SPHERE;
@@ -140,9 +140,28 @@ static void read_size(ct_mjcf* m, const ct_xml* geom, geom_kind kind, double s[3
         if (!(s[i] > 0)) ct_robot_fail(m->reader, geom, "has the size %g: it must be above 0", s[i]);
 }
 
-static void add_geom(ct_mjcf* m, const ct_xml* geom, ct_moments* sum) {
-    double s[3] = {0}, density = 1000, mass = 0, J[6], turned[6];
-    ct_robot_pose pose;
+// Mass and moments, about its centre at `pose`, of a solid of one density: of that mass, or of that density.
+static void solid_mass(ct_mjcf* m, const ct_xml* geom, geom_kind kind, bool has_mass, double density,
+                       double* mass, double J[6], ct_robot_pose* pose) {
+    double s[3] = {0}, volume = 0, center[3] = {0};
+    if (kind != MESH) {
+        read_size(m, geom, kind, s, pose);
+        if (m->reader->status) return;
+        if (!has_mass) *mass = density * volume_of(kind, s);
+        inertia_of(kind, s, *mass, J);
+        return;
+    }
+    ct_mjcf_mesh_mass(m, geom, &volume, center, J);
+    if (m->reader->status) return;
+    if (!has_mass) *mass = density * volume;
+    for (int i = 0; i < 6; i++) J[i] *= *mass / volume;
+    *pose = ct_mjcf_pose(m, geom);
+    pose->t = ct_vec3_add(ct_mat3_apply(pose->R, ct_vec3_load(center)), pose->t);
+}
+
+static void add_geom(ct_mjcf* m, const ct_xml* geom, ct_robot_pose frame, ct_moments* sum) {
+    double density = 1000, mass = 0, J[6] = {0}, turned[6];
+    ct_robot_pose pose = {ct_mat3_identity(), {0, 0, 0}};
     const char* shell = ct_mjcf_get(m, geom, "shellinertia");
     bool has_mass = ct_mjcf_numbers(m, geom, "mass", 1, 1, &mass) > 0;
     ct_mjcf_numbers(m, geom, "density", 1, 1, &density);
@@ -153,18 +172,23 @@ static void add_geom(ct_mjcf* m, const ct_xml* geom, ct_moments* sum) {
         ct_robot_fail(m->reader, geom,
                       "has shellinertia, which is not supported: give its body an <inertial>");
     if (m->reader->status || kind == GEOM_KINDS) return;
-    read_size(m, geom, kind, s, &pose);
+    solid_mass(m, geom, kind, has_mass, density, &mass, J, &pose);
     if (m->reader->status) return;
-    if (!has_mass) mass = density * volume_of(kind, s);
-    inertia_of(kind, s, mass, J);
+    pose = ct_robot_pose_compose(frame, pose);
     ct_inertia_rotate(pose.R, J, turned);
     ct_moments_add(sum, mass, pose.t, turned);
 }
 
+static void add_geoms(ct_mjcf* m, const ct_xml* body, ct_robot_pose frame, ct_moments* sum) {
+    for (const ct_xml* at = body->child; at && !m->reader->status; at = at->next) {
+        if (!strcmp(at->name, "geom")) add_geom(m, at, frame, sum);
+        else if (!strcmp(at->name, "frame"))
+            add_geoms(m, at, ct_robot_pose_compose(frame, ct_mjcf_pose(m, at)), sum);
+    }
+}
+
 void ct_mjcf_geoms(ct_mjcf* m, const ct_xml* body, double* mass, double center[3], double inertia[6]) {
     ct_moments sum = {0};
-    for (const ct_xml* geom = ct_xml_child(body, "geom"); geom && !m->reader->status;
-         geom = ct_xml_next(geom, "geom"))
-        add_geom(m, geom, &sum);
+    add_geoms(m, body, (ct_robot_pose){ct_mat3_identity(), {0, 0, 0}}, &sum);
     ct_moments_result(&sum, mass, center, inertia);
 }

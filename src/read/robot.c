@@ -110,6 +110,37 @@ void ct_robot_new_control(ct_robot_reader* reader, const ct_xml* element, const 
     if (!reader->status) robot->control[robot->ncontrol++] = control;
 }
 
+void ct_robot_new_eyelet(ct_robot_reader* reader, ct_robot_cable* cable, int link, const double point[3]) {
+    // in the arena: room doubles
+    if (reader->status) return;
+    if ((cable->count & (cable->count - 1)) == 0) {
+        ct_robot_eyelet* room =
+            ct_arena_alloc(&reader->robot->arena, cable->count ? 2 * (size_t)cable->count : 1, sizeof *room);
+        if (!room) {
+            ct_robot_out_of_memory(reader);
+            return;
+        }
+        if (cable->count) memcpy(room, cable->eyelet, (size_t)cable->count * sizeof *room);
+        cable->eyelet = room;
+    }
+    cable->eyelet[cable->count++] = (ct_robot_eyelet){link, {point[0], point[1], point[2]}};
+}
+
+void ct_robot_new_cable(ct_robot_reader* reader, const ct_xml* element, const ct_robot_cable* cable) {
+    ct_robot* robot = reader->robot;
+    if (reader->status) return;
+    if (!ct_reserve((void**)&robot->cable, &robot->cable_capacity, (size_t)robot->ncable + 1,
+                    sizeof *cable)) {
+        ct_robot_out_of_memory(reader);
+        return;
+    }
+    ct_robot_cable* kept = &robot->cable[robot->ncable];
+    *kept = *cable;
+    kept->name = keep_text(reader, cable->name);
+    kept->line = element->line;
+    if (!reader->status) robot->ncable++;
+}
+
 void ct_robot_set_mass(ct_robot_link* link, ct_robot_pose pose, double mass, const double center[3],
                        const double inertia[6]) {
     link->mass = mass;
@@ -122,6 +153,7 @@ void ct_robot_free(ct_robot* robot) {
     ct_free(robot->file);
     ct_free(robot->link);
     ct_free(robot->control);
+    ct_free(robot->cable);
     *robot = (ct_robot){0};
 }
 
@@ -153,6 +185,11 @@ void ct_robot_place(ct_robot* robot, const double translate[3], const double rot
         link->joint.lower *= scale, link->joint.upper *= scale, link->joint.rest *= scale,
             link->joint.target *= scale;
     }
+    for (int k = 0; k < robot->ncable; k++) {
+        robot->cable[k].length *= scale;
+        for (int i = 0; i < robot->cable[k].count; i++)
+            place_point(R, scale, translate, robot->cable[k].eyelet[i].point);
+    }
 }
 
 // Files have hard limits; here a joint may pass one by about 0.01 rad (0.01 of the reach) under the weight of
@@ -181,6 +218,16 @@ static const char* scene_name(const char* name, const char* prefix, bool taken, 
     return buffer;
 }
 
+// Says where in the file what the scene refuses stands.
+static ct_status refuse(const ct_robot* robot, ct_status status, int line, const char* what, const char* name,
+                        ct_error* error) {
+    char reason[sizeof((ct_error*)0)->message];
+    if (status == CT_OUT_OF_MEMORY) return status;
+    snprintf(reason, sizeof reason, "%s", error ? error->message : "");
+    return ct_fail_at(error, status, robot->file, line, "%s \"%.60s\": %.400s", what, name ? name : "",
+                      reason);
+}
+
 static ct_status add_links(ct_scene* scene, const ct_robot* robot, const char* prefix, ct_error* error) {
     int first = scene->nlink;
     for (int k = 0; k < robot->nlink; k++) {
@@ -200,37 +247,56 @@ static ct_status add_links(ct_scene* scene, const ct_robot* robot, const char* p
             def.joint.limit_stiffness = limit_stiffness(robot, k);
         ct_status status = ct_scene_add_link(scene, &def, NULL, error);
         if (!status) continue;
-        char reason[sizeof((ct_error*)0)->message];
-        snprintf(reason, sizeof reason, "%s", error ? error->message : "");
-        if (status == CT_OUT_OF_MEMORY) return status;
-        return ct_fail_at(error, status, robot->file, link->line, "link \"%.60s\": %.400s",
-                          link->name ? link->name : "", reason);
+        return refuse(robot, status, link->line, "link", link->name, error);
     }
     return CT_OK;
 }
 
+static ct_status add_cable(ct_scene* scene, const ct_robot* robot, const ct_robot_cable* cable,
+                           const char* prefix, int first, ct_error* error) {
+    ct_eyelet_def* eyelet = ct_alloc((size_t)cable->count, sizeof *eyelet);
+    if (!eyelet) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    for (int i = 0; i < cable->count; i++) {
+        const ct_robot_eyelet* at = &cable->eyelet[i];
+        eyelet[i] = (ct_eyelet_def){.seat = at->link < 0 ? CT_EYELET_WORLD : CT_EYELET_LINK,
+                                    .index = at->link < 0 ? 0 : first + at->link};
+        memcpy(eyelet[i].point, at->point, sizeof at->point);
+    }
+    char name[256];
+    bool taken = cable->name && ct_scene_find_actuator(scene, cable->name) >= 0;
+    ct_cable_def def = ct_cable_def_default();
+    def.name = scene_name(cable->name, prefix, taken, name);
+    def.eyelets = eyelet, def.count = cable->count;
+    if (cable->held) def.hold = CT_CABLE_LENGTH, def.length = cable->length, def.stiffness = cable->stiffness;
+    ct_status status = ct_scene_add_cable(scene, &def, NULL, error);
+    ct_free(eyelet);
+    return status ? refuse(robot, status, cable->line, "tendon", cable->name, error) : CT_OK;
+}
+
 static ct_status add_controls(ct_scene* scene, const ct_robot* robot, const char* prefix, int first,
-                              ct_error* error) {
+                              int first_cable, ct_error* error) {
     for (int i = 0; i < robot->ncontrol; i++) {
         const ct_robot_control* control = &robot->control[i];
-        char name[256], reason[sizeof((ct_error*)0)->message];
+        char name[256];
         bool taken = ct_scene_find_control(scene, control->name) >= 0;
-        ct_status status = ct_scene_add_joint_control(scene, scene_name(control->name, prefix, taken, name),
-                                                      control->kind, first + control->link, error);
-        if (!status) continue;
-        snprintf(reason, sizeof reason, "%s", error ? error->message : "");
-        if (status == CT_OUT_OF_MEMORY) return status;
-        return ct_fail_at(error, status, robot->file, control->line, "actuator \"%.60s\": %.400s",
-                          control->name, reason);
+        const char* own = scene_name(control->name, prefix, taken, name);
+        ct_status status =
+            control->kind == CT_CONTROL_TENSION
+                ? ct_scene_add_actuator_control(scene, own, first_cable + control->link, error)
+                : ct_scene_add_joint_control(scene, own, control->kind, first + control->link, error);
+        if (status) return refuse(robot, status, control->line, "actuator", control->name, error);
     }
     return CT_OK;
 }
 
 ct_status ct_robot_add(ct_scene* scene, const ct_robot* robot, const char* prefix, ct_error* error) {
-    int nlink = scene->nlink, ncontrol = scene->ncontrol;
+    int nlink = scene->nlink, ncontrol = scene->ncontrol, nactuator = scene->nactuator;
     ct_status status = add_links(scene, robot, prefix, error);
-    if (!status) status = add_controls(scene, robot, prefix, nlink, error);
+    for (int k = 0; k < robot->ncable && !status; k++)
+        status = add_cable(scene, robot, &robot->cable[k], prefix, nlink, error);
+    if (!status) status = add_controls(scene, robot, prefix, nlink, nactuator, error);
     if (!status) return CT_OK;
+    scene->nactuator = nactuator;
     scene->nlink = nlink;
     scene->ncontrol = ncontrol;
     return status;

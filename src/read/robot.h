@@ -20,10 +20,24 @@ typedef struct ct_robot_link {
     int line;  // where the file has it
 } ct_robot_link;
 
+typedef struct ct_robot_eyelet {
+    int link;         // -1: in the world
+    double point[3];  // rest
+} ct_robot_eyelet;
+
+typedef struct ct_robot_cable {
+    const char* name;  // NULL: none given
+    ct_robot_eyelet* eyelet;
+    int count;
+    bool held;                 // by a spring beyond `length`, otherwise by a tension
+    double stiffness, length;  // N/m, m
+    int line;
+} ct_robot_cable;
+
 typedef struct ct_robot_control {
     const char* name;
     ct_control_kind kind;
-    int link;
+    int link;  // of a tension: the cable
     int line;
 } ct_robot_control;
 
@@ -36,6 +50,9 @@ typedef struct ct_robot {
     ct_robot_control* control;
     int ncontrol;
     size_t control_capacity;
+    ct_robot_cable* cable;
+    int ncable;
+    size_t cable_capacity;
 } ct_robot;
 
 ct_status ct_robot_load(ct_robot* robot, const char* path, ct_error* error);
@@ -51,8 +68,12 @@ ct_status ct_robot_add(ct_scene* scene, const ct_robot* robot, const char* prefi
 
 // ---- for the readers of the two formats ----
 
+enum { CT_ROBOT_INCLUDES = 64 };  // files that one file may include
+
 typedef struct ct_robot_reader {
     ct_xml_document document;
+    ct_xml_document included[CT_ROBOT_INCLUDES];
+    int nincluded;
     ct_robot* robot;
     ct_error* error;
     ct_status status;  // CT_OK until the first failure, after which all reads do nothing
@@ -68,7 +89,7 @@ static inline ct_robot_pose ct_robot_pose_compose(ct_robot_pose outer, ct_robot_
                            ct_vec3_add(ct_mat3_apply(outer.R, inner.t), outer.t)};
 }
 
-void ct_mjcf_read(ct_robot_reader* reader, const ct_xml* root);
+void ct_mjcf_read(ct_robot_reader* reader, ct_xml* root);
 void ct_urdf_read(ct_robot_reader* reader, const ct_xml* root);
 void ct_robot_fail(ct_robot_reader* reader, const ct_xml* element, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -84,6 +105,9 @@ void ct_robot_check_children(ct_robot_reader* reader, const ct_xml* element, con
 int ct_robot_new_link(ct_robot_reader* reader, const ct_xml* element, const ct_robot_link* link);
 void ct_robot_new_control(ct_robot_reader* reader, const ct_xml* element, const char* name,
                           ct_control_kind kind, int link);
+// Eyelets are added to a cable before the cable to the robot. Names are copied.
+void ct_robot_new_eyelet(ct_robot_reader* reader, ct_robot_cable* cable, int link, const double point[3]);
+void ct_robot_new_cable(ct_robot_reader* reader, const ct_xml* element, const ct_robot_cable* cable);
 // Puts a mass with centre and inertia, given in the link's frame, at the pose of that frame.
 void ct_robot_set_mass(ct_robot_link* link, ct_robot_pose pose, double mass, const double center[3],
                        const double inertia[6]);

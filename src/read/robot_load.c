@@ -10,7 +10,7 @@
 #include "scene/scene.h"
 
 static void read_root(ct_robot_reader* reader) {
-    const ct_xml* root = reader->document.root;
+    ct_xml* root = reader->document.root;
     if (!strcmp(root->name, "mujoco")) ct_mjcf_read(reader, root);
     else if (!strcmp(root->name, "robot")) ct_urdf_read(reader, root);
     else
@@ -31,6 +31,7 @@ ct_status ct_robot_read(ct_robot* robot, const char* text, size_t size, const ch
         reader.status = ct_xml_read(&reader.document, text, size, robot->file, error);
         if (!reader.status) {
             read_root(&reader);
+            for (int i = 0; i < reader.nincluded; i++) ct_xml_free(&reader.included[i]);
             ct_xml_free(&reader.document);
         }
         uselocale(before);

@@ -84,6 +84,7 @@ static void begin_element(void* user, const char* name, const char** pairs) {
         return;
     }
     begin_text(reader, element);
+    element->file = reader->document->file;
     element->parent = reader->open;
     if (!reader->open) reader->document->root = element;
     else if (reader->open->last) reader->open->last = reader->open->last->next = element;
@@ -208,5 +209,6 @@ ct_status ct_xml_fail(const ct_xml_document* document, const ct_xml* element, ct
     va_start(arguments, format);
     vsnprintf(rest, sizeof rest, format, arguments);
     va_end(arguments);
-    return ct_fail_at(error, CT_BAD_FILE, document->file, element->line, "<%.40s> %s", element->name, rest);
+    const char* file = element->file ? element->file : document->file;
+    return ct_fail_at(error, CT_BAD_FILE, file, element->line, "<%.40s> %s", element->name, rest);
 }

@@ -17,6 +17,7 @@ typedef struct ct_xml {
     const char* name;
     const ct_xml_attribute* attribute;  // nattribute
     int nattribute;
+    const char* file;  // that it was read from, as of its document
     int line;          // 1-based, where the element begins
     const char* text;  // borrowed from the document: from its start tag to the next markup, not terminated
     size_t text_size;  // bytes
