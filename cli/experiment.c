@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compare.h"
 #include "team.h"
 
 const experiment_method experiment_methods[EXPERIMENT_METHODS] = {
@@ -72,9 +73,12 @@ static const experiment_kind kinds[] = {
 enum { NKIND = sizeof kinds / sizeof kinds[0], MOST = 16 };
 
 static const char overview[] =
-    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, all, or a "
-    "scene with parameters and an\n"
-    "objective (FILE.json). Every method searches from every seed's start; an episode is one "
+    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, humanoid, all, "
+    "or a scene with parameters\n"
+    "and an objective (FILE.json). humanoid compares a soft body with bones and torques found by gradients "
+    "with the same without\n"
+    "bones, as one rigid body and with passive bones, from --seeds starts. In the others every method "
+    "searches from every seed's start; an episode is one "
     "rollout, with its gradient if the\n"
     "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, "
     "bobyqa, nelder_mead.\n"
@@ -150,16 +154,28 @@ static int add_kinds(choice* list, int count, const char* name) {
     return count;
 }
 
-static int choose(const cli_usage* usage, const char** arguments, int narguments, choice* list, int* count) {
-    static const char* const names[] = {
-        "bridges", "suspension_bridge", "arch_bridge", "gripper", "octopus", "fish", "all"};
+// The comparisons of that name.
+static int add_comparisons(const compare_kind** list, int count, const char* name) {
+    for (int k = 0; compare_at(k); k++) {
+        bool wanted = strcmp(name, "all") == 0 || strcmp(name, compare_at(k)->name) == 0, there = false;
+        for (int i = 0; i < count; i++) there |= list[i] == compare_at(k);
+        if (wanted && !there && count < MOST) list[count++] = compare_at(k);
+    }
+    return count;
+}
+
+static int choose(const cli_usage* usage, const char** arguments, int narguments, choice* list, int* count,
+                  const compare_kind** compared, int* ncompared) {
+    static const char* const names[] = {"bridges", "suspension_bridge", "arch_bridge", "gripper", "octopus",
+                                        "fish",    "humanoid",          "all"};
     enum { NNAME = sizeof names / sizeof names[0] };
-    *count = 0;
+    *count = *ncompared = 0;
     for (int i = 0; i < narguments; i++) {
         int k = 0;
         while (k < NNAME && strcmp(arguments[i], names[k]) != 0) k++;
         if (k < NNAME) {
             *count = add_kinds(list, *count, arguments[i]);
+            *ncompared = add_comparisons(compared, *ncompared, arguments[i]);
         } else if (is_scene_file(arguments[i]) && *count < MOST) {
             choice* c = &list[(*count)++];
             *c = (choice){.file = arguments[i]};
@@ -167,8 +183,8 @@ static int choose(const cli_usage* usage, const char** arguments, int narguments
         } else {
             const char* near = cli_nearest(arguments[i], names, NNAME);
             return cli_bad_usage(usage,
-                                 "there is no experiment '%s'%s%s%s: choose bridges, gripper, octopus, fish "
-                                 "or all, or a scene FILE.json",
+                                 "there is no experiment '%s'%s%s%s: choose bridges, gripper, octopus, "
+                                 "fish, humanoid or all, or a scene FILE.json",
                                  arguments[i], near ? "; did you mean '" : "", near ? near : "",
                                  near ? "'?" : "");
         }
@@ -184,7 +200,7 @@ static int choose(const cli_usage* usage, const char** arguments, int narguments
 
 // In the directory that is given, or else in ./scenes, beside an installed program (share/cuttle/scenes), or
 // in the source tree around its build directory.
-static ct_status find_scene(const experiment_options* o, const char* name, char* path, ct_error* error) {
+ct_status experiment_find_scene(const experiment_options* o, const char* name, char* path, ct_error* error) {
     char program[PATH_MAX] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
@@ -255,7 +271,7 @@ static void close_experiment(experiment* e) {
 // ---- all of them ---------------------------------------------------------------------------
 
 static ct_status scene_path(const experiment_options* o, const choice* c, char* path, ct_error* error) {
-    if (!c->file) return find_scene(o, c->kind.name, path, error);
+    if (!c->file) return experiment_find_scene(o, c->kind.name, path, error);
     snprintf(path, SEARCH_PATH, "%s", c->file);
     return CT_OK;
 }
@@ -274,12 +290,12 @@ static int prepare(experiment* e, const choice* c, bool several) {
 // Rank 0. Before each experiment all ranks agree that it begins: first that rank 0 can, whose complaint is
 // the only one then, then that the others can. With several ranks, what wants the machine for itself waits
 // until they have ended.
-static int lead(const choice* list, experiment* e, int count, const ct_transport* team) {
+static int lead(const choice* list, experiment* e, int count, bool several, const ct_transport* team) {
     int code = CLI_OK, worst = CLI_OK, begun = 0;
     for (; begun < count; begun++) {
         experiment* x = &e[begun];
         bool wanted = code == CLI_OK && !cli_interrupted();
-        if (wanted) code = prepare(x, &list[begun], count > 1);
+        if (wanted) code = prepare(x, &list[begun], several);
         if (!team_agrees(wanted && code == CLI_OK)) break;
         if (!team_agrees(true)) {
             fprintf(stderr, "cuttle experiment: another rank cannot start %s\n", x->kind.name);
@@ -321,21 +337,38 @@ static int serve(const experiment_options* o, const choice* list, int count, con
     return CLI_OK;
 }
 
-static int run_all(const experiment_options* o, const choice* list, experiment* e, int count, bool* leads) {
+static int run_all(const experiment_options* o, const choice* list, experiment* e, int count, bool several,
+                   bool* leads) {
     ct_transport team;
     ct_error error = {.element = -1};
     ct_status status = team_begin(&team, &error);
     *leads = team.rank == 0;
     if (status != CT_OK) return *leads ? cli_report_error(&error, o->json) : CLI_FAILED;
-    return *leads ? lead(list, e, count, &team) : serve(o, list, count, &team);
+    return *leads ? lead(list, e, count, several, &team) : serve(o, list, count, &team);
 }
 
-static int report(const experiment_options* o, const experiment* e, int count, int code) {
+static int compare_all(const experiment_options* o, const compare_kind** list, comparison* c, int count,
+                       bool several) {
+    int code = CLI_OK;
+    for (int k = 0; k < count && code == CLI_OK && !cli_interrupted(); k++) {
+        c[k].kind = list[k];
+        c[k].options = o;
+        snprintf(c[k].directory, SEARCH_PATH, "%.*s%s%s", SEARCH_PATH - 256, o->directory, several ? "/" : "",
+                 several ? list[k]->name : "");
+        code = compare_run(&c[k]);
+    }
+    return code;
+}
+
+static int report(const experiment_options* o, const experiment* e, int count, const comparison* c,
+                  int ncompared, int code) {
     char path[SEARCH_PATH];
     ct_error error = {.element = -1};
-    if (count > 1 && code == CLI_OK) {
+    bool several = count + ncompared > 1;
+    if (several && code == CLI_OK) {
         snprintf(path, sizeof path, "%.*s/summary.md", SEARCH_PATH - 16, o->directory);
-        if (experiment_overview(e, count, path, &error)) return cli_report_error(&error, o->json);
+        if (compare_overview(o, e, count, c, ncompared, path, &error))
+            return cli_report_error(&error, o->json);
     }
     if (cli_interrupted() && !o->quiet)
         fprintf(stderr, "Interrupted. Nothing is lost; to continue: %s\n", o->command);
@@ -343,9 +376,11 @@ static int report(const experiment_options* o, const experiment* e, int count, i
         json_t* list = json_array();
         for (int k = 0; k < count; k++)
             if (e[k].p.scene) json_array_append_new(list, experiment_object(&e[k]));
+        for (int k = 0; k < ncompared; k++)
+            if (c[k].base) json_array_append_new(list, compare_object(&c[k]));
         cli_print_json(json_pack("{s:o, s:b}", "experiments", list, "interrupted", cli_interrupted()));
     } else if (!o->json && !o->quiet && code == CLI_OK) {
-        if (count > 1) printf("%s/summary.md  an overview\n", o->directory);
+        if (several) printf("%s/summary.md  an overview\n", o->directory);
     }
     return code;
 }
@@ -390,17 +425,21 @@ int cuttle_experiment(int argc, char** argv) {
     const char* arguments[MOST];
     char directory[SEARCH_PATH] = "results";
     choice list[MOST];
-    int count, nlist, code;
+    const compare_kind* compared[MOST];
+    int count, nlist, ncompared, code;
     if (!cli_parse(&usage, argc, argv, arguments, 1, MOST, &count, &code)) return code;
-    code = choose(&usage, arguments, count, list, &nlist);
+    code = choose(&usage, arguments, count, list, &nlist, compared, &ncompared);
     if (code == CLI_OK) code = read_methods(&usage, &o);
     if (code == CLI_OK) code = read_size(&usage, &o);
     if (code != CLI_OK) return code;
-    if (nlist == 1) snprintf(directory, sizeof directory, "results/%s", list[0].kind.name);
+    bool several = nlist + ncompared > 1;
+    if (!several)
+        snprintf(directory, sizeof directory, "results/%s", nlist ? list[0].kind.name : compared[0]->name);
     if (!o.directory) o.directory = directory;
     char* command = join(argc, argv);
-    experiment* e = calloc((size_t)nlist, sizeof *e);
-    if (!command || !e) code = cli_report_status(CT_OUT_OF_MEMORY, "preparing the experiments", o.json);
+    experiment* e = calloc((size_t)nlist + 1, sizeof *e);
+    comparison* c = calloc((size_t)ncompared + 1, sizeof *c);
+    if (!command || !e || !c) code = cli_report_status(CT_OUT_OF_MEMORY, "preparing the experiments", o.json);
     o.command = command;
     for (int k = 0; k < nlist && e; k++) {
         e[k].options = &o;
@@ -408,12 +447,16 @@ int cuttle_experiment(int argc, char** argv) {
     }
     cli_catch_interrupt();
     if (code == CLI_OK) {
-        bool leads;
-        code = run_all(&o, list, e, nlist, &leads);
-        if (leads) code = report(&o, e, nlist, code);
+        bool leads = true;
+        if (nlist > 0) code = run_all(&o, list, e, nlist, several, &leads);
+        if (leads && code == CLI_OK) code = compare_all(&o, compared, c, ncompared, several);
+        if (leads) code = report(&o, e, nlist, c, ncompared, code);
     }
     for (int k = 0; k < nlist && e; k++) close_experiment(&e[k]);
+    for (int k = 0; k < ncompared && c; k++)
+        if (c[k].kind) compare_close(&c[k]);
     free(e);
+    free(c);
     free(command);
     return code;
 }

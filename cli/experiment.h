@@ -115,6 +115,11 @@ typedef struct experiment {
     ct_error error;  // the first failure
 } experiment;
 
+// ---- experiment.c ----
+
+// Where the scene of that name is: path (SEARCH_PATH).
+ct_status experiment_find_scene(const experiment_options* o, const char* name, char* path, ct_error* error);
+
 // ---- experiment_files.c ----
 
 void experiment_path(const experiment* e, const char* name, char* path);  // SEARCH_PATH
@@ -155,8 +160,9 @@ typedef struct experiment_result {                 // of a method
 double experiment_start_of(const experiment* e, int method, int seed);  // m
 experiment_result experiment_result_of(const experiment* e, int method);
 ct_status experiment_plot(const experiment* e, ct_error* error);
-ct_status experiment_summarise(const experiment* e, ct_error* error);  // summary.md
-ct_status experiment_overview(const experiment* list, int count, const char* path, ct_error* error);
+ct_status experiment_summarise(const experiment* e, ct_error* error);             // summary.md
+void experiment_machine(char* out, size_t size);                                  // the processor, in words
+void experiment_write_overview(const experiment* list, int count, FILE* stream);  // a table of all
 json_t* experiment_object(const experiment* e);
 void experiment_print(const experiment* e);
 

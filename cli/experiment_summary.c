@@ -208,7 +208,7 @@ static void final_text(const experiment_result* r, char* out, size_t size) {
     else snprintf(out, size, "%.3g %% (%.3g - %.3g)", r->final_median, r->final_best, r->final_worst);
 }
 
-static void machine_text(char* out, size_t size) {
+void experiment_machine(char* out, size_t size) {
     char line[256];
     FILE* stream = fopen("/proc/cpuinfo", "r");
     snprintf(out, size, "unknown processor");
@@ -282,7 +282,7 @@ ct_status experiment_summarise(const experiment* e, ct_error* error) {
     if (!text_begin(&t))
         return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
     info = ct_model_summary(ct_problem_model(e->p.problem));
-    machine_text(machine, sizeof machine);
+    experiment_machine(machine, sizeof machine);
     fprintf(t.stream, "# %s\n\n    %s\n\nCuttle %s on %s.\n\n", e->kind.title, e->options->command,
             ct_version(), machine);
     fprintf(t.stream, "Scene `%s`: %d nodes, %d tets, %d steps, %d parameters. ", ct_scene_file(e->p.scene),
@@ -303,38 +303,31 @@ ct_status experiment_summarise(const experiment* e, ct_error* error) {
     return text_save(&t, path, error);
 }
 
-ct_status experiment_overview(const experiment* list, int count, const char* path, ct_error* error) {
-    char machine[300];
-    text t = {0};
-    if (!text_begin(&t))
-        return *error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1}, CT_OUT_OF_MEMORY;
-    machine_text(machine, sizeof machine);
-    fprintf(t.stream,
-            "# Experiments\n\n    %s\n\nCuttle %s on %s. Episodes to %d %% of the start distance, median "
-            "(range) of the seeds:\n\n",
-            list[0].options->command, ct_version(), machine, EXPERIMENT_GOAL);
-    fprintf(t.stream, "| |");
-    for (int m = 0; m < EXPERIMENT_METHODS; m++) fprintf(t.stream, " %s |", experiment_methods[m].title);
-    fprintf(t.stream, " forward, ms per step | gradient, ms per step | the paper's code |\n"
-                      "|");
-    for (int m = 0; m < EXPERIMENT_METHODS + 4; m++) fprintf(t.stream, " --- |");
+void experiment_write_overview(const experiment* list, int count, FILE* stream) {
+    if (count == 0) return;
+    fprintf(stream, "\nEpisodes to %d %% of the start distance, median (range) of the seeds:\n\n",
+            EXPERIMENT_GOAL);
+    fprintf(stream, "| |");
+    for (int m = 0; m < EXPERIMENT_METHODS; m++) fprintf(stream, " %s |", experiment_methods[m].title);
+    fprintf(stream, " forward, ms per step | gradient, ms per step | the paper's code |\n"
+                    "|");
+    for (int m = 0; m < EXPERIMENT_METHODS + 4; m++) fprintf(stream, " --- |");
     for (const experiment* e = list; e < list + count; e++) {
-        fprintf(t.stream, "\n| [%s](%s/summary.md) |", e->kind.title, e->kind.name);
+        fprintf(stream, "\n| [%s](%s/summary.md) |", e->kind.title, e->kind.name);
         for (int m = 0; m < EXPERIMENT_METHODS; m++) {
             experiment_result r = experiment_result_of(e, m);
             char episodes[80] = "";
             if (r.seeds > 0) episodes_text(&r, episodes, sizeof episodes);
-            fprintf(t.stream, " %s |", episodes);
+            fprintf(stream, " %s |", episodes);
         }
         if (e->timing.forward > 0)
-            fprintf(t.stream, " %.3g | %.3g |", 1e3 * e->timing.forward / e->steps,
+            fprintf(stream, " %.3g | %.3g |", 1e3 * e->timing.forward / e->steps,
                     1e3 * e->timing.backward / e->steps);
-        else fprintf(t.stream, " | |");
-        if (e->kind.forward > 0) fprintf(t.stream, " %.0f + %.0f |", e->kind.forward, e->kind.backward);
-        else fprintf(t.stream, " |");
+        else fprintf(stream, " | |");
+        if (e->kind.forward > 0) fprintf(stream, " %.0f + %.0f |", e->kind.forward, e->kind.backward);
+        else fprintf(stream, " |");
     }
-    fprintf(t.stream, "\n");
-    return text_save(&t, path, error);
+    fprintf(stream, "\n");
 }
 
 void experiment_print(const experiment* e) {

@@ -152,6 +152,48 @@ run other.json --method evolution --seeds 2 --episodes 1000 -o killed --no-movie
 expect '[ $code = 0 ]' 'cmp -s <(results whole/evolution.csv) <(results killed/evolution.csv)'
 claim killed_experiments_find_the_same
 
+# ---- comparisons ----
+
+mkdir small
+cat > small/humanoid_y.json <<END
+{"name": "humanoid_y", "time_step": 0.02, "duration": 0.3, "solver": {"tolerance": 1e-5}, "contact": {"friction": 0.5},
+ "bodies": [{"name": "humanoid", "box": {"size": [2, 1.8, 0.2], "cells": [9, 8, 1]}, "translate": [-1, 0, -0.1],
+             "material": {"young": 1e5, "density": 100, "damping": {"stiffness": 0.01}}}],
+ "obstacles": [{"plane": {"point": [0, -0.15, 0], "normal": [0, 1, 0]}}],
+ "skeletons": [{"name": "bones", "links": [
+   {"name": "torso", "joint": {"type": "free", "anchor": [0, 1, 0]}, "nodes": {"capsule": {"a": [0, 0.7, 0], "b": [0, 1.6, 0], "radius": 0.2}}},
+   {"name": "left_arm", "parent": "torso", "joint": {"type": "revolute", "axis": [0, 0, 1], "anchor": [0.3, 1.3, 0]},
+    "nodes": {"capsule": {"a": [0.5, 1.3, 0], "b": [0.9, 1.3, 0], "radius": 0.2}}},
+   {"name": "right_arm", "parent": "torso", "joint": {"type": "revolute", "axis": [0, 0, 1], "anchor": [-0.3, 1.3, 0]},
+    "nodes": {"capsule": {"a": [-0.5, 1.3, 0], "b": [-0.9, 1.3, 0], "radius": 0.2}}},
+   {"name": "left_leg", "parent": "torso", "joint": {"type": "ball", "anchor": [0.3, 0.6, 0]}, "nodes": {"capsule": {"a": [0.4, 0.5, 0], "b": [0.4, 0.1, 0], "radius": 0.2}}},
+   {"name": "right_leg", "parent": "torso", "joint": {"type": "ball", "anchor": [-0.3, 0.6, 0]}, "nodes": {"capsule": {"a": [-0.4, 0.5, 0], "b": [-0.4, 0.1, 0], "radius": 0.2}}}]}],
+ "controls": [{"name": "left", "torque": "left_arm"}, {"name": "right", "torque": "right_arm"}],
+ "parameters": [{"type": "control", "control": "left", "shape": "spline", "knots": 4, "scale": 100},
+                {"type": "control", "control": "right", "shape": "spline", "knots": 4, "scale": 100}],
+ "objective": [{"type": "joint", "link": "left_arm", "target": 0.95, "from": 0.1, "to": 0.3},
+               {"type": "joint", "link": "right_arm", "target": -0.95, "from": 0.1, "to": 0.3}],
+ "optimizer": {"method": "lbfgs", "iterations": 3}}
+END
+run humanoid --seeds 2 --scenes small -o man --size 96x54 --json
+expect '[ $code = 0 ]' 'python3 - <<END
+import json
+e = json.load(open("out"))["experiments"][0]
+r = {k["rival"]: k for k in e["rivals"]}
+assert all(r[k]["starts"] == 2 and r[k]["failures"] == 0 for k in ("ours", "none", "rigid", "passive")), r
+assert max(r[k]["bone"][0] for k in ("ours", "rigid", "passive")) < 1e-12 < 1e-4 < r["none"]["bone"][0], r
+assert r["ours"]["joint"][0] < 0.9 * r["passive"]["joint"][0] and abs(r["rigid"]["joint"][0] - 1.9) < 1e-9, r
+assert r["rigid"]["body"][0] < 1e-12 and r["ours"]["episodes"][0] == 3 and r["mpm"]["starts"] == 0, r
+END' 'grep -q "Missing: MPM" man/summary.md' 'head -c 4 man/comparison.png | grep -q PNG' '[ -s man/passive.h5 ]'
+claim a_comparison_measures_every_rival_from_every_start
+cp man/table.csv table.csv
+sed -i '/^none,2/d' man/table.csv
+printf 'rival,start\nmpm,1,0.5,0.1,nan,nan,11,0,0,\n' > man/mpm.csv
+run humanoid --seeds 2 --scenes small -o man --no-movie
+expect '[ $code = 0 ]' '[ "$(grep -c "start [12]:" err)" = 1 ]' 'cmp -s <(cut -d, -f1-5,8 table.csv | sort) <(cut -d, -f1-5,8 man/table.csv | sort)' \
+    '! grep -q Missing man/summary.md' 'grep -q "^| MPM | 0.5 ± 0" man/summary.md'
+claim what_is_missing_of_a_comparison_is_run_and_a_script_has_its_row
+
 echo "[==========] $((passed + failed)) test(s) run."
 echo "[  PASSED  ] $passed test(s)."
 [ $failed = 0 ] || echo "[  FAILED  ] $failed test(s)."
