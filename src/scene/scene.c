@@ -22,7 +22,7 @@ ct_settings ct_settings_default(void) {
         .solver = CT_SOLVER_NEWTON,
         .tolerance = 1e-6,
         .max_iterations = 1000,
-        .max_substep_depth = 6,
+        .max_substep_depth = 10,
         .threads = 0,
         .output_every = 1,
         .ground = NAN,
