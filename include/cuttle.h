@@ -53,11 +53,12 @@
 #include "cuttle/water.h"       // drag, thrust, buoyancy
 #include "cuttle/actuator.h"    // muscles, chambers, cavities, cables
 #include "cuttle/control.h"     // numbers that are chosen at every step
-#include "cuttle/policy.h"      // controls as a function of the state
 
 // its motion
 #include "cuttle/model.h"       // a scene, compiled and factored
 #include "cuttle/state.h"       // all that determines the future
+#include "cuttle/observe.h"     // what is seen of a state
+#include "cuttle/policy.h"      // controls as a function of the state
 #include "cuttle/step.h"        // the state one time step later
 
 // its gradient

@@ -71,6 +71,11 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_scene_parse(NULL, NULL, 0, NULL, NULL));
     refused(ct_scene_save(NULL, NULL, NULL));
     refused(ct_scene_write(NULL, NULL, NULL, NULL));
+    refused(ct_observation_create(NULL, NULL, NULL, 0, NULL));
+    refused(ct_observation_state(NULL, NULL, NULL));
+    refused(ct_observation_many(NULL, 0, NULL, NULL));
+    refused(ct_observation_vjp(NULL, NULL, NULL, NULL));
+    refused(ct_problem_state_term(NULL, 0, 0, NULL, NULL, NULL));
     refused(ct_scene_set_velocities(NULL, 0, NULL, 0, NULL));
     refused(ct_scene_select(NULL, NULL, NULL, NULL, NULL));
     refused(ct_scene_set_control_values(NULL, NULL, NULL, NULL, 0, false, NULL));

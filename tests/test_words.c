@@ -25,7 +25,7 @@ typedef const char* (*name_function)(int);
     X(ct_eyelet_seat, CT_EYELET_LINK)                                                                        \
     X(ct_cable_hold, CT_CABLE_LENGTH)                                                                        \
     X(ct_cells, CT_CELLS_PER_TET)                                                                            \
-    X(ct_observe_kind, CT_OBSERVE_PHASE)                                                                     \
+    X(ct_observe_kind, CT_OBSERVE_ACTUATION)                                                                 \
     X(ct_parameter_per, CT_PER_SCENE)                                                                        \
     X(ct_quantity_of, CT_OF_CONTROLS)                                                                        \
     X(ct_quantity_role, CT_ROLE_CONTROL)                                                                     \

@@ -8,30 +8,11 @@
 #ifndef CUTTLE_POLICY_H
 #define CUTTLE_POLICY_H
 
-#include "cuttle/scene.h"
+#include "cuttle/observe.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum ct_observe_kind {
-    CT_OBSERVE_POSITION,  // 3 numbers: mean position of a node set less that at rest
-    CT_OBSERVE_VELOCITY,  // 3 numbers: its mean velocity
-    CT_OBSERVE_JOINT,     // 1 number: coordinate of a revolute or prismatic joint
-    CT_OBSERVE_PHASE      // 2 numbers: sin and cos of 2 pi frequency t
-} ct_observe_kind;
-// Its word in scene files and messages, "position", ...; NULL: not one of them.
-CT_API const char* ct_observe_kind_name(ct_observe_kind kind);
-typedef struct ct_observe_def {
-    ct_observe_kind kind;
-    const int* nodes;  // POSITION, VELOCITY
-    int count;
-    int relative;      // POSITION, VELOCITY: a body whose mean over all nodes is subtracted, -1: none
-    const char* link;  // JOINT
-    double frequency;  // PHASE, Hz
-    double scale;      // what is seen is multiplied by this
-} ct_observe_def;
-CT_API ct_observe_def ct_observe_def_default(void);  // a position, in the world, as it is
 
 // At every step, on top of the controls that are given or the scene's values: u += scale (W2 tanh(W1 o + b1)
 // + b2), o the observations of the state at the start of the step. The weights are, in this order, W1 (hidden

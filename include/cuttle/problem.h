@@ -65,6 +65,9 @@ CT_API void ct_problem_slopes(const ct_problem* problem, const double* y, double
 // (ct_model_state_first), overwritten; NULL: not wanted. CT_BAD_ARGUMENT for a state of another scene.
 CT_API ct_status ct_problem_state(const ct_problem* problem, int step, const ct_state* state, double* loss,
                                   double* state_bar);
+// The same of one term (ct_problem_term_name). CT_BAD_ARGUMENT also for one that does not exist.
+CT_API ct_status ct_problem_state_term(const ct_problem* problem, int index, int step, const ct_state* state,
+                                       double* loss, double* state_bar);
 // Whom evaluations ask; cancel NULL: nobody. They then end with CT_CANCELLED, and so does a search.
 CT_API void ct_problem_set_cancel(ct_problem* problem, ct_cancel cancel, void* user);
 // Runs the motion at y and shows every state, the initial one included. The problem's model has the values of

@@ -25,6 +25,7 @@ from ._core import (
 )
 from .picture import beside, plot, save_png
 from .model import Control, Model, State, StepReport
+from .observe import Observation
 from .pool import Batch, Pool
 from .problem import Evaluation, Objective, Problem, Slice
 from .rollout import Gradient, Rollout, RolloutReport
@@ -34,6 +35,6 @@ __version__ = _text(_lib.ct_version())
 
 __all__ = [
     "QUANTITIES", "BadArgument", "BadFile", "BadMesh", "BadScene", "Batch", "Cancelled", "Control", "Error", "Evaluation",
-    "FileError", "Gradient", "Model", "NotConverged", "Objective", "OutOfMemory", "Pool", "Problem", "Rollout", "RolloutReport", "Scene",
+    "FileError", "Gradient", "Model", "NotConverged", "Objective", "Observation", "OutOfMemory", "Pool", "Problem", "Rollout", "RolloutReport", "Scene",
     "Singular", "Slice", "State", "StepReport", "Unsupported", "beside", "load", "plot", "save_png", "scenes",
 ]  # fmt: skip

@@ -15,8 +15,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ._core import Array, BadArgument, Error
+from ._core import Array, BadArgument, Error, lib
 from .model import Model, State
+from .observe import Observation
 from .pool import Pool
 from .problem import Objective
 from .scene import Path, Scene, load
@@ -53,19 +54,16 @@ def control_bounds(model: Model) -> Tuple[Array, Array]:
     return lower, upper
 
 
-def observe_bodies(model: Model) -> Observe:
-    """Mean position (less that at rest) and velocity of every body, joint coordinates, actuation."""
-    sets = [nodes for nodes in (model.body_nodes(b) for b in range(model.bodies)) if len(nodes)]
-    rest = [model.rest[nodes].mean(0) for nodes in sets]
-
-    def observe(state: State) -> Array:
-        x, v = state.positions, state.velocities
-        parts: List[Any] = []
-        for nodes, start in zip(sets, rest):
-            parts += [x[nodes].mean(0) - start, v[nodes].mean(0)]
-        return np.concatenate([*parts, state.coordinates, state.actuation])
-
-    return observe
+def observe_bodies(model: Model) -> Observation:
+    """Mean position (less that at rest) and velocity of every body, coordinates and rates of joints, actuation."""
+    entries: List[Dict[str, Any]] = []
+    for nodes in (model.body_nodes(b) for b in range(model.bodies)):
+        entries += [{"position": nodes}, {"velocity": nodes}] if len(nodes) else []
+    for k, name in enumerate(model.link_names):
+        if int(lib.ct_model_link_info(model._pointer, k).ncoordinate):
+            entries += [{"joint": name}, {"rate": name}]
+    entries += [{"actuation": name} for name in model.actuator_names]
+    return Observation(model, entries)
 
 
 def reward_objective(model: Model) -> Reward:
@@ -117,7 +115,7 @@ class _Task:
 class Env(gymnasium.Env):  # type: ignore[misc]
     """A scene as an environment.
 
-    observe(state) -> numbers, reward(state, action) -> number, act: (lower, upper) bounds of actions, steps: actions of an
+    observe(state) -> numbers (an `Observation`, say), reward(state, action) -> number, act: (lower, upper) bounds of actions, steps: actions of an
     episode, repeat: steps for which an action holds, noise: m/s, of the velocity that an episode begins with.
     """
 
@@ -181,7 +179,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]
             self.metadata = {**self.metadata, "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
 
     def _observe(self) -> Array:
-        return np.stack([self.task.observe(state) for state in self.states])
+        observe = self.task.observe
+        return observe.many(self.states) if isinstance(observe, Observation) else np.stack([observe(s) for s in self.states])
 
     def reset(self, *, seed: Optional[int] = None, options: Optional[Dict[str, Any]] = None) -> Any:
         if seed is not None:

@@ -316,6 +316,17 @@ class Model:
         """Nodes of the tets of a body."""
         return np.unique(self.tetrahedra[self.tet_body == body]).astype(np.int64)
 
+    @property
+    def link_names(self) -> List[str]:
+        """Of its links, in the order of the scene."""
+        return [text(lib.ct_model_link_info(self._pointer, k).name) for k in range(self.links)]
+
+    @property
+    def actuator_names(self) -> List[str]:
+        """Of its muscles, chambers, cavities and cables, in the order of their numbers in `State.actuation`."""
+        count = int(lib.ct_model_actuator_count(self._pointer))
+        return [text(lib.ct_model_actuator_info(self._pointer, k).name) for k in range(count)]
+
     # ---- quantities
 
     def quantity_size(self, name: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import inspect
 import sys
 import tempfile
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -191,6 +191,15 @@ class Objective:
         bar = np.zeros(state.model.state_size)
         check(lib.ct_problem_state(problem._pointer, problem.steps, state._pointer, loss, doubles(bar)))
         return float(loss[0]), bar
+
+    def terms(self, state: State) -> Dict[str, Tuple[float, Array]]:
+        """The same of each term by its name, weights included; those of controls are 0."""
+        problem, out = self._problem, {}  # type: Problem, Dict[str, Tuple[float, Array]]
+        for i in range(int(lib.ct_problem_term_count(problem._pointer))):
+            loss, bar = ffi.new("double*"), np.zeros(state.model.state_size)
+            check(lib.ct_problem_state_term(problem._pointer, i, problem.steps, state._pointer, loss, doubles(bar)))
+            out[text(lib.ct_problem_term_name(problem._pointer, i))] = (float(loss[0]), bar)
+        return out
 
 
 class Problem:

@@ -426,3 +426,42 @@ def test_term_of_joints_and_in_a_batch():
     batch.set_term(lambda step, x, v: 1 / 0)
     with pytest.raises(Exception):
         batch.evaluate([y])
+
+
+# ---- observations ----------------------------------------------------------------------------------
+
+
+def test_observation_has_its_derivative():
+    model = cuttle.load("arm").model()
+    state = model.state()
+    state.step()
+    link = model.link_names[-1]
+    observation = cuttle.Observation(
+        model, [{"position": model.body_nodes(0), "scale": 2}, {"rate": link}, {"pose": link}, {"positions": [0, 7]}, {"phase": 2}]
+    )
+    seen = observation(state)
+    assert seen.shape == (observation.size,) == (3 + 1 + 12 + 6 + 2,)
+    assert np.array_equal(seen[observation.slices[3]], state.positions[[0, 7]].ravel())
+    assert np.array_equal(observation.many([state, state.copy()]), [seen, seen])
+    rng = np.random.default_rng(0)
+    weight, direction, vector = rng.normal(size=observation.size), rng.normal(size=model.state_size), state.vector
+    exact, moved, errors = observation.vjp(state, weight) @ direction, state.copy(), []
+    for h in (1e-3, 5e-4):
+        ends = []
+        for sign in (1, -1):
+            moved.vector = vector + sign * h * direction
+            ends.append(weight @ observation(moved))
+        errors.append(abs((ends[0] - ends[1]) / (2 * h) - exact))
+    assert errors[0] / errors[1] == pytest.approx(4, rel=0.05) or errors[1] < 1e-9 * abs(exact)
+    with pytest.raises(cuttle.BadScene, match=r"observe\[0\].link"):
+        cuttle.Observation(model, [{"rate": "nothing"}])
+    with pytest.raises(cuttle.BadArgument, match="exactly one of position"):
+        cuttle.Observation(model, [{"colour": 3}])
+
+
+def test_terms_of_an_objective_sum_to_it():
+    objective, state = cuttle.Objective("arm"), cuttle.load("arm").model().state()
+    loss, bar = objective.evaluate(state)
+    terms = objective.terms(state)
+    assert sum(t for t, _ in terms.values()) == pytest.approx(loss) and loss > 0
+    assert np.allclose(sum(b for _, b in terms.values()), bar, rtol=1e-12)

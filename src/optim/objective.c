@@ -259,13 +259,17 @@ static double along_axis(const ct_objective* objective, const term* t, int step,
     return d[0] * t->axis[0] + d[1] * t->axis[1] + d[2] * t->axis[2];
 }
 
-double ct_objective_state(const ct_objective* objective, int step, const ct_state* state) {
+double ct_objective_term_state(const ct_objective* objective, int index, int step, const ct_state* state) {
+    const term* t = &objective->terms[index];
+    if (!looks_at(t, step)) return 0;
+    return t->linear ? t->weight * along_axis(objective, t, step, state)
+                     : norm(t, state_square(objective, t, step, state));
+}
+
+double ct_objective_state(ct_objective* objective, int step, const ct_state* state) {
     double sum = 0;
     for (int i = 0; i < objective->nterm; i++) {
-        const term* t = &objective->terms[i];
-        if (!looks_at(t, step)) continue;
-        double part = t->linear ? t->weight * along_axis(objective, t, step, state)
-                                : norm(t, state_square(objective, t, step, state));
+        double part = ct_objective_term_state(objective, i, step, state);
         objective->part[i] += part;
         sum += part;
     }
@@ -284,23 +288,27 @@ static void joint_vjp(const term* t, const ct_state* state, const double d[3], d
     ct_joint_value_vjp(t->joint, state->q + t->coordinate, bar, joint_bar + t->dof);
 }
 
+void ct_objective_term_state_vjp(const ct_objective* objective, int index, int step, const ct_state* state,
+                                 double* x_bar, double* v_bar, double* q_bar) {
+    const term* t = &objective->terms[index];
+    double d[3];
+    if (!looks_at(t, step)) return;
+    if (t->kind == CT_OBJECTIVE_SHAPE) {
+        shape_square_vjp(t, state->x, norm_slope(t, shape_square(t, state->x)), x_bar);
+        return;
+    }
+    deviation(objective, t, step, state, d);
+    double slope = t->linear ? t->weight : norm_slope(t, square(d));
+    // 2 slope d is what the terms below add
+    for (int a = 0; t->linear && a < 3; a++) d[a] = 0.5 * t->axis[a];
+    if (t->joint) joint_vjp(t, state, d, slope, q_bar);
+    else mean_square_vjp(t, d, slope, t->kind == CT_OBJECTIVE_POINT ? x_bar : v_bar);
+}
+
 void ct_objective_state_vjp(const ct_objective* objective, int step, const ct_state* state, double* x_bar,
                             double* v_bar, double* q_bar) {
-    double d[3];
-    for (int i = 0; i < objective->nterm; i++) {
-        const term* t = &objective->terms[i];
-        if (!looks_at(t, step)) continue;
-        if (t->kind == CT_OBJECTIVE_SHAPE) {
-            shape_square_vjp(t, state->x, norm_slope(t, shape_square(t, state->x)), x_bar);
-            continue;
-        }
-        deviation(objective, t, step, state, d);
-        double slope = t->linear ? t->weight : norm_slope(t, square(d));
-        // 2 slope d is what the terms below add
-        for (int a = 0; t->linear && a < 3; a++) d[a] = 0.5 * t->axis[a];
-        if (t->joint) joint_vjp(t, state, d, slope, q_bar);
-        else mean_square_vjp(t, d, slope, t->kind == CT_OBJECTIVE_POINT ? x_bar : v_bar);
-    }
+    for (int i = 0; i < objective->nterm; i++)
+        ct_objective_term_state_vjp(objective, i, step, state, x_bar, v_bar, q_bar);
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -17,14 +17,17 @@ const char* ct_objective_term_name(const ct_objective* objective, int index);
 void ct_objective_begin(ct_objective* objective);
 double ct_objective_term(const ct_objective* objective, int index);
 
-// Terms of the state after `step` steps (0: the initial state).
-double ct_objective_state(const ct_objective* objective, int step, const ct_state* state);
+// Terms of the state after `step` steps (0: the initial state): one of them; all, kept for ct_objective_term.
+double ct_objective_term_state(const ct_objective* objective, int index, int step, const ct_state* state);
+double ct_objective_state(ct_objective* objective, int step, const ct_state* state);
 // The first term's share of its mean square without weight, of this state and of the controls: sums to mean
 // |d|^2 over its window.
 double ct_objective_first_state(const ct_objective* objective, int step, const ct_state* state);
 double ct_objective_first_controls(const ct_objective* objective, const double* controls);
 // Adds the derivatives of the terms of a state to x_bar, v_bar (3 nvert) and q_bar (joint rates, along the
 // parents' axes; NULL: no term looks at joints).
+void ct_objective_term_state_vjp(const ct_objective* objective, int index, int step, const ct_state* state,
+                                 double* x_bar, double* v_bar, double* q_bar);
 void ct_objective_state_vjp(const ct_objective* objective, int step, const ct_state* state, double* x_bar,
                             double* v_bar, double* q_bar);
 // Terms of the controls (nstep x control size), and their derivatives, added to controls_bar.

@@ -113,22 +113,39 @@ void ct_problem_slopes(const ct_problem* problem, const double* y, double* slope
     ct_params_slopes(problem->params, y, slopes);
 }
 
-ct_status ct_problem_state(const ct_problem* problem, int step, const ct_state* state, double* loss,
-                           double* state_bar) {
-    CT_NEED(NULL, problem, state);
+// Of one term, -1: of all.
+static ct_status evaluate_state(const ct_problem* problem, int term, int step, const ct_state* state,
+                                double* loss, double* state_bar) {
     const ct_model* model = problem->model;
-    ct_arena arena = {0};
+    const ct_objective* objective = problem->objective;
     if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
-    *loss = ct_objective_state(problem->objective, step, state);
+    const int first = term < 0 ? 0 : term, last = term < 0 ? ct_objective_term_count(objective) - 1 : term;
+    *loss = 0;
+    for (int i = first; i <= last; i++) *loss += ct_objective_term_state(objective, i, step, state);
     if (!state_bar) return CT_OK;
+    ct_arena arena = {0};
     ct_adjoint_state bar = ct_vector_adjoint(model, &arena);
     ct_status status = arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) {
-        ct_objective_state_vjp(problem->objective, step, state, bar.x, bar.v, bar.q);
+        for (int i = first; i <= last; i++)
+            ct_objective_term_state_vjp(objective, i, step, state, bar.x, bar.v, bar.q);
         ct_vector_from_adjoint(model, state, &bar, state_bar);
     }
     ct_arena_free(&arena);
     return status;
+}
+
+ct_status ct_problem_state(const ct_problem* problem, int step, const ct_state* state, double* loss,
+                           double* state_bar) {
+    CT_NEED(NULL, problem, state, loss);
+    return evaluate_state(problem, -1, step, state, loss, state_bar);
+}
+
+ct_status ct_problem_state_term(const ct_problem* problem, int index, int step, const ct_state* state,
+                                double* loss, double* state_bar) {
+    CT_NEED(NULL, problem, state, loss);
+    if (index < 0 || index >= ct_problem_term_count(problem)) return CT_BAD_ARGUMENT;
+    return evaluate_state(problem, index, step, state, loss, state_bar);
 }
 
 int ct_problem_term_count(const ct_problem* problem) { return ct_objective_term_count(problem->objective); }

@@ -9,10 +9,12 @@
 typedef struct ct_observe {  // one observation
     ct_observe_kind kind;
     double scale, frequency;
-    int *node, nnode;    // POSITION, VELOCITY
+    int *node, nnode;    // of node sets
     int *other, nother;  // nodes whose mean is subtracted, none: 0
     double rest[3];      // POSITION: its value at rest
-    int link;            // JOINT
+    int link;            // JOINT, RATE, POSE
+    int actuator;        // VOLUME, ACTUATION
+    int first, last;     // CONTACT: nodes of the body
 } ct_observe;
 
 typedef struct ct_policy {  // of a scene or a model

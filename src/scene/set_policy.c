@@ -47,7 +47,8 @@ static ct_status add_sets(ct_scene* scene, const ct_observe_def* def, ct_observe
 static ct_status add_observation(ct_scene* scene, const ct_observe_def* def, ct_observe* o, ct_error* error) {
     *o = (ct_observe){.kind = def->kind, .scale = def->scale, .frequency = def->frequency, .link = -1};
     if ((unsigned)def->kind > CT_OBSERVE_PHASE)
-        return ct_scene_fail(error, "kind", "is not one of ct_observe_kind");
+        return ct_scene_fail(error, "kind",
+                             "is not one that policies see: these are the first of ct_observe_kind");
     if (!isfinite(def->scale) || !isfinite(def->frequency))
         return ct_scene_fail(error, "scale", "and frequency must be finite");
     if (def->kind <= CT_OBSERVE_VELOCITY) return add_sets(scene, def, o, error);

@@ -52,3 +52,20 @@ double ct_surface_volume(const int* tri, int ntri, const double* x) {
     }
     return sum / 6;
 }
+
+static void add(double* x_bar, int node, double scale, ct_vec3 d) {
+    double* out = x_bar + 3 * (size_t)node;
+    ct_vec3_store(out, ct_vec3_axpy(ct_vec3_load(out), scale, d));
+}
+
+// dV/da = (b - o) x (c - o) / 6; what the corners give to o sums to zero where the surface is closed.
+void ct_surface_volume_vjp(const int* tri, int ntri, const double* x, double volume_bar, double* x_bar) {
+    const ct_vec3 o = ct_vec3_load(x + 3 * tri[0]);
+    for (int t = 0; t < ntri; t++) {
+        const int* v = tri + 3 * t;
+        ct_vec3 corner[3];
+        for (int k = 0; k < 3; k++) corner[k] = ct_vec3_sub(ct_vec3_load(x + 3 * v[k]), o);
+        for (int k = 0; k < 3; k++)
+            add(x_bar, v[k], volume_bar / 6, ct_vec3_cross(corner[(k + 1) % 3], corner[(k + 2) % 3]));
+    }
+}

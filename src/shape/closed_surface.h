@@ -8,5 +8,7 @@
 ct_status ct_surface_check_closed(const int* tri, int ntri);
 // m^3, of the inside of a closed surface, normals outward.
 double ct_surface_volume(const int* tri, int ntri, const double* x);
+// Reverse: adds to x_bar.
+void ct_surface_volume_vjp(const int* tri, int ntri, const double* x, double volume_bar, double* x_bar);
 
 #endif

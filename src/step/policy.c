@@ -4,56 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-// ---- observations --------------------------------------------------------------------------
-
-static void add_mean(const double* field, const int* node, int nnode, double scale, double out[3]) {
-    for (int i = 0; i < nnode; i++)
-        for (int a = 0; a < 3; a++) out[a] += scale / nnode * field[3 * (size_t)node[i] + (size_t)a];
-}
-
-static void spread_mean(double* field, const int* node, int nnode, double scale, const double bar[3]) {
-    for (int i = 0; i < nnode; i++)
-        for (int a = 0; a < 3; a++) field[3 * (size_t)node[i] + (size_t)a] += scale / nnode * bar[a];
-}
-
-static void observe(const ct_model* model, const ct_state* state, double* o) {
-    const ct_policy* policy = &model->policy;
-    for (int i = 0; i < policy->nobserve; i++) {
-        const ct_observe* entry = &policy->observe[i];
-        int size = ct_observe_size(entry->kind);
-        double angle = 2 * M_PI * entry->frequency * state->header->time;
-        memset(o, 0, (size_t)size * sizeof *o);
-        if (entry->kind <= CT_OBSERVE_VELOCITY) {
-            const double* field = entry->kind == CT_OBSERVE_POSITION ? state->x : state->v;
-            add_mean(field, entry->node, entry->nnode, entry->scale, o);
-            add_mean(field, entry->other, entry->nother, -entry->scale, o);
-            for (int a = 0; entry->kind == CT_OBSERVE_POSITION && a < 3; a++)
-                o[a] -= entry->scale * entry->rest[a];
-        } else if (entry->kind == CT_OBSERVE_JOINT) {
-            o[0] = entry->scale * state->q[model->tree.coordinate[entry->link]];
-        } else {
-            o[0] = entry->scale * sin(angle);
-            o[1] = entry->scale * cos(angle);
-        }
-        o += size;
-    }
-}
-
-static void reverse_observe(const ct_model* model, const double* o_bar, double* x_bar, double* v_bar,
-                            double* q_bar) {
-    const ct_policy* policy = &model->policy;
-    for (int i = 0; i < policy->nobserve; i++) {
-        const ct_observe* entry = &policy->observe[i];
-        if (entry->kind <= CT_OBSERVE_VELOCITY) {
-            double* field = entry->kind == CT_OBSERVE_POSITION ? x_bar : v_bar;
-            spread_mean(field, entry->node, entry->nnode, entry->scale, o_bar);
-            spread_mean(field, entry->other, entry->nother, -entry->scale, o_bar);
-        } else if (entry->kind == CT_OBSERVE_JOINT) {
-            q_bar[model->tree.dof[entry->link]] += entry->scale * o_bar[0];
-        }
-        o_bar += ct_observe_size(entry->kind);
-    }
-}
+#include "step/observe.h"
 
 // ---- the network ---------------------------------------------------------------------------
 
@@ -62,7 +13,11 @@ static double* hide(const ct_model* model, ct_work* work, const ct_state* state)
     const ct_policy* p = &model->policy;
     double *o = work->policy, *hidden = o + p->nin;
     const double *W = p->weight, *b = W + p->nin * p->hidden;
-    observe(model, state, o);
+    for (int i = 0; i < p->nobserve; i++) {
+        ct_observe_value(model, state, &p->observe[i], NULL, o);
+        o += ct_observe_count(model, &p->observe[i]);
+    }
+    o = work->policy;
     for (int i = 0; i < p->hidden; i++) {
         double sum = b[i];
         for (int k = 0; k < p->nin; k++) sum += W[i * p->nin + k] * o[k];
@@ -110,5 +65,9 @@ void ct_policy_vjp(const ct_model* model, ct_work* work, const ct_state* state, 
         for (int k = 0; k < p->nin; k++) weight_bar[i * p->nin + k] += sum_bar * o[k];
         weight_bar[p->nin * p->hidden + i] += sum_bar;
     }
-    reverse_observe(model, o_bar, x_bar, v_bar, q_bar);
+    ct_adjoint_state bar = {.x = x_bar, .v = v_bar, .q = q_bar};
+    for (int i = 0; i < p->nobserve; i++) {
+        ct_observe_vjp(model, state, &p->observe[i], NULL, o_bar, &bar);
+        o_bar += ct_observe_count(model, &p->observe[i]);
+    }
 }

@@ -71,8 +71,11 @@ NAMES(ct_eyelet_seat, [CT_EYELET_WORLD] = "world", [CT_EYELET_BODY] = "body", [C
       [CT_EYELET_LINK] = "link")
 NAMES(ct_cable_hold, [CT_CABLE_TENSION] = "tension", [CT_CABLE_LENGTH] = "length")
 NAMES(ct_cells, [CT_CELLS_ONE] = "one", [CT_CELLS_PER_TAG] = "tag", [CT_CELLS_PER_TET] = "tet")
-NAMES(ct_observe_kind, [CT_OBSERVE_POSITION] = "position", [CT_OBSERVE_VELOCITY] = "velocity",
-      [CT_OBSERVE_JOINT] = "joint", [CT_OBSERVE_PHASE] = "phase")
+NAMES(
+    ct_observe_kind, [CT_OBSERVE_POSITION] = "position", [CT_OBSERVE_VELOCITY] = "velocity",
+    [CT_OBSERVE_JOINT] = "joint", [CT_OBSERVE_PHASE] = "phase", [CT_OBSERVE_RATE] = "rate",
+    [CT_OBSERVE_POSITIONS] = "positions", [CT_OBSERVE_VELOCITIES] = "velocities", [CT_OBSERVE_POSE] = "pose",
+    [CT_OBSERVE_CONTACT] = "contact", [CT_OBSERVE_VOLUME] = "volume", [CT_OBSERVE_ACTUATION] = "actuation")
 
 // ---- quantity.h, parameter.h ---------------------------------------------------------------------------
 
