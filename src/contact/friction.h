@@ -57,6 +57,10 @@ ct_status ct_friction_solve(const ct_friction_def* def, ct_friction_work* work, 
 // CT_OUT_OF_MEMORY.
 ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
                              const double* E);
+// Other D and E, and another W of as many contacts, for the factor that is there: it still preconditions them
+// where W is stored and the contacts' D have the ranks they had. *fits false: they have not.
+ct_status ct_friction_follow(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
+                             const double* E, bool* fits);
 // The same by the inverse of W alone; *fits false: the sets are such that W is needed.
 ct_status ct_friction_invert(ct_friction_work* work, const ct_friction_inverse* inverse, const double* D,
                              const double* E, bool* fits);

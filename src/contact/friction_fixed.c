@@ -34,18 +34,31 @@ static void drop_small(double w, const double* E, double* D) {
     ct_friction_add_outer(D, 1, n, row);
 }
 
+static ct_status take_rows(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
+                           const double* E) {
+    const int count = matrix->count;
+    ct_friction_system_borrow(&work->fixed, matrix, NULL);
+    memcpy(work->D, D, 9 * (size_t)count * sizeof(double));
+    for (int c = 0; c < count; c++) drop_small(ct_friction_matrix_own(matrix, c), E + 9 * c, work->D + 9 * c);
+    return ct_friction_system_reduce(&work->fixed, work->D, E);
+}
+
+ct_status ct_friction_follow(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
+                             const double* E, bool* fits) {
+    ct_friction_system* s = &work->fixed;
+    *fits = false;
+    if (work->inverted || s->rank_count != matrix->count || !(matrix->W || matrix->nodes)) return CT_OK;
+    const ct_status status = take_rows(work, matrix, D, E);
+    return status ? status : ct_friction_system_follow(s, fits);
+}
+
 ct_status ct_friction_factor(ct_friction_work* work, const ct_friction_matrix* matrix, const double* D,
                              const double* E) {
     ct_friction_system* s = &work->fixed;
-    const int count = matrix->count;
     work->inverted = false;
-    ct_status status = ct_friction_work_reserve(work, count);
-    if (!status) status = ct_friction_system_reserve(s, count);
-    if (status) return status;
-    ct_friction_system_borrow(s, matrix, NULL);
-    memcpy(work->D, D, 9 * (size_t)count * sizeof(double));
-    for (int c = 0; c < count; c++) drop_small(ct_friction_matrix_own(matrix, c), E + 9 * c, work->D + 9 * c);
-    status = ct_friction_system_reduce(s, work->D, E);
+    ct_status status = ct_friction_work_reserve(work, matrix->count);
+    if (!status) status = ct_friction_system_reserve(s, matrix->count);
+    if (!status) status = take_rows(work, matrix, D, E);
     if (status) return status;
     const bool stored = matrix->W || matrix->nodes;
     double error = 0;

@@ -254,10 +254,16 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, cons
     return CT_OK;
 }
 
+// The factor is of blocks of these ranks.
+static bool has_ranks(const ct_friction_system* s) {
+    bool same = s->rank_count == s->count;
+    for (int c = 0; same && c < s->count; c++) same = s->rank[c] == s->rows[c].rank;
+    return same;
+}
+
 ct_status ct_friction_system_reuse(ct_friction_system* s, bool* fits) {
     if (!s->matrix->W) return ct_friction_near_update(s->near, s->matrix, s->rows, fits);
-    *fits = s->rank_count == s->count;
-    for (int c = 0; *fits && c < s->count; c++) *fits = s->rank[c] == s->rows[c].rank;
+    *fits = has_ranks(s);
     return CT_OK;
 }
 
@@ -305,6 +311,11 @@ static ct_status fill_rows(ct_friction_system* s) {
         for (int i = 0; i < s->rows[c].rank; i++)
             ct_friction_nodes_unturn(nodes, c, s->block[c].Z[i], s->turned + 9 * c + 3 * i);
     return CT_OK;
+}
+
+ct_status ct_friction_system_follow(ct_friction_system* s, bool* fits) {
+    *fits = has_ranks(s);
+    return *fits && s->matrix->nodes ? fill_rows(s) : CT_OK;
 }
 
 // M in single or double precision; probed: in `probe` its product with the signs.

@@ -77,6 +77,8 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, cons
 // *fits: a factor is there that still serves, because it is of blocks of the same ranks, or because it was
 // brought up to date (W not stored). CT_OUT_OF_MEMORY.
 ct_status ct_friction_system_reuse(ct_friction_system* s, bool* fits);
+// The same for a factor of another matrix, where W is stored: *fits by the ranks alone. CT_OUT_OF_MEMORY.
+ct_status ct_friction_system_follow(ct_friction_system* s, bool* fits);
 // Factor of M, or of the preconditioner where W is not stored (always in single precision). CT_SINGULAR,
 // CT_OUT_OF_MEMORY. error, where W is stored and the factor in single precision: the largest of the solution
 // when the answer is a vector of signs; NULL: not wanted.

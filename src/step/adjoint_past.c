@@ -8,7 +8,10 @@
 
 static const double least = 1e-7;  // of a right-hand side, beside those after it: what is left is round-off
 
-void ct_adjoint_past_free(ct_adjoint_past* past) { ct_free(past->memory); }
+void ct_adjoint_past_free(ct_adjoint_past* past) {
+    ct_friction_work_free(past->friction);
+    ct_free(past->memory);
+}
 
 enum { RIGHT, SOLUTION, STRAIGHT, KINDS };  // right-hand side, solution, right-hand side made orthonormal
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "contact/friction.h"
 #include "cuttle.h"
 
 enum { CT_ADJOINT_PAST = 8 };  // systems
@@ -19,6 +20,9 @@ typedef struct ct_adjoint_past {
     size_t rows;
     uint64_t key;     // of what the rows stand for
     int count, last;  // systems; the last one
+    // the preconditioner of the last one that needed any; NULL until then
+    ct_friction_work* friction;
+    uint64_t friction_key;  // of its rows; 0: it does not serve another one
 } ct_adjoint_past;
 
 void ct_adjoint_past_free(ct_adjoint_past* past);

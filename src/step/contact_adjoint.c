@@ -12,6 +12,8 @@
 #include "step/phi.h"
 
 enum { GMRES_RESTART = 80, SOLVE_LIMIT = 2000 };
+// iterations with the factor of another step: as many as speak for it, the most
+enum { KEPT_GOOD = 5, KEPT_LIMIT = 12 };
 
 ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config,
                                    const ct_touch_record* touch, size_t count,
@@ -43,6 +45,8 @@ typedef struct context {
     const double *D, *E;  // 9 a slot; of braced touches K and A of brace.h
     const int* which;     // touch of a slot
     bool ready;           // for preconditioning, or not to be
+    ct_friction_work* friction;
+    bool keep, kept;  // try the factor that is there; it serves
     ct_status status;
 } context;
 
@@ -65,17 +69,19 @@ static void solve_factor(context* c, const double* b, double* y) {
 // The warp of P, and a factor of D W + E. Starts that are good enough never need them.
 static ct_status prepare(context* c) {
     const bool braced = c->dense < c->slots;
-    ct_contact_system* system = c->work->contact_system;
     const ct_friction_matrix* W;
     ct_friction_inverse inverse;
     bool inverted = false;
+    c->kept = false;
     if (!braced) ct_precondition_warp(c->model, &c->work->preconditioner, c->config, c->work->rho);
     if (!c->dense) return CT_OK;
     ct_status status = ct_contact_system_invert(c->model, c->work, c->config, c->dense, c->which, &inverse);
-    if (status == CT_OK) status = ct_friction_invert(system->friction, &inverse, c->D, c->E, &inverted);
+    if (status == CT_OK) status = ct_friction_invert(c->friction, &inverse, c->D, c->E, &inverted);
     if (status != CT_OK || inverted) return status;
     status = ct_contact_system_linear(c->model, c->work, c->config, c->dense, c->which, &W);
-    return status == CT_OK ? ct_friction_factor(system->friction, W, c->D, c->E) : status;
+    if (status == CT_OK && c->keep) status = ct_friction_follow(c->friction, W, c->D, c->E, &c->kept);
+    if (status != CT_OK || c->kept) return status;
+    return ct_friction_factor(c->friction, W, c->D, c->E);
 }
 
 // out -= J^T M^T in over the slots [first, end), in unknowns; M: 9 a slot.
@@ -121,7 +127,7 @@ static void precondition(const double* in, double* out, void* user) {
     if (c->dense) {
         ct_coords_push(c->model, c->work, c->config, out, c->work->contact->shift);
         push_rows(c, 0, c->dense, in + n);
-        ct_friction_apply_transposed(system->friction, c->rows, out + n);
+        ct_friction_apply_transposed(c->friction, c->rows, out + n);
         double* right = c->right;
         memset(right, 0, n * sizeof(double));
         pull_rows(c, c->D, 0, c->dense, out + n, right);
@@ -195,16 +201,27 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
             memcpy(b + n + 3 * (size_t)contact->touch[i].slot, after_bar + 3 * at, 3 * sizeof(double));
     }
     double size = ct_vecn_norm(b, rows);
-    if (!ct_adjoint_past_start(past, rows, key_of(contact), b, x)) return CT_OUT_OF_MEMORY;
+    const uint64_t key = key_of(contact);
+    if (!ct_adjoint_past_start(past, rows, key, b, x)) return CT_OUT_OF_MEMORY;
+    if (!past->friction) status = ct_friction_work_create(&past->friction);
+    if (status != CT_OK) return status;
+    c.friction = past->friction;
+    c.keep = past->friction_key == key;
     if (size > 0) {
         ct_krylov_def def = {.n = (int)rows,
                              .apply = product,
                              .precondition = precondition,
                              .user = &c,
                              .tolerance = model->settings.tolerance * size,
-                             .max_iterations = SOLVE_LIMIT};
+                             .max_iterations = c.keep ? KEPT_LIMIT : SOLVE_LIMIT};
         ct_krylov_report inner;
         ct_gmres(&def, system->krylov, b, x, &inner);
+        if (c.keep && c.status == CT_OK && inner.end == CT_KRYLOV_LIMIT) {
+            c.keep = c.ready = false;
+            def.max_iterations = SOLVE_LIMIT;
+            ct_gmres(&def, system->krylov, b, x, &inner);
+        }
+        if (c.ready) past->friction_key = c.kept && inner.iterations > KEPT_GOOD ? 0 : key;
         if (c.status != CT_OK) return c.status;
         report->max_residual = fmax(report->max_residual, inner.residual / size);
         if (!(inner.residual <= fmax(def.tolerance, 1e-9 * size))) return CT_NOT_CONVERGED;
