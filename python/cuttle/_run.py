@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import Array
+from ._core import Array, BadArgument
 from .model import Model, State
 from .pool import Pool
 from .rollout import Gradient, Rollout
@@ -33,6 +33,55 @@ def array_shapes(model: Model, steps: int) -> List[Tuple[int, ...]]:
     """Shapes of ARRAYS, of one rollout."""
     rows = steps + 1
     return [(rows, model.nodes, 3), (rows, model.nodes, 3), (rows, model.coordinates), (rows, model.actuation)]
+
+
+# ---- states and arguments of either library's arrays -------------------------------------------
+
+
+def part(model: Model, state: Any, name: str) -> Any:
+    """A part of a state's vector, such as "actuation" or "coordinate" (Model.parts)."""
+    return state.vector[..., model.parts[name]]
+
+
+def positions(model: Model, state: Any) -> Any:
+    """(..., nodes, 3)"""
+    out = part(model, state, "position")
+    return out.reshape(*out.shape[:-1], model.nodes, 3)
+
+
+def velocities(model: Model, state: Any) -> Any:
+    """(..., nodes, 3)"""
+    out = part(model, state, "velocity")
+    return out.reshape(*out.shape[:-1], model.nodes, 3)
+
+
+def check_quantity(model: Model, name: str, count: int) -> int:
+    """Numbers of a quantity, of which `count` are given: all, or one for all."""
+    size = model.quantity_size(name)
+    if count not in (1, size):
+        raise BadArgument(f"{name} has {size} numbers, or one for all, not {count}")
+    return size
+
+
+def check_controls(model: Model, shape: Sequence[int], front: Sequence[int]) -> None:
+    """Controls have the shape (*front, steps, control_size)."""
+    if tuple(shape[:-2]) != tuple(front) or len(shape) < 2 or shape[-1] != model.control_size:
+        each = f", for each of {front[0]} states" if front else ""
+        raise BadArgument(f"controls must have {model.control_size} numbers per step{each}, not the shape {tuple(shape)}")
+
+
+def count_steps(model: Model, shape: Optional[Sequence[int]], steps: Optional[int]) -> int:
+    """Steps of a rollout: those that its controls, of this shape, are for, those that are asked for, or the scene's."""
+    given = shape[-2] if shape is not None and len(shape) > 1 else None
+    if given is not None and steps is not None and steps != given:
+        raise BadArgument(f"there are controls for {given} steps, and {steps} steps were asked for")
+    count = given if given is not None else model.steps if steps is None else steps
+    if count < 1:
+        raise BadArgument(f"a rollout has at least one step, not {count}")
+    return count
+
+
+# ---- runs --------------------------------------------------------------------------------------
 
 
 class Single:
@@ -166,7 +215,7 @@ class Recent:
             self._held[key] = lanes
             size = sum(held.tape_bytes for held in self._held.values())
             while size > self.limit and len(self._held) > 1:
-                size -= self._held.pop(next(iter(self._held)).tape_bytes)
+                size -= self._held.pop(next(iter(self._held))).tape_bytes
 
     def take(self, key: Any) -> Optional[Lanes]:
         with self._lock:

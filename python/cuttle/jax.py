@@ -20,7 +20,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._core import BadArgument
-from ._run import ARRAYS, Lanes, Recent, array_shapes, pack, unpack
+from ._run import (
+    ARRAYS,
+    Lanes,
+    Recent,
+    array_shapes,
+    check_controls,
+    check_quantity,
+    count_steps,
+    pack,
+    part,
+    positions,
+    unpack,
+    velocities,
+)
 from .model import Model
 from .model import State as _State
 
@@ -59,23 +72,6 @@ def initial(model: Model, state: Optional[_State] = None) -> State:
 def to_state(model: Model, state: State) -> _State:
     """A cuttle.State."""
     return unpack(model, np.asarray(state.vector), np.asarray(state.bytes))
-
-
-def part(model: Model, state: State, name: str) -> Array:
-    """A part of a state's vector, such as "actuation" or "coordinate" (Model.parts)."""
-    return state.vector[..., model.parts[name]]
-
-
-def positions(model: Model, state: State) -> Array:
-    """(..., nodes, 3)"""
-    out = part(model, state, "position")
-    return out.reshape(*out.shape[:-1], model.nodes, 3)
-
-
-def velocities(model: Model, state: State) -> Array:
-    """(..., nodes, 3)"""
-    out = part(model, state, "velocity")
-    return out.reshape(*out.shape[:-1], model.nodes, 3)
 
 
 def _shape(shape: Tuple[int, ...], kind: Any) -> Any:
@@ -209,14 +205,11 @@ def _apply(
     _need_doubles()
     values = []
     for name, value in quantities.items():
-        numbers, size = jnp.ravel(jnp.asarray(value, np.float64)), model.quantity_size(name)
-        if numbers.size not in (1, size):
-            raise BadArgument(f"{name} has {size} numbers, or one for all, not {numbers.size}")
-        values.append(jnp.broadcast_to(numbers, (size,)))
+        numbers = jnp.ravel(jnp.asarray(value, np.float64))
+        values.append(jnp.broadcast_to(numbers, (check_quantity(model, name, numbers.size),)))
     if controls is not None:
         controls = jnp.asarray(controls, np.float64)
-        if controls.shape != (steps, model.control_size):
-            raise BadArgument(f"controls must have {model.control_size} numbers per step, not the shape {controls.shape}")
+        check_controls(model, controls.shape, ())
     call = _Call(model, tuple(quantities), steps, bare)
     out: Tuple[Array, ...] = _run(call, jnp.asarray(state.vector, np.float64), state.bytes, controls, tuple(values))
     return out
@@ -236,13 +229,10 @@ def rollout(
     **quantities: Any,
 ) -> Motion:
     """The motion under controls (steps, control_size), None: the scene's values, from a state (the initial one)."""
-    if controls is not None:
-        controls = jnp.asarray(controls)
-        if steps is not None and steps != controls.shape[0]:
-            raise BadArgument(f"there are controls for {controls.shape[0]} steps, and {steps} steps were asked for")
-        steps = controls.shape[0]
-    count = model.steps if steps is None else steps
-    if count < 1:
-        raise BadArgument(f"a rollout has at least one step, not {count}")
+    controls = None if controls is None else jnp.asarray(controls)
+    count = count_steps(model, None if controls is None else controls.shape, steps)
     vector, carried, *arrays = _apply(model, state or initial(model), controls, count, False, quantities)
     return Motion(arrays[0], arrays[1], arrays[2], arrays[3], State(vector, carried))
+
+
+__all__ = ["Motion", "State", "initial", "part", "positions", "rollout", "step", "to_state", "velocities"]

@@ -16,8 +16,20 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
-from ._core import BadArgument, Unsupported
-from ._run import ARRAYS, pack, run, set_values, unpack
+from ._core import Unsupported
+from ._run import (
+    ARRAYS,
+    check_controls,
+    check_quantity,
+    count_steps,
+    pack,
+    part,
+    positions,
+    run,
+    set_values,
+    unpack,
+    velocities,
+)
 from .model import Model
 from .model import State as _State
 from .pool import Pool
@@ -62,23 +74,6 @@ def initial(model: Model, batch: Optional[int] = None, state: Optional[_State] =
 def to_state(model: Model, state: State) -> _State:
     """A single state as a cuttle.State."""
     return _unpack(model, state.vector, state.bytes)
-
-
-def part(model: Model, state: State, name: str) -> Tensor:
-    """A part of a state's vector, such as "actuation" or "coordinate" (Model.parts)."""
-    return state.vector[..., model.parts[name]]
-
-
-def positions(model: Model, state: State) -> Tensor:
-    """(..., nodes, 3)"""
-    out = part(model, state, "position")
-    return out.reshape(*out.shape[:-1], model.nodes, 3)
-
-
-def velocities(model: Model, state: State) -> Tensor:
-    """(..., nodes, 3)"""
-    out = part(model, state, "velocity")
-    return out.reshape(*out.shape[:-1], model.nodes, 3)
 
 
 # ---- the autograd function -------------------------------------------------------------------
@@ -156,18 +151,13 @@ def _apply(
     single = state.vector.dim() == 1
     values = []
     for name, value in quantities.items():
-        size = model.quantity_size(name)
-        numbers = torch.as_tensor(value).to(torch.float64)
-        values.append(numbers.expand(size) if numbers.dim() == 0 else numbers.reshape(-1).expand(size))
+        numbers = torch.as_tensor(value).to(torch.float64).reshape(-1)
+        values.append(numbers.expand(check_quantity(model, name, len(numbers))))
     vector, carried = (t[None] if single else t for t in state)
     if controls is not None:
         controls = controls.to(torch.float64)
         controls = controls[None] if single else controls
-        if controls.dim() != 3 or len(controls) != len(vector) or controls.shape[-1] != model.control_size:
-            raise BadArgument(
-                f"controls must have {model.control_size} numbers per step, for each of {len(vector)} states, not the "
-                f"shape {tuple(controls.shape)}"
-            )
+        check_controls(model, controls.shape, (len(vector),))
     call = _Call(model, pool, list(quantities), bare, steps)
     out, carries, *arrays = _Run.apply(call, vector.to(torch.float64), carried, controls, *values)
     if single:
@@ -198,9 +188,9 @@ def rollout(
     if state is None:
         batch = len(controls) if controls is not None and controls.dim() == 3 else None
         state = initial(model, batch)
-    if controls is not None and steps is not None and steps != controls.shape[-2]:
-        raise BadArgument(f"there are controls for {controls.shape[-2]} steps, and {steps} steps were asked for")
-    if controls is None and steps is None:
-        steps = model.steps
-    end, arrays = _apply(model, state, controls, None if controls is not None else steps, pool, False, quantities)
+    count = count_steps(model, None if controls is None else controls.shape, steps)
+    end, arrays = _apply(model, state, controls, count if controls is None else None, pool, False, quantities)
     return Motion(arrays[0], arrays[1], arrays[2], arrays[3], end)
+
+
+__all__ = ["Motion", "State", "initial", "part", "positions", "rollout", "step", "to_state", "velocities"]

@@ -465,3 +465,15 @@ def test_terms_of_an_objective_sum_to_it():
     terms = objective.terms(state)
     assert sum(t for t, _ in terms.values()) == pytest.approx(loss) and loss > 0
     assert np.allclose(sum(b for _, b in terms.values()), bar, rtol=1e-12)
+
+
+def test_recent_rollouts_are_bounded_by_their_bytes():
+    class Held:
+        tape_bytes = 40
+
+    from cuttle._run import Recent
+
+    recent, held = Recent(limit=100), [Held() for _ in range(4)]
+    for key, lanes in enumerate(held):
+        recent.put((key,), lanes)
+    assert [recent.take((key,)) for key in range(4)] == [None, None, held[2], held[3]]
