@@ -23,6 +23,7 @@ int cuttle_experiment(int argc, char** argv);
 int cuttle_info(int argc, char** argv);
 int cuttle_render(int argc, char** argv);
 int cuttle_export(int argc, char** argv);
+int cuttle_view(int argc, char** argv);
 int cuttle_mesh(int argc, char** argv);
 int cuttle_bench(int argc, char** argv);
 

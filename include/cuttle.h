@@ -75,6 +75,7 @@
 #include "cuttle/trajectory.h"  // motions as files
 #include "cuttle/picture.h"     // pictures and movies
 #include "cuttle/plot.h"        // lines over axes
+#include "cuttle/page.h"        // pages for a browser
 // clang-format on
 
 #endif

@@ -197,7 +197,8 @@ void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajector
 // ---- Solids ----
 
 // Bones of very different lengths still differ in thickness, but less.
-static double bone_radius(const ct_bone_list* list, double length) {
+double ct_bone_radius(const ct_bone_list* list, const ct_bone* bone) {
+    const double length = distance3(bone->from, bone->to);
     return fmax(list->thinnest, list->radius * fmin(1.2, fmax(0.6, sqrt(THICKNESS * length / list->radius))));
 }
 
@@ -262,7 +263,7 @@ static int make_solids(ct_solid* out, const ct_trajectory* file, const ct_bone_l
         const ct_bone* bone = &list->bone[i];
         double length = distance3(bone->from, bone->to);
         ct_solid s = {
-            .material = CT_BONE_SHAFT, .shape = CT_SOLID_SHAFT, .radius = bone_radius(list, length)};
+            .material = CT_BONE_SHAFT, .shape = CT_SOLID_SHAFT, .radius = ct_bone_radius(list, bone)};
         ct_bone_place(poses + 12 * bone->link, bone->from, s.a);
         ct_bone_place(poses + 12 * bone->link, bone->to, s.b);
         if (length < 0.2 * s.radius) {

@@ -27,6 +27,8 @@ typedef struct ct_bone_list {
 // `size`: extent of the scene, m; bones are never too thin to be seen in a picture of it. Memory from the
 // arena.
 void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajectory* file, double size);
+// m, of a bone's shaft.
+double ct_bone_radius(const ct_bone_list* list, const ct_bone* bone);
 // A point of a link at its pose (12 numbers).
 void ct_bone_place(const double* pose, const double rest[3], double out[3]);
 // Appends the solids to the skin (its arrays are made anew) at the poses (12 nlink).

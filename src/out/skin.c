@@ -133,13 +133,18 @@ static ct_status node_means(const ct_trajectory* file, const double* element_val
     return CT_OK;
 }
 
+ct_status ct_skin_node_values(const ct_trajectory* file, const double* field, bool per_element,
+                              double* values) {
+    if (per_element) return node_means(file, field, values);
+    lengths(field, file->info.nvert, values);
+    return node_means(file, NULL, values);
+}
+
 ct_status ct_skin_values(ct_trajectory* file, int frame, const char* name, double* values, ct_error* error) {
     const double* field;
     int count;
     bool per_tet;
     ct_status status = ct_trajectory_read_field(file, frame, name, &field, &count, &per_tet, error);
     if (status) return status;
-    if (per_tet) return node_means(file, field, values);
-    lengths(field, file->info.nvert, values);
-    return node_means(file, NULL, values);
+    return ct_skin_node_values(file, field, per_tet, values);
 }

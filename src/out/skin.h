@@ -50,5 +50,8 @@ void ct_skin_strip(ct_skin* skin);
 // Node values of a colour field ("displacement", "velocity" and "contact": length; fields of elements: mean
 // over those at the node) into values[nvert]; NAN at nodes of no element.
 ct_status ct_skin_values(ct_trajectory* file, int frame, const char* name, double* values, ct_error* error);
+// The same from the field's own numbers: three per node, or one per element.
+ct_status ct_skin_node_values(const ct_trajectory* file, const double* field, bool per_element,
+                              double* values);
 
 #endif

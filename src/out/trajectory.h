@@ -203,6 +203,9 @@ ct_status ct_trajectory_create_arrays(ct_trajectory** out, const char* path, con
                                       ct_error* error);
 ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_sample* sample,
                                       ct_error* error);
+// What a frame of the file has of a state; memory from the arena, the rest borrowed from state and report.
+ct_status ct_trajectory_gather(const ct_trajectory* file, const ct_model* model, const ct_state* state,
+                               const ct_step_report* report, ct_arena* arena, ct_trajectory_sample* out);
 // Opens for appending; the arrays of `def` must be those in the file. `state` receives def->state_size bytes.
 ct_status ct_trajectory_resume_arrays(ct_trajectory** out, const char* path, const ct_trajectory_def* def,
                                       void* state, ct_error* error);

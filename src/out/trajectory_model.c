@@ -245,38 +245,31 @@ static ct_status element_fields(const ct_model* model, const ct_state* state, do
     return CT_OK;
 }
 
-ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
-                               const ct_step_report* report, ct_error* error) {
-    CT_NEED(error, file, model, state);
-    ct_error_clear(error);
-    ct_model_info info = ct_model_summary(model);
-    if (info.nvert != file->info.nvert || info.ntet != file->info.ntet ||
-        (file->info.nlink && info.nlink != file->info.nlink) || model->nobstacle != file->info.nobstacle ||
-        info.ntri != file->info.ntri || ct_state_size(state) != file->state_size)
-        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
-                          "the state belongs to another model than the file");
-    size_t nelement = (size_t)model->nelement;
-    double* field = ct_alloc(4 * nelement + 12 * (size_t)info.nlink + 6 * (size_t)file->info.nobstacle +
-                                 2 * (size_t)model->actuators.count + 4 * (size_t)file->info.neyelet,
-                             sizeof *field);
-    if (!field) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
-    double *energy = field + nelement, *volume = energy + nelement, *poses = volume + nelement,
-           *obstacles = poses + 12 * (size_t)info.nlink;
-    double *activation = obstacles + 6 * (size_t)file->info.nobstacle, *cavities = activation + nelement,
-           *cables = cavities + 2 * (size_t)model->actuators.count;
-    ct_status status = element_fields(model, state, field, energy, volume);
+ct_status ct_trajectory_gather(const ct_trajectory* file, const ct_model* model, const ct_state* state,
+                               const ct_step_report* report, ct_arena* arena, ct_trajectory_sample* out) {
+    const size_t nelement = (size_t)model->nelement, nlink = (size_t)file->info.nlink;
+    double* stress = ct_arena_alloc(arena, nelement, sizeof(double));
+    double* energy = ct_arena_alloc(arena, nelement, sizeof(double));
+    double* volume = ct_arena_alloc(arena, nelement, sizeof(double));
+    double* activation = ct_arena_alloc(arena, nelement, sizeof(double));
+    double* poses = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
+    double* obstacles = ct_arena_alloc(arena, 6 * (size_t)file->info.nobstacle, sizeof(double));
+    double* cavities = ct_arena_alloc(arena, 2 * (size_t)model->actuators.count, sizeof(double));
+    double* cables = ct_arena_alloc(arena, 4 * (size_t)file->info.neyelet, sizeof(double));
+    if (arena->failed) return CT_OUT_OF_MEMORY;
+    ct_status status = element_fields(model, state, stress, energy, volume);
     if (!status && file->info.activation)
         status = ct_state_tet_field(model, state, CT_FIELD_ACTIVATION, activation);
-    if (!status && info.nlink) status = ct_state_link_poses(model, state, poses);
+    if (!status && nlink) status = ct_state_link_poses(model, state, poses);
     if (file->info.nobstacle) obstacle_poses(model, state, obstacles);
     cavity_values(model, state, cavities);
     if (file->info.ncable) cable_values(model, state, file, cables);
-    ct_trajectory_sample sample = {
+    *out = (ct_trajectory_sample){
         .time = ct_state_time(state),
         .step = ct_state_step_index(state),
         .x = ct_state_positions(state),
         .v = ct_state_velocities(state),
-        .stress = field,
+        .stress = stress,
         .energy = energy,
         .volume = volume,
         .activation = activation,
@@ -291,8 +284,24 @@ ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const
         .contact = report ? report->contact : NULL,
         .ncontact = report && report->contact ? report->ncontact : 0,
     };
+    return status;
+}
+
+ct_status ct_trajectory_append(ct_trajectory* file, const ct_model* model, const ct_state* state,
+                               const ct_step_report* report, ct_error* error) {
+    CT_NEED(error, file, model, state);
+    ct_error_clear(error);
+    ct_model_info info = ct_model_summary(model);
+    if (info.nvert != file->info.nvert || info.ntet != file->info.ntet ||
+        (file->info.nlink && info.nlink != file->info.nlink) || model->nobstacle != file->info.nobstacle ||
+        info.ntri != file->info.ntri || ct_state_size(state) != file->state_size)
+        return ct_fail_at(error, CT_BAD_ARGUMENT, file->path, 0,
+                          "the state belongs to another model than the file");
+    ct_arena arena = {0};
+    ct_trajectory_sample sample;
+    ct_status status = ct_trajectory_gather(file, model, state, report, &arena, &sample);
     if (status) ct_fail(error, status, "%s", ct_status_text(status));
     else status = ct_trajectory_append_sample(file, &sample, error);
-    ct_free(field);
+    ct_arena_free(&arena);
     return status;
 }
