@@ -25,7 +25,7 @@ static const command commands[] = {
     {"check", cuttle_check, "compare the gradient with finite differences"},
     {"info", cuttle_info, "describe a scene, a mesh or a trajectory"},
     {"render", cuttle_render, "turn a trajectory into a movie or pictures"},
-    {"view", cuttle_view, "look at a trajectory in a browser"},
+    {"view", cuttle_view, "look at a trajectory or a running scene in a browser"},
     {"export", cuttle_export, "write the frames of a trajectory for other programs"},
     {"mesh", cuttle_mesh, "make, check, repair and convert meshes"},
     {"bench", cuttle_bench, "measure the solvers on this machine"},

@@ -1,4 +1,4 @@
-// cuttle view: a trajectory as a page for the browser.
+// cuttle view: a trajectory as a page for the browser, or a scene that is simulated while one looks (live.c).
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "live.h"
 
 typedef struct view_options {
     const char* input[2];  // a second one is compared with the first
     int count;
     const char *output, *fields, *scene;
-    int stride;
+    int stride, port;
     bool interior, no_open, json, quiet;
 } view_options;
 
@@ -30,12 +31,18 @@ static const char overview[] =
     "by commas.\n"
     "Muscles, chambers, energies, momenta, the loss and controls come from the scene file, as long as it "
     "leads to "
-    "this motion.";
+    "this motion.\n"
+    "A scene is simulated while one looks, until Ctrl-C: pause, step, reset, pull at bodies, change gravity, "
+    "stiffness, "
+    "friction and\n"
+    "controls; the file is read again when it changes. The page is served at 127.0.0.1, to those who know "
+    "the address.";
 
 static const char examples[] = "  cuttle view run.h5\n"
                                "  cuttle view run.h5 -o run.html --no-open\n"
                                "  cuttle view run.h5 --interior --stride 2\n"
-                               "  cuttle view before.h5 after.h5 -o compare.html";
+                               "  cuttle view before.h5 after.h5 -o compare.html\n"
+                               "  cuttle view scenes/jelly.json";
 
 // The scene that the trajectory was made from, where it is still there and the same; NULL otherwise.
 static ct_scene* find_scene(const view_options* o, const ct_trajectory_info* info) {
@@ -47,8 +54,8 @@ static ct_scene* find_scene(const view_options* o, const ct_trajectory_info* inf
     return ct_scene_load(&scene, path, &error) ? NULL : scene;
 }
 
-// Starts the desktop's program for the file without waiting for it.
-static bool open_page(const char* path) {
+// Starts the desktop's program for the page without waiting for it.
+bool cli_open_page(const char* path) {
     const char* command = getenv("BROWSER");
     if (!command || !*command) command = "xdg-open";
     if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY") && !getenv("BROWSER")) return false;
@@ -62,6 +69,11 @@ static bool open_page(const char* path) {
         _exit(0);
     }
     return child > 0 && waitpid(child, NULL, 0) == child;
+}
+
+static bool is_scene(const char* path) {
+    const char* ending = strrchr(path, '.');
+    return ending && strcmp(ending, ".json") == 0;
 }
 
 static int write_page(const view_options* o, ct_trajectory* const* files) {
@@ -79,7 +91,7 @@ static int write_page(const view_options* o, ct_trajectory* const* files) {
     ct_scene_free(scene);
     if (status) return cli_report_error(&error, o->json);
     double size = stat(o->output, &about) == 0 ? (double)about.st_size : 0;
-    bool opened = !o->no_open && open_page(realpath(o->output, full) ? full : o->output);
+    bool opened = !o->no_open && cli_open_page(realpath(o->output, full) ? full : o->output);
     if (o->json)
         cli_print_json(json_pack("{s:s, s:f, s:b}", "file", o->output, "bytes", size, "opened", opened));
     else if (!o->quiet)
@@ -95,15 +107,27 @@ int cuttle_view(int argc, char** argv) {
         {"--stride", 0, CLI_COUNT, &o.stride, "N", "every N-th frame, and the last"},
         {"--fields", 0, CLI_TEXT, &o.fields, "FIELDS", "what to colour by (default: all but volume)"},
         {"--scene", 0, CLI_TEXT, &o.scene, "FILE", "the scene of the run (default: where it was)"},
-        {"--no-open", 0, CLI_FLAG, &o.no_open, NULL, "write the page and do not open it"},
+        {"--no-open", 0, CLI_FLAG, &o.no_open, NULL, "do not open the page"},
+        {"--port", 0, CLI_COUNT, &o.port, "N",
+         "of a scene: serve it at this port of 127.0.0.1 (default: any)"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
-    const cli_usage usage = {"view",   "RUN [RUN]", "Shows a trajectory in a browser.",
-                             overview, examples,    options};
+    const cli_usage usage = {"view",
+                             "RUN [RUN] | SCENE.json",
+                             "Shows a trajectory or a running scene in a browser.",
+                             overview,
+                             examples,
+                             options};
     char path[512];
     int code;
     if (!cli_parse(&usage, argc, argv, o.input, 1, 2, &o.count, &code)) return code;
+    if (is_scene(o.input[0])) {
+        if (o.count > 1) return cli_bad_usage(&usage, "one scene at a time can be shown live");
+        return cli_live(
+            o.input[0],
+            &(live_options){.port = o.port, .no_open = o.no_open, .json = o.json, .quiet = o.quiet});
+    }
     if (!o.output) {
         cli_default_path(o.input[0], ".html", path, sizeof path);
         o.output = path;

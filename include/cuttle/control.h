@@ -74,6 +74,11 @@ CT_API ct_status ct_scene_set_control_values(ct_scene* scene, const char* name, 
 CT_API void ct_model_control_values(const ct_model* model, double time, double* control);
 CT_API int ct_model_control_size(const ct_model* model);   // numbers per step
 CT_API int ct_model_control_count(const ct_model* model);  // named controls
+// A force control takes hold of other nodes of the model, 1 up to as many as it was made with: a hand that
+// pulls here and there. The model is changed; its states and works stay valid, derivatives are those of the
+// nodes that are held when they are asked for. CT_BAD_ARGUMENT when `control` is no force control, and for
+// nodes that do not exist or have no mass; nothing has changed then.
+CT_API ct_status ct_model_hold(ct_model* model, int control, const int* nodes, int count, ct_error* error);
 // A control by its place among them; no such one: name "", zeros.
 CT_API ct_control_info ct_model_control_info(const ct_model* model, int index);
 

@@ -113,6 +113,7 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
         model->inputs.control[i].name = ct_arena_copy(arena, source->name, strlen(source->name) + 1, 1);
         model->inputs.control[i].node =
             ct_arena_copy(arena, source->node, (size_t)source->nnode, sizeof(int));
+        model->inputs.control[i].nhold = source->nnode;
         model->inputs.control[i].time =
             ct_arena_copy(arena, source->time, (size_t)source->nvalue, sizeof(double));
         model->inputs.control[i].value = ct_arena_copy(

@@ -130,6 +130,7 @@ typedef struct ct_scene_control {
     int size;   // numbers
     int* node;  // FORCE: sorted scene nodes
     int nnode;
+    int nhold;     // FORCE, of a model: nodes that it has room for
     int drive;     // DRIVE, MOVE of nodes: which, otherwise -1
     int link;      // TORQUE, TARGET, DRIVE or MOVE of a root: which, otherwise -1
     int actuator;  // of actuators: which

@@ -148,6 +148,7 @@ export class App {
 
   start() {
     const tick = (now) => {
+      if (this.stopped) return;
       this.tick(now);
       requestAnimationFrame(tick);
     };

@@ -81,7 +81,9 @@ export class Stage {
     this.dirty = true;
     this.width = this.height = 0;
     const given = run.header.ground;
-    this.height0 = given ?? this.lower.getComponent(this.up) - 2e-3 * this.size;
+    const { live } = run.header; // where things will go is not known: leave room
+    this.room = live ? 1.7 : 1.18;
+    this.height0 = given ?? this.lower.getComponent(this.up) - (live ? 0.6 : 2e-3) * this.size;
     this.addLights();
     this.addGround();
     this.setTheme('light');
@@ -108,7 +110,7 @@ export class Stage {
     this.key = new THREE.DirectionalLight('#fff3e2', 2);
     this.fill = new THREE.DirectionalLight('#cfe0ff', 0.6);
     this.scene.add(this.sky, this.key, this.key.target, this.fill, this.fill.target);
-    const reach = 0.5 * this.upper.distanceTo(this.lower) + 1e-9;
+    const reach = (this.room > 1.5 ? 1.1 : 0.5) * this.upper.distanceTo(this.lower) + 1e-9;
     const away = this.direction(0.55, 1, 0.65).normalize();
     this.key.position.copy(this.center).addScaledVector(away, 3 * reach);
     this.key.target.position.copy(this.center);
@@ -198,7 +200,7 @@ export class Stage {
       const side = Math.abs(corner.dot(right)) + width;
       away = Math.max(away, Math.max(side / (tan * this.camera.aspect), Math.abs(corner.dot(above)) / tan) + corner.dot(toward));
     }
-    this.camera.position.copy(this.center).addScaledVector(toward, 1.18 * away);
+    this.camera.position.copy(this.center).addScaledVector(toward, this.room * away);
     this.controls.target.copy(this.center);
     this.controls.update();
     this.changed();
