@@ -1,7 +1,7 @@
 # One command from a fresh clone on Debian 12: every target first installs the Debian packages it misses
 # (apt-get, with sudo unless root), then configures and builds. CMake does the work; see CMakePresets.json.
 .DEFAULT_GOAL := build
-.PHONY: help build demo check test bench reference debug install format clean dependencies
+.PHONY: help build demo gallery check test bench reference debug install format clean dependencies
 
 CUTTLE := build/bin/cuttle
 
@@ -12,6 +12,7 @@ help:
 	@echo "make test       all tests: units, sanitizers, fuzzing, layers, symbols, installation"
 	@echo "make bench      measure the solvers on this machine"
 	@echo "make reference  the API as one page, build/reference.html"
+	@echo "make gallery    every scene as a card with its run in the viewer, build/gallery/index.html"
 	@echo "make debug      an unoptimised build with asserts in build/debug"
 	@echo "make install    install to PREFIX (default /usr/local)"
 	@echo "make format     format the C sources (clang-format)"
@@ -49,6 +50,9 @@ bench: build
 reference:
 	@mkdir -p build
 	@tools/api_reference build/reference.html
+
+gallery: build
+	@tools/gallery build
 
 debug: dependencies
 	@cmake --preset debug

@@ -294,7 +294,8 @@ static ct_status listen_at(server* s, int port, ct_error* error) {
                                              .protocols = protocols,
                                              .gid = (gid_t)-1,
                                              .uid = (uid_t)-1,
-                                             .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
+                                             .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+                                                        LWS_SERVER_OPTION_DISABLE_IPV6,
                                              .user = s};
     lws_set_log_level(0, NULL);
     s->context = lws_create_context(&info);
