@@ -7,10 +7,16 @@
 
 typedef struct valley {  // Rosenbrock's function times `scale`, which fails where y0 > wall
     double scale, wall;
-    int calls, failed;
+    int calls, failed, again;  // again: points that were asked for before
+    double asked[400][2];
 } valley;
 
 static void look(valley* f, const double* y, double* gradient, ct_evaluation* result) {
+    bool asked = false;
+    for (int i = 0; i < f->calls && i < 400; i++)
+        asked = asked || !memcmp(f->asked[i], y, sizeof f->asked[i]);
+    if (f->calls < 400) memcpy(f->asked[f->calls], y, sizeof f->asked[0]);
+    f->again += asked;
     f->calls++;
     if (y[0] > f->wall) {
         f->failed++;
@@ -385,8 +391,21 @@ static void measure_is_the_root_mean_square_of_the_first_term(void** state) {
     assert_true(isnan(measure_of(scene, lift, &loss)) && isfinite(loss));
 }
 
+// Adam turns back from a wall with the gradient that it had, and finds the minimum in front of it.
+static void adam_asks_no_point_again_after_a_failure(void** state) {
+    (void)state;
+    valley f = {.scale = 1, .wall = 0.5};
+    ct_optimize_def def = ct_optimize_def_default();
+    def.method = CT_METHOD_ADAM, def.iterations = 300, def.rate = 0.2, def.tolerance = 0;
+    result r = minimise(&f, def, (double[]){-1.2, 1}, below, unbounded, NULL);
+    assert_int_equal(r.status, CT_OK);
+    assert_true(f.failed > 2 && f.again == 0);
+    assert_true(r.best < 1 && r.y[0] <= 0.5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adam_asks_no_point_again_after_a_failure),
         cmocka_unit_test(every_method_finds_the_valley_floor),
         cmocka_unit_test(unit_of_the_loss_does_not_matter),
         cmocka_unit_test(bounds_hold_and_the_best_may_lie_on_them),

@@ -4,7 +4,8 @@
 //   (1 - b1^t), s' likewise
 //
 // The step does not depend on the loss's scale: eps is relative to the first gradient. An evaluation that
-// fails goes back to the best y with half the rate and empty moments. With a tolerance, the rate is halved
+// fails goes back to the best y with half the rate and empty moments, and on from there with the gradient
+// that it had. With a tolerance, the rate is halved
 // whenever the best loss has not gained that much in PATIENCE steps; the search ends when it has become
 // LEAST_RATE of the first.
 #include <float.h>
@@ -20,6 +21,7 @@ enum { PATIENCE = 20 };
 
 typedef struct adam {
     double *y, *gradient, *mean, *square;  // size
+    double* best_gradient;                 // size, at search->best_y
     double rate, epsilon;
     int time;  // steps since the moments were empty
 } adam;
@@ -27,6 +29,7 @@ typedef struct adam {
 static void restart(const ct_search* search, adam* a) {
     size_t bytes = (size_t)search->size * sizeof(double);
     memcpy(a->y, search->best_y, bytes);
+    memcpy(a->gradient, a->best_gradient, bytes);
     memset(a->mean, 0, bytes);
     memset(a->square, 0, bytes);
     a->rate *= 0.5;
@@ -55,15 +58,21 @@ static double largest(const double* a, int n) {
 static void descend(ct_search* search, adam* a) {
     double mark = INFINITY;  // the best loss when patience began
     int marked = search->iteration, failures = search->failures;
+    const size_t bytes = (size_t)search->size * sizeof(double);
     while (!search->stop) {
         ct_search_evaluate(search, a->y, a->gradient);
         if (search->stop) break;
         if (search->failures > failures) {
             failures = search->failures;
             restart(search, a);
-            memset(a->gradient, 0, (size_t)search->size * sizeof(double));
+            if (a->rate < LEAST_RATE * search->def.rate) {
+                search->reason = "evaluations fail however near the best point they are";
+                return;
+            }
+            update(search, a);
             continue;
         }
+        if (!memcmp(a->y, search->best_y, bytes)) memcpy(a->best_gradient, a->gradient, bytes);
         if (a->epsilon == 0) a->epsilon = fmax(1e-10 * largest(a->gradient, search->size), DBL_MIN);
         if (!(mark - search->best <= search->def.tolerance * fabs(search->best)))
             mark = search->best, marked = search->iteration;
@@ -84,6 +93,7 @@ ct_status ct_search_adam(ct_search* search) {
               .gradient = ct_arena_alloc(&arena, n, sizeof(double)),
               .mean = ct_arena_alloc(&arena, n, sizeof(double)),
               .square = ct_arena_alloc(&arena, n, sizeof(double)),
+              .best_gradient = ct_arena_alloc(&arena, n, sizeof(double)),
               .rate = search->def.rate};
     ct_status status = arena.failed ? ct_fail(search->error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
     if (status == CT_OK) descend(search, &a);
