@@ -238,6 +238,11 @@ export class Stage {
     const moved = this.dirty;
     this.dirty = false;
     this.drawn = now;
+    if (this.plain) { // shadows of a moving scene follow every fourth frame, those of a resting one at once
+      this.count = (this.count || 0) + 1;
+      this.renderer.shadowMap.autoUpdate = false;
+      this.renderer.shadowMap.needsUpdate = !moved || this.count % 4 === 1;
+    }
     this.grid.visible = this.camera.position.dot(this.axis) > this.height0;
     this.renderer.render(this.scene, this.camera);
     return moved;
