@@ -21,19 +21,8 @@
 #define CT_STEP_ADJOINT_H
 
 #include "quantity/sums.h"
+#include "step/adjoint_state.h"
 #include "step/work.h"
-
-// Adjoint of a state: what the loss, so far, changes by with each of its parts. 3 nvert each.
-typedef struct ct_adjoint_state {
-    double *x, *v, *x_previous, *v_previous;
-    double *q, *q_previous;        // ndof: of joint coordinates, as tangent vectors along the parents' axes
-    double *root, *root_previous;  // 6 nroot: of the poses of driven roots
-    double* actuation;             // of the numbers of actuators
-    // 6 nmount: of the poses of mounts, by translations and by rotations Q <- exp(r) Q
-    double* mount;
-    double* anchor;  // 3 an anchor: of the forces of contacts
-    double* growth;  // ncollider squared: of theta_0
-} ct_adjoint_state;
 
 typedef struct ct_adjoint ct_adjoint;  // scratch
 ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model);

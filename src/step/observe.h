@@ -9,7 +9,8 @@
 #define CT_STEP_OBSERVE_H
 
 #include "skeleton/config.h"
-#include "step/adjoint.h"
+#include "step/adjoint_state.h"
+#include "step/work.h"
 
 // Where links are and what their poses are pulled by; NULL where no pose and no rate of a spatial joint is
 // observed.
