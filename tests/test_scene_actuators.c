@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "scene/scene.h"
 #include "scene_text.h"
 
 // A beam with two muscles and a few cells.
@@ -155,7 +156,47 @@ static void assert_refused(const char* before, const char* after, const char* pa
                  error.message);
 }
 
+static void chambers_may_have_several_tags(void** state) {
+    ct_mesh* mesh = NULL;
+    ct_scene* scene = NULL;
+    ct_error error = {0};
+    assert_int_equal(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){2, 2, 2}), CT_OK);
+    for (int t = 0; t < mesh->ntet; t++) mesh->tet_tag[t] = t % 4;
+    assert_int_equal(ct_scene_create(&scene), CT_OK);
+    ct_body_def body = ct_body_def_default();
+    body.mesh = mesh;
+    assert_int_equal(ct_scene_add_body(scene, &body, NULL, &error), CT_OK);
+    const int tags[3] = {3, 1, 99};
+    ct_chamber_def def = ct_chamber_def_default();
+    def.cells = CT_CELLS_PER_TAG, def.tags = tags, def.ntag = 3;
+    int index = -1;
+    if (ct_scene_add_chamber(scene, &def, &index, &error)) fail_msg("%s", error.message);
+    const ct_scene_actuator* chamber = &scene->actuator[index];
+    assert_int_equal(chamber->nelement, mesh->ntet / 2);
+    assert_int_equal(chamber->size, 2);
+    for (int e = 0; e < chamber->nelement; e++) {
+        const int tag = mesh->tet_tag[chamber->tet[e]];
+        assert_true((tag == 1 && chamber->number[e] == 0) || (tag == 3 && chamber->number[e] == 1));
+    }
+    def.tags = (int[]){99}, def.ntag = 1;
+    assert_int_equal(ct_scene_add_chamber(scene, &def, NULL, &error), CT_BAD_SCENE);
+    def.tags = (int[]){1, -1}, def.ntag = 2;
+    assert_int_equal(ct_scene_add_chamber(scene, &def, NULL, &error), CT_BAD_SCENE);
+    // written and read again
+    char* text = NULL;
+    size_t size;
+    ct_scene* again = NULL;
+    if (ct_scene_write(scene, &text, &size, &error)) fail_msg("%s", error.message);
+    if (ct_scene_parse(&again, text, size, NULL, &error)) fail_msg("%s: %s", error.path, error.message);
+    assert_true(again->nactuator == 1 && again->actuator[0].nelement == mesh->ntet / 2);
+    assert_int_equal(again->actuator[0].ntag, 3);
+    ct_free(text);
+    ct_scene_free(again), ct_scene_free(scene), ct_mesh_free(mesh);
+}
+
 static void bad_actuators_are_refused(void** state) {
+    assert_refused("\"cells\": \"one\"", "\"tag\": []", "chambers[0].tag");
+    assert_refused("\"cells\": \"one\"", "\"tag\": [0, \"rubber\"]", "chambers[0].tag[1]");
     assert_refused("\"radius\": 0.12, \"segments\"", "\"radius\": -1, \"segments\"", "muscles[0].radius");
     assert_refused("\"radius\": 0.12, \"segments\"", "\"raduis\": 1, \"segments\"", "muscles[0].raduis");
     assert_refused("[[0, 0.15, 0.1], [0.6, 0.15, 0.1]]", "[[0, 0.15, 0.1]]", "muscles[1].points");
@@ -183,6 +224,7 @@ int main(void) {
         cmocka_unit_test(values_of_controls_reach_actuators),
         cmocka_unit_test(controls_of_actuators_have_bounds),
         cmocka_unit_test(gradients_match_differences),
+        cmocka_unit_test(chambers_may_have_several_tags),
         cmocka_unit_test(bad_actuators_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

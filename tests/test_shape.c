@@ -336,6 +336,22 @@ static void shape_file_errors_carry_file_and_line(void** state) {
     remove(path);
 }
 
+// A shape is freed once, however often it was given away.
+static void shapes_may_be_given_away_twice(void** unused) {
+    const double origin[3] = {0, 0, 0}, far[3] = {2, 0, 0}, unturned[4] = {1, 0, 0, 0};
+    ct_shape *ball = ct_shape_sphere(origin, 1), *same = ct_shape_union(ball, ball, 0);
+    assert_non_null(same);
+    assert_true(ct_shape_distance(same, far) == 1);
+    ct_shape_free(ball);  // it belongs to the union: nothing happens
+    ct_shape* none = ct_shape_difference(same, ct_shape_transform(ball, far, unturned, 1), 0);
+    assert_non_null(none);
+    assert_true(ct_shape_distance(none, origin) < 0 && ct_shape_distance(none, far) > 0);
+    ct_shape_free(same);
+    ct_shape_free(none);
+    ball = ct_shape_sphere(origin, 1);
+    assert_null(ct_shape_intersection(ball, NULL, 0));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sphere_distance_is_radius_deep_at_the_centre),
@@ -347,6 +363,7 @@ int main(void) {
         cmocka_unit_test(combinations_are_min_max_and_difference),
         cmocka_unit_test(smooth_union_adds_a_quarter_of_its_length_where_parts_are_equal),
         cmocka_unit_test(transform_scales_rotates_and_translates),
+        cmocka_unit_test(shapes_may_be_given_away_twice),
         cmocka_unit_test(tag_is_that_of_the_deepest_part_and_is_inherited),
         cmocka_unit_test(every_kind_of_shape_is_read_from_json),
         cmocka_unit_test(wrong_json_is_named_with_its_path),

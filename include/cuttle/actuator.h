@@ -58,6 +58,8 @@ typedef struct ct_chamber_def {
     double stiffness;        // k, Pa
     double activation;       // a at the start
     double activation_time;  // s, as for muscles
+    const int* tags;         // tets with one of these tags, where there are some: `tag` is not read
+    int ntag;
 } ct_chamber_def;
 CT_API ct_chamber_def ct_chamber_def_default(void);  // all tets of body 0 in one group, 1e6 Pa, a = 1
 

@@ -44,7 +44,8 @@ CT_API ct_shape* ct_shape_sweep(const double* points, const double* radii, int n
 // inside.
 CT_API ct_status ct_shape_surface(ct_shape** out, const ct_mesh* surface, ct_error* error);
 // What is in a or in b. smooth: blending length in m, 0 or less for sharp. The
-// result owns both; NULL, with both freed, when one of them is NULL or out of memory.
+// result owns both; NULL, with both freed, when one of them is NULL or out of memory. A shape may be given
+// away several times, also as both: it lives as long as one that owns it.
 CT_API ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth);
 // The same: what is in both.
 CT_API ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth);
@@ -66,7 +67,8 @@ CT_API void ct_shape_bounds(const ct_shape* shape, double lower[3],
 // A shape file (.json, docs/scene.schema.json) or the inside of a closed surface (.stl, .obj, any mesh file).
 // Fails as ct_mesh_load and ct_shape_surface do.
 CT_API ct_status ct_shape_load(ct_shape** out, const char* path, ct_error* error);
-CT_API void ct_shape_free(ct_shape* shape);  // with all that it owns; NULL: does nothing
+// With all that it owns. NULL, or a shape that another one owns: does nothing.
+CT_API void ct_shape_free(ct_shape* shape);
 
 // Tets of good shape (dihedral angles between 10 and 165 degrees when the surface has one size) that follow
 // the surface; sharp edges are chamfered by up to `size`. Features thinner than about `size` are lost in part

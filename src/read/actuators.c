@@ -44,14 +44,31 @@ void ct_read_muscle(ct_scene* scene, ct_json at) {
     ct_arena_free(&arena);
 }
 
+// One tag, or a list of some; each must be there.
+static void read_tags(const ct_scene* scene, ct_json at, ct_chamber_def* def, int** tags) {
+    if (!at.value || !json_is_array(at.value)) {
+        read_tag(scene, at, def->body, &def->tag);
+        return;
+    }
+    const size_t count = ct_json_length(at);
+    if (!count || count > 100000) ct_json_fail(at, "has %zu tags: it takes 1 to 100000", count);
+    if (at.reader->status) return;
+    *tags = ct_alloc(count, sizeof **tags);
+    if (!*tags) ct_json_out_of_memory(at);
+    for (size_t i = 0; i < count && !at.reader->status; i++)
+        read_tag(scene, ct_json_item(at, i), def->body, &(*tags)[i]);
+    def->tags = *tags;
+    def->ntag = (int)count;
+}
+
 void ct_read_chamber(ct_scene* scene, ct_json at) {
     ct_chamber_def def = ct_chamber_def_default();
-    int *nodes = NULL, cells = (int)def.cells;
+    int *nodes = NULL, *tags = NULL, cells = (int)def.cells;
     ct_error inner;
     if (!ct_read_keys(at, CT_OBJECT_CHAMBER)) return;
     ct_json_text(ct_json_member(at, "name"), &def.name);
     read_body(scene, at, &def.body);
-    read_tag(scene, ct_json_member(at, "tag"), def.body, &def.tag);
+    read_tags(scene, ct_json_member(at, "tag"), &def, &tags);
     if (ct_json_has(at, "select")) ct_read_nodes(scene, at, &nodes, &def.count);
     def.nodes = nodes;
     ct_json_choice(ct_json_member(at, "cells"), ct_scene_choices[CT_CHOICE_CELLS].words, &cells);
@@ -61,6 +78,7 @@ void ct_read_chamber(ct_scene* scene, ct_json at) {
     ct_json_at_least(ct_json_member(at, "activation_time"), 0, &def.activation_time);
     if (!at.reader->status) ct_json_relay(at, ct_scene_add_chamber(scene, &def, NULL, &inner), &inner);
     ct_free(nodes);
+    ct_free(tags);
 }
 
 void ct_read_cavity(ct_scene* scene, ct_json at) {

@@ -145,8 +145,14 @@ static ct_status check_chamber(const ct_scene* scene, const ct_chamber_def* def,
     ct_status status = check_body(scene, def->body, true, error);
     if (!status && (unsigned)def->cells > CT_CELLS_PER_TET)
         status = ct_scene_fail(error, "cells", "is not one of ct_cells");
-    if (!status && def->tag < -1)
-        status = ct_scene_fail(error, "tag", "is %d: it must be 0 or more, or -1 for any", def->tag);
+    if (!status && (def->ntag < 0 || (def->ntag && !def->tags)))
+        status = ct_scene_fail(error, "tags", "are %d without an array", def->ntag);
+    for (int i = 0; i < (def->ntag > 0 ? def->ntag : 1) && !status; i++) {
+        const int tag = def->ntag ? def->tags[i] : def->tag;
+        if (tag < (def->ntag ? 0 : -1))
+            status = ct_scene_fail(error, "tag", "is %d: it must be 0 or more%s", tag,
+                                   def->ntag ? "" : ", or -1 for any");
+    }
     if (!status) status = check_positive(def->stiffness, "stiffness", error);
     if (!status) status = check_positive(def->activation, "activation", error);
     return status ? status : check_range(def->activation_time, 0, INFINITY, "activation_time", error);
@@ -172,6 +178,12 @@ static ct_status mark_nodes(const ct_scene* scene, const ct_chamber_def* def, un
 static int tag_compare(const void* a, const void* b) {
     const int p = *(const int*)a, q = *(const int*)b;
     return (p > q) - (p < q);
+}
+
+static bool has_tag(const ct_scene_actuator* chamber, int tag) {
+    if (chamber->ntag)
+        return bsearch(&tag, chamber->tags, (size_t)chamber->ntag, sizeof(int), tag_compare) != NULL;
+    return chamber->tag < 0 || chamber->tag == tag;
 }
 
 // Numbers of the cells' tets by group; returns how many groups there are. scratch: nelement.
@@ -213,18 +225,22 @@ static ct_status add_chamber(ct_scene* scene, const ct_chamber_def* def, ct_aren
                                  .start = def->activation,
                                  .time = def->activation_time,
                                  .body = def->body,
-                                 .tag = def->tag,
+                                 .tag = def->ntag ? -1 : def->tag,
+                                 .ntag = def->ntag,
                                  .nnode = def->count,
                                  .cells = def->cells};
+    if (def->ntag) chamber.tags = ct_arena_copy(&scene->arena, def->tags, (size_t)def->ntag, sizeof(int));
+    if (def->ntag && !chamber.tags) return ct_scene_out_of_memory(error);
+    if (def->ntag) qsort(chamber.tags, (size_t)def->ntag, sizeof(int), tag_compare);
     for (int t = 0; t < mesh->ntet; t++) {
         const int* v = mesh->tet + 4 * (size_t)t;
-        if (def->tag >= 0 && mesh->tet_tag[t] != def->tag) continue;
+        if (!has_tag(&chamber, mesh->tet_tag[t])) continue;
         if (mark[v[0]] && mark[v[1]] && mark[v[2]] && mark[v[3]])
             list[chamber.nelement++] = t + body->first_tet;
     }
     if (!chamber.nelement)
         return ct_scene_fail(
-            error, def->tag >= 0 ? "tag" : "select",
+            error, def->ntag || def->tag >= 0 ? "tag" : "select",
             "leaves no tet of \"%s\": a cell's tet has the tag and all four nodes in the set", body->name);
     chamber.tet = ct_arena_copy(&scene->arena, list, (size_t)chamber.nelement, sizeof(int));
     chamber.number = ct_arena_alloc(&scene->arena, (size_t)chamber.nelement, sizeof(int));

@@ -103,6 +103,8 @@ typedef struct ct_scene_actuator {
     double radius;
     int segments;
     int tag;
+    int* tags;  // ntag, of a chamber over several, sorted
+    int ntag;
     int* node;
     int nnode;
     ct_cells cells;

@@ -106,11 +106,12 @@ static ct_shape* combine(ct_shape_kind kind, ct_shape* a, ct_shape* b, double sm
     ct_shape* shape = a && b ? shape_new(kind) : NULL;
     if (!shape) {
         ct_shape_free(a);
-        ct_shape_free(b);
+        if (b != a) ct_shape_free(b);
         return NULL;
     }
     shape->child[0] = a;
     shape->child[1] = b;
+    a->owners++, b->owners++;
     shape->smooth = fmax(smooth, 0);
     for (int i = 0; i < 3; i++) {
         double swell = kind == CT_SHAPE_UNION ? shape->smooth / 4 : 0;
@@ -157,6 +158,7 @@ ct_shape* ct_shape_transform(ct_shape* child, const double translate[3], const d
         return NULL;
     }
     shape->child[0] = child;
+    child->owners++;
     shape->radius[0] = scale;
     copy3(shape->a, translate);
     rotation_from_quaternion(rotate, shape->rotation);
@@ -182,10 +184,14 @@ void ct_shape_set_size(ct_shape* shape, double size) {
     if (shape) shape->size = size > 0 ? size : 0;
 }
 
+// A shape that was given to several combinations, or twice to one, goes with the last of them.
 void ct_shape_free(ct_shape* shape) {
-    if (!shape) return;
-    ct_shape_free(shape->child[0]);
-    ct_shape_free(shape->child[1]);
+    if (!shape || shape->owners) return;
+    for (int i = 0; i < 2; i++) {
+        if (!shape->child[i]) continue;
+        shape->child[i]->owners--;
+        ct_shape_free(shape->child[i]);
+    }
     ct_winding_free(shape->winding);
     ct_free(shape->ball);
     ct_free(shape);

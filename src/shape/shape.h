@@ -35,6 +35,7 @@ struct ct_shape {
     int nball;
     ct_winding* winding;        // SURFACE
     ct_shape* child[2];         // second NULL for a transform
+    int owners;                 // how often it is a child: 0 while it is the caller's
     double lower[3], upper[3];  // box that holds the shape
     int tag;                    // 0: the parent's
     char name[60];

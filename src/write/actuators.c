@@ -15,7 +15,8 @@ static void write_muscle(ct_json_put* out, const ct_scene* scene, const ct_scene
 
 static void write_chamber(ct_json_put* out, const ct_scene* scene, const ct_scene_actuator* a) {
     ct_put_text(out, "body", scene->body[a->body].name);
-    if (a->tag >= 0) ct_put_integer(out, "tag", a->tag);
+    if (a->ntag) ct_put_integers(out, "tag", a->tags, (size_t)a->ntag);
+    else if (a->tag >= 0) ct_put_integer(out, "tag", a->tag);
     if (a->nnode) ct_write_nodes(out, "select", scene, a->node, a->nnode);
     ct_put_text(out, "cells", ct_cells_name(a->cells));
     ct_put_number(out, "stiffness", a->stiffness);
