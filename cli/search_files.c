@@ -189,6 +189,7 @@ ct_status search_files_read_best(const char* path, int size, double* y, search_b
     const json_t *loss = json_object_get(object, "loss"), *iteration = json_object_get(object, "iteration");
     const json_t* seconds = json_object_get(object, "seconds");
     bool good = json_is_number(loss) && json_is_integer(iteration) && json_is_number(seconds) &&
+                json_integer_value(iteration) >= 0 && json_integer_value(iteration) <= INT32_MAX &&
                 read_numbers(json_object_get(object, "y"), size, y);
     if (good) {
         best->loss = json_number_value(loss);

@@ -3,8 +3,8 @@
 //
 // A search that begins again from the same start with the same settings asks for the same points. Told what
 // is known of them, it comes to where it was, whatever its method has learnt on the way. The file is a head,
-// the start, and a record an evaluation, in the machine's own bytes; a record that was cut short does not
-// count.
+// the start, and a record an evaluation, in the machine's own bytes; a record that was cut short or whose
+// checksum does not fit does not count, nor does what follows it.
 #ifndef CUTTLE_CLI_SEARCH_LOG_H
 #define CUTTLE_CLI_SEARCH_LOG_H
 

@@ -322,6 +322,32 @@ static ct_status build_scene_with(ct_scene** out, ct_solver solver) {
 static ct_status build_scene(void** out) { return build_scene_with((ct_scene**)out, CT_SOLVER_NEWTON); }
 static ct_status create_model(void** out) { return ct_model_create((ct_model**)out, fixture_scene, NULL); }
 static ct_status create_state(void** out) { return ct_state_create((ct_state**)out, fixture_model); }
+// Written, continued and read again: the library's own memory. HDF5 has an allocator of its own, without a
+// hook.
+static ct_status write_and_open(void** out) {
+    static const char path[] = CT_BINARY_DIR "/test_allocation.h5";
+    ct_trajectory* file = NULL;
+    ct_state* state = NULL;
+    ct_frame frame;
+    *out = NULL;
+    ct_status status = ct_state_create(&state, fixture_model);
+    if (!status) status = ct_trajectory_create(&file, fixture_scene, fixture_model, path, NULL);
+    if (!status) status = ct_trajectory_append(file, fixture_model, state, NULL, NULL);
+    const ct_status closed = ct_trajectory_close(file, NULL);
+    file = NULL;
+    if (!status) status = closed;
+    if (!status) status = ct_trajectory_resume(&file, fixture_model, state, path, NULL);
+    if (!status) status = ct_trajectory_close(file, NULL);
+    ct_state_free(state);
+    file = NULL;
+    if (!status) status = ct_trajectory_open(&file, path, NULL);
+    if (!status) status = ct_trajectory_read(file, 0, &frame, NULL);
+    if (status) ct_trajectory_close(file, NULL);
+    else *out = file;
+    return status;
+}
+static void close_file(void* file) { ct_trajectory_close(file, NULL); }
+
 static ct_status create_params(void** out) {
     return ct_params_create((ct_params**)out, fixture_scene, fixture_model, 10, NULL);
 }
@@ -561,6 +587,7 @@ static void robot_import_survives_out_of_memory(void** unused) {
 static void scene_building_survives_out_of_memory(void** unused) { walk_both(build_scene, free_scene); }
 static void model_creation_survives_out_of_memory(void** unused) { walk_both(create_model, free_model); }
 static void state_creation_survives_out_of_memory(void** unused) { walk_both(create_state, free_state); }
+static void trajectories_survive_out_of_memory(void** unused) { walk_both(write_and_open, close_file); }
 static void params_creation_survives_out_of_memory(void** unused) { walk_both(create_params, free_params); }
 static void loss_creation_survives_out_of_memory(void** unused) { walk_both(create_loss, free_loss); }
 static void problems_survive_out_of_memory(void** unused) { walk_both(create_problem, free_problem); }
@@ -639,6 +666,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(small_problems_survive_out_of_memory, make_bones_fixture,
                                         free_fixture),
         cmocka_unit_test_setup_teardown(warm_step_allocates_nothing, make_bones_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(trajectories_survive_out_of_memory, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(trajectories_survive_out_of_memory, make_bones_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(params_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(loss_creation_survives_out_of_memory, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(problems_survive_out_of_memory, make_short_fixture, free_fixture),

@@ -336,7 +336,8 @@ static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
     if (file->info.contact && !ct_trajectory_open_contacts(file))
         return ct_trajectory_fail_array(file, "an array of /Cuttle/Contacts", error);
     if (!ct_trajectory_open_checks(file, &count))
-        return ct_trajectory_fail_array(file, "/Cuttle/Checks", error);
+        return file->arena.failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory")
+                                  : ct_trajectory_fail_array(file, "/Cuttle/Checks", error);
     file->info.nframe = (int)count;
     if (count == 0) return CT_OK;
     ct_status status = ct_trajectory_get(file, CT_ARRAY_TIME, 0, &file->info.start, error);

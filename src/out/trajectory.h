@@ -158,6 +158,7 @@ struct ct_trajectory {
     int check_frame;  // whose checksums the next are, -1: of the frame that is being written
     uint64_t* check;  // ncheck
     bool writable;
+    bool no_memory;  // writing failed for want of memory
     char* path;
     char* scene_text;  // once it was asked for; owned
     ct_trajectory_info info;
@@ -215,11 +216,11 @@ ct_status ct_trajectory_read_into(ct_trajectory* file, int frame, double* x, dou
 ct_status ct_trajectory_read_links_into(ct_trajectory* file, int frame, double* coordinates, double* poses,
                                         ct_error* error);
 // The links of `def` into the group /Cuttle, and out of it; a file without them has none.
-bool ct_trajectory_write_links(hid_t group, const ct_trajectory_def* def);
+bool ct_trajectory_write_links(ct_trajectory* file, hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_links(ct_trajectory* file, hid_t group, ct_error* error);
 // Obstacles and contacts; see trajectory_contacts.c. Opening comes after the bodies are known, reopening when
 // the arrays are open.
-bool ct_trajectory_write_obstacles(hid_t group, const ct_trajectory_def* def);
+bool ct_trajectory_write_obstacles(ct_trajectory* file, hid_t group, const ct_trajectory_def* def);
 ct_status ct_trajectory_open_obstacles(ct_trajectory* file, hid_t group, ct_error* error);
 bool ct_trajectory_create_contacts(ct_trajectory* file);
 bool ct_trajectory_open_contacts(ct_trajectory* file);

@@ -89,7 +89,7 @@ static bool write_arrays(hid_t group, const obstacle_arrays* o, size_t n) {
     return good;
 }
 
-bool ct_trajectory_write_obstacles(hid_t group, const ct_trajectory_def* def) {
+bool ct_trajectory_write_obstacles(ct_trajectory* file, hid_t group, const ct_trajectory_def* def) {
     int n = def->info.nobstacle;
     if (!n) return true;
     obstacle_arrays o = {.name_size = 1};
@@ -109,6 +109,7 @@ bool ct_trajectory_write_obstacles(hid_t group, const ct_trajectory_def* def) {
         memcpy(o.color + 3 * k, from->color, sizeof from->color);
     }
     good = good && write_arrays(group, &o, (size_t)n);
+    file->no_memory |= arena.failed;
     ct_arena_free(&arena);
     return good;
 }
@@ -262,7 +263,10 @@ ct_status ct_trajectory_count_contacts(ct_trajectory* file, ct_error* error) {
 bool ct_trajectory_write_contacts(ct_trajectory* file, const ct_trajectory_sample* sample) {
     size_t first = (size_t)file->info.ncontact, n = (size_t)sample->ncontact;
     int64_t offset = file->info.ncontact, count = sample->ncontact;
-    if (!ct_reserve(&file->column, &file->column_capacity, n, 4 * sizeof(double))) return false;
+    if (!ct_reserve(&file->column, &file->column_capacity, n, 4 * sizeof(double))) {
+        file->no_memory = true;
+        return false;
+    }
     for (int k = 0; k < CT_CONTACT_COLUMNS; k++) {
         const column* c = &columns[k];
         for (size_t i = 0; i < n; i++)

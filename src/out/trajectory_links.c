@@ -80,7 +80,7 @@ static bool write_columns(hid_t group, const columns* c, const ct_trajectory_inf
     return good;
 }
 
-bool ct_trajectory_write_links(hid_t group, const ct_trajectory_def* def) {
+bool ct_trajectory_write_links(ct_trajectory* file, hid_t group, const ct_trajectory_def* def) {
     int nlink = def->info.nlink;
     if (!nlink) return true;
     columns c = {.name_size = 1};
@@ -94,6 +94,7 @@ bool ct_trajectory_write_links(hid_t group, const ct_trajectory_def* def) {
     bool good = columns_create(&c, &arena, nlink);
     if (good) gather(&c, def->link, nlink);
     good = good && write_columns(group, &c, &def->info);
+    file->no_memory |= arena.failed;
     ct_arena_free(&arena);
     return good;
 }

@@ -224,7 +224,7 @@ static bool write_own(ct_trajectory* file, const ct_trajectory_def* def, const i
         ct_hdf_write_array(group, "BodyColor", real, H5T_NATIVE_DOUBLE, (size_t)info->nbody, 3,
                            def->body_color) &&
         write_sheets(group, def, tag + ntet) && write_state_rows(group, def->state_size) &&
-        ct_trajectory_write_links(group, def) && ct_trajectory_write_obstacles(group, def) &&
+        ct_trajectory_write_links(file, group, def) && ct_trajectory_write_obstacles(file, group, def) &&
         ct_trajectory_write_cavities(group, def) && ct_trajectory_write_cables(group, def);
     H5Gclose(group);
     return good;
@@ -239,6 +239,7 @@ static bool write_all(ct_trajectory* file, const ct_trajectory_def* def) {
                 write_grid(file, &cells) && write_own(file, def, cells.tag) && create_growing(file) &&
                 ct_trajectory_create_contacts(file) && ct_trajectory_create_checks(file) &&
                 link_columns(file->file, &def->info);
+    file->no_memory |= arena.failed;
     ct_arena_free(&arena);
     hid_t steps = good ? H5Gopen2(file->file, "VTKHDF/Steps", H5P_DEFAULT) : -1;
     good = steps >= 0 && ct_hdf_write_attribute(steps, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &none);
@@ -295,8 +296,9 @@ static ct_status create_locked(ct_trajectory** out, const char* path, const ct_t
     const char* reason = errno ? strerror(errno) : "is the disk full?";
     if (making.record_type >= 0) H5Tclose(making.record_type);
     ct_trajectory* file = NULL;
-    ct_status status = good ? ct_trajectory_open_mode(&file, part, true, error)
-                            : ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", reason);
+    ct_status status = making.no_memory ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory")
+                       : good           ? ct_trajectory_open_mode(&file, part, true, error)
+                              : ct_fail_at(error, CT_IO, path, 0, "the file cannot be written: %s", reason);
     char* final_path = status ? NULL : ct_duplicate_text(path);
     if (!status && !final_path) status = ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (!status) status = put_in_place(part, path, error);
@@ -448,6 +450,7 @@ ct_status ct_trajectory_append_sample(ct_trajectory* file, const ct_trajectory_s
                 (!file->state_size || move_state(file, file->info.nframe, NULL, sample->state)) &&
                 settle(file->file) && write_count(file, file->info.nframe + 1) && settle(file->file);
     ct_hdf_leave(&guard);
+    if (!good && file->no_memory) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (!good)
         return ct_fail_at(error, CT_IO, file->path, 0, "frame %d cannot be written: is the disk full?",
                           file->info.nframe);
