@@ -307,6 +307,12 @@ double cli_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double cli_thread_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 cli_progress cli_progress_begin(const char* label, bool quiet) {
     return (cli_progress){.active = !quiet && isatty(STDERR_FILENO), .begun = cli_seconds(), .label = label};
 }

@@ -110,7 +110,8 @@ typedef struct cli_progress {
     const char* label;
 } cli_progress;
 
-double cli_seconds(void);  // monotonic clock
+double cli_seconds(void);         // monotonic clock
+double cli_thread_seconds(void);  // CPU time of the calling thread
 cli_progress cli_progress_begin(const char* label, bool quiet);
 // at most 20 a second
 void cli_progress_show(cli_progress* progress, double done, double total, const char* note);

@@ -9,9 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static const compare_kind* const kinds[] = {&compare_humanoid};
+static const compare_kind* const kinds[] = {&compare_humanoid, &compare_cloth};
 enum { NKIND = sizeof kinds / sizeof kinds[0] };
 
 const compare_kind* compare_at(int index) { return index < NKIND ? kinds[index] : NULL; }
@@ -31,12 +30,6 @@ double compare_random(int start, int index) {
 
 void compare_path(const comparison* c, const char* name, const char* ending, char* path) {
     snprintf(path, SEARCH_PATH, "%.*s/%s%s", SEARCH_PATH - 128, c->directory, name, ending);
-}
-
-static double thread_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static uint64_t hash_text(const char* text) {
@@ -95,7 +88,7 @@ static ct_status read_table(comparison* c, const char* name, ct_error* error) {
     return status;
 }
 
-// What scripts simulate has tables of its own.
+// What other programs simulate has tables of its own.
 static ct_status write_table(const comparison* c, ct_error* error) {
     char path[SEARCH_PATH], *text = NULL;
     size_t size;
@@ -106,7 +99,7 @@ static ct_status write_table(const comparison* c, ct_error* error) {
     fprintf(stream, ",ms,frame,scene,failure\n");
     for (const compare_row* row = c->row; row < c->row + c->nrow; row++) {
         const compare_rival* rival = &c->kind->rival[row->rival];
-        if (rival->script) continue;
+        if (rival->elsewhere) continue;
         fprintf(stream, "%s,%d", rival->name, row->start);
         for (int k = 0; k < c->kind->nmetric; k++) fprintf(stream, ",%.9g", row->value[k]);
         fprintf(stream, ",%.6g,%d,%016llx,%s\n", row->milliseconds, row->frame,
@@ -195,10 +188,10 @@ static ct_status step_through(const comparison* c, run* r, compare_measure* meas
     c->kind->look(measure, r->model, r->state, 0);
     for (; step < r->steps && !status && !cli_interrupted(); step++) {
         ct_step_report report;
-        double begun = thread_seconds();
+        double begun = cli_thread_seconds();
         ct_status stepped = ct_step(r->model, r->work, r->state,
                                     r->controls ? r->controls + (size_t)step * (size_t)size : NULL, &report);
-        seconds += thread_seconds() - begun;
+        seconds += cli_thread_seconds() - begun;
         if (stepped) {
             snprintf(row->failure, sizeof row->failure, "step %d: %.150s", step + 1, report.message);
             for (char* s = row->failure; *s; s++) *s = *s == ',' || *s == '\n' ? ';' : *s;
@@ -323,14 +316,16 @@ static ct_status run_rival(comparison* c, int rival, int start, ct_error* error)
     return status;
 }
 
+static bool is_over(const comparison* c) { return cli_interrupted() || experiment_late(c->options); }
+
 static ct_status work_through(comparison* c, ct_error* error) {
     ct_status status = search_files_begin(&c->files, c->directory, true, error);
     if (!status) status = load_base(c, error);
     if (!status && !c->options->fresh) status = read_table(c, "table", error);
     for (int r = 0; r < c->kind->nrival && !status; r++) {
-        if (c->kind->rival[r].script) status = read_table(c, c->kind->rival[r].name, error);
-        for (int start = 1; start <= c->options->seeds && !status && !cli_interrupted(); start++)
-            if (!c->kind->rival[r].script) status = run_rival(c, r, start, error);
+        if (c->kind->rival[r].elsewhere) status = read_table(c, c->kind->rival[r].name, error);
+        for (int start = 1; start <= c->options->seeds && !status && !is_over(c); start++)
+            if (!c->kind->rival[r].elsewhere) status = run_rival(c, r, start, error);
     }
     if (!status && !cli_interrupted() && !c->options->no_movie) status = compare_draw(c, error);
     return status ? status : compare_summarise(c, error);

@@ -4,6 +4,7 @@
 //   compare.c           rivals x starts: scenes, searches, steps, measures; what is kept: table.csv
 //   compare_report.c    means, summary.md, comparison.png, JSON
 //   compare_humanoid.c  a soft humanoid with and without bones
+//   compare_cloth.c     a soft ball on a sheet
 #ifndef CUTTLE_CLI_COMPARE_H
 #define CUTTLE_CLI_COMPARE_H
 
@@ -24,7 +25,7 @@ typedef struct compare_rival {
     const char* title;  // in tables and pictures
     // what the paper found, the time of a step after the metrics; NULL: it has no such column
     const char* paper[COMPARE_METRICS + 1];
-    const char* script;  // who simulates it, where this program does not; NULL: this program
+    bool elsewhere;  // not simulated by this program: its rows come from NAME.csv, which another one writes
 } compare_rival;
 
 typedef struct compare_row {
@@ -70,7 +71,7 @@ typedef struct comparison {
     int nvert, ntet, steps;
 } comparison;
 
-extern const compare_kind compare_humanoid;
+extern const compare_kind compare_humanoid, compare_cloth;
 
 // ---- compare.c ----
 

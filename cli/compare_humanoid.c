@@ -215,16 +215,16 @@ static const compare_metric metrics[METRICS] = {{.name = "bone", .title = "bone 
 // clang-format off
 static const compare_rival rivals[RIVALS] = {
     [OURS] = {"ours", "ours",
-              {"0", "0.05 ± 0.03", "0.41 ± 0.30", NULL, "191 ± 4"}, NULL},
+              {"0", "0.05 ± 0.03", "0.41 ± 0.30", NULL, "191 ± 4"}, false},
     [NONE] = {"none", "no skeleton",
-              {"0.13 ± 0.02", "0.20 ± 0.14", "2.45 ± 0.87", NULL, "132 ± 2"}, NULL},
+              {"0.13 ± 0.02", "0.20 ± 0.14", "2.45 ± 0.87", NULL, "132 ± 2"}, false},
     [RIGID] = {"rigid", "one rigid body",
-               {"0", "0.07 ± 0", "1.81 ± 0", NULL, "727 ± 258"}, NULL},
+               {"0", "0.07 ± 0", "1.81 ± 0", NULL, "727 ± 258"}, false},
     [PASSIVE] = {"passive", "passive skeleton",
-                 {"0", "0.04 ± 0.03", "2.34 ± 0.78", NULL, "163 ± 4"}, NULL},
+                 {"0", "0.04 ± 0.03", "2.34 ± 0.78", NULL, "163 ± 4"}, false},
     [MPM] = {"mpm", "MPM",
              {"0.48 ± 0.32", "0.12 ± 0.03", "NaN", NULL, "11 ± 0"},
-             "python python/experiments/mpm.py humanoid"}};
+             true}};
 // clang-format on
 
 const compare_kind compare_humanoid = {

@@ -21,7 +21,7 @@ static double value_of(const compare_row* row, int metric) {
 
 // The starts that are asked for; of rivals that scripts simulate all there are.
 static bool counts(const comparison* c, const compare_row* row, int rival) {
-    return row->rival == rival && (row->start <= c->options->seeds || c->kind->rival[rival].script);
+    return row->rival == rival && (row->start <= c->options->seeds || c->kind->rival[rival].elsewhere);
 }
 
 static spread spread_of(const comparison* c, int rival, int metric) {
@@ -87,9 +87,11 @@ void compare_write_table(const comparison* c, FILE* stream) {
     for (int r = 0; r < c->kind->nrival; r++) write_rival(c, stream, r);
     for (int r = 0; r < c->kind->nrival; r++) {
         const compare_rival* rival = &c->kind->rival[r];
-        if (rival->script && rows_of(c, r, false) == 0)
-            fprintf(stream, "\nMissing: %s, which `%s -o %s` simulates.\n", rival->title, rival->script,
-                    c->directory);
+        if (rival->elsewhere && rows_of(c, r, false) == 0)
+            fprintf(stream,
+                    "\nMissing: %s, which is not simulated here. Rows that another program writes to "
+                    "`%s/%s.csv`, in the form of `table.csv`, are taken over.\n",
+                    rival->title, c->directory, rival->name);
         if (rows_of(c, r, true) > 0)
             fprintf(stream, "\n%s failed from %d of %d starts; its numbers are those of the others.\n",
                     rival->title, rows_of(c, r, true), rows_of(c, r, false));
@@ -209,7 +211,7 @@ static ct_status draw_panel(const comparison* c, sheet* s, const compare_row* ro
 
 static const compare_row* first_start(const comparison* c, int rival) {
     for (const compare_row* row = c->row; row < c->row + c->nrow; row++)
-        if (row->rival == rival && row->start == 1 && !c->kind->rival[rival].script) return row;
+        if (row->rival == rival && row->start == 1 && !c->kind->rival[rival].elsewhere) return row;
     return NULL;
 }
 

@@ -73,11 +73,14 @@ static const experiment_kind kinds[] = {
 enum { NKIND = sizeof kinds / sizeof kinds[0], MOST = 16 };
 
 static const char overview[] =
-    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, humanoid, all, "
+    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, humanoid, cloth, "
+    "all, "
     "or a scene with parameters\n"
     "and an objective (FILE.json). humanoid compares a soft body with bones and torques found by gradients "
     "with the same without\n"
-    "bones, as one rigid body and with passive bones, from --seeds starts. In the others every method "
+    "bones, as one rigid body and with passive bones, from --seeds starts; cloth a soft ball on a sheet with "
+    "a rigid ball.\n"
+    "In the others every method "
     "searches from every seed's start; an episode is one "
     "rollout, with its gradient if the\n"
     "method asks for it. Methods: gradient (the scene's own: lbfgs or adam), cmaes, evolution, "
@@ -130,6 +133,10 @@ static int read_size(const cli_usage* usage, experiment_options* o) {
                 : cli_bad_usage(usage, "--size %s: write it as 960x540, each side 32 to 8192", o->size);
 }
 
+bool experiment_late(const experiment_options* o) {
+    return o->time_limit > 0 && cli_seconds() - o->begun > o->time_limit;
+}
+
 static bool is_scene_file(const char* name) {
     size_t length = strlen(name);
     return length > 5 && strcmp(name + length - 5, ".json") == 0;
@@ -167,7 +174,7 @@ static int add_comparisons(const compare_kind** list, int count, const char* nam
 static int choose(const cli_usage* usage, const char** arguments, int narguments, choice* list, int* count,
                   const compare_kind** compared, int* ncompared) {
     static const char* const names[] = {"bridges", "suspension_bridge", "arch_bridge", "gripper", "octopus",
-                                        "fish",    "humanoid",          "all"};
+                                        "fish",    "humanoid",          "cloth",       "all"};
     enum { NNAME = sizeof names / sizeof names[0] };
     *count = *ncompared = 0;
     for (int i = 0; i < narguments; i++) {
@@ -184,7 +191,7 @@ static int choose(const cli_usage* usage, const char** arguments, int narguments
             const char* near = cli_nearest(arguments[i], names, NNAME);
             return cli_bad_usage(usage,
                                  "there is no experiment '%s'%s%s%s: choose bridges, gripper, octopus, "
-                                 "fish, humanoid or all, or a scene FILE.json",
+                                 "fish, humanoid, cloth or all, or a scene FILE.json",
                                  arguments[i], near ? "; did you mean '" : "", near ? near : "",
                                  near ? "'?" : "");
         }
@@ -370,6 +377,8 @@ static int report(const experiment_options* o, const experiment* e, int count, c
         if (compare_overview(o, e, count, c, ncompared, path, &error))
             return cli_report_error(&error, o->json);
     }
+    if (experiment_late(o) && !cli_interrupted() && !o->quiet)
+        fprintf(stderr, "The time limit is reached. Nothing is lost; to continue: %s\n", o->command);
     if (cli_interrupted() && !o->quiet)
         fprintf(stderr, "Interrupted. Nothing is lost; to continue: %s\n", o->command);
     if (o->json && (code == CLI_OK || cli_interrupted())) {
@@ -401,7 +410,7 @@ static char* join(int argc, char** argv) {
 }
 
 int cuttle_experiment(int argc, char** argv) {
-    experiment_options o = {.seeds = 5, .width = 960, .height = 540};
+    experiment_options o = {.seeds = 5, .width = 960, .height = 540, .begun = cli_seconds()};
     const cli_option options[] = {
         {"--output", 'o', CLI_TEXT, &o.directory, "DIR",
          "directory to write into (default: results/EXPERIMENT; for several results)"},
@@ -412,6 +421,8 @@ int cuttle_experiment(int argc, char** argv) {
         {"--threads", 't', CLI_COUNT, &o.threads, "N", "workers of this process (default: all cores)"},
         {"--scenes", 0, CLI_TEXT, &o.scenes, "DIR",
          "where the scenes are (default: ./scenes, or the installed ones)"},
+        {"--time-limit", 0, CLI_POSITIVE, &o.time_limit, "S",
+         "begin nothing new after S seconds; the same command continues"},
         {"--fresh", 0, CLI_FLAG, &o.fresh, NULL, "discard earlier results in the directory"},
         {"--size", 0, CLI_TEXT, &o.size, "WxH",
          "pixels of a picture and of each half of the movie (default 960x540)"},

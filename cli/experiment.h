@@ -45,7 +45,8 @@ typedef struct experiment_options {
     int seeds, episodes;  // episodes 0: the application's
     int threads;          // workers of a process, 0: all cores
     const char* size;
-    int width, height;  // of pictures
+    int width, height;         // of pictures
+    double time_limit, begun;  // s of the whole command, 0: none; when it began
     bool fresh, no_movie, json, quiet, verbose;
 } experiment_options;
 
@@ -119,6 +120,8 @@ typedef struct experiment {
 
 // Where the scene of that name is: path (SEARCH_PATH).
 ct_status experiment_find_scene(const experiment_options* o, const char* name, char* path, ct_error* error);
+
+bool experiment_late(const experiment_options* o);  // the time limit is reached
 
 // ---- experiment_files.c ----
 

@@ -318,11 +318,12 @@ ct_status experiment_check_start(experiment* e, double loss, double distance, ct
 
 ct_status experiment_remove(const experiment* e, ct_error* error) {
     char path[SEARCH_PATH];
-    static const char* const names[] = {"experiment.json",
-                                        "best.json"};  // first what tells whether the rest is complete
-    for (int k = 0; k < 2 + EXPERIMENT_METHODS; k++) {
-        if (k < 2) experiment_path(e, names[k], path);
-        else table_path(e, k - 2, path);
+    // first what tells whether the rest is complete
+    static const char* const names[] = {"experiment.json", "best.json", "failed.json", "failures.csv"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    for (int k = 0; k < NAMES + EXPERIMENT_METHODS; k++) {
+        if (k < NAMES) experiment_path(e, names[k], path);
+        else table_path(e, k - NAMES, path);
         if (unlink(path) != 0 && errno != ENOENT) return cli_fail_writing(error, path);
     }
     return CT_OK;

@@ -84,14 +84,17 @@ ct_status experiment_plan(experiment* e, ct_error* error) {
 
 // ---- one search ----------------------------------------------------------------------------
 
+static bool is_over(const experiment* e) { return cli_interrupted() || experiment_late(e->options); }
+
 typedef struct runner {  // a search on its way
     experiment* e;
     experiment_search* search;
     double best_distance;
-    int reached;       // episode in which the goal was, 0: not yet
-    double start;      // m
-    int recalled;      // episodes that were known
-    ct_status status;  // of the files
+    int reached;        // episode in which the goal was, 0: not yet
+    double start;       // m
+    int recalled;       // episodes that were known
+    ct_status status;   // of the files
+    char failure[512];  // why the last point that failed did
     ct_error error;
 } runner;
 
@@ -130,8 +133,11 @@ static ct_status evaluate(int count, const double* y, double* gradients, ct_eval
     runner* r = user;
     int known = gradients ? 0 : recall(r, count, y, results);
     if (known == count) return CT_OK;
-    return ct_batch_evaluate(r->e->batch, count - known, y + (size_t)known * (size_t)r->e->p.size, gradients,
-                             results + known, error);
+    error->message[0] = 0;
+    ct_status status = ct_batch_evaluate(r->e->batch, count - known, y + (size_t)known * (size_t)r->e->p.size,
+                                         gradients, results + known, error);
+    snprintf(r->failure, sizeof r->failure, "%s", error->message);
+    return status;
 }
 
 static void keep_best(runner* r, const ct_progress* progress) {
@@ -140,13 +146,37 @@ static void keep_best(runner* r, const ct_progress* progress) {
     if (progress->failed || r->status != CT_OK || !better) return;
     memcpy(e->best_y, progress->y, (size_t)e->p.size * sizeof(double));
     ct_optimize_def def = def_of(e, r->search);
-    e->best = (search_best){progress->iteration, progress->loss, progress->seconds,
-                            ct_method_name(def.method), e->best_y};
+    e->best = (search_best){.iteration = progress->iteration,
+                            .loss = progress->loss,
+                            .seconds = progress->seconds,
+                            .method = ct_method_name(def.method),
+                            .y = e->best_y};
     e->best_seed = r->search->seed;
     e->best_distance = progress->measure;
     e->improved = true;
     r->status = search_files_write_best(&e->files, &e->p, &e->best, &r->error);
     if (r->status == CT_OK) r->status = experiment_save(e, &r->error);
+}
+
+// failed.json and a line of failures.csv.
+static void keep_failure(runner* r, const ct_progress* progress) {
+    experiment* e = r->e;
+    const experiment_search* s = r->search;
+    char path[SEARCH_PATH];
+    ct_optimize_def def = def_of(e, s);
+    search_best failed = {.iteration = progress->iteration,
+                          .loss = NAN,
+                          .seconds = progress->seconds,
+                          .method = ct_method_name(def.method),
+                          .y = progress->y,
+                          .failure = r->failure};
+    if (r->status == CT_OK) r->status = search_files_write_failed(&e->files, &e->p, &failed, &r->error);
+    experiment_path(e, "failures.csv", path);
+    FILE* stream = fopen(path, "a");
+    if (!stream) return;
+    fprintf(stream, "%s,%d,%d,\"%s\"\n", experiment_methods[s->method].name, s->seed, progress->iteration,
+            r->failure);
+    fclose(stream);
 }
 
 static void show_episode(runner* r, const ct_progress* progress) {
@@ -158,7 +188,7 @@ static void show_episode(runner* r, const ct_progress* progress) {
     if (e->options->verbose || e->alone) {
         fprintf(stderr, "%s, %s, seed %d, episode %3d: ", e->kind.name, experiment_methods[s->method].name,
                 s->seed, progress->iteration);
-        if (progress->failed) fprintf(stderr, "did not converge\n");
+        if (progress->failed) fprintf(stderr, "failed: %s\n", r->failure);
         else
             fprintf(stderr, "distance %.5f, best %.5f (%.1f %% of the start)\n", progress->measure,
                     r->best_distance, percent);
@@ -189,6 +219,7 @@ static bool on_progress(const ct_progress* progress, void* user) {
     if (known) r->search->known[progress->iteration - 1].spent = true;
     if (r->status == CT_OK) r->status = experiment_append(e, r->search->method, &row, known, &r->error);
     keep_best(r, progress);
+    if (progress->failed && !known) keep_failure(r, progress);
     r->search->episodes = progress->iteration;
     e->episodes_done += !known;
     if (!known) show_episode(r, progress);
@@ -196,7 +227,7 @@ static bool on_progress(const ct_progress* progress, void* user) {
         r->status = experiment_plot(e, &r->error);
         e->drawn = cli_seconds();
     }
-    bool go_on = r->status == CT_OK && !cli_interrupted();
+    bool go_on = r->status == CT_OK && !is_over(e);
     pthread_mutex_unlock(&e->lock);
     return go_on;
 }
@@ -217,7 +248,8 @@ static void show_end(const runner* r) {
 static void finish(runner* r, ct_status status, const ct_optimize_report* report, const ct_error* error) {
     experiment* e = r->e;
     experiment_search* s = r->search;
-    if (status == CT_OK && r->status == CT_OK && !cli_interrupted()) {
+    bool cut = is_over(e) && report->iterations < s->budget;
+    if (status == CT_OK && r->status == CT_OK && !cut) {
         s->done = true;
         for (int i = 0; i < s->nknown; i++) s->known[i].spent = true;
         s->episodes = report->iterations;
@@ -246,7 +278,7 @@ static void* run_searches(void* user) {
         pthread_mutex_lock(&e->lock);
         if (!y && e->error.code == CT_OK)
             e->error = (ct_error){.code = CT_OUT_OF_MEMORY, .element = -1, .message = "out of memory"};
-        experiment_search* s = y && e->next < e->nsearch && !cli_interrupted() ? &e->search[e->next++] : NULL;
+        experiment_search* s = y && e->next < e->nsearch && !is_over(e) ? &e->search[e->next++] : NULL;
         pthread_mutex_unlock(&e->lock);
         if (!s) break;
         runner r = {.e = e, .search = s, .best_distance = INFINITY};
@@ -265,6 +297,19 @@ static void* run_searches(void* user) {
     }
     free(y);
     return NULL;
+}
+
+// A term that adds nothing: it sees the states of all workers, on their threads.
+static void on_state(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                     double* q_bar, void* user) {
+    experiment* e = user;
+    char note[80];
+    (void)state, (void)loss, (void)v_bar, (void)q_bar;
+    if (!e->progress.active || pthread_mutex_trylock(&e->lock)) return;
+    snprintf(note, sizeof note, "%.0f episodes, one at step %d of %d%s", e->episodes_done, step, e->steps,
+             x_bar ? " of its gradient" : "");
+    cli_progress_show(&e->progress, e->episodes_done, e->episodes_total, note);
+    pthread_mutex_unlock(&e->lock);
 }
 
 // ---- all of them ---------------------------------------------------------------------------
@@ -306,6 +351,7 @@ ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error*
                     e->recalled, e->recalled == 1 ? "" : "s", e->recalled == 1 ? "is" : "are");
         e->progress = cli_progress_begin(e->kind.name, e->options->quiet);
         e->drawn = cli_seconds();
+        if (e->progress.active) ct_batch_set_term(e->batch, on_state, e);
         if (run_threads(e, pending < workers ? pending : workers)) *error = e->error, status = e->error.code;
         cli_progress_end(&e->progress);
     }
@@ -319,6 +365,18 @@ ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error*
 
 // ---- timing --------------------------------------------------------------------------------
 
+typedef struct split_time {  // CPU time of the thread, s
+    double begun, turned;    // turned: where the way back begins, 0: not yet
+} split_time;
+
+static void on_turn(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                    double* q_bar, void* user) {
+    split_time* t = user;
+    (void)step, (void)state, (void)loss, (void)v_bar, (void)q_bar;
+    if (x_bar && t->turned == 0) t->turned = cli_thread_seconds();
+}
+
+// One thread, so that its CPU time is all there is; what else runs on the machine does not count.
 ct_status experiment_measure(experiment* e, ct_error* error) {
     enum { REPEATS = 3 };
     double forward = INFINITY, backward = INFINITY, loss;
@@ -327,10 +385,14 @@ ct_status experiment_measure(experiment* e, ct_error* error) {
         fprintf(stderr, "%s: measuring %d episodes on one thread\n", e->kind.name, REPEATS);
     for (int k = 0; k < REPEATS; k++) {
         ct_problem_report report;
-        if (ct_problem_evaluate(e->p.problem, e->best_y, &loss, e->p.gradient, &report, error))
-            return error->code;
-        forward = fmin(forward, report.forward.seconds);
-        backward = fmin(backward, report.backward.seconds);
+        split_time time = {.begun = cli_thread_seconds()};
+        ct_problem_set_term(e->p.problem, on_turn, &time);
+        ct_status status = ct_problem_evaluate(e->p.problem, e->best_y, &loss, e->p.gradient, &report, error);
+        double ended = cli_thread_seconds();
+        ct_problem_set_term(e->p.problem, NULL, NULL);
+        if (status) return status;
+        forward = fmin(forward, time.turned - time.begun);
+        backward = fmin(backward, ended - time.turned);
         e->timing.tape = (double)report.tape_bytes;
         if (cli_interrupted()) return CT_OK;
     }

@@ -262,7 +262,7 @@ static void write_timing(FILE* stream, const experiment* e) {
     if (!(t->forward > 0)) return;
     fprintf(stream,
             "\n"
-            "An episode has %d steps; times at the parameters found, on one thread, with no other part of "
+            "An episode has %d steps; CPU time of the thread at the parameters found, with no other part of "
             "the experiment running, the best of 3:\n"
             "\n",
             e->steps);
@@ -340,7 +340,7 @@ void experiment_print(const experiment* e) {
                t.episodes, t.final);
     }
     if (e->timing.forward > 0)
-        printf("  an episode of %d steps takes %.3g s forward and %.3g s for its gradient, on one thread\n",
+        printf("  an episode of %d steps takes %.3g s forward and %.3g s for its gradient, CPU time\n",
                e->steps, e->timing.forward, e->timing.backward);
     static const char* const names[] = {"summary.md", "loss.png",  "before_after.mp4",
                                         "strip.png",  "best.json", "after.h5"};

@@ -16,6 +16,7 @@ typedef struct optimize_options {
     const char *directory, *method;
     int iterations, seed;  // 0, -1: the scene's
     double target, rate;   // NAN, 0: the scene's
+    double time_limit;     // s, 0: none
     bool resume, json, quiet;
 } optimize_options;
 
@@ -29,10 +30,14 @@ typedef struct search {
     search_best earlier;  // of searches before this one; iteration 0: there were none
     double* kept;         // p.size, the best that --resume found: it stays until there is a better one
     double kept_loss;
-    double least;      // loss of the best that this run has evaluated
-    int inverted;      // most tets inside out at the end of a step there
-    double drawn;      // s, when the plot was last drawn
-    ct_status status;  // of the files
+    double least;           // loss of the best that this run has evaluated
+    int inverted;           // most tets inside out at the end of a step there
+    double drawn;           // s, when the plot was last drawn
+    double begun;           // s
+    int evaluation;         // the one that runs
+    cli_progress progress;  // of its steps
+    char failure[512];      // why the last one failed
+    ct_status status;       // of the files
     ct_error error;
 } search;
 
@@ -43,7 +48,10 @@ static const char overview[] =
     "the current evaluation.\n"
     "--resume continues the search (evaluations.bin), or starts from best.json if the scene or the "
     "options have changed since;\n"
-    "--iterations counts the evaluations of all runs together. Methods with gradients:\n"
+    "--iterations counts the evaluations of all runs together. An evaluation that fails counts as a large "
+    "loss; failed.json has\n"
+    "the parameters of the last one and the reason, and `cuttle grad --from failed.json` looks at it again. "
+    "Methods with gradients:\n"
     "  lbfgs  for smooth losses, the default        mma    with many active bounds\n"
     "  adam   for long or rough rollouts            slsqp  for few parameters\n"
     "and without:\n"
@@ -58,9 +66,28 @@ static const char examples[] =
 
 // ---- while it runs -------------------------------------------------------------------------
 
-static void print_progress(const ct_progress* progress, int iteration, double best, double seconds) {
+static bool is_late(const search* s) {
+    return s->options->time_limit > 0 && cli_seconds() - s->begun > s->options->time_limit;
+}
+
+static bool cancels(void* user) { return is_late(user); }
+
+// A term that adds nothing: it sees every state on the way forward and back.
+static void on_state(int step, const ct_state* state, double* loss, double* x_bar, double* v_bar,
+                     double* q_bar, void* user) {
+    search* s = user;
+    int steps = ct_problem_steps(s->p.problem);
+    char note[80];
+    (void)state, (void)loss, (void)v_bar, (void)q_bar;
+    snprintf(note, sizeof note, "evaluation %d, %s, step %d of %d", s->evaluation,
+             x_bar ? "backward" : "forward", step, steps);
+    cli_progress_show(&s->progress, x_bar ? 2 * steps - step : step, 2 * steps, note);
+}
+
+static void print_progress(const search* s, const ct_progress* progress, int iteration, double best,
+                           double seconds) {
     if (progress->failed)
-        fprintf(stderr, "%5d  did not converge, counts as a large loss  %.1f s\n", iteration, seconds);
+        fprintf(stderr, "%5d  failed, counts as a large loss  %.1f s: %s\n", iteration, seconds, s->failure);
     else if (isnan(progress->gradient_norm))
         fprintf(stderr, "%5d  loss %.6e  best %.6e  %.1f s\n", iteration, progress->loss, best, seconds);
     else
@@ -78,19 +105,35 @@ static search_best best_of(const search* s, const ct_progress* progress) {
                          .y = kept ? s->kept : progress->best_y};
 }
 
+static void keep_failure(search* s, const double* y, const ct_error* error) {
+    search_best failed = {.iteration = s->earlier.iteration + s->evaluation,
+                          .loss = NAN,
+                          .seconds = s->earlier.seconds + cli_seconds() - s->begun,
+                          .method = ct_method_name(s->def.method),
+                          .y = y,
+                          .failure = s->failure};
+    snprintf(s->failure, sizeof s->failure, "%s", error->message);
+    s->status = search_files_write_failed(&s->files, &s->p, &failed, &s->error);
+}
+
 static ct_status evaluate(int count, const double* y, double* gradients, ct_evaluation* results, void* user,
                           ct_error* error) {
     search* s = user;
     (void)count;  // one at a time
+    snprintf(s->failure, sizeof s->failure, "known from an earlier run");
+    s->evaluation++;
     if (search_log_recall(&s->log, y, gradients, results)) return CT_OK;
     ct_problem_report report;
+    s->progress = cli_progress_begin("optimize", s->options->quiet);
     results->status = ct_problem_evaluate(s->p.problem, y, &results->loss, gradients, &report, error);
+    cli_progress_end(&s->progress);
     results->measure = report.measure;
     results->forward_seconds = report.forward.seconds;
     results->backward_seconds = report.backward.seconds;
     if (results->status == CT_OK && !(results->loss >= s->least))
         s->least = results->loss, s->inverted = report.forward.inverted;
-    if (results->status == CT_OK || results->status == CT_NOT_CONVERGED)
+    if (results->status == CT_NOT_CONVERGED) keep_failure(s, y, error);
+    if (s->status == CT_OK && (results->status == CT_OK || results->status == CT_NOT_CONVERGED))
         s->status = search_log_append(&s->log, y, gradients, results, &s->error);
     return CT_OK;
 }
@@ -100,7 +143,7 @@ static bool on_progress(const ct_progress* progress, void* user) {
     search_best best = best_of(s, progress);
     search_row row = {best.iteration, progress->loss, best.loss, progress->gradient_norm, best.seconds};
     bool known = progress->iteration <= s->log.recalled;
-    if (!s->options->quiet && !known) print_progress(progress, best.iteration, best.loss, best.seconds);
+    if (!s->options->quiet && !known) print_progress(s, progress, best.iteration, best.loss, best.seconds);
     if (s->status == CT_OK && best.iteration > s->files.nrow)
         s->status = search_files_append(&s->files, &row, &s->error);
     if (s->status == CT_OK && !known) s->status = search_files_write_best(&s->files, &s->p, &best, &s->error);
@@ -108,7 +151,7 @@ static bool on_progress(const ct_progress* progress, void* user) {
         s->status = search_files_draw(&s->files, &s->error);
         s->drawn = cli_seconds();
     }
-    return s->status == CT_OK && !cli_interrupted();
+    return s->status == CT_OK && !cli_interrupted() && !is_late(s);
 }
 
 // ---- before and after ----------------------------------------------------------------------
@@ -215,7 +258,7 @@ static void print_result(const search* s) {
 static int optimize(search* s) {
     const optimize_options* o = s->options;
     s->report = (ct_optimize_report){.loss = s->earlier.loss, .reason = "the iterations are used up"};
-    s->drawn = cli_seconds();
+    s->drawn = s->begun = cli_seconds();
     s->least = INFINITY;
     if (s->def.iterations > 0) {
         ct_error error = {.element = -1};
@@ -223,14 +266,20 @@ static int optimize(search* s) {
                *upper = lower ? lower + s->p.size : NULL;
         if (!lower) return cli_report_status(CT_OUT_OF_MEMORY, "starting the search", o->json);
         ct_problem_bounds(s->p.problem, lower, upper);
+        ct_problem_set_term(s->p.problem, on_state, s);
+        if (o->time_limit > 0) ct_problem_set_cancel(s->p.problem, cancels, s);
         ct_function function = {
             .size = s->p.size, .lower = lower, .upper = upper, .evaluate = evaluate, .user = s, .most = 1};
         ct_status status =
             ct_function_optimize(&function, &s->def, s->p.y, on_progress, s, &s->report, &error);
         free(lower);
+        if (status == CT_CANCELLED && isfinite(s->report.loss)) status = CT_OK;  // late, with something found
+        if (is_late(s)) s->report.reason = "the time limit is reached";
         if (status != CT_OK) return cli_report_error(&error, o->json);
         if (s->status != CT_OK) return cli_report_error(&s->error, o->json);
     }
+    ct_problem_set_term(s->p.problem, NULL, NULL);
+    ct_problem_set_cancel(s->p.problem, NULL, NULL);
     if (s->kept && s->kept_loss < s->report.loss) {
         memcpy(s->p.y, s->kept, (size_t)s->p.size * sizeof *s->kept);
         s->report.loss = s->kept_loss;
@@ -254,6 +303,8 @@ int cuttle_optimize(int argc, char** argv) {
         {"--rate", 0, CLI_POSITIVE, &o.rate, "R", "step of adam (default: the scene's)"},
         {"--seed", 0, CLI_INTEGER, &o.seed, "S",
          "seed of all random numbers, at least 0 (default: the scene's)"},
+        {"--time-limit", 0, CLI_POSITIVE, &o.time_limit, "S",
+         "end after S seconds, the evaluation that then runs unfinished"},
         {"--memory", 0, CLI_POSITIVE, &o.problem.memory, "MB",
          "keep at most this much of the states and replay the rest"},
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N",

@@ -51,6 +51,7 @@ ct_status search_files_begin(search_files* files, const char* directory, bool cr
     snprintf(files->plot, SEARCH_PATH, "%s%sloss.png", directory, slash);
     snprintf(files->result, SEARCH_PATH, "%s%sresult.h5", directory, slash);
     snprintf(files->log, SEARCH_PATH, "%s%sevaluations.bin", directory, slash);
+    snprintf(files->failed, SEARCH_PATH, "%s%sfailed.json", directory, slash);
     return lock_directory(files, directory, error);
 }
 
@@ -149,22 +150,33 @@ static json_t* value_object(const cli_problem* p, const double* y) {
     return object;
 }
 
-ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best,
-                                  ct_error* error) {
+static ct_status write_point(const char* path, const cli_problem* p, const search_best* best,
+                             ct_error* error) {
     char temporary[SEARCH_PATH + 8];
-    snprintf(temporary, sizeof temporary, "%s.new", files->best);
+    snprintf(temporary, sizeof temporary, "%s.new", path);
     json_t* object = json_pack("{s:s, s:o, s:i, s:s, s:f, s:o, s:o}", "scene", ct_scene_file(p->scene),
                                "loss", cli_json_number(best->loss), "iteration", best->iteration, "method",
                                best->method, "seconds", best->seconds, "values", value_object(p, best->y),
                                "y", number_list(best->y, p->size));
+    if (object && best->failure) json_object_set_new(object, "failure", json_string(best->failure));
     FILE* stream = object ? fopen(temporary, "w") : NULL;
     bool good = stream && json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 &&
                 fputc('\n', stream) != EOF;
     if (stream && (fflush(stream) != 0 || fsync(fileno(stream)) != 0)) good = false;
     if (stream && fclose(stream) != 0) good = false;
     json_decref(object);
-    if (!good || rename(temporary, files->best) != 0) return cli_fail_writing(error, files->best);
+    if (!good || rename(temporary, path) != 0) return cli_fail_writing(error, path);
     return CT_OK;
+}
+
+ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best,
+                                  ct_error* error) {
+    return write_point(files->best, p, best, error);
+}
+
+ct_status search_files_write_failed(const search_files* files, const cli_problem* p,
+                                    const search_best* failed, ct_error* error) {
+    return write_point(files->failed, p, failed, error);
 }
 
 static bool read_numbers(const json_t* list, int size, double* values) {
@@ -188,7 +200,8 @@ ct_status search_files_read_best(const char* path, int size, double* y, search_b
     }
     const json_t *loss = json_object_get(object, "loss"), *iteration = json_object_get(object, "iteration");
     const json_t* seconds = json_object_get(object, "seconds");
-    bool good = json_is_number(loss) && json_is_integer(iteration) && json_is_number(seconds) &&
+    bool failed = json_object_get(object, "failure") != NULL;  // has no loss
+    bool good = (json_is_number(loss) || failed) && json_is_integer(iteration) && json_is_number(seconds) &&
                 json_integer_value(iteration) >= 0 && json_integer_value(iteration) <= INT32_MAX &&
                 read_numbers(json_object_get(object, "y"), size, y);
     if (good) {

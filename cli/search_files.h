@@ -16,7 +16,8 @@ typedef struct search_row {
 } search_row;
 
 typedef struct search_files {
-    char best[SEARCH_PATH], table[SEARCH_PATH], plot[SEARCH_PATH], result[SEARCH_PATH], log[SEARCH_PATH];
+    char best[SEARCH_PATH], table[SEARCH_PATH], plot[SEARCH_PATH], result[SEARCH_PATH], log[SEARCH_PATH],
+        failed[SEARCH_PATH];
     int lock;         // of the directory while a search writes there, -1: none
     FILE* stream;     // of the table
     search_row* row;  // nrow, all of this search, earlier runs included
@@ -28,6 +29,7 @@ typedef struct search_best {
     double loss, seconds;
     const char* method;
     const double* y;
+    const char* failure;  // why it failed, of failed.json; NULL: it did not
 } search_best;
 
 // Finds the names of the files and keeps other searches out of the directory; `create`: makes it and its
@@ -42,6 +44,9 @@ ct_status search_files_open_table(search_files* files, ct_error* error);
 ct_status search_files_append(search_files* files, const search_row* row, ct_error* error);
 ct_status search_files_write_best(const search_files* files, const cli_problem* p, const search_best* best,
                                   ct_error* error);
+// failed.json: the last point that could not be evaluated, and why; `--from failed.json` looks at it again.
+ct_status search_files_write_failed(const search_files* files, const cli_problem* p,
+                                    const search_best* failed, ct_error* error);
 ct_status search_files_draw(const search_files* files, ct_error* error);
 void search_files_end(search_files* files);
 

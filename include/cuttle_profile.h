@@ -20,9 +20,10 @@ typedef struct ct_profile {
 CT_API ct_status ct_profile_run(const ct_model* model, ct_work* work, const ct_state* state,
                                 ct_profile* profile);
 typedef struct ct_skeleton_profile {
-    int links, joints;        // joints: their rates
-    double jacobian_seconds;  // B over the links' nodes, top-down
-    double matrix_seconds;    // the joints' matrix of the preconditioner
+    int links, joints;         // joints: their rates
+    double jacobian_seconds;   // B over the links' nodes, top-down
+    double bottom_up_seconds;  // the same, bottom-up
+    double matrix_seconds;     // the joints' matrix of the preconditioner
 } ct_skeleton_profile;
 CT_API ct_status ct_profile_skeleton(const ct_model* model, ct_work* work, const ct_state* state,
                                      ct_skeleton_profile* profile);

@@ -357,6 +357,18 @@ claim optimize_without_gradients_repeats_itself_by_its_seed
 run optimize sink.json --seed -4
 expect '[ $code = 2 ]' 'grep -q "at least 0" err' '[ ! -e sink-optimized ]'; claim optimize_refuses_a_negative_seed
 
+run optimize endless.json -o late --time-limit 0.3 --json
+expect '[ $code = 0 ]' '[ "$(value "[\"reason\"]")" = "the time limit is reached" ]' '[ "$(value "[\"interrupted\"]")" = False ]' '[ -s late/result.h5 ]'
+claim optimize_ends_at_its_time_limit
+sed -e 's/"duration": 0.3,/"duration": 0.3, "solver": {"max_iterations": 10, "max_substep_depth": 0},/' \
+    -e 's/"optimizer": .*/"optimizer": {"method": "adam", "rate": 2, "iterations": 8, "tolerance": 0}}/' sink.json > hasty.json
+run optimize hasty.json -o hasty
+expect '[ $code = 0 ]' 'grep -q "failed, counts as a large loss.*: step [0-9]*: the step did not converge" err' \
+    'python3 -c "import json; f = json.load(open(\"hasty/failed.json\")); assert f[\"failure\"].startswith(\"step \") and len(f[\"y\"]) == 4"'
+run grad hasty.json --from hasty/failed.json
+expect '[ $code != 2 ]'  # readable; a fresh factor may get over it
+claim optimize_says_why_an_evaluation_failed_and_keeps_its_parameters
+
 "$cuttle" optimize endless.json -o busy > /dev/null 2>&1 &
 pid=$!
 for i in $(seq 100); do [ -s busy/best.json ] && break; sleep 0.05; done

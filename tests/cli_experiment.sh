@@ -152,6 +152,10 @@ run other.json --method evolution --seeds 2 --episodes 1000 -o killed --no-movie
 expect '[ $code = 0 ]' 'cmp -s <(results whole/evolution.csv) <(results killed/evolution.csv)'
 claim killed_experiments_find_the_same
 
+run other.json --method cmaes --seeds 2 --episodes 300000 --time-limit 0.5 -o slow --no-movie
+expect '[ $code = 0 ]' 'grep -q "The time limit is reached. Nothing is lost" err' '[ "$(rows slow/cmaes.csv)" -gt 1 ]' '[ -s slow/summary.md ]'
+claim an_experiment_ends_at_its_time_limit
+
 # ---- comparisons ----
 
 mkdir small

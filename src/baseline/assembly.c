@@ -1,6 +1,8 @@
-// Top-down assembly of B; see assembly.h. Transforms are 3x4, row-major, the last row (0 0 0 1) understood.
+// Top-down assembly of B, and the bottom-up one that it replaces; see assembly.h. Transforms are 3x4,
+// row-major, the last row (0 0 0 1) understood.
 #include "baseline/assembly.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { TRANSFORM = 12 };
@@ -127,4 +129,61 @@ void ct_assembly_jacobian(const ct_model* model, const ct_config* config, double
             extend(s.A + TRANSFORM * v, S);
         }
     }
+}
+
+// ---- bottom-up -----------------------------------------------------------------------------
+
+// out = R^T D (transposed) or R D, R the rotation of a transform; the last row of D is zero.
+static void rotate(const double* R, bool transposed, const double* D, double* out) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++) {
+            out[4 * i + j] = 0;
+            for (int k = 0; k < 3; k++)
+                out[4 * i + j] += (transposed ? R[4 * k + i] : R[4 * i + k]) * D[4 * k + j];
+        }
+}
+
+// Rotation of P_v: that of the frame of link v, R_v = P_v A_v, without its joint.
+static void prefix_rotation(const ct_config* config, int v, const double* A, double* P) {
+    const double* frame = config->frame + 12 * v;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            P[4 * i + j] = 0;
+            for (int k = 0; k < 3; k++) P[4 * i + j] += frame[3 * i + k] * A[4 * j + k];
+        }
+}
+
+// G of link u by the rate j of its ancestor v: A_root ... dA_v/dz_j ... A_u, from the right to the left.
+static void walk(const ct_tree* tree, const ct_config* config, const assembly* s, int u, int v, int j,
+                 double* G) {
+    double S[TRANSFORM], P[TRANSFORM] = {0}, local[TRANSFORM], next[TRANSFORM];
+    int root = v;
+    set_identity(S);
+    for (int w = u; w != v; w = tree->parent[w]) extend(s->A + TRANSFORM * w, S);
+    prefix_rotation(config, v, s->A + TRANSFORM * v, P);
+    rotate(P, true, s->D + TRANSFORM * j, local);  // dA_v/dz_j
+    block(local, S, G);
+    for (int w = tree->parent[v]; w >= 0; w = tree->parent[w]) {
+        rotate(s->A + TRANSFORM * w, false, G, next);
+        memcpy(G, next, sizeof next);
+        root = w;
+    }
+    prefix_rotation(config, root, s->A + TRANSFORM * root, P);  // of what carries the root
+    rotate(P, false, G, next);
+    memcpy(G, next, sizeof next);
+}
+
+void ct_assembly_jacobian_bottom_up(const ct_model* model, const ct_config* config, double* scratch,
+                                    double* B) {
+    const ct_tree* tree = &model->tree;
+    size_t ndof = (size_t)tree->ndof;
+    assembly s = prefixes(tree, config, scratch);
+    memset(B, 0, 3 * (size_t)tree->start[tree->nlink] * ndof * sizeof(double));
+    for (int u = 0; u < tree->nlink; u++)
+        for (int v = u; v >= 0; v = tree->parent[v])
+            for (int j = tree->dof[v]; j < tree->dof[v + 1]; j++) {
+                double G[TRANSFORM];
+                walk(tree, config, &s, u, v, j, G);
+                fill_column(tree, model->geometry.rest, u, G, B + j);
+            }
 }

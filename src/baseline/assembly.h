@@ -20,5 +20,9 @@ size_t ct_assembly_scratch(const ct_model* model);
 void ct_assembly_blocks(const ct_model* model, const ct_config* config, double* scratch, double* G);
 // B itself: three rows (ndof each) for every node of tree.node, in that order.
 void ct_assembly_jacobian(const ct_model* model, const ct_config* config, double* scratch, double* B);
+// The same bottom-up, as it was done before: every block B_{u,v} walks from u to the root by itself, in
+// O(N^3).
+void ct_assembly_jacobian_bottom_up(const ct_model* model, const ct_config* config, double* scratch,
+                                    double* B);
 
 #endif
