@@ -75,14 +75,14 @@ static inline void compare_gradient(const char* name, const ct_scene* scene, dou
     ct_check_def def = ct_check_def_default();
     def.tolerance = tolerance;
     def.components = REPEAT(3, 1);
-    def.levels = REPEAT(6, 1);
+    def.levels = REPEAT(6, 2);
     ct_error error = {0};
     must(ct_problem_check(problem, y, &def, slices, &error), &error);
     int failed = 0;
     for (int k = 0; k < count; k++) {
         const ct_check_slice* s = &slices[k];
         bool bent = !isnan(s->slope) && !(s->slope > 1.5) && s->relative_error > 1e-8;
-        if (REPEAT(true, false) && (!s->passed || bent)) {  // one level tells nothing
+        if (REPEAT(true, false) && (!s->passed || bent)) {  // two levels tell little
             failed++;
             print_message("%s: %s error %.1e slope %.2f, number %d, gradient %g, difference %g, step %d is "
                           "halved otherwise (-1: none), %d contacts switch (first: step %d, node %d, %d to "
