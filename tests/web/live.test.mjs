@@ -4,35 +4,20 @@
 // and does garbage from a client change nothing?
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
-const [modules, cuttle, , directory, chromiumPath = '/usr/bin/chromium'] = process.argv.slice(2);
-const { chromium } = createRequire(join(modules, 'package.json'))('playwright-core');
-mkdirSync(directory, { recursive: true });
+import { check, cuttle, directory, end, launch } from './harness.mjs';
+
 const path = join(directory, 'live.json');
 const scene = (young = 1e5, extra = {}) => JSON.stringify({
   name: 'live', time_step: 0.01, gravity: [0, 0, 0],
   bodies: [{ name: 'beam', box: { size: [0.5, 0.1, 0.1], cells: [20, 4, 4] }, material: { young, poisson: 0.4, density: 1000, damping: { mass: 2 } } }],
   pins: [{ select: { box: [[-1, -1, -1], [0.001, 1, 1]] } }], ...extra,
 });
-
-let passed = 0;
-const failures = [];
-async function check(name, body) {
-  try {
-    await body();
-    passed++;
-    console.log(`[       OK ] ${name}`);
-  } catch (error) {
-    failures.push(name);
-    console.log(`[  FAILED  ] ${name}\n${error.stack}`);
-  }
-}
 
 writeFileSync(path, scene());
 const program = spawn(cuttle, ['view', path, '--no-open', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -88,7 +73,7 @@ await check('strangers are refused: other addresses, hosts and origins', async (
   assert.equal(outside, false);
 });
 
-const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'] });
+const browser = await launch();
 const page = await browser.newPage({ viewport: { width: 800, height: 500 } });
 page.problems = [];
 page.on('pageerror', (error) => page.problems.push(error.message));
@@ -228,6 +213,4 @@ program.removeAllListeners('exit');
 program.kill('SIGINT');
 const code = await new Promise((resolve) => { program.on('exit', resolve); });
 await check('Ctrl-C ends it', async () => assert.equal(code, 0));
-console.log(`[  PASSED  ] ${passed} test(s).`);
-if (failures.length) console.log(`[  FAILED  ] ${failures.length} test(s): ${failures.join('; ')}`);
-process.exit(failures.length ? 1 : 0);
+end();

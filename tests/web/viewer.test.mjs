@@ -5,32 +5,14 @@
 // screenshot look like the software renderer's picture of the same frame?
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [modules, cuttle, source, directory, chromiumPath = '/usr/bin/chromium'] = process.argv.slice(2);
-const { chromium } = createRequire(join(modules, 'package.json'))('playwright-core');
-mkdirSync(directory, { recursive: true });
+import { check, cuttle, directory, end, launch, source } from './harness.mjs';
 
 const run = (...args) => execFileSync(cuttle, args, { encoding: 'utf8', cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
-let passed = 0;
-const failures = [];
-async function check(name, body) {
-  try {
-    await body();
-    passed++;
-    console.log(`[       OK ] ${name}`);
-  } catch (error) {
-    failures.push(name);
-    console.log(`[  FAILED  ] ${name}\n${error.stack}`);
-  }
-}
 
-const browser = await chromium.launch({
-  executablePath: chromiumPath,
-  args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-});
+const browser = await launch();
 
 async function open(address, options = {}) {
   const page = await browser.newPage({ viewport: { width: 800, height: 500 }, ...options });
@@ -217,6 +199,4 @@ await check('every control has a name', async () => {
 });
 
 await browser.close();
-console.log(`[  PASSED  ] ${passed} test(s).`);
-if (failures.length) console.log(`[  FAILED  ] ${failures.length} test(s): ${failures.join('; ')}`);
-process.exit(failures.length ? 1 : 0);
+end();
