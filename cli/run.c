@@ -14,7 +14,7 @@ typedef struct run_options {
     int steps, threads, every;  // 0: the scene's
     double duration;            // s, 0: the scene's
     int verbose;
-    bool resume, force, json, quiet, settle;
+    bool resume, force, json, quiet, settle, compress;
 } run_options;
 
 typedef struct simulation {
@@ -53,6 +53,7 @@ static ct_status apply_settings(simulation* s, const run_options* options, ct_er
     if (options->duration > 0) settings.duration = options->duration;
     if (options->steps > 0) settings.duration = options->steps * settings.time_step;
     if (options->settle) settings.settle = true;
+    if (options->compress) settings.output_compress = true;
     if (options->threads > 0) settings.threads = options->threads;
     if (options->every > 0) settings.output_every = options->every;
     s->every = settings.output_every > 0 ? settings.output_every : 1;
@@ -303,6 +304,8 @@ static bool parse(run_options* o, int argc, char** argv, int* exit_code) {
         {"--threads", 't', CLI_COUNT, &o->threads, "N",
          "threads (default: the scene's setting, otherwise all cores)"},
         {"--every", 0, CLI_COUNT, &o->every, "K", "store every K-th step (default: the scene's)"},
+        {"--compress", 0, CLI_FLAG, &o->compress, NULL,
+         "frames in single precision and deflated, about a third of the size"},
         {"--settle", 0, CLI_FLAG, &o->settle, NULL,
          "begin where the scene rests, as its key \"settle\" does"},
         {"--resume", 0, CLI_FLAG, &o->resume, NULL, "continue from the last frame of the file"},

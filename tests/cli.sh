@@ -195,6 +195,9 @@ expect '[ $code = 2 ]' 'grep -q "bodies\[0\].material.young" err' 'grep -q "time
 claim resume_of_a_changed_scene_is_refused_and_names_what_changed
 run run other.json -o half.h5 --resume --duration 0.4 --force -q
 expect '[ $code = 0 ]'; claim resume_of_a_changed_scene_can_be_forced
+run run beam.json -o small.h5 --compress -q --steps 10
+run run beam.json -o small.h5 --resume -q
+expect '[ $code = 0 ]' '"$cuttle" info small.h5 | grep -q "21 frames"' '"$cuttle" export small.h5 -o small -q'; claim compressed_runs_are_resumed_and_exported
 run run absent.json --resume
 expect '[ $code = 2 ]'; claim resume_of_nothing_is_bad_input
 

@@ -28,7 +28,7 @@ static void left_out_keys_keep_their_defaults(void** state) {
                 s.integrator == t.integrator);
     assert_true(s.solver == t.solver && s.tolerance == t.tolerance && s.max_iterations == t.max_iterations);
     assert_true(s.max_substep_depth == t.max_substep_depth && s.threads == t.threads &&
-                s.output_every == t.output_every);
+                s.output_every == t.output_every && !s.output_compress);
     assert_true(isnan(s.ground));
     ct_material m = scene->body[0].tet_material[0], n = ct_material_default();
     assert_true(m.energy == n.energy && m.young == n.young && m.poisson == n.poisson &&
@@ -43,19 +43,21 @@ static void left_out_keys_keep_their_defaults(void** state) {
 
 static void settings_are_read(void** state) {
     (void)state;
-    ct_scene* scene = parse("{\"name\":\"s\",\"gravity\":3,\"up\":\"z\",\"time_step\":0.02,\"duration\":4,"
-                            "\"integrator\":\"bdf2\","
-                            "\"solver\":{\"type\":\"projective\",\"tolerance\":1e-5,\"max_iterations\":7,"
-                            "\"max_substep_depth\":2,\"threads\":3},"
-                            "\"output\":{\"every\":5},\"view\":{\"eye\":[1,2,3],\"target\":[0,0,1],\"field_"
-                            "of_view\":30},\"ground\":-1,"
-                            "\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{"
-                            "\"energy\":\"projective\"}}]}");
+    ct_scene* scene = parse(
+        "{\"name\":\"s\",\"gravity\":3,\"up\":\"z\",\"time_step\":0.02,\"duration\":4,"
+        "\"integrator\":\"bdf2\","
+        "\"solver\":{\"type\":\"projective\",\"tolerance\":1e-5,\"max_iterations\":7,"
+        "\"max_substep_depth\":2,\"threads\":3},"
+        "\"output\":{\"every\":5,\"compress\":true},\"view\":{\"eye\":[1,2,3],\"target\":[0,0,1],\"field_"
+        "of_view\":30},\"ground\":-1,"
+        "\"bodies\":[{\"box\":{\"size\":[1,1,1],\"cells\":[1,1,1]},\"material\":{"
+        "\"energy\":\"projective\"}}]}");
     const ct_settings* s = &scene->settings;
     assert_true(s->gravity[0] == 0 && s->gravity[1] == 0 && s->gravity[2] == -3 && s->up == 2);
     assert_true(s->time_step == 0.02 && s->duration == 4 && s->integrator == CT_INTEGRATOR_BDF2);
     assert_true(s->solver == CT_SOLVER_PROJECTIVE && s->tolerance == 1e-5 && s->max_iterations == 7);
     assert_true(s->max_substep_depth == 2 && s->threads == 3 && s->output_every == 5 && s->ground == -1);
+    assert_true(s->output_compress);
     assert_true(!scene->view.automatic && scene->view.eye[2] == 3 && scene->view.target[2] == 1);
     assert_true(scene->view.field_of_view == 30);
     assert_string_equal(scene->name, "s");
@@ -456,6 +458,7 @@ static void schema_has_the_defaults_of_the_code(void** state) {
     assert_default(schema, "solver.max_substep_depth", s.max_substep_depth);
     assert_default(schema, "solver.threads", s.threads);
     assert_default(schema, "output.every", s.output_every);
+    assert_default(schema, "output.compress", s.output_compress);
     ct_material m = ct_material_default();
     assert_default_choice(schema, CT_CHOICE_ENERGY, (int)m.energy);
     assert_default(schema, "material.young", m.young);

@@ -19,7 +19,7 @@ typedef struct world {
     ct_work* work;
 } world;
 
-static world make_world(double length) {
+static world make_world_in(double length, bool compress) {
     world w = {0};
     ct_error error;
     ct_mesh* mesh = NULL;
@@ -39,6 +39,7 @@ static world make_world(double length) {
     ct_settings settings = ct_scene_settings(w.scene);
     settings.time_step = 0.01;
     settings.integrator = CT_INTEGRATOR_BDF2;
+    settings.output_compress = compress;
     assert_int_equal(ct_scene_set_settings(w.scene, &settings, &error), CT_OK);
     ct_scene_set_name(w.scene, "beam test");
     assert_int_equal(ct_model_create(&w.model, w.scene, &error), CT_OK);
@@ -47,6 +48,8 @@ static world make_world(double length) {
     ct_mesh_free(mesh);
     return w;
 }
+
+static world make_world(double length) { return make_world_in(length, false); }
 
 static void free_world(world* w) {
     ct_work_free(w->work);
@@ -95,8 +98,8 @@ static void trajectory_stores_what_was_computed(void** unused) {
     free_world(&w);
 }
 
-static void trajectory_resumed_run_equals_the_uninterrupted_one(void** unused) {
-    world whole = make_world(0.4), first = make_world(0.4), second = make_world(0.4);
+static void resume_from(bool compress) {
+    world whole = make_world(0.4), first = make_world_in(0.4, compress), second = make_world(0.4);
     ct_trajectory* file = NULL;
     ct_error error;
     assert_int_equal(ct_trajectory_create(&file, first.scene, first.model, FILE_NAME, &error), CT_OK);
@@ -105,6 +108,7 @@ static void trajectory_resumed_run_equals_the_uninterrupted_one(void** unused) {
     assert_int_equal(ct_trajectory_resume(&file, second.model, second.state, FILE_NAME, &error), CT_OK);
     assert_int_equal(ct_state_step_index(second.state), 5);
     run(&second, file, 5);
+    assert_true(ct_trajectory_summary(file).compressed == compress);
     ct_trajectory_close(file, NULL);
     for (int k = 0; k < 10; k++)
         assert_int_equal(ct_step(whole.model, whole.work, whole.state, NULL, &(ct_step_report){0}), CT_OK);
@@ -114,6 +118,11 @@ static void trajectory_resumed_run_equals_the_uninterrupted_one(void** unused) {
     free_world(&whole);
     free_world(&first);
     free_world(&second);
+}
+
+static void trajectory_resumed_run_equals_the_uninterrupted_one(void** unused) {
+    resume_from(false);
+    resume_from(true);
 }
 
 static void trajectory_does_not_resume_another_scene(void** unused) {

@@ -199,6 +199,7 @@ typedef struct ct_settings {
     int max_substep_depth;  // how often a step may be halved
     int threads;            // 0: as many as there are cores
     int output_every;       // steps between stored frames
+    bool output_compress;   // trajectories in single precision, deflated; see ct_trajectory_create
     double ground;          // height of the drawn ground grid along `up`; NAN: below the scene
     ct_contact_settings contact;
 } ct_settings;

@@ -50,6 +50,7 @@ typedef struct ct_trajectory_info {
     int ncavity;       // cavities under pressure
     int ncable;        // cables
     int neyelet;       // eyelets of all cables
+    bool compressed;   // positions and velocities are single, fields rounded to 13 bits; all are deflated
 } ct_trajectory_info;
 typedef struct ct_obstacle_info {  // an obstacle of a trajectory
     const char* name;              // borrowed
@@ -60,8 +61,9 @@ typedef struct ct_obstacle_info {  // an obstacle of a trajectory
 } ct_obstacle_info;
 
 // Begins a file, without frames; an older one of that name is replaced once this one stands. scene NULL: the
-// file has no name, view and text of a scene. CT_IO when it cannot be written, or another process is writing
-// it.
+// file has no name, view and text of a scene. With output_compress of the model's settings frames are
+// smaller, and rounded; the state that a run goes on from is not. CT_IO when it cannot be written, or another
+// process is writing it.
 CT_API ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const ct_model* model,
                                       const char* path, ct_error* error);
 // Opens for appending and puts the last stored state into `state`. CT_BAD_ARGUMENT when the file is of

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#define DEFLATE_LEVEL 4
+
 // HDF5 keeps its state in globals of its own, so its guard has to be one as well.
 static pthread_mutex_t hdf_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -172,7 +174,8 @@ static hid_t uncached_access(void) {
     return access;
 }
 
-hid_t ct_hdf_create_rows(hid_t group, const char* name, hid_t file_type, size_t columns, size_t chunk_rows) {
+hid_t ct_hdf_create_rows(hid_t group, const char* name, hid_t file_type, size_t columns, size_t chunk_rows,
+                         bool deflate) {
     int rank = columns ? 2 : 1;
     hsize_t size[2] = {0, columns}, limit[2] = {H5S_UNLIMITED, columns}, chunk[2] = {chunk_rows, columns};
     hid_t space = H5Screate_simple(rank, size, limit);
@@ -180,7 +183,8 @@ hid_t ct_hdf_create_rows(hid_t group, const char* name, hid_t file_type, size_t 
     hid_t access = uncached_access();
     hid_t array = -1;
     if (space >= 0 && layout >= 0 && access >= 0 && H5Pset_chunk(layout, rank, chunk) >= 0 &&
-        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0)
+        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 &&
+        (!deflate || (H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, DEFLATE_LEVEL) >= 0)))
         array = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, layout, access);
     if (access >= 0) H5Pclose(access);
     if (layout >= 0) H5Pclose(layout);

@@ -49,9 +49,14 @@ bool ct_hdf_holds(hid_t group, const char* name, size_t count);
 // Is it stored as exactly this type? HDF5 may crash on converting from a damaged one, so ask before reading.
 bool ct_hdf_has_type(hid_t array, hid_t file_type);
 
-// Arrays that grow by rows. No chunk is cached, so a row written is in the file's pages at once.
-hid_t ct_hdf_create_rows(hid_t group, const char* name, hid_t file_type, size_t columns, size_t chunk_rows);
+// Arrays that grow by rows. No chunk is cached, so a row written is in the file's pages at once; with
+// `deflate` those of a chunk are to be written together.
+hid_t ct_hdf_create_rows(hid_t group, const char* name, hid_t file_type, size_t columns, size_t chunk_rows,
+                         bool deflate);
 hid_t ct_hdf_open_rows(hid_t group, const char* name);
+// Whether each chunk has so many rows, shuffled and deflated; and the rows of one, which begins at `first`.
+bool ct_hdf_is_deflated(hid_t array, size_t columns, size_t rows);
+bool ct_hdf_get_deflated(hid_t array, hid_t type, size_t columns, size_t first, size_t rows, void* values);
 // Makes the array first + count rows long and writes the last `count`.
 bool ct_hdf_put_rows(hid_t array, hid_t type, size_t columns, size_t first, size_t count, const void* values);
 bool ct_hdf_get_rows(hid_t array, hid_t type, size_t columns, size_t first, size_t count, void* values);

@@ -80,10 +80,11 @@ static ct_status read_header(ct_trajectory* file, hid_t group, ct_error* error) 
     int format = 0;
     if (!ct_hdf_read_attribute(group, "Format", H5T_NATIVE_INT, 1, &format))
         return ct_trajectory_fail_array(file, "/Cuttle", error);
-    if (format != CT_TRAJECTORY_FORMAT)
+    info->compressed = format == CT_TRAJECTORY_FORMAT_COMPRESSED;
+    if (format != CT_TRAJECTORY_FORMAT && !info->compressed)
         return ct_fail_at(error, CT_BAD_FILE, file->path, 0,
-                          "the trajectory has format %d, this version of Cuttle reads %d", format,
-                          CT_TRAJECTORY_FORMAT);
+                          "the trajectory has format %d, this version of Cuttle reads %d and %d", format,
+                          CT_TRAJECTORY_FORMAT, CT_TRAJECTORY_FORMAT_COMPRESSED);
     int64_t state_size = -1;
     bool good =
         read_count(group, "NumberOfNodes", 1, &info->nvert) &&
@@ -234,11 +235,11 @@ static ct_status open_arrays(ct_trajectory* file, ct_error* error) {
         const ct_array_layout* layout = &ct_trajectory_layout[k];
         if (!ct_trajectory_has(&file->info, k)) continue;
         file->array[k] = ct_hdf_open_rows(file->file, layout->path);
-        if (file->array[k] < 0 ||
-            !ct_hdf_has_type(file->array[k], ct_trajectory_file_type(file, layout->type)))
+        if (file->array[k] < 0 || !ct_hdf_has_type(file->array[k], ct_trajectory_stored_type(file, k)))
             return ct_trajectory_fail_array(file, layout->path, error);
         size_t rows = ct_trajectory_rows(&file->info, k),
                stored = ct_hdf_row_count(file->array[k], (size_t)layout->columns);
+        file->deflated[k] = rows > 0 && ct_hdf_is_deflated(file->array[k], (size_t)layout->columns, rows);
         if (rows > 0 && (int64_t)(stored / rows) < count) count = (int64_t)(stored / rows);
     }
     file->state_array = H5Dopen2(file->file, "Cuttle/State", H5P_DEFAULT);

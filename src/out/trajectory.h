@@ -20,6 +20,10 @@
 //     skeletons, where there are some; see trajectory_links.c Obstacle*, Contacts/*: see
 //     trajectory_contacts.c; Cavities: see trajectory_cavities.c; Cable*: see trajectory_cables.c Checks:
 //     see trajectory_check.c
+//
+// Compressed files: Points and velocity are float, displacement is left out (it follows from Points and
+// Rest), other floats are rounded to 13 bits; what a frame has of an array, where that is not small, is one
+// chunk, shuffled and deflated. Contacts, joints and the like are as ever, and so is the state.
 #ifndef CT_OUT_TRAJECTORY_H
 #define CT_OUT_TRAJECTORY_H
 
@@ -30,7 +34,9 @@
 #include "cuttle.h"
 #include "out/hdf.h"
 
-#define CT_TRAJECTORY_FORMAT 1  // of the /Cuttle group
+// Of the /Cuttle group; compressed files, which earlier readers refuse, have the second.
+#define CT_TRAJECTORY_FORMAT 1
+#define CT_TRAJECTORY_FORMAT_COMPRESSED 2
 
 typedef struct ct_trajectory_def {  // all borrowed
     ct_trajectory_info info;        // nframe, start and stop are ignored
@@ -152,6 +158,7 @@ struct ct_trajectory {
     hid_t steps;  // /VTKHDF/Steps, which carries NSteps
     hid_t state_array;
     hid_t array[CT_ARRAY_COUNT];
+    bool deflated[CT_ARRAY_COUNT];                                  // each frame is one deflated chunk
     hid_t contact_column[CT_CONTACT_COLUMNS];                       // in files with contact
     hid_t checks;                                                   // -1 in files without checksums
     int ncheck, check_column[CT_ARRAY_COUNT + CT_CONTACT_COLUMNS];  // -1: not checked
@@ -257,7 +264,8 @@ bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array
 ct_status ct_trajectory_open_mode(ct_trajectory** out, const char* path, bool writable, ct_error* error);
 void ct_trajectory_discard(ct_trajectory* file);  // closes without a word and frees
 hid_t ct_trajectory_record_type(void);            // the caller closes it
-hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type);  // borrowed
+hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type);           // borrowed
+hid_t ct_trajectory_stored_type(const ct_trajectory* file, ct_trajectory_array array);  // borrowed
 hid_t ct_trajectory_native_type(const ct_trajectory* file, ct_array_type type);
 
 // Checksums; see trajectory_check.c. A slot is an array or, from CT_ARRAY_COUNT on, a column of contacts.

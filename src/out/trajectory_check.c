@@ -39,7 +39,8 @@ bool ct_trajectory_create_checks(ct_trajectory* file) {
             return false;
         count++;
     }
-    hid_t checks = ct_hdf_create_rows(file->file, "Cuttle/Checks", H5T_STD_U64LE, (size_t)count, CHUNK_ROWS);
+    hid_t checks =
+        ct_hdf_create_rows(file->file, "Cuttle/Checks", H5T_STD_U64LE, (size_t)count, CHUNK_ROWS, false);
     if (checks < 0) return false;
     H5Dclose(checks);
     return true;
@@ -114,8 +115,10 @@ ct_status ct_trajectory_get(ct_trajectory* file, ct_trajectory_array array, int 
                             ct_error* error) {
     const ct_array_layout* layout = &ct_trajectory_layout[array];
     const size_t rows = ct_trajectory_rows(&file->info, array);
-    if (ct_hdf_get_rows(file->array[array], ct_trajectory_native_type(file, layout->type),
-                        (size_t)layout->columns, (size_t)frame * rows, rows, values) &&
+    bool (*const get)(hid_t, hid_t, size_t, size_t, size_t, void*) =
+        file->deflated[array] ? ct_hdf_get_deflated : ct_hdf_get_rows;
+    if (get(file->array[array], ct_trajectory_native_type(file, layout->type), (size_t)layout->columns,
+            (size_t)frame * rows, rows, values) &&
         ct_trajectory_verify(file, (int)array, frame, values, frame_bytes(file, array)))
         return CT_OK;
     return ct_trajectory_fail_frame(file, frame, layout->path, error);

@@ -222,7 +222,7 @@ bool ct_trajectory_create_contacts(ct_trajectory* file) {
     bool good = group >= 0;
     for (int k = 0; good && k < CT_CONTACT_COLUMNS; k++) {
         file->contact_column[k] = ct_hdf_create_rows(group, columns[k].name, file_type(&columns[k]),
-                                                     (size_t)columns[k].columns, CHUNK_ROWS);
+                                                     (size_t)columns[k].columns, CHUNK_ROWS, false);
         good = file->contact_column[k] >= 0;
     }
     if (group >= 0) H5Gclose(group);

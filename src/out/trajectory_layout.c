@@ -61,6 +61,13 @@ hid_t ct_trajectory_file_type(const ct_trajectory* file, ct_array_type type) {
     }
 }
 
+hid_t ct_trajectory_stored_type(const ct_trajectory* file, ct_trajectory_array array) {
+    const ct_array_layout* layout = &ct_trajectory_layout[array];
+    const bool narrow =
+        file->info.compressed && layout->unit == CT_PER_NODE && layout->type == CT_TYPE_DOUBLE;
+    return ct_trajectory_file_type(file, narrow ? CT_TYPE_FLOAT : layout->type);
+}
+
 size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array array) {
     switch (ct_trajectory_layout[array].unit) {
     case CT_PER_NODE: return (size_t)info->nvert;
@@ -76,6 +83,7 @@ size_t ct_trajectory_rows(const ct_trajectory_info* info, ct_trajectory_array ar
 
 bool ct_trajectory_has(const ct_trajectory_info* info, ct_trajectory_array array) {
     switch (array) {
+    case CT_ARRAY_DISPLACEMENT: return !info->compressed;
     case CT_ARRAY_COORDINATES:
     case CT_ARRAY_POSES: return info->nlink > 0;
     case CT_ARRAY_OBSTACLE_POSES: return info->nobstacle > 0;

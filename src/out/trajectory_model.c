@@ -133,6 +133,7 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
                  .ground = settings.ground,
                  .time_step = settings.time_step,
                  .view = {.automatic = true},
+                 .compressed = settings.output_compress,
                  .contact = settings.contact.method != CT_CONTACT_METHOD_NONE,
                  .activation =
                      model->families.of[CT_FAMILY_MUSCLES] || model->families.of[CT_FAMILY_CHAMBERS]},

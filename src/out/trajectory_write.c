@@ -26,6 +26,8 @@
 
 #define CHUNK_BYTES (512 * 1024)  // wanted size of a chunk of frames
 #define CHUNK_FRAMES 512          // most frames in a chunk
+#define DEFLATE_BYTES 4096        // what a frame has of an array that deflating is worth while for
+#define KEPT_BITS 12              // of the fraction of fields in compressed files: 1.2e-4
 #define INDEX_HALF_NODE 256       // half the chunks in a node of the chunk index
 #define HEADER_ROOM 512           // bytes, more than the header of an array or group takes; divides a page
 
@@ -33,15 +35,17 @@ static bool create_growing(ct_trajectory* file) {
     for (int k = 0; k < CT_ARRAY_COUNT; k++) {
         const ct_array_layout* layout = &ct_trajectory_layout[k];
         if (!ct_trajectory_has(&file->info, k)) continue;
-        hid_t type = ct_trajectory_file_type(file, layout->type);
+        hid_t type = ct_trajectory_stored_type(file, k);
         size_t rows = ct_trajectory_rows(&file->info, k);
         size_t bytes =
             (rows ? rows : 1) * (size_t)(layout->columns ? layout->columns : 1) * H5Tget_size(type);
         size_t frames = CHUNK_BYTES / bytes;
         if (frames < 1) frames = 1;
         if (frames > CHUNK_FRAMES) frames = CHUNK_FRAMES;
+        // A deflated chunk is written whole: with one frame in each, none is written twice.
+        const bool deflate = file->info.compressed && bytes >= DEFLATE_BYTES;
         file->array[k] = ct_hdf_create_rows(file->file, layout->path, type, (size_t)layout->columns,
-                                            frames * (rows ? rows : 1));
+                                            (deflate ? 1 : frames) * (rows ? rows : 1), deflate);
         if (file->array[k] < 0) return false;
     }
     return true;
@@ -55,9 +59,9 @@ static bool link_columns(hid_t file, const ct_trajectory_info* info) {
         {"PartOffsets", "CellDataOffsets/body"},
         {"PartOffsets", "CellDataOffsets/tag"},
         {"PointOffsets", "PointDataOffsets/velocity"},
-        {"PointOffsets", "PointDataOffsets/displacement"},
         {"CellDataOffsets/stress", "CellDataOffsets/energy"},
         {"CellDataOffsets/stress", "CellDataOffsets/volume"},
+        {"PointOffsets", "PointDataOffsets/displacement"},
         {"PointOffsets", "PointDataOffsets/ContactForce"},
         {"CellDataOffsets/stress", "CellDataOffsets/Activation"},
     };
@@ -65,7 +69,9 @@ static bool link_columns(hid_t file, const ct_trajectory_info* info) {
     hid_t steps = H5Gopen2(file, "VTKHDF/Steps", H5P_DEFAULT);
     bool good = steps >= 0;
     for (size_t k = 0; good && k < count; k++) {
-        if ((k == count - 2 && !info->contact) || (k == count - 1 && !info->activation)) continue;
+        if ((k == count - 3 && info->compressed) || (k == count - 2 && !info->contact) ||
+            (k == count - 1 && !info->activation))
+            continue;
         good = H5Lcreate_hard(steps, link[k][0], steps, link[k][1], H5P_DEFAULT, H5P_DEFAULT) >= 0;
     }
     if (steps >= 0) H5Gclose(steps);
@@ -144,8 +150,8 @@ static bool write_header(hid_t group, const ct_trajectory_info* info, size_t sta
     static const char* const name[6] = {
         "NumberOfNodes",  "NumberOfTets",           "NumberOfSurfaceTriangles",
         "NumberOfBodies", "NumberOfSheetTriangles", "NumberOfObstacles"};
-    int format = CT_TRAJECTORY_FORMAT, automatic = info->view.automatic, contact = info->contact,
-        activation = info->activation;
+    int format = info->compressed ? CT_TRAJECTORY_FORMAT_COMPRESSED : CT_TRAJECTORY_FORMAT,
+        automatic = info->view.automatic, contact = info->contact, activation = info->activation;
     hid_t real = H5T_IEEE_F64LE, native = H5T_NATIVE_DOUBLE;
     bool good = ct_hdf_write_attribute(group, "Format", H5T_STD_I32LE, H5T_NATIVE_INT, 1, &format) &&
                 (!activation || ct_hdf_write_attribute(group, "HasActivation", H5T_STD_I32LE, H5T_NATIVE_INT,
@@ -341,13 +347,32 @@ static bool settle(hid_t file) {
     return H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
 }
 
+// To the nearest number with KEPT_BITS bits behind the leading one.
+static float rounded(float value) {
+    const uint32_t drop = 23 - KEPT_BITS;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = (bits + (1u << (drop - 1))) >> drop << drop;
+    float out;
+    memcpy(&out, &bits, sizeof out);
+    return isfinite(out) && isfinite(value) ? out : value;
+}
+
 static bool put_floats(ct_trajectory* file, ct_trajectory_array array, const double* values,
                        const double* subtract) {
     const size_t columns = (size_t)ct_trajectory_layout[array].columns,
                  count = ct_trajectory_rows(&file->info, array) * (columns ? columns : 1);
     for (size_t i = 0; i < count; i++)
         file->narrow[i] = (float)(values ? values[i] - (subtract ? subtract[i] : 0) : 0);
+    for (size_t i = 0; file->info.compressed && i < count; i++) file->narrow[i] = rounded(file->narrow[i]);
     return ct_trajectory_put(file, array, file->narrow);
+}
+
+// Positions or velocities, in compressed files the nearest floats.
+static bool put_vectors(ct_trajectory* file, ct_trajectory_array array, const double* values) {
+    if (!file->info.compressed) return ct_trajectory_put(file, array, values);
+    for (size_t i = 0; i < 3 * (size_t)file->info.nvert; i++) file->field[i] = (float)values[i];
+    return ct_trajectory_put(file, array, file->field);
 }
 
 static ct_frame_record make_record(const ct_trajectory_sample* sample, size_t state_size) {
@@ -394,9 +419,8 @@ static bool write_frame(ct_trajectory* file, const ct_trajectory_sample* sample)
     int64_t one = 1, zero = 0, points = (int64_t)(at * nvert),
             cells = (int64_t)(at * ct_trajectory_rows(&file->info, CT_ARRAY_STRESS));
     ct_frame_record record = make_record(sample, file->state_size);
-    return ct_trajectory_put(file, CT_ARRAY_POINTS, sample->x) &&
-           ct_trajectory_put(file, CT_ARRAY_VELOCITY, sample->v) &&
-           put_floats(file, CT_ARRAY_DISPLACEMENT, sample->x, file->rest) &&
+    return put_vectors(file, CT_ARRAY_POINTS, sample->x) && put_vectors(file, CT_ARRAY_VELOCITY, sample->v) &&
+           (file->info.compressed || put_floats(file, CT_ARRAY_DISPLACEMENT, sample->x, file->rest)) &&
            put_floats(file, CT_ARRAY_STRESS, sample->stress, NULL) &&
            put_floats(file, CT_ARRAY_ENERGY, sample->energy, NULL) &&
            put_floats(file, CT_ARRAY_VOLUME, sample->volume, NULL) && write_actuators(file, sample) &&

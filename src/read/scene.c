@@ -55,8 +55,10 @@ static void read_settings(ct_scene* scene, ct_json root) {
     settings.relax = start == 1;
     read_solver(ct_json_member(root, "solver"), &settings);
     ct_json output = ct_json_member(root, "output");
-    if (output.value && ct_read_keys(output, CT_OBJECT_OUTPUT))
+    if (output.value && ct_read_keys(output, CT_OBJECT_OUTPUT)) {
         ct_json_integer(ct_json_member(output, "every"), 1, 1000000000, &settings.output_every);
+        ct_json_bool(ct_json_member(output, "compress"), &settings.output_compress);
+    }
     ct_json_number(ct_json_member(root, "ground"), &settings.ground);
     ct_read_contact(root, &settings.contact);
     if (root.reader->status) return;

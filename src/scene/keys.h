@@ -10,7 +10,7 @@
       "drives", "pins", "forces", "velocities", "masses", "water", "muscles", "chambers", "cavities",        \
       "cables", "actuators", "controls", "policy", "parameters", "objective", "optimizer")                   \
     X(SOLVER, "solver", "type", "tolerance", "max_iterations", "max_substep_depth", "threads")               \
-    X(OUTPUT, "output", "every")                                                                             \
+    X(OUTPUT, "output", "every", "compress")                                                                 \
     X(VIEW, "view", "eye", "target", "field_of_view")                                                        \
     X(BODY, "body", "name", "mesh", "repair", "box", "sphere", "cylinder", "torus", "sheet", "shape",        \
       "size", "interior", "scale", "rotate", "translate", "material", "tags", "values", "velocity",          \

@@ -36,6 +36,7 @@ static void write_settings(ct_json_put* out, const ct_settings* s) {
     write_solver(out, s);
     ct_put_object(out, "output");
     ct_put_integer(out, "every", s->output_every);
+    ct_write_flag(out, "compress", s->output_compress);
     ct_put_end(out);
     if (!isnan(s->ground)) ct_put_number(out, "ground", s->ground);
 }
