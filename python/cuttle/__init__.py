@@ -30,11 +30,12 @@ from .pool import Batch, Pool
 from .problem import Evaluation, Objective, Problem, Slice
 from .rollout import Gradient, Rollout, RolloutReport
 from .scene import Scene, load, scenes
+from .view import Live, Page
 
 __version__ = _text(_lib.ct_version())
 
 __all__ = [
     "QUANTITIES", "BadArgument", "BadFile", "BadMesh", "BadScene", "Batch", "Cancelled", "Control", "Error", "Evaluation",
-    "FileError", "Gradient", "Model", "NotConverged", "Objective", "Observation", "OutOfMemory", "Pool", "Problem", "Rollout", "RolloutReport", "Scene",
+    "FileError", "Gradient", "Live", "Model", "NotConverged", "Objective", "Observation", "OutOfMemory", "Page", "Pool", "Problem", "Rollout", "RolloutReport", "Scene",
     "Singular", "Slice", "State", "StepReport", "Unsupported", "beside", "load", "plot", "save_png", "scenes",
 ]  # fmt: skip

@@ -30,6 +30,7 @@ from .model import Model, State
 from .picture import Image, draw_file
 from .rollout import Record, RolloutReport, rollout_report
 from .scene import Path, Scene, load, os
+from .view import Live, Page, page
 
 
 class Slice(NamedTuple):
@@ -343,6 +344,15 @@ class Problem:
             path = os.path.join(directory, "motion.h5")
             self.record(path, y)
             return draw_file(path, [range(self.steps + 1)[step]], width, height, **keys)[0]
+
+    def view(self, y: Optional[ArrayLike] = None, height: int = 540) -> Union[Live, Page]:
+        """The scene, simulated while one looks; with y: the motion there as a page. A notebook shows either in a frame."""
+        if y is None:
+            return self.scene.view(height)
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "motion.h5")
+            self.record(path, y)
+            return page(path, self.scene, False, 1, None, height)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return Problem, (self.scene,)

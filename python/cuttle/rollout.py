@@ -1,6 +1,7 @@
 """Rollouts: the states of many steps as arrays, and their exact gradients."""
 from __future__ import annotations
 
+import tempfile
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from ._core import Array, BadArgument, array, check, doubles, fail, ffi, fields,
 from .model import Model, State
 from .picture import Image, draw, png, save_movie, save_png
 from .scene import Path, os
+from .view import Page, page
 
 
 class RolloutReport(NamedTuple):
@@ -214,6 +216,19 @@ class Rollout:
         finally:
             closed = lib.ct_trajectory_close(file, error)
         check(closed, error)
+
+    def view(
+        self, interior: bool = False, stride: int = 1, fields: Optional[str] = None, height: int = 540
+    ) -> Page:
+        """The motion as a page for the browser; a notebook shows it in a frame of that height.
+
+        interior: with the tets, so that a cut shows what is inside; stride: every so many states, and the last; fields: what
+        to colour by ("velocity,stress"), "": nothing.
+        """
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "rollout.h5")
+            self.save(path)
+            return page(path, self.model.scene, interior, stride, fields, height)
 
     def picture(
         self,

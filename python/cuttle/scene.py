@@ -12,6 +12,7 @@ from ._core import check, ffi, interruptible, lib, text
 
 if TYPE_CHECKING:
     from .model import Model
+    from .view import Live
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -115,6 +116,13 @@ class Scene:
         from .model import Model
 
         return Model(self, threads)
+
+    def view(self, height: int = 540) -> "Live":
+        """Simulates it while one looks, in the browser or in a notebook's frame, until ``stop()``. The program `cuttle` does
+        that: $CUTTLE, or where the shell finds it."""
+        from .view import Live
+
+        return Live(self, height)
 
     @property
     def name(self) -> str:
