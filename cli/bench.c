@@ -63,7 +63,7 @@ ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solv
     ct_mesh* mesh = NULL;
     int cells[3];
     beam_cells(tets, cells);
-    ct_status status = ct_mesh_box(&mesh, (double[]){1, 0.2, 0.2}, cells);
+    ct_status status = ct_mesh_box(&mesh, (double[]){1, 0.2, 0.2}, cells, NULL);
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
@@ -142,9 +142,9 @@ static ct_status measure(const ct_scene* scene, const bench_case* c, bench_resul
     ct_state *state = NULL, *start = NULL;
     double begun = cli_seconds();
     ct_status status = ct_model_create(&model, scene, error);
-    if (status == CT_OK) status = ct_state_create(&state, model);
-    if (status == CT_OK) status = ct_state_create(&start, model);
-    if (status == CT_OK) status = ct_work_create(&work, model, c->threads);
+    if (status == CT_OK) status = ct_state_create(&state, model, NULL);
+    if (status == CT_OK) status = ct_state_create(&start, model, NULL);
+    if (status == CT_OK) status = ct_work_create(&work, model, c->threads, NULL);
     result->setup_seconds = cli_seconds() - begun;
     if (status == CT_OK) status = time_steps(model, work, state, start, c, result);
     if (status == CT_OK && c->solver == CT_SOLVER_NEWTON)
@@ -166,7 +166,7 @@ static void run_case(const void* what, void* into) {
     ct_error error = {.element = -1};
     ct_scene* scene = NULL;
     ct_energy energy = c->solver == CT_SOLVER_PROJECTIVE ? CT_ENERGY_PROJECTIVE : CT_ENERGY_COROTATED;
-    result->status = ct_scene_create(&scene);
+    result->status = ct_scene_create(&scene, NULL);
     if (result->status == CT_OK)
         result->status = bench_beam(scene, c->tets, energy, c->solver, c->threads, &error);
     if (result->status == CT_OK) result->status = measure(scene, c, result, &error);

@@ -46,7 +46,7 @@ static void close_beam(beam* b) {
 static ct_status open_beam(beam* b, int tets, ct_integrator integrator, double h, double tolerance,
                            ct_error* error) {
     memset(b, 0, sizeof *b);
-    ct_status status = ct_scene_create(&b->scene);
+    ct_status status = ct_scene_create(&b->scene, NULL);
     if (status == CT_OK) status = bench_beam(b->scene, tets, CT_ENERGY_COROTATED, CT_SOLVER_NEWTON, 1, error);
     ct_settings settings = ct_scene_settings(b->scene);
     settings.integrator = integrator;
@@ -55,8 +55,8 @@ static ct_status open_beam(beam* b, int tets, ct_integrator integrator, double h
     settings.tolerance = tolerance;
     if (status == CT_OK) status = ct_scene_set_settings(b->scene, &settings, error);
     if (status == CT_OK) status = ct_model_create(&b->model, b->scene, error);
-    if (status == CT_OK) status = ct_state_create(&b->state, b->model);
-    if (status == CT_OK) status = ct_work_create(&b->work, b->model, 1);
+    if (status == CT_OK) status = ct_state_create(&b->state, b->model, NULL);
+    if (status == CT_OK) status = ct_work_create(&b->work, b->model, 1, NULL);
     if (status == CT_OK) b->n = 3 * ct_model_summary(b->model).nvert;
     return status;
 }

@@ -31,9 +31,9 @@ typedef struct run {
 
 static ct_status open_run(run* r, const ct_scene* scene, ct_error* error) {
     ct_status status = ct_model_create(&r->model, scene, error);
-    if (status == CT_OK) status = ct_state_create(&r->state, r->model);
-    if (status == CT_OK) status = ct_state_create(&r->start, r->model);
-    if (status == CT_OK) status = ct_work_create(&r->work, r->model, 1);
+    if (status == CT_OK) status = ct_state_create(&r->state, r->model, NULL);
+    if (status == CT_OK) status = ct_state_create(&r->start, r->model, NULL);
+    if (status == CT_OK) status = ct_work_create(&r->work, r->model, 1, NULL);
     return status;
 }
 
@@ -76,8 +76,8 @@ static const method methods[] = {{"M", CT_CONTACT_METHOD_SPLIT, CT_SPLIT_MASS},
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static ct_status block_mesh(ct_mesh** out, bool structured, ct_error* error) {
-    if (structured) return ct_mesh_box(out, (double[]){0.2, 0.1, 0.2}, (int[]){6, 3, 6});
-    ct_shape* shape = ct_shape_box((double[]){0.1, 0.05, 0.1}, (double[]){0.1, 0.05, 0.1}, 0.01);
+    if (structured) return ct_mesh_box(out, (double[]){0.2, 0.1, 0.2}, (int[]){6, 3, 6}, NULL);
+    ct_shape* shape = ct_shape_box((double[]){0.1, 0.05, 0.1}, (double[]){0.1, 0.05, 0.1}, 0.01, NULL);
     if (!shape) return CT_OUT_OF_MEMORY;
     ct_fill_def fill = ct_fill_def_default();
     fill.size = 0.03;
@@ -121,7 +121,7 @@ static ct_status slide(bool structured, double h, const method* m, int truncate,
                        ct_step_report* total, double* distance, ct_error* error) {
     ct_scene* scene = NULL;
     run r = {0};
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK) status = fill_incline(scene, structured, h, m, truncate, error);
     if (status == CT_OK) status = open_run(&r, scene, error);
     *total = (ct_step_report){.converged = true, .reference = 1};
@@ -193,7 +193,7 @@ static ct_status add_slab(ct_scene* scene, const int cells[3], const double at[3
                           ct_error* error) {
     ct_mesh* mesh = NULL;
     const double size[3] = {0.34, 0.02 * cells[1], 0.34};
-    ct_status status = ct_mesh_box(&mesh, size, cells);
+    ct_status status = ct_mesh_box(&mesh, size, cells, NULL);
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
     int index, *nodes = NULL, count = 0;
@@ -258,7 +258,7 @@ static ct_status time_steps(run* r, cost* out) {
 static ct_status measure_cost(setting which, cost* out, ct_error* error) {
     ct_scene* scene = NULL;
     run r = {0};
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK) status = fill_blocks(scene, which, 17, error);
     if (status == CT_OK) status = open_run(&r, scene, error);
     if (status == CT_OK) status = time_steps(&r, out);
@@ -303,10 +303,10 @@ static ct_status gradient_row(int across, setting which, ct_error* error) {
     ct_scene* scene = NULL;
     ct_tape* tape = NULL;
     run r = {0};
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK) status = fill_blocks(scene, which, across, error);
     if (status == CT_OK) status = open_run(&r, scene, error);
-    if (status == CT_OK) status = ct_tape_create(&tape, r.model, GRADIENT_STEPS, 0);
+    if (status == CT_OK) status = ct_tape_create(&tape, r.model, GRADIENT_STEPS, 0, NULL);
     ct_model_info info = {0};
     if (status == CT_OK) info = ct_model_summary(r.model);
     double *young = calloc((size_t)info.ntet + 1, sizeof(double)), forward = INFINITY, backward = INFINITY,

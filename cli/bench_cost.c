@@ -22,11 +22,11 @@ typedef struct runner {
 
 static ct_status open_runner(runner* r, const ct_scene* scene, int steps, ct_error* error) {
     ct_status status = ct_model_create(&r->model, scene, error);
-    if (status == CT_OK) status = ct_state_create(&r->state, r->model);
-    if (status == CT_OK) status = ct_state_create(&r->before, r->model);
-    if (status == CT_OK) status = ct_state_create(&r->other, r->model);
-    if (status == CT_OK) status = ct_work_create(&r->work, r->model, 1);
-    if (status == CT_OK) status = ct_work_create(&r->free_work, r->model, 1);
+    if (status == CT_OK) status = ct_state_create(&r->state, r->model, NULL);
+    if (status == CT_OK) status = ct_state_create(&r->before, r->model, NULL);
+    if (status == CT_OK) status = ct_state_create(&r->other, r->model, NULL);
+    if (status == CT_OK) status = ct_work_create(&r->work, r->model, 1, NULL);
+    if (status == CT_OK) status = ct_work_create(&r->free_work, r->model, 1, NULL);
     r->samples = calloc((size_t)steps + 1, sizeof *r->samples);
     return status == CT_OK && !r->samples ? CT_OUT_OF_MEMORY : status;
 }
@@ -142,7 +142,7 @@ static ct_status measure_gradient(runner* r, int steps, int passes, bench_cost* 
     ct_tape* tape = NULL;
     ct_model_info info = ct_model_summary(r->model);
     double* young = calloc((size_t)(info.ntet + info.ntri) + 1, sizeof(double));
-    ct_status status = young ? ct_tape_create(&tape, r->model, steps, 0) : CT_OUT_OF_MEMORY;
+    ct_status status = young ? ct_tape_create(&tape, r->model, steps, 0, NULL) : CT_OUT_OF_MEMORY;
     for (int pass = 0; pass < passes && status == CT_OK; pass++) {
         ct_rollout_report there;
         ct_backward_report back = {0};
@@ -171,7 +171,7 @@ void bench_cost_measure(const ct_scene* scene, const bench_cost_def* def, bench_
     if (status != CT_OK) fail(cost, status, 0, error->message);
     for (int pass = 0; pass < def->passes && cost->status == CT_OK; pass++) {
         ct_state* start = NULL;
-        status = ct_state_create(&start, r.model);
+        status = ct_state_create(&start, r.model, NULL);
         if (status == CT_OK) status = ct_state_copy(r.state, start);
         ct_state_free(start);
         if (status != CT_OK) fail(cost, status, 0, "");
@@ -181,7 +181,7 @@ void bench_cost_measure(const ct_scene* scene, const bench_cost_def* def, bench_
     if (def->gradient && cost->status == CT_OK && cost->steps) {
         ct_state_free(r.before);
         r.before = NULL;
-        cost->gradient = ct_state_create(&r.before, r.model);
+        cost->gradient = ct_state_create(&r.before, r.model, NULL);
         if (cost->gradient == CT_OK) cost->gradient = measure_gradient(&r, cost->steps, def->passes, cost);
     }
     close_runner(&r);

@@ -49,7 +49,7 @@ typedef enum kind { BALL, BLOCK, RING, ROD, SHEET, KINDS } kind;
 
 static ct_status make_mesh(uint64_t* random, kind what, double size, ct_mesh** out) {
     double r = size / 2;
-    if (what == BALL) return ct_mesh_sphere(out, r, r * between(random, 0.4, 0.7));
+    if (what == BALL) return ct_mesh_sphere(out, r, r * between(random, 0.4, 0.7), NULL);
     if (what == BLOCK) {
         double side[3];
         int cells[3];
@@ -57,11 +57,11 @@ static ct_status make_mesh(uint64_t* random, kind what, double size, ct_mesh** o
             side[a] = size * between(random, 0.4, 1);
             cells[a] = 1 + choice(random, 4);
         }
-        return ct_mesh_box(out, side, cells);
+        return ct_mesh_box(out, side, cells, NULL);
     }
-    if (what == RING) return ct_mesh_torus(out, 0.7 * r, 0.3 * r, 0.3 * r);
-    if (what == SHEET) return ct_mesh_sheet(out, (double[]){size, size}, (int[]){8, 8});
-    return ct_mesh_cylinder(out, 0.3 * r, size, 0.25 * r);
+    if (what == RING) return ct_mesh_torus(out, 0.7 * r, 0.3 * r, 0.3 * r, NULL);
+    if (what == SHEET) return ct_mesh_sheet(out, (double[]){size, size}, (int[]){8, 8}, NULL);
+    return ct_mesh_cylinder(out, 0.3 * r, size, 0.25 * r, NULL);
 }
 
 static const char* const kind_name[KINDS] = {"ball", "block", "ring", "rod", "sheet"};
@@ -147,7 +147,7 @@ static ct_status add_obstacle(ct_scene* scene, uint64_t* random, bool print, ct_
     if (def.kind == CT_OBSTACLE_PLANE) def.center[1] = 0;
     if (print) printf("on a %s\n", ct_obstacle_kind_name(def.kind));
     if (def.kind == CT_OBSTACLE_MESH) {
-        status = ct_mesh_torus(&ring, 0.06, 0.03, 0.02);
+        status = ct_mesh_torus(&ring, 0.06, 0.03, 0.02, NULL);
         def.mesh = ring;
         def.rotate[0] = def.rotate[1] = sqrt(0.5);
         def.translate[1] = -0.031;
@@ -198,7 +198,7 @@ static void run_drop(const void* what, void* into) {
                                .seconds = j->def->seconds};
     rlim_t most = (rlim_t)(2 * j->def->seconds) + 1;
     setrlimit(RLIMIT_CPU, &(struct rlimit){most, most});
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK) status = make_drop(scene, (uint64_t)j->seed, j->def->alone, &error);
     if (status == CT_OK) bench_cost_measure(scene, &measured, cost, &error);
     else {

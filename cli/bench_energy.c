@@ -59,8 +59,8 @@ static ct_status take_steps(const ct_model* model, int steps, energy_result* res
     ct_state* state = NULL;
     ct_work* work = NULL;
     int inverted = 0;
-    ct_status status = ct_state_create(&state, model);
-    if (status == CT_OK) status = ct_work_create(&work, model, 1);
+    ct_status status = ct_state_create(&state, model, NULL);
+    if (status == CT_OK) status = ct_work_create(&work, model, 1, NULL);
     for (int i = 0; status == CT_OK && i < steps; i++) {
         ct_step_report report;
         status = ct_step(model, work, state, NULL, &report);

@@ -79,7 +79,7 @@ static ct_status measure_gradient(const gradient_case* c, gradient_result* r, ct
     ct_scene* scene = NULL;
     ct_problem* problem = NULL;
     double* y = NULL;
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK)
         status = bench_beam(scene, c->tets, CT_ENERGY_COROTATED, CT_SOLVER_NEWTON, c->threads, error);
     if (status == CT_OK) status = add_goal(scene, c->steps, error);
@@ -105,14 +105,14 @@ typedef struct last_step {  // of the same motion with projective energies, by C
 
 static ct_status open_last_step(last_step* last, const gradient_case* c, ct_error* error) {
     ct_scene* scene = NULL;
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK)
         status = bench_beam(scene, c->tets, CT_ENERGY_PROJECTIVE, CT_SOLVER_NEWTON, c->threads, error);
     if (status == CT_OK) status = ct_model_create(&last->model, scene, error);
     ct_scene_free(scene);
-    if (status == CT_OK) status = ct_work_create(&last->work, last->model, c->threads);
-    if (status == CT_OK) status = ct_state_create(&last->before, last->model);
-    if (status == CT_OK) status = ct_state_create(&last->after, last->model);
+    if (status == CT_OK) status = ct_work_create(&last->work, last->model, c->threads, NULL);
+    if (status == CT_OK) status = ct_state_create(&last->before, last->model, NULL);
+    if (status == CT_OK) status = ct_state_create(&last->after, last->model, NULL);
     for (int i = 0; status == CT_OK && i < c->steps; i++) {
         status = ct_state_copy(last->before, last->after);
         if (status == CT_OK) status = ct_step(last->model, last->work, last->after, NULL, NULL);
@@ -143,11 +143,11 @@ static ct_status profile_last_step(const last_step* last, const gradient_case* c
     ct_model* model = NULL;
     ct_work* work = NULL;
     double *x_bar = height_seed(last->model), begun = cli_seconds();
-    ct_status status = x_bar ? ct_scene_create(&scene) : CT_OUT_OF_MEMORY;
+    ct_status status = x_bar ? ct_scene_create(&scene, NULL) : CT_OUT_OF_MEMORY;
     if (status == CT_OK)
         status = bench_beam(scene, c->tets, CT_ENERGY_PROJECTIVE, CT_SOLVER_PROJECTIVE, c->threads, error);
     if (status == CT_OK) status = ct_model_create(&model, scene, error);
-    if (status == CT_OK) status = ct_work_create(&work, model, c->threads);
+    if (status == CT_OK) status = ct_work_create(&work, model, c->threads, NULL);
     *best = (ct_adjoint_profile){.seconds = INFINITY, .fixed_seconds = INFINITY};
     for (int pass = 0; status == CT_OK && pass < PASSES && (pass == 0 || cli_seconds() - begun < PASS_BUDGET);
          pass++) {

@@ -37,7 +37,7 @@ static ct_status hold_below(ct_scene* scene, int body, double height, ct_error* 
 
 static ct_status add_slab(ct_scene* scene, const slab* s, ct_error* error) {
     ct_mesh* mesh = NULL;
-    ct_status status = ct_mesh_box(&mesh, s->size, s->cells);
+    ct_status status = ct_mesh_box(&mesh, s->size, s->cells, NULL);
     if (status != CT_OK) return status;
     for (int v = 0; v < mesh->nvert; v++)
         mesh->x[3 * v] -= s->size[0] / 2, mesh->x[3 * v + 2] -= s->size[2] / 2;
@@ -111,7 +111,7 @@ static ct_status six_balls(ct_scene* scene, ct_error* error) {
     ct_settings settings = block_settings(0.005, 0, 0.4);
     ct_mesh* mesh = NULL;
     ct_status status = ct_scene_set_settings(scene, &settings, error);
-    if (status == CT_OK) status = ct_mesh_sphere(&mesh, 0.1, 0.04);
+    if (status == CT_OK) status = ct_mesh_sphere(&mesh, 0.1, 0.04, NULL);
     for (int i = 0; i < 6 && status == CT_OK; i++) {
         ct_body_def body = ct_body_def_default();
         body.mesh = mesh;
@@ -160,7 +160,7 @@ static ct_status make_scene(const job* j, ct_scene** scene, ct_error* error) {
         snprintf(path, sizeof path, "%s/%s.json", j->def->directory, j->entry->name);
         return ct_scene_load(scene, path, error);
     }
-    ct_status status = ct_scene_create(scene);
+    ct_status status = ct_scene_create(scene, NULL);
     return status == CT_OK ? j->entry->make(*scene, error) : status;
 }
 

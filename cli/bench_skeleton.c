@@ -38,11 +38,11 @@ static ct_status profile_chain(int count, ct_skeleton_profile* profile, ct_error
     ct_model* model = NULL;
     ct_state* state = NULL;
     ct_work* work = NULL;
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK) status = add_chain(scene, count, error);
     if (status == CT_OK) status = ct_model_create(&model, scene, error);
-    if (status == CT_OK) status = ct_state_create(&state, model);
-    if (status == CT_OK) status = ct_work_create(&work, model, 1);
+    if (status == CT_OK) status = ct_state_create(&state, model, NULL);
+    if (status == CT_OK) status = ct_work_create(&work, model, 1, NULL);
     if (status == CT_OK) status = ct_profile_skeleton(model, work, state, profile);
     ct_work_free(work);
     ct_state_free(state);
@@ -96,7 +96,7 @@ static ct_status clamp(ct_scene* scene, ct_error* error) {
 static ct_status fill_arm(ct_scene* scene, bool links, ct_error* error) {
     ct_mesh* mesh = NULL;
     ct_status status =
-        ct_mesh_box(&mesh, (double[]){0.3 * ARM_LINKS, 0.2, 0.2}, (int[]){6 * ARM_LINKS, 4, 4});
+        ct_mesh_box(&mesh, (double[]){0.3 * ARM_LINKS, 0.2, 0.2}, (int[]){6 * ARM_LINKS, 4, 4}, NULL);
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
@@ -122,11 +122,11 @@ static ct_status run_arm(bool links, double* solves, double* seconds, ct_error* 
     ct_model* model = NULL;
     ct_state* state = NULL;
     ct_work* work = NULL;
-    ct_status status = ct_scene_create(&scene);
+    ct_status status = ct_scene_create(&scene, NULL);
     if (status == CT_OK) status = fill_arm(scene, links, error);
     if (status == CT_OK) status = ct_model_create(&model, scene, error);
-    if (status == CT_OK) status = ct_state_create(&state, model);
-    if (status == CT_OK) status = ct_work_create(&work, model, 1);
+    if (status == CT_OK) status = ct_state_create(&state, model, NULL);
+    if (status == CT_OK) status = ct_work_create(&work, model, 1, NULL);
     *solves = *seconds = 0;
     for (int i = 0; status == CT_OK && i < ARM_STEPS; i++) {
         ct_step_report report;

@@ -171,8 +171,9 @@ static ct_status begin_run(run* r, const char* text, const char* record, ct_erro
         r->model = r->own;
     }
     if (status || cli_interrupted()) return status;
-    if (ct_state_create(&r->state, r->model) || ct_work_create(&r->work, r->model, 1))
-        return out_of_memory(error);
+    status = ct_state_create(&r->state, r->model, error);
+    if (!status) status = ct_work_create(&r->work, r->model, 1, error);
+    if (status) return status;
     if (record) status = ct_trajectory_create(&r->file, r->scene, r->model, record, error);
     if (!status && r->file) status = ct_trajectory_append(r->file, r->model, r->state, NULL, error);
     return status;

@@ -316,10 +316,10 @@ static int show_start(const ct_model* model, json_t* object, bool json) {
     ct_error error = {.element = -1};
     ct_state* state = NULL;
     ct_work* work = NULL;
-    ct_status status = ct_state_create(&state, model);
-    if (status == CT_OK) status = ct_work_create(&work, model, 1);
+    ct_status status = ct_state_create(&state, model, &error);
+    if (status == CT_OK) status = ct_work_create(&work, model, 1, &error);
     int code = CLI_OK;
-    if (status != CT_OK) code = cli_report_status(status, "examining the start", json);
+    if (status != CT_OK) code = cli_report_error(&error, json);
     else if (ct_state_check_start(model, work, state, &error)) code = CLI_FAILED;
     if (status == CT_OK && object)
         json_object_set_new(object, "overlap", code == CLI_OK ? json_null() : json_string(error.message));
@@ -333,8 +333,8 @@ static int show_start(const ct_model* model, json_t* object, bool json) {
 static int show_actuators(const ct_model* model, json_t* object, bool json) {
     ct_state* state = NULL;
     if (!ct_model_actuator_count(model)) return CLI_OK;
-    ct_status status = ct_state_create(&state, model);
-    if (status != CT_OK) return cli_report_status(status, "describing the actuators", json);
+    ct_error error;
+    if (ct_state_create(&state, model, &error)) return cli_report_error(&error, json);
     if (object) json_object_set_new(object, "actuators", cli_actuator_objects(model, state));
     else cli_print_actuators(model, state);
     ct_state_free(state);
@@ -344,7 +344,7 @@ static int show_actuators(const ct_model* model, json_t* object, bool json) {
 // The scene of a file, or a scene with nothing in it but the robot of a file.
 static ct_status load_scene(ct_scene** out, const char* path, bool robot, ct_error* error) {
     if (!robot) return ct_scene_load(out, path, error);
-    ct_status status = ct_scene_create(out);
+    ct_status status = ct_scene_create(out, error);
     if (!status) status = ct_scene_import_skeleton(*out, path, NULL, NULL, 1, error);
     if (status) ct_scene_free(*out);
     return status;

@@ -79,8 +79,9 @@ static ct_status load(live* l, ct_error* error) {
         if (strcmp(info.name, "hand") == 0) l->hand = k, l->hand_first = info.first;
     }
     ct_page_def def = ct_page_def_default();
-    if (ct_state_create(&l->state, l->model) || ct_work_create(&l->work, l->model, 0))
-        return cli_fail(error, CT_OUT_OF_MEMORY, l->path, "out of memory");
+    status = ct_state_create(&l->state, l->model, error);
+    if (!status) status = ct_work_create(&l->work, l->model, 0, error);
+    if (status) return status;
     l->control = calloc((size_t)ct_model_control_size(l->model) + 1, sizeof *l->control);
     l->near = calloc((size_t)ct_model_summary(l->model).nvert + 1, sizeof *l->near);
     if (!l->control || !l->near) return cli_fail(error, CT_OUT_OF_MEMORY, l->path, "out of memory");
@@ -154,7 +155,10 @@ static void reload(live* l, server* s) {
 static void reset(live* l) {
     ct_error error = {.element = -1};
     ct_state* state = NULL;
-    if (ct_state_create(&state, l->model)) return;
+    if (ct_state_create(&state, l->model, &error)) {
+        explain(l, &error);
+        return;
+    }
     ct_state_free(l->state);
     l->state = state;
     *l->problem = 0;

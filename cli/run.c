@@ -69,9 +69,8 @@ static int prepare(simulation* s, const run_options* options) {
         return cli_report_input_error(&error, options->json);
     if (apply_settings(s, options, &error)) return cli_report_error(&error, options->json);
     if (ct_model_create(&s->model, s->scene, &error)) return cli_report_error(&error, options->json);
-    ct_status status = ct_state_create(&s->state, s->model);
-    if (status == CT_OK) status = ct_work_create(&s->work, s->model, 0);
-    if (status != CT_OK) return cli_report_status(status, "preparing the simulation", options->json);
+    if (ct_state_create(&s->state, s->model, &error) || ct_work_create(&s->work, s->model, 0, &error))
+        return cli_report_error(&error, options->json);
     ct_model_info info = ct_model_summary(s->model);
     s->contact = ct_model_settings(s->model).contact.method != CT_CONTACT_METHOD_NONE;
     if (!options->quiet) {

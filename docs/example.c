@@ -11,9 +11,9 @@ int main(int argc, char** argv) {
     ct_step_report report;
 
     if (argc < 2) return fprintf(stderr, "usage: example SCENE\n"), 2;
-    if (ct_scene_load(&scene, argv[1], &error) || ct_model_create(&model, scene, &error))
+    if (ct_scene_load(&scene, argv[1], &error) || ct_model_create(&model, scene, &error) ||
+        ct_state_create(&state, model, &error) || ct_work_create(&work, model, 0, &error))
         return fprintf(stderr, "%s:%d: %s: %s\n", error.file, error.line, error.path, error.message), 1;
-    if (ct_state_create(&state, model) || ct_work_create(&work, model, 0)) return 1;
     while (ct_state_time(state) < 1)
         if (ct_step(model, work, state, NULL, &report)) return fprintf(stderr, "%s\n", report.message), 1;
     ct_measure measure = ct_state_measure(model, state);

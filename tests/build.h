@@ -26,7 +26,7 @@ static inline void must(ct_status status, const ct_error* error) {
 static inline ct_scene* new_scene(const ct_settings* settings) {
     ct_scene* scene = NULL;
     ct_error error = {0};
-    must(ct_scene_create(&scene), NULL);
+    must(ct_scene_create(&scene, NULL), NULL);
     must(ct_scene_set_settings(scene, settings, &error), &error);
     return scene;
 }
@@ -36,7 +36,7 @@ static inline int add_box(ct_scene* scene, const double size[3], const int cells
     ct_mesh* mesh = NULL;
     ct_error error = {0};
     int body;
-    must(ct_mesh_box(&mesh, size, cells), NULL);
+    must(ct_mesh_box(&mesh, size, cells, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.material = *material;
@@ -64,8 +64,8 @@ static inline sim start(ct_scene* scene, int threads) {
     sim s = {.scene = scene};
     ct_error error = {0};
     must(ct_model_create(&s.model, scene, &error), &error);
-    must(ct_state_create(&s.state, s.model), NULL);
-    must(ct_work_create(&s.work, s.model, threads), NULL);
+    must(ct_state_create(&s.state, s.model, NULL), NULL);
+    must(ct_work_create(&s.work, s.model, threads, NULL), NULL);
     return s;
 }
 

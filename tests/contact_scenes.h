@@ -50,7 +50,7 @@ static inline ct_body_def body_of(const ct_mesh* mesh, double young) {
 static inline int add_block(ct_scene* scene, const double size[3], const int cells[3], double young,
                             const double at[3], const double velocity[3]) {
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, size, cells), NULL);
+    must(ct_mesh_box(&mesh, size, cells, NULL), NULL);
     ct_body_def def = body_of(mesh, young);
     memcpy(def.translate, at, sizeof def.translate);
     if (velocity) memcpy(def.velocity, velocity, sizeof def.velocity);
@@ -62,7 +62,7 @@ static inline int add_block(ct_scene* scene, const double size[3], const int cel
 static inline int add_ball(ct_scene* scene, double radius, double size, double young, const double at[3],
                            const double velocity[3]) {
     ct_mesh* mesh = NULL;
-    must(ct_mesh_sphere(&mesh, radius, size), NULL);
+    must(ct_mesh_sphere(&mesh, radius, size, NULL), NULL);
     ct_body_def def = body_of(mesh, young);
     memcpy(def.translate, at, sizeof def.translate);
     if (velocity) memcpy(def.velocity, velocity, sizeof def.velocity);

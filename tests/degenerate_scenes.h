@@ -73,7 +73,7 @@ static inline ct_mesh* spike_mesh(double radius, double height, int layers) {
     }
     add_tet(x, tet, &ntet, top - 3, top - 2, top - 1, top);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_create(&mesh, top + 1, x, ntet, tet, 0, NULL), NULL);
+    must(ct_mesh_create(&mesh, top + 1, x, ntet, tet, 0, NULL, NULL), NULL);
     return mesh;
 }
 
@@ -101,7 +101,7 @@ static inline ct_mesh* wedge_mesh(double half, double height, double length, int
         }
     }
     ct_mesh* mesh = NULL;
-    must(ct_mesh_create(&mesh, 6 * (pieces + 1), x, ntet, tet, 0, NULL), NULL);
+    must(ct_mesh_create(&mesh, 6 * (pieces + 1), x, ntet, tet, 0, NULL, NULL), NULL);
     return mesh;
 }
 
@@ -112,7 +112,7 @@ static inline ct_mesh* crack_mesh(double half, double height, double opening, do
     const double size[3] = {length, height, 2 * half};
     const int cells[3] = {pieces, 2, 4};
     ct_mesh *box = NULL, *mesh = NULL;
-    must(ct_mesh_box(&box, size, cells), NULL);
+    must(ct_mesh_box(&box, size, cells, NULL), NULL);
     double* x = malloc(3 * (size_t)box->nvert * sizeof(double));
     assert_non_null(x);
     for (int v = 0; v < box->nvert; v++) {
@@ -123,7 +123,7 @@ static inline ct_mesh* crack_mesh(double half, double height, double opening, do
         x[3 * v + 1] = from[1] * (middle ? 1 - depth / height : 1);
         x[3 * v + 2] = lip && from[1] > 0.75 * height ? copysign(opening / 2, across) : across * half;
     }
-    must(ct_mesh_create(&mesh, box->nvert, x, box->ntet, box->tet, 0, NULL), NULL);
+    must(ct_mesh_create(&mesh, box->nvert, x, box->ntet, box->tet, 0, NULL, NULL), NULL);
     free(x);
     ct_mesh_free(box);
     return mesh;
@@ -259,8 +259,8 @@ static inline ct_scene* bullet(double speed) {
     ct_material plate = soft(1e6, 0.002), lead = soft(1e7, 0.001);
     lead.density = 2000;
     ct_mesh *box = NULL, *ball = NULL;
-    must(ct_mesh_box(&box, (double[3]){0.4, 0.02, 0.2}, (int[3]){10, 1, 5}), NULL);
-    must(ct_mesh_sphere(&ball, 0.02, 0.016), NULL);
+    must(ct_mesh_box(&box, (double[3]){0.4, 0.02, 0.2}, (int[3]){10, 1, 5}, NULL), NULL);
+    must(ct_mesh_sphere(&ball, 0.02, 0.016, NULL), NULL);
     int lower = add_mesh(scene, box, &plate, (placed){.at = {-0.2, -0.02, -0.1}});
     add_mesh(scene, ball, &lead, (placed){.at = {0.013, 0.1, 0.007}, .velocity = {0, -speed, 0}});
     drive_box(scene, lower, (double[3]){-1, -1, -1}, (double[3]){-0.19, 1, 1}, NULL);
@@ -280,10 +280,10 @@ static inline ct_scene* folded(bool sheet) {
     ct_mesh* mesh = NULL;
     placed where = {.at = {0, 0, -0.03}};
     if (sheet) {
-        must(ct_mesh_sheet(&mesh, (double[2]){0.3, 0.06}, (int[2]){20, 4}), NULL);
+        must(ct_mesh_sheet(&mesh, (double[2]){0.3, 0.06}, (int[2]){20, 4}, NULL), NULL);
         where = (placed){.turn = {M_SQRT1_2, M_SQRT1_2, 0, 0}, .at = {0, 0, -0.03}};
     } else {
-        must(ct_mesh_box(&mesh, (double[3]){0.3, 0.006, 0.06}, (int[3]){20, 1, 2}), NULL);
+        must(ct_mesh_box(&mesh, (double[3]){0.3, 0.006, 0.06}, (int[3]){20, 1, 2}, NULL), NULL);
     }
     int body = add_mesh(scene, mesh, &material, where);
     drive_box(scene, body, (double[3]){-1, -1, -1}, (double[3]){0.016, 1, 1}, NULL);
@@ -305,7 +305,7 @@ static inline ct_scene* stack(int count, bool offset) {
     ct_material material = soft(3e6, 0.002);  // of 3e5 Pa, 1 m of it buckles under its weight
     for (int k = 0; k < count; k++) {
         ct_mesh* box = NULL;
-        must(ct_mesh_box(&box, (double[3]){0.1, 0.1, 0.1}, (int[3]){2, 2, 2}), NULL);
+        must(ct_mesh_box(&box, (double[3]){0.1, 0.1, 0.1}, (int[3]){2, 2, 2}, NULL), NULL);
         double angle = offset && k % 2 ? 0.2 : 0, slide = offset ? 0.008 * (k % 3 - 1) : 0, c = cos(angle),
                s = sin(angle);
         placed where = {.turn = {cos(angle / 2), 0, sin(angle / 2), 0},

@@ -156,7 +156,7 @@ static inline rollout rollout_start(sim sim, int nstep, size_t max_bytes) {
     uint64_t seed = 99;
     const int n = 3 * r.nvert;
     for (int i = 0; i < (nstep + 1) * 4 * n; i++) r.weight[i] = noise(&seed) * (i / n % 4 < 2 ? 1 : 0.1);
-    must(ct_tape_create(&r.tape, sim.model, nstep, max_bytes), NULL);
+    must(ct_tape_create(&r.tape, sim.model, nstep, max_bytes, NULL), NULL);
     fill_values(&r);
     return r;
 }

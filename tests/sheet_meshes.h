@@ -20,7 +20,7 @@ static ct_mesh* raw_mesh(int nvert, int ntri) {
     blank.x = calloc(3 * ((size_t)nvert + 1), sizeof(double)),
     blank.tri = calloc(3 * (size_t)ntri, sizeof(int));
     blank.tri_tag = calloc((size_t)ntri, sizeof(int));
-    must(ct_mesh_copy(&mesh, &blank), NULL);
+    must(ct_mesh_copy(&mesh, &blank, NULL), NULL);
     mesh->nvert = nvert;
     free(blank.x), free(blank.tri), free(blank.tri_tag);
     return mesh;

@@ -18,7 +18,7 @@ static ct_settings still_settings(double time_step) {
 // Consistent forces of a traction t along x on the end face at x = length.
 static void pull_end(ct_scene* scene, const ct_mesh* mesh, double length, double t) {
     int *tri = NULL, ntri = 0;
-    must(ct_mesh_surface(mesh, &tri, &ntri), NULL);
+    must(ct_mesh_surface(mesh, &tri, &ntri, NULL), NULL);
     for (int k = 0; k < ntri; k++) {
         const double *a = mesh->x + 3 * tri[3 * k], *b = mesh->x + 3 * tri[3 * k + 1],
                      *c = mesh->x + 3 * tri[3 * k + 2];
@@ -43,7 +43,7 @@ static void muscle_carries_a_load_as_the_balance_says(void** state) {
         const ct_settings settings = still_settings(10);
         ct_scene* scene = new_scene(&settings);
         ct_mesh* mesh = NULL;
-        must(ct_mesh_box(&mesh, (double[]){0.6, 0.2, 0.2}, (int[]){6, 2, 2}), NULL);
+        must(ct_mesh_box(&mesh, (double[]){0.6, 0.2, 0.2}, (int[]){6, 2, 2}, NULL), NULL);
         ct_body_def body = ct_body_def_default();
         body.mesh = mesh;
         body.material.energy = CT_ENERGY_COROTATED;
@@ -74,7 +74,7 @@ static void muscle_carries_a_load_as_the_balance_says(void** state) {
 // A cube of n^3 cells without its middle third, blown up to the shell between the radii a and b.
 static ct_mesh* shell(int n, double a, double b) {
     ct_mesh *full = NULL, *mesh = NULL;
-    must(ct_mesh_box(&full, (double[]){2, 2, 2}, (int[]){n, n, n}), NULL);
+    must(ct_mesh_box(&full, (double[]){2, 2, 2}, (int[]){n, n, n}, NULL), NULL);
     const double third = 1.0 / 3, slack = 1e-9;
     int ntet = 0, *tet = calloc(4 * (size_t)full->ntet, sizeof(int));
     for (int i = 0; i < 3 * full->nvert; i++) full->x[i] -= 1;
@@ -90,7 +90,7 @@ static ct_mesh* shell(int n, double a, double b) {
         const double r = a + (b - a) * (s - third) / (1 - third);
         for (int k = 0; norm > 0 && k < 3; k++) x[k] *= r / norm;
     }
-    must(ct_mesh_create(&mesh, full->nvert, full->x, ntet, tet, 0, NULL), NULL);
+    must(ct_mesh_create(&mesh, full->nvert, full->x, ntet, tet, 0, NULL, NULL), NULL);
     ct_mesh_repair(mesh);  // drops the nodes inside
     ct_mesh_free(full);
     free(tet);
@@ -114,10 +114,10 @@ static ct_scene* balloon(const ct_mesh* mesh, const ct_settings* settings, doubl
 // A sphere of triangles, of radius a.
 static ct_mesh* skin(int n, double a) {
     ct_mesh *full = NULL, *mesh = NULL;
-    must(ct_mesh_box(&full, (double[]){2, 2, 2}, (int[]){n, n, n}), NULL);
+    must(ct_mesh_box(&full, (double[]){2, 2, 2}, (int[]){n, n, n}, NULL), NULL);
     int *tri = NULL, ntri = 0;
-    must(ct_mesh_surface(full, &tri, &ntri), NULL);
-    must(ct_mesh_create(&mesh, full->nvert, full->x, 0, NULL, ntri, tri), NULL);
+    must(ct_mesh_surface(full, &tri, &ntri, NULL), NULL);
+    must(ct_mesh_create(&mesh, full->nvert, full->x, 0, NULL, ntri, tri, NULL), NULL);
     ct_mesh_repair(mesh);
     for (int v = 0; v < mesh->nvert; v++) {
         double norm = 0;

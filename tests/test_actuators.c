@@ -31,7 +31,7 @@ static int add_hollow_box(ct_scene* scene, int cells, double cell, const ct_mate
     ct_mesh *full = NULL, *hollow = NULL;
     ct_error error = {0};
     const double size = cell * cells;
-    must(ct_mesh_box(&full, (double[]){size, size, size}, (int[]){cells, cells, cells}), NULL);
+    must(ct_mesh_box(&full, (double[]){size, size, size}, (int[]){cells, cells, cells}, NULL), NULL);
     int *tet = calloc(4 * (size_t)full->ntet, sizeof(int)), ntet = 0, body;
     for (int t = 0; t < full->ntet; t++) {
         bool inside = true;
@@ -42,7 +42,7 @@ static int add_hollow_box(ct_scene* scene, int cells, double cell, const ct_mate
         }
         if (!inside) memcpy(tet + 4 * ntet++, full->tet + 4 * t, 4 * sizeof(int));
     }
-    must(ct_mesh_create(&hollow, full->nvert, full->x, ntet, tet, 0, NULL), NULL);
+    must(ct_mesh_create(&hollow, full->nvert, full->x, ntet, tet, 0, NULL, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = hollow;
     def.material = *material;
@@ -106,7 +106,7 @@ static void free_cells_grow_to_the_balance_of_stresses(void** state) {
     ct_material material = soft_material();
     material.energy = CT_ENERGY_COROTATED;
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, (double[]){0.4, 0.2, 0.2}, (int[]){4, 2, 2}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){0.4, 0.2, 0.2}, (int[]){4, 2, 2}, NULL), NULL);
     double* ratio = grown_ratios(mesh, &material, 15);
     const double mu = 2e4 / 2.7, lambda = 2e4 * 0.35 / (1.35 * 0.3), rest = 2 * mu + 3 * lambda;
     const double stretch = (rest + 4e4 * cbrt(1.8)) / (rest + 4e4);
@@ -123,7 +123,7 @@ static void free_cell_reaches_its_volume(void** state) {
     material.young = 1e-5;
     ct_mesh* mesh = NULL;
     must(ct_mesh_create(&mesh, 4, (double[]){0, 0, 0, 0.3, 0, 0, 0, 0.2, 0.1, 0.1, 0, 0.2}, 1,
-                        (int[]){0, 1, 2, 3}, 0, NULL),
+                        (int[]){0, 1, 2, 3}, 0, NULL, NULL),
          NULL);
     double* ratio = grown_ratios(mesh, &material, 15);
     if (!(fabs(ratio[0] - 1.8) < 1e-8)) fail_msg("volume ratio %.10g", ratio[0]);
@@ -142,7 +142,8 @@ static void pressure_widens_a_hollow_sphere_as_lame_says(void** state) {
         settings.time_step = 0.5;
         settings.tolerance = 1e-9;
         ct_scene* scene = new_scene(&settings);
-        ct_shape* shape = ct_shape_difference(ct_shape_sphere(zero, b), ct_shape_sphere(zero, a), 0);
+        ct_shape* shape =
+            ct_shape_difference(ct_shape_sphere(zero, b, NULL), ct_shape_sphere(zero, a, NULL), 0, NULL);
         ct_mesh* mesh = NULL;
         ct_fill_def fill = ct_fill_def_default();
         fill.size = k ? 0.0125 : 0.025;

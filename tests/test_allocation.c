@@ -240,7 +240,7 @@ static ct_status parse_bones(void** out) {
 
 // A robot file becomes links and controls of a scene.
 static ct_status import_robot(void** out, const char* path) {
-    ct_status status = ct_scene_create((ct_scene**)out);
+    ct_status status = ct_scene_create((ct_scene**)out, NULL);
     if (status == CT_OK) status = ct_scene_import_skeleton(*out, path, NULL, NULL, 1, NULL);
     if (status != CT_OK) ct_scene_free(*out), *out = NULL;
     return status;
@@ -281,7 +281,7 @@ static ct_status add_goals(ct_scene* scene, const int* nodes, int count) {
 static ct_status fill_scene(ct_scene* scene, ct_solver solver) {
     ct_mesh* mesh;
     int *nodes = NULL, count = 0;
-    ct_status status = ct_mesh_box(&mesh, (double[]){1, 0.2, 0.2}, (int[]){3, 1, 1});
+    ct_status status = ct_mesh_box(&mesh, (double[]){1, 0.2, 0.2}, (int[]){3, 1, 1}, NULL);
     if (status != CT_OK) return status;
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
@@ -312,7 +312,7 @@ static ct_status fill_scene(ct_scene* scene, ct_solver solver) {
 }
 
 static ct_status build_scene_with(ct_scene** out, ct_solver solver) {
-    ct_status status = ct_scene_create(out);
+    ct_status status = ct_scene_create(out, NULL);
     if (status != CT_OK) return status;
     status = fill_scene(*out, solver);
     if (status != CT_OK) ct_scene_free(*out), *out = NULL;
@@ -321,7 +321,7 @@ static ct_status build_scene_with(ct_scene** out, ct_solver solver) {
 
 static ct_status build_scene(void** out) { return build_scene_with((ct_scene**)out, CT_SOLVER_NEWTON); }
 static ct_status create_model(void** out) { return ct_model_create((ct_model**)out, fixture_scene, NULL); }
-static ct_status create_state(void** out) { return ct_state_create((ct_state**)out, fixture_model); }
+static ct_status create_state(void** out) { return ct_state_create((ct_state**)out, fixture_model, NULL); }
 // Written, continued and read again: the library's own memory. HDF5 has an allocator of its own, without a
 // hook.
 static ct_status write_and_open(void** out) {
@@ -330,7 +330,7 @@ static ct_status write_and_open(void** out) {
     ct_state* state = NULL;
     ct_frame frame;
     *out = NULL;
-    ct_status status = ct_state_create(&state, fixture_model);
+    ct_status status = ct_state_create(&state, fixture_model, NULL);
     if (!status) status = ct_trajectory_create(&file, fixture_scene, fixture_model, path, NULL);
     if (!status) status = ct_trajectory_append(file, fixture_model, state, NULL, NULL);
     const ct_status closed = ct_trajectory_close(file, NULL);
@@ -430,8 +430,10 @@ static ct_status run_search(void** out) {
     return status;
 }
 
-static ct_status create_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 1); }
-static ct_status create_shared_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 3); }
+static ct_status create_work(void** out) { return ct_work_create((ct_work**)out, fixture_model, 1, NULL); }
+static ct_status create_shared_work(void** out) {
+    return ct_work_create((ct_work**)out, fixture_model, 3, NULL);
+}
 
 static ct_status read_mesh(void** out) {
     return ct_mesh_read((ct_mesh**)out, mesh_text, sizeof mesh_text - 1, NULL, 0, CT_MESH_MEDIT, NULL);
@@ -440,9 +442,9 @@ static ct_status read_mesh(void** out) {
 static ct_status copy_mesh(void** out) {
     ct_mesh* box;
     *out = NULL;
-    ct_status status = ct_mesh_box(&box, (double[]){1, 1, 1}, (int[]){1, 2, 1});
+    ct_status status = ct_mesh_box(&box, (double[]){1, 1, 1}, (int[]){1, 2, 1}, NULL);
     if (status != CT_OK) return status;
-    status = ct_mesh_copy((ct_mesh**)out, box);
+    status = ct_mesh_copy((ct_mesh**)out, box, NULL);
     ct_mesh_free(box);
     return status;
 }
@@ -451,9 +453,9 @@ static ct_status surface_of_mesh(void** out) {
     ct_mesh* box;
     int count;
     *out = NULL;
-    ct_status status = ct_mesh_box(&box, (double[]){1, 1, 1}, (int[]){1, 2, 1});
+    ct_status status = ct_mesh_box(&box, (double[]){1, 1, 1}, (int[]){1, 2, 1}, NULL);
     if (status != CT_OK) return status;
-    status = ct_mesh_surface(box, (int**)out, &count);
+    status = ct_mesh_surface(box, (int**)out, &count, NULL);
     ct_mesh_free(box);
     return status;
 }
@@ -470,9 +472,9 @@ static ct_status fill_shape(void** out) {
     ct_fill_def def = ct_fill_def_default();
     def.size = 0.5;
     *out = NULL;
-    ct_shape* ball = ct_shape_sphere((double[]){0, 0, 0}, 0.5);
-    ct_shape* bone = ct_shape_capsule((double[]){0, 0, 0}, (double[]){1, 0, 0}, 0.4, 0.3);
-    ct_shape* both = ct_shape_union(ball, bone, 0.05);
+    ct_shape* ball = ct_shape_sphere((double[]){0, 0, 0}, 0.5, NULL);
+    ct_shape* bone = ct_shape_capsule((double[]){0, 0, 0}, (double[]){1, 0, 0}, 0.4, 0.3, NULL);
+    ct_shape* both = ct_shape_union(ball, bone, 0.05, NULL);
     if (!both) return CT_OUT_OF_MEMORY;
     ct_status status = ct_shape_fill((ct_mesh**)out, both, &def, NULL, NULL);
     ct_shape_free(both);
@@ -484,7 +486,7 @@ static ct_status surface_shape(void** out) {
     const int tri[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
     ct_mesh* mesh;
     *out = NULL;
-    ct_status status = ct_mesh_create(&mesh, 4, x, 0, NULL, 4, tri);
+    ct_status status = ct_mesh_create(&mesh, 4, x, 0, NULL, 4, tri, NULL);
     if (status != CT_OK) return status;
     status = ct_shape_surface((ct_shape**)out, mesh, NULL);
     ct_mesh_free(mesh);
@@ -608,8 +610,8 @@ static void count_step_allocations(int threads) {
     ct_state* state;
     ct_work* work;
     ct_step_report report;
-    must(ct_state_create(&state, fixture_model), NULL);
-    must(ct_work_create(&work, fixture_model, threads), NULL);
+    must(ct_state_create(&state, fixture_model, NULL), NULL);
+    must(ct_work_create(&work, fixture_model, threads, NULL), NULL);
     for (int i = 0; i < 3; i++) must(ct_step(fixture_model, work, state, NULL, &report), NULL);
     arm(-1, false);
     for (int i = 0; i < 20; i++) must(ct_step(fixture_model, work, state, NULL, &report), NULL);

@@ -139,7 +139,7 @@ static int nearest_node(const ct_mesh* mesh, double x, double y, double z) {
 
 static ct_scene* bar(const ct_settings* settings, ct_mesh** mesh) {
     ct_scene* scene = new_scene(settings);
-    must(ct_mesh_box(mesh, (double[]){0.6, 0.2, 0.2}, (int[]){6, 2, 2}), NULL);
+    must(ct_mesh_box(mesh, (double[]){0.6, 0.2, 0.2}, (int[]){6, 2, 2}, NULL), NULL);
     ct_body_def body = ct_body_def_default();
     body.mesh = *mesh;
     body.material.young = 2e4, body.material.poisson = 0.3;
@@ -184,7 +184,7 @@ static void cable_shortens_a_bar_as_the_force_would(void** state) {
 // A block without deformation to speak of, with its top centre at (x, 0, 0).
 static int add_weight(ct_scene* scene, double x, double mass) {
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, (double[]){0.1, 0.1, 0.1}, (int[]){2, 2, 2}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){0.1, 0.1, 0.1}, (int[]){2, 2, 2}, NULL), NULL);
     for (int v = 0; v < mesh->nvert; v++)
         mesh->x[3 * v] += x - 0.05, mesh->x[3 * v + 1] -= 0.1, mesh->x[3 * v + 2] -= 0.05;
     ct_body_def body = ct_body_def_default();

@@ -20,19 +20,19 @@ static void meshing_is_cancelled_wherever_it_asks(void** state) {
     asked a = {0, -1};
     ct_mesh* mesh = NULL;
     ct_set_cancel(ask, &a);
-    must(ct_mesh_sphere(&mesh, 0.5, 0.05), NULL);
+    must(ct_mesh_sphere(&mesh, 0.5, 0.05, NULL), NULL);
     ct_mesh_free(mesh);
     const int count = a.count, number = REPEAT(20, 5);
     print_message("meshing asks %d times\n", count);
     assert_true(count > 20);
     for (int i = 0; i < number; i++) {
         a = (asked){0, place(i, number, count)};
-        assert_int_equal(ct_mesh_sphere(&mesh, 0.5, 0.05), CT_CANCELLED);
+        assert_int_equal(ct_mesh_sphere(&mesh, 0.5, 0.05, NULL), CT_CANCELLED);
         assert_null(mesh);
         assert_int_equal(a.count, a.limit + 1);  // it does not ask again
     }
     ct_set_cancel(NULL, NULL);
-    must(ct_mesh_sphere(&mesh, 0.5, 0.05), NULL);
+    must(ct_mesh_sphere(&mesh, 0.5, 0.05, NULL), NULL);
     ct_mesh_free(mesh);
 }
 

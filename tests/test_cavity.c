@@ -25,8 +25,8 @@ static void product(void* user, const double* x, const double* dx, double* out) 
 
 static void balloon_start(balloon* b, int cells, const double size[3]) {
     *b = (balloon){.pressure = {1.7, 0}};
-    assert_int_equal(ct_mesh_box(&b->mesh, size, (int[]){cells, cells, cells}), CT_OK);
-    assert_int_equal(ct_mesh_surface(b->mesh, &b->tri, &b->ntri), CT_OK);
+    assert_int_equal(ct_mesh_box(&b->mesh, size, (int[]){cells, cells, cells}, NULL), CT_OK);
+    assert_int_equal(ct_mesh_surface(b->mesh, &b->tri, &b->ntri, NULL), CT_OK);
     b->start[1] = b->ntri;
     const ct_cavity_surfaces def = {.ncavity = 1, .start = b->start, .tri = b->tri};
     assert_int_equal(ct_cavity_create(&b->cavity, &def), CT_OK);

@@ -47,7 +47,7 @@ static sim tower(double friction, double tolerance, int threads) {
     const double at[3] = {0, clearance, 0};
     add_block(scene, cube, cells, 3e5, at, NULL);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, cube, (const int[3]){3, 2, 3}), NULL);
+    must(ct_mesh_box(&mesh, cube, (const int[3]){3, 2, 3}, NULL), NULL);
     ct_body_def def = body_of(mesh, 2e5);
     def.rotate[0] = cos(0.2), def.rotate[2] = sin(0.2);
     def.translate[0] = -0.01, def.translate[1] = 0.1 + 4 * clearance, def.translate[2] = 0.01;
@@ -161,7 +161,7 @@ static ct_scene* falling_cubes(const char* const group[2]) {
     const ct_settings settings = contact_settings(0.01, 0.2, 1e-9);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, cube, cells), NULL);
+    must(ct_mesh_box(&mesh, cube, cells, NULL), NULL);
     for (int k = 0; k < 2; k++) {
         ct_body_def def = body_of(mesh, 3e5);
         def.name = k ? "upper" : "lower", def.group = group[k];
@@ -197,7 +197,7 @@ static void pairs_have_their_own_friction(void** state) {
     settings.gravity[0] = gravity * sin(slope), settings.gravity[1] = -gravity * cos(slope);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, cube, cells), NULL);
+    must(ct_mesh_box(&mesh, cube, cells, NULL), NULL);
     for (int k = 0; k < 3; k++) {
         ct_body_def def = body_of(mesh, 1e6);
         def.translate[1] = clearance, def.translate[2] = 0.3 * k;
@@ -362,7 +362,7 @@ static void a_replay_from_a_checkpoint_gives_the_same_bits(void** state) {
     for (int from = 0; from < STEPS; from += EVERY)
         for (int fresh = 0; fresh < 2; fresh++) {
             sim again = s;
-            if (fresh) must(ct_work_create(&again.work, s.model, 1), NULL);
+            if (fresh) must(ct_work_create(&again.work, s.model, 1, NULL), NULL);
             must(ct_state_restore(s.state, at[from], size), NULL);
             for (int i = from + 1; i <= from + EVERY; i++) {
                 steps(&again, 1);

@@ -6,7 +6,7 @@ static sim ball_on_sphere(double h) {
     const ct_settings settings = contact_settings(h, 0.3, 1e-8);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_sphere(&mesh, 0.05, 0.025), NULL);
+    must(ct_mesh_sphere(&mesh, 0.05, 0.025, NULL), NULL);
     ct_body_def def = body_of(mesh, 5e4);
     def.material.damping_stiffness = 2e-2;
     def.translate[0] = 0.025, def.translate[1] = 0.155, def.velocity[1] = -0.2;
@@ -22,8 +22,8 @@ static sim block_on_block(double h) {
     const ct_settings settings = contact_settings(h, 0.3, 1e-8);
     ct_scene* scene = new_scene(&settings);
     ct_mesh *slab = NULL, *block = NULL;
-    must(ct_mesh_box(&slab, (const double[3]){0.3, 0.06, 0.2}, (const int[3]){6, 2, 4}), NULL);
-    must(ct_mesh_box(&block, (const double[3]){0.1, 0.06, 0.08}, (const int[3]){3, 2, 2}), NULL);
+    must(ct_mesh_box(&slab, (const double[3]){0.3, 0.06, 0.2}, (const int[3]){6, 2, 4}, NULL), NULL);
+    must(ct_mesh_box(&block, (const double[3]){0.1, 0.06, 0.08}, (const int[3]){3, 2, 2}, NULL), NULL);
     ct_body_def def = body_of(slab, 1e5);
     def.material.damping_stiffness = 2e-2;
     def.translate[0] = -0.15, def.translate[1] = -0.06, def.translate[2] = -0.1;

@@ -28,7 +28,7 @@ static ct_scene* tilted_plane(double friction, double tolerance, const int cells
     const ct_settings settings = contact_settings(0.01, friction, tolerance);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, block_size, cells), NULL);
+    must(ct_mesh_box(&mesh, block_size, cells, NULL), NULL);
     ct_body_def def = body_of(mesh, 3e5);
     def.rotate[0] = cos(slope / 2), def.rotate[3] = sin(slope / 2);
     def.translate[0] = -clearance * sin(slope), def.translate[1] = clearance * cos(slope);
@@ -137,7 +137,7 @@ static sim meshed_incline(double friction, double tolerance) {
     const double size[2] = {3, 1.5}, half_turn = -PI / 4, turn = 0.15;
     ct_scene* scene = tilted_gravity(friction, tolerance, coarse);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_sheet(&mesh, size, (const int[2]){17, 9}), NULL);
+    must(ct_mesh_sheet(&mesh, size, (const int[2]){17, 9}, NULL), NULL);
     for (int v = 0; v < mesh->nvert; v++) mesh->x[3 * v] -= 2.2, mesh->x[3 * v + 1] -= 0.75;
     ct_obstacle_def def = ct_obstacle_def_default();
     def.kind = CT_OBSTACLE_MESH, def.mesh = mesh, def.contact_thickness = thickness,
@@ -272,7 +272,7 @@ static void a_tumbling_block_never_gains_energy(void** state) {
     const ct_settings settings = contact_settings(0.005, 0.4, 1e-9);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, (const double[3]){0.1, 0.2, 0.1}, (const int[3]){2, 4, 2}), NULL);
+    must(ct_mesh_box(&mesh, (const double[3]){0.1, 0.2, 0.1}, (const int[3]){2, 4, 2}, NULL), NULL);
     ct_body_def def = body_of(mesh, 3e5);
     def.rotate[0] = cos(0.3), def.rotate[3] = sin(0.3), def.translate[1] = 0.05, def.angular_velocity[2] = 2,
     def.angular_velocity[0] = 3;

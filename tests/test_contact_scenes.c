@@ -149,7 +149,7 @@ static void the_bits_of_a_gradient_do_not_depend_on_the_tape(const char* name, i
         ct_tape* tape = NULL;
         young[k] = calloc(n, sizeof(double));
         ct_values gradient = {.of = {[CT_QUANTITY_YOUNG] = young[k]}};
-        must(ct_tape_create(&tape, s.model, BITS_STEPS, k ? 1 : 0), NULL);
+        must(ct_tape_create(&tape, s.model, BITS_STEPS, k ? 1 : 0, NULL), NULL);
         must(ct_rollout(s.model, s.work, tape, s.state, BITS_STEPS, NULL, NULL, NULL, NULL), NULL);
         must(ct_backward(s.model, s.work, tape, NULL, pull_seed, &s, &gradient, NULL), NULL);
         ct_tape_free(tape);

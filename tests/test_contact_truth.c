@@ -14,7 +14,7 @@ static const double flat[3] = {0.2, 0.06, 0.16};
 static void add_mesh_floor(ct_scene* scene) {
     const double half_turn = -PI / 4, turn = 0.15;
     ct_mesh* mesh = NULL;
-    must(ct_mesh_sheet(&mesh, (const double[2]){4, 1.5}, (const int[2]){23, 9}), NULL);
+    must(ct_mesh_sheet(&mesh, (const double[2]){4, 1.5}, (const int[2]){23, 9}, NULL), NULL);
     for (int v = 0; v < mesh->nvert; v++) mesh->x[3 * v] -= 3.2, mesh->x[3 * v + 1] -= 0.75;
     ct_obstacle_def def = ct_obstacle_def_default();
     def.kind = CT_OBSTACLE_MESH, def.mesh = mesh, def.contact_thickness = thickness,
@@ -39,7 +39,7 @@ static sim leaning(support on, double angle, double friction, double tolerance) 
     settings.gravity[0] = -gravity * sin(angle), settings.gravity[1] = -gravity * cos(angle);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, flat, (const int[3]){3, 1, 2}), NULL);
+    must(ct_mesh_box(&mesh, flat, (const int[3]){3, 1, 2}, NULL), NULL);
     ct_body_def def = body_of(mesh, 1e6);
     def.material.damping_stiffness = 2e-3;
     def.translate[1] = clearance;
@@ -144,7 +144,7 @@ static sim drum(double friction, double ratio) {
     memset(settings.gravity, 0, sizeof settings.gravity);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_sheet(&mesh, (const double[2]){ROPE_CELLS, 1}, (const int[2]){ROPE_CELLS, 1}), NULL);
+    must(ct_mesh_sheet(&mesh, (const double[2]){ROPE_CELLS, 1}, (const int[2]){ROPE_CELLS, 1}, NULL), NULL);
     for (int v = 0; v < mesh->nvert; v++) {
         const double at = mesh->x[3 * v], z = 0.02 * mesh->x[3 * v + 1];
         const double angle = PI - turn * fmin(fmax(at - tail, 0), 32), r = (radius + kept) / cos(turn / 2),

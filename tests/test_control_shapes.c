@@ -183,7 +183,7 @@ static void scene_values_are_played(void** state) {
         ct_model_control_values(s.model, 7, u);
         assert_true(u[0] == -1 && u[1] == 0 && u[2] == 1);
         ct_state* other;
-        must(ct_state_create(&other, s.model), NULL);
+        must(ct_state_create(&other, s.model, NULL), NULL);
         for (int i = 0; i < 15; i++) {
             ct_model_control_values(s.model, ct_state_time(other), direct);
             must(ct_step(s.model, s.work, other, direct, NULL), NULL);

@@ -24,7 +24,7 @@ static ct_status profile(sim* s, ct_adjoint_profile* p) {
     double* x_bar = calloc(3 * (size_t)info.nvert, sizeof(double));
     for (int i = 0; i < info.nvert; i++) x_bar[3 * i + 1] = 1;
     steps(s, 8);
-    must(ct_state_create(&before, s->model), NULL);
+    must(ct_state_create(&before, s->model, NULL), NULL);
     must(ct_state_copy(before, s->state), NULL);
     steps(s, 1);
     ct_status status = ct_profile_adjoint(s->model, s->work, before, s->state, x_bar, 1e-6, 20000, p);

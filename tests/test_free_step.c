@@ -22,8 +22,8 @@ static double farthest(const double* a, const double* b, int count) {
 static void a_free_step_ends_where_the_step_with_contact_does(void** state) {
     sim s = block_on_block(4e-4);
     ct_state *before = NULL, *other = NULL;
-    must(ct_state_create(&before, s.model), NULL);
-    must(ct_state_create(&other, s.model), NULL);
+    must(ct_state_create(&before, s.model, NULL), NULL);
+    must(ct_state_create(&other, s.model, NULL), NULL);
     for (int i = 0; i < 10; i++) {
         ct_step_report without;
         must(ct_state_copy(before, s.state), NULL);
@@ -42,7 +42,7 @@ static void a_free_step_ends_where_the_step_with_contact_does(void** state) {
 static void the_work_goes_on_as_if_no_free_step_had_been(void** state) {
     sim s = block_on_block(4e-4), t = block_on_block(4e-4);
     ct_state* other = NULL;
-    must(ct_state_create(&other, s.model), NULL);
+    must(ct_state_create(&other, s.model, NULL), NULL);
     for (int i = 0; i < 5; i++) {
         ct_step_report without;
         const ct_step_report with = step_once(&s);

@@ -66,8 +66,8 @@ static void terms_count_along_their_axes_and_one_by_one(void** state) {
     must(ct_problem_evaluate(problem, y, &loss, gradient, NULL, &error), &error);
     // the same motion by hand
     sim s = {.model = (ct_model*)ct_problem_model(problem)};
-    must(ct_state_create(&s.state, s.model), NULL);
-    must(ct_work_create(&s.work, s.model, 1), NULL);
+    must(ct_state_create(&s.state, s.model, NULL), NULL);
+    must(ct_work_create(&s.work, s.model, 1, NULL), NULL);
     steps(&s, 5);
     const int tip = node_at(&s, 0.2, 0.1, 0.1);
     const double lift = -3 * (ct_state_positions(s.state)[3 * tip + 2] - 0.02),

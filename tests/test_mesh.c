@@ -14,7 +14,7 @@ static const int first_four[4] = {0, 1, 2, 3};
 
 static ct_mesh* make(int nvert, const double* x, int ntet, const int* tet, int ntri, const int* tri) {
     ct_mesh* mesh = NULL;
-    assert_int_equal(ct_mesh_create(&mesh, nvert, x, ntet, tet, ntri, tri), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, nvert, x, ntet, tet, ntri, tri, NULL), CT_OK);
     return mesh;
 }
 
@@ -31,7 +31,7 @@ static void assert_fault(ct_mesh* mesh, long element, const char* part, const ch
 
 static ct_mesh* box(int a, int b, int c) {
     ct_mesh* mesh = NULL;
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){2, 3, 5}, (int[3]){a, b, c}), CT_OK);
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){2, 3, 5}, (int[3]){a, b, c}, NULL), CT_OK);
     return mesh;
 }
 
@@ -68,21 +68,23 @@ static void box_tets_are_positive_and_equal(void** state) {
 static void box_refuses_empty_or_flat(void** state) {
     (void)state;
     ct_mesh* mesh = (ct_mesh*)1;
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 1, 1}, (int[3]){1, 0, 1}), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 1, 1}, (int[3]){1, 0, 1}, NULL), CT_BAD_ARGUMENT);
     assert_null(mesh);
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 0, 1}, (int[3]){1, 1, 1}), CT_BAD_ARGUMENT);
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, NAN, 1}, (int[3]){1, 1, 1}), CT_BAD_ARGUMENT);
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 1, 1}, (int[3]){100000, 100000, 100000}),
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 0, 1}, (int[3]){1, 1, 1}, NULL), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, NAN, 1}, (int[3]){1, 1, 1}, NULL), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){1, 1, 1}, (int[3]){100000, 100000, 100000}, NULL),
                      CT_BAD_ARGUMENT);
 }
 
 static void create_refuses_indices_out_of_range(void** state) {
     (void)state;
     ct_mesh* mesh = (ct_mesh*)1;
-    assert_int_equal(ct_mesh_create(&mesh, 4, unit_tet, 1, (int[4]){0, 1, 2, 4}, 0, NULL), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_create(&mesh, 4, unit_tet, 1, (int[4]){0, 1, 2, 4}, 0, NULL, NULL),
+                     CT_BAD_ARGUMENT);
     assert_null(mesh);
-    assert_int_equal(ct_mesh_create(&mesh, 4, unit_tet, 0, NULL, 1, (int[3]){0, -1, 2}), CT_BAD_ARGUMENT);
-    assert_int_equal(ct_mesh_create(&mesh, 4, NULL, 0, NULL, 0, NULL), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_create(&mesh, 4, unit_tet, 0, NULL, 1, (int[3]){0, -1, 2}, NULL),
+                     CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_create(&mesh, 4, NULL, 0, NULL, 0, NULL, NULL), CT_BAD_ARGUMENT);
 }
 
 static void copy_is_equal_and_independent(void** state) {
@@ -90,7 +92,7 @@ static void copy_is_equal_and_independent(void** state) {
     ct_mesh* mesh = box(1, 2, 1);
     mesh->tet_tag[3] = 7;
     ct_mesh* copy = NULL;
-    assert_int_equal(ct_mesh_copy(&copy, mesh), CT_OK);
+    assert_int_equal(ct_mesh_copy(&copy, mesh, NULL), CT_OK);
     assert_memory_equal(copy->x, mesh->x, 3 * (size_t)mesh->nvert * sizeof(double));
     assert_memory_equal(copy->tet, mesh->tet, 4 * (size_t)mesh->ntet * sizeof(int));
     assert_int_equal(copy->tet_tag[3], 7);
@@ -105,7 +107,7 @@ static void surface_points_outward(void** state) {
     (void)state;
     ct_mesh* mesh = box(3, 2, 4);
     int *tri, ntri;
-    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri), CT_OK);
+    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri, NULL), CT_OK);
     double flux = 0;
     for (int i = 0; i < ntri; i++) {
         const double *a = mesh->x + 3 * tri[3 * i], *b = mesh->x + 3 * tri[3 * i + 1],
@@ -147,7 +149,7 @@ static void edges_of_a_closed_surface_obey_euler(void** state) {
     ct_mesh* mesh = box(2, 3, 2);
     int *tri, ntri, nedge;
     ct_mesh_edge* edge;
-    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri), CT_OK);
+    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri, NULL), CT_OK);
     assert_int_equal(ct_mesh_edges(mesh->nvert, ntri, tri, &edge, &nedge), CT_OK);
     int surface_nodes = 3 * 4 * 3 - 1 * 2 * 1;
     assert_int_equal(surface_nodes - nedge + ntri, 2);

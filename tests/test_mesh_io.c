@@ -248,11 +248,12 @@ static const char* temporary(const char* name) {
 // A box with awkward coordinates, mixed tags with names, and triangles of its surface.
 static ct_mesh* awkward_mesh(void) {
     ct_mesh *box, *mesh;
-    assert_int_equal(ct_mesh_box(&box, (double[3]){0.1, 1e-7, 12345.678901234567}, (int[3]){2, 1, 1}), CT_OK);
+    assert_int_equal(ct_mesh_box(&box, (double[3]){0.1, 1e-7, 12345.678901234567}, (int[3]){2, 1, 1}, NULL),
+                     CT_OK);
     for (int i = 0; i < 3 * box->nvert; i++) box->x[i] = box->x[i] / 3 - 0.01;
     int *tri, ntri;
-    assert_int_equal(ct_mesh_surface(box, &tri, &ntri), CT_OK);
-    assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, ntri, tri), CT_OK);
+    assert_int_equal(ct_mesh_surface(box, &tri, &ntri, NULL), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, ntri, tri, NULL), CT_OK);
     for (int t = 0; t < mesh->ntet; t++) mesh->tet_tag[t] = t % 3;
     for (int t = 0; t < mesh->ntri; t++) mesh->tri_tag[t] = t < 5 ? 1 : 40;
     ct_free(mesh->tag);
@@ -338,11 +339,11 @@ static void stl_of_tets_is_their_boundary(void** state) {
     (void)state;
     ct_mesh *box, *mesh;
     int *boundary, count;
-    assert_int_equal(ct_mesh_box(&box, (double[3]){1, 1, 1}, (int[3]){1, 1, 1}), CT_OK);
-    assert_int_equal(ct_mesh_surface(box, &boundary, &count), CT_OK);
+    assert_int_equal(ct_mesh_box(&box, (double[3]){1, 1, 1}, (int[3]){1, 1, 1}, NULL), CT_OK);
+    assert_int_equal(ct_mesh_surface(box, &boundary, &count, NULL), CT_OK);
     for (int given = 0; given < 2; given++) {
         const int tri[6] = {boundary[0], boundary[2], boundary[1], 0, 7, 1};
-        assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, 2 * given, tri),
+        assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, 2 * given, tri, NULL),
                          CT_OK);
         if (given) mesh->tri_tag[0] = 5, mesh->tri_tag[1] = 6;
         ct_mesh* loaded = save_and_load(mesh, "box.stl");

@@ -253,10 +253,11 @@ static const char* temporary(const char* name) {
 // A box of bent edges with tagged triangles: two sides of the box.
 static ct_mesh* bent_box(void) {
     ct_mesh *box, *mesh;
-    assert_int_equal(ct_mesh_box(&box, (double[3]){0.1, 0.2, 0.3}, (int[3]){2, 1, 1}), CT_OK);
+    assert_int_equal(ct_mesh_box(&box, (double[3]){0.1, 0.2, 0.3}, (int[3]){2, 1, 1}, NULL), CT_OK);
     int *tri, ntri;
-    assert_int_equal(ct_mesh_surface(box, &tri, &ntri), CT_OK);
-    assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, ntri / 2, tri), CT_OK);
+    assert_int_equal(ct_mesh_surface(box, &tri, &ntri, NULL), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, ntri / 2, tri, NULL),
+                     CT_OK);
     for (int t = 0; t < mesh->ntet; t++) mesh->tet_tag[t] = t % 3;
     for (int t = 0; t < mesh->ntri; t++) mesh->tri_tag[t] = t < 3 ? 1 : 40;
     assert_int_equal(ct_mesh_raise(mesh), CT_OK);
@@ -319,7 +320,7 @@ static void what_is_saved_has_the_order_of_the_format(void** state) {
         {"t.mesh", "\nTetrahedraP2\n1\n1 2 3 4 5 6 7 8 9 10 3\n", "\nTrianglesP2\n1\n1 3 2 7 6 5 7\n"}};
     ct_mesh* mesh;
     ct_error error;
-    assert_int_equal(ct_mesh_create(&mesh, 10, place[0], 1, (int[4]){0, 1, 2, 3}, 1, (int[3]){0, 2, 1}),
+    assert_int_equal(ct_mesh_create(&mesh, 10, place[0], 1, (int[4]){0, 1, 2, 3}, 1, (int[3]){0, 2, 1}, NULL),
                      CT_OK);
     assert_int_equal(ct_mesh_set_middles(mesh, edge_node), CT_OK);
     mesh->tet_tag[0] = 3;
@@ -342,7 +343,7 @@ static void triangles_off_the_tets_stay_linear(void** state) {
     (void)state;
     ct_mesh* mesh;
     const int tri[6] = {0, 2, 1, 0, 1, 4};
-    assert_int_equal(ct_mesh_create(&mesh, 10, place[0], 1, (int[4]){0, 1, 2, 3}, 2, tri), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, 10, place[0], 1, (int[4]){0, 1, 2, 3}, 2, tri, NULL), CT_OK);
     assert_int_equal(ct_mesh_set_middles(mesh, edge_node), CT_OK);
     const char* const names[] = {"b.msh", "b.vtk", "b.vtu", "b.mesh"};
     for (int i = 0; i < 4; i++) {
@@ -360,7 +361,7 @@ static void surfaces_are_cut(void** state) {
     (void)state;
     ct_mesh* mesh = bent_box();
     int *tri, ntri, tagged = 0;
-    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri), CT_OK);
+    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri, NULL), CT_OK);
     ct_mesh_report whole, report;
     assert_int_equal(ct_mesh_check(mesh, &whole, NULL), CT_OK);
     const char* const names[] = {"s.obj", "s.stl"};

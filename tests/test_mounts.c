@@ -92,7 +92,7 @@ static void sums_of_shifts_are_those_of_a_drive(void** state) {
         must(ct_step(s[1].model, s[1].work, s[1].state, control, NULL), NULL);
         if (i != 5) continue;
         ct_state* copy = NULL;
-        must(ct_state_create(&copy, s[1].model), NULL);
+        must(ct_state_create(&copy, s[1].model, NULL), NULL);
         must(ct_state_restore(copy, ct_state_bytes(s[1].state), ct_state_size(s[1].state)), NULL);
         ct_state_free(s[1].state);
         s[1].state = copy;

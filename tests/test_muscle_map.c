@@ -15,7 +15,7 @@ typedef struct map {
 
 static map make(const double* points, int npoint, double radius, int segments) {
     map m = {0};
-    assert_int_equal(ct_mesh_box(&m.mesh, (double[]){4, 2, 2}, (int[]){16, 8, 8}), CT_OK);
+    assert_int_equal(ct_mesh_box(&m.mesh, (double[]){4, 2, 2}, (int[]){16, 8, 8}, NULL), CT_OK);
     assert_int_equal(ct_muscle_map_create(&m.map, &m.arena, m.mesh, points, npoint, radius, segments), CT_OK);
     return m;
 }

@@ -12,21 +12,21 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_batch_optimize(NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     refused(ct_batch_serve(NULL, NULL));
     refused(ct_function_optimize(NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    refused(ct_mesh_box(NULL, NULL, NULL));
+    refused(ct_mesh_box(NULL, NULL, NULL, NULL));
     refused(ct_mesh_check(NULL, NULL, NULL));
-    refused(ct_mesh_copy(NULL, NULL));
-    refused(ct_mesh_create(NULL, 0, NULL, 0, NULL, 0, NULL));
-    refused(ct_mesh_cylinder(NULL, 0, 0, 0));
+    refused(ct_mesh_copy(NULL, NULL, NULL));
+    refused(ct_mesh_create(NULL, 0, NULL, 0, NULL, 0, NULL, NULL));
+    refused(ct_mesh_cylinder(NULL, 0, 0, 0, NULL));
     refused(ct_mesh_load(NULL, NULL, 0, NULL));
     refused(ct_mesh_mass(NULL, 0, NULL, NULL, NULL, NULL));
     refused(ct_mesh_raise(NULL));
     refused(ct_mesh_read(NULL, NULL, 0, NULL, 0, 0, NULL));
     refused(ct_mesh_save(NULL, NULL, NULL));
     refused(ct_mesh_set_middles(NULL, NULL));
-    refused(ct_mesh_sheet(NULL, NULL, NULL));
-    refused(ct_mesh_sphere(NULL, 0, 0));
-    refused(ct_mesh_surface(NULL, NULL, NULL));
-    refused(ct_mesh_torus(NULL, 0, 0, 0));
+    refused(ct_mesh_sheet(NULL, NULL, NULL, NULL));
+    refused(ct_mesh_sphere(NULL, 0, 0, NULL));
+    refused(ct_mesh_surface(NULL, NULL, NULL, NULL));
+    refused(ct_mesh_torus(NULL, 0, 0, 0, NULL));
     refused(ct_model_create(NULL, NULL, NULL));
     refused(ct_model_set(NULL, 0, NULL, NULL));
     refused(ct_model_set_values(NULL, NULL, NULL, NULL));
@@ -35,7 +35,7 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_picture_draw(NULL, 0, NULL, NULL, NULL));
     refused(ct_picture_save(NULL, NULL, 0, 0, NULL));
     refused(ct_plot_save(NULL, NULL, NULL, 0, NULL));
-    refused(ct_pool_create(NULL, NULL, 0));
+    refused(ct_pool_create(NULL, NULL, 0, NULL));
     refused(ct_problem_check(NULL, NULL, NULL, NULL, NULL));
     refused(ct_problem_create(NULL, NULL, 0, NULL));
     refused(ct_problem_evaluate(NULL, NULL, NULL, NULL, NULL, NULL));
@@ -64,7 +64,7 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_scene_add_parameter(NULL, NULL, NULL));
     refused(ct_scene_add_root_control(NULL, NULL, 0, NULL));
     refused(ct_scene_body_info(NULL, 0, NULL));
-    refused(ct_scene_create(NULL));
+    refused(ct_scene_create(NULL, NULL));
     refused(ct_scene_drive(NULL, NULL, 0, NULL, NULL));
     refused(ct_scene_import_skeleton(NULL, NULL, NULL, NULL, 0, NULL));
     refused(ct_scene_load(NULL, NULL, NULL));
@@ -97,7 +97,7 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_state_cavity(NULL, NULL, 0, NULL, NULL, NULL));
     refused(ct_state_check_start(NULL, NULL, NULL, NULL));
     refused(ct_state_copy(NULL, NULL));
-    refused(ct_state_create(NULL, NULL));
+    refused(ct_state_create(NULL, NULL, NULL));
     refused(ct_state_get_vector(NULL, NULL, NULL));
     refused(ct_state_link_pose(NULL, NULL, 0, NULL, NULL));
     refused(ct_state_link_poses(NULL, NULL, NULL));
@@ -110,7 +110,7 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_step_jvp(NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL));
     refused(ct_step_many(NULL, 0, NULL, NULL, NULL, NULL));
     refused(ct_step_vjp(NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    refused(ct_tape_create(NULL, NULL, 0, 0));
+    refused(ct_tape_create(NULL, NULL, 0, 0, NULL));
     refused(ct_trajectory_append(NULL, NULL, NULL, NULL, NULL));
     refused(ct_trajectory_create(NULL, NULL, NULL, NULL, NULL));
     refused(ct_trajectory_export(NULL, NULL, 0, 0, 0, 0, NULL));
@@ -125,7 +125,7 @@ static void null_for_what_is_needed_is_a_bad_argument(void** state) {
     refused(ct_trajectory_read_obstacles(NULL, 0, NULL, NULL));
     refused(ct_trajectory_read_scene(NULL, NULL, NULL));
     refused(ct_trajectory_resume(NULL, NULL, NULL, NULL, NULL));
-    refused(ct_work_create(NULL, NULL, 0));
+    refused(ct_work_create(NULL, NULL, 0, NULL));
 }
 
 static void the_error_names_what_is_needed(void** state) {

@@ -42,7 +42,7 @@ static fixture begin(ct_scene* scene) {
     ct_error error = {0};
     uint64_t seed = 3;
     must(ct_model_create(&f.model, scene, &error), &error);
-    must(ct_state_create(&f.state, f.model), NULL);
+    must(ct_state_create(&f.state, f.model, NULL), NULL);
     must(ct_objective_create(&f.objective, scene, f.model, NSTEP, &error), &error);
     f.x = random_numbers(f.n, &seed);
     f.v = random_numbers(f.n, &seed);

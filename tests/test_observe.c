@@ -91,7 +91,7 @@ static void check_derivative(scene* it) {
     it->vector = malloc(n * sizeof(double));
     it->direction = malloc(n * sizeof(double));
     it->values = malloc((size_t)size * sizeof(double));
-    assert_int_equal(ct_state_create(&it->moved, it->s.model), CT_OK);
+    assert_int_equal(ct_state_create(&it->moved, it->s.model, NULL), CT_OK);
     assert_int_equal(ct_state_get_vector(it->s.model, it->s.state, it->vector), CT_OK);
     for (size_t i = 0; i < n; i++) it->direction[i] = draw(&seed);
     for (int i = 0; i < size; i++) weight[i] = draw(&seed);
@@ -222,7 +222,7 @@ static void many_states_give_what_single_ones_do(void** state) {
     assert_int_equal(ct_observation_create(&it.observation, it.s.model, def, 2, NULL), CT_OK);
     assert_int_equal(ct_observation_size(it.observation), 14);
     assert_int_equal(ct_observation_first(it.observation, 1), 12);
-    assert_int_equal(ct_state_create(&second, it.s.model), CT_OK);
+    assert_int_equal(ct_state_create(&second, it.s.model, NULL), CT_OK);
     const ct_state* states[2] = {second, it.s.state};
     assert_int_equal(ct_observation_many(it.observation, 2, states, two), CT_OK);
     for (int i = 0; i < 2; i++) {
@@ -274,7 +274,7 @@ static void terms_of_a_state_sum_to_its_loss(void** state) {
     ct_state* at;
     double loss, sum = 0, part, *bar = calloc(n, sizeof *bar), *all = calloc(n, sizeof *all),
                  *own = calloc(n, sizeof *own);
-    assert_int_equal(ct_state_create(&at, model), CT_OK);
+    assert_int_equal(ct_state_create(&at, model, NULL), CT_OK);
     assert_int_equal(ct_problem_state(problem, last, at, &loss, bar), CT_OK);
     for (int i = 0; i < ct_problem_term_count(problem); i++) {
         assert_int_equal(ct_problem_state_term(problem, i, last, at, &part, own), CT_OK);

@@ -22,8 +22,8 @@ static simulation begin_scene(ct_scene* scene) {
     simulation s = {.scene = scene};
     ct_error error;
     if (ct_model_create(&s.model, s.scene, &error)) fail_msg("%s", error.message);
-    assert_int_equal(ct_work_create(&s.work, s.model, 1), CT_OK);
-    assert_int_equal(ct_state_create(&s.state, s.model), CT_OK);
+    assert_int_equal(ct_work_create(&s.work, s.model, 1, NULL), CT_OK);
+    assert_int_equal(ct_state_create(&s.state, s.model, NULL), CT_OK);
     return s;
 }
 

@@ -41,8 +41,8 @@ static void make(fixture* f, int frames) {
     int status = ct_scene_load(&f->scene, f->scene_path, &error);
     if (status) fail_msg("%s: %s", error.path, error.message);
     assert_int_equal(ct_model_create(&f->model, f->scene, &error), CT_OK);
-    assert_int_equal(ct_state_create(&f->state, f->model), CT_OK);
-    assert_int_equal(ct_work_create(&f->work, f->model, 1), CT_OK);
+    assert_int_equal(ct_state_create(&f->state, f->model, NULL), CT_OK);
+    assert_int_equal(ct_work_create(&f->work, f->model, 1, NULL), CT_OK);
     assert_int_equal(ct_trajectory_create(&f->file, f->scene, f->model, f->path, &error), CT_OK);
     for (int k = 0; k < frames; k++) {
         assert_int_equal(ct_trajectory_append(f->file, f->model, f->state, k ? &report : NULL, &error),

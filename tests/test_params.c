@@ -18,7 +18,7 @@ static ct_scene* two_boxes(void) {
     stiff.poisson = 0.3;
     for (int b = 0; b < 2; b++) {
         ct_mesh* mesh;
-        must(ct_mesh_box(&mesh, (double[]){0.3, 0.1, 0.1}, (int[]){3, 1, 1}), NULL);
+        must(ct_mesh_box(&mesh, (double[]){0.3, 0.1, 0.1}, (int[]){3, 1, 1}, NULL), NULL);
         for (int e = 0; e < mesh->ntet; e++) mesh->tet_tag[e] = b == 0 && e % 3 == 0 ? 9 : 4;
         ct_body_def def = ct_body_def_default();
         def.mesh = mesh;

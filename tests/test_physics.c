@@ -41,7 +41,7 @@ static void affine_boundary_motion_of_an_irregular_mesh_is_reproduced(void** unu
             free_settings(1e4, CT_INTEGRATOR_EULER);  // so long that inertia is nothing: statics
         settings.tolerance = 1e-14;
         ct_mesh* mesh = NULL;
-        must(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){4, 4, 4}), NULL);
+        must(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){4, 4, 4}, NULL), NULL);
         uint64_t seed = 3;
         for (int v = 0; v < mesh->nvert; v++) {
             double* x = mesh->x + 3 * v;

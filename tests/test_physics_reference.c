@@ -1,10 +1,10 @@
 // Statics against an independent program: a clamped block bent by its weight, small loads.
 //
 // The reference is a linear tetrahedral finite element solution made with numpy and scipy for the tets of
-// ct_mesh_box(0.4 x 0.2 x 0.3 m, 4 x 2 x 3 cells): per tet K = V B' C B with the 6 x 12 strain matrix B and
-// the isotropic C(young, poisson), a quarter of each tet's weight at its nodes, the nodes at x = 0 removed, a
-// direct sparse solve. One implicit Euler step of 1e6 s has no inertia left to speak of, so it ends in static
-// equilibrium.
+// ct_mesh_box(0.4 x 0.2 x 0.3 m, 4 x 2 x 3 cells, NULL): per tet K = V B' C B with the 6 x 12 strain matrix B
+// and the isotropic C(young, poisson), a quarter of each tet's weight at its nodes, the nodes at x = 0
+// removed, a direct sparse solve. One implicit Euler step of 1e6 s has no inertia left to speak of, so it
+// ends in static equilibrium.
 #include "build.h"
 
 #define NREFERENCE 5

@@ -34,7 +34,7 @@ static void end(fixture* f) {
 
 static void copies(const fixture* f, ct_state* states[COUNT]) {
     for (int i = 0; i < COUNT; i++) {
-        must(ct_state_create(&states[i], f->sim.model), NULL);
+        must(ct_state_create(&states[i], f->sim.model, NULL), NULL);
         must(ct_state_copy(states[i], f->sim.state), NULL);
     }
 }
@@ -53,7 +53,7 @@ static void many_steps_have_the_bits_of_single_ones(void** unused) {
         must(ct_step(f.sim.model, f.sim.work, single[i], f.controls + (size_t)i * f.control, NULL), NULL);
     for (int threads = 1; threads <= 3; threads++) {
         ct_pool* pool = NULL;
-        must(ct_pool_create(&pool, f.sim.model, threads), NULL);
+        must(ct_pool_create(&pool, f.sim.model, threads, NULL), NULL);
         assert_int_equal(ct_pool_threads(pool), threads);
         copies(&f, many);
         must(ct_step_many(pool, COUNT, many, f.controls, statuses, reports), NULL);
@@ -75,7 +75,7 @@ static void one_that_fails_keeps_no_other(void** unused) {
     ct_status statuses[COUNT];
     ct_step_report reports[COUNT];
     ct_pool* pool = NULL;
-    must(ct_pool_create(&pool, f.sim.model, 2), NULL);
+    must(ct_pool_create(&pool, f.sim.model, 2, NULL), NULL);
     copies(&f, many);
     f.controls[2 * f.control] = NAN;
     must(ct_step_many(pool, COUNT, many, f.controls, statuses, reports), NULL);
@@ -107,10 +107,10 @@ static void many_gradients_have_the_bits_of_single_ones(void** unused) {
     ct_values gradients[COUNT] = {{{0}}};
     ct_status statuses[COUNT];
     ct_pool* pool = NULL;
-    must(ct_pool_create(&pool, f.sim.model, 2), NULL);
+    must(ct_pool_create(&pool, f.sim.model, 2, NULL), NULL);
     for (int i = 0; i < COUNT; i++) {
         weight[i] = 1 + i, users[i] = &weight[i], from[i] = f.sim.state;
-        must(ct_tape_create(&tapes[i], f.sim.model, STEPS, 0), NULL);
+        must(ct_tape_create(&tapes[i], f.sim.model, STEPS, 0, NULL), NULL);
         const double* controls = f.controls + (size_t)i * row;
         must(ct_rollout(f.sim.model, f.sim.work, tapes[i], from[i], STEPS, controls, NULL, NULL, NULL), NULL);
         gradients[i].of[CT_QUANTITY_CONTROL] = single + (size_t)i * row;
@@ -140,8 +140,8 @@ static void cancelled_work_ends_at_once_and_changes_nothing(void** unused) {
     ct_tape* tape = NULL;
     ct_rollout_report report;
     int left = 0;
-    must(ct_state_create(&before, f.sim.model), NULL);
-    must(ct_tape_create(&tape, f.sim.model, STEPS, 0), NULL);
+    must(ct_state_create(&before, f.sim.model, NULL), NULL);
+    must(ct_tape_create(&tape, f.sim.model, STEPS, 0, NULL), NULL);
     ct_work_set_cancel(f.sim.work, count_down, &left);
     assert_int_equal(ct_step(f.sim.model, f.sim.work, f.sim.state, NULL, &report.last), CT_CANCELLED);
     assert_same(before, f.sim.state);

@@ -370,7 +370,7 @@ static void bad_xml_has_its_line(void** unused) {
     refused(deep, 1, "nested deeper");
     ct_scene* scene;
     ct_error error = {0};
-    must(ct_scene_create(&scene), NULL);
+    must(ct_scene_create(&scene, NULL), NULL);
     assert_int_equal(ct_scene_import_skeleton(scene, "/nonexistent.xml", NULL, NULL, 1, &error), CT_IO);
     assert_int_equal(ct_scene_import_skeleton(scene, DATA "double_pendulum.xml", NULL, NULL, 0, &error),
                      CT_BAD_SCENE);

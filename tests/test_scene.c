@@ -11,8 +11,8 @@
 static ct_scene* box_scene(void) {
     ct_scene* scene;
     ct_mesh* mesh;
-    assert_int_equal(ct_scene_create(&scene), CT_OK);
-    assert_int_equal(ct_mesh_box(&mesh, (double[]){2, 1, 1}, (int[]){2, 1, 1}), CT_OK);
+    assert_int_equal(ct_scene_create(&scene, NULL), CT_OK);
+    assert_int_equal(ct_mesh_box(&mesh, (double[]){2, 1, 1}, (int[]){2, 1, 1}, NULL), CT_OK);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     ct_error error;
@@ -35,7 +35,7 @@ static void body_is_scaled_then_rotated_then_translated(void** state) {
     ct_scene* scene = box_scene();
     ct_body_def def = ct_body_def_default();
     ct_mesh* mesh;
-    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1});
+    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1}, NULL);
     def.mesh = mesh;
     def.scale = 2;
     def.rotate[0] = def.rotate[3] = sqrt(0.5);  // 90 degrees about z: (x, y) -> (-y, x)
@@ -60,7 +60,7 @@ static void bad_body_leaves_the_scene_unchanged(void** state) {
     (void)state;
     ct_scene* scene = box_scene();
     ct_mesh* mesh;
-    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1});
+    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1}, NULL);
     ct_body_def def = ct_body_def_default();
     ct_error error;
     int nodes = ct_scene_node_count(scene);
@@ -88,7 +88,7 @@ static void inverted_tet_is_reported_with_its_body(void** state) {
     (void)state;
     ct_scene* scene = box_scene();
     ct_mesh* mesh;
-    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1});
+    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1}, NULL);
     int swap = mesh->tet[8];
     mesh->tet[8] = mesh->tet[9];
     mesh->tet[9] = swap;
@@ -164,9 +164,9 @@ static void momentum(const ct_scene_body* body, double linear[3], double center[
 static void spinning_body_moves_with_its_velocity_after_densities_change(void** state) {
     (void)state;
     ct_scene* scene;
-    ct_scene_create(&scene);
+    ct_scene_create(&scene, NULL);
     ct_mesh* mesh;
-    ct_mesh_box(&mesh, (double[]){2, 1, 1}, (int[]){2, 1, 1});
+    ct_mesh_box(&mesh, (double[]){2, 1, 1}, (int[]){2, 1, 1}, NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     memcpy(def.velocity, (double[]){1, 2, 3}, sizeof def.velocity);
@@ -426,7 +426,7 @@ static void empty_scene_is_refused(void** state) {
     (void)state;
     ct_scene* scene;
     ct_error error = {0};
-    ct_scene_create(&scene);
+    ct_scene_create(&scene, NULL);
     assert_int_equal(ct_scene_check(scene, &error), CT_BAD_SCENE);
     ct_scene_free(scene);
 }

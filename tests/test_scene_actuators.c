@@ -62,8 +62,8 @@ static void values_of_controls_reach_actuators(void** state) {
     ct_state* moved = NULL;
     ct_work* work = NULL;
     if (ct_model_create(&model, scene, &error)) fail_msg("%s", error.message);
-    assert_int_equal(ct_state_create(&moved, model), CT_OK);
-    assert_int_equal(ct_work_create(&work, model, 1), CT_OK);
+    assert_int_equal(ct_state_create(&moved, model, NULL), CT_OK);
+    assert_int_equal(ct_work_create(&work, model, 1, NULL), CT_OK);
     for (int i = 0; i < 3; i++) assert_int_equal(ct_step(model, work, moved, NULL, NULL), CT_OK);
     assert_true(fabs(ct_state_actuation(moved)[4] - (1 + 5 * 0.04)) < 1e-12);
     ct_work_free(work);
@@ -160,9 +160,9 @@ static void chambers_may_have_several_tags(void** state) {
     ct_mesh* mesh = NULL;
     ct_scene* scene = NULL;
     ct_error error = {0};
-    assert_int_equal(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){2, 2, 2}), CT_OK);
+    assert_int_equal(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){2, 2, 2}, NULL), CT_OK);
     for (int t = 0; t < mesh->ntet; t++) mesh->tet_tag[t] = t % 4;
-    assert_int_equal(ct_scene_create(&scene), CT_OK);
+    assert_int_equal(ct_scene_create(&scene, NULL), CT_OK);
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
     assert_int_equal(ct_scene_add_body(scene, &body, NULL, &error), CT_OK);

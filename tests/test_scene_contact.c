@@ -108,8 +108,9 @@ static void shapes_of_obstacles_are_checked(void** unused) {
     REFUSED(box, def.center[2] = NAN, "center", "finite");
     REFUSED(mesh, def.mesh = NULL, "mesh", "is missing");
     ct_mesh *empty, *flat;
-    must(ct_mesh_create(&empty, 3, (double[]){0, 0, 0, 1, 0, 0, 0, 1, 0}, 0, NULL, 0, NULL), NULL);
-    must(ct_mesh_create(&flat, 3, (double[]){0, 0, 0, 1, 0, 0, 2, 0, 0}, 0, NULL, 1, (int[]){0, 1, 2}), NULL);
+    must(ct_mesh_create(&empty, 3, (double[]){0, 0, 0, 1, 0, 0, 0, 1, 0}, 0, NULL, 0, NULL, NULL), NULL);
+    must(ct_mesh_create(&flat, 3, (double[]){0, 0, 0, 1, 0, 0, 2, 0, 0}, 0, NULL, 1, (int[]){0, 1, 2}, NULL),
+         NULL);
     REFUSED(mesh, def.mesh = empty, "mesh", "neither triangles nor tets");
     REFUSED(mesh, def.mesh = flat, "mesh", "triangle");
     ct_mesh_free(empty);
@@ -158,7 +159,7 @@ static void names_of_bodies_obstacles_and_groups_differ(void** unused) {
     // bodies see the same names
     ct_mesh* mesh;
     ct_error error;
-    must(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){1, 1, 1}, NULL), NULL);
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
     body.name = "walls";
@@ -435,7 +436,7 @@ static void sheets_keep_half_their_thickness(void** unused) {
     ct_body_def def = ct_body_def_default();
     ct_mesh* mesh;
     ct_error error;
-    must(ct_mesh_sheet(&mesh, (double[]){1, 1}, (int[]){2, 2}), NULL);
+    must(ct_mesh_sheet(&mesh, (double[]){1, 1}, (int[]){2, 2}, NULL), NULL);
     def.mesh = mesh;
     def.material.thickness = 0.004;
     must(ct_scene_add_body(scene, &def, NULL, &error), &error);
@@ -555,8 +556,8 @@ static void motion_and_gradient_are_those_without_obstacles(void** unused) {
         if (k) assert_true(fabs(ct_state_velocities(s.state)[3 * 12 + 1] - 3) < 1e-12);
         ct_tape* tape;
         ct_state* initial;
-        must(ct_state_create(&initial, s.model), NULL);
-        must(ct_tape_create(&tape, s.model, 5, 0), NULL);
+        must(ct_state_create(&initial, s.model, NULL), NULL);
+        must(ct_tape_create(&tape, s.model, 5, 0, NULL), NULL);
         must(ct_rollout(s.model, s.work, tape, initial, 5, NULL, NULL, NULL, NULL), NULL);
         int body_nodes = 12;
         ct_values gradient = {.of = {[CT_QUANTITY_DENSITY] = density[k],
@@ -659,7 +660,7 @@ static void contact_forces_are_part_of_the_state(void** unused) {
     assert_true(at >= block && at + count * sizeof *force <= block + ct_state_size(s.state));
     for (size_t i = 0; i < count; i++) s.state->contact_force[i] = 1 + (double)i;
     ct_state* copy;
-    must(ct_state_create(&copy, s.model), NULL);
+    must(ct_state_create(&copy, s.model, NULL), NULL);
     must(ct_state_copy(copy, s.state), NULL);
     assert_memory_equal(ct_state_contact_forces(copy), force, count * sizeof *force);
     must(ct_state_set(copy, ct_state_positions(s.state), ct_state_velocities(s.state)), NULL);

@@ -86,7 +86,7 @@ static void box_meshes_have_the_inertia_of_a_box(void** unused) {
     char directory[] = "/tmp/cuttle_links_XXXXXX", path[80];
     assert_non_null(mkdtemp(directory));
     ct_mesh* mesh;
-    must(ct_mesh_box(&mesh, (double[]){1, 2, 3}, (int[]){2, 1, 2}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){1, 2, 3}, (int[]){2, 1, 2}, NULL), NULL);
     for (int v = 0; v < mesh->nvert; v++) mesh->x[3 * v] += 100;  // far from the origin
     static const char* const names[] = {"bone.stl", "bone.msh"};
     for (int i = 0; i < 2; i++) {
@@ -120,16 +120,16 @@ static void tetrahedron_has_its_known_inertia(void** unused) {
     double mass, center[3], J[6];
     ct_mesh* mesh;
     ct_error error;
-    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 4, tri), NULL);
+    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 4, tri, NULL), NULL);
     must(ct_mesh_mass(mesh, 6, &mass, center, J, &error), &error);
     assert_true(fabs(mass - 1) < 1e-14 && fabs(center[1] - 0.25) < 1e-15);
     assert_true(fabs(J[0] - 2 * (0.1 - 1.0 / 16)) < 1e-14 && fabs(J[3] - (1.0 / 16 - 0.05)) < 1e-14);
     ct_mesh_free(mesh);
-    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 4, inside_out), NULL);
+    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 4, inside_out, NULL), NULL);
     assert_int_equal(ct_mesh_mass(mesh, 6, &mass, center, J, &error), CT_BAD_MESH);
     assert_non_null(strstr(error.message, "inside out"));
     ct_mesh_free(mesh);
-    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 3, tri), NULL);
+    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 3, tri, NULL), NULL);
     assert_int_equal(ct_mesh_mass(mesh, 6, &mass, center, J, &error), CT_BAD_MESH);
     assert_non_null(strstr(error.message, "not closed"));
     ct_mesh_free(mesh);

@@ -41,8 +41,8 @@ static uint64_t fingerprint(const ct_scene* scene, int steps) {
     ct_error error;
     ct_step_report report;
     if (ct_model_create(&model, scene, &error)) fail_msg("%s: %s", ct_scene_name(scene), error.message);
-    assert_int_equal(ct_work_create(&work, model, 1), CT_OK);
-    assert_int_equal(ct_state_create(&state, model), CT_OK);
+    assert_int_equal(ct_work_create(&work, model, 1, NULL), CT_OK);
+    assert_int_equal(ct_state_create(&state, model, NULL), CT_OK);
     ct_model_info info = ct_model_summary(model);
     uint64_t sum = hash(0xcbf29ce484222325u, ct_model_rest(model), 3 * sizeof(double) * (size_t)info.nvert);
     for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
@@ -177,8 +177,8 @@ static ct_scene* build(void) {
     ct_scene* scene;
     ct_error error;
     ct_mesh* mesh;
-    assert_int_equal(ct_scene_create(&scene), CT_OK);
-    assert_int_equal(ct_mesh_box(&mesh, (double[]){1, 0.3, 0.3}, (int[]){3, 1, 1}), CT_OK);
+    assert_int_equal(ct_scene_create(&scene, NULL), CT_OK);
+    assert_int_equal(ct_mesh_box(&mesh, (double[]){1, 0.3, 0.3}, (int[]){3, 1, 1}, NULL), CT_OK);
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;
     body.angular_velocity[2] = 0.1;
@@ -265,7 +265,7 @@ static void what_a_file_cannot_say_is_refused(void** state) {
     refused_with(scene, "name");
     ct_scene_free(scene);
 
-    assert_int_equal(ct_scene_create(&scene), CT_OK);
+    assert_int_equal(ct_scene_create(&scene, NULL), CT_OK);
     refused_with(scene, "bodies");
     ct_scene_free(scene);
 }

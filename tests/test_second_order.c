@@ -20,11 +20,11 @@ static void raised_boxes_keep_mass_and_surface(void** state) {
     ct_mesh_report linear, second;
     ct_error error = {0};
     double mass[2], center[2][3], inertia[2][6];
-    must(ct_mesh_box(&mesh, (double[]){0.3, 0.2, 0.1}, (int[]){3, 2, 2}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){0.3, 0.2, 0.1}, (int[]){3, 2, 2}, NULL), NULL);
     must(ct_mesh_check(mesh, &linear, &error), &error);
     must(ct_mesh_mass(mesh, 1000, &mass[0], center[0], inertia[0], &error), &error);
     must(ct_mesh_raise(mesh), NULL);
-    must(ct_mesh_copy(&copy, mesh), NULL);
+    must(ct_mesh_copy(&copy, mesh, NULL), NULL);
     must(ct_mesh_check(copy, &second, &error), &error);
     must(ct_mesh_mass(copy, 1000, &mass[1], center[1], inertia[1], &error), &error);
     assert_int_equal(second.surface_tri_count, 4 * linear.surface_tri_count);
@@ -62,7 +62,7 @@ static bool is_inside(const double* x) {
 static ct_mesh* make_patch(void) {
     ct_mesh* mesh = NULL;
     uint64_t seed = 3;
-    must(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){3, 3, 3}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){3, 3, 3}, NULL), NULL);
     for (int v = 0; v < mesh->nvert; v++)
         for (int a = 0; is_inside(mesh->x + 3 * (size_t)v) && a < 3; a++)
             mesh->x[3 * (size_t)v + (size_t)a] += 0.08 * noise(&seed);
@@ -111,7 +111,7 @@ static sim silicone(double young, double poisson) {
     memcpy(settings.gravity, (double[]){0, 0, -9.81}, sizeof settings.gravity);
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, (double[]){0.1, 0.03, 0.03}, (int[]){10, 3, 3}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){0.1, 0.03, 0.03}, (int[]){10, 3, 3}, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.order = 2;
@@ -308,7 +308,7 @@ static void a_cantilever_two_cells_thick_swings_as_theory_says(void** state) {
     ct_settings settings = ct_settings_default();
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh = NULL;
-    must(ct_mesh_box(&mesh, (double[]){1, 0.1, 0.1}, (int[]){20, 2, 2}), NULL);
+    must(ct_mesh_box(&mesh, (double[]){1, 0.1, 0.1}, (int[]){20, 2, 2}, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.order = 2;

@@ -11,8 +11,8 @@
 static ct_scene* two_boxes(void) {
     ct_scene* scene;
     ct_mesh* mesh;
-    assert_int_equal(ct_scene_create(&scene), CT_OK);
-    assert_int_equal(ct_mesh_box(&mesh, (double[]){2, 1, 1}, (int[]){2, 1, 1}), CT_OK);
+    assert_int_equal(ct_scene_create(&scene, NULL), CT_OK);
+    assert_int_equal(ct_mesh_box(&mesh, (double[]){2, 1, 1}, (int[]){2, 1, 1}, NULL), CT_OK);
     for (int b = 0; b < 2; b++) {
         ct_body_def def = ct_body_def_default();
         def.mesh = mesh;
@@ -107,8 +107,8 @@ static void surface_leaves_out_inner_nodes(void** state) {
     (void)state;
     ct_scene* scene;
     ct_mesh* mesh;
-    ct_scene_create(&scene);
-    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){2, 2, 2});
+    ct_scene_create(&scene, NULL);
+    ct_mesh_box(&mesh, (double[]){1, 1, 1}, (int[]){2, 2, 2}, NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     ct_scene_add_body(scene, &def, NULL, NULL);
@@ -207,9 +207,9 @@ static void tag_takes_the_edges_of_its_triangles(void** state) {
     ct_scene* scene;
     ct_mesh *box, *mesh;
     int *tri, *nodes, ntri, count, side = 0;
-    assert_int_equal(ct_mesh_box(&box, (double[]){2, 1, 1}, (int[]){2, 2, 1}), CT_OK);
-    assert_int_equal(ct_mesh_surface(box, &tri, &ntri), CT_OK);
-    assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, ntri, tri), CT_OK);
+    assert_int_equal(ct_mesh_box(&box, (double[]){2, 1, 1}, (int[]){2, 2, 1}, NULL), CT_OK);
+    assert_int_equal(ct_mesh_surface(box, &tri, &ntri, NULL), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, box->nvert, box->x, box->ntet, box->tet, ntri, tri, NULL), CT_OK);
     for (int t = 0; t < ntri; t++) {
         bool at_end = true;
         for (int k = 0; k < 3; k++) at_end &= mesh->x[3 * mesh->tri[3 * t + k]] == 2;
@@ -218,7 +218,7 @@ static void tag_takes_the_edges_of_its_triangles(void** state) {
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.order = 2;
-    assert_int_equal(ct_scene_create(&scene), CT_OK);
+    assert_int_equal(ct_scene_create(&scene, NULL), CT_OK);
     assert_int_equal(ct_scene_add_body(scene, &def, NULL, NULL), CT_OK);
     ct_selector tag = {.kind = CT_SELECT_TAG, .body = -1, .tag = 9};
     assert_int_equal(ct_scene_select(scene, &tag, &nodes, &count, NULL), CT_OK);
@@ -237,8 +237,8 @@ static void rotated_face_is_found_in_spite_of_round_off(void** state) {
     (void)state;
     ct_scene* scene;
     ct_mesh* mesh;
-    ct_scene_create(&scene);
-    ct_mesh_box(&mesh, (double[]){0.7, 0.3, 0.1}, (int[]){3, 3, 3});
+    ct_scene_create(&scene, NULL);
+    ct_mesh_box(&mesh, (double[]){0.7, 0.3, 0.1}, (int[]){3, 3, 3}, NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     double half = 37 * M_PI / 360, axis = 1 / sqrt(3.0);

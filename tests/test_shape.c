@@ -41,7 +41,7 @@ static void assert_lipschitz(const ct_shape* shape) {
 
 static void sphere_distance_is_radius_deep_at_the_centre(void** state) {
     const double center[3] = {1, 2, 3};
-    ct_shape* shape = ct_shape_sphere(center, 0.5);
+    ct_shape* shape = ct_shape_sphere(center, 0.5, NULL);
     assert_float_equal(at(shape, 1, 2, 3), -0.5, 1e-14);
     assert_float_equal(at(shape, 1, 2, 5), 1.5, 1e-14);
     ct_shape_free(shape);
@@ -49,13 +49,13 @@ static void sphere_distance_is_radius_deep_at_the_centre(void** state) {
 
 static void box_distance_matches_faces_edges_and_corners(void** state) {
     const double center[3] = {0, 0, 0}, half[3] = {1, 2, 3};
-    ct_shape* shape = ct_shape_box(center, half, 0);
+    ct_shape* shape = ct_shape_box(center, half, 0, NULL);
     assert_float_equal(at(shape, 0, 0, 0), -1, 1e-14);
     assert_float_equal(at(shape, 1.5, 0, 0), 0.5, 1e-14);
     assert_float_equal(at(shape, 4, 6, 3), 5, 1e-14);
     assert_float_equal(at(shape, 2, 3, 4), sqrt(3), 1e-14);
     ct_shape_free(shape);
-    shape = ct_shape_box(center, half, 0.5);
+    shape = ct_shape_box(center, half, 0.5, NULL);
     assert_float_equal(at(shape, 1, 0, 0), 0, 1e-14);
     assert_float_equal(at(shape, 1, 2, 3), 0.5 * (sqrt(3) - 1), 1e-14);
     ct_shape_free(shape);
@@ -82,7 +82,7 @@ static double ellipsoid_by_search(const double r[3], const double p[3]) {
 
 static void ellipsoid_distance_is_exact(void** state) {
     const double center[3] = {0, 0, 0}, radii[3] = {1.2, 0.7, 0.3};
-    ct_shape* shape = ct_shape_ellipsoid(center, radii);
+    ct_shape* shape = ct_shape_ellipsoid(center, radii, NULL);
     uint64_t seed = 3;
     for (int i = 0; i < 60; i++) {
         double p[3];
@@ -99,7 +99,7 @@ static void ellipsoid_distance_is_exact(void** state) {
 
 static void capsule_with_two_radii_is_the_hull_of_two_balls(void** state) {
     const double a[3] = {0, 0, 0}, b[3] = {1, 0.5, -0.25};
-    ct_shape* shape = ct_shape_capsule(a, b, 0.4, 0.1);
+    ct_shape* shape = ct_shape_capsule(a, b, 0.4, 0.1, NULL);
     uint64_t seed = 11;
     for (int i = 0; i < 40; i++) {
         // The hull is the union of the balls between.
@@ -114,19 +114,19 @@ static void capsule_with_two_radii_is_the_hull_of_two_balls(void** state) {
     }
     ct_shape_free(shape);
     // One ball inside the other.
-    shape = ct_shape_capsule(a, b, 2, 0.1);
+    shape = ct_shape_capsule(a, b, 2, 0.1, NULL);
     assert_float_equal(at(shape, 3, 0, 0), 1, 1e-14);
     ct_shape_free(shape);
 }
 
 static void cylinder_and_torus_match_their_formulas(void** state) {
     const double a[3] = {0, 0, -1}, b[3] = {0, 0, 1}, center[3] = {0, 0, 0}, axis[3] = {0, 0, 2};
-    ct_shape* cylinder = ct_shape_cylinder(a, b, 0.5);
+    ct_shape* cylinder = ct_shape_cylinder(a, b, 0.5, NULL);
     assert_float_equal(at(cylinder, 0, 0, 0), -0.5, 1e-14);
     assert_float_equal(at(cylinder, 0.1, 0, 0.9), -0.1, 1e-14);
     assert_float_equal(at(cylinder, 0, 2, 0), 1.5, 1e-14);
     assert_float_equal(at(cylinder, 0, 3.5, 5), 5, 1e-14);
-    ct_shape* torus = ct_shape_torus(center, axis, 1, 0.25);
+    ct_shape* torus = ct_shape_torus(center, axis, 1, 0.25, NULL);
     assert_float_equal(at(torus, 0, 0, 0), 0.75, 1e-14);
     assert_float_equal(at(torus, 0, 1, 0), -0.25, 1e-14);
     assert_float_equal(at(torus, 0.6, 0.8, 1), 0.75, 1e-14);
@@ -138,22 +138,22 @@ static void cylinder_and_torus_match_their_formulas(void** state) {
 
 static void sweep_through_points_has_their_radii(void** state) {
     const double points[12] = {0, 0, 0, 1, 0, 0, 1.5, 1, 0, 1.5, 1.2, 1}, radii[4] = {0.2, 0.1, 0.15, 0.05};
-    ct_shape* shape = ct_shape_sweep(points, radii, 4);
+    ct_shape* shape = ct_shape_sweep(points, radii, 4, NULL);
     for (int i = 0; i < 4; i++) assert_true(ct_shape_distance(shape, points + 3 * i) <= -radii[i] + 1e-12);
     assert_float_equal(at(shape, -0.2, 0, 0), 0, 1e-3);
     assert_lipschitz(shape);
     ct_shape_free(shape);
     // A straight sweep of equal radii is a capsule.
     const double line[9] = {0, 0, 0, 1, 0, 0, 2, 0, 0}, same[3] = {0.3, 0.3, 0.3};
-    shape = ct_shape_sweep(line, same, 3);
+    shape = ct_shape_sweep(line, same, 3, NULL);
     assert_float_equal(at(shape, 0.7, 0.9, 0), 0.6, 1e-12);
     assert_float_equal(at(shape, 2.5, 0, 0), 0.2, 1e-12);
     ct_shape_free(shape);
 }
 
-static ct_shape* two_spheres(ct_shape* (*combine)(ct_shape*, ct_shape*, double), double smooth) {
+static ct_shape* two_spheres(ct_shape* (*combine)(ct_shape*, ct_shape*, double, ct_error*), double smooth) {
     const double a[3] = {0, 0, 0}, b[3] = {0.5, 0, 0};
-    return combine(ct_shape_sphere(a, 0.4), ct_shape_sphere(b, 0.3), smooth);
+    return combine(ct_shape_sphere(a, 0.4, NULL), ct_shape_sphere(b, 0.3, NULL), smooth, NULL);
 }
 
 static void combinations_are_min_max_and_difference(void** state) {
@@ -189,7 +189,7 @@ static void smooth_union_adds_a_quarter_of_its_length_where_parts_are_equal(void
 static void transform_scales_rotates_and_translates(void** state) {
     const double zero[3] = {0, 0, 0}, half[3] = {1, 0.1, 0.1}, move[3] = {5, 0, 0};
     const double quarter[4] = {sqrt(0.5), 0, 0, sqrt(0.5)};  // 90 degrees about z: x goes to y
-    ct_shape* shape = ct_shape_transform(ct_shape_box(zero, half, 0), move, quarter, 2);
+    ct_shape* shape = ct_shape_transform(ct_shape_box(zero, half, 0, NULL), move, quarter, 2, NULL);
     assert_float_equal(at(shape, 5, 2, 0), 0, 1e-12);
     assert_float_equal(at(shape, 5, 3, 0), 1, 1e-12);
     assert_float_equal(at(shape, 6.2, 0, 0), 1, 1e-12);
@@ -202,11 +202,11 @@ static void transform_scales_rotates_and_translates(void** state) {
 
 static void tag_is_that_of_the_deepest_part_and_is_inherited(void** state) {
     const double a[3] = {0, 0, 0}, b[3] = {1, 0, 0}, c[3] = {0, 1, 0};
-    ct_shape *first = ct_shape_sphere(a, 0.6), *second = ct_shape_sphere(b, 0.6),
-             *hole = ct_shape_sphere(c, 0.6);
+    ct_shape *first = ct_shape_sphere(a, 0.6, NULL), *second = ct_shape_sphere(b, 0.6, NULL),
+             *hole = ct_shape_sphere(c, 0.6, NULL);
     ct_shape_set_tag(second, 2, "two");
     ct_shape_set_tag(hole, 3, "hole");
-    ct_shape* shape = ct_shape_difference(ct_shape_union(first, second, 0), hole, 0);
+    ct_shape* shape = ct_shape_difference(ct_shape_union(first, second, 0, NULL), hole, 0, NULL);
     ct_shape_set_tag(shape, 1, "rest");
     assert_int_equal(ct_shape_tag_at(shape, (const double[3]){0.1, 0, 0}), 1);
     assert_int_equal(ct_shape_tag_at(shape, (const double[3]){0.9, 0, 0}), 2);
@@ -339,17 +339,17 @@ static void shape_file_errors_carry_file_and_line(void** state) {
 // A shape is freed once, however often it was given away.
 static void shapes_may_be_given_away_twice(void** unused) {
     const double origin[3] = {0, 0, 0}, far[3] = {2, 0, 0}, unturned[4] = {1, 0, 0, 0};
-    ct_shape *ball = ct_shape_sphere(origin, 1), *same = ct_shape_union(ball, ball, 0);
+    ct_shape *ball = ct_shape_sphere(origin, 1, NULL), *same = ct_shape_union(ball, ball, 0, NULL);
     assert_non_null(same);
     assert_true(ct_shape_distance(same, far) == 1);
     ct_shape_free(ball);  // it belongs to the union: nothing happens
-    ct_shape* none = ct_shape_difference(same, ct_shape_transform(ball, far, unturned, 1), 0);
+    ct_shape* none = ct_shape_difference(same, ct_shape_transform(ball, far, unturned, 1, NULL), 0, NULL);
     assert_non_null(none);
     assert_true(ct_shape_distance(none, origin) < 0 && ct_shape_distance(none, far) > 0);
     ct_shape_free(same);
     ct_shape_free(none);
-    ball = ct_shape_sphere(origin, 1);
-    assert_null(ct_shape_intersection(ball, NULL, 0));
+    ball = ct_shape_sphere(origin, 1, NULL);
+    assert_null(ct_shape_intersection(ball, NULL, 0, NULL));
 }
 
 int main(void) {

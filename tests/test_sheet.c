@@ -48,7 +48,7 @@ static patch make_held(int energy, bool damped, double amount, bool held) {
     uint64_t seed = 7;
     const double size[2] = {0.4, 0.3};
     const int cells[2] = {NX, NY};
-    must(ct_mesh_sheet(&p.mesh, size, cells), NULL);
+    must(ct_mesh_sheet(&p.mesh, size, cells, NULL), NULL);
     for (int v = 0; v < NV; v++) {
         double* x = p.mesh->x + 3 * v;
         x[2] = 0.3 * x[0] * x[0] - 0.2 * x[0] * x[1];
@@ -627,7 +627,7 @@ static void a_stretched_strip_has_its_modulus_and_contraction(void** state) {
         const double t = thickness, m = t * young / (2 * (1 + nu)), l = t * young * nu / (1 - nu * nu);
         const unsigned char kind[2] = {(unsigned char)energy, (unsigned char)energy};
         const double mu[2] = {m, m}, lambda[2] = {l, l};
-        must(ct_mesh_sheet(&mesh, size, cells), NULL);
+        must(ct_mesh_sheet(&mesh, size, cells, NULL), NULL);
         const ct_sheet_def def = {.nvert = 4,
                                   .ntri = 2,
                                   .rest = mesh->x,

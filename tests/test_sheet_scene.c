@@ -32,7 +32,7 @@ static void a_file_of_triangles_is_a_sheet_with_tags(void** state) {
     const int cells[2] = {2, 1};
     ct_mesh* mesh;
     ct_error error;
-    must(ct_mesh_sheet(&mesh, size, cells), NULL);
+    must(ct_mesh_sheet(&mesh, size, cells, NULL), NULL);
     mesh->tri_tag[3] = 7;
     must(ct_mesh_save(mesh, path, &error), &error);
     ct_mesh_free(mesh);

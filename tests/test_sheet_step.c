@@ -6,7 +6,7 @@ static int add_sheet(ct_scene* scene, const double size[2], const int cells[2], 
     ct_mesh* mesh = NULL;
     ct_error error = {0};
     int body;
-    must(ct_mesh_sheet(&mesh, size, cells), NULL);
+    must(ct_mesh_sheet(&mesh, size, cells, NULL), NULL);
     for (int v = 0; v < mesh->nvert; v++) {
         const double along = mesh->x[3 * v] / size[0];
         mesh->x[3 * v + 2] = 4 * arch * along * (1 - along);
@@ -86,14 +86,14 @@ static void bad_sheets_are_refused(void** state) {
     const double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, -1, 0};
     const int fan[9] = {0, 1, 2, 0, 1, 3, 0, 1, 4};
     ct_mesh* mesh;
-    must(ct_mesh_create(&mesh, 5, x, 0, NULL, 3, fan), NULL);
+    must(ct_mesh_create(&mesh, 5, x, 0, NULL, 3, fan, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     ct_error error;
     def.mesh = mesh;
     assert_int_equal(ct_scene_add_body(scene, &def, NULL, &error), CT_BAD_MESH);
     assert_non_null(strstr(error.message, "manifold"));
     ct_mesh_free(mesh);
-    must(ct_mesh_create(&mesh, 3, x, 0, NULL, 1, fan), NULL);
+    must(ct_mesh_create(&mesh, 3, x, 0, NULL, 1, fan, NULL), NULL);
     def.mesh = mesh;
     def.material.thickness = 0;
     assert_int_equal(ct_scene_add_body(scene, &def, NULL, &error), CT_BAD_SCENE);
@@ -298,7 +298,7 @@ static void a_crumpling_cloth_resumes_to_the_same_bits(void** state) {
     for (int k = 0; k < 2; k++) {
         sim s = thrown_start(8, 10, k ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER);
         ct_state* other;
-        must(ct_state_create(&other, s.model), NULL);
+        must(ct_state_create(&other, s.model, NULL), NULL);
         must(ct_state_copy(other, s.state), NULL);
         int refactors = 0;
         for (int i = 0; i < 15; i++) {
@@ -306,7 +306,7 @@ static void a_crumpling_cloth_resumes_to_the_same_bits(void** state) {
             ct_work* fresh;
             must(ct_step(s.model, s.work, s.state, NULL, &report), NULL);
             refactors += report.refactors;
-            must(ct_work_create(&fresh, s.model, 1), NULL);
+            must(ct_work_create(&fresh, s.model, 1, NULL), NULL);
             must(ct_step(s.model, fresh, other, NULL, &report), NULL);
             ct_work_free(fresh);
             assert_memory_equal(ct_state_bytes(s.state), ct_state_bytes(other), ct_state_size(other));
@@ -391,7 +391,7 @@ static rollout flap_start(ct_integrator integrator) {
     const int tri[6] = {0, 1, 2, 1, 0, 3}, held[2] = {0, 1};
     ct_mesh* mesh;
     ct_error error = {0};
-    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 2, tri), NULL);
+    must(ct_mesh_create(&mesh, 4, x, 0, NULL, 2, tri, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.material = cloth();

@@ -267,7 +267,7 @@ static void torque_gradients_of_a_bare_tree_match_differences(void** unused) {
         must(ct_scene_add_joint_control(scene, name, CT_CONTROL_TORQUE, k, &error), &error);
     }
     swing_problem p = {.sim = start(scene, 1), .nstep = 15};
-    must(ct_tape_create(&p.tape, p.sim.model, p.nstep, 0), NULL);
+    must(ct_tape_create(&p.tape, p.sim.model, p.nstep, 0, NULL), NULL);
     check_controls(&p, 3 * p.nstep, 1.0);
     ct_tape_free(p.tape);
     stop(&p.sim);
@@ -376,7 +376,7 @@ static void torque_gradients_in_flesh_match_differences(void** unused) {
     ct_settings settings = bare_settings(0.02, CT_INTEGRATOR_EULER);
     settings.tolerance = 1e-13;
     swing_problem p = {.sim = fleshy_arm(settings, 2, false, true), .nstep = 8};
-    must(ct_tape_create(&p.tape, p.sim.model, p.nstep, 0), NULL);
+    must(ct_tape_create(&p.tape, p.sim.model, p.nstep, 0, NULL), NULL);
     check_controls(&p, p.nstep, 3.0);
     ct_tape_free(p.tape);
     stop(&p.sim);

@@ -169,7 +169,7 @@ static swing begin(ct_scene* scene, int nstep, double size, size_t max_bytes) {
         s.scale[i] = i >= s.first[POISSON] && i < s.first[DENSITY] ? 0.1 : s.value[i];
     fill_links(&s);
     fill_controls(&s, size);
-    must(ct_tape_create(&s.tape, s.sim.model, nstep, max_bytes), NULL);
+    must(ct_tape_create(&s.tape, s.sim.model, nstep, max_bytes, NULL), NULL);
     return s;
 }
 

@@ -24,7 +24,7 @@ static void add_handle(ct_scene* scene, const double at[3], const double force[3
     double x[12], size = 0.005, volume = 8.0 / 3 * size * size * size;
     for (int i = 0; i < 12; i++) x[i] = at[i % 3] + size * corner[i / 3][i % 3];
     ct_mesh* mesh = NULL;
-    must(ct_mesh_create(&mesh, 4, x, 1, (int[]){0, 2, 1, 3}, 0, NULL), NULL);
+    must(ct_mesh_create(&mesh, 4, x, 1, (int[]){0, 2, 1, 3}, 0, NULL, NULL), NULL);
     ct_mesh_repair(mesh);
     ct_body_def body = ct_body_def_default();
     body.mesh = mesh;

@@ -22,7 +22,7 @@ static ct_settings settings_of(ct_contact_method method, ct_split split, double 
 static void add_block(ct_scene* scene, const double size[3], const int cells[3], const double at[3]) {
     ct_mesh* mesh = NULL;
     ct_error error = {0};
-    must(ct_mesh_box(&mesh, size, cells), NULL);
+    must(ct_mesh_box(&mesh, size, cells, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.material.energy = CT_ENERGY_PROJECTIVE;
@@ -131,7 +131,7 @@ static void truncation_is_told_and_has_no_gradient(void** unused) {
 
     ct_tape* tape = NULL;
     ct_values gradient = {0};
-    must(ct_tape_create(&tape, cut.model, 2, 0), NULL);
+    must(ct_tape_create(&tape, cut.model, 2, 0, NULL), NULL);
     must(ct_rollout(cut.model, cut.work, tape, cut.state, 2, NULL, NULL, NULL, NULL), NULL);
     assert_int_equal(ct_backward(cut.model, cut.work, tape, NULL, NULL, NULL, &gradient, NULL),
                      CT_UNSUPPORTED);

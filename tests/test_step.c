@@ -128,7 +128,7 @@ static void replay_from_a_stored_state_is_exact(void** unused) {
     assert_true(refactors > 0);
     memcpy(end, ct_state_bytes(s.state), size);
     ct_work* fresh = NULL;
-    must(ct_work_create(&fresh, s.model, 1), NULL);
+    must(ct_work_create(&fresh, s.model, 1, NULL), NULL);
     must(ct_state_restore(s.state, middle, size), NULL);
     for (int i = 33; i < 40; i++) assert_int_equal(ct_step(s.model, fresh, s.state, NULL, NULL), CT_OK);
     assert_memory_equal(ct_state_bytes(s.state), end, size);

@@ -80,8 +80,8 @@ static fixture begin(const example* e) {
     must(ct_scene_set_settings(f.scene, &settings, &error), &error);
     if (e->policy) add_policy(f.scene);
     must(ct_model_create(&f.model, f.scene, &error), &error);
-    must(ct_state_create(&f.state, f.model), NULL);
-    must(ct_work_create(&f.work, f.model, 1), NULL);
+    must(ct_state_create(&f.state, f.model, NULL), NULL);
+    must(ct_work_create(&f.work, f.model, 1, NULL), NULL);
     f.size = ct_model_state_first(f.model, CT_STATE_PARTS);
     f.ncontrol = (size_t)ct_model_control_size(f.model);
     f.nyoung = ct_model_quantity_size(f.model, CT_QUANTITY_YOUNG);
@@ -212,7 +212,7 @@ static void check_differences(const example* e) {
         0};
     double* dot = numbers(f.size);
     uint64_t seed = 7;
-    must(ct_state_create(&l.state, f.model), NULL);
+    must(ct_state_create(&l.state, f.model, NULL), NULL);
     must(ct_state_get_vector(f.model, f.state, l.start), NULL);
     for (int part = 0; part < CT_STATE_PARTS; part++)
         for (size_t i = ct_model_state_first(f.model, (ct_state_part)part);
@@ -277,8 +277,8 @@ static void many_directions_have_the_numbers_of_single_ones(void** s) {
     ct_state *after = NULL, *stepped = NULL;
     double *two = numbers(2 * f.size), *one = numbers(f.size), change[2][3] = {{1, 0, 0}, {0, 0.5, 2}};
     ct_values dots[2] = {{{0}}, {{0}}};
-    must(ct_state_create(&after, f.model), NULL);
-    must(ct_state_create(&stepped, f.model), NULL);
+    must(ct_state_create(&after, f.model, NULL), NULL);
+    must(ct_state_create(&stepped, f.model, NULL), NULL);
     for (int i = 0; i < 2; i++) dots[i].of[CT_QUANTITY_CONTROL] = change[i];
     must(ct_step_jvp(f.model, f.work, f.state, f.control, 2, two, dots, after, NULL), NULL);
     for (int i = 0; i < 2; i++) {

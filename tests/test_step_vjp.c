@@ -51,8 +51,8 @@ static fixture begin(const example* e) {
     must(ct_scene_set_settings(f.sim.scene, &settings, &error), &error);
     must(ct_model_create(&f.sim.model, f.sim.scene, &error), &error);
     if (e->friction > 0) must(ct_model_set(f.sim.model, CT_QUANTITY_FRICTION, &e->friction, &error), &error);
-    must(ct_state_create(&f.sim.state, f.sim.model), NULL);
-    must(ct_work_create(&f.sim.work, f.sim.model, 1), NULL);
+    must(ct_state_create(&f.sim.state, f.sim.model, NULL), NULL);
+    must(ct_work_create(&f.sim.work, f.sim.model, 1, NULL), NULL);
     f.size = ct_model_state_first(f.sim.model, CT_STATE_PARTS);
     f.control = (size_t)ct_model_control_size(f.sim.model);
     f.young = ct_model_quantity_size(f.sim.model, CT_QUANTITY_YOUNG);
@@ -112,7 +112,7 @@ static void check_product(const example* e) {
            *young_sum = calloc(f.young, sizeof(double)), *young_part = calloc(f.young, sizeof(double));
     ct_tape* tape = NULL;
     ct_rollout_report report;
-    must(ct_tape_create(&tape, model, f.steps, 0), NULL);
+    must(ct_tape_create(&tape, model, f.steps, 0, NULL), NULL);
     if (ct_rollout(model, f.sim.work, tape, f.sim.state, f.steps, f.controls, NULL, NULL, &report))
         fail_msg("%s: %s", e->name, report.last.message);
     assert_true((report.last.contacts > 0) == e->touches);
@@ -124,7 +124,7 @@ static void check_product(const example* e) {
 
     ct_state** at = calloc((size_t)f.steps, sizeof *at);
     for (int i = 0; i < f.steps; i++) {
-        must(ct_state_create(&at[i], model), NULL);
+        must(ct_state_create(&at[i], model, NULL), NULL);
         must(ct_state_copy(at[i], f.sim.state), NULL);
         must(ct_step(model, f.sim.work, f.sim.state, f.controls + (size_t)i * f.control, NULL), NULL);
     }
@@ -200,7 +200,7 @@ static void check_differences(const example* e, const double lengths[CT_STATE_PA
               .direction = calloc(f.size, sizeof(double)),
               .vector = calloc(f.size, sizeof(double))};
     double* bar = calloc(f.size, sizeof(double));
-    must(ct_state_create(&l.state, model), NULL);
+    must(ct_state_create(&l.state, model, NULL), NULL);
     must(ct_state_get_vector(model, f.sim.state, l.start), NULL);
     double* weight = f.weight + (size_t)f.steps * f.size;
     memcpy(bar, weight, f.size * sizeof(double));

@@ -48,39 +48,40 @@ static void assert_volume_converges(ct_shape* shape, double size, double volume,
 }
 
 static void sphere_volume_converges_with_second_order(void** state) {
-    assert_volume_converges(ct_shape_sphere(origin, 1), 0.4, 4 * M_PI / 3, 1.8);
+    assert_volume_converges(ct_shape_sphere(origin, 1, NULL), 0.4, 4 * M_PI / 3, 1.8);
 }
 
 static void box_volume_converges(void** state) {
     // Turned, so that no face lies on the lattice; chamfered edges cost a second-order volume.
     const double half[3] = {0.5, 0.4, 0.6}, zero[3] = {0, 0, 0}, turn[4] = {0.9, 0.2, -0.3, 0.1};
-    assert_volume_converges(ct_shape_transform(ct_shape_box(zero, half, 0), origin, turn, 1), 0.2, 8 * 0.12,
-                            1.5);
+    assert_volume_converges(ct_shape_transform(ct_shape_box(zero, half, 0, NULL), origin, turn, 1, NULL), 0.2,
+                            8 * 0.12, 1.5);
 }
 
 static void capsule_volume_converges(void** state) {
     const double a[3] = {0, 0, 0}, b[3] = {0.6, 0.3, 0.2};
     double length = sqrt(0.36 + 0.09 + 0.04), r = 0.25;
-    assert_volume_converges(ct_shape_capsule(a, b, r, r), 0.12,
+    assert_volume_converges(ct_shape_capsule(a, b, r, r, NULL), 0.12,
                             M_PI * r * r * length + 4 * M_PI / 3 * r * r * r, 1.8);
 }
 
 static void torus_volume_converges(void** state) {
     const double axis[3] = {1, 2, 3};
-    assert_volume_converges(ct_shape_torus(origin, axis, 0.5, 0.2), 0.16, 2 * M_PI * M_PI * 0.5 * 0.04, 1.8);
+    assert_volume_converges(ct_shape_torus(origin, axis, 0.5, 0.2, NULL), 0.16, 2 * M_PI * M_PI * 0.5 * 0.04,
+                            1.8);
 }
 
 static void ellipsoid_volume_converges(void** state) {
     const double radii[3] = {0.8, 0.5, 0.3};
-    assert_volume_converges(ct_shape_ellipsoid(origin, radii), 0.18, 4 * M_PI / 3 * 0.12, 1.8);
+    assert_volume_converges(ct_shape_ellipsoid(origin, radii, NULL), 0.18, 4 * M_PI / 3 * 0.12, 1.8);
 }
 
 static void surface_nodes_lie_on_the_surface(void** state) {
-    ct_shape* shape = ct_shape_torus(origin, (const double[3]){0, 0, 1}, 0.5, 0.2);
+    ct_shape* shape = ct_shape_torus(origin, (const double[3]){0, 0, 1}, 0.5, 0.2, NULL);
     ct_mesh_report report;
     ct_mesh* mesh = fill(shape, 0.06, 0, &report);
     int *tri, ntri;
-    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri), CT_OK);
+    assert_int_equal(ct_mesh_surface(mesh, &tri, &ntri, NULL), CT_OK);
     for (int i = 0; i < 3 * ntri; i++)
         assert_float_equal(ct_shape_distance(shape, mesh->x + 3 * tri[i]), 0, 1e-6);
     // A torus has Euler characteristic 0: V - E + F with E = 3F/2.
@@ -95,7 +96,7 @@ static void surface_nodes_lie_on_the_surface(void** state) {
 }
 
 static void coarser_interior_has_fewer_tets_and_the_same_surface(void** state) {
-    ct_shape* shape = ct_shape_sphere(origin, 1);
+    ct_shape* shape = ct_shape_sphere(origin, 1, NULL);
     ct_mesh_report fine, graded;
     ct_mesh *a = fill(shape, 0.08, 0, &fine), *b = fill(shape, 0.08, 0.7, &graded);
     assert_sound(&graded);
@@ -109,9 +110,9 @@ static void coarser_interior_has_fewer_tets_and_the_same_surface(void** state) {
 
 static void part_size_refines_that_part_without_slivers(void** state) {
     const double a[3] = {0, 0, 0}, b[3] = {0.6, 0.1, 0.1};
-    ct_shape *body = ct_shape_sphere(a, 0.5), *nose = ct_shape_sphere(b, 0.15);
+    ct_shape *body = ct_shape_sphere(a, 0.5, NULL), *nose = ct_shape_sphere(b, 0.15, NULL);
     ct_shape_set_size(nose, 0.025);
-    ct_shape* shape = ct_shape_union(body, nose, 0.05);
+    ct_shape* shape = ct_shape_union(body, nose, 0.05, NULL);
     ct_mesh_report report;
     ct_mesh* mesh = fill(shape, 0.1, 0, &report);
     assert_true(report.min_quality > 0.1);
@@ -144,9 +145,9 @@ static void random_blobs_with_mixed_sizes_have_no_slivers(void** state) {
                 seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
                 v[k] = (double)(seed >> 11) / 9007199254740992.0;
             }
-            ct_shape* ball = ct_shape_sphere(v, 0.1 + 0.25 * v[3]);
+            ct_shape* ball = ct_shape_sphere(v, 0.1 + 0.25 * v[3], NULL);
             ct_shape_set_size(ball, 0.16 / (1 << i % 3));
-            shape = shape ? ct_shape_union(shape, ball, 0.05) : ball;
+            shape = shape ? ct_shape_union(shape, ball, 0.05, NULL) : ball;
         }
         ct_mesh_report report;
         ct_mesh_free(fill(shape, 0.16, 0, &report));
@@ -160,7 +161,7 @@ static void plate_thinner_than_size_gives_well_formed_parts(void** state) {
     const double zero[3] = {0, 0, 0}, turn[4] = {0.8, 0.3, 0.2, 0.4};
     for (int i = 0; i < 5; i++) {
         const double half[3] = {0.4, 0.4, 0.02 + 0.003 * i};
-        ct_shape* shape = ct_shape_transform(ct_shape_box(zero, half, 0), origin, turn, 1);
+        ct_shape* shape = ct_shape_transform(ct_shape_box(zero, half, 0, NULL), origin, turn, 1, NULL);
         ct_mesh_report report;
         ct_mesh_free(fill(shape, 0.05, 0, &report));
         assert_true(report.closed_surface);
@@ -171,10 +172,10 @@ static void plate_thinner_than_size_gives_well_formed_parts(void** state) {
 
 static void tets_carry_the_tags_of_their_parts(void** state) {
     const double a[3] = {0, 0, 0}, b[3] = {1, 0, 0};
-    ct_shape *left = ct_shape_sphere(a, 0.6), *right = ct_shape_sphere(b, 0.6);
+    ct_shape *left = ct_shape_sphere(a, 0.6, NULL), *right = ct_shape_sphere(b, 0.6, NULL);
     ct_shape_set_tag(left, 1, "left");
     ct_shape_set_tag(right, 7, "right");
-    ct_shape* shape = ct_shape_union(left, right, 0);
+    ct_shape* shape = ct_shape_union(left, right, 0, NULL);
     ct_mesh_report report;
     ct_mesh* mesh = fill(shape, 0.15, 0, &report);
     assert_int_equal(mesh->ntag, 2);
@@ -191,7 +192,7 @@ static void tets_carry_the_tags_of_their_parts(void** state) {
 
 static void filled_stl_surface_has_the_volume_it_encloses(void** state) {
     const char* path = CT_BINARY_DIR "/test_stuffing.stl";
-    ct_shape *ball = ct_shape_sphere(origin, 1), *shape = NULL;
+    ct_shape *ball = ct_shape_sphere(origin, 1, NULL), *shape = NULL;
     ct_mesh_report first, second;
     ct_error error;
     ct_mesh* mesh = fill(ball, 0.2, 0, &first);
@@ -207,7 +208,7 @@ static void filled_stl_surface_has_the_volume_it_encloses(void** state) {
 }
 
 static void bounds_trim_the_shape(void** state) {
-    ct_shape* shape = ct_shape_sphere((const double[3]){0, 0, 0}, 1);
+    ct_shape* shape = ct_shape_sphere((const double[3]){0, 0, 0}, 1, NULL);
     ct_fill_def def = ct_fill_def_default();
     ct_mesh* mesh;
     ct_mesh_report report;
@@ -232,27 +233,28 @@ static void assert_refused(const ct_shape* shape, double size, ct_status expecte
 
 static void fill_refuses_what_cannot_be_meshed(void** state) {
     const double far[3] = {5, 0, 0}, zero[3] = {0, 0, 0}, thin[3] = {1, 1, 1e-4};
-    ct_shape* ball = ct_shape_sphere(origin, 1);
+    ct_shape* ball = ct_shape_sphere(origin, 1, NULL);
     assert_refused(ball, 0, CT_BAD_ARGUMENT, "positive");
     assert_refused(ball, -1, CT_BAD_ARGUMENT, "positive");
     assert_refused(ball, NAN, CT_BAD_ARGUMENT, "positive");
     assert_refused(ball, 1e-4, CT_BAD_ARGUMENT, "feasible");
     assert_refused(ball, 1e-12, CT_BAD_ARGUMENT, "feasible");
     ct_shape_free(ball);
-    ct_shape* empty = ct_shape_intersection(ct_shape_sphere(zero, 1), ct_shape_sphere(far, 1), 0);
+    ct_shape* empty =
+        ct_shape_intersection(ct_shape_sphere(zero, 1, NULL), ct_shape_sphere(far, 1, NULL), 0, NULL);
     assert_refused(empty, 0.1, CT_BAD_MESH, "empty");
     ct_shape_free(empty);
     const double turn[4] = {0.8, 0.3, 0.2, 0.4};
-    ct_shape* plate = ct_shape_transform(ct_shape_box(zero, thin, 0), origin, turn, 1);
+    ct_shape* plate = ct_shape_transform(ct_shape_box(zero, thin, 0, NULL), origin, turn, 1, NULL);
     assert_refused(plate, 0.3, CT_BAD_MESH, "thinnest part");
     ct_shape_free(plate);
-    ct_shape* broken = ct_shape_sphere(zero, NAN);
+    ct_shape* broken = ct_shape_sphere(zero, NAN, NULL);
     assert_refused(broken, 0.1, CT_BAD_ARGUMENT, "finite");
     ct_shape_free(broken);
 }
 
 static void filling_twice_gives_the_same_bits(void** state) {
-    ct_shape* shape = ct_shape_capsule(origin, (const double[3]){1, 0.2, 0.3}, 0.3, 0.1);
+    ct_shape* shape = ct_shape_capsule(origin, (const double[3]){1, 0.2, 0.3}, 0.3, 0.1, NULL);
     ct_mesh_report report;
     ct_mesh *a = fill(shape, 0.05, 0.2, &report), *b = fill(shape, 0.05, 0.2, &report);
     assert_int_equal(a->nvert, b->nvert);
@@ -267,23 +269,23 @@ static void filling_twice_gives_the_same_bits(void** state) {
 static void generated_solids_have_their_volumes(void** state) {
     ct_mesh* mesh;
     ct_mesh_report report;
-    assert_int_equal(ct_mesh_sphere(&mesh, 0.5, 0.08), CT_OK);
+    assert_int_equal(ct_mesh_sphere(&mesh, 0.5, 0.08, NULL), CT_OK);
     assert_int_equal(ct_mesh_check(mesh, &report, NULL), CT_OK);
     assert_float_equal(report.volume, M_PI / 6, 0.01);
     ct_mesh_free(mesh);
-    assert_int_equal(ct_mesh_cylinder(&mesh, 0.3, 1.2, 0.08), CT_OK);
+    assert_int_equal(ct_mesh_cylinder(&mesh, 0.3, 1.2, 0.08, NULL), CT_OK);
     assert_int_equal(ct_mesh_check(mesh, &report, NULL), CT_OK);
     assert_float_equal(report.volume, M_PI * 0.09 * 1.2, 0.01);
     assert_float_equal(report.upper[2], 0.6, 1e-6);
     assert_float_equal(report.upper[0], 0.3, 0.01);
     ct_mesh_free(mesh);
-    assert_int_equal(ct_mesh_torus(&mesh, 0.5, 0.15, 0.06), CT_OK);
+    assert_int_equal(ct_mesh_torus(&mesh, 0.5, 0.15, 0.06, NULL), CT_OK);
     assert_int_equal(ct_mesh_check(mesh, &report, NULL), CT_OK);
     assert_float_equal(report.volume, 2 * M_PI * M_PI * 0.5 * 0.0225, 0.005);
     assert_float_equal(report.upper[2], 0.15, 0.01);
     ct_mesh_free(mesh);
-    assert_int_equal(ct_mesh_sphere(&mesh, -1, 0.1), CT_BAD_ARGUMENT);
-    assert_int_equal(ct_mesh_torus(&mesh, 0.1, 0.2, 0.1), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_sphere(&mesh, -1, 0.1, NULL), CT_BAD_ARGUMENT);
+    assert_int_equal(ct_mesh_torus(&mesh, 0.1, 0.2, 0.1, NULL), CT_BAD_ARGUMENT);
 }
 
 int main(void) {

@@ -104,9 +104,9 @@ static void cavities_are_stored_and_read(void** state) {
     ct_mesh *box = NULL, *skin = NULL;
     int *tri = NULL, ntri = 0;
     ct_error error = {0};
-    must(ct_mesh_box(&box, (double[]){0.2, 0.2, 0.2}, (int[]){1, 1, 1}), NULL);
-    must(ct_mesh_surface(box, &tri, &ntri), NULL);
-    must(ct_mesh_create(&skin, box->nvert, box->x, 0, NULL, ntri, tri), NULL);
+    must(ct_mesh_box(&box, (double[]){0.2, 0.2, 0.2}, (int[]){1, 1, 1}, NULL), NULL);
+    must(ct_mesh_surface(box, &tri, &ntri, NULL), NULL);
+    must(ct_mesh_create(&skin, box->nvert, box->x, 0, NULL, ntri, tri, NULL), NULL);
     ct_body_def body = ct_body_def_default();
     body.mesh = skin;
     must(ct_scene_add_body(scene, &body, NULL, &error), &error);

@@ -10,7 +10,7 @@ static int add_sheet(ct_scene* scene, ct_energy energy) {
     ct_mesh* mesh = NULL;
     ct_error error = {0};
     int body;
-    must(ct_mesh_sheet(&mesh, (double[]){1, 0.5}, (int[]){4, 2}), NULL);
+    must(ct_mesh_sheet(&mesh, (double[]){1, 0.5}, (int[]){4, 2}, NULL), NULL);
     def.name = "cloth";
     def.mesh = mesh;
     def.material.energy = energy;

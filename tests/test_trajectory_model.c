@@ -23,8 +23,8 @@ static world make_world_in(double length, bool compress) {
     world w = {0};
     ct_error error;
     ct_mesh* mesh = NULL;
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){length, 0.1, 0.1}, (int[3]){4, 2, 2}), CT_OK);
-    assert_int_equal(ct_scene_create(&w.scene), CT_OK);
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){length, 0.1, 0.1}, (int[3]){4, 2, 2}, NULL), CT_OK);
+    assert_int_equal(ct_scene_create(&w.scene, NULL), CT_OK);
     ct_body_def body = ct_body_def_default();
     body.name = "beam";
     body.mesh = mesh;
@@ -43,8 +43,8 @@ static world make_world_in(double length, bool compress) {
     assert_int_equal(ct_scene_set_settings(w.scene, &settings, &error), CT_OK);
     ct_scene_set_name(w.scene, "beam test");
     assert_int_equal(ct_model_create(&w.model, w.scene, &error), CT_OK);
-    assert_int_equal(ct_state_create(&w.state, w.model), CT_OK);
-    assert_int_equal(ct_work_create(&w.work, w.model, 1), CT_OK);
+    assert_int_equal(ct_state_create(&w.state, w.model, NULL), CT_OK);
+    assert_int_equal(ct_work_create(&w.work, w.model, 1, NULL), CT_OK);
     ct_mesh_free(mesh);
     return w;
 }

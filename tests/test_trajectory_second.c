@@ -24,7 +24,7 @@ typedef struct world {
 static void add_box(ct_scene* scene, const char* name, double z, int order) {
     ct_error error;
     ct_mesh* mesh = NULL;
-    assert_int_equal(ct_mesh_box(&mesh, (double[3]){0.4, 0.1, 0.1}, (int[3]){3, 1, 1}), CT_OK);
+    assert_int_equal(ct_mesh_box(&mesh, (double[3]){0.4, 0.1, 0.1}, (int[3]){3, 1, 1}, NULL), CT_OK);
     ct_body_def body = ct_body_def_default();
     body.name = name;
     body.mesh = mesh;
@@ -37,7 +37,7 @@ static void add_box(ct_scene* scene, const char* name, double z, int order) {
 static void add_sheet(ct_scene* scene) {
     ct_error error;
     ct_mesh* mesh = NULL;
-    assert_int_equal(ct_mesh_sheet(&mesh, (double[2]){0.2, 0.2}, (int[2]){1, 1}), CT_OK);
+    assert_int_equal(ct_mesh_sheet(&mesh, (double[2]){0.2, 0.2}, (int[2]){1, 1}, NULL), CT_OK);
     ct_body_def body = ct_body_def_default();
     body.name = "sheet";
     body.mesh = mesh;
@@ -50,7 +50,7 @@ static void add_sheet(ct_scene* scene) {
 static world make_world(int lower, int upper, bool sheet) {
     world w = {0};
     ct_error error;
-    assert_int_equal(ct_scene_create(&w.scene), CT_OK);
+    assert_int_equal(ct_scene_create(&w.scene, NULL), CT_OK);
     add_box(w.scene, "lower", 0, lower);
     if (upper) add_box(w.scene, "upper", 1, upper);
     if (sheet) add_sheet(w.scene);
@@ -63,8 +63,8 @@ static world make_world(int lower, int upper, bool sheet) {
     settings.time_step = 0.01;
     assert_int_equal(ct_scene_set_settings(w.scene, &settings, &error), CT_OK);
     assert_int_equal(ct_model_create(&w.model, w.scene, &error), CT_OK);
-    assert_int_equal(ct_state_create(&w.state, w.model), CT_OK);
-    assert_int_equal(ct_work_create(&w.work, w.model, 1), CT_OK);
+    assert_int_equal(ct_state_create(&w.state, w.model, NULL), CT_OK);
+    assert_int_equal(ct_work_create(&w.work, w.model, 1, NULL), CT_OK);
     return w;
 }
 

@@ -300,7 +300,7 @@ static void sheet_falls_at_its_terminal_velocity(void** state) {
     ct_scene* scene = new_scene(&settings);
     ct_mesh* mesh;
     ct_error error = {0};
-    must(ct_mesh_sheet(&mesh, size, cells), NULL);
+    must(ct_mesh_sheet(&mesh, size, cells, NULL), NULL);
     ct_body_def def = ct_body_def_default();
     def.mesh = mesh;
     def.material.density = 3000;

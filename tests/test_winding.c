@@ -119,7 +119,7 @@ static void open_surface_is_refused_with_its_first_edge(void** state) {
     ct_mesh* mesh;
     ct_shape* shape = NULL;
     ct_error error;
-    assert_int_equal(ct_mesh_create(&mesh, 8, cube_x, 0, NULL, 11, cube_tri), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, 8, cube_x, 0, NULL, 11, cube_tri, NULL), CT_OK);
     assert_int_equal(ct_shape_surface(&shape, mesh, &error), CT_BAD_MESH);
     assert_null(shape);
     assert_non_null(strstr(error.message, "3 boundary edges"));
@@ -134,7 +134,7 @@ static void surface_with_one_flipped_triangle_is_refused(void** state) {
     ct_mesh* mesh;
     ct_shape* shape = NULL;
     ct_error error;
-    assert_int_equal(ct_mesh_create(&mesh, 8, cube_x, 0, NULL, 12, tri), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, 8, cube_x, 0, NULL, 12, tri, NULL), CT_OK);
     assert_int_equal(ct_shape_surface(&shape, mesh, &error), CT_BAD_MESH);
     assert_non_null(strstr(error.message, "orientation"));
     ct_mesh_free(mesh);
@@ -150,7 +150,7 @@ static void surface_turned_inside_out_or_unwelded_is_accepted(void** state) {
     ct_mesh* mesh;
     ct_shape* shape = NULL;
     ct_error error;
-    assert_int_equal(ct_mesh_create(&mesh, 36, x, 0, NULL, 12, tri), CT_OK);
+    assert_int_equal(ct_mesh_create(&mesh, 36, x, 0, NULL, 12, tri, NULL), CT_OK);
     assert_int_equal(ct_shape_surface(&shape, mesh, &error), CT_OK);
     assert_float_equal(ct_shape_distance(shape, (const double[3]){0.5, 0.5, 0.4}), -0.4, 1e-14);
     assert_float_equal(ct_shape_distance(shape, (const double[3]){0.5, 0.5, 1.5}), 0.5, 1e-14);

@@ -1,7 +1,7 @@
 // Version, status and errors, and the handles that everything else is about.
 //
-// A function that may fail returns a ct_status. Those that read a user's data also fill a ct_error, which
-// says where the mistake is and what to change:
+// A function that may fail returns a ct_status. Those that read a user's data or create something also fill a
+// ct_error, which says where the mistake is and what to change (NULL: not wanted):
 //
 //     ct_error error;
 //     if (ct_scene_load(&scene, "arm.json", &error))

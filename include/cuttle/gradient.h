@@ -4,7 +4,7 @@
 // states, by the quantities that are wanted, at about the cost of the rollout.
 //
 //     ct_tape* tape = NULL;
-//     if (ct_tape_create(&tape, model, 100, 0)) ...
+//     if (ct_tape_create(&tape, model, 100, 0, &error)) ...
 //     if (ct_rollout(model, work, tape, state, 100, NULL, NULL, NULL, &forward)) ...
 //     ct_values gradient = {0};
 //     gradient.of[CT_QUANTITY_YOUNG] = young;                          // a number per element
@@ -30,7 +30,8 @@ extern "C" {
 // A tape for rollouts of up to max_steps steps. max_bytes 0: keep every state; otherwise keep as many as fit
 // and replay the others (at least 3 states are kept, or all). Notes on the contacts and sub-steps of the kept
 // steps come on top; ct_tape_bytes counts them. CT_BAD_ARGUMENT when max_steps is below 1.
-CT_API ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes);
+CT_API ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes,
+                                ct_error* error);
 CT_API void ct_tape_free(ct_tape* tape);           // NULL: does nothing
 CT_API size_t ct_tape_bytes(const ct_tape* tape);  // that it holds now
 CT_API int ct_tape_steps(const ct_tape* tape);     // of the last rollout, 0 when that failed

@@ -66,7 +66,7 @@ typedef struct ct_mesh_report {
 // A mesh of copies of these arrays: x 3 nvert, tet 4 ntet, tri 3 ntri; an array of none may be NULL. All tags
 // are 0. CT_BAD_ARGUMENT when a count is negative, an array is missing or an index is out of range.
 CT_API ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet, int ntri,
-                                const int* tri);
+                                const int* tri, ct_error* error);
 // Makes linear tets tets of second order: a node more in the middle of every edge, behind the others.
 // CT_BAD_ARGUMENT when there are no tets.
 CT_API ct_status ct_mesh_raise(ct_mesh* mesh);
@@ -74,7 +74,7 @@ CT_API ct_status ct_mesh_raise(ct_mesh* mesh);
 // CT_BAD_ARGUMENT when there are no tets or an index is out of range.
 CT_API ct_status ct_mesh_set_middles(ct_mesh* mesh, const int* mid);
 // A copy of all arrays and tags. CT_BAD_ARGUMENT when `mesh` is NULL.
-CT_API ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh);
+CT_API ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh, ct_error* error);
 CT_API void ct_mesh_free(ct_mesh* mesh);  // NULL: does nothing
 // Reads a mesh as it is in the file: it may still be one that cannot be simulated. CT_IO when the file cannot
 // be read, CT_BAD_FILE with the line for syntax errors, NaN and indices out of range, CT_UNSUPPORTED for what
@@ -96,7 +96,7 @@ CT_API ct_status ct_mesh_check(const ct_mesh* mesh, ct_mesh_report* report, ct_e
 CT_API int ct_mesh_repair(ct_mesh* mesh);
 // Boundary triangles of the tets, outward, as node indices, four for a face of second order; *tri (3 *ntri)
 // is the caller's, freed by ct_free.
-CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri);
+CT_API ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri, ct_error* error);
 CT_API void ct_free(void* memory);  // what this library handed over as a plain array; NULL: does nothing
 
 // Mass (kg), centre and inertia about it (xx yy zz xy xz yz, kg m^2) of the tets or, without tets, of the
@@ -107,9 +107,9 @@ CT_API ct_status ct_mesh_mass(const ct_mesh* mesh, double density, double* mass,
 
 // Structured box [0, size], cells[i] cells along axis i, 6 tets per cell. CT_BAD_ARGUMENT unless all sizes
 // are above 0 and all cells 1 or more.
-CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]);
+CT_API ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3], ct_error* error);
 // Structured rectangle [0, size] in the plane z = 0, 2 triangles per cell, alternating diagonals; as the box.
-CT_API ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2]);
+CT_API ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2], ct_error* error);
 
 #ifdef __cplusplus
 }

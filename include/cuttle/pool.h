@@ -4,7 +4,7 @@
 // last bit as one by one, for every number of threads; one that fails does not keep the others.
 //
 //     ct_pool* pool = NULL;
-//     if (ct_pool_create(&pool, model, 0)) ...                         // a thread on each core
+//     if (ct_pool_create(&pool, model, 0, &error)) ...                         // a thread on each core
 //     if (ct_step_many(pool, 64, states, controls, statuses, NULL)) ...
 #ifndef CUTTLE_POOL_H
 #define CUTTLE_POOL_H
@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct ct_pool ct_pool;
 // threads 0: as many as there are cores. Free it before the model.
-CT_API ct_status ct_pool_create(ct_pool** out, const ct_model* model, int threads);
+CT_API ct_status ct_pool_create(ct_pool** out, const ct_model* model, int threads, ct_error* error);
 CT_API void ct_pool_free(ct_pool* pool);          // NULL: does nothing
 CT_API int ct_pool_threads(const ct_pool* pool);  // the caller's among them
 // Whom its works ask, on all of its threads; cancel NULL: nobody.

@@ -6,7 +6,7 @@
 //
 //     ct_scene* scene = NULL;
 //     int body, *nodes, count;
-//     if (ct_scene_create(&scene)) ...
+//     if (ct_scene_create(&scene, &error)) ...
 //     ct_body_def def = ct_body_def_default();
 //     def.mesh = mesh;                                                 // copied
 //     if (ct_scene_add_body(scene, &def, &body, &error)) ...
@@ -212,7 +212,7 @@ typedef struct ct_view {  // camera of pictures; `automatic` frames the scene
 } ct_view;
 
 // An empty scene, named "scene", with default settings.
-CT_API ct_status ct_scene_create(ct_scene** out);
+CT_API ct_status ct_scene_create(ct_scene** out, ct_error* error);
 // Reads a scene file (JSON, docs/scene.md); meshes and robots that it names are relative to its directory.
 // CT_IO when a file cannot be read, CT_BAD_FILE for a syntax error, CT_BAD_SCENE or CT_BAD_MESH for what it
 // says; error has file, line and JSON path.

@@ -3,9 +3,10 @@
 // A shape is a tree of primitives. Building one needs no test after each call: a function that is given NULL
 // returns NULL, and frees its other operand.
 //
-//     ct_shape* ball = ct_shape_sphere((double[]){0, 0, 0}, 0.1);
-//     ct_shape* hole = ct_shape_cylinder((double[]){0, 0, -1}, (double[]){0, 0, 1}, 0.03);
-//     ct_shape* bead = ct_shape_difference(ball, hole, 0);             // owns both
+//     ct_error error = {0};
+//     ct_shape* ball = ct_shape_sphere((double[]){0, 0, 0}, 0.1, &error);
+//     ct_shape* hole = ct_shape_cylinder((double[]){0, 0, -1}, (double[]){0, 0, 1}, 0.03, &error);
+//     ct_shape* bead = ct_shape_difference(ball, hole, 0, &error);             // owns both
 //     ct_fill_def fill = ct_fill_def_default();
 //     fill.size = 0.02;
 //     if (!bead || ct_shape_fill(&mesh, bead, &fill, NULL, &error)) ...
@@ -21,24 +22,27 @@ extern "C" {
 
 typedef struct ct_shape ct_shape;  // a tree; combining takes ownership of the operands
 
-// Primitives, in metres. The result is the caller's; NULL: out of memory. Sizes are taken as they are: give
-// positive ones.
+// Primitives, in metres. The result is the caller's; NULL, with an error: CT_BAD_ARGUMENT unless sizes are
+// above 0 and all numbers finite, CT_OUT_OF_MEMORY. Unlike other functions these leave an error that is set
+// as it is, so that it tells the first failure of a tree: begin with an empty one.
 
 // A ball.
-CT_API ct_shape* ct_shape_sphere(const double center[3], double radius);
+CT_API ct_shape* ct_shape_sphere(const double center[3], double radius, ct_error* error);
 // An ellipsoid along the axes.
-CT_API ct_shape* ct_shape_ellipsoid(const double center[3], const double radii[3]);
+CT_API ct_shape* ct_shape_ellipsoid(const double center[3], const double radii[3], ct_error* error);
 // A box along the axes, its edges and corners rounded by the radius `rounding`, at most the smallest of
 // `half`.
-CT_API ct_shape* ct_shape_box(const double center[3], const double half[3], double rounding);
-// The hull of a ball at a and one at b.
-CT_API ct_shape* ct_shape_capsule(const double a[3], const double b[3], double radius_a, double radius_b);
+CT_API ct_shape* ct_shape_box(const double center[3], const double half[3], double rounding, ct_error* error);
+// The hull of a ball at a and one at b. One of the radii may be 0.
+CT_API ct_shape* ct_shape_capsule(const double a[3], const double b[3], double radius_a, double radius_b,
+                                  ct_error* error);
 // From a to b, with flat ends.
-CT_API ct_shape* ct_shape_cylinder(const double a[3], const double b[3], double radius);
+CT_API ct_shape* ct_shape_cylinder(const double a[3], const double b[3], double radius, ct_error* error);
 // A ring around `axis`, of any length: `major` to the middle of its tube, which has the radius `minor`.
-CT_API ct_shape* ct_shape_torus(const double center[3], const double axis[3], double major, double minor);
-// Swept ball along a smooth (Catmull-Rom) curve through npoint points with a radius at each.
-CT_API ct_shape* ct_shape_sweep(const double* points, const double* radii, int npoint);
+CT_API ct_shape* ct_shape_torus(const double center[3], const double axis[3], double major, double minor,
+                                ct_error* error);
+// Swept ball along a smooth (Catmull-Rom) curve through npoint points with a radius at each, which may be 0.
+CT_API ct_shape* ct_shape_sweep(const double* points, const double* radii, int npoint, ct_error* error);
 // Inside of a closed triangle surface, by generalised winding number: of the mesh's triangles or, where it
 // has none, of the boundary of its tets. The mesh is copied. CT_BAD_MESH when there is no triangle or no
 // inside.
@@ -46,15 +50,15 @@ CT_API ct_status ct_shape_surface(ct_shape** out, const ct_mesh* surface, ct_err
 // What is in a or in b. smooth: blending length in m, 0 or less for sharp. The
 // result owns both; NULL, with both freed, when one of them is NULL or out of memory. A shape may be given
 // away several times, also as both: it lives as long as one that owns it.
-CT_API ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth);
+CT_API ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth, ct_error* error);
 // The same: what is in both.
-CT_API ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth);
+CT_API ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth, ct_error* error);
 // The same: what is in a and not in b.
-CT_API ct_shape* ct_shape_difference(ct_shape* a, ct_shape* b, double smooth);
+CT_API ct_shape* ct_shape_difference(ct_shape* a, ct_shape* b, double smooth, ct_error* error);
 // Scaled (scale > 0), then rotated (unit quaternion w x y z), then translated. The result owns `shape`; NULL,
 // with it freed, when it is NULL or out of memory.
 CT_API ct_shape* ct_shape_transform(ct_shape* shape, const double translate[3], const double rotate[4],
-                                    double scale);
+                                    double scale, ct_error* error);
 // Tets whose centroid is deepest in this part get the tag. name NULL: none. shape NULL: does nothing.
 CT_API void ct_shape_set_tag(ct_shape* shape, int tag, const char* name);
 // Wanted edge length near this part's surface, m, rounded down to the fill's size times a power of 2; 0 or
@@ -85,11 +89,11 @@ CT_API ct_status ct_shape_fill(ct_mesh** out, const ct_shape* shape, const ct_fi
                                ct_mesh_report* report, ct_error* error);
 
 // A ball about the origin, filled; size: edge length, m. CT_BAD_ARGUMENT unless all numbers are above 0.
-CT_API ct_status ct_mesh_sphere(ct_mesh** out, double radius, double size);
+CT_API ct_status ct_mesh_sphere(ct_mesh** out, double radius, double size, ct_error* error);
 // The same for a cylinder along z.
-CT_API ct_status ct_mesh_cylinder(ct_mesh** out, double radius, double length, double size);
+CT_API ct_status ct_mesh_cylinder(ct_mesh** out, double radius, double length, double size, ct_error* error);
 // The same for a torus around z; minor must be below major.
-CT_API ct_status ct_mesh_torus(ct_mesh** out, double major, double minor, double size);
+CT_API ct_status ct_mesh_torus(ct_mesh** out, double major, double minor, double size, ct_error* error);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
 // CT_BAD_ARGUMENT.
 //
 //     ct_state* state = NULL;
-//     if (ct_state_create(&state, model)) ...
+//     if (ct_state_create(&state, model, &error)) ...
 //     const double* x = ct_state_positions(state);                     // borrowed; it follows the steps
 #ifndef CUTTLE_STATE_H
 #define CUTTLE_STATE_H
@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-CT_API ct_status ct_state_create(ct_state** out, const ct_model* model);   // the scene's initial state
+CT_API ct_status ct_state_create(ct_state** out, const ct_model* model,
+                                 ct_error* error);                         // the scene's initial state
 CT_API void ct_state_free(ct_state* state);                                // NULL: does nothing
 CT_API ct_status ct_state_copy(ct_state* target, const ct_state* source);  // of the same model
 CT_API size_t ct_state_size(const ct_state* state);                        // bytes of the block

@@ -2,7 +2,7 @@
 //
 //     ct_work* work = NULL;
 //     ct_step_report report;
-//     if (ct_work_create(&work, model, 0)) ...
+//     if (ct_work_create(&work, model, 0, &error)) ...
 //     while (ct_state_time(state) < 1)
 //         if (ct_step(model, work, state, NULL, &report)) return fprintf(stderr, "%s\n", report.message), 1;
 #ifndef CUTTLE_STEP_H
@@ -17,7 +17,7 @@ extern "C" {
 
 // Scratch for the steps of one simulation at a time, with threads of its own; threads 0: as many as the
 // scene's settings say. It remembers nothing that a result depends on.
-CT_API ct_status ct_work_create(ct_work** out, const ct_model* model, int threads);
+CT_API ct_status ct_work_create(ct_work** out, const ct_model* model, int threads, ct_error* error);
 CT_API void ct_work_free(ct_work* work);  // NULL: does nothing
 // Whom steps, rollouts and their reverses ask with this work; cancel NULL: nobody. A step that is cancelled
 // leaves the state as it was.

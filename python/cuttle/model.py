@@ -80,7 +80,8 @@ class Work:
 
     def __init__(self, model: "Model", threads: int) -> None:
         out = ffi.new("ct_work**")
-        check(lib.ct_work_create(out, model._pointer, threads))
+        error = ffi.new("ct_error*")
+        check(lib.ct_work_create(out, model._pointer, threads, error), error)
         self.model = model  # freed after the work
         self.pointer = ffi.gc(out[0], lib.ct_work_free)
         self.report = ffi.new("ct_step_report*")
@@ -98,7 +99,8 @@ class State:
 
     def __init__(self, model: "Model") -> None:
         out = ffi.new("ct_state**")
-        check(lib.ct_state_create(out, model._pointer))
+        error = ffi.new("ct_error*")
+        check(lib.ct_state_create(out, model._pointer, error), error)
         self.model = model
         self._pointer = ffi.gc(out[0], lib.ct_state_free)
 

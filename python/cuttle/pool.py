@@ -43,7 +43,8 @@ class Pool:
 
     def __init__(self, model: Model, threads: Optional[int] = None) -> None:
         out = ffi.new("ct_pool**")
-        check(lib.ct_pool_create(out, model._pointer, thread_count(threads)))
+        error = ffi.new("ct_error*")
+        check(lib.ct_pool_create(out, model._pointer, thread_count(threads), error), error)
         self.model = model
         self._pointer = ffi.gc(out[0], lib.ct_pool_free)
         self._host = Host()
@@ -102,7 +103,8 @@ class Rollouts:
         self._tapes = []
         for _ in states:
             out = ffi.new("ct_tape**")
-            check(lib.ct_tape_create(out, model._pointer, self.steps, 0))
+            error = ffi.new("ct_error*")
+            check(lib.ct_tape_create(out, model._pointer, self.steps, 0, error), error)
             self._tapes.append(ffi.gc(out[0], lib.ct_tape_free))
         records = [Record(model, self.steps, bare) for _ in states]
         statuses, reports = ffi.new("ct_status[]", count), ffi.new("ct_rollout_report[]", count)

@@ -142,7 +142,8 @@ class Rollout:
             raise BadArgument(f"a rollout has at least one step, not {self.steps}")
         self.initial = (state or model.state()).copy()
         out = ffi.new("ct_tape**")
-        check(lib.ct_tape_create(out, model._pointer, self.steps, max_bytes))
+        error = ffi.new("ct_error*")
+        check(lib.ct_tape_create(out, model._pointer, self.steps, max_bytes, error), error)
         self._tape = ffi.gc(out[0], lib.ct_tape_free)
         self._run(bare)
 

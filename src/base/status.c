@@ -38,6 +38,12 @@ ct_status ct_fail(ct_error* error, ct_status code, const char* format, ...) {
     return code;
 }
 
+ct_status ct_fail_making(ct_error* error, ct_status status, const char* what, const char* less) {
+    if (status == CT_OK || (error && error->code != CT_OK)) return status;
+    if (status == CT_OUT_OF_MEMORY) return ct_fail(error, status, "out of memory for %s: %s", what, less);
+    return ct_fail(error, status, "%s cannot be made: %s", what, ct_status_text(status));
+}
+
 ct_status ct_fail_at(ct_error* error, ct_status code, const char* file, int line, const char* format, ...) {
     if (!error) return code;
     error->code = code;

@@ -60,7 +60,7 @@ static ct_status add_body(ct_water* water, ct_arena* arena, const ct_scene_body*
     add_volumes(body, water->volume);
     if (!mesh->ntet) return append_faces(water, arena, mesh->tri, mesh->ntri, body->first_node, true);
     int *tri = NULL, ntri = 0;
-    ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
+    ct_status status = ct_mesh_surface(mesh, &tri, &ntri, NULL);
     if (status == CT_OK) status = append_faces(water, arena, tri, ntri, body->first_node, false);
     ct_free(tri);
     return status;

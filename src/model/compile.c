@@ -83,7 +83,7 @@ static ct_status copy_body(ct_model* model, const ct_scene_body* body, int index
     for (int t = 0; t < mesh->ntet; t++) model->geometry.tet_body[t0 + (size_t)t] = index;
 
     int *tri = NULL, ntri = 0;
-    ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
+    ct_status status = ct_mesh_surface(mesh, &tri, &ntri, NULL);
     if (status == CT_OK) status = ct_model_append_surface(model, tri, ntri, body->first_node, index);
     ct_free(tri);
     return model->arena.failed ? CT_OUT_OF_MEMORY : status;

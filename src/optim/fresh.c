@@ -32,11 +32,10 @@ static ct_status build(ct_fresh* parts, const ct_problem* problem, const ct_scen
     ct_status status = ct_model_create(&parts->model, scene, error);
     if (status != CT_OK) return status;
     keep_thicknesses(parts->model, problem->model);
-    status = ct_tape_create(&parts->tape, parts->model, problem->nstep > 0 ? problem->nstep : 1, 0);
-    if (status == CT_OK) status = ct_work_create(&parts->work, parts->model, 0);
-    if (status == CT_OK) status = ct_state_create(&parts->initial, parts->model);
-    return status == CT_OK ? CT_OK
-                           : ct_fail(error, status, "building the scene anew: %s", ct_status_text(status));
+    status = ct_tape_create(&parts->tape, parts->model, problem->nstep > 0 ? problem->nstep : 1, 0, error);
+    if (status == CT_OK) status = ct_work_create(&parts->work, parts->model, 0, error);
+    if (status == CT_OK) status = ct_state_create(&parts->initial, parts->model, error);
+    return status;
 }
 
 ct_status ct_fresh_begin(ct_fresh* kept, ct_problem* problem, ct_scene* scene, const double* y,

@@ -52,15 +52,14 @@ static ct_status create_parts(ct_problem* problem, const ct_scene* scene, size_t
         return ct_fail(error, CT_BAD_SCENE,
                        "the scene has no parameters; add at least one to \"parameters\"");
 
-    status = ct_tape_create(&problem->tape, problem->model, control_rows(problem), max_bytes);
-    if (status == CT_OK) status = ct_work_create(&problem->work, problem->model, 0);
-    if (status == CT_OK) status = ct_state_create(&problem->initial, problem->model);
+    status = ct_tape_create(&problem->tape, problem->model, control_rows(problem), max_bytes, error);
+    if (status == CT_OK) status = ct_work_create(&problem->work, problem->model, 0, error);
+    if (status == CT_OK) status = ct_state_create(&problem->initial, problem->model, error);
     ct_step_report report;
     if (status == CT_OK && !problem->model->settings.settle && !problem->model->settings.relax &&
         ct_refuse_inverted(problem->model, problem->initial, &report))
         return ct_fail(error, CT_BAD_SCENE, "%s", report.message);
-    return status == CT_OK ? CT_OK
-                           : ct_fail(error, status, "preparing the problem: %s", ct_status_text(status));
+    return status;
 }
 
 ct_status ct_problem_create(ct_problem** out, const ct_scene* scene, size_t max_bytes, ct_error* error) {

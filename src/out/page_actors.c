@@ -250,8 +250,8 @@ bool ct_page_repeats(const ct_trajectory* file, const ct_model* model) {
     size_t size = file->state_size;
     if (file->info.nframe < 2 || !size) return file->info.nframe == 1;
     uint8_t* bytes = ct_alloc(2 * size, 1);
-    bool good = bytes && last_states(file, bytes) && !ct_state_create(&from, model) &&
-                !ct_state_create(&to, model) && !ct_work_create(&work, model, 0) &&
+    bool good = bytes && last_states(file, bytes) && !ct_state_create(&from, model, NULL) &&
+                !ct_state_create(&to, model, NULL) && !ct_work_create(&work, model, 0, NULL) &&
                 !ct_state_restore(from, bytes, size) && !ct_state_restore(to, bytes + size, size) &&
                 steps_agree(model, work, from, to);
     ct_work_free(work);

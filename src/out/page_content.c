@@ -134,8 +134,9 @@ static ct_status find_actors(ct_page_content* c, bool measured, ct_error* error)
         ct_problem_free(c->problem);
         c->problem = NULL;
     }
-    if (!ct_page_find_actors(c) || ct_state_create(&c->state, c->model))
-        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    if (!ct_page_find_actors(c)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = ct_state_create(&c->state, c->model, error);
+    if (status != CT_OK) return status;
     if (!measured) c->ncurve = 0;
     return CT_OK;
 }

@@ -29,8 +29,7 @@ static ct_status open_first(ct_page* page, const ct_scene* scene, const ct_model
     snprintf(directory, sizeof directory, "%s/cuttle-XXXXXX", place && *place ? place : "/tmp");
     if (!mkdtemp(directory)) return ct_fail_at(error, CT_IO, directory, 0, "the directory cannot be made");
     snprintf(path, sizeof path, "%s/first.h5", directory);
-    ct_status status = ct_state_create(&state, model);
-    if (status) ct_fail(error, status, "%s", ct_status_text(status));
+    ct_status status = ct_state_create(&state, model, error);
     if (!status) status = ct_trajectory_create(&file, scene, model, path, error);
     if (!status) status = ct_trajectory_append(file, model, state, NULL, error);
     ct_status closed = ct_trajectory_close(file, status ? NULL : error);

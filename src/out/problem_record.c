@@ -27,9 +27,9 @@ ct_status ct_problem_record(ct_problem* problem, const ct_scene* scene, const ch
     ct_error_clear(error);
     ct_status status = ct_problem_apply(problem, y, &controls, error);
     if (status == CT_OK) {
-        status = ct_state_create(&state, problem->model);
+        status = ct_state_create(&state, problem->model, error);
         if (status == CT_OK) status = ct_state_copy(state, problem->initial);
-        if (status != CT_OK) ct_fail(error, status, "recording the motion: %s", ct_status_text(status));
+        ct_fail_making(error, status, "a record of the motion", "use a coarser mesh");
     }
     if (status == CT_OK) status = ct_trajectory_create(&file, scene, problem->model, path, error);
     if (status == CT_OK) status = record_steps(problem, controls, state, file, error);

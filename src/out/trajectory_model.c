@@ -153,7 +153,7 @@ static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t
 
 static ct_status state_bytes(const ct_model* model, size_t* size) {
     ct_state* state = NULL;
-    ct_status status = ct_state_create(&state, model);
+    ct_status status = ct_state_create(&state, model, NULL);
     *size = status ? 0 : ct_state_size(state);
     ct_state_free(state);
     return status;

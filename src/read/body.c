@@ -51,9 +51,8 @@ static void make_box(ct_mesh** mesh, ct_json at) {
         ct_json_fail(wanted_cells, "make %g cells: use at most 2e7", count);
         return;
     }
-    ct_status status = ct_mesh_box(mesh, size, cells);
-    if (status == CT_OUT_OF_MEMORY) ct_json_out_of_memory(at);
-    else if (status) ct_json_fail(wanted_size, "is too large");
+    ct_error inner;
+    ct_json_relay(at, ct_mesh_box(mesh, size, cells, &inner), &inner);
 }
 
 static void make_sheet(ct_mesh** mesh, ct_json at) {
@@ -68,19 +67,19 @@ static void make_sheet(ct_mesh** mesh, ct_json at) {
         ct_json_integer(ct_json_item(wanted_cells, i), 1, 10000, &cells[i]);
     }
     if (at.reader->status) return;
-    ct_status status = ct_mesh_sheet(mesh, size, cells);
-    if (status == CT_OUT_OF_MEMORY) ct_json_out_of_memory(at);
-    else if (status) ct_json_fail(wanted_size, "is too large");
+    ct_error inner;
+    ct_json_relay(at, ct_mesh_sheet(mesh, size, cells, &inner), &inner);
 }
 
-// Fills and frees the shape; NULL is out of memory.
-static void fill(ct_mesh** mesh, ct_json at, ct_shape* shape, double size, double interior) {
+// Fills and frees the shape; NULL: as `why` says.
+static void fill(ct_mesh** mesh, ct_json at, ct_shape* shape, const ct_error* why, double size,
+                 double interior) {
     ct_fill_def def = ct_fill_def_default();
     ct_error inner;
     ct_error_clear(&inner);
     def.size = size;
     def.interior = interior;
-    if (!shape) ct_json_out_of_memory(at);
+    if (!shape) ct_json_relay(at, why->code, why);
     else ct_json_relay(at, ct_shape_fill(mesh, shape, &def, NULL, &inner), &inner);
     ct_shape_free(shape);
 }
@@ -92,7 +91,8 @@ static void make_sphere(ct_mesh** mesh, ct_json at) {
     ct_read_keys(at, CT_OBJECT_SPHERE_MESH);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
     ct_json_positive(ct_json_required(at, "size"), &size);
-    if (!at.reader->status) fill(mesh, at, ct_shape_sphere(origin, radius), size, 0);
+    ct_error why = {0};
+    if (!at.reader->status) fill(mesh, at, ct_shape_sphere(origin, radius, &why), &why, size, 0);
 }
 
 static void make_cylinder(ct_mesh** mesh, ct_json at) {
@@ -102,7 +102,8 @@ static void make_cylinder(ct_mesh** mesh, ct_json at) {
     ct_json_positive(ct_json_required(at, "length"), &length);
     ct_json_positive(ct_json_required(at, "size"), &size);
     const double a[3] = {0, 0, -length / 2}, b[3] = {0, 0, length / 2};
-    if (!at.reader->status) fill(mesh, at, ct_shape_cylinder(a, b, radius), size, 0);
+    ct_error why = {0};
+    if (!at.reader->status) fill(mesh, at, ct_shape_cylinder(a, b, radius, &why), &why, size, 0);
 }
 
 static void make_torus(ct_mesh** mesh, ct_json at) {
@@ -114,7 +115,8 @@ static void make_torus(ct_mesh** mesh, ct_json at) {
     ct_json_positive(ct_json_required(at, "size"), &size);
     if (minor >= major)
         ct_json_fail(ct_json_member(at, "minor"), "is %g: it must be below major, which is %g", minor, major);
-    if (!at.reader->status) fill(mesh, at, ct_shape_torus(origin, axis, major, minor), size, 0);
+    ct_error why = {0};
+    if (!at.reader->status) fill(mesh, at, ct_shape_torus(origin, axis, major, minor, &why), &why, size, 0);
 }
 
 static ct_mesh* read_shape(ct_json body, const char* directory) {
@@ -129,7 +131,7 @@ static ct_mesh* read_shape(ct_json body, const char* directory) {
     ct_error_clear(&inner);
     root.path[0] = 0;  // its errors carry the full path
     ct_json_relay(root, ct_shape_from_json(&shape, at.value, directory, at.path, &inner), &inner);
-    if (!at.reader->status) fill(&mesh, at, shape, size, interior);
+    if (!at.reader->status) fill(&mesh, at, shape, &inner, size, interior);
     return mesh;
 }
 

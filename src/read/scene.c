@@ -152,9 +152,8 @@ static ct_status parse(ct_scene** out, const char* text, size_t size, const char
     ct_status status = ct_json_parse(&json, text, size, error);
     if (status) return status;
     ct_scene* scene;
-    ct_json_reader reader = {.error = error, .status = ct_scene_create(&scene)};
-    if (reader.status) ct_fail(error, reader.status, "out of memory");
-    else read_scene(scene, ct_json_root(&reader, json, ""), directory);
+    ct_json_reader reader = {.error = error, .status = ct_scene_create(&scene, error)};
+    if (!reader.status) read_scene(scene, ct_json_root(&reader, json, ""), directory);
     if (reader.status && error && !error->file[0]) error->line = ct_json_line(text, size, error->path);
     json_decref(json);
     if (!reader.status) *out = scene;

@@ -24,6 +24,7 @@ typedef struct tag_names {
 typedef struct shape_reader {
     const char* directory;
     tag_names tags;
+    ct_error why;  // of constructors
 } shape_reader;
 
 static ct_shape* read_any(shape_reader* r, ct_json at);
@@ -33,9 +34,9 @@ static ct_shape* read_any(shape_reader* r, ct_json at);
 
 #define KEYS(...) ((const char* const[]){__VA_ARGS__, NULL})
 
-// A constructor's result: NULL means that memory ran out.
-static ct_shape* made(ct_json at, ct_shape* shape) {
-    if (!shape) ct_json_out_of_memory(at);
+// A constructor's result: NULL means what r->why says.
+static ct_shape* made(shape_reader* r, ct_json at, ct_shape* shape) {
+    if (!shape) ct_json_relay(at, r->why.code, &r->why);
     return shape;
 }
 
@@ -50,7 +51,7 @@ static ct_shape* read_sphere(shape_reader* r, ct_json at) {
     ct_json_keys(at, KEYS("center", "radius"));
     ct_json_vector(ct_json_member(at, "center"), center);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
-    return at.reader->status ? NULL : made(at, ct_shape_sphere(center, radius));
+    return at.reader->status ? NULL : made(r, at, ct_shape_sphere(center, radius, &r->why));
 }
 
 static ct_shape* read_ellipsoid(shape_reader* r, ct_json at) {
@@ -58,7 +59,7 @@ static ct_shape* read_ellipsoid(shape_reader* r, ct_json at) {
     ct_json_keys(at, KEYS("center", "radii"));
     ct_json_vector(ct_json_member(at, "center"), center);
     read_positive_vector(ct_json_required(at, "radii"), radii);
-    return at.reader->status ? NULL : made(at, ct_shape_ellipsoid(center, radii));
+    return at.reader->status ? NULL : made(r, at, ct_shape_ellipsoid(center, radii, &r->why));
 }
 
 static ct_shape* read_box(shape_reader* r, ct_json at) {
@@ -69,7 +70,7 @@ static ct_shape* read_box(shape_reader* r, ct_json at) {
     ct_json_at_least(ct_json_member(at, "rounding"), 0, &rounding);
     if (!at.reader->status && (rounding > half[0] || rounding > half[1] || rounding > half[2]))
         ct_json_fail(ct_json_member(at, "rounding"), "is %g: it must not exceed any of \"half\"", rounding);
-    return at.reader->status ? NULL : made(at, ct_shape_box(center, half, rounding));
+    return at.reader->status ? NULL : made(r, at, ct_shape_box(center, half, rounding, &r->why));
 }
 
 static ct_shape* read_capsule(shape_reader* r, ct_json at) {
@@ -90,7 +91,7 @@ static ct_shape* read_capsule(shape_reader* r, ct_json at) {
         ct_json_positive(ct_json_required(at, "radius"), &radii[0]);
         radii[1] = radii[0];
     }
-    return at.reader->status ? NULL : made(at, ct_shape_capsule(a, b, radii[0], radii[1]));
+    return at.reader->status ? NULL : made(r, at, ct_shape_capsule(a, b, radii[0], radii[1], &r->why));
 }
 
 static ct_shape* read_cylinder(shape_reader* r, ct_json at) {
@@ -100,7 +101,7 @@ static ct_shape* read_cylinder(shape_reader* r, ct_json at) {
     ct_json_vector(ct_json_required(at, "b"), b);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
     if (!at.reader->status && !memcmp(a, b, sizeof a)) ct_json_fail(at, "has equal ends \"a\" and \"b\"");
-    return at.reader->status ? NULL : made(at, ct_shape_cylinder(a, b, radius));
+    return at.reader->status ? NULL : made(r, at, ct_shape_cylinder(a, b, radius, &r->why));
 }
 
 static ct_shape* read_torus(shape_reader* r, ct_json at) {
@@ -112,7 +113,7 @@ static ct_shape* read_torus(shape_reader* r, ct_json at) {
     ct_json_positive(ct_json_required(at, "minor"), &minor);
     if (!at.reader->status && axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
         ct_json_fail(ct_json_member(at, "axis"), "has no direction");
-    return at.reader->status ? NULL : made(at, ct_shape_torus(center, axis, major, minor));
+    return at.reader->status ? NULL : made(r, at, ct_shape_torus(center, axis, major, minor, &r->why));
 }
 
 static ct_shape* read_sweep(shape_reader* r, ct_json at) {
@@ -123,14 +124,18 @@ static ct_shape* read_sweep(shape_reader* r, ct_json at) {
         ct_json_fail(points, "has %zu points: it needs at least 2", count);
     if (at.reader->status) return NULL;
     double* numbers = ct_alloc(4 * count, sizeof(double));
-    if (!numbers) return made(at, NULL);
+    if (!numbers) {
+        ct_json_out_of_memory(at);
+        return NULL;
+    }
     ct_json_numbers(radii, numbers + 3 * count, count);
     for (size_t i = 0; i < count && !at.reader->status; i++) {
         ct_json_vector(ct_json_item(points, i), numbers + 3 * i);
         ct_json_positive(ct_json_item(radii, i), &numbers[3 * count + i]);
     }
-    ct_shape* shape =
-        at.reader->status ? NULL : made(at, ct_shape_sweep(numbers, numbers + 3 * count, (int)count));
+    ct_shape* shape = at.reader->status
+                          ? NULL
+                          : made(r, at, ct_shape_sweep(numbers, numbers + 3 * count, (int)count, &r->why));
     ct_free(numbers);
     return shape;
 }
@@ -140,7 +145,10 @@ static ct_shape* read_surface(shape_reader* r, ct_json at) {
     ct_json_text(at, &file);
     if (at.reader->status) return NULL;
     char* path = ct_json_file_path(r->directory, file);
-    if (!path) return made(at, NULL);
+    if (!path) {
+        ct_json_out_of_memory(at);
+        return NULL;
+    }
     ct_mesh* mesh = NULL;
     ct_shape* shape = NULL;
     ct_error inner;
@@ -155,7 +163,7 @@ static ct_shape* read_surface(shape_reader* r, ct_json at) {
 // ---------------------------------------------------------------------------------------------
 // Combinations
 
-typedef ct_shape* (*combine_function)(ct_shape* a, ct_shape* b, double smooth);
+typedef ct_shape* (*combine_function)(ct_shape* a, ct_shape* b, double smooth, ct_error* error);
 
 // Operands [first, first + count) as a balanced tree, so that long lists do not make deep ones.
 static ct_shape* read_list(shape_reader* r, ct_json list, size_t first, size_t count, double smooth,
@@ -167,7 +175,7 @@ static ct_shape* read_list(shape_reader* r, ct_json list, size_t first, size_t c
         ct_shape_free(left);
         return NULL;
     }
-    return made(list, combine(left, right, smooth));
+    return made(r, list, combine(left, right, smooth, &r->why));
 }
 
 static ct_shape* read_combination(shape_reader* r, ct_json object, const char* kind) {
@@ -188,7 +196,7 @@ static ct_shape* read_combination(shape_reader* r, ct_json object, const char* k
         ct_shape_free(base);
         return NULL;
     }
-    return made(list, ct_shape_difference(base, cut, smooth));
+    return made(r, list, ct_shape_difference(base, cut, smooth, &r->why));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -251,7 +259,7 @@ static ct_shape* read_any(shape_reader* r, ct_json at) {
     ct_shape* shape = kind < NPRIMITIVE ? readers[kind](r, ct_json_member(at, kinds[kind]))
                                         : read_combination(r, at, kinds[kind]);
     bool moved = ct_json_has(at, "translate") || ct_json_has(at, "rotate") || ct_json_has(at, "scale");
-    if (shape && moved) shape = made(at, ct_shape_transform(shape, translate, rotate, scale));
+    if (shape && moved) shape = made(r, at, ct_shape_transform(shape, translate, rotate, scale, &r->why));
     if (shape && number) ct_shape_set_tag(shape, number, tag);
     if (shape && size > 0) ct_shape_set_size(shape, size);
     return shape;

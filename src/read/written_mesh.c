@@ -70,8 +70,11 @@ static ct_mesh* make(ct_json at, ct_arena* arena) {
     if (nmid && nmid != ntet) ct_json_fail(middles, "has %d rows: there are %d tets", nmid, ntet);
     if (at.reader->status) return NULL;
     ct_mesh* mesh = NULL;
-    ct_status status = ct_mesh_create(&mesh, nvert, x, ntet, tet, ntri, tri);
+    ct_error inner;
+    ct_status status = ct_mesh_create(&mesh, nvert, x, ntet, tet, ntri, tri, &inner);
+    if (status) ct_json_relay(at, status, &inner);
     if (!status && nmid) status = ct_mesh_set_middles(mesh, mid);
+    if (!mesh) return NULL;
     if (status == CT_OUT_OF_MEMORY) ct_json_out_of_memory(at);
     else if (status) ct_json_fail(at, "is no mesh: %s", ct_status_text(status));
     return mesh;

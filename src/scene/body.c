@@ -387,9 +387,9 @@ static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_sce
     body->name = ct_duplicate_text(def->name ? def->name : generated);
     body->group = def->group ? ct_duplicate_text(def->group) : NULL;
     body->contact_thickness = def->contact_thickness;
-    ct_status status = ct_mesh_copy(&body->mesh, def->mesh);
-    if (status || !body->name || (def->group && !body->group))
-        return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    ct_status status = ct_mesh_copy(&body->mesh, def->mesh, error);
+    if (status) return status;
+    if (!body->name || (def->group && !body->group)) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     if (def->order == 2 && ct_mesh_raise(body->mesh) != CT_OK)
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     transform(def, body->mesh);

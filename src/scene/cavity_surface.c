@@ -29,7 +29,7 @@ static void turn(int* tri, int n) {
 static ct_status collect(const ct_mesh* mesh, ct_arena* arena, faces* f) {
     int *tri = NULL, ntri = mesh->ntri;
     if (mesh->ntet) {
-        ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
+        ct_status status = ct_mesh_surface(mesh, &tri, &ntri, NULL);
         if (status != CT_OK) return status;
     }
     f->n = ntri;

@@ -277,7 +277,7 @@ static void make_box(const ct_obstacle_def* def, ct_scene_obstacle* out) {
 static ct_status make_surface(ct_scene* scene, const ct_obstacle_def* def, ct_scene_obstacle* out) {
     const ct_mesh* mesh = def->mesh;
     int *boundary = NULL, ntri = mesh->ntri;
-    ct_status status = mesh->ntet ? ct_mesh_surface(mesh, &boundary, &ntri) : CT_OK;
+    ct_status status = mesh->ntet ? ct_mesh_surface(mesh, &boundary, &ntri, NULL) : CT_OK;
     const int* tri = boundary ? boundary : mesh->tri;
     int* number = status ? NULL : ct_alloc((size_t)mesh->nvert, sizeof *number);
     out->tri = number ? ct_arena_copy(&scene->arena, tri, 3 * (size_t)ntri, sizeof *tri) : NULL;

@@ -40,10 +40,11 @@ ct_force_def ct_force_def_default(void) {
 // -------------------------------------------------------------------------------------------------
 // Life and settings
 
-ct_status ct_scene_create(ct_scene** out) {
-    CT_NEED(NULL, out);
+ct_status ct_scene_create(ct_scene** out, ct_error* error) {
+    CT_NEED(error, out);
+    ct_error_clear(error);
     ct_scene* scene = *out = ct_alloc(1, sizeof *scene);
-    if (!scene) return CT_OUT_OF_MEMORY;
+    if (!scene) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a scene", "free what is not needed");
     scene->settings = ct_settings_default();
     scene->view = (ct_view){.automatic = true, .field_of_view = 40};
     scene->optimize = ct_optimize_def_default();
@@ -52,7 +53,7 @@ ct_status ct_scene_create(ct_scene** out) {
     if (scene->name && scene->file) return CT_OK;
     ct_scene_free(scene);
     *out = NULL;
-    return CT_OUT_OF_MEMORY;
+    return ct_fail_making(error, CT_OUT_OF_MEMORY, "a scene", "free what is not needed");
 }
 
 void ct_scene_free(ct_scene* scene) {

@@ -178,10 +178,8 @@ static ct_status select_surface(const ct_scene* scene, range within, unsigned ch
             int node = scene->body[b].first_node + mesh->tri[i];
             if (in_range(within, node)) mask[node] = 1;
         }
-        ct_status status = ct_mesh_surface(mesh, &triangle, &ntriangle);
-        if (status)
-            return ct_fail(error, status, "the surface of body \"%s\": %s", scene->body[b].name,
-                           ct_status_text(status));
+        ct_status status = ct_mesh_surface(mesh, &triangle, &ntriangle, error);
+        if (status) return status;
         for (size_t k = 0; k < 3 * (size_t)ntriangle; k++) {
             int node = scene->body[b].first_node + triangle[k];
             if (in_range(within, node)) mask[node] = 1;

@@ -128,8 +128,8 @@ ct_status ct_shape_surface(ct_shape** out, const ct_mesh* surface, ct_error* err
     if (ntri > 0) {
         tri = ct_duplicate(surface->tri, 3 * (size_t)ntri, sizeof(int));
     } else if (surface->ntet > 0) {
-        ct_status status = ct_mesh_surface(surface, &tri, &ntri);
-        if (status != CT_OK) return ct_fail(error, status, "%s", ct_status_text(status));
+        ct_status status = ct_mesh_surface(surface, &tri, &ntri, error);
+        if (status != CT_OK) return status;
     } else {
         return ct_fail(error, CT_BAD_MESH, "the surface has no triangles");
     }

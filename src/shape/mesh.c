@@ -10,9 +10,26 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+static const char* const less = "use a coarser mesh";
+
 static bool indices_in_range(const int* index, size_t count, int nvert) {
     for (size_t i = 0; i < count; i++)
         if (index[i] < 0 || index[i] >= nvert) return false;
+    return true;
+}
+
+// Says which element has an index out of range.
+static bool check_indices(const char* what, const int* index, int count, int width, int nvert,
+                          ct_error* error) {
+    for (int e = 0; e < count; e++)
+        for (int k = 0; k < width; k++) {
+            const int node = index[(size_t)e * (size_t)width + (size_t)k];
+            if (node >= 0 && node < nvert) continue;
+            ct_fail(error, CT_BAD_ARGUMENT, "%s %d has the node %d: nodes are numbered from 0 to %d", what, e,
+                    node, nvert - 1);
+            if (error) error->element = e;
+            return false;
+        }
     return true;
 }
 
@@ -39,16 +56,24 @@ static void copy_bytes(void* target, const void* source, size_t count, size_t si
 }
 
 ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, const int* tet, int ntri,
-                         const int* tri) {
-    CT_NEED(NULL, out);
-    if (!out) return CT_BAD_ARGUMENT;
+                         const int* tri, ct_error* error) {
+    CT_NEED(error, out);
+    ct_error_clear(error);
     *out = NULL;
-    if (!count_is_valid(nvert) || !count_is_valid(ntet) || !count_is_valid(ntri)) return CT_BAD_ARGUMENT;
-    if ((nvert && !x) || (ntet && !tet) || (ntri && !tri)) return CT_BAD_ARGUMENT;
-    if (!indices_in_range(tet, 4 * (size_t)ntet, nvert)) return CT_BAD_ARGUMENT;
-    if (!indices_in_range(tri, 3 * (size_t)ntri, nvert)) return CT_BAD_ARGUMENT;
+    if (!count_is_valid(nvert) || !count_is_valid(ntet) || !count_is_valid(ntri))
+        return ct_fail(error, CT_BAD_ARGUMENT,
+                       "a mesh cannot have %d nodes, %d tets and %d triangles: give counts from 0 to %d",
+                       nvert, ntet, ntri, CT_MESH_MAX_COUNT);
+    if ((nvert && !x) || (ntet && !tet) || (ntri && !tri))
+        return ct_fail(error, CT_BAD_ARGUMENT, "an array is NULL though its count is above 0: give %s",
+                       nvert && !x    ? "x"
+                       : ntet && !tet ? "tet"
+                                      : "tri");
+    if (!check_indices("tet", tet, ntet, 4, nvert, error) ||
+        !check_indices("triangle", tri, ntri, 3, nvert, error))
+        return CT_BAD_ARGUMENT;
     ct_mesh* mesh = mesh_alloc(nvert, ntet, ntri, 0);
-    if (!mesh) return CT_OUT_OF_MEMORY;
+    if (!mesh) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a mesh", less);
     copy_bytes(mesh->x, x, 3 * (size_t)nvert, sizeof(double));
     copy_bytes(mesh->tet, tet, 4 * (size_t)ntet, sizeof(int));
     copy_bytes(mesh->tri, tri, 3 * (size_t)ntri, sizeof(int));
@@ -56,13 +81,12 @@ ct_status ct_mesh_create(ct_mesh** out, int nvert, const double* x, int ntet, co
     return CT_OK;
 }
 
-ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh) {
-    CT_NEED(NULL, out, mesh);
-    if (!out) return CT_BAD_ARGUMENT;
+ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh, ct_error* error) {
+    CT_NEED(error, out, mesh);
+    ct_error_clear(error);
     *out = NULL;
-    if (!mesh) return CT_BAD_ARGUMENT;
     ct_mesh* copy = mesh_alloc(mesh->nvert, mesh->ntet, mesh->ntri, mesh->ntag);
-    if (!copy) return CT_OUT_OF_MEMORY;
+    if (!copy) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a mesh", less);
     copy_bytes(copy->x, mesh->x, 3 * (size_t)mesh->nvert, sizeof(double));
     copy_bytes(copy->tet, mesh->tet, 4 * (size_t)mesh->ntet, sizeof(int));
     copy_bytes(copy->tri, mesh->tri, 3 * (size_t)mesh->ntri, sizeof(int));
@@ -71,7 +95,7 @@ ct_status ct_mesh_copy(ct_mesh** out, const ct_mesh* mesh) {
     copy_bytes(copy->tag, mesh->tag, (size_t)mesh->ntag, sizeof(ct_tag));
     if (mesh->mid && !(copy->mid = ct_duplicate(mesh->mid, (size_t)mesh->ntet, 6 * sizeof(int)))) {
         ct_mesh_free(copy);
-        return CT_OUT_OF_MEMORY;
+        return ct_fail_making(error, CT_OUT_OF_MEMORY, "a mesh", less);
     }
     *out = copy;
     return CT_OK;
@@ -105,6 +129,16 @@ static void cut_cell(int* tet, int corner, const int stride[3]) {
     }
 }
 
+static bool check_size(const char* what, const double* size, int count, ct_error* error) {
+    for (int a = 0; a < count; a++)
+        if (!(size[a] > 0) || size[a] > 1e100) {
+            ct_fail(error, CT_BAD_ARGUMENT,
+                    "the %s has the size %g along axis %d: give sizes above 0, in metres", what, size[a], a);
+            return false;
+        }
+    return true;
+}
+
 static bool box_counts(const int cells[3], int* nvert, int* ntet) {
     double nodes = 1, tets = 6;
     for (int a = 0; a < 3; a++) {
@@ -118,16 +152,19 @@ static bool box_counts(const int cells[3], int* nvert, int* ntet) {
     return true;
 }
 
-ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]) {
-    CT_NEED(NULL, out);
-    if (!out) return CT_BAD_ARGUMENT;
+ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3], ct_error* error) {
+    CT_NEED(error, out, size, cells);
+    ct_error_clear(error);
     *out = NULL;
     int nvert, ntet;
-    if (!size || !cells || !box_counts(cells, &nvert, &ntet)) return CT_BAD_ARGUMENT;
-    for (int a = 0; a < 3; a++)
-        if (!(size[a] > 0) || size[a] > 1e100) return CT_BAD_ARGUMENT;
+    if (!box_counts(cells, &nvert, &ntet))
+        return ct_fail(
+            error, CT_BAD_ARGUMENT,
+            "a box cannot have %d x %d x %d cells: give 1 or more along each axis, and at most %d tets",
+            cells[0], cells[1], cells[2], CT_MESH_MAX_COUNT);
+    if (!check_size("box", size, 3, error)) return CT_BAD_ARGUMENT;
     ct_mesh* mesh = mesh_alloc(nvert, ntet, 0, 0);
-    if (!mesh) return CT_OUT_OF_MEMORY;
+    if (!mesh) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a box", "use fewer cells");
 
     const int stride[3] = {1, cells[0] + 1, (cells[0] + 1) * (cells[1] + 1)};
     int* tet = mesh->tet;
@@ -149,17 +186,19 @@ ct_status ct_mesh_box(ct_mesh** out, const double size[3], const int cells[3]) {
 // ---------------------------------------------------------------------------------------------
 // Sheet
 
-ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2]) {
-    CT_NEED(NULL, out);
-    if (!out) return CT_BAD_ARGUMENT;
+ct_status ct_mesh_sheet(ct_mesh** out, const double size[2], const int cells[2], ct_error* error) {
+    CT_NEED(error, out, size, cells);
+    ct_error_clear(error);
     *out = NULL;
-    if (!size || !cells || cells[0] < 1 || cells[1] < 1) return CT_BAD_ARGUMENT;
     const double nvert = (cells[0] + 1.0) * (cells[1] + 1.0), ntri = 2.0 * cells[0] * cells[1];
-    if (nvert > CT_MESH_MAX_COUNT || ntri > CT_MESH_MAX_COUNT) return CT_BAD_ARGUMENT;
-    for (int a = 0; a < 2; a++)
-        if (!(size[a] > 0) || size[a] > 1e100) return CT_BAD_ARGUMENT;
+    if (cells[0] < 1 || cells[1] < 1 || nvert > CT_MESH_MAX_COUNT || ntri > CT_MESH_MAX_COUNT)
+        return ct_fail(
+            error, CT_BAD_ARGUMENT,
+            "a sheet cannot have %d x %d cells: give 1 or more along each axis, and at most %d triangles",
+            cells[0], cells[1], CT_MESH_MAX_COUNT);
+    if (!check_size("sheet", size, 2, error)) return CT_BAD_ARGUMENT;
     ct_mesh* mesh = mesh_alloc((int)nvert, 0, (int)ntri, 0);
-    if (!mesh) return CT_OUT_OF_MEMORY;
+    if (!mesh) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a sheet", "use fewer cells");
     int* tri = mesh->tri;
     for (int j = 0; j <= cells[1]; j++)
         for (int i = 0; i <= cells[0]; i++) {
@@ -257,16 +296,16 @@ int ct_mesh_repair(ct_mesh* mesh) {
     return changes;
 }
 
-ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri) {
-    CT_NEED(NULL, mesh);
-    if (!tri || !ntri) return CT_BAD_ARGUMENT;
+ct_status ct_mesh_surface(const ct_mesh* mesh, int** tri, int* ntri, ct_error* error) {
+    CT_NEED(error, mesh, tri, ntri);
+    ct_error_clear(error);
     *tri = NULL;
     *ntri = 0;
-    if (!mesh || !indices_in_range(mesh->tet, 4 * (size_t)mesh->ntet, mesh->nvert)) return CT_BAD_ARGUMENT;
+    if (!check_indices("tet", mesh->tet, mesh->ntet, 4, mesh->nvert, error)) return CT_BAD_ARGUMENT;
     int* tri_tet = NULL;
     ct_status status =
         ct_mesh_boundary(mesh->nvert, mesh->ntet, mesh->tet, tri, mesh->mid ? &tri_tet : NULL, ntri);
     if (status == CT_OK && mesh->mid) status = ct_mesh_cut_surface(mesh, tri_tet, tri, ntri);
     ct_free(tri_tet);
-    return status;
+    return ct_fail_making(error, status, "the surface of a mesh", less);
 }

@@ -406,7 +406,8 @@ static ct_status run_check(check* c) {
     measure_box(c);
     measure_tets(c);
     status = build_adjacency(c);
-    if (status != CT_OK) return ct_fail(c->error, status, "not enough memory to check the mesh");
+    if (status != CT_OK)
+        return ct_fail(c->error, status, "out of memory while checking the mesh: use a coarser one");
     measure_surface(c);
     if (c->mesh->ntet) status = check_tets(c);
     else status = check_triangles(c);

@@ -147,8 +147,8 @@ ct_status ct_mesh_read_obj(ct_mesh_builder* builder, const ct_mesh_source* sourc
 static ct_status write_surface(FILE* stream, const ct_mesh* mesh) {
     int *tri = NULL, ntri;
     ct_mesh* surface = NULL;
-    ct_status status = ct_mesh_surface(mesh, &tri, &ntri);
-    if (status == CT_OK) status = ct_mesh_create(&surface, mesh->nvert, mesh->x, 0, NULL, ntri, tri);
+    ct_status status = ct_mesh_surface(mesh, &tri, &ntri, NULL);
+    if (status == CT_OK) status = ct_mesh_create(&surface, mesh->nvert, mesh->x, 0, NULL, ntri, tri, NULL);
     if (status == CT_OK) {
         ct_mesh_repair(surface);
         status = ct_mesh_write_obj(stream, surface, 0);

@@ -4,6 +4,7 @@
 // smax(a,b) = -smin(-a,-b), difference = smax(a,-b).
 #include "shape/shape.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +13,44 @@
 #include "math/point3.h"
 #include "shape/primitive.h"
 
-static ct_shape* shape_new(ct_shape_kind kind) {
+// The first failure stays: a tree is built by calls within calls.
+bool ct_shape_refuse(ct_error* error, const char* format, ...) {
+    if (!error || error->code != CT_OK) return false;
+    va_list arguments;
+    va_start(arguments, format);
+    ct_error_clear(error);
+    error->code = CT_BAD_ARGUMENT;
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void ct_shape_fail_memory(ct_error* error) {
+    if (error && error->code == CT_OK)
+        ct_error_clear(error), ct_fail_making(error, CT_OUT_OF_MEMORY, "a shape", "use fewer parts");
+}
+
+static ct_shape* shape_new(ct_shape_kind kind, ct_error* error) {
     ct_shape* shape = ct_alloc(1, sizeof *shape);
     if (shape) shape->kind = kind;
+    else ct_shape_fail_memory(error);
     return shape;
+}
+
+bool ct_shape_check_points(const double* point, int count, ct_error* error) {
+    if (!point) return ct_shape_refuse(error, "a point or a size of the shape is NULL: give it");
+    for (int i = 0; i < count; i++)
+        if (!isfinite(point[i]))
+            return ct_shape_refuse(error, "the shape has a coordinate of %g: give finite numbers", point[i]);
+    return true;
+}
+
+bool ct_shape_check_sizes(const double* size, int count, bool zero, ct_error* error) {
+    if (!ct_shape_check_points(size, count, error)) return false;
+    for (int i = 0; i < count; i++)
+        if (!(size[i] > 0 || (zero && size[i] == 0)))
+            return ct_shape_refuse(error, "the shape has a size of %g: give numbers above 0", size[i]);
+    return true;
 }
 
 // Box of a ball hull between a and b.
@@ -28,8 +63,10 @@ static void set_bounds(ct_shape* shape, const double a[3], const double b[3], co
 
 static void pad_all(double pad[3], double value) { pad[0] = pad[1] = pad[2] = value; }
 
-ct_shape* ct_shape_sphere(const double center[3], double radius) {
-    ct_shape* shape = shape_new(CT_SHAPE_SPHERE);
+ct_shape* ct_shape_sphere(const double center[3], double radius, ct_error* error) {
+    if (!(ct_shape_check_points(center, 3, error) && ct_shape_check_sizes(&radius, 1, false, error)))
+        return NULL;
+    ct_shape* shape = shape_new(CT_SHAPE_SPHERE, error);
     if (!shape) return NULL;
     double pad[3];
     pad_all(pad, radius);
@@ -39,8 +76,10 @@ ct_shape* ct_shape_sphere(const double center[3], double radius) {
     return shape;
 }
 
-ct_shape* ct_shape_ellipsoid(const double center[3], const double radii[3]) {
-    ct_shape* shape = shape_new(CT_SHAPE_ELLIPSOID);
+ct_shape* ct_shape_ellipsoid(const double center[3], const double radii[3], ct_error* error) {
+    if (!(ct_shape_check_points(center, 3, error) && ct_shape_check_sizes(radii, 3, false, error)))
+        return NULL;
+    ct_shape* shape = shape_new(CT_SHAPE_ELLIPSOID, error);
     if (!shape) return NULL;
     copy3(shape->a, center);
     copy3(shape->b, radii);
@@ -48,8 +87,11 @@ ct_shape* ct_shape_ellipsoid(const double center[3], const double radii[3]) {
     return shape;
 }
 
-ct_shape* ct_shape_box(const double center[3], const double half[3], double rounding) {
-    ct_shape* shape = shape_new(CT_SHAPE_BOX);
+ct_shape* ct_shape_box(const double center[3], const double half[3], double rounding, ct_error* error) {
+    if (!(ct_shape_check_points(center, 3, error) && ct_shape_check_sizes(half, 3, false, error) &&
+          ct_shape_check_points(&rounding, 1, error)))
+        return NULL;
+    ct_shape* shape = shape_new(CT_SHAPE_BOX, error);
     if (!shape) return NULL;
     copy3(shape->a, center);
     copy3(shape->b, half);
@@ -58,8 +100,13 @@ ct_shape* ct_shape_box(const double center[3], const double half[3], double roun
     return shape;
 }
 
-ct_shape* ct_shape_capsule(const double a[3], const double b[3], double radius_a, double radius_b) {
-    ct_shape* shape = shape_new(CT_SHAPE_CAPSULE);
+ct_shape* ct_shape_capsule(const double a[3], const double b[3], double radius_a, double radius_b,
+                           ct_error* error) {
+    if (!(ct_shape_check_points(a, 3, error) && ct_shape_check_points(b, 3, error) &&
+          ct_shape_check_sizes(&radius_a, 1, radius_b > 0, error) &&
+          ct_shape_check_sizes(&radius_b, 1, radius_a > 0, error)))
+        return NULL;
+    ct_shape* shape = shape_new(CT_SHAPE_CAPSULE, error);
     if (!shape) return NULL;
     copy3(shape->a, a);
     copy3(shape->b, b);
@@ -72,8 +119,11 @@ ct_shape* ct_shape_capsule(const double a[3], const double b[3], double radius_a
     return shape;
 }
 
-ct_shape* ct_shape_cylinder(const double a[3], const double b[3], double radius) {
-    ct_shape* shape = shape_new(CT_SHAPE_CYLINDER);
+ct_shape* ct_shape_cylinder(const double a[3], const double b[3], double radius, ct_error* error) {
+    if (!(ct_shape_check_points(a, 3, error) && ct_shape_check_points(b, 3, error) &&
+          ct_shape_check_sizes(&radius, 1, false, error)))
+        return NULL;
+    ct_shape* shape = shape_new(CT_SHAPE_CYLINDER, error);
     if (!shape) return NULL;
     copy3(shape->a, a);
     copy3(shape->b, b);
@@ -87,8 +137,12 @@ ct_shape* ct_shape_cylinder(const double a[3], const double b[3], double radius)
     return shape;
 }
 
-ct_shape* ct_shape_torus(const double center[3], const double axis[3], double major, double minor) {
-    ct_shape* shape = shape_new(CT_SHAPE_TORUS);
+ct_shape* ct_shape_torus(const double center[3], const double axis[3], double major, double minor,
+                         ct_error* error) {
+    if (!(ct_shape_check_points(center, 3, error) && ct_shape_check_points(axis, 3, error) &&
+          ct_shape_check_sizes(&major, 1, false, error) && ct_shape_check_sizes(&minor, 1, false, error)))
+        return NULL;
+    ct_shape* shape = shape_new(CT_SHAPE_TORUS, error);
     if (!shape) return NULL;
     double length = length3(axis), pad[3];
     copy3(shape->a, center);
@@ -102,8 +156,13 @@ ct_shape* ct_shape_torus(const double center[3], const double axis[3], double ma
     return shape;
 }
 
-static ct_shape* combine(ct_shape_kind kind, ct_shape* a, ct_shape* b, double smooth) {
-    ct_shape* shape = a && b ? shape_new(kind) : NULL;
+static bool check_operands(const ct_shape* a, const ct_shape* b, ct_error* error) {
+    return (a && b) || ct_shape_refuse(error, "a shape to combine or to move is NULL: make it first");
+}
+
+static ct_shape* combine(ct_shape_kind kind, ct_shape* a, ct_shape* b, double smooth, ct_error* error) {
+    const bool good = check_operands(a, b, error) && ct_shape_check_points(&smooth, 1, error);
+    ct_shape* shape = good ? shape_new(kind, error) : NULL;
     if (!shape) {
         ct_shape_free(a);
         if (b != a) ct_shape_free(b);
@@ -128,16 +187,16 @@ static ct_shape* combine(ct_shape_kind kind, ct_shape* a, ct_shape* b, double sm
     return shape;
 }
 
-ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth) {
-    return combine(CT_SHAPE_UNION, a, b, smooth);
+ct_shape* ct_shape_union(ct_shape* a, ct_shape* b, double smooth, ct_error* error) {
+    return combine(CT_SHAPE_UNION, a, b, smooth, error);
 }
 
-ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth) {
-    return combine(CT_SHAPE_INTERSECTION, a, b, smooth);
+ct_shape* ct_shape_intersection(ct_shape* a, ct_shape* b, double smooth, ct_error* error) {
+    return combine(CT_SHAPE_INTERSECTION, a, b, smooth, error);
 }
 
-ct_shape* ct_shape_difference(ct_shape* a, ct_shape* b, double smooth) {
-    return combine(CT_SHAPE_DIFFERENCE, a, b, smooth);
+ct_shape* ct_shape_difference(ct_shape* a, ct_shape* b, double smooth, ct_error* error) {
+    return combine(CT_SHAPE_DIFFERENCE, a, b, smooth, error);
 }
 
 static void rotation_from_quaternion(const double q[4], double r[9]) {
@@ -150,9 +209,12 @@ static void rotation_from_quaternion(const double q[4], double r[9]) {
     memcpy(r, entries, sizeof entries);
 }
 
-ct_shape* ct_shape_transform(ct_shape* child, const double translate[3], const double rotate[4],
-                             double scale) {
-    ct_shape* shape = child ? shape_new(CT_SHAPE_TRANSFORM) : NULL;
+ct_shape* ct_shape_transform(ct_shape* child, const double translate[3], const double rotate[4], double scale,
+                             ct_error* error) {
+    const bool good = check_operands(child, child, error) && ct_shape_check_points(translate, 3, error) &&
+                      ct_shape_check_points(rotate, 4, error) &&
+                      ct_shape_check_sizes(&scale, 1, false, error);
+    ct_shape* shape = good ? shape_new(CT_SHAPE_TRANSFORM, error) : NULL;
     if (!shape) {
         ct_shape_free(child);
         return NULL;

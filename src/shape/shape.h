@@ -42,6 +42,14 @@ struct ct_shape {
     double size;  // 0: the parent's
 };
 
+// For constructors, whose errors keep the first failure. Memory has run out; an argument is bad (returns
+// false); false and an error unless `count` numbers are finite; unless they are above 0, or `zero` and not
+// below.
+void ct_shape_fail_memory(ct_error* error);
+bool ct_shape_refuse(ct_error* error, const char* format, ...) __attribute__((format(printf, 2, 3)));
+bool ct_shape_check_points(const double* point, int count, ct_error* error);
+bool ct_shape_check_sizes(const double* size, int count, bool zero, ct_error* error);
+
 // Tag of the leaf in which the point is deepest; 0 when no leaf or combination above it is tagged.
 int ct_shape_tag_at(const ct_shape* shape, const double point[3]);
 // Smallest size wanted by a leaf whose surface is within `reach` of the point, else by the nearest leaf.

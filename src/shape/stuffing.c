@@ -139,15 +139,15 @@ static ct_status fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* d
                          def->size, MAX_CELLS / 1000000);
     } else if (status != CT_OK) {
         ct_fail(error, status, "%s while meshing with size %g%s", ct_status_text(status), def->size,
-                status == CT_OUT_OF_MEMORY ? "; make it larger" : "");
+                status == CT_OUT_OF_MEMORY ? ": make it larger" : "");
     } else if (list.ntet == 0) {
         status =
             ct_fail(error, CT_BAD_MESH,
                     "the shape is empty at size %g: make size smaller than the thinnest part", def->size);
     } else {
-        status = ct_mesh_create(out, list.nvert, list.x, list.ntet, list.tet, 0, NULL);
+        status = ct_mesh_create(out, list.nvert, list.x, list.ntet, list.tet, 0, NULL, error);
         if (status == CT_OK) status = set_tags(*out, shape);
-        if (status != CT_OK) ct_fail(error, status, "out of memory");
+        ct_fail_making(error, status, "a mesh", "make size larger");
     }
     ct_tet_list_clear(&list);
     if (status == CT_OK) status = ct_mesh_check(*out, report, error);

@@ -46,17 +46,25 @@ static void sample_span(const double* points, const double* radii, int npoint, i
     ball[3] = fmin(fmax(hermite(radii[span], radii[span + 1], dp, dq, t), low), high);
 }
 
-ct_shape* ct_shape_sweep(const double* points, const double* radii, int npoint) {
-    if (npoint < 1) return NULL;
-    if (npoint == 1) return ct_shape_sphere(points, radii[0]);
+ct_shape* ct_shape_sweep(const double* points, const double* radii, int npoint, ct_error* error) {
+    if (npoint < 1 && !ct_shape_refuse(error, "a sweep along %d points: give at least 1", npoint))
+        return NULL;
+    if (!ct_shape_check_points(points, 3 * npoint, error) ||
+        !ct_shape_check_sizes(radii, npoint, true, error))
+        return NULL;
+    if (npoint == 1) return ct_shape_sphere(points, radii[0], error);
     ct_shape* shape = ct_alloc(1, sizeof *shape);
-    if (!shape) return NULL;
+    if (!shape) {
+        ct_shape_fail_memory(error);
+        return NULL;
+    }
     int pieces = npoint == 2 ? 1 : SPAN_PIECES;
     shape->kind = CT_SHAPE_SWEEP;
     shape->nball = pieces * (npoint - 1) + 1;
     shape->ball = ct_alloc(4 * (size_t)shape->nball, sizeof(double));
     if (!shape->ball) {
         ct_shape_free(shape);
+        ct_shape_fail_memory(error);
         return NULL;
     }
     for (int i = 0; i < shape->nball; i++) {

@@ -17,11 +17,14 @@ struct ct_pool {
     pthread_mutex_t lock;  // of the line above
 };
 
-ct_status ct_pool_create(ct_pool** out, const ct_model* model, int threads) {
-    CT_NEED(NULL, out, model);
+static const char* const less = "use a coarser mesh, or fewer threads";
+
+ct_status ct_pool_create(ct_pool** out, const ct_model* model, int threads, ct_error* error) {
+    CT_NEED(error, out, model);
+    ct_error_clear(error);
     *out = NULL;
     ct_pool* pool = ct_alloc(1, sizeof *pool);
-    if (!pool) return CT_OUT_OF_MEMORY;
+    if (!pool) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a pool", less);
     pool->model = model;
     pthread_mutex_init(&pool->lock, NULL);
     ct_status status = ct_threads_create(&pool->threads, threads);
@@ -29,11 +32,11 @@ ct_status ct_pool_create(ct_pool** out, const ct_model* model, int threads) {
     if (status == CT_OK) pool->work = ct_alloc((size_t)count, sizeof(ct_work*));
     if (status == CT_OK && !pool->work) status = CT_OUT_OF_MEMORY;
     for (; status == CT_OK && pool->count < count; pool->count++)
-        status = ct_work_create(&pool->work[pool->count], model, 1);
+        status = ct_work_create(&pool->work[pool->count], model, 1, error);
     pool->idle = pool->count;
     if (status != CT_OK) {
         ct_pool_free(pool);
-        return status;
+        return ct_fail_making(error, status, "a pool", less);
     }
     *out = pool;
     return CT_OK;

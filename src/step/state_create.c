@@ -124,16 +124,19 @@ static ct_status set_initial(const ct_model* model, ct_state* state) {
     return ct_state_begin(model, state, NULL, NULL, NULL, NULL);
 }
 
-ct_status ct_state_create(ct_state** out, const ct_model* model) {
-    CT_NEED(NULL, out, model);
+static const char* const less = "use a coarser mesh, or fewer states at a time";
+
+ct_status ct_state_create(ct_state** out, const ct_model* model, ct_error* error) {
+    CT_NEED(error, out, model);
+    ct_error_clear(error);
     *out = NULL;
     ct_state* state = ct_alloc(1, sizeof *state);
-    if (!state) return CT_OUT_OF_MEMORY;
+    if (!state) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a state", less);
     state->size = ct_state_block_size(model);
     state->header = ct_alloc(1, state->size);
     if (!state->header) {
         ct_free(state);
-        return CT_OUT_OF_MEMORY;
+        return ct_fail_making(error, CT_OUT_OF_MEMORY, "a state", less);
     }
     state->header->nvert = model->nvert;
     state->header->ncoordinate = model->tree.ncoordinate;
@@ -143,7 +146,7 @@ ct_status ct_state_create(ct_state** out, const ct_model* model) {
     ct_status status = set_initial(model, state);
     if (status != CT_OK) {
         ct_state_free(state);
-        return status;
+        return ct_fail_making(error, status, "a state", less);
     }
     *out = state;
     return CT_OK;

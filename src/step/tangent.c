@@ -392,7 +392,7 @@ ct_status ct_step_jvp(const ct_model* model, ct_work* work, const ct_state* befo
     ct_record record = {0};
     ct_tangent* tangent = NULL;
     ct_state* end = NULL;
-    ct_status status = ct_state_create(&end, model);
+    ct_status status = ct_state_create(&end, model, NULL);
     if (status == CT_OK) status = ct_state_copy(end, before);
     if (status == CT_OK) status = ct_tangent_create(&tangent, model);
     work->record = &record;

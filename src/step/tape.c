@@ -38,15 +38,21 @@ struct ct_tape {
     ct_contact_log log;   // of the last rollout
 };
 
-ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes) {
-    CT_NEED(NULL, out, model);
+static const char* const less = "give fewer max_bytes, so that fewer states are kept, or a coarser mesh";
+
+ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, size_t max_bytes,
+                         ct_error* error) {
+    CT_NEED(error, out, model);
+    ct_error_clear(error);
     *out = NULL;
-    if (max_steps < 1) return CT_BAD_ARGUMENT;
+    if (max_steps < 1)
+        return ct_fail(error, CT_BAD_ARGUMENT, "max_steps is %d: a tape needs room for 1 step or more",
+                       max_steps);
     ct_tape* tape = ct_alloc(1, sizeof *tape);
     ct_state* state = NULL;
-    if (!tape || ct_state_create(&state, model) != CT_OK) {
+    if (!tape || ct_state_create(&state, model, NULL) != CT_OK) {
         ct_free(tape);
-        return CT_OUT_OF_MEMORY;
+        return ct_fail_making(error, CT_OUT_OF_MEMORY, "a tape", less);
     }
     tape->state_size = state->size;
     ct_state_free(state);
@@ -60,7 +66,7 @@ ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, si
     tape->record = ct_arena_alloc(&tape->arena, slots + 1, sizeof *tape->record);
     if (tape->arena.failed) {
         ct_tape_free(tape);
-        return CT_OUT_OF_MEMORY;
+        return ct_fail_making(error, CT_OUT_OF_MEMORY, "a tape", less);
     }
     *out = tape;
     return CT_OK;
@@ -144,7 +150,7 @@ ct_status ct_rollout(const ct_model* model, ct_work* work, ct_tape* tape, const 
     if (refuses(model, work, tape, initial, nstep, &report->last)) return CT_BAD_ARGUMENT;
     double started = ct_clock();
     ct_state* state = NULL;
-    ct_status status = ct_state_create(&state, model);
+    ct_status status = ct_state_create(&state, model, NULL);
     if (status == CT_OK) status = ct_state_copy(state, initial);
     ct_contact_log_clear(&tape->log);
     tape->stride = nstep + 1 <= tape->nslot ? 1 : stride_for(nstep, tape->nslot - 1);
@@ -276,9 +282,9 @@ static ct_status prepare(reverse_context* c, ct_arena* arena, ct_values* gradien
     if (arena->failed) return CT_OUT_OF_MEMORY;
     ct_status status = ct_model_begin_sums(model, gradient, arena, &c->sums);
     if (status == CT_OK) status = ct_adjoint_create(&c->adjoint, model);
-    if (status == CT_OK) status = ct_state_create(&c->before, model);
-    if (status == CT_OK) status = ct_state_create(&c->after, model);
-    if (status == CT_OK) status = ct_state_create(&c->spare, model);
+    if (status == CT_OK) status = ct_state_create(&c->before, model, NULL);
+    if (status == CT_OK) status = ct_state_create(&c->after, model, NULL);
+    if (status == CT_OK) status = ct_state_create(&c->spare, model, NULL);
     return status;
 }
 
@@ -410,7 +416,7 @@ ct_status ct_step_vjp(const ct_model* model, ct_work* work, const ct_state* befo
     ct_tape* tape = NULL;
     end_seed end = {state_bar, ct_model_state_first(model, CT_STATE_PARTS)};
     if (report) memset(report, 0, sizeof *report);
-    ct_status status = ct_tape_create(&tape, model, 1, 0);
+    ct_status status = ct_tape_create(&tape, model, 1, 0, NULL);
     if (status == CT_OK) status = ct_rollout(model, work, tape, before, 1, control, NULL, NULL, NULL);
     if (status == CT_OK)
         status = ct_backward_states(model, work, tape, control, seed_end, &end, state_bar, gradient, report);

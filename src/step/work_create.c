@@ -48,7 +48,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
 
 static size_t state_size_of(const ct_model* model) {
     ct_state* state = NULL;
-    if (ct_state_create(&state, model) != CT_OK) return 0;
+    if (ct_state_create(&state, model, NULL) != CT_OK) return 0;
     size_t size = state->size;
     ct_state_free(state);
     return size;
@@ -76,18 +76,21 @@ static ct_status create_parts(ct_work* work, const ct_model* model, int threads)
     return ct_precondition_create(&work->preconditioner, model, &work->families, work->threads);
 }
 
-ct_status ct_work_create(ct_work** out, const ct_model* model, int threads) {
-    CT_NEED(NULL, out, model);
+static const char* const less = "use a coarser mesh, or fewer works at a time";
+
+ct_status ct_work_create(ct_work** out, const ct_model* model, int threads, ct_error* error) {
+    CT_NEED(error, out, model);
+    ct_error_clear(error);
     *out = NULL;
     ct_work* work = ct_alloc(1, sizeof *work);
-    if (!work) return CT_OUT_OF_MEMORY;
+    if (!work) return ct_fail_making(error, CT_OUT_OF_MEMORY, "a work", less);
     work->model = model;
     ct_blas_begin();
     ct_status status = create_parts(work, model, threads > 0 ? threads : model->settings.threads);
     ct_blas_end();
     if (status != CT_OK) {
         ct_work_free(work);
-        return status;
+        return ct_fail_making(error, status, "a work", less);
     }
     *out = work;
     return CT_OK;

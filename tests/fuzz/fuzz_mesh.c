@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ct_mesh_report report;
     int *tri, ntri;
     ct_mesh_check(mesh, &report, &error);
-    if (ct_mesh_surface(mesh, &tri, &ntri) == CT_OK) ct_free(tri);
+    if (ct_mesh_surface(mesh, &tri, &ntri, NULL) == CT_OK) ct_free(tri);
     ct_mesh_repair(mesh);
     ct_mesh_check(mesh, &report, &error);
     ct_mesh_free(mesh);

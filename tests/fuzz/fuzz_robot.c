@@ -17,7 +17,7 @@ static void expect_reason(ct_status status, const ct_error* error) {
 static void use(ct_robot* robot) {
     ct_scene* scene;
     ct_error error;
-    if (ct_scene_create(&scene)) return;
+    if (ct_scene_create(&scene, NULL)) return;
     ct_robot_place(robot, (double[]){1, 2, 3}, (double[]){1, 1, 0, 0}, 0.5);
     ct_status status = ct_robot_add(scene, robot, "robot", &error);
     if (status) expect_reason(status, &error);
