@@ -1,13 +1,14 @@
 // The plan of a factorisation by fronts; see fronts_plan.h.
 #include "sparse/fronts_plan.h"
 
+#include <math.h>
 #include <stdint.h>
 
-// Subtrees with up to 1/SHARES of the arithmetic are tasks of their own; matrices with less than SMALL flops
-// are not cut. Tasks run side by side as long as they need no more than 1/ROOM_SHARE of what the tree needs
-// anyway.
+// Subtrees with up to 1/SHARES of the arithmetic and LARGE flops are tasks of their own; matrices with less
+// than SMALL flops are not cut. Tasks run side by side as long as they need no more than 1/ROOM_SHARE of what
+// the tree needs anyway, so those of large matrices must be many to find company.
 enum { SHARES = 32, ROOM_SHARE = 2 };
-static const double SMALL = 2e7;
+static const double SMALL = 2e7, LARGE = 5e9;
 static const size_t LEAST_ROOM = 1 << 20;  // and this many entries at least
 
 static int block_count(int nodes) { return (nodes + CT_PANEL_NODES - 1) / CT_PANEL_NODES; }
@@ -200,7 +201,7 @@ static void measure_subtrees(layout* l) {
 // The largest subtrees below the limit, small ones with the same parent together.
 static void cut_tasks(layout* l) {
     ct_front_plan* plan = l->plan;
-    const double limit = plan->flops < SMALL ? 2 * SMALL : plan->flops / SHARES;
+    const double limit = plan->flops < SMALL ? 2 * SMALL : fmin(plan->flops / SHARES, LARGE);
     for (int i = 0; i < plan->count; i++) {
         l->task[i] = -1;
         if (l->flops[i] > limit || (l->parent[i] >= 0 && l->flops[l->parent[i]] <= limit)) continue;
