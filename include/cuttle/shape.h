@@ -81,6 +81,8 @@ typedef struct ct_fill_def {
     double size;      // edge length at the surface, m
     double interior;  // edge length deep inside; 0: the same as size; otherwise graded by powers of 2
     double lower[3], upper[3];  // bounds to mesh; lower == upper: from the shape
+    int order;  // 2: nodes on the tets' edges, those of the surface's edges on the shape's surface; else
+                // linear
 } ct_fill_def;
 CT_API ct_fill_def ct_fill_def_default(void);  // size 0.1 m, the same inside, bounds from the shape
 // Meshes the inside. report NULL: not wanted. CT_BAD_ARGUMENT for sizes or bounds that make no sense,

@@ -72,13 +72,14 @@ static void make_sheet(ct_mesh** mesh, ct_json at) {
 }
 
 // Fills and frees the shape; NULL: as `why` says.
-static void fill(ct_mesh** mesh, ct_json at, ct_shape* shape, const ct_error* why, double size,
+static void fill(ct_mesh** mesh, ct_json at, ct_shape* shape, const ct_error* why, int order, double size,
                  double interior) {
     ct_fill_def def = ct_fill_def_default();
     ct_error inner;
     ct_error_clear(&inner);
     def.size = size;
     def.interior = interior;
+    def.order = order;
     if (!shape) ct_json_relay(at, why->code, why);
     else ct_json_relay(at, ct_shape_fill(mesh, shape, &def, NULL, &inner), &inner);
     ct_shape_free(shape);
@@ -86,16 +87,16 @@ static void fill(ct_mesh** mesh, ct_json at, ct_shape* shape, const ct_error* wh
 
 static const double origin[3];
 
-static void make_sphere(ct_mesh** mesh, ct_json at) {
+static void make_sphere(ct_mesh** mesh, ct_json at, int order) {
     double radius = 0, size = 0;
     ct_read_keys(at, CT_OBJECT_SPHERE_MESH);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
     ct_json_positive(ct_json_required(at, "size"), &size);
     ct_error why = {0};
-    if (!at.reader->status) fill(mesh, at, ct_shape_sphere(origin, radius, &why), &why, size, 0);
+    if (!at.reader->status) fill(mesh, at, ct_shape_sphere(origin, radius, &why), &why, order, size, 0);
 }
 
-static void make_cylinder(ct_mesh** mesh, ct_json at) {
+static void make_cylinder(ct_mesh** mesh, ct_json at, int order) {
     double radius = 0, length = 0, size = 0;
     ct_read_keys(at, CT_OBJECT_CYLINDER_MESH);
     ct_json_positive(ct_json_required(at, "radius"), &radius);
@@ -103,10 +104,10 @@ static void make_cylinder(ct_mesh** mesh, ct_json at) {
     ct_json_positive(ct_json_required(at, "size"), &size);
     const double a[3] = {0, 0, -length / 2}, b[3] = {0, 0, length / 2};
     ct_error why = {0};
-    if (!at.reader->status) fill(mesh, at, ct_shape_cylinder(a, b, radius, &why), &why, size, 0);
+    if (!at.reader->status) fill(mesh, at, ct_shape_cylinder(a, b, radius, &why), &why, order, size, 0);
 }
 
-static void make_torus(ct_mesh** mesh, ct_json at) {
+static void make_torus(ct_mesh** mesh, ct_json at, int order) {
     double major = 0, minor = 0, size = 0;
     const double axis[3] = {0, 0, 1};
     ct_read_keys(at, CT_OBJECT_TORUS_MESH);
@@ -116,10 +117,11 @@ static void make_torus(ct_mesh** mesh, ct_json at) {
     if (minor >= major)
         ct_json_fail(ct_json_member(at, "minor"), "is %g: it must be below major, which is %g", minor, major);
     ct_error why = {0};
-    if (!at.reader->status) fill(mesh, at, ct_shape_torus(origin, axis, major, minor, &why), &why, size, 0);
+    if (!at.reader->status)
+        fill(mesh, at, ct_shape_torus(origin, axis, major, minor, &why), &why, order, size, 0);
 }
 
-static ct_mesh* read_shape(ct_json body, const char* directory) {
+static ct_mesh* read_shape(ct_json body, const char* directory, int order) {
     ct_json at = ct_json_member(body, "shape"), root = at;
     double size = 0, interior = 0;
     ct_json_positive(ct_json_required(body, "size"), &size);
@@ -131,15 +133,16 @@ static ct_mesh* read_shape(ct_json body, const char* directory) {
     ct_error_clear(&inner);
     root.path[0] = 0;  // its errors carry the full path
     ct_json_relay(root, ct_shape_from_json(&shape, at.value, directory, at.path, &inner), &inner);
-    if (!at.reader->status) fill(&mesh, at, shape, &inner, size, interior);
+    if (!at.reader->status) fill(&mesh, at, shape, &inner, order, size, interior);
     return mesh;
 }
 
-// The mesh of the body, NULL when the reader has failed.
-static ct_mesh* read_mesh(ct_json body, const char* directory) {
+// The mesh of the body, NULL when the reader has failed. order: 2 where its surface is to be curved.
+static ct_mesh* read_mesh(ct_json body, const char* directory, int order) {
     static const char* const source[] = {"mesh", "shape", "box", "sphere", "cylinder", "torus", "sheet"};
-    static void (*const make[])(ct_mesh**, ct_json) = {NULL,          NULL,       make_box,  make_sphere,
-                                                       make_cylinder, make_torus, make_sheet};
+    static void (*const flat[])(ct_mesh**, ct_json) = {[2] = make_box, [6] = make_sheet};
+    static void (*const round[])(ct_mesh**, ct_json,
+                                 int) = {[3] = make_sphere, [4] = make_cylinder, [5] = make_torus};
     int chosen = -1, count = 0;
     for (int i = 0; i < 7; i++) {
         if (!ct_json_has(body, source[i])) continue;
@@ -159,9 +162,11 @@ static ct_mesh* read_mesh(ct_json body, const char* directory) {
     ct_json written = ct_json_member(body, "mesh");
     if (chosen == 0 && json_is_object(written.value)) return ct_read_written_mesh(body);
     if (chosen == 0) return read_mesh_file(body, directory);
-    if (chosen == 1) return read_shape(body, directory);
+    if (chosen == 1) return read_shape(body, directory, order);
     ct_mesh* mesh = NULL;
-    make[chosen](&mesh, ct_json_member(body, source[chosen]));
+    ct_json at = ct_json_member(body, source[chosen]);
+    if (chosen == 2 || chosen == 6) flat[chosen](&mesh, at);
+    else round[chosen](&mesh, at, order);
     return mesh;
 }
 
@@ -171,7 +176,7 @@ ct_mesh* ct_read_obstacle_mesh(ct_json obstacle, const char* directory) {
     if (ct_json_has(at, "nodes")) return ct_read_written_mesh(obstacle);
     if (ct_json_has(obstacle, "repair"))
         ct_json_fail(obstacle, "has \"repair\" next to \"mesh\": put it inside");
-    return ct_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory) : NULL;
+    return ct_read_keys(at, CT_OBJECT_OBSTACLE_MESH) ? read_mesh(at, directory, 1) : NULL;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -345,7 +350,7 @@ void ct_read_body(ct_scene* scene, ct_json at, const char* directory) {
     ct_json_positive(ct_json_member(at, "contact_thickness"), &def.contact_thickness);
     ct_json_integer(ct_json_member(at, "order"), 1, 2, &def.order);
     if (at.reader->status) return;
-    ct_mesh* mesh = read_mesh(at, directory);
+    ct_mesh* mesh = read_mesh(at, directory, def.order);
     def.mesh = mesh;
     if (def.order == 1 && mesh && mesh->mid)
         ct_json_fail(ct_json_member(at, "order"),

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "math/point3.h"
 #include "shape/mesh.h"
+#include "shape/shape.h"
 
 #define TARGET 0.45
 #define SWEEPS 8
@@ -51,26 +52,6 @@ static void neighbor_mean(const improver* m, int v, double mean[3]) {
     for (int k = 0; k < 3; k++) mean[k] = count > 0 ? mean[k] / count : list->x[3 * (size_t)v + (size_t)k];
 }
 
-// Steps down the distance to the surface; false when it is not reached within a few steps.
-static bool project(const ct_shape* shape, double scale, double x[3]) {
-    for (int iteration = 0; iteration < 5; iteration++) {
-        double distance = ct_shape_distance(shape, x), gradient[3];
-        if (fabs(distance) < 1e-6 * scale) return true;
-        for (int k = 0; k < 3; k++) {
-            double ahead[3], behind[3], step = 1e-5 * scale;
-            copy3(ahead, x);
-            copy3(behind, x);
-            ahead[k] += step;
-            behind[k] -= step;
-            gradient[k] = (ct_shape_distance(shape, ahead) - ct_shape_distance(shape, behind)) / (2 * step);
-        }
-        double squared = dot3(gradient, gradient);
-        if (squared < 0.01) return false;
-        add_scaled3(x, -distance / squared, gradient, x);
-    }
-    return fabs(ct_shape_distance(shape, x)) < 1e-5 * scale;
-}
-
 // Unit normal of the face of `tet` opposite v, towards v, and the mean length of the edges at v.
 static double opposite_normal(const improver* m, int v, int tet, double normal[3]) {
     const double *x = m->list->x, *corner[3];
@@ -108,7 +89,7 @@ static bool improve_vertex(improver* m, int v) {
         subtract3(mean, x, offset);
         if (i < 3) add_scaled3(x, toward[i], offset, trial);
         else add_scaled3(x, away[i - 3] * scale, normal, trial);
-        if (m->list->surface[v] && !project(m->shape, scale, trial)) continue;
+        if (m->list->surface[v] && !ct_shape_project(m->shape, scale, trial)) continue;
         double quality = star_quality(m, v, trial, best, &ignored);
         if (quality > best) {
             best = quality;

@@ -259,6 +259,25 @@ void ct_shape_free(ct_shape* shape) {
     ct_free(shape);
 }
 
+bool ct_shape_project(const ct_shape* shape, double scale, double x[3]) {
+    for (int iteration = 0; iteration < 5; iteration++) {
+        double distance = ct_shape_distance(shape, x), gradient[3];
+        if (fabs(distance) < 1e-6 * scale) return true;
+        for (int k = 0; k < 3; k++) {
+            double ahead[3], behind[3], step = 1e-5 * scale;
+            copy3(ahead, x);
+            copy3(behind, x);
+            ahead[k] += step;
+            behind[k] -= step;
+            gradient[k] = (ct_shape_distance(shape, ahead) - ct_shape_distance(shape, behind)) / (2 * step);
+        }
+        double squared = dot3(gradient, gradient);
+        if (squared < 0.01) return false;
+        add_scaled3(x, -distance / squared, gradient, x);
+    }
+    return fabs(ct_shape_distance(shape, x)) < 1e-5 * scale;
+}
+
 void ct_shape_bounds(const ct_shape* shape, double lower[3], double upper[3]) {
     copy3(lower, shape->lower);
     copy3(upper, shape->upper);

@@ -60,5 +60,8 @@ bool ct_shape_has_sizes(const ct_shape* shape);
 // Distinct tags of the tree in the order of their ids: writes up to `capacity` and returns their
 // number; without `tag`, a capacity that is enough.
 int ct_shape_tags(const ct_shape* shape, ct_tag* tag, int capacity);
+// Moves x to the surface, down the distance; scale: size of what is looked at, m. False: not reached within a
+// few steps.
+bool ct_shape_project(const ct_shape* shape, double scale, double x[3]);
 
 #endif

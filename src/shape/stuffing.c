@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/point3.h"
+#include "shape/curve.h"
 #include "shape/cut.h"
 #include "shape/improve.h"
 #include "shape/prune.h"
@@ -68,6 +69,8 @@ static ct_status prepare(ct_octree_def* octree, const ct_shape* shape, const ct_
     if (def->interior < 0 || !isfinite(def->interior))
         return ct_fail(error, CT_BAD_ARGUMENT,
                        "interior is %g; it must be positive, or 0 for the same as size", def->interior);
+    if (def->order != 0 && def->order != 1 && def->order != 2)
+        return ct_fail(error, CT_BAD_ARGUMENT, "order is %d; it must be 1 or 2", def->order);
     // A size of the whole shape takes the place of the caller's.
     double size = shape->size > 0 ? shape->size : def->size, smallest = ct_shape_smallest_size(shape, size);
     *octree = (ct_octree_def){.shape = shape, .size = size, .finest = size, .max_cells = MAX_CELLS};
@@ -147,6 +150,8 @@ static ct_status fill(ct_mesh** out, const ct_shape* shape, const ct_fill_def* d
     } else {
         status = ct_mesh_create(out, list.nvert, list.x, list.ntet, list.tet, 0, NULL, error);
         if (status == CT_OK) status = set_tags(*out, shape);
+        if (status == CT_OK && def->order == 2) status = ct_mesh_raise(*out);
+        if (status == CT_OK && def->order == 2) status = ct_mesh_curve(*out, shape);
         ct_fail_making(error, status, "a mesh", "make size larger");
     }
     ct_tet_list_clear(&list);
