@@ -87,7 +87,8 @@ CT_API ct_status ct_backward(const ct_model* model, ct_work* work, ct_tape* tape
 // (ct_model_state_first). Returns whether it did.
 typedef bool (*ct_state_seed)(int step, const ct_state* state, double* state_bar, void* user);
 // As ct_backward, for losses that depend on all that states carry. initial_bar: of the initial state, also
-// such a vector, overwritten; NULL: not wanted. gradient NULL: nothing else is wanted.
+// such a vector, overwritten; NULL: not wanted. Where that state was settled or relaxed initial_bar is of
+// where it came to rest, and `gradient` goes through the rest. gradient NULL: nothing else is wanted.
 CT_API ct_status ct_backward_states(const ct_model* model, ct_work* work, ct_tape* tape,
                                     const double* controls, ct_state_seed seed, void* user,
                                     double* initial_bar, ct_values* gradient, ct_backward_report* report);

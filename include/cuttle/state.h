@@ -89,8 +89,9 @@ CT_API size_t ct_model_state_first(const ct_model* model, ct_state_part part);
 // Writes the state's vector. CT_BAD_ARGUMENT for a state of another model.
 CT_API ct_status ct_state_get_vector(const ct_model* model, const ct_state* state, double* vector);
 // Sets what the vector has; the rest (time, history, which contacts there are) stays. The state's own vector
-// leaves every bit as it is. Quaternions become unit ones, both numbers of two colliders their mean.
-// CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.
+// leaves every bit as it is, but a state that was settled counts as given from then on. Quaternions become
+// unit ones, both numbers of two colliders their mean. CT_BAD_ARGUMENT, with the state unchanged, when a
+// number is not finite.
 CT_API ct_status ct_state_set_vector(const ct_model* model, ct_state* state, const double* vector);
 
 typedef enum ct_tet_field {

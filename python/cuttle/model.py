@@ -181,6 +181,26 @@ class State:
         """One step further, in place; control None: the scene's values."""
         return self.model.step(self, control)
 
+    def settle(self, control: Optional[ArrayLike] = None) -> None:
+        """To where the scene rests under `control` (None: the scene's values); velocities stay as they are.
+
+        The gradient of a rollout from there goes through it.
+        """
+        numbers = None if control is None else array(control, (self.model.control_size,), "the control")
+        work, report = self.model._work(), ffi.new("ct_settle_report*")
+        work.host.begin()
+        status = lib.ct_settle(self.model._pointer, work.pointer, self._pointer, doubles(numbers), report)
+        if status:
+            fail(status, "settling: " + text(report.message))
+
+    def relax(self) -> None:
+        """Flesh to where it rests between its bones, which stay where they are."""
+        work, report = self.model._work(), ffi.new("ct_settle_report*")
+        work.host.begin()
+        status = lib.ct_relax(self.model._pointer, work.pointer, self._pointer, report)
+        if status:
+            fail(status, "relaxing: " + text(report.message))
+
     def copy(self) -> "State":
         other = State(self.model)
         check(lib.ct_state_copy(other._pointer, self._pointer))
@@ -238,6 +258,7 @@ class Model:
         self.mass, self.kernel = float(info.mass), text(info.kernel)
         settings = lib.ct_model_settings(self._pointer)
         self.time_step = float(settings.time_step)
+        self._settles, self._relaxes = bool(settings.settle), bool(settings.relax)
         self.steps = round(settings.duration / settings.time_step)
         self.control_size = int(lib.ct_model_control_size(self._pointer))
         self.parts = self._find_parts()
@@ -395,8 +416,13 @@ class Model:
         return self._copies[:count]
 
     def state(self) -> State:
-        """The scene's initial state."""
-        return State(self)
+        """The state in which the scene begins: relaxed or settled where it says so."""
+        state = State(self)
+        if self._relaxes:
+            state.relax()
+        if self._settles:
+            state.settle()
+        return state
 
     def _work(self) -> Work:
         """The scratch of this thread."""

@@ -185,6 +185,7 @@ typedef struct reverse_context {
     ct_state_seed state_seed;
     void* user;
     double* state_bar;  // of a state's vector, where state_seed wants one
+    bool given;         // the initial state is given: where it came from does not count
     ct_adjoint* adjoint;
     ct_adjoint_state bar;
     ct_sums sums;
@@ -337,6 +338,12 @@ static ct_status deliver(const ct_model* model, reverse_context* c, ct_values* g
     return status;
 }
 
+static bool wants_any(const ct_values* gradient) {
+    for (int i = 0; i < CT_QUANTITY_COUNT; i++)
+        if (gradient->of[i]) return true;
+    return false;
+}
+
 static void free_context(reverse_context* c, ct_arena* arena) {
     ct_adjoint_free(c->adjoint);
     ct_state_free(c->before);
@@ -369,11 +376,11 @@ static ct_status go_back(reverse_context* c, ct_values* gradient, double* initia
     ct_status status = prepare(c, &arena, gradient);
     if (status == CT_OK) status = seed_last(c);
     if (status == CT_OK) status = reverse(c, 0, 0, tape->steps, tape->stride);
-    // what is wanted of the initial state itself is not of where it was before it settled
-    if (status == CT_OK && c->after->header->settled && !initial_bar)
+    // the initial state as it is, not as it was before it settled
+    if (status == CT_OK && initial_bar) ct_vector_from_adjoint(model, c->after, &c->bar, initial_bar);
+    if (status == CT_OK && c->after->header->settled && !c->given && (!initial_bar || wants_any(gradient)))
         status =
             ct_settle_vjp(model, c->work, c->after, c->controls, &c->bar, &c->sums, c->controls_bar, report);
-    if (status == CT_OK && initial_bar) ct_vector_from_adjoint(model, c->after, &c->bar, initial_bar);
     if (status == CT_OK) status = deliver(model, c, gradient);
     free_context(c, &arena);
     report->seconds = ct_clock() - started;
@@ -418,8 +425,14 @@ ct_status ct_step_vjp(const ct_model* model, ct_work* work, const ct_state* befo
     if (report) memset(report, 0, sizeof *report);
     ct_status status = ct_tape_create(&tape, model, 1, 0, NULL);
     if (status == CT_OK) status = ct_rollout(model, work, tape, before, 1, control, NULL, NULL, NULL);
-    if (status == CT_OK)
-        status = ct_backward_states(model, work, tape, control, seed_end, &end, state_bar, gradient, report);
+    reverse_context c = {.model = model,
+                         .work = work,
+                         .tape = tape,
+                         .controls = control,
+                         .state_seed = seed_end,
+                         .user = &end,
+                         .given = true};
+    if (status == CT_OK) status = go_back(&c, gradient, state_bar, report);
     ct_tape_free(tape);
     return status;
 }

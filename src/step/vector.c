@@ -138,6 +138,7 @@ ct_status ct_state_set_vector(const ct_model* model, ct_state* state, const doub
     make_units(model, state->q_previous);
     visit_poses(0, model->inputs.nmount, make_unit, state->mount);
     make_symmetric(model, state->growth);
+    state->header->settled = CT_SETTLED_NOT;
     return CT_OK;
 }
 
