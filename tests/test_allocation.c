@@ -625,8 +625,49 @@ static void warm_step_allocates_nothing(void** unused) {
     count_step_allocations(2);
 }
 
+// Forward mode too, through contacts and stages: the work keeps what it needs.
+static void warm_jvp_allocates_nothing(void** unused) {
+    const ct_integrator rules[] = {CT_INTEGRATOR_EULER, CT_INTEGRATOR_SDIRK2};
+    for (int k = 0; k < 2; k++) {
+        ct_scene* scene = NULL;
+        ct_model* model = NULL;
+        ct_state* state = NULL;
+        ct_work* work = NULL;
+        ct_error error;
+        ct_step_report report;
+        must(ct_scene_load(&scene, CT_SOURCE_DIR "/scenes/incline.json", &error), &error);
+        ct_settings settings = ct_scene_settings(scene);
+        settings.integrator = rules[k];
+        must(ct_scene_set_settings(scene, &settings, &error), &error);
+        must(ct_model_create(&model, scene, &error), &error);
+        must(ct_state_create(&state, model, &error), &error);
+        must(ct_work_create(&work, model, 1, &error), &error);
+        for (int i = 0; i < 20; i++) must(ct_step(model, work, state, NULL, &report), NULL);
+        assert_true(report.contacts > 0);
+        const size_t size = ct_model_state_first(model, CT_STATE_PARTS);
+        double *dot = calloc(2 * size, sizeof *dot),
+               *young = calloc(ct_model_quantity_size(model, CT_QUANTITY_YOUNG), sizeof *young);
+        ct_values dots[2] = {{{0}}, {{0}}};
+        young[0] = 1;
+        dots[1].of[CT_QUANTITY_YOUNG] = young;
+        for (size_t i = 0; i < size; i++) dot[i] = 1e-3 * sin((double)i);
+        for (int i = 0; i < 2; i++)
+            must(ct_step_jvp(model, work, state, NULL, 2, dot, dots, state, NULL), NULL);
+        arm(-1, false);
+        for (int i = 0; i < 5; i++)
+            must(ct_step_jvp(model, work, state, NULL, 2, dot, dots, state, NULL), NULL);
+        assert_int_equal(calls, 0);
+        free(dot), free(young);
+        ct_work_free(work);
+        ct_state_free(state);
+        ct_model_free(model);
+        ct_scene_free(scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(warm_jvp_allocates_nothing),
         cmocka_unit_test(mesh_reading_survives_out_of_memory),
         cmocka_unit_test(mesh_copies_survive_out_of_memory),
         cmocka_unit_test(mesh_surface_survives_out_of_memory),

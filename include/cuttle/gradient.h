@@ -102,9 +102,10 @@ CT_API ct_status ct_step_vjp(const ct_model* model, ct_work* work, const ct_stat
 // ct_step from `before` under `control` along `count` directions (forward mode): from state_dots, count
 // vectors of what the state before changes by, to those of the state after, in the same place. dots: what
 // quantities change by along each of them, CT_QUANTITY_CONTROL (of this step), YOUNG and POISSON of solids,
-// GRAVITY outside of water; NULL: nothing. after: takes the state after the step; NULL: not wanted. It is the
-// transpose of ct_step_vjp, by the same linear systems, one per direction. Fails as these do; CT_UNSUPPORTED
-// for other quantities, for integrators with stages, and for steps in which contacts carry force.
+// GRAVITY outside of water, FRICTION; NULL: nothing. after: takes the state after the step; NULL: not wanted.
+// It is the transpose of ct_step_vjp, by the same linear systems, one per direction, contacts and stages
+// included. Fails as these do, CT_UNSUPPORTED for other quantities. The work keeps what it needs from the
+// first call on.
 CT_API ct_status ct_step_jvp(const ct_model* model, ct_work* work, const ct_state* before,
                              const double* control, int count, double* state_dots, const ct_values* dots,
                              ct_state* after, ct_backward_report* report);

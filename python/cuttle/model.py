@@ -474,9 +474,8 @@ class Model:
         """A step from `state`, which stays as it is, along directions (forward mode).
 
         state_dots: what the vector of the state changes by, (state_size,), or (directions, state_size); None: nothing.
-        control_dots and dots: what the control and quantities (young, poisson, gravity) change by, likewise. Returns the
-        state after the step and what its vector changes by. Integrators with stages and steps with contacts are not
-        supported.
+        control_dots and dots: what the control and quantities (young, poisson, gravity, friction) change by, likewise.
+        Returns the state after the step and what its vector changes by.
         """
         work, after = self._work(), self.state()
         if control_dots is not None:
@@ -504,8 +503,8 @@ class Model:
             after._pointer, ffi.NULL,
         )  # fmt: skip
         if status == lib.CT_UNSUPPORTED:
-            fail(status, "there is no forward mode for contacts, integrators with stages, or quantities other than control, "
-                 "young, poisson and gravity (outside of water): use step_vjp")  # fmt: skip
+            fail(status, "there is no forward mode for quantities other than control, young and poisson (without sheets), "
+                 "gravity (outside of water) and friction: use step_vjp")  # fmt: skip
         check(status)
         return after, out[0] if single else out
 

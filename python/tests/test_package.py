@@ -399,6 +399,28 @@ def test_step_jvp_is_the_transpose_of_step_vjp(small_scene):
         model.step_jvp(state, density=1.0)
 
 
+def test_step_jvp_goes_through_contacts_and_stages():
+    for name, integrator in (("incline", "sdirk2"), ("incline", "euler")):
+        scene = cuttle.load(name).replace(integrator=integrator, solver={"tolerance": 1e-13})
+        model = scene.model()
+        state = model.state()
+        for _ in range(20):
+            report = state.step()
+        assert report.contacts > 0
+        rng = np.random.default_rng(0)
+        dots, bar = rng.standard_normal((2, model.state_size)), rng.standard_normal(model.state_size)
+        out, back = model.step_jvp(state, dots)[1], model.step_vjp(state, bar)[0]
+        assert np.allclose(out @ bar, dots @ back, rtol=0, atol=1e-10 * (np.abs(out) @ np.abs(bar)).max())
+        by_friction = model.step_jvp(state, friction=1.0)[1]
+        ends, eps, friction = [], 1e-4, model.get("friction")
+        for sign in (1, -1):
+            model.set(friction=friction + sign * eps)
+            ends.append(state.copy())
+            ends[-1].step()
+        difference = (ends[0].vector - ends[1].vector) / (2 * eps)
+        assert np.allclose(difference, by_friction, rtol=0, atol=1e-5 * np.abs(by_friction).max())
+
+
 def test_term_of_joints_and_in_a_batch():
     scene = cuttle.Scene(
         skeletons=[{"links": [{"name": "arm", "joint": {"type": "revolute", "anchor": [0, 0, 0], "axis": [0, 0, 1]}, "mass": 1,

@@ -80,3 +80,24 @@ void ct_anchor_project_vjp(double friction, const double n[3], const double forc
         force_bar[a] += across[a] + along_bar * n[a];
     }
 }
+
+void ct_anchor_project_jvp(double friction, const double n[3], const double force[3], const double n_dot[3],
+                           const double force_dot[3], double friction_dot, double out_dot[3]) {
+    const double along = dot3(n, force), along_dot = dot3(n_dot, force) + dot3(n, force_dot);
+    double T[3], T_dot[3];
+    if (along <= 0) {  // nothing is left of it
+        out_dot[0] = out_dot[1] = out_dot[2] = 0;
+        return;
+    }
+    for (int a = 0; a < 3; a++) {
+        T[a] = force[a] - along * n[a];
+        T_dot[a] = force_dot[a] - along_dot * n[a] - along * n_dot[a];
+    }
+    const double size = length3(T);
+    if (size > friction * along) {
+        const double pull = dot3(T, T_dot) / size, cut = friction_dot * along + friction * along_dot;
+        for (int a = 0; a < 3; a++)
+            T_dot[a] = (cut * T[a] + friction * along * (T_dot[a] - pull * T[a] / size)) / size;
+    }
+    for (int a = 0; a < 3; a++) out_dot[a] = along_dot * n[a] + along * n_dot[a] + T_dot[a];
+}

@@ -27,5 +27,8 @@ void ct_anchor_project(double friction, const double n[3], const double force[3]
 // Adds the adjoint of a projection to those of n, the force and the coefficient.
 void ct_anchor_project_vjp(double friction, const double n[3], const double force[3], const double out_bar[3],
                            double n_bar[3], double force_bar[3], double* friction_bar);
+// Along a direction.
+void ct_anchor_project_jvp(double friction, const double n[3], const double force[3], const double n_dot[3],
+                           const double force_dot[3], double friction_dot, double out_dot[3]);
 
 #endif

@@ -78,3 +78,25 @@ ct_status ct_growth_vjp(const ct_collision* collision, ct_detect* detect, ct_pai
     }
     return status;
 }
+
+ct_status ct_growth_jvp(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
+                        double time, const double* theta, const double* x_dot, double* theta_dot) {
+    const size_t n = (size_t)collision->ncollider;
+    ct_status status = find(collision, detect, pairs, x, time);
+    for (size_t i = 0; i < n * n; i++) theta_dot[i] = 0;
+    for (size_t i = 0; status == CT_OK && i < pairs->count; i++) {
+        const ct_pair* pair = &pairs->item[i];
+        const size_t ab = (size_t)pair->a * n + (size_t)pair->b, ba = (size_t)pair->b * n + (size_t)pair->a;
+        ct_contact_geometry at;
+        const double whole = whole_of(collision, pair),
+                     own = distance_of(collision, pair, x, time, &at) / whole;
+        if (!(whole > 0) || !(own < 1) || own <= LEAST) continue;
+        double change = 0;
+        for (int k = 0; k < 3 * at.count; k++)
+            change += at.w[k / 3] * at.n[k % 3] * x_dot[3 * pair->node[k / 3] + k % 3];
+        change *= pow(theta[ab] / own, POWER + 1) / whole;
+        theta_dot[ab] += change;
+        if (ab != ba) theta_dot[ba] += change;
+    }
+    return status;
+}

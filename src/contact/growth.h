@@ -20,5 +20,8 @@ double ct_growth_slope(double elapsed);
 // Reverse of ct_growth_measure, which gave theta: adds to x_bar (3 nvert).
 ct_status ct_growth_vjp(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
                         double time, const double* theta, const double* theta_bar, double* x_bar);
+// Along a direction: theta_dot (ncollider squared, symmetric).
+ct_status ct_growth_jvp(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
+                        double time, const double* theta, const double* x_dot, double* theta_dot);
 
 #endif

@@ -131,3 +131,25 @@ double ct_held_vjp(const ct_pair* pair, const double* x_start, const double* x_h
     // the core is half of it away, and the thickness all of it
     return rate != 0 ? time_bar * (0.5 + 0.5 * near_core) / rate : 0;
 }
+
+void ct_held_jvp(const ct_pair* pair, const double* x_start, const double* x_hat, ct_held_kind kind,
+                 double time, const double* start_dot, const double* hat_dot, double kept_dot, double dn[3],
+                 double dw[4]) {
+    alone one = take_alone(pair, x_start, x_hat);
+    ct_contact_geometry at;
+    place_alone(&one, time, true, &at);
+    double dx[12], nearer = kept_dot * (0.5 + 0.5 * near_core);
+    for (int c = 0; c < 3 * one.count; c++) {
+        const int i = 3 * pair->node[c / 3] + c % 3;
+        dx[c] = (1 - time) * start_dot[i] + time * hat_dot[i];
+        nearer -= at.w[c / 3] * at.n[c % 3] * dx[c];
+    }
+    const double rate = kind == CT_HELD_IMPACT ? approach(&one, &at) : 0;
+    for (int c = 0; rate != 0 && c < 3 * one.count; c++) dx[c] += nearer / rate * one.way[c];
+    for (int a = 0; a < 3; a++) dn[a] = 0;
+    for (int k = 0; k < 4; k++) dw[k] = 0;
+    for (int c = 0; c < 3 * one.count; c++) {
+        for (int a = 0; a < 3; a++) dn[a] += at.dn[a][c] * dx[c];
+        for (int k = 0; k < one.count; k++) dw[k] += at.dw[k][c] * dx[c];
+    }
+}

@@ -34,5 +34,9 @@ double ct_held_hold(const ct_pair* pair, const ct_obstacle_motion* motion, const
 double ct_held_vjp(const ct_pair* pair, const double* x_start, const double* x_hat, ct_held_kind kind,
                    double time, const double n_bar[3], const double w_bar[4], double* start_bar,
                    double* hat_bar);
+// Along a direction: what the frame changes by.
+void ct_held_jvp(const ct_pair* pair, const double* x_start, const double* x_hat, ct_held_kind kind,
+                 double time, const double* start_dot, const double* hat_dot, double kept_dot, double dn[3],
+                 double dw[4]);
 
 #endif

@@ -28,3 +28,13 @@ void ct_softness_node_vjp(const ct_softness* softness, int v, double c, double g
         ct_sums_add(sums, CT_SUM_NODE_STIFFNESS, 2 * v + i, bar);
     }
 }
+
+double ct_softness_node_jvp(const ct_softness* softness, int v, double c, const double stiffness_dot[2]) {
+    const double m = softness->mass[v], *k = softness->stiffness + 2 * (size_t)v;
+    double change = 0;
+    for (int i = 0; m > 0 && i < 2; i++) {
+        const double sum = c * c * m + k[i];
+        change -= share[i] / (sum * sum) * stiffness_dot[i];
+    }
+    return change;
+}

@@ -25,5 +25,7 @@ double ct_softness_node(const ct_softness* softness, int v, double c);
 // Its reverse: adds gamma_bar times the derivatives by masses and stiffnesses to the sums.
 void ct_softness_node_vjp(const ct_softness* softness, int v, double c, double gamma_bar,
                           const ct_sums* sums);
+// Along a direction: what gamma changes by with the node's stiffnesses (2).
+double ct_softness_node_jvp(const ct_softness* softness, int v, double c, const double stiffness_dot[2]);
 
 #endif

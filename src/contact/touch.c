@@ -276,3 +276,13 @@ ct_touch_bar ct_touch_vjp(const ct_touch* touch, const double lam_F[3]) {
     bar.friction = -dot3(lam_F, out);
     return bar;
 }
+
+void ct_touch_jvp(const ct_touch* touch, const ct_touch_dot* dot, double out[3]) {
+    law at = evaluate(touch);
+    change d = {.gap = dot->gap, .eps = dot->eps, .friction = dot->friction};
+    copy3(d.n, dot->n);
+    copy3(d.u, dot->u);
+    copy3(d.anchor, dot->anchor);
+    differentiate(touch, &at, &d, out);
+    for (int a = 0; a < 3; a++) out[a] = -out[a];
+}

@@ -84,5 +84,8 @@ typedef struct ct_touch_bar {
     double n[3], u[3], gap, eps, anchor[3], friction;
 } ct_touch_bar;
 ct_touch_bar ct_touch_vjp(const ct_touch* touch, const double lam_F[3]);
+// Along a direction: out = -dR for these changes.
+typedef struct ct_touch_bar ct_touch_dot;
+void ct_touch_jvp(const ct_touch* touch, const ct_touch_dot* dot, double out[3]);
 
 #endif

@@ -51,9 +51,10 @@ void ct_elastic_free(ct_elastic* elastic);
 void ct_elastic_set_parameters(ct_elastic* elastic, const double* mu, const double* lambda,
                                const double* beta);
 // The same tets with other Lame parameters (ntet each), for the derivative of the gradient along a change of
-// these: forces are linear in them. It borrows from `elastic` and shares its work.
-ct_status ct_elastic_create_along(ct_elastic** out, const ct_elastic* elastic, const double* mu,
-                                  const double* lambda);
+// these: forces are linear in them. It borrows from `elastic` and shares its work; to be set before use.
+ct_status ct_elastic_create_along(ct_elastic** out, const ct_elastic* elastic);
+void ct_elastic_set_along(ct_elastic* along, const ct_elastic* elastic, const double* mu,
+                          const double* lambda);
 const double* ct_elastic_volume(const ct_elastic* elastic);  // ntet rest volumes, scene order
 const char* ct_elastic_kernel(const ct_elastic* elastic);    // "avx2", ...
 

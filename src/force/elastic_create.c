@@ -286,22 +286,29 @@ void ct_elastic_set_parameters(ct_elastic* elastic, const double* mu, const doub
     for (int e = 0; e < elastic->ntet; e++) elastic->damped |= beta[e] > 0;
 }
 
-ct_status ct_elastic_create_along(ct_elastic** out, const ct_elastic* elastic, const double* mu,
-                                  const double* lambda) {
+ct_status ct_elastic_create_along(ct_elastic** out, const ct_elastic* elastic) {
     *out = NULL;
     ct_elastic* along = ct_alloc(1, sizeof *along);
     if (!along) return CT_OUT_OF_MEMORY;
-    *along = *elastic;
-    along->arena = (ct_arena){0};
     along->block =
         ct_arena_copy(&along->arena, elastic->block, (size_t)elastic->nblock, sizeof *elastic->block);
     if (along->arena.failed) {
         ct_elastic_free(along);
         return CT_OUT_OF_MEMORY;
     }
-    ct_elastic_set_parameters(along, mu, lambda, NULL);
     *out = along;
     return CT_OK;
+}
+
+void ct_elastic_set_along(ct_elastic* along, const ct_elastic* elastic, const double* mu,
+                          const double* lambda) {
+    const ct_arena arena = along->arena;
+    ct_elastic_block* block = along->block;
+    *along = *elastic;
+    along->arena = arena;
+    along->block = block;
+    if (elastic->nblock) memcpy(block, elastic->block, (size_t)elastic->nblock * sizeof *block);
+    ct_elastic_set_parameters(along, mu, lambda, NULL);
 }
 
 const double* ct_elastic_volume(const ct_elastic* elastic) { return elastic->volume; }

@@ -354,6 +354,9 @@ static void solids_jvp(const void* self, void* work, const ct_family_step* step,
     if (step->npast)
         ct_elastic_history_vjp(self, work, step->threads, step->x_nm1, dot->x_nm1, step->rate.b, x, out, 0,
                                NULL, NULL);
+    if (step->npast > 1)
+        ct_elastic_history_vjp(self, work, step->threads, step->x_nm2, dot->x_nm2, step->rate.e, x, out, 0,
+                               NULL, NULL);
     if (!dot->solids) return;
     ct_elastic_gradient(dot->solids, work, step->threads, x, dot->scratch);
     for (int i = 0; i < 3 * dot->solids->nvert; i++) out[i] -= dot->scratch[i];

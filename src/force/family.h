@@ -47,13 +47,13 @@ typedef struct ct_family_bar {
 
 // What the start of a (sub-)step and what acts during it change by, for derivatives along a direction.
 typedef struct ct_family_dot {
-    const double *x_n, *v_n, *x_nm1, *v_nm1;  // 3 nvert
-    const double *q_n, *q_nm1;                // ndof: of joint coordinates, as tangents
-    const double *torque, *target;            // ndof: of the joints' controls
-    const double* force;                      // 3 nvert
-    const double* actuation;                  // of the numbers of the actuators
-    const struct ct_elastic* solids;          // tets with the change of the Lame parameters; NULL: nothing
-    double* scratch;                          // 3 nvert
+    const double *x_n, *v_n, *x_nm1, *v_nm1, *x_nm2, *v_nm2;  // 3 nvert
+    const double *q_n, *q_nm1;                                // ndof: of joint coordinates, as tangents
+    const double *torque, *target;                            // ndof: of the joints' controls
+    const double* force;                                      // 3 nvert
+    const double* actuation;                                  // of the numbers of the actuators
+    const struct ct_elastic* solids;  // tets with the change of the Lame parameters; NULL: nothing
+    double* scratch;                  // 3 nvert
 } ct_family_dot;
 
 typedef struct ct_family {
@@ -89,7 +89,7 @@ typedef struct ct_family {
     void (*vjp)(const void* self, void* work, const ct_family_step* step, const double* x, const double* lam,
                 const ct_family_bar* bar);
 
-    // The same along a direction: adds -(d f/d .) dot to out. For steps without stages.
+    // The same along a direction: adds -(d f/d .) dot to out.
     void (*jvp)(const void* self, void* work, const ct_family_step* step, const double* x,
                 const ct_family_dot* dot, double* out);
 

@@ -150,6 +150,7 @@ static void jvp(const void* self, void* work, const ct_family_step* step, const 
         for (int i = 3 * v; i < 3 * v + 3; i++) {
             double p = rate.a * dot->x_n[i] + rate.b * dot->x_nm1[i];
             double q = rate.a * dot->v_n[i] + rate.b * dot->v_nm1[i];
+            if (step->npast > 1) p += rate.e * dot->x_nm2[i], q += rate.e * dot->v_nm2[i];
             out[i] =
                 (rate.c * inertia->mass[v] + inertia->drag[v]) * p + inertia->mass[v] * q + dot->force[i];
         }

@@ -86,6 +86,8 @@ static void sheets_jvp(const void* self, void* work, const ct_family_step* step,
     ct_sheet_history_vjp(self, work, step->x_n, dot->x_n, step->rate.a, x, out, 0, NULL, NULL);
     if (step->npast)
         ct_sheet_history_vjp(self, work, step->x_nm1, dot->x_nm1, step->rate.b, x, out, 0, NULL, NULL);
+    if (step->npast > 1)
+        ct_sheet_history_vjp(self, work, step->x_nm2, dot->x_nm2, step->rate.e, x, out, 0, NULL, NULL);
 }
 
 const ct_family ct_sheet_family = {.name = "sheets",

@@ -372,6 +372,7 @@ static void jvp(const void* self, void* own, const ct_family_step* step, const d
         ct_vec3 e = end_flow(water, work, f, step->rate.c, x);
         ct_vec3 p = ct_vec3_axpy(ct_vec3_scale(step->rate.a, mean_of(dot->x_n, node)), step->rate.b,
                                  mean_of(dot->x_nm1, node));
+        if (step->npast > 1) p = ct_vec3_axpy(p, step->rate.e, mean_of(dot->x_nm2, node));
         turn d = change_look(water, &l, f, dot->x_n, dot->v_n);
         double n_e = ct_vec3_dot(l.n, e), thrust = work->face[f].thrust;
         ct_vec3 force = ct_vec3_axpy(resist(&work->face[f], p), d.drag, e);

@@ -235,3 +235,18 @@ void ct_soft_nodes_vjp(const ct_model* model, const ct_sums* sums) {
     tets_vjp(model, k_bar, sums);
     triangles_vjp(model, k_bar, sums);
 }
+
+// ---- along a direction ---------------------------------------------------------------------
+
+void ct_soft_nodes_jvp(const ct_model* model, const double* mu_dot, const double* lambda_dot,
+                       double* stiffness_dot) {
+    double w[CT_CELL_NODES];
+    int node[CT_CELL_NODES];
+    memset(stiffness_dot, 0, 2 * (size_t)model->nvert * sizeof(double));
+    for (int t = 0; t < model->ntet; t++) {
+        if (ct_model_is_rigid(model, t)) continue;
+        const int count = weigh_tet(model, t, node, w);
+        for (int i = 0; i < 2 * count; i++)
+            stiffness_dot[2 * node[i / 2] + i % 2] += w[i / 2] * (4 * mu_dot[t] + lambda_dot[t]);
+    }
+}

@@ -12,5 +12,9 @@ void ct_soft_nodes_update(ct_model* model);
 // Reverse of the update: adds what the sums hold of the nodes' stiffnesses and the wholes' masses to those of
 // the elements' stiffnesses and the nodes' masses.
 void ct_soft_nodes_vjp(const ct_model* model, const ct_sums* sums);
+// Along changes of the Lame parameters of every tet, in models without sheets: of the nodes' stiffnesses (2
+// nvert).
+void ct_soft_nodes_jvp(const ct_model* model, const double* mu_dot, const double* lambda_dot,
+                       double* stiffness_dot);
 
 #endif

@@ -27,6 +27,16 @@ void ct_actuate_at_vjp(const ct_model* model, double fraction, const double* bar
     }
 }
 
+void ct_actuate_at_jvp(const ct_model* model, double fraction, const double* before_dot,
+                       const double* control_dot, double* dot) {
+    const ct_actuators* all = &model->actuators;
+    for (int i = 0; i < all->size; i++) {
+        const double decay = pow(all->decay[i], fraction);
+        dot[i] =
+            decay * before_dot[i] + (all->control[i] >= 0 ? (1 - decay) * control_dot[all->control[i]] : 0);
+    }
+}
+
 ct_status ct_actuate(const ct_model* model, const double* before, const double* control, double* value) {
     const ct_actuators* all = &model->actuators;
     for (int i = 0; i < all->size; i++) {

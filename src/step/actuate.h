@@ -14,6 +14,9 @@ void ct_actuate_at(const ct_model* model, const double* before, const double* co
 // Reverse: adds that of the numbers at a fraction of the step to before_bar and control_bar (may be NULL).
 void ct_actuate_at_vjp(const ct_model* model, double fraction, const double* bar, double* before_bar,
                        double* control_bar);
+// Along a direction, overwritten.
+void ct_actuate_at_jvp(const ct_model* model, double fraction, const double* before_dot,
+                       const double* control_dot, double* dot);
 // Reverse: bar holds the adjoint of the numbers after the step, then of those before it; adds to control_bar
 // (may be NULL).
 void ct_actuate_vjp(const ct_model* model, double* bar, double* control_bar);

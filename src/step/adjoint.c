@@ -15,6 +15,7 @@
 #include "step/linear_solve.h"
 #include "step/phi.h"
 #include "step/policy.h"
+#include "step/reach.h"
 
 // Adjoint of where stages start and end: 3 nvert each, q ndof.
 typedef struct stage_bar {
@@ -32,14 +33,13 @@ struct ct_adjoint {
     double *end_bar, *start_bar;  // 3 nvert: driven nodes at the end of the step, at its start
     double* force_bar;            // 3 nvert, sum of lam over sub-steps
     double* v_kept;               // 3 nvert
-    ct_anchor *before, *after;    // of a sub-step's ends, where these are not the step's
-    double* anchor_bar;           // 3 an anchor
-    ct_adjoint_past past;         // systems of contacts
+    ct_reach_work reach;
+    double* anchor_bar;    // 3 an anchor
+    ct_adjoint_past past;  // systems of contacts
     // integrators with stages: of the step's start and of the stages before the last; of what one of them
     // contributes to these
     stage_bar part[CT_STAGES], share[CT_STAGES];
     double *from_x_bar, *from_v_bar;            // 3 nvert: of where a stage's motion is counted from
-    double *from_x, *from_v;                    // 3 nvert: this
     double* middle;                             // 3 nvert: end of the stage of the midpoint rule
     double *stage_actuation, *start_actuation;  // of the actuators, during a stage and before the step
     ct_krylov_work* gmres;                      // of linear_solve.h
@@ -55,8 +55,7 @@ static void allocate_stages(ct_adjoint* adjoint, const ct_model* model) {
             bar->v = ct_arena_alloc(arena, nodes, sizeof(double));
             bar->q = ct_arena_alloc(arena, ndof, sizeof(double));
         }
-    double** vectors[] = {&adjoint->from_x_bar, &adjoint->from_v_bar, &adjoint->from_x, &adjoint->from_v,
-                          &adjoint->middle};
+    double** vectors[] = {&adjoint->from_x_bar, &adjoint->from_v_bar, &adjoint->middle};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
         *vectors[i] = ct_arena_alloc(arena, nodes + 1, sizeof(double));
     adjoint->stage_actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
@@ -82,8 +81,7 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     for (size_t i = 0; i < sizeof root_vectors / sizeof root_vectors[0]; i++)
         *root_vectors[i] = ct_arena_alloc(&adjoint->arena, 7 * (size_t)model->tree.nroot, sizeof(double));
     size_t room = ct_state_anchor_room(model);
-    adjoint->before = ct_arena_alloc(&adjoint->arena, room, sizeof *adjoint->before);
-    adjoint->after = ct_arena_alloc(&adjoint->arena, room, sizeof *adjoint->after);
+    ct_reach_work_create(&adjoint->reach, &adjoint->arena, model);
     adjoint->anchor_bar = ct_arena_alloc(&adjoint->arena, 3 * room, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
@@ -129,54 +127,6 @@ static void reverse_drive(const ct_model* model, ct_adjoint* adjoint, const ct_s
             }
 }
 
-// A sub-step or a stage with its ends.
-typedef struct reach {
-    const ct_substep* substep;
-    const ct_touch_record* touch;  // its contacts
-    const double *x_start, *v_start, *q_start;
-    int npast;  // of the history that takes part, as in ct_family_step
-    const double *x_previous, *v_previous, *q_previous, *x_second, *v_second, *q_second;
-    const double *x_from, *v_from;  // where its motion is counted from
-    double time, length;            // s: when it begins, how long it is
-    const double *x, *q;            // at its end
-    ct_anchors before, after;       // forces of contacts at its ends
-} reach;
-
-// At the solution: the configuration, the force imbalance there (for the skeleton's curvature), the Hessian,
-// the warp.
-static ct_status linearise(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
-                           const ct_state* after) {
-    ct_config* config = &adjoint->config;
-    const ct_substep* substep = over->substep;
-    const double* x = over->x;
-    memcpy(config->x, x, 3 * (size_t)model->nvert * sizeof(double));
-    if (model->tree.nlink) {
-        memcpy(config->q, over->q, (size_t)model->tree.ncoordinate * sizeof(double));
-        ct_config_place(&model->tree, config);
-        ct_phi_gradient(model, work, x, work->rho);
-    }
-    if (work->contact) {
-        ct_contact_start start = {.x = over->x_from,
-                                  .v = over->v_from,
-                                  .x_end = config->x,
-                                  .time = over->time,
-                                  .h = over->length,
-                                  .rate = substep->rate.c,
-                                  .shortened = over->length < 0.75 * model->settings.time_step,
-                                  .past = over->before,
-                                  .growth = after->growth,
-                                  .elapsed = over->time + over->length - after->header->growth_start};
-        ct_status status =
-            ct_contact_adjoint_begin(model, work, config, over->touch, substep->ntouch, &start);
-        if (status != CT_OK) return status;
-    }
-    ct_phi_linearise(model, work, config, work->rho);
-    // contacts warp where they need it
-    if (model->nunknown && !(work->contact && substep->ntouch))
-        ct_precondition_warp(model, &work->preconditioner, config, work->rho);
-    return CT_OK;
-}
-
 // Poses of the driven roots at the sub-step's end, from the nodes that they carry; g holds x_bar + c v_bar.
 static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const ct_state* before,
                           double fraction, ct_adjoint_state* bar) {
@@ -208,30 +158,18 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
 }
 
 // From bar at its end to bar at the sub-step's start; `second`: to that of the second stage.
-static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const reach* over,
-                                 const ct_state* before, const ct_state* after, ct_adjoint_state* bar,
-                                 const stage_bar* second, ct_sums* sums, double* control_bar,
-                                 ct_backward_report* report) {
+static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
+                                 const ct_reach* over, const ct_state* before, const ct_state* after,
+                                 ct_adjoint_state* bar, const stage_bar* second, ct_sums* sums,
+                                 double* control_bar, ct_backward_report* report) {
     const ct_substep* substep = over->substep;
     const ct_rate rate = substep->rate;
     size_t n = 3 * (size_t)model->nvert;
     if (ct_work_cancelled(work)) return CT_CANCELLED;
 
     // linearise at the solution
-    const ct_phi_start start = {.rate = rate,
-                                .npast = over->npast,
-                                .rated = sums->of[CT_SUM_BETA] != NULL,
-                                .x = over->x_start,
-                                .v = over->v_start,
-                                .x_previous = over->x_previous,
-                                .v_previous = over->v_previous,
-                                .x_second = over->x_second,
-                                .v_second = over->v_second,
-                                .q = over->q_start,
-                                .q_previous = over->q_previous,
-                                .q_second = over->q_second};
-    ct_phi_begin(model, work, &start);
-    ct_status status = linearise(model, work, adjoint, over, after);
+    ct_status status =
+        ct_reach_linearise(model, work, over, after, sums->of[CT_SUM_BETA] != NULL, &adjoint->config);
     if (status != CT_OK) return status;
 
     // H lam = x_bar + c v_bar
@@ -287,88 +225,11 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
 
 // ---- the whole step ------------------------------------------------------------------------
 
-// Forces of the contacts that sub-step k left, into `out`.
-static ct_anchors anchors_after(const ct_record* record, size_t k, const ct_state* state, ct_anchor* out) {
-    const ct_substep* substep = &record->step[k];
-    int count = ct_anchor_write(record->touch + substep->first_touch, sizeof *record->touch, substep->ntouch,
-                                out, (int)state->header->anchor_room);
-    return (ct_anchors){out, count};
-}
-
-// Sub-step k of the recorded ones between the states.
-static reach reach_of(const ct_model* model, ct_adjoint* adjoint, const ct_record* record, size_t k,
-                      const ct_state* before, const ct_state* after) {
-    const ct_substep* substep = &record->step[k];
-    reach over = {.substep = substep,
-                  .touch = record->touch + substep->first_touch,
-                  .x_start = before->x,
-                  .v_start = before->v,
-                  .q_start = before->q,
-                  .npast = substep->history,
-                  .x_previous = before->x_previous,
-                  .v_previous = before->v_previous,
-                  .q_previous = before->q_previous,
-                  .x = after->x,
-                  .q = after->q,
-                  .before = ct_state_anchors(before),
-                  .after = ct_state_anchors(after)};
-    if (k > 0) {
-        over.before = anchors_after(record, k - 1, before, adjoint->before);
-        ct_record_start start = ct_record_start_of(record, model, k);
-        over.x_start = start.x, over.v_start = start.v, over.q_start = start.q;
-    }
-    if (k + 1 < record->count) {
-        over.after = anchors_after(record, k, before, adjoint->after);
-        ct_record_start next = ct_record_start_of(record, model, k + 1);
-        over.x = next.x, over.q = next.q;
-    }
-    over.x_from = over.x_start, over.v_from = over.v_start;
-    double part = 1.0 / (double)(1 << substep->depth), h = model->settings.time_step;
-    over.time = before->header->time + (substep->fraction - part) * h;
-    over.length = part * h;
-    return over;
-}
-
 static size_t growth_size(const ct_model* model) {
     return (size_t)model->collision.ncollider * (size_t)model->collision.ncollider;
 }
 
 // ---- stages --------------------------------------------------------------------------------
-
-// Y of rate.h: where the motion of a stage is counted from.
-static void place_from(const ct_model* model, ct_adjoint* adjoint, const reach* over) {
-    const ct_rate rate = over->substep->rate;
-    const double a = rate.a / rate.c, b = rate.b / rate.c, e = rate.e / rate.c;
-    for (int k = 0; k < 3 * model->nvert; k++) {
-        double Y = a * over->x_start[k], W = a * over->v_start[k];
-        if (over->npast > 0) Y += b * over->x_previous[k], W += b * over->v_previous[k];
-        if (over->npast > 1) Y += e * over->x_second[k], W += e * over->v_second[k];
-        adjoint->from_x[k] = Y;
-        adjoint->from_v[k] = W;
-    }
-}
-
-// Stage i of the recorded ones.
-static reach stage_of(const ct_model* model, ct_adjoint* adjoint, const ct_record* record, int i,
-                      const ct_state* before, const ct_state* after) {
-    reach over = reach_of(model, adjoint, record, (size_t)i, before, after);
-    const ct_substep* substep = over.substep;
-    over.x_start = before->x, over.v_start = before->v, over.q_start = before->q;
-    over.npast = i;
-    if (i > 0) {
-        ct_record_start first = ct_record_start_of(record, model, 1);
-        over.x_previous = first.x, over.v_previous = first.v, over.q_previous = first.q;
-    }
-    if (i > 1) {
-        ct_record_start second = ct_record_start_of(record, model, 2);
-        over.x_second = second.x, over.v_second = second.v, over.q_second = second.q;
-    }
-    place_from(model, adjoint, &over);
-    over.x_from = adjoint->from_x, over.v_from = adjoint->from_v;
-    over.length = 1 / substep->rate.c;
-    over.time = before->header->time + substep->fraction * model->settings.time_step - over.length;
-    return over;
-}
 
 static void add(double* to, double scale, const double* from, size_t n) {
     if (n) ct_vecn_axpy(to, scale, from, n);
@@ -406,7 +267,7 @@ static ct_status reverse_stages(const ct_model* model, ct_work* work, ct_adjoint
     if (nactuator) memset(adjoint->start_actuation, 0, nactuator * sizeof(double));
     if (rule == CT_INTEGRATOR_MIDPOINT) reverse_reflection(model, adjoint, before, after, bar);
     for (int i = (int)record->count; i-- > 0;) {
-        reach over = stage_of(model, adjoint, record, i, before, after);
+        ct_reach over = ct_reach_stage(model, &adjoint->reach, record, i, before, after);
         if (rule == CT_INTEGRATOR_MIDPOINT) over.x = adjoint->middle;
         if (i + 1 < (int)record->count) {
             memcpy(bar->x, part[i + 1].x, n * sizeof(double));
@@ -486,7 +347,7 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
     }
     for (size_t k = staged ? 0 : record->count; k-- > 0;) {
         int unused = 0;
-        reach over = reach_of(model, adjoint, record, k, before, after);
+        ct_reach over = ct_reach_substep(model, &adjoint->reach, record, k, before, after);
         ct_status status = model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after,
                                                                     over.substep->depth, &unused)
                                            : CT_OK;

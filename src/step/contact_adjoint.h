@@ -9,13 +9,8 @@
 #ifndef CT_STEP_CONTACT_ADJOINT_H
 #define CT_STEP_CONTACT_ADJOINT_H
 
-#include "step/adjoint_past.h"
-#include "step/work.h"
+#include "step/contact_linear.h"
 
-// Puts the recorded touches of a (sub-)step into work->contact, linearised at config, and takes their forces
-// off work->rho.
-ct_status ct_contact_adjoint_begin(const ct_model* model, ct_work* work, const ct_config* config,
-                                   const ct_touch_record* touch, size_t count, const ct_contact_start* start);
 // Solves the system; the potential is linearised and the warp set at config. lam_F stays in the touches.
 // after, after_bar: the anchors that the (sub-)step leaves, and their adjoints (3 each). past: of the steps
 // after it.

@@ -3,51 +3,71 @@
 
 #include <string.h>
 
-#include "base/blas.h"
-#include "base/clock.h"
-#include "base/status.h"
 #include "contact/growth.h"
 #include "force/elastic.h"
 #include "math/vecn.h"
 #include "model/control_values.h"
 #include "step/actuate.h"
+#include "step/contact_tangent.h"
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/linear_solve.h"
 #include "step/phi.h"
 #include "step/policy.h"
+#include "step/reach.h"
 #include "step/vector.h"
 
 struct ct_tangent {
     ct_arena arena;
-    ct_config config;                        // at the end of the sub-step
-    double *right, *dz;                      // nunknown
-    double *out, *given, *product, *x, *v;   // 3 nvert
+    ct_config config;                       // at the end of the sub-step
+    double *right, *dz;                     // nunknown
+    double *out, *given, *product, *x, *v;  // 3 nvert
+    double *zero, *from_x, *from_v;         // 3 nvert: nothing; where the motion of a stage is counted from
+    struct {
+        double *x, *v;                       // 3 nvert
+    } stage[CT_STAGES];                      // at the ends of the stages
     double *drive_end, *drive_start;         // 3 nvert: of driven nodes at the step's ends
     double* force;                           // 3 nvert
-    double *q, *torque, *target;             // ndof
+    double *torque, *target, *joint;         // ndof
     double *control, *unit;                  // control size
     double *root_end, *root_end_dot, *root;  // 7 nroot; 6 nroot
-    ct_adjoint_state start;                  // change of the step's start
-    ct_adjoint_state row;                    // a row of what only its reverse is written for
+    double* actuation;                       // of the actuators, during a stage
+    double* middle;                          // 3 nvert: end of the stage of the midpoint rule
+    double* anchor;                          // 3 an anchor
+    ct_reach_work reach;
+    ct_adjoint_past past;    // system of contacts
+    ct_adjoint_state start;  // change of the step's start
+    ct_adjoint_state row;    // a row of what only its reverse is written for
     ct_krylov_work* gmres;
 };
+
+static void allocate_stages(ct_tangent* t, const ct_model* model) {
+    const size_t n = 3 * (size_t)model->nvert + 1;
+    double** const node[] = {&t->from_x,     &t->from_v,     &t->middle,     &t->stage[0].x, &t->stage[0].v,
+                             &t->stage[1].x, &t->stage[1].v, &t->stage[2].x, &t->stage[2].v};
+    for (size_t i = 0; i < sizeof node / sizeof node[0]; i++)
+        *node[i] = ct_arena_alloc(&t->arena, n, sizeof(double));
+    t->actuation = ct_arena_alloc(&t->arena, (size_t)model->actuators.size, sizeof(double));
+}
 
 ct_status ct_tangent_create(ct_tangent** out, const ct_model* model) {
     *out = NULL;
     ct_tangent* t = ct_alloc(1, sizeof *t);
     if (!t) return CT_OUT_OF_MEMORY;
     ct_arena* arena = &t->arena;
-    double** const node[] = {&t->out, &t->given,     &t->product,     &t->x,
-                             &t->v,   &t->drive_end, &t->drive_start, &t->force};
+    double** const node[] = {&t->out,       &t->given,       &t->product, &t->x,   &t->v,
+                             &t->drive_end, &t->drive_start, &t->force,   &t->zero};
     for (size_t i = 0; i < sizeof node / sizeof node[0]; i++)
         *node[i] = ct_arena_alloc(arena, 3 * (size_t)model->nvert + 1, sizeof(double));
-    double** const rate[] = {&t->q, &t->torque, &t->target};
+    double** const rate[] = {&t->torque, &t->target, &t->joint};
     for (size_t i = 0; i < sizeof rate / sizeof rate[0]; i++)
         *rate[i] = ct_arena_alloc(arena, (size_t)model->tree.ndof, sizeof(double));
     double** const root[] = {&t->root_end, &t->root_end_dot, &t->root};
     for (size_t i = 0; i < sizeof root / sizeof root[0]; i++)
         *root[i] = ct_arena_alloc(arena, 7 * (size_t)model->tree.nroot, sizeof(double));
+    if (ct_rate_stages(model->settings.integrator)) allocate_stages(t, model);
+    t->anchor = ct_arena_alloc(arena, 3 * ct_state_anchor_room(model), sizeof(double));
+    ct_reach_work_create(&t->reach, arena, model);
     t->right = ct_arena_alloc(arena, (size_t)model->nunknown, sizeof(double));
     t->dz = ct_arena_alloc(arena, (size_t)model->nunknown, sizeof(double));
     t->control = ct_arena_alloc(arena, (size_t)model->inputs.control_size, sizeof(double));
@@ -66,6 +86,7 @@ ct_status ct_tangent_create(ct_tangent** out, const ct_model* model) {
 void ct_tangent_free(ct_tangent* tangent) {
     if (!tangent) return;
     ct_krylov_work_free(tangent->gmres);
+    ct_adjoint_past_free(&tangent->past);
     ct_arena_free(&tangent->arena);
     ct_free(tangent);
 }
@@ -97,52 +118,15 @@ static void change_policy(const ct_model* model, ct_work* work, ct_tangent* t, c
 
 // ---- one (sub-)step ------------------------------------------------------------------------
 
-// Its ends.
-typedef struct reach {
-    const ct_substep* substep;
-    const double *x_start, *v_start, *q_start, *x, *q;
-} reach;
-
-static reach reach_of(const ct_model* model, const ct_record* record, size_t k, const ct_state* before,
-                      const ct_state* after) {
-    reach over = {&record->step[k], before->x, before->v, before->q, after->x, after->q};
-    if (k > 0) {
-        ct_record_start start = ct_record_start_of(record, model, k);
-        over.x_start = start.x, over.v_start = start.v, over.q_start = start.q;
-    }
-    if (k + 1 < record->count) {
-        ct_record_start next = ct_record_start_of(record, model, k + 1);
-        over.x = next.x, over.q = next.q;
-    }
-    return over;
-}
-
-static void linearise(const ct_model* model, ct_work* work, ct_tangent* t, const reach* over,
-                      const ct_state* before) {
-    const ct_phi_start start = {.rate = over->substep->rate,
-                                .npast = over->substep->history,
-                                .x = over->x_start,
-                                .v = over->v_start,
-                                .x_previous = before->x_previous,
-                                .v_previous = before->v_previous,
-                                .q = over->q_start,
-                                .q_previous = before->q_previous};
-    ct_phi_begin(model, work, &start);
-    copy(t->config.x, over->x, 3 * (size_t)model->nvert);
-    if (model->tree.nlink) {
-        copy(t->config.q, over->q, (size_t)model->tree.ncoordinate);
-        ct_config_place(&model->tree, &t->config);
-        ct_phi_gradient(model, work, t->config.x, work->rho);
-    }
-    ct_phi_linearise(model, work, &t->config, work->rho);
-    if (model->nunknown) ct_precondition_warp(model, &work->preconditioner, &t->config, work->rho);
-}
-
 // Driven nodes at a fraction of the step.
-static void place_driven(const ct_model* model, ct_tangent* t, double fraction) {
+static void place_driven(const ct_model* model, ct_tangent* t, const ct_substep* substep) {
+    const double fraction = substep->fraction;
+    // at stages these are where their motion has them
+    const bool exact = ct_rate_stages(substep->rule) > 1;
     memset(t->given, 0, 3 * (size_t)model->nvert * sizeof(double));
     for (int i = 0; i < model->inputs.ndrive; i++)
-        for (int k = 0; k < model->inputs.drive[i].nnode; k++)
+        for (int k = 0; !(exact && !ct_external_is_steered(model, i)) && k < model->inputs.drive[i].nnode;
+             k++)
             for (int j = 3 * model->inputs.drive[i].node[k], end = j + 3; j < end; j++)
                 t->given[j] = (1 - fraction) * t->drive_start[j] + fraction * t->drive_end[j];
 }
@@ -170,84 +154,167 @@ static void place_roots(const ct_model* model, const ct_work* work, ct_tangent* 
     }
 }
 
-// From dot at its start to dot at the sub-step's end.
-static ct_status follow_substep(const ct_model* model, ct_work* work, ct_tangent* t, const reach* over,
-                                const ct_state* before, const ct_elastic* solids, ct_adjoint_state* dot,
-                                ct_backward_report* report) {
-    const size_t n = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof,
-                 first = 3 * (size_t)model->nfree;
-    const ct_rate rate = over->substep->rate;
-    if (ct_work_cancelled(work)) return CT_CANCELLED;
-    linearise(model, work, t, over, before);
+// The right-hand side in unknowns: of what acts on nodes and on joints.
+static void pull_right(const ct_model* model, ct_work* work, ct_tangent* t, double* right) {
+    ct_coords_pull(model, work, &t->config, t->out, right);
+    for (int j = 0; j < model->tree.ndof; j++) right[3 * model->nfree + j] += t->joint[j];
+}
 
-    // what the forces change by at the end held still
-    const ct_family_dot change = {.x_n = dot->x,
-                                  .v_n = dot->v,
-                                  .x_nm1 = t->start.x_previous,
-                                  .v_nm1 = t->start.v_previous,
+// What a sub-step or a stage starts from changes by, and what acts during it.
+typedef struct start_dot {
+    const double *x, *v, *x_previous, *v_previous, *x_second, *v_second;  // 3 nvert
+    const double *x_from, *v_from;  // 3 nvert: where its motion is counted from
+    const double* actuation;
+} start_dot;
+
+// The right-hand side: what the forces change by at the end held still, but for the nodes that are given.
+static void change_forces(const ct_model* model, ct_work* work, ct_tangent* t, const ct_reach* over,
+                          const ct_state* before, const start_dot* start, const ct_tangent_dot* given,
+                          const ct_adjoint_state* dot) {
+    const ct_family_dot change = {.x_n = start->x,
+                                  .v_n = start->v,
+                                  .x_nm1 = start->x_previous,
+                                  .v_nm1 = start->v_previous,
+                                  .x_nm2 = start->x_second,
+                                  .v_nm2 = start->v_second,
                                   .q_n = dot->q,
                                   .q_nm1 = t->start.q_previous,
                                   .torque = t->torque,
                                   .target = t->target,
                                   .force = t->force,
-                                  .actuation = dot->actuation,
-                                  .solids = solids,
+                                  .actuation = start->actuation,
+                                  .solids = given->solids,
                                   .scratch = t->product};
     ct_families_jvp(&model->families, &work->families, &work->step, t->config.x, &change, t->out);
-    place_driven(model, t, over->substep->fraction);
+    place_driven(model, t, over->substep);
     if (model->tree.nroot) place_roots(model, work, t, before, over->substep->fraction);
     if (model->nfree < model->nvert) {
         ct_phi_product(model, work, &t->config, t->given, t->product);
-        ct_vecn_axpy(t->out, -1, t->product, n);
+        ct_vecn_axpy(t->out, -1, t->product, 3 * (size_t)model->nvert);
     }
-    ct_coords_pull(model, work, &t->config, t->out, t->right);
-    ct_families_joint_jvp(&model->families, &work->families, &t->config, &change, t->right + first);
+    if (model->tree.ndof) memset(t->joint, 0, (size_t)model->tree.ndof * sizeof(double));
+    ct_families_joint_jvp(&model->families, &work->families, &t->config, &change, t->joint);
+}
+
+// dz of a system with contacts, and the change of their forces.
+static ct_status solve_touching(const ct_model* model, ct_work* work, ct_tangent* t, const ct_reach* over,
+                                const start_dot* start, const ct_tangent_dot* given,
+                                const ct_adjoint_state* dot, ct_backward_report* report) {
+    const ct_contact_dot contact = {.x = start->x_from,
+                                    .v = start->v_from,
+                                    .end = t->given,
+                                    .anchor = dot->anchor,
+                                    .growth = dot->growth,
+                                    .friction = given->friction,
+                                    .stiffness = given->stiffness};
+    ct_contact_linear system;
+    ct_status status = ct_contact_linear_layout(model, work, &system);
+    if (status != CT_OK) return status;
+    ct_contact_tangent_right(model, work, t->config.x, &contact, &system, t->out);
+    pull_right(model, work, t, system.b);
+    // results do not depend on what was solved before
+    t->past.count = 0;
+    t->past.friction_key = 0;
+    status = ct_contact_linear_solve(model, work, &t->config, &system, false, &t->past, report);
+    if (status != CT_OK) return status;
+    copy(t->dz, system.y, system.n);
+    ct_contact_tangent_anchors(work, &system, over->after, t->anchor);
+    return CT_OK;
+}
+
+// From dot at its start to dot at the end of the sub-step or stage.
+static ct_status follow_substep(const ct_model* model, ct_work* work, ct_tangent* t, const ct_reach* over,
+                                const ct_state* before, const ct_state* after, const start_dot* start,
+                                const ct_tangent_dot* given, ct_adjoint_state* dot,
+                                ct_backward_report* report) {
+    const size_t n = 3 * (size_t)model->nvert, ndof = (size_t)model->tree.ndof;
+    const ct_rate rate = over->substep->rate;
+    if (ct_work_cancelled(work)) return CT_CANCELLED;
+    ct_status status = ct_reach_linearise(model, work, over, after, false, &t->config);
+    if (status != CT_OK) return status;
+    change_forces(model, work, t, over, before, start, given, dot);
+    const bool touching = work->contact && over->substep->ntouch;
+    if (touching) {
+        status = solve_touching(model, work, t, over, start, given, dot, report);
+    } else if (model->nunknown) {
+        pull_right(model, work, t, t->right);
+        status = ct_linear_solve(model, work, &t->config, &t->gmres, t->right, t->dz, report);
+    }
+    if (status != CT_OK) return status;
+    if (touching) copy(dot->anchor, t->anchor, 3 * (size_t)over->after.count);
 
     // the end
-    ct_status status = CT_OK;
-    if (model->nunknown)
-        status = ct_linear_solve(model, work, &t->config, &t->gmres, t->right, t->dz, report);
-    if (status != CT_OK) return status;
     ct_coords_push(model, work, &t->config, t->dz, t->x);
     ct_vecn_axpy(t->x, 1, t->given, n);
-    for (size_t i = 0; i < n; i++)
-        t->v[i] = rate.c * t->x[i] - rate.a * dot->x[i] - rate.b * t->start.x_previous[i];
+    for (size_t i = 0; i < n; i++) {
+        t->v[i] = rate.c * t->x[i] - rate.a * start->x[i] - rate.b * start->x_previous[i];
+        if (over->npast > 1) t->v[i] -= rate.e * start->x_second[i];
+    }
     copy(dot->x, t->x, n);
     copy(dot->v, t->v, n);
-    if (ndof) ct_config_push_tangents(&model->tree, &t->config, t->dz + first, dot->q);
+    if (ndof) ct_config_push_tangents(&model->tree, &t->config, t->dz + 3 * (size_t)model->nfree, dot->q);
     copy(dot->root, t->root, 6 * (size_t)model->tree.nroot);
     return CT_OK;
 }
 
-// ---- the whole step ------------------------------------------------------------------------
+// ---- stages --------------------------------------------------------------------------------
 
-static bool supports(const ct_record* record) {
-    if (ct_rate_stages(record->step[0].rule) > 0) return false;
-    for (size_t k = 0; k < record->count; k++)
-        if (record->step[k].ntouch) return false;
-    return true;
-}
-
-// How near colliders are where a motion begins, pair by pair, where that is measured in this step.
-static ct_status change_growth(const ct_model* model, ct_work* work, ct_tangent* t, const ct_state* before,
-                               const ct_state* after, ct_adjoint_state* dot) {
-    if (!work->contact || before->header->grown) return CT_OK;
-    const size_t n = (size_t)model->collision.ncollider, nodes = 3 * (size_t)model->nvert;
-    memset(t->row.growth, 0, n * n * sizeof(double));
-    for (size_t k = 0; k < n * n; k++) {
-        dot->growth[k] = 0;
-        if (after->growth[k] >= 1) continue;
-        memset(t->row.x, 0, nodes * sizeof(double));
-        t->row.growth[k] = 1;
-        ct_status status =
-            ct_growth_vjp(&model->collision, work->contact->detect, &work->contact->near, before->x,
-                          before->header->time, after->growth, t->row.growth, t->row.x);
-        if (status != CT_OK) return status;
-        t->row.growth[k] = 0;
-        dot->growth[k] = along(t->row.x, t->start.x, nodes);
+// Y of rate.h.
+static void change_from(const ct_model* model, ct_tangent* t, ct_rate rate, const start_dot* start) {
+    const double a = rate.a / rate.c, b = rate.b / rate.c, e = rate.e / rate.c;
+    for (int i = 0; i < 3 * model->nvert; i++) {
+        t->from_x[i] = a * start->x[i] + b * start->x_previous[i] + e * start->x_second[i];
+        t->from_v[i] = a * start->v[i] + b * start->v_previous[i] + e * start->v_second[i];
     }
-    return CT_OK;
 }
+
+// The midpoint rule, x = 2 y - x_n, v = 2 v_y - v_n; driven nodes: x given, v = v_y.
+static void reflect(const ct_model* model, const ct_tangent* t, ct_adjoint_state* dot) {
+    for (int k = 0; k < model->nvert; k++)
+        for (int i = 3 * k; i < 3 * k + 3; i++) {
+            if (model->row[k] >= 0) {
+                dot->x[i] = 2 * dot->x[i] - t->start.x[i];
+                dot->v[i] = 2 * dot->v[i] - t->start.v[i];
+            } else {
+                dot->x[i] = t->drive_end[i];
+            }
+        }
+}
+
+static ct_status follow_stages(const ct_model* model, ct_work* work, ct_tangent* t, const ct_state* before,
+                               const ct_state* after, const ct_record* record, const double* control,
+                               const ct_tangent_dot* given, ct_adjoint_state* dot,
+                               ct_backward_report* report) {
+    const size_t n = 3 * (size_t)model->nvert;
+    const bool midpoint = record->step[0].rule == CT_INTEGRATOR_MIDPOINT;
+    int unused = 0;
+    ct_status status =
+        model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after, 0, &unused) : CT_OK;
+    for (int i = 0; status == CT_OK && i < (int)record->count; i++) {
+        ct_reach over = ct_reach_stage(model, &t->reach, record, i, before, after);
+        const start_dot start = {.x = t->start.x,
+                                 .v = t->start.v,
+                                 .x_previous = i > 0 ? t->stage[0].x : t->zero,
+                                 .v_previous = i > 0 ? t->stage[0].v : t->zero,
+                                 .x_second = i > 1 ? t->stage[1].x : t->zero,
+                                 .v_second = i > 1 ? t->stage[1].v : t->zero,
+                                 .x_from = t->from_x,
+                                 .v_from = t->from_v,
+                                 .actuation = t->actuation};
+        for (size_t k = 0; midpoint && k < n; k++) t->middle[k] = 0.5 * (before->x[k] + after->x[k]);
+        if (midpoint) over.x = t->middle;
+        change_from(model, t, over.substep->rate, &start);
+        ct_actuate_at(model, before->actuation, control, over.substep->fraction, work->actuation);
+        ct_actuate_at_jvp(model, over.substep->fraction, t->start.actuation, t->control, t->actuation);
+        status = follow_substep(model, work, t, &over, before, after, &start, given, dot, report);
+        copy(t->stage[i].x, dot->x, n);
+        copy(t->stage[i].v, dot->v, n);
+    }
+    if (status == CT_OK && midpoint) reflect(model, t, dot);
+    return status;
+}
+
+// ---- the whole step ------------------------------------------------------------------------
 
 // The changes at the step's start, which sub-steps and the state after it refer to.
 static void keep_start(const ct_model* model, ct_tangent* t, const ct_adjoint_state* dot) {
@@ -259,6 +326,7 @@ static void keep_start(const ct_model* model, ct_tangent* t, const ct_adjoint_st
     copy(t->start.q, dot->q, ndof);
     copy(t->start.q_previous, dot->q_previous, ndof);
     copy(t->start.root, dot->root, 6 * (size_t)model->tree.nroot);
+    copy(t->start.actuation, dot->actuation, (size_t)model->actuators.size);
     copy(t->drive_start, dot->x, n);
 }
 
@@ -284,129 +352,46 @@ static void change_inputs(const ct_model* model, ct_work* work, ct_tangent* t, c
     ct_external_roots_jvp(model, end, control, after->mount, t->control, dot->mount, t->root_end_dot);
 }
 
+static ct_status follow_substeps(const ct_model* model, ct_work* work, ct_tangent* t, const ct_state* before,
+                                 const ct_state* after, const ct_record* record, const ct_tangent_dot* given,
+                                 ct_adjoint_state* dot, ct_backward_report* report) {
+    ct_status status = CT_OK;
+    const start_dot start = {dot->x, dot->v, t->start.x_previous, t->start.v_previous, t->zero, t->zero,
+                             dot->x, dot->v, dot->actuation};
+    for (size_t k = 0; status == CT_OK && k < record->count; k++) {
+        int unused = 0;
+        ct_reach over = ct_reach_substep(model, &t->reach, record, k, before, after);
+        if (model->nunknown)
+            status =
+                ct_precondition_choose(model, &work->preconditioner, after, over.substep->depth, &unused);
+        if (status == CT_OK)
+            status = follow_substep(model, work, t, &over, before, after, &start, given, dot, report);
+    }
+    return status;
+}
+
 ct_status ct_tangent_step(const ct_model* model, ct_work* work, ct_tangent* t, const ct_state* before,
                           const ct_state* after, const ct_record* record, const double* control,
                           const ct_tangent_dot* given, ct_adjoint_state* dot, ct_backward_report* report) {
-    if (!supports(record)) return CT_UNSUPPORTED;
     const size_t n = 3 * (size_t)model->nvert;
+    ct_status status = CT_OK;
     copy(work->actuation, after->actuation, (size_t)model->actuators.size);
     control = ct_policy_control(model, work, before,
                                 ct_control_or_values(model, before->header->time, control, work->control));
     keep_start(model, t, dot);
     change_inputs(model, work, t, before, after, control, given, dot);
-    for (size_t k = 0; k < record->count; k++) {
-        int unused = 0;
-        reach over = reach_of(model, record, k, before, after);
-        ct_status status = model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after,
-                                                                    over.substep->depth, &unused)
-                                           : CT_OK;
-        if (status == CT_OK)
-            status = follow_substep(model, work, t, &over, before, given->solids, dot, report);
-        if (status != CT_OK) return status;
-    }
+    // how near colliders are where a motion begins, where that is measured in this step
+    if (work->contact && !before->header->grown)
+        status = ct_growth_jvp(&model->collision, work->contact->detect, &work->contact->near, before->x,
+                               before->header->time, after->growth, t->start.x, dot->growth);
+    if (status == CT_OK && ct_rate_stages(record->step[0].rule))
+        status = follow_stages(model, work, t, before, after, record, control, given, dot, report);
+    else if (status == CT_OK)
+        status = follow_substeps(model, work, t, before, after, record, given, dot, report);
+    if (status != CT_OK) return status;
     copy(dot->x_previous, t->start.x, n);
     copy(dot->v_previous, t->start.v, n);
     copy(dot->q_previous, t->start.q, (size_t)model->tree.ndof);
     copy(dot->root_previous, t->start.root, 6 * (size_t)model->tree.nroot);
-    memset(dot->anchor, 0, 3 * ct_state_anchor_room(model) * sizeof(double));
-    return change_growth(model, work, t, before, after, dot);
-}
-
-// ---- public --------------------------------------------------------------------------------
-
-// d(mu, lambda) of every tet along changes of Young's modulus and Poisson's ratio.
-static void change_lame(const ct_material* m, double young, double poisson, double* mu, double* lambda) {
-    const double E = m->young, nu = m->poisson, s = 1 + nu, q = 1 - 2 * nu;
-    const double share = m->energy == CT_ENERGY_PROJECTIVE && m->paper_weights ? 1.0 / 3 : 1;
-    *mu = young / (2 * s) - poisson * E / (2 * s * s);
-    *lambda = share * (young * nu / (s * q) + poisson * E * (1 + 2 * nu * nu) / (s * s * q * q));
-}
-
-static ct_status change_solids(const ct_model* model, const ct_values* dot, ct_elastic** solids) {
-    const double *young = dot->of[CT_QUANTITY_YOUNG], *poisson = dot->of[CT_QUANTITY_POISSON];
-    const ct_elastic* own = model->families.of[CT_FAMILY_SOLIDS];
-    ct_arena arena = {0};
-    if (!own || (!young && !poisson)) return CT_OK;
-    double *mu = ct_arena_alloc(&arena, (size_t)model->ntet, sizeof(double)),
-           *lambda = ct_arena_alloc(&arena, (size_t)model->ntet, sizeof(double));
-    ct_status status = arena.failed ? CT_OUT_OF_MEMORY : CT_OK;
-    for (int t = 0; status == CT_OK && t < model->ntet; t++)
-        change_lame(&model->material[t], young ? young[t] : 0, poisson ? poisson[t] : 0, &mu[t], &lambda[t]);
-    if (status == CT_OK) status = ct_elastic_create_along(solids, own, mu, lambda);
-    ct_arena_free(&arena);
-    return status;
-}
-
-// By the controls, by gravity where no water weighs, and by the stiffness of solids.
-static bool has_quantities(const ct_model* model, const ct_values* dot) {
-    for (int q = 0; q < CT_QUANTITY_COUNT; q++) {
-        if (!dot->of[q] || q == CT_QUANTITY_CONTROL) continue;
-        if (q == CT_QUANTITY_GRAVITY && !model->water.enabled) continue;
-        if ((q == CT_QUANTITY_YOUNG || q == CT_QUANTITY_POISSON) && !model->ntri) continue;
-        return false;
-    }
-    return true;
-}
-
-typedef struct direction_step {
-    const ct_model* model;
-    ct_work* work;
-    ct_tangent* tangent;
-    const ct_state *before, *after;
-    const ct_record* record;
-    const double* control;
-    ct_backward_report* report;
-} direction_step;
-
-static ct_status go_along(const direction_step* s, const ct_values* quantities, double* vector) {
-    const ct_values none = {0}, *dots = quantities ? quantities : &none;
-    ct_arena arena = {0};
-    ct_elastic* solids = NULL;
-    ct_adjoint_state dot = ct_vector_adjoint(s->model, &arena);
-    ct_status status = arena.failed ? CT_OUT_OF_MEMORY : change_solids(s->model, dots, &solids);
-    if (status == CT_OK) {
-        const ct_tangent_dot given = {dots->of[CT_QUANTITY_CONTROL], dots->of[CT_QUANTITY_GRAVITY], solids};
-        ct_vector_to_tangent(s->model, s->before, vector, &dot);
-        status = ct_tangent_step(s->model, s->work, s->tangent, s->before, s->after, s->record, s->control,
-                                 &given, &dot, s->report);
-    }
-    if (status == CT_OK) ct_vector_from_tangent(s->model, s->after, &dot, vector);
-    ct_elastic_free(solids);
-    ct_arena_free(&arena);
-    return status;
-}
-
-ct_status ct_step_jvp(const ct_model* model, ct_work* work, const ct_state* before, const double* control,
-                      int count, double* state_dots, const ct_values* dots, ct_state* after,
-                      ct_backward_report* report) {
-    CT_NEED(NULL, model, work, before);
-    ct_backward_report local;
-    if (!report) report = &local;
-    memset(report, 0, sizeof *report);
-    if (model->solver->has_gradients && !model->solver->has_gradients(&model->settings))
-        return CT_UNSUPPORTED;
-    for (int i = 0; dots && i < count; i++)
-        if (!has_quantities(model, &dots[i])) return CT_UNSUPPORTED;
-    const double started = ct_clock();
-    const size_t size = ct_model_state_first(model, CT_STATE_PARTS);
-    ct_record record = {0};
-    ct_tangent* tangent = NULL;
-    ct_state* end = NULL;
-    ct_status status = ct_state_create(&end, model, NULL);
-    if (status == CT_OK) status = ct_state_copy(end, before);
-    if (status == CT_OK) status = ct_tangent_create(&tangent, model);
-    work->record = &record;
-    if (status == CT_OK) status = ct_step(model, work, end, control, NULL);
-    work->record = NULL;
-    ct_blas_begin();
-    const direction_step step = {model, work, tangent, before, end, &record, control, report};
-    for (int i = 0; status == CT_OK && i < count; i++)
-        status = go_along(&step, dots ? &dots[i] : NULL, state_dots + (size_t)i * size);
-    ct_blas_end();
-    if (status == CT_OK && after) status = ct_state_copy(after, end);
-    ct_tangent_free(tangent);
-    ct_record_free(&record);
-    ct_state_free(end);
-    report->seconds = ct_clock() - started;
-    return status;
+    return CT_OK;
 }

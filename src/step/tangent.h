@@ -6,7 +6,8 @@
 // with the symmetric H that the adjoint has: for every w, <dx, w> here is <ds, s_bar> there. Links that hang
 // from a driven root which turns by r also turn what acts on them: H dx_g gains -r x rho at their nodes.
 //
-// Steps of integrators with stages and steps in which contacts carry force are CT_UNSUPPORTED.
+// With contacts the system is that of contact_tangent.h. Stages are (sub-)steps that start from the step's
+// start and from the stages before them (rate.h).
 #ifndef CT_STEP_TANGENT_H
 #define CT_STEP_TANGENT_H
 
@@ -17,6 +18,8 @@ typedef struct ct_tangent_dot {
     const double* control;            // control size; NULL: nothing
     const double* gravity;            // 3; NULL: nothing
     const struct ct_elastic* solids;  // tets with the change of the Lame parameters; NULL: nothing
+    const double* stiffness;          // 2 nvert: of nodes in contact (contact/softness.h); NULL: nothing
+    const double* friction;           // coefficients, by rule; NULL: nothing
 } ct_tangent_dot;
 
 typedef struct ct_tangent ct_tangent;  // scratch

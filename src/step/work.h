@@ -48,7 +48,8 @@ struct ct_work {
     ct_cancel cancel;                          // NULL: nobody is asked
     void* cancel_user;
     const ct_solver_row* solver;
-    void* solver_part;  // what the solver keeps here
+    void* solver_part;             // what the solver keeps here
+    struct ct_step_jvp_work* jvp;  // of ct_step_jvp, NULL until it is called
 
     // the step under way
     ct_family_step step;            // as the families see it

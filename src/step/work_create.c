@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "step/contact_system.h"
 #include "step/state.h"
+#include "step/step_jvp.h"
 
 enum { THREADING_MINIMUM = 5000 };  // tets below which a second thread costs more than it brings
 
@@ -106,6 +107,7 @@ void ct_work_free(ct_work* work) {
     ct_contact_work_free(work->contact);
     ct_contact_system_free(work->contact_system);
     if (work->solver && work->solver->work_free) work->solver->work_free(work->solver_part);
+    ct_step_jvp_work_free(work->jvp);
     ct_threads_free(work->threads);
     ct_families_work_free(&work->families);
     ct_precondition_free(&work->preconditioner);
