@@ -27,7 +27,8 @@ class Error(Exception):
     def __init__(self, message: str, file: str = "", line: int = 0, path: str = "", element: int = -1) -> None:
         self.message, self.file, self.line, self.path, self.element = message, file, line, path, element
         place = ":".join(part for part in (file, str(line) if line else "") if part)
-        super().__init__(": ".join(part for part in (place, path, message) if part))
+        where = path if not message.startswith(path) else ""  # most messages begin with it
+        super().__init__(": ".join(part for part in (place, where, message) if part))
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self.message, self.file, self.line, self.path, self.element)

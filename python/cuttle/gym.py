@@ -8,7 +8,7 @@ what the scene's parameters bound.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import gymnasium
 import numpy as np
@@ -22,7 +22,7 @@ from .pool import Pool
 from .problem import Objective
 from .scene import Path, Scene, load
 
-Observe = Callable[[State], Array]
+Observe = Union[Callable[[State], Array], Sequence[Mapping[str, Any]]]
 Reward = Callable[[State, Array], float]
 
 # Where the scene's parameters bound nothing: controls by kind, in their own units.
@@ -94,7 +94,10 @@ class _Task:
             raise BadArgument(f"the scene {model.name!r} has no controls: there is nothing to act with")
         if repeat < 1:
             raise BadArgument(f"an action lasts at least one step, not {repeat}")
-        self.observe, self.reward = observe or observe_bodies(model), reward or reward_objective(model)
+        if observe is None:
+            observe = observe_bodies(model)
+        self.observe: Callable[[State], Array] = observe if callable(observe) else Observation(model, observe)
+        self.reward = reward or reward_objective(model)
         self.low, self.high = control_bounds(model) if act is None else (np.asarray(a, np.float64) for a in act)
         self.low, self.high = (np.broadcast_to(a, (model.control_size,)) for a in (self.low, self.high))
         self.steps = model.steps // repeat if steps is None else steps
@@ -115,8 +118,9 @@ class _Task:
 class Env(gymnasium.Env):  # type: ignore[misc]
     """A scene as an environment.
 
-    observe(state) -> numbers (an `Observation`, say), reward(state, action) -> number, act: (lower, upper) bounds of actions, steps: actions of an
-    episode, repeat: steps for which an action holds, noise: m/s, of the velocity that an episode begins with.
+    observe(state) -> numbers, an `Observation` or its entries; reward(state, action) -> number; act: (lower, upper)
+    bounds of actions; steps: actions of an episode; repeat: steps for which an action holds; noise: m/s, of the velocity
+    that an episode begins with.
     """
 
     metadata: Dict[str, Any] = {"render_modes": []}
@@ -211,6 +215,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]
         self._over = terminated | truncated
         info: Dict[str, Any] = {"error": reasons} if terminated.any() else {}
         return self._observe(), rewards, terminated, truncated, info
+
+    def __repr__(self) -> str:
+        return f"<VectorEnv of {self.num_envs} {self.model!r}>"
 
 
 def make(scene: Union[Scene, Path, Model], **keys: Any) -> Env:

@@ -202,6 +202,11 @@ class Objective:
             out[text(lib.ct_problem_term_name(problem._pointer, i))] = (float(loss[0]), bar)
         return out
 
+    def __repr__(self) -> str:
+        pointer = self._problem._pointer
+        names = [text(lib.ct_problem_term_name(pointer, i)) for i in range(int(lib.ct_problem_term_count(pointer)))]
+        return f"<Objective of {self._problem.scene.name!r}: {', '.join(names) or 'no terms'}>"
+
 
 class Problem:
     """Minimise a scene's objective over its parameters: ``Problem("identify")``.

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import tempfile
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -255,6 +255,9 @@ class Rollout:
     def _repr_png_(self) -> bytes:
         """What a notebook shows: the last state."""
         return png(self.picture())
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a rollout holds what its gradient needs and is not pickled: pickle its arrays, or save() it")
 
     def __repr__(self) -> str:
         r = self.report

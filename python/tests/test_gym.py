@@ -59,3 +59,11 @@ def test_own_observation_and_reward():
     assert seen.shape == (3,) and reward == pytest.approx(0.1 * env.action_space.shape[0])
     with pytest.raises(cuttle.BadArgument, match="no controls"):
         cg.make("beam")
+
+
+def test_observations_by_entries():
+    env = cg.make("finger", observe=[{"position": [0, 1]}, {"phase": 1.0}], reward=lambda state, action: 2.0, act=(0, 0.5))
+    seen, _ = env.reset()
+    assert seen.shape == (5,) and env.action_space.high.max() == 0.5
+    assert env.step(env.action_space.high)[1] == 2.0
+    assert "3" in repr(cg.make_vec("finger", 3))

@@ -399,6 +399,17 @@ def test_step_jvp_is_the_transpose_of_step_vjp(small_scene):
         model.step_jvp(state, density=1.0)
 
 
+def test_rollouts_say_that_they_are_not_pickled(small_scene):
+    with pytest.raises(TypeError, match="pickle its arrays"):
+        pickle.dumps(small_scene.model().rollout(steps=1))
+
+
+def test_errors_name_the_path_once():
+    with pytest.raises(cuttle.BadScene) as caught:
+        cuttle.Scene(bodies=[{"box": {"size": [1, 1, 1], "cells": [1, 1, 1]}, "material": {"yuong": 1}}])
+    assert str(caught.value).count("bodies[0].material.yuong") == 1
+
+
 def test_step_jvp_goes_through_contacts_and_stages():
     for name, integrator in (("incline", "sdirk2"), ("incline", "euler")):
         scene = cuttle.load(name).replace(integrator=integrator, solver={"tolerance": 1e-13})
