@@ -1,4 +1,4 @@
-// cuttle export: a trajectory as .vtu or .obj files.
+// cuttle export: a trajectory as .vtu or .obj files, or as one .usda or .glb.
 #include <stdio.h>
 #include <string.h>
 
@@ -14,13 +14,18 @@ typedef struct export_options {
 
 static const char overview[] =
     "vtu: one file per frame with all fields, and frames.pvd with the times, for ParaView; obj: the "
-    "surface of each frame.\n"
+    "surface of each frame; usda (USD) and glb (glTF): one file, surfaces that move, for Blender and others. "
+    "The ending of "
+    "FILE tells\n"
+    "the format.\n"
     "FRAMES is FIRST:LAST:STRIDE, counted from 0, LAST included; parts may be left out, negative "
     "numbers count from\n"
     "the end. ParaView 5.12 and later also open the .h5 file itself: rename it to .vtkhdf.";
 
 static const char examples[] = "  cuttle export run.h5 -o vtu/ --format vtu\n"
-                               "  cuttle export run.h5 -o surfaces/ --format obj --frames 0:-1:10";
+                               "  cuttle export run.h5 -o surfaces/ --format obj --frames 0:-1:10\n"
+                               "  cuttle export run.h5 -o run.usda\n"
+                               "  cuttle export run.h5 -o run.glb --frames ::4";
 
 // "a:b:stride", any part empty; false when malformed.
 static bool read_frames(const char* text, int nframe, int* first, int* last, int* stride) {
@@ -38,6 +43,13 @@ static bool read_frames(const char* text, int nframe, int* first, int* last, int
     }
     if (count == 1) *last = *first;
     return true;
+}
+
+// What the ending of a path tells, "vtu": nothing.
+static const char* format_of(const char* path) {
+    const char* ending = strrchr(path, '.');
+    if (ending && strcmp(ending, ".usda") == 0) return "usda";
+    return ending && strcmp(ending, ".glb") == 0 ? "glb" : "vtu";
 }
 
 static int export(const cli_usage* usage, const export_options* options, ct_export_format format) {
@@ -58,17 +70,19 @@ static int export(const cli_usage* usage, const export_options* options, ct_expo
                                      options->format, "frames", written, "first", first, "last", last,
                                      "stride", stride));
         else if (!options->quiet)
-            fprintf(stderr, "%s: %d %s files\n", options->output, written, options->format);
+            fprintf(stderr, "%s: %d %s\n", options->output, written,
+                    format == CT_EXPORT_VTU || format == CT_EXPORT_OBJ ? "files" : "frames");
     }
     ct_trajectory_close(file, NULL);
     return code;
 }
 
 int cuttle_export(int argc, char** argv) {
-    export_options o = {.format = "vtu"};
+    export_options o = {0};
     const cli_option table[] = {
-        {"--output", 'o', CLI_TEXT, &o.output, "DIR", "directory to write to, created if it does not exist"},
-        {"--format", 0, CLI_TEXT, &o.format, "FORMAT", "vtu (default) or obj"},
+        {"--output", 'o', CLI_TEXT, &o.output, "PLACE",
+         "directory to write to, created if it does not exist; FILE.usda or FILE.glb"},
+        {"--format", 0, CLI_TEXT, &o.format, "FORMAT", "vtu (default), obj, usda or glb"},
         {"--frames", 0, CLI_TEXT, &o.frames, "FRAMES", "which frames, default all"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "no summary"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "print the result as JSON"},
@@ -78,9 +92,10 @@ int cuttle_export(int argc, char** argv) {
                              overview, examples, table};
     int count, code = CLI_OK;
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;
-    if (!o.output) return cli_bad_usage(&usage, "-o with a directory is needed");
+    if (!o.output) return cli_bad_usage(&usage, "-o with a directory or a file is needed");
+    if (!o.format) o.format = format_of(o.output);
     ct_export_format format;
     if (!ct_export_format_find(o.format, &format))
-        return cli_bad_usage(&usage, "--format %s: choose vtu or obj", o.format);
+        return cli_bad_usage(&usage, "--format %s: choose vtu, obj, usda or glb", o.format);
     return export(&usage, &o, format);
 }

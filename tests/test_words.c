@@ -35,7 +35,7 @@ typedef const char* (*name_function)(int);
     X(ct_method, CT_METHOD_NELDER_MEAD)                                                                      \
     X(ct_mesh_format, CT_MESH_STL)                                                                           \
     X(ct_tet_field, CT_FIELD_ACTIVATION)                                                                     \
-    X(ct_export_format, CT_EXPORT_OBJ)                                                                       \
+    X(ct_export_format, CT_EXPORT_GLB)                                                                       \
     X(ct_bones, CT_BONES_OFF)
 KINDS(KIND)
 

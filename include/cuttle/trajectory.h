@@ -130,16 +130,22 @@ CT_API int ct_trajectory_cable_start(const ct_trajectory* file, int cable);
 // Closes and frees, whatever it returns: CT_IO when the last bytes could not be written. NULL: CT_OK.
 CT_API ct_status ct_trajectory_close(ct_trajectory* file, ct_error* error);
 
-typedef enum ct_export_format { CT_EXPORT_VTU, CT_EXPORT_OBJ } ct_export_format;
+typedef enum ct_export_format {
+    CT_EXPORT_VTU,
+    CT_EXPORT_OBJ,
+    CT_EXPORT_USDA,
+    CT_EXPORT_GLB
+} ct_export_format;
 // Its word in scene files and messages, "vtu", ...; NULL: not one of them.
 CT_API const char* ct_export_format_name(ct_export_format format);
 // The format of that name; false: there is none.
 CT_API bool ct_export_format_find(const char* name, ct_export_format* format);
 // Writes the frames first, first + stride, ... up to last. .vtu: one file per frame and a .pvd, beside it
 // .vtp files of bones, obstacles and contacts where there are some; .obj: one surface per frame, obstacles
-// included. `directory` is created. CT_BAD_ARGUMENT when there are no such frames, CT_IO when a file cannot
-// be written.
-CT_API ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format,
+// included. `place` is a directory, which is created. .usda (points and normals over time) and .glb (a morph
+// target for each frame): one file, `place`, with surfaces, obstacles and bones. CT_BAD_ARGUMENT when there
+// are no such frames, CT_IO when a file cannot be written.
+CT_API ct_status ct_trajectory_export(ct_trajectory* file, const char* place, ct_export_format format,
                                       int first, int last, int stride, ct_error* error);
 
 #ifdef __cplusplus

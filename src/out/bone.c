@@ -291,3 +291,21 @@ void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, con
     bool many = count > MANY;
     ct_solid_append(skin, arena, solids, count, many ? 13 : 25, many ? 10 : 18);
 }
+
+void ct_bone_cables(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* at,
+                    double radius) {
+    ct_solid* solids = ct_arena_alloc(arena, 2 * (size_t)file->info.neyelet, sizeof *solids);
+    int count = 0;
+    for (int k = 0; solids && k < file->info.ncable; k++)
+        for (int i = file->cable_start[k]; i < file->cable_start[k + 1]; i++) {
+            const double *here = at + 4 * (size_t)i,
+                         *next = i + 1 < file->cable_start[k + 1] ? here + 4 : here;
+            ct_solid bead = {.material = CT_BONE_CABLE, .shape = CT_SOLID_CAPSULE, .radius = 1.8 * radius},
+                     rod = {.material = CT_BONE_CABLE, .shape = CT_SOLID_CAPSULE, .radius = radius};
+            memcpy(bead.a, here, sizeof bead.a), memcpy(bead.b, here, sizeof bead.b);
+            memcpy(rod.a, here, sizeof rod.a), memcpy(rod.b, next, sizeof rod.b);
+            solids[count++] = bead;
+            if (next != here) solids[count++] = rod;
+        }
+    if (solids) ct_solid_append(skin, arena, solids, count, 9, 10);
+}

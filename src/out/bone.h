@@ -34,5 +34,8 @@ void ct_bone_place(const double* pose, const double rest[3], double out[3]);
 // Appends the solids to the skin (its arrays are made anew) at the poses (12 nlink).
 void ct_bone_dress(ct_skin* skin, ct_arena* arena, const ct_bone_list* list, const ct_trajectory* file,
                    const double* poses);
+// Appends cables: thin rods with a bead at each eyelet; at: 4 neyelet, as ct_trajectory_read_cables.
+void ct_bone_cables(ct_skin* skin, ct_arena* arena, const ct_trajectory* file, const double* at,
+                    double radius);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/status.h"
+#include "out/cache.h"
 #include "out/export.h"
 #include "out/trajectory.h"
 
@@ -324,6 +325,17 @@ static ct_status export_all(export_job* job, int first, int last, int stride, ct
     return status;
 }
 
+static ct_status export_motion(ct_trajectory* file, const char* path, ct_export_format format, int first,
+                               int last, int stride, ct_error* error) {
+    ct_cache cache;
+    ct_status status = ct_cache_create(&cache, file, first, last, stride, error);
+    if (status) return status;
+    status = (format == CT_EXPORT_USDA ? ct_export_usd : ct_export_gltf)(&cache, path, file->info.scene_name,
+                                                                         error);
+    ct_cache_free(&cache);
+    return status;
+}
+
 ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_export_format format, int first,
                                int last, int stride, ct_error* error) {
     CT_NEED(error, file);
@@ -332,6 +344,8 @@ ct_status ct_trajectory_export(ct_trajectory* file, const char* directory, ct_ex
     if (first < 0 || last >= nframe || first > last || stride < 1)
         return ct_fail(error, CT_BAD_ARGUMENT, "frames %d to %d by %d: the file holds 0 to %d", first, last,
                        stride, nframe - 1);
+    if (format == CT_EXPORT_USDA || format == CT_EXPORT_GLB)
+        return export_motion(file, directory, format, first, last, stride, error);
     if (format != CT_EXPORT_VTU && format != CT_EXPORT_OBJ)
         return ct_fail(error, CT_BAD_ARGUMENT, "unknown export format");
     ct_status status = make_directory(directory, error);

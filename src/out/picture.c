@@ -449,31 +449,17 @@ static ct_status add_bones(drawing* d, ct_arena* arena, ct_trajectory* file, int
     return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
-// Cables are seen through flesh as bones are: thin rods with a bead at each eyelet.
+// Cables are seen through flesh as bones are.
 static ct_status add_cables(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, ct_error* error) {
     const double* at;
-    int count = 0;
-    double size = d->grid.reach / 2.6, radius = 0.004 * size;
-    ct_solid* solids = ct_arena_alloc(arena, 2 * (size_t)file->info.neyelet, sizeof *solids);
-    if (!solids) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
+    double size = d->grid.reach / 2.6;
     ct_status status = ct_trajectory_read_cables(file, frame, &at, error);
     if (status) return status;
     if (!(d->clear > 0)) d->clear = 0.12 * size;
     if (!(d->bone_tone > 0)) d->bone_tone = 1;
-    for (int k = 0; k < file->info.ncable; k++)
-        for (int i = file->cable_start[k]; i < file->cable_start[k + 1]; i++) {
-            const double *here = at + 4 * (size_t)i,
-                         *next = i + 1 < file->cable_start[k + 1] ? here + 4 : here;
-            ct_solid bead = {.material = CT_BONE_CABLE, .shape = CT_SOLID_CAPSULE, .radius = 1.8 * radius},
-                     rod = {.material = CT_BONE_CABLE, .shape = CT_SOLID_CAPSULE, .radius = radius};
-            memcpy(bead.a, here, sizeof bead.a), memcpy(bead.b, here, sizeof bead.b);
-            memcpy(rod.a, here, sizeof rod.a), memcpy(rod.b, next, sizeof rod.b);
-            solids[count++] = bead;
-            if (next != here) solids[count++] = rod;
-        }
-    ct_solid_append(&d->skin, arena, solids, count, 9, 10);
+    ct_bone_cables(&d->skin, arena, file, at, 0.004 * size);
     d->skin.nbone = d->skin.ntri;
-    return CT_OK;
+    return arena->failed ? ct_fail(error, CT_OUT_OF_MEMORY, "out of memory") : CT_OK;
 }
 
 static ct_status add_arrows(drawing* d, ct_arena* arena, ct_trajectory* file, int frame, ct_error* error) {

@@ -107,7 +107,8 @@ NAMES(ct_mesh_format, [CT_MESH_AUTO] = "auto", [CT_MESH_GMSH] = "gmsh", [CT_MESH
 FIND(ct_mesh_format)
 NAMES(ct_tet_field, [CT_FIELD_ENERGY_DENSITY] = "energy", [CT_FIELD_VON_MISES] = "stress",
       [CT_FIELD_VOLUME_RATIO] = "volume", [CT_FIELD_ACTIVATION] = "activation")
-NAMES(ct_export_format, [CT_EXPORT_VTU] = "vtu", [CT_EXPORT_OBJ] = "obj")
+NAMES(ct_export_format, [CT_EXPORT_VTU] = "vtu", [CT_EXPORT_OBJ] = "obj", [CT_EXPORT_USDA] = "usda",
+      [CT_EXPORT_GLB] = "glb")
 FIND(ct_export_format)
 NAMES(ct_bones, [CT_BONES_THROUGH] = "through", [CT_BONES_ONLY] = "only", [CT_BONES_OFF] = "off")
 FIND(ct_bones)
