@@ -148,7 +148,7 @@ async function silhouette(file, predicate) {
 }
 
 await check('a screenshot shows what the software renderer draws', async () => {
-  await page.evaluate(() => {
+  const image = await page.evaluate(() => {
     const { app } = viewer;
     app.clearPicks();
     app.set('color', 'body');
@@ -161,8 +161,8 @@ await check('a screenshot shows what the software renderer draws', async () => {
     app.stage.controls.update();
     app.stage.changed();
     app.stage.draw();
+    return app.canvas.toDataURL('image/png').split(',')[1]; // what was drawn is there until the browser shows it
   });
-  const image = await page.evaluate(() => viewer.app.canvas.toDataURL('image/png').split(',')[1]);
   writeFileSync(join(directory, 'viewer.png'), Buffer.from(image, 'base64'));
   run('render', 'beam.h5', '--png', '30', '-o', 'render.png', '--size', '800x500', '--eye', '0.25,0,2.2', '--target', '0.25,0,0', '--fov', '30', '--no-grid', '--no-label', '--samples', '1', '-q');
   const body = 'Math.max(r, g, b) - Math.min(r, g, b) > 45';

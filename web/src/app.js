@@ -112,6 +112,7 @@ export class App {
     if (on && this.frame === this.run.nframe - 1) this.seek(0);
     this.playing = on;
     this.tell('play');
+    if (!on) this.tell('frame');
   }
 
   step(by) {
@@ -122,7 +123,7 @@ export class App {
   tick(now) {
     const passed = this.before === undefined ? 0 : Math.min(0.25, (now - this.before) / 1000);
     this.before = now;
-    if (this.playing && this.run.nframe > 1 && !this.live) {
+    if (this.playing && this.run.nframe > 1 && (!this.live || this.live.searching)) {
       this.clock += this.speed * passed;
       const { time, nframe } = this.run;
       if (this.clock > time[nframe - 1]) {
@@ -133,7 +134,10 @@ export class App {
       if (frame !== this.frame) {
         this.frame = frame;
         this.refresh();
-        this.tell('frame');
+        if (!this.stage.plain || !(now - this.told < 160)) { // panels cost time, too, where the processor draws
+          this.told = now;
+          this.tell('frame');
+        }
       }
     }
     if (this.stage.draw(now)) this.shownFrames++;

@@ -116,8 +116,9 @@ export class Panel {
     const { app } = this;
     this.playButton = button('Play (space)', ICONS.play, () => app.play(), { class: 'play' });
     this.scrub = element('input', { type: 'range', min: 0, max: Math.max(0, app.run.nframe - 1), step: 1, value: 0, 'aria-label': 'Frame', oninput: () => {
+      const frame = Number(this.scrub.value);
       app.play(false);
-      app.seek(Number(this.scrub.value));
+      app.seek(frame);
     } });
     this.clock = element('output', { class: 'clock', 'aria-live': 'off' });
     this.speed = select('Speed', SPEEDS.map((speed) => [String(speed), `${speed}×`]), '1', (value) => { app.speed = Number(value); });

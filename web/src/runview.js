@@ -33,6 +33,7 @@ export class RunView {
       if (!owner.length) continue;
       const surface = new Surface(run.rest, Uint32Array.from(triangle), owner, colorOf, { ...options, plain: stage.plain });
       this.surfaces.push(surface);
+      stage.hasty.add(surface);
       if (flesh) this.flesh.push(surface);
       this.group.add(surface.group);
     }
@@ -132,6 +133,7 @@ export class RunView {
 
   // The shown node nearest to where the ray meets the surface; null: it misses.
   pick(raycaster, plane) {
+    for (const surface of this.surfaces) surface.hurry(false); // all triangles
     const meshes = this.surfaces.map((surface) => surface.mesh).filter((mesh) => mesh.visible);
     for (const mesh of meshes) mesh.geometry.boundingSphere = new THREE.Sphere(this.stage.center.clone(), 1e9);
     const hits = raycaster.intersectObjects(meshes, false).filter((hit) => !plane || plane.distanceToPoint(hit.point) >= 0);
@@ -149,6 +151,9 @@ export class RunView {
 
   dispose() {
     this.stage.scene.remove(this.group);
-    for (const surface of this.surfaces) surface.dispose();
+    for (const surface of this.surfaces) {
+      this.stage.hasty.delete(surface);
+      surface.dispose();
+    }
   }
 }

@@ -1,5 +1,6 @@
 // The stage: renderer, camera, lights, ground and sky, one set for all motions.
 import * as THREE from 'three';
+import { setQuickGround, setQuickLights } from './quick.js';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 
 const THEMES = {
@@ -65,7 +66,9 @@ export class Stage {
     this.axis = new THREE.Vector3(...[0, 1, 2].map((a) => Number(a === this.up)));
     this.plain = isSoftware();
     document.documentElement.classList.toggle('plain', this.plain);
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.plain, preserveDrawingBuffer: true, powerPreference: 'high-performance' });
+    this.hasty = new Set(); // surfaces that are drawn cheaply while they move
+    const context = canvas.getContext('webgl2', { alpha: false, antialias: !this.plain, stencil: false, powerPreference: 'high-performance' });
+    this.renderer = new THREE.WebGLRenderer({ canvas, context: context || undefined });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = this.plain ? THREE.BasicShadowMap : THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.NeutralToneMapping;
@@ -79,6 +82,7 @@ export class Stage {
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener('change', () => this.changed());
     this.dirty = true;
+    this.moving = 1; // pixels while the scene moves, over those of the screen
     this.width = this.height = 0;
     const given = run.header.ground;
     const { live } = run.header; // where things will go is not known: leave room
@@ -155,7 +159,57 @@ export class Stage {
       this.ground.add(mesh);
     }
     this.grid.position.addScaledVector(this.axis, 1e-4 * this.size);
+    if (this.plain) this.addLines(place);
     this.scene.add(this.ground);
+  }
+
+  // The grid as lines, which cost less than pixels; for moving scenes where the processor draws.
+  addLines(place) {
+    const { spacing, reach } = Object.fromEntries(Object.entries(this.grid.material.uniforms).map(([name, { value }]) => [name, value]));
+    const across = [(this.up + 1) % 3, (this.up + 2) % 3];
+    const position = [];
+    const strength = [];
+    const put = (a, b, weight) => {
+      const at = place.toArray();
+      at[across[0]] = a;
+      at[across[1]] = b;
+      position.push(...at);
+      const fade = Math.min(1, Math.max(0, (reach - Math.hypot(a - place.getComponent(across[0]), b - place.getComponent(across[1]))) / (0.7 * reach)));
+      strength.push(weight * fade * fade * (3 - 2 * fade));
+    };
+    for (const way of [0, 1]) {
+      const middle = place.getComponent(across[way]);
+      const other = place.getComponent(across[1 - way]);
+      for (let k = Math.ceil((middle - reach) / spacing); k * spacing < middle + reach; k++) {
+        const half = Math.sqrt(reach ** 2 - (k * spacing - middle) ** 2);
+        const weight = k % 5 ? 0.55 : 1;
+        for (let i = 0; i < 10; i++) {
+          for (const t of [i, i + 1]) {
+            const along = other + half * (t / 5 - 1);
+            if (way) put(along, k * spacing, weight);
+            else put(k * spacing, along, weight);
+          }
+        }
+      }
+    }
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute('position', new THREE.Float32BufferAttribute(position, 3));
+    geometry.setAttribute('color', new THREE.Float32BufferAttribute(new Float32Array(position.length), 3));
+    this.lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: true, depthWrite: false, toneMapped: false }));
+    this.lines.strength = strength;
+    this.lines.renderOrder = -5;
+    this.ground.add(this.lines);
+  }
+
+  paintLines(theme) {
+    const color = this.lines.geometry.attributes.color;
+    const tone = new THREE.Color(theme.grid);
+    const mixed = new THREE.Color();
+    this.lines.strength.forEach((weight, i) => {
+      mixed.copy(this.scene.background).lerp(tone, 0.8 * weight * theme.line);
+      color.setXYZ(i, mixed.r, mixed.g, mixed.b);
+    });
+    color.needsUpdate = true;
   }
 
   setTheme(name) {
@@ -169,6 +223,9 @@ export class Stage {
     this.shadow.material.opacity = theme.shadow;
     this.grid.material.uniforms.tone.value.set(theme.grid);
     this.grid.material.uniforms.strength.value = theme.line;
+    setQuickLights(this);
+    if (this.plain) setQuickGround(this, theme.shadow);
+    if (this.lines) this.paintLines(theme);
     this.changed();
   }
 
@@ -212,38 +269,59 @@ export class Stage {
     if (width === this.width && height === this.height && ratio === this.ratio) return;
     const first = !this.width;
     Object.assign(this, { width, height, ratio });
-    this.renderer.setPixelRatio(ratio);
-    this.renderer.setSize(width, height, false);
+    this.scale = 0;
+    this.setScale(this.moving);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
     if (first && !this.given && !this.linked) this.frame();
     this.changed();
   }
 
-  // Where pixels are dear, a scene that rests is drawn once more with four times as many.
-  refine(fine) {
-    if (fine === Boolean(this.fine)) return;
-    this.fine = fine;
-    this.renderer.setPixelRatio(fine ? 2 : this.ratio);
+  setScale(scale) {
+    if (scale === this.scale) return;
+    this.scale = scale;
+    this.renderer.setPixelRatio(scale * this.ratio);
     this.renderer.setSize(this.width, this.height, false);
+  }
+
+  // Fewer pixels while frames take long, more again when they do not; only while the scene moves all the time.
+  adapt(now) {
+    const took = now - this.drawn;
+    if (!(took < 250)) return;
+    this.pace = 0.8 * (this.pace ?? took) + 0.2 * took;
+    this.paced = (this.paced || 0) + 1;
+    if (this.paced < 8) return;
+    if (this.pace > 60 && this.moving > 0.5) this.moving = Math.max(0.5, this.moving - 0.25);
+    else if (this.pace < 25 && this.moving < 1) this.moving = Math.min(1, this.moving + 0.25);
+    else return;
+    this.paced = 0;
+  }
+
+  // How the scene is drawn: in haste, with fewer triangles, while it moves and the processor draws. One that rests is drawn once more there, with
+  // four times as many pixels.
+  dress(hurry) {
+    const above = this.camera.position.dot(this.axis) > this.height0;
+    for (const surface of this.hasty) surface.hurry(hurry, above && this.ground.visible);
+    this.shadow.visible = !hurry;
+    this.grid.visible = above && !hurry;
+    if (this.lines) this.lines.visible = above && hurry;
   }
 
   // Draws where something has changed since the last time.
   draw(now = performance.now()) {
     this.resize();
     this.controls.update();
-    if (this.dirty) this.refine(false);
-    else if (this.plain && !this.fine && now - this.drawn > 300) this.refine(true);
-    else return false;
     const moved = this.dirty;
+    if (!moved && (!(now - this.drawn > 300) || this.rested)) return false;
+    if (!moved && !this.plain && this.scale === 1) return false;
+    if (moved) this.adapt(now);
+    this.rested = !moved;
     this.dirty = false;
     this.drawn = now;
-    if (this.plain) { // shadows of a moving scene follow every fourth frame, those of a resting one at once
-      this.count = (this.count || 0) + 1;
-      this.renderer.shadowMap.autoUpdate = false;
-      this.renderer.shadowMap.needsUpdate = !moved || this.count % 4 === 1;
-    }
-    this.grid.visible = this.camera.position.dot(this.axis) > this.height0;
+    this.setScale(moved ? this.moving : this.plain ? 2 : 1);
+    this.renderer.shadowMap.autoUpdate = !this.plain; // what moves in haste has a flat shadow
+    this.renderer.shadowMap.needsUpdate = !moved;
+    this.dress(this.plain && moved);
     this.renderer.render(this.scene, this.camera);
     return moved;
   }

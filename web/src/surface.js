@@ -1,8 +1,32 @@
 // Surfaces: triangles over moving nodes, smooth but for edges that are sharp at rest, in colours.
 import * as THREE from 'three';
 import { TABLE, linear } from './colors.js';
+import { Quick } from './quick.js';
 
 const CREASE = Math.cos((40 * Math.PI) / 180);
+
+// Triangles near one another are drawn after one another, so that their vertices are shaded once: the order of a Morton
+// curve through their first corners.
+function inOrder(rest, triangle) {
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < rest.length; i++) {
+    low[i % 3] = Math.min(low[i % 3], rest[i]);
+    high[i % 3] = Math.max(high[i % 3], rest[i]);
+  }
+  const scale = 1023 / Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-30);
+  const count = triangle.length / 3;
+  const key = new Float64Array(count);
+  for (let t = 0; t < count; t++) {
+    let code = 0;
+    for (let a = 0; a < 3; a++) {
+      const q = Math.floor((rest[3 * triangle[3 * t] + a] - low[a]) * scale);
+      for (let bit = 0; bit < 10; bit++) if ((q >> bit) & 1) code += 2 ** (3 * bit + a);
+    }
+    key[t] = code * count + t;
+  }
+  return Uint32Array.from(key.sort(), (k) => k % count);
+}
 
 function faceNormals(points, triangle, out) {
   for (let t = 0; t < triangle.length; t += 3) {
@@ -71,16 +95,18 @@ function splitAtCreases(rest, triangle, owner) {
 export class Surface {
   // triangle: nodes; owner: of each triangle; color(owner): sRGB; sheet: seen from both sides.
   constructor(rest, triangle, owner, color, { sheet = false, roughness = 0.62, plain = false } = {}) {
-    Object.assign(this, splitAtCreases(rest, triangle, owner));
-    this.triangle = triangle;
-    this.owner = owner;
+    const order = inOrder(rest, triangle);
+    this.triangle = new Uint32Array(triangle.length);
+    order.forEach((from, t) => this.triangle.set(triangle.subarray(3 * from, 3 * from + 3), 3 * t));
+    this.owner = Array.from(order, (from) => owner[from]);
+    Object.assign(this, splitAtCreases(rest, this.triangle, this.owner));
     this.sheet = sheet;
     const count = this.node.length;
     this.position = new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage);
     this.normal = new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage);
     this.plain = new Float32Array(3 * count);
     for (let c = 0; c < triangle.length; c++) {
-      color(owner[Math.floor(c / 3)]).forEach((value, a) => { this.plain[3 * this.vertex[c] + a] = linear(value); });
+      color(this.owner[Math.floor(c / 3)]).forEach((value, a) => { this.plain[3 * this.vertex[c] + a] = linear(value); });
     }
     this.color = new THREE.BufferAttribute(this.plain.slice(), 3).setUsage(THREE.DynamicDrawUsage);
     const geometry = new THREE.BufferGeometry();
@@ -112,6 +138,8 @@ export class Surface {
     this.wires.renderOrder = 3;
     this.group = new THREE.Group();
     this.group.add(this.depth, this.mesh, this.wires);
+    this.quick = plain ? new Quick(this, rest) : null;
+    if (plain) this.group.add(this.quick.shadow);
   }
 
   move(points) {
@@ -139,6 +167,12 @@ export class Surface {
       normal[i] /= length; normal[i + 1] /= length; normal[i + 2] /= length;
     }
     this.position.needsUpdate = this.normal.needsUpdate = true;
+    this.quick?.changed();
+  }
+
+  // While the scene moves where the processor draws, and when it rests.
+  hurry(on, shadow = false) {
+    this.quick?.set(on, shadow);
   }
 
   // values: of the nodes; null: plain colours.
@@ -155,6 +189,7 @@ export class Surface {
       }
     }
     this.color.needsUpdate = true;
+    this.quick?.changed();
   }
 
   setOpacity(opacity) {
@@ -182,6 +217,7 @@ export class Surface {
   }
 
   dispose() {
+    this.hurry(false);
     this.mesh.geometry.dispose();
     this.wires.geometry.dispose();
   }

@@ -1,0 +1,228 @@
+// A cheap likeness of Lambert's material for moving scenes where the processor draws: light, tone mapping and gamma are
+// computed here for each vertex, so that the vertex shader is one product and the fragment shader a copy.
+import * as THREE from 'three';
+
+const VERTEX = `
+attribute vec3 tone;
+uniform mat4 all;
+varying vec3 shown;
+#ifdef TWO_SIDED
+attribute vec3 toneBehind;
+varying vec3 shownBehind;
+#endif
+#include <clipping_planes_pars_vertex>
+void main() {
+  gl_Position = all * vec4(position, 1.0);
+  shown = tone;
+#ifdef TWO_SIDED
+  shownBehind = toneBehind;
+#endif
+#if NUM_CLIPPING_PLANES > 0
+  vec4 mvPosition = modelViewMatrix * vec4(position, 1.0);
+#endif
+  #include <clipping_planes_vertex>
+}`;
+const FRAGMENT = `
+uniform float opacity;
+varying vec3 shown;
+#ifdef TWO_SIDED
+varying vec3 shownBehind;
+#endif
+#include <clipping_planes_pars_fragment>
+void main() {
+  #include <clipping_planes_fragment>
+#ifdef TWO_SIDED
+  gl_FragColor = vec4(gl_FrontFacing ? shown : shownBehind, opacity);
+#else
+  gl_FragColor = vec4(shown, opacity);
+#endif
+}`;
+
+const GAMMA = Uint8Array.from({ length: 1025 }, (_, i) => Math.round(255 * (i < 3.2 ? (12.92 * i) / 1024 : 1.055 * (i / 1024) ** (1 / 2.4) - 0.055)));
+const lights = { up: new THREE.Vector3(), sky: [], floor: [], ways: [], tones: [] };
+
+export function setQuickLights({ axis, sky, key, fill }) {
+  const rgb = (color, intensity) => [color.r, color.g, color.b].map((value) => (value * intensity) / Math.PI);
+  lights.up.copy(axis);
+  lights.sky = rgb(sky.color, sky.intensity);
+  lights.floor = rgb(sky.groundColor, sky.intensity);
+  lights.ways = [key, fill].map((light) => new THREE.Vector3().subVectors(light.position, light.target.position).normalize());
+  lights.tones = [key, fill].map((light) => rgb(light.color, light.intensity));
+}
+
+// The colours of lit vertices, 4 bytes each; side -1: seen from behind.
+export function shade(normal, color, side, out) {
+  const { up, sky, floor, ways: [k, f], tones: [key, fill] } = lights;
+  for (let i = 0, to = 0; i < normal.length; i += 3, to += 4) {
+    const x = side * normal[i], y = side * normal[i + 1], z = side * normal[i + 2];
+    const h = 0.5 + 0.5 * (x * up.x + y * up.y + z * up.z);
+    const a = Math.max(0, x * k.x + y * k.y + z * k.z);
+    const b = Math.max(0, x * f.x + y * f.y + z * f.z);
+    let red = color[i] * (floor[0] + h * (sky[0] - floor[0]) + a * key[0] + b * fill[0]);
+    let green = color[i + 1] * (floor[1] + h * (sky[1] - floor[1]) + a * key[1] + b * fill[1]);
+    let blue = color[i + 2] * (floor[2] + h * (sky[2] - floor[2]) + a * key[2] + b * fill[2]);
+    // as THREE.NeutralToneMapping
+    const low = Math.min(red, green, blue);
+    const offset = low < 0.08 ? low - 6.25 * low * low : 0.04;
+    red -= offset; green -= offset; blue -= offset;
+    const peak = Math.max(red, green, blue);
+    if (peak > 0.76) {
+      const next = 1 - 0.0576 / (peak - 0.52);
+      const g = 1 - 1 / (0.15 * (peak - next) + 1);
+      const scale = ((1 - g) * next) / peak;
+      red = red * scale + g * next; green = green * scale + g * next; blue = blue * scale + g * next;
+    }
+    out[to] = GAMMA[(1024 * red) | 0];
+    out[to + 1] = GAMMA[(1024 * green) | 0];
+    out[to + 2] = GAMMA[(1024 * blue) | 0];
+  }
+}
+
+const MOST = 9000; // triangles
+
+// Fewer triangles between some of the vertices: one for each cell of a grid at rest, if they have the same owner and nearly
+// the same direction.
+function coarsen(rest, vertexNode, index, normal, owner) {
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < vertexNode.length; i++) {
+    for (let a = 0; a < 3; a++) {
+      const x = rest[3 * vertexNode[i] + a];
+      low[a] = Math.min(low[a], x);
+      high[a] = Math.max(high[a], x);
+    }
+  }
+  const count = index.length / 3;
+  const size = Math.max(...high.map((x, a) => x - low[a]));
+  const stands = new Uint32Array(vertexNode.length);
+  for (let cells = Math.ceil(Math.sqrt(MOST)); ; cells = Math.floor(0.8 * cells)) {
+    const cell = size / cells;
+    const first = new Map();
+    for (let t = 0; t < count; t++) {
+      for (let c = 3 * t; c < 3 * t + 3; c++) {
+        const v = index[c];
+        const [x, y, z] = [0, 1, 2].map((a) => Math.floor((rest[3 * vertexNode[v] + a] - low[a]) / cell));
+        let way = 0;
+        for (let a = 0; a < 3; a++) way = 3 * way + Math.round(normal[3 * v + a]) + 1;
+        const key = (((x * (cells + 1) + y) * (cells + 1) + z) * 27 + way) * 1024 + (owner[t] % 1024);
+        if (!first.has(key)) first.set(key, v);
+        stands[v] = first.get(key);
+      }
+    }
+    const out = [];
+    for (let c = 0; c < index.length; c += 3) {
+      const p = stands[index[c]], q = stands[index[c + 1]], r = stands[index[c + 2]];
+      if (p !== q && q !== r && r !== p) out.push(p, q, r);
+    }
+    if (out.length / 3 <= MOST || cells < 8) return Uint32Array.from(out);
+  }
+}
+
+// Attributes of a geometry with other triangles.
+function sharing(geometry, index) {
+  const other = new THREE.BufferGeometry();
+  other.attributes = geometry.attributes;
+  other.setIndex(new THREE.BufferAttribute(index, 1));
+  return other;
+}
+
+// The projection along the key light onto the ground; drawn flat, and below everything.
+export const ground = { matrix: new THREE.Matrix4(), color: new THREE.Color() };
+
+export function setQuickGround({ axis, height0, key, scene }, opacity) {
+  const way = new THREE.Vector3().subVectors(key.position, key.target.position);
+  way.divideScalar(way.dot(axis));
+  const l = way.toArray();
+  const n = axis.toArray();
+  ground.matrix.set(...[0, 1, 2].flatMap((r) => [...[0, 1, 2].map((c) => Number(r === c) - l[r] * n[c]), l[r] * height0]), 0, 0, 0, 1);
+  ground.color.copy(scene.background).convertLinearToSRGB().multiplyScalar(1 - 0.8 * opacity);
+}
+
+const FLAT = 'uniform vec3 color; void main() { gl_FragColor = vec4(color, 1.0); }';
+const FLAT_VERTEX = 'uniform mat4 all; void main() { gl_Position = all * vec4(position, 1.0); }';
+
+// A second look of a mesh.
+export class Quick {
+  constructor(surface, rest) {
+    const { mesh } = surface;
+    this.mesh = mesh;
+    this.surface = surface;
+    this.rest = rest;
+    this.full = mesh.material;
+    this.geometry = mesh.geometry;
+    this.shadowAll = new THREE.Matrix4();
+    this.shadow = new THREE.Mesh(mesh.geometry, new THREE.ShaderMaterial({
+      vertexShader: FLAT_VERTEX, fragmentShader: FLAT, uniforms: { all: { value: this.shadowAll }, color: { value: ground.color } },
+      side: THREE.DoubleSide, depthTest: false, depthWrite: false, toneMapped: false,
+    }));
+    this.shadow.renderOrder = -4;
+    this.shadow.frustumCulled = this.shadow.castShadow = this.shadow.visible = false;
+    this.shadow.onBeforeRender = (renderer, scene, camera) => {
+      this.shadowAll.multiplyMatrices(ground.matrix, mesh.matrixWorld).premultiply(camera.matrixWorldInverse).premultiply(camera.projectionMatrix);
+      this.shadow.material.uniformsNeedUpdate = true;
+    };
+    this.all = new THREE.Matrix4();
+    this.material = new THREE.ShaderMaterial({
+      vertexShader: VERTEX, fragmentShader: FRAGMENT, uniforms: { all: { value: this.all }, opacity: { value: 1 } }, clipping: true,
+      polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, toneMapped: false,
+    });
+    this.on = false;
+    mesh.onBeforeRender = (renderer, scene, camera) => {
+      if (!this.on) return;
+      this.all.multiplyMatrices(camera.matrixWorldInverse, mesh.matrixWorld).premultiply(camera.projectionMatrix);
+      this.material.uniformsNeedUpdate = true;
+    };
+  }
+
+  tones(name, side) {
+    const { attributes } = this.geometry;
+    if (!attributes[name]) {
+      const bytes = new Uint8Array((4 * attributes.position.array.length) / 3);
+      const buffer = new THREE.InterleavedBuffer(bytes, 4).setUsage(THREE.DynamicDrawUsage);
+      this.geometry.setAttribute(name, new THREE.InterleavedBufferAttribute(buffer, 3, 0, true));
+    }
+    const { data } = attributes[name];
+    shade(attributes.normal.array, attributes.color.array, side, data.array);
+    data.needsUpdate = true;
+  }
+
+  // Vertices have moved or have other colours.
+  changed() {
+    if (!this.on) return;
+    this.tones('tone', 1);
+    if (this.full.side === THREE.DoubleSide) this.tones('toneBehind', -1);
+  }
+
+  // The triangles that are drawn: all, where they are few.
+  light() {
+    if (!this.coarse) {
+      const { vertex, node, owner, normal } = this.surface;
+      const many = vertex.length / 3 > 1.5 * MOST;
+      this.coarse = many ? sharing(this.geometry, coarsen(this.rest, node, vertex, normal.array, owner)) : this.geometry;
+      this.shadow.geometry = this.coarse;
+    }
+    return this.coarse;
+  }
+
+  set(on, shadow) {
+    const { full, material } = this;
+    this.mesh.geometry = on ? this.light() : this.geometry;
+    this.shadow.visible = on && shadow && this.mesh.visible && this.mesh.castShadow;
+    const fresh = on && !this.on;
+    this.on = on;
+    this.mesh.material = on ? material : full;
+    if (!on) return;
+    const two = full.side === THREE.DoubleSide;
+    if (two !== Boolean(material.defines.TWO_SIDED)) {
+      if (two) material.defines.TWO_SIDED = 1;
+      else delete material.defines.TWO_SIDED;
+      material.needsUpdate = true;
+    }
+    material.side = full.side;
+    material.transparent = full.transparent;
+    material.depthFunc = full.depthFunc;
+    material.uniforms.opacity.value = full.opacity;
+    material.clippingPlanes = full.clippingPlanes;
+    if (fresh || (two && !this.geometry.attributes.toneBehind)) this.changed();
+  }
+}
