@@ -10,6 +10,7 @@
 
 #include "search_files.h"
 #include "search_log.h"
+#include "search_view.h"
 
 typedef struct optimize_options {
     cli_problem_def problem;
@@ -17,7 +18,7 @@ typedef struct optimize_options {
     int iterations, seed;  // 0, -1: the scene's
     double target, rate;   // NAN, 0: the scene's
     double time_limit;     // s, 0: none
-    bool resume, json, quiet;
+    bool resume, view, json, quiet;
 } optimize_options;
 
 typedef struct search {
@@ -25,6 +26,7 @@ typedef struct search {
     cli_problem p;
     search_files files;
     search_log log;
+    search_view view;
     ct_optimize_def def;
     ct_optimize_report report;
     search_best earlier;  // of searches before this one; iteration 0: there were none
@@ -78,7 +80,8 @@ static void on_state(int step, const ct_state* state, double* loss, double* x_ba
     search* s = user;
     int steps = ct_problem_steps(s->p.problem);
     char note[80];
-    (void)state, (void)loss, (void)v_bar, (void)q_bar;
+    (void)loss, (void)v_bar, (void)q_bar;
+    if (!x_bar) search_view_state(&s->view, step, state);
     snprintf(note, sizeof note, "evaluation %d, %s, step %d of %d", s->evaluation,
              x_bar ? "backward" : "forward", step, steps);
     cli_progress_show(&s->progress, x_bar ? 2 * steps - step : step, 2 * steps, note);
@@ -125,13 +128,14 @@ static ct_status evaluate(int count, const double* y, double* gradients, ct_eval
     if (search_log_recall(&s->log, y, gradients, results)) return CT_OK;
     ct_problem_report report;
     s->progress = cli_progress_begin("optimize", s->options->quiet);
+    search_view_begin(&s->view);
     results->status = ct_problem_evaluate(s->p.problem, y, &results->loss, gradients, &report, error);
     cli_progress_end(&s->progress);
     results->measure = report.measure;
     results->forward_seconds = report.forward.seconds;
     results->backward_seconds = report.backward.seconds;
     if (results->status == CT_OK && !(results->loss >= s->least))
-        s->least = results->loss, s->inverted = report.forward.inverted;
+        s->least = results->loss, s->inverted = report.forward.inverted, search_view_best(&s->view);
     if (results->status == CT_NOT_CONVERGED) keep_failure(s, y, error);
     if (s->status == CT_OK && (results->status == CT_OK || results->status == CT_NOT_CONVERGED))
         s->status = search_log_append(&s->log, y, gradients, results, &s->error);
@@ -151,6 +155,7 @@ static bool on_progress(const ct_progress* progress, void* user) {
         s->status = search_files_draw(&s->files, &s->error);
         s->drawn = cli_seconds();
     }
+    search_view_progress(&s->view, &s->files, ct_method_name(s->def.method), NULL);
     return s->status == CT_OK && !cli_interrupted() && !is_late(s);
 }
 
@@ -226,6 +231,8 @@ static int prepare(search* s, const cli_usage* usage) {
     s->def.iterations -= s->earlier.iteration;
     s->def.seed += (uint64_t)s->earlier.iteration;   // not the same random numbers again
     if (s->earlier.iteration > 0) s->def.noise = 0;  // nor another start
+    if (o->view && search_view_start(&s->view, &s->p, o->quiet, &s->error))
+        return cli_report_error(&s->error, o->json);
     if (!o->quiet)
         fprintf(stderr, "%s: %d parameters, %d steps, %s, at most %d evaluations\n", o->problem.scene,
                 s->p.size, ct_problem_steps(s->p.problem), ct_method_name(s->def.method),
@@ -285,6 +292,7 @@ static int optimize(search* s) {
         s->report.loss = s->kept_loss;
     }
     if (search_files_draw(&s->files, &s->error)) return cli_report_error(&s->error, o->json);
+    search_view_progress(&s->view, &s->files, ct_method_name(s->def.method), s->report.reason);
     if (ct_problem_record(s->p.problem, s->p.scene, s->files.result, s->p.y, &s->error))
         return cli_report_error(&s->error, o->json);
     print_result(s);
@@ -310,6 +318,7 @@ int cuttle_optimize(int argc, char** argv) {
         {"--threads", 't', CLI_COUNT, &o.problem.threads, "N",
          "threads (default: the scene's setting, otherwise all cores)"},
         {"--resume", 0, CLI_FLAG, &o.resume, NULL, "continue the search in the directory"},
+        {"--view", 0, CLI_FLAG, &o.view, NULL, "show the loss and the best motion in a browser"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},
         {"--quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
@@ -328,6 +337,7 @@ int cuttle_optimize(int argc, char** argv) {
     cli_catch_interrupt();
     code = prepare(&s, &usage);
     if (code == CLI_OK) code = optimize(&s);
+    search_view_stop(&s.view);
     free(s.kept);
     search_log_end(&s.log);
     search_files_end(&s.files);

@@ -216,7 +216,7 @@ static int send_next(server* s, struct lws* wsi, client* c) {
     pthread_mutex_unlock(&s->lock);
     if (which < 0) return 0;
     lws_callback_on_writable(wsi);
-    bool text = which == SERVER_STATE;
+    bool text = which == SERVER_STATE || which == SERVER_SEARCH;
     uint8_t* from = s->outgoing.bytes + LWS_PRE + (text ? 8 : 0);
     size_t size = s->outgoing.size - (text ? 8 : 0);
     return lws_write(wsi, from, size, text ? LWS_WRITE_TEXT : LWS_WRITE_BINARY) < (int)size ? -1 : 0;

@@ -15,9 +15,11 @@
 typedef struct server server;
 
 typedef enum server_topic {
-    SERVER_START,  // what all frames share; every client gets it first
-    SERVER_STATE,  // JSON
-    SERVER_FRAME,  // the last one alone
+    SERVER_START,   // what all frames share; every client gets it first
+    SERVER_STATE,   // JSON
+    SERVER_FRAME,   // the last one alone
+    SERVER_SEARCH,  // JSON
+    SERVER_MOTION,  // frames of the best motion that a search has found
     SERVER_TOPICS
 } server_topic;
 

@@ -3,10 +3,12 @@ import { App } from './app.js';
 import { inflate, parse } from './data.js';
 import { button, element, slider, ICONS } from './dom.js';
 import { Panel } from './panel.js';
+import { Plot } from './plot.js';
+import { quantity } from './colors.js';
 import { LiveRun } from './run.js';
 import * as THREE from 'three';
 
-const [START, FRAME] = [0, 2]; // as server_topic
+const [START, FRAME, MOTION] = [0, 2, 4]; // as server_topic
 
 class Live {
   constructor(canvas, ui) {
@@ -27,7 +29,7 @@ class Live {
     this.socket = new WebSocket(address, 'cuttle');
     this.socket.binaryType = 'arraybuffer';
     this.socket.onmessage = ({ data }) => { this.queue = this.queue.then(() => this.receive(data)).catch((error) => console.error(error)); };
-    this.socket.onclose = () => this.showProblem('The simulation has ended.');
+    this.socket.onclose = () => this.showProblem(this.searching ? this.ended || 'The search was broken off.' : 'The simulation has ended.');
   }
 
   send(message) {
@@ -41,12 +43,16 @@ class Live {
       const rest = data.slice(8);
       if (kind === START) this.restart(parse(await inflate(rest)));
       else if (kind === FRAME && this.app) this.addFrame(rest);
+      else if (kind === MOTION && this.app) this.showMotion(rest);
     }
   }
 
   hear(message) {
     if (message.role) this.writer = message.role === 'writer';
-    else {
+    else if (message.search) {
+      if (this.app) this.showSearch(message.search);
+      return;
+    } else {
       const sliders = JSON.stringify(message.sliders.map(({ title, low, high }) => [title, low, high]));
       this.state = message;
       if (sliders !== this.sliderKey) {
@@ -98,6 +104,52 @@ class Live {
     this.onReady({ app: this.app, panel: this.panel, live: this });
   }
 
+  // ---- a search ----
+
+  // The loss over the evaluations; the motion is then played here.
+  showSearch({ method, reason, seconds, iteration, loss, best }) {
+    if (!this.searching) {
+      this.searching = true;
+      delete this.app.play;
+      delete this.app.step;
+      this.app.run.search = true;
+      this.panel.makePlots();
+      this.lossPlot = new Plot('loss', () => {});
+      this.searchNote = element('p', { class: 'note', role: 'status' });
+      this.panel.liveBox.textContent = '';
+      this.panel.liveBox.append(element('h2', {}, 'Search'), this.searchNote, this.lossPlot.element);
+    }
+    const numbers = (list) => list.map((value) => value ?? NaN);
+    const seen = numbers(best).filter(Number.isFinite);
+    const log = seen.length > 1 && seen[seen.length - 1] > 0 && seen[0] > 30 * seen[seen.length - 1];
+    const shown = (list) => numbers(list).map((value) => (log ? Math.log10(value) : value));
+    this.lossPlot.title = log ? 'log₁₀ of the loss' : 'loss';
+    this.lossPlot.set([{ name: 'evaluated', unit: '', x: iteration, y: shown(loss) }, { name: 'best', unit: '', x: iteration, y: shown(best) }]);
+    this.lossPlot.draw(iteration[iteration.length - 1]);
+    const count = iteration[iteration.length - 1] ?? 0;
+    this.searchNote.textContent = `${method}: ${count} evaluations in ${seconds.toFixed(1)} s, best ${quantity(seen[seen.length - 1] ?? NaN, '', 5)}`;
+    if (reason) this.ended = `The search has ended: ${reason}.`;
+    this.search = { iteration, loss, best, reason };
+  }
+
+  // The best motion so far takes the place of the one before.
+  showMotion(buffer) {
+    const view = new DataView(buffer);
+    const count = view.getUint32(0, true);
+    let at = 8 + 8 * Math.ceil(count / 2);
+    const { app } = this;
+    const time = app.run.nframe ? app.time() : 0;
+    app.run.clear();
+    for (let k = 0; k < count; k++) {
+      const size = view.getUint32(8 + 4 * k, true);
+      app.run.add(buffer.slice(at, at + size));
+      at += 8 * Math.ceil(size / 8);
+    }
+    app.seekTime(time);
+    this.motions = (this.motions || 0) + 1;
+    if (this.motions === 1) app.play(true);
+  }
+
   // Back into what was seen; forward beyond it by a step of the simulation.
   stepBy(by) {
     if (!this.state.paused) this.send({ do: 'pause', on: true });
@@ -127,7 +179,7 @@ class Live {
   }
 
   showState() {
-    if (!this.app) return;
+    if (!this.app || this.searching) return;
     this.app.playing = !this.state.paused;
     this.app.tell('play');
     if (this.role) this.role.textContent = this.writer ? 'Pull at a body with the mouse.' : 'Another window holds the controls.';
@@ -137,7 +189,7 @@ class Live {
 
   grab(event) {
     const hit = this.app.find(event.clientX, event.clientY);
-    if (!hit || hit.owner >= this.app.run.header.bodies.length || !this.writer) return;
+    if (!hit || hit.owner >= this.app.run.header.bodies.length || !this.writer || this.searching) return;
     const forward = new THREE.Vector3();
     this.app.stage.camera.getWorldDirection(forward);
     this.held = { node: hit.node, plane: new THREE.Plane().setFromNormalAndCoplanarPoint(forward, hit.point), pulled: false };

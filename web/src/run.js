@@ -35,9 +35,21 @@ class Run {
     return out;
   }
 
+  frameAt(time) {
+    let low = 0;
+    let high = this.nframe - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.time[middle] <= time) low = middle;
+      else high = middle;
+    }
+    return time - this.time[low] <= this.time[high] - time ? low : high;
+  }
+
   // The curves of the header, and those of what the frames have anyway.
   curveList() {
-    const list = this.header.curves.map((curve, k) => ({ ...curve, value: (frame) => this.curve(k, frame) }));
+    const list = this.header.curves.map((curve, k) => ({ ...curve, value: (frame) => this.curve(k, frame) }))
+      .filter((curve) => curve.group !== 'controls' || !this.search); // those of a search are not known here
     this.header.cavities.forEach((name, k) => {
       list.push({ group: 'pressure', name, unit: 'Pa', value: (frame) => this.row('cavities', frame)[2 * k + 1] });
       list.push({ group: 'volume', name, unit: 'm³', value: (frame) => this.row('cavities', frame)[2 * k] });
@@ -138,17 +150,6 @@ export class RecordedRun extends Run {
     this.displacement = [0, high];
     return this.displacement;
   }
-
-  frameAt(time) {
-    let low = 0;
-    let high = this.nframe - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.time[middle] <= time) low = middle;
-      else high = middle;
-    }
-    return time - this.time[low] <= this.time[high] - time ? low : high;
-  }
 }
 
 // Frames as they arrive (src/out/page_live.c); the last ones are kept, so that one can look back.
@@ -242,9 +243,5 @@ export class LiveRun extends Run {
   scale(name) {
     if (!this.scales[name]) this.scales[name] = [0, 1e-12];
     return this.scales[name];
-  }
-
-  frameAt() {
-    return this.nframe - 1;
   }
 }
