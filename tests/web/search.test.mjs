@@ -50,7 +50,7 @@ await check('the search ends by itself, and the last motion is its result', asyn
   assert.equal(motion.length, points.length);
   const away = Math.max(...motion.map((at, i) => Math.hypot(at[0] - points[i][0], at[1] - points[i][1], at[2] - points[i][2])));
   assert.ok(away < 1e-5, `${away} m`);
-  await page.waitForFunction(() => document.querySelector('.error')?.textContent.includes('search has ended'), null, { timeout: 10000 });
+  await page.waitForFunction(() => document.querySelector('.live .note')?.textContent.includes('search has ended'), null, { timeout: 10000 });
   assert.deepEqual(problems, []);
 });
 

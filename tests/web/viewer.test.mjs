@@ -173,6 +173,18 @@ await check('a screenshot shows what the software renderer draws', async () => {
   assert.ok(differ < 0.12 * area, `${differ} of ${area} points differ`);
 });
 
+await check('a movie holds the whole motion', async () => {
+  const movie = await page.evaluate(async () => {
+    const { app } = viewer;
+    const blob = await app.record();
+    const bytes = new Uint8Array(await blob.slice(0, 64).arrayBuffer());
+    return { size: blob.size, type: blob.type, head: Array.from(bytes.subarray(0, 4)), last: app.frame, frames: app.run.nframe };
+  });
+  assert.ok(movie.size > 2000 && movie.type === 'video/webm');
+  assert.deepEqual(movie.head, [0x1a, 0x45, 0xdf, 0xa3]); // EBML
+  assert.equal(movie.last, movie.frames - 1);
+});
+
 await check('two runs stand side by side, with contact forces, on a phone', async () => {
   const phone = await open(`file://${join(directory, 'stack.html')}`, { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true });
   const state = await phone.evaluate(() => {

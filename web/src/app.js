@@ -121,7 +121,8 @@ export class App {
   }
 
   tick(now) {
-    const passed = this.before === undefined ? 0 : Math.min(0.25, (now - this.before) / 1000);
+    const most = this.recording ? 0.04 : 0.25; // a movie skips nothing: where drawing is slow, it is slow motion
+    const passed = this.before === undefined ? 0 : Math.min(most, (now - this.before) / 1000);
     this.before = now;
     if (this.playing && this.run.nframe > 1 && (!this.live || this.live.searching)) {
       this.clock += this.speed * passed;

@@ -29,7 +29,10 @@ class Live {
     this.socket = new WebSocket(address, 'cuttle');
     this.socket.binaryType = 'arraybuffer';
     this.socket.onmessage = ({ data }) => { this.queue = this.queue.then(() => this.receive(data)).catch((error) => console.error(error)); };
-    this.socket.onclose = () => this.showProblem(this.searching ? this.ended || 'The search was broken off.' : 'The simulation has ended.');
+    this.socket.onclose = () => {
+      if (this.ended) this.searchNote.textContent += ` ${this.ended}`;
+      else this.showProblem(this.searching ? 'The search was broken off.' : 'The simulation has ended.');
+    };
   }
 
   send(message) {
@@ -127,8 +130,9 @@ class Live {
     this.lossPlot.set([{ name: 'evaluated', unit: '', x: iteration, y: shown(loss) }, { name: 'best', unit: '', x: iteration, y: shown(best) }]);
     this.lossPlot.draw(iteration[iteration.length - 1]);
     const count = iteration[iteration.length - 1] ?? 0;
-    this.searchNote.textContent = `${method}: ${count} evaluations in ${seconds.toFixed(1)} s, best ${quantity(seen[seen.length - 1] ?? NaN, '', 5)}`;
+    this.searchNote.textContent = `${method}: ${count} evaluations in ${seconds.toFixed(1)} s, best ${quantity(seen[seen.length - 1] ?? NaN, '', 5)}.`;
     if (reason) this.ended = `The search has ended: ${reason}.`;
+    if (this.ended) this.panel.say(this.ended);
     this.search = { iteration, loss, best, reason };
   }
 

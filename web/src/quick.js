@@ -5,6 +5,7 @@ import * as THREE from 'three';
 const VERTEX = `
 attribute vec3 tone;
 uniform mat4 all;
+invariant gl_Position;
 varying vec3 shown;
 #ifdef TWO_SIDED
 attribute vec3 toneBehind;
@@ -50,10 +51,11 @@ export function setQuickLights({ axis, sky, key, fill }) {
   lights.tones = [key, fill].map((light) => rgb(light.color, light.intensity));
 }
 
-// The colours of lit vertices, 4 bytes each; side -1: seen from behind.
-export function shade(normal, color, side, out) {
+// The colours of some lit vertices, 4 bytes each; side -1: seen from behind.
+function shade(list, normal, color, side, out) {
   const { up, sky, floor, ways: [k, f], tones: [key, fill] } = lights;
-  for (let i = 0, to = 0; i < normal.length; i += 3, to += 4) {
+  for (let at = 0, to = 0; at < list.length; at++, to += 4) {
+    const i = 3 * list[at];
     const x = side * normal[i], y = side * normal[i + 1], z = side * normal[i + 2];
     const h = 0.5 + 0.5 * (x * up.x + y * up.y + z * up.z);
     const a = Math.max(0, x * k.x + y * k.y + z * k.z);
@@ -78,11 +80,11 @@ export function shade(normal, color, side, out) {
   }
 }
 
-const MOST = 9000; // triangles
+const [MOST, MOST_SHADOW] = [6000, 1500]; // triangles
 
 // Fewer triangles between some of the vertices: one for each cell of a grid at rest, if they have the same owner and nearly
 // the same direction.
-function coarsen(rest, vertexNode, index, normal, owner) {
+function coarsen(rest, { node: vertexNode, vertex: index, normal: { array: normal }, owner }, most) {
   const low = [Infinity, Infinity, Infinity];
   const high = [-Infinity, -Infinity, -Infinity];
   for (let i = 0; i < vertexNode.length; i++) {
@@ -95,7 +97,7 @@ function coarsen(rest, vertexNode, index, normal, owner) {
   const count = index.length / 3;
   const size = Math.max(...high.map((x, a) => x - low[a]));
   const stands = new Uint32Array(vertexNode.length);
-  for (let cells = Math.ceil(Math.sqrt(MOST)); ; cells = Math.floor(0.8 * cells)) {
+  for (let cells = Math.ceil(Math.sqrt(most)); ; cells = Math.floor(0.8 * cells)) {
     const cell = size / cells;
     const first = new Map();
     for (let t = 0; t < count; t++) {
@@ -114,16 +116,26 @@ function coarsen(rest, vertexNode, index, normal, owner) {
       const p = stands[index[c]], q = stands[index[c + 1]], r = stands[index[c + 2]];
       if (p !== q && q !== r && r !== p) out.push(p, q, r);
     }
-    if (out.length / 3 <= MOST || cells < 8) return Uint32Array.from(out);
+    if (out.length / 3 <= most || cells < 8) return Uint32Array.from(out);
   }
 }
 
-// Attributes of a geometry with other triangles.
-function sharing(geometry, index) {
-  const other = new THREE.BufferGeometry();
-  other.attributes = geometry.attributes;
-  other.setIndex(new THREE.BufferAttribute(index, 1));
-  return other;
+// Geometries with the triangles of each list, over those vertices alone that one of them has: {list, geometries}.
+function compact(triangles, count) {
+  const number = new Int32Array(count).fill(-1);
+  const list = [];
+  const shared = {};
+  const geometries = triangles.map((index) => {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setIndex(new THREE.BufferAttribute(index.map((v) => {
+      if (number[v] < 0) number[v] = list.push(v) - 1;
+      return number[v];
+    }), 1));
+    geometry.attributes = shared;
+    return geometry;
+  });
+  geometries[0].setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * list.length), 3).setUsage(THREE.DynamicDrawUsage));
+  return { list: Uint32Array.from(list), geometries };
 }
 
 // The projection along the key light onto the ground; drawn flat, and below everything.
@@ -139,7 +151,7 @@ export function setQuickGround({ axis, height0, key, scene }, opacity) {
 }
 
 const FLAT = 'uniform vec3 color; void main() { gl_FragColor = vec4(color, 1.0); }';
-const FLAT_VERTEX = 'uniform mat4 all; void main() { gl_Position = all * vec4(position, 1.0); }';
+const FLAT_VERTEX = 'uniform mat4 all; invariant gl_Position; void main() { gl_Position = all * vec4(position, 1.0); }';
 
 // A second look of a mesh.
 export class Quick {
@@ -166,29 +178,51 @@ export class Quick {
       vertexShader: VERTEX, fragmentShader: FRAGMENT, uniforms: { all: { value: this.all }, opacity: { value: 1 } }, clipping: true,
       polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, toneMapped: false,
     });
+    // the depth of translucent flesh, from the same product
+    this.depth = surface.depth;
+    this.fullDepth = surface.depth.material;
+    this.depthMaterial = new THREE.ShaderMaterial({
+      vertexShader: FLAT_VERTEX, fragmentShader: FLAT, uniforms: { all: { value: this.all }, color: { value: ground.color } }, colorWrite: false,
+      polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, toneMapped: false,
+    });
     this.on = false;
+    this.depth.onBeforeRender = (renderer, scene, camera) => {
+      this.place(camera);
+      this.depthMaterial.uniformsNeedUpdate = true;
+    };
     mesh.onBeforeRender = (renderer, scene, camera) => {
-      if (!this.on) return;
-      this.all.multiplyMatrices(camera.matrixWorldInverse, mesh.matrixWorld).premultiply(camera.projectionMatrix);
+      this.place(camera);
       this.material.uniformsNeedUpdate = true;
     };
   }
 
+  place(camera) {
+    this.all.multiplyMatrices(camera.matrixWorldInverse, this.mesh.matrixWorld).premultiply(camera.projectionMatrix);
+  }
+
   tones(name, side) {
-    const { attributes } = this.geometry;
+    const { attributes } = this.coarse;
     if (!attributes[name]) {
-      const bytes = new Uint8Array((4 * attributes.position.array.length) / 3);
-      const buffer = new THREE.InterleavedBuffer(bytes, 4).setUsage(THREE.DynamicDrawUsage);
-      this.geometry.setAttribute(name, new THREE.InterleavedBufferAttribute(buffer, 3, 0, true));
+      const buffer = new THREE.InterleavedBuffer(new Uint8Array(4 * this.list.length), 4).setUsage(THREE.DynamicDrawUsage);
+      this.coarse.setAttribute(name, new THREE.InterleavedBufferAttribute(buffer, 3, 0, true));
     }
     const { data } = attributes[name];
-    shade(attributes.normal.array, attributes.color.array, side, data.array);
+    shade(this.list, this.surface.normal.array, this.surface.color.array, side, data.array);
     data.needsUpdate = true;
   }
 
   // Vertices have moved or have other colours.
   changed() {
     if (!this.on) return;
+    const to = this.coarse.attributes.position;
+    const from = this.surface.position.array;
+    for (let i = 0, k = 0; i < this.list.length; i++) {
+      const v = 3 * this.list[i];
+      to.array[k++] = from[v];
+      to.array[k++] = from[v + 1];
+      to.array[k++] = from[v + 2];
+    }
+    to.needsUpdate = true;
     this.tones('tone', 1);
     if (this.full.side === THREE.DoubleSide) this.tones('toneBehind', -1);
   }
@@ -196,17 +230,21 @@ export class Quick {
   // The triangles that are drawn: all, where they are few.
   light() {
     if (!this.coarse) {
-      const { vertex, node, owner, normal } = this.surface;
-      const many = vertex.length / 3 > 1.5 * MOST;
-      this.coarse = many ? sharing(this.geometry, coarsen(this.rest, node, vertex, normal.array, owner)) : this.geometry;
-      this.shadow.geometry = this.coarse;
+      const { vertex, node } = this.surface;
+      const fewer = (most) => (vertex.length / 3 > 1.5 * most ? coarsen(this.rest, this.surface, most) : vertex);
+      const { list, geometries } = compact([fewer(MOST), fewer(MOST_SHADOW)], node.length);
+      this.list = list;
+      [this.coarse, this.shadow.geometry] = geometries;
     }
     return this.coarse;
   }
 
-  set(on, shadow) {
+  set(wanted, shadow) {
     const { full, material } = this;
-    this.mesh.geometry = on ? this.light() : this.geometry;
+    const on = wanted && !(full.transparent && full.clippingPlanes?.length); // the depth knows no planes
+    this.mesh.geometry = this.depth.geometry = on ? this.light() : this.geometry;
+    this.depth.material = on ? this.depthMaterial : this.fullDepth;
+    this.depthMaterial.side = full.side;
     this.shadow.visible = on && shadow && this.mesh.visible && this.mesh.castShadow;
     const fresh = on && !this.on;
     this.on = on;
@@ -223,6 +261,6 @@ export class Quick {
     material.depthFunc = full.depthFunc;
     material.uniforms.opacity.value = full.opacity;
     material.clippingPlanes = full.clippingPlanes;
-    if (fresh || (two && !this.geometry.attributes.toneBehind)) this.changed();
+    if (fresh || (two && !this.coarse.attributes.toneBehind)) this.changed();
   }
 }

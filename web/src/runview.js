@@ -4,6 +4,10 @@ import { TABLE, linear } from './colors.js';
 import { Bones, Cables, Contacts, Muscles, Obstacles } from './parts.js';
 import { Section, Surface } from './surface.js';
 
+// of chambers, linear
+const CALM = [0.72, 0.62, 0.55];
+const ACTIVE = [0.75, 0.03, 0.02];
+
 export class RunView {
   constructor(run, stage) {
     this.run = run;
@@ -56,7 +60,9 @@ export class RunView {
   makeChambers() {
     const { run } = this;
     const triangle = Uint32Array.from(run.chamberTriangle);
-    const surface = new Surface(run.rest, triangle, new Array(triangle.length / 3).fill(0), () => [1, 1, 1], { sheet: true });
+    const surface = new Surface(run.rest, triangle, new Array(triangle.length / 3).fill(0), () => [1, 1, 1], { sheet: true, plain: this.stage.plain });
+    this.stage.hasty.add(surface);
+    surface.setBehind();
     surface.group.visible = false;
     surface.mesh.castShadow = false;
     const levels = new Float32Array(run.nnode);
@@ -72,7 +78,7 @@ export class RunView {
         levels.fill(0);
         for (let c = 0; c < triangle.length; c++) levels[triangle[c]] = Math.max(levels[triangle[c]], Math.abs(activation[Math.floor(c / 3)]));
         surface.move(this.points);
-        surface.paint(levels, 0, this.mostActivation);
+        surface.tint(levels, this.mostActivation, CALM, ACTIVE);
       },
     };
   }

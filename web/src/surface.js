@@ -124,7 +124,8 @@ export class Surface {
     this.mesh.frustumCulled = false;
     this.mesh.userData.surface = this;
     // translucent flesh shows its nearest layer alone: depth first, then colour
-    this.depth = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ colorWrite: false, side: this.material.side }));
+    this.depthMaterial = new THREE.MeshBasicMaterial({ colorWrite: false, side: this.material.side });
+    this.depth = new THREE.Mesh(geometry, this.depthMaterial);
     this.depth.visible = this.depth.castShadow = false;
     this.depth.frustumCulled = false;
     this.depth.renderOrder = 1;
@@ -192,14 +193,33 @@ export class Surface {
     this.quick?.changed();
   }
 
+  // values of the nodes, 0 to high, as a mixture of two colours.
+  tint(values, high, from, to) {
+    const color = this.color.array;
+    for (let i = 0; i < this.node.length; i++) {
+      const t = Math.min(1, values[this.node[i]] / high);
+      for (let a = 0; a < 3; a++) color[3 * i + a] = from[a] + t * (to[a] - from[a]);
+    }
+    this.color.needsUpdate = true;
+    this.quick?.changed();
+  }
+
+  // Where another surface has the same triangles, that one is seen; drawn before it, to be seen through it.
+  setBehind() {
+    this.mesh.renderOrder = 0;
+    for (const material of [this.material, this.quick?.material]) {
+      if (material) material.polygonOffsetFactor = material.polygonOffsetUnits = 4;
+    }
+  }
+
   setOpacity(opacity) {
     const clear = opacity < 0.999;
     this.depth.visible = clear;
     this.material.transparent = clear;
     this.material.opacity = opacity;
     this.material.depthFunc = clear ? THREE.LessEqualDepth : THREE.LessDepth;
-    this.depth.material.polygonOffset = clear;
-    this.depth.material.polygonOffsetFactor = this.depth.material.polygonOffsetUnits = 1;
+    this.depthMaterial.polygonOffset = clear;
+    this.depthMaterial.polygonOffsetFactor = this.depthMaterial.polygonOffsetUnits = 1;
     this.mesh.castShadow = opacity > 0.02;
     this.mesh.visible = opacity > 0.02;
     this.material.needsUpdate = true;
@@ -207,13 +227,13 @@ export class Surface {
 
   // planes: to be cut by; inner sides are then seen.
   setCut(planes) {
-    for (const material of [this.material, this.depth.material, this.wires.material]) {
+    for (const material of [this.material, this.depthMaterial, this.wires.material]) {
       material.clippingPlanes = planes;
       material.clipShadows = false;
     }
     const side = planes.length || this.sheet ? THREE.DoubleSide : THREE.FrontSide;
-    this.material.side = this.depth.material.side = side;
-    this.material.needsUpdate = this.depth.material.needsUpdate = true;
+    this.material.side = this.depthMaterial.side = side;
+    this.material.needsUpdate = this.depthMaterial.needsUpdate = true;
   }
 
   dispose() {
