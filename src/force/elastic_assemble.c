@@ -70,7 +70,22 @@ static void project_diagonal(matrix9 H, const ct_svd3* svd) {
     }
 }
 
+// By elimination: much cheaper than modes, and most tets end here.
+static bool is_positive(const double H[9][9]) {
+    matrix9 L;
+    memcpy(L, H, sizeof L);
+    for (int k = 0; k < 9; k++) {
+        if (!(L[k][k] > 1e-12 * H[k][k])) return false;
+        for (int i = k + 1; i < 9; i++) {
+            const double share = L[i][k] / L[k][k];
+            for (int j = k + 1; j <= i; j++) L[i][j] -= share * L[j][k];
+        }
+    }
+    return true;
+}
+
 static void project_elastic(matrix9 H, ct_mat3 F) {
+    if (is_positive((const double(*)[9])H)) return;
     const ct_svd3 svd = ct_svd3_compute(F);
     project_pairs(H, &svd);
     project_diagonal(H, &svd);
