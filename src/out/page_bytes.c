@@ -17,7 +17,7 @@ void* ct_page_bytes_extend(ct_page_bytes* bytes, size_t size) {
         bytes->failed = true;
         return NULL;
     }
-    void* place = bytes->data + bytes->size;
+    void* place = bytes->data ? bytes->data + bytes->size : NULL;  // nothing is added to nothing
     bytes->size = wanted;
     return place;
 }

@@ -30,6 +30,32 @@ bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state*
         model->tree.ncoordinate);
 }
 
+static const double farthest = 1e12, fastest = 1e12;  // m, m/s
+
+// The name of whom a node belongs to, "" for those of links and obstacles.
+static const char* owner(const ct_model* model, int node) {
+    const ct_geometry* g = &model->geometry;
+    for (int c = 0; c < 4 * model->ntet; c++)
+        if (g->tet[c] == node) return g->body_name[g->tet_body[c / 4]];
+    for (int c = 0; c < 3 * model->ntri; c++)
+        if (g->tri[c] == node) return g->body_name[g->tri_body[c / 3]];
+    return "";
+}
+
+bool ct_refuse_far(const ct_model* model, const ct_state* state, ct_step_report* report) {
+    for (int i = 0; i < 3 * model->nvert; i++) {
+        if (fabs(state->x[i]) <= farthest && fabs(state->v[i]) <= fastest) continue;  // false for NAN
+        const int node = i / 3;
+        const char* name = owner(model, node);
+        return refuse(report,
+                      "node %d%s%.40s%s is at %g m with %g m/s along %c: nothing may be farther than %g m or "
+                      "faster than %g m/s; correct places, velocities and joints",
+                      node, *name ? " of \"" : "", name, *name ? "\"" : "", state->x[i], state->v[i],
+                      "xyz"[i % 3], farthest, fastest);
+    }
+    return false;
+}
+
 bool ct_refuse_inverted(const ct_model* model, const ct_state* state, ct_step_report* report) {
     char names[120];
     int count = ct_inverted_name(model, state->x, 0, names, sizeof names);
@@ -51,7 +77,8 @@ ct_status ct_state_check_start(const ct_model* model, ct_work* work, const ct_st
     ct_error_clear(error);
     if (ct_refuse_state(model, work, state, &report))
         return ct_fail(error, CT_BAD_ARGUMENT, "%s", report.message);
-    if (ct_advice_overlap(model, work, state, &report) || ct_refuse_inverted(model, state, &report))
+    if (ct_refuse_far(model, state, &report) || ct_advice_overlap(model, work, state, &report) ||
+        ct_refuse_inverted(model, state, &report))
         return ct_fail(error, CT_BAD_SCENE, "%s", report.message);
     return CT_OK;
 }

@@ -11,6 +11,8 @@
 
 bool ct_refuse_state(const ct_model* model, const ct_work* work, const ct_state* state,
                      ct_step_report* report);
+// A node is not at a number, or so far or so fast that rounding is all that is left of a step.
+bool ct_refuse_far(const ct_model* model, const ct_state* state, ct_step_report* report);
 // At the beginning of a motion, which is a state without history; later, steps let nothing overlap.
 bool ct_refuse_overlap(const ct_model* model, ct_work* work, const ct_state* state, ct_step_report* report);
 // Tets that are inside out where a motion is to begin.

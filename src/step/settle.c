@@ -273,7 +273,7 @@ static bool refuses(const ct_model* model, ct_work* work, const ct_state* state,
     ct_step_report step;
     step.message[0] = 0;
     bool refused = ct_refuse_state(model, work, state, &step) || ct_refuse_control(model, control, &step) ||
-                   ct_refuse_overlap(model, work, state, &step);
+                   ct_refuse_far(model, state, &step) || ct_refuse_overlap(model, work, state, &step);
     if (!refused && model->settings.solver != CT_SOLVER_NEWTON)
         refused = true,
         snprintf(step.message, sizeof step.message, "only the solver \"newton\" settles a scene: choose it");
