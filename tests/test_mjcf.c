@@ -170,6 +170,21 @@ static void actuators_have_mujocos_gains(void** unused) {
     refused(BOX "\n<cylinder joint='j'/></actuator></mujoco>", MAIN, 2, "<cylinder> is not supported");
 }
 
+// A motor's torque is chosen within the range; a servo would go beyond it.
+static void servos_with_limited_forces_are_refused(void** unused) {
+    ct_robot robot = load(BOX "<motor joint='j' forcerange='-1 1'/><position joint='k' forcerange='-1 1' "
+                              "forcelimited='false'/></actuator></mujoco>");
+    assert_int_equal(robot.ncontrol, 2);
+    ct_robot_free(&robot);
+    refused(BOX "\n<position joint='j' kp='50' forcerange='-1 1'/></actuator></mujoco>", MAIN, 2,
+            "servo with a limit (forcerange)");
+    refused(BOX "\n<velocity joint='j' forcelimited='true' forcerange='-1 1'/></actuator></mujoco>", MAIN, 2,
+            "forcerange");
+    refused("<mujoco><worldbody><body><joint name='j' actuatorfrcrange='-1 1'/><geom size='1'/></body>"
+            "</worldbody><actuator>\n<position joint='j'/></actuator></mujoco>",
+            MAIN, 2, "actuatorfrcrange of its joint");
+}
+
 // A prism over an L of three squares; numbers of MuJoCo for density 10, pos .5 0 0, euler 0 0 90.
 static void meshes_have_the_mass_of_their_solid(void** unused) {
     static const char* const prism =
@@ -272,6 +287,7 @@ int main(void) {
         cmocka_unit_test(frames_move_what_is_in_them),
         cmocka_unit_test(armature_slows_a_pendulum_as_theory_says),
         cmocka_unit_test(actuators_have_mujocos_gains),
+        cmocka_unit_test(servos_with_limited_forces_are_refused),
         cmocka_unit_test(meshes_have_the_mass_of_their_solid),
         cmocka_unit_test(tendons_pull_as_cables),
     };

@@ -104,6 +104,7 @@ static int add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int co
         }
         read_joint(m, joint, pose, &link->joint);
         link->joint_name = ct_xml_get(joint, "name");
+        link->force_limited = ct_mjcf_has_range(m, joint, "actuatorfrcrange", "actuatorfrclimited");
     }
     return count;
 }

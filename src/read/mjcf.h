@@ -28,6 +28,8 @@ typedef struct ct_mjcf {
 const char* ct_mjcf_get(ct_mjcf* m, const ct_xml* element, const char* attribute);
 int ct_mjcf_numbers(ct_mjcf* m, const ct_xml* element, const char* attribute, int least, int most,
                     double* out);
+// Whether a range is given and counts: the word of `limited` says so or, without one, autolimits.
+bool ct_mjcf_has_range(ct_mjcf* m, const ct_xml* element, const char* range, const char* limited);
 // pos and one of quat, axisangle, euler, xyaxes, zaxis.
 ct_robot_pose ct_mjcf_pose(ct_mjcf* m, const ct_xml* element);
 // Mass, centre and inertia of a body's geoms together, in the body's frame.

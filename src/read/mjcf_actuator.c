@@ -144,6 +144,16 @@ static double moved(const ct_robot* robot, int k) {
     return sum;
 }
 
+// That of a motor belongs to whoever chooses its torque, but a servo would press harder here.
+static void refuse_range(ct_mjcf* m, const ct_xml* actuator, int k) {
+    const bool own = ct_mjcf_has_range(m, actuator, "forcerange", "forcelimited");
+    if (own || m->reader->robot->link[k].force_limited)
+        ct_robot_fail(m->reader, actuator,
+                      "is a servo with a limit (%s), which is not supported: remove that, or use a motor and "
+                      "choose its torque within the range",
+                      own ? "forcerange" : "actuatorfrcrange of its joint");
+}
+
 static void set_servo(ct_mjcf* m, const ct_xml* actuator, ct_joint_def* def, const law* l, double damping) {
     if (def->servo_stiffness > 0)
         ct_robot_fail(m->reader, actuator, "is the second servo of its joint: keep one");
@@ -167,6 +177,7 @@ static void drive_joint(ct_mjcf* m, const ct_xml* actuator, const char* name, in
                       "below 0 in its second and third place");
     if (l.bias[2] != 0 && !axial)
         ct_robot_fail(m->reader, actuator, "damps a ball or free joint, which is not supported");
+    if (l.bias[1] != 0 || l.bias[2] != 0) refuse_range(m, actuator, k);
     if (m->reader->status) return;
     const double damping = -l.bias[2] * l.gear * l.gear;
     if (l.bias[1] < 0) set_servo(m, actuator, def, &l, damping);

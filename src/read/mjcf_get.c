@@ -50,3 +50,9 @@ int ct_mjcf_numbers(ct_mjcf* m, const ct_xml* element, const char* attribute, in
     return ct_robot_numbers(m->reader, element, attribute, ct_mjcf_get(m, element, attribute), least, most,
                             out);
 }
+
+bool ct_mjcf_has_range(ct_mjcf* m, const ct_xml* element, const char* range, const char* limited) {
+    const char* word = ct_mjcf_get(m, element, limited);
+    if (!ct_mjcf_get(m, element, range)) return false;
+    return word && strcmp(word, "auto") ? !strcmp(word, "true") : m->autolimits;
+}

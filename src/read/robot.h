@@ -14,6 +14,7 @@ typedef struct ct_robot_link {
     int parent;        // below its own index, -1: the world
     ct_joint_def joint;
     const char* joint_name;  // NULL: none given
+    bool force_limited;      // the file limits what actuators do to the joint
     double mass, center[3], inertia[6];
     const int* nodes;  // scene nodes on it: none from a file, a scene adds them; borrowed
     int count;

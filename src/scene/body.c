@@ -11,6 +11,7 @@
 #include "math/point3.h"
 #include "quantity/fields.h"
 #include "scene/scene.h"
+#include "scene/usable.h"
 #include "shape/cell.h"
 #include "shape/mesh.h"
 
@@ -322,6 +323,36 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_quantity quantit
 // -------------------------------------------------------------------------------------------------
 // Adding a body
 
+// The diagonal of the box around a mesh.
+static double extent(const ct_mesh* mesh) {
+    double sum = 0;
+    for (int a = 0; a < 3; a++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (int v = 0; v < mesh->nvert; v++) {
+            lower = fmin(lower, mesh->x[3 * (size_t)v + (size_t)a]);
+            upper = fmax(upper, mesh->x[3 * (size_t)v + (size_t)a]);
+        }
+        sum += (upper - lower) * (upper - lower);
+    }
+    return sqrt(sum);
+}
+
+// Thicker than wide, every part of a surface would touch every other.
+static ct_status check_thickness(const ct_body_def* def, ct_error* error) {
+    const bool own = !isnan(def->contact_thickness), sheet = def->mesh->ntet == 0;
+    if (own && !(def->contact_thickness > 0 && isfinite(def->contact_thickness)))
+        return ct_scene_fail(error, "contact_thickness", "is %g: it must be above 0 (m)",
+                             def->contact_thickness);
+    const double thickness = own     ? def->contact_thickness
+                             : sheet ? def->material.thickness
+                                     : 0,
+                 size = def->scale * extent(def->mesh);
+    if (thickness <= size) return CT_OK;
+    return ct_scene_fail(error, own ? "contact_thickness" : "material.thickness",
+                         "is %g m, and the body only %g m from end to end: make it thinner%s", thickness,
+                         size, sheet ? ", or a solid of tets" : "");
+}
+
 static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_error* error) {
     if (!def->mesh)
         return ct_scene_fail(error, "mesh",
@@ -337,26 +368,26 @@ static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_err
         return ct_scene_fail(error, "order", "is %d: it must be 2, or left out", def->order);
     if (def->order == 2 && !def->mesh->ntet)
         return ct_scene_fail(error, "order", "is 2, but the body has no tets: leave it out");
-    if (!isnan(def->contact_thickness) && !(def->contact_thickness > 0 && isfinite(def->contact_thickness)))
-        return ct_scene_fail(error, "contact_thickness", "is %g: it must be above 0 (m)",
-                             def->contact_thickness);
     if (!(def->scale > 0 && isfinite(def->scale)))
         return ct_scene_fail(error, "scale", "is %g: it must be above 0", def->scale);
     const double* q = def->rotate;
     double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     if (!(fabs(norm - 1) < 1e-6))
         return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
-    if (!is_finite3(def->translate)) return ct_scene_fail(error, "translate", "must be three finite numbers");
-    if (!is_finite3(def->velocity)) return ct_scene_fail(error, "velocity", "must be three finite numbers");
-    if (!is_finite3(def->angular_velocity))
-        return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
+    if (!is_usable3(def->translate))
+        return ct_scene_fail(error, "translate", "must be three numbers within 1e12");
+    if (!is_usable3(def->velocity))
+        return ct_scene_fail(error, "velocity", "must be three numbers within 1e12");
+    if (!is_usable3(def->angular_velocity))
+        return ct_scene_fail(error, "angular_velocity", "must be three numbers within 1e12");
     for (int i = 0; i < 3; i++)
         if (!isnan(def->color[i]) && !(def->color[i] >= 0 && def->color[i] <= 1))
             return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1",
                                  def->color[i]);
     if (def->mesh->nvert > MOST_NODES - ct_scene_node_count(scene))
         return ct_scene_fail(error, "mesh", "makes the scene larger than %d nodes", (int)MOST_NODES);
-    return check_material(&def->material, "material.", def->mesh->ntet == 0, error);
+    status = check_material(&def->material, "material.", def->mesh->ntet == 0, error);
+    return status ? status : check_thickness(def, error);
 }
 
 static void transform(const ct_body_def* def, ct_mesh* mesh) {
@@ -394,9 +425,9 @@ static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_sce
         return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     transform(def, body->mesh);
     for (int v = 0; v < body->mesh->nvert; v++)
-        if (!is_finite3(body->mesh->x + 3 * (size_t)v))
+        if (!is_usable3(body->mesh->x + 3 * (size_t)v))
             return ct_scene_fail(error, "mesh",
-                                 "has positions that are not finite after scale, rotate and translate");
+                                 "has positions beyond 1e12 m after scale, rotate and translate");
     if ((status = ct_mesh_check(body->mesh, NULL, error)) != CT_OK) return status;
     size_t count = (size_t)ct_scene_body_elements(body), nvert = (size_t)body->mesh->nvert;
     body->tet_material = ct_alloc(count, sizeof *body->tet_material);

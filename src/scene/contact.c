@@ -10,6 +10,7 @@
 #include "math/point3.h"
 #include "math/quat.h"
 #include "scene/scene.h"
+#include "scene/usable.h"
 #include "shape/mesh.h"
 #include "text/json.h"
 
@@ -160,15 +161,16 @@ static ct_status check_radius(const ct_obstacle_def* def, ct_error* error) {
 
 static ct_status check_plane(const ct_obstacle_def* def, ct_error* error) {
     static const double zero[3];
-    if (!is_finite3(def->normal) || !(distance3_hypot(def->normal, zero) > 1e-12))
+    if (!is_usable3(def->normal) || !(distance3_hypot(def->normal, zero) > 1e-12))
         return ct_scene_fail(error, "normal",
                              "has no direction: give a finite vector of any length but zero");
-    return is_finite3(def->center) ? CT_OK : ct_scene_fail(error, "center", "must be three finite numbers");
+    return is_usable3(def->center) ? CT_OK
+                                   : ct_scene_fail(error, "center", "must be three numbers within 1e12");
 }
 
 static ct_status check_capsule(const ct_obstacle_def* def, ct_error* error) {
-    if (!is_finite3(def->ends[0]) || !is_finite3(def->ends[1]))
-        return ct_scene_fail(error, "ends", "must be two finite points");
+    if (!is_usable3(def->ends[0]) || !is_usable3(def->ends[1]))
+        return ct_scene_fail(error, "ends", "must be two points within 1e12 m");
     if (!(distance3_hypot(def->ends[0], def->ends[1]) > 1e-9 * def->radius))
         return ct_scene_fail(error, "ends", "are the same point: move them apart, or use a sphere");
     return CT_OK;
@@ -180,7 +182,8 @@ static ct_status check_box(const ct_obstacle_def* def, ct_error* error) {
             return ct_scene_fail(error, "half",
                                  "has %g: half the box's size must be above 0 along every axis (m)",
                                  def->half[i]);
-    return is_finite3(def->center) ? CT_OK : ct_scene_fail(error, "center", "must be three finite numbers");
+    return is_usable3(def->center) ? CT_OK
+                                   : ct_scene_fail(error, "center", "must be three numbers within 1e12");
 }
 
 static ct_status check_mesh(const ct_obstacle_def* def, ct_error* error) {
@@ -199,9 +202,9 @@ static ct_status check_shape(const ct_obstacle_def* def, ct_error* error) {
     case CT_OBSTACLE_PLANE: return check_plane(def, error);
     case CT_OBSTACLE_SPHERE:
         status = check_radius(def, error);
-        return status || is_finite3(def->center)
+        return status || is_usable3(def->center)
                    ? status
-                   : ct_scene_fail(error, "center", "must be three finite numbers");
+                   : ct_scene_fail(error, "center", "must be three numbers within 1e12");
     case CT_OBSTACLE_CAPSULE:
         status = check_radius(def, error);
         return status ? status : check_capsule(def, error);
@@ -218,7 +221,8 @@ static ct_status check_placement(const ct_obstacle_def* def, ct_error* error) {
         return ct_scene_fail(error, "scale", "is %g: it must be above 0", def->scale);
     if (!(fabs(norm - 1) < 1e-6))
         return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
-    if (!is_finite3(def->translate)) return ct_scene_fail(error, "translate", "must be three finite numbers");
+    if (!is_usable3(def->translate))
+        return ct_scene_fail(error, "translate", "must be three numbers within 1e12");
     for (int i = 0; i < 3; i++)
         if (!isnan(def->color[i]) && !(def->color[i] >= 0 && def->color[i] <= 1))
             return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1",
@@ -347,11 +351,10 @@ static ct_status fill_obstacle(ct_scene* scene, const ct_obstacle_def* def, cons
 }
 
 static ct_status check_placed(const ct_scene* scene, const ct_scene_obstacle* obstacle, ct_error* error) {
-    bool finite = is_finite3(obstacle->point) && isfinite(obstacle->radius);
-    for (int v = 0; v < obstacle->nvert; v++) finite = finite && is_finite3(obstacle->x + 3 * (size_t)v);
+    bool finite = is_usable3(obstacle->point) && isfinite(obstacle->radius);
+    for (int v = 0; v < obstacle->nvert; v++) finite = finite && is_usable3(obstacle->x + 3 * (size_t)v);
     if (!finite)
-        return ct_scene_fail(error, "scale",
-                             "makes positions that are not finite, with rotate and translate");
+        return ct_scene_fail(error, "scale", "makes positions beyond 1e12 m, with rotate and translate");
     if (obstacle->nvert > MOST_NODES - ct_scene_model_node_count(scene))
         return ct_scene_fail(error, "mesh", "makes the scene larger than %d nodes", (int)MOST_NODES);
     return CT_OK;

@@ -2,6 +2,7 @@
 // Node sets are sorted, free of duplicates and checked (nodes.c), so that the compiled model need not look at
 // them again.
 #include "scene/scene.h"
+#include "scene/usable.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,7 +109,7 @@ static ct_status check_time(const ct_settings* s, ct_error* error) {
 }
 
 static ct_status check_settings(const ct_settings* s, ct_error* error) {
-    if (!is_finite3(s->gravity)) return ct_scene_fail(error, "gravity", "must be three finite numbers");
+    if (!is_usable3(s->gravity)) return ct_scene_fail(error, "gravity", "must be three numbers within 1e12");
     ct_status status = check_time(s, error);
     if (!status) status = check_integer(error, "up", s->up, 0, 2);
     if (!status)
@@ -316,8 +317,8 @@ ct_status ct_scene_drive(ct_scene* scene, const int* nodes, int count, const ct_
 static ct_status check_force(const ct_force_def* def, ct_error* error) {
     if ((unsigned)def->kind > CT_FORCE_ACCELERATION)
         return ct_scene_fail(error, "kind", "is not one of ct_force_kind");
-    if (!is_finite3(def->vector))
-        return ct_scene_fail(error, ct_force_kind_name(def->kind), "must be three finite numbers");
+    if (!is_usable3(def->vector))
+        return ct_scene_fail(error, ct_force_kind_name(def->kind), "must be three numbers within 1e12");
     if (isnan(def->start) || def->start == INFINITY) return ct_scene_fail(error, "start", "must be a time");
     if (!(def->stop > def->start))
         return ct_scene_fail(error, "stop", "is %g: it must be after start, which is %g", def->stop,
@@ -372,9 +373,9 @@ ct_status ct_scene_set_velocities(ct_scene* scene, int body, const double* veloc
         return ct_scene_fail(error, "velocity", "has %d rows: body \"%.60s\" has %d nodes", count, b->name,
                              b->mesh->nvert);
     for (int v = 0; v < count; v++) {
-        if (is_finite3(velocities + 3 * (size_t)v)) continue;
+        if (is_usable3(velocities + 3 * (size_t)v)) continue;
         if (error) error->element = v;
-        return ct_scene_fail(error, "velocity", "has a number that is not finite in row %d", v);
+        return ct_scene_fail(error, "velocity", "has a number that is not within 1e12 in row %d", v);
     }
     memcpy(b->velocity, velocities, 3 * (size_t)count * sizeof *velocities);
     return CT_OK;
@@ -387,9 +388,9 @@ ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, co
     ct_error_clear(error);
     if (!velocity) velocity = zero;
     if (!angular_velocity) angular_velocity = zero;
-    if (!is_finite3(velocity)) return ct_scene_fail(error, "velocity", "must be three finite numbers");
-    if (!is_finite3(angular_velocity))
-        return ct_scene_fail(error, "angular_velocity", "must be three finite numbers");
+    if (!is_usable3(velocity)) return ct_scene_fail(error, "velocity", "must be three numbers within 1e12");
+    if (!is_usable3(angular_velocity))
+        return ct_scene_fail(error, "angular_velocity", "must be three numbers within 1e12");
     int *sorted, nnode;
     ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &sorted, &nnode, error);
     if (status) return status;

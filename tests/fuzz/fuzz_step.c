@@ -52,7 +52,7 @@ static void step_all(const ct_model* model) {
     ct_state* state = NULL;
     ct_work* work = NULL;
     ct_error error = {0};
-    if (ct_state_create(&state, model) || ct_work_create(&work, model, 1)) abort();
+    if (ct_state_create(&state, model, NULL) || ct_work_create(&work, model, 1, NULL)) abort();
     ct_work_set_cancel(work, is_late, NULL);
     if (ct_state_check_start(model, work, state, &error) && !error.message[0]) abort();
     const bool good = is_finite(model, state);

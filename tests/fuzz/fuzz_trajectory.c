@@ -55,7 +55,7 @@ static void record(void) {
     ct_step_report report = {.converged = true};
     fuzz_need(!ct_scene_parse(&scene, text, strlen(text), NULL, NULL));
     fuzz_need(!ct_model_create(&model, scene, NULL));
-    fuzz_need(!ct_state_create(&state, model) && !ct_work_create(&work, model, 1));
+    fuzz_need(!ct_state_create(&state, model, NULL) && !ct_work_create(&work, model, 1, NULL));
     fuzz_need(!ct_trajectory_create(&file, scene, model, path, NULL));
     for (int k = 0; k < 2; k++) {
         fuzz_need(!ct_trajectory_append(file, model, state, &report, NULL));
