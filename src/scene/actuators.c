@@ -79,7 +79,8 @@ static ct_status check_muscle(const ct_scene* scene, const ct_muscle_def* def, c
         return ct_scene_fail(error, "points", "are %d: a muscle needs 2 or more", def->npoint);
     for (int i = 0; i < def->npoint; i++)
         if (!is_usable3(def->points + 3 * (size_t)i))
-            return ct_scene_fail(error, "points", "have a number that is not within 1e12 m in row %d", i);
+            return ct_scene_fail(error, "points",
+                                 "have a number that is not finite or beyond 1e12 m in row %d", i);
     for (int i = 1; i < def->npoint; i++)
         if (!memcmp(def->points + 3 * i, def->points + 3 * i - 3, 3 * sizeof(double)))
             return ct_scene_fail(error, "points", "%d and %d are the same: leave one out", i - 1, i);
@@ -393,7 +394,7 @@ static ct_status seat(const ct_scene* scene, const ct_eyelet_def* def, int numbe
     *out = (ct_scene_eyelet){.link = -1};
     memcpy(out->point, def->point, sizeof out->point);
     if (def->seat != CT_EYELET_NODE && !is_usable3(def->point))
-        return ct_scene_fail(error, "eyelets", "%d has a point that is not within 1e12 m", number);
+        return ct_scene_fail(error, "eyelets", "%d has a point that is not finite or beyond 1e12 m", number);
     switch (def->seat) {
     case CT_EYELET_WORLD: return CT_OK;
     case CT_EYELET_BODY: return seat_in_body(scene, def, number, out, error);

@@ -375,11 +375,11 @@ static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_err
     if (!(fabs(norm - 1) < 1e-6))
         return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
     if (!is_usable3(def->translate))
-        return ct_scene_fail(error, "translate", "must be three numbers within 1e12");
+        return ct_scene_fail(error, "translate", "must be three finite numbers within 1e12");
     if (!is_usable3(def->velocity))
-        return ct_scene_fail(error, "velocity", "must be three numbers within 1e12");
+        return ct_scene_fail(error, "velocity", "must be three finite numbers within 1e12");
     if (!is_usable3(def->angular_velocity))
-        return ct_scene_fail(error, "angular_velocity", "must be three numbers within 1e12");
+        return ct_scene_fail(error, "angular_velocity", "must be three finite numbers within 1e12");
     for (int i = 0; i < 3; i++)
         if (!isnan(def->color[i]) && !(def->color[i] >= 0 && def->color[i] <= 1))
             return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1",
@@ -426,8 +426,9 @@ static ct_status fill_body(const ct_scene* scene, const ct_body_def* def, ct_sce
     transform(def, body->mesh);
     for (int v = 0; v < body->mesh->nvert; v++)
         if (!is_usable3(body->mesh->x + 3 * (size_t)v))
-            return ct_scene_fail(error, "mesh",
-                                 "has positions beyond 1e12 m after scale, rotate and translate");
+            return ct_scene_fail(
+                error, "mesh",
+                "has positions that are not finite or beyond 1e12 m after scale, rotate and translate");
     if ((status = ct_mesh_check(body->mesh, NULL, error)) != CT_OK) return status;
     size_t count = (size_t)ct_scene_body_elements(body), nvert = (size_t)body->mesh->nvert;
     body->tet_material = ct_alloc(count, sizeof *body->tet_material);

@@ -164,13 +164,14 @@ static ct_status check_plane(const ct_obstacle_def* def, ct_error* error) {
     if (!is_usable3(def->normal) || !(distance3_hypot(def->normal, zero) > 1e-12))
         return ct_scene_fail(error, "normal",
                              "has no direction: give a finite vector of any length but zero");
-    return is_usable3(def->center) ? CT_OK
-                                   : ct_scene_fail(error, "center", "must be three numbers within 1e12");
+    return is_usable3(def->center)
+               ? CT_OK
+               : ct_scene_fail(error, "center", "must be three finite numbers within 1e12");
 }
 
 static ct_status check_capsule(const ct_obstacle_def* def, ct_error* error) {
     if (!is_usable3(def->ends[0]) || !is_usable3(def->ends[1]))
-        return ct_scene_fail(error, "ends", "must be two points within 1e12 m");
+        return ct_scene_fail(error, "ends", "must be two finite points within 1e12 m");
     if (!(distance3_hypot(def->ends[0], def->ends[1]) > 1e-9 * def->radius))
         return ct_scene_fail(error, "ends", "are the same point: move them apart, or use a sphere");
     return CT_OK;
@@ -182,8 +183,9 @@ static ct_status check_box(const ct_obstacle_def* def, ct_error* error) {
             return ct_scene_fail(error, "half",
                                  "has %g: half the box's size must be above 0 along every axis (m)",
                                  def->half[i]);
-    return is_usable3(def->center) ? CT_OK
-                                   : ct_scene_fail(error, "center", "must be three numbers within 1e12");
+    return is_usable3(def->center)
+               ? CT_OK
+               : ct_scene_fail(error, "center", "must be three finite numbers within 1e12");
 }
 
 static ct_status check_mesh(const ct_obstacle_def* def, ct_error* error) {
@@ -204,7 +206,7 @@ static ct_status check_shape(const ct_obstacle_def* def, ct_error* error) {
         status = check_radius(def, error);
         return status || is_usable3(def->center)
                    ? status
-                   : ct_scene_fail(error, "center", "must be three numbers within 1e12");
+                   : ct_scene_fail(error, "center", "must be three finite numbers within 1e12");
     case CT_OBSTACLE_CAPSULE:
         status = check_radius(def, error);
         return status ? status : check_capsule(def, error);
@@ -222,7 +224,7 @@ static ct_status check_placement(const ct_obstacle_def* def, ct_error* error) {
     if (!(fabs(norm - 1) < 1e-6))
         return ct_scene_fail(error, "rotate", "is a quaternion of length %g: it must be 1", norm);
     if (!is_usable3(def->translate))
-        return ct_scene_fail(error, "translate", "must be three numbers within 1e12");
+        return ct_scene_fail(error, "translate", "must be three finite numbers within 1e12");
     for (int i = 0; i < 3; i++)
         if (!isnan(def->color[i]) && !(def->color[i] >= 0 && def->color[i] <= 1))
             return ct_scene_fail(error, "color", "has a component %g: they must be from 0 to 1",
@@ -354,7 +356,9 @@ static ct_status check_placed(const ct_scene* scene, const ct_scene_obstacle* ob
     bool finite = is_usable3(obstacle->point) && isfinite(obstacle->radius);
     for (int v = 0; v < obstacle->nvert; v++) finite = finite && is_usable3(obstacle->x + 3 * (size_t)v);
     if (!finite)
-        return ct_scene_fail(error, "scale", "makes positions beyond 1e12 m, with rotate and translate");
+        return ct_scene_fail(
+            error, "scale",
+            "makes positions that are not finite or beyond 1e12 m, with rotate and translate");
     if (obstacle->nvert > MOST_NODES - ct_scene_model_node_count(scene))
         return ct_scene_fail(error, "mesh", "makes the scene larger than %d nodes", (int)MOST_NODES);
     return CT_OK;

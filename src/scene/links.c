@@ -66,7 +66,8 @@ static ct_status normalise_axis(double axis[3], const char* field, ct_error* err
 }
 
 static ct_status check_place(ct_joint_def* joint, const ct_joint_type* type, ct_error* error) {
-    if (!is_usable3(joint->anchor)) return ct_scene_fail(error, "joint.anchor", "is not within 1e12 m");
+    if (!is_usable3(joint->anchor))
+        return ct_scene_fail(error, "joint.anchor", "is not finite or beyond 1e12 m");
     if (type->has_lead && (!isfinite(joint->lead) || joint->lead == 0))
         return ct_scene_fail(error, "joint.lead",
                              "is %g: it must be finite and not 0; a screw without one is revolute",
@@ -140,7 +141,7 @@ static ct_status check_mass(const ct_link_def* def, ct_error* error) {
     double points[18];
     ct_status status = check_number(def->mass, 0, "mass", error);
     if (status || def->mass == 0) return status;
-    if (!is_usable3(def->center)) return ct_scene_fail(error, "center", "is not within 1e12 m");
+    if (!is_usable3(def->center)) return ct_scene_fail(error, "center", "is not finite or beyond 1e12 m");
     for (int i = 0; i < 6; i++)
         if (!isfinite(def->inertia[i])) return ct_scene_fail(error, "inertia", "is not finite");
     if (ct_point_masses(def->mass, def->center, def->inertia, points) != CT_OK)

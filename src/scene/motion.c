@@ -132,13 +132,13 @@ ct_status ct_scene_check_motion(const ct_motion* motion, ct_error* error) {
         return ct_scene_fail(error, "motion.keys",
                              "is missing: give the keyframes, or none to pin the nodes");
     if (!is_usable3(motion->center))
-        return ct_scene_fail(error, "motion.center", "must be three numbers within 1e12");
+        return ct_scene_fail(error, "motion.center", "must be three finite numbers within 1e12");
     for (int i = 0; i < motion->nkey; i++) {
         const ct_keyframe* key = &motion->key[i];
         char field[48];
         snprintf(field, sizeof field, "motion.keys[%d]", i);
         if (!isfinite(key->time) || !is_usable3(key->translate) || !is_usable3(key->rotate))
-            return ct_scene_fail(error, field, "has a number that is not within 1e12");
+            return ct_scene_fail(error, field, "has a number that is not finite or beyond 1e12");
         if (i && !(key->time > key[-1].time))
             return ct_scene_fail(
                 error, field, "has time %g, not after %g of the key before it: keys must be in order of time",

@@ -109,7 +109,8 @@ static ct_status check_time(const ct_settings* s, ct_error* error) {
 }
 
 static ct_status check_settings(const ct_settings* s, ct_error* error) {
-    if (!is_usable3(s->gravity)) return ct_scene_fail(error, "gravity", "must be three numbers within 1e12");
+    if (!is_usable3(s->gravity))
+        return ct_scene_fail(error, "gravity", "must be three finite numbers within 1e12");
     ct_status status = check_time(s, error);
     if (!status) status = check_integer(error, "up", s->up, 0, 2);
     if (!status)
@@ -318,7 +319,8 @@ static ct_status check_force(const ct_force_def* def, ct_error* error) {
     if ((unsigned)def->kind > CT_FORCE_ACCELERATION)
         return ct_scene_fail(error, "kind", "is not one of ct_force_kind");
     if (!is_usable3(def->vector))
-        return ct_scene_fail(error, ct_force_kind_name(def->kind), "must be three numbers within 1e12");
+        return ct_scene_fail(error, ct_force_kind_name(def->kind),
+                             "must be three finite numbers within 1e12");
     if (isnan(def->start) || def->start == INFINITY) return ct_scene_fail(error, "start", "must be a time");
     if (!(def->stop > def->start))
         return ct_scene_fail(error, "stop", "is %g: it must be after start, which is %g", def->stop,
@@ -388,9 +390,10 @@ ct_status ct_scene_set_velocity(ct_scene* scene, const int* nodes, int count, co
     ct_error_clear(error);
     if (!velocity) velocity = zero;
     if (!angular_velocity) angular_velocity = zero;
-    if (!is_usable3(velocity)) return ct_scene_fail(error, "velocity", "must be three numbers within 1e12");
+    if (!is_usable3(velocity))
+        return ct_scene_fail(error, "velocity", "must be three finite numbers within 1e12");
     if (!is_usable3(angular_velocity))
-        return ct_scene_fail(error, "angular_velocity", "must be three numbers within 1e12");
+        return ct_scene_fail(error, "angular_velocity", "must be three finite numbers within 1e12");
     int *sorted, nnode;
     ct_status status = ct_scene_sorted_nodes(scene, nodes, count, &sorted, &nnode, error);
     if (status) return status;

@@ -43,7 +43,7 @@ static ct_status check_def(const ct_water_def* def, ct_error* error) {
     if (!(def->density > 0 && isfinite(def->density)))
         return ct_scene_fail(error, "density", "is %g: it must be above 0, for example 1000", def->density);
     if (!is_usable3(def->current))
-        return ct_scene_fail(error, "current", "must be three numbers within 1e12");
+        return ct_scene_fail(error, "current", "must be three finite numbers within 1e12");
     if (isinf(def->level))
         return ct_scene_fail(error, "level",
                              "must be a finite height; leave it out when everything is submerged");

@@ -37,7 +37,7 @@ static panel panel_of(const ct_scalar_factor* factor, int number) {
                    .block = block,
                    .columns = block->nodes,
                    .rows = front->width + front->border - block->first,
-                   .L = factor->value + factor->start[number]};
+                   .L = factor->value ? factor->value + factor->start[number] : NULL};  // nothing is stored
 }
 
 // ---- factor --------------------------------------------------------------------------------
