@@ -16,7 +16,7 @@
 #include "repeat.h"
 #include "unit.h"
 
-#define TARGETS(X) X(mesh) X(robot) X(scene) X(search) X(step) X(trajectory) X(values)
+#define TARGETS(X) X(mesh) X(message) X(robot) X(scene) X(search) X(step) X(trajectory) X(values)
 #define DECLARE(name) int fuzz_##name##_input(const uint8_t* data, size_t size);
 TARGETS(DECLARE)
 extern long fuzz_tried, fuzz_stepped;
