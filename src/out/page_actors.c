@@ -11,6 +11,8 @@
 
 // ---- muscles ----
 
+enum { MOST_PIECES = 6 };  // of a segment
+
 static double tet_volume(const double* rest, const int* tet) {
     double e[3][3], c[3];
     for (int k = 0; k < 3; k++)
@@ -25,28 +27,30 @@ static void tet_center(const double* x, const int* tet, double center[3]) {
         center[a] = 0.25 * (x[3 * tet[0] + a] + x[3 * tet[1] + a] + x[3 * tet[2] + a] + x[3 * tet[3] + a]);
 }
 
-// Length along the mean fibre and radius of the flesh that a segment holds.
-static void segment_size(ct_page_segment* s, const ct_model* model) {
-    const double* rest = model->geometry.rest;
-    double mean[3] = {0}, middle[3] = {0}, volume = 0, low = INFINITY, high = -INFINITY;
-    for (int e = 0; e < s->ntet; e++) {
-        double center[3];
-        const int* tet = model->geometry.tet + 4 * (size_t)s->tet[e];
-        tet_center(rest, tet, center);
-        volume += tet_volume(rest, tet);
-        for (int a = 0; a < 3; a++) {
-            mean[a] += s->share[e] * s->fibre[3 * e + a];
-            middle[a] += s->share[e] * center[a];
-        }
-    }
-    double length = length3(mean);
+// The mean fibre (unit; zero where there is none) and from where to where the segment's nodes lie along it.
+static void segment_axis(const ct_page_segment* s, const ct_model* model, double mean[3], double* low,
+                         double* high) {
+    memset(mean, 0, 3 * sizeof *mean);
+    *low = INFINITY, *high = -INFINITY;
+    for (int e = 0; e < s->ntet; e++)
+        for (int a = 0; a < 3; a++) mean[a] += s->share[e] * s->fibre[3 * e + a];
+    const double length = length3(mean);
+    for (int a = 0; a < 3 && length > 0; a++) mean[a] /= length;
     for (int e = 0; e < s->ntet && length > 0; e++)
         for (int k = 0; k < 4; k++) {
-            const double* x = rest + 3 * (size_t)model->geometry.tet[4 * (size_t)s->tet[e] + (size_t)k];
-            double away[3] = {x[0] - middle[0], x[1] - middle[1], x[2] - middle[2]};
-            low = fmin(low, dot3(away, mean) / length);
-            high = fmax(high, dot3(away, mean) / length);
+            const int node = model->geometry.tet[4 * (size_t)s->tet[e] + (size_t)k];
+            const double at = dot3(model->geometry.rest + 3 * (size_t)node, mean);
+            *low = fmin(*low, at);
+            *high = fmax(*high, at);
         }
+}
+
+// Length along the mean fibre and radius of the flesh that a segment holds.
+static void segment_size(ct_page_segment* s, const ct_model* model) {
+    double mean[3], volume = 0, low, high;
+    for (int e = 0; e < s->ntet; e++)
+        volume += tet_volume(model->geometry.rest, model->geometry.tet + 4 * (size_t)s->tet[e]);
+    segment_axis(s, model, mean, &low, &high);
     s->half = high > low ? 0.5 * (high - low) : 0;
     s->radius = s->half > 0 ? 0.5 * sqrt(volume / (2 * s->half * 3.14159265358979)) : 0;
 }
@@ -76,20 +80,65 @@ static bool fill_segment(ct_page_segment* s, ct_arena* arena, const ct_model* mo
     return true;
 }
 
+// The piece of a segment between two places along its mean fibre.
+static bool cut_piece(const ct_page_content* c, ct_arena* arena, const ct_page_segment* whole,
+                      const double mean[3], double from, double to, ct_page_segment* out) {
+    int* tet = ct_arena_alloc(arena, (size_t)whole->ntet, sizeof *tet);
+    double* share = ct_arena_alloc(arena, (size_t)whole->ntet, sizeof *share);
+    double *fibre = ct_arena_alloc(arena, 3 * (size_t)whole->ntet, sizeof *fibre), sum = 0, center[3];
+    if (arena->failed) return false;
+    *out = *whole;
+    out->ntet = 0;
+    for (int e = 0; e < whole->ntet; e++) {
+        tet_center(c->model->geometry.rest, c->model->geometry.tet + 4 * (size_t)whole->tet[e], center);
+        const double at = dot3(center, mean);
+        if (at < from || at >= to) continue;
+        tet[out->ntet] = whole->tet[e];
+        memcpy(fibre + 3 * out->ntet, whole->fibre + 3 * e, 3 * sizeof *fibre);
+        sum += share[out->ntet++] = whole->share[e];
+    }
+    for (int e = 0; e < out->ntet && sum > 0; e++) share[e] /= sum;
+    out->tet = tet;
+    out->share = share;
+    out->fibre = fibre;
+    if (out->ntet) segment_size(out, c->model);
+    out->half = 0.5 * (to - from);
+    out->radius = whole->radius;
+    return out->ntet && sum > 0;
+}
+
+// A slender segment bends with its flesh: pieces of it are shown as one curve. False: out of memory.
+static bool add_segment(ct_page_content* c, const ct_page_segment* whole) {
+    double mean[3], low, high;
+    int count = (int)fmin(MOST_PIECES, fmin(whole->half / (2 * whole->radius), whole->ntet / 12.0));
+    segment_axis(whole, c->model, mean, &low, &high);
+    bool good = count > 1;
+    for (int k = 0; k < count && good; k++) {
+        ct_page_segment* piece = &c->segment[c->nsegment + k];
+        const double step = (high - low) / count;
+        good = cut_piece(c, &c->arena, whole, mean, low + k * step, low + (k + 1) * step, piece);
+        piece->chain = c->nchain;
+    }
+    if (!good) {
+        c->segment[c->nsegment] = *whole;
+        c->segment[c->nsegment++].chain = -1;
+    } else c->nsegment += count, c->nchain++;
+    return !c->arena.failed;
+}
+
 static bool find_muscles(ct_page_content* c) {
     const ct_actuators* all = &c->model->actuators;
     int most = 0;
     for (int k = 0; k < all->count; k++)
         if (all->list[k].kind == CT_ACTUATOR_MUSCLE) most += all->list[k].size;
-    c->segment = ct_arena_alloc(&c->arena, (size_t)most, sizeof *c->segment);
+    c->segment = ct_arena_alloc(&c->arena, MOST_PIECES * (size_t)most, sizeof *c->segment);
     if (c->arena.failed) return false;
     for (int k = 0; k < all->count; k++) {
         const ct_scene_actuator* a = &all->list[k];
         for (int i = 0; a->kind == CT_ACTUATOR_MUSCLE && i < a->size; i++) {
-            ct_page_segment* s = &c->segment[c->nsegment];
-            *s = (ct_page_segment){.actuator = k, .number = all->first[k] + i};
-            if (!fill_segment(s, &c->arena, c->model, a, i)) return false;
-            if (s->ntet && s->half > 0) c->nsegment++;
+            ct_page_segment s = {.actuator = k, .number = all->first[k] + i};
+            if (!fill_segment(&s, &c->arena, c->model, a, i)) return false;
+            if (s.ntet && s.half > 0 && !add_segment(c, &s)) return false;
         }
     }
     return true;

@@ -8,8 +8,9 @@
 
 enum { CT_PAGE_FIELDS = 8 };  // most fields to colour by
 
-// A segment of a muscle: a spindle along its fibres. Its middle is the mean of the centroids of its tets,
-// weighted by volume and fibre weight; its half length is `half` times the mean stretched fibre F m.
+// A segment of a muscle, or a piece of a slender one: a spindle along its fibres. Its middle is the mean of
+// the centroids of its tets, weighted by volume and fibre weight; its half length is `half` times the mean
+// stretched fibre F m.
 typedef struct ct_page_segment {
     int actuator, number;   // number: among all of the model's actuation
     int ntet;               // tets
@@ -17,6 +18,7 @@ typedef struct ct_page_segment {
     const double* share;    // ntet, of the mean; sum 1
     const double* fibre;    // 3 ntet, unit, at rest
     double half, radius;    // m, at rest
+    int chain;              // pieces of one slender segment, in order along it, have the same; -1: whole
     int witness;            // the tet with the largest weight: its activation tells the segment's
     double witness_weight;  // of the fibre there
 } ct_page_segment;
@@ -47,7 +49,7 @@ typedef struct ct_page_content {
     ct_bone_list bones;
     int nfield;
     const ct_trajectory_field* field[CT_PAGE_FIELDS];
-    int nsegment;
+    int nsegment, nchain;
     ct_page_segment* segment;
     int ncurve, ncontrol;
     ct_page_curve* curve;

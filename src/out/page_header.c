@@ -120,9 +120,9 @@ static json_t* cavities(const ct_page_content* c) {
 static json_t* segments(const ct_page_content* c) {
     json_t* list = json_array();
     for (int k = 0; k < c->nsegment; k++)
-        json_array_append_new(list, json_pack("{s:o, s:f}", "name",
+        json_array_append_new(list, json_pack("{s:o, s:f, s:i}", "name",
                                               text(c->model->actuators.list[c->segment[k].actuator].name),
-                                              "radius", c->segment[k].radius));
+                                              "radius", c->segment[k].radius, "chain", c->segment[k].chain));
     return list;
 }
 

@@ -111,11 +111,77 @@ export class Bones {
 
 const activationColor = (a) => new THREE.Color().setRGB(0.36 + 0.6 * a, 0.12 + 0.12 * a * a, 0.14 * (1 - a) + 0.05, THREE.SRGBColorSpace);
 
+const [RINGS, SIDES] = [28, 12];
+
+// A spindle along a curve through points.
+class Belly {
+  constructor() {
+    const geometry = new THREE.BufferGeometry();
+    const index = [];
+    for (let r = 0; r < RINGS; r++) {
+      for (let s = 0; s < SIDES; s++) {
+        const a = r * SIDES + s;
+        const b = r * SIDES + ((s + 1) % SIDES);
+        index.push(a, b, a + SIDES, b, b + SIDES, a + SIDES);
+      }
+    }
+    for (const name of ['position', 'normal']) {
+      geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * (RINGS + 1) * SIDES), 3).setUsage(THREE.DynamicDrawUsage));
+    }
+    geometry.setIndex(index);
+    this.mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ roughness: 0.45 }));
+    this.mesh.castShadow = this.mesh.receiveShadow = true;
+    this.mesh.frustumCulled = false;
+  }
+
+  set(points, radius, color) {
+    const { position, normal } = this.mesh.geometry.attributes;
+    const curve = new THREE.CatmullRomCurve3(points);
+    const side = new THREE.Vector3(0.123, 0.987, 0.456);
+    for (let r = 0, k = 0; r <= RINGS; r++) {
+      const u = r / RINGS;
+      const middle = curve.getPoint(u);
+      const way = curve.getTangent(u);
+      side.addScaledVector(way, -side.dot(way)).normalize();
+      const other = along.crossVectors(way, side);
+      const wide = radius * (4 * u * (1 - u)) ** 0.7;
+      for (let s = 0; s < SIDES; s++, k += 3) {
+        const angle = (2 * Math.PI * s) / SIDES;
+        for (const [a, axis] of ['x', 'y', 'z'].entries()) {
+          const n = Math.cos(angle) * side[axis] + Math.sin(angle) * other[axis];
+          normal.array[k + a] = n;
+          position.array[k + a] = middle[axis] + wide * n;
+        }
+      }
+    }
+    position.needsUpdate = normal.needsUpdate = true;
+    this.mesh.material.color.copy(color);
+  }
+}
+
 export class Muscles {
   constructor(run) {
     this.run = run;
     this.solids = new Solids(spindle(), new THREE.MeshStandardMaterial({ color: '#ffffff', roughness: 0.45 }));
-    this.group = this.solids.group;
+    this.group = new THREE.Group().add(this.solids.group);
+    this.chains = []; // numbers of the pieces of a segment that is shown as a curve
+    run.header.segments.forEach(({ chain }, k) => {
+      if (chain >= 0) (this.chains[chain] ||= []).push(k);
+    });
+    this.bellies = this.chains.map(() => new Belly());
+    for (const belly of this.bellies) this.group.add(belly.mesh);
+  }
+
+  // Through the ends of the first and last piece, and the middles of all.
+  showChains(ends, activations) {
+    const { segments } = this.run.header;
+    this.chains.forEach((pieces, c) => {
+      const points = pieces.map((k) => vector(ends, 6 * k).add(vector(ends, 6 * k + 3)).multiplyScalar(0.5));
+      points.unshift(vector(ends, 6 * pieces[0]));
+      points.push(vector(ends, 6 * pieces[pieces.length - 1] + 3));
+      const activation = Math.min(1, Math.max(0, Math.abs(activations[pieces[0]])));
+      this.bellies[c].set(points, 0.8 * segments[pieces[0]].radius, activationColor(activation));
+    });
   }
 
   show(frame) {
@@ -123,7 +189,9 @@ export class Muscles {
     const ends = this.run.ends(frame);
     const activations = this.run.row('activation', frame);
     this.solids.begin(segments.length);
+    this.showChains(ends, activations);
     segments.forEach((segment, k) => {
+      if (segment.chain >= 0) return;
       const activation = Math.min(1, Math.max(0, Math.abs(activations[k])));
       this.solids.add(between(matrix, vector(ends, 6 * k), vector(ends, 6 * k + 3), 0.8 * segment.radius), activationColor(activation));
     });
