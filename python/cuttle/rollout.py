@@ -140,7 +140,7 @@ class Rollout:
         self.controls, self.steps = control_rows(model, controls, steps)
         if self.steps < 1:
             raise BadArgument(f"a rollout has at least one step, not {self.steps}")
-        self.initial = (state or model.state()).copy()
+        self.initial = model.state() if state is None else state.copy()
         out = ffi.new("ct_tape**")
         error = ffi.new("ct_error*")
         check(lib.ct_tape_create(out, model._pointer, self.steps, max_bytes, error), error)
@@ -156,12 +156,17 @@ class Rollout:
             model._pointer, work.pointer, self._tape, self.initial._pointer, self.steps, doubles(self.controls), visit,
             record.pointer, report,
         )  # fmt: skip
-        self.report = rollout_report(report)
+        self._report = report
         if status:
-            fail(status, f"step {self.report.steps}: {text(report.last.message)}")
+            fail(status, f"step {report.steps}: {text(report.last.message)}")
         self.positions, self.velocities = record.positions, record.velocities
         self.contact_forces, self.coordinates = record.contact_forces, record.coordinates
         self.actuation, self.final = record.actuation, record.last
+
+    @property
+    def report(self) -> RolloutReport:
+        """What its steps took."""
+        return rollout_report(self._report)
 
     @property
     def times(self) -> Array:

@@ -62,9 +62,10 @@ ct_status ct_tape_create(ct_tape** out, const ct_model* model, int max_steps, si
         slots = max_steps + 1 < MINIMUM_SLOTS ? (size_t)max_steps + 1 : MINIMUM_SLOTS;
     tape->nslot = (int)slots;
     tape->max_steps = max_steps;
-    tape->slot = ct_arena_alloc(&tape->arena, slots, tape->state_size);
+    tape->slot =
+        ct_resize(NULL, slots, tape->state_size);  // not cleared: states are written before they are read
     tape->record = ct_arena_alloc(&tape->arena, slots + 1, sizeof *tape->record);
-    if (tape->arena.failed) {
+    if (tape->arena.failed || !tape->slot) {
         ct_tape_free(tape);
         return ct_fail_making(error, CT_OUT_OF_MEMORY, "a tape", less);
     }
@@ -76,12 +77,13 @@ void ct_tape_free(ct_tape* tape) {
     if (!tape) return;
     for (int i = 0; tape->record && i <= tape->nslot; i++) ct_record_free(&tape->record[i]);
     ct_contact_log_free(&tape->log);
+    ct_free(tape->slot);
     ct_arena_free(&tape->arena);
     ct_free(tape);
 }
 
 size_t ct_tape_bytes(const ct_tape* tape) {
-    size_t bytes = tape->arena.bytes;
+    size_t bytes = tape->arena.bytes + (size_t)tape->nslot * tape->state_size;
     for (int i = 0; i <= tape->nslot; i++) bytes += ct_record_bytes(&tape->record[i]);
     return bytes;
 }
