@@ -46,7 +46,7 @@ static fixture begin(const example* e) {
     snprintf(path, sizeof path, "%s/scenes/%s.json", CT_SOURCE_DIR, e->name);
     must(ct_scene_load(&f.sim.scene, path, &error), &error);
     ct_settings settings = ct_scene_settings(f.sim.scene);
-    settings.tolerance = 1e-13;
+    settings.tolerance = 1e-14;
     settings.integrator = e->integrator;
     must(ct_scene_set_settings(f.sim.scene, &settings, &error), &error);
     must(ct_model_create(&f.sim.model, f.sim.scene, &error), &error);

@@ -74,7 +74,7 @@ CT_API ct_status ct_state_set(ct_state* state, const double* x, const double* v)
     X(ACTUATION, "actuation", "numbers of the actuators")                                                    \
     X(MOUNT, "mount", "poses of mounts: translation, quaternion")                                            \
     X(ANCHOR, "anchor", "forces that contacts carried, which friction starts from, N; zeros where none")     \
-    X(GROWTH, "growth", "for every two colliders, the share of their distance that they kept at the start")
+    X(GROWTH, "growth", "for every collider, the share of its distances that it kept at the start")
 
 typedef enum ct_state_part {
 #define CT_STATE_ENUM(id, ...) CT_STATE_##id,
@@ -90,8 +90,7 @@ CT_API size_t ct_model_state_first(const ct_model* model, ct_state_part part);
 CT_API ct_status ct_state_get_vector(const ct_model* model, const ct_state* state, double* vector);
 // Sets what the vector has; the rest (time, history, which contacts there are) stays. The state's own vector
 // leaves every bit as it is, but a state that was settled counts as given from then on. Quaternions become
-// unit ones, both numbers of two colliders their mean. CT_BAD_ARGUMENT, with the state unchanged, when a
-// number is not finite.
+// unit ones. CT_BAD_ARGUMENT, with the state unchanged, when a number is not finite.
 CT_API ct_status ct_state_set_vector(const ct_model* model, ct_state* state, const double* vector);
 
 typedef enum ct_tet_field {

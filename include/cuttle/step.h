@@ -59,7 +59,8 @@ CT_API ct_status ct_state_check_start(const ct_model* model, ct_work* work, cons
 
 // Advances the state by one time step under `control` (ct_model_control_size numbers, NULL: the scene's
 // values). report NULL: not wanted. A step that does not converge is halved, again and again up to the
-// settings' max_substep_depth; then it is CT_NOT_CONVERGED. CT_BAD_ARGUMENT, before anything is computed, for
+// settings' max_substep_depth; then it is CT_NOT_CONVERGED, as it is where a node has got beyond 1e12 m or
+// m/s. CT_BAD_ARGUMENT, before anything is computed, for
 // a state or a work of another model, for a control that is not finite and for one that leaves a cell no
 // volume, and, in a state without history, for bodies and obstacles that overlap (ct_state_check_start). On
 // failure report->message says why and what to change, and the state is unchanged.

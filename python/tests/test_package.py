@@ -320,7 +320,15 @@ def test_batch_evaluates_points():
 # ---- manners -------------------------------------------------------------------------------------
 
 
-def test_interrupt_ends_a_rollout():
+@pytest.fixture
+def interrupts():
+    """Signals as at a terminal: what runs in the background of a shell ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt_ends_a_rollout(interrupts):
     model = cuttle.load("octopus").model()
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
@@ -332,7 +340,7 @@ def test_interrupt_ends_a_rollout():
     model.state().step()  # it goes on
 
 
-def test_interrupt_ends_meshing():
+def test_interrupt_ends_meshing(interrupts):
     threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):  # it would take minutes

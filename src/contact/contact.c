@@ -42,7 +42,7 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* coll
     contact->motion = ct_arena_alloc(&contact->arena, ncollider, sizeof *contact->motion);
     contact->moves = ct_arena_alloc(&contact->arena, ncollider, 1);
     contact->nodal = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
-    contact->growth = ct_arena_alloc(&contact->arena, ncollider * ncollider, sizeof(double));
+    contact->growth = ct_arena_alloc(&contact->arena, ncollider, sizeof(double));
     contact->x_hat = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->shift = ct_arena_alloc(&contact->arena, 3 * nvert, sizeof(double));
     contact->uses = ct_arena_alloc(&contact->arena, nvert, sizeof(int));
@@ -121,7 +121,7 @@ void ct_contact_begin(const ct_collision* collision, ct_contact_work* contact,
     if (contact->table) memset(contact->table, 0, contact->table_size * sizeof(int));
     look_ahead(collision, contact, start);
     contact->growth_slope = ct_growth_slope(start->elapsed);
-    for (int i = 0; i < collision->ncollider * collision->ncollider; i++)
+    for (int i = 0; i < collision->ncollider; i++)
         contact->growth[i] = ct_growth_at(start->growth[i], start->elapsed);
     ct_detect_set_growth(contact->detect, contact->growth);
     memset(contact->moves, 0, (size_t)collision->ncollider);

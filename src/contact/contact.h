@@ -37,7 +37,7 @@ typedef struct ct_contact_work {
     const double* x_start;  // 3 nvert, at the start of the (sub-)step
     double* x_hat;          // 3 nvert: where the velocities lead
     ct_anchors past;        // of the step before
-    double* growth;         // ncollider squared: theta at the end of the (sub-)step (growth.h)
+    double* growth;         // ncollider: theta at the end of the (sub-)step (growth.h)
     double growth_slope;    // of theta by theta_0
     double* nodal;          // 3 nvert, N: sum of w_i F
     double* shift;          // 3 nvert: motion of the nodes, scratch
@@ -57,7 +57,7 @@ typedef struct ct_contact_start {
     double rate;          // 1/s, c of the (sub-)step
     bool shortened;       // it is part of a step
     ct_anchors past;      // forces of the step before
-    // theta_0 (ncollider squared; growth.h), and how long ago, when the (sub-)step ends, s
+    // theta_0 (ncollider; growth.h), and how long ago, when the (sub-)step ends, s
     const double* growth;
     double elapsed;
 } ct_contact_start;

@@ -16,6 +16,7 @@
 #include "contact/detect_build.h"
 #include "contact/detect_features.h"
 #include "contact/detect_lists.h"
+#include "contact/growth_share.h"
 #include "shape/ccd.h"
 #include "shape/orient.h"
 
@@ -56,7 +57,7 @@ static void set_distances(ct_search* s, int a, int b) {
     const ct_collider *p = s->collision->collider + a, *q = s->collision->collider + b;
     const double* growth = s->detect->growth;
     const double whole = p->thickness + q->thickness,
-                 kept = growth ? growth[a * s->collision->ncollider + b] * whole : whole;
+                 kept = growth ? ct_growth_between(growth, a, b, NULL) * whole : whole;
     s->thickness = p->radius + q->radius + kept;
     s->core = p->radius + q->radius + 0.5 * kept;
 }

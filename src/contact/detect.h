@@ -17,7 +17,7 @@
 typedef struct ct_detect ct_detect;  // trees and scratch
 ct_status ct_detect_create(ct_detect** out, const ct_collision* collision);
 void ct_detect_free(ct_detect* detect);
-// From now on every two colliders keep that share (ncollider squared, symmetric; borrowed) of their distance;
+// From now on two colliders keep a share of their distance that theirs say (ncollider, growth.h; borrowed);
 // NULL: all of it.
 void ct_detect_set_growth(ct_detect* detect, const double* share);
 

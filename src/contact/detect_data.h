@@ -6,6 +6,7 @@
 #include "contact/pair.h"
 #include "math/mat3.h"
 #include "shape/bvh.h"
+#include "shape/key_map.h"
 
 // of the distance: how much farther a pair may be and still be called near
 #define CT_DETECT_NEAR_SLACK 1e-3
@@ -75,16 +76,16 @@ typedef struct ct_detect {
     // ncollider each; those of nodes and edges are up to date where someone has made them so
     ct_bvh *node_tree, *edge_tree, *face_tree;
     int *own_node, *own_edge;  // 3 nface: the nodes and edges that a face looks after, each once; -1: none
-    const double* growth;  // ncollider squared: shares of the distances to keep (growth.h); NULL: all of them
-    ct_rooms rooms[2];     // in the world; in the colliders' own frames
-    double* own_reach;     // ncollider, m, of rooms in its own frame
-    double margin, reach;  // m, of the lists; of rooms in the world
-    bool is_set;           // the lists hold in the rooms
-    bool* moved;           // ncollider, scratch
-    int* fitted;           // ncollider: which rooms the boxes are those of, counted from 1; 0: none
-    ct_box* bound;         // ncollider: of the rooms in the world
-    int* list_of;         // ncollider squared, from the lower to the higher: index into list, plus 1; 0: none
-    ct_candidates* list;  // nlist
+    const double* growth;      // ncollider: shares of the distances to keep (growth.h); NULL: all of them
+    ct_rooms rooms[2];         // in the world; in the colliders' own frames
+    double* own_reach;         // ncollider, m, of rooms in its own frame
+    double margin, reach;      // m, of the lists; of rooms in the world
+    bool is_set;               // the lists hold in the rooms
+    bool* moved;               // ncollider, scratch
+    int* fitted;               // ncollider: which rooms the boxes are those of, counted from 1; 0: none
+    ct_box* bound;             // ncollider: of the rooms in the world
+    ct_key_map list_of;        // of two colliders: index into list
+    ct_candidates* list;       // nlist
     size_t nlist, list_capacity;
     long gathered;     // how often a list was made anew
     ct_pairs scratch;  // for sorting

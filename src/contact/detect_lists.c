@@ -65,7 +65,6 @@ ct_status ct_lists_build(ct_detect* detect, const ct_collision* collision) {
     detect->own_reach = ct_arena_alloc(arena, n, sizeof(double));
     detect->own_node = ct_arena_alloc(arena, 3 * nface, sizeof(int));
     detect->own_edge = ct_arena_alloc(arena, 3 * nface, sizeof(int));
-    detect->list_of = ct_arena_alloc(arena, n * n, sizeof(int));
     bool* taken = ct_arena_alloc(arena, nvert, sizeof(bool));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     set_own(detect, collision, taken);
@@ -78,6 +77,7 @@ void ct_lists_free(ct_detect* detect) {
     for (size_t i = 0; i < detect->nlist; i++)
         for (int k = 0; k < CT_CANDIDATE_KINDS; k++) ct_free(detect->list[i].of[k].item);
     ct_free(detect->list);
+    ct_key_map_clear(&detect->list_of);
 }
 
 static void forget(ct_detect* detect, double margin) {
@@ -480,16 +480,17 @@ static bool gather_faces(int f, int other, void* user) {
 }
 
 // The list of two colliders; NULL: out of memory.
-static ct_candidates* list_of(ct_detect* detect, const ct_collision* collision, int a, int b) {
-    int* place = detect->list_of + (size_t)a * (size_t)collision->ncollider + (size_t)b;
-    if (*place == 0) {
+static ct_candidates* list_of(ct_detect* detect, int a, int b) {
+    int* place = ct_key_map_at(&detect->list_of, ct_key_pair(a, b));
+    if (!place) return NULL;
+    if (*place < 0) {
         if (!ct_reserve((void**)&detect->list, &detect->list_capacity, detect->nlist + 1,
                         sizeof *detect->list))
             return NULL;
-        detect->list[detect->nlist++] = (ct_candidates){.a = a, .b = b};
         *place = (int)detect->nlist;
+        detect->list[detect->nlist++] = (ct_candidates){.a = a, .b = b};
     }
-    return detect->list + *place - 1;
+    return detect->list + *place;
 }
 
 // The largest coordinate.
@@ -510,13 +511,13 @@ double ct_candidates_far(const ct_detect* detect, const ct_candidates* list, dou
 static ct_status gather(ct_detect* detect, const ct_collision* collision, int a, int b, bool crossing) {
     const bool own = a == b;
     const ct_room_frame* frame = detect->rooms[own].frame;
-    if (!own && !detect->list_of[(size_t)a * (size_t)collision->ncollider + (size_t)b] &&
-        !ct_box_overlap(detect->bound + a, detect->bound + b))
+    if (!own && !ct_box_overlap(detect->bound + a, detect->bound + b) &&
+        ct_key_map_find(&detect->list_of, ct_key_pair(a, b)) < 0)
         return CT_OK;
     gathering g = {.collision = collision,
                    .detect = detect,
                    .rooms = &detect->rooms[own],
-                   .list = list_of(detect, collision, a, b),
+                   .list = list_of(detect, a, b),
                    .own = own,
                    .together = own || (frame[a].swift && frame[b].swift),
                    .crossing = crossing};

@@ -7,7 +7,6 @@
 #include "math/point3.h"
 
 #define LEAST 0.02   // of the whole distance
-#define POWER 16     // p
 #define LASTING 0.1  // s, T
 
 // Distance beyond the radii, where the pair's nodes are now.
@@ -34,21 +33,18 @@ static ct_status find(const ct_collision* collision, ct_detect* detect, ct_pairs
 
 ct_status ct_growth_measure(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs,
                             const double* x, double time, double* theta) {
-    size_t n = (size_t)collision->ncollider;
     ct_status status = find(collision, detect, pairs, x, time);
-    for (size_t i = 0; i < n * n; i++) theta[i] = 1;
+    for (int i = 0; i < collision->ncollider; i++) theta[i] = 1;
     for (size_t i = 0; status == CT_OK && i < pairs->count; i++) {
         const ct_pair* pair = &pairs->item[i];
         ct_contact_geometry at;
         double whole = whole_of(collision, pair), own = distance_of(collision, pair, x, time, &at) / whole;
         if (!(whole > 0) || !(own < 1)) continue;
-        theta[(size_t)pair->a * n + (size_t)pair->b] += pow(fmax(own, LEAST), -POWER) - 1;
+        const double more = pow(fmax(own, LEAST), -CT_GROWTH_POWER) - 1;
+        theta[pair->a] += more;
+        if (pair->b != pair->a) theta[pair->b] += more;
     }
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = a; b < n; b++) {
-            double sum = a == b ? theta[a * n + a] : theta[a * n + b] + theta[b * n + a] - 1;
-            theta[a * n + b] = theta[b * n + a] = pow(sum, -1.0 / POWER);
-        }
+    for (int i = 0; i < collision->ncollider; i++) theta[i] = pow(theta[i], -1.0 / CT_GROWTH_POWER);
     return status;
 }
 
@@ -61,18 +57,21 @@ double ct_growth_slope(double elapsed) {
     return left > 0 ? left * left * left : 0;
 }
 
+// d theta_0/d own of collider c, own one of its pairs' shares of the whole distance, over that distance.
+static double slope_of(const double* theta, int c, double own, double whole) {
+    return pow(theta[c] / own, CT_GROWTH_POWER + 1) / whole;
+}
+
 ct_status ct_growth_vjp(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
                         double time, const double* theta, const double* theta_bar, double* x_bar) {
-    size_t n = (size_t)collision->ncollider;
     ct_status status = find(collision, detect, pairs, x, time);
     for (size_t i = 0; status == CT_OK && i < pairs->count; i++) {
         const ct_pair* pair = &pairs->item[i];
-        size_t ab = (size_t)pair->a * n + (size_t)pair->b, ba = (size_t)pair->b * n + (size_t)pair->a;
-        double bar = ab == ba ? theta_bar[ab] : theta_bar[ab] + theta_bar[ba];
         ct_contact_geometry at;
         double whole = whole_of(collision, pair), own = distance_of(collision, pair, x, time, &at) / whole;
         if (!(whole > 0) || !(own < 1) || own <= LEAST) continue;
-        bar *= pow(theta[ab] / own, POWER + 1) / whole;
+        double bar = theta_bar[pair->a] * slope_of(theta, pair->a, own, whole);
+        if (pair->b != pair->a) bar += theta_bar[pair->b] * slope_of(theta, pair->b, own, whole);
         for (int k = 0; k < 3 * at.count; k++)
             x_bar[3 * pair->node[k / 3] + k % 3] += bar * at.w[k / 3] * at.n[k % 3];
     }
@@ -81,12 +80,10 @@ ct_status ct_growth_vjp(const ct_collision* collision, ct_detect* detect, ct_pai
 
 ct_status ct_growth_jvp(const ct_collision* collision, ct_detect* detect, ct_pairs* pairs, const double* x,
                         double time, const double* theta, const double* x_dot, double* theta_dot) {
-    const size_t n = (size_t)collision->ncollider;
     ct_status status = find(collision, detect, pairs, x, time);
-    for (size_t i = 0; i < n * n; i++) theta_dot[i] = 0;
+    for (int i = 0; i < collision->ncollider; i++) theta_dot[i] = 0;
     for (size_t i = 0; status == CT_OK && i < pairs->count; i++) {
         const ct_pair* pair = &pairs->item[i];
-        const size_t ab = (size_t)pair->a * n + (size_t)pair->b, ba = (size_t)pair->b * n + (size_t)pair->a;
         ct_contact_geometry at;
         const double whole = whole_of(collision, pair),
                      own = distance_of(collision, pair, x, time, &at) / whole;
@@ -94,9 +91,8 @@ ct_status ct_growth_jvp(const ct_collision* collision, ct_detect* detect, ct_pai
         double change = 0;
         for (int k = 0; k < 3 * at.count; k++)
             change += at.w[k / 3] * at.n[k % 3] * x_dot[3 * pair->node[k / 3] + k % 3];
-        change *= pow(theta[ab] / own, POWER + 1) / whole;
-        theta_dot[ab] += change;
-        if (ab != ba) theta_dot[ba] += change;
+        theta_dot[pair->a] += change * slope_of(theta, pair->a, own, whole);
+        if (pair->b != pair->a) theta_dot[pair->b] += change * slope_of(theta, pair->b, own, whole);
     }
     return status;
 }

@@ -225,10 +225,6 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
 
 // ---- the whole step ------------------------------------------------------------------------
 
-static size_t growth_size(const ct_model* model) {
-    return (size_t)model->collision.ncollider * (size_t)model->collision.ncollider;
-}
-
 // ---- stages --------------------------------------------------------------------------------
 
 static void add(double* to, double scale, const double* from, size_t n) {
@@ -376,7 +372,8 @@ ct_status ct_adjoint_step(const ct_model* model, ct_work* work, ct_adjoint* adjo
         ct_status status = ct_growth_vjp(&model->collision, work->contact->detect, &work->contact->near,
                                          before->x, time, after->growth, bar->growth, bar->x);
         if (status != CT_OK) return status;
-        memset(bar->growth, 0, growth_size(model) * sizeof(double));  // it is measured, not carried
+        memset(bar->growth, 0,
+               (size_t)model->collision.ncollider * sizeof(double));  // it is measured, not carried
     }
     if (!model->policy.enabled) return CT_OK;
     ct_policy_vjp(model, work, before, control_bar, bar->x, bar->v, bar->q, sums->of[CT_QUANTITY_POLICY]);

@@ -11,7 +11,7 @@ typedef struct ct_adjoint_state {
     // 6 nmount: of the poses of mounts, by translations and by rotations Q <- exp(r) Q
     double* mount;
     double* anchor;  // 3 an anchor: of the forces of contacts
-    double* growth;  // ncollider squared: of theta_0
+    double* growth;  // ncollider: of theta_0
 } ct_adjoint_state;
 
 #endif

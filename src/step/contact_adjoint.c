@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "contact/contact.h"
+#include "contact/growth_share.h"
 
 ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const ct_config* config,
                                    const double* right, ct_anchors after, const double* after_bar,
@@ -31,6 +32,13 @@ ct_status ct_contact_adjoint_solve(const ct_model* model, ct_work* work, const c
 
 // ---- what follows --------------------------------------------------------------------------
 
+static void add_growth(const ct_contact_work* contact, const ct_pair* pair, double share_bar, double* bar) {
+    double slope[2];
+    ct_growth_between(contact->growth, pair->a, pair->b, slope);
+    bar[pair->a] += slope[0] * share_bar;
+    bar[pair->b] += slope[1] * share_bar;
+}
+
 // Of one touch: what it begins with.
 static void reverse_touch(const ct_model* model, ct_work* work, const ct_touch* touch, const double* lam,
                           const double* x, const ct_contact_bar* bar) {
@@ -50,9 +58,8 @@ static void reverse_touch(const ct_model* model, ct_work* work, const ct_touch* 
         friction[model->collision.friction[ct_collision_rule(&model->collision, pair->a, pair->b)]] +=
             friction_bar;
     const ct_collider* collider = model->collision.collider;
-    double* growth = &bar->growth[pair->a * model->collision.ncollider + pair->b];
     double whole = contact->growth_slope * (collider[pair->a].thickness + collider[pair->b].thickness);
-    *growth -= whole * own.gap;
+    add_growth(contact, pair, -whole * own.gap, bar->growth);
     // gap = n . sum w_i x_i - ..., u = sum w_i (x_i - x_i^n) - spin n
     bool plane = pair->type == CT_CONTACT_TYPE_PLANE;
     for (int k = 0; k < count; k++) {
@@ -74,8 +81,10 @@ static void reverse_touch(const ct_model* model, ct_work* work, const ct_touch* 
         for (int b = 0; b < 3; b++)
             own.n[b] -= own.u[a] * touch->motion->radius * ((a == b) - touch->motion->turn[3 * a + b]);
     for (int a = 0; held && a < 3; a++) n_bar[a] += own.n[a];
-    *growth += whole * ct_held_vjp(pair, contact->x_start, contact->x_hat, touch->is.kind, touch->is.time,
-                                   n_bar, w_bar, bar->x, contact->shift);
+    add_growth(contact, pair,
+               whole * ct_held_vjp(pair, contact->x_start, contact->x_hat, touch->is.kind, touch->is.time,
+                                   n_bar, w_bar, bar->x, contact->shift),
+               bar->growth);
 }
 
 // x_hat = x_n + h v_n; driven nodes: where they go.

@@ -24,7 +24,7 @@ typedef struct ct_contact_bar {
     double *x, *v;   // 3 nvert, added to
     double* end;     // 3 nvert: of driven nodes at its end, added to
     double* anchor;  // 3 an anchor that it begins with, overwritten
-    double* growth;  // ncollider squared: of theta_0, added to
+    double* growth;  // ncollider: of theta_0, added to
     ct_sums* sums;   // of the quantities
 } ct_contact_bar;
 // lam: 3 nvert.

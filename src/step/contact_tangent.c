@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "contact/contact.h"
+#include "contact/growth_share.h"
 #include "math/point3.h"
 #include "step/contact_system.h"
 
@@ -55,7 +56,9 @@ static void change_touch(const ct_model* model, ct_work* work, const ct_touch* t
     const ct_pair* pair = &touch->is.pair;
     const bool plane = pair->type == CT_CONTACT_TYPE_PLANE;
     const double whole = contact->growth_slope * (collider[pair->a].thickness + collider[pair->b].thickness);
-    const double growth = whole * dot->growth[pair->a * collision->ncollider + pair->b];
+    double slope[2];
+    ct_growth_between(contact->growth, pair->a, pair->b, slope);
+    const double growth = whole * (slope[0] * dot->growth[pair->a] + slope[1] * dot->growth[pair->b]);
     double dn[3] = {0}, dw[4] = {0};
     ct_touch_dot d = {.gap = -growth};
     if (!plane)

@@ -12,7 +12,7 @@ typedef struct ct_contact_dot {
     const double *x, *v;      // 3 nvert: where its motion is counted from
     const double* end;        // 3 nvert: driven nodes and links of driven roots at its end
     const double* anchor;     // 3 an anchor that it begins with
-    const double* growth;     // ncollider squared: of theta_0
+    const double* growth;     // ncollider: of theta_0
     const double* friction;   // coefficients, by rule; NULL: nothing
     const double* stiffness;  // 2 nvert, N/m: of the nodes' softness; NULL: nothing
 } ct_contact_dot;

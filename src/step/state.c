@@ -17,8 +17,7 @@ size_t ct_state_anchor_room(const ct_model* model) {
 }
 
 size_t ct_state_growth_count(const ct_model* model) {
-    size_t n = (size_t)model->collision.ncollider;
-    return ct_state_anchor_room(model) ? n * n : 0;
+    return ct_state_anchor_room(model) ? (size_t)model->collision.ncollider : 0;
 }
 
 size_t ct_state_block_size(const ct_model* model) {

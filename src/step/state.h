@@ -47,7 +47,7 @@ struct ct_state {
     double* mount;            // 7 nmount, poses of mounts on top of their motion: translation, quaternion
     // ndof, joint rates of a state without history; balls and free joints: along the world's axes
     double* rate;
-    double* growth;     // ncollider squared: theta_0 (contact/growth.h)
+    double* growth;     // ncollider: theta_0 (contact/growth.h)
     ct_anchor* anchor;  // anchor_room
 };
 

@@ -488,7 +488,7 @@ static void finish(const ct_model* model, const ct_work* work, ct_state* state,
 static bool refuses(const ct_model* model, ct_work* work, const ct_state* state, const double** control,
                     ct_step_report* report) {
     if (ct_refuse_state(model, work, state, report) || ct_refuse_control(model, *control, report) ||
-        ct_refuse_far(model, state, report) || ct_refuse_overlap(model, work, state, report))
+        ct_refuse_overlap(model, work, state, report))
         return true;
     *control = ct_control_or_values(model, state->header->time, *control, work->control);
     *control = ct_policy_control(model, work, state, *control);
@@ -504,6 +504,8 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     if (!report) report = &local;
     memset(report, 0, sizeof *report);
     double started = ct_clock();
+    // of a search's points this is one that fails, not the end
+    if (ct_state_fits(state, model) && ct_refuse_far(model, state, report)) return CT_NOT_CONVERGED;
     if (refuses(model, work, state, &control, report)) return CT_BAD_ARGUMENT;
     memcpy(work->backup, state->header, state->size);
 

@@ -105,7 +105,7 @@ static void clear(const ct_model* model, const ct_adjoint_state* dot) {
                {dot->actuation, (size_t)model->actuators.size},
                {dot->mount, 6 * (size_t)model->inputs.nmount},
                {dot->anchor, 3 * ct_state_anchor_room(model)},
-               {dot->growth, ncollider * ncollider}};
+               {dot->growth, ncollider}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].count) memset(all[i].part, 0, all[i].count * sizeof(double));
 }

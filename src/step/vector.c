@@ -32,7 +32,7 @@ static size_t part_size(const ct_model* model, ct_state_part part) {
     case CT_STATE_ACTUATION: return (size_t)model->actuators.size;
     case CT_STATE_MOUNT: return 7 * (size_t)model->inputs.nmount;
     case CT_STATE_ANCHOR: return 3 * room;
-    case CT_STATE_GROWTH: return room ? colliders * colliders : 0;
+    case CT_STATE_GROWTH: return room ? colliders : 0;
     default: return 0;
     }
 }
@@ -112,14 +112,6 @@ static void make_units(const ct_model* model, double* q) {
     visit_poses(model->tree.root_coordinate, model->tree.nroot, make_unit, q);
 }
 
-// Both entries of two colliders become their mean, which leaves equal ones as they are.
-static void make_symmetric(const ct_model* model, double* growth) {
-    size_t n = part_size(model, CT_STATE_GROWTH) ? (size_t)model->collision.ncollider : 0;
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = a + 1; b < n; b++)
-            growth[a * n + b] = growth[b * n + a] = 0.5 * (growth[a * n + b] + growth[b * n + a]);
-}
-
 ct_status ct_state_set_vector(const ct_model* model, ct_state* state, const double* vector) {
     CT_NEED(NULL, model, state);
     if (!ct_state_fits(state, model)) return CT_BAD_ARGUMENT;
@@ -137,7 +129,6 @@ ct_status ct_state_set_vector(const ct_model* model, ct_state* state, const doub
     make_units(model, state->q);
     make_units(model, state->q_previous);
     visit_poses(0, model->inputs.nmount, make_unit, state->mount);
-    make_symmetric(model, state->growth);
     state->header->settled = CT_SETTLED_NOT;
     return CT_OK;
 }
@@ -158,7 +149,7 @@ ct_adjoint_state ct_vector_adjoint(const ct_model* model, ct_arena* arena) {
         .mount = ct_arena_alloc(arena, 6 * (size_t)model->inputs.nmount, sizeof(double)),
         .root = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double)),
         .root_previous = ct_arena_alloc(arena, 6 * (size_t)model->tree.nroot, sizeof(double)),
-        .growth = ct_arena_alloc(arena, ncollider * ncollider, sizeof(double)),
+        .growth = ct_arena_alloc(arena, ncollider, sizeof(double)),
         .anchor = ct_arena_alloc(arena, 3 * ct_state_anchor_room(model), sizeof(double))};
 }
 
@@ -273,13 +264,11 @@ void ct_vector_to_adjoint(const ct_model* model, const ct_state* state, const do
 void ct_vector_from_adjoint(const ct_model* model, const ct_state* state, const ct_adjoint_state* bar,
                             double* vector_bar) {
     set_parts(model, state, bar, 4, vector_bar);
-    make_symmetric(model, vector_bar + ct_model_state_first(model, CT_STATE_GROWTH));
 }
 
 void ct_vector_to_tangent(const ct_model* model, const ct_state* state, const double* vector_dot,
                           ct_adjoint_state* dot) {
     add_parts(model, state, vector_dot, 4, dot);
-    make_symmetric(model, dot->growth);
 }
 
 void ct_vector_from_tangent(const ct_model* model, const ct_state* state, const ct_adjoint_state* dot,
