@@ -248,7 +248,7 @@ static void fill_refuses_what_cannot_be_meshed(void** state) {
     ct_shape* plate = ct_shape_transform(ct_shape_box(zero, thin, 0, NULL), origin, turn, 1, NULL);
     assert_refused(plate, 0.3, CT_BAD_MESH, "thinnest part");
     ct_shape_free(plate);
-    ct_error error;
+    ct_error error = {0};
     assert_null(ct_shape_sphere(zero, NAN, &error));
     if (!strstr(error.message, "nan")) fail_msg("%s", error.message);
 }
