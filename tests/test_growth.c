@@ -88,6 +88,23 @@ static void each_keeps_what_it_begins_with(void** state) {
     free_surfaces(&s);
 }
 
+// Twice the bodies take twice the memory, not four times.
+static size_t state_of(int count) {
+    ct_settings settings = ct_settings_default();
+    settings.contact.method = CT_CONTACT_METHOD_NEWTON;
+    ct_scene* scene = new_scene(&settings);
+    ct_material material = ct_material_default();
+    for (int i = 0; i < count; i++) add_box(scene, (double[]){1, 1, 1}, (int[]){1, 1, 1}, &material);
+    sim s = start(scene, 1);
+    const size_t size = ct_state_size(s.state);
+    stop(&s);
+    return size;
+}
+
+static void states_are_as_large_as_their_bodies_are_many(void** state) {
+    assert_true(state_of(400) < 2.1 * (double)state_of(200));
+}
+
 // ---- over time -----------------------------------------------------------------------------
 
 static void distances_grow_and_then_are_whole(void** state) {
@@ -287,6 +304,7 @@ int main(void) {
         cmocka_unit_test(several_pairs_keep_a_smooth_minimum),
         cmocka_unit_test(each_keeps_what_it_begins_with),
         cmocka_unit_test(radii_are_not_counted),
+        cmocka_unit_test(states_are_as_large_as_their_bodies_are_many),
         cmocka_unit_test(distances_grow_and_then_are_whole),
         cmocka_unit_test(reverse_follows_central_differences),
         cmocka_unit_test(a_start_within_a_large_thickness_is_no_catapult),
